@@ -7,6 +7,7 @@ import { CoworkError } from '#base/errors.ts'
 import { plainJson, plainText } from '#base/plain.ts'
 import { forAgents, forAnyone } from '#base/own-tools.ts'
 import { defineTool } from '#base/tool.ts'
+import type { Tool } from '#base/tool.ts'
 import type { Answer } from '../handoffs/packet.ts'
 import type { Governance } from '../service.ts'
 import { checkCall, editSentence, logCall } from '../next-call.ts'
@@ -80,7 +81,45 @@ function messageFor(approval: Approval, { isLive, isRunning }: Approvals): strin
   }
 }
 
-export const checkApprovalTool = ({ approvals }: Governance) =>
+type Part = z.output<typeof proposalResults.cowork_check_approval>
+
+function partText({ approval_id, result_part = '', result_length, next }: Part): string {
+  const more =
+    next === undefined
+      ? 'This is the last part.'
+      : `Call cowork_check_approval ${JSON.stringify({ approval_id, result_from: next })} for the next part.`
+  return `Part of the result (${result_length} characters of JSON): ${result_part}\n${more}`
+}
+
+/** A larger result is given in parts, each of at most so many bytes: clients cut longer answers (RA1). */
+const maxPartBytes = 25_000
+
+/** The result whole where it is small; else its handle and the part of its JSON that begins at `from`. */
+export function partsOf(handle: string, result: unknown, from = 0) {
+  const json = plainJson(result) ?? 'null'
+  if (from === 0 && Buffer.byteLength(json) <= maxPartBytes) return { result }
+  const start = isPairSplit(json, from) ? from - 1 : from
+  const part = firstBytes(json.slice(start, start + maxPartBytes))
+  const next = start + part.length
+  return {
+    result_handle: handle,
+    result_part: part,
+    result_length: json.length,
+    ...(next < json.length && { next }),
+  }
+}
+
+/** Decodes as a stream, which leaves out a character that is not complete. */
+const firstBytes = (text: string): string =>
+  new TextDecoder('utf-8', { ignoreBOM: true }).decode(
+    Buffer.from(text).subarray(0, maxPartBytes),
+    { stream: true },
+  )
+
+const isPairSplit = (text: string, at: number): boolean =>
+  /^[\ud800-\udbff][\udc00-\udfff]$/.test(text.slice(Math.max(0, at - 1), at + 1))
+
+export const approvalTools = ({ approvals }: Governance): Tool[] => [
   defineTool({
     ...forAnyone.read,
     name: 'cowork_check_approval',
@@ -168,9 +207,7 @@ export const checkApprovalTool = ({ approvals }: Governance) =>
         message: messageFor(theirs, approvals),
       }
     },
-  })
-
-export const withdrawTool = ({ approvals }: Governance) =>
+  }),
   defineTool({
     ...forAgents.write,
     name: 'cowork_withdraw',
@@ -182,42 +219,5 @@ export const withdrawTool = ({ approvals }: Governance) =>
       await approvals.withdraw(tx, id, call)
       return { approval_id: id, status: 'withdrawn' as const }
     },
-  })
-
-type Part = z.output<typeof proposalResults.cowork_check_approval>
-
-function partText({ approval_id, result_part = '', result_length, next }: Part): string {
-  const more =
-    next === undefined
-      ? 'This is the last part.'
-      : `Call cowork_check_approval ${JSON.stringify({ approval_id, result_from: next })} for the next part.`
-  return `Part of the result (${result_length} characters of JSON): ${result_part}\n${more}`
-}
-
-/** A larger result is given in parts, each of at most so many bytes: clients cut longer answers (RA1). */
-const maxPartBytes = 25_000
-
-/** The result whole where it is small; else its handle and the part of its JSON that begins at `from`. */
-export function partsOf(handle: string, result: unknown, from = 0) {
-  const json = plainJson(result) ?? 'null'
-  if (from === 0 && Buffer.byteLength(json) <= maxPartBytes) return { result }
-  const start = isPairSplit(json, from) ? from - 1 : from
-  const part = firstBytes(json.slice(start, start + maxPartBytes))
-  const next = start + part.length
-  return {
-    result_handle: handle,
-    result_part: part,
-    result_length: json.length,
-    ...(next < json.length && { next }),
-  }
-}
-
-/** Decodes as a stream, which leaves out a character that is not complete. */
-const firstBytes = (text: string): string =>
-  new TextDecoder('utf-8', { ignoreBOM: true }).decode(
-    Buffer.from(text).subarray(0, maxPartBytes),
-    { stream: true },
-  )
-
-const isPairSplit = (text: string, at: number): boolean =>
-  /^[\ud800-\udbff][\udc00-\udfff]$/.test(text.slice(Math.max(0, at - 1), at + 1))
+  }),
+]

@@ -4,6 +4,7 @@ import type { Outcome } from '#approvals'
 import { CoworkError } from '#base/errors.ts'
 import { forAgents, forAnyone, forPeople } from '#base/own-tools.ts'
 import { defineTool } from '#base/tool.ts'
+import type { Tool } from '#base/tool.ts'
 import { forHuman } from '../handoffs/packet.ts'
 import type { GovernanceDeps } from './index.ts'
 import { changeInput, readChange } from './propose.ts'
@@ -11,7 +12,24 @@ import { approvalId, domain, overrideType, severity, who, words } from './words.
 import { handoffModes, handoffResults } from '../wire/handoffs.ts'
 import type { TrustMove } from '../wire/trust.ts'
 
-export const handoffTool = ({ governance, ledger }: GovernanceDeps) =>
+/** A list, however it came: what is no JSON is one attempt in words. */
+function attemptsOf(given: unknown): unknown[] {
+  if (Array.isArray(given)) return given
+  if (typeof given !== 'string') return [given]
+  try {
+    return [JSON.parse(given) as unknown].flat()
+  } catch {
+    return [given]
+  }
+}
+
+const shownOf = ({ approval, status, told }: Outcome) => ({
+  proposal_id: approval.id,
+  status,
+  ...(told['trust'] !== undefined && { trust: told['trust'] as TrustMove }),
+})
+
+export const handoffTools = ({ governance, ledger, identity }: GovernanceDeps): Tool[] => [
   defineTool({
     ...forAgents.write,
     name: 'cowork_handoff',
@@ -71,20 +89,7 @@ export const handoffTool = ({ governance, ledger }: GovernanceDeps) =>
         message: `HANDED OVER (${input.handoff_mode}): Handoff ${id}. A person answers at ${url}. Call cowork_check_handoff for the answer.`,
       }
     },
-  })
-
-/** A list, however it came: what is no JSON is one attempt in words. */
-function attemptsOf(given: unknown): unknown[] {
-  if (Array.isArray(given)) return given
-  if (typeof given !== 'string') return [given]
-  try {
-    return [JSON.parse(given) as unknown].flat()
-  } catch {
-    return [given]
-  }
-}
-
-export const checkHandoffTool = ({ governance }: GovernanceDeps) =>
+  }),
   defineTool({
     ...forAnyone.write,
     name: 'cowork_check_handoff',
@@ -121,9 +126,7 @@ export const checkHandoffTool = ({ governance }: GovernanceDeps) =>
       const { items, count } = await governance.handoffs.handedBack(tx, asked)
       return { pending_handoffs: items, pending_instructions: items, count, acknowledged }
     },
-  })
-
-export const resolveHandoffTool = ({ governance, identity }: GovernanceDeps) =>
+  }),
   defineTool({
     ...forPeople.write,
     name: 'cowork_resolve_handoff',
@@ -196,10 +199,5 @@ export const resolveHandoffTool = ({ governance, identity }: GovernanceDeps) =>
           : `RESOLVED${isWanted ? ` and handed back to ${requester}` : ''}: Handoff ${id}`,
       }
     },
-  })
-
-const shownOf = ({ approval, status, told }: Outcome) => ({
-  proposal_id: approval.id,
-  status,
-  ...(told['trust'] !== undefined && { trust: told['trust'] as TrustMove }),
-})
+  }),
+]

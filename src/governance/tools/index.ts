@@ -4,30 +4,17 @@ import type { Identity } from '#identity'
 import type { Ledger } from '#ledger'
 import type { Governance } from '../service.ts'
 import { createSimulation } from '../policies/simulation.ts'
-import { checkApprovalTool, withdrawTool } from './approvals.ts'
-import { auditTrailTool, logTool } from './log.ts'
+import { approvalTools } from './approvals.ts'
 import { bulkApproveTool, bulkRejectTool } from './bulk.ts'
 import { approveTool, decideTool, overrideTool, undoTool } from './decide.ts'
-import { checkHandoffTool, handoffTool, resolveHandoffTool } from './handoffs.ts'
-import { listPermissionsTool, revokePermissionTool } from './permissions.ts'
-import {
-  listPoliciesTool,
-  validatePolicyTool,
-  policyDiffTool,
-  policyVersionsTool,
-  savePoliciesTool,
-  simulatePolicyTool,
-} from './policy.ts'
+import { handoffTools } from './handoffs.ts'
+import { logTools } from './log.ts'
+import { permissionTools } from './permissions.ts'
+import { policyTools } from './policy.ts'
 import { proposeTool } from './propose.ts'
-import { qualityTool, reportTool } from './report.ts'
+import { reportTools } from './report.ts'
 import { statusTool } from './status.ts'
-import {
-  checkTrustTool,
-  forgiveTool,
-  setTrustTool,
-  standingTool,
-  trustHistoryTool,
-} from './trust.ts'
+import { trustTools } from './trust.ts'
 
 export type GovernanceDeps = {
   readonly governance: Governance
@@ -39,7 +26,6 @@ export type GovernanceDeps = {
 
 export const governanceTools = (deps: GovernanceDeps): Tool[] => {
   const { governance, ledger } = deps
-  const simulation = createSimulation(governance, ledger)
   return [
     proposeTool(governance),
     approveTool(governance),
@@ -48,28 +34,13 @@ export const governanceTools = (deps: GovernanceDeps): Tool[] => {
     bulkRejectTool(governance),
     decideTool(governance),
     undoTool(governance),
-    checkApprovalTool(governance),
-    withdrawTool(governance),
-    handoffTool(deps),
-    checkHandoffTool(deps),
-    resolveHandoffTool(deps),
-    checkTrustTool(governance, ledger),
-    setTrustTool(governance),
-    forgiveTool(governance),
-    standingTool(governance),
-    trustHistoryTool(governance),
-    validatePolicyTool(governance),
-    listPoliciesTool(governance),
-    simulatePolicyTool(simulation),
-    savePoliciesTool(governance, simulation),
-    policyVersionsTool(governance),
-    policyDiffTool(governance, simulation),
-    listPermissionsTool(governance),
-    revokePermissionTool(governance),
-    logTool(governance),
-    auditTrailTool(deps),
-    reportTool(deps),
-    qualityTool(deps),
+    ...approvalTools(governance),
+    ...handoffTools(deps),
+    ...trustTools(governance, ledger),
+    ...policyTools(governance, createSimulation(governance, ledger)),
+    ...permissionTools(governance),
+    ...logTools(deps),
+    ...reportTools(deps),
     statusTool(deps),
   ]
 }

@@ -4,15 +4,20 @@ import { CoworkError } from '#base/errors.ts'
 import { newId } from '#base/ids.ts'
 import { forAnyone } from '#base/own-tools.ts'
 import { defineTool } from '#base/tool.ts'
-import type { Governance } from '../service.ts'
+import type { Tool } from '#base/tool.ts'
+import type { GovernanceDeps } from './index.ts'
 import { domain, target, who } from './words.ts'
 import { proposalResults } from '../wire/proposals.ts'
 import { rfc3339 } from '#base/clock.ts'
 import { visibleTo } from '#ledger'
-import type { Ledger } from '#ledger'
 import { trailOf } from '../trail.ts'
 
-export const logTool = ({ approvals }: Governance) =>
+const notTheirs = (agent: string, id: string) =>
+  new CoworkError('not_found', `${agent} has no proposal ${JSON.stringify(id)}.`, {
+    hint: 'Log under the proposal_id that cowork_propose answered you, or without one.',
+  })
+
+export const logTools = ({ governance: { approvals }, ledger }: GovernanceDeps): Tool[] => [
   defineTool({
     ...forAnyone.write,
     name: 'cowork_log',
@@ -60,14 +65,7 @@ export const logTool = ({ approvals }: Governance) =>
         message: `LOGGED: ${action} on ${target} (${actor}, ${phase}). Action ${actionId}`,
       }
     },
-  })
-
-const notTheirs = (agent: string, id: string) =>
-  new CoworkError('not_found', `${agent} has no proposal ${JSON.stringify(id)}.`, {
-    hint: 'Log under the proposal_id that cowork_propose answered you, or without one.',
-  })
-
-export const auditTrailTool = ({ ledger }: { readonly ledger: Ledger }) =>
+  }),
   defineTool({
     ...forAnyone.read,
     name: 'cowork_audit_trail',
@@ -96,4 +94,5 @@ export const auditTrailTool = ({ ledger }: { readonly ledger: Ledger }) =>
             : `Proposal ${proposal_id}: ${inOrder ? 'in order' : 'OUT OF ORDER'}${missing.length > 0 ? `, without ${missing.join(', ')}` : ', complete'}.`,
       }
     },
-  })
+  }),
+]

@@ -1,11 +1,12 @@
 import * as z from 'zod'
 import { forPeople } from '#base/own-tools.ts'
 import { defineTool } from '#base/tool.ts'
+import type { Tool } from '#base/tool.ts'
 import type { Governance } from '../service.ts'
 import { approvalId } from './words.ts'
 import { decisionResults } from '../wire/decisions.ts'
 
-export const listPermissionsTool = ({ permissions, db }: Governance) =>
+export const permissionTools = ({ permissions, db }: Governance): Tool[] => [
   defineTool({
     ...forPeople.read,
     name: 'cowork_list_permissions',
@@ -14,9 +15,7 @@ export const listPermissionsTool = ({ permissions, db }: Governance) =>
     input: z.object({}),
     output: decisionResults.cowork_list_permissions,
     read: async () => ({ permissions: await permissions.list(db) }),
-  })
-
-export const revokePermissionTool = ({ permissions }: Governance) =>
+  }),
   defineTool({
     ...forPeople.write,
     name: 'cowork_revoke_permission',
@@ -28,4 +27,5 @@ export const revokePermissionTool = ({ permissions }: Governance) =>
       await permissions.revoke(tx, id, call)
       return { id, revoked: true as const }
     },
-  })
+  }),
+]

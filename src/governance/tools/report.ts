@@ -5,6 +5,7 @@ import { rfc3339 } from '#base/clock.ts'
 import { CoworkError } from '#base/errors.ts'
 import { forAnyone } from '#base/own-tools.ts'
 import { defineTool } from '#base/tool.ts'
+import type { Tool } from '#base/tool.ts'
 import { changedFields, qualityOf, retriesOf } from '../insight/quality.ts'
 import type { OpenCheck } from '../insight/quality.ts'
 import type { History } from '../insight/history.ts'
@@ -79,7 +80,49 @@ async function standingsIn({ governance, identity }: GovernanceDeps, scope: Scop
   return found
 }
 
-export const reportTool = (deps: GovernanceDeps) =>
+/** How its checks go is not for the agent that they are about (T14). */
+const ofChecks = {
+  checks_drawn: null,
+  alone_error_rate: null,
+  alone_error_interval: null,
+  checks_within_day: null,
+}
+
+const mostChecks = 1000
+
+async function openChecks(
+  approvals: GovernanceDeps['governance']['approvals'],
+  { agent, domain: where }: Scope,
+): Promise<OpenCheck[]> {
+  const pending = await approvals.briefs({
+    statuses: ['pending'],
+    kind: spotCheck,
+    requester: agent,
+    domain: where,
+    limit: mostChecks,
+  })
+  return pending.map(({ requester, domain: place, createdAt }) => ({
+    agent: requester,
+    domain: place,
+    openedAt: createdAt,
+  }))
+}
+
+const atOnce = 200
+
+async function fieldsById(
+  approvals: GovernanceDeps['governance']['approvals'],
+  ids: readonly string[],
+): Promise<Map<string, string[]>> {
+  const fields = new Map<string, string[]>()
+  for (let at = 0; at < ids.length; at += atOnce) {
+    const some = await approvals.list({ ids: ids.slice(at, at + atOnce), limit: atOnce })
+    for (const { id, content } of some) fields.set(id, changedFields(content.change, content.field))
+  }
+  return fields
+}
+
+export const reportTools = (deps: GovernanceDeps): Tool[] => [
   defineTool({
     ...forAnyone.read,
     name: 'cowork_governance_report',
@@ -126,9 +169,7 @@ export const reportTool = (deps: GovernanceDeps) =>
         period,
       }
     },
-  })
-
-export const qualityTool = ({ governance, ledger }: GovernanceDeps) =>
+  }),
   defineTool({
     ...forAnyone.read,
     name: 'cowork_quality_metrics',
@@ -139,10 +180,10 @@ export const qualityTool = ({ governance, ledger }: GovernanceDeps) =>
     input: scopeInput,
     output: reportResults.cowork_quality_metrics,
     async read(input, { caller }) {
-      const { approvals, waits, now } = governance
+      const { approvals, waits, now } = deps.governance
       const scope = scopeOf(input, caller, now())
       const { longestMs: longestWaitMs } = waits
-      const whole = await readHistory(ledger, scope.period, { longestWaitMs, calls: true })
+      const whole = await readHistory(deps.ledger, scope.period, { longestWaitMs, calls: true })
       const isAgent = caller.kind === 'agent'
       const history = isAgent ? forAgent(whole) : whole
       const ids = retriesOf([...history.asked.values()], scope).flatMap(([first, later]) =>
@@ -156,46 +197,5 @@ export const qualityTool = ({ governance, ledger }: GovernanceDeps) =>
         period: shownPeriod(scope),
       }
     },
-  })
-
-/** How its checks go is not for the agent that they are about (T14). */
-const ofChecks = {
-  checks_drawn: null,
-  alone_error_rate: null,
-  alone_error_interval: null,
-  checks_within_day: null,
-}
-
-const mostChecks = 1000
-
-async function openChecks(
-  approvals: GovernanceDeps['governance']['approvals'],
-  { agent, domain: where }: Scope,
-): Promise<OpenCheck[]> {
-  const pending = await approvals.briefs({
-    statuses: ['pending'],
-    kind: spotCheck,
-    requester: agent,
-    domain: where,
-    limit: mostChecks,
-  })
-  return pending.map(({ requester, domain: place, createdAt }) => ({
-    agent: requester,
-    domain: place,
-    openedAt: createdAt,
-  }))
-}
-
-const atOnce = 200
-
-async function fieldsById(
-  approvals: GovernanceDeps['governance']['approvals'],
-  ids: readonly string[],
-): Promise<Map<string, string[]>> {
-  const fields = new Map<string, string[]>()
-  for (let at = 0; at < ids.length; at += atOnce) {
-    const some = await approvals.list({ ids: ids.slice(at, at + atOnce), limit: atOnce })
-    for (const { id, content } of some) fields.set(id, changedFields(content.change, content.field))
-  }
-  return fields
-}
+  }),
+]

@@ -8,6 +8,7 @@ import { effort } from '#base/effort.ts'
 import { CoworkError } from '#base/errors.ts'
 import { forAnyone, forPeople } from '#base/own-tools.ts'
 import { defineTool } from '#base/tool.ts'
+import type { Tool } from '#base/tool.ts'
 import type { Ledger } from '#ledger'
 import { evidenceNote } from '../gate-proof.ts'
 import { modeOf } from '../rules/mode.ts'
@@ -76,33 +77,6 @@ export async function standing(
 
 const round = (value: number) => Math.round(value * 10_000) / 10_000
 
-export const checkTrustTool = (governance: Governance, ledger: Pick<Ledger, 'transact'>) => {
-  const { store, scores, db } = governance
-
-  /** The first read creates the pair (T2). */
-  const create = (pair: { agent: string; domain: string }, caller: Caller) =>
-    ledger.transact((tx) => scores.load(tx, pair, actorOf(caller)))
-
-  return defineTool({
-    ...forAnyone.read,
-    name: 'cowork_check_trust',
-    title: 'Check trust',
-    description:
-      'See how far you are trusted in a domain, and what that lets you do without asking.',
-    input: z.object({
-      agent_id: who.agent_id.describe('The agent; yourself where absent'),
-      domain,
-    }),
-    output: trustResults.cowork_check_trust,
-    async read({ agent_id, domain: where }, { caller }) {
-      const pair = { agent: agentOf(caller, agent_id), domain: where }
-      const known = await store.trust(db, pair.agent, where)
-      const stored = known ?? (await create(pair, caller))
-      return standing(governance, { pair, stored: countedFor(caller, stored), caller })
-    },
-  })
-}
-
 /** An agent asks about itself, people about anyone. */
 function agentOf(caller: Caller, asked: string | undefined): string {
   if (caller.kind === 'agent') return caller.id
@@ -112,146 +86,167 @@ function agentOf(caller: Caller, asked: string | undefined): string {
   })
 }
 
-export const setTrustTool = ({ scores, store }: Governance) =>
-  defineTool({
-    ...forPeople.write,
-    name: 'cowork_set_trust',
-    title: 'Set trust',
-    description:
-      'Set the trust of an agent in a domain by hand, with a reason. With 0.8 or more you vouch for it: it acts alone where the risk is low or normal, until the first fault.',
-    assured: true,
-    input: z.object({
-      agent_id: agentId,
-      domain,
-      score: z.number().min(0).max(1),
-      reason: words.min(1).describe('Why, for whoever asks later'),
-    }),
-    output: trustResults.cowork_set_trust,
-    touches: (input) => ({ domain: input.domain, target: input.agent_id }),
-    async change(tx, { agent_id: agent, domain: where, score, reason }, { id, caller }) {
-      const isNew = (await store.all(tx, { agent })).length === 0
-      const { trust, stored } = await scores.set(tx, { agent, domain: where }, score)
-      const { from, to } = trust
-      tx.append({
-        type: 'trust.set',
-        actor: actorOf(caller),
-        domain: where,
-        subject: agent,
-        ids: { call: id },
-        data: { trust: { from, to }, reason, stored },
-      })
-      const name = JSON.stringify(agent)
-      const note = `There was no trust of an agent called ${name} before: look whether that is its name.`
-      return { agent_id: agent, domain: where, from, to, ...(isNew && { note }) }
-    },
-  })
+const day = 24 * 60 * 60 * 1000
+const projectedDays = 30
 
-export const forgiveTool = ({ scores, store }: Governance) =>
-  defineTool({
-    ...forPeople.write,
-    name: 'cowork_forgive',
-    title: 'Forgive',
-    description:
-      'Clear the strikes and the debt of an agent in a domain and class of risk, with a reason. It earns the missing credit anew.',
-    assured: true,
-    input: z.object({
-      agent_id: agentId,
-      domain,
-      risk: z.enum(risks).default('normal'),
-      reason: words.min(1).describe('Why, for whoever asks later'),
+export const trustTools = (governance: Governance, ledger: Ledger): Tool[] => {
+  const { scores, store, db, rules, now, standings } = governance
+  return [
+    defineTool({
+      ...forAnyone.read,
+      name: 'cowork_check_trust',
+      title: 'Check trust',
+      description:
+        'See how far you are trusted in a domain, and what that lets you do without asking.',
+      input: z.object({
+        agent_id: who.agent_id.describe('The agent; yourself where absent'),
+        domain,
+      }),
+      output: trustResults.cowork_check_trust,
+      async read({ agent_id, domain: where }, { caller }) {
+        const pair = { agent: agentOf(caller, agent_id), domain: where }
+        const known = await store.trust(db, pair.agent, where)
+        // The first read creates the pair (T2).
+        const stored =
+          known ?? (await ledger.transact((tx) => scores.load(tx, pair, actorOf(caller))))
+        return standing(governance, { pair, stored: countedFor(caller, stored), caller })
+      },
     }),
-    output: trustResults.cowork_forgive,
-    touches: (input) => ({ domain: input.domain, target: input.agent_id }),
-    async change(tx, { agent_id: agent, domain: where, risk, reason }, { id, caller }) {
-      // To load what is not there would create it (T2).
-      if (!(await store.trust(tx, agent, where)))
-        throw new CoworkError(
-          'not_found',
-          `There is no trust of ${JSON.stringify(agent)} in ${JSON.stringify(where)}.`,
-          { hint: '`cowork trust` lists agents and domains.' },
-        )
-      for (const stored of await scores.forgive(tx, { agent, domain: where }, risk))
+    defineTool({
+      ...forPeople.write,
+      name: 'cowork_set_trust',
+      title: 'Set trust',
+      description:
+        'Set the trust of an agent in a domain by hand, with a reason. With 0.8 or more you vouch for it: it acts alone where the risk is low or normal, until the first fault.',
+      assured: true,
+      input: z.object({
+        agent_id: agentId,
+        domain,
+        score: z.number().min(0).max(1),
+        reason: words.min(1).describe('Why, for whoever asks later'),
+      }),
+      output: trustResults.cowork_set_trust,
+      touches: (input) => ({ domain: input.domain, target: input.agent_id }),
+      async change(tx, { agent_id: agent, domain: where, score, reason }, { id, caller }) {
+        const isNew = (await store.all(tx, { agent })).length === 0
+        const { trust, stored } = await scores.set(tx, { agent, domain: where }, score)
+        const { from, to } = trust
         tx.append({
-          type: 'trust.forgiven',
+          type: 'trust.set',
           actor: actorOf(caller),
           domain: where,
           subject: agent,
           ids: { call: id },
-          data: { risk, reason, ...stored },
+          data: { trust: { from, to }, reason, stored },
         })
-      return { agent_id: agent, domain: where, risk }
-    },
-  })
-
-export const standingTool = ({ store, db, standings }: Governance) =>
-  defineTool({
-    ...forPeople.read,
-    name: 'cowork_standing',
-    title: 'How agents stand',
-    description:
-      'What agents may do alone, why, and what is missing: credit, strikes, checks and kinds of action, by domain and class of risk. For people.',
-    input: z.object({
-      agent_id: agentId.optional(),
-      domain: domain.optional(),
+        const name = JSON.stringify(agent)
+        const note = `There was no trust of an agent called ${name} before: look whether that is its name.`
+        return { agent_id: agent, domain: where, from, to, ...(isNew && { note }) }
+      },
     }),
-    output: trustResults.cowork_standing,
-    async read({ agent_id: agent, domain: where }) {
-      const pairs = await store.all(db, { agent, domain: where })
-      const found = []
-      for (const { trust, ...pair } of pairs) found.push(await standings(db, pair, trust))
-      return { standings: found }
-    },
-  })
-
-const day = 24 * 60 * 60 * 1000
-const projectedDays = 30
-
-export const trustHistoryTool = (governance: Governance) =>
-  defineTool({
-    ...forAnyone.read,
-    name: 'cowork_trust_history',
-    title: 'Trust over time',
-    description: 'See how your trust in a domain changed, and where idle days would take it.',
-    input: z.object({
-      agent_id: who.agent_id.describe('The agent; yourself where absent'),
-      domain,
-      days: effort(z.int().min(1).max(365)).default(30),
+    defineTool({
+      ...forPeople.write,
+      name: 'cowork_forgive',
+      title: 'Forgive',
+      description:
+        'Clear the strikes and the debt of an agent in a domain and class of risk, with a reason. It earns the missing credit anew.',
+      assured: true,
+      input: z.object({
+        agent_id: agentId,
+        domain,
+        risk: z.enum(risks).default('normal'),
+        reason: words.min(1).describe('Why, for whoever asks later'),
+      }),
+      output: trustResults.cowork_forgive,
+      touches: (input) => ({ domain: input.domain, target: input.agent_id }),
+      async change(tx, { agent_id: agent, domain: where, risk, reason }, { id, caller }) {
+        // To load what is not there would create it (T2).
+        if (!(await store.trust(tx, agent, where)))
+          throw new CoworkError(
+            'not_found',
+            `There is no trust of ${JSON.stringify(agent)} in ${JSON.stringify(where)}.`,
+            { hint: '`cowork trust` lists agents and domains.' },
+          )
+        for (const stored of await scores.forgive(tx, { agent, domain: where }, risk))
+          tx.append({
+            type: 'trust.forgiven',
+            actor: actorOf(caller),
+            domain: where,
+            subject: agent,
+            ids: { call: id },
+            data: { risk, reason, ...stored },
+          })
+        return { agent_id: agent, domain: where, risk }
+      },
     }),
-    output: trustResults.cowork_trust_history,
-    async read({ agent_id, domain: where, days }, { caller }) {
-      const { store, db, rules, now } = governance
-      const agent = agentOf(caller, agent_id)
-      const at = now()
-      const since = at - days * day
-      const trust = (await store.trust(db, agent, where)) ?? newTrust(rules.trust, at)
-      const points = await store.points(db, agent, where, since)
-      const before = await store.pointBefore(db, agent, where, since)
-      const start = { at: since, score: before?.score ?? rules.trust.defaultLevel, cause: 'before' }
-      const isPerson = caller.kind === 'human'
-      const pair = { agent, domain: where }
-      const { trust_level, mode, evidence_level, gated } = await standing(governance, {
-        pair,
-        stored: trust,
-        caller,
-      })
-      return {
-        agent_id: agent,
-        domain: where,
-        points: [
-          { ...start, at: rfc3339(start.at) },
-          ...pointsFor(caller, points).map((point) => ({
-            at: rfc3339(point.at),
-            score: point.score,
-            cause: point.cause,
-            ...(isPerson && point.mark && point.risk && { mark: point.mark, risk: point.risk }),
+    defineTool({
+      ...forPeople.read,
+      name: 'cowork_standing',
+      title: 'How agents stand',
+      description:
+        'What agents may do alone, why, and what is missing: credit, strikes, checks and kinds of action, by domain and class of risk. For people.',
+      input: z.object({
+        agent_id: agentId.optional(),
+        domain: domain.optional(),
+      }),
+      output: trustResults.cowork_standing,
+      async read({ agent_id: agent, domain: where }) {
+        const pairs = await store.all(db, { agent, domain: where })
+        const found = []
+        for (const { trust, ...pair } of pairs) found.push(await standings(db, pair, trust))
+        return { standings: found }
+      },
+    }),
+    defineTool({
+      ...forAnyone.read,
+      name: 'cowork_trust_history',
+      title: 'Trust over time',
+      description: 'See how your trust in a domain changed, and where idle days would take it.',
+      input: z.object({
+        agent_id: who.agent_id.describe('The agent; yourself where absent'),
+        domain,
+        days: effort(z.int().min(1).max(365)).default(30),
+      }),
+      output: trustResults.cowork_trust_history,
+      async read({ agent_id, domain: where, days }, { caller }) {
+        const agent = agentOf(caller, agent_id)
+        const at = now()
+        const since = at - days * day
+        const trust = (await store.trust(db, agent, where)) ?? newTrust(rules.trust, at)
+        const points = await store.points(db, agent, where, since)
+        const before = await store.pointBefore(db, agent, where, since)
+        const start = {
+          at: since,
+          score: before?.score ?? rules.trust.defaultLevel,
+          cause: 'before',
+        }
+        const isPerson = caller.kind === 'human'
+        const pair = { agent, domain: where }
+        const { trust_level, mode, evidence_level, gated } = await standing(governance, {
+          pair,
+          stored: trust,
+          caller,
+        })
+        return {
+          agent_id: agent,
+          domain: where,
+          points: [
+            { ...start, at: rfc3339(start.at) },
+            ...pointsFor(caller, points).map((point) => ({
+              at: rfc3339(point.at),
+              score: point.score,
+              cause: point.cause,
+              ...(isPerson && point.mark && point.risk && { mark: point.mark, risk: point.risk }),
+            })),
+          ],
+          projection: Array.from({ length: projectedDays + 1 }, (_, ahead) => ({
+            at: rfc3339(at + ahead * day),
+            score: current(rules.trust, trust, at + ahead * day).score,
           })),
-        ],
-        projection: Array.from({ length: projectedDays + 1 }, (_, ahead) => ({
-          at: rfc3339(at + ahead * day),
-          score: current(rules.trust, trust, at + ahead * day).score,
-        })),
-        thresholds: rules.mode.thresholds,
-        now: { trust_level, mode, evidence_level, gated },
-      }
-    },
-  })
+          thresholds: rules.mode.thresholds,
+          now: { trust_level, mode, evidence_level, gated },
+        }
+      },
+    }),
+  ]
+}
