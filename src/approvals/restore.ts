@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { CoworkError } from '#base/errors.ts'
+import { isRecord } from '#base/json.ts'
 
 /** The text that stands for a credential in what people see. */
 const mark = '[redacted]'
@@ -28,7 +29,7 @@ function restore(
   at: string,
 ): unknown {
   if (isDeepStrictEqual(shown, edited)) return real
-  if (isFields(real) && isFields(shown) && isFields(edited))
+  if (isRecord(real) && isRecord(shown) && isRecord(edited))
     return restoreFields(real, shown, edited, nameOf, at)
   if (Array.isArray(real) && Array.isArray(shown) && Array.isArray(edited))
     return restoreItems(real, shown, edited, nameOf, at)
@@ -81,6 +82,3 @@ function refuseMark(value: unknown, at: string): void {
     },
   )
 }
-
-const isFields = (value: unknown): value is Fields =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)

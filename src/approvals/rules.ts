@@ -33,21 +33,9 @@ export function groupOf(requester: string, opening: Opening): string {
   const { kind, domain, action, content } = opening
   const { change } = content
   const names = typeof change === 'object' && change !== null ? Object.keys(change) : []
-  const like = JSON.stringify([kind, requester, domain, action, names])
-  const known = groups.get(like)
-  if (known !== undefined) return known
   const alike = [kind, requester, domain, action, names.toSorted()]
-  const group = sha256Hex(canonicalJson(alike)).slice(0, 16)
-  if (like.length <= longestLike) {
-    if (groups.size >= mostGroups) groups.clear()
-    groups.set(like, group)
-  }
-  return group
+  return sha256Hex(canonicalJson(alike)).slice(0, 16)
 }
-
-const groups = new Map<string, string>()
-const mostGroups = 1000
-const longestLike = 1000
 
 /** What is held was decided in time, whatever the time is when it is released. */
 export const isExpired = ({ status, expiresAt, held }: Approval, now: number): boolean =>

@@ -1,6 +1,7 @@
 import type { Approvals, Risk } from '#approvals'
 import type { Clock } from '#base/clock.ts'
 import type { Reader } from '#base/db/port.ts'
+import { remembering } from '#base/remember.ts'
 import { asSeen } from './rules/spelling.ts'
 import type { Proof } from './rules/trust.ts'
 import type { Pair } from './scores.ts'
@@ -37,16 +38,11 @@ const mostNames = 1000
  * The name of a kind of action as it is stored: an agent may put a credential into it (A14), or leave its debts behind
  * with other letters that people read as the same (T13).
  */
-export function createKindNames(show: Approvals['show']) {
-  const names = new Map<string, string>()
-  return (action: string): string => {
-    const known = names.get(action)
-    if (known !== undefined) return known
-    const name = asSeen(show(action) as string)
-      .replaceAll(/\s+/g, ' ')
-      .toLowerCase()
-    if (names.size >= mostNames) names.clear()
-    names.set(action, name)
-    return name
-  }
-}
+export const createKindNames = (show: Approvals['show']) =>
+  remembering(
+    (action) =>
+      asSeen(show(action) as string)
+        .replaceAll(/\s+/g, ' ')
+        .toLowerCase(),
+    mostNames,
+  )

@@ -4,6 +4,7 @@ import type { Caller } from '#base/caller.ts'
 import { rfc3339 } from '#base/clock.ts'
 import type { Clock } from '#base/clock.ts'
 import type { Db } from '#base/db/port.ts'
+import { isRecord } from '#base/json.ts'
 import type { Lookup } from '#ledger'
 import { checkContent } from './answers.ts'
 import { evidenceNote } from './gate-proof.ts'
@@ -334,6 +335,3 @@ function lastApproved(history: readonly Approval[], change: unknown): Record<str
   }
   return before
 }
-
-const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)

@@ -7,6 +7,7 @@ import type { Reader, Tx } from '#base/db/port.ts'
 import { CoworkError } from '#base/errors.ts'
 import { canonicalJson, sha256Hex } from '#base/hash.ts'
 import { newId } from '#base/ids.ts'
+import { isRecord } from '#base/json.ts'
 import { Refused } from '#base/tool.ts'
 import type { Call } from '#base/tool.ts'
 import { fieldsOf } from './rules/fields.ts'
@@ -385,10 +386,7 @@ function nextFor(approval: Approval): string {
 
 /** What the list of the inbox shows: the act in words, from what the agent named. */
 function summaryOf({ action, target, change }: Proposal, show: Approvals['show']): string {
-  const entries =
-    typeof change === 'object' && change !== null && !Array.isArray(change)
-      ? Object.entries(change)
-      : []
+  const entries = isRecord(change) ? Object.entries(change) : []
   const [first] = entries
   if (!first || first[0] === 'raw') return oneLine(`${action} on ${target}`)
   const [name, value] = first

@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { canonicalJson, sha256Hex } from '#base/hash.ts'
+import { isRecord } from '#base/json.ts'
 import type { Tool } from '#base/tool.ts'
 import { words } from '#base/words.ts'
 
@@ -38,7 +39,7 @@ function withoutTexts(schema: unknown): unknown {
 }
 
 const eachWithoutTexts = (schemas: unknown): unknown =>
-  typeof schemas === 'object' && schemas !== null && !Array.isArray(schemas)
+  isRecord(schemas)
     ? Object.fromEntries(
         Object.entries(schemas).map(([name, schema]) => [name, withoutTexts(schema)]),
       )

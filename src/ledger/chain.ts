@@ -1,4 +1,5 @@
 import { canonicalJson } from '#base/hash.ts'
+import { isRecord, parseJson } from '#base/json.ts'
 import { entrySchema, firstSeq, genesis, payloadDigest } from './model.ts'
 import type { Entry, Problem } from './model.ts'
 import { leafHash } from './tree.ts'
@@ -133,12 +134,8 @@ export const hexOf = (hash: string | Uint8Array): string =>
   typeof hash === 'string' ? hash : Buffer.from(hash).toString('hex')
 
 function parsed(body: string | Uint8Array): Parsed | undefined {
-  try {
-    const value: unknown = JSON.parse(textOf(body))
-    return isRecord(value) ? value : undefined
-  } catch {
-    return undefined
-  }
+  const value = parseJson(textOf(body))
+  return isRecord(value) ? value : undefined
 }
 
 function isCanonical(body: string | Uint8Array): boolean {
@@ -148,9 +145,6 @@ function isCanonical(body: string | Uint8Array): boolean {
     return false
   }
 }
-
-const isRecord = (value: unknown): value is Parsed =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** A first look; `deep` checks the whole shape. */
 const isEntry = (entry: Parsed): entry is Entry => entry['v'] === 1 && isRecord(entry['actor'])

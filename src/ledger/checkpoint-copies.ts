@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { appendLine } from '#base/atomic-file.ts'
 import { CoworkError, messageOf } from '#base/errors.ts'
+import { parseJson } from '#base/json.ts'
 import type { Log } from '#base/log.ts'
 import { exportNames, readCheckpoints } from './sources.ts'
 
@@ -103,10 +104,5 @@ function newestSize(path: string): number {
   }
 }
 
-function sizeOf(line: string): number {
-  try {
-    return Number((JSON.parse(line) as { size?: unknown }).size) || 0
-  } catch {
-    return 0
-  }
-}
+const sizeOf = (line: string): number =>
+  Number(((parseJson(line) ?? {}) as { size?: unknown }).size) || 0

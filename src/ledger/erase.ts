@@ -132,7 +132,7 @@ export function createErasure({ db, store, now, log }: Deps) {
 }
 
 /** Other records of the same content: approvals, calls, and entries with arguments of their own. */
-export type Relatives = {
+type Relatives = {
   readonly approvals: readonly string[]
   readonly calls: readonly string[]
   readonly seqs: readonly number[]
@@ -144,7 +144,7 @@ const decided = ['approval.approved', 'handoff.resolved']
 const ended = ['call.started', 'call.done', 'call.failed', 'call.refused']
 
 /** Finds what repeats the content of an entry (L8): the approval of the call, and the edit that a person made of it. */
-export async function findRelatives(
+async function findRelatives(
   reader: Reader,
   store: Pick<LedgerStore, 'find'>,
   entry: Entry,

@@ -3,6 +3,7 @@ import type { FileHandle } from 'node:fs/promises'
 import { dirname, join, parse } from 'node:path'
 import { syncFolder } from '#base/atomic-file.ts'
 import { randomHex } from '#base/ids.ts'
+import { parseJson } from '#base/json.ts'
 import { existsSync } from 'node:fs'
 
 /** What the mirror holds of one entry: a line, or several joined by newlines. */
@@ -132,7 +133,7 @@ export function createMirrorFile(
 }
 
 /** The full files of a mirror, newest first. */
-export async function rotatedFiles(path: string): Promise<string[]> {
+async function rotatedFiles(path: string): Promise<string[]> {
   const { dir, name, ext } = parse(path)
   const found = (await readdir(dir)).flatMap((file) => {
     if (!file.startsWith(`${name}-`) || !file.endsWith(ext)) return []
@@ -214,12 +215,8 @@ async function bytesOf(file: FileHandle, position: number, length: number): Prom
 }
 
 function seqOf(line: string): number | undefined {
-  try {
-    const { seq } = JSON.parse(line) as { seq?: unknown }
-    return typeof seq === 'number' ? seq : undefined
-  } catch {
-    return undefined
-  }
+  const { seq } = (parseJson(line) ?? {}) as { seq?: unknown }
+  return typeof seq === 'number' ? seq : undefined
 }
 
 function ifMissing(error: unknown): undefined {

@@ -4,6 +4,7 @@ import { createInterface } from 'node:readline'
 import { pages } from '#base/db/pages.ts'
 import type { Snapshot } from '#base/db/port.ts'
 import { CoworkError } from '#base/errors.ts'
+import { parseJson } from '#base/json.ts'
 import type { StoredEntry } from './chain.ts'
 import { columnsOf, emptyHead } from './model.ts'
 import { leafHash } from './tree.ts'
@@ -86,9 +87,10 @@ export const readCheckpoints = (path: string): Signed[] =>
 
 /** One JSON object a line: {size, note}. A crash may leave a part of a line, which is no checkpoint. */
 export const parseCheckpoints = (text: string): Signed[] =>
-  text.split('\n').flatMap((line) => parsedLine<Signed>(line) ?? [])
+  text.split('\n').flatMap((line) => (parseJson(line) as Signed | undefined) ?? [])
 
 const batchSize = 1000
+const noEntry = (seq: number) => ({ seq, at: 0, type: '' })
 
 /** A line is the canonical body itself, so what is read is what was hashed. Payloads follow the same order. */
 async function* exportedEntries(
@@ -101,9 +103,9 @@ async function* exportedEntries(
   let last = 0
   for await (const body of linesOf(entries)) {
     // A line that is no entry keeps its place, so that the verifier can name it.
-    const { seq, at, type } = parsedLine<Entry>(body) ?? { seq: last + 1, at: 0, type: '' }
+    const { seq, at, type } = (parseJson(body) as Entry | undefined) ?? noEntry(last + 1)
     last = seq
-    const held = next.done ? undefined : parsedLine<PayloadRow>(next.value)
+    const held = next.done ? undefined : (parseJson(next.value) as PayloadRow | undefined)
     const payload = held?.seq === seq ? { salt: held.salt, body: held.body } : undefined
     if (payload) next = await beside.next()
     batch.push({
@@ -126,12 +128,4 @@ async function* linesOf(path: string): AsyncGenerator<string, void> {
   if (!existsSync(path)) return
   for await (const line of createInterface({ input: createReadStream(path), crlfDelay: Infinity }))
     if (line !== '') yield line
-}
-
-function parsedLine<T>(line: string): T | undefined {
-  try {
-    return JSON.parse(line) as T
-  } catch {
-    return undefined
-  }
 }

@@ -35,22 +35,21 @@ export function worded(message: Message): Worded {
   return rest.length === 0 ? wordedOne(first) : wordedMany([first, ...(rest as Notice[])])
 }
 
+/** No agent has a word in it. */
+const ofCowork = { said: [], risk: 'normal', isEscalated: false } as const
+
 const wordedTest = ({ data }: TestNotice): Worded => ({
   title: 'Test of cowork',
-  said: [],
   note: `This channel works. ${unlinked(data.asked_by)} asked for the test.`,
   url: data.review_url,
-  risk: 'normal',
-  isEscalated: false,
+  ...ofCowork,
 })
 
 const wordedCheckpoint = ({ data }: CheckpointNotice): Worded => ({
   title: `Checkpoint of the ledger: ${data.size} entries`,
-  said: [],
   note: `Keep this message. \`cowork audit verify --checkpoint\` compares the ledger with the text below.\n\n${data.checkpoint}`,
   url: data.review_url,
-  risk: 'normal',
-  isEscalated: false,
+  ...ofCowork,
 })
 
 function wordedLookBack({ data }: LookBackNotice): Worded {

@@ -5,6 +5,7 @@ import type { Config } from '#base/config/index.ts'
 import { readYaml } from '#base/config/yaml.ts'
 import { CoworkError } from '#base/errors.ts'
 import { canonicalJson, sha256Hex } from '#base/hash.ts'
+import { isRecord } from '#base/json.ts'
 
 /** What a version of the policies is: two sections of cowork.yaml, as they are written there (Y6). */
 export type PolicyBody = Pick<Config, 'policies' | 'mappings'>
@@ -26,9 +27,8 @@ export function readPolicyBody(given: unknown, reasoningIds: readonly string[]):
 
 /** By the words of cowork.yaml: what stands there may be stored, and what is stored stand there. */
 export function checkedBody(written: unknown, reasoningIds: readonly string[]): PolicyBody {
-  if (typeof written !== 'object' || written === null || Array.isArray(written))
-    throw invalid([{ path: '', message: 'expected policies and mappings' }])
-  const { policies = [], mappings = [], ...rest } = written as Record<string, unknown>
+  if (!isRecord(written)) throw invalid([{ path: '', message: 'expected policies and mappings' }])
+  const { policies = [], mappings = [], ...rest } = written
   const unknown = Object.keys(rest).map((key) => ({
     path: key,
     message: `${key}: unknown key; expected one of policies, mappings`,

@@ -1,4 +1,5 @@
 import type { Approval, Approvals, Mode } from '#approvals'
+import { isRecord } from '#base/json.ts'
 import type { Entry, Ledger } from '#ledger'
 import type { Assessment } from './reasoning.ts'
 import type { Recorded } from './replay.ts'
@@ -212,8 +213,7 @@ const callOf = ({ ids }: Entry) => ids?.call ?? ''
 const toolOf = (data: Entry['data']) => textOf(data?.['tool']) ?? ''
 const decisionOf = (data: Entry['data']) => recordOf(data?.['decision'])
 
-const recordOf = (value: unknown): Json =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Json) : {}
+const recordOf = (value: unknown): Json => (isRecord(value) ? value : {})
 
 const inputOf = (body: string): Json => recordOf(JSON.parse(body))
 const numberOf = (value: unknown) => (typeof value === 'number' ? value : undefined)

@@ -170,14 +170,7 @@ export function createVersions({ db, config, now }: Deps) {
   }
 }
 
-const shown = ({ number, version, source, by, note, at }: VersionRow): Version => ({
-  number,
-  version,
-  source,
-  by,
-  note,
-  at,
-})
+const shown = ({ body: _, file: __, ...version }: VersionRow): Version => version
 
 const unreadable = ({ number, version }: VersionRow, cause: unknown) =>
   new CoworkError(

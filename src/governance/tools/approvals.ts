@@ -95,7 +95,7 @@ function partText({ approval_id, result_part = '', result_length, next }: Part):
 const maxPartBytes = 25_000
 
 /** The result whole where it is small; else its handle and the part of its JSON that begins at `from`. */
-export function partsOf(handle: string, result: unknown, from = 0) {
+function partsOf(handle: string, result: unknown, from = 0) {
   const json = plainJson(result) ?? 'null'
   if (from === 0 && Buffer.byteLength(json) <= maxPartBytes) return { result }
   const start = isPairSplit(json, from) ? from - 1 : from

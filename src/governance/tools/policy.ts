@@ -20,7 +20,7 @@ import { summaryOf } from '../policies/replay.ts'
 
 /** What the tools of policies take and give alike. */
 
-export const shownVersion = ({ version, number, source, by, note, at }: Version) => ({
+const shownVersion = ({ version, number, source, by, note, at }: Version) => ({
   version,
   number,
   source: source === 'saved' ? ('saved' as const) : ('file' as const),
@@ -29,17 +29,17 @@ export const shownVersion = ({ version, number, source, by, note, at }: Version)
   at: rfc3339(at),
 })
 
-export const shownBody = ({ policies, mappings }: PolicyBody) => ({
+const shownBody = ({ policies, mappings }: PolicyBody) => ({
   policies: policies.map((policy) => ({ ...policy })),
   mappings: mappings.map((mapping) => ({ ...mapping })),
 })
 
 /** What a person wrote is judged by the words of cowork.yaml, not by a schema of its own. */
-export const bodyInput = z
+const bodyInput = z
   .union([z.string().max(1_000_000), policyRow])
   .describe('The sections policies and mappings as in cowork.yaml: YAML as text, or their values')
 
-export const versionName = text(64).min(1)
+const versionName = text(64).min(1)
 
 /** Also where what is in force cannot be read: whoever is to mend it must see what there is. */
 function readable(versions: Governance['versions']) {

@@ -2,6 +2,7 @@ import { createPublicKey, verify } from 'node:crypto'
 import type { KeyObject } from 'node:crypto'
 import * as z from 'zod'
 import { sameSecret, sha256 } from '#base/hash.ts'
+import { parseJson } from '#base/json.ts'
 
 /** COSE numbers of the signatures that are understood: ES256, EdDSA (Ed25519), RS256. */
 export const algorithms = [-7, -8, -257] as const
@@ -98,7 +99,7 @@ function checked(
   clientData: Buffer,
   { type, challenge, origin, rpId }: Question,
 ): AuthenticatorData | Refused {
-  const said = clientDataSchema.safeParse(jsonOf(clientData))
+  const said = clientDataSchema.safeParse(parseJson(clientData.toString('utf8')))
   const data = readAuthenticatorData(authenticatorData)
   if (!said.success || !data) return { refused: 'unreadable' }
   if (said.data.type !== type) return { refused: 'wrong_type' }
@@ -108,14 +109,6 @@ function checked(
   if (!data.isPresent) return { refused: 'not_present' }
   if (!data.isVerified) return { refused: 'not_verified' }
   return data
-}
-
-function jsonOf(bytes: Buffer): unknown {
-  try {
-    return JSON.parse(bytes.toString('utf8'))
-  } catch {
-    return undefined
-  }
 }
 
 type AuthenticatorData = {

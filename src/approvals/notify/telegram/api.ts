@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { parseJson } from '#base/json.ts'
 import type { ChannelOf, Unsent, Wait } from '../model.ts'
 import { invalid, isLoopback, post } from '../post.ts'
 
@@ -50,7 +51,7 @@ export function createApi({ id, api, token }: ChannelOf<'telegram'>, wait: Wait)
       const limits = { most: longestAnswer, ...(timeout !== undefined && { timeout }) }
       const posted = await post({ address: `${address}/${method}`, body, ...limits }, wait, signal)
       if ('kind' in posted) return { ok: false, about: '', unsent: posted }
-      const said = answer.safeParse(jsonOf(posted.text))
+      const said = answer.safeParse(parseJson(posted.text))
       if (!said.success) return refused(`Telegram answered ${posted.status} and no JSON of its own`)
       if (said.data.ok) return said.data
       const { error_code: code = posted.status, description: about, parameters: more } = said.data
@@ -73,11 +74,3 @@ const refused = (error: string, code?: number, about = '', seconds?: number): Sa
     ...(seconds !== undefined && { waitMs: seconds * 1000 }),
   },
 })
-
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}
