@@ -2,10 +2,9 @@ import { expect, test } from 'vitest'
 import { createApprovalKinds } from './kinds.ts'
 
 test('A1 a kind is registered once and found by its name', () => {
-  const kinds = createApprovalKinds()
   const kind = { kind: 'plan', onDecided: () => Promise.resolve() }
-  kinds.register(kind)
+  const kinds = createApprovalKinds([kind])
   expect(kinds.get('plan')).toBe(kind)
   expect(() => kinds.get('grant')).toThrow(/no domain registers/)
-  expect(() => kinds.register(kind)).toThrow(/two domains register/)
+  expect(() => createApprovalKinds([kind, kind])).toThrow(/two domains register/)
 })

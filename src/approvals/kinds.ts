@@ -81,15 +81,13 @@ export function toAnswerFields(kinds: readonly KindDeclaration[]): AnswerFields 
 
 export type ApprovalKinds = ReturnType<typeof createApprovalKinds>
 
-export function createApprovalKinds(list: readonly ApprovalKind[] = []) {
+export function createApprovalKinds(list: readonly ApprovalKind[]) {
   const kinds = new Map<string, ApprovalKind>()
-  const register = (kind: ApprovalKind) => {
+  for (const kind of list) {
     if (kinds.has(kind.kind)) throw new Error(`two domains register the approval kind ${kind.kind}`)
     kinds.set(kind.kind, kind)
   }
-  for (const kind of list) register(kind)
   return {
-    register,
     find: (name: string): ApprovalKind | undefined => kinds.get(name),
     get(name: string): ApprovalKind {
       const kind = kinds.get(name)

@@ -85,9 +85,6 @@ export type Approval = {
 /** The reason of a call that was withdrawn because its target changed before it ran (A15). */
 export const stale = 'stale'
 
-/** Who approved, when not everyone has (A4). */
-export type Votes = readonly string[]
-
 type Verdict = 'approve' | 'reject'
 
 export type Decision = {

@@ -2,7 +2,7 @@ import { isOwn } from '#base/caller.ts'
 import type { Caller } from '#base/caller.ts'
 import { CoworkError, messageOf } from '#base/errors.ts'
 import { canonicalJson, sha256Hex } from '#base/hash.ts'
-import type { Approval, Decision, Held, Opening, Votes } from './model.ts'
+import type { Approval, Decision, Held, Opening } from './model.ts'
 import type { Actor, Draft, EntryIds } from '#base/entry.ts'
 import type { Deciding, Told } from './kinds.ts'
 
@@ -44,7 +44,7 @@ export const isExpired = ({ status, expiresAt, held }: Approval, now: number): b
 /** Whether this decision may be made now; throws why not (T3, A3, A4, A11). */
 export function checkDecision(
   approval: Approval | undefined,
-  votes: Votes,
+  votes: readonly string[],
   { by, verdict, at, change }: Decision,
   now: number,
 ): asserts approval is Approval {

@@ -271,20 +271,16 @@ export function createGovernanceStore(dialect: Dialect) {
     sql.updateTable('permission').set({ revoked_at: at }).where('revoked_at', 'is', null)
   const mappings = query(sql.selectFrom('mapping').selectAll().orderBy('at'))
 
+  const first = async (reader: Reader, q: ReturnType<typeof one>) => {
+    const row = await reader.first(q)
+    return row && toTrust(row)
+  }
+
   return {
-    async trust(reader: Reader, agent: string, domain: string): Promise<Trust | undefined> {
-      const row = await reader.first(one({ agent, domain }))
-      return row && toTrust(row)
-    },
-    async lock(tx: Tx, agent: string, domain: string): Promise<Trust | undefined> {
-      const row = await tx.first(lock({ agent, domain }))
-      return row && toTrust(row)
-    },
+    trust: (reader: Reader, agent: string, domain: string) => first(reader, one({ agent, domain })),
+    lock: (tx: Tx, agent: string, domain: string) => first(tx, lock({ agent, domain })),
     /** Of an agent that was active since: its trust, active at that time. */
-    async touch(tx: Tx, active: Since & { at: number }): Promise<Trust | undefined> {
-      const row = await tx.first(touch(active))
-      return row && toTrust(row)
-    },
+    touch: (tx: Tx, active: Since & { at: number }) => first(tx, touch(active)),
     /** What the gate looks at for this kind of action (T11). */
     async proof(reader: Reader, key: KindKey, now: number): Promise<Proof> {
       const { kind: credit, count, oldest: at } = (await reader.first(proof(key))) ?? {}
@@ -321,16 +317,11 @@ export function createGovernanceStore(dialect: Dialect) {
     async unconverted(reader: Reader) {
       const old = sql.selectFrom('trust').selectAll().where('normal_credit', 'is', null)
       const rows = await reader.all(query(old.orderBy('agent')))
-      return rows.map((row) => ({
-        agent: row.agent,
-        domain: row.domain,
-        trust: toTrust(row),
-        evidence: {
-          low: { good: row.low_good, bad: row.low_bad },
-          normal: { good: row.normal_good, bad: row.normal_bad },
-          high: { good: row.high_good, bad: row.high_bad },
-        },
-      }))
+      return rows.map(({ agent, domain, ...row }) => {
+        const of = (risk: Risk) => ({ good: row[`${risk}_good`], bad: row[`${risk}_bad`] })
+        const evidence = { low: of('low'), normal: of('normal'), high: of('high') }
+        return { agent, domain, trust: toTrust({ agent, domain, ...row }), evidence }
+      })
     },
     /** How often people approved each kind of action as it was asked. */
     async approvedKinds(reader: Reader, agent: string, domain: string) {

@@ -96,7 +96,10 @@ export function createHandoffs(deps: Deps) {
     const { domain, mode, reason, confidence, attempted, context } = handoff
     const agent = call.caller.id
     const parent =
-      handoff.parent === undefined ? undefined : await own(tx, handoff.parent, call.caller)
+      handoff.parent === undefined
+        ? undefined
+        : (await findOwn(tx, handoff.parent, call.caller))?.row
+    if (handoff.parent !== undefined && !parent) throw unknown(handoff.parent)
     const proposal =
       handoff.proposal === undefined
         ? undefined
@@ -174,9 +177,9 @@ export function createHandoffs(deps: Deps) {
 
   /** True when the agent has it, now or before; an answer of somebody else's is none. */
   async function acknowledge(tx: Tx, id: string, call: Call, proposal?: string): Promise<boolean> {
-    const row = await store.find(tx, id)
-    const approval = await approvals.find(tx, id)
-    if (!row || !approval || !isOwn(call.caller, row.agent, approval.createdAt)) return false
+    const found = await findOwn(tx, id, call.caller)
+    if (!found) return false
+    const { row, approval } = found
     if (!(await store.acknowledged(tx, id))) return approval.status === 'consumed'
     await approvals.consume(tx, id)
     tx.append({
@@ -191,15 +194,15 @@ export function createHandoffs(deps: Deps) {
 
   /** A proposal that follows from a handoff: whoever makes it has read the answer (H3). */
   async function followed(tx: Tx, id: string, proposal: string, call: Call): Promise<void> {
-    await own(tx, id, call.caller)
+    if (!(await findOwn(tx, id, call.caller))) throw unknown(id)
     await acknowledge(tx, id, call, proposal)
   }
 
-  async function own(tx: Tx, id: string, caller: Caller) {
+  async function findOwn(tx: Tx, id: string, caller: Caller) {
     const row = await store.find(tx, id)
     const approval = await approvals.find(tx, id)
-    if (!row || !approval || !isOwn(caller, row.agent, approval.createdAt)) throw unknown(id)
-    return row
+    const isTheirs = row && approval && isOwn(caller, row.agent, approval.createdAt)
+    return isTheirs ? { row, approval } : undefined
   }
 
   async function proposalOf(tx: Tx, id: string, caller: Caller): Promise<Approval> {

@@ -63,13 +63,7 @@ export function createPersonSessions({ db, store, makeLink, doorkeeper, now, log
     const userAgent = given.userAgent.slice(0, 300)
     await store.addSession(tx, { hash, id, person: person.id, userAgent, at })
     const data = { person: person.id, by: link.kind === 'open' ? 'link' : 'invitation' }
-    tx.append({
-      type: 'session.opened',
-      actor: actorFor(person.id),
-      domain: 'cowork',
-      subject: id,
-      data,
-    })
+    tx.append(entryOf('session.opened', actorFor(person.id), id, data))
     const session: Session = { id, person: person.id, userAgent, createdAt: at, lastSeenAt: at }
     return { person, session }
   }
@@ -82,10 +76,8 @@ export function createPersonSessions({ db, store, makeLink, doorkeeper, now, log
   ): Promise<Person> {
     for (const id of idsFor(name)) {
       if (!(await store.addPerson(tx, { id, name, role, at }))) continue
-      tx.append({
-        ...joined(actorFor(id), id),
-        data: { name, role, invited_by: invitedBy },
-      })
+      const data = { name, role, invited_by: invitedBy }
+      tx.append(entryOf('person.joined', actorFor(id), id, data))
       return { id, name, role, joinedAt: at }
     }
     throw new Error('ids do not run out')
@@ -105,17 +97,16 @@ export function createPersonSessions({ db, store, makeLink, doorkeeper, now, log
     ensureOwner: () =>
       db.transact(async (tx) => {
         const owner = { id: ownerId, name: 'Owner', role: 'owner' } as const
+        const { id, ...data } = owner
         if (await store.addPerson(tx, { ...owner, at: now() }))
-          tx.append({ ...joined(systemActor, ownerId), data: { name: owner.name, role: 'owner' } })
+          tx.append(entryOf('person.joined', systemActor, id, data))
       }),
 
     /** The link that the start prints (SV2). */
     ownerLink: (): Promise<MadeLink> =>
       db.transact(async (tx) => {
         const made = await makeLink(tx, { kind: 'open', person: ownerId })
-        const data = { expires_at: made.expiresAt }
-        const subject = ownerId
-        tx.append({ type: 'link.made', actor: systemActor, domain: 'cowork', subject, data })
+        tx.append(entryOf('link.made', systemActor, ownerId, { expires_at: made.expiresAt }))
         return made
       }),
 
@@ -192,13 +183,7 @@ export function createPersonSessions({ db, store, makeLink, doorkeeper, now, log
         if (!opened || !(await store.endSession(tx, caller.session, now()))) return false
         const { session } = opened
         const data = { person: session.person, reason: 'signed_out' satisfies EndReason }
-        tx.append({
-          type: 'session.ended',
-          actor: actorOf(caller),
-          domain: 'cowork',
-          subject: session.id,
-          data,
-        })
+        tx.append(entryOf('session.ended', actorOf(caller), session.id, data))
         return true
       })
       if (!done)
@@ -209,11 +194,12 @@ export function createPersonSessions({ db, store, makeLink, doorkeeper, now, log
   }
 }
 
-const joined = (actor: Actor, id: string): Draft => ({
-  type: 'person.joined',
+const entryOf = (type: string, actor: Actor, subject: string, data: object): Draft => ({
+  type,
   actor,
   domain: 'cowork',
-  subject: id,
+  subject,
+  data: { ...data },
 })
 
 export const ended = (
