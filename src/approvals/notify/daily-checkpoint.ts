@@ -3,6 +3,7 @@ import type { Clock } from '#base/clock.ts'
 import type { Db } from '#base/db/port.ts'
 import type { Ledger } from '#ledger'
 import type { Channel, CheckpointNotice } from './model.ts'
+import { untried } from './rules.ts'
 import type { DeliveryStore } from './store.ts'
 import { awakeAt } from './timing.ts'
 import type { Settings } from './timing.ts'
@@ -41,23 +42,12 @@ export function createDailyCheckpoint(deps: Deps) {
       },
     }
     const nextAt = awakeAt(at, notice.data.risk, settings.quietHours)
+    const common = { event: notice.type, approval: '', nextAt, held: null }
+    const delivery = (channel: string) =>
+      untried({ id: `checkpoint-${day}-${channel}`, channel, ...common }, notice, at)
     const added = await db.transact(async (tx) => {
       let count = 0
-      for (const { id: channel } of channels)
-        count += await store.addOnce(tx, {
-          id: `checkpoint-${day}-${channel}`,
-          channel,
-          event: notice.type,
-          approval: '',
-          notice: JSON.stringify(notice),
-          status: 'pending',
-          attempts: 0,
-          nextAt,
-          held: null,
-          lastError: null,
-          createdAt: at,
-          settledAt: null,
-        })
+      for (const { id: channel } of channels) count += await store.addOnce(tx, delivery(channel))
       return count
     })
     return added > 0

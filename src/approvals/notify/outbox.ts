@@ -2,8 +2,9 @@ import type { Clock } from '#base/clock.ts'
 import type { Tx } from '#base/db/port.ts'
 import { newId } from '#base/ids.ts'
 import type { Entry } from '#ledger'
-import type { AnyNotice, Delivery, Described, Describe, Driver } from './model.ts'
-import { channelsFor, isNews, isRecent, lookBackNoticeOf, noticeOf, toldOf } from './rules.ts'
+import type { Delivery, Described, Describe, Driver } from './model.ts'
+import { channelsFor, isNews, isRecent, lookBackNoticeOf } from './rules.ts'
+import { noticeOf, toldOf, untried } from './rules.ts'
 import type { Told } from './rules.ts'
 import type { DeliveryStore } from './store.ts'
 import type { ChatStore } from './telegram/store.ts'
@@ -108,33 +109,12 @@ export function createOutbox(deps: Deps) {
 
   function toldIn(one: Planned, { entry, told, approval }: Event, about: Described): Delivery {
     const notice = noticeOf({ ...told, type: one.event }, entry, approval, about, publicUrl())
-    return deliveryOf(one, approval, notice)
+    return untried({ id: newId(), approval, ...one }, notice, now())
   }
 
   function lookBack(entry: Entry): Delivery[] {
     const notice = lookBackNoticeOf(entry, publicUrl())
     const plan = planLookBack(channels, notice.data.risk, settings, now())
-    return plan.map((one) => deliveryOf(one, '', notice))
-  }
-
-  function deliveryOf(
-    { channel, event, nextAt, held }: Planned<AnyNotice['type']>,
-    approval: string,
-    notice: AnyNotice,
-  ): Delivery {
-    return {
-      id: newId(),
-      channel,
-      event,
-      approval,
-      notice: JSON.stringify(notice),
-      status: 'pending',
-      attempts: 0,
-      nextAt,
-      held,
-      lastError: null,
-      createdAt: now(),
-      settledAt: null,
-    }
+    return plan.map((one) => untried({ id: newId(), approval: '', ...one }, notice, now()))
   }
 }

@@ -2,6 +2,7 @@ import { rfc3339 } from '#base/clock.ts'
 import { plainText } from '#base/plain.ts'
 import type { Entry } from '#ledger'
 import type {
+  AnyNotice,
   Delivery,
   Described,
   LookBackNotice,
@@ -141,6 +142,19 @@ const jitter = 0.2
 const longestPause = day
 /** Longer than a try can last: whoever took a delivery and is not done by then has crashed. */
 const lease = minute
+
+type Address = Pick<Delivery, 'id' | 'channel' | 'event' | 'approval' | 'nextAt' | 'held'>
+
+/** A delivery that nobody has tried to send. */
+export const untried = (address: Address, notice: AnyNotice, createdAt: number): Delivery => ({
+  ...address,
+  notice: JSON.stringify(notice),
+  status: 'pending',
+  attempts: 0,
+  lastError: null,
+  createdAt,
+  settledAt: null,
+})
 
 export const taken = (delivery: Delivery, now: number): Delivery => ({
   ...delivery,

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { evidenceLevel, fadedEvidence, wasOpen } from './old-evidence.ts'
+import { evidenceLevel, fadedEvidence, wasOpen } from '../convert-evidence.ts'
 
 test.each([
   [0, 0, 0.3],
