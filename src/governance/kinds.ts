@@ -11,11 +11,10 @@ import {
   spotCheckDeclaration,
 } from './answers.ts'
 import type { Allowance } from './answers.ts'
-import type { Edits } from './edits.ts'
+import type { Edits, PolicyConflicts } from './edits.ts'
 import type { Looks } from './looks.ts'
 import { checkAllowance } from './permissions.ts'
 import type { Permissions } from './permissions.ts'
-import type { PolicyConflicts } from './policy-conflict.ts'
 import { storedMapping } from './recorded.ts'
 import type { Policies } from './rules/policy.ts'
 import type { Worth } from './rules/trust.ts'

@@ -180,7 +180,7 @@ function sourceOf(text: string): Source | undefined {
  * Those of these sources that the ledger does not confirm: this agent made that call, it was carried out, it
  * is not older than `since`, and what it saw is what is cited.
  */
-export async function unverified(
+async function unverified(
   lookup: Lookup,
   reader: Reader,
   by: Caller,

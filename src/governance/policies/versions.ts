@@ -170,7 +170,10 @@ export function createVersions({ db, config, now }: Deps) {
   }
 }
 
-const shown = ({ body: _, file: __, ...version }: VersionRow): Version => version
+function shown(row: VersionRow): Version {
+  const { body: _, file: __, ...version } = row
+  return version
+}
 
 const unreadable = ({ number, version }: VersionRow, cause: unknown) =>
   new CoworkError(
