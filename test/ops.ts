@@ -1,13 +1,13 @@
 // What the file worker does, on folders of the real disk and without the process around it.
 import { setTimeout as sleep } from 'node:timers/promises'
-import { FileFault, faultOf } from '../src/files/confine/fault.ts'
+import { faultOf, FileFault } from '../src/files/confine/fault.ts'
 import { openRoots } from '../src/files/confine/roots.ts'
 import type { Roots } from '../src/files/confine/types.ts'
 import { ops } from '../src/files/ops/index.ts'
 import { createGuard } from '../src/files/rules/guard.ts'
 import type { OpContext, RunOp } from '../src/files/worker/context.ts'
 import type { Answered, Ask, Op, WorkerSetup } from '../src/files/worker/protocol.ts'
-import { createTurns } from '../src/files/worker/turns.ts'
+import { createTurns } from '../src/files/worker/serve.ts'
 import { fill, openDescriptors, testFolders } from './roots.ts'
 import type { TestFolders } from './roots.ts'
 

@@ -1,11 +1,10 @@
 import type { Attempt, Verdict } from '#base/call-check.ts'
 import { CoworkError } from '#base/errors.ts'
 import { touchedData } from '#ledger'
+import { hasCode } from './faults.ts'
 import { isOwner } from './grants/lend.ts'
 import type { Grants } from './grants/service.ts'
 import type { Places } from './places.ts'
-
-const isAboutGrants = (code: string) => code === 'no_grant' || code === 'read_only_grant'
 
 /** Paths, grants and what no grant lifts, before a person is asked about a call that could not run anyway. */
 export const checkFiles =
@@ -18,7 +17,8 @@ export const checkFiles =
       } catch (error) {
         if (!(error instanceof CoworkError)) throw error
         const { code, message, hint, details } = error
-        if (one.ownerNeedsNoGrant && isOwner(caller) && isAboutGrants(code)) continue
+        const isAboutGrants = hasCode(error, 'no_grant', 'read_only_grant')
+        if (one.ownerNeedsNoGrant && isOwner(caller) && isAboutGrants) continue
         const files = wanted.map((other) => ({
           ...places.named(other.path),
           ...(other === one && { code }),

@@ -1,13 +1,15 @@
+import { join } from 'node:path'
 import { CoworkError } from '#base/errors.ts'
 import { noProgress } from '#base/tool.ts'
 import type { Call, PathRequest, TouchedFile } from '#base/tool.ts'
+import { plainText } from '#base/plain.ts'
 import type { FileWorker } from './client.ts'
-import { explained } from './faults.ts'
+import { explained, fileFault, hasCode } from './faults.ts'
 import type { Grants } from './grants/service.ts'
-import { createInOrder } from './in-order.ts'
 import type { Placed, Places } from './places.ts'
 import { changing } from './worker/protocol.ts'
 import type { Answered, Ask, Op, Progress } from './worker/protocol.ts'
+import { isWithin } from './rules/paths.ts'
 
 type Deps = {
   readonly worker: FileWorker
@@ -40,7 +42,57 @@ export function createDisk({ worker, places, grants }: Deps) {
     return (await Promise.all(moved)).includes(true)
   }
 
+  /** `about` is what it is about: the one it failed for is named, and an agent has used all their grants. */
+  async function ask<O extends Op>(
+    call: Pick<Call, 'caller' | 'signal' | 'enter' | 'inLine'> & Partial<Pick<Call, 'progress'>>,
+    op: O,
+    about: readonly Placed[],
+    asked: Ask<O>,
+    body?: Uint8Array,
+  ): Promise<Answered<O>> {
+    const ids = about.flatMap(({ grant }) => (grant ? [grant.id] : []))
+    try {
+      const { caller, signal, enter } = call
+      const onProgress = progressOf(call)
+      const more = { grants: ids, signal, enter, onProgress, ...(body && { body }) }
+      const asking = () => {
+        const answer = worker.ask(op, asked, more)
+        for (const folder of foldersChanged(op, about))
+          grants.replacing(
+            folder,
+            answer.then(() => call.inLine),
+          )
+        return answer
+      }
+      const answer = await asking().catch(async (error: unknown) => {
+        if (!hasCode(error, 'root_replaced') || !(await hasMoved(about))) throw error
+        return asking()
+      })
+      const changed = changedBy(op, about, answer)
+      if (changed.length > 0) await inOrder(changed, call.inLine)
+      // A person who looks at what is granted says nothing of whether an agent needs it (GR7).
+      if (caller.kind === 'agent') for (const id of ids) grants.used(id)
+      return answer
+    } catch (error) {
+      throw explained(error, op, about, call.caller.kind === 'human')
+    }
+  }
+
+  /** As far as the caller may know (GR9). */
+  async function isFolder(call: Call, path: string): Promise<boolean> {
+    try {
+      const placed = await places.place(call.caller, { path, need: 'read' })
+      const { stat } = await ask(call, 'stat', [placed], { at: placed.at })
+      return stat.type === 'folder'
+    } catch (error) {
+      if (error instanceof CoworkError) return false
+      throw error
+    }
+  }
+
   return {
+    ask,
+
     /** Where it lies for this caller. The entry that ends the call says under which grant (FT8). */
     async place(call: Told, wanted: PathRequest, isSubject = true): Promise<Placed> {
       try {
@@ -58,39 +110,25 @@ export function createDisk({ worker, places, grants }: Deps) {
       }
     },
 
-    /** `about` is what it is about: the one it failed for is named, and an agent has used all their grants. */
-    async ask<O extends Op>(
-      call: Pick<Call, 'caller' | 'signal' | 'enter' | 'inLine'> & Partial<Pick<Call, 'progress'>>,
-      op: O,
-      about: readonly Placed[],
-      asked: Ask<O>,
-      body?: Uint8Array,
-    ): Promise<Answered<O>> {
-      const ids = about.flatMap(({ grant }) => (grant ? [grant.id] : []))
+    /**
+     * Something comes to a free place: where a folder is already, the path to give is named. `name` is that of what
+     * comes, where it has one.
+     */
+    async arrive<T>(
+      call: Call,
+      { path }: Placed,
+      name: string | undefined,
+      act: () => Promise<T>,
+    ): Promise<T> {
       try {
-        const { caller, signal, enter } = call
-        const onProgress = progressOf(call)
-        const more = { grants: ids, signal, enter, onProgress, ...(body && { body }) }
-        const asking = () => {
-          const answer = worker.ask(op, asked, more)
-          for (const folder of foldersChanged(op, about))
-            grants.replacing(
-              folder,
-              answer.then(() => call.inLine),
-            )
-          return answer
-        }
-        const answer = await asking().catch(async (error: unknown) => {
-          if (!isReplaced(error) || !(await hasMoved(about))) throw error
-          return asking()
-        })
-        const changed = changedBy(op, about, answer)
-        if (changed.length > 0) await inOrder(changed, call.inLine)
-        // A person who looks at what is granted says nothing of whether an agent needs it (GR7).
-        if (caller.kind === 'agent') for (const id of ids) grants.used(id)
-        return answer
+        return await act()
       } catch (error) {
-        throw explained(error, op, about, call.caller.kind === 'human')
+        if (!hasCode(error, 'exists') || !(await isFolder(call, path))) throw error
+        const next =
+          name === undefined
+            ? 'Give the name of the file as well.'
+            : `Give ${plainText(join(path, name), 500)}.`
+        throw fileFault('exists', path, error.message, `A folder is there. ${next}`)
       }
     },
   }
@@ -109,12 +147,38 @@ const foldersChanged = (op: Op, about: readonly Placed[]): string[] =>
     ? about.flatMap(({ grant }) => (grant?.kind === 'folder' ? [grant.path] : []))
     : []
 
-const isReplaced = (error: unknown) =>
-  error instanceof CoworkError && error.code === 'root_replaced'
-
 /** One file or folder as an entry names it among others. */
 export const touchedOf = ({ path, area, grant }: Placed): TouchedFile => ({
   path,
   area,
   ...(grant && { grant: grant.id }),
 })
+
+type Ahead = { readonly paths: readonly string[]; readonly inLine: Promise<void> }
+
+/**
+ * The rows of changes come in the order in which the disk was changed: those of a file go where it goes, so that a
+ * move that is told before the change ahead of it would leave its rows behind. Who was answered waits here until all
+ * that were answered before it, about the same files or a folder around them, stand in line for their commit; not for
+ * the commit itself.
+ */
+function createInOrder() {
+  const ahead = new Set<Ahead>()
+
+  /** To be called in the order of the answers. `inLine` is that of the call itself. */
+  return async function inOrder(
+    paths: readonly string[],
+    inLine: Promise<void> | undefined,
+  ): Promise<void> {
+    const before = [...ahead].filter((other) => meet(other.paths, paths))
+    if (inLine) {
+      const mine = { paths, inLine }
+      ahead.add(mine)
+      void inLine.then(() => ahead.delete(mine))
+    }
+    for (const other of before) await other.inLine
+  }
+}
+
+const meet = (some: readonly string[], others: readonly string[]): boolean =>
+  some.some((one) => others.some((other) => isWithin(one, other) || isWithin(other, one)))

@@ -1,10 +1,16 @@
+import { join } from 'node:path'
 import type { Call } from '#base/tool.ts'
+import { CoworkError } from '#base/errors.ts'
+import { touchedData } from '#ledger'
+import { hasCode } from './faults.ts'
+import { touchedOf } from './disk.ts'
 import type { Disk } from './disk.ts'
 import type { Grants } from './grants/service.ts'
-import type { Places } from './places.ts'
-import { createSearch } from './search.ts'
+import type { Placed, Places } from './places.ts'
 import { listedOf } from './worker/columns.ts'
-import type { Listed, Range, Stat } from './worker/protocol.ts'
+import type { Listed, Range, SearchHit, Skipped, Stat } from './worker/protocol.ts'
+import { isPathGlob } from './rules/path-glob.ts'
+import { isWithin } from './rules/paths.ts'
 
 type Deps = {
   readonly disk: Disk
@@ -110,4 +116,163 @@ export function createReading(deps: Deps) {
       return { path: placed.path, ...answer }
     },
   }
+}
+
+type Searching = {
+  readonly query: string
+  /** The folder, or file, to look in; else `where` says it. */
+  readonly path?: string | undefined
+  readonly where: 'workspace' | 'granted' | 'all'
+  readonly by: 'filename' | 'content' | 'regex'
+  readonly types: readonly string[]
+  readonly after?: string | undefined
+  readonly limit: number
+  /** How many of those that were found go into the reply. */
+  fitting(hits: readonly FoundFile[]): number
+}
+
+/** Its path is the whole one. */
+export type FoundFile = Omit<SearchHit, 'root'>
+
+export type SkippedFiles = {
+  /** `no_grant` is of a whole grant that ended while it was searched. */
+  readonly why: Skipped['why'] | 'no_grant'
+  readonly count: number
+  readonly paths: readonly string[]
+}
+
+type Found = {
+  readonly hits: readonly FoundFile[]
+  readonly total: number
+  readonly skipped: readonly SkippedFiles[]
+  readonly next?: string
+}
+
+function createSearch({ disk, places, grants, workspace }: Deps) {
+  const own: Placed = { at: { root: 'workspace', path: '' }, area: 'workspace', path: workspace }
+
+  /** The widest folders this caller may read: one inside another would be searched twice. */
+  async function readable({ caller }: Pick<Call, 'caller'>): Promise<Placed[]> {
+    const given = await grants.of(caller)
+    const deciding = given.map(({ path }) => grants.decideNow(caller, path, 'read'))
+    const verdicts = await Promise.all(deciding)
+    const theirs = await grants.inPlace(
+      given.filter(({ id }, at) => verdicts[at]?.grant?.id === id),
+    )
+    const roots = await Promise.all(
+      theirs.map(async (grant) => ({
+        at: await places.rootOf(caller, grant, 'read'),
+        area: 'granted' as const,
+        path: grant.path,
+        grant,
+      })),
+    )
+    return roots.filter(({ path }) => !roots.some((other) => isSearchedWith(path, other)))
+  }
+
+  async function rootsOf(call: Call, { path, where }: Searching): Promise<readonly Placed[]> {
+    if (path !== undefined) return [await disk.place(call, { path, need: 'read' })]
+    return [
+      ...(where === 'granted' ? [] : [own]),
+      ...(where === 'workspace' ? [] : await readable(call)),
+    ]
+  }
+
+  /** Which those are is known only now, where none of them was named. */
+  function tell(call: Call, roots: readonly Placed[], lost: readonly Placed[]): void {
+    const refused = lost.map((root) => ({ ...touchedOf(root), success: false, code: 'no_grant' }))
+    call.tell({ data: touchedData([...roots.map(touchedOf), ...refused]) })
+  }
+
+  async function found(call: Call, roots: readonly Placed[], asked: Searching): Promise<Found> {
+    const { query, by, types, after, limit } = asked
+    const op = by === 'filename' ? 'searchNames' : 'searchContent'
+    const { hits, total, next, ...more } = await disk.ask(call, op, roots, {
+      in: roots.map(({ at }) => at),
+      query,
+      types: types.map(extensionOf),
+      limit,
+      ...(after !== undefined && { after }),
+      ...(by === 'regex' && { regex: true }),
+    })
+    const skipped = 'skipped' in more ? more.skipped : []
+    return {
+      hits: hits.map(({ root, ...hit }) => ({
+        ...hit,
+        path: places.pathOf({ root, path: hit.path }),
+      })),
+      total,
+      skipped: skipped.map(({ why, count, first }) => ({
+        why,
+        count,
+        paths: first.map(places.pathOf),
+      })),
+      ...(next !== undefined && { next }),
+    }
+  }
+
+  /** Only the search itself can say where to go on: very long lines are looked for once more. */
+  async function fitted(call: Call, roots: readonly Placed[], asked: Searching): Promise<Found> {
+    if (roots.length === 0) return { hits: [], total: 0, skipped: [] }
+    const answer = await found(call, roots, asked)
+    const limit = asked.fitting(answer.hits)
+    return limit < answer.hits.length ? found(call, roots, { ...asked, limit }) : answer
+  }
+
+  return async function search(call: Call, asked: Searching): Promise<Found> {
+    if (asked.by === 'filename') checkName(asked.query)
+    const isNamed = asked.path !== undefined || asked.where === 'workspace'
+    const ended: Placed[] = []
+    for (let roots = await rootsOf(call, asked); ;) {
+      // One that was replaced by another is searched all the same.
+      const lost = ended.filter(({ path }) => !roots.some((root) => isWithin(path, root.path)))
+      if (!isNamed) tell(call, roots, lost)
+      try {
+        const answer = await fitted(call, roots, asked)
+        return { ...answer, skipped: [...answer.skipped, ...skippedOf(lost)] }
+      } catch (error) {
+        // A grant that was revoked meanwhile takes nothing from the others.
+        const open = isNamed || !hasCode(error, 'no_grant') ? roots : await rootsOf(call, asked)
+        const gone = roots.filter(({ at }) => !open.some((other) => other.at.root === at.root))
+        if (gone.length === 0) throw error
+        ended.push(...gone)
+        roots = open
+      }
+    }
+  }
+}
+
+const skippedOf = (lost: readonly Placed[]): readonly SkippedFiles[] =>
+  lost.length === 0
+    ? []
+    : [{ why: 'no_grant', count: lost.length, paths: lost.map(({ path }) => path) }]
+
+/** Whether a search through another root comes to it: it lies inside, and not behind what is closed there. */
+const isSearchedWith = (path: string, { path: root, at: { closed = [] } }: Placed): boolean =>
+  path !== root && isWithin(path, root) && !closed.some((one) => isWithin(path, join(root, one)))
+
+/** A query is matched below the folder that is searched, where a full path would find nothing, ever. */
+function checkName(query: string): void {
+  if (!/^(?:\/|~(?:\/|$)|[a-z]:[\\/])/i.test(query)) return
+  const names = query.split('/')
+  const glob = names.findIndex(isPathGlob)
+  const last = glob === -1 ? names.findLastIndex((name) => name !== '') : glob
+  const folder = names.slice(0, last).join('/')
+  const rest = names.slice(last).join('/')
+  throw new CoworkError('invalid_query', 'The query is a full path.', {
+    hint:
+      folder === ''
+        ? 'Give a name or a part of a path, without the slash in front.'
+        : `Give the folder as path, ${JSON.stringify(folder)}, and ${JSON.stringify(rest)} as query.`,
+  })
+}
+
+/** `md`, `.md` and `*.md` alike. */
+function extensionOf(given: string): string {
+  const type = given.toLowerCase().replace(/^\*?\.?/, '.')
+  if (type === '.' || /[*?{}/\\]/.test(type))
+    throw new CoworkError('invalid_query', `${JSON.stringify(given)} is no extension.`, {
+      hint: 'Name each in file_types, such as .md; a glob goes into the query.',
+    })
+  return type
 }

@@ -3,11 +3,12 @@ import type { Caller } from '#base/caller.ts'
 import type { Clock } from '#base/clock.ts'
 import type { Config } from '#base/config/index.ts'
 import type { Db } from '#base/db/port.ts'
-import { CoworkError } from '#base/errors.ts'
+import { messageOf } from '#base/errors.ts'
 import type { Log } from '#base/log.ts'
-import { createArriving } from './arriving.ts'
-import { createFileWorker } from './client.ts'
+import { startPeriodicTask } from '#base/periodic-task.ts'
 import { createDisk } from './disk.ts'
+import { createFileWorker } from './client.ts'
+import { hasCode } from './faults.ts'
 import type { Grants } from './grants/service.ts'
 import { createGuardedFiles } from './guarded.ts'
 import { createHistoryStore } from './history-store.ts'
@@ -19,10 +20,9 @@ import { createReading } from './reading.ts'
 import { rootsOf } from './rules/grants.ts'
 import { createGuard } from './rules/guard.ts'
 import { createTrash } from './trash.ts'
-import { startUpkeep } from './upkeep.ts'
 import { createVersionUpkeep } from './version-upkeep.ts'
 import { createVersions } from './versions.ts'
-import type { GuardSettings, Root, Stat } from './worker/protocol.ts'
+import type { GuardSettings, Place, Root, Stat } from './worker/protocol.ts'
 import type { Workspace } from './workspace.ts'
 import { createWriting } from './writing.ts'
 
@@ -46,6 +46,8 @@ export type Files = ReturnType<typeof createFiles>
 
 const megabyte = 1024 * 1024
 const minute = 60_000
+/** The first upkeep starts the file worker: the daemon serves sooner when they do not start together. */
+const startDelayMs = 1000
 
 /** Files of the workspace and under grants. The daemon decides and records; the worker alone touches the disk. */
 export function createFiles(deps: FilesDeps) {
@@ -99,8 +101,7 @@ export function createFiles(deps: FilesDeps) {
     disk,
   })
   const index = createIndexFile({ db, store, worker, workspace: workspace.path, now, log })
-  const arriving = createArriving({ disk, places })
-  const parts = { db, store, history, worker, disk, places, arriving, grants, now }
+  const parts = { db, store, history, worker, disk, places, grants, now }
   const trash = createTrash({ ...parts, retentionMs: deleted.retention })
   const limits = {
     retentionMs: kept.retention,
@@ -117,6 +118,12 @@ export function createFiles(deps: FilesDeps) {
   )
   const trimming = startUpkeep({ versions: trim }, log, minute)
 
+  const statOf = (at: Place) =>
+    worker.ask('stat', { at }).catch((error: unknown) => {
+      if (hasCode(error, 'not_found')) return undefined
+      throw error
+    })
+
   return {
     workspace,
     places,
@@ -131,25 +138,13 @@ export function createFiles(deps: FilesDeps) {
     limits: { maxFileBytes },
     containment: worker.containment,
     /** Of a file in the workspace, for whoever watches it; nothing where there is none. */
-    stat: (path: string): Promise<Stat | undefined> =>
-      worker.ask('stat', { at: { root: 'workspace', path } }).then(
-        ({ stat }) => stat,
-        (error: unknown) => {
-          if (error instanceof CoworkError && error.code === 'not_found') return undefined
-          throw error
-        },
-      ),
+    stat: async (path: string): Promise<Stat | undefined> =>
+      (await statOf({ root: 'workspace', path }))?.stat,
     /** Path and state of what this caller names, for approvals: null where nothing is there (A15). */
     async stateOf(caller: Caller, given: string): Promise<readonly [string, unknown]> {
       const { at, path } = await places.place(caller, { path: given, need: 'read' })
-      const state = await worker.ask('stat', { at }).then(
-        ({ identity, real }) => ({ identity, real }),
-        (error: unknown) => {
-          if (error instanceof CoworkError && error.code === 'not_found') return null
-          throw error
-        },
-      )
-      return [path, state]
+      const found = await statOf(at)
+      return [path, found ? { identity: found.identity, real: found.real } : null]
     },
     async close(): Promise<void> {
       unfollow()
@@ -157,6 +152,37 @@ export function createFiles(deps: FilesDeps) {
       await Promise.all([upkeep.close(), trimming.close()])
       await index.close()
       await worker.close()
+    },
+  }
+}
+
+const day = 24 * 60 * 60 * 1000
+
+/** What is done at start and then every day, in the background: one step that fails does not keep the next. */
+function startUpkeep(
+  steps: Readonly<Record<string, () => Promise<void>>>,
+  log: Log,
+  intervalMs = day,
+) {
+  const failure = 'the upkeep of files failed'
+  let isOver = false
+
+  async function run(): Promise<void> {
+    for (const [what, step] of Object.entries(steps))
+      try {
+        if (!isOver) await step()
+      } catch (error) {
+        // What ends with the daemon is no trouble.
+        if (!isOver) log.warn(failure, { what, error: messageOf(error) })
+      }
+  }
+  const task = startPeriodicTask({ intervalMs, run, failure, log, runsAtStart: false })
+  task.runWithin(startDelayMs)
+
+  return {
+    async close(): Promise<void> {
+      isOver = true
+      await task.close()
     },
   }
 }

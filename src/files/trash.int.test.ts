@@ -8,10 +8,9 @@ import type { Call } from '#base/tool.ts'
 import { openTestLedger } from '../../test/ledger.ts'
 import { fill, testFolders } from '../../test/roots.ts'
 import { mountSmallDisk } from '../../test/small-disk.ts'
-import { createArriving } from './arriving.ts'
+import { createDisk } from './disk.ts'
 import { createFileWorker } from './client.ts'
 import type { FileWorker } from './client.ts'
-import { createDisk } from './disk.ts'
 import { createHistoryStore } from './history-store.ts'
 import { fileMigrations } from './migrations.ts'
 import { createPlaces } from './places.ts'
@@ -53,7 +52,6 @@ async function openTrash() {
   const places = createPlaces({ workspace, home: setup.guard.home, guard, grants })
   const disk = createDisk({ worker, places, grants })
   const store = createHistoryStore(db.dialect, 'here')
-  const arriving = createArriving({ disk, places })
   let ahead = 0
   const later = (ms: number) => void (ahead = ms)
   let meanwhile: () => Promise<void> = async () => undefined
@@ -70,7 +68,6 @@ async function openTrash() {
     store,
     worker: asking,
     disk,
-    arriving,
     places,
     retentionMs: 1000,
     now: () => Date.now() + ahead,

@@ -6,9 +6,8 @@ import { newId } from '#base/ids.ts'
 import { plainText } from '#base/plain.ts'
 import type { Call } from '#base/tool.ts'
 import type { FileWorker } from './client.ts'
-import type { Arriving } from './arriving.ts'
 import type { Disk } from './disk.ts'
-import { fileFault } from './faults.ts'
+import { fileFault, hasCode } from './faults.ts'
 import type { HistoryStore, Trashed } from './history-store.ts'
 import type { Placed, Places } from './places.ts'
 import { destinationOf, nameOf } from './rules/paths.ts'
@@ -20,7 +19,6 @@ type Deps = {
   readonly store: HistoryStore
   readonly worker: Pick<FileWorker, 'ask'>
   readonly disk: Disk
-  readonly arriving: Arriving
   readonly places: Pick<Places, 'isRisky' | 'isSensitive' | 'locate' | 'pathIn'>
   readonly retentionMs: number
   readonly now: Clock
@@ -31,7 +29,7 @@ const pastAll = 'g'
 
 /** Deleted files: each lies in the trash with a record beside it, and has a row here (TR1). */
 export function createTrash(deps: Deps) {
-  const { db, store, worker, disk, arriving, places, retentionMs, now } = deps
+  const { db, store, worker, disk, places, retentionMs, now } = deps
 
   /** What was asked back, and when: it may be back, and that not on record yet. */
   const askedBack = new Set<{ readonly id: string; readonly at: number }>()
@@ -153,7 +151,7 @@ export function createTrash(deps: Deps) {
         disk.ask(call, 'trash', [placed], { at, id, record }),
       ).catch(async (error: unknown) => {
         // Of a folder on another disk perhaps all is here, and something could not be taken away there.
-        if (error instanceof CoworkError && mayBeHere.has(error.code)) await reconcileSoon([id])
+        if (hasCode(error, 'stale', 'no_permission', 'unreadable')) await reconcileSoon([id])
         throw error
       })
       const { stat, sha256 = null } = answer
@@ -187,7 +185,7 @@ export function createTrash(deps: Deps) {
       const asked = { id, at: now() }
       forgetAsked()
       askedBack.add(asked)
-      const { stat, real } = await arriving(call, to, nameOf(item.path), () =>
+      const { stat, real } = await disk.arrive(call, to, nameOf(item.path), () =>
         orReconciled(
           [id],
           () => disk.ask(call, 'restore', [to], { id, to: to.at, reviewed: isRisky }),
@@ -263,8 +261,6 @@ export function createTrash(deps: Deps) {
   }
 }
 
-/** What is answered where something came into the trash, and something is left of it. */
-const mayBeHere: ReadonlySet<string> = new Set(['stale', 'no_permission', 'unreadable'])
 const mostNamed = 100
 /** Things purged in one call: what is not gone by its deadline is found again the next day. */
 const mostAtOnce = 100

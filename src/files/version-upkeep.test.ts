@@ -8,7 +8,7 @@ import type { FileWorker } from './client.ts'
 import { createHistoryStore } from './history-store.ts'
 import { createHistory } from './history.ts'
 import { fileMigrations } from './migrations.ts'
-import { note } from './ops/in-place-notes.ts'
+import { note } from './ops/in-place.ts'
 import { createVersionUpkeep } from './version-upkeep.ts'
 import type { Ask } from './worker/protocol.ts'
 

@@ -5,7 +5,7 @@ import { CoworkError } from '#base/errors.ts'
 import { plainText } from '#base/plain.ts'
 import type { Call } from '#base/tool.ts'
 import type { Disk } from './disk.ts'
-import { fileFault } from './faults.ts'
+import { fileFault, hasCode } from './faults.ts'
 import { isOwner } from './grants/lend.ts'
 import { pinOf, realPathOf } from './grants/pin.ts'
 import type { Grants } from './grants/service.ts'
@@ -41,7 +41,7 @@ export function createVersions(deps: Deps) {
       const { real } = await disk.ask(call, 'stat', [placed], { at: placed.at })
       return { path: places.pathIn(placed, real), isThere: true }
     } catch (error) {
-      if (!(error instanceof CoworkError) || error.code !== 'not_found') throw error
+      if (!hasCode(error, 'not_found')) throw error
       return { path: placed.path, isThere: false }
     }
   }
@@ -116,7 +116,8 @@ export function createVersions(deps: Deps) {
       const found = await realOf(call, placed)
       return { ...found, versions: await knownOf(call, placed, found.path) }
     } catch (error) {
-      if (!isOwner(call.caller) || !isClosed(error)) throw error
+      const isClosed = hasCode(error, 'no_grant', 'read_only_grant', 'root_replaced')
+      if (!isOwner(call.caller) || !isClosed) throw error
       // What is kept is cowork's own: for that the owner needs nobody's grant.
       const { path: abs } = places.locate(given)
       const path = await realPathOf(abs)
@@ -164,7 +165,3 @@ export function createVersions(deps: Deps) {
 }
 
 type Other = { readonly version?: string | undefined; readonly path?: string | undefined }
-
-const isClosed = (error: unknown) =>
-  error instanceof CoworkError &&
-  ['no_grant', 'read_only_grant', 'root_replaced'].includes(error.code)

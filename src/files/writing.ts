@@ -1,6 +1,5 @@
 import { CoworkError } from '#base/errors.ts'
 import type { Call } from '#base/tool.ts'
-import type { Arriving } from './arriving.ts'
 import type { Disk } from './disk.ts'
 import { fileFault } from './faults.ts'
 import type { History } from './history.ts'
@@ -16,7 +15,6 @@ type Deps = {
   readonly places: Pick<Places, 'isRisky' | 'isSensitive' | 'pathIn'>
   readonly history: History
   readonly grants: Pick<Grants, 'live' | 'isInPlace'>
-  readonly arriving: Arriving
   readonly maxFileBytes: number
 }
 
@@ -43,7 +41,7 @@ export type Update = {
 
 /** What changes files. Each verb acts on disk; its rows are written with the entry that ends the call. */
 export function createWriting(deps: Deps) {
-  const { disk, places, history, grants, arriving, maxFileBytes } = deps
+  const { disk, places, history, grants, maxFileBytes } = deps
 
   /** Trust or a person was asked where the path as given is risky; a link to such a place is refused on the way. */
   const reviewed = (...given: string[]) => given.some(places.isRisky)
@@ -101,7 +99,7 @@ export function createWriting(deps: Deps) {
         encoding,
         reviewed: reviewed(given.path),
       }
-      const answer = await arriving(call, placed, undefined, () =>
+      const answer = await disk.arrive(call, placed, undefined, () =>
         history.writing(() => disk.ask(call, 'write', [placed], asked, content)),
       )
       tell(call, answer)
@@ -152,7 +150,7 @@ export function createWriting(deps: Deps) {
           'Copy it with copy_file.',
         )
       const asked = { from: await whole(from), to: to.at, reviewed: reviewed(source, destination) }
-      const answer = await arriving(call, to, nameOf(source), () =>
+      const answer = await disk.arrive(call, to, nameOf(source), () =>
         history.writing(() => disk.ask(call, 'move', [from, to], asked)),
       )
       tell(call, answer)
@@ -166,7 +164,7 @@ export function createWriting(deps: Deps) {
       const to = await disk.place(call, { path: destination, need: 'create', makes: true })
       const isReviewed = reviewed(destination) || places.isSensitive(source)
       const asked = { from: from.at, to: to.at, reviewed: isReviewed }
-      const answer = await arriving(call, to, nameOf(source), () =>
+      const answer = await disk.arrive(call, to, nameOf(source), () =>
         disk.ask(call, 'copy', [from, to], asked),
       )
       tell(call, answer)

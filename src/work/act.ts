@@ -6,12 +6,12 @@ import type { Tx } from '#base/db/port.ts'
 import type { Draft } from '#base/entry.ts'
 import { CoworkError } from '#base/errors.ts'
 import type { Call } from '#base/tool.ts'
+import { newId } from '#base/ids.ts'
 import type { Journal, Step } from './journal.ts'
 import type { Row } from './merge/flat.ts'
 import type { HistoryEntry, ItemKind, Story } from './model.ts'
-import { isLeased } from './rules.ts'
+import { isGoodId, isLeased } from './rules.ts'
 import type { ProjectRow, Stored, WorkStore } from './store.ts'
-import { newId } from '#base/ids.ts'
 
 export type ActDeps = { readonly store: WorkStore; readonly journal: Journal; readonly now: Clock }
 
@@ -217,3 +217,25 @@ function told(steps: readonly Step[], besides: readonly string[] = []): Record<s
 }
 
 const quiet = new Set(['rev', 'updated', 'by', 'id'])
+
+/** Ids that fit, said before anything is looked at. */
+export function checkId(id: string): void {
+  if (isGoodId(id)) return
+  throw new CoworkError('invalid_id', `${JSON.stringify(id.slice(0, 100))} is no id.`, {
+    hint: 'Write ids in kebab-case such as pin-actions, or STORY-7.',
+  })
+}
+
+/** The first of `id-2`, `id-3` … that is free. */
+export async function freeOf(
+  id: string,
+  isTaken: (id: string) => Promise<boolean>,
+): Promise<string> {
+  for (let n = 2; ; n++) if (!(await isTaken(`${id}-${n}`))) return `${id}-${n}`
+}
+
+export const duplicate = (project: string, what: string, id: string, suggestion: string) =>
+  new CoworkError('duplicate_id', `${project} has a ${what} ${id} already.`, {
+    hint: 'Take the suggestion, or change the one that is there.',
+    details: { suggestion },
+  })

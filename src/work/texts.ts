@@ -4,9 +4,8 @@ import { CoworkError } from '#base/errors.ts'
 import { sha256Hex } from '#base/hash.ts'
 import type { Act } from './act.ts'
 import type { DataRoot } from './disk/data-root.ts'
-import { mostTextBytes, readTextFile, textName } from './disk/text-file.ts'
-import type { FoundText } from './disk/text-file.ts'
-import { createTextWords } from './disk/text-words.ts'
+import { createTextWords, mostTextBytes, readTextFile, textName } from './disk/text-words.ts'
+import type { FoundText } from './disk/text-words.ts'
 import type { WorkStore } from './store.ts'
 
 type Deps = {

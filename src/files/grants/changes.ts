@@ -6,13 +6,14 @@ import { CoworkError } from '#base/errors.ts'
 import { newId } from '#base/ids.ts'
 import { plainText } from '#base/plain.ts'
 import type { Call } from '#base/tool.ts'
+import { storedIn } from '#ledger'
+import type { RecordedTable } from '#ledger'
 import { inPlaceOf, isSameInode } from '../confine/inode.ts'
 import { toRow } from '../grant-store.ts'
-import type { GrantStore } from '../grant-store.ts'
+import type { GrantRow, GrantStore } from '../grant-store.ts'
 import type { Grant } from '../model.ts'
 import { covers } from '../rules/grants.ts'
 import type { Inode } from '../worker/protocol.ts'
-import { storedGrant } from './recorded.ts'
 
 /** Who made a grant that stands in the configuration. */
 export const configBy = 'config'
@@ -257,3 +258,17 @@ const told = ({ agent, by, permission, scope, node, session }: Grant) => ({
   node,
   ...(session !== null && { session }),
 })
+
+/** The grant rows that `verify` replays from the ledger (L20). */
+export const grantTable: RecordedTable = {
+  name: 'grant',
+  table: 'file_grant',
+  baseline: 'grant.baselined',
+  key: ['id'],
+  // Uses are counted in memory and written at most each second.
+  leftOut: ['last_accessed', 'access_count'],
+  describe: ({ id, path }) => `grant ${id} of ${JSON.stringify(path)}`,
+}
+
+/** For the `data` of the entry that changes the row. */
+const storedGrant = (row: GrantRow, before?: GrantRow) => storedIn(grantTable, row, before)

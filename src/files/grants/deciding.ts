@@ -5,9 +5,8 @@ import type { Grant, Need } from '../model.ts'
 import { closedBelow, coveringOf, decideAmong, decideGrant, deniedFiles } from '../rules/grants.ts'
 import type { GrantVerdict, Holder } from '../rules/grants.ts'
 import type { Inode } from '../worker/protocol.ts'
-import type { Book } from './book.ts'
+import type { Book, UnderWay } from './book.ts'
 import { isInPlace } from './pin.ts'
-import type { UnderWay } from './under-way.ts'
 
 type Deps = {
   readonly book: Pick<Book, 'live' | 'current' | 'settled' | 'isMoving' | 'movesOf'>

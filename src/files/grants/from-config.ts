@@ -7,7 +7,7 @@ import type { Grant } from '../model.ts'
 import { isLive } from '../rules/grants.ts'
 import { configBy } from './changes.ts'
 import type { GrantChanges, NewGrant } from './changes.ts'
-import { grantable } from './grantable.ts'
+import { grantable } from './pin.ts'
 import type { GrantsDeps } from './service.ts'
 
 type Deps = Pick<GrantsDeps, 'db' | 'config' | 'guard' | 'where' | 'node' | 'now' | 'log'> &

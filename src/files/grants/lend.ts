@@ -1,11 +1,10 @@
 import { dirname } from 'node:path'
 import { actorOf } from '#base/caller.ts'
 import type { Caller } from '#base/caller.ts'
-import { CoworkError } from '#base/errors.ts'
 import { plainText } from '#base/plain.ts'
 import type { Call } from '#base/tool.ts'
 import { isSameInode } from '../confine/inode.ts'
-import { fileFault } from '../faults.ts'
+import { fileFault, hasCode } from '../faults.ts'
 import type { Grant, Need } from '../model.ts'
 import type { GrantVerdict } from '../rules/grants.ts'
 import { understandPath } from '../rules/paths.ts'
@@ -148,7 +147,7 @@ export function createLending({ db, where, now, ...deps }: Deps) {
     try {
       return await deps.grantable(given, permission)
     } catch (error) {
-      if (!(error instanceof CoworkError) || error.code !== 'not_found') throw error
+      if (!hasCode(error, 'not_found')) throw error
       const { path } = understandPath(given, where)
       const folder = await pinOf(dirname(path))
       throw fileFault(

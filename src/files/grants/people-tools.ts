@@ -2,6 +2,7 @@ import { opendir } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import * as z from 'zod'
 import { actorOf } from '#base/caller.ts'
+import { rfc3339 } from '#base/clock.ts'
 import type { Clock } from '#base/clock.ts'
 import type { Db } from '#base/db/port.ts'
 import { CoworkError } from '#base/errors.ts'
@@ -14,11 +15,12 @@ import type { Grant } from '../model.ts'
 import type { Guard } from '../rules/guard.ts'
 import { understandPath } from '../rules/paths.ts'
 import type { Where } from '../rules/paths.ts'
+import { reads, writes } from '../tools/words.ts'
+import { fileResults } from '../wire.ts'
+import type { GrantResult } from '../wire.ts'
 import { configBy } from './changes.ts'
 import { pinOf } from './pin.ts'
 import type { Grants } from './service.ts'
-import { shownGrant } from './shown.ts'
-import { fileResults } from '../wire.ts'
 
 type Deps = {
   readonly db: Db
@@ -41,11 +43,10 @@ export const peopleGrantTools = (deps: Deps): Tool[] => [
 
 const addGrant = ({ db, grants, agents, defaultScope, now }: Deps) =>
   defineTool({
+    ...writes,
     name: 'add_grant',
     title: 'Grant access',
     description: 'Lets agents use a file or folder of yours without asking.',
-    toolset: 'files',
-    effect: 'write',
     by: 'human',
     role: 'owner',
     input: z.strictObject({
@@ -107,11 +108,10 @@ async function checkKnown(agents: Deps['agents'], id: string): Promise<void> {
 
 const revokeGrant = ({ db, grants }: Deps) =>
   defineTool({
+    ...writes,
     name: 'revoke_grant',
     title: 'Revoke access',
     description: 'Ends a grant at once, also for what is running under it.',
-    toolset: 'files',
-    effect: 'write',
     by: 'human',
     input: z.strictObject({ grant_id: z.string().min(1).max(200) }),
     output: fileResults.revoke_grant,
@@ -136,11 +136,10 @@ const mostEntries = 2000
 
 const browseFolder = ({ guard, where }: Deps) =>
   defineTool({
+    ...reads,
     name: 'browse_folder',
     title: 'Browse the disk',
     description: 'The folders and files of a folder of yours, for choosing one.',
-    toolset: 'files',
-    effect: 'read',
     by: 'human',
     role: 'owner',
     input: z.strictObject({ path }),
@@ -192,3 +191,24 @@ async function entriesOf(folder: string, guard: Guard) {
     capped,
   }
 }
+
+const timeOf = (at: number | null) => (at === null ? null : rfc3339(at))
+
+/** `replaced` is said of one whose file or folder lies at its path no more: it opens nothing (PV9). */
+export const shownGrant = (grant: Grant, isInPlace = true): GrantResult => ({
+  id: grant.id,
+  agent: grant.agent,
+  path: grant.path,
+  kind: grant.kind,
+  permission: grant.permission,
+  scope: grant.scope,
+  session: grant.session,
+  hard_links: grant.hardLinks,
+  granted_at: rfc3339(grant.grantedAt),
+  granted_by: grant.grantedBy,
+  expires_at: timeOf(grant.expiresAt),
+  last_accessed: timeOf(grant.lastAccessed),
+  access_count: grant.accessCount,
+  node: grant.node,
+  ...(!isInPlace && { replaced: true }),
+})

@@ -7,7 +7,7 @@ import type { Pin } from '../rules/choices.ts'
 import type { GrantChanges } from './changes.ts'
 import { isInPlace, pinOf } from './pin.ts'
 import { requestOf } from './request-content.ts'
-import type { UnderWay } from './under-way.ts'
+import type { UnderWay } from './book.ts'
 
 type Deps = {
   readonly node: string

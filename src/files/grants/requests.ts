@@ -10,14 +10,13 @@ import { fileFault } from '../faults.ts'
 import type { Grant, Need } from '../model.ts'
 import { allows, covers } from '../rules/grants.ts'
 import type { GrantVerdict } from '../rules/grants.ts'
-import { understandPath } from '../rules/paths.ts'
+import { isWithin, understandPath } from '../rules/paths.ts'
 import { grantIdOf } from './kind.ts'
 import type { Joined } from './kind.ts'
 import type { GrantRequest } from './request-content.ts'
 import { lookAt, realPathOf } from './pin.ts'
+import type { Seen } from './pin.ts'
 import type { GrantsDeps } from './service.ts'
-import { notTheHome, wholeName } from './wide.ts'
-import type { Looked } from './wide.ts'
 
 export type AccessRequest = {
   readonly path: string
@@ -247,3 +246,33 @@ const groupFor = ({ id: agent }: Caller, permission: AccessRequest['permission']
 /** The same question, whatever reason is given for it. */
 const digestFor = ({ id: agent }: Caller, path: string, permission: AccessRequest['permission']) =>
   digestOf({ agent, action: 'request_grant', target: path, content: { path, permission } })
+
+const wholes = new Map([
+  ['~', 'your whole home'],
+  ['/', 'the whole disk'],
+])
+
+/** What is asked for, where it is everything. */
+const wholeName = (path: string, home: string): string | undefined =>
+  wholes.get(path === home ? '~' : path)
+
+type Looked = Seen & { readonly warning?: string }
+
+/**
+ * The home is opened by whoever asks for it, and not as the folder around something: a name that is mistyped would
+ * offer all of it.
+ */
+function notTheHome(seen: Seen, home: string): Looked {
+  const { pin, real, folderPin } = seen
+  const isWide = (folder: string) => isWithin(home, folder)
+  const warning = isWide(real) && {
+    warning: `${wideText(real, home)}: what agents read there they know, whatever is closed later.`,
+  }
+  const isAround = pin?.kind !== 'folder' && folderPin !== null && isWide(folderPin.path)
+  return { ...seen, ...(isAround && { folderPin: null }), ...warning }
+}
+
+function wideText(real: string, home: string): string {
+  if (real === home) return 'This is your whole home'
+  return real === '/' ? 'This is the whole disk, your home with it' : 'This holds your whole home'
+}

@@ -9,7 +9,7 @@ import type { Grant, GrantedBy, Permission } from '../model.ts'
 import type { Pin } from '../rules/choices.ts'
 import { covers } from '../rules/grants.ts'
 import type { GrantChanges, NewGrant } from './changes.ts'
-import { grantable } from './grantable.ts'
+import { grantable } from './pin.ts'
 import type { GrantsDeps } from './service.ts'
 
 type Deps = Pick<GrantsDeps, 'db' | 'config' | 'guard' | 'where' | 'node' | 'now' | 'log'> & {

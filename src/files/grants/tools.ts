@@ -10,12 +10,12 @@ import type { Tool } from '#base/tool.ts'
 import type { Identity } from '#identity'
 import type { Grant } from '../model.ts'
 import type { Guard } from '../rules/guard.ts'
-import type { Where } from '../rules/paths.ts'
 import { absoluteOf, understandPath } from '../rules/paths.ts'
-import { peopleGrantTools } from './people-tools.ts'
+import type { Where } from '../rules/paths.ts'
+import { peopleGrantTools, shownGrant } from './people-tools.ts'
 import type { AccessAnswer, AccessRequest } from './requests.ts'
 import type { Grants } from './service.ts'
-import { shownGrant } from './shown.ts'
+import { reads, writes } from '../tools/words.ts'
 import { fileResults } from '../wire.ts'
 import type { GrantResult } from '../wire.ts'
 
@@ -42,12 +42,10 @@ export const grantTools = (deps: GrantToolDeps): Tool[] => [
 
 function checkGrant({ grants, guard, where }: GrantToolDeps) {
   return defineTool({
+    ...reads,
     name: 'check_grant',
     title: 'Check access',
     description: 'Check whether you may use a path outside the workspace, and how.',
-    toolset: 'files',
-    effect: 'read',
-    by: 'anyone',
     input: z.strictObject({ path }),
     output: fileResults.check_grant,
     touches: ({ path: given }) => ({ domain: 'files', target: namedPath(given, where) }),
@@ -85,13 +83,12 @@ function checkGrant({ grants, guard, where }: GrantToolDeps) {
 
 const requestGrant = ({ grants, approvals, where }: GrantToolDeps) =>
   defineTool({
+    ...writes,
     name: 'request_grant',
     title: 'Ask for access',
     core: true,
     description:
       'Ask the user for access to a file or folder outside the workspace, when a call answers "No access". Call it again for the outcome.',
-    toolset: 'files',
-    effect: 'write',
     asks: true,
     additive: true,
     by: 'agent',
@@ -175,12 +172,10 @@ function grantedAnswer(
 
 const listGrants = ({ grants }: GrantToolDeps) =>
   defineTool({
+    ...reads,
     name: 'list_grants',
     title: 'List grants',
     description: 'List what you may use outside the workspace.',
-    toolset: 'files',
-    effect: 'read',
-    by: 'anyone',
     input: z.strictObject({}),
     output: fileResults.list_grants,
     textOnly: true,

@@ -7,7 +7,7 @@ import { granted, inWorkspace, openTestOps } from '../../../test/ops.ts'
 import type { TestOps } from '../../../test/ops.ts'
 import { fill, pinnedRoot } from '../../../test/roots.ts'
 import type { Ask, Op } from '../worker/protocol.ts'
-import { undoUnfinished } from './in-place-notes.ts'
+import { undoUnfinished } from './in-place.ts'
 
 let files: TestOps
 beforeEach(() => {

@@ -2,8 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { FileFault } from '../confine/fault.ts'
 import type { Edit } from '../worker/protocol.ts'
-import { applyEdit } from './edits.ts'
-import { lineEndingOf, withLineEnding } from './line-endings.ts'
+import { applyEdit, lineEndingOf, withLineEnding } from './edits.ts'
 
 const applyEdits = (text: string, edits: readonly Edit[]) =>
   edits.reduce((now, edit, place) => applyEdit(now, edit, place + 1), text)

@@ -3,16 +3,21 @@
  * Whoever reads it in that moment may see some of both; after a crash it is put back.
  */
 import fs from 'node:fs'
+import type { BigIntStats } from 'node:fs'
 import { basename } from 'node:path'
 import { sha256Hex } from '#base/hash.ts'
 import { statOf } from '../confine/checks.ts'
-import type { Confined } from '../confine/types.ts'
+import type { Confined, Parent, Roots } from '../confine/types.ts'
 import type { OpContext } from '../worker/context.ts'
-import { isUnchanged, sync, writeAll } from './disk.ts'
-import { dropNote, note } from './in-place-notes.ts'
+import { errnoOf, FileFault } from '../confine/fault.ts'
+import type { Root } from '../worker/protocol.ts'
+import { contentAt, isUnchanged, readAt, sync, syncFolder, writeAll } from './disk.ts'
 import { keep } from './kept.ts'
-import { exists, keptOf, newContent, presentOf, stale } from './present.ts'
+import { exists, keptOf, newContent, permissionsOf, presentOf, stale } from './present.ts'
 import type { Changed, Make, Present, Wanted } from './present.ts'
+import { passesUnfinished } from './tree.ts'
+import { namesIn } from './folders.ts'
+import { placeOver, unlinkIfThere, withTemporary } from './placing.ts'
 
 export async function changeInPlace(
   context: OpContext,
@@ -75,4 +80,178 @@ function overwrite(fd: number, old: Buffer, bytes: Buffer): void {
   writeAll(fd, bytes.subarray(old.length), old.length)
   writeAll(fd, bytes.subarray(0, old.length))
   fs.ftruncateSync(fd, bytes.length)
+}
+
+type Both = { readonly old: Buffer; readonly fresh: Buffer }
+type Head = {
+  readonly pid: number
+  /** The grant, and the path of its file. */
+  readonly key: string
+  readonly path: string
+  readonly mode: number
+  readonly old: string
+  readonly fresh: string
+  readonly length: number
+}
+
+/** The file, as stat or its root has it. */
+type Inode = Pick<BigIntStats, 'dev' | 'ino'> | Pick<Root, 'dev' | 'ino'>
+
+const folder = 'in-place'
+const nameOf = ({ dev, ino }: Inode) => `${dev}-${ino}`
+
+/** On disk when it resolves. */
+export async function note(
+  roots: Roots,
+  { key, path }: Root,
+  file: BigIntStats,
+  { old, fresh }: Both,
+): Promise<void> {
+  const head: Head = {
+    pid: process.pid,
+    key,
+    path,
+    mode: permissionsOf(file),
+    old: sha256Hex(old),
+    fresh: sha256Hex(fresh),
+    length: old.length,
+  }
+  await inStore(roots, nameOf(file), (parent) =>
+    withTemporary(parent, 0o600, async (temporary) => {
+      writeAll(temporary.fd, Buffer.concat([Buffer.from(`${JSON.stringify(head)}\n`), old, fresh]))
+      await sync(temporary.fd)
+      placeOver(temporary, parent.at(parent.name))
+      await Promise.all([syncFolder(parent.at('.')), syncFolder(parent.at('..'))])
+    }),
+  )
+}
+
+const dropNote = (roots: Roots, file: Inode) => dropNamed(roots, nameOf(file))
+
+export const dropNamed = (roots: Roots, name: string) =>
+  inStore(roots, name, ({ at, name: known }) => unlinkIfThere(at(known)))
+
+const inStore = <T>(roots: Roots, name: string, use: (parent: Parent) => T): T =>
+  roots.get('versions').withParent(`${folder}/${name}`, use, { need: 'create', parents: true })
+
+/** No change takes longer: its call is over by then. Somebody else has the number of its worker after that. */
+const longestMs = 60_000
+
+/** How soon a worker is looked after that may still be at it. */
+const lookEvery = 1000
+
+/** When a worker starts: what one before it did not finish is as it was before. */
+export function undoUnfinished(roots: Roots, all: readonly Root[]): void {
+  const files = all.filter(({ kind, access }) => kind === 'file' && access === 'read-write')
+  const busy = files.filter((root) => {
+    try {
+      return !isUndone(roots, root)
+    } catch {
+      // It cannot be opened now; the note stays.
+      return false
+    }
+  })
+  if (busy.length > 0) setTimeout(() => undoUnfinished(roots, busy), lookEvery).unref()
+}
+
+/** False where the worker that wrote the note is alive. */
+function isUndone(roots: Roots, root: Root): boolean {
+  const noted = notedOf(roots, nameOf(root))
+  if (!noted) return true
+  if (isBusy(noted)) return false
+  if (noted.both) undo(roots.get(root.key), noted.both, noted.at)
+  dropNote(roots, root)
+  return true
+}
+
+/** Those of files that are under no grant any more: nobody will put them right. */
+export function leftNotes(roots: Roots): Left[] {
+  return noteNames(roots.get('versions')).flatMap((name) => {
+    const noted = notedOf(roots, name)
+    if (!noted || isBusy(noted) || isGranted(roots, noted.head.key)) return []
+    const { head, at, both } = noted
+    return [{ name, head, at, ...(both && { old: both.old }) }]
+  })
+}
+
+type Left = { readonly name: string; readonly head: Head; at: number; readonly old?: Buffer }
+
+function noteNames(versions: Confined): string[] {
+  try {
+    return namesIn(versions, folder, (name, opened) => !passesUnfinished(versions, opened, name))
+  } catch (error) {
+    if (error instanceof FileFault && error.code === 'not_found') return []
+    throw error
+  }
+}
+
+/** Also where its file cannot be opened now. */
+function isGranted(roots: Roots, key: string): boolean {
+  try {
+    return roots.get(key) !== undefined
+  } catch (error) {
+    return !(error instanceof FileFault && error.code === 'no_grant')
+  }
+}
+
+type Noted = { readonly head: Head; readonly at: number; readonly both?: Both }
+
+/** Its worker may be at it still. */
+const isBusy = ({ head: { pid }, at }: Noted) =>
+  pid !== process.pid && Date.now() - at < longestMs && isAlive(pid)
+
+/** Without contents where the note itself is half: then the file was not touched. */
+function notedOf(roots: Roots, name: string): Noted | undefined {
+  const found = noteContent(roots, name)
+  if (!found) return undefined
+  const { bytes, stat } = found
+  const at = Number(stat.mtimeMs)
+  const end = bytes.indexOf('\n')
+  const head = JSON.parse(bytes.toString('utf8', 0, end)) as Head
+  const { old, fresh, length } = head
+  const both = {
+    old: bytes.subarray(end + 1, end + 1 + length),
+    fresh: bytes.subarray(end + 1 + length),
+  }
+  return sha256Hex(both.old) === old && sha256Hex(both.fresh) === fresh
+    ? { head, at, both }
+    : { head, at }
+}
+
+function noteContent(roots: Roots, name: string) {
+  try {
+    return contentAt(roots.get('versions'), `${folder}/${name}`)
+  } catch {
+    return undefined
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0)
+  } catch (error) {
+    return errnoOf(error) !== 'ESRCH'
+  }
+}
+
+/** Only what was last written while the note was fresh: anything later is somebody's own. */
+function undo(confined: Confined, { old, fresh }: Both, notedAt: number): void {
+  const { fd, stat } = confined.openFile('', { write: true, reviewed: true })
+  try {
+    if (Number(stat.mtimeMs) - notedAt > longestMs) return
+    const now = readAt(fd, 0, Number(stat.size))
+    if (now.equals(old) || now.equals(fresh) || !isBetween(now, old, fresh)) return
+    writeAll(fd, old)
+    fs.ftruncateSync(fd, old.length)
+    fs.fsyncSync(fd)
+  } finally {
+    fs.closeSync(fd)
+  }
+}
+
+/** Some of the old and some of the new, and nothing that anybody else wrote since. */
+function isBetween(now: Buffer, old: Buffer, fresh: Buffer): boolean {
+  const [least, most] = [old.length, fresh.length].toSorted((a, b) => a - b)
+  if (now.length < (least ?? 0) || now.length > (most ?? 0)) return false
+  return now.every((byte, at) => byte === old[at] || byte === fresh[at])
 }

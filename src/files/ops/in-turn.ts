@@ -1,6 +1,6 @@
 /** Who changes something on disk takes turns with all others that change something there. */
 import { join } from 'node:path/posix'
-import type { End } from './each-inside.ts'
+import type { End } from './tree.ts'
 
 type Turn = { readonly paths: readonly string[]; readonly over: Promise<void> }
 

@@ -2,11 +2,10 @@
 import type { OpMap } from '../worker/context.ts'
 import { copy } from './copy.ts'
 import { rootOf } from './disk.ts'
-import { edit } from './edit.ts'
+import { edit, write, writeOwn } from './write.ts'
 import { list } from './list.ts'
 import { move } from './move.ts'
 import { seen } from './outlook.ts'
-import { writeOwn } from './own.ts'
 import { read } from './read.ts'
 import { searchContent } from './search-content.ts'
 import { searchNames } from './search-names.ts'
@@ -20,7 +19,6 @@ import {
   readVersion,
   restoreVersion,
 } from './versions.ts'
-import { write } from './write.ts'
 
 export const ops: OpMap = {
   stat: (context, { at }) => rootOf(context, at).stat(at.path),

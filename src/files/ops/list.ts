@@ -4,7 +4,7 @@ import { isOneName, isShownOtherwise } from '../confine/names.ts'
 import type { Confined } from '../confine/types.ts'
 import { createColumns } from '../worker/columns.ts'
 import type { RunOp } from '../worker/context.ts'
-import { passesUnfinished } from './abandoned.ts'
+import { passesUnfinished } from './tree.ts'
 import { pause, rootOf } from './disk.ts'
 import {
   below,

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { firstPlaces } from './places-in-text.ts'
+import { firstPlaces } from './edits.ts'
 
 /** Place by place. */
 const plainly = (text: string, part: string) =>

@@ -2,8 +2,8 @@ import fs from 'node:fs'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { openTestOps } from '../../../test/ops.ts'
-import { removeTree } from './remove-tree.ts'
-import type { CheckGoing } from './remove-tree.ts'
+import { removeTree } from './tree.ts'
+import type { CheckGoing } from './tree.ts'
 
 /** Removes a folder of files in folders, and says what is left of it. */
 async function removed(check: (path: string) => void, rest = () => Promise.resolve()) {

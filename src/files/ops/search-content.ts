@@ -10,16 +10,15 @@ import { isCompound, mayBeDocument, typeByContent } from './kinds.ts'
 import { openLeaf } from './leaf.ts'
 import { absoluteIn, pathIn, searched } from './search-places.ts'
 import type { Searched } from './search-places.ts'
-import { createSkipped } from './search-skipped.ts'
-import { byPath, createSmallest } from './smallest.ts'
-import { textOf } from './text-diff.ts'
-import { sampleBytes } from './text.ts'
+import { byPath, byText, createSmallest } from './smallest.ts'
+import { sampleBytes, textOf } from './text.ts'
 
-type Found = { readonly place: number; readonly path: string; readonly line: number }
+type At = { readonly place: number; readonly path: string }
+type Found = At & { readonly line: number }
 type Hit = Found & Required<SearchHit>
 
-const order = (a: Found, b: Found): number =>
-  a.place - b.place || byPath(a.path, b.path) || a.line - b.line
+const byPlace = (a: At, b: At): number => a.place - b.place || byPath(a.path, b.path)
+const order = (a: Found, b: Found): number => byPlace(a, b) || a.line - b.line
 
 export const searchContent: RunOp<'searchContent'> = async (context, ask, _body, cancelled) => {
   const rest = () => pause(context, cancelled)
@@ -173,7 +172,7 @@ async function matchesIn(
 }
 
 /** The last line of a file that earlier pages had. */
-function lineAfter(after: Found, file: Pick<Found, 'place' | 'path'>): number {
+function lineAfter(after: Found, file: At): number {
   const by = order({ ...file, line: after.line }, after)
   return by === 0 ? after.line : by < 0 ? Infinity : 0
 }
@@ -197,3 +196,29 @@ function parsedCursor(cursor: string): Found {
   if (path === undefined) throw new FileFault('invalid_query', 'That is no cursor of this search.')
   return { place: Number(place), line: Number(line), path }
 }
+
+const mostNamed = 5
+
+/** Files that a search by content did not look into: all are counted, the first few are named. */
+function createSkipped() {
+  type Named = At & { readonly root: string }
+  const found = new Map<Skipped['why'], { count: number; readonly first: Smallest<Named> }>()
+  return {
+    add(why: Skipped['why'], at: Named): void {
+      const same = found.get(why) ?? { count: 0, first: createSmallest<Named>(mostNamed, byPlace) }
+      found.set(why, same)
+      same.count++
+      same.first.add(at)
+    },
+    all: (): readonly Skipped[] =>
+      [...found]
+        .toSorted(([a], [b]) => byText(a, b))
+        .map(([why, { count, first }]) => ({
+          why,
+          count,
+          first: first.sorted().map(({ root, path }) => ({ root, path })),
+        })),
+  }
+}
+
+type Smallest<T> = ReturnType<typeof createSmallest<T>>

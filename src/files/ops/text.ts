@@ -1,5 +1,7 @@
 /** Bytes on disk and the text they stand for. What is not certainly text is none. */
 import { isUtf8 } from 'node:buffer'
+import { plainText } from '#base/plain.ts'
+import { unifiedDiff } from '#base/unified-diff.ts'
 import { FileFault } from '../confine/fault.ts'
 import { lazily } from './lazily.ts'
 
@@ -174,4 +176,23 @@ export async function namedCoding(name: string): Promise<Coding> {
     throw new FileFault('unknown_encoding', 'That encoding is not known here. Use utf-8.')
   if (encoding === 'utf-8') return utf8
   return marked.find((coding) => coding.encoding === encoding) ?? { encoding, mark: noMark }
+}
+
+/** Beyond this nobody reads a diff, and it would take long to make and to send. */
+const limits = { compared: 8_000_000, shown: 100_000 }
+
+/** What differs, nothing where nothing does; undefined where lines cannot show it, or it is too much. */
+export function textDiff(from: string, to: string, name: string, other = name): string | undefined {
+  if (from === to) return ''
+  // A name stands in a line of its own, and may not make another.
+  const sides = [
+    { name: plainText(name), text: from },
+    { name: plainText(other), text: to },
+  ] as const
+  return unifiedDiff(...sides, limits) || undefined
+}
+
+export async function textOf(bytes: Buffer): Promise<string | undefined> {
+  const coding = await codingOf(bytes)
+  return coding && decoded(bytes, coding)
 }

@@ -1,13 +1,17 @@
 /** Going through a whole tree, for searches and sums. */
 import fs from 'node:fs'
-import type { Confined } from '../confine/types.ts'
-import { passesUnfinished } from './abandoned.ts'
-import { below, entriesIfOpen, entriesOf, openedChild } from './folders.ts'
+import type { BigIntStats } from 'node:fs'
+import type { Confined, Parent } from '../confine/types.ts'
+import { putRight } from '../confine/leftovers.ts'
+import { isUnfinished } from '../confine/unfinished.ts'
+import { below, entriesIfOpen, entriesOf, openedChild, pathOfEntry } from './folders.ts'
+import type { Entry } from './folders.ts'
+import { leafStat } from './leaf.ts'
 
-export type Folder = {
-  readonly fd: number
-  /** Relative to the root. */
-  readonly real: string
+/** `real` is relative to the root. */
+type OpenFolder = { readonly fd: number; readonly real: string }
+
+export type Folder = OpenFolder & {
   /** Names of its plain files that are not hidden. A large folder comes in several pieces. */
   readonly files: readonly string[]
   /** The bytes of those among them whose names are no text. */
@@ -59,4 +63,151 @@ export function* foldersBelow(
       fs.closeSync(fd)
     }
   }
+}
+
+/** A name in a folder that is held open. */
+export type End = { readonly confined: Confined; readonly parent: Parent }
+
+/** All that is in a folder, each with the open folder it lies in and its path. */
+export async function eachInside(
+  turn: () => Promise<void>,
+  { confined, parent }: End,
+  visit: (fd: number, entry: Entry, path: string) => void,
+): Promise<void> {
+  const within = async (
+    fd: number,
+    { name, bytes }: Pick<Entry, 'name' | 'bytes'>,
+    real: string,
+  ): Promise<void> => {
+    const folder = confined.openChild(fd, name, real, bytes)
+    try {
+      for (const entry of entriesOf(confined, folder)) {
+        const path = below(real, entry.name)
+        visit(folder, entry, path)
+        if (entry.isDirectory()) await within(folder, entry, path)
+      }
+      await turn()
+    } finally {
+      fs.closeSync(folder)
+    }
+  }
+  await within(parent.fd, parent, parent.real)
+}
+
+/** Asked right before something goes, by its path relative to the root; throws where it is to stay. */
+export type CheckGoing = (real: string, stat: BigIntStats) => void
+
+type Spot = Pick<Parent, 'fd' | 'name' | 'real'> & {
+  /** Of its name, where that may be no text as in old archives. */
+  readonly bytes?: Buffer | undefined
+}
+
+/**
+ * Removes what stands under a name with all that is in it. Links are removed, never followed. What cannot go or is to
+ * stay holds up nothing else: why the first of it is left is thrown when all the rest is gone.
+ */
+export async function removeTree(
+  confined: Confined,
+  top: Spot,
+  /** Where this throws, no more goes. */
+  rest: () => Promise<void>,
+  check: CheckGoing = () => {},
+): Promise<void> {
+  let first: { readonly error: unknown } | undefined
+
+  function attempt<T>(act: () => T): T | undefined {
+    try {
+      return act()
+    } catch (error) {
+      first ??= { error }
+      return undefined
+    }
+  }
+
+  async function remove({ fd, name, real, bytes }: Spot): Promise<void> {
+    const path = pathOfEntry(confined, fd, { name, bytes })
+    const stat = attempt(() => checked(path, real, check))
+    if (!stat) return
+    if (!stat.isDirectory()) return attempt(() => fs.unlinkSync(path))
+    const folder = attempt(() => confined.openChild(fd, name, real, bytes))
+    if (folder === undefined) return
+    try {
+      attempt(() => makeOpen(folder, path, stat))
+      // All names first: what a folder lists while it is emptied is not said anywhere.
+      const names = attempt(() => fs.readdirSync(confined.at(folder), { encoding: 'buffer' }))
+      for (const child of names ?? []) {
+        const text = child.toString('utf8')
+        await remove({ fd: folder, name: text, real: below(real, text), bytes: child })
+        await rest()
+      }
+    } finally {
+      fs.closeSync(folder)
+    }
+    attempt(() => fs.rmdirSync(path))
+  }
+
+  await remove(top)
+  // What others took away meanwhile is gone, too.
+  if (first && leafStat(pathOfEntry(confined, top.fd, top))) throw first.error
+}
+
+function checked(path: string | Buffer, real: string, check: CheckGoing): BigIntStats | undefined {
+  const stat = leafStat(path)
+  if (stat) check(real, stat)
+  return stat
+}
+
+/** A folder that its owner may not write to keeps what is in it: package managers make such. */
+function makeOpen(folder: number, path: string | Buffer, { mode }: BigIntStats): void {
+  if (process.platform === 'win32' || (mode & 0o700n) === 0o700n) return
+  fs.chmodSync(process.platform === 'linux' ? `/proc/self/fd/${folder}` : path, 0o700)
+}
+
+/** A call has half a minute: what is older will not be finished. */
+const abandonedMs = 60 * 60 * 1000
+export const isAbandoned = (mtimeMs: number): boolean => Date.now() - mtimeMs > abandonedMs
+/** Of a folder so much goes at once: whoever looks waits for it. */
+const mostAtOnce = 10_000
+
+/** Whether a name that a walk met is of that kind. One that was given up goes, and nobody was told that it was kept. */
+export function passesUnfinished(confined: Confined, folder: OpenFolder, name: string): boolean {
+  if (!isUnfinished(name)) return false
+  if (confined.root.access === 'read-write') removeAbandoned(confined, folder, name)
+  return true
+}
+
+function removeAbandoned(confined: Confined, { fd, real }: OpenFolder, name: string): void {
+  const path = confined.at(fd, name)
+  try {
+    const stat = fs.lstatSync(path)
+    if (stat.isFile() && stat.nlink > 1) putRight(path)
+    else if (isAbandoned(stat.mtimeMs))
+      removeAtOnce(confined, { fd, real }, { name }, { left: mostAtOnce })
+  } catch {
+    // Gone by now, or not ours to remove: it stays unseen.
+  }
+}
+
+/** Without standing aside for others. */
+export function removeAtOnce(
+  confined: Confined,
+  { fd, real }: OpenFolder,
+  entry: Pick<Entry, 'name' | 'bytes'>,
+  most = { left: Infinity },
+): void {
+  const { name, bytes } = entry
+  const path = pathOfEntry(confined, fd, entry)
+  if (!fs.lstatSync(path).isDirectory()) {
+    fs.unlinkSync(path)
+    return
+  }
+  const child = below(real, name)
+  const inside = { fd: confined.openChild(fd, name, child, bytes), real: child }
+  try {
+    for (const one of entriesOf(confined, inside.fd))
+      if (most.left-- > 0) removeAtOnce(confined, inside, one, most)
+  } finally {
+    fs.closeSync(inside.fd)
+  }
+  fs.rmdirSync(path)
 }

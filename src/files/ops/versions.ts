@@ -5,11 +5,10 @@ import type { OpContext, RunOp } from '../worker/context.ts'
 import type { Ask } from '../worker/protocol.ts'
 import { changeFile } from './change.ts'
 import { nameOf, readAt, rootOf } from './disk.ts'
-import { dropNamed, leftNotes as left } from './in-place-notes.ts'
+import { dropNamed, leftNotes as left } from './in-place.ts'
 import { drop, keep, keptContent, keptIn, shardsOf } from './kept.ts'
 import { pieceOf } from './pieces.ts'
-import { textOf, textDiff } from './text-diff.ts'
-import { utf8 } from './text.ts'
+import { textDiff, textOf, utf8 } from './text.ts'
 
 export const restoreVersion: RunOp<'restoreVersion'> = (context, { sha256, mode, ...ask }) =>
   changeFile(context, { ...ask, how: 'put', mode: mode & 0o777 }, () =>

@@ -2,14 +2,13 @@ import * as z from 'zod'
 import { effort } from '#base/effort.ts'
 import { defineTool } from '#base/tool.ts'
 import type { Tool } from '#base/tool.ts'
-import type { Listing } from '../reading.ts'
+import type { FoundFile, Listing, SkippedFiles } from '../reading.ts'
 import type { Files } from '../service.ts'
 import { cursorOf } from '../worker/columns.ts'
 import type { Listed } from '../worker/protocol.ts'
-import { searchTool } from './search.ts'
-import { cursor, fitting, limit, more, path, readsPath, shown, time } from './words.ts'
 import { fileResults } from '../wire.ts'
-import type { ListedFile } from '../wire.ts'
+import type { ListedFile, SearchHit } from '../wire.ts'
+import { cursor, fitting, limit, more, path, reads, readsPath, shown, time } from './words.ts'
 
 const usualCount = 1000
 /** More than fit in a usual reply: a line of a tree is short. */
@@ -17,16 +16,18 @@ const treeCount = 1500
 
 const root = path.default('')
 
-export const findTools = (files: Files): Tool[] => [
+export const findTools = (
+  files: Files,
+  /** Another folder that was chosen since the start, if so. */
+  nextWorkspace: () => string | undefined,
+): Tool[] => [
   defineTool({
+    ...reads,
     name: 'list_files',
     title: 'List files',
     description:
       'List a folder: names, folders with /, sizes in bytes. recursive leaves out what .gitignore names. To find a file use search_files.',
-    toolset: 'files',
     core: true,
-    effect: 'read',
-    by: 'anyone',
     input: z.strictObject({
       path: root,
       recursive: z.boolean().default(false),
@@ -63,12 +64,10 @@ export const findTools = (files: Files): Tool[] => [
       ].join('\n'),
   }),
   defineTool({
+    ...reads,
     name: 'file_tree',
     title: 'File tree',
     description: 'Show a folder and what is below it as an indented tree, to get an overview.',
-    toolset: 'files',
-    effect: 'read',
-    by: 'anyone',
     input: z.strictObject({ path: root, depth: effort(z.int().min(1).max(20)).default(3), cursor }),
     output: fileResults.file_tree,
     touches: (input) => files.places.touch(input.path),
@@ -89,11 +88,10 @@ export const findTools = (files: Files): Tool[] => [
   }),
   searchTool(files),
   defineTool({
+    ...reads,
     name: 'workspace_usage',
     title: 'Sizes of folders',
     description: 'Files and bytes of each folder, for a map of what takes room.',
-    toolset: 'files',
-    effect: 'read',
     by: 'human',
     input: z.strictObject({ path: root, depth: effort(z.int().min(1).max(6)).default(2) }),
     output: fileResults.workspace_usage,
@@ -113,6 +111,35 @@ export const findTools = (files: Files): Tool[] => [
         total_bytes: bytes,
         folders: [...folders],
         largest_files: [...largest],
+      }
+    },
+  }),
+  defineTool({
+    ...reads,
+    name: 'get_workspace_info',
+    title: 'Workspace',
+    description: 'See where the workspace is, how many files it has, and how the disk is guarded.',
+    input: z.strictObject({}),
+    output: fileResults.get_workspace_info,
+    touches: () => files.places.touch(''),
+    async read(_, call) {
+      const next = nextWorkspace()
+      const {
+        path: at,
+        files: count,
+        bytes,
+        folders,
+      } = await files.reading.usage(call, '', 1, ['temp', '.cowork'])
+      const of = (name: string) => folders.find((folder) => folder.path === name)
+      const own = of('.cowork') ?? { files: 0, bytes: 0 }
+      return {
+        workspace_path: at,
+        total_files: count - own.files,
+        total_size_mb: Math.round((bytes - own.bytes) / 10_000) / 100,
+        temp_files: of('temp')?.files ?? 0,
+        last_cleanup: null,
+        containment: files.containment(),
+        ...(next !== undefined && { path_after_restart: next }),
       }
     },
   }),
@@ -146,4 +173,91 @@ function treeLine({ path: at, type }: Listed): string {
   const names = at.split('/')
   const name = names.pop() ?? ''
   return `${'  '.repeat(names.length)}${shown(name)}${marks[type] ?? ''}`
+}
+
+/** Fewer than of a list, since a hit has a line of text with it. */
+const usualHits = 50
+
+const searchTool = (files: Files): Tool =>
+  defineTool({
+    ...reads,
+    name: 'search_files',
+    title: 'Search files',
+    core: true,
+    description:
+      'Find files by name (default) or by their text. search_type: filename (text or glob), content, or regex (RE2; (?i) ignores case).',
+    input: z.strictObject({
+      query: z.string().min(1).max(1000),
+      path: z.string().optional().describe('Search only there'),
+      search_in: z.enum(['workspace', 'granted', 'all']).default('workspace'),
+      search_type: z.enum(['filename', 'content', 'regex']).default('filename'),
+      file_types: z.array(z.string()).max(50).default([]).describe('Such as .md'),
+      cursor,
+      limit,
+    }),
+    output: fileResults.search_files,
+    // Which grants those are is known when it runs.
+    touches: ({ path, search_in }) =>
+      path === undefined && search_in === 'granted'
+        ? { domain: 'files', data: { area: 'granted' } }
+        : files.places.touch(path ?? ''),
+    paths: ({ path }) => (path === undefined ? [] : readsPath({ path })),
+    async read({ limit: most, search_type: by, ...input }, call) {
+      const resultOf = resultBy(by === 'filename' ? by : 'content')
+      const found = await files.reading.search(call, {
+        query: input.query,
+        path: input.path,
+        where: input.search_in,
+        by,
+        types: input.file_types,
+        after: input.cursor,
+        limit: most ?? usualHits,
+        fitting: (hits) => fitting(hits.map(resultOf), undefined, most !== undefined).length,
+      })
+      const results = found.hits.map(resultOf)
+      call.tell({ data: { results: results.length } })
+      return {
+        results,
+        total_count: found.total,
+        ...(found.skipped.length > 0 && { skipped: found.skipped.map(skippedText) }),
+        ...(found.next !== undefined && { next_cursor: found.next }),
+      }
+    },
+    textOnly: true,
+    text: ({ results, total_count, skipped: left = [], next_cursor: next }) =>
+      [
+        `${total_count} found`,
+        ...left,
+        ...results.map(({ path: at, line, snippet = '' }) =>
+          line === undefined ? shown(at) : `${shown(at)}:${line}: ${shown(snippet)}`,
+        ),
+        ...more(next),
+      ].join('\n'),
+  })
+
+const resultBy =
+  (match_type: string) =>
+  ({ path, modifiedAt, line, snippet }: FoundFile): SearchHit => ({
+    path,
+    match_type,
+    modified_at: time(modifiedAt),
+    ...(line !== undefined && { line }),
+    ...(snippet !== undefined && { snippet }),
+  })
+
+const reasons: Readonly<Record<SkippedFiles['why'], string>> = {
+  document: 'each has to be read by itself',
+  no_grant: 'its grant ended meanwhile',
+  sensitive: 'secret by name',
+  too_large: 'too large',
+  unreadable: 'not to be read',
+}
+
+/** For agents and people alike; as a sentence it takes least of the schema (FT9). */
+function skippedText({ why, count, paths }: SkippedFiles): string {
+  const what = why === 'document' ? 'document' : why === 'no_grant' ? 'place' : 'file'
+  const subject = count === 1 ? `1 ${what} was` : `${count} ${what}s were`
+  const others = count - paths.length
+  const named = paths.map(shown).join(', ') + (others > 0 ? ` and ${others} more` : '')
+  return `${subject} not searched (${reasons[why]}): ${named}`
 }

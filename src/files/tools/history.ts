@@ -3,7 +3,7 @@ import { defineTool } from '#base/tool.ts'
 import type { Tool } from '#base/tool.ts'
 import { touchedData } from '#ledger'
 import type { Files } from '../service.ts'
-import { cursor, path, sensitiveWarning, shown, shownDiff, time } from './words.ts'
+import { cursor, path, reads, sensitiveWarning, shown, shownDiff, time, writes } from './words.ts'
 import { fileResults } from '../wire.ts'
 
 const pageSize = 100
@@ -12,12 +12,10 @@ export const historyTools = (files: Files): Tool[] => {
   const { places, history, versions, trash } = files
   return [
     defineTool({
+      ...reads,
       name: 'file_versions',
       title: 'Versions of a file',
       description: 'List earlier contents of a file, newest first, to compare or restore one.',
-      toolset: 'files',
-      effect: 'read',
-      by: 'anyone',
       input: z.strictObject({ path }),
       output: fileResults.file_versions,
       touches: (input) => places.touch(input.path),
@@ -37,13 +35,11 @@ export const historyTools = (files: Files): Tool[] => {
       },
     }),
     defineTool({
+      ...reads,
       name: 'file_diff',
       title: 'Compare a file',
       description:
         'Show what differs between a file and an earlier version (default: the newest) or another file.',
-      toolset: 'files',
-      effect: 'read',
-      by: 'anyone',
       input: z.strictObject({
         path,
         version_id: z.string().optional(),
@@ -74,12 +70,10 @@ export const historyTools = (files: Files): Tool[] => {
         ].join('\n'),
     }),
     defineTool({
+      ...writes,
       name: 'file_restore_version',
       title: 'Restore a version',
       description: 'Put an earlier content of a file back; the present one is kept as a version.',
-      toolset: 'files',
-      effect: 'write',
-      by: 'anyone',
       idempotent: true,
       input: z.strictObject({ path, version_id: z.string() }),
       output: fileResults.file_restore_version,
@@ -105,12 +99,10 @@ export const historyTools = (files: Files): Tool[] => {
       },
     }),
     defineTool({
+      ...reads,
       name: 'trash_list',
       title: 'Trash',
       description: 'List deleted files that can be restored, newest first.',
-      toolset: 'files',
-      effect: 'read',
-      by: 'anyone',
       input: z.strictObject({ cursor }),
       output: fileResults.trash_list,
       touches: () => places.touch(''),
@@ -131,12 +123,10 @@ export const historyTools = (files: Files): Tool[] => {
       },
     }),
     defineTool({
+      ...writes,
       name: 'trash_restore',
       title: 'Restore from the trash',
       description: 'Bring back a deleted file or folder from the trash. Nothing is replaced.',
-      toolset: 'files',
-      effect: 'write',
-      by: 'anyone',
       additive: true,
       input: z.strictObject({
         trash_id: z.string(),

@@ -9,7 +9,7 @@ import { touchedData } from '#ledger'
 import type { FileRead } from '../reading.ts'
 import type { Files } from '../service.ts'
 import type { Range } from '../worker/protocol.ts'
-import { mostAnswerBytes, path, readsPath, sensitiveWarning, shown, time } from './words.ts'
+import { mostAnswerBytes, path, reads, readsPath, sensitiveWarning, shown, time } from './words.ts'
 import { fileResults } from '../wire.ts'
 import type { FileReadResult } from '../wire.ts'
 
@@ -37,14 +37,12 @@ const range = z.object({
 
 export const readTools = (files: Files): Tool[] => [
   defineTool({
+    ...reads,
     name: 'read_file',
     title: 'Read a file',
     description:
       'Read a file. Default: the first 32 kB; line_from and line_to for a part, byte_from to continue. PDF and docx come as text, pictures as images.',
-    toolset: 'files',
     core: true,
-    effect: 'read',
-    by: 'anyone',
     input: z.strictObject({
       path,
       ...range.shape,
@@ -71,12 +69,10 @@ export const readTools = (files: Files): Tool[] => [
     present: presentFile,
   }),
   defineTool({
+    ...reads,
     name: 'read_files',
     title: 'Read files',
     description: `Read up to ${mostFiles} files at once; those that fail are named. For parts of a large file use read_file.`,
-    toolset: 'files',
-    effect: 'read',
-    by: 'anyone',
     example: { paths: ['notes.txt', 'plan.md'] },
     input: z.strictObject({ paths: z.array(z.string()).min(1).max(mostFiles) }),
     // As read_file gives them; said once, since every agent reads it (FT9).

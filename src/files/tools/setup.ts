@@ -9,6 +9,7 @@ import { defineTool } from '#base/tool.ts'
 import type { Tool } from '#base/tool.ts'
 import { checkWorkspaceChoice } from '../workspace-choice.ts'
 import type { ChoiceRules } from '../workspace-choice.ts'
+import { writes } from './words.ts'
 import { fileResults } from '../wire.ts'
 
 export type SetupDeps = ChoiceRules & {
@@ -20,12 +21,11 @@ export type SetupDeps = ChoiceRules & {
 /** The first question of the first run: where agents keep what they make (C9). */
 export const setupTools = ({ configFile, now, ...rules }: SetupDeps): Tool[] => [
   defineTool({
+    ...writes,
     name: 'workspace_choose',
     title: 'Choose the workspace',
     description:
       'Writes into the configuration where agents keep their files. A restart applies it; files stay where they are.',
-    toolset: 'files',
-    effect: 'write',
     by: 'human',
     role: 'owner',
     idempotent: true,

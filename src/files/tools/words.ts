@@ -7,6 +7,9 @@ import type { PathRequest } from '#base/tool.ts'
 
 /** What the tools of this folder share. Bare types: every word of a schema is read by every agent (FT9). */
 
+export const reads = { toolset: 'files', effect: 'read', by: 'anyone' } as const
+export const writes = { toolset: 'files', effect: 'write', by: 'anyone' } as const
+
 export const path = z.string().describe('In the workspace, or full')
 export const cursor = z.string().optional()
 export const limit = effort(z.int().min(1).max(10_000)).optional()

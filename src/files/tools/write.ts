@@ -6,7 +6,7 @@ import { defineTool } from '#base/tool.ts'
 import type { PathRequest, Tool } from '#base/tool.ts'
 import type { Files } from '../service.ts'
 import { destinationOf } from '../rules/paths.ts'
-import { path, shown, shownDiff, time } from './words.ts'
+import { path, shown, shownDiff, time, writes } from './words.ts'
 import { fileResults } from '../wire.ts'
 
 /** A model that wrote more than this knows what it wrote. */
@@ -28,14 +28,12 @@ export const writeTools = (files: Files): Tool[] => {
 
   return [
     defineTool({
+      ...writes,
       name: 'create_file',
       title: 'Create a file',
       description:
         'Write a new file and the folders on its way. To change a file use update_file; overwrite replaces one that is there.',
-      toolset: 'files',
       core: true,
-      effect: 'write',
-      by: 'anyone',
       input: z.strictObject({
         path,
         content: z.string(),
@@ -91,14 +89,12 @@ export const writeTools = (files: Files): Tool[] => {
         ),
     }),
     defineTool({
+      ...writes,
       name: 'update_file',
       title: 'Change a file',
       description:
         'Change a file: edits replace text that occurs once, content replaces all of it. A version is kept. dry_run only shows the diff.',
-      toolset: 'files',
       core: true,
-      effect: 'write',
-      by: 'anyone',
       example: { path: 'notes.txt', edits: [{ old: 'text that is there', new: 'text instead' }] },
       input: z.strictObject({
         path,
@@ -179,14 +175,12 @@ export const writeTools = (files: Files): Tool[] => {
       },
     }),
     defineTool({
+      ...writes,
       name: 'delete_file',
       title: 'Delete a file',
       core: true,
       description:
         'Move a file or folder of the workspace to the trash; trash_restore brings it back.',
-      toolset: 'files',
-      effect: 'write',
-      by: 'anyone',
       input: z.strictObject({ path }),
       output: fileResults.delete_file,
       touches: (input) => places.touch(input.path),
@@ -204,14 +198,12 @@ export const writeTools = (files: Files): Tool[] => {
         `Moved ${shown(deleted_path)} to the trash. To undo: trash_restore ${plainJson({ trash_id })}`,
     }),
     defineTool({
+      ...writes,
       name: 'move_file',
       title: 'Move a file',
       core: true,
       description:
         'Move or rename a file or folder in the workspace or one read-write grant. Nothing is replaced.',
-      toolset: 'files',
-      effect: 'write',
-      by: 'anyone',
       input: z.strictObject({ source: z.string(), destination: z.string() }),
       output: fileResults.move_file,
       touches: (input) => places.touchBoth(input.source, arrivalOf(input), 'from'),
@@ -226,13 +218,11 @@ export const writeTools = (files: Files): Tool[] => {
       text: ({ new_path }) => `Moved to ${shown(new_path)}.`,
     }),
     defineTool({
+      ...writes,
       name: 'copy_file',
       title: 'Copy a file',
       description:
         'Copy a file that you may read into the workspace or a read-write grant. Nothing is replaced.',
-      toolset: 'files',
-      effect: 'write',
-      by: 'anyone',
       additive: true,
       input: z.strictObject({ source: z.string(), destination: z.string() }),
       output: fileResults.copy_file,

@@ -1,4 +1,4 @@
-import { undoUnfinished } from '../ops/in-place-notes.ts'
+import { undoUnfinished } from '../ops/in-place.ts'
 import { ops } from '../ops/index.ts'
 import { dropTemporaries } from '../ops/placing.ts'
 import { runWorker } from './run.ts'

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { messageOf } from '#base/errors.ts'
 import type { Log } from '#base/log.ts'
 import { createFrameReader, encodeFrame } from './frames.ts'
-import { leaveSignal } from './leave-signal.ts'
+import { frameLimits, leaveSignal } from './serve.ts'
 import type {
   CancelHead,
   GoHead,
@@ -19,7 +19,6 @@ import type {
   Root,
   WorkerSetup,
 } from './protocol.ts'
-import { frameLimits } from './serve.ts'
 
 type ReadyHead = Extract<ReplyHead, { ready: unknown }>
 export type AnswerHead = Extract<ReplyHead, { answer: unknown } | { fault: unknown }>

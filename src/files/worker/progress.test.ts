@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createProgress } from './progress.ts'
+import { createProgress } from './serve.ts'
 
 test('SV14 progress is passed on first, then every 250 ms at most, and when all is done', () => {
   let at = 0

@@ -5,9 +5,8 @@ import { createGuard } from '../rules/guard.ts'
 import type { OpMap } from './context.ts'
 import { createFrameReader, encodeFrame, isWithin } from './frames.ts'
 import type { Frame, FrameLimits } from './frames.ts'
-import { leaveSignal } from './leave-signal.ts'
+import { frameLimits, leaveSignal, serve } from './serve.ts'
 import type { ReplyHead, WorkerSetup } from './protocol.ts'
-import { frameLimits, serve } from './serve.ts'
 
 /** Generous: what the daemon sends it has measured itself. */
 const inbound = { head: 2 ** 26, body: 2 ** 32 }

@@ -6,8 +6,7 @@ import { createGuard } from '../rules/guard.ts'
 import type { OpMap } from './context.ts'
 import { encodeFrame, isWithin } from './frames.ts'
 import type { ReplyHead } from './protocol.ts'
-import { serve } from './serve.ts'
-import { createTurns } from './turns.ts'
+import { createTurns, serve } from './serve.ts'
 
 const nothing = Buffer.alloc(0)
 

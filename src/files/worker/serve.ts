@@ -7,12 +7,11 @@ import type {
   GoHead,
   Op,
   Outlook,
+  Progress,
   ReplyHead,
   RequestHead,
   WorkerSetup,
 } from './protocol.ts'
-import { createProgress } from './progress.ts'
-import { createTurns } from './turns.ts'
 
 /** A text may take twice the room in UTF-8 that it has on disk; names and hits travel in the head. */
 export const frameLimits = ({ maxFileBytes, maxBinaryReadBytes }: WorkerSetup['limits']) => ({
@@ -104,3 +103,58 @@ export function serve({ ops, context, send, tell, complain }: Deps) {
     },
   }
 }
+
+/** Nobody reads faster than this. */
+const intervalMs = 250
+
+/** Passes on how far an operation is: the first time, then a few times in a second, and when all is done. */
+export function createProgress(send: (progress: Progress) => void, now = () => performance.now()) {
+  let last = -Infinity
+  return (done: number, total?: number): void => {
+    const at = now()
+    if (done !== total && at - last < intervalMs) return
+    last = at
+    send({ done, ...(total !== undefined && { total }) })
+  }
+}
+
+/** How long one operation keeps the others waiting, in milliseconds: a small read passes a long search. */
+const share = 4
+
+export type Turns = {
+  /** Begins a share: something new is worked on from here. */
+  begin(): void
+  /** Goes on at once while the share lasts; else waits until whoever came in the meantime was served. */
+  turn(): Promise<void>
+}
+
+/**
+ * Lets long operations stand aside. One of them goes on after each round of the event loop, so that however many
+ * there are, what arrives is looked at after one share.
+ */
+export function createTurns(now: () => number = () => performance.now()): Turns {
+  const waiting: (() => void)[] = []
+  let since = now()
+
+  function next(): void {
+    since = now()
+    waiting.shift()?.()
+    if (waiting.length > 0) setImmediate(next)
+  }
+
+  return {
+    begin() {
+      since = now()
+    },
+    async turn() {
+      if (now() - since < share) return
+      await new Promise<void>((resolve) => {
+        waiting.push(resolve)
+        if (waiting.length === 1) setImmediate(next)
+      })
+    },
+  }
+}
+
+/** It is to go at once, and leave nothing unfinished behind. Elsewhere there is no such signal, and it is killed. */
+export const leaveSignal = process.platform === 'win32' ? 'SIGKILL' : 'SIGUSR2'

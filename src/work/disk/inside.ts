@@ -1,7 +1,22 @@
-import { closeSync, constants, fstatSync, mkdirSync, openSync, readFileSync } from 'node:fs'
-import { readdirSync, readlinkSync, realpathSync } from 'node:fs'
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  readSync,
+  realpathSync,
+} from 'node:fs'
 import { isAbsolute, join } from 'node:path'
+import { createHash } from 'node:crypto'
+import { open } from 'node:fs/promises'
 import { CoworkError } from '#base/errors.ts'
+import { writeFileAtomic } from '#base/atomic-file.ts'
+import { rfc3339 } from '#base/clock.ts'
+import { newId } from '#base/ids.ts'
 
 const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants
 
@@ -95,3 +110,59 @@ const linked = (path: string) =>
 
 export const isMissing = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && error.code === 'ENOENT'
+
+const copies = '.cowork/conflicts'
+
+/**
+ * What a person saved, kept whole and byte for byte below the project's folder; `name` is its path from
+ * there (W5).
+ */
+export function keepCopy(
+  folder: string,
+  written: Buffer,
+  at: number,
+  ending: 'yaml' | 'md' = 'yaml',
+): { readonly name: string; readonly path: string } {
+  const own = folderInside(folder, copies)
+  const name = `${rfc3339(at).replaceAll(/[:.]/g, '-')}-${newId().slice(-6)}.${ending}`
+  const path = join(own, name)
+  writeFileAtomic(path, written, 0o644)
+  return { name: join(copies, name), path }
+}
+
+/** A copy by the name that a conflict has for it, which stands in a file that people edit: never another file. */
+export function readCopy(folder: string, name: unknown): Buffer | undefined {
+  const [, file] = /^\.cowork[/\\]conflicts[/\\]([\w-]+\.yaml)$/.exec(String(name)) ?? []
+  if (file === undefined) return undefined
+  try {
+    return readInside(folder, `${copies}/${file}`)
+  } catch {
+    return undefined
+  }
+}
+
+/** Writes a new file, part by part so that others have their turn; on disk when it resolves. Gives its hash. */
+export async function putFile(path: string, parts: Iterable<string>): Promise<string> {
+  const digest = createHash('sha256')
+  await using file = await open(path, 'wx', 0o644)
+  for (const part of parts) {
+    const bytes = Buffer.from(part)
+    digest.update(bytes)
+    await file.appendFile(bytes)
+  }
+  await file.sync()
+  return digest.digest('hex')
+}
+
+const scratch = Buffer.allocUnsafe(256 * 1024)
+
+/** Without holding a long file in memory, and so the collector up. In one go: nobody is to write meanwhile. */
+export function hashOfFile(file: number): string {
+  const digest = createHash('sha256')
+  for (let position = 0; ;) {
+    const length = readSync(file, scratch, { position })
+    if (length === 0) return digest.digest('hex')
+    digest.update(scratch.subarray(0, length))
+    position += length
+  }
+}

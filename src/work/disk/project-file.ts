@@ -16,8 +16,7 @@ import type { Clock } from '#base/clock.ts'
 import { exchangeFiles } from '#base/exchange.ts'
 import { sha256Hex } from '#base/hash.ts'
 import { randomHex } from '#base/ids.ts'
-import { folderInside, namesInside, openPlain, placeOfOpen } from './inside.ts'
-import { hashOfFile, putFile } from './long-file.ts'
+import { folderInside, hashOfFile, namesInside, openPlain, placeOfOpen, putFile } from './inside.ts'
 
 /** What somebody wrote: as text, and byte for byte where it is no UTF-8. */
 export type Written = { readonly text: string; readonly bytes: Buffer }

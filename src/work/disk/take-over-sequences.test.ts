@@ -4,9 +4,15 @@ import { openTestLedger } from '../../../test/ledger.ts'
 import { workMigrations } from '../migrations.ts'
 import type { Conflict, WorkIndex } from '../model.ts'
 import { nextStoryOf } from '../rules.ts'
-import { idsOf, item, openPlan as openPlanIn, said, story } from './edited-plan.ts'
-import { titled, withStories, without } from './edited-plan.ts'
-import type { Plan } from './edited-plan.ts'
+import {
+  idsOf,
+  item,
+  openPlan as openPlanIn,
+  said,
+  story,
+} from '../../../test/work/edited-plan.fixture.ts'
+import { titled, withStories, without } from '../../../test/work/edited-plan.fixture.ts'
+import type { Plan } from '../../../test/work/edited-plan.fixture.ts'
 
 let ledger: Awaited<ReturnType<typeof openTestLedger>>
 const openPlan = () => openPlanIn(ledger.db)

@@ -2,8 +2,15 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { openTestLedger } from '../../../test/ledger.ts'
 import { workMigrations } from '../migrations.ts'
 import type { WorkIndex } from '../model.ts'
-import { idsOf, item, openPlan as openPlanIn, said, storiesOf, story } from './edited-plan.ts'
-import { titled, withStories, without } from './edited-plan.ts'
+import {
+  idsOf,
+  item,
+  openPlan as openPlanIn,
+  said,
+  storiesOf,
+  story,
+} from '../../../test/work/edited-plan.fixture.ts'
+import { titled, withStories, without } from '../../../test/work/edited-plan.fixture.ts'
 
 let ledger: Awaited<ReturnType<typeof openTestLedger>>
 const openPlan = () => openPlanIn(ledger.db)

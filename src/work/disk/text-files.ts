@@ -8,13 +8,12 @@ import type { Clash } from '../merge/merge.ts'
 import type { Conflict } from '../model.ts'
 import type { WorkStore } from '../store.ts'
 import type { WaitingText } from '../text-store.ts'
-import { keepCopy } from './copies.ts'
+import { folderInside, keepCopy } from './inside.ts'
 import { fileNameOf, idIn } from './file-name.ts'
-import { folderInside } from './inside.ts'
 import { createProjectFile } from './project-file.ts'
 import type { ProjectFile, Written } from './project-file.ts'
 import { conflictOf, filePerson, isTold } from './take-over.ts'
-import { mostTextBytes, readTextFile, standingAt, textName } from './text-file.ts'
+import { mostTextBytes, readTextFile, standingAt, textName } from './text-words.ts'
 
 type Deps = {
   readonly db: Db

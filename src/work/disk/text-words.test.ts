@@ -12,8 +12,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { readTextFile, textName } from './text-file.ts'
-import { createTextWords } from './text-words.ts'
+import { createTextWords, readTextFile, textName } from './text-words.ts'
 
 const ids = ['later', 'a/b', '..', 'Über uns', 'x'.repeat(200)]
 const words = ['login', 'page', '漢']

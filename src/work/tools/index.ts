@@ -3,10 +3,45 @@ import type { Work } from '../service.ts'
 import { changeTools } from './changes.ts'
 import { projectTools } from './projects.ts'
 import { readTools } from './reads.ts'
-import { withTargets } from './targets.ts'
 
 export const workTools = (work: Work): Tool[] => [
   ...readTools(work),
   ...changeTools(work).map((tool) => withTargets(tool, work)),
   ...projectTools(work),
 ]
+
+type Input = Readonly<Record<string, unknown>>
+type Kind = 'story' | 'sprint' | 'item'
+
+/** The items that each tool changes; what it only adds, such as a comment, depends on none. */
+const targets: Readonly<Record<string, Partial<Record<Kind, string>>>> = {
+  worksync_add_backlog: { item: 'item_id' },
+  worksync_update_backlog: { item: 'item_id' },
+  worksync_remove_backlog: { item: 'item_id' },
+  worksync_create_sprint: { sprint: 'sprint_id' },
+  worksync_update_sprint: { sprint: 'sprint_id' },
+  worksync_add_story: { story: 'story_id' },
+  worksync_update_story: { story: 'story_id' },
+  worksync_done: { story: 'story_id' },
+  worksync_claim: { story: 'story_id' },
+  worksync_release: { story: 'story_id' },
+  worksync_move: { story: 'story_id', item: 'item_id' },
+}
+
+/** Binds approvals of a tool to the revision of the items that it changes (A15). */
+function withTargets(tool: Tool, { boards }: Pick<Work, 'boards'>): Tool {
+  const named = targets[tool.name]
+  return named ? { ...tool, fingerprint } : tool
+
+  async function fingerprint(input: Input) {
+    const board = await boards.current(String(input['project']))
+    const revOf = { story: board.story, sprint: board.sprint, item: board.backlogItem }
+    const states = Object.entries(named ?? {}).flatMap(([kind, argument]) => {
+      const id = input[argument]
+      return typeof id === 'string'
+        ? [[`${kind} ${id}`, revOf[kind as Kind](id)?.rev ?? null] as const]
+        : []
+    })
+    return states.length > 0 ? Object.fromEntries(states) : undefined
+  }
+}

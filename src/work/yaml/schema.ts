@@ -94,3 +94,14 @@ export const workIndexJsonSchema = (): Record<string, unknown> => ({
   ...z.toJSONSchema(workIndexSchema, { io: 'input' }),
   title: 'work-index.yaml',
 })
+
+/** A project that has nothing yet. The first line leads editors to the schema. */
+export const newIndexText =
+  (): string => `# yaml-language-server: $schema=./SCHEMA/work-flow-schema.json
+version: 2
+next_story: 1
+sprints: []
+backlog: []
+history: []
+conflicts: []
+`

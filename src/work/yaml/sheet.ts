@@ -1,13 +1,12 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { WorkIndex } from '../model.ts'
-import { anew } from './anew.ts'
+import { anew, differences, entryKeys, idsOf, itemText, newItem, rewritten } from './rewrite.ts'
+import type { KeysOf, Row } from './rewrite.ts'
 import { cutText, inOrder, textOf, valuesOf, words } from './cut.ts'
 import type { Column, Head, Piece } from './cut.ts'
 import { editItem } from './edit-item.ts'
 import { lists } from './layout.ts'
 import type { ListName } from './layout.ts'
-import { differences, entryKeys, idsOf, itemText, newItem, rewritten } from './rewrite.ts'
-import type { KeysOf, Row } from './rewrite.ts'
 import { isSamePlan, says, saysItem } from './same.ts'
 
 type WholeSprint = WorkIndex['sprints'][number]

@@ -1,13 +1,19 @@
 // A plan in a real store, edited by agents and by people, without files: for the tests of taking over.
 import type { Db } from '#base/db/port.ts'
-import { createJournal } from '../journal.ts'
-import type { Step } from '../journal.ts'
-import type { Seen } from '../merge/ancestor.ts'
-import type { BacklogItem, Conflict, HistoryEntry, ItemKind, Story, WorkIndex } from '../model.ts'
-import { numberOf } from '../rules.ts'
-import { createWorkStore } from '../store.ts'
-import { adopt } from './adopt.ts'
-import { indexOf, takeOver } from './take-over.ts'
+import { createJournal } from '../../src/work/journal.ts'
+import type { Step } from '../../src/work/journal.ts'
+import type { Seen } from '../../src/work/merge/ancestor.ts'
+import type {
+  BacklogItem,
+  Conflict,
+  HistoryEntry,
+  ItemKind,
+  Story,
+  WorkIndex,
+} from '../../src/work/model.ts'
+import { numberOf } from '../../src/work/rules.ts'
+import { createWorkStore } from '../../src/work/store.ts'
+import { adopt, indexOf, takeOver } from '../../src/work/disk/take-over.ts'
 
 export const story = (id: string, more: Partial<Story> = {}): Story => ({
   id,
