@@ -21,9 +21,6 @@ export type Guards = {
   readonly fence?: number | undefined
 }
 
-/** Fields as a change gives them: `null` for one that goes. */
-export type Clearing<Fields> = { readonly [Field in keyof Fields]: Fields[Field] | null }
-
 /** What is given, and nothing else; what goes is `undefined`, as `set` wants it. */
 export const changedBy = (fields: object): Record<string, unknown> =>
   Object.fromEntries(

@@ -2,37 +2,16 @@ import type { Tx } from '#base/db/port.ts'
 import { CoworkError } from '#base/errors.ts'
 import type { Call } from '#base/tool.ts'
 import { changedBy, checkId, duplicate, freeOf, nothingGiven } from './act.ts'
-import type { Clearing, createActs, Guards } from './act.ts'
+import type { createActs } from './act.ts'
 import { textName } from './disk/text-words.ts'
-import type { BacklogStatus, Priority } from './model.ts'
 import { kebab } from './rules.ts'
 import { textFacts } from './texts.ts'
-import type { TextChange, Texts } from './texts.ts'
-
-type InProject = { readonly project: string }
-type BacklogFields = {
-  readonly theme?: string | undefined
-  readonly summary?: string | undefined
-  readonly status?: BacklogStatus | undefined
-  readonly priority?: Priority | undefined
-  readonly related_sprints?: readonly string[] | undefined
-}
-
-/** Those that a backlog item may be without again. */
-type Clearable = 'theme' | 'priority'
+import type { Texts } from './texts.ts'
+import type { ChangeInput } from './tools/shapes.ts'
 
 /** What is in no sprint yet, each with a text as long as it needs (W12, W25). */
 export function createBacklog(act: ReturnType<typeof createActs>, texts: Texts) {
-  async function addBacklog(
-    tx: Tx,
-    input: InProject &
-      BacklogFields &
-      Pick<TextChange, 'text'> & {
-        readonly item_id?: string | undefined
-        readonly summary: string
-      },
-    call: Call,
-  ) {
+  async function addBacklog(tx: Tx, input: ChangeInput<'worksync_add_backlog'>, call: Call) {
     const { project, item_id: asked, theme, summary, status = 'todo', text: given, ...rest } = input
     const on = await act(tx, project, call)
     if (asked !== undefined) checkId(asked)
@@ -55,24 +34,8 @@ export function createBacklog(act: ReturnType<typeof createActs>, texts: Texts) 
     return { item: { ...item, ...(text && { text_sha256: text.sha256 }) } }
   }
 
-  async function updateBacklog(
-    tx: Tx,
-    input: InProject &
-      Omit<BacklogFields, Clearable> &
-      Clearing<Pick<BacklogFields, Clearable>> &
-      TextChange &
-      Guards & { readonly item_id: string },
-    call: Call,
-  ) {
-    const {
-      project,
-      item_id: id,
-      expect_rev,
-      fence: _,
-      text: given,
-      text_sha256: read,
-      ...fields
-    } = input
+  async function updateBacklog(tx: Tx, input: ChangeInput<'worksync_update_backlog'>, call: Call) {
+    const { project, item_id: id, expect_rev, text: given, text_sha256: read, ...fields } = input
     const on = await act(tx, project, call)
     const found = await on.need('backlog', id)
     on.guard(found, { expect_rev })
@@ -86,11 +49,7 @@ export function createBacklog(act: ReturnType<typeof createActs>, texts: Texts) 
     return { item: { ...item, ...(text && { text_sha256: text.sha256 }) } }
   }
 
-  async function removeBacklog(
-    tx: Tx,
-    input: InProject & Guards & { readonly item_id: string },
-    call: Call,
-  ) {
+  async function removeBacklog(tx: Tx, input: ChangeInput<'worksync_remove_backlog'>, call: Call) {
     const { project, item_id: id, ...guards } = input
     const on = await act(tx, project, call)
     const found = await on.need('backlog', id)

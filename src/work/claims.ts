@@ -8,22 +8,17 @@ import { newId } from '#base/ids.ts'
 import type { Log } from '#base/log.ts'
 import { startPeriodicTask } from '#base/periodic-task.ts'
 import type { Call } from '#base/tool.ts'
-import type { Act, Guards, createActs } from './act.ts'
+import type { Act, createActs } from './act.ts'
 import type { Journal, Step } from './journal.ts'
-import type { Lease, Story, StoryStatus } from './model.ts'
+import type { Lease, Story } from './model.ts'
 import { cycleThrough, isLeased, isOpen } from './rules.ts'
 import type { Stored, WorkStore } from './store.ts'
-
-type Claim = {
-  readonly project: string
-  readonly story_id: string
-  readonly ttl_seconds?: number | undefined
-}
+import type { ChangeInput } from './tools/shapes.ts'
 
 /** Who works on what: one agent at a time, for a while (W20). */
 export function createClaims(act: ReturnType<typeof createActs>, ttlMs: number) {
   /** Of any number of racers exactly one wins: the project's row is held. Held already, it is a heartbeat. */
-  async function claim(tx: Tx, input: Claim, call: Call) {
+  async function claim(tx: Tx, input: ChangeInput<'worksync_claim'>, call: Call) {
     const { project, story_id: id, ttl_seconds: seconds } = input
     const on = await act(tx, project, call)
     const story = await on.need('story', id)
@@ -85,15 +80,7 @@ export function createClaims(act: ReturnType<typeof createActs>, ttlMs: number) 
     return { story: { ...item, sprint_id: story.sprint ?? '' }, lease, renewed: true }
   }
 
-  async function release(
-    tx: Tx,
-    input: Guards & {
-      readonly project: string
-      readonly story_id: string
-      readonly status?: StoryStatus | undefined
-    },
-    call: Call,
-  ) {
+  async function release(tx: Tx, input: ChangeInput<'worksync_release'>, call: Call) {
     const { project, story_id: id, status, ...guards } = input
     const on = await act(tx, project, call)
     const story = await on.need('story', id)

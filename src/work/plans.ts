@@ -2,28 +2,15 @@ import type { Tx } from '#base/db/port.ts'
 import { CoworkError } from '#base/errors.ts'
 import type { Call } from '#base/tool.ts'
 import { changedBy, checkId, duplicate, freeOf, nothingGiven } from './act.ts'
-import type { Act, createActs, Guards } from './act.ts'
-import type { BacklogItem, SprintStatus, Story } from './model.ts'
+import type { Act, createActs } from './act.ts'
+import type { BacklogItem, Story } from './model.ts'
 import { isOpen } from './rules.ts'
 import type { Stored } from './store.ts'
+import type { ChangeInput } from './tools/shapes.ts'
 
-type InProject = { readonly project: string }
-type SprintFields = {
-  readonly title?: string | undefined
-  readonly file?: string | undefined
-  readonly status?: SprintStatus | undefined
-  readonly goal?: string | undefined
-  readonly themes?: readonly string[] | undefined
-  readonly start?: string | undefined
-  readonly end?: string | undefined
-}
 /** Sprints, and what moves between them and out of the backlog. */
 export function createPlans(act: ReturnType<typeof createActs>) {
-  async function createSprint(
-    tx: Tx,
-    input: InProject & SprintFields & { readonly sprint_id: string },
-    call: Call,
-  ) {
+  async function createSprint(tx: Tx, input: ChangeInput<'worksync_create_sprint'>, call: Call) {
     const { project, sprint_id: id, title, status = 'planned', ...fields } = input
     checkId(id)
     const on = await act(tx, project, call)
@@ -40,26 +27,8 @@ export function createPlans(act: ReturnType<typeof createActs>) {
   }
 
   /** A sprint ends with its stories: those that are open go where `carry_to` says (W13). */
-  async function updateSprint(
-    tx: Tx,
-    input: InProject &
-      SprintFields &
-      Guards & {
-        readonly sprint_id: string
-        readonly carry_to?: string | undefined
-        readonly archive?: boolean | undefined
-      },
-    call: Call,
-  ) {
-    const {
-      project,
-      sprint_id: id,
-      carry_to: target,
-      archive,
-      expect_rev,
-      fence: _,
-      ...fields
-    } = input
+  async function updateSprint(tx: Tx, input: ChangeInput<'worksync_update_sprint'>, call: Call) {
+    const { project, sprint_id: id, carry_to: target, archive, expect_rev, ...fields } = input
     const on = await act(tx, project, call)
     const sprint = await on.need('sprint', id)
     on.guard(sprint, { expect_rev })
@@ -94,16 +63,7 @@ export function createPlans(act: ReturnType<typeof createActs>) {
   }
 
   /** A story into another sprint, or a backlog item into a sprint as a story (W20). */
-  async function move(
-    tx: Tx,
-    input: InProject &
-      Guards & {
-        readonly story_id?: string | undefined
-        readonly item_id?: string | undefined
-        readonly sprint_id: string
-      },
-    call: Call,
-  ) {
+  async function move(tx: Tx, input: ChangeInput<'worksync_move'>, call: Call) {
     const { project, story_id: story, item_id: item, sprint_id: sprint, ...guards } = input
     if ((story === undefined) === (item === undefined))
       throw new CoworkError('invalid_input', 'Say what is to be moved, one thing.', {
@@ -143,7 +103,8 @@ export function createPlans(act: ReturnType<typeof createActs>) {
 
   async function addHistory(
     tx: Tx,
-    input: InProject & {
+    input: {
+      readonly project: string
       readonly summary: string
       readonly related_sprints?: readonly string[] | undefined
     },

@@ -1,6 +1,7 @@
 import type { Tx } from '#base/db/port.ts'
 import { CoworkError } from '#base/errors.ts'
 import type { Call } from '#base/tool.ts'
+import type { ChangeInput } from './tools/shapes.ts'
 import type { Act, createActs } from './act.ts'
 import type { Conflict, ItemKind } from './model.ts'
 import { needSprint } from './plans.ts'
@@ -14,20 +15,17 @@ import { versionAfter } from './merge/ancestor.ts'
 import { mergeEdit } from './merge/merge.ts'
 import { readPlan } from './yaml/read.ts'
 
-type Settling = {
-  readonly project: string
-  readonly conflict_id: string
-  /** `ours` is what stands, `theirs` what the person wrote. */
-  readonly take: 'ours' | 'theirs'
-}
-
 /** Ends a conflict between a person's edit and an agent's (W5). */
 export const createSettling = (
   act: ReturnType<typeof createActs>,
   texts: Texts,
   retake: ReturnType<typeof createRetaking>,
 ) =>
-  async function resolve(tx: Tx, { project, conflict_id: id, take }: Settling, call: Call) {
+  async function resolve(
+    tx: Tx,
+    { project, conflict_id: id, take }: ChangeInput<'worksync_resolve'>,
+    call: Call,
+  ) {
     const on = await act(tx, project, call)
     const found = await on.need('conflict', id)
     const { kind, of, item, field, theirs, ours } = found.item as Conflict

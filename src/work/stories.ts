@@ -2,35 +2,15 @@ import type { Tx } from '#base/db/port.ts'
 import { CoworkError } from '#base/errors.ts'
 import type { Call } from '#base/tool.ts'
 import { changedBy, checkId, nothingGiven } from './act.ts'
-import type { Act, Clearing, createActs, Guards } from './act.ts'
-import type { Acceptance, Comment, Priority, Story, StoryStatus } from './model.ts'
+import type { Act, createActs } from './act.ts'
+import type { Comment, Story } from './model.ts'
 import { needSprint } from './plans.ts'
 import type { Stored } from './store.ts'
+import type { ChangeInput } from './tools/shapes.ts'
 import { cycleThrough, isOpen, numberOf, originOf } from './rules.ts'
 
-type Fields = {
-  readonly title?: string | undefined
-  readonly status?: StoryStatus | undefined
-  readonly notes?: string | undefined
-  readonly priority?: Priority | undefined
-  readonly estimate?: number | undefined
-  readonly depends_on?: readonly string[] | undefined
-  readonly acceptance?: readonly Acceptance[] | undefined
-  readonly paths?: readonly string[] | undefined
-}
-/** Those that a story may be without again. */
-type Clearable = 'priority' | 'estimate'
-type InProject = { readonly project: string }
-type OfStory = InProject &
-  Guards & { readonly story_id: string; readonly sprint_id?: string | undefined }
-
 export function createStories(act: ReturnType<typeof createActs>) {
-  async function addStory(
-    tx: Tx,
-    input: InProject &
-      Fields & { readonly sprint_id: string; readonly story_id?: string | undefined },
-    call: Call,
-  ) {
+  async function addStory(tx: Tx, input: ChangeInput<'worksync_add_story'>, call: Call) {
     const { project, sprint_id: sprint, story_id: given, ...fields } = input
     const on = await act(tx, project, call)
     await needSprint(on, sprint)
@@ -51,13 +31,7 @@ export function createStories(act: ReturnType<typeof createActs>) {
     return { story: { ...story, sprint_id: sprint } }
   }
 
-  async function updateStory(
-    tx: Tx,
-    input: OfStory &
-      Omit<Fields, Clearable> &
-      Clearing<Pick<Fields, Clearable>> & { readonly append_notes?: string | undefined },
-    call: Call,
-  ) {
+  async function updateStory(tx: Tx, input: ChangeInput<'worksync_update_story'>, call: Call) {
     const { project, story_id: id, sprint_id: sprint, append_notes: more, ...rest } = input
     const { expect_rev, fence, ...given } = rest
     const on = await act(tx, project, call)
@@ -81,11 +55,7 @@ export function createStories(act: ReturnType<typeof createActs>) {
   }
 
   /** Done, and in the history, in one step (W16). */
-  async function done(
-    tx: Tx,
-    input: OfStory & { readonly summary?: string | undefined; readonly notes?: string | undefined },
-    call: Call,
-  ) {
+  async function done(tx: Tx, input: ChangeInput<'worksync_done'>, call: Call) {
     const { project, story_id: id, sprint_id: sprint, summary, notes, ...guards } = input
     const on = await act(tx, project, call)
     const story = await on.need('story', id)
@@ -115,15 +85,7 @@ export function createStories(act: ReturnType<typeof createActs>) {
     return { story: { ...item, sprint_id: story.sprint ?? '' }, history: entry }
   }
 
-  async function comment(
-    tx: Tx,
-    input: InProject & {
-      readonly story_id?: string | undefined
-      readonly item_id?: string | undefined
-      readonly text: string
-    },
-    call: Call,
-  ) {
+  async function comment(tx: Tx, input: ChangeInput<'worksync_comment'>, call: Call) {
     const { project, story_id: story, item_id: item, text } = input
     const on = await act(tx, project, call)
     const id = story ?? item

@@ -1,293 +1,129 @@
-import * as z from 'zod'
-import { effort } from '#base/effort.ts'
-import { defineTool } from '#base/tool.ts'
-import type { Tool } from '#base/tool.ts'
+import type * as z from 'zod'
+import type { Tx } from '#base/db/port.ts'
+import type { Call, Tool } from '#base/tool.ts'
 import type { Work } from '../service.ts'
-import {
-  agent,
-  backlogFields,
-  clearedBacklog,
-  clearedStory,
-  expectRev,
-  fence,
-  inSprint,
-  itemId,
-  line,
-  longText,
-  project,
-  sprintFields,
-  sprintId,
-  storyFields,
-  storyId,
-  storyStatus,
-  text,
-  textSha256,
-  touch,
-  withoutAgent,
-} from './shapes.ts'
 import { workResults } from '../wire.ts'
+import { changeInputs, touch, withoutAgent } from './shapes.ts'
+import type { ChangeInput, ChangeName } from './shapes.ts'
 
-const change = { toolset: 'work', effect: 'write', by: 'anyone' } as const
+type Verb<N extends ChangeName> = (
+  tx: Tx,
+  input: ChangeInput<N>,
+  call: Call,
+) => Promise<z.output<(typeof workResults)[N]>>
+
+/** `ids` are the arguments that may name the item; the first is also accepted as `id`. */
+const changeTool = <N extends ChangeName>(
+  name: N,
+  verb: Verb<N>,
+  ids: readonly [string, ...string[]],
+  more: Pick<Tool, 'title' | 'description' | 'core' | 'additive' | 'example' | 'lean'>,
+): Tool => ({
+  toolset: 'work',
+  effect: 'write',
+  by: 'anyone',
+  name,
+  aliases: { id: ids[0] },
+  input: changeInputs[name],
+  output: workResults[name],
+  touches(input) {
+    const about = ids.map((id) => input[id]).find((id) => id !== undefined)
+    return touch(input['project'] as string, about as string | undefined)
+  },
+  // Dispatch has parsed the input by the schema of this name.
+  change: (tx, input, call) => verb(tx, withoutAgent(input, call) as ChangeInput<N>, call),
+  ...more,
+})
 
 /** What agents and people do to the plan; each is one transaction with its entry (W7, W8). */
 export const changeTools = ({ stories, plans, backlog, claims, resolve }: Work): Tool[] => [
-  defineTool({
-    ...change,
-    name: 'worksync_add_backlog',
-    additive: true,
-    aliases: { id: 'item_id' },
+  changeTool('worksync_add_backlog', backlog.addBacklog, ['item_id'], {
     title: 'Add to the backlog',
     description:
       'Add an idea or task to the backlog of a project, for later. Without item_id one is made from the summary.',
-    input: z.object({
-      project,
-      item_id: itemId.optional(),
-      summary: line,
-      ...backlogFields,
-      text: longText,
-      agent,
-    }),
-    output: workResults.worksync_add_backlog,
-    touches: (input) => touch(input.project, input.item_id),
-    change: (tx, input, call) => backlog.addBacklog(tx, withoutAgent(input, call), call),
+    additive: true,
   }),
-  defineTool({
-    ...change,
-    name: 'worksync_update_backlog',
-    aliases: { id: 'item_id' },
-    example: { project: 'web', item_id: 'dark-mode', status: 'in_progress' },
+  changeTool('worksync_update_backlog', backlog.updateBacklog, ['item_id'], {
     title: 'Change a backlog item',
     description:
       'Change the given fields of a backlog item; null clears theme or priority. To replace its text, give text_sha256 of the one you read.',
-    input: z.object({
-      project,
-      item_id: itemId,
-      summary: line.optional(),
-      ...backlogFields,
-      ...clearedBacklog,
-      text: longText,
-      text_sha256: textSha256,
-      expect_rev: expectRev,
-      agent,
-    }),
-    output: workResults.worksync_update_backlog,
-    touches: (input) => touch(input.project, input.item_id),
-    change: (tx, input, call) => backlog.updateBacklog(tx, withoutAgent(input, call), call),
+    example: { project: 'web', item_id: 'dark-mode', status: 'in_progress' },
   }),
-  defineTool({
-    ...change,
-    name: 'worksync_remove_backlog',
-    aliases: { id: 'item_id' },
-    example: { project: 'web', item_id: 'dark-mode' },
+  changeTool('worksync_remove_backlog', backlog.removeBacklog, ['item_id'], {
     title: 'Remove a backlog item',
     description: 'Take an item off the backlog. The ledger keeps it; its text stays in BACKLOG/.',
-    input: z.object({ project, item_id: itemId, expect_rev: expectRev, agent }),
-    output: workResults.worksync_remove_backlog,
-    touches: (input) => touch(input.project, input.item_id),
-    change: (tx, input, call) => backlog.removeBacklog(tx, withoutAgent(input, call), call),
+    example: { project: 'web', item_id: 'dark-mode' },
   }),
-  defineTool({
-    ...change,
-    name: 'worksync_create_sprint',
-    additive: true,
-    aliases: { id: 'sprint_id' },
-    example: { project: 'web', sprint_id: 'sprint-1', title: 'Sprint 1' },
+  changeTool('worksync_create_sprint', plans.createSprint, ['sprint_id'], {
     title: 'Create a sprint',
     description:
       'Create a sprint (time box) in a project; needs sprint_id and title. Then add stories with worksync_add_story.',
-    input: z.object({ project, sprint_id: sprintId, ...sprintFields, agent }),
-    output: workResults.worksync_create_sprint,
-    touches: (input) => touch(input.project, input.sprint_id),
-    change: (tx, input, call) => plans.createSprint(tx, withoutAgent(input, call), call),
+    additive: true,
+    example: { project: 'web', sprint_id: 'sprint-1', title: 'Sprint 1' },
   }),
-  defineTool({
-    ...change,
-    name: 'worksync_update_sprint',
-    aliases: { id: 'sprint_id' },
-    example: { project: 'web', sprint_id: 'sprint-1', status: 'active' },
+  changeTool('worksync_update_sprint', plans.updateSprint, ['sprint_id'], {
     title: 'Change a sprint',
     description:
       'Change the given fields of a sprint. To complete one with open stories, carry_to names the sprint that takes them; archive moves it to COMPLETE/.',
-    input: z.object({
-      project,
-      sprint_id: sprintId,
-      ...sprintFields,
-      carry_to: sprintId.optional(),
-      archive: z.boolean().optional(),
-      expect_rev: expectRev,
-      agent,
-    }),
-    output: workResults.worksync_update_sprint,
-    touches: (input) => touch(input.project, input.sprint_id),
-    change: (tx, input, call) => plans.updateSprint(tx, withoutAgent(input, call), call),
+    example: { project: 'web', sprint_id: 'sprint-1', status: 'active' },
   }),
-  defineTool({
-    ...change,
-    name: 'worksync_add_story',
-    additive: true,
-    aliases: { id: 'story_id' },
-    example: { project: 'web', sprint_id: 'sprint-1', title: 'Add a login page' },
+  changeTool('worksync_add_story', stories.addStory, ['story_id', 'sprint_id'], {
     title: 'Add a story',
     description:
       'Add a story (a task) to a sprint. Put what is to be done in title and notes. Without story_id it gets the next STORY-N.',
-    input: z.object({
-      project,
-      sprint_id: sprintId,
-      story_id: storyId.optional(),
-      ...storyFields,
-      agent,
-    }),
-    output: workResults.worksync_add_story,
-    touches: (input) => touch(input.project, input.story_id ?? input.sprint_id),
-    change: (tx, input, call) => stories.addStory(tx, withoutAgent(input, call), call),
+    additive: true,
+    example: { project: 'web', sprint_id: 'sprint-1', title: 'Add a login page' },
   }),
-  defineTool({
-    ...change,
-    name: 'worksync_update_story',
-    aliases: { id: 'story_id' },
-    example: { project: 'web', story_id: 'STORY-1', status: 'in_progress' },
+  changeTool('worksync_update_story', stories.updateStory, ['story_id'], {
     title: 'Change a story',
-    core: true,
     description:
       'Change fields of a story. notes replaces, append_notes adds; null clears priority or estimate. To finish one use worksync_done.',
-    input: z.object({
-      project,
-      story_id: storyId,
-      ...storyFields,
-      ...clearedStory,
-      append_notes: text.optional(),
-      sprint_id: inSprint,
-      expect_rev: expectRev,
-      fence,
-      agent,
-    }),
-    output: workResults.worksync_update_story,
-    touches: (input) => touch(input.project, input.story_id),
-    change: (tx, input, call) => stories.updateStory(tx, withoutAgent(input, call), call),
-  }),
-  defineTool({
-    ...change,
-    name: 'worksync_done',
-    aliases: { id: 'story_id' },
-    example: { project: 'web', story_id: 'STORY-1' },
-    title: 'Done',
     core: true,
+    example: { project: 'web', story_id: 'STORY-1', status: 'in_progress' },
+  }),
+  changeTool('worksync_done', stories.done, ['story_id'], {
+    title: 'Done',
     description:
       'Finish a story when its work is done: it is marked done and written into the history.',
-    input: z.object({
-      project,
-      story_id: storyId,
-      summary: line.optional().describe('For the history'),
-      notes: text.optional().describe('Added to the notes'),
-      sprint_id: inSprint,
-      expect_rev: expectRev,
-      fence,
-      agent,
-    }),
-    output: workResults.worksync_done,
-    touches: (input) => touch(input.project, input.story_id),
-    change: (tx, input, call) => stories.done(tx, withoutAgent(input, call), call),
-  }),
-  defineTool({
-    ...change,
-    name: 'worksync_claim',
-    aliases: { id: 'story_id' },
-    example: { project: 'web', story_id: 'STORY-1' },
-    title: 'Claim a story',
     core: true,
+    example: { project: 'web', story_id: 'STORY-1' },
+  }),
+  changeTool('worksync_claim', claims.claim, ['story_id'], {
+    title: 'Claim a story',
     description:
       'Claim a story before you work on it, so that no other agent does. Repeat before `until` to keep it; pass lease.fence to later changes.',
-    input: z.object({
-      project,
-      story_id: storyId,
-      ttl_seconds: effort(z.int().min(1).max(86_400)).optional(),
-      agent,
-    }),
-    output: workResults.worksync_claim,
-    lean({ story, ...rest }) {
+    core: true,
+    example: { project: 'web', story_id: 'STORY-1' },
+    lean(output) {
+      const { story, ...rest } = output as z.output<typeof workResults.worksync_claim>
       // It is beside the story.
       const { lease: _, ...own } = story
       return { story: own, ...rest }
     },
-    touches: (input) => touch(input.project, input.story_id),
-    change: (tx, input, call) => claims.claim(tx, withoutAgent(input, call), call),
   }),
-  defineTool({
-    ...change,
-    name: 'worksync_release',
-    aliases: { id: 'story_id' },
-    example: { project: 'web', story_id: 'STORY-1' },
+  changeTool('worksync_release', claims.release, ['story_id'], {
     title: 'Release a story',
     description:
       'Give a claimed story back if you stop working on it. It is planned again unless status says otherwise.',
-    input: z.object({
-      project,
-      story_id: storyId,
-      status: storyStatus.optional(),
-      fence,
-      agent,
-    }),
-    output: workResults.worksync_release,
-    touches: (input) => touch(input.project, input.story_id),
-    change: (tx, input, call) => claims.release(tx, withoutAgent(input, call), call),
+    example: { project: 'web', story_id: 'STORY-1' },
   }),
-  defineTool({
-    ...change,
-    name: 'worksync_comment',
-    additive: true,
-    aliases: { id: 'story_id' },
-    example: { project: 'web', story_id: 'STORY-1', text: 'Half of it is done.' },
+  changeTool('worksync_comment', stories.comment, ['story_id', 'item_id'], {
     title: 'Comment',
-    core: true,
     description:
       'Comment on a story or backlog item: progress, findings, questions. Comments are never changed.',
-    input: z.object({
-      project,
-      story_id: storyId.optional(),
-      item_id: itemId.optional(),
-      text: z.string().trim().min(1).max(10_000),
-      agent,
-    }),
-    output: workResults.worksync_comment,
-    touches: (input) => touch(input.project, input.story_id ?? input.item_id),
-    change: (tx, input, call) => stories.comment(tx, withoutAgent(input, call), call),
+    core: true,
+    additive: true,
+    example: { project: 'web', story_id: 'STORY-1', text: 'Half of it is done.' },
   }),
-  defineTool({
-    ...change,
-    name: 'worksync_move',
-    aliases: { id: 'story_id' },
-    example: { project: 'web', story_id: 'STORY-1', sprint_id: 'sprint-2' },
+  changeTool('worksync_move', plans.move, ['story_id', 'item_id'], {
     title: 'Move',
     description:
       'Move a story to another sprint, or turn a backlog item (item_id) into a story of a sprint.',
-    input: z.object({
-      project,
-      story_id: storyId.optional(),
-      item_id: itemId.optional(),
-      sprint_id: sprintId,
-      expect_rev: expectRev,
-      fence,
-      agent,
-    }),
-    output: workResults.worksync_move,
-    touches: (input) => touch(input.project, input.story_id ?? input.item_id),
-    change: (tx, input, call) => plans.move(tx, withoutAgent(input, call), call),
+    example: { project: 'web', story_id: 'STORY-1', sprint_id: 'sprint-2' },
   }),
-  defineTool({
-    ...change,
-    name: 'worksync_resolve',
-    aliases: { id: 'conflict_id' },
+  changeTool('worksync_resolve', resolve, ['conflict_id'], {
     title: 'Settle a conflict',
     description:
       'End a conflict between a person’s edit of the file and an agent’s change: `ours` is what stands, `theirs` what the person wrote.',
-    input: z.object({
-      project,
-      conflict_id: itemId,
-      take: z.enum(['ours', 'theirs']),
-      agent,
-    }),
-    output: workResults.worksync_resolve,
-    touches: (input) => touch(input.project, input.conflict_id),
-    change: (tx, input, call) => resolve(tx, withoutAgent(input, call), call),
   }),
 ]

@@ -78,6 +78,105 @@ export const clearedBacklog = {
   priority: backlogFields.priority.nullable(),
 }
 
+/** What each change takes; the verbs get it without `agent`. */
+export const changeInputs = {
+  worksync_add_backlog: z.object({
+    project,
+    item_id: itemId.optional(),
+    summary: line,
+    ...backlogFields,
+    text: longText,
+    agent,
+  }),
+  worksync_update_backlog: z.object({
+    project,
+    item_id: itemId,
+    summary: line.optional(),
+    ...backlogFields,
+    ...clearedBacklog,
+    text: longText,
+    text_sha256: textSha256,
+    expect_rev: expectRev,
+    agent,
+  }),
+  worksync_remove_backlog: z.object({ project, item_id: itemId, expect_rev: expectRev, agent }),
+  worksync_create_sprint: z.object({ project, sprint_id: sprintId, ...sprintFields, agent }),
+  worksync_update_sprint: z.object({
+    project,
+    sprint_id: sprintId,
+    ...sprintFields,
+    carry_to: sprintId.optional(),
+    archive: z.boolean().optional(),
+    expect_rev: expectRev,
+    agent,
+  }),
+  worksync_add_story: z.object({
+    project,
+    sprint_id: sprintId,
+    story_id: storyId.optional(),
+    ...storyFields,
+    agent,
+  }),
+  worksync_update_story: z.object({
+    project,
+    story_id: storyId,
+    ...storyFields,
+    ...clearedStory,
+    append_notes: text.optional(),
+    sprint_id: inSprint,
+    expect_rev: expectRev,
+    fence,
+    agent,
+  }),
+  worksync_done: z.object({
+    project,
+    story_id: storyId,
+    summary: line.optional().describe('For the history'),
+    notes: text.optional().describe('Added to the notes'),
+    sprint_id: inSprint,
+    expect_rev: expectRev,
+    fence,
+    agent,
+  }),
+  worksync_claim: z.object({
+    project,
+    story_id: storyId,
+    ttl_seconds: effort(z.int().min(1).max(86_400)).optional(),
+    agent,
+  }),
+  worksync_release: z.object({
+    project,
+    story_id: storyId,
+    status: storyStatus.optional(),
+    fence,
+    agent,
+  }),
+  worksync_comment: z.object({
+    project,
+    story_id: storyId.optional(),
+    item_id: itemId.optional(),
+    text: z.string().trim().min(1).max(10_000),
+    agent,
+  }),
+  worksync_move: z.object({
+    project,
+    story_id: storyId.optional(),
+    item_id: itemId.optional(),
+    sprint_id: sprintId,
+    expect_rev: expectRev,
+    fence,
+    agent,
+  }),
+  worksync_resolve: z.object({
+    project,
+    conflict_id: itemId,
+    take: z.enum(['ours', 'theirs']),
+    agent,
+  }),
+}
+export type ChangeName = keyof typeof changeInputs
+export type ChangeInput<N extends ChangeName> = Omit<z.output<(typeof changeInputs)[N]>, 'agent'>
+
 /** The claim is for the record; what follows does not see it. */
 export function withoutAgent<I extends { readonly agent?: string | undefined }>(
   { agent: claim, ...rest }: I,
