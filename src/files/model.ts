@@ -1,6 +1,7 @@
 /** Words of the file domain. No code here, so that both the daemon and the worker may read it. */
 
 import type { PathRequest } from '#base/tool.ts'
+import type { filesErrors } from './errors.ts'
 
 export type Permission = 'read' | 'read-write' | 'write'
 type GrantScope = 'session' | 'permanent'
@@ -51,33 +52,19 @@ export type Containment = 'landlock' | 'walk' | 'checked'
 
 /** The codes of FT10, and what else can go wrong with a file. */
 export type FileFaultCode =
-  | 'invalid_path'
-  | 'path_traversal'
-  | 'path_escape'
-  | 'no_grant'
-  | 'read_only_grant'
-  | 'forbidden_path'
-  | 'forbidden_extension'
+  | Exclude<
+      keyof typeof filesErrors,
+      | 'invalid_glob'
+      | 'denied_above'
+      | 'narrower_grant'
+      | 'session_ended'
+      | 'config_overruled'
+      | 'workspace_missing'
+      | 'workspace_unusable'
+    >
   | 'too_large'
-  | 'not_regular'
-  | 'hard_link'
-  | 'exists'
   | 'not_found'
-  | 'not_a_folder'
-  | 'is_a_folder'
   | 'stale'
-  | 'ambiguous_edit'
-  | 'no_match'
-  | 'not_text'
-  | 'unknown_encoding'
-  | 'invalid_query'
-  | 'root_replaced'
-  | 'other_device'
-  | 'cloud_placeholder'
-  | 'disk_full'
-  | 'read_only_disk'
-  | 'no_permission'
-  | 'unreadable'
   | 'timeout'
   | 'interrupted'
   | 'cancelled'

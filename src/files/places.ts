@@ -1,7 +1,6 @@
 import { join } from 'node:path'
 import type { Caller } from '#base/caller.ts'
 import { plainText } from '#base/plain.ts'
-import { remembering } from '#base/remember.ts'
 import type { PathRequest, Touch } from '#base/tool.ts'
 import { touchedData } from '#ledger'
 import { fileFault, grantHint, requestHint } from './faults.ts'
@@ -35,24 +34,17 @@ export type Places = ReturnType<typeof createPlaces>
 export function createPlaces({ workspace, home, guard, grants }: Deps) {
   const where = { home, workspace: workspace.path, given: workspace.given }
 
-  /**
-   * Absolute, and in which area. One call asks about its paths several times, and an agent often about the same.
-   */
-  const locate = remembering((given): { area: Area; path: string; below: string } => {
+  function locate(given: string): { area: Area; path: string; below: string } {
     const { area, path } = understandPath(given, where)
     return area === 'absolute'
       ? { area: 'granted', path, below: '' }
       : { area, path: path ? join(workspace.path, path) : workspace.path, below: path }
-  })
-  const closedTo = {
-    read: remembering((path) => guard.forbidden(path, 'read') ?? null),
-    write: remembering((path) => guard.forbidden(path, 'write') ?? null),
   }
 
   /** Where the worker finds it, or a fault that says why this caller may not use it so. */
   async function place(caller: Caller, { path: given, need, makes }: PathRequest): Promise<Placed> {
     const { area, path, below } = locate(given)
-    if (closedTo[need === 'read' ? 'read' : 'write'](path))
+    if (guard.forbidden(path, need))
       throw fileFault('forbidden_path', path, `${plainText(path, 300)} is closed to agents.`)
     const placed: Placed =
       area === 'workspace'

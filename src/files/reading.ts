@@ -8,7 +8,7 @@ import type { Disk } from './disk.ts'
 import type { Grants } from './grants/service.ts'
 import type { Placed, Places } from './places.ts'
 import { listedOf } from './worker/columns.ts'
-import type { Listed, Range, SearchHit, Skipped, Stat } from './worker/protocol.ts'
+import type { Answered, Listed, Range, SearchHit, Skipped } from './worker/protocol.ts'
 import { isPathGlob } from './rules/path-glob.ts'
 import { isWithin } from './rules/paths.ts'
 
@@ -19,20 +19,10 @@ type Deps = {
   readonly workspace: string
 }
 
-export type FileRead = {
+export type FileRead = Omit<Answered<'read'>, 'body' | 'extracted' | 'sensitive'> & {
   readonly path: string
-  readonly stat: Stat
-  readonly kind: 'text' | 'image' | 'audio' | 'document' | 'binary'
-  readonly encoding: string
-  readonly mime: string
   /** UTF-8 of a text, the bytes of anything else. */
   readonly content: Buffer
-  /** The first byte or line that was not given. */
-  readonly next?: number
-  readonly lines?: number
-  /** The byte where the last lines begin, when not all that were asked for fit. */
-  readonly before?: number
-  readonly sha256?: string
   readonly isExtracted: boolean
   readonly isSensitive: boolean
 }

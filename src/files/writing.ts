@@ -8,7 +8,7 @@ import type { Grants } from './grants/service.ts'
 import type { Grant } from './model.ts'
 import type { Placed, Places } from './places.ts'
 import { belowFolder, isWithin, nameOf } from './rules/paths.ts'
-import type { Edit, Kept, Place, Stat } from './worker/protocol.ts'
+import type { Edit, Place, Replaced, Stat } from './worker/protocol.ts'
 
 type Deps = {
   readonly disk: Disk
@@ -19,14 +19,7 @@ type Deps = {
 }
 
 /** A file as it is after a change, and what it was before. */
-export type Written = {
-  readonly path: string
-  readonly stat: Stat
-  readonly before?: Kept
-  /** Of a copy left beside it. */
-  readonly backup?: string
-  readonly diff?: string
-}
+export type Written = Omit<Replaced, 'real' | 'sha256'> & { readonly path: string }
 
 type Moved = Written & { readonly from: string }
 
@@ -173,10 +166,7 @@ export function createWriting(deps: Deps) {
   }
 
   /** Named as it lies: over a link it would be known by two names. */
-  function writtenOf(
-    placed: Placed,
-    answer: { stat: Stat; real: string; before?: Kept; backup?: string; diff?: string },
-  ): Written {
+  function writtenOf(placed: Placed, answer: Omit<Replaced, 'sha256'>): Written {
     const { stat, real, before, backup, diff } = answer
     return {
       path: places.pathIn(placed, real),

@@ -23,28 +23,14 @@ export type Placed<T> = {
 }
 
 /** A project as it stands, in memory: whatever is asked of it is a walk over plain objects. */
-export type Board = {
-  readonly project: string
-  readonly seq: number
-  sprint(id: string): Placed<Sprint> | undefined
-  story(id: string): Placed<Story> | undefined
-  backlogItem(id: string): Placed<BacklogItem> | undefined
-  sprints(): readonly Placed<Sprint>[]
-  stories(): readonly Placed<Story>[]
-  backlog(): readonly Placed<BacklogItem>[]
-  /** In the order in which they were written. */
-  history(): readonly HistoryEntry[]
-  conflicts(): readonly Conflict[]
-  /** What the file shall say. */
-  index(): WorkIndex
-}
+export type Board = ReturnType<typeof createBoard>
 
 /**
  * Boards are as new as the store: before each read the number of the newest change is asked, and what is
  * newer is applied. So a call sees what was acknowledged before it, in this process and in any other.
  */
 export function createBoards(db: Reader, store: WorkStore) {
-  const boards = new Map<string, ReturnType<typeof createBoard>>()
+  const boards = new Map<string, Board>()
   const under = new Map<string, Promise<unknown>>()
 
   async function current(project: string): Promise<Board> {
@@ -53,7 +39,7 @@ export function createBoards(db: Reader, store: WorkStore) {
       boards.delete(project)
       throw unknownProject(project)
     }
-    let board = boards.get(project)
+    const board = boards.get(project)
     if (board?.seq === row.seq) return board
     // Others may be as far behind; one catches up for all, in turn.
     const turn = (under.get(project) ?? Promise.resolve()).then(() => catchUp(project))
@@ -61,11 +47,10 @@ export function createBoards(db: Reader, store: WorkStore) {
       project,
       turn.catch(() => undefined),
     )
-    board = await turn
-    return board
+    return turn
   }
 
-  async function catchUp(project: string) {
+  async function catchUp(project: string): Promise<Board> {
     const known = boards.get(project)
     const row = await store.project(db, project)
     if (!row) throw unknownProject(project)
@@ -161,48 +146,29 @@ function createBoard(
     sprints: items.sprint.all,
     stories: items.story.all,
     backlog: items.backlog.all,
-    history: () => [...history.values()],
-    conflicts: () => [...conflicts.values()],
+    /** In the order in which they were written. */
+    history: (): readonly HistoryEntry[] => [...history.values()],
+    conflicts: (): readonly Conflict[] => [...conflicts.values()],
+    /** What the file shall say. */
     index,
   }
 }
 
 /** The items of one kind in their order. A list that was given out stays as it was. */
-function createColumn<T extends { readonly id: string }>() {
-  const places = new Map<string, number>()
-  let rows: (Placed<T> | undefined)[] = []
-  let isGiven = false
-  let hasHoles = false
-
-  function own() {
-    if (isGiven) rows = rows.slice()
-    isGiven = false
-    return rows
-  }
-
+function createColumn<T>() {
+  const rows = new Map<string, Placed<T>>()
+  let list: readonly Placed<T>[] | undefined
   return {
-    get: (id: string): Placed<T> | undefined => rows[places.get(id) ?? -1],
+    get: (id: string): Placed<T> | undefined => rows.get(id),
     put(id: string, row: Placed<T>): void {
-      const at = places.get(id)
-      if (at === undefined) places.set(id, own().push(row) - 1)
-      else own()[at] = row
+      rows.set(id, row)
+      list = undefined
     },
     remove(id: string): void {
-      const at = places.get(id)
-      if (at === undefined) return
-      own()[at] = undefined
-      places.delete(id)
-      hasHoles = true
+      rows.delete(id)
+      list = undefined
     },
-    all(): readonly Placed<T>[] {
-      if (hasHoles) {
-        rows = rows.filter((row) => row !== undefined)
-        for (const [at, row] of rows.entries()) if (row) places.set(row.item.id, at)
-        hasHoles = false
-      }
-      isGiven = true
-      return rows as Placed<T>[]
-    },
+    all: (): readonly Placed<T>[] => (list ??= [...rows.values()]),
   }
 }
 

@@ -42,9 +42,8 @@ export function createJournal(store: WorkStore) {
     who: Who,
     steps: readonly Step[],
     nextStory = held.nextStory,
-  ): Promise<readonly Stored[]> {
+  ): Promise<void> {
     const changes: (Change & { rev: number })[] = []
-    const written: Stored[] = []
     let { seq } = held
     for (const { kind, id, before, after, quiet } of steps) {
       seq++
@@ -73,13 +72,10 @@ export function createJournal(store: WorkStore) {
       }
       const isMoved = before !== undefined && before.sprint !== sprint
       const place = before && !isMoved ? before.place : seq
-      const stored: Stored = { kind, id, sprint, place, item: after.item, rev }
-      await store.put(tx, held.project, stored)
-      written.push(stored)
+      await store.put(tx, held.project, { kind, id, sprint, place, item: after.item, rev })
     }
     await store.addChanges(tx, changes)
     await store.advance(tx, held.project, seq, nextStory)
-    return written
   }
 
   return { hold, write }

@@ -37,12 +37,7 @@ const countBy = (list: readonly { readonly item: { readonly status: string } }[]
 /** What is going on in a project (W10). */
 export function statusOf(board: Board, at: number) {
   const stories = board.stories()
-  const inSprint = new Map<string, Placed<Story>[]>()
-  for (const story of stories) {
-    const own = inSprint.get(story.sprint)
-    if (own) own.push(story)
-    else inSprint.set(story.sprint, [story])
-  }
+  const inSprint = Map.groupBy(stories, ({ sprint }) => sprint)
   // As many of each as fit into a reply together; the counts tell of all.
   const some = <T>(list: readonly (() => T)[], limit: number, bytes: number) =>
     pageOf(list, { limit }, bytes).page

@@ -3,45 +3,31 @@ import { dirname, join } from 'node:path'
 import * as z from 'zod'
 import { actorOf } from '#base/caller.ts'
 import { rfc3339 } from '#base/clock.ts'
-import type { Clock } from '#base/clock.ts'
-import type { Db } from '#base/db/port.ts'
 import { CoworkError } from '#base/errors.ts'
 import { plainText } from '#base/plain.ts'
 import { defineTool } from '#base/tool.ts'
 import type { Tool } from '#base/tool.ts'
-import type { Identity } from '#identity'
 import { fileFault } from '../faults.ts'
 import type { Grant } from '../model.ts'
 import type { Guard } from '../rules/guard.ts'
 import { understandPath } from '../rules/paths.ts'
-import type { Where } from '../rules/paths.ts'
 import { reads, writes } from '../tools/words.ts'
 import { fileResults } from '../wire.ts'
 import type { GrantResult } from '../wire.ts'
+import type { GrantToolDeps } from './tools.ts'
 import { configBy } from './changes.ts'
 import { pinOf } from './pin.ts'
-import type { Grants } from './service.ts'
-
-type Deps = {
-  readonly db: Db
-  readonly grants: Grants
-  readonly agents: Pick<Identity, 'isRevoked' | 'listAgents' | 'mode'>
-  readonly guard: Guard
-  readonly where: Where
-  readonly defaultScope: Grant['scope']
-  readonly now: Clock
-}
 
 const path = z.string().min(1).max(4096).describe('From / or ~/')
 
 /** No tool of agents changes a grant (GR8): these are for people. */
-export const peopleGrantTools = (deps: Deps): Tool[] => [
+export const peopleGrantTools = (deps: GrantToolDeps): Tool[] => [
   addGrant(deps),
   revokeGrant(deps),
   browseFolder(deps),
 ]
 
-const addGrant = ({ db, grants, agents, defaultScope, now }: Deps) =>
+const addGrant = ({ db, grants, agents, defaultScope, now }: GrantToolDeps) =>
   defineTool({
     ...writes,
     name: 'add_grant',
@@ -98,7 +84,7 @@ const addGrant = ({ db, grants, agents, defaultScope, now }: Deps) =>
   })
 
 /** Where the door is open, whoever comes has the name it says. */
-async function checkKnown(agents: Deps['agents'], id: string): Promise<void> {
+async function checkKnown(agents: GrantToolDeps['agents'], id: string): Promise<void> {
   if (id === '*' || agents.mode() === 'open') return
   if ((await agents.listAgents()).some((agent) => agent.id === id)) return
   throw new CoworkError('not_found', `There is no agent named ${plainText(id)}.`, {
@@ -106,7 +92,7 @@ async function checkKnown(agents: Deps['agents'], id: string): Promise<void> {
   })
 }
 
-const revokeGrant = ({ db, grants }: Deps) =>
+const revokeGrant = ({ db, grants }: GrantToolDeps) =>
   defineTool({
     ...writes,
     name: 'revoke_grant',
@@ -134,7 +120,7 @@ const revokeGrant = ({ db, grants }: Deps) =>
 
 const mostEntries = 2000
 
-const browseFolder = ({ guard, where }: Deps) =>
+const browseFolder = ({ guard, where }: GrantToolDeps) =>
   defineTool({
     ...reads,
     name: 'browse_folder',

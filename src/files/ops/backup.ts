@@ -1,10 +1,10 @@
 import fs from 'node:fs'
 import { extname } from 'node:path/posix'
 import { longestName } from '../confine/checks.ts'
-import { errnoOf, FileFault } from '../confine/fault.ts'
+import { FileFault } from '../confine/fault.ts'
 import type { Parent } from '../confine/types.ts'
 import { unfinishedName } from '../confine/unfinished.ts'
-import { writeAll } from './disk.ts'
+import { unless, writeAll } from './disk.ts'
 import { leafStat } from './leaf.ts'
 import { isLinked, unlinkIfThere } from './placing.ts'
 import { permissionsOf } from './present.ts'
@@ -72,14 +72,12 @@ function fittingName(name: string, suffix: string): string {
 
 /** The old file itself under a second name, unless others have it too: then a copy. */
 function isBackedUp(parent: Parent, name: string, present: Present, isLinking: boolean): boolean {
-  try {
+  const isDone = unless(['EEXIST'], () => {
     if (!isLinking || !isLinked(parent.at(parent.name), parent.at(name)))
       writeCopy(parent.at(name), present)
     return true
-  } catch (error) {
-    if (errnoOf(error) === 'EEXIST') return false
-    throw error
-  }
+  })
+  return isDone === true
 }
 
 function writeCopy(path: string, { bytes, stat }: Present): void {

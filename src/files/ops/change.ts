@@ -9,7 +9,7 @@ import type { Confined, Parent } from '../confine/types.ts'
 import type { OpContext } from '../worker/context.ts'
 import { backedUp, nextBackup } from './backup.ts'
 import { mayRun, withoutRunning } from './copy.ts'
-import { isUnchanged, rootOf, sync, syncFolder, writeAll } from './disk.ts'
+import { closing, isUnchanged, rootOf, sync, syncFolder, writeAll } from './disk.ts'
 import { changeInPlace } from './in-place.ts'
 import { actInTurn, inTurn, pathOfEnd } from './in-turn.ts'
 import { keep } from './kept.ts'
@@ -106,11 +106,8 @@ function presentIn({ context, confined, parent }: Where, { at, how }: Wanted): P
   const leaf = openLeaf(confined, target, at.path)
   if (!leaf && how === 'replace') throw notFound(at.path)
   if (!leaf) return undefined
-  try {
-    return presentOf(context, leaf, parent.name, at.path)
-  } finally {
-    fs.closeSync(leaf.fd)
-  }
+  using _ = closing(leaf.fd)
+  return presentOf(context, leaf, parent.name, at.path)
 }
 
 function asItIs(present: Present | undefined, real: string): Changed {

@@ -8,6 +8,7 @@ import { FileFault } from '../confine/fault.ts'
 import { O_CREAT, O_EXCL, O_NOFOLLOW, O_RDWR } from '../confine/flags.ts'
 import { unfinishedName } from '../confine/unfinished.ts'
 import {
+  closing,
   hashOf,
   isUnchanged,
   pieceBytes,
@@ -51,18 +52,15 @@ export const copy: RunOp<'copy'> = async (context, { from, to, reviewed = false 
 
   async function walk<T>(use: (way: Way) => Promise<T>): Promise<T> {
     const file = source.openFile(from.path)
-    try {
-      // What is not copied makes no folder either.
-      check(file)
-      return await target.withParent(to.path, (parent) => use({ file, parent }), {
-        need: 'create',
-        parents: true,
-        reviewed,
-        keepLeafLink: true,
-      })
-    } finally {
-      fs.closeSync(file.fd)
-    }
+    using _ = closing(file.fd)
+    // What is not copied makes no folder either.
+    check(file)
+    return await target.withParent(to.path, (parent) => use({ file, parent }), {
+      need: 'create',
+      parents: true,
+      reviewed,
+      keepLeafLink: true,
+    })
   }
 
   async function act({ file, parent }: Way) {
@@ -209,11 +207,8 @@ async function copyOne(from: Spot, to: Spot, how: How, copied: Copied): Promise<
   const leaf = openLeaf(from.confined, pathOf(from), from.real)
   if (!leaf) throw notFound(from.real)
   copied.add(from.real, leaf.stat)
-  try {
-    await copyFile({ ...leaf, name: from.name }, pathOf(to), how)
-  } finally {
-    fs.closeSync(leaf.fd)
-  }
+  using _ = closing(leaf.fd)
+  await copyFile({ ...leaf, name: from.name }, pathOf(to), how)
   return leaf.stat
 }
 
@@ -225,13 +220,10 @@ async function copyFile(
 ): Promise<void> {
   const { stat } = source
   const fd = fs.openSync(to, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600)
-  try {
-    await copyContent(source, fd, rest)
-    fs.fchmodSync(fd, modeOf(permissionsOf(stat)))
-    fs.futimesSync(fd, Number(stat.atimeMs) / 1000, Number(stat.mtimeMs) / 1000)
-  } finally {
-    fs.closeSync(fd)
-  }
+  using _ = closing(fd)
+  await copyContent(source, fd, rest)
+  fs.fchmodSync(fd, modeOf(permissionsOf(stat)))
+  fs.futimesSync(fd, Number(stat.atimeMs) / 1000, Number(stat.mtimeMs) / 1000)
 }
 
 async function copyFolder(
@@ -243,26 +235,20 @@ async function copyFolder(
 ): Promise<void> {
   fs.mkdirSync(pathOf(to), mode | 0o700)
   const source = openSpot(from)
-  try {
-    const target = openSpot(to)
-    try {
-      for (const { name, bytes } of entriesOf(from.confined, source)) {
-        const within = (folder: Spot, fd: number) => ({
-          confined: folder.confined,
-          fd,
-          name,
-          bytes,
-          real: below(folder.real, name),
-        })
-        await copyOne(within(from, source), within(to, target), how, copied)
-      }
-      await syncFolder(to.confined.at(target))
-    } finally {
-      fs.closeSync(target)
-    }
-  } finally {
-    fs.closeSync(source)
+  using _source = closing(source)
+  const target = openSpot(to)
+  using _target = closing(target)
+  for (const { name, bytes } of entriesOf(from.confined, source)) {
+    const within = (folder: Spot, fd: number) => ({
+      confined: folder.confined,
+      fd,
+      name,
+      bytes,
+      real: below(folder.real, name),
+    })
+    await copyOne(within(from, source), within(to, target), how, copied)
   }
+  await syncFolder(to.confined.at(target))
 }
 
 const openSpot = ({ confined, fd, name, real, bytes }: Spot) =>

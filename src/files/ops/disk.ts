@@ -22,6 +22,19 @@ export async function pause({ turn }: OpContext, cancelled: () => boolean): Prom
   await turn()
 }
 
+/** Closes a descriptor at the end of the block that declares it. */
+export const closing = (fd: number): Disposable => ({ [Symbol.dispose]: () => fs.closeSync(fd) })
+
+/** The result; undefined where it fails with one of these codes, of a fault or of the system. */
+export function unless<T>(codes: readonly string[], act: () => T): T | undefined {
+  try {
+    return act()
+  } catch (error) {
+    if (codes.includes(errnoOf(error) ?? '')) return undefined
+    throw error
+  }
+}
+
 /** Up to so many bytes; fewer where the file ends. */
 export function readAt(fd: number, position: number, length: number): Buffer {
   const bytes = Buffer.allocUnsafe(length)
@@ -41,11 +54,8 @@ export function contentAt(
   most = Infinity,
 ): { readonly bytes: Buffer; readonly stat: BigIntStats } {
   const { fd, stat } = confined.openFile(path)
-  try {
-    return { bytes: readAt(fd, 0, Math.min(Number(stat.size), most)), stat }
-  } finally {
-    fs.closeSync(fd)
-  }
+  using _ = closing(fd)
+  return { bytes: readAt(fd, 0, Math.min(Number(stat.size), most)), stat }
 }
 
 export function writeAll(fd: number, bytes: Uint8Array, position = 0): void {
@@ -87,7 +97,9 @@ const noFolderSync = new Set(['EINVAL', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS'])
 /** Makes names in a folder durable. Windows cannot open a folder, and needs no such thing. */
 export async function syncFolder(path: string): Promise<void> {
   if (process.platform === 'win32') return
-  const fd = openedForSync(path)
+  // A folder that may be written and not listed: its names are as durable as the disk makes them.
+  const flags = constants.O_RDONLY | constants.O_DIRECTORY
+  const fd = unless(['EACCES'], () => fs.openSync(path, flags))
   if (fd === undefined) return
   try {
     await sync(fd)
@@ -95,15 +107,5 @@ export async function syncFolder(path: string): Promise<void> {
     if (!noFolderSync.has(errnoOf(error) ?? '')) throw error
   } finally {
     fs.closeSync(fd)
-  }
-}
-
-function openedForSync(path: string): number | undefined {
-  try {
-    return fs.openSync(path, constants.O_RDONLY | constants.O_DIRECTORY)
-  } catch (error) {
-    // A folder that may be written and not listed: its names are as durable as the disk makes them.
-    if (errnoOf(error) === 'EACCES') return undefined
-    throw error
   }
 }

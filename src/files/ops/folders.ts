@@ -6,6 +6,7 @@ import { faultOf, FileFault } from '../confine/fault.ts'
 import { isShownOtherwise } from '../confine/names.ts'
 import type { Confined } from '../confine/types.ts'
 import type { Stat } from '../worker/protocol.ts'
+import { closing } from './disk.ts'
 
 /** A folder whose own size is above this is streamed; the others are read at once, which is faster. */
 const largeFolder = 1024 * 1024
@@ -47,13 +48,10 @@ export function namesIn(
   isOne: (name: string, folder: ReturnType<Confined['openFolder']>) => boolean,
 ): string[] {
   const folder = confined.openFolder(path)
-  try {
-    return [...entriesOf(confined, folder.fd)]
-      .map(({ name }) => name)
-      .filter((name) => isOne(name, folder))
-  } finally {
-    fs.closeSync(folder.fd)
-  }
+  using _ = closing(folder.fd)
+  return [...entriesOf(confined, folder.fd)]
+    .map(({ name }) => name)
+    .filter((name) => isOne(name, folder))
 }
 
 function* streamed(folder: Dir, path: string): Generator<Entry> {

@@ -1,10 +1,8 @@
 /** What lists of whole trees leave out: the usual excludes and what .gitignore files name (FT3). */
-import fs from 'node:fs'
 import { dirname } from 'node:path/posix'
 import type { Ignore } from 'ignore'
 import type { Confined } from '../confine/types.ts'
-import { readAt } from './disk.ts'
-import { lazily } from './lazily.ts'
+import { closing, readAt } from './disk.ts'
 import { leafStat, openLeaf } from './leaf.ts'
 
 const excluded = new Set([
@@ -39,7 +37,7 @@ export type Rules = { readonly folder: string; readonly own: Ignore; readonly ab
 /** Bounds what a hostile file can cost: the library's patterns try again from every star (PV7). */
 const limits = { bytes: 64 * 1024, lines: 1000, length: 250, stars: 3 }
 
-export const loadIgnore = lazily(async () => (await import('ignore')).default)
+export const loadIgnore = async () => (await import('ignore')).default
 
 type Make = Awaited<ReturnType<typeof loadIgnore>>
 
@@ -61,11 +59,8 @@ export function rulesAt(make: Make, confined: Confined, real: string): Rules | u
   const folder = dirname(real) === '.' ? '' : dirname(real)
   const above = rulesAt(make, confined, folder)
   const opened = confined.openFolder(folder)
-  try {
-    return rulesIn(make, confined, opened, above)
-  } finally {
-    fs.closeSync(opened.fd)
-  }
+  using _ = closing(opened.fd)
+  return rulesIn(make, confined, opened, above)
 }
 
 function patternsIn(confined: Confined, { fd, real }: { fd: number; real: string }): string[] {
@@ -74,12 +69,9 @@ function patternsIn(confined: Confined, { fd, real }: { fd: number; real: string
     // Hardly any folder has one, and a failed open costs many times what a look does.
     const leaf = leafStat(path) && openLeaf(confined, path, real)
     if (!leaf) return []
-    try {
-      const text = readAt(leaf.fd, 0, limits.bytes).toString('utf8')
-      return text.split(/\r?\n/).slice(0, limits.lines).filter(isBounded)
-    } finally {
-      fs.closeSync(leaf.fd)
-    }
+    using _ = closing(leaf.fd)
+    const text = readAt(leaf.fd, 0, limits.bytes).toString('utf8')
+    return text.split(/\r?\n/).slice(0, limits.lines).filter(isBounded)
   } catch {
     // A .gitignore that is no plain file says nothing.
     return []

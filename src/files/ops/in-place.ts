@@ -11,7 +11,16 @@ import type { Confined, Parent, Roots } from '../confine/types.ts'
 import type { OpContext } from '../worker/context.ts'
 import { errnoOf, FileFault } from '../confine/fault.ts'
 import type { Root } from '../worker/protocol.ts'
-import { contentAt, isUnchanged, readAt, sync, syncFolder, writeAll } from './disk.ts'
+import {
+  closing,
+  contentAt,
+  isUnchanged,
+  readAt,
+  sync,
+  syncFolder,
+  unless,
+  writeAll,
+} from './disk.ts'
 import { keep } from './kept.ts'
 import { exists, keptOf, newContent, permissionsOf, presentOf, stale } from './present.ts'
 import type { Changed, Make, Present, Wanted } from './present.ts'
@@ -28,24 +37,21 @@ export async function changeInPlace(
   const { path } = wanted.at
   if (wanted.how === 'create') throw exists(path)
   const file = confined.openFile(path, { write: true, reviewed: wanted.reviewed ?? false })
-  try {
-    const present = presentOf(context, file, basename(confined.root.path), path)
-    const bytes = await newContent(context, wanted, present, make)
-    if (bytes !== undefined) {
-      await keep(context, present.sha256, present.bytes)
-      const becomes = {
-        stat: { ...statOf(present.stat), size: bytes.length, modifiedAt: Date.now() },
-        real: file.real,
-        sha256: sha256Hex(bytes),
-        before: keptOf(present),
-      }
-      await overwriteNoted(context, confined, file.fd, present, { bytes, becomes })
-      return { ...becomes, stat: statOf(fs.fstatSync(file.fd, { bigint: true })) }
+  using _ = closing(file.fd)
+  const present = presentOf(context, file, basename(confined.root.path), path)
+  const bytes = await newContent(context, wanted, present, make)
+  if (bytes !== undefined) {
+    await keep(context, present.sha256, present.bytes)
+    const becomes = {
+      stat: { ...statOf(present.stat), size: bytes.length, modifiedAt: Date.now() },
+      real: file.real,
+      sha256: sha256Hex(bytes),
+      before: keptOf(present),
     }
-    return { stat: statOf(present.stat), real: file.real, sha256: present.sha256 }
-  } finally {
-    fs.closeSync(file.fd)
+    await overwriteNoted(context, confined, file.fd, present, { bytes, becomes })
+    return { ...becomes, stat: statOf(fs.fstatSync(file.fd, { bigint: true })) }
   }
+  return { stat: statOf(present.stat), real: file.real, sha256: present.sha256 }
 }
 
 async function overwriteNoted(
@@ -177,12 +183,9 @@ export function leftNotes(roots: Roots): Left[] {
 type Left = { readonly name: string; readonly head: Head; at: number; readonly old?: Buffer }
 
 function noteNames(versions: Confined): string[] {
-  try {
-    return namesIn(versions, folder, (name, opened) => !passesUnfinished(versions, opened, name))
-  } catch (error) {
-    if (error instanceof FileFault && error.code === 'not_found') return []
-    throw error
-  }
+  const isNote = (name: string, opened: ReturnType<Confined['openFolder']>) =>
+    !passesUnfinished(versions, opened, name)
+  return unless(['not_found'], () => namesIn(versions, folder, isNote)) ?? []
 }
 
 /** Also where its file cannot be opened now. */
@@ -237,16 +240,13 @@ function isAlive(pid: number): boolean {
 /** Only what was last written while the note was fresh: anything later is somebody's own. */
 function undo(confined: Confined, { old, fresh }: Both, notedAt: number): void {
   const { fd, stat } = confined.openFile('', { write: true, reviewed: true })
-  try {
-    if (Number(stat.mtimeMs) - notedAt > longestMs) return
-    const now = readAt(fd, 0, Number(stat.size))
-    if (now.equals(old) || now.equals(fresh) || !isBetween(now, old, fresh)) return
-    writeAll(fd, old)
-    fs.ftruncateSync(fd, old.length)
-    fs.fsyncSync(fd)
-  } finally {
-    fs.closeSync(fd)
-  }
+  using _ = closing(fd)
+  if (Number(stat.mtimeMs) - notedAt > longestMs) return
+  const now = readAt(fd, 0, Number(stat.size))
+  if (now.equals(old) || now.equals(fresh) || !isBetween(now, old, fresh)) return
+  writeAll(fd, old)
+  fs.ftruncateSync(fd, old.length)
+  fs.fsyncSync(fd)
 }
 
 /** Some of the old and some of the new, and nothing that anybody else wrote since. */

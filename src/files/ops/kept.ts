@@ -1,12 +1,12 @@
 /** The version store: contents under their hash, each written once (TR3). */
 import fs from 'node:fs'
 import { sha256Hex } from '#base/hash.ts'
-import { errnoOf, FileFault } from '../confine/fault.ts'
+import { FileFault } from '../confine/fault.ts'
 import { O_CREAT, O_EXCL, O_NOFOLLOW, O_WRONLY } from '../confine/flags.ts'
 import type { Confined, Parent, Roots } from '../confine/types.ts'
 import type { OpContext } from '../worker/context.ts'
 import { passesUnfinished } from './tree.ts'
-import { contentAt, readAt, sync, syncFolder, writeAll } from './disk.ts'
+import { closing, contentAt, readAt, sync, syncFolder, unless, writeAll } from './disk.ts'
 import { namesIn } from './folders.ts'
 import { openLeaf } from './leaf.ts'
 import { placeOver, unlinkIfThere, withTemporary } from './placing.ts'
@@ -44,7 +44,8 @@ export async function keep(context: OpContext, sha256: string, bytes: Buffer): P
 /** A new version, open; undefined where something has its name. */
 function written(parent: Parent, bytes: Buffer): number | undefined {
   const path = parent.at(parent.name)
-  const fd = newFile(path)
+  const flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW
+  const fd = unless(['EEXIST'], () => fs.openSync(path, flags, 0o600))
   if (fd === undefined) return undefined
   try {
     writeAll(fd, bytes)
@@ -52,15 +53,6 @@ function written(parent: Parent, bytes: Buffer): number | undefined {
   } catch (error) {
     fs.closeSync(fd)
     unlinkIfThere(path)
-    throw error
-  }
-}
-
-function newFile(path: string): number | undefined {
-  try {
-    return fs.openSync(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600)
-  } catch (error) {
-    if (errnoOf(error) === 'EEXIST') return undefined
     throw error
   }
 }
@@ -105,46 +97,30 @@ async function makeShards(context: OpContext): Promise<void> {
     await context.turn()
   }
   const { fd } = versions.openFolder('')
-  try {
-    await syncFolder(versions.at(fd))
-  } finally {
-    fs.closeSync(fd)
-  }
+  using _ = closing(fd)
+  await syncFolder(versions.at(fd))
   hasShards.add(context.roots)
 }
 
 /** A kept content, checked against its name. */
 export function keptContent(context: OpContext, sha256: string): Buffer {
-  const bytes = bytesOf(store(context), pathOf(sha256))
-  if (sha256Hex(bytes) === sha256) return bytes
+  const path = pathOf(sha256)
+  const found = unless(['not_found'], () => contentAt(store(context), path))
+  if (!found) throw new FileFault('unreadable', 'The kept version is not there any more.')
+  if (sha256Hex(found.bytes) === sha256) return found.bytes
   throw new FileFault('unreadable', 'The kept version is damaged.')
-}
-
-function bytesOf(versions: Confined, path: string): Buffer {
-  try {
-    return contentAt(versions, path).bytes
-  } catch (error) {
-    if (!(error instanceof FileFault) || error.code !== 'not_found') throw error
-    throw new FileFault('unreadable', 'The kept version is not there any more.')
-  }
 }
 
 /** How many bytes went with it. */
 export function drop(context: OpContext, sha256: string): number {
-  try {
-    return store(context).withParent(
-      pathOf(sha256),
-      ({ at, name }) => {
-        const { size } = fs.lstatSync(at(name))
-        fs.unlinkSync(at(name))
-        return size
-      },
-      { need: 'delete', keepLeafLink: true },
-    )
-  } catch (error) {
-    if (error instanceof FileFault && error.code === 'not_found') return 0
-    throw error
+  const remove = ({ at, name }: Parent) => {
+    const { size } = fs.lstatSync(at(name))
+    fs.unlinkSync(at(name))
+    return size
   }
+  const options = { need: 'delete', keepLeafLink: true } as const
+  const act = () => store(context).withParent(pathOf(sha256), remove, options)
+  return unless(['not_found'], act) ?? 0
 }
 
 /** The folders that contents lie in, by the first letters of their names. */

@@ -1,10 +1,6 @@
 /** What a file is that is no plain text, by its content first and its name second. */
 import type { Ops } from '../worker/protocol.ts'
-import { lazily } from './lazily.ts'
 import { sampleBytes, unicodeOf } from './text.ts'
-
-const loadFileType = lazily(() => import('file-type'))
-const loadMime = lazily(async () => (await import('mime')).default)
 
 type Kind = Ops['read']['answer']['kind']
 export type FileType = { readonly kind: Kind; readonly mime: string }
@@ -31,7 +27,7 @@ export function mayBeDocument(start: Buffer): boolean {
 /** By its first bytes, where they tell. */
 export async function typeByContent(start: Buffer, name: string): Promise<FileType | undefined> {
   if (isPdf(start)) return { kind: 'document', mime: 'application/pdf' }
-  const { fileTypeFromBuffer } = await loadFileType()
+  const { fileTypeFromBuffer } = await import('file-type')
   const found = await fileTypeFromBuffer(start).catch(() => undefined)
   if (!found) return undefined
   // An office document is an archive; which one is not always said at its start.
@@ -62,7 +58,7 @@ export async function textMime(name: string): Promise<string> {
 const textual = /^text\/|[/+](?:json|xml|yaml|toml|javascript|sql|rtf)$/
 
 async function mimeByName(name: string): Promise<string | undefined> {
-  return (await loadMime()).getType(name) ?? undefined
+  return (await import('mime')).default.getType(name) ?? undefined
 }
 
 function kindOf(mime: string): Kind {

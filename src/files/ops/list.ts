@@ -5,7 +5,7 @@ import type { Confined } from '../confine/types.ts'
 import { createColumns } from '../worker/columns.ts'
 import type { RunOp } from '../worker/context.ts'
 import { passesUnfinished } from './tree.ts'
-import { pause, rootOf } from './disk.ts'
+import { closing, pause, rootOf } from './disk.ts'
 import {
   below,
   entriesIfOpen,
@@ -213,11 +213,8 @@ async function withChild(
   const real = below(folder.real, name)
   const fd = openedChild(listing.confined, folder.fd, name, real, bytes)
   if (fd === undefined) return
-  try {
-    const rules = rulesOf(listing, fd, real, folder.rules)
-    const cursor = below(folder.cursor, cursorName(child))
-    await use({ fd, real, path: below(folder.path, name), cursor, rules })
-  } finally {
-    fs.closeSync(fd)
-  }
+  using _ = closing(fd)
+  const rules = rulesOf(listing, fd, real, folder.rules)
+  const cursor = below(folder.cursor, cursorName(child))
+  await use({ fd, real, path: below(folder.path, name), cursor, rules })
 }

@@ -1,11 +1,9 @@
 /** What a change will be known by, and whether it is there: for when its worker is not (PV6). */
-import fs from 'node:fs'
 import type { BigIntStats } from 'node:fs'
-import { faultOf } from '../confine/fault.ts'
 import type { Confined, Parent } from '../confine/types.ts'
 import type { OpContext, RunOp } from '../worker/context.ts'
 import type { Outlook, Place } from '../worker/protocol.ts'
-import { hashOf, rootOf } from './disk.ts'
+import { closing, hashOf, rootOf, unless } from './disk.ts'
 import { leafStat } from './leaf.ts'
 
 /** This very file comes to stand there, and the answer is then that. */
@@ -31,20 +29,13 @@ export const seen: RunOp<'seen'> = async (context, sign) => {
     return { isSeen: isThere && (gone === undefined || found(context, gone) === undefined) }
   }
   const { fd } = rootOf(context, at).openFile(at.path)
-  try {
-    return { isSeen: (await hashOf(fd, context.turn)) === sign.sha256 }
-  } finally {
-    fs.closeSync(fd)
-  }
+  using _ = closing(fd)
+  return { isSeen: (await hashOf(fd, context.turn)) === sign.sha256 }
 }
 
 function found(context: OpContext, at: Place): BigIntStats | undefined {
   const look = ({ at: within, name }: Parent) => leafStat(within(name))
-  try {
-    return rootOf(context, at).withParent(at.path, look, { need: 'read', keepLeafLink: true })
-  } catch (error) {
-    // The folder that it was in may be gone as well.
-    if (faultOf(error).code === 'not_found') return undefined
-    throw error
-  }
+  const options = { need: 'read', keepLeafLink: true } as const
+  // The folder that it was in may be gone as well.
+  return unless(['not_found'], () => rootOf(context, at).withParent(at.path, look, options))
 }

@@ -6,6 +6,7 @@ import { O_CREAT, O_EXCL, O_NOFOLLOW, O_RDWR, O_WRONLY } from '../confine/flags.
 import { placeholderMode, putRight } from '../confine/leftovers.ts'
 import type { Parent } from '../confine/types.ts'
 import { unfinishedName } from '../confine/unfinished.ts'
+import { unless } from './disk.ts'
 import { exists } from './present.ts'
 
 export type Temporary = {
@@ -58,26 +59,18 @@ export async function withTemporary<T>(
   }
 }
 
-export function unlinkIfThere(path: string): void {
-  try {
-    fs.unlinkSync(path)
-  } catch (error) {
-    if (errnoOf(error) !== 'ENOENT') throw error
-  }
-}
+export const unlinkIfThere = (path: string): void => unless(['ENOENT'], () => fs.unlinkSync(path))
 
 /** Disks without hard links, and files that the system lets nobody link. */
-const noLinks = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK'])
+const noLinks = ['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK']
 
 /** Gives a file a second name, if that can be had. A name that is taken is EEXIST. */
 export function isLinked(from: string, to: string): boolean {
-  try {
+  const isDone = unless(noLinks, () => {
     fs.linkSync(from, to)
     return true
-  } catch (error) {
-    if (noLinks.has(errnoOf(error) ?? '')) return false
-    throw error
-  }
+  })
+  return isDone === true
 }
 
 /** Whether nothing stands there. What a crash left to hold the name does not count, and goes. */

@@ -4,7 +4,7 @@ import { basename } from 'node:path/posix'
 import { sha256Hex } from '#base/hash.ts'
 import { FileFault } from '../confine/fault.ts'
 import type { OpContext } from '../worker/context.ts'
-import type { Kept, Place, Stat } from '../worker/protocol.ts'
+import type { Kept, Place, Replaced } from '../worker/protocol.ts'
 import { readAt } from './disk.ts'
 import { formatOf, isPdf } from './kinds.ts'
 import { isPlaceholder, placeholderFault } from './leaf.ts'
@@ -26,13 +26,7 @@ export type Wanted = {
   readonly mode?: number
 }
 
-export type Changed = {
-  readonly stat: Stat
-  readonly real: string
-  readonly sha256: string
-  readonly before?: Kept
-  readonly backup?: string
-}
+export type Changed = Omit<Replaced, 'diff'>
 
 /** The new content, made of the present one; undefined leaves all as it is. */
 export type Make = (

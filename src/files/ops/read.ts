@@ -1,5 +1,4 @@
 import { isUtf8 } from 'node:buffer'
-import fs from 'node:fs'
 import { basename } from 'node:path/posix'
 import { sha256Hex } from '#base/hash.ts'
 import { statOf } from '../confine/checks.ts'
@@ -7,7 +6,7 @@ import { FileFault } from '../confine/fault.ts'
 import type { OpenedFile } from '../confine/types.ts'
 import type { OpContext, RunOp } from '../worker/context.ts'
 import type { Answered, Ask, Range } from '../worker/protocol.ts'
-import { pause, readAt, rootOf } from './disk.ts'
+import { closing, pause, readAt, rootOf } from './disk.ts'
 import { textOfDocument } from './documents.ts'
 import { hasText, isPdf, textMime, typeByContent, typeByName } from './kinds.ts'
 import type { FileType } from './kinds.ts'
@@ -24,20 +23,17 @@ type Reading = { readonly ask: Ask<'read'>; readonly file: OpenedFile; readonly 
 export const read: RunOp<'read'> = async (context, ask, _body, cancelled) => {
   const confined = rootOf(context, ask.at)
   const file = confined.openFile(ask.at.path)
-  try {
-    const absolute = file.real === '' ? confined.root.path : `${confined.root.path}/${file.real}`
-    const name = basename(absolute)
-    const start = readAt(file.fd, 0, Math.min(Number(file.stat.size), sampleBytes))
-    const type = await typeOf(name, start, Number(file.stat.size) === start.length)
-    const rest = () => pause(context, cancelled)
-    const reading = { ask, file, start }
-    checkSize(context, reading, name, type)
-    const content = await contentOf(reading, type, rest)
-    const stat = statOf(file.stat)
-    return { stat, mime: type.mime, sensitive: context.guard.isSensitive(absolute), ...content }
-  } finally {
-    fs.closeSync(file.fd)
-  }
+  using _ = closing(file.fd)
+  const absolute = file.real === '' ? confined.root.path : `${confined.root.path}/${file.real}`
+  const name = basename(absolute)
+  const start = readAt(file.fd, 0, Math.min(Number(file.stat.size), sampleBytes))
+  const type = await typeOf(name, start, Number(file.stat.size) === start.length)
+  const rest = () => pause(context, cancelled)
+  const reading = { ask, file, start }
+  checkSize(context, reading, name, type)
+  const content = await contentOf(reading, type, rest)
+  const stat = statOf(file.stat)
+  return { stat, mime: type.mime, sensitive: context.guard.isSensitive(absolute), ...content }
 }
 
 type Typed = FileType & { readonly coding?: Coding }

@@ -1,11 +1,10 @@
 /** Where searches look: every folder of the places that were asked for, each once. */
-import fs from 'node:fs'
 import { basename } from 'node:path/posix'
 import { FileFault } from '../confine/fault.ts'
 import type { Confined } from '../confine/types.ts'
 import type { OpContext } from '../worker/context.ts'
 import type { Ask, Place } from '../worker/protocol.ts'
-import { rootOf } from './disk.ts'
+import { closing, rootOf } from './disk.ts'
 import { below } from './folders.ts'
 import { isExcluded } from './ignore.ts'
 import { foldersBelow } from './tree.ts'
@@ -80,11 +79,8 @@ function* oneOf(
   types: readonly string[],
 ): Generator<Searched> {
   const { fd, real } = confined.openFolder(path.slice(0, Math.max(0, path.lastIndexOf('/'))))
-  try {
-    yield { confined, place, fd, real, names: [basename(path)].filter(ofTypes(types)) }
-  } finally {
-    fs.closeSync(fd)
-  }
+  using _ = closing(fd)
+  yield { confined, place, fd, real, names: [basename(path)].filter(ofTypes(types)) }
 }
 
 function ofTypes(types: readonly string[]): (name: string) => boolean {

@@ -3,7 +3,6 @@ import { isUtf8 } from 'node:buffer'
 import { plainText } from '#base/plain.ts'
 import { unifiedDiff } from '#base/unified-diff.ts'
 import { FileFault } from '../confine/fault.ts'
-import { lazily } from './lazily.ts'
 
 /** How a text lies on disk: its encoding by its name on the web, and the byte order mark before it. */
 export type Coding = { readonly encoding: string; readonly mark: Buffer }
@@ -102,7 +101,7 @@ export async function legacyOf(bytes: Buffer, isWhole = true): Promise<Coding | 
   const start = Math.max(0, bytes.findIndex((byte) => byte >= 0x80) - 1024)
   const sample = bytes.subarray(start, start + sampleBytes)
   if (bytes.length === 0 || bytes.includes(0) || hasControls(sample)) return undefined
-  const [{ analyse }, iconv] = await Promise.all([loadChardet(), loadIconv()])
+  const [{ analyse }, iconv] = await Promise.all([import('chardet'), loadIconv()])
   const guesses = analyse(sample).filter(({ confidence }) => confidence >= leastConfidence)
   for (const { name } of guesses) {
     const encoding = webName(name)
@@ -123,8 +122,7 @@ function isMostlyPlain(bytes: Buffer): boolean {
   return high * 3 <= bytes.length && text !== undefined && !strange.test(text)
 }
 
-const loadChardet = lazily(() => import('chardet'))
-const loadIconv = lazily(async () => (await import('iconv-lite')).default)
+const loadIconv = async () => (await import('iconv-lite')).default
 
 /** More than one control in fifty bytes is no text; escapes and form feeds happen. */
 function hasControls(bytes: Buffer): boolean {

@@ -3,14 +3,24 @@ import fs from 'node:fs'
 import type { BigIntStats } from 'node:fs'
 import { join } from 'node:path'
 import { checkRisk, statOf } from '../confine/checks.ts'
-import { errnoOf, FileFault } from '../confine/fault.ts'
+import { FileFault } from '../confine/fault.ts'
 import { replaced } from '../confine/pinned.ts'
 import type { Confined, Parent } from '../confine/types.ts'
 import { unfinishedName } from '../confine/unfinished.ts'
 import type { OpContext, RunOp } from '../worker/context.ts'
 import { isAbandoned, removeTree } from './tree.ts'
 import type { End } from './tree.ts'
-import { contentAt, hashOf, pause, rootOf, sync, syncFolder, writeAll } from './disk.ts'
+import {
+  closing,
+  contentAt,
+  hashOf,
+  pause,
+  rootOf,
+  sync,
+  syncFolder,
+  unless,
+  writeAll,
+} from './disk.ts'
 import { entriesOf } from './folders.ts'
 import { actInTurn, inTurn, pathOfEnd } from './in-turn.ts'
 import { leafStat, openLeaf } from './leaf.ts'
@@ -102,22 +112,11 @@ async function contentHash(
   stat: BigIntStats,
 ): Promise<string | undefined> {
   if (!stat.isFile() || stat.size > BigInt(limits.maxFileBytes)) return undefined
-  const leaf = openedLeaf(confined, parent.at(parent.name), parent.real)
+  const path = parent.at(parent.name)
+  const leaf = unless(['EACCES'], () => openLeaf(confined, path, parent.real))
   if (!leaf) return undefined
-  try {
-    return await hashOf(leaf.fd, turn)
-  } finally {
-    fs.closeSync(leaf.fd)
-  }
-}
-
-function openedLeaf(confined: Confined, path: string, real: string) {
-  try {
-    return openLeaf(confined, path, real)
-  } catch (error) {
-    if (errnoOf(error) === 'EACCES') return undefined
-    throw error
-  }
+  using _ = closing(leaf.fd)
+  return await hashOf(leaf.fd, turn)
 }
 
 export const restore: RunOp<'restore'> = async (
@@ -184,19 +183,16 @@ export const purge: RunOp<'purge'> = async (context, { ids }, _body, cancelled) 
 export const trashed: RunOp<'trashed'> = async (context, _ask, _body, cancelled) => {
   const bin = openBin(context)
   const { fd } = bin.openFolder('')
-  try {
-    const ids = [...entriesOf(bin, fd)].filter((entry) => entry.isDirectory() && isId(entry.name))
-    const records = []
-    for (const { name: id } of ids) {
-      const record = recordOf(bin, id)
-      if (record) records.push({ id, record })
-      else await removeLeft(context, bin, id, cancelled)
-      await pause(context, cancelled)
-    }
-    return { records }
-  } finally {
-    fs.closeSync(fd)
+  using _ = closing(fd)
+  const ids = [...entriesOf(bin, fd)].filter((entry) => entry.isDirectory() && isId(entry.name))
+  const records = []
+  for (const { name: id } of ids) {
+    const record = recordOf(bin, id)
+    if (record) records.push({ id, record })
+    else await removeLeft(context, bin, id, cancelled)
+    await pause(context, cancelled)
   }
+  return { records }
 }
 
 /** What was cut off before anything came into the trash, or while or after it was taken out again. */

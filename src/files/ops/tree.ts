@@ -4,6 +4,7 @@ import type { BigIntStats } from 'node:fs'
 import type { Confined, Parent } from '../confine/types.ts'
 import { putRight } from '../confine/leftovers.ts'
 import { isUnfinished } from '../confine/unfinished.ts'
+import { closing } from './disk.ts'
 import { below, entriesIfOpen, entriesOf, openedChild, pathOfEntry } from './folders.ts'
 import type { Entry } from './folders.ts'
 import { leafStat } from './leaf.ts'
@@ -35,32 +36,29 @@ export function* foldersBelow(
   yield* walk(top.fd, top.real, 0)
 
   function* walk(fd: number, real: string, depth: number): Generator<Folder> {
-    try {
-      const hides = confined.hidesIn(real)
-      const folders: string[] = []
-      let files: string[] = []
-      let odd: Buffer[] = []
-      for (const entry of depth === 0 ? entriesOf(confined, fd) : entriesIfOpen(confined, fd)) {
-        const { name } = entry
-        if (hides(name) || passesUnfinished(confined, { fd, real }, name)) continue
-        if (entry.isDirectory()) folders.push(name)
-        if (!entry.isFile()) continue
-        if (entry.bytes) odd.push(entry.bytes)
-        if (files.push(name) < filesAtOnce) continue
-        yield { fd, real, files, odd }
-        files = []
-        odd = []
-      }
+    using _ = closing(fd)
+    const hides = confined.hidesIn(real)
+    const folders: string[] = []
+    let files: string[] = []
+    let odd: Buffer[] = []
+    for (const entry of depth === 0 ? entriesOf(confined, fd) : entriesIfOpen(confined, fd)) {
+      const { name } = entry
+      if (hides(name) || passesUnfinished(confined, { fd, real }, name)) continue
+      if (entry.isDirectory()) folders.push(name)
+      if (!entry.isFile()) continue
+      if (entry.bytes) odd.push(entry.bytes)
+      if (files.push(name) < filesAtOnce) continue
       yield { fd, real, files, odd }
-      if (depth === deepest) return
-      for (const name of folders) {
-        const child = below(real, name)
-        if (!enters(name, child)) continue
-        const opened = openedChild(confined, fd, name, child)
-        if (opened !== undefined) yield* walk(opened, child, depth + 1)
-      }
-    } finally {
-      fs.closeSync(fd)
+      files = []
+      odd = []
+    }
+    yield { fd, real, files, odd }
+    if (depth === deepest) return
+    for (const name of folders) {
+      const child = below(real, name)
+      if (!enters(name, child)) continue
+      const opened = openedChild(confined, fd, name, child)
+      if (opened !== undefined) yield* walk(opened, child, depth + 1)
     }
   }
 }
@@ -80,16 +78,13 @@ export async function eachInside(
     real: string,
   ): Promise<void> => {
     const folder = confined.openChild(fd, name, real, bytes)
-    try {
-      for (const entry of entriesOf(confined, folder)) {
-        const path = below(real, entry.name)
-        visit(folder, entry, path)
-        if (entry.isDirectory()) await within(folder, entry, path)
-      }
-      await turn()
-    } finally {
-      fs.closeSync(folder)
+    using _ = closing(folder)
+    for (const entry of entriesOf(confined, folder)) {
+      const path = below(real, entry.name)
+      visit(folder, entry, path)
+      if (entry.isDirectory()) await within(folder, entry, path)
     }
+    await turn()
   }
   await within(parent.fd, parent, parent.real)
 }

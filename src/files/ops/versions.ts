@@ -1,10 +1,9 @@
-import fs from 'node:fs'
 import { join } from 'node:path'
 import { FileFault } from '../confine/fault.ts'
 import type { OpContext, RunOp } from '../worker/context.ts'
 import type { Ask } from '../worker/protocol.ts'
 import { changeFile } from './change.ts'
-import { nameOf, readAt, rootOf } from './disk.ts'
+import { closing, nameOf, readAt, rootOf } from './disk.ts'
 import { dropNamed, leftNotes as left } from './in-place.ts'
 import { drop, keep, keptContent, keptIn, shardsOf } from './kept.ts'
 import { pieceOf } from './pieces.ts'
@@ -90,15 +89,12 @@ function contentOf(context: OpContext, side: Ask<'diff'>['from']): Content {
   }
   const confined = rootOf(context, side)
   const { fd, stat, real } = confined.openFile(side.path)
-  try {
-    if (stat.size > BigInt(mostDiffBytes))
-      throw new FileFault('too_large', 'The file is too large to compare.', side.path)
-    return {
-      bytes: readAt(fd, 0, Number(stat.size)),
-      name: nameOf(context, side),
-      sensitive: context.guard.isSensitive(join(confined.root.path, real)),
-    }
-  } finally {
-    fs.closeSync(fd)
+  using _ = closing(fd)
+  if (stat.size > BigInt(mostDiffBytes))
+    throw new FileFault('too_large', 'The file is too large to compare.', side.path)
+  return {
+    bytes: readAt(fd, 0, Number(stat.size)),
+    name: nameOf(context, side),
+    sensitive: context.guard.isSensitive(join(confined.root.path, real)),
   }
 }

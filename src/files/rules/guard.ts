@@ -39,7 +39,6 @@ export function createGuard(settings: GuardSettings): Guard {
       shown: unless_in,
     }),
   }))
-  const spelt = rememberingLast(speltOf)
 
   /** An open folder inside a closed one stays open, as it is spelled; a closed one inside an open one stays closed. */
   const isClosed = (abs: string, path: Spelt): boolean => {
@@ -51,13 +50,13 @@ export function createGuard(settings: GuardSettings): Guard {
   }
   const isSensitive = (abs: string) => formsOf(abs).some(isSecret)
   const isGuarded = (abs: string) => {
-    const { names, cut } = spelt(abs)
+    const { names, cut } = speltOf(abs)
     return guardedReason(names) ?? (cut && guardedReason(cut))
   }
 
   return {
     forbidden(abs, need) {
-      const path = spelt(abs)
+      const path = speltOf(abs)
       const isNamed = path.names.some(isClosedName) || path.cut?.some(isClosedName)
       if (isNamed || isClosed(abs, path)) return 'forbidden_path'
       const isWrite = need !== 'read'
@@ -78,7 +77,7 @@ export function createGuard(settings: GuardSettings): Guard {
     isGuarded,
     risk: (abs) => isGuarded(abs) ?? (isSensitive(abs) ? 'it is for secrets' : undefined),
     extension(abs) {
-      const { names, cut = names } = spelt(abs)
+      const { names, cut = names } = speltOf(abs)
       const ends = [names.at(-1) ?? '', cut.at(-1) ?? '']
       for (const { extension, unlessIn, shown } of extensions) {
         if (!ends.some((name) => name.endsWith(extension))) continue
@@ -93,15 +92,6 @@ export function createGuard(settings: GuardSettings): Guard {
       }
       return undefined
     },
-  }
-}
-
-/** One path is asked about several times in a row. */
-function rememberingLast<V>(compute: (text: string) => V): (text: string) => V {
-  let last: { text: string; value: V } | undefined
-  return (text) => {
-    if (last?.text !== text) last = { text, value: compute(text) }
-    return last.value
   }
 }
 

@@ -129,7 +129,7 @@ export type Kept = {
 type Writing = { readonly reviewed?: boolean }
 
 /** `before` only where something was changed. The diff is empty where nothing is, and left out where it cannot be shown. */
-type Replaced = {
+export type Replaced = {
   readonly stat: Stat
   /** Where it lies after links, relative to the root. */
   readonly real: string

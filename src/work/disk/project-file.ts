@@ -13,10 +13,19 @@ import {
 import { basename, dirname, join, resolve, sep } from 'node:path'
 import { folderSynced } from '#base/atomic-file.ts'
 import type { Clock } from '#base/clock.ts'
+import { messageOf } from '#base/errors.ts'
 import { exchangeFiles } from '#base/exchange.ts'
 import { sha256Hex } from '#base/hash.ts'
 import { randomHex } from '#base/ids.ts'
-import { folderInside, hashOfFile, namesInside, openPlain, placeOfOpen, putFile } from './inside.ts'
+import {
+  folderInside,
+  hashOfFile,
+  isMissing,
+  namesInside,
+  openPlain,
+  placeOfOpen,
+  putFile,
+} from './inside.ts'
 
 /** What somebody wrote: as text, and byte for byte where it is no UTF-8. */
 export type Written = { readonly text: string; readonly bytes: Buffer }
@@ -323,11 +332,6 @@ function leftovers(folder: string, name: string): Old[] {
   }
 }
 
-const codeOf = (error: unknown) =>
-  error instanceof Error && 'code' in error ? String(error.code) : ''
-const isMissing = (error: unknown) => codeOf(error) === 'ENOENT'
-const isTaken = (error: unknown) => codeOf(error) === 'EEXIST'
-const unusable = (error: unknown): Look => ({
-  as: 'unusable',
-  message: error instanceof Error ? error.message : String(error),
-})
+const isTaken = (error: unknown) =>
+  error instanceof Error && 'code' in error && error.code === 'EEXIST'
+const unusable = (error: unknown): Look => ({ as: 'unusable', message: messageOf(error) })

@@ -6,18 +6,14 @@ import { CoworkError, messageOf } from '#base/errors.ts'
 import { sha256Hex } from '#base/hash.ts'
 import { folderInside, textInside } from '../disk/inside.ts'
 import type { Work } from '../service.ts'
+import type { workResults } from '../wire.ts'
 import { globalPage, notesMark, ownNotes, projectPages } from './pages.ts'
 
 const manifestName = '.worksync-manifest.json'
 /** By path, the hash of what was written there. */
 const manifest = z.record(z.string(), z.string())
 type Manifest = z.infer<typeof manifest>
-export type VaultRun = {
-  readonly vault_path: string
-  readonly written: number
-  readonly removed: number
-  readonly notes: number
-}
+type VaultRun = z.infer<typeof workResults.worksync_sync>
 
 /** Writes the notes that changed (W18). What people wrote below the mark, and files of theirs, stay (W33). */
 export async function syncVault(work: Work, only?: string): Promise<VaultRun> {

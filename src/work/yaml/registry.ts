@@ -84,12 +84,18 @@ export function readRegistry(
 }
 
 function nameFault(text: string, nodes: Nodes, name: string): Problem {
-  const top = (nodes.isMap(nodes.root) ? nodes.pairs(nodes.root) : undefined) ?? []
-  const { value = -1 } = top.find(({ key }) => key === 'projects') ?? {}
-  const projects = (nodes.isMap(value) ? nodes.pairs(value) : undefined) ?? []
-  const at = projects.find(({ key }) => key === name)?.keyStart ?? 0
+  const at = projectsIn(nodes).projects.find(({ key }) => key === name)?.keyStart ?? 0
   const shown = JSON.stringify(name.slice(0, 100))
   return { ...placeOf(text, at), message: `${shown} is no name of a project.` }
+}
+
+/** The key `projects`, the key after it, and the projects. */
+function projectsIn(nodes: Nodes) {
+  const pairsOf = (node: number) => (nodes.isMap(node) ? nodes.pairs(node) : undefined) ?? []
+  const top = pairsOf(nodes.root)
+  const at = top.findIndex(({ key }) => key === 'projects')
+  const pair = top[at]
+  return { pair, after: pair && top[at + 1], projects: pair ? pairsOf(pair.value) : [] }
 }
 
 /** With one more project, or with another entry for it; the rest as it was. */
@@ -97,18 +103,14 @@ export function withProject(text: string, name: string, entry: RegisteredProject
   const without = withoutProject(text, name)
   const eol = text.includes('\r\n') ? '\r\n' : '\n'
   const nodes = nodesOf(without)
-  const top = (nodes.isMap(nodes.root) ? nodes.pairs(nodes.root) : undefined) ?? []
-  const at = top.findIndex(({ key }) => key === 'projects')
-  const pair = top[at]
+  const { pair, after, projects } = projectsIn(nodes)
   const block = (indent: number) => ' '.repeat(indent) + `${emitPair(name, entry, indent, eol)}`
   if (!pair) {
     const isOpen = without !== '' && !without.endsWith('\n')
     return `${without}${isOpen ? eol : ''}projects:${eol}${block(2)}`
   }
   const colon = without.indexOf(':', pair.keyEnd) + 1
-  const projects = nodes.isMap(pair.value) ? (nodes.pairs(pair.value) ?? []) : []
-  const next = top[at + 1]
-  const bound = next ? lineStart(without, next.keyStart) : without.length
+  const bound = after ? lineStart(without, after.keyStart) : without.length
   if (projects.length === 0) {
     // `projects:`, `projects: {}` or nothing of use: what stands there is empty.
     const end = lineEnd(without, colon)
@@ -123,14 +125,11 @@ export function withProject(text: string, name: string, entry: RegisteredProject
 
 export function withoutProject(text: string, name: string): string {
   const nodes = nodesOf(text)
-  const top = (nodes.isMap(nodes.root) ? nodes.pairs(nodes.root) : undefined) ?? []
-  const at = top.findIndex(({ key }) => key === 'projects')
-  const pair = top[at]
-  const projects = pair && nodes.isMap(pair.value) ? (nodes.pairs(pair.value) ?? []) : []
+  const { pair, after, projects } = projectsIn(nodes)
   const which = projects.findIndex(({ key }) => key === name)
   const found = projects[which]
   if (!pair || !found) return text
-  const next = projects[which + 1] ?? top[at + 1]
+  const next = projects[which + 1] ?? after
   const bound = next ? lineStart(text, next.keyStart) : text.length
   const start = lineStart(text, found.keyStart)
   const last = Math.max(nodes.lastEnd(found.value), found.keyEnd)
