@@ -21,7 +21,6 @@ export type AskOptions = {
    * Called once the worker has the question whole: a body that is still on its way waits for nobody.
    */
   readonly enter?: (() => Promise<void>) | undefined
-  /** Told how far the worker is, a few times in a second. */
   readonly onProgress?: ((progress: Progress) => void) | undefined
 }
 
@@ -58,7 +57,6 @@ type Deps = {
 
 /** In milliseconds. */
 const times = {
-  /** One call, from question to answer. */
   deadline: 30_000,
   /** For a late call to end after it was cancelled; then its worker is stuck. */
   stop: 1_000,
@@ -79,7 +77,6 @@ const times = {
 
 /** Fail a read after two worker crashes. */
 const maxCrashes = 2
-/** Tries to start behind Landlock. */
 const maxLandlockStarts = 3
 
 const ending = 'The daemon is ending.'
@@ -102,10 +99,7 @@ export function createFileWorker(deps: Deps): FileWorker {
   let newest: WorkerProcess | undefined
   let current: WorkerProcess | undefined
   const queue: Call[] = []
-  /** Those who wait for a worker with the current roots. */
   const rootWaiters = new Set<PromiseWithResolvers<void>>()
-
-  // Processes
 
   function start(): void {
     clearTimeout(pause)
@@ -186,8 +180,6 @@ export function createFileWorker(deps: Deps): FileWorker {
     void end(worker)
   }
 
-  // Roots
-
   /** Brings the newest process to the current roots: a replaced file is pinned again, anything else needs a new one. */
   async function updateRoots(): Promise<void> {
     if (newest?.readyAt === undefined) return waitForRoots()
@@ -215,8 +207,6 @@ export function createFileWorker(deps: Deps): FileWorker {
     for (const { resolve } of rootWaiters) resolve()
     rootWaiters.clear()
   }
-
-  // Calls
 
   function begin<O extends Op>(
     op: O,
@@ -288,7 +278,6 @@ export function createFileWorker(deps: Deps): FileWorker {
     }
   }
 
-  /** Cancels a call, in the queue or in its worker. */
   function withdraw(call: Call, code: FileFaultCode, message: string): void {
     fail(call, code, message)
     call.worker?.cancel(call)

@@ -154,5 +154,4 @@ const trash = z
   .prefault({})
   .describe('Deleted files.')
 
-/** The sections of `cowork.yaml` that this module reads. */
 export const filesConfig = { workspace, grants, security, cleanup, versions, trash }

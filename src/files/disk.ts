@@ -147,7 +147,6 @@ const foldersChanged = (op: Op, about: readonly Placed[]): string[] =>
     ? about.flatMap(({ grant }) => (grant?.kind === 'folder' ? [grant.path] : []))
     : []
 
-/** One file or folder as an entry names it among others. */
 export const touchedOf = ({ path, area, grant }: Placed): TouchedFile => ({
   path,
   area,

@@ -66,7 +66,6 @@ const hintsOf: Partial<Record<Op, Partial<Record<FileFaultCode, string>>>> = {
 export const hasCode = (error: unknown, ...codes: readonly FileFaultCode[]): error is CoworkError =>
   error instanceof CoworkError && codes.some((code) => code === error.code)
 
-/** The exact call that asks a person for access. */
 export const requestHint = (path: string, permission: 'read' | 'read-write'): string =>
   `Call request_grant ${plainJson({ path, permission, reason: '…' })}; a person decides.`
 

@@ -93,7 +93,6 @@ export function createGrantStore(dialect: Dialect) {
     /** All that ever kept this agent from reading something on this node. */
     closing: async (reader: Reader, node: string, agent: string): Promise<Grant[]> =>
       (await reader.all(closing({ node, agent }))).map(toGrant),
-    /** Of all that there ever were on this node. */
     ids: async (reader: Reader, node: string): Promise<Set<string>> =>
       new Set((await reader.all(ids({ node }))).map(({ id }) => id)),
     add: (tx: Tx, grant: Grant) => tx.insert('file_grant', [toRow(grant)]),

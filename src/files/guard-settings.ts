@@ -56,7 +56,6 @@ export function guardSettingsOf(given: Given): GuardSettings {
   }
 }
 
-/** Cowork's own state wherever config puts it. */
 function ownState({ config, paths, configFile }: Given): string[] {
   const { storage, ledger, audit, grants, server } = config
   const store = storage.url === undefined ? storage.path : paths.store

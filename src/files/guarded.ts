@@ -26,7 +26,6 @@ type Reader = Pick<Call, 'caller' | 'signal' | 'tell'>
  * confined worker reads it; protected paths stay closed, whoever named them.
  */
 export function createGuardedFiles({ worker, guard, home, setFolders, disk }: Deps) {
-  /** By path. */
   const roots = new Map<string, Root>()
   let turn: Promise<unknown> = Promise.resolve()
 
@@ -76,7 +75,6 @@ export function createGuardedFiles({ worker, guard, home, setFolders, disk }: De
   }
 
   return {
-    /** Reads a text below a folder that a person named. */
     async read(folder: string, path: string, maxBytes: number): Promise<string> {
       try {
         const root = await rootFor(folder)
@@ -86,7 +84,6 @@ export function createGuardedFiles({ worker, guard, home, setFolders, disk }: De
       }
     },
 
-    /** Reads a text by the caller's own right: in the workspace, or under a grant. */
     async readAs(call: Reader, path: string, maxBytes: number): Promise<string> {
       if (!disk) throw fileFault('no_grant', path)
       const placed = await disk.place(call, { path: absolute(path), need: 'read' }, false)
@@ -108,7 +105,6 @@ export function createGuardedFiles({ worker, guard, home, setFolders, disk }: De
     /** Whether this real path is protected (PV4). */
     isProtected: (path: string): boolean => guard.forbidden(path, 'read') !== undefined,
 
-    /** Closes every other folder again. */
     async keep(folders: readonly string[]): Promise<void> {
       const kept = new Set(folders.flatMap(pathsOf))
       return inTurn(async () => {

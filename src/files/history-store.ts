@@ -42,7 +42,6 @@ export type Version = KeptVersion & {
   /** Where the file lay when it was replaced, wherever it went since. */
   readonly origin: string
   readonly mode: number
-  /** Who replaced it, by which tool, in which call. */
   readonly by: string
   readonly operation: string
   readonly call: string
@@ -175,7 +174,6 @@ export function createHistoryStore(dialect: Dialect, node: string) {
       for (const { id } of over) await tx.run(dropVersion({ id }))
       return over.map(({ sha256 }) => sha256)
     },
-    /** Those of the contents that versions name. */
     async named(reader: Reader, contents: readonly string[]): Promise<ReadonlySet<string>> {
       const found = new Set<string>()
       for (let at = 0; at < contents.length; at += mostAtOnce) {
@@ -217,7 +215,6 @@ export function createHistoryStore(dialect: Dialect, node: string) {
 
     keepMade: (tx: Tx, path: string, by: string, at: number) => tx.run(keepMade({ path, by, at })),
     made: async (reader: Reader) => (await reader.all(allMade)).map(toMade),
-    /** Of what is in that folder. */
     async newest(reader: Reader, folder: string, limit: number) {
       const inside = made.where(among(folder)).orderBy('changed_at', 'desc').orderBy('path')
       return (await reader.all(query(inside.limit(limit)))).map(toMade)

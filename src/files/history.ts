@@ -9,15 +9,11 @@ import type { Kept } from './worker/protocol.ts'
 
 /** What a call changed on disk, for the rows that commit with the entry that ends it. */
 export type Change = {
-  /** The tool's name. */
   readonly operation: string
-  /** Made or changed. */
   readonly made?: string
-  /** Where another content was before, and which. */
   readonly replaced?: { readonly path: string; readonly before: Kept } | undefined
   readonly moved?: { readonly from: string; readonly to: string }
   readonly trashed?: Omit<Trashed, 'by' | 'call'>
-  /** Taken out of the trash, and where it is now. */
   readonly restored?: { readonly id: string; readonly path: string }
   readonly purged?: readonly string[]
 }

@@ -31,7 +31,6 @@ const lastMs = 1000
 /** `.cowork/index.json`: which files are in the workspace and who made them, for whoever looks there (F6). */
 export function createIndexFile({ db, store, worker, workspace, now, log, afterMs = 2000 }: Deps) {
   let timer: NodeJS.Timeout | undefined
-  /** When the change came that the timer was started for. */
   let since = 0
   let isChanged = false
   let writing: Promise<void> = Promise.resolve()

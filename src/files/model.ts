@@ -9,7 +9,6 @@ export type GrantedBy = 'user_explicit' | 'user_implicit' | 'system_setup'
 
 /** What a person lets an agent do with a file or folder of theirs (GR1); or never (`deny`, GR3). */
 export type Grant = {
-  /** `grant_…` */
   readonly id: string
   /** An agent's id, or `*` for all. */
   readonly agent: string
@@ -25,14 +24,12 @@ export type Grant = {
   readonly born: string | null
   readonly permission: Permission | 'deny'
   readonly scope: GrantScope
-  /** Of a session grant: the session it ends with. */
   readonly session: string | null
   readonly hardLinks: boolean
   readonly grantedAt: number
   readonly grantedBy: GrantedBy
   /** Who did it: a person's id, `config`, `import`. */
   readonly by: string
-  /** The approval it comes from. */
   readonly approval: string | null
   readonly expiresAt: number | null
   readonly lastAccessed: number | null
@@ -41,7 +38,6 @@ export type Grant = {
   readonly revokedBy: string | null
 }
 
-/** Where a file lies: in the workspace, or under a grant. */
 export type Area = 'workspace' | 'granted'
 
 /** What a call wants to do with a path. `create` is a new file only; `delete` is for the workspace. */

@@ -107,7 +107,6 @@ export function createPlaces({ workspace, home, guard, grants }: Deps) {
     locate,
     place,
     rootOf,
-    /** The absolute path of what the worker names relative to a root. */
     pathOf({ root, path }: Place): string {
       const base =
         root === 'workspace'
@@ -119,7 +118,6 @@ export function createPlaces({ workspace, home, guard, grants }: Deps) {
     pathIn: ({ grant }: Pick<Placed, 'grant'>, real: string): string =>
       join(grant?.path ?? workspace.path, real),
     named,
-    /** How a path may begin that somebody looks for. */
     prefixesOf: (given: string) => prefixesOf(given, where),
     touch,
     /** The same of what goes from one place to another; `target` is the one of them that it is about. */

@@ -31,7 +31,6 @@ export type Listing = { readonly entries: readonly Listed[]; readonly next?: str
 
 const nothing = Buffer.alloc(0)
 
-/** What is read: contents, folders, names. */
 export function createReading(deps: Deps) {
   const { disk } = deps
 
@@ -78,7 +77,6 @@ export function createReading(deps: Deps) {
         readonly depth?: number | undefined
         readonly after?: string | undefined
         readonly limit: number
-        /** Names and types alone. */
         readonly bare?: boolean
       },
     ): Promise<Listing & { readonly path: string }> {
@@ -99,7 +97,6 @@ export function createReading(deps: Deps) {
 
     search: createSearch(deps),
 
-    /** Files and bytes in a folder, and by the folders so far below it. */
     async usage(call: Call, given: string, depth: number, always: readonly string[] = []) {
       const placed = await disk.place(call, { path: given, need: 'read' })
       const answer = await disk.ask(call, 'usage', [placed], { at: placed.at, depth, always })
@@ -117,7 +114,6 @@ type Searching = {
   readonly types: readonly string[]
   readonly after?: string | undefined
   readonly limit: number
-  /** How many of those that were found go into the reply. */
   fitting(hits: readonly FoundFile[]): number
 }
 

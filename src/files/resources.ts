@@ -26,7 +26,6 @@ type Deps = {
   readonly call: CallTool
 }
 
-/** Files of the workspace by their path, and the grants of whoever asks. */
 export const fileResources = ({ files, grants, call }: Deps): ResourceSource[] => [
   workspaceSource(files, call),
   {

@@ -8,9 +8,7 @@ import { O_NOFOLLOW, O_NONBLOCK, O_RDONLY } from './confine/flags.ts'
 import type { Workspace } from './workspace.ts'
 
 export type SeedImport = {
-  /** Whom the index names as the maker of which file. */
   readonly made: readonly { readonly path: string; readonly by: string; readonly at: number }[]
-  /** Its log, which was copied beside ours. */
   readonly audit?: { readonly lines: number; readonly sha256: string }
 }
 

@@ -32,9 +32,7 @@ export type FilesDeps = {
   readonly workspace: Workspace
   readonly guard: GuardSettings
   readonly grants: Grants
-  /** The machine whose disk it is. */
   readonly node: string
-  /** Where earlier contents are kept. */
   readonly versionsFolder: string
   readonly now: Clock
   readonly log: Log

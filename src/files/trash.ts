@@ -210,7 +210,6 @@ export function createTrash(deps: Deps) {
       return { items: page, ...(items.length > limit && last && { next: last.id }) }
     },
 
-    /** When it goes by itself. */
     expiresAt: ({ deletedAt }: Trashed) => deletedAt + retentionMs,
 
     /** `left` is where some of it could not be removed. */

@@ -11,7 +11,6 @@ export function createUndo(dialect: Dialect, node: string) {
   const lookup = createLookup(dialect)
 
   return {
-    /** The call that does it, while there is something to restore. */
     async find(reader: Reader, done: Entry) {
       const { trash, version } = keptBy(done)
       if (trash !== undefined) {
@@ -33,7 +32,6 @@ export function createUndo(dialect: Dialect, node: string) {
         text: `Put back ${shown(before.path)} as it was before`,
       }
     },
-    /** Whether a person has done it since. */
     async isDone(reader: Reader, done: Entry): Promise<boolean> {
       const { trash, version } = keptBy(done)
       const before = version === undefined ? undefined : await store.version(reader, version)

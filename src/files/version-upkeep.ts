@@ -19,7 +19,6 @@ type Deps = {
 
 /** Contents in one call: however slow the disk, it is done before the call's deadline. */
 const mostAtOnce = 1000
-/** Paths in one entry. */
 const mostNamed = 100
 
 /** Keeps the version store within its limits (TR4). Rows and contents are both of this node alone. */

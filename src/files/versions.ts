@@ -105,7 +105,6 @@ export function createVersions(deps: Deps) {
     restore: (call: Call, given: string, id: string): Promise<Written & { version: Version }> =>
       grants.lend(call, given, 'write', (path) => restore(call, path, id)),
 
-    /** What differs between a version, or another file, and the file as it is. */
     diff: (call: Call, given: string, other: Other): Promise<{ path: string } & Answered<'diff'>> =>
       grants.lend(call, given, 'read', (path) => diff(call, path, other)),
   }

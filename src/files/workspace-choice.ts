@@ -19,7 +19,6 @@ export type ChoiceRules = {
 }
 
 export type Choice = {
-  /** What becomes the workspace. */
   readonly path: string
   /** The folder that was named, where it holds something and stays its owner's. */
   readonly around?: string

@@ -18,7 +18,6 @@ type Deps = {
   readonly maxFileBytes: number
 }
 
-/** A file as it is after a change, and what it was before. */
 export type Written = Omit<Replaced, 'real' | 'sha256'> & { readonly path: string }
 
 type Moved = Written & { readonly from: string }

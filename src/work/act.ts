@@ -32,7 +32,6 @@ export const changedBy = (fields: object): Record<string, unknown> =>
 export const nothingGiven = (names: string) =>
   new CoworkError('invalid_input', 'Nothing is to be changed.', { hint: `Name a field: ${names}.` })
 
-/** An item as it is given back. */
 export type Shown = Row & { readonly id: string }
 
 export type Act = ReturnType<ReturnType<typeof createActs>> extends Promise<infer A> ? A : never
@@ -140,7 +139,6 @@ export function createActs({ store, journal, now }: ActDeps) {
       nextStory = Math.max(nextStory, number + 1)
     }
 
-    /** Writes all of it, with the entry that explains it. */
     async function commit(
       type: string,
       about: Partial<Draft> & { id?: string; besides?: readonly string[] } = {},
@@ -215,7 +213,6 @@ function told(steps: readonly Step[], besides: readonly string[] = []): Record<s
 
 const quiet = new Set(['rev', 'updated', 'by', 'id'])
 
-/** Ids that fit, said before anything is looked at. */
 export function checkId(id: string): void {
   if (isGoodId(id)) return
   throw new CoworkError('invalid_id', `${JSON.stringify(id.slice(0, 100))} is no id.`, {

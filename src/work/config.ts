@@ -60,5 +60,4 @@ const jobs = z
   .prefault({})
   .describe('Plans and their execution.')
 
-/** The sections of `cowork.yaml` that this module reads. */
 export const workConfig = { work, jobs }

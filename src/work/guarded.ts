@@ -12,7 +12,6 @@ export type GuardedFiles = {
   ): Promise<string>
   /** Throws where cowork may not write for agents. */
   checkWritable(folder: string): void
-  /** Whether this real path is protected. */
   isProtected(path: string): boolean
   /** Closes every folder but these. */
   keep(folders: readonly string[]): Promise<void>

@@ -5,7 +5,6 @@ import { namesInside, readInside, textInside } from './disk/inside.ts'
 import type { Work } from './service.ts'
 import type { RegisteredProject } from './yaml/registry.ts'
 
-/** What agents are told about how to work, piece by piece. */
 export type Guidance = { readonly name: string; readonly from: string; readonly text: string }
 export type GuidanceFault = { readonly name: string; readonly message: string }
 
@@ -64,7 +63,6 @@ export async function guidanceFor(
   }
 }
 
-/** The names of all that the data root has. */
 const foundational = (folder: string): string[] =>
   namesInside(folder, 'guidance')
     .filter((name) => name.endsWith('.md'))

@@ -15,12 +15,10 @@ export type Step = {
   readonly quiet?: true
 }
 
-/** Who does it, when, in which call. */
 export type Who = {
   readonly by: string
   readonly at: number
   readonly call?: string
-  /** A person's edit of the file. */
   readonly external?: true
 }
 
@@ -29,7 +27,6 @@ export type Who = {
  * The caller appends the entry that explains them.
  */
 export function createJournal(store: WorkStore) {
-  /** The project's row, held until the commit. */
   async function hold(tx: Tx, project: string): Promise<ProjectRow> {
     const held = await store.lock(tx, project)
     if (!held) throw unknownProject(project)

@@ -108,7 +108,6 @@ export type Conflict = {
 
 export type ItemKind = 'sprint' | 'story' | 'backlog'
 
-/** A whole work-index.yaml, parsed. */
 export type WorkIndex = {
   readonly version: number
   readonly next_story?: number
@@ -130,7 +129,6 @@ export type Change = {
   readonly op: 'add' | 'set' | 'remove' | 'move'
   /** Of `set`: each field's value before and after; `undefined` as absent. Of `add` and `remove`: the whole item. */
   readonly fields: Readonly<Record<string, { readonly from?: unknown; readonly to?: unknown }>>
-  /** Of a story: the sprint it is in after, and before. */
   readonly sprint?: string
   readonly fromSprint?: string
   readonly at: number

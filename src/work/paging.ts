@@ -84,7 +84,6 @@ function piecesOf(field: string, value: unknown): (Piece | (() => Piece))[] {
   }))
 }
 
-/** A long text one after the other. */
 export const inPieces = (text: string): string[] =>
   text.match(new RegExp(`[^]{1,${pieceLength}}`, 'gu')) ?? ['']
 

@@ -8,7 +8,6 @@ const about = (given: string | undefined) =>
   given ? ` of the project ${JSON.stringify(given)}` : ''
 const in_ = (given: string | undefined) => (given ? ` in ${JSON.stringify(given)}` : '')
 
-/** Beginnings for work with the plan (seed 003). */
 const beginnings: readonly Prompt[] = [
   {
     name: 'work_status',

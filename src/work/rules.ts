@@ -18,7 +18,6 @@ export const isGoodId = (id: string): boolean =>
 export const isProjectName = (name: string): boolean =>
   /^[a-z0-9](?:[a-z0-9._-]{0,98}[a-z0-9])?$/.test(name)
 
-/** An id of that kind made of words, for a suggestion. */
 export const kebab = (words: string): string =>
   words
     .normalize('NFKD')

@@ -250,7 +250,6 @@ export function createWorkStore(dialect: Dialect) {
       tx.insert('work_change', changes.map(toChangeRow)),
     changesSince: async (reader: Reader, name: string, seq: number) =>
       (await reader.all(since({ project: name, seq }))).map(toChange),
-    /** Whether anything happened since that is for the file. */
     hasNews: async (reader: Reader, name: string, seq: number) =>
       (await reader.first(news({ project: name, seq }))) !== undefined,
     expiredLeases: async (reader: Reader, at: number, limit: number) =>

@@ -16,11 +16,9 @@ type Deps = {
 
 export type TextChange = {
   readonly text?: string | undefined
-  /** Of the text that the caller has read. */
   readonly text_sha256?: string | undefined
 }
 
-/** A text that may take its place, with what it replaces. */
 type NewText = { readonly text: string; readonly sha256: string; readonly base: string | null }
 
 export type Texts = ReturnType<typeof createTexts>
@@ -48,7 +46,6 @@ export function createTexts({ store, root, now }: Deps) {
     return { text: found.text, ...(cursor === undefined && { text_sha256: found.sha256 }) }
   }
 
-  /** Of all these items, as far as they have one. */
   async function all(
     reader: Reader,
     project: string,
@@ -85,7 +82,6 @@ export function createTexts({ store, root, now }: Deps) {
     return found
   }
 
-  /** Whether a new item of this id would come upon a text. */
   async function isThere(reader: Reader, project: string, id: string): Promise<boolean> {
     if (!root.isHolder) return false
     const found = await current(reader, project, id)

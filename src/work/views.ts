@@ -142,7 +142,6 @@ export type Hit = {
   readonly show: () => Record<string, unknown>
 }
 
-/** Title and text of an item, as they are searched. */
 type Texts = readonly [title: string, text: string]
 
 const storyTexts = ({ id, title = '', notes, comments = [], acceptance = [] }: Story): Texts => [
@@ -181,14 +180,12 @@ function scoreOf<T>(
   return words.reduce((score, word) => score + worth(word), 0)
 }
 
-/** As they are looked for. */
 export const wordsIn = (query: string): string[] =>
   query
     .toLowerCase()
     .split(/[\s\0]+/)
     .filter(Boolean)
 
-/** All whose long texts are looked through. */
 export function textIdsIn(board: Board): ReadonlySet<string> {
   const ids = new Set(board.backlog().map(({ item }) => item.id))
   for (const { item } of board.stories()) {
@@ -233,7 +230,6 @@ export function searchIn(
     .flat()
 }
 
-/** One story with all that belongs to it. */
 export function storyWhole(board: Board, { item, sprint, rev }: Placed<Story>, at: number) {
   const needs = (item.depends_on ?? []).map((id) => {
     const on = board.story(id)?.item

@@ -1,6 +1,5 @@
 import * as z from 'zod'
 
-/** What is given back of an item: as the file has it. */
 const item = z.looseObject({ id: z.string() })
 
 const lease = z.object({

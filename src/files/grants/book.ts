@@ -9,7 +9,6 @@ import type { Grant } from '../model.ts'
 import { isLive } from '../rules/grants.ts'
 import { isWithin } from '../rules/paths.ts'
 
-/** What has changed about the grants of this node. */
 type GrantChange = {
   readonly live: readonly Grant[]
   /** Ids of those that ended: what works under them ends, too. */

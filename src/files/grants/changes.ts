@@ -48,7 +48,6 @@ export type NewGrant = Pick<
     readonly actor: Actor
     /** When it was looked at, where that was before. */
     readonly pinnedAt?: number
-    /** The call that makes it. */
     readonly call?: string | undefined
   }
 
@@ -270,5 +269,4 @@ export const grantTable: RecordedTable = {
   describe: ({ id, path }) => `grant ${id} of ${JSON.stringify(path)}`,
 }
 
-/** For the `data` of the entry that changes the row. */
 const storedGrant = (row: GrantRow, before?: GrantRow) => storedIn(grantTable, row, before)

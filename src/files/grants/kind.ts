@@ -178,14 +178,12 @@ type SettlingDeps = Pick<Deps, 'end' | 'store' | 'approvals' | 'now'> & {
   readonly accessOf: (approval: Approval) => AskedAccess
 }
 
-/** A request that was answered along with another. */
 type Settled = { readonly id: string; readonly summary: string }
 
 type Chosen = Pick<Grant, 'path' | 'permission'>
 
 /** What a choice means for what was granted and asked for before: what was chosen must open what was asked (GR3). */
 function createSettling({ end, store, approvals, accessOf, now }: SettlingDeps) {
-  /** The question as the rule over grants takes it. */
   function askedBy(approval: Approval): Asked {
     const { real: path, permission, session } = accessOf(approval)
     const holder = { kind: 'agent', agent: approval.requester, session: session ?? '' } as const

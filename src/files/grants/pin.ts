@@ -84,7 +84,6 @@ type Inside = {
   readonly folders: number
   readonly bytes: number
   readonly sample: readonly string[]
-  /** There is more than was counted. */
   readonly capped: boolean
 }
 
@@ -184,7 +183,6 @@ async function soon<T>(work: Promise<T>, otherwise: T): Promise<T> {
 
 type Deps = { readonly guard: Guard; readonly where: Where }
 
-/** What lies there, if a grant for it would open something; throws why not. */
 export async function grantable(
   given: string,
   permission: Permission,

@@ -73,7 +73,6 @@ export function createReplaced({ node, approvals, latest, underWay, now }: Deps)
     )
   }
 
-  /** What is granted, and when that was looked at. */
   function pinFor(approval: Approval, { path, kind, dev, ino, born = null }: Pin) {
     const asked = pinnedAt(approval)
     const { at = asked, found } = looks.get(approval.id) ?? {}

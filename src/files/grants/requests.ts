@@ -44,7 +44,6 @@ type Deps = Pick<
   readonly decideNow: (caller: Caller, abs: string, need: Need) => Promise<GrantVerdict>
   readonly opens: (grant: Grant) => Promise<boolean>
   readonly refresh: () => Promise<void>
-  /** Those that the caller can use now. */
   readonly of: (caller: Caller) => Promise<readonly Grant[]>
   readonly joined: Joined
 }
@@ -117,7 +116,6 @@ export function createRequests(deps: Deps): Requests {
     return !covers(known.grant, real) || !(await deps.decideNow(caller, real, need)).grant
   }
 
-  /** What a person said when they denied it for good. */
   async function reasonOf({ approval: id }: Grant) {
     const approval = id === null ? undefined : await approvals().get(id)
     return approval ? reasonIn(approval) : {}
@@ -252,7 +250,6 @@ const wholes = new Map([
   ['/', 'the whole disk'],
 ])
 
-/** What is asked for, where it is everything. */
 const wholeName = (path: string, home: string): string | undefined =>
   wholes.get(path === home ? '~' : path)
 

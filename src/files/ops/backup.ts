@@ -45,7 +45,6 @@ function backUp(parent: Parent, present: Present, isLinking: boolean): string {
   throw new FileFault('exists', 'There are too many backups beside the file.', parent.real)
 }
 
-/** The name that a backup would get now. */
 export function nextBackup(parent: Parent): string | undefined {
   for (let number = 0; number < mostBackups; number++) {
     const name = backupName(parent.name, number)

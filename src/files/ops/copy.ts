@@ -114,23 +114,19 @@ export const mayRun = ({ root }: Confined, real: string): boolean =>
 
 export const withoutRunning = (mode: number): number => mode & 0o666
 
-/** A name in an open folder. */
 type Spot = {
   readonly confined: Confined
   readonly fd: number
   readonly name: string
-  /** Of a name that is no text. */
   readonly bytes?: Buffer | undefined
   readonly real: string
 }
 
-/** What was copied, as it was then. */
 type Copied = { add(real: string, stat: BigIntStats): void; readonly check: CheckGoing }
 
 type How = {
   /** Throws when nobody waits for it any longer. */
   rest(): Promise<void>
-  /** Of a file there, by what it was. */
   modeOf(mode: number): number
   /** Awaited right before it gets its name, with what the copy is. */
   whole(stat: BigIntStats): Promise<void>

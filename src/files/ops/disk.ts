@@ -35,7 +35,6 @@ export function unless<T>(codes: readonly string[], act: () => T): T | undefined
   }
 }
 
-/** Up to so many bytes; fewer where the file ends. */
 export function readAt(fd: number, position: number, length: number): Buffer {
   const bytes = Buffer.allocUnsafe(length)
   let filled = 0
@@ -47,7 +46,6 @@ export function readAt(fd: number, position: number, length: number): Buffer {
   return filled === length ? bytes : bytes.subarray(0, filled)
 }
 
-/** All of a small file, or of one its beginning. */
 export function contentAt(
   confined: Confined,
   path: string,
@@ -67,7 +65,6 @@ export function writeAll(fd: number, bytes: Uint8Array, position = 0): void {
 /** What is copied or hashed between two looks at whether others wait. */
 export const pieceBytes = 1024 * 1024
 
-/** SHA-256 of what a descriptor holds, as hex. `each` is handed every piece. */
 export async function hashOf(
   fd: number,
   rest: () => Promise<void>,

@@ -31,7 +31,6 @@ export function applyEdit(text: string, edit: Edit, number: number): string {
 /** The text with plain line ends, and where a place in it is in the text as it stands. */
 function withoutReturns(text: string): { plain: string; real(place: number): number } {
   if (!text.includes('\r\n')) return { plain: text, real: (place) => place }
-  // Where in the plain text a return was left out.
   const gone: number[] = []
   for (let at = text.indexOf('\r\n'); at !== -1; at = text.indexOf('\r\n', at + 2))
     gone.push(at - gone.length)

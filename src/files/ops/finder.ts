@@ -10,7 +10,6 @@ import { createThreads } from './threads.ts'
 export type Finder = {
   /** Whether it is worth to look closer, decided on the bytes; `odd` where they are not plainly UTF-8. */
   hint(bytes: Buffer): 'no' | 'maybe' | 'odd'
-  /** Of each text how many lines have a match; of them so many in all, the first. */
   linesOf(texts: readonly SearchedText[], most: number): Promise<readonly Matched[]>
 }
 

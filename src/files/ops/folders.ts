@@ -12,7 +12,6 @@ import { closing } from './disk.ts'
 const largeFolder = 1024 * 1024
 const entriesAtOnce = 1024
 
-/** What a folder lists under one name. */
 export type Entry = Pick<Dirent, 'name' | 'isFile' | 'isDirectory' | 'isSymbolicLink'> & {
   /** Of a name that is no UTF-8 or looks as if it were none: by these it is found, and told from others. */
   readonly bytes?: Buffer
@@ -41,7 +40,6 @@ export function entriesIfOpen(confined: Confined, fd: number): Iterable<Entry> {
   }
 }
 
-/** Those names in a folder that are meant. */
 export function namesIn(
   confined: Confined,
   path: string,
@@ -82,7 +80,6 @@ const oddIn = (path: string): Entry[] =>
     }
   })
 
-/** What to hand to `fs` for an entry of an open folder. */
 export const pathOfEntry = (
   confined: Confined,
   fd: number,
@@ -101,10 +98,8 @@ export const typeOf = (
         ? 'link'
         : 'other'
 
-/** What stat says of an entry, as a list shows it. */
 export type Seen = Pick<Stat, 'type' | 'size' | 'modifiedAt'>
 
-/** Undefined for what is gone. */
 export function seenAt(path: string | Buffer): Seen | undefined {
   const stat = fs.lstatSync(path, { throwIfNoEntry: false })
   if (!stat) return undefined
@@ -112,7 +107,6 @@ export function seenAt(path: string | Buffer): Seen | undefined {
   return { type: typeOf(stat), size, modifiedAt: Math.floor(stat.mtimeMs) }
 }
 
-/** Where we are, unless that folder is gone. */
 function workingFolder(): string {
   try {
     return process.cwd()

@@ -31,7 +31,6 @@ const excluded = new Set([
 /** Made by tools, in great numbers, and hardly ever meant. */
 export const isExcluded = (name: string): boolean => excluded.has(name)
 
-/** The rules of one folder that has some, and of those above it. */
 export type Rules = { readonly folder: string; readonly own: Ignore; readonly above?: Rules }
 
 /** Bounds what a hostile file can cost: the library's patterns try again from every star (PV7). */
@@ -41,7 +40,6 @@ export const loadIgnore = async () => (await import('ignore')).default
 
 type Make = Awaited<ReturnType<typeof loadIgnore>>
 
-/** The rules that hold in an open folder. */
 export function rulesIn(
   make: Make,
   confined: Confined,
@@ -53,7 +51,6 @@ export function rulesIn(
   return { folder: folder.real, own: make().add(patterns), ...(above && { above }) }
 }
 
-/** Also those of the folders above, up to the root. */
 export function rulesAt(make: Make, confined: Confined, real: string): Rules | undefined {
   if (real === '') return undefined
   const folder = dirname(real) === '.' ? '' : dirname(real)

@@ -91,7 +91,6 @@ function overwrite(fd: number, old: Buffer, bytes: Buffer): void {
 type Both = { readonly old: Buffer; readonly fresh: Buffer }
 type Head = {
   readonly pid: number
-  /** The grant, and the path of its file. */
   readonly key: string
   readonly path: string
   readonly mode: number
@@ -100,7 +99,6 @@ type Head = {
   readonly length: number
 }
 
-/** The file, as stat or its root has it. */
 type Inode = Pick<BigIntStats, 'dev' | 'ino'> | Pick<Root, 'dev' | 'ino'>
 
 const folder = 'in-place'
@@ -143,7 +141,6 @@ const inStore = <T>(roots: Roots, name: string, use: (parent: Parent) => T): T =
 /** No change takes longer: its call is over by then. Somebody else has the number of its worker after that. */
 const longestMs = 60_000
 
-/** How soon a worker is looked after that may still be at it. */
 const lookEvery = 1000
 
 /** When a worker starts: what one before it did not finish is as it was before. */

@@ -38,7 +38,6 @@ export async function inTurn<T>(
   }
 }
 
-/** What the turn of a name is taken by. */
 export const pathOfEnd = ({ confined, parent }: End): string =>
   join(confined.root.path, parent.real)
 

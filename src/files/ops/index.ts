@@ -1,4 +1,3 @@
-/** Everything the file worker does, on top of pinned roots. */
 import type { OpMap } from '../worker/context.ts'
 import { copy } from './copy.ts'
 import { rootOf } from './disk.ts'

@@ -102,7 +102,6 @@ async function makeShards(context: OpContext): Promise<void> {
   hasShards.add(context.roots)
 }
 
-/** A kept content, checked against its name. */
 export function keptContent(context: OpContext, sha256: string): Buffer {
   const path = pathOf(sha256)
   const found = unless(['not_found'], () => contentAt(store(context), path))
@@ -111,7 +110,6 @@ export function keptContent(context: OpContext, sha256: string): Buffer {
   throw new FileFault('unreadable', 'The kept version is damaged.')
 }
 
-/** How many bytes went with it. */
 export function drop(context: OpContext, sha256: string): number {
   const remove = ({ at, name }: Parent) => {
     const { size } = fs.lstatSync(at(name))
@@ -123,11 +121,9 @@ export function drop(context: OpContext, sha256: string): number {
   return unless(['not_found'], act) ?? 0
 }
 
-/** The folders that contents lie in, by the first letters of their names. */
 export const shardsOf = (context: OpContext): string[] =>
   namesIn(store(context), '', (name) => /^[0-9a-f]{2}$/.test(name)).sort()
 
-/** What lies in one of them, and was kept last before that time. */
 export function keptIn(context: OpContext, shard: string, before: number): string[] {
   const versions = store(context)
   const isOld = (path: string) =>

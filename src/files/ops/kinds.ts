@@ -7,7 +7,6 @@ export type FileType = { readonly kind: Kind; readonly mime: string }
 
 const word = 'application/vnd.openxmlformats-officedocument.wordprocessingml.document'
 
-/** Documents whose text we take out. */
 export const hasText = (mime: string): boolean => mime === 'application/pdf' || mime === word
 export const isWord = (mime: string): boolean => mime === word
 
@@ -24,7 +23,6 @@ export function mayBeDocument(start: Buffer): boolean {
   return isPdf(start) || isCompound(start) || start.subarray(0, 4).equals(packed)
 }
 
-/** By its first bytes, where they tell. */
 export async function typeByContent(start: Buffer, name: string): Promise<FileType | undefined> {
   if (isPdf(start)) return { kind: 'document', mime: 'application/pdf' }
   const { fileTypeFromBuffer } = await import('file-type')

@@ -11,7 +11,6 @@ const asFile = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY
 
 export type Leaf = { readonly fd: number; readonly stat: BigIntStats }
 
-/** What stands under a name itself, a link where it is one. */
 export const leafStat = (path: string | Buffer): BigIntStats | undefined =>
   fs.lstatSync(path, { bigint: true, throwIfNoEntry: false })
 

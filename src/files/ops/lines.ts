@@ -5,9 +5,7 @@ import type { Coding } from './text.ts'
 /** Where the text lies: as many bytes on disk from `from` to before `to`. */
 type Span = { readonly from: number; readonly to: number }
 export type Lines = Span & {
-  /** The first line that is not in it, where there is one. */
   readonly next?: number
-  /** Lines in all, where the end was seen. */
   readonly total?: number
   /** Where it begins, when lines that were asked for lie before it and did not fit. */
   readonly before?: number
@@ -17,7 +15,6 @@ export type Lines = Span & {
 export type Source = {
   readonly size: number
   readonly coding: Coding
-  /** Up to so many bytes. */
   read(position: number, length: number): Buffer
 }
 
@@ -52,7 +49,6 @@ export async function linesBetween(
   const start = coding.mark.length
   let line = 1
   let from = first === 1 ? start : -1
-  // The end of the last whole line that fits.
   let to = -1
   let toLine = first
   const isFull = (place: number) => from !== -1 && place - from > budget
@@ -93,7 +89,6 @@ export async function linesBetween(
   }
 }
 
-/** The last lines, as many of them as fit. */
 export async function lastLines(
   { read, size, coding }: Source,
   { count, most }: { count: number; most: number },

@@ -30,19 +30,16 @@ type Folder = {
   readonly real: string
   /** Relative to where was asked. */
   readonly path: string
-  /** The same as cursors have it. */
   readonly cursor: string
   readonly rules: Rules | undefined
 }
 
-/** A name, and its bytes where it is no text. */
 type Name = Pick<Entry, 'name' | 'bytes'>
 
 type Listing = {
   readonly confined: Confined
   readonly makeIgnore: Awaited<ReturnType<typeof loadIgnore>> | undefined
   readonly found: ReturnType<typeof createColumns>
-  /** Without sizes and times. */
   readonly bare: boolean
   /** One more than the page takes, to know whether there is more. */
   readonly wanted: number

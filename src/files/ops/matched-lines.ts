@@ -2,13 +2,10 @@ import { plainText } from '#base/plain.ts'
 
 type MatchedLine = { readonly line: number; readonly snippet: string }
 
-/** A text, and the line after which those with a match are wanted. */
 export type SearchedText = { readonly text: string; readonly after: number }
 
-/** How many lines have a match, and the first of those that are wanted. */
 export type Matched = { readonly count: number; readonly lines: readonly MatchedLine[] }
 
-/** Where in a text the first match begins, or -1. */
 export type PlaceIn = (text: string) => number
 
 const longestSnippet = 200
@@ -27,7 +24,6 @@ export function matchedIn(
   })
 }
 
-/** Lines are counted from 1. */
 export function matchedLines(
   { text, after }: SearchedText,
   most: number,

@@ -63,11 +63,9 @@ function checkNotInside(from: Place, to: Place): void {
 export type Leave = {
   /** Trust or a person has looked at where it goes. */
   readonly reviewed?: boolean
-  /** Where it stood before it came into the trash. */
   readonly origin?: string | undefined
   /** Nobody waits any longer: a copy that is not whole is given up. */
   cancelled?(): boolean
-  /** What its call is answered when it is done. */
   answer(stat: BigIntStats): object
 }
 
@@ -183,7 +181,6 @@ async function checkInside(
   })
 }
 
-/** Whether a file has an execute bit, or one in a folder has. */
 async function hasProgram(end: End, rest: () => Promise<void>): Promise<boolean> {
   const stat = leafStat(pathOf(end))
   if (!stat?.isDirectory()) return isProgram(stat)

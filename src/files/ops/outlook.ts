@@ -6,7 +6,6 @@ import type { Outlook, Place } from '../worker/protocol.ts'
 import { closing, hashOf, rootOf, unless } from './disk.ts'
 import { leafStat } from './leaf.ts'
 
-/** This very file comes to stand there, and the answer is then that. */
 export const outlookOf = (
   { root }: Confined,
   { real }: Parent,

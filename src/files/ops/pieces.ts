@@ -37,7 +37,6 @@ function pieceBetween({ read, size, coding }: Source, wanted: number, to: number
   return { from, to: next, bytes, ...(next < size && { next }) }
 }
 
-/** Bytes at the start that belong to a character before. */
 function tornStart(
   read: Source['read'],
   bytes: Buffer,

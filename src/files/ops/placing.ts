@@ -16,7 +16,6 @@ export type Temporary = {
   isPlaced: boolean
 }
 
-/** What takes away that which is being made. */
 const unplaced = new Set<() => void>()
 
 /** Takes all of it away. Whoever writes to it fails then: only for a worker that goes right after. */
@@ -83,7 +82,6 @@ export function isFree(path: string): boolean {
   return look() === undefined
 }
 
-/** Takes a name by a link, as `isLinked`. */
 function isTaken(from: string, to: string): boolean {
   try {
     return isLinked(from, to)
@@ -100,7 +98,6 @@ export function placeAtFree(made: Temporary, to: string): void {
   made.isPlaced = true
 }
 
-/** Puts a finished file in the place of whatever stands under the name. */
 export function placeOver(made: Temporary, to: string): void {
   fs.renameSync(made.path, to)
   made.isPlaced = true

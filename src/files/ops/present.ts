@@ -19,7 +19,6 @@ export type Wanted = {
   readonly at: Place
   readonly how: 'create' | 'replace' | 'put'
   readonly reviewed?: boolean | undefined
-  /** Only if the content is still this one. */
   readonly expected?: string | undefined
   readonly backup?: boolean | undefined
   /** Of a file that is put back. Otherwise the one it has, or that of new files. */

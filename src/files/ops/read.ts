@@ -184,7 +184,6 @@ const told = ({ next, total, before }: Given) => ({
   ...(total !== undefined && { lines: total }),
 })
 
-/** UTF-8 goes out as it is, without its mark. */
 function asUtf8({ from, bytes }: Given, coding: Coding): Buffer {
   const text = from === 0 ? bytes.subarray(coding.mark.length) : bytes
   return coding.encoding === 'utf-8' && isUtf8(text)

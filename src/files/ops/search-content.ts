@@ -171,7 +171,6 @@ async function matchesIn(
   return { count: found.reduce((sum, { count }) => sum + count, 0), hits }
 }
 
-/** The last line of a file that earlier pages had. */
 function lineAfter(after: Found, file: At): number {
   const by = order({ ...file, line: after.line }, after)
   return by === 0 ? after.line : by < 0 ? Infinity : 0

@@ -12,14 +12,12 @@ import { foldersBelow } from './tree.ts'
 /** A folder with those of its files that the search is for; without `fd` it stands for a root that is a file. */
 export type Searched = {
   readonly confined: Confined
-  /** The number of its place among those asked for. */
   readonly place: number
   readonly fd?: number
   readonly real: string
   readonly names: readonly string[]
 }
 
-/** The path of one of its files, relative to the root. */
 export const pathIn = ({ fd, real }: Searched, name: string): string =>
   fd === undefined ? '' : below(real, name)
 
@@ -71,7 +69,6 @@ function* searchedIn(
   }
 }
 
-/** A file that was asked for by its path. */
 function* oneOf(
   confined: Confined,
   place: number,
@@ -90,6 +87,5 @@ function ofTypes(types: readonly string[]): (name: string) => boolean {
   }
 }
 
-/** One spelling for names that look the same. */
 export const folded = (text: string): string =>
   (/[^ -~]/.test(text) ? text.normalize('NFC') : text).toLowerCase()

@@ -16,7 +16,6 @@ const marked: readonly Coding[] = [
   { encoding: 'utf-16be', mark: Buffer.from([0xfe, 0xff]) },
 ]
 
-/** How much of a file is looked at where it is not read whole. */
 export const sampleBytes = 64 * 1024
 
 /** The coding of a text in Unicode; the bytes may end amid a character where they are not the whole file. */
@@ -41,7 +40,6 @@ function decodedFatally(bytes: Buffer, encoding: string, isWhole: boolean): stri
   }
 }
 
-/** Bytes up to the last character that is whole. */
 export function withoutTornEnd(bytes: Buffer): Buffer {
   for (let back = 1; back <= Math.min(3, bytes.length); back++) {
     const byte = bytes[bytes.length - back] ?? 0

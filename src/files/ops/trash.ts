@@ -224,7 +224,6 @@ function recordOf(bin: Confined, id: string): Readonly<Record<string, unknown>> 
   }
 }
 
-/** Where it was, by its record. */
 function originOf(bin: Confined, id: string): string | undefined {
   const { origin, path } = recordOf(bin, id) ?? {}
   return [origin, path].find((one) => typeof one === 'string')

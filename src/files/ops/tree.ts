@@ -1,4 +1,3 @@
-/** Going through a whole tree, for searches and sums. */
 import fs from 'node:fs'
 import type { BigIntStats } from 'node:fs'
 import type { Confined, Parent } from '../confine/types.ts'
@@ -19,7 +18,6 @@ export type Folder = OpenFolder & {
   readonly odd: readonly Buffer[]
 }
 
-/** Whether to go into a folder. */
 export type Enters = (name: string, real: string) => boolean
 
 const filesAtOnce = 4096
@@ -63,10 +61,8 @@ export function* foldersBelow(
   }
 }
 
-/** A name in a folder that is held open. */
 export type End = { readonly confined: Confined; readonly parent: Parent }
 
-/** All that is in a folder, each with the open folder it lies in and its path. */
 export async function eachInside(
   turn: () => Promise<void>,
   { confined, parent }: End,

@@ -66,7 +66,6 @@ function sizeAt(name: string, path: string | Buffer): Sized[] {
   return stat ? [{ path: name, bytes: stat.size }] : []
 }
 
-/** The largest of those so far and of the files of another folder. */
 function largestOf(so: readonly Sized[], folder: string, files: readonly Sized[]): Sized[] {
   const least = so.length < mostFiles ? 0 : (so.at(-1)?.bytes ?? 0)
   const more = files.filter(({ bytes }) => bytes > least)
@@ -86,6 +85,5 @@ function namesBelow(real: string, top: string): string[] {
   return path === '' ? [] : path.split('/')
 }
 
-/** The folders, so far down, that a folder counts for. */
 const foldersOf = (names: readonly string[], depth: number): string[] =>
   names.slice(0, depth).map((_, at) => names.slice(0, at + 1).join('/'))

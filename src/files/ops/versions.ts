@@ -25,7 +25,6 @@ export const readVersion: RunOp<'readVersion'> = async (context, { sha256, maxBy
   return { size: bytes.length, kind: 'text', body: piece.bytes }
 }
 
-/** About so many in one answer. */
 const mostNamed = 10_000
 
 export const keptVersions: RunOp<'keptVersions'> = async (context, { before, after = '' }) => {

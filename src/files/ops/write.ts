@@ -34,7 +34,6 @@ async function diffOf(context: OpContext, { at }: Ask<'write'>, from: Buffer, to
   return textDiff(old, now, nameOf(context, at)) || undefined
 }
 
-/** The body in the encoding that is wanted. */
 async function bytesOf(
   { encoding }: Ask<'write'>,
   body: Buffer,

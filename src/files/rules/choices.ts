@@ -20,7 +20,6 @@ export type Pin = Pick<Grant, 'path' | 'kind'> & Inode
 
 export type AskedAccess = {
   readonly permission: 'read' | 'read-write'
-  /** Without links, as far as it is there. */
   readonly real: string
   /** Nothing where nothing was there that can be granted. */
   readonly pin: Pin | null
@@ -31,7 +30,6 @@ export type AskedAccess = {
 
 type Chosen = Pin & Pick<Grant, 'permission' | 'scope' | 'session' | 'expiresAt'>
 
-/** The grant that a choice makes; throws why there is none. */
 export function chosenGrant(
   choice: GrantChoice,
   asked: AskedAccess,

@@ -9,7 +9,6 @@ export type Holder =
 
 export type Asked = {
   readonly holder: Holder
-  /** Absolute and normalised. */
   readonly path: string
   readonly need: Need
   readonly now: number
@@ -83,13 +82,11 @@ export function inTheWay(
 
 type Given = Pick<Grant, 'permission' | 'scope' | 'session' | 'expiresAt'>
 
-/** Whether one gives all that the other does, for as long. */
 export const outlasts = (one: Given, other: Given): boolean =>
   allowed[other.permission].every((need) => allows(one.permission, need)) &&
   (one.scope === 'permanent' || (other.scope === 'session' && one.session === other.session)) &&
   (one.expiresAt === null || (other.expiresAt !== null && other.expiresAt <= one.expiresAt))
 
-/** All that have a say about a path. */
 export const coveringOf = (grants: readonly Grant[], asked: Omit<Asked, 'need'>): Grant[] =>
   grants.filter((grant) => isFor(grant, asked) && covers(grant, asked.path))
 
@@ -116,7 +113,6 @@ export function closedBelow(
   return [...new Set(closed)].map((path) => belowFolder(path, root.path))
 }
 
-/** Denials of single files for this holder, wherever they lie. */
 export const deniedFiles = (
   grants: readonly Grant[],
   asked: Pick<Asked, 'holder' | 'now'>,
@@ -125,7 +121,6 @@ export const deniedFiles = (
     (grant) => grant.permission === 'deny' && grant.kind === 'file' && isFor(grant, asked),
   )
 
-/** Not revoked and not over. */
 export const isLive = ({ revokedAt, expiresAt }: Grant, now: number): boolean =>
   revokedAt === null && (expiresAt === null || expiresAt > now)
 

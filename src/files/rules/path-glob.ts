@@ -5,7 +5,6 @@ const mostAlternatives = 64
 
 export type PathMatcher = (path: string) => boolean
 
-/** Whether a query is meant as a glob rather than as plain text. */
 export const isPathGlob = (text: string): boolean => /[*?]|\{[^{}]*,[^{}]*\}/.test(text)
 
 /**

@@ -15,7 +15,6 @@ export type Where = {
   readonly workspace: string
   /** As config names it, which may lead there over links. */
   readonly given?: string
-  /** Whether backslashes separate names, as on Windows. */
   readonly windows?: boolean
 }
 
@@ -64,7 +63,6 @@ export function understandPath(given: string, where: Where): Understood {
   return { area: 'absolute', path: windows ? `${names.join('\\')}` : `/${names.join('/')}` }
 }
 
-/** Where it lies on this disk. */
 export function absoluteOf(given: string, where: Where): string {
   const { area, path } = understandPath(given, where)
   return area === 'workspace' ? join(where.workspace, path) : path

@@ -5,7 +5,6 @@ export type KeptVersion = {
   readonly path: string
   readonly sha256: string
   readonly size: number
-  /** When it was replaced. */
   readonly at: number
 }
 
@@ -42,7 +41,6 @@ export function versionsToDrop(
   })
 }
 
-/** Of the contents that lie there, those that none of these versions needs. */
 export function contentsToDrop(
   lying: readonly string[],
   kept: readonly Pick<KeptVersion, 'sha256'>[],
@@ -58,7 +56,6 @@ export const bytesOf = (kept: readonly KeptVersion[]): number =>
     0,
   )
 
-/** Deleted files whose time in the trash is over. */
 export const trashToPurge = <T extends { readonly deletedAt: number }>(
   items: readonly T[],
   retentionMs: number,

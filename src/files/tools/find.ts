@@ -159,16 +159,13 @@ const hasSize = ({ size_bytes }: ListedFile) => size_bytes !== undefined
 /** To count each of ten thousand to the letter takes as long as the list. */
 const roughBytes = ({ name }: ListedFile) => 2 * Buffer.byteLength(name) + 100
 
-/** Where a list goes on of which so many were shown. */
 function cursorAt({ entries, next }: Listing, shownCount: number): string | undefined {
   const last = entries[shownCount - 1]
   return last && shownCount < entries.length ? cursorOf(last) : next
 }
 
-/** As `ls -F` writes them. */
 const marks: Partial<Record<Listed['type'], string>> = { folder: '/', link: '@' }
 
-/** Each name once, below its folder. */
 function treeLine({ path: at, type }: Listed): string {
   const names = at.split('/')
   const name = names.pop() ?? ''

@@ -16,11 +16,9 @@ export type FileToolDeps = {
   readonly files: Files
   readonly grants: GrantToolDeps
   readonly setup: SetupDeps
-  /** Another workspace that was chosen since the start, if so. */
   readonly nextWorkspace: () => string | undefined
 }
 
-/** What agents and people do with files, and how agents come to them. */
 export const fileTools = ({ files, grants, setup, nextWorkspace }: FileToolDeps): Tool[] => [
   ...[
     ...readTools(files),
@@ -51,7 +49,6 @@ function withTargets(tool: Tool, { places, stateOf }: Pick<Files, 'places' | 'st
   }
 }
 
-/** Where a file that is moved or copied comes to lie. */
 const arrivalIn = ({ source, destination }: Input) =>
   typeof source === 'string' && typeof destination === 'string'
     ? { destination: destinationOf(destination, source) }

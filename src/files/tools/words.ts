@@ -14,7 +14,6 @@ export const path = z.string().describe('In the workspace, or full')
 export const cursor = z.string().optional()
 export const limit = effort(z.int().min(1).max(10_000)).optional()
 
-/** The `paths` of a tool that reads one path. */
 export const readsPath = (input: { readonly path: string }): readonly PathRequest[] => [
   { path: input.path, need: 'read' },
 ]

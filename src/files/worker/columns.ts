@@ -11,7 +11,6 @@ const types = new Map(
   Object.entries(letters).map(([type, letter]) => [letter, type as Stat['type']]),
 )
 
-/** Takes entries as they are found. */
 export function createColumns(isBare: boolean) {
   const paths: string[] = []
   const found: string[] = []
@@ -28,7 +27,6 @@ export function createColumns(isBare: boolean) {
       sizes.push(size)
       times.push(modifiedAt)
     },
-    /** The first so many of them. */
     first(count: number): { entries: Columns; body?: Buffer } {
       const names = paths.slice(0, count)
       const other = [...cursors].filter(([place]) => place < count)
@@ -46,7 +44,6 @@ export function createColumns(isBare: boolean) {
   }
 }
 
-/** The entries again, one by one. */
 export function listedOf({ entries, body }: Pick<Answered<'list'>, 'entries' | 'body'>): Listed[] {
   const { paths, types: found, cursors } = entries
   const numbers = new Float64Array(2 * paths.length)
@@ -64,5 +61,4 @@ export function listedOf({ entries, body }: Pick<Answered<'list'>, 'entries' | '
 const withCursor = (one: Listed, cursor: string | undefined): Listed =>
   cursor === undefined ? one : { ...one, cursor }
 
-/** By which a list goes on after an entry. */
 export const cursorOf = ({ path, cursor = path }: Listed): string => cursor

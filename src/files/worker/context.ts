@@ -1,4 +1,3 @@
-/** What an operation works with. */
 import type { Guard } from '../rules/guard.ts'
 import type { Roots } from '../confine/types.ts'
 import type { Answered, Ask, Op, Outlook, WorkerSetup } from './protocol.ts'

@@ -30,34 +30,26 @@ export type Call = {
   readonly ask: unknown
   readonly body: Uint8Array | undefined
   readonly isRead: boolean
-  /** The grants that it works under. */
   readonly grants: readonly string[]
   readonly onProgress: ((progress: Progress) => void) | undefined
-  /** Called when a worker has received the whole of it. */
   onReceived(): void
   /** The worker must not do anything visible yet. */
   isHeld: boolean
-  /** Its deadline is over. */
   isLate: boolean
   /** Its caller has an answer. The worker may still be busy with it. */
   isSettled: boolean
-  /** Workers that crashed while they had it. */
   crashes: number
-  /** The result that the worker announced before it acted. */
   outlook: Outlook | undefined
-  /** The process that has it. */
   worker: WorkerProcess | undefined
   readonly deadline: NodeJS.Timeout
   readonly resolve: (answer: object) => void
   readonly reject: (error: Error) => void
 }
 
-/** One process of the file worker, and the calls that it has. */
 export type WorkerProcess = {
   /** The roots that it was started with, or has been told of since. */
   roots: readonly Root[]
   readonly calls: ReadonlyMap<number, Call>
-  /** When it became ready. */
   readyAt: number | undefined
   /** The daemon ends it, so its calls have not made it crash. */
   isEnding: boolean
@@ -71,7 +63,6 @@ export type WorkerProcess = {
   waitForWrites(timeoutMs: number): Promise<void>
   /** Folders in which it may have left a temporary file. */
   unfinishedFolders(): readonly string[]
-  /** Lets it finish its calls and exit. */
   finish(): void
   /** Makes it remove its temporary files and exit at once. */
   leave(): void
@@ -80,15 +71,12 @@ export type WorkerProcess = {
 
 type Options = {
   readonly setup: WorkerSetup
-  /** The program that is the worker. */
   readonly entry: string
   readonly landlock: boolean
-  /** Fill the cache of compiled code. */
   readonly warm: boolean
   readonly log: Log
   onReady(head: ReadyHead): void
   onAnswer(call: Call, head: AnswerHead, body: Buffer): void
-  /** It may be able to take another call. */
   onRoom(): void
 }
 

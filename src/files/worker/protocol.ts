@@ -15,7 +15,6 @@ export type Root = {
   readonly hardLinks: boolean
 }
 
-/** All that a worker is told when it starts. */
 export type WorkerSetup = {
   readonly roots: readonly Root[]
   readonly guard: GuardSettings
@@ -77,7 +76,6 @@ export type Listed = {
  */
 export type Columns = {
   readonly paths: readonly string[]
-  /** A letter for each. */
   readonly types: string
   /** Of those that have one, by their number. */
   readonly cursors?: Readonly<Record<number, string>>
@@ -103,7 +101,6 @@ export type SearchHit = {
 export type Skipped = {
   readonly why: 'document' | 'sensitive' | 'too_large' | 'unreadable'
   readonly count: number
-  /** A few of them. */
   readonly first: readonly Pick<SearchHit, 'root' | 'path'>[]
 }
 
@@ -358,14 +355,12 @@ export const changing: ReadonlySet<Op> = new Set<Op>([
   'restoreVersion',
 ])
 
-/** A question on the wire; its body follows the head. */
 export type RequestHead = {
   readonly id: number
   readonly op: Op
   readonly ask: unknown
   /** It waits before the first thing that anyone could see, until `go` comes or `cancel`. */
   readonly held?: true
-  /** Somebody wants to hear how far it is. */
   readonly progress?: true
 }
 export type GoHead = { readonly go: number }

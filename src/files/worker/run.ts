@@ -12,7 +12,6 @@ import type { ReplyHead, WorkerSetup } from './protocol.ts'
 const inbound = { head: 2 ** 26, body: 2 ** 32 }
 
 type Around = {
-  /** What is done before the first request. */
   begin?(roots: Roots, all: WorkerSetup['roots']): void
   /** What is done when it is told to go at once. Nothing is awaited. */
   leave?(): void

@@ -44,7 +44,6 @@ type Deps = {
   send(head: ReplyHead, body?: Uint8Array): boolean
   /** Resolves when the other side has it, whatever becomes of us. */
   tell(head: ReplyHead): Promise<void>
-  /** Of what went wrong by our own fault. */
   complain(message: string): void
 }
 
@@ -122,7 +121,6 @@ export function createProgress(send: (progress: Progress) => void, now = () => p
 const share = 4
 
 export type Turns = {
-  /** Begins a share: something new is worked on from here. */
   begin(): void
   /** Goes on at once while the share lasts; else waits until whoever came in the meantime was served. */
   turn(): Promise<void>

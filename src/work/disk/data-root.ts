@@ -39,11 +39,9 @@ export function openDataRoot(folder: string, log: Log) {
     isHolder: free !== undefined && trouble === undefined,
     trouble: () => trouble,
     folderOf: (project: string) => join(folder, 'projects', project),
-    /** Whether this real path lies in it. */
     holds: (path: string) => path.startsWith(join(realpathSync(folder), sep)),
     readRegistry: () => textInside(folder, 'config.yaml') ?? '',
     writeRegistry: (text: string) => writeFileAtomic(registryPath, text, 0o644),
-    /** Changes with the registry. */
     registryMark: () => {
       try {
         const { ino, size, mtimeNs, ctimeNs } = statSync(registryPath, { bigint: true })
@@ -52,7 +50,6 @@ export function openDataRoot(folder: string, log: Log) {
         return 'none'
       }
     },
-    /** The folders of a project, and the schema that its file names. */
     prepare(project: string): void {
       const own = folderInside(folder, `projects/${project}`)
       for (const part of ['BACKLOG', 'COMPLETE', 'PROMPTS', 'SCHEMA']) folderInside(own, part)

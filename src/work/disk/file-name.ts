@@ -27,7 +27,6 @@ export function fileNameOf(id: string): string {
   return `${name.replaceAll(/[^\w-]/g, '').slice(0, 40)}~${sha256Hex(id).slice(0, 32)}`
 }
 
-/** The id again, as far as the name tells it. */
 export function idIn(name: string): string {
   try {
     return name.includes('~') ? name : decodeURIComponent(name)

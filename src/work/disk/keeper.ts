@@ -29,7 +29,6 @@ type Deps = {
   readonly store: WorkStore
   readonly boards: Boards
   readonly journal: Journal
-  /** The folder of a project. */
   readonly folderOf: (project: string) => string
   /** Whether a plan that is a link may not lead to this path (PV4). */
   readonly isProtected: (path: string) => boolean
@@ -66,7 +65,6 @@ export function createKeeper(deps: Deps) {
   const timers = new Map<string, NodeJS.Timeout>()
   /** One at a time for each project: looking and writing would see each other's halves. */
   const turns = new Map<string, Promise<unknown>>()
-  /** Where it is looked again soon. */
   const looking = new Set<string>()
   const tidy = createArchive({ db, store, journal, now, log })
   const texts = createTextFiles({ db, store, journal, folderOf, now })
@@ -75,7 +73,6 @@ export function createKeeper(deps: Deps) {
   type Kept = {
     readonly file: ProjectFile
     sheet: Sheet | undefined
-    /** What people saved last, newest first. */
     seen: readonly Seen[]
     /** The file has a text of theirs, which may lack what others changed. */
     isTheirs: boolean
@@ -296,7 +293,6 @@ export function createKeeper(deps: Deps) {
     }, 500).unref()
   }
 
-  /** Every project whose file is behind is written soon. */
   async function flushBehind(): Promise<void> {
     for (const { project, seq, flushed } of await store.projects(db))
       if (seq > flushed) flushSoon(project)
@@ -319,7 +315,6 @@ export function createKeeper(deps: Deps) {
     broken: (project: string) => broken.get(project),
     unwritten: (project: string) => unwritten.get(project),
     flush,
-    /** After a commit. */
     flushBehind,
     /** What a process before this one did not get to. */
     async start(): Promise<void> {

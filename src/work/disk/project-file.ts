@@ -30,7 +30,6 @@ import {
 /** What somebody wrote: as text, and byte for byte where it is no UTF-8. */
 export type Written = { readonly text: string; readonly bytes: Buffer }
 
-/** How the file looks from here. */
 export type Look =
   | { readonly as: 'same' | 'missing' | 'unsettled' }
   | ({ readonly as: 'changed'; readonly hash: string } & Written)
@@ -235,7 +234,6 @@ export function createProjectFile(
     accept,
     write,
     late,
-    /** Of what stands there, as far as is known. */
     hash: () => hash,
     isWatching: () => olds.length > 0,
   }

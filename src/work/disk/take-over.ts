@@ -20,7 +20,6 @@ type Edit = {
   readonly copy: string
   /** The file itself, not something that was saved too late into a replaced one. */
   readonly isFile: boolean
-  /** What people saved before, newest first. */
   readonly seen: readonly Seen[]
   readonly at: number
 }

@@ -149,7 +149,6 @@ export function createTextFiles({ db, store, journal, folderOf, now }: Deps) {
     if (!isNew) rmSync(copy.path, { force: true })
   }
 
-  /** What was saved into a file that has just been replaced. */
   async function takeLate(project: string): Promise<void> {
     const files = filesOf(project)
     const late = untold.get(project) ?? []

@@ -9,16 +9,12 @@ import { sha256Hex } from '#base/hash.ts'
 import { fileNameOf } from './file-name.ts'
 import { isMissing, readInside } from './inside.ts'
 
-/** What a file or folder said, and how it looked then. */
 type Seen<What> = { readonly look: Look; readonly what: What }
 type Look = Pick<Stats, 'ino' | 'size' | 'mtimeMs' | 'ctimeMs'>
-/** `BACKLOG/` of a project. */
 type Folder = {
-  /** Of its texts, as `fileNameOf` gives them. */
   names: Seen<ReadonlySet<string>> | undefined
   /** By name, in lower case; empty where there is none to be given. */
   readonly texts: Map<string, Seen<string>>
-  /** When each of its files was looked at. */
   lookedAt: number
 }
 
@@ -144,7 +140,6 @@ export const mostTextBytes = 256_000
 export type FoundText =
   | { readonly as: 'none' }
   | { readonly as: 'text'; readonly text: string; readonly sha256: string }
-  /** Something is there that cannot be given or replaced, and why. */
   | { readonly as: 'unusable'; readonly why: string }
 
 /** Below a project's folder, with `/` between. */

@@ -51,7 +51,6 @@ export const storyFields = {
     .optional(),
   paths: z.array(z.string().max(500)).max(100).optional().describe('Files it changes'),
 }
-/** What a story may be without again. */
 export const clearedStory = {
   priority: storyFields.priority.nullable(),
   estimate: storyFields.estimate.nullable(),
@@ -72,7 +71,6 @@ export const backlogFields = {
   related_sprints: ids.optional(),
 }
 
-/** What a backlog item may be without again. */
 export const clearedBacklog = {
   theme: backlogFields.theme.nullable(),
   priority: backlogFields.priority.nullable(),

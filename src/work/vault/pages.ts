@@ -11,7 +11,6 @@ export const ownNotes = `${notesMark}\n\n## Notes (yours)\n`
 /** Notes by their path in the vault. Links carry whole paths, so that two projects may use the same id. */
 export function projectPages(
   board: Board,
-  /** The long texts of backlog items, by id. */
   texts: ReadonlyMap<string, string>,
 ): Map<string, string> {
   const pages = new Map<string, string>()

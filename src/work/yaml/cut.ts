@@ -9,7 +9,6 @@ import type { Row } from './rewrite.ts'
 export type Piece = { text: string; isGone?: true }
 type Placed = { value: Row; readonly piece: Piece }
 
-/** A list whose items are pieces. */
 export type Column = {
   readonly rows: Placed[]
   readonly dash: number
@@ -26,7 +25,6 @@ export type Head = {
   readonly uncut: number
 }
 
-/** A list with its key: from the one piece to the other. */
 type Section = { readonly first: Piece; readonly last: Piece }
 
 export type Cut = {
@@ -36,7 +34,6 @@ export type Cut = {
   pieces: Piece[]
   readonly columns: Partial<Record<ListName, Column>>
   heads: Head[]
-  /** Column of the dashes of sprints. */
   dash: number
   readonly sections: Partial<Record<ListName, Section>>
   readonly words: Partial<Record<Word, Piece>>

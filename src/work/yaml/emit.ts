@@ -56,7 +56,6 @@ export function emitScalar(value: unknown, quotes?: 'single' | 'double'): string
   return text.includes('\n') ? undefined : text
 }
 
-/** An item of a list, its dash at this indent. */
 export function emitItem(item: Readonly<Record<string, unknown>>, indent: number, eol: string) {
   const fields = Object.entries(item).filter(([, value]) => value !== undefined)
   if (fields.length === 0) return `${' '.repeat(indent)}- {}${eol}`

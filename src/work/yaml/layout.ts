@@ -4,13 +4,9 @@ import type { Nodes, Pair } from './nodes.ts'
 /** The text of one item: whole lines, from its dash on. */
 type Span = { readonly start: number; readonly end: number }
 
-/** A list where it stands. */
 export type ListPlace = {
-  /** Right after the colon of its key. */
   readonly colon: number
-  /** The end of the list with its key. */
   readonly end: number
-  /** Column of the key. */
   readonly indent: number
   /** Column of the dashes; the usual one where there are none. */
   readonly dash: number
@@ -34,7 +30,6 @@ export type Layout = {
   readonly lists: Readonly<Partial<Record<ListName, ListPlace>>>
   /** The list of stories of each sprint, in order; nothing where a sprint has no such key. */
   readonly stories: readonly (ListPlace | undefined)[]
-  /** Words at the top such as `next_story`. */
   readonly words: Readonly<Record<string, { readonly from: number; readonly to: number }>>
 }
 

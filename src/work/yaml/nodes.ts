@@ -11,7 +11,6 @@ export type Nodes = ReturnType<typeof nodesOf>
 
 export type Pair = {
   readonly key: string
-  /** Where the key begins, and where it ends (before the colon). */
   readonly keyStart: number
   readonly keyEnd: number
   readonly value: number
@@ -85,7 +84,6 @@ export function nodesOf(text: string) {
     return end
   }
 
-  /** Where a collection begins. */
   const startOf = (node: number): number => {
     const event = events[node]
     if (event?.type === EVENT_ID.SCALAR) return event.valueStart

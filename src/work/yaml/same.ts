@@ -7,7 +7,6 @@ import { readIndex } from './read.ts'
 type Row = Readonly<Record<string, unknown>>
 type Rows = readonly Row[] | null | undefined
 
-/** Whether a text says this, read as a whole. */
 export function says(text: string, wanted: WorkIndex): boolean {
   const read = readIndex(text)
   return read.ok && isSamePlan(read.index, wanted)
