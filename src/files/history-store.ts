@@ -85,18 +85,15 @@ export function createHistoryStore(dialect: Dialect, node: string) {
     .where('node', '=', node)
     .where((eb) => eb.not(startsWith('path', inTrash(''))))
 
+  const newestOf = (path: string) =>
+    versions.where('path', '=', path).orderBy('at', 'desc').orderBy('id', 'desc')
   const versionsOf = statement((p: { path: string; limit: number }) =>
-    versions.where('path', '=', p.path).orderBy('at', 'desc').orderBy('id', 'desc').limit(p.limit),
+    newestOf(p.path).limit(p.limit),
   )
   const version = statement((p: { id: string }) => versions.where('id', '=', p.id))
   const allVersions = query(versions)
   const beyond = statement((p: { path: string; most: number }) =>
-    versions
-      .where('path', '=', p.path)
-      .orderBy('at', 'desc')
-      .orderBy('id', 'desc')
-      .limit(mostAtOnce)
-      .offset(p.most),
+    newestOf(p.path).limit(mostAtOnce).offset(p.most),
   )
   const dropVersion = statement((p: { id: string }) =>
     sql.deleteFrom('file_version').where('node', '=', node).where('id', '=', p.id),

@@ -6,6 +6,8 @@ const next_cursor = z.string().optional()
 
 const text = z.string().nullable()
 
+const warnings = z.array(z.string()).optional()
+
 /** A grant on the wire (GR4). Bare types: every word of a schema is read by every agent (FT9). */
 const fileGrant = z.object({
   id: z.string(),
@@ -65,7 +67,7 @@ const fileRead = z.object({
   next_byte: z.number().optional(),
   sha256: z.string().optional(),
   sensitive: z.boolean().optional(),
-  warnings: z.array(z.string()).optional(),
+  warnings,
 })
 export type FileReadResult = z.output<typeof fileRead>
 
@@ -80,8 +82,6 @@ const hit = z.object({
 })
 export type SearchHit = z.output<typeof hit>
 
-const warnings = z.array(z.string()).optional()
-
 export const fileResults = {
   list_files: z.object({ path: z.string(), files: z.array(listedFile), next_cursor }),
   file_tree: z.object({ path: z.string(), tree: z.string(), next_cursor }),
@@ -93,11 +93,7 @@ export const fileResults = {
     largest_files: z.array(z.object({ path: z.string(), bytes: z.number() })),
   }),
   file_versions: z.object({ path: z.string(), versions: z.array(version) }),
-  file_diff: z.object({
-    path: z.string(),
-    diff: z.string(),
-    warnings: z.array(z.string()).optional(),
-  }),
+  file_diff: z.object({ path: z.string(), diff: z.string(), warnings }),
   file_restore_version: z.object({
     success,
     path: z.string(),
@@ -162,7 +158,7 @@ export const fileResults = {
   copy_file: z.object({ success, destination_path: z.string() }),
   add_grant: fileGrant,
   revoke_grant: z.object({
-    success: z.literal(true),
+    success,
     revoked_path: z.string(),
     message: z.string().optional(),
   }),

@@ -108,24 +108,15 @@ export function createWriting(deps: Deps) {
       const common = {
         at: placed.at,
         reviewed: reviewed(update.path),
+        backup,
+        dryRun,
         ...(expected !== undefined && { expected: expected.toLowerCase() }),
       }
-      if (edits) {
-        const answer = await history.writing(() =>
-          disk.ask(call, 'edit', [placed], { ...common, edits, backup, dryRun }),
-        )
-        if (!dryRun) tell(call, answer)
-        return writtenOf(placed, answer)
-      }
-      if (!content) throw new Error('there is neither content nor edits')
+      const replacing = { ...common, how: 'replace', encoding: 'keep' } as const
       const answer = await history.writing(() =>
-        disk.ask(
-          call,
-          'write',
-          [placed],
-          { ...common, how: 'replace', encoding: 'keep', backup, dryRun },
-          content,
-        ),
+        edits
+          ? disk.ask(call, 'edit', [placed], { ...common, edits })
+          : disk.ask(call, 'write', [placed], replacing, content),
       )
       if (!dryRun) tell(call, answer)
       return writtenOf(placed, answer)

@@ -9,7 +9,7 @@ import type { Call } from '#base/tool.ts'
 import { newId } from '#base/ids.ts'
 import type { Journal, Step } from './journal.ts'
 import type { Row } from './merge/flat.ts'
-import type { HistoryEntry, ItemKind, Story } from './model.ts'
+import type { HistoryEntry, ItemKind, Lease, Story } from './model.ts'
 import { isGoodId, isLeased } from './rules.ts'
 import type { ProjectRow, Stored, WorkStore } from './store.ts'
 
@@ -24,10 +24,17 @@ export type Guards = {
 /** What is given, and nothing else; what goes is `undefined`, as `set` wants it. */
 export const changedBy = (fields: object): Record<string, unknown> =>
   Object.fromEntries(
-    Object.entries(fields)
-      .filter(([, value]) => value !== undefined)
-      .map(([field, value]: [string, unknown]) => [field, value ?? undefined]),
+    Object.entries(defined(fields)).map(([field, value]) => [field, value ?? undefined]),
   )
+
+const defined = (fields: object): Record<string, unknown> =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
+
+export const leaseHeld = (id: string, lease: Lease) =>
+  new CoworkError('lease_held', `${id} is claimed by ${lease.agent} until ${lease.until}.`, {
+    hint: 'Take another one: worksync_ready lists what is free.',
+    details: { lease },
+  })
 
 export const nothingGiven = (names: string) =>
   new CoworkError('invalid_input', 'Nothing is to be changed.', { hint: `Name a field: ${names}.` })
@@ -70,15 +77,7 @@ export function createActs({ store, journal, now }: ActDeps) {
         })
       const { lease } = item as Story
       if (kind !== 'story' || caller.kind !== 'agent') return
-      if (lease && isLeased(item, at) && lease.agent !== by)
-        throw new CoworkError(
-          'lease_held',
-          `${id} is claimed by ${lease.agent} until ${lease.until}.`,
-          {
-            hint: 'Take another one: worksync_ready lists what is free.',
-            details: { lease },
-          },
-        )
+      if (lease && isLeased(item, at) && lease.agent !== by) throw leaseHeld(id, lease)
       if (fence !== undefined && fence !== lease?.fence)
         throw new CoworkError(
           'stale_fence',
@@ -94,22 +93,14 @@ export function createActs({ store, journal, now }: ActDeps) {
 
     /** A new state of an item, with who and when; fields that are `undefined` go. */
     function set(before: Stored, fields: Row, sprint?: string): Shown {
-      const item: Record<string, unknown> = {
-        ...before.item,
-        ...fields,
-        rev: before.rev + 1,
-        updated: time,
-        by,
-      }
-      for (const [key, value] of Object.entries(item)) if (value === undefined) delete item[key]
+      const item = defined({ ...before.item, ...fields, rev: before.rev + 1, updated: time, by })
       const { kind, id } = before
       steps.push({ kind, id, before, after: { item, sprint: sprint ?? before.sprint } })
       return { ...item, id: before.id }
     }
 
     function add(kind: ItemKind, id: string, fields: Row, sprint: string | null = null): Shown {
-      const given = Object.entries(fields).filter(([, value]) => value !== undefined)
-      const item = { id, ...Object.fromEntries(given), rev: 1, updated: time, by }
+      const item = { id, ...defined(fields), rev: 1, updated: time, by }
       steps.push({ kind, id, before: undefined, after: { item, sprint } })
       return item
     }
@@ -121,13 +112,7 @@ export function createActs({ store, journal, now }: ActDeps) {
     function remember(
       entry: Pick<HistoryEntry, 'summary' | 'related_sprints' | 'kind' | 'ref'>,
     ): HistoryEntry {
-      const given = Object.entries(entry).filter(([, value]) => value !== undefined)
-      const item = {
-        date: time.slice(0, 10),
-        ...Object.fromEntries(given),
-        at: time,
-        by,
-      } as HistoryEntry
+      const item = { date: time.slice(0, 10), ...defined(entry), at: time, by } as HistoryEntry
       steps.push({ kind: 'history', id: newId(), before: undefined, after: { item } })
       return item
     }

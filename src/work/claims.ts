@@ -8,6 +8,7 @@ import { newId } from '#base/ids.ts'
 import type { Log } from '#base/log.ts'
 import { startPeriodicTask } from '#base/periodic-task.ts'
 import type { Call } from '#base/tool.ts'
+import { leaseHeld } from './act.ts'
 import type { Act, createActs } from './act.ts'
 import type { Journal, Step } from './journal.ts'
 import type { Lease, Story } from './model.ts'
@@ -25,15 +26,7 @@ export function createClaims(act: ReturnType<typeof createActs>, ttlMs: number) 
     const { lease, status, depends_on: needs = [] } = story.item as Story
     const until = rfc3339(on.at + (seconds === undefined ? ttlMs : seconds * 1000))
     if (lease && isLeased(story.item, on.at)) {
-      if (lease.agent !== on.by)
-        throw new CoworkError(
-          'lease_held',
-          `${id} is claimed by ${lease.agent} until ${lease.until}.`,
-          {
-            hint: 'Take another one: worksync_ready lists what is free.',
-            details: { lease },
-          },
-        )
+      if (lease.agent !== on.by) throw leaseHeld(id, lease)
       return renew(on, story, { ...lease, until })
     }
     if (!isOpen({ status }))

@@ -33,7 +33,8 @@ type Deps = {
 
 /** Which projects there are: `config.yaml` says so, and people may edit it at any time (W1, W11). */
 export function createRegistry({ db, store, root, keeper, boards, guarded, log }: Deps) {
-  let known: Registry = { projects: {}, vaultPath: undefined, faults: new Map() }
+  const none: Registry = { projects: {}, vaultPath: undefined, faults: new Map() }
+  let known = none
   let isRead = false
   let mark: string | undefined
   let problem: string | undefined
@@ -86,11 +87,7 @@ export function createRegistry({ db, store, root, keeper, boards, guarded, log }
   /** Where another daemon has the files, or there is no reading the file: the store says it as well. */
   async function loadStored(): Promise<void> {
     const projects = await store.projects(db)
-    known = {
-      projects: Object.fromEntries(projects.map(({ project }) => [project, {}])),
-      vaultPath: undefined,
-      faults: new Map(),
-    }
+    known = { ...none, projects: Object.fromEntries(projects.map(({ project }) => [project, {}])) }
   }
 
   /** A project that the store does not know is read from its file, or begins empty. */

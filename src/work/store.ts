@@ -48,23 +48,12 @@ type Tables = {
 export type StoredKind = Change['kind']
 
 /** An item as the store keeps it. `rev` counts its changes, also where the file does not say so. */
-export type Stored = {
+export type Stored = Readonly<Pick<ItemRow, 'id' | 'sprint' | 'place' | 'rev'>> & {
   readonly kind: StoredKind
-  readonly id: string
-  readonly sprint: string | null
-  readonly place: number
   readonly item: Row
-  readonly rev: number
 }
 
-export type ProjectRow = {
-  readonly project: string
-  readonly seq: number
-  readonly flushed: number
-  readonly nextStory: number
-  readonly version: number
-  readonly fileHash: string | null
-}
+export type ProjectRow = ReturnType<typeof toProject>
 
 export type WorkStore = ReturnType<typeof createWorkStore>
 
@@ -103,33 +92,17 @@ export function createWorkStore(dialect: Dialect) {
   const forgetChanges = statement((p: { project: string; upTo: number }) =>
     sql.deleteFrom('work_change').where('project', '=', p.project).where('seq', '<=', p.upTo),
   )
+  const itemsOf = (name: string) =>
+    sql.selectFrom('work_item').selectAll().where('project', '=', name)
   const item = statement((p: { project: string; kind: string; id: string }) =>
-    sql
-      .selectFrom('work_item')
-      .selectAll()
-      .where('project', '=', p.project)
-      .where('kind', '=', p.kind)
-      .where('id', '=', p.id),
+    itemsOf(p.project).where('kind', '=', p.kind).where('id', '=', p.id),
   )
-  const items = statement((p: { project: string }) =>
-    sql.selectFrom('work_item').selectAll().where('project', '=', p.project).orderBy('place'),
-  )
+  const items = statement((p: { project: string }) => itemsOf(p.project).orderBy('place'))
   const ofKind = statement((p: { project: string; kind: string }) =>
-    sql
-      .selectFrom('work_item')
-      .selectAll()
-      .where('project', '=', p.project)
-      .where('kind', '=', p.kind)
-      .orderBy('place'),
+    itemsOf(p.project).where('kind', '=', p.kind).orderBy('place'),
   )
   const inSprint = statement((p: { project: string; sprint: string }) =>
-    sql
-      .selectFrom('work_item')
-      .selectAll()
-      .where('project', '=', p.project)
-      .where('kind', '=', 'story')
-      .where('sprint', '=', p.sprint)
-      .orderBy('place'),
+    itemsOf(p.project).where('kind', '=', 'story').where('sprint', '=', p.sprint).orderBy('place'),
   )
   const put = statement((p: ItemRow) =>
     sql
@@ -163,22 +136,13 @@ export function createWorkStore(dialect: Dialect) {
       .where('kind', '=', p.kind)
       .where('id', '=', p.id),
   )
+  const changesAfter = (name: string, seq: number) =>
+    sql.selectFrom('work_change').where('project', '=', name).where('seq', '>', seq)
   const since = statement((p: { project: string; seq: number }) =>
-    sql
-      .selectFrom('work_change')
-      .selectAll()
-      .where('project', '=', p.project)
-      .where('seq', '>', p.seq)
-      .orderBy('seq'),
+    changesAfter(p.project, p.seq).selectAll().orderBy('seq'),
   )
   const news = statement((p: { project: string; seq: number }) =>
-    sql
-      .selectFrom('work_change')
-      .select('seq')
-      .where('project', '=', p.project)
-      .where('seq', '>', p.seq)
-      .where('quiet', '=', 0)
-      .limit(1),
+    changesAfter(p.project, p.seq).select('seq').where('quiet', '=', 0).limit(1),
   )
   const expired = statement((p: { at: number; limit: number }) =>
     sql
@@ -261,14 +225,11 @@ export function createWorkStore(dialect: Dialect) {
   }
 }
 
-const toProject = (row: Tables['work_project']): ProjectRow => ({
-  project: row.project,
-  seq: row.seq,
-  flushed: row.flushed,
-  nextStory: row.next_story,
-  version: row.version,
-  fileHash: row.file_hash,
-})
+const toProject = ({
+  next_story: nextStory,
+  file_hash: fileHash,
+  ...row
+}: Readonly<Tables['work_project']>) => ({ ...row, nextStory, fileHash })
 
 const toStored = (row: ItemRow): Stored => ({
   kind: row.kind as StoredKind,

@@ -12,13 +12,7 @@ type TextRow = {
 }
 
 /** The long text of a backlog item that was acknowledged and is on its way to its file (W25). */
-export type WaitingText = {
-  readonly seq: number
-  readonly id: string
-  readonly base: string | null
-  readonly sha256: string
-  readonly text: string
-}
+export type WaitingText = Readonly<Omit<TextRow, 'project' | 'body'>> & { readonly text: string }
 
 /** Texts until they are in their files; nearly always there are none. */
 export function createTextStore(dialect: Dialect) {
@@ -66,10 +60,7 @@ export function createTextStore(dialect: Dialect) {
   }
 }
 
-const toWaiting = ({ seq, id, base, sha256, body }: TextRow): WaitingText => ({
-  seq,
-  id,
-  base,
-  sha256,
-  text: JSON.parse(body) as string,
-})
+function toWaiting(row: TextRow): WaitingText {
+  const { project: _, body, ...rest } = row
+  return { ...rest, text: JSON.parse(body) as string }
+}

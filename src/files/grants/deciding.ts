@@ -20,7 +20,10 @@ export function createDeciding({ book, underWay, node, now }: Deps) {
   const decide = (caller: Caller, path: string, need: Need): GrantVerdict =>
     decideGrant(book.live(), { holder: holderOf(caller), path, need, now: now() })
 
-  // A denial is for the path, and of another machine's disk nothing is known here.
+  /**
+   * Whether it opens anything: what was granted may be gone, or another in its place (PV9). A denial is for the path,
+   * and of another machine's disk nothing is known here.
+   */
   async function opens(grant: Grant): Promise<boolean> {
     const { id, kind, path, permission } = grant
     const moves = book.movesOf(id)
@@ -55,6 +58,10 @@ export function createDeciding({ book, underWay, node, now }: Deps) {
     return decideAmong(later, asked, new Set(later.filter(({ id }) => dead.has(id))))
   }
 
+  /**
+   * As `decide`; before a refusal it sees what was decided in this very moment. Where several grants have a say, those
+   * whose file or folder is there no more open nothing, and allow no more than they did (PV9). Denials hold by their path.
+   */
   async function decideNow(caller: Caller, path: string, need: Need): Promise<GrantVerdict> {
     const verdict = await decideInPlace(caller, path, need)
     if (verdict.grant && !book.isMoving(verdict.grant)) return verdict
@@ -62,11 +69,11 @@ export function createDeciding({ book, underWay, node, now }: Deps) {
     return decideInPlace(caller, path, need)
   }
 
-  /** What is dead closes as it did: whether it lies there need not be looked at. */
+  /** For `Place.closed`. What is dead closes as it did: whether it lies there need not be looked at. */
   const closedAt = (caller: Caller, root: Grant, need: Need): readonly string[] =>
     closedBelow(book.live(), root, { holder: holderOf(caller), need, now: now() })
 
-  /** Numbers of files are given anew, so only what lies where it was denied is known by them. */
+  /** For `Place.denied`. Numbers of files are given anew, so only what lies where it was denied is known by them. */
   async function deniedTo(caller: Caller): Promise<readonly Inode[]> {
     const denied = deniedFiles(book.live(), { holder: holderOf(caller), now: now() })
     const found = await Promise.all(denied.map(isInPlace))

@@ -5,14 +5,14 @@ import { plainText } from '#base/plain.ts'
 import type { Call } from '#base/tool.ts'
 import { isSameInode } from '../confine/inode.ts'
 import { fileFault, hasCode } from '../faults.ts'
-import type { Grant, Need } from '../model.ts'
+import type { Grant, Need, Permission } from '../model.ts'
 import type { GrantVerdict } from '../rules/grants.ts'
 import { understandPath } from '../rules/paths.ts'
 import { forNoAgent } from './changes.ts'
 import type { GrantChanges } from './changes.ts'
 import { pinOf } from './pin.ts'
 import type { Pinned } from './pin.ts'
-import type { Grants, GrantsDeps } from './service.ts'
+import type { GrantsDeps } from './service.ts'
 
 type LendingCall = Pick<Call, 'id' | 'caller'>
 
@@ -30,7 +30,7 @@ type Deps = Pick<GrantsDeps, 'db' | 'where' | 'now'> &
   Pick<GrantChanges, 'make' | 'end'> & {
     readonly decideNow: (caller: Caller, abs: string, need: Need) => Promise<GrantVerdict>
     readonly opens: (grant: Grant) => Promise<boolean>
-    readonly grantable: Grants['grantable']
+    readonly grantable: (given: string, permission: Permission) => Promise<Pinned>
     readonly refresh: () => Promise<void>
   }
 

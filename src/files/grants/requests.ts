@@ -2,6 +2,7 @@ import { digestOf, oneLine } from '#approvals'
 import type { Approval } from '#approvals'
 import { isOwn } from '#base/caller.ts'
 import type { Caller } from '#base/caller.ts'
+import type { Config } from '#base/config/index.ts'
 import type { Tx } from '#base/db/port.ts'
 import { CoworkError } from '#base/errors.ts'
 import { plainText } from '#base/plain.ts'
@@ -32,11 +33,6 @@ export type AccessAnswer =
   | { readonly status: 'denied'; readonly reason?: string }
   | { readonly status: 'pending'; readonly approval: Approval }
 
-export type Requests = {
-  /** Asks a person, or says what became of the same question (GR3). */
-  request(asked: AccessRequest, call: Call): Promise<AccessAnswer>
-}
-
 type Deps = Pick<
   GrantsDeps,
   'db' | 'config' | 'guard' | 'where' | 'node' | 'approvals' | 'policyVersion' | 'now'
@@ -51,9 +47,10 @@ type Deps = Pick<
 /** So many of one agent wait at most: more would only bury the others. */
 const mostWaiting = 50
 
-export function createRequests(deps: Deps): Requests {
+export function createRequest(deps: Deps) {
   const { db, config, guard, where, node, approvals, policyVersion, now } = deps
 
+  /** Asks a person, or says what became of the same question (GR3). */
   async function request(asked: AccessRequest, call: Call): Promise<AccessAnswer> {
     const { caller } = call
     const understood = understandPath(asked.path, where)
@@ -213,27 +210,32 @@ export function createRequests(deps: Deps): Requests {
       content: {
         change: { path, permission, reason },
         reasoning: reason,
-        why: {
-          text:
-            seen.dead.length > 0
-              ? 'You are asked because what was granted there is not there any more; something else may be.'
-              : 'You are asked because files outside the workspace are opened by a person only.',
-          rules: [],
-          policy_id: null,
-          policy_description: null,
-          thresholds: config.authority.thresholds,
-          evidence_level: null,
-          gated: false,
-          high_risk_fields: [],
-        },
+        why: whyAsked(
+          seen.dead.length > 0
+            ? 'You are asked because what was granted there is not there any more; something else may be.'
+            : 'You are asked because files outside the workspace are opened by a person only.',
+          config,
+        ),
         more,
       },
       told: { permission },
     })
   }
 
-  return { request }
+  return request
 }
+
+/** No policy and no trust have a say about access to files. */
+export const whyAsked = (text: string, { authority }: Pick<Config, 'authority'>) => ({
+  text,
+  rules: [],
+  policy_id: null,
+  policy_description: null,
+  thresholds: authority.thresholds,
+  evidence_level: null,
+  gated: false,
+  high_risk_fields: [],
+})
 
 const reasonIn = ({ reason }: Approval) => (reason ? { reason } : {})
 

@@ -1,24 +1,21 @@
-import type { ApprovalKind, Approvals } from '#approvals'
+import type { Approvals } from '#approvals'
 import type { Caller } from '#base/caller.ts'
 import type { Clock } from '#base/clock.ts'
 import type { Config } from '#base/config/index.ts'
-import type { Db, Reader } from '#base/db/port.ts'
+import type { Db } from '#base/db/port.ts'
 import { systemActor } from '#base/entry.ts'
 import { messageOf } from '#base/errors.ts'
 import type { Log } from '#base/log.ts'
 import { startPeriodicTask } from '#base/periodic-task.ts'
 import type { Identity } from '#identity'
 import { createGrantStore } from '../grant-store.ts'
-import type { Grant, Need, Permission } from '../model.ts'
+import type { Grant, Permission } from '../model.ts'
 import { isFor, isLive } from '../rules/grants.ts'
-import type { GrantVerdict } from '../rules/grants.ts'
 import type { Guard } from '../rules/guard.ts'
 import type { Where } from '../rules/paths.ts'
-import type { Inode } from '../worker/protocol.ts'
 import { createBook, createUnderWay } from './book.ts'
-import type { GrantListener, UnderWay } from './book.ts'
 import { createChanges } from './changes.ts'
-import type { EndReason, GrantChanges } from './changes.ts'
+import type { EndReason } from './changes.ts'
 import { createDeciding, holderOf } from './deciding.ts'
 import { grantFromConfig } from './from-config.ts'
 import type { LeftOut } from './from-config.ts'
@@ -28,9 +25,7 @@ import { createLending } from './lend.ts'
 import { grantKind } from './kind.ts'
 import type { Joined } from './kind.ts'
 import { createReplaced } from './replaced.ts'
-import type { Replaced } from './replaced.ts'
-import { createRequests } from './requests.ts'
-import type { Requests } from './requests.ts'
+import { createRequest } from './requests.ts'
 import { createSeedCopy } from './seed-db.ts'
 import { createUnused } from './unused.ts'
 
@@ -50,70 +45,12 @@ export type GrantsDeps = {
   readonly log: Log
 }
 
-export type Grants = Requests & {
-  /** At what the requests among these are for, before they are decided. */
-  readonly look: Replaced['look']
-  /** To be registered with governance. */
-  readonly kinds: readonly ApprovalKind[]
-  /** Reads the store, config and the seed's database. Once, before the first call. */
-  start(): Promise<void>
-  /** Of config, at the start. */
-  leftOut(): readonly LeftOut[]
-  /** Those of this node that count now, denials included; in memory. */
-  live(): readonly Grant[]
-  /** Everywhere, as stored, with the uses that are not written yet: for people. */
-  list(): Promise<readonly Grant[]>
-  /** Those that this caller can use now, with what was decided in this very moment. */
-  of(caller: Caller): Promise<readonly Grant[]>
-  /** All that ever kept this caller from reading something here, over or not. */
-  closing(caller: Caller): Promise<readonly Grant[]>
-  /** The rule over what is in memory. */
-  decide(caller: Caller, abs: string, need: Need): GrantVerdict
-  /**
-   * The same; before a refusal it sees what was decided in this very moment. Where several grants have a say, those
-   * whose file or folder is there no more open nothing, and allow no more than they did (PV9). Denials hold by their path.
-   */
-  decideNow(caller: Caller, abs: string, need: Need): Promise<GrantVerdict>
-  /**
-   * Whether it opens anything: what was granted may be gone, or another in its place (PV9). Looks at the disk; where a
-   * call may just have replaced it, after that.
-   */
-  isInPlace(grant: Grant): Promise<boolean>
-  /** For `Place.closed`: what below this grant the caller may not use so. */
-  closedBelow(caller: Caller, grant: Grant, need: Need): readonly string[]
-  /** For `Place.denied`: files that are closed to the caller by any name, as long as they lie where they did. */
-  deniedFiles(caller: Caller): Promise<readonly Inode[]>
-  /** Those of them that open something. Looks at the disk where there are several. */
-  inPlace(grants: readonly Grant[]): Promise<readonly Grant[]>
-  /** Whether it is for another file by now than it was when it was decided by. */
-  hasMoved(grant: Grant): Promise<boolean>
-  /** Counts a use; written at most each second. */
-  used(id: string): void
-  /** In force once it is committed and read again: by itself, or at the latest by `refresh`. */
-  readonly make: GrantChanges['make']
-  readonly revoke: GrantChanges['revoke']
-  /** Grants of one file go on for what the worker put in its place. */
-  readonly follow: GrantChanges['follow']
-  /** What a call is about to do to files that others may have a grant of. */
-  readonly replacing: UnderWay['replacing']
-  /** What lies there, for `make`; throws why a grant for it would open nothing. */
-  grantable(given: string, permission: Permission): Promise<Pinned>
-  /** Does it with the file open to the owner who calls, also where no grant opens it (TR3). */
-  readonly lend: ReturnType<typeof createLending>
-  find(reader: Reader, id: string): Promise<Grant | undefined>
-  /** Reads again what is stored; resolves when every listener has dealt with what changed. */
-  refresh(): Promise<void>
-  /** Called after a change is committed: new roots for the worker, calls to end. */
-  onChange(listener: GrantListener): () => void
-  /** Ends what is over by time or whose session is gone, and asks about what nobody uses. */
-  tidy(): Promise<void>
-  close(): Promise<void>
-}
+export type Grants = ReturnType<typeof createGrants>
 
 const longestPause = 60_000
 
 /** What people let agents do with their files: asked for, made, used, ended (GR1–GR10). */
-export function createGrants(deps: GrantsDeps): Grants {
+export function createGrants(deps: GrantsDeps) {
   const { db, config, node, sessions, now, log } = deps
   const store = createGrantStore(db.dialect)
   const book = createBook({ db, store, node, now, log })
@@ -128,6 +65,7 @@ export function createGrants(deps: GrantsDeps): Grants {
   const deciding = createDeciding({ book, underWay, node, now })
   const { decideNow, opens } = deciding
 
+  /** Those that this caller can use now, with what was decided in this very moment. */
   async function of(caller: Caller): Promise<readonly Grant[]> {
     await book.current()
     const holder = holderOf(caller)
@@ -156,6 +94,7 @@ export function createGrants(deps: GrantsDeps): Grants {
     await book.current()
   }
 
+  /** Ends what is over by time or whose session is gone, and asks about what nobody uses. */
   async function tidy(): Promise<void> {
     await endThose((grant) => {
       if (!isLive(grant, now())) return 'expired'
@@ -201,6 +140,7 @@ export function createGrants(deps: GrantsDeps): Grants {
   const uncopy = book.onChange(({ live }) => seedCopy.write(live))
 
   return {
+    /** To be registered with governance. */
     kinds: [
       grantKind({
         ...deps,
@@ -213,7 +153,8 @@ export function createGrants(deps: GrantsDeps): Grants {
       }),
       unused.kind,
     ],
-    async start() {
+    /** Reads the store, config and the seed's database. Once, before the first call. */
+    async start(): Promise<void> {
       await endThose(({ scope }) => (scope === 'session' ? 'restart' : undefined))
       leftOut = await grantFromConfig({ ...deps, store, make, end })
       await seedCopy.read(make)
@@ -223,8 +164,10 @@ export function createGrants(deps: GrantsDeps): Grants {
     },
     leftOut: () => leftOut,
     look: replaced.look,
-    live: () => book.live(),
-    async list() {
+    /** Those of this node that count now, denials included; in memory. */
+    live: book.live,
+    /** Everywhere, as stored, with the uses that are not written yet: for people. */
+    async list(): Promise<readonly Grant[]> {
       const all = await store.live(db)
       return all
         .filter((grant) => isLive(grant, now()))
@@ -232,10 +175,12 @@ export function createGrants(deps: GrantsDeps): Grants {
         .map(book.counted)
     },
     of,
-    closing: (caller) => store.closing(db, node, caller.id),
+    /** All that ever kept this caller from reading something here, over or not. */
+    closing: (caller: Caller) => store.closing(db, node, caller.id),
     ...deciding,
     isInPlace: opens,
     used: book.used,
+    /** In force once it is committed and read again: by itself, or at the latest by `refresh`. */
     make,
     revoke,
     follow,
@@ -250,12 +195,12 @@ export function createGrants(deps: GrantsDeps): Grants {
       grantable: pinFor,
       refresh: book.refresh,
     }),
-    find: (reader, id) => store.find(reader, id),
     refresh: book.refresh,
+    /** Called after a change is committed: new roots for the worker, calls to end. */
     onChange: book.onChange,
     tidy,
-    ...createRequests({ ...deps, decideNow, opens, refresh: book.refresh, of, joined }),
-    async close() {
+    request: createRequest({ ...deps, decideNow, opens, refresh: book.refresh, of, joined }),
+    async close(): Promise<void> {
       unfollow()
       unfollowAgents()
       unplan()

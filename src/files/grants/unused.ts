@@ -10,6 +10,7 @@ import { plainText } from '#base/plain.ts'
 import type { Grant } from '../model.ts'
 import { configBy } from './changes.ts'
 import type { GrantChanges } from './changes.ts'
+import { whyAsked } from './requests.ts'
 import type { GrantsDeps } from './service.ts'
 
 const day = 24 * 60 * 60 * 1000
@@ -119,16 +120,10 @@ export function createUnused({ db, config, node, approvals, policyVersion, now, 
       key: { name: key, digest },
       content: {
         change,
-        why: {
-          text: 'You are asked because access that nobody uses is better closed. Approving keeps it, rejecting ends it.',
-          rules: [],
-          policy_id: null,
-          policy_description: null,
-          thresholds: config.authority.thresholds,
-          evidence_level: null,
-          gated: false,
-          high_risk_fields: [],
-        },
+        why: whyAsked(
+          'You are asked because access that nobody uses is better closed. Approving keeps it, rejecting ends it.',
+          config,
+        ),
         more: { grant },
       },
     })

@@ -179,14 +179,10 @@ function lineAfter(after: Found, file: At): number {
 const textIn = ({ bytes, isOdd }: File): Promise<string | undefined> =>
   isOdd ? textOf(bytes) : Promise.resolve(bytes.toString('utf8').replace(/^\uFEFF/, ''))
 
-const shown = ({ root, path, modifiedAt, size, line, snippet }: Hit): SearchHit => ({
-  root,
-  path,
-  modifiedAt,
-  size,
-  line,
-  snippet,
-})
+function shown(hit: Hit): SearchHit {
+  const { place: _, ...rest } = hit
+  return rest
+}
 
 const cursorOf = ({ place, line, path }: Found) => `${place}.${line}.${path}`
 

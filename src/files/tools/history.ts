@@ -82,14 +82,13 @@ export const historyTools = (files: Files): Tool[] => {
       isRisky: (input) => places.riskOf(input.path),
       async run({ path: given, version_id }, call) {
         const { path: at, stat, before } = await versions.restore(call, given, version_id)
-        const output = {
-          success: true as const,
-          path: at,
-          restored_at: time(stat.modifiedAt),
-          size_bytes: stat.size,
-        }
         return {
-          output,
+          output: {
+            success: true as const,
+            path: at,
+            restored_at: time(stat.modifiedAt),
+            size_bytes: stat.size,
+          },
           finalize: history.changed(call, {
             operation: 'file_restore_version',
             made: at,
@@ -143,9 +142,8 @@ export const historyTools = (files: Files): Tool[] => {
       isRisky: ({ destination }) => destination !== undefined && places.riskOf(destination),
       async run({ trash_id, destination }, call) {
         const { path: at, stat } = await trash.restore(call, trash_id, destination)
-        const output = { success: true as const, restored_path: at }
         return {
-          output,
+          output: { success: true as const, restored_path: at },
           finalize: history.changed(call, {
             operation: 'trash_restore',
             restored: { id: trash_id, path: at },
@@ -174,9 +172,8 @@ export const historyTools = (files: Files): Tool[] => {
         const gone = purged.map(({ path: at, size }) => ({ path: at, size_bytes: size }))
         call.tell({ data: touchedData(gone) })
         const some = left.length > 0 && { left_in: [...left] }
-        const output = { purged: ids, count: ids.length, ...some }
         return {
-          output,
+          output: { purged: ids, count: ids.length, ...some },
           finalize: history.changed(call, { operation: 'trash_purge', purged: ids }),
         }
       },

@@ -66,15 +66,14 @@ export const writeTools = (files: Files): Tool[] => {
           encoding: encoding === 'base64' ? 'binary' : encoding,
         })
         const { path: at, stat, before } = written
-        const output = {
-          success: true as const,
-          full_path: at,
-          created_at: time(stat.modifiedAt),
-          size_bytes: stat.size,
-          ...warned(at),
-        }
         return {
-          output,
+          output: {
+            success: true as const,
+            full_path: at,
+            created_at: time(stat.modifiedAt),
+            size_bytes: stat.size,
+            ...warned(at),
+          },
           finalize: history.changed(call, {
             operation: 'create_file',
             made: at,
@@ -236,8 +235,10 @@ export const writeTools = (files: Files): Tool[] => {
         ),
       async run(input, call) {
         const { path: at } = await writing.copy(call, input.source, arrivalOf(input))
-        const output = { success: true as const, destination_path: at }
-        return { output, finalize: history.changed(call, { operation: 'copy_file', made: at }) }
+        return {
+          output: { success: true as const, destination_path: at },
+          finalize: history.changed(call, { operation: 'copy_file', made: at }),
+        }
       },
       text: ({ destination_path }) => `Copied to ${shown(destination_path)}.`,
     }),

@@ -205,13 +205,7 @@ export type Ops = {
     answer: Replaced
   }
   edit: {
-    ask: Writing & {
-      at: Place
-      edits: readonly Edit[]
-      expected?: string
-      backup?: boolean
-      dryRun?: boolean
-    }
+    ask: Omit<Ops['write']['ask'], 'how' | 'encoding'> & { edits: readonly Edit[] }
     answer: Replaced
   }
   list: {
@@ -236,12 +230,7 @@ export type Ops = {
   }
   searchContent: {
     ask: SearchAsk & { regex?: boolean }
-    answer: {
-      hits: readonly SearchHit[]
-      total: number
-      next?: string
-      skipped: readonly Skipped[]
-    }
+    answer: Ops['searchNames']['answer'] & { skipped: readonly Skipped[] }
   }
   /** Both as they lie after links. */
   move: {
