@@ -1,11 +1,16 @@
 import { setImmediate } from 'node:timers/promises'
 import type { Clock } from '#base/clock.ts'
-import type { Tx } from '#base/db/port.ts'
+import type { Dialect, Reader, Tx } from '#base/db/port.ts'
 import { newId } from '#base/ids.ts'
 import type { Call } from '#base/tool.ts'
+import { plainText } from '#base/plain.ts'
+import { createLookup } from '#ledger'
+import type { Entry } from '#ledger'
 import type { Grants } from './grants/service.ts'
+import { createHistoryStore } from './history-store.ts'
 import type { HistoryStore, Trashed } from './history-store.ts'
 import type { Kept } from './worker/protocol.ts'
+import { nameOf } from './rules/paths.ts'
 
 /** What a call changed on disk, for the rows that commit with the entry that ends it. */
 export type Change = {
@@ -122,3 +127,54 @@ export function createHistory(
 
 /** Longer than any call waits for its commit. */
 const expectedMs = 10 * 60_000
+
+/** How what a call did to a file is taken back; told by the entry that ended the call (TR1, TR3). */
+export function createUndo(dialect: Dialect, node: string) {
+  const store = createHistoryStore(dialect, node)
+  const lookup = createLookup(dialect)
+
+  return {
+    async find(reader: Reader, done: Entry) {
+      const { trash, version } = keptBy(done)
+      if (trash !== undefined) {
+        const item = await store.trashed(reader, trash)
+        return (
+          item && {
+            tool: 'trash_restore',
+            arguments: { trash_id: trash },
+            text: `Restore ${shown(item.path)} from the trash`,
+          }
+        )
+      }
+      const before = version === undefined ? undefined : await store.version(reader, version)
+      // What lies in the trash has no path.
+      if (!before || before.path.startsWith('trash:')) return undefined
+      return {
+        tool: 'file_restore_version',
+        arguments: { path: before.path, version_id: before.id },
+        text: `Put back ${shown(before.path)} as it was before`,
+      }
+    },
+    async isDone(reader: Reader, done: Entry): Promise<boolean> {
+      const { trash, version } = keptBy(done)
+      const before = version === undefined ? undefined : await store.version(reader, version)
+      const subject = trash ?? before?.path
+      if (subject === undefined) return false
+      const later = await lookup.doneSince(reader, subject, done.seq)
+      return later.some(
+        ({ actor, data }) =>
+          actor.kind === 'human' &&
+          (trash === undefined ? data?.['version'] === version : data?.['trash'] === trash),
+      )
+    },
+  }
+}
+
+/** What a call left to restore: an item of the trash, or the version that it replaced. */
+function keptBy({ data }: Entry): { trash?: string; version?: string } {
+  const { tool, trash, replaced } = data ?? {}
+  if (tool === 'delete_file' && typeof trash === 'string') return { trash }
+  return typeof replaced === 'string' ? { version: replaced } : {}
+}
+
+const shown = (path: string) => plainText(nameOf(path) ?? path, 100)

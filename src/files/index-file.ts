@@ -1,22 +1,12 @@
 import { relative } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { rfc3339 } from '#base/clock.ts'
-import type { Clock } from '#base/clock.ts'
-import type { Db } from '#base/db/port.ts'
 import { messageOf } from '#base/errors.ts'
-import type { Log } from '#base/log.ts'
-import type { FileWorker } from './client.ts'
-import type { HistoryStore } from './history-store.ts'
 import { listedOf } from './worker/columns.ts'
 import type { Listed } from './worker/protocol.ts'
+import type { FileParts } from './service.ts'
 
-type Deps = {
-  readonly db: Db
-  readonly store: Pick<HistoryStore, 'made'>
-  readonly worker: Pick<FileWorker, 'ask'>
-  readonly workspace: string
-  readonly now: Clock
-  readonly log: Log
+type Deps = Pick<FileParts, 'db' | 'store' | 'worker' | 'workspace' | 'now' | 'log'> & {
   readonly afterMs?: number
 }
 

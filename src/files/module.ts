@@ -24,7 +24,7 @@ import { markRecorded, prepareWorkspace, workspaceAudit } from './workspace.ts'
 import type { Workspace } from './workspace.ts'
 import { createFiles } from './service.ts'
 import { fileTools } from './tools/index.ts'
-import { createUndo } from './undo.ts'
+import { createUndo } from './history.ts'
 import { checkConfiguredWorkspace, watchChoice } from './workspace-choice.ts'
 
 type Context = {

@@ -4,20 +4,14 @@ import { CoworkError } from '#base/errors.ts'
 import { touchedData } from '#ledger'
 import { hasCode } from './faults.ts'
 import { touchedOf } from './disk.ts'
-import type { Disk } from './disk.ts'
-import type { Grants } from './grants/service.ts'
-import type { Placed, Places } from './places.ts'
+import type { Placed } from './places.ts'
 import { listedOf } from './worker/columns.ts'
 import type { Answered, Listed, Range, SearchHit, Skipped } from './worker/protocol.ts'
 import { isPathGlob } from './rules/path-glob.ts'
 import { isWithin } from './rules/paths.ts'
+import type { FileParts } from './service.ts'
 
-type Deps = {
-  readonly disk: Disk
-  readonly places: Places
-  readonly grants: Pick<Grants, 'of' | 'decideNow' | 'inPlace'>
-  readonly workspace: string
-}
+type Deps = Pick<FileParts, 'disk' | 'places' | 'grants' | 'workspace'>
 
 export type FileRead = Omit<Answered<'read'>, 'body' | 'extracted' | 'sensitive'> & {
   readonly path: string

@@ -7,15 +7,20 @@ import { messageOf } from '#base/errors.ts'
 import type { Log } from '#base/log.ts'
 import { startPeriodicTask } from '#base/periodic-task.ts'
 import { createDisk } from './disk.ts'
+import type { Disk } from './disk.ts'
 import { createFileWorker } from './client.ts'
+import type { FileWorker } from './client.ts'
 import { hasCode } from './faults.ts'
 import type { Grants } from './grants/service.ts'
 import { createGuardedFiles } from './guarded.ts'
 import { createHistoryStore } from './history-store.ts'
+import type { HistoryStore } from './history-store.ts'
 import { createHistory } from './history.ts'
+import type { History } from './history.ts'
 import { createIndexFile } from './index-file.ts'
 import type { Grant } from './model.ts'
 import { createPlaces } from './places.ts'
+import type { Places } from './places.ts'
 import { createReading } from './reading.ts'
 import { rootsOf } from './rules/grants.ts'
 import { createGuard } from './rules/guard.ts'
@@ -38,6 +43,20 @@ export type FilesDeps = {
   readonly log: Log
   /** Off for tests of the walk alone. */
   readonly landlock?: boolean
+}
+
+/** What the verbs of this module are made of. */
+export type FileParts = {
+  readonly db: Db
+  readonly store: HistoryStore
+  readonly history: History
+  readonly worker: Pick<FileWorker, 'ask'>
+  readonly disk: Disk
+  readonly places: Places
+  readonly grants: Grants
+  readonly workspace: string
+  readonly now: Clock
+  readonly log: Log
 }
 
 export type Files = ReturnType<typeof createFiles>
@@ -98,15 +117,26 @@ export function createFiles(deps: FilesDeps) {
     },
     disk,
   })
-  const index = createIndexFile({ db, store, worker, workspace: workspace.path, now, log })
-  const parts = { db, store, history, worker, disk, places, grants, now }
+  const parts: FileParts = {
+    db,
+    store,
+    history,
+    worker,
+    disk,
+    places,
+    grants,
+    workspace: workspace.path,
+    now,
+    log,
+  }
+  const index = createIndexFile(parts)
   const trash = createTrash({ ...parts, retentionMs: deleted.retention })
   const limits = {
     retentionMs: kept.retention,
     maxPerFile: kept.max_per_file,
     maxBytes: kept.max_total_gb * 1024 * megabyte,
   }
-  const versions = createVersions({ ...parts, workspace: workspace.path, limits })
+  const versions = createVersions({ ...parts, limits })
   const { expire, trim } = createVersionUpkeep({ ...parts, limits })
   const unwatch = history.onChange(index.touch)
   index.renew()
@@ -129,7 +159,7 @@ export function createFiles(deps: FilesDeps) {
     history,
     store,
     db,
-    reading: createReading({ ...parts, workspace: workspace.path }),
+    reading: createReading(parts),
     writing: createWriting({ ...parts, maxFileBytes }),
     trash,
     versions,

@@ -1,27 +1,18 @@
-import type { Clock } from '#base/clock.ts'
-import type { Db } from '#base/db/port.ts'
 import { systemActor } from '#base/entry.ts'
 import { CoworkError } from '#base/errors.ts'
 import { newId } from '#base/ids.ts'
 import { plainText } from '#base/plain.ts'
 import type { Call } from '#base/tool.ts'
-import type { FileWorker } from './client.ts'
-import type { Disk } from './disk.ts'
 import { fileFault, hasCode } from './faults.ts'
-import type { HistoryStore, Trashed } from './history-store.ts'
-import type { Placed, Places } from './places.ts'
+import type { Trashed } from './history-store.ts'
+import type { Placed } from './places.ts'
 import { destinationOf, nameOf } from './rules/paths.ts'
 import { trashToPurge } from './rules/retention.ts'
 import type { Stat } from './worker/protocol.ts'
+import type { FileParts } from './service.ts'
 
-type Deps = {
-  readonly db: Db
-  readonly store: HistoryStore
-  readonly worker: Pick<FileWorker, 'ask'>
-  readonly disk: Disk
-  readonly places: Pick<Places, 'isRisky' | 'isSensitive' | 'locate' | 'pathIn'>
+type Deps = Pick<FileParts, 'db' | 'store' | 'worker' | 'disk' | 'places' | 'now'> & {
   readonly retentionMs: number
-  readonly now: Clock
 }
 
 /** After every id: a page begins at the newest. */

@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest'
 import { openTestLedger } from '../../test/ledger.ts'
-import { createUndo } from './undo.ts'
+import { createUndo } from './history.ts'
 
 test('T14 TR1 an action counts as undone whichever person undid it, and not when the agent did', async () => {
   const { ledger, db, entries, close } = await openTestLedger()

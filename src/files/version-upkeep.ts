@@ -1,20 +1,11 @@
-import type { Clock } from '#base/clock.ts'
-import type { Db } from '#base/db/port.ts'
 import { systemActor } from '#base/entry.ts'
 import { newId } from '#base/ids.ts'
-import type { FileWorker } from './client.ts'
-import type { HistoryStore } from './history-store.ts'
-import type { History } from './history.ts'
 import { bytesOf, contentsToDrop, versionsToDrop } from './rules/retention.ts'
 import type { VersionLimits } from './rules/retention.ts'
+import type { FileParts } from './service.ts'
 
-type Deps = {
-  readonly db: Db
-  readonly store: HistoryStore
-  readonly history: Pick<History, 'cleaning' | 'takeGrowth'>
-  readonly worker: Pick<FileWorker, 'ask'>
+type Deps = Pick<FileParts, 'db' | 'store' | 'history' | 'worker' | 'now'> & {
   readonly limits: VersionLimits
-  readonly now: Clock
 }
 
 /** Contents in one call: however slow the disk, it is done before the call's deadline. */

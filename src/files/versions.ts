@@ -1,31 +1,21 @@
 import { isOwn } from '#base/caller.ts'
 import type { Caller } from '#base/caller.ts'
-import type { Db } from '#base/db/port.ts'
 import { CoworkError } from '#base/errors.ts'
 import { plainText } from '#base/plain.ts'
 import type { Call } from '#base/tool.ts'
-import type { Disk } from './disk.ts'
 import { fileFault, hasCode } from './faults.ts'
 import { isOwner } from './grants/lend.ts'
 import { pinOf, realPathOf } from './grants/pin.ts'
-import type { Grants } from './grants/service.ts'
-import type { HistoryStore, Version } from './history-store.ts'
-import type { History } from './history.ts'
-import type { Placed, Places } from './places.ts'
+import type { Version } from './history-store.ts'
+import type { Placed } from './places.ts'
 import { allows, covers, readableSince } from './rules/grants.ts'
 import { isWithin } from './rules/paths.ts'
 import type { VersionLimits } from './rules/retention.ts'
 import type { Answered } from './worker/protocol.ts'
 import type { Written } from './writing.ts'
+import type { FileParts } from './service.ts'
 
-type Deps = {
-  readonly db: Db
-  readonly store: HistoryStore
-  readonly history: History
-  readonly disk: Disk
-  readonly places: Pick<Places, 'isRisky' | 'locate' | 'pathIn'>
-  readonly grants: Pick<Grants, 'lend' | 'decideNow' | 'of' | 'closing' | 'isInPlace'>
-  readonly workspace: string
+type Deps = Omit<FileParts, 'worker' | 'now' | 'log'> & {
   readonly limits: Pick<VersionLimits, 'maxPerFile'>
 }
 

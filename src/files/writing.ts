@@ -1,20 +1,14 @@
 import { CoworkError } from '#base/errors.ts'
 import type { Call } from '#base/tool.ts'
-import type { Disk } from './disk.ts'
 import { fileFault } from './faults.ts'
-import type { History } from './history.ts'
 import { forNoAgent } from './grants/changes.ts'
-import type { Grants } from './grants/service.ts'
 import type { Grant } from './model.ts'
-import type { Placed, Places } from './places.ts'
+import type { Placed } from './places.ts'
 import { belowFolder, isWithin, nameOf } from './rules/paths.ts'
 import type { Edit, Place, Replaced, Stat } from './worker/protocol.ts'
+import type { FileParts } from './service.ts'
 
-type Deps = {
-  readonly disk: Disk
-  readonly places: Pick<Places, 'isRisky' | 'isSensitive' | 'pathIn'>
-  readonly history: History
-  readonly grants: Pick<Grants, 'live' | 'isInPlace'>
+type Deps = Pick<FileParts, 'disk' | 'places' | 'history' | 'grants'> & {
   readonly maxFileBytes: number
 }
 

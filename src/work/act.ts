@@ -1,19 +1,16 @@
 import { actorOf } from '#base/caller.ts'
 import type { Caller } from '#base/caller.ts'
 import { rfc3339 } from '#base/clock.ts'
-import type { Clock } from '#base/clock.ts'
 import type { Tx } from '#base/db/port.ts'
 import type { Draft } from '#base/entry.ts'
 import { CoworkError } from '#base/errors.ts'
 import type { Call } from '#base/tool.ts'
 import { newId } from '#base/ids.ts'
-import type { Journal, Step } from './journal.ts'
+import type { Step, WorkParts } from './journal.ts'
 import type { Row } from './merge/flat.ts'
 import type { HistoryEntry, ItemKind, Lease, Story } from './model.ts'
 import { isGoodId, isLeased } from './rules.ts'
-import type { ProjectRow, Stored, WorkStore } from './store.ts'
-
-export type ActDeps = { readonly store: WorkStore; readonly journal: Journal; readonly now: Clock }
+import type { ProjectRow, Stored } from './store.ts'
 
 /** What every change of an item may be asked under (W20, W22). */
 export type Guards = {
@@ -44,7 +41,7 @@ export type Shown = Row & { readonly id: string }
 export type Act = ReturnType<ReturnType<typeof createActs>> extends Promise<infer A> ? A : never
 
 /** The ground of every change of a project: its row is held, what it needs is read, and it is told at the end. */
-export function createActs({ store, journal, now }: ActDeps) {
+export function createActs({ store, journal, now }: Pick<WorkParts, 'store' | 'journal' | 'now'>) {
   return async function act(tx: Tx, project: string, call: Call) {
     const held: ProjectRow = await journal.hold(tx, project)
     const at = now()

@@ -1,19 +1,17 @@
 import { rfc3339 } from '#base/clock.ts'
-import type { Clock } from '#base/clock.ts'
-import type { Db, Tx } from '#base/db/port.ts'
+import type { Tx } from '#base/db/port.ts'
 import { systemActor } from '#base/entry.ts'
 import type { Draft } from '#base/entry.ts'
 import { CoworkError } from '#base/errors.ts'
 import { newId } from '#base/ids.ts'
-import type { Log } from '#base/log.ts'
 import { startPeriodicTask } from '#base/periodic-task.ts'
 import type { Call } from '#base/tool.ts'
 import { leaseHeld } from './act.ts'
 import type { Act, createActs } from './act.ts'
-import type { Journal, Step } from './journal.ts'
+import type { Step, WorkParts } from './journal.ts'
 import type { Lease, Story } from './model.ts'
 import { cycleThrough, isLeased, isOpen } from './rules.ts'
-import type { Stored, WorkStore } from './store.ts'
+import type { Stored } from './store.ts'
 import type { ChangeInput } from './tools/shapes.ts'
 
 /** Who works on what: one agent at a time, for a while (W20). */
@@ -142,18 +140,10 @@ const expiredDraft = (project: string, id: string, lease: Lease): Draft => ({
   data: { agent: lease.agent, until: lease.until, fence: lease.fence },
 })
 
-type SweepDeps = {
-  readonly db: Db
-  readonly store: WorkStore
-  readonly journal: Journal
-  readonly now: Clock
-  readonly log: Log
-}
-
 const maxPauseMs = 5000
 
 /** Gives back what an agent claimed and did not keep (W20). */
-export function startExpiry({ db, store, journal, now, log }: SweepDeps) {
+export function startExpiry({ db, store, journal, now, log }: WorkParts) {
   async function expire(tx: Tx, project: string, id: string): Promise<void> {
     const held = await journal.hold(tx, project)
     const story = await store.item(tx, project, 'story', id)

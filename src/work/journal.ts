@@ -1,5 +1,7 @@
-import type { Tx } from '#base/db/port.ts'
+import type { Clock } from '#base/clock.ts'
+import type { Db, Tx } from '#base/db/port.ts'
 import { CoworkError } from '#base/errors.ts'
+import type { Log } from '#base/log.ts'
 import type { Row } from './merge/flat.ts'
 import { changedFields } from './merge/merge.ts'
 import type { Change } from './model.ts'
@@ -79,6 +81,15 @@ export function createJournal(store: WorkStore) {
 }
 
 export type Journal = ReturnType<typeof createJournal>
+
+/** What most verbs of this module are made of. */
+export type WorkParts = {
+  readonly db: Db
+  readonly store: WorkStore
+  readonly journal: Journal
+  readonly now: Clock
+  readonly log: Log
+}
 
 export const unknownProject = (project: string): CoworkError =>
   new CoworkError('project_unknown', `There is no project ${JSON.stringify(project)}.`, {

@@ -12,9 +12,9 @@ export const storyStatuses = [
 export const backlogStatuses = ['todo', 'in_progress', 'done'] as const
 export const priorities = ['urgent', 'high', 'medium', 'low'] as const
 
-export type SprintStatus = (typeof sprintStatuses)[number]
+type SprintStatus = (typeof sprintStatuses)[number]
 export type StoryStatus = (typeof storyStatuses)[number]
-export type BacklogStatus = (typeof backlogStatuses)[number]
+type BacklogStatus = (typeof backlogStatuses)[number]
 export type Priority = (typeof priorities)[number]
 
 /** Held by one agent at a time; `fence` grows with every claim, so that a late holder is known as late (W20). */
@@ -27,7 +27,7 @@ export type Lease = {
 }
 
 export type Comment = { readonly at: string; readonly by: string; readonly text: string }
-export type Acceptance = { readonly text: string; readonly done?: boolean | undefined }
+type Acceptance = { readonly text: string; readonly done?: boolean | undefined }
 
 /** What each item may carry besides its own fields. */
 type Tracked = {

@@ -1,10 +1,7 @@
 import { actorOf } from '#base/caller.ts'
-import type { Clock } from '#base/clock.ts'
-import type { Db } from '#base/db/port.ts'
 import { systemActor } from '#base/entry.ts'
 import type { Actor } from '#base/entry.ts'
 import { CoworkError, messageOf } from '#base/errors.ts'
-import type { Log } from '#base/log.ts'
 import type { Call } from '#base/tool.ts'
 import type { Boards } from './board.ts'
 import { adopt } from './disk/take-over.ts'
@@ -13,22 +10,18 @@ import type { DataRoot } from './disk/data-root.ts'
 import type { Keeper } from './disk/keeper.ts'
 import type { GuardedFiles } from './guarded.ts'
 import { unknownProject } from './journal.ts'
-import type { WorkStore } from './store.ts'
+import type { WorkParts } from './journal.ts'
 import { newIndexText } from './yaml/schema.ts'
 import { readPlan } from './yaml/read.ts'
 import type { Problem } from './yaml/read.ts'
 import { readRegistry, withoutProject, withProject } from './yaml/registry.ts'
 import type { RegisteredProject, Registry } from './yaml/registry.ts'
 
-type Deps = {
-  readonly db: Db
-  readonly store: WorkStore
+type Deps = Omit<WorkParts, 'journal' | 'now'> & {
   readonly root: DataRoot
   readonly keeper: Keeper
   readonly boards: Boards
   readonly guarded: Pick<GuardedFiles, 'keep'>
-  readonly now: Clock
-  readonly log: Log
 }
 
 /** Which projects there are: `config.yaml` says so, and people may edit it at any time (W1, W11). */

@@ -49,7 +49,7 @@ export function createWork({ db, config, guarded, needsToken = false, now, log }
   const { folderOf } = root
   const isProtected = (path: string) => !root.holds(path) && guarded.isProtected(path)
   const keeper = createKeeper({ db, store, boards, journal, folderOf, isProtected, now, log })
-  const registry = createRegistry({ db, store, root, keeper, boards, guarded, now, log })
+  const registry = createRegistry({ db, store, root, keeper, boards, guarded, log })
   const expiry = startExpiry({ db, store, journal, now, log })
   let looking: NodeJS.Timeout | undefined
   // Once for all commits of a moment: whoever made one should not wait for a look at the plans.

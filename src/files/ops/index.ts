@@ -10,14 +10,7 @@ import { searchContent } from './search-content.ts'
 import { searchNames } from './search-names.ts'
 import { purge, restore, trash, trashed } from './trash.ts'
 import { usage } from './usage.ts'
-import {
-  diff,
-  dropVersions,
-  keptVersions,
-  leftNotes,
-  readVersion,
-  restoreVersion,
-} from './versions.ts'
+import { diff, dropVersions, keptVersions, leftNotes, restoreVersion } from './versions.ts'
 
 export const ops: OpMap = {
   stat: (context, { at }) => rootOf(context, at).stat(at.path),
@@ -36,7 +29,6 @@ export const ops: OpMap = {
   purge,
   trashed,
   restoreVersion,
-  readVersion,
   keptVersions,
   dropVersions,
   leftNotes,

@@ -75,12 +75,10 @@ test('TR3 the same content is kept once, and goes when it is dropped', async () 
   const hashes = ['one', 'two', 'none'].map(sha256)
   expect(await files.run('dropVersions', { sha256: hashes })).toEqual({ bytes: 6 })
   expect(fs.existsSync(kept(sha256('one')))).toBe(false)
-  expect(await files.refusal('readVersion', { sha256: sha256('one'), maxBytes: 10 })).toBe(
-    'unreadable',
-  )
-  expect(
-    await files.refusal('readVersion', { sha256: '../../outside/secret.txt', maxBytes: 10 }),
-  ).toBe('not_found')
+  const restored = (hash: string) =>
+    files.refusal('restoreVersion', { at, sha256: hash, mode: 0o644 })
+  expect(await restored(sha256('one'))).toBe('unreadable')
+  expect(await restored('../../outside/secret.txt')).toBe('not_found')
 })
 
 test.each(['on', 'onf', 'one and more'])(
@@ -113,22 +111,6 @@ test('TR3 a damaged version is not put back', async () => {
     'unreadable',
   )
   expect(content()).toBe('two')
-})
-
-test('TR3 a version is read as text or as bytes', async () => {
-  const wide = Buffer.concat([Buffer.from([0xff, 0xfe]), Buffer.from('größe', 'utf16le')])
-  await write(wide)
-  await write(Buffer.of(0, 1, 2, 255))
-  await write('end')
-  const text = await files.run('readVersion', { sha256: sha256(wide), maxBytes: 100 })
-  expect([text.kind, text.size, text.body?.toString()]).toEqual(['text', 12, 'größe'])
-  const cut = await files.run('readVersion', { sha256: sha256(wide), maxBytes: 4 })
-  expect(cut.body?.toString()).toBe('grö')
-  const bytes = await files.run('readVersion', {
-    sha256: sha256(Buffer.of(0, 1, 2, 255)),
-    maxBytes: 2,
-  })
-  expect([bytes.kind, bytes.body]).toEqual(['binary', Buffer.of(0, 1)])
 })
 
 test('FT9 files and versions are compared line by line, whatever their encoding', async () => {

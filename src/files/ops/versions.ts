@@ -6,24 +6,12 @@ import { changeFile } from './change.ts'
 import { closing, nameOf, readAt, rootOf } from './disk.ts'
 import { dropNamed, leftNotes as left } from './in-place.ts'
 import { drop, keep, keptContent, keptIn, shardsOf } from './kept.ts'
-import { pieceOf } from './pieces.ts'
-import { textDiff, textOf, utf8 } from './text.ts'
+import { textDiff, textOf } from './text.ts'
 
 export const restoreVersion: RunOp<'restoreVersion'> = (context, { sha256, mode, ...ask }) =>
   changeFile(context, { ...ask, how: 'put', mode: mode & 0o777 }, () =>
     keptContent(context, sha256),
   )
-
-export const readVersion: RunOp<'readVersion'> = async (context, { sha256, maxBytes }) => {
-  const bytes = keptContent(context, sha256)
-  const text = await textOf(bytes)
-  if (text === undefined)
-    return { size: bytes.length, kind: 'binary', body: bytes.subarray(0, maxBytes) }
-  const all = Buffer.from(text)
-  const read = (position: number, length: number) => all.subarray(position, position + length)
-  const piece = pieceOf({ size: all.length, coding: utf8, read }, undefined, maxBytes)
-  return { size: bytes.length, kind: 'text', body: piece.bytes }
-}
 
 const mostNamed = 10_000
 

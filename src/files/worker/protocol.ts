@@ -262,10 +262,6 @@ export type Ops = {
     ask: Writing & { at: Place; sha256: string; mode: number }
     answer: { stat: Stat; real: string; sha256: string; before?: Kept }
   }
-  readVersion: {
-    ask: { sha256: string; maxBytes: number }
-    answer: { size: number; kind: 'text' | 'binary' }
-  }
   /** The contents that lie in the version store since before a time, so many shards at a time. */
   keptVersions: {
     ask: { before: number; after?: string }
@@ -327,7 +323,6 @@ export const reading: ReadonlySet<Op> = new Set<Op>([
   'searchNames',
   'searchContent',
   'trashed',
-  'readVersion',
   'keptVersions',
   'diff',
   'usage',

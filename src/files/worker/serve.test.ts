@@ -37,7 +37,7 @@ const usage = { files: 0, bytes: 0, folders: [], largest: [] }
 
 test('PV6 an answer goes out with its body apart, a fault with its code and path', async () => {
   const { replies, ask, end } = serving({
-    readVersion: () => ({ size: 4, kind: 'text', body: Buffer.from('body') }),
+    list: () => ({ entries: { paths: [], types: '' }, body: Buffer.from('body') }),
     usage: () => {
       throw new FileFault('not_found', 'There is nothing.', 'a/b')
     },
@@ -45,12 +45,12 @@ test('PV6 an answer goes out with its body apart, a fault with its code and path
       throw Object.assign(new Error('EROFS: /home/secret'), { code: 'EROFS' })
     },
   })
-  ask(1, 'readVersion')
+  ask(1, 'list')
   ask(2, 'usage')
   ask(3, 'stat')
   await end()
   expect(replies.toSorted((one, other) => idOf(one.head) - idOf(other.head))).toEqual([
-    { head: { id: 1, answer: { size: 4, kind: 'text' } }, body: 'body' },
+    { head: { id: 1, answer: { entries: { paths: [], types: '' } } }, body: 'body' },
     { head: { id: 2, fault: { code: 'not_found', message: 'There is nothing.', path: 'a/b' } } },
     // The system's own words name paths, and stay here.
     {
@@ -78,11 +78,11 @@ test('PV6 a bug is complained of and answered without its details', async () => 
 
 test('PV6 an answer that is too large is refused here and does not end the worker', async () => {
   const { replies, complaints, ask, end } = serving({
-    readVersion: () => ({ size: 11, kind: 'text', body: Buffer.alloc(11) }),
+    list: () => ({ entries: { paths: [], types: '' }, body: Buffer.alloc(11) }),
     diff: () => ({ diff: '\u0001'.repeat(200), sensitive: false }),
     trashed: () => ({ records: [] }),
   })
-  ask(1, 'readVersion')
+  ask(1, 'list')
   ask(2, 'diff')
   ask(3, 'trashed')
   await end()

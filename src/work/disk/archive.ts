@@ -1,15 +1,12 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { writeFileAtomic } from '#base/atomic-file.ts'
-import type { Clock } from '#base/clock.ts'
-import type { Db } from '#base/db/port.ts'
 import { systemActor } from '#base/entry.ts'
-import type { Log } from '#base/log.ts'
 import type { Board } from '../board.ts'
-import type { Journal, Step } from '../journal.ts'
+import type { Step, WorkParts } from '../journal.ts'
 import { wordsOf } from '../merge/lists.ts'
 import type { HistoryEntry, WorkIndex } from '../model.ts'
-import type { Stored, WorkStore } from '../store.ts'
+import type { Stored } from '../store.ts'
 import { readIndex, readPlan } from '../yaml/read.ts'
 import type { Read } from '../yaml/read.ts'
 import { newItem } from '../yaml/rewrite.ts'
@@ -17,20 +14,12 @@ import { openSheet } from '../yaml/sheet.ts'
 import { fileNameOf } from './file-name.ts'
 import { folderInside, readInside, textInside } from './inside.ts'
 
-type Deps = {
-  readonly db: Db
-  readonly store: WorkStore
-  readonly journal: Journal
-  readonly now: Clock
-  readonly log: Log
-}
-
 /** More entries of history than this move to COMPLETE/, until so many are left. */
 const longHistory = 500
 const leftHistory = 400
 
 /** Archived sprints and old history, written to COMPLETE/ and then taken out of the index (W25). */
-export function createArchive({ db, store, journal, now, log }: Deps) {
+export function createArchive({ db, store, journal, now, log }: WorkParts) {
   return async function tidy(board: Board, folder: string): Promise<boolean> {
     const done = board.sprints().filter(({ item }) => item['archived'] === true)
     const history = board.history()

@@ -2,16 +2,12 @@ import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { setImmediate as othersTurn, setTimeout as sleep } from 'node:timers/promises'
 import { rfc3339 } from '#base/clock.ts'
-import type { Clock } from '#base/clock.ts'
-import type { Db } from '#base/db/port.ts'
 import { CoworkError, messageOf } from '#base/errors.ts'
 import { sha256Hex } from '#base/hash.ts'
-import type { Log } from '#base/log.ts'
 import type { Boards } from '../board.ts'
-import type { Journal } from '../journal.ts'
+import type { WorkParts } from '../journal.ts'
 import type { Seen } from '../merge/ancestor.ts'
 import type { WorkIndex } from '../model.ts'
-import type { WorkStore } from '../store.ts'
 import { newIndexText } from '../yaml/schema.ts'
 import { readIndex, readPlan } from '../yaml/read.ts'
 import type { Problem, Read } from '../yaml/read.ts'
@@ -24,16 +20,11 @@ import type { ProjectFile, Written } from './project-file.ts'
 import { takeOver } from './take-over.ts'
 import { createTextFiles } from './text-files.ts'
 
-type Deps = {
-  readonly db: Db
-  readonly store: WorkStore
+type Deps = WorkParts & {
   readonly boards: Boards
-  readonly journal: Journal
   readonly folderOf: (project: string) => string
   /** Whether a plan that is a link may not lead to this path (PV4). */
   readonly isProtected: (path: string) => boolean
-  readonly now: Clock
-  readonly log: Log
 }
 
 /** Why a project's file cannot be used: reads serve what was known, changes are refused (W6). */

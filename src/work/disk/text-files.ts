@@ -1,12 +1,9 @@
 import { readdirSync, rmdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Clock } from '#base/clock.ts'
-import type { Db } from '#base/db/port.ts'
 import { CoworkError, messageOf } from '#base/errors.ts'
-import type { Journal } from '../journal.ts'
+import type { WorkParts } from '../journal.ts'
 import type { Clash } from '../merge/merge.ts'
 import type { Conflict } from '../model.ts'
-import type { WorkStore } from '../store.ts'
 import type { WaitingText } from '../text-store.ts'
 import { folderInside, keepCopy } from './inside.ts'
 import { fileNameOf, idIn } from './file-name.ts'
@@ -15,13 +12,7 @@ import type { ProjectFile, Written } from './project-file.ts'
 import { conflictOf, filePerson, isTold } from './take-over.ts'
 import { mostTextBytes, readTextFile, standingAt, textName } from './text-words.ts'
 
-type Deps = {
-  readonly db: Db
-  readonly store: WorkStore
-  readonly journal: Journal
-  readonly folderOf: (project: string) => string
-  readonly now: Clock
-}
+type Deps = Omit<WorkParts, 'log'> & { readonly folderOf: (project: string) => string }
 
 /** A person who saves all the time has their turn, and it is tried again later. */
 const mostTries = 5

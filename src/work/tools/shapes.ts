@@ -11,10 +11,10 @@ const id = z
   // No part of the schema: that would be said of every id in every listing.
   .refine((one) => !one.includes('\0'), 'must not contain NUL')
 export const line = z.string().trim().min(1).max(500)
-export const text = z.string().max(50_000)
+const text = z.string().max(50_000)
 /** Of a backlog item, in a file of its own (W25). */
-export const longText = z.string().max(256_000).optional().describe('Long text in Markdown')
-export const textSha256 = z.string().max(64).optional().describe('Of the text that text replaces')
+const longText = z.string().max(256_000).optional().describe('Long text in Markdown')
+const textSha256 = z.string().max(64).optional().describe('Of the text that text replaces')
 export const ids = z.array(id).max(200)
 
 export const project = id
@@ -25,20 +25,20 @@ export const cursor = z.string().max(20).optional()
 export const limit = effort(z.int().min(1).max(1000)).optional()
 
 const sprintStatus = z.enum(sprintStatuses)
-export const storyStatus = z.enum(storyStatuses)
+const storyStatus = z.enum(storyStatuses)
 const backlogStatus = z.enum(backlogStatuses)
 const priority = z.enum(priorities)
 const date = z.iso.date()
 
 /** On every change: who says to do it, kept as a claim beside the authenticated agent (W8). */
 export const agent = z.string().max(128).optional().describe('Your name')
-export const expectRev = z.number().int().optional().describe('Refused if at another revision')
-export const fence = z.number().int().optional().describe('Of your claim')
+const expectRev = z.number().int().optional().describe('Refused if at another revision')
+const fence = z.number().int().optional().describe('Of your claim')
 
 /** Seed 003 names the sprint of a story; another one is an error, since nothing is moved (W15, W16). */
-export const inSprint = id.optional().describe('Refused if it is in another')
+const inSprint = id.optional().describe('Refused if it is in another')
 
-export const storyFields = {
+const storyFields = {
   title: line.optional(),
   status: storyStatus.optional(),
   notes: text.optional(),
@@ -51,11 +51,11 @@ export const storyFields = {
     .optional(),
   paths: z.array(z.string().max(500)).max(100).optional().describe('Files it changes'),
 }
-export const clearedStory = {
+const clearedStory = {
   priority: storyFields.priority.nullable(),
   estimate: storyFields.estimate.nullable(),
 }
-export const sprintFields = {
+const sprintFields = {
   title: line.optional(),
   status: sprintStatus.optional(),
   goal: text.optional(),
@@ -64,14 +64,14 @@ export const sprintFields = {
   start: date.optional(),
   end: date.optional(),
 }
-export const backlogFields = {
+const backlogFields = {
   theme: id.optional(),
   status: backlogStatus.optional(),
   priority: priority.optional(),
   related_sprints: ids.optional(),
 }
 
-export const clearedBacklog = {
+const clearedBacklog = {
   theme: backlogFields.theme.nullable(),
   priority: backlogFields.priority.nullable(),
 }

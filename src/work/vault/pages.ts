@@ -59,6 +59,9 @@ function note(properties: Readonly<Record<string, unknown>>, lines: readonly str
   return `${page}\n\n${ownNotes}`
 }
 
+const section = (title: string, lines: readonly string[]) =>
+  lines.length > 0 ? ['', `## ${title}`, '', ...lines] : []
+
 function storyPage(
   { project, story: other }: Board,
   base: string,
@@ -86,23 +89,15 @@ function storyPage(
     },
     [
       `# ${oneLine(title)}`,
-      ...(acceptance.length > 0
-        ? [
-            '',
-            '## Acceptance',
-            '',
-            ...acceptance.map((one) => `- [${one.done ? 'x' : ' '}] ${oneLine(one.text)}`),
-          ]
-        : []),
-      ...(notes ? ['', '## Notes', '', notes.trimEnd()] : []),
-      ...(comments.length > 0
-        ? [
-            '',
-            '## Comments',
-            '',
-            ...comments.map((one) => `- ${one.at} ${one.by}: ${oneLine(one.text)}`),
-          ]
-        : []),
+      ...section(
+        'Acceptance',
+        acceptance.map((one) => `- [${one.done ? 'x' : ' '}] ${oneLine(one.text)}`),
+      ),
+      ...section('Notes', notes ? [notes.trimEnd()] : []),
+      ...section(
+        'Comments',
+        comments.map((one) => `- ${one.at} ${one.by}: ${oneLine(one.text)}`),
+      ),
     ],
   )
 }

@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest'
 import type { Story, WorkIndex } from '../model.ts'
 import { emitItem } from './emit.ts'
-import { readIndex, readPlan } from './read.ts'
-import { isSamePlan } from './same.ts'
+import { isSamePlan, readIndex, readPlan } from './read.ts'
 import { openSheet } from './sheet.ts'
 
 const parsed = (text: string): WorkIndex => {

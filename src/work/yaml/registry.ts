@@ -1,12 +1,11 @@
 import { constructFromEvents, YAMLException } from 'js-yaml'
 import * as z from 'zod'
 import { isProjectName } from '../rules.ts'
-import { applied } from './edit-item.ts'
-import { emitPair } from './emit.ts'
+import { applied, emitPair } from './emit.ts'
 import { lineEnd, lineStart, nodesOf, trimmedEnd } from './nodes.ts'
 import type { Nodes } from './nodes.ts'
-import type { Problem } from './read.ts'
 import { placeOf } from './read.ts'
+import type { Problem } from './read.ts'
 
 const guidance = z.looseObject({
   inherit: z.array(z.string()).optional(),

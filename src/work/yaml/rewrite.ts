@@ -1,13 +1,12 @@
 import { isDeepStrictEqual } from 'node:util'
 import { constructFromEvents, dump, EVENT_ID, load, YAMLException } from 'js-yaml'
 import type { WorkIndex } from '../model.ts'
-import { applied, editItem } from './edit-item.ts'
-import type { Fields } from './edit-item.ts'
-import { emitItem, emitList, emitPair } from './emit.ts'
+import { applied, editItem, emitItem, emitList, emitPair } from './emit.ts'
+import type { Fields } from './emit.ts'
 import { layoutOf, lists } from './layout.ts'
 import type { Layout, ListName, ListPlace } from './layout.ts'
 import { anchorOf, isAlias, lineEnd, nodesOf } from './nodes.ts'
-import { says, saysItem } from './same.ts'
+import { says, saysItem } from './read.ts'
 import { inOrder } from './cut.ts'
 
 export type Row = Readonly<Record<string, unknown>>

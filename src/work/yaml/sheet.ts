@@ -4,10 +4,10 @@ import { anew, differences, entryKeys, idsOf, itemText, newItem, rewritten } fro
 import type { KeysOf, Row } from './rewrite.ts'
 import { cutText, inOrder, textOf, valuesOf, words } from './cut.ts'
 import type { Column, Head, Piece } from './cut.ts'
-import { editItem } from './edit-item.ts'
+import { editItem } from './emit.ts'
 import { lists } from './layout.ts'
 import type { ListName } from './layout.ts'
-import { isSamePlan, says, saysItem } from './same.ts'
+import { isSamePlan, says, saysItem } from './read.ts'
 
 type WholeSprint = WorkIndex['sprints'][number]
 
