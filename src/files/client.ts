@@ -24,27 +24,7 @@ export type AskOptions = {
   readonly onProgress?: ((progress: Progress) => void) | undefined
 }
 
-/** The daemon's side of the process that alone touches the disk. */
-export type FileWorker = {
-  /**
-   * One operation; throws a CoworkError with a FileFaultCode. When its worker ended, a read is repeated, and so is
-   * what has not begun to act; a write is answered by what is seen of it, or `interrupted`.
-   */
-  ask<O extends Op>(op: O, ask: Ask<O>, more?: AskOptions): Promise<Answered<O>>
-  /**
-   * Other roots from now on: resolves when calls go to a worker that has them. The old one finishes what it has, or
-   * goes on where only files were put in the place of others.
-   */
-  setRoots(roots: readonly Root[]): Promise<void>
-  /**
-   * Ends what works under these grants, and every process that can reach their files; resolves when they are gone.
-   * Reads and what has not begun to act are refused; a write that has is done shortly, or `interrupted`: nobody
-   * can look any more.
-   */
-  revoke(grantIds: readonly string[], roots: readonly Root[]): Promise<void>
-  containment(): Containment | 'starting'
-  close(): Promise<void>
-}
+export type FileWorker = ReturnType<typeof createFileWorker>
 
 type Deps = {
   readonly setup: WorkerSetup
@@ -85,7 +65,7 @@ const ending = 'The daemon is ending.'
  * Queues calls for one worker process, which starts with the first call. At most one process, `current`, takes new calls; others are starting, or
  * finish what they have. A process that crashes is replaced, and so is one whose roots are outdated.
  */
-export function createFileWorker(deps: Deps): FileWorker {
+export function createFileWorker(deps: Deps) {
   const { setup, landlock = true, entry } = deps
   const log = deps.log.scope('worker')
   let { roots } = setup
@@ -331,16 +311,30 @@ export function createFileWorker(deps: Deps): FileWorker {
   }
 
   return {
-    ask: (op, ask, options = {}) => begin(op, ask, options),
+    /**
+     * One operation; throws a CoworkError with a FileFaultCode. When its worker ended, a read is repeated, and so is
+     * what has not begun to act; a write is answered by what is seen of it, or `interrupted`.
+     */
+    ask: <O extends Op>(op: O, ask: Ask<O>, options?: AskOptions): Promise<Answered<O>> =>
+      begin(op, ask, options ?? {}),
 
-    async setRoots(next) {
+    /**
+     * Other roots from now on: resolves when calls go to a worker that has them. The old one finishes what it has, or
+     * goes on where only files were put in the place of others.
+     */
+    async setRoots(next: readonly Root[]): Promise<void> {
       if (isClosed) throw new CoworkError('interrupted', ending)
       const isSame = movedSince(roots, next)?.length === 0
       roots = next
       if (!isSame && newest) await updateRoots()
     },
 
-    async revoke(grantIds, next) {
+    /**
+     * Ends what works under these grants, and every process that can reach their files; resolves when they are gone.
+     * Reads and what has not begun to act are refused; a write that has is done shortly, or `interrupted`: nobody
+     * can look any more.
+     */
+    async revoke(grantIds: readonly string[], next: readonly Root[]): Promise<void> {
       if (isClosed) return
       if (!newest) {
         roots = next
@@ -357,9 +351,9 @@ export function createFileWorker(deps: Deps): FileWorker {
       await Promise.all(old.map(end))
     },
 
-    containment: () => containment ?? 'starting',
+    containment: (): Containment | 'starting' => containment ?? 'starting',
 
-    async close() {
+    async close(): Promise<void> {
       isClosed = true
       clearTimeout(pause)
       current = undefined

@@ -2,12 +2,13 @@ import { sql as raw } from 'kysely'
 import { startsWith } from '#base/db/dialect.ts'
 import type { Dialect, Reader, Tx } from '#base/db/port.ts'
 import { builder, query, statement } from '#base/db/statement.ts'
-import type { KeptVersion } from './rules/retention.ts'
+import type { Stat } from './worker/protocol.ts'
 
 type VersionRow = {
   id: string
   node: string
   path: string
+  /** Where the file lay when it was replaced, wherever it went since. */
   origin: string
   sha256: string
   size: number
@@ -21,7 +22,7 @@ type TrashRow = {
   id: string
   node: string
   path: string
-  type: string
+  type: Stat['type']
   size: number
   sha256: string | null
   by: string
@@ -38,33 +39,11 @@ type MadeRow = {
 type Tables = { file_version: VersionRow; file_trash: TrashRow; file_made: MadeRow }
 
 /** An earlier content of a file: kept under its hash, and why it is not the present one (TR3). */
-export type Version = KeptVersion & {
-  /** Where the file lay when it was replaced, wherever it went since. */
-  readonly origin: string
-  readonly mode: number
-  readonly by: string
-  readonly operation: string
-  readonly call: string
-}
+export type Version = Readonly<Omit<VersionRow, 'node'>>
 
 /** A deleted file or folder that can still be had back (TR1). */
-export type Trashed = {
-  readonly id: string
-  readonly path: string
-  readonly type: 'file' | 'folder' | 'link' | 'other'
-  readonly size: number
-  readonly sha256: string | null
-  readonly by: string
-  readonly call: string
+export type Trashed = Readonly<Omit<TrashRow, 'node' | 'deleted_at'>> & {
   readonly deletedAt: number
-}
-
-/** A file that was made or changed through cowork, and by whom first (F6). */
-type Made = {
-  readonly path: string
-  readonly by: string
-  readonly madeAt: number
-  readonly changedAt: number
 }
 
 /** Stands for the path of what lies in the trash. No file has such a path: theirs begin at the root of a disk. */
@@ -238,13 +217,14 @@ function toVersion(row: VersionRow): Version {
 }
 
 function toTrashed(row: TrashRow): Trashed {
-  const { node: _, deleted_at, type, ...rest } = row
-  return { ...rest, type: type as Trashed['type'], deletedAt: deleted_at }
+  const { node: _, deleted_at: deletedAt, ...rest } = row
+  return { ...rest, deletedAt }
 }
 
-const toMade = ({ path, made_by, made_at, changed_at }: MadeRow): Made => ({
+/** A file that was made or changed through cowork, and by whom first (F6). */
+const toMade = ({ path, made_by: by, made_at: madeAt, changed_at: changedAt }: MadeRow) => ({
   path,
-  by: made_by,
-  madeAt: made_at,
-  changedAt: changed_at,
+  by,
+  madeAt,
+  changedAt,
 })

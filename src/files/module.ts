@@ -1,10 +1,6 @@
 import { join } from 'node:path'
-import type { Approvals } from '#approvals'
-import type { Clock } from '#base/clock.ts'
 import type { Config } from '#base/config/index.ts'
-import type { Db } from '#base/db/port.ts'
 import { systemActor } from '#base/entry.ts'
-import type { Log } from '#base/log.ts'
 import { plainText } from '#base/plain.ts'
 import { nodeName } from '#base/state.ts'
 import type { StatePaths } from '#base/state.ts'
@@ -13,6 +9,7 @@ import type { Ledger } from '#ledger'
 import { checkFiles, lookBefore } from './check.ts'
 import { grantTable } from './grants/changes.ts'
 import { createGrants } from './grants/service.ts'
+import type { GrantsDeps } from './grants/service.ts'
 import { guardSettingsOf } from './guard-settings.ts'
 import { createHistoryStore } from './history-store.ts'
 import { fileMigrations } from './migrations.ts'
@@ -27,21 +24,16 @@ import { fileTools } from './tools/index.ts'
 import { createUndo } from './history.ts'
 import { checkConfiguredWorkspace, watchChoice } from './workspace-choice.ts'
 
-type Context = {
-  readonly db: Db
+type Context = Pick<GrantsDeps, 'db' | 'approvals' | 'policyVersion' | 'now' | 'log'> & {
   readonly ledger: Pick<Ledger, 'mirror'>
   readonly identity: Pick<Identity, 'isRevoked' | 'onRevoked' | 'listAgents' | 'mode' | 'sessions'>
   readonly config: Config
   readonly configFile: string
   readonly paths: StatePaths
   readonly home: string
-  readonly approvals: () => Approvals
-  readonly policyVersion: () => string
   readonly call: CallTool
   readonly follow: (noun: string, refresh: () => Promise<void>) => void
   readonly onClose: (close: () => unknown) => void
-  readonly now: Clock
-  readonly log: Log
 }
 
 export const module = { migrations: fileMigrations, tables: [grantTable], open: openFiles }

@@ -9,7 +9,7 @@ import { createHistoryStore } from './history-store.ts'
 import { createHistory } from './history.ts'
 import { fileMigrations } from './migrations.ts'
 import { note } from './ops/in-place.ts'
-import { createVersionUpkeep } from './version-upkeep.ts'
+import { createVersionUpkeep } from './versions.ts'
 import type { Ask } from './worker/protocol.ts'
 
 const call: Call = {

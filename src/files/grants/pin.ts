@@ -12,6 +12,7 @@ import { fileFault } from '../faults.ts'
 import type { Permission } from '../model.ts'
 import { understandPath } from '../rules/paths.ts'
 import type { Where } from '../rules/paths.ts'
+import type { GrantRequest } from './request-content.ts'
 
 /** A network disk that does not answer must hold up nobody. */
 const patience = 2000
@@ -75,16 +76,8 @@ export type Seen = {
   readonly real: string
   readonly pin: Pin | null
   readonly folderPin: Pin | null
-  readonly inside: Inside | null
+  readonly inside: GrantRequest['inside']
   readonly sensitive: readonly string[]
-}
-
-type Inside = {
-  readonly files: number
-  readonly folders: number
-  readonly bytes: number
-  readonly sample: readonly string[]
-  readonly capped: boolean
 }
 
 export async function lookAt(path: string, guard: Guard): Promise<Seen> {

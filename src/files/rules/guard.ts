@@ -4,26 +4,13 @@ import type { Need } from '../model.ts'
 import type { GuardSettings } from '../worker/protocol.ts'
 import { compilePathGlob } from './path-glob.ts'
 
-/** What no grant lifts (PV4), what is sensitive (PV5) and what runs by itself later (F5). Pure: it sees names only. */
-export type Guard = {
-  /** Whether this absolute path is closed for what is wanted, grant or not. */
-  forbidden(abs: string, need: Need): 'forbidden_path' | undefined
-  /** Whether one name, met on a walk, is closed wherever it stands. */
-  isForbiddenName(name: string): boolean
-  /** Whether a path is closed somewhere below this folder; where none is, names alone decide. */
-  holdsForbidden(abs: string): boolean
-  /** Whether it is read with a warning, written as high risk and never shown in previews. */
-  isSensitive(abs: string): boolean
-  /** Why writing it is never silent, as the rest of a sentence; undefined for a file like any other. */
-  isGuarded(abs: string): string | undefined
-  /** The same for all that trust or a person looks at first, secrets too. */
-  risk(abs: string): string | undefined
-  /** Why a file of this extension is not made there, as a sentence. */
-  extension(abs: string): string | undefined
-}
+export type Guard = ReturnType<typeof createGuard>
 
-/** One matcher for the daemon and the worker, so that neither lets through what the other would refuse. */
-export function createGuard(settings: GuardSettings): Guard {
+/**
+ * What no grant lifts (PV4), what is sensitive (PV5) and what runs by itself later (F5). Pure: it sees names only. One
+ * matcher for the daemon and the worker, so that neither lets through what the other would refuse.
+ */
+export function createGuard(settings: GuardSettings) {
   const closed = settings.forbidden.map(wholeNames)
   const open = [settings.workspace, ...settings.except].map(namesOf)
   const readOnly = settings.readOnly.map(wholeNames)
@@ -48,14 +35,17 @@ export function createGuard(settings: GuardSettings): Guard {
     const opened = open.filter((folder) => isBelow(spelled, folder)).map(({ length }) => length)
     return around.some(({ length }) => opened.every((deep) => length >= deep))
   }
-  const isSensitive = (abs: string) => formsOf(abs).some(isSecret)
-  const isGuarded = (abs: string) => {
+  /** Whether it is read with a warning, written as high risk and never shown in previews. */
+  const isSensitive = (abs: string): boolean => formsOf(abs).some(isSecret)
+  /** Why writing it is never silent, as the rest of a sentence; undefined for a file like any other. */
+  const isGuarded = (abs: string): string | undefined => {
     const { names, cut } = speltOf(abs)
     return guardedReason(names) ?? (cut && guardedReason(cut))
   }
 
   return {
-    forbidden(abs, need) {
+    /** Whether this absolute path is closed for what is wanted, grant or not. */
+    forbidden(abs: string, need: Need): 'forbidden_path' | undefined {
       const path = speltOf(abs)
       const isNamed = path.names.some(isClosedName) || path.cut?.some(isClosedName)
       if (isNamed || isClosed(abs, path)) return 'forbidden_path'
@@ -64,19 +54,24 @@ export function createGuard(settings: GuardSettings): Guard {
         ? 'forbidden_path'
         : undefined
     },
-    isForbiddenName(name) {
+    /** Whether one name, met on a walk, is closed wherever it stands. */
+    isForbiddenName(name: string): boolean {
       if (!mayBeClosed.test(name)) return false
       const { names, cut } = speltOf(name)
       return names.some(isClosedName) || cut?.some(isClosedName) === true
     },
-    holdsForbidden(abs) {
+    /** Whether a path is closed somewhere below this folder; where none is, names alone decide. */
+    holdsForbidden(abs: string): boolean {
       const path = wholeNames(abs)
       return closed.some((folder) => isBelow({ names: folder }, path))
     },
     isSensitive,
     isGuarded,
-    risk: (abs) => isGuarded(abs) ?? (isSensitive(abs) ? 'it is for secrets' : undefined),
-    extension(abs) {
+    /** Why trust or a person looks at it first, secrets too. */
+    risk: (abs: string): string | undefined =>
+      isGuarded(abs) ?? (isSensitive(abs) ? 'it is for secrets' : undefined),
+    /** Why a file of this extension is not made there, as a sentence. */
+    extension(abs: string): string | undefined {
       const { names, cut = names } = speltOf(abs)
       const ends = [names.at(-1) ?? '', cut.at(-1) ?? '']
       for (const { extension, unlessIn, shown } of extensions) {

@@ -32,6 +32,16 @@ export function openPlain(path: string): number {
   }
 }
 
+/** Opens a file of our own, that is no link, for as long as it is used. */
+export function withPlain<T>(path: string, use: (file: number) => T): T {
+  const file = openPlain(path)
+  try {
+    return use(file)
+  } finally {
+    closeSync(file)
+  }
+}
+
 /** Where an open file lies. On Linux the kernel says it, so that nobody can swap a folder in between. */
 export const placeOfOpen = (file: number, path: string): string =>
   process.platform === 'linux' ? readlinkSync(`/proc/self/fd/${file}`) : realpathSync(path)
@@ -43,15 +53,12 @@ export const placeOfOpen = (file: number, path: string): string =>
 export function readInside(folder: string, path: string, maxBytes = Infinity): Buffer {
   checkBelow(path)
   const whole = join(folder, path)
-  const file = openPlain(whole)
-  try {
+  return withPlain(whole, (file) => {
     if (placeOfOpen(file, whole) !== join(realpathSync(folder), path)) throw linked(path)
     if (fstatSync(file).size > maxBytes)
       throw new CoworkError('too_large', `it is larger than ${maxBytes / 1000} kB`)
     return readFileSync(file)
-  } finally {
-    closeSync(file)
-  }
+  })
 }
 
 /** The same of a text that may be missing. */

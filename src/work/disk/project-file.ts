@@ -25,6 +25,7 @@ import {
   openPlain,
   placeOfOpen,
   putFile,
+  withPlain,
 } from './inside.ts'
 
 /** What somebody wrote: as text, and byte for byte where it is no UTF-8. */
@@ -261,14 +262,6 @@ function checkPlan(real: string, isProtected: IsProtected): void {
 }
 
 /** Of what has been replaced: in a folder of our own, and no link. */
-function withPlain<T>(path: string, use: (file: number) => T): T {
-  const file = openPlain(path)
-  try {
-    return use(file)
-  } finally {
-    closeSync(file)
-  }
-}
 const readAt = (path: string) => withPlain(path, (file) => readFileSync(file))
 const hashAt = (path: string) => withPlain(path, hashOfFile)
 

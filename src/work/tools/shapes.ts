@@ -14,7 +14,6 @@ export const line = z.string().trim().min(1).max(500)
 const text = z.string().max(50_000)
 /** Of a backlog item, in a file of its own (W25). */
 const longText = z.string().max(256_000).optional().describe('Long text in Markdown')
-const textSha256 = z.string().max(64).optional().describe('Of the text that text replaces')
 export const ids = z.array(id).max(200)
 
 export const project = id
@@ -51,10 +50,6 @@ const storyFields = {
     .optional(),
   paths: z.array(z.string().max(500)).max(100).optional().describe('Files it changes'),
 }
-const clearedStory = {
-  priority: storyFields.priority.nullable(),
-  estimate: storyFields.estimate.nullable(),
-}
 const sprintFields = {
   title: line.optional(),
   status: sprintStatus.optional(),
@@ -69,11 +64,6 @@ const backlogFields = {
   status: backlogStatus.optional(),
   priority: priority.optional(),
   related_sprints: ids.optional(),
-}
-
-const clearedBacklog = {
-  theme: backlogFields.theme.nullable(),
-  priority: backlogFields.priority.nullable(),
 }
 
 /** What each change takes; the verbs get it without `agent`. */
@@ -91,9 +81,10 @@ export const changeInputs = {
     item_id: itemId,
     summary: line.optional(),
     ...backlogFields,
-    ...clearedBacklog,
+    theme: backlogFields.theme.nullable(),
+    priority: backlogFields.priority.nullable(),
     text: longText,
-    text_sha256: textSha256,
+    text_sha256: z.string().max(64).optional().describe('Of the text that text replaces'),
     expect_rev: expectRev,
     agent,
   }),
@@ -119,7 +110,8 @@ export const changeInputs = {
     project,
     story_id: storyId,
     ...storyFields,
-    ...clearedStory,
+    priority: storyFields.priority.nullable(),
+    estimate: storyFields.estimate.nullable(),
     append_notes: text.optional(),
     sprint_id: inSprint,
     expect_rev: expectRev,

@@ -18,23 +18,10 @@ export type ListPlace = {
 export const lists = ['sprints', 'backlog', 'history', 'conflicts'] as const
 export type ListName = (typeof lists)[number]
 
-export type Layout = {
-  readonly eol: string
-  /** Column of the keys at the top, and where the line of the first one begins. */
-  readonly indent: number
-  readonly start: number | undefined
-  /** What one item says may depend on another's lines. */
-  readonly hasAnchors: boolean
-  /** It is written in a way that is seldom seen. */
-  readonly isOdd: boolean
-  readonly lists: Readonly<Partial<Record<ListName, ListPlace>>>
-  /** The list of stories of each sprint, in order; nothing where a sprint has no such key. */
-  readonly stories: readonly (ListPlace | undefined)[]
-  readonly words: Readonly<Record<string, { readonly from: number; readonly to: number }>>
-}
+export type Layout = ReturnType<typeof layoutOf>
 
 /** Where the items of a work-index.yaml stand, for cutting its text into pieces. */
-export function layoutOf(text: string): Layout {
+export function layoutOf(text: string) {
   const nodes = nodesOf(text)
   // In braces, as JSON is, nothing has lines of its own.
   const isBlock = nodes.isMap(nodes.root) && nodes.isBlock(nodes.root)
@@ -62,11 +49,14 @@ export function layoutOf(text: string): Layout {
   }
   return {
     eol: text.includes('\r\n') ? '\r\n' : '\n',
+    /** Column of the keys at the top, and where the line of the first one begins. */
     indent: top && start !== undefined ? top.keyStart - start : 0,
     start,
+    /** What one item says may depend on another's lines. */
     hasAnchors: nodes.events.some(anchorOf),
     isOdd: isOdd(text, nodes),
     lists: found,
+    /** The list of stories of each sprint, in order; nothing where a sprint has no such key. */
     stories,
     words,
   }
