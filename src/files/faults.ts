@@ -5,7 +5,6 @@ import type { Placed } from './places.ts'
 import { changing } from './worker/protocol.ts'
 import type { Op } from './worker/protocol.ts'
 
-/** What a grant would mend. */
 type GrantFaultCode = 'no_grant' | 'read_only_grant' | 'root_replaced'
 
 /** What an agent can do next (FT10). */
@@ -93,7 +92,6 @@ export function fileFault(
 
 type About = Pick<Placed, 'at' | 'path'>
 
-/** What the worker answered, with the path that was asked for and the next step. */
 export function explained(
   error: unknown,
   op: Op,

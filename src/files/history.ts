@@ -170,7 +170,6 @@ export function createUndo(dialect: Dialect, node: string) {
   }
 }
 
-/** What a call left to restore: an item of the trash, or the version that it replaced. */
 function keptBy({ data }: Entry): { trash?: string; version?: string } {
   const { tool, trash, replaced } = data ?? {}
   if (tool === 'delete_file' && typeof trash === 'string') return { trash }

@@ -41,7 +41,6 @@ export function createPlaces({ workspace, home, guard, grants }: Deps) {
       : { area, path: path ? join(workspace.path, path) : workspace.path, below: path }
   }
 
-  /** Where the worker finds it, or a fault that says why this caller may not use it so. */
   async function place(caller: Caller, { path: given, need, makes }: PathRequest): Promise<Placed> {
     const { area, path, below } = locate(given)
     if (guard.forbidden(path, need))

@@ -29,7 +29,6 @@ export type Lease = {
 export type Comment = { readonly at: string; readonly by: string; readonly text: string }
 type Acceptance = { readonly text: string; readonly done?: boolean | undefined }
 
-/** What each item may carry besides its own fields. */
 type Tracked = {
   readonly rev?: number
   readonly updated?: string

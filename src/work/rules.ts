@@ -33,23 +33,18 @@ export function cycleThrough(
   dependsOn: readonly string[],
   of: (id: string) => readonly string[],
 ): string[] | undefined {
+  type Way = { readonly id: string; readonly from?: Way }
   const seen = new Set<string>()
-  const way: { id: string; from: string | undefined }[] = dependsOn.map((next) => ({
-    id: next,
-    from: id,
-  }))
-  const came = new Map<string, string>()
-  for (let at = 0; at < way.length; at++) {
-    const step = way[at] as { id: string; from: string }
-    if (seen.has(step.id)) continue
-    seen.add(step.id)
-    came.set(step.id, step.from)
-    if (step.id === id) {
-      const cycle = [id]
-      for (let back = step.from; back !== id; back = came.get(back) ?? id) cycle.unshift(back)
+  const ways: Way[] = dependsOn.map((next) => ({ id: next }))
+  for (const way of ways) {
+    if (seen.has(way.id)) continue
+    seen.add(way.id)
+    if (way.id === id) {
+      const cycle: string[] = []
+      for (let at: Way | undefined = way; at; at = at.from) cycle.unshift(at.id)
       return [id, ...cycle]
     }
-    for (const next of of(step.id)) way.push({ id: next, from: step.id })
+    for (const next of of(way.id)) ways.push({ id: next, from: way })
   }
   return undefined
 }

@@ -83,12 +83,10 @@ export function createWorkStore(dialect: Dialect) {
         .set({ flushed: p.flushed, file_hash: p.hash, version: p.version })
         .where('project', '=', p.project),
   )
-  const forgetProject = statement((p: { project: string }) =>
-    sql.deleteFrom('work_project').where('project', '=', p.project),
-  )
-  const forgetItems = statement((p: { project: string }) =>
-    sql.deleteFrom('work_item').where('project', '=', p.project),
-  )
+  const forget = (table: 'work_project' | 'work_item') =>
+    statement((p: { project: string }) => sql.deleteFrom(table).where('project', '=', p.project))
+  const forgetProject = forget('work_project')
+  const forgetItems = forget('work_item')
   const forgetChanges = statement((p: { project: string; upTo: number }) =>
     sql.deleteFrom('work_change').where('project', '=', p.project).where('seq', '<=', p.upTo),
   )

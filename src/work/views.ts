@@ -4,7 +4,6 @@ import type { BacklogItem, Sprint, Story } from './model.ts'
 import { pageOf } from './paging.ts'
 import { cyclesIn, cycleThrough, isLeased, isOpen, isUnblocked, originOf, rankOf } from './rules.ts'
 
-/** A story in a list: what one needs to choose it. */
 export const brief = ({ item, sprint, rev }: Placed<Story>, at: number) => ({
   id: item.id,
   ...(item.title !== undefined && { title: item.title }),
@@ -111,7 +110,6 @@ export const sprintBrief = ({ item, rev }: Placed<Sprint>, stories: readonly Pla
   rev,
 })
 
-/** Nothing before it is open, and nobody has it. */
 const isReady = (board: Board, item: Story, at: number): boolean =>
   (item.status === 'planned' || item.status === 'in_progress') &&
   !isLeased(item, at) &&

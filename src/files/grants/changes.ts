@@ -14,6 +14,7 @@ import type { GrantRow, GrantStore } from '../grant-store.ts'
 import type { Grant } from '../model.ts'
 import { covers } from '../rules/grants.ts'
 import type { Inode } from '../worker/protocol.ts'
+import type { Book } from './book.ts'
 
 /** Who made a grant that stands in the configuration. */
 export const configBy = 'config'
@@ -38,27 +39,16 @@ export type NewGrant = Pick<
   'agent' | 'path' | 'kind' | 'permission' | 'scope' | 'grantedBy'
 > &
   Inode &
-  Partial<
-    Pick<
-      Grant,
-      'id' | 'node' | 'session' | 'hardLinks' | 'expiresAt' | 'approval' | 'grantedAt' | 'by'
-    >
-  > &
-  Partial<Pick<Grant, 'lastAccessed' | 'accessCount'>> & {
+  Partial<Omit<Grant, 'revokedAt' | 'revokedBy'>> & {
     readonly actor: Actor
     /** When it was looked at, where that was before. */
     readonly pinnedAt?: number
     readonly call?: string | undefined
   }
 
-type Deps = {
+type Deps = Pick<Book, 'changing' | 'moving' | 'known'> & {
   readonly store: GrantStore
   readonly node: string
-  /** Said inside the transaction, before it is known whether it commits. */
-  readonly changing: () => void
-  readonly moving: (id: string) => void
-  /** What is stored, where memory has all of it. */
-  readonly known: () => readonly Grant[] | undefined
   readonly now: Clock
 }
 

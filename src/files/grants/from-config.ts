@@ -61,7 +61,6 @@ const whys: Readonly<Record<string, string>> = {
   forbidden_path: 'no grant opens it to agents. Take it out of the configuration.',
 }
 
-/** For whoever wrote the configuration. */
 function whyOf(error: unknown): string {
   if (!(error instanceof CoworkError)) return messageOf(error)
   const { code, message, hint = '' } = error

@@ -1,6 +1,4 @@
 import type { Approval, ApprovalKind, Approvals, Deciding, Decision } from '#approvals'
-import { rfc3339 } from '#base/clock.ts'
-import type { Clock } from '#base/clock.ts'
 import type { Tx } from '#base/db/port.ts'
 import { CoworkError } from '#base/errors.ts'
 import { plainText } from '#base/plain.ts'
@@ -15,13 +13,13 @@ import { checkDenials } from './changes.ts'
 import type { GrantChanges } from './changes.ts'
 import type { Replaced } from './replaced.ts'
 import type { GrantsDeps } from './service.ts'
+import { timeOrNull } from './people-tools.ts'
 import { choosingOf, grantDeclaration, requestOf } from './request-content.ts'
 
 /** For a waiting request the session that asked for the same last: it may outlive the first. */
 export type Joined = Map<string, string>
 
-type Deps = {
-  readonly node: string
+type Deps = Pick<GrantsDeps, 'node' | 'now'> & {
   readonly ttlMs: number
   readonly make: GrantChanges['make']
   readonly end: GrantChanges['end']
@@ -31,7 +29,6 @@ type Deps = {
   readonly agents: Pick<GrantsDeps['agents'], 'isRevoked'>
   readonly sessions: { has(session: string): boolean }
   readonly joined: Joined
-  readonly now: Clock
 }
 
 /** A request for access: approving it chooses how far it goes (GR3). */
@@ -147,11 +144,10 @@ export function grantKind(deps: Deps): ApprovalKind {
       if (choosing?.choice === 'covered') return answerOf(choosing.grant)
       const chosen = chosenBy(approval, decision)
       if (!chosen) return undefined
-      const { expiresAt } = chosen
       return {
         ...answerOf({ ...chosen, id: grantIdOf(approval) }),
         scope: chosen.scope,
-        expires_at: expiresAt === null ? null : rfc3339(expiresAt),
+        expires_at: timeOrNull(chosen.expiresAt),
       }
     },
     async onDropped(_, approval) {

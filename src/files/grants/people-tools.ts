@@ -178,7 +178,7 @@ async function entriesOf(folder: string, guard: Guard) {
   }
 }
 
-const timeOf = (at: number | null) => (at === null ? null : rfc3339(at))
+export const timeOrNull = (at: number | null) => (at === null ? null : rfc3339(at))
 
 /** `replaced` is said of one whose file or folder lies at its path no more: it opens nothing (PV9). */
 export const shownGrant = (grant: Grant, isInPlace = true): GrantResult => ({
@@ -192,8 +192,8 @@ export const shownGrant = (grant: Grant, isInPlace = true): GrantResult => ({
   hard_links: grant.hardLinks,
   granted_at: rfc3339(grant.grantedAt),
   granted_by: grant.grantedBy,
-  expires_at: timeOf(grant.expiresAt),
-  last_accessed: timeOf(grant.lastAccessed),
+  expires_at: timeOrNull(grant.expiresAt),
+  last_accessed: timeOrNull(grant.lastAccessed),
   access_count: grant.accessCount,
   node: grant.node,
   ...(!isInPlace && { replaced: true }),

@@ -1,5 +1,4 @@
 import type { Approval, Approvals, Decision } from '#approvals'
-import type { Clock } from '#base/clock.ts'
 import { CoworkError } from '#base/errors.ts'
 import { plainText } from '#base/plain.ts'
 import { inodeName } from '../confine/inode.ts'
@@ -7,14 +6,13 @@ import type { Pin } from '../rules/choices.ts'
 import type { GrantChanges } from './changes.ts'
 import { isInPlace, pinOf } from './pin.ts'
 import { requestOf } from './request-content.ts'
+import type { GrantsDeps } from './service.ts'
 import type { UnderWay } from './book.ts'
 
-type Deps = {
-  readonly node: string
+type Deps = Pick<GrantsDeps, 'node' | 'now'> & {
   readonly approvals: () => Pick<Approvals, 'get'>
   readonly latest: GrantChanges['latest']
   readonly underWay: Pick<UnderWay, 'over'>
-  readonly now: Clock
 }
 
 export type Replaced = ReturnType<typeof createReplaced>

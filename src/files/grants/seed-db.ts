@@ -10,6 +10,7 @@ import type { Pin } from '../rules/choices.ts'
 import { covers } from '../rules/grants.ts'
 import type { GrantChanges, NewGrant } from './changes.ts'
 import { grantable } from './pin.ts'
+import { timeOrNull } from './people-tools.ts'
 import type { GrantsDeps } from './service.ts'
 
 type Deps = Pick<GrantsDeps, 'db' | 'config' | 'guard' | 'where' | 'node' | 'now' | 'log'> & {
@@ -157,8 +158,8 @@ export function createSeedCopy({ db, config, guard, where, store, node, now, log
             grant.scope,
             rfc3339(grant.grantedAt),
             grant.grantedBy,
-            shownTime(grant.expiresAt),
-            shownTime(grant.lastAccessed),
+            timeOrNull(grant.expiresAt),
+            timeOrNull(grant.lastAccessed),
             grant.accessCount,
             grant.agent,
           )
@@ -183,8 +184,6 @@ const permissions: readonly Permission[] = ['read', 'read-write', 'write']
 const origins: readonly GrantedBy[] = ['user_explicit', 'user_implicit', 'system_setup']
 
 const isGrantId = (id: string) => /^grant_[\w-]{1,100}$/.test(id)
-
-const shownTime = (at: number | null) => (at === null ? null : rfc3339(at))
 
 /** RFC 3339, SQLite's own form (in UTC, without saying so), or seconds since the epoch. */
 function timeOf(given: string | number | null): number | null {

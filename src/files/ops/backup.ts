@@ -36,8 +36,7 @@ export function backedUp(parent: Parent, present: Present, place: () => void): s
 }
 
 function backUp(parent: Parent, present: Present, isLinking: boolean): string {
-  for (let number = 0; number < mostBackups; number++) {
-    const name = backupName(parent.name, number)
+  for (const name of backupNames(parent)) {
     // By a name that was cut `putRight` would not know it again.
     const isKnown = name.startsWith(parent.name)
     if (isBackedUp(parent, name, present, isLinking && isKnown)) return name
@@ -45,12 +44,11 @@ function backUp(parent: Parent, present: Present, isLinking: boolean): string {
   throw new FileFault('exists', 'There are too many backups beside the file.', parent.real)
 }
 
-export function nextBackup(parent: Parent): string | undefined {
-  for (let number = 0; number < mostBackups; number++) {
-    const name = backupName(parent.name, number)
-    if (!leafStat(parent.at(name))) return name
-  }
-  return undefined
+export const nextBackup = (parent: Parent): string | undefined =>
+  backupNames(parent).find((name) => !leafStat(parent.at(name)))
+
+function* backupNames({ name }: Parent): Generator<string, undefined> {
+  for (let number = 0; number < mostBackups; number++) yield backupName(name, number)
 }
 
 /** `<name>.bak`, then `<name>.bak.1`. */

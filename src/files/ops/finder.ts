@@ -1,4 +1,3 @@
-/** Finds a text or a regular expression in files, line by line. */
 import { isUtf8 } from 'node:buffer'
 import { Worker } from 'node:worker_threads'
 import { FileFault } from '../confine/fault.ts'

@@ -168,16 +168,13 @@ function isUndone(roots: Roots, root: Root): boolean {
 }
 
 /** Those of files that are under no grant any more: nobody will put them right. */
-export function leftNotes(roots: Roots): Left[] {
+export function leftNotes(roots: Roots): (Noted & { readonly name: string })[] {
   return noteNames(roots.get('versions')).flatMap((name) => {
     const noted = notedOf(roots, name)
     if (!noted || isBusy(noted) || isGranted(roots, noted.head.key)) return []
-    const { head, at, both } = noted
-    return [{ name, head, at, ...(both && { old: both.old }) }]
+    return [{ ...noted, name }]
   })
 }
-
-type Left = { readonly name: string; readonly head: Head; at: number; readonly old?: Buffer }
 
 function noteNames(versions: Confined): string[] {
   const isNote = (name: string, opened: ReturnType<Confined['openFolder']>) =>

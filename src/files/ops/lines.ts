@@ -11,7 +11,6 @@ export type Lines = Span & {
   readonly before?: number
 }
 
-/** A text on disk, or one that was taken out of a document. */
 export type Source = {
   readonly size: number
   readonly coding: Coding

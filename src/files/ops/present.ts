@@ -1,10 +1,9 @@
-/** A file as it is before a change, and what the change is to be. */
 import type { BigIntStats } from 'node:fs'
 import { basename } from 'node:path/posix'
 import { sha256Hex } from '#base/hash.ts'
 import { FileFault } from '../confine/fault.ts'
 import type { OpContext } from '../worker/context.ts'
-import type { Kept, Place, Replaced } from '../worker/protocol.ts'
+import type { Ask, Kept, Replaced } from '../worker/protocol.ts'
 import { readAt } from './disk.ts'
 import { formatOf, isPdf } from './kinds.ts'
 import { isPlaceholder, placeholderFault } from './leaf.ts'
@@ -15,12 +14,7 @@ export type Present = {
   readonly sha256: string
 }
 
-export type Wanted = {
-  readonly at: Place
-  readonly how: 'create' | 'replace' | 'put'
-  readonly reviewed?: boolean | undefined
-  readonly expected?: string | undefined
-  readonly backup?: boolean | undefined
+export type Wanted = Pick<Ask<'write'>, 'at' | 'how' | 'reviewed' | 'expected' | 'backup'> & {
   /** Of a file that is put back. Otherwise the one it has, or that of new files. */
   readonly mode?: number
 }

@@ -231,7 +231,6 @@ function originOf(bin: Confined, id: string): string | undefined {
 
 const isId = (id: string) => /^[\w-]{1,100}$/.test(id)
 
-/** What the turn of one thing in the trash is taken by. */
 function itemOf({ root }: Confined, id: string): string {
   if (!isId(id)) throw notInTrash()
   return join(root.path, id)

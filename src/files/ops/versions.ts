@@ -37,13 +37,13 @@ export const dropVersions: RunOp<'dropVersions'> = async (context, { sha256 }) =
 export const leftNotes: RunOp<'leftNotes'> = async (context, { settled }) => {
   for (const name of settled) dropNamed(context.roots, name)
   const notes = []
-  for (const { name, head, at, old } of left(context.roots)) {
+  for (const { name, head, at, both } of left(context.roots)) {
     // A note that is half was never acted on.
-    if (!old) dropNamed(context.roots, name)
+    if (!both) dropNamed(context.roots, name)
     else {
       const { path, mode, old: sha256 } = head
-      await keep(context, sha256, old)
-      notes.push({ name, path, before: { sha256, size: old.length, mode }, at })
+      await keep(context, sha256, both.old)
+      notes.push({ name, path, before: { sha256, size: both.old.length, mode }, at })
     }
     await context.turn()
   }

@@ -1,12 +1,8 @@
 /** Which earlier contents and deleted files have had their time (TR4). Pure: the time comes in. */
 
-export type KeptVersion = {
-  readonly id: string
-  readonly path: string
-  readonly sha256: string
-  readonly size: number
-  readonly at: number
-}
+import type { Version } from '../history-store.ts'
+
+export type KeptVersion = Pick<Version, 'id' | 'path' | 'sha256' | 'size' | 'at'>
 
 export type VersionLimits = {
   readonly retentionMs: number

@@ -120,17 +120,11 @@ export function createProgress(send: (progress: Progress) => void, now = () => p
 /** How long one operation keeps the others waiting, in milliseconds: a small read passes a long search. */
 const share = 4
 
-export type Turns = {
-  begin(): void
-  /** Goes on at once while the share lasts; else waits until whoever came in the meantime was served. */
-  turn(): Promise<void>
-}
-
 /**
  * Lets long operations stand aside. One of them goes on after each round of the event loop, so that however many
  * there are, what arrives is looked at after one share.
  */
-export function createTurns(now: () => number = () => performance.now()): Turns {
+export function createTurns(now: () => number = () => performance.now()) {
   const waiting: (() => void)[] = []
   let since = now()
 
@@ -141,10 +135,11 @@ export function createTurns(now: () => number = () => performance.now()): Turns 
   }
 
   return {
-    begin() {
+    begin(): void {
       since = now()
     },
-    async turn() {
+    /** Goes on at once while the share lasts; else waits until whoever came in the meantime was served. */
+    async turn(): Promise<void> {
       if (now() - since < share) return
       await new Promise<void>((resolve) => {
         waiting.push(resolve)

@@ -1,4 +1,5 @@
 import type { Tx } from '#base/db/port.ts'
+import type { Draft } from '#base/entry.ts'
 import { rfc3339 } from '#base/clock.ts'
 import { newId } from '#base/ids.ts'
 import type { Journal, Step } from '../journal.ts'
@@ -72,23 +73,33 @@ export async function takeOver(
       nextStoryOf(held.nextStory, merged),
     )
   if (steps.length > 0 || told.length > 0)
-    tx.append({
-      type: 'work.merged',
-      actor: { kind: 'human', id: filePerson, verified: false },
-      domain: 'work',
-      subject: project,
-      outcome: conflicts.length > 0 ? 'conflicts' : 'clean',
-      data: {
-        changes: steps.length,
-        items: [...new Set(steps.map(({ id }) => id))].slice(0, 50),
-        ...(conflicts.length > 0 && {
-          conflicts: conflicts.map(({ id, item, field }) => ({ id, item, field })),
-          copy,
-        }),
-      },
-    })
+    tx.append(
+      mergedEntry(project, steps.length, [...new Set(steps.map(({ id }) => id))], conflicts, copy),
+    )
   return { seq: held.seq + steps.length, conflicts: conflicts.length }
 }
+
+export const mergedEntry = (
+  project: string,
+  changes: number,
+  items: readonly string[],
+  conflicts: readonly Conflict[],
+  copy: string,
+): Draft => ({
+  type: 'work.merged',
+  actor: { kind: 'human', id: filePerson, verified: false },
+  domain: 'work',
+  subject: project,
+  outcome: conflicts.length > 0 ? 'conflicts' : 'clean',
+  data: {
+    changes,
+    items: items.slice(0, 50),
+    ...(conflicts.length > 0 && {
+      conflicts: conflicts.map(({ id, item, field }) => ({ id, item, field })),
+      copy,
+    }),
+  },
+})
 
 export const isTold = (known: Conflict, clash: Clash): boolean =>
   known.item === clash.item &&

@@ -9,7 +9,7 @@ import { folderInside, keepCopy } from './inside.ts'
 import { fileNameOf, idIn } from './file-name.ts'
 import { createProjectFile } from './project-file.ts'
 import type { ProjectFile, Written } from './project-file.ts'
-import { conflictOf, filePerson, isTold } from './take-over.ts'
+import { conflictOf, filePerson, isTold, mergedEntry } from './take-over.ts'
 import { mostTextBytes, readTextFile, standingAt, textName } from './text-words.ts'
 
 type Deps = Omit<WorkParts, 'log'> & { readonly folderOf: (project: string) => string }
@@ -122,19 +122,7 @@ export function createTextFiles({ db, store, journal, folderOf, now }: Deps) {
       const step = { kind: 'conflict', id: conflict.id, before: undefined } as const
       const who = { by: filePerson, at: now(), external: true } as const
       await journal.write(tx, held, who, [{ ...step, after: { item: conflict } }])
-      tx.append({
-        type: 'work.merged',
-        actor: { kind: 'human', id: filePerson, verified: false },
-        domain: 'work',
-        subject: project,
-        outcome: 'conflicts',
-        data: {
-          changes: 1,
-          items: [id],
-          conflicts: [{ id: conflict.id, item: id, field: 'text' }],
-          copy: copy.name,
-        },
-      })
+      tx.append(mergedEntry(project, 1, [id], [conflict], copy.name))
       return true
     })
     if (!isNew) rmSync(copy.path, { force: true })

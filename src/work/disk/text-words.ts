@@ -136,7 +136,6 @@ const isSame = (at: Stats, { ino, size, mtimeMs, ctimeMs }: Look): boolean =>
 /** Longer ones are no text of one item any more. */
 export const mostTextBytes = 256_000
 
-/** The long text of a backlog item, as it stands. */
 export type FoundText =
   | { readonly as: 'none' }
   | { readonly as: 'text'; readonly text: string; readonly sha256: string }

@@ -108,7 +108,6 @@ export function nodesOf(text: string) {
 export const isAlias = (event: Event): event is Extract<Event, { type: typeof EVENT_ID.ALIAS }> =>
   event.type === EVENT_ID.ALIAS
 
-/** Where the name of an anchor stands that this node has. */
 export const anchorOf = (
   event: Event,
 ): { readonly from: number; readonly to: number } | undefined =>
