@@ -10,7 +10,7 @@ import { plainString } from '../shared/plain.ts'
 import { agentsQuery } from './agent-queries.ts'
 import { meQuery } from '../api/queries.ts'
 import { toast, toastProblem } from '../shared/toast.ts'
-import { RotateAgent } from '../settings/RotateAgent.tsx'
+import { RotateAgent } from '../settings/AgentToken.tsx'
 import { useHalt } from './Paused.tsx'
 import { SetTrust } from './SetTrust.tsx'
 

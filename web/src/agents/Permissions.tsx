@@ -9,7 +9,7 @@ import { plainString } from '../shared/plain.ts'
 import { meQuery } from '../api/queries.ts'
 import { ago, left } from '../shared/time.ts'
 import { useNow } from '../shared/use-now.ts'
-import { Confirm } from '../settings/Confirm.tsx'
+import { Confirm } from '../shared/FormDialog.tsx'
 import { permissionsQuery } from './agent-queries.ts'
 import type { Permission } from './agent-queries.ts'
 

@@ -1,81 +1,58 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useId, useState } from 'react'
 import { setTrustText } from './class-standing.ts'
 import type { Standing } from './standing.ts'
 import { call } from '../api/client.ts'
 import { modeAt } from '../inbox/approval.ts'
 import { score } from '../inbox/text.ts'
-import { Button } from '../shared/Button.tsx'
-import { Dialog, DialogActions } from '../shared/Dialog.tsx'
-import { ErrorNote } from '../shared/ErrorNote.tsx'
-import { TextArea } from '../shared/Field.tsx'
+import { TextArea, useField } from '../shared/Field.tsx'
+import { FormDialog } from '../shared/FormDialog.tsx'
 import { Plain } from '../shared/Plain.tsx'
 import { Note } from '../shared/States.tsx'
 import { plainString } from '../shared/plain.ts'
-import { toast } from '../shared/toast.ts'
 import { TrustChange } from '../inbox/item/TrustChange.tsx'
-import { pairKey, standingsQuery } from './agent-queries.ts'
+import { refreshTrust } from './agent-queries.ts'
 
 /** A score by hand, with a reason; what it lets the agent do is said before it is given (T16). */
 export function SetTrust({ standing, onClose }: { standing: Standing; onClose: () => void }) {
   const { agent_id: agent, domain, trust_level: from, thresholds } = standing
-  const client = useQueryClient()
   const [text, setText] = useState(score(from))
-  const [reason, setReason] = useState('')
+  const reason = useField()
+  const said = reason.value.trim()
   const to = Number(text)
   const isFit = text.trim() !== '' && to >= 0 && to <= 1
-  const set = useMutation({
-    mutationFn: () =>
-      call('cowork_set_trust', { agent_id: agent, domain, score: to, reason: reason.trim() }),
-    onSuccess: async () => {
-      toast(`Trust of ${plainString(agent)} in ${plainString(domain)} is ${score(to)}.`)
-      onClose()
-      await client.invalidateQueries(standingsQuery)
-      await client.invalidateQueries({ queryKey: pairKey(agent, domain) })
-    },
-  })
   return (
-    <Dialog title="Set trust" onClose={onClose}>
-      <form
-        className="grid gap-4"
-        onSubmit={(event) => {
-          event.preventDefault()
-          if (isFit) set.mutate()
-        }}
-      >
-        <p className="text-soft">
-          Of <Plain text={agent} /> in <Plain text={domain} />, from now on. Its credit stays as it
-          is.
-        </p>
-        <Scale text={text} value={isFit ? to : from} onText={setText} />
-        {isFit && (
-          <>
-            {to !== from && <TrustChange from={from} to={to} thresholds={thresholds} />}
-            <Consequence standing={standing} to={to} />
-          </>
-        )}
-        <TextArea
-          label="Reason"
-          hint="For whoever asks later. It stands in the ledger."
-          rows={2}
-          required
-          maxLength={2000}
-          value={reason}
-          onChange={(event) => setReason(event.target.value)}
-        />
-        <ErrorNote error={set.error} />
-        <DialogActions>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button
-            tone="primary"
-            type="submit"
-            disabled={set.isPending || !isFit || reason.trim() === ''}
-          >
-            Set trust
-          </Button>
-        </DialogActions>
-      </form>
-    </Dialog>
+    <FormDialog
+      title="Set trust"
+      action="Set trust"
+      isFit={isFit && said !== ''}
+      act={() => call('cowork_set_trust', { agent_id: agent, domain, score: to, reason: said })}
+      done={`Trust of ${plainString(agent)} in ${plainString(domain)} is ${score(to)}.`}
+      onDone={() => {
+        onClose()
+        return refreshTrust(agent, domain)
+      }}
+      onClose={onClose}
+    >
+      <p className="text-soft">
+        Of <Plain text={agent} /> in <Plain text={domain} />, from now on. Its credit stays as it
+        is.
+      </p>
+      <Scale text={text} value={isFit ? to : from} onText={setText} />
+      {isFit && (
+        <>
+          {to !== from && <TrustChange from={from} to={to} thresholds={thresholds} />}
+          <Consequence standing={standing} to={to} />
+        </>
+      )}
+      <TextArea
+        label="Reason"
+        hint="For whoever asks later. It stands in the ledger."
+        rows={2}
+        required
+        maxLength={2000}
+        {...reason}
+      />
+    </FormDialog>
   )
 }
 

@@ -2,6 +2,7 @@ import { queryOptions } from '@tanstack/react-query'
 import type { ToolResults } from '#wire'
 import { joined } from './standing.ts'
 import { call } from '../api/client.ts'
+import { queries } from '../api/queries.ts'
 
 export type Agent = ToolResults['cowork_list_agents']['agents'][number]
 
@@ -23,6 +24,12 @@ export const standingsQuery = queryOptions({
 
 /** Everything about one agent in one domain begins like this, so that all of it is read again at once. */
 export const pairKey = (agent: string, domain: string) => ['pair', agent, domain] as const
+
+/** Reads again what a person changed by hand about an agent in a domain. */
+export async function refreshTrust(agent: string, domain: string): Promise<void> {
+  await queries.invalidateQueries(standingsQuery)
+  await queries.invalidateQueries({ queryKey: pairKey(agent, domain) })
+}
 
 /** What one agent may do alone in one domain, by class of risk. */
 export const classesQuery = (agent: string, domain: string) =>

@@ -1,6 +1,8 @@
+import type { QueryKey } from '@tanstack/react-query'
 import { useEffect, useEffectEvent } from 'react'
 import type { Entry } from './entry.ts'
 import { live } from './live.ts'
+import { queries } from './queries.ts'
 
 /** A burst is one change. */
 const gather = 150
@@ -33,3 +35,10 @@ export function useEntries(
     }
   }, [rest])
 }
+
+/** Reads a query again when entries came that matter to it. */
+export const useRefetch = (
+  matters: (entry: Entry) => boolean,
+  { queryKey }: { readonly queryKey: QueryKey },
+  rest?: number,
+): void => useEntries(matters, () => void queries.invalidateQueries({ queryKey }), rest)

@@ -14,7 +14,7 @@ import { diffLines, sizeOf } from '../policies/diff.ts'
 import { ago, dateTime, dateTimeSeconds, fullTime } from '../shared/time.ts'
 import { toDistinctNames } from '../shared/distinct-name.ts'
 import { useNow } from '../shared/use-now.ts'
-import { Confirm } from '../settings/Confirm.tsx'
+import { Confirm } from '../shared/FormDialog.tsx'
 import { diskKey, standing, versionDiffQuery, versionsQuery } from './file-queries.ts'
 import { FileTrouble } from './FileTrouble.tsx'
 

@@ -12,7 +12,7 @@ import { plainString } from '../shared/plain.ts'
 import { ago, fullTime } from '../shared/time.ts'
 import { toast } from '../shared/toast.ts'
 import { useNow } from '../shared/use-now.ts'
-import { Confirm } from '../settings/Confirm.tsx'
+import { Confirm } from '../shared/FormDialog.tsx'
 import { grantsQuery } from './file-queries.ts'
 
 const tones = { read: 'act', 'read-write': 'suggest', write: 'suggest', deny: 'escalate' } as const

@@ -39,6 +39,8 @@ const doublePress = 400
 const over = new Set(['already_decided', 'approval_expired', 'not_found'])
 
 export type Acts = ReturnType<typeof useActs>
+/** What a dialog needs to take a decision. */
+export type Sending = Pick<Acts, 'send'> & { readonly onClose: () => void }
 
 export function useActs(rows: readonly Row[], current: string | undefined, clear: () => void) {
   const navigate = useNavigate()

@@ -13,10 +13,9 @@ import { agentsQuery } from '../agents/agent-queries.ts'
 import type { Agent } from '../agents/agent-queries.ts'
 import { ago, left } from '../shared/time.ts'
 import { useNow } from '../shared/use-now.ts'
-import { AddAgent } from './AddAgent.tsx'
-import { Confirm } from './Confirm.tsx'
+import { AddAgent, RotateAgent } from './AgentToken.tsx'
+import { Confirm } from '../shared/FormDialog.tsx'
 import { useIsOwner } from './roles.ts'
-import { RotateAgent } from './RotateAgent.tsx'
 import { Item, List, Loaded, SettingsSection } from './SettingsSection.tsx'
 
 export function Agents() {

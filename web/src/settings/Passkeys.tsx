@@ -1,22 +1,19 @@
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { call } from '../api/client.ts'
 import { browserName } from '../shared/client-name.ts'
 import { hasPasskeys, registerPasskey } from '../api/passkey.ts'
 import { Button } from '../shared/Button.tsx'
-import { Dialog, DialogActions } from '../shared/Dialog.tsx'
-import { ErrorNote } from '../shared/ErrorNote.tsx'
-import { TextField } from '../shared/Field.tsx'
+import { TextField, useField } from '../shared/Field.tsx'
 import { Icon } from '../shared/Icon.tsx'
 import { Plain } from '../shared/Plain.tsx'
 import { Empty, Note } from '../shared/States.tsx'
-import { meQuery } from '../api/queries.ts'
+import { meQuery, queries } from '../api/queries.ts'
 import { passkeysQuery } from './person-queries.ts'
 import type { Passkey } from './person-queries.ts'
 import { ago } from '../shared/time.ts'
-import { toast } from '../shared/toast.ts'
 import { useNow } from '../shared/use-now.ts'
-import { Confirm } from './Confirm.tsx'
+import { Confirm, FormDialog } from '../shared/FormDialog.tsx'
 import { Item, List, Loaded, SettingsSection } from './SettingsSection.tsx'
 
 export function Passkeys() {
@@ -60,48 +57,34 @@ export function Passkeys() {
 }
 
 function AddPasskey({ onClose }: { onClose: () => void }) {
-  const client = useQueryClient()
-  const [name, setName] = useState(browserName(navigator.userAgent) ?? 'This device')
-  const add = useMutation({
-    mutationFn: () => registerPasskey(name.trim()),
-    onSuccess: async () => {
-      toast('The passkey is added.')
-      onClose()
-      await client.invalidateQueries(passkeysQuery)
-      await client.invalidateQueries(meQuery)
-    },
-  })
+  const name = useField(browserName(navigator.userAgent) ?? 'This device')
   return (
-    <Dialog title="Add a passkey" onClose={onClose}>
+    <FormDialog
+      title="Add a passkey"
+      action="Continue"
+      icon="key"
+      act={() => registerPasskey(name.value.trim())}
+      done="The passkey is added."
+      onDone={async () => {
+        onClose()
+        await queries.invalidateQueries(passkeysQuery)
+        await queries.invalidateQueries(meQuery)
+      }}
+      onClose={onClose}
+    >
       <p className="text-soft">
         Your browser asks for a fingerprint, a face, a PIN or a security key. The private half never
         leaves it.
       </p>
-      <form
-        className="grid gap-4"
-        onSubmit={(event) => {
-          event.preventDefault()
-          add.mutate()
-        }}
-      >
-        <TextField
-          label="Name"
-          hint="So that you know it again in the list."
-          required
-          maxLength={100}
-          data-autofocus
-          value={name}
-          onChange={(event) => setName(event.target.value)}
-        />
-        <ErrorNote error={add.error} />
-        <DialogActions>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button tone="primary" icon="key" type="submit" disabled={add.isPending}>
-            Continue
-          </Button>
-        </DialogActions>
-      </form>
-    </Dialog>
+      <TextField
+        label="Name"
+        hint="So that you know it again in the list."
+        required
+        maxLength={100}
+        data-autofocus
+        {...name}
+      />
+    </FormDialog>
   )
 }
 

@@ -5,8 +5,6 @@ import { call } from '../api/client.ts'
 import { browserName } from '../shared/client-name.ts'
 import { Button } from '../shared/Button.tsx'
 import { Chip } from '../shared/Chips.tsx'
-import { CopyBox } from '../shared/Copy.tsx'
-import { Dialog, DialogActions } from '../shared/Dialog.tsx'
 import { Icon } from '../shared/Icon.tsx'
 import { Plain } from '../shared/Plain.tsx'
 import { sessionsQuery } from './person-queries.ts'
@@ -15,7 +13,8 @@ import { session as thisSession } from '../api/session.ts'
 import { ago, fullTime, shortTime } from '../shared/time.ts'
 import { toastProblem } from '../shared/toast.ts'
 import { useNow } from '../shared/use-now.ts'
-import { Confirm } from './Confirm.tsx'
+import { Confirm } from '../shared/FormDialog.tsx'
+import { LinkDialog } from './LinkDialog.tsx'
 import { useIsOwner } from './roles.ts'
 import { Item, List, Loaded, SettingsSection } from './SettingsSection.tsx'
 
@@ -50,18 +49,14 @@ export function Sessions() {
         )}
       </Loaded>
       {link && (
-        <Dialog title="A link that opens the console as you" onClose={() => setLink(undefined)}>
-          <p className="text-soft">
-            It works once, until {shortTime(Date.parse(link.expires_at))}, in any browser on this
-            computer. Give it to nobody.
-          </p>
-          <CopyBox text={link.link} what="link" />
-          <DialogActions>
-            <Button tone="primary" onClick={() => setLink(undefined)}>
-              Done
-            </Button>
-          </DialogActions>
-        </Dialog>
+        <LinkDialog
+          title="A link that opens the console as you"
+          link={link.link}
+          onClose={() => setLink(undefined)}
+        >
+          It works once, until {shortTime(Date.parse(link.expires_at))}, in any browser on this
+          computer. Give it to nobody.
+        </LinkDialog>
       )}
     </SettingsSection>
   )

@@ -12,3 +12,9 @@ export const roleLabel = (role: Role): string =>
   roles.find(({ value }) => value === role)?.label ?? role
 
 export const useIsOwner = (): boolean => useQuery(meQuery).data?.person.role === 'owner'
+
+/** Whether this person decides and changes things: viewers only read. */
+export function useMayAct(): boolean {
+  const role = useQuery(meQuery).data?.person.role
+  return role !== undefined && role !== 'viewer'
+}

@@ -1,4 +1,4 @@
-import { useId } from 'react'
+import { useId, useState } from 'react'
 import type { ComponentProps, ReactNode } from 'react'
 
 const box =
@@ -20,6 +20,12 @@ function Labelled({ id, label, hint, children }: Common & { id: string; children
       )}
     </div>
   )
+}
+
+/** The text of a field, as the props that bind the field to it. */
+export function useField(initial = '') {
+  const [value, setValue] = useState(initial)
+  return { value, onChange: (event: { target: { value: string } }) => setValue(event.target.value) }
 }
 
 const described = (id: string, hint: ReactNode) => (hint ? `${id}-hint` : undefined)

@@ -1,5 +1,4 @@
 import { useMutation, useQuery } from '@tanstack/react-query'
-import { useState } from 'react'
 import { call } from '../api/client.ts'
 import { plainString } from '../shared/plain.ts'
 import { statusQuery } from '../api/queries.ts'
@@ -8,55 +7,39 @@ import { ago } from '../shared/time.ts'
 import { toast, toastProblem } from '../shared/toast.ts'
 import { useNow } from '../shared/use-now.ts'
 import { Button } from '../shared/Button.tsx'
-import { Dialog, DialogActions } from '../shared/Dialog.tsx'
-import { ErrorNote } from '../shared/ErrorNote.tsx'
-import { TextField } from '../shared/Field.tsx'
+import { TextField, useField } from '../shared/Field.tsx'
+import { FormDialog } from '../shared/FormDialog.tsx'
 import { Icon } from '../shared/Icon.tsx'
 import { Plain } from '../shared/Plain.tsx'
 
 /** Stops all of them, or one. */
 export function HaltDialog({ agent, onClose }: { agent?: string; onClose: () => void }) {
-  const [reason, setReason] = useState('')
+  const reason = useField()
   const name = agent === undefined ? undefined : plainString(agent)
   const scope = agent === undefined ? 'all' : `agent:${agent}`
-  const halt = useMutation({
-    mutationFn: () => call('cowork_halt', { scope, reason: reason.trim() }),
-    onSuccess: () => {
-      toast(name === undefined ? 'All agents are halted.' : `${name} is paused.`)
-      onClose()
-    },
-  })
   const action = name === undefined ? 'Halt all agents' : `Pause ${name}`
   return (
-    <Dialog title={`${action}?`} onClose={onClose}>
+    <FormDialog
+      title={`${action}?`}
+      action={action}
+      tone="danger"
+      icon="halt"
+      act={() => call('cowork_halt', { scope, reason: reason.value.trim() })}
+      done={name === undefined ? 'All agents are halted.' : `${name} is paused.`}
+      onClose={onClose}
+    >
       <p className="text-soft">
         Every new call of {name === undefined ? 'every agent' : 'this agent'} is refused until
         someone resumes. Calls under way finish.
       </p>
-      <form
-        className="grid gap-4"
-        onSubmit={(event) => {
-          event.preventDefault()
-          halt.mutate()
-        }}
-      >
-        <TextField
-          label="Reason"
-          hint="People and agents who ask why will read it. You may leave it empty."
-          maxLength={500}
-          value={reason}
-          onChange={(event) => setReason(event.target.value)}
-          data-autofocus
-        />
-        <ErrorNote error={halt.error} />
-        <DialogActions>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button tone="danger" icon="halt" type="submit" disabled={halt.isPending}>
-            {action}
-          </Button>
-        </DialogActions>
-      </form>
-    </Dialog>
+      <TextField
+        label="Reason"
+        hint="People and agents who ask why will read it. You may leave it empty."
+        maxLength={500}
+        data-autofocus
+        {...reason}
+      />
+    </FormDialog>
   )
 }
 

@@ -12,7 +12,7 @@ import { clients } from '../shared/snippet.ts'
 import { ago } from '../shared/time.ts'
 import { useNow } from '../shared/use-now.ts'
 import { commandLine } from './command.ts'
-import { AddAgent } from '../settings/AddAgent.tsx'
+import { AddAgent } from '../settings/AgentToken.tsx'
 import { Step } from './Step.tsx'
 import type { StepProps } from './WelcomePage.tsx'
 

@@ -1,13 +1,11 @@
-import { useMutation, useQuery } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { useEffect, useRef, useState } from 'react'
 import { call } from '../api/client.ts'
-import { Button } from '../shared/Button.tsx'
-import { Dialog, DialogActions } from '../shared/Dialog.tsx'
-import { ErrorNote } from '../shared/ErrorNote.tsx'
+import { Dialog } from '../shared/Dialog.tsx'
 import { SelectField, TextArea, TextField } from '../shared/Field.tsx'
+import { DialogForm } from '../shared/FormDialog.tsx'
 import { Awaited } from '../shared/States.tsx'
 import { plainString } from '../shared/plain.ts'
-import { toast } from '../shared/toast.ts'
 import { backlogChanges, backlogDraft } from './backlog-draft.ts'
 import type { BacklogDraft } from './backlog-draft.ts'
 import { backlogNames } from './text.ts'
@@ -50,30 +48,24 @@ function Form({ item, onClose }: { item?: BacklogWhole; onClose: () => void }) {
   // Where it comes after the dialog, that has nothing to choose any more.
   useEffect(() => first.current?.focus(), [])
   const changed = backlogChanges(draft, from, before)
-  const save = useMutation({
-    mutationFn: () =>
-      before
-        ? call('worksync_update_backlog', {
-            project,
-            item_id: before.id,
-            expect_rev: before.rev,
-            ...changed,
-          })
-        : call('worksync_add_backlog', { project, ...changed }),
-    onSuccess: () => {
-      toast(before ? `${plainString(before.id)} is changed.` : 'It is on the backlog.')
-      onClose()
-    },
-  })
+  const save = () =>
+    before
+      ? call('worksync_update_backlog', {
+          project,
+          item_id: before.id,
+          expect_rev: before.rev,
+          ...changed,
+        })
+      : call('worksync_add_backlog', { project, ...changed })
   const set = (name: keyof BacklogDraft) => (event: { target: { value: string } }) =>
     setDraft({ ...draft, [name]: event.target.value })
   return (
-    <form
-      className="grid gap-4 text-left text-text"
-      onSubmit={(event) => {
-        event.preventDefault()
-        save.mutate()
-      }}
+    <DialogForm
+      action={before ? 'Save' : 'Add'}
+      isFit={Object.keys(changed).length > 0}
+      act={save}
+      done={before ? `${plainString(before.id)} is changed.` : 'It is on the backlog.'}
+      onClose={onClose}
     >
       <TextField
         ref={first}
@@ -106,17 +98,6 @@ function Form({ item, onClose }: { item?: BacklogWhole; onClose: () => void }) {
       ) : (
         <LongText item={before} />
       )}
-      <ErrorNote error={save.error} />
-      <DialogActions>
-        <Button onClick={onClose}>Cancel</Button>
-        <Button
-          tone="primary"
-          type="submit"
-          disabled={save.isPending || Object.keys(changed).length === 0}
-        >
-          {before ? 'Save' : 'Add'}
-        </Button>
-      </DialogActions>
-    </form>
+    </DialogForm>
   )
 }

@@ -3,17 +3,15 @@ import { useId, useState } from 'react'
 import type { Allow, Detail, Item } from '../approval.ts'
 import { allowedFor, allowOf, isExact, patternsOf } from '../permission.ts'
 import type { AllowForm } from '../permission.ts'
-import { Button } from '../../shared/Button.tsx'
-import { Dialog, DialogActions } from '../../shared/Dialog.tsx'
-import { ErrorNote } from '../../shared/ErrorNote.tsx'
+import { Dialog } from '../../shared/Dialog.tsx'
 import { TextArea, TextField } from '../../shared/Field.tsx'
+import { DialogForm } from '../../shared/FormDialog.tsx'
 import { Plain } from '../../shared/Plain.tsx'
 import { Awaited, Note } from '../../shared/States.tsx'
 import { hiddenNote, plainString } from '../../shared/plain.ts'
 import { useNow } from '../../shared/use-now.ts'
 import { approvalQuery } from '../approval-queries.ts'
-import { useDecision } from './use-decision.ts'
-import type { Sending } from './use-decision.ts'
+import type { Sending } from '../use-acts.ts'
 
 const ways: readonly { value: Allow['for']; name: string }[] = [
   { value: 'once', name: 'Once' },
@@ -38,7 +36,7 @@ export function AllowDialog({ item, ...sending }: Sending & { item: Item }) {
   )
 }
 
-function AllowFields({ detail, ...sending }: Sending & { detail: Detail }) {
+function AllowFields({ detail, send, onClose }: Sending & { detail: Detail }) {
   const [exact] = useState(() => patternsOf(detail.change))
   const [form, setForm] = useState<AllowForm>({
     for: 'once',
@@ -46,17 +44,15 @@ function AllowFields({ detail, ...sending }: Sending & { detail: Detail }) {
     until: '',
     patterns: exact,
   })
-  const { submit, error, isPending } = useDecision(sending, [detail])
   const asked = allowOf(form, exact, useNow())
   const set = (part: Partial<AllowForm>) => setForm((before) => ({ ...before, ...part }))
   const isWide = form.for !== 'once'
   return (
-    <form
-      className="grid gap-4"
-      onSubmit={(event) => {
-        event.preventDefault()
-        if ('allow' in asked) submit({ decision: 'approve', allow: asked.allow })
-      }}
+    <DialogForm
+      action={isWide ? 'Allow' : 'Approve once'}
+      isFit={'allow' in asked}
+      act={() => send([detail], { decision: 'approve', ...('allow' in asked && asked) })}
+      onClose={onClose}
     >
       <Ways form={form} hasSession={detail.session !== null} onChange={set} />
       {isWide && Object.keys(exact).length > 0 && (
@@ -77,14 +73,7 @@ function AllowFields({ detail, ...sending }: Sending & { detail: Detail }) {
         {isWide && ', without asking. Equal calls that wait are let through now'}.
       </Note>
       {'lacks' in asked && <p className="text-escalate">{asked.lacks}</p>}
-      <ErrorNote error={error} />
-      <DialogActions>
-        <Button onClick={sending.onClose}>Cancel</Button>
-        <Button tone="primary" type="submit" disabled={isPending || 'lacks' in asked}>
-          {isWide ? 'Allow' : 'Approve once'}
-        </Button>
-      </DialogActions>
-    </form>
+    </DialogForm>
   )
 }
 

@@ -1,13 +1,21 @@
-import { isHandoff } from '../approval.ts'
+import { useQuery } from '@tanstack/react-query'
+import { TextArea, TextField, useField } from '../../shared/Field.tsx'
+import { FormDialog } from '../../shared/FormDialog.tsx'
+import { Plain } from '../../shared/Plain.tsx'
+import { plainString } from '../../shared/plain.ts'
+import { useNow } from '../../shared/use-now.ts'
+import { approvalQuery } from '../approval-queries.ts'
+import { isHandoff, needsOverride } from '../approval.ts'
+import type { Item } from '../approval.ts'
+import { inDays, untilOf } from '../grant.ts'
+import { ConflictText } from '../item/ConflictNote.tsx'
+import { TrustChange } from '../item/TrustChange.tsx'
+import type { Acts, Ask, Sending } from '../use-acts.ts'
 import { AllowDialog } from './AllowDialog.tsx'
-import { ConflictDialog } from './ConflictDialog.tsx'
 import { DenyDialog } from './DenyDialog.tsx'
 import { EditDialog } from './EditDialog.tsx'
-import { HandBackDialog } from './HandBackDialog.tsx'
 import { ResolveDialog } from './ResolveDialog.tsx'
 import { SnoozeDialog } from './SnoozeDialog.tsx'
-import { UntilDialog } from './UntilDialog.tsx'
-import type { Acts, Ask } from '../use-acts.ts'
 
 /** The dialog for what is asked; those about one item know which. */
 export function AskDialog({ ask: { name, items }, acts }: { ask: Ask; acts: Acts }) {
@@ -33,5 +41,105 @@ export function AskDialog({ ask: { name, items }, acts }: { ask: Ask; acts: Acts
     <AllowDialog {...common} item={item} />
   ) : (
     <HandBackDialog {...common} item={item} />
+  )
+}
+
+/** The second confirmation for a request that the active policy blocks. */
+function ConflictDialog({ item, send, onClose }: Sending & { item: Item }) {
+  const { policy_conflict: conflict } = item
+  if (!conflict) return null
+  return (
+    <FormDialog
+      title="Approve against the active policy?"
+      action="Approve anyway"
+      tone="danger"
+      isCautious
+      act={() => send([item], { decision: 'approve', acknowledge_policy: conflict.version })}
+      onClose={onClose}
+    >
+      <p className="text-soft">
+        <Plain text={item.summary} />
+      </p>
+      <ConflictText conflict={conflict} />
+      <p className="text-soft">The ledger records that you approved it anyway.</p>
+    </FormDialog>
+  )
+}
+
+/** Access that ends by itself (GR3). */
+function UntilDialog({ item, send, onClose }: Sending & { item: Item }) {
+  const now = useNow()
+  const field = useField(inDays(1, now))
+  const asked = untilOf(field.value, now)
+  const until = 'until' in asked ? asked.until : undefined
+  return (
+    <FormDialog
+      title="Allow until…"
+      action="Allow"
+      isFit={until !== undefined}
+      act={() =>
+        send([item], {
+          decision: 'approve',
+          grant: { choice: 'until', ...(until !== undefined && { until }) },
+        })
+      }
+      onClose={onClose}
+    >
+      <p className="break-all text-soft">
+        <Plain text={item.target} />
+      </p>
+      <TextField
+        label="Until"
+        type="datetime-local"
+        data-autofocus
+        hint={'lacks' in asked ? asked.lacks : 'Then it ends by itself.'}
+        {...field}
+      />
+    </FormDialog>
+  )
+}
+
+/** Back to the agent with what it did not know: a denial that says how to go on. */
+function HandBackDialog({ item, send, onClose }: Sending & { item: Item }) {
+  const text = useField()
+  const isJudged = needsOverride(item)
+  const { data } = useQuery(approvalQuery(item.id))
+  const effect = data?.effect.overrides.find(
+    ({ type, severity }) => type === 'missing_context' && severity === 'medium',
+  )
+  const said = text.value.trim()
+  const override = { type: 'missing_context', severity: 'medium', description: said } as const
+  return (
+    <FormDialog
+      title="Hand back"
+      action="Hand back"
+      isFit={said !== ''}
+      act={() => send([item], { decision: 'reject', reason: said, ...(isJudged && { override }) })}
+      onClose={onClose}
+    >
+      <p className="text-soft">
+        <Plain text={item.summary} />
+      </p>
+      <TextArea
+        label={`Instructions for ${plainString(item.requester)}`}
+        hint={
+          isJudged
+            ? 'It is denied as “missing context”, and the agent reads this.'
+            : 'It is denied without a change of trust, and the agent reads this.'
+        }
+        rows={4}
+        required
+        maxLength={2000}
+        data-autofocus
+        {...text}
+      />
+      {isJudged && data && effect && (
+        <TrustChange
+          from={data.effect.approve?.from ?? data.trust_level}
+          to={effect.to}
+          thresholds={data.why.thresholds}
+        />
+      )}
+    </FormDialog>
   )
 }

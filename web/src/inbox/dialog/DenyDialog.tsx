@@ -3,28 +3,24 @@ import { useState } from 'react'
 import { isFinding, needsOverride, overrideTypes, severities } from '../approval.ts'
 import type { Item, OverrideType, Severity } from '../approval.ts'
 import { overrideWords, severityWords } from '../text.ts'
-import { Button } from '../../shared/Button.tsx'
-import { Dialog, DialogActions } from '../../shared/Dialog.tsx'
-import { ErrorNote } from '../../shared/ErrorNote.tsx'
-import { Choices, TextArea } from '../../shared/Field.tsx'
+import { Choices, TextArea, useField } from '../../shared/Field.tsx'
+import { FormDialog } from '../../shared/FormDialog.tsx'
 import { Keys } from '../../shared/Keys.tsx'
 import { Plain } from '../../shared/Plain.tsx'
 import { approvalQuery } from '../approval-queries.ts'
 import { TrustChange } from '../item/TrustChange.tsx'
-import { useDecision } from './use-decision.ts'
-import type { Sending } from './use-decision.ts'
+import type { Sending } from '../use-acts.ts'
 
 /** Says no. Of what trust is about it says why, and what that costs the agent (B4, T4). */
-export function DenyDialog({ items, ...sending }: Sending & { items: readonly Item[] }) {
+export function DenyDialog({ items, send, onClose }: Sending & { items: readonly Item[] }) {
   const isJudged = items.some(needsOverride)
   const [type, setType] = useState<OverrideType>()
   const [severity, setSeverity] = useState<Severity>('medium')
-  const [text, setText] = useState('')
-  const { submit, error, isPending } = useDecision(sending, items)
-  const said = text.trim()
+  const text = useField()
+  const said = text.value.trim()
   const title = items.length > 1 ? `Deny ${items.length}` : isJudged ? 'Override' : 'Deny'
   const deny = () =>
-    submit({
+    send(items, {
       decision: 'reject',
       ...(said !== '' && { reason: said }),
       ...(type && {
@@ -32,42 +28,33 @@ export function DenyDialog({ items, ...sending }: Sending & { items: readonly It
       }),
     })
   return (
-    <Dialog title={title} onClose={sending.onClose}>
-      <form
-        className="grid gap-4"
-        onSubmit={(event) => {
-          event.preventDefault()
-          if (type || !isJudged) deny()
-        }}
-      >
-        <About items={items} />
-        {!items.every(isFinding) && (
-          <OverrideKind
-            items={items}
-            isNeeded={isJudged}
-            type={type}
-            severity={severity}
-            onType={setType}
-            onSeverity={setSeverity}
-          />
-        )}
-        <TextArea
-          label={isJudged ? 'What should have happened' : 'Reason'}
-          hint={`${items.every(isFinding) ? 'For the record.' : 'The agent reads it.'} You may leave it empty.`}
-          rows={3}
-          maxLength={2000}
-          value={text}
-          onChange={(event) => setText(event.target.value)}
+    <FormDialog
+      title={title}
+      action={title}
+      tone="danger"
+      isFit={!isJudged || type !== undefined}
+      act={deny}
+      onClose={onClose}
+    >
+      <About items={items} />
+      {!items.every(isFinding) && (
+        <OverrideKind
+          items={items}
+          isNeeded={isJudged}
+          type={type}
+          severity={severity}
+          onType={setType}
+          onSeverity={setSeverity}
         />
-        <ErrorNote error={error} />
-        <DialogActions>
-          <Button onClick={sending.onClose}>Cancel</Button>
-          <Button tone="danger" type="submit" disabled={isPending || (isJudged && !type)}>
-            {title}
-          </Button>
-        </DialogActions>
-      </form>
-    </Dialog>
+      )}
+      <TextArea
+        label={isJudged ? 'What should have happened' : 'Reason'}
+        hint={`${items.every(isFinding) ? 'For the record.' : 'The agent reads it.'} You may leave it empty.`}
+        rows={3}
+        maxLength={2000}
+        {...text}
+      />
+    </FormDialog>
   )
 }
 

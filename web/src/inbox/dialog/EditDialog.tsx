@@ -4,16 +4,15 @@ import type { Detail, Item } from '../approval.ts'
 import { changeLines, fieldsOf, parsed, typed } from '../change.ts'
 import type { Edited } from '../change.ts'
 import { Button } from '../../shared/Button.tsx'
-import { Dialog, DialogActions } from '../../shared/Dialog.tsx'
-import { ErrorNote } from '../../shared/ErrorNote.tsx'
+import { Dialog } from '../../shared/Dialog.tsx'
 import { SelectField, TextArea, TextField } from '../../shared/Field.tsx'
+import { DialogForm } from '../../shared/FormDialog.tsx'
 import { Plain } from '../../shared/Plain.tsx'
 import { Awaited } from '../../shared/States.tsx'
 import { hiddenNote, plainString } from '../../shared/plain.ts'
 import { approvalQuery } from '../approval-queries.ts'
 import { Lines } from '../item/Lines.tsx'
-import { useDecision } from './use-decision.ts'
-import type { Sending } from './use-decision.ts'
+import type { Sending } from '../use-acts.ts'
 
 /** Approves something other than what was asked; the agent is told what it really was (B3). */
 export function EditDialog({ item, ...sending }: Sending & { item: Item }) {
@@ -35,7 +34,7 @@ export function EditDialog({ item, ...sending }: Sending & { item: Item }) {
 
 type Read = { value: unknown } | { problem: string }
 
-function Editor({ detail, ...sending }: Sending & { detail: Detail }) {
+function Editor({ detail, send, onClose }: Sending & { detail: Detail }) {
   const { change } = detail
   const fields = fieldsOf(change)
   const [asJson, setAsJson] = useState(fields === undefined)
@@ -43,18 +42,30 @@ function Editor({ detail, ...sending }: Sending & { detail: Detail }) {
     Object.fromEntries((fields ?? []).map(({ name, value }) => [name, String(value ?? '')])),
   )
   const [json, setJson] = useState(() => JSON.stringify(change, null, 2))
-  const { submit, error, isPending } = useDecision(sending, [detail])
 
   const read: Read = asJson || !fields ? parsed(json) : readFields(fields, texts)
   const edited = 'value' in read ? read.value : undefined
   const isChanged = 'value' in read && JSON.stringify(edited) !== JSON.stringify(change)
   return (
-    <form
-      className="grid gap-4"
-      onSubmit={(event) => {
-        event.preventDefault()
-        if (isChanged) submit({ decision: 'approve', change: edited })
-      }}
+    <DialogForm
+      action="Approve the change"
+      isFit={isChanged}
+      act={() => send([detail], { decision: 'approve', change: edited })}
+      onClose={onClose}
+      aside={
+        fields && (
+          <Button
+            tone="quiet"
+            className="mr-auto"
+            onClick={() => {
+              if (!asJson && 'value' in read) setJson(JSON.stringify(edited, null, 2))
+              setAsJson(!asJson)
+            }}
+          >
+            {asJson ? 'Edit the fields' : 'Edit as JSON'}
+          </Button>
+        )
+      }
     >
       {asJson || !fields ? (
         <TextArea
@@ -88,26 +99,7 @@ function Editor({ detail, ...sending }: Sending & { detail: Detail }) {
           <p className="text-faint">Nothing is changed yet.</p>
         )}
       </div>
-      <ErrorNote error={error} />
-      <DialogActions>
-        {fields && (
-          <Button
-            tone="quiet"
-            className="mr-auto"
-            onClick={() => {
-              if (!asJson && 'value' in read) setJson(JSON.stringify(edited, null, 2))
-              setAsJson(!asJson)
-            }}
-          >
-            {asJson ? 'Edit the fields' : 'Edit as JSON'}
-          </Button>
-        )}
-        <Button onClick={sending.onClose}>Cancel</Button>
-        <Button tone="primary" type="submit" disabled={isPending || !isChanged}>
-          Approve the change
-        </Button>
-      </DialogActions>
-    </form>
+    </DialogForm>
   )
 }
 

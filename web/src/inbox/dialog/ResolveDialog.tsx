@@ -1,11 +1,9 @@
-import { useMutation, useQuery } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { Detail, Item, OverrideType, Severity } from '../approval.ts'
 import type { Answer } from '../decision.ts'
-import { Button } from '../../shared/Button.tsx'
-import { Dialog, DialogActions } from '../../shared/Dialog.tsx'
-import { ErrorNote } from '../../shared/ErrorNote.tsx'
-import { Choices, TextArea } from '../../shared/Field.tsx'
+import { Choices, TextArea, useField } from '../../shared/Field.tsx'
+import { FormDialog } from '../../shared/FormDialog.tsx'
 import { Plain } from '../../shared/Plain.tsx'
 import { plainString } from '../../shared/plain.ts'
 import { approvalQuery } from '../approval-queries.ts'
@@ -22,111 +20,99 @@ type Props = {
 
 /** Answers what an agent handed over, and decides the proposal it is about in the same act (H2, H6). */
 export function ResolveDialog({ item, handsBack, answer, onClose }: Props) {
-  const [resolution, setResolution] = useState('')
+  const resolution = useField()
   const [isBack, setBack] = useState(handsBack)
-  const [instructions, setInstructions] = useState('')
+  const instructions = useField()
   const proposal = useNamedProposal(item)
   const [verdict, setVerdict] = useState<'leave' | 'approve' | 'reject'>('leave')
   const [type, setType] = useState<OverrideType>()
   const [severity, setSeverity] = useState<Severity>('medium')
-  const said = resolution.trim()
-  const told = instructions.trim()
+  const said = resolution.value.trim()
+  const told = instructions.value.trim()
   const decided = proposal && verdict !== 'leave' ? verdict : undefined
-  const isFit = said !== '' && (!isBack || told !== '') && (decided !== 'reject' || type)
-  const send = useMutation({
-    mutationFn: () =>
-      answer(item, {
-        resolution: said,
-        hand_back: isBack,
-        ...(isBack && { instructions: told }),
-        ...(decided && { decide_proposal: decided }),
-        ...(decided === 'reject' && type && { override_type: type, severity, description: said }),
-      }),
-    onSuccess: onClose,
-  })
+  const isDenied = decided === 'reject'
+  const title = isBack ? 'Resolve and hand back' : 'Resolve'
+  const send = () =>
+    answer(item, {
+      resolution: said,
+      hand_back: isBack,
+      ...(isBack && { instructions: told }),
+      ...(decided && { decide_proposal: decided }),
+      ...(isDenied && type && { override_type: type, severity, description: said }),
+    })
   return (
-    <Dialog title={isBack ? 'Resolve and hand back' : 'Resolve'} onClose={onClose} wide>
-      <form
-        className="grid gap-4"
-        onSubmit={(event) => {
-          event.preventDefault()
-          if (isFit) send.mutate()
-        }}
-      >
-        <p className="text-soft">
-          <Plain text={item.summary} />
-        </p>
+    <FormDialog
+      title={title}
+      wide
+      action={title}
+      isFit={said !== '' && (!isBack || told !== '') && (!isDenied || type !== undefined)}
+      act={send}
+      onClose={onClose}
+    >
+      <p className="text-soft">
+        <Plain text={item.summary} />
+      </p>
+      <TextArea
+        label="What you did or decided"
+        rows={3}
+        required
+        maxLength={10_000}
+        data-autofocus
+        {...resolution}
+      />
+      <div className="grid justify-items-start gap-1">
+        <p className="text-xs font-semibold text-soft">Who goes on</p>
+        <Choices
+          label="Who goes on"
+          value={isBack ? 'agent' : 'person'}
+          choices={[
+            { value: 'person', label: 'A person: the agent leaves it' },
+            { value: 'agent', label: `${plainString(item.requester)}, with instructions` },
+          ]}
+          onChoose={(value) => setBack(value === 'agent')}
+        />
+      </div>
+      {isBack && (
         <TextArea
-          label="What you did or decided"
+          label={`Instructions for ${plainString(item.requester)}`}
+          hint="It reads them with cowork_check_handoff, until it says that it has them."
           rows={3}
           required
           maxLength={10_000}
-          data-autofocus
-          value={resolution}
-          onChange={(event) => setResolution(event.target.value)}
+          {...instructions}
         />
-        <div className="grid justify-items-start gap-1">
-          <p className="text-xs font-semibold text-soft">Who goes on</p>
-          <Choices
-            label="Who goes on"
-            value={isBack ? 'agent' : 'person'}
-            choices={[
-              { value: 'person', label: 'A person: the agent leaves it' },
-              { value: 'agent', label: `${plainString(item.requester)}, with instructions` },
-            ]}
-            onChoose={(value) => setBack(value === 'agent')}
-          />
-        </div>
-        {isBack && (
-          <TextArea
-            label={`Instructions for ${plainString(item.requester)}`}
-            hint="It reads them with cowork_check_handoff, until it says that it has them."
-            rows={3}
-            required
-            maxLength={10_000}
-            value={instructions}
-            onChange={(event) => setInstructions(event.target.value)}
-          />
-        )}
-        {proposal && (
-          <fieldset className="grid gap-2 border-t border-line pt-3">
-            <legend className="sr-only">Its proposal</legend>
-            <p className="text-soft">
-              Its proposal waits, too: <Plain text={proposal.summary} />
-            </p>
-            <div>
-              <Choices
-                label="Its proposal"
-                value={verdict}
-                choices={[
-                  { value: 'leave', label: 'Leave it waiting' },
-                  { value: 'approve', label: 'Approve it' },
-                  { value: 'reject', label: 'Override it' },
-                ]}
-                onChoose={setVerdict}
-              />
-            </div>
-            {verdict === 'reject' && (
-              <OverrideKind
-                items={[proposal]}
-                isNeeded
-                type={type}
-                severity={severity}
-                onType={setType}
-                onSeverity={setSeverity}
-              />
-            )}
-          </fieldset>
-        )}
-        <ErrorNote error={send.error} />
-        <DialogActions>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button tone="primary" type="submit" disabled={send.isPending || !isFit}>
-            {isBack ? 'Resolve and hand back' : 'Resolve'}
-          </Button>
-        </DialogActions>
-      </form>
-    </Dialog>
+      )}
+      {proposal && (
+        <fieldset className="grid gap-2 border-t border-line pt-3">
+          <legend className="sr-only">Its proposal</legend>
+          <p className="text-soft">
+            Its proposal waits, too: <Plain text={proposal.summary} />
+          </p>
+          <div>
+            <Choices
+              label="Its proposal"
+              value={verdict}
+              choices={[
+                { value: 'leave', label: 'Leave it waiting' },
+                { value: 'approve', label: 'Approve it' },
+                { value: 'reject', label: 'Override it' },
+              ]}
+              onChoose={setVerdict}
+            />
+          </div>
+          {verdict === 'reject' && (
+            <OverrideKind
+              items={[proposal]}
+              isNeeded
+              type={type}
+              severity={severity}
+              onType={setType}
+              onSeverity={setSeverity}
+            />
+          )}
+        </fieldset>
+      )}
+    </FormDialog>
   )
 }
 

@@ -1,14 +1,11 @@
-import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
 import { severities } from '../approval.ts'
 import type { Check, Decision, Item, Severity } from '../approval.ts'
 import { answerWords, faultTypes } from '../check.ts'
 import type { FaultType } from '../check.ts'
 import { overrideWords, severityWords } from '../text.ts'
-import { Button } from '../../shared/Button.tsx'
-import { Dialog, DialogActions } from '../../shared/Dialog.tsx'
-import { ErrorNote } from '../../shared/ErrorNote.tsx'
-import { Choices, TextArea } from '../../shared/Field.tsx'
+import { Choices, TextArea, useField } from '../../shared/Field.tsx'
+import { FormDialog } from '../../shared/FormDialog.tsx'
 import { Plain } from '../../shared/Plain.tsx'
 import { Note } from '../../shared/States.tsx'
 import { TypeLine } from './DenyDialog.tsx'
@@ -24,77 +21,64 @@ type Props = {
 export function WrongDialog({ item, faults, send, onClose }: Props) {
   const [type, setType] = useState<FaultType>('agent_wrong')
   const [severity, setSeverity] = useState<Severity>('medium')
-  const [text, setText] = useState('')
-  const said = text.trim()
-  const { mutate, error, isPending } = useMutation({
-    mutationFn: () =>
-      send({
-        decision: 'reject',
-        ...(said !== '' && { reason: said }),
-        override: { type, severity, ...(said !== '' && { description: said }) },
-      }),
-    onSuccess: onClose,
-  })
+  const text = useField()
+  const said = text.value.trim()
   const follows = faults.find((fault) => fault.type === type && fault.severity === severity)?.text
   const byNumber = (key: string) => {
     const chosen = faultTypes[Number(key) - 1]
     if (chosen) setType(chosen)
   }
   return (
-    <Dialog title={answerWords.wrong} onClose={onClose}>
-      <form
-        className="grid gap-4"
-        onSubmit={(event) => {
-          event.preventDefault()
-          mutate()
-        }}
-      >
-        <p className="text-soft">
-          <Plain text={item.summary} />
-        </p>
-        <fieldset>
-          <legend className="pb-1 text-xs font-semibold text-soft">Why</legend>
-          {faultTypes.map((each, at) => (
-            <TypeLine
-              key={each}
-              {...overrideWords[each]}
-              number={at + 1}
-              isOn={type === each}
-              isFirst={at === 0}
-              onChoose={() => setType(each)}
-              onNumber={byNumber}
-            />
-          ))}
-        </fieldset>
-        <Choices
-          label="Severity"
-          value={severity}
-          choices={severities.map((value) => ({ value, label: severityWords[value] }))}
-          onChoose={setSeverity}
-        />
-        {follows !== undefined && (
-          <div role="status">
-            <Note tone="escalate" icon="warn">
-              <Plain text={follows} />
-            </Note>
-          </div>
-        )}
-        <TextArea
-          label="What should have happened"
-          hint="The agent reads it. You may leave it empty."
-          rows={3}
-          maxLength={2000}
-          value={text}
-          onChange={(event) => setText(event.target.value)}
-        />
-        <ErrorNote error={error} />
-        <DialogActions>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button tone="danger" type="submit" disabled={isPending}>
-            {answerWords.wrong}
-          </Button>
-        </DialogActions>
-      </form>
-    </Dialog>
+    <FormDialog
+      title={answerWords.wrong}
+      action={answerWords.wrong}
+      tone="danger"
+      act={() =>
+        send({
+          decision: 'reject',
+          ...(said !== '' && { reason: said }),
+          override: { type, severity, ...(said !== '' && { description: said }) },
+        })
+      }
+      onClose={onClose}
+    >
+      <p className="text-soft">
+        <Plain text={item.summary} />
+      </p>
+      <fieldset>
+        <legend className="pb-1 text-xs font-semibold text-soft">Why</legend>
+        {faultTypes.map((each, at) => (
+          <TypeLine
+            key={each}
+            {...overrideWords[each]}
+            number={at + 1}
+            isOn={type === each}
+            isFirst={at === 0}
+            onChoose={() => setType(each)}
+            onNumber={byNumber}
+          />
+        ))}
+      </fieldset>
+      <Choices
+        label="Severity"
+        value={severity}
+        choices={severities.map((value) => ({ value, label: severityWords[value] }))}
+        onChoose={setSeverity}
+      />
+      {follows !== undefined && (
+        <div role="status">
+          <Note tone="escalate" icon="warn">
+            <Plain text={follows} />
+          </Note>
+        </div>
+      )}
+      <TextArea
+        label="What should have happened"
+        hint="The agent reads it. You may leave it empty."
+        rows={3}
+        maxLength={2000}
+        {...text}
+      />
+    </FormDialog>
   )
 }

@@ -1,0 +1,145 @@
+import { useQuery } from '@tanstack/react-query'
+import { Tabs } from 'radix-ui'
+import { useState } from 'react'
+import type { ReactNode } from 'react'
+import type { ToolResults } from '#wire'
+import { call } from '../api/client.ts'
+import { meQuery } from '../api/queries.ts'
+import { Button } from '../shared/Button.tsx'
+import { CopyBox } from '../shared/Copy.tsx'
+import { Dialog, DialogActions } from '../shared/Dialog.tsx'
+import { SelectField, TextField, useField } from '../shared/Field.tsx'
+import { FormDialog } from '../shared/FormDialog.tsx'
+import { Hint, Note } from '../shared/States.tsx'
+import { clients, snippetsFor } from '../shared/snippet.ts'
+import { shortTime } from '../shared/time.ts'
+
+export function AddAgent({ onClose }: { onClose: () => void }) {
+  const id = useField()
+  const scopes = useField()
+  const [added, setAdded] = useState<ToolResults['cowork_add_agent']>()
+  const add = () => {
+    const given = scopes.value.split(/[\s,]+/).filter(Boolean)
+    return call('cowork_add_agent', {
+      id: id.value.trim(),
+      ...(given.length > 0 && { scopes: given }),
+    })
+  }
+  if (added)
+    return (
+      <TokenOnce title={`${added.id} is added`} token={added.token} onClose={onClose}>
+        {added.closed_the_door &&
+          'It is the first agent and closes the door: from now on every agent needs a token.'}
+      </TokenOnce>
+    )
+  return (
+    <FormDialog title="Add an agent" action="Add" act={add} onDone={setAdded} onClose={onClose}>
+      <TextField
+        label="Id"
+        hint="How the ledger will call it, such as claude-code or sales-agent."
+        required
+        maxLength={128}
+        data-autofocus
+        autoCapitalize="off"
+        spellCheck={false}
+        {...id}
+      />
+      <TextField
+        label="Scopes"
+        hint="Empty means everything. read:* means reading only; write:files names one toolset."
+        placeholder="read:*"
+        autoCapitalize="off"
+        spellCheck={false}
+        {...scopes}
+      />
+    </FormDialog>
+  )
+}
+
+const overlaps = [
+  { value: '10', label: '10 minutes: time to put the new one in place' },
+  { value: '60', label: 'One hour' },
+  { value: '1440', label: 'One day' },
+  { value: '0', label: 'Not at all: the old one ends now' },
+]
+
+export function RotateAgent({ id, onClose }: { id: string; onClose: () => void }) {
+  const overlap = useField('10')
+  const [rotated, setRotated] = useState<ToolResults['cowork_rotate_agent']>()
+  if (rotated)
+    return (
+      <TokenOnce title={`A new token for ${id}`} token={rotated.token} onClose={onClose}>
+        {overlap.value === '0'
+          ? 'The old one has ended.'
+          : `The old one works until ${shortTime(Date.parse(rotated.old_token_ends_at))}.`}
+      </TokenOnce>
+    )
+  return (
+    <FormDialog
+      title={`Give ${id} a new token?`}
+      action="Give a new token"
+      icon="key"
+      act={() => call('cowork_rotate_agent', { id, overlap_minutes: Number(overlap.value) })}
+      onDone={setRotated}
+      onClose={onClose}
+    >
+      <SelectField label="The old token works on for" choices={overlaps} {...overlap} />
+    </FormDialog>
+  )
+}
+
+type Props = { title: string; token: string; onClose: () => void; children?: ReactNode }
+
+/** The token, this once, and how each client is told of it. */
+const TokenOnce = ({ title, token, onClose, children }: Props) => (
+  <Dialog title={title} onClose={onClose} wide>
+    <Note tone="suggest" icon="key">
+      Take its token now: only a hash is kept, so it is not shown again. {children}
+    </Note>
+    <CopyBox text={token} what="token" />
+    <section className="grid gap-2">
+      <h3 className="text-xs font-semibold text-faint">Connect a client</h3>
+      <Snippets token={token} />
+    </section>
+    <DialogActions>
+      <Button tone="primary" onClick={onClose}>
+        I have kept it
+      </Button>
+    </DialogActions>
+  </Dialog>
+)
+
+function Snippets({ token }: { token: string }) {
+  const command = useQuery(meQuery).data?.command
+  const given = { url: `${location.origin}/mcp`, token, command }
+  return (
+    <Tabs.Root defaultValue={clients[0]?.id}>
+      <Tabs.List
+        aria-label="Client"
+        className="scroll-thin flex gap-4 overflow-x-auto border-b border-line"
+      >
+        {clients.map(({ id, name }) => (
+          <Tabs.Trigger
+            key={id}
+            value={id}
+            className="h-8 shrink-0 border-b-2 border-transparent text-soft -outline-offset-2 data-[state=active]:border-accent data-[state=active]:font-[550] data-[state=active]:text-text max-md:h-11"
+          >
+            {name}
+          </Tabs.Trigger>
+        ))}
+      </Tabs.List>
+      {clients.map(({ id }) => (
+        <Tabs.Content key={id} value={id} className="grid gap-3 pt-3">
+          {snippetsFor(id, given).map(({ lead, text }) => (
+            <div key={lead} className="grid gap-1.5">
+              <p className="text-soft">
+                <Hint text={lead} />
+              </p>
+              <CopyBox text={text} what="snippet" />
+            </div>
+          ))}
+        </Tabs.Content>
+      ))}
+    </Tabs.Root>
+  )
+}

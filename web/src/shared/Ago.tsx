@@ -1,0 +1,22 @@
+import { ago, fullTime } from './time.ts'
+import { useNow } from './use-now.ts'
+
+type Props = {
+  at: string | number
+  className?: string
+  format?: (at: number, now: number) => string
+}
+
+/** How long ago, with the whole time as its tip. */
+export function Ago({ at, className, format = ago }: Props) {
+  const time = typeof at === 'number' ? at : Date.parse(at)
+  return (
+    <time
+      dateTime={typeof at === 'number' ? new Date(at).toISOString() : at}
+      title={fullTime(time)}
+      className={className}
+    >
+      {format(time, useNow())}
+    </time>
+  )
+}

@@ -1,0 +1,113 @@
+import { useNavigate } from '@tanstack/react-router'
+import { call } from '../api/client.ts'
+import { queries } from '../api/queries.ts'
+import { countText } from '../files/byte-size.ts'
+import { SelectField, TextArea, TextField, useField } from '../shared/Field.tsx'
+import { FormDialog } from '../shared/FormDialog.tsx'
+import { plainString } from '../shared/plain.ts'
+import { isOpen, openSprints } from './board.ts'
+import { idOf } from './story-draft.ts'
+import { sprintLabel, titleOf } from './text.ts'
+import type { Card, Sprint } from './work.ts'
+import { useWork } from './work-context.ts'
+import { sprintsQuery } from './work-queries.ts'
+
+const choices = [
+  { value: 'active', label: 'Now' },
+  { value: 'planned', label: 'Later' },
+]
+
+export function NewSprint({ onClose }: { onClose: () => void }) {
+  const { project } = useWork()
+  const navigate = useNavigate()
+  const title = useField()
+  const goal = useField()
+  const status = useField('active')
+  const id = idOf(title.value)
+  return (
+    <FormDialog
+      title="New sprint"
+      action="Create"
+      isFit={id !== ''}
+      act={() =>
+        call('worksync_create_sprint', {
+          project,
+          sprint_id: id,
+          title: title.value.trim(),
+          status: status.value,
+          ...(goal.value.trim() !== '' && { goal: goal.value.trim() }),
+        })
+      }
+      onDone={async () => {
+        await queries.invalidateQueries(sprintsQuery(project))
+        onClose()
+        void navigate({ to: '/work', search: { project, sprint: id } })
+      }}
+      onClose={onClose}
+    >
+      <TextField
+        label="Title"
+        hint={id === '' ? 'With a letter or a digit in it.' : `Its id will be ${id}.`}
+        required
+        maxLength={200}
+        data-autofocus
+        {...title}
+      />
+      <TextArea label="Goal" rows={2} maxLength={2000} {...goal} />
+      <SelectField label="It begins" choices={choices} {...status} />
+    </FormDialog>
+  )
+}
+
+type Props = {
+  sprint: Sprint
+  sprints: readonly Sprint[]
+  stories: readonly Card[]
+  onClose: () => void
+}
+
+/** A sprint ends with its stories: those that are open go on in another one (W13). */
+export function CompleteSprint({ sprint, sprints, stories, onClose }: Props) {
+  const { project } = useWork()
+  const left = stories.filter(isOpen).length
+  const others = openSprints(sprints).filter(({ id }) => id !== sprint.id)
+  const target = useField(others[0]?.id)
+  const isStuck = left > 0 && others.length === 0
+  const name = plainString(titleOf(sprint))
+  return (
+    <FormDialog
+      title={`Complete ${name}?`}
+      action={isStuck ? undefined : 'Complete'}
+      isCautious
+      act={() =>
+        call('worksync_update_sprint', {
+          project,
+          sprint_id: sprint.id,
+          status: 'completed',
+          expect_rev: sprint.rev,
+          ...(left > 0 && { carry_to: target.value }),
+        })
+      }
+      done={`${name} is completed.`}
+      onClose={onClose}
+    >
+      {left === 0 ? (
+        <p className="text-soft">Every story in it is done or dropped.</p>
+      ) : isStuck ? (
+        <p className="text-soft">
+          {countText(left, 'story is', 'stories are')} still open, and there is no other sprint that
+          could take them. Create one first.
+        </p>
+      ) : (
+        <SelectField
+          label={`${countText(left, 'open story goes', 'open stories go')} to`}
+          choices={others.map((one) => ({
+            value: one.id,
+            label: plainString(sprintLabel(one, sprints)),
+          }))}
+          {...target}
+        />
+      )}
+    </FormDialog>
+  )
+}
