@@ -1,17 +1,17 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
-import { Link, useLocation } from '@tanstack/react-router'
-import { useEffect, useRef } from 'react'
+import { Link } from '@tanstack/react-router'
 import { describeSelection } from '#base/selection-fields.ts'
 import { listOf } from './standing.ts'
 import type { AgentFilters, Standing } from './standing.ts'
 import { buttonClass } from '../shared/Button.tsx'
 import { LevelChip } from '../shared/Chips.tsx'
-import { Icon } from '../shared/Icon.tsx'
+import { CloseLink } from '../shared/CloseLink.tsx'
 import { Plain } from '../shared/Plain.tsx'
 import { Empty, Loading } from '../shared/States.tsx'
 import { agentsQuery, pairKey } from './agent-queries.ts'
 import { nounOf } from '../api/entry.ts'
 import { useEntries } from '../api/use-entries.ts'
+import { useFocusOnOpen } from '../shared/use-focus-on-open.ts'
 import { useTitle } from '../shared/use-title.ts'
 import { AgentActs } from './AgentActs.tsx'
 import { Classes } from './Classes.tsx'
@@ -51,7 +51,7 @@ export function AgentDetail({ agent, filters, mine, standing }: Props) {
       className="scroll-thin flex min-w-0 flex-1 flex-col overflow-y-auto [scroll-padding-block:48px_80px]"
     >
       <header className="sticky top-0 z-10 flex h-12 shrink-0 items-center border-b border-line bg-bg px-1 md:hidden">
-        <Close filters={filters} label="Back to the list" icon="back" />
+        <CloseLink to="/agents" search={listOf(filters)} label="Back to the list" icon="back" />
       </header>
       <article className="grid w-full max-w-195 gap-5 px-7 pt-5.5 pb-7 max-md:px-4">
         <div className="grid gap-1">
@@ -89,28 +89,10 @@ export function AgentDetail({ agent, filters, mine, standing }: Props) {
   )
 }
 
-type CloseProps = { filters: AgentFilters; label: string; icon: 'back' | 'cross' }
-
-const Close = ({ filters, label, icon }: CloseProps) => (
-  <Link
-    to="/agents"
-    search={listOf(filters)}
-    aria-label={label}
-    title={label}
-    className="grid size-8 shrink-0 place-items-center rounded text-soft hover:bg-raised hover:text-text max-md:size-11"
-  >
-    <Icon name={icon} />
-  </Link>
-)
-
 type HeadingProps = { agent: string; filters: AgentFilters; standing: Standing | undefined }
 
 function Heading({ agent, filters, standing }: HeadingProps) {
-  const ref = useRef<HTMLHeadingElement>(null)
-  const { keepFocus } = useLocation().state
-  useEffect(() => {
-    if (!keepFocus) ref.current?.focus({ preventScroll: true })
-  }, [keepFocus])
+  const ref = useFocusOnOpen()
   return (
     <header className="flex items-start gap-3">
       <h2
@@ -127,7 +109,7 @@ function Heading({ agent, filters, standing }: HeadingProps) {
         )}
       </h2>
       <span className="max-md:hidden">
-        <Close filters={filters} label="Close" icon="cross" />
+        <CloseLink to="/agents" search={listOf(filters)} label="Close" icon="cross" />
       </span>
     </header>
   )

@@ -3,7 +3,7 @@ import { useRef } from 'react'
 import { rowKey } from './standing.ts'
 import type { AgentFilters, AgentRow } from './standing.ts'
 import { useKeys } from '../shared/use-keys.ts'
-import { focusRow } from '../shared/focus-row.ts'
+import { focusedKey, focusRow, showRow } from '../shared/focus-row.ts'
 
 type Shown = {
   readonly rows: readonly AgentRow[]
@@ -18,9 +18,7 @@ export function useRowKeys({ rows, filters, open, domain }: Shown): void {
   const walked = useRef<string>(undefined)
 
   function move(step: 1 | -1) {
-    const { activeElement } = document
-    const focused = activeElement instanceof HTMLElement ? activeElement.dataset['row'] : undefined
-    const key = focused ?? (open === undefined ? walked.current : rowKey(open, domain ?? ''))
+    const key = focusedKey() ?? (open === undefined ? walked.current : rowKey(open, domain ?? ''))
     const at = rows.findIndex((row) => row.key === key)
     const row = rows[at === -1 ? 0 : at + step]
     if (!row) return
@@ -35,9 +33,7 @@ export function useRowKeys({ rows, filters, open, domain }: Shown): void {
         state: { keepFocus: true },
       })
     focusRow(row.key)
-    document
-      .querySelector(`[data-row="${CSS.escape(row.key)}"]`)
-      ?.scrollIntoView({ block: 'nearest' })
+    showRow(row.key)
   }
 
   useKeys({ j: () => move(1), k: () => move(-1) })

@@ -1,14 +1,14 @@
 import { useQuery } from '@tanstack/react-query'
-import { getRouteApi, Link, useLocation } from '@tanstack/react-router'
-import { useEffect, useRef } from 'react'
+import { getRouteApi } from '@tanstack/react-router'
 import { chainOf } from './chain.ts'
 import { outcomeOf } from './outcome.ts'
 import { plainText } from './text.ts'
 import { CopyIcon } from '../shared/Copy.tsx'
-import { Icon } from '../shared/Icon.tsx'
+import { CloseLink } from '../shared/CloseLink.tsx'
 import { Plain } from '../shared/Plain.tsx'
 import { Sentence } from './Sentence.tsx'
 import { Awaited, Note } from '../shared/States.tsx'
+import { useFocusOnOpen } from '../shared/use-focus-on-open.ts'
 import { useTitle } from '../shared/use-title.ts'
 import { Chain } from './Chain.tsx'
 import { entryQuery } from './entry-queries.ts'
@@ -29,36 +29,22 @@ export function EntryDetail() {
       className="scroll-thin min-w-0 flex-1 scroll-pt-12 overflow-y-auto"
     >
       <header className="sticky top-0 z-10 flex h-11.25 items-center gap-1 border-b border-line bg-bg pr-2 pl-7 text-xs text-faint max-md:pl-2">
-        <Close label="Back to the list" icon="back" className="md:hidden" />
+        <CloseLink
+          to="/audit"
+          search={true}
+          label="Back to the list"
+          icon="back"
+          className="md:hidden"
+        />
         <span className="mr-auto">Entry {seq}</span>
         <CopyIcon text={`${location.origin}/audit/${seq}`} what="link" />
-        <Close label="Close" icon="cross" className="max-md:hidden" />
+        <CloseLink to="/audit" search={true} label="Close" icon="cross" className="max-md:hidden" />
       </header>
       {!query.isSuccess && <Awaited query={query} what="the entry" />}
       {query.data && <Body key={seq} answer={query.data} />}
     </section>
   )
 }
-
-const Close = ({
-  label,
-  icon,
-  className,
-}: {
-  label: string
-  icon: 'back' | 'cross'
-  className: string
-}) => (
-  <Link
-    to="/audit"
-    search={true}
-    aria-label={label}
-    title={label}
-    className={`grid size-8 place-items-center rounded text-soft hover:bg-raised hover:text-text max-md:size-11 ${className}`}
-  >
-    <Icon name={icon} />
-  </Link>
-)
 
 function Body({ answer }: { answer: EntryAnswer }) {
   const { entry, payload } = answer
@@ -91,14 +77,4 @@ function Body({ answer }: { answer: EntryAnswer }) {
       <Proof answer={answer} />
     </article>
   )
-}
-
-/** Opening an entry starts reading it; walking the list by keys stays in the list. */
-function useFocusOnOpen() {
-  const ref = useRef<HTMLHeadingElement>(null)
-  const { keepFocus } = useLocation().state
-  useEffect(() => {
-    if (!keepFocus) ref.current?.focus({ preventScroll: true })
-  }, [keepFocus])
-  return ref
 }

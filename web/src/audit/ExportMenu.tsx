@@ -5,6 +5,7 @@ import type { Filters } from './filter.ts'
 import { Button } from '../shared/Button.tsx'
 import { Menu } from '../shared/Menu.tsx'
 import { searchOf } from '../api/query-string.ts'
+import { saveBlob } from '../shared/save-blob.ts'
 import { dayOf } from '../shared/time.ts'
 import { toast, toastProblem } from '../shared/toast.ts'
 
@@ -35,10 +36,5 @@ export function ExportMenu({ filters }: { filters: Filters }) {
 /** A link cannot carry the bearer token, so the file comes by fetch and is handed to the browser. */
 async function download(format: 'jsonl' | 'csv', filters: Filters) {
   const response = await request(`/api/ledger/export${searchOf({ ...queryOf(filters), format })}`)
-  const address = URL.createObjectURL(await response.blob())
-  const link = document.createElement('a')
-  link.href = address
-  link.download = `cowork-ledger-${dayOf(Date.now())}.${format}`
-  link.click()
-  URL.revokeObjectURL(address)
+  saveBlob(await response.blob(), `cowork-ledger-${dayOf(Date.now())}.${format}`)
 }

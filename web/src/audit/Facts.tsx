@@ -5,6 +5,7 @@ import type { Filters } from './filter.ts'
 import { outcomeOf } from './outcome.ts'
 import { ActorChip, Chip, OutcomeChip, actorKinds } from '../shared/Chips.tsx'
 import { CopyIcon } from '../shared/Copy.tsx'
+import { Code, Fact, FactList } from '../shared/Facts.tsx'
 import { Plain } from '../shared/Plain.tsx'
 import { clientName } from '../shared/client-name.ts'
 import { fullTime, took } from '../shared/time.ts'
@@ -15,7 +16,7 @@ export function Facts({ entry }: { entry: Entry }) {
   const outcome = outcomeOf(entry)
   const { tool, effect, ms } = data
   return (
-    <dl className="grid grid-cols-[96px_minmax(0,1fr)] gap-x-3 gap-y-1.5">
+    <FactList>
       <Fact name="Who">
         <Only filters={{ actor: actor.id }}>
           <ActorChip actor={actor} />
@@ -69,22 +70,9 @@ export function Facts({ entry }: { entry: Entry }) {
       {Object.entries(ids).map(([name, id]) => (
         <Id key={name} name={name.charAt(0).toUpperCase() + name.slice(1)} id={id} />
       ))}
-    </dl>
+    </FactList>
   )
 }
-
-const Fact = ({ name, children }: { name: string; children: ReactNode }) => (
-  <>
-    <dt className="text-faint">{name}</dt>
-    <dd className="flex min-w-0 flex-wrap items-center gap-x-2.5 break-words">{children}</dd>
-  </>
-)
-
-const Code = ({ text }: { text: string }) => (
-  <code className="min-w-0 font-mono text-code break-all">
-    <Plain text={text} />
-  </code>
-)
 
 const Id = ({ name, id }: { name: string; id: string }) => (
   <Fact name={name}>

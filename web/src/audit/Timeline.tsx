@@ -12,9 +12,10 @@ import { isFiltered } from './filter.ts'
 import type { Filters } from './filter.ts'
 import { look } from '../shared/appearance.ts'
 import { buttonClass } from '../shared/Button.tsx'
-import { Icon } from '../shared/Icon.tsx'
+import { NewPill } from '../shared/NewPill.tsx'
 import { Awaited, Empty } from '../shared/States.tsx'
 import { dayName } from '../shared/time.ts'
+import { useOpenKeys } from '../shared/use-open-keys.ts'
 import { useNow } from '../shared/use-now.ts'
 import { EntryRow } from './EntryRow.tsx'
 import { ReadsRow } from './ReadsRow.tsx'
@@ -40,7 +41,7 @@ type Props = { filters: Filters; selected: number | undefined }
 export function Timeline({ filters, selected }: Props) {
   const timeline = useTimeline(filters)
   const { entries, hasNextPage, isFetchingNextPage, fetchNextPage } = timeline
-  const { open, toggle } = useOpenRuns()
+  const { open, toggle } = useOpenKeys()
   const folds = !isSearching(filters)
   const rows = useMemo(
     () => rowsOf(entries, { folds, open, selected }),
@@ -93,7 +94,7 @@ export function Timeline({ filters, selected }: Props) {
   }
   return (
     <div className="relative min-h-0 flex-1">
-      {unseen > 0 && <NewPill count={unseen} onPress={toTop} />}
+      <NewPill count={unseen} onPress={toTop} className="top-10" />
       <div
         ref={setScroller}
         className="scroll-thin h-full scroll-pt-8 overflow-y-auto [overflow-anchor:none]"
@@ -133,31 +134,9 @@ const End = ({ children }: { children: string }) => (
   <p className="py-4 text-center text-xs text-faint">{children}</p>
 )
 
-const NewPill = ({ count, onPress }: { count: number; onPress: () => void }) => (
-  <button
-    type="button"
-    onClick={onPress}
-    className="settle absolute top-10 left-1/2 z-10 flex h-7 -translate-x-1/2 items-center gap-1.5 rounded-full border border-line bg-panel px-3 text-xs font-[550] text-accent shadow-raised max-md:h-9"
-  >
-    <Icon name="up" size={14} />
-    {count} new
-  </button>
-)
-
 /** Whoever looks for something certain wants to see each of it. */
 const isSearching = ({ q, type, outcome, call, proposal }: Filters) =>
   [q, type, outcome, call, proposal].some((filter) => filter !== undefined)
-
-function useOpenRuns() {
-  const [open, setOpen] = useState<ReadonlySet<string>>(new Set())
-  const toggle = (key: string) =>
-    setOpen((keys) => {
-      const next = new Set(keys)
-      if (!next.delete(key)) next.add(key)
-      return next
-    })
-  return { open, toggle }
-}
 
 function useWidth(element: HTMLElement | null): number {
   const subscribe = useCallback(

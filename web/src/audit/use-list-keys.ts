@@ -2,7 +2,7 @@ import { useNavigate } from '@tanstack/react-router'
 import type { Virtualizer } from '@tanstack/react-virtual'
 import { useRef } from 'react'
 import { useKeys } from '../shared/use-keys.ts'
-import { focusRow } from '../shared/focus-row.ts'
+import { focusedKey, focusRow } from '../shared/focus-row.ts'
 import { keyOf } from './row.ts'
 import type { Row } from './row.ts'
 
@@ -41,6 +41,3 @@ export function useListKeys({ rows, list, selected, toTop }: Deps): void {
 
   useKeys({ j: () => move(1), k: () => move(-1), t: toTop })
 }
-
-const focusedKey = () =>
-  document.activeElement instanceof HTMLElement ? document.activeElement.dataset['row'] : undefined

@@ -11,6 +11,7 @@ import type { FilesView } from './view.ts'
 import { Button } from '../shared/Button.tsx'
 import { Icon } from '../shared/Icon.tsx'
 import { Plain } from '../shared/Plain.tsx'
+import { ShowMore } from '../shared/ShowMore.tsx'
 import { Empty, Loading } from '../shared/States.tsx'
 import { ago, fullTime } from '../shared/time.ts'
 import { useNow } from '../shared/use-now.ts'
@@ -29,7 +30,7 @@ type Props = {
 export function FileList({ view, place, onAdd }: Props) {
   const { path = '' } = view
   const listing = useInfiniteQuery(listingQuery(path))
-  const { error, refetch, hasNextPage, isFetchingNextPage, fetchNextPage } = listing
+  const { error, refetch, hasNextPage } = listing
   const data = standing(listing)
   // While there is more, what comes next has to come below: only the whole can be put in order.
   const files = useMemo(() => {
@@ -58,13 +59,7 @@ export function FileList({ view, place, onAdd }: Props) {
           <Row key={file.name} file={file} folder={path} view={view} />
         ))}
       </ul>
-      {hasNextPage && (
-        <p className="p-3 text-center">
-          <Button disabled={isFetchingNextPage} onClick={() => void fetchNextPage()}>
-            Show more
-          </Button>
-        </p>
-      )}
+      <ShowMore query={listing} />
       {path === '' && <Whole />}
     </div>
   )

@@ -6,9 +6,10 @@ import { nameOf, parentOf, relativeTo } from './path.ts'
 import { countText } from './byte-size.ts'
 import { placeOf, withoutFile } from './view.ts'
 import type { FilesView } from './view.ts'
-import { Button, buttonClass } from '../shared/Button.tsx'
+import { buttonClass } from '../shared/Button.tsx'
 import { Icon } from '../shared/Icon.tsx'
 import { Plain } from '../shared/Plain.tsx'
+import { ShowMore } from '../shared/ShowMore.tsx'
 import { Empty, Loading } from '../shared/States.tsx'
 import { infoQuery, searchQuery, standing } from './file-queries.ts'
 import { FileTrouble } from './FileTrouble.tsx'
@@ -18,7 +19,7 @@ type Props = { view: FilesView; place: RefObject<HTMLElement | null> }
 
 export function SearchResults({ view, place }: Props) {
   const search = useInfiniteQuery(searchQuery(view))
-  const { error, refetch, hasNextPage, isFetchingNextPage, fetchNextPage } = search
+  const { error, refetch } = search
   const data = standing(search)
   const workspace = useQuery(infoQuery).data?.workspace_path
   useFileKeys(data !== undefined, place)
@@ -48,13 +49,7 @@ export function SearchResults({ view, place }: Props) {
           />
         ))}
       </ul>
-      {hasNextPage && (
-        <p className="p-3 text-center">
-          <Button disabled={isFetchingNextPage} onClick={() => void fetchNextPage()}>
-            Show more
-          </Button>
-        </p>
-      )}
+      <ShowMore query={search} />
       {skipped.length > 0 && (
         <div className="pt-3">
           <NotSearched skipped={skipped} />

@@ -10,6 +10,7 @@ import { Button, IconButton } from '../shared/Button.tsx'
 import { Icon } from '../shared/Icon.tsx'
 import { Menu } from '../shared/Menu.tsx'
 import { Plain } from '../shared/Plain.tsx'
+import { ShowMore } from '../shared/ShowMore.tsx'
 import { Awaited, Empty } from '../shared/States.tsx'
 import { plainString } from '../shared/plain.ts'
 import { meQuery } from '../api/queries.ts'
@@ -25,7 +26,6 @@ import { useFocusReturn } from './use-focus-return.ts'
 /** What was deleted, and until when it can come back (TR1). */
 export function TrashPage() {
   const trash = useInfiniteQuery(trashQuery)
-  const { hasNextPage, isFetchingNextPage, fetchNextPage } = trash
   const workspace = useQuery(infoQuery).data?.workspace_path
   const role = useQuery(meQuery).data?.person.role
   const place = useRef<HTMLElement>(null)
@@ -64,13 +64,7 @@ export function TrashPage() {
           ))}
         </ul>
       )}
-      {hasNextPage && (
-        <p className="p-3 text-center">
-          <Button disabled={isFetchingNextPage} onClick={() => void fetchNextPage()}>
-            Show more
-          </Button>
-        </p>
-      )}
+      <ShowMore query={trash} />
     </section>
   )
 }

@@ -6,7 +6,7 @@ import type { InboxFilters } from './filter.ts'
 import { hasId, idsOf } from './row.ts'
 import { look } from '../shared/appearance.ts'
 import { buttonClass } from '../shared/Button.tsx'
-import { Icon } from '../shared/Icon.tsx'
+import { NewPill } from '../shared/NewPill.tsx'
 import { Empty, Loading, Trouble } from '../shared/States.tsx'
 import { ChecksLine, GroupLine, InboxRow } from './Row.tsx'
 import { useCursor } from './use-cursor.ts'
@@ -66,16 +66,7 @@ export function InboxList({ inbox, filters, current, picked, picks, onToggleGrou
   if (rows.length === 0) return <Nothing filters={filters} asleep={inbox.asleep} />
   return (
     <div className="relative min-h-0 flex-1">
-      {unseen > 0 && (
-        <button
-          type="button"
-          onClick={toTop}
-          className="settle absolute top-2 left-1/2 z-10 flex h-7 -translate-x-1/2 items-center gap-1.5 rounded-full border border-line bg-panel px-3 text-xs font-[550] text-accent shadow-raised max-md:h-9"
-        >
-          <Icon name="up" size={14} />
-          {unseen} new
-        </button>
-      )}
+      <NewPill count={unseen} onPress={toTop} className="top-2" />
       <div ref={setScroller} className="scroll-thin h-full overflow-y-auto [overflow-anchor:none]">
         <ol aria-label={name} className="relative" style={{ height: list.getTotalSize() }}>
           {shown.map(({ index, start, size }) => {

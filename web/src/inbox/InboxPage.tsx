@@ -1,11 +1,11 @@
 import { getRouteApi, useNavigate, useParams } from '@tanstack/react-router'
 import { useQuery } from '@tanstack/react-query'
-import { useState } from 'react'
 import { isEditable, isReturnable } from './approval.ts'
 import type { Item } from './approval.ts'
 import { idToOpen } from './row.ts'
 import type { Row } from './row.ts'
 import { useQueue } from './queue.ts'
+import { useOpenKeys } from '../shared/use-open-keys.ts'
 import { useKeys } from '../shared/use-keys.ts'
 import { meQuery, queries } from '../api/queries.ts'
 import { approvalQuery } from './approval-queries.ts'
@@ -29,7 +29,7 @@ export function InboxPage() {
   const filters = route.useSearch()
   const { id: current } = useParams({ strict: false })
   const navigate = useNavigate()
-  const { open, toggle, unfold } = useOpenGroups()
+  const { open, toggle, unfold } = useOpenKeys()
   const inbox = useInbox({ filters, current, open })
   const { rows } = inbox
   const { picked, picks } = usePicks(rows)
@@ -136,16 +136,4 @@ export function InboxPage() {
       {acts.ask && <AskDialog ask={acts.ask} acts={acts} />}
     </div>
   )
-}
-
-function useOpenGroups() {
-  const [open, setOpen] = useState<ReadonlySet<string>>(new Set())
-  const toggle = (key: string) =>
-    setOpen((keys) => {
-      const next = new Set(keys)
-      if (!next.delete(key)) next.add(key)
-      return next
-    })
-  const unfold = (key: string) => setOpen((keys) => new Set([...keys, key]))
-  return { open, toggle, unfold }
 }

@@ -4,7 +4,7 @@ import { useEffect, useEffectEvent, useRef } from 'react'
 import { hasId, idToOpen } from './row.ts'
 import type { Row } from './row.ts'
 import { useKeys } from '../shared/use-keys.ts'
-import { focusRow } from '../shared/focus-row.ts'
+import { focusedKey, focusRow } from '../shared/focus-row.ts'
 import type { Picks } from './use-picks.ts'
 
 type Deps = {
@@ -72,9 +72,4 @@ export function useCursor({ rows, list, current, picks, toTop }: Deps): void {
 export function cursorKey(rows: readonly Row[], current: string | undefined): string | undefined {
   const open = current === undefined ? undefined : rows.find((row) => hasId(row, current))
   return focusedKey() ?? open?.key
-}
-
-export function focusedKey(): string | undefined {
-  const { activeElement } = document
-  return activeElement instanceof HTMLElement ? activeElement.dataset['row'] : undefined
 }

@@ -6,7 +6,7 @@ import { Sideways } from '../shared/Sideways.tsx'
 import { cardFrom, columnsOf } from './board.ts'
 import type { Direction } from './board.ts'
 import type { Sprint, Status } from './work.ts'
-import { focusRow } from '../shared/focus-row.ts'
+import { focusedKey, focusRow, showRow } from '../shared/focus-row.ts'
 import { CardFace } from './StoryCard.tsx'
 import { StatusColumn } from './StatusColumn.tsx'
 import { useDrag } from './use-drag.ts'
@@ -52,9 +52,7 @@ export function Board({ board, sprints }: Props) {
     if (card && card.status !== to) void moves.toStatus(card, to)
   }
   function walk(direction: Direction) {
-    const { activeElement } = document
-    const focused = activeElement instanceof HTMLElement ? activeElement.dataset['row'] : undefined
-    const id = cardFrom(columns, focused ?? view.story, direction)
+    const id = cardFrom(columns, focusedKey() ?? view.story, direction)
     if (id === undefined) return
     if (view.story !== undefined)
       void navigate({
@@ -136,11 +134,6 @@ export function Board({ board, sprints }: Props) {
     </Sideways>
   )
 }
-
-const showRow = (id: string) =>
-  document
-    .querySelector(`[data-row="${CSS.escape(id)}"]`)
-    ?.scrollIntoView({ block: 'nearest', inline: 'nearest' })
 
 /** A card that was carried elsewhere by keys keeps the focus there. */
 function useFollow(stories: BoardData['stories']) {

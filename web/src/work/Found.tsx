@@ -1,8 +1,9 @@
 import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { countText } from '../files/byte-size.ts'
-import { Button, buttonClass } from '../shared/Button.tsx'
+import { buttonClass } from '../shared/Button.tsx'
 import { Plain } from '../shared/Plain.tsx'
+import { ShowMore } from '../shared/ShowMore.tsx'
 import { Awaited, Empty } from '../shared/States.tsx'
 import { useEntries } from '../api/use-entries.ts'
 import { isOfProject } from './entry-match.ts'
@@ -19,7 +20,7 @@ export function Found({ q, isEverywhere }: { q: string; isEverywhere: boolean })
   const where = isEverywhere ? undefined : project
   const query = findQuery(where, q)
   const found = useInfiniteQuery(query)
-  const { data, hasNextPage, isFetchingNextPage, fetchNextPage } = found
+  const { data } = found
   useEntries(
     (entry) => isOfProject(entry, where),
     () => void client.invalidateQueries({ queryKey: query.queryKey }),
@@ -46,13 +47,7 @@ export function Found({ q, isEverywhere }: { q: string; isEverywhere: boolean })
               />
             ))}
           </ul>
-          {hasNextPage && (
-            <p className="p-3 text-center">
-              <Button disabled={isFetchingNextPage} onClick={() => void fetchNextPage()}>
-                Show more
-              </Button>
-            </p>
-          )}
+          <ShowMore query={found} />
         </div>
       )}
     </>

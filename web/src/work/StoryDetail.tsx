@@ -1,7 +1,5 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
-import { Link, useLocation } from '@tanstack/react-router'
-import { useEffect, useRef } from 'react'
-import { Icon } from '../shared/Icon.tsx'
+import { CloseLink } from '../shared/CloseLink.tsx'
 import { Plain } from '../shared/Plain.tsx'
 import { Section } from '../shared/Section.tsx'
 import { Awaited } from '../shared/States.tsx'
@@ -10,6 +8,7 @@ import { useEntries } from '../api/use-entries.ts'
 import { changes } from './entry-match.ts'
 import { withoutStory } from './view.ts'
 import type { Story } from './work.ts'
+import { useFocusOnOpen } from '../shared/use-focus-on-open.ts'
 import { useTitle } from '../shared/use-title.ts'
 import { Acceptance } from './Acceptance.tsx'
 import { Comments } from './Comments.tsx'
@@ -27,6 +26,7 @@ import { storyQuery } from './work-queries.ts'
 /** One story: what is to be done, who has it, what it hangs on, what was said and done about it. */
 export function StoryDetail({ id }: { id: string }) {
   const { project, mayChange } = useWork()
+  const view = useView()
   const client = useQueryClient()
   const query = useQuery(storyQuery(project, id))
   const { data: story } = query
@@ -43,7 +43,7 @@ export function StoryDetail({ id }: { id: string }) {
       className="scroll-thin flex w-[46%] max-w-170 min-w-90 shrink-0 flex-col overflow-y-auto border-l border-line [scroll-padding-block:48px_80px] max-md:w-full max-md:min-w-0 max-md:border-0"
     >
       <header className="sticky top-0 z-10 flex h-12 shrink-0 items-center border-b border-line bg-bg px-1 md:hidden">
-        <Close label="Back to the board" icon="back" />
+        <CloseLink to="." search={withoutStory(view)} label="Back to the board" icon="back" />
       </header>
       {story ? (
         <>
@@ -76,26 +76,9 @@ export function StoryDetail({ id }: { id: string }) {
   )
 }
 
-function Close({ label, icon }: { label: string; icon: 'back' | 'cross' }) {
-  return (
-    <Link
-      to="."
-      search={withoutStory(useView())}
-      aria-label={label}
-      title={label}
-      className="grid size-8 shrink-0 place-items-center rounded text-soft hover:bg-raised hover:text-text max-md:size-11"
-    >
-      <Icon name={icon} />
-    </Link>
-  )
-}
-
 function Heading({ story: { id, title, status, ready } }: { story: Story }) {
-  const ref = useRef<HTMLHeadingElement>(null)
-  const { keepFocus } = useLocation().state
-  useEffect(() => {
-    if (!keepFocus) ref.current?.focus({ preventScroll: true })
-  }, [keepFocus])
+  const ref = useFocusOnOpen()
+  const view = useView()
   return (
     <header className="flex items-start gap-3">
       <div className="grid min-w-0 flex-1 gap-1.5">
@@ -115,7 +98,7 @@ function Heading({ story: { id, title, status, ready } }: { story: Story }) {
         </p>
       </div>
       <span className="max-md:hidden">
-        <Close label="Close" icon="cross" />
+        <CloseLink to="." search={withoutStory(view)} label="Close" icon="cross" />
       </span>
     </header>
   )

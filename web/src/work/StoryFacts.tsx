@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import type { ReactNode } from 'react'
+import { Fact, FactList } from '../shared/Facts.tsx'
 import { Plain } from '../shared/Plain.tsx'
 import { ago, fullTime } from '../shared/time.ts'
 import { useNow } from '../shared/use-now.ts'
@@ -20,7 +20,7 @@ export function StoryFacts({ story }: { story: Story }) {
   const sprint = useQuery(sprintsQuery(project)).data?.find(({ id }) => id === story.sprint_id)
   const { paths = [], updated, by } = story
   return (
-    <dl className="grid grid-cols-[96px_minmax(0,1fr)] gap-x-3 gap-y-1.5">
+    <FactList>
       <Fact name="Sprint">
         <Link
           to="/work"
@@ -60,13 +60,6 @@ export function StoryFacts({ story }: { story: Story }) {
           )}
         </Fact>
       )}
-    </dl>
+    </FactList>
   )
 }
-
-const Fact = ({ name, children }: { name: string; children: ReactNode }) => (
-  <>
-    <dt className="text-faint">{name}</dt>
-    <dd className="flex min-w-0 flex-wrap items-center gap-x-2.5 break-words">{children}</dd>
-  </>
-)

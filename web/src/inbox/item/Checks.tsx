@@ -26,8 +26,8 @@ import { useTitle } from '../../shared/use-title.ts'
 import { classesQuery, pairKey } from '../../agents/agent-queries.ts'
 import { lookBackQuery } from '../approval-queries.ts'
 import { CheckRow } from './CheckRow.tsx'
-import { Close } from './Close.tsx'
-import { useFocusOnOpen } from './use-focus-on-open.ts'
+import { CloseLink } from '../../shared/CloseLink.tsx'
+import { useFocusOnOpen } from '../../shared/use-focus-on-open.ts'
 
 type Props = {
   id: string
@@ -59,7 +59,7 @@ export function Checks({ id, item, why, since, mayDecide }: Props) {
       className="scroll-thin flex min-w-0 flex-1 flex-col overflow-y-auto [scroll-padding-block:48px_80px]"
     >
       <header className="sticky top-0 z-10 flex h-12 shrink-0 items-center border-b border-line bg-bg px-1 md:hidden">
-        <Close label="Back to the list" icon="back" />
+        <CloseLink to="/inbox" search={true} label="Back to the list" icon="back" />
       </header>
       <article className="grid w-full max-w-195 grid-cols-[minmax(0,1fr)] gap-4 px-7 pt-5.5 pb-7 max-md:px-4">
         <header className="flex items-start gap-1">
@@ -71,7 +71,7 @@ export function Checks({ id, item, why, since, mayDecide }: Props) {
             <Plain text={title} />
           </h2>
           <span className="max-md:hidden">
-            <Close label="Close" icon="cross" />
+            <CloseLink to="/inbox" search={true} label="Close" icon="cross" />
           </span>
         </header>
         {why !== undefined && (

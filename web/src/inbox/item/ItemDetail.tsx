@@ -11,7 +11,6 @@ import { useTitle } from '../../shared/use-title.ts'
 import { approvalQuery } from '../approval-queries.ts'
 import { Change } from './Change.tsx'
 import { Checks } from './Checks.tsx'
-import { Close } from './Close.tsx'
 import { ConflictNote } from './ConflictNote.tsx'
 import { Ending } from './Ending.tsx'
 import { Footer } from './Footer.tsx'
@@ -23,7 +22,8 @@ import { ItemFacts, Record } from './ItemFacts.tsx'
 import { Reasoning } from './Reasoning.tsx'
 import { TrustChart } from './TrustChart.tsx'
 import type { Acts } from '../use-acts.ts'
-import { useFocusOnOpen } from './use-focus-on-open.ts'
+import { CloseLink } from '../../shared/CloseLink.tsx'
+import { useFocusOnOpen } from '../../shared/use-focus-on-open.ts'
 import { useFollow } from './use-follow.ts'
 import { Why } from './Why.tsx'
 
@@ -51,7 +51,11 @@ export function ItemDetail({ id, acts, mayDecide, isAlone = false }: Props) {
       className="scroll-thin flex min-w-0 flex-1 flex-col overflow-y-auto [scroll-padding-block:48px_80px]"
     >
       <header className="sticky top-0 z-10 flex h-12 shrink-0 items-center justify-between border-b border-line bg-bg px-1 md:hidden">
-        {isAlone ? <span /> : <Close label="Back to the list" icon="back" />}
+        {isAlone ? (
+          <span />
+        ) : (
+          <CloseLink to="/inbox" search={true} label="Back to the list" icon="back" />
+        )}
         {item && <Tools item={item} acts={acts} />}
       </header>
       {item && (
@@ -110,7 +114,7 @@ function Body({ item, detail, acts, mayDecide, isAlone }: BodyProps) {
         </div>
         <span className="flex items-center max-md:hidden">
           <Tools item={item} acts={acts} />
-          {!isAlone && <Close label="Close" icon="cross" />}
+          {!isAlone && <CloseLink to="/inbox" search={true} label="Close" icon="cross" />}
         </span>
       </header>
       {item.status !== 'pending' && <Ending item={item} />}

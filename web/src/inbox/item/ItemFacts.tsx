@@ -1,10 +1,10 @@
 import { Link } from '@tanstack/react-router'
-import type { ReactNode } from 'react'
 import { clientName } from '../../shared/client-name.ts'
 import type { Detail } from '../approval.ts'
 import { handoffWords, percent } from '../text.ts'
 import { Chip } from '../../shared/Chips.tsx'
 import { CopyIcon } from '../../shared/Copy.tsx'
+import { Code, Fact, FactList } from '../../shared/Facts.tsx'
 import { Plain } from '../../shared/Plain.tsx'
 import { Section } from '../../shared/Section.tsx'
 import { ago, fullTime, left } from '../../shared/time.ts'
@@ -16,7 +16,7 @@ export function ItemFacts({ detail }: { detail: Detail }) {
   const { approvers, client } = detail
   const who = useWho(...approvers.given)
   return (
-    <Facts>
+    <FactList>
       <Fact name="Agent">
         <span>
           <Plain text={detail.requester} />
@@ -71,7 +71,7 @@ export function ItemFacts({ detail }: { detail: Detail }) {
           </span>
         </Fact>
       )}
-    </Facts>
+    </FactList>
   )
 }
 
@@ -83,7 +83,7 @@ export function Record({ detail }: { detail: Detail }) {
   const filters = kind === 'proposal' ? { proposal: id } : { actor: detail.requester }
   return (
     <Section title="Record">
-      <Facts>
+      <FactList>
         {(kind === 'proposal' || kind === 'spot_check') && (
           <Fact name="Action">
             <Code text={action} />
@@ -116,24 +116,7 @@ export function Record({ detail }: { detail: Detail }) {
             {kind === 'proposal' ? 'Every step of it' : 'What this agent did'}
           </Link>
         </Fact>
-      </Facts>
+      </FactList>
     </Section>
   )
 }
-
-const Facts = ({ children }: { children: ReactNode }) => (
-  <dl className="grid grid-cols-[96px_minmax(0,1fr)] gap-x-3 gap-y-1.5">{children}</dl>
-)
-
-const Fact = ({ name, children }: { name: string; children: ReactNode }) => (
-  <>
-    <dt className="text-faint">{name}</dt>
-    <dd className="flex min-w-0 flex-wrap items-center gap-x-2.5 break-words">{children}</dd>
-  </>
-)
-
-const Code = ({ text }: { text: string }) => (
-  <code className="min-w-0 font-mono text-code break-all">
-    <Plain text={text} />
-  </code>
-)

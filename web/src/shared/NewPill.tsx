@@ -1,0 +1,16 @@
+import { Icon } from './Icon.tsx'
+
+type Props = { count: number; onPress: () => void; className: string }
+
+/** How many came above what is read; a press leads there. */
+export const NewPill = ({ count, onPress, className }: Props) =>
+  count > 0 && (
+    <button
+      type="button"
+      onClick={onPress}
+      className={`settle absolute left-1/2 z-10 flex h-7 -translate-x-1/2 items-center gap-1.5 rounded-full border border-line bg-panel px-3 text-xs font-[550] text-accent shadow-raised max-md:h-9 ${className}`}
+    >
+      <Icon name="up" size={14} />
+      {count} new
+    </button>
+  )
