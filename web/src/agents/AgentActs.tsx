@@ -8,7 +8,7 @@ import { HaltDialog } from '../shell/Halt.tsx'
 import { Icon } from '../shared/Icon.tsx'
 import { plainString } from '../shared/plain.ts'
 import { agentsQuery } from './agent-queries.ts'
-import { meQuery } from '../api/queries.ts'
+import { useIsOwner, useMayAct } from '../settings/roles.ts'
 import { toast, toastProblem } from '../shared/toast.ts'
 import { RotateAgent } from '../settings/AgentToken.tsx'
 import { useHalt } from './Paused.tsx'
@@ -17,12 +17,12 @@ import { SetTrust } from './SetTrust.tsx'
 /** What one can do about an agent. */
 export function AgentActs({ agent, standing }: { agent: string; standing: Standing | undefined }) {
   const [asked, setAsked] = useState<'trust' | 'pause' | 'rotate'>()
-  const role = useQuery(meQuery).data?.person.role
+  const isOwner = useIsOwner()
   const known = useQuery(agentsQuery).data?.find(({ id }) => id === agent)
   const halt = useHalt(agent)
   const close = () => setAsked(undefined)
-  const mayAct = role === 'owner' || role === 'reviewer'
-  const mayRotate = role === 'owner' && known?.source === 'store' && known.status === 'active'
+  const mayAct = useMayAct()
+  const mayRotate = isOwner && known?.source === 'store' && known.status === 'active'
   const resume = useMutation({
     mutationFn: () => call('cowork_resume', { scope: `agent:${agent}` }),
     onSuccess: () => toast(`${plainString(agent)} may act again.`),

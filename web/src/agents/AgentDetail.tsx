@@ -1,4 +1,4 @@
-import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { describeSelection } from '#base/selection-fields.ts'
 import { listOf } from './standing.ts'
@@ -10,7 +10,7 @@ import { Plain } from '../shared/Plain.tsx'
 import { Empty, Loading } from '../shared/States.tsx'
 import { agentsQuery, pairKey } from './agent-queries.ts'
 import { nounOf } from '../api/entry.ts'
-import { useEntries } from '../api/use-entries.ts'
+import { useRefetch } from '../api/use-entries.ts'
 import { useFocusOnOpen } from '../shared/use-focus-on-open.ts'
 import { useTitle } from '../shared/use-title.ts'
 import { AgentActs } from './AgentActs.tsx'
@@ -33,17 +33,13 @@ type Props = {
 
 /** One agent, in one domain at a time: how far it is trusted, why, and what one can do about it. */
 export function AgentDetail({ agent, filters, mine, standing }: Props) {
-  const client = useQueryClient()
   const domain = standing?.domain
   const known = useQuery(agentsQuery).data
   const registered = known?.find(({ id }) => id === agent)
   const isUnknown = mine?.length === 0 && known !== undefined && !registered
-  useEntries(
-    (entry) => entry.domain === domain && nouns.has(nounOf(entry)),
-    () => {
-      if (domain !== undefined) void client.invalidateQueries({ queryKey: pairKey(agent, domain) })
-    },
-  )
+  useRefetch((entry) => entry.domain === domain && nouns.has(nounOf(entry)), {
+    queryKey: pairKey(agent, domain ?? ''),
+  })
   useTitle(agent, 'Agents')
   return (
     <section

@@ -1,4 +1,4 @@
-import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link, useNavigate, useParams } from '@tanstack/react-router'
 import { useEffect, useMemo } from 'react'
 import { listOf, rowsOf, shownRows } from './standing.ts'
@@ -11,8 +11,9 @@ import { FindBox } from '../shared/FindBox.tsx'
 import { Empty, Hint, Loading, Trouble } from '../shared/States.tsx'
 import { Views } from '../shared/Views.tsx'
 import { agentsQuery, standingsQuery } from './agent-queries.ts'
+import { queries } from '../api/queries.ts'
 import { nounOf } from '../api/entry.ts'
-import { useEntries } from '../api/use-entries.ts'
+import { useRefetch } from '../api/use-entries.ts'
 import { AgentDetail } from './AgentDetail.tsx'
 import { AgentsTable } from './AgentsTable.tsx'
 import { HeatMap } from './HeatMap.tsx'
@@ -25,21 +26,17 @@ const nouns = new Set(['proposal', 'approval', 'override', 'trust', 'handoff', '
 export function AgentsPage() {
   const filters = route.useSearch()
   const { agent } = useParams({ strict: false })
-  const client = useQueryClient()
   const navigate = useNavigate()
   const standings = useQuery(standingsQuery)
   const agents = useQuery(agentsQuery)
-  useEntries(
-    (entry) => nouns.has(nounOf(entry)),
-    () => void client.invalidateQueries(standingsQuery),
-  )
+  useRefetch((entry) => nouns.has(nounOf(entry)), standingsQuery)
   // A check that is opened writes no entry: the queue finds it.
   useEffect(
     () =>
       onArrival((items) => {
-        if (items.some(isCheck)) void client.invalidateQueries(standingsQuery)
+        if (items.some(isCheck)) void queries.invalidateQueries(standingsQuery)
       }),
-    [client],
+    [],
   )
   const known = standings.data
   const registered = agents.data

@@ -4,14 +4,13 @@ import type { ReactNode } from 'react'
 import { checksText, creditText, modeOfLevel, riskWords } from './class-standing.ts'
 import type { AgentFilters, AgentRow, Sort, Standing } from './standing.ts'
 import { age, levelWords, score } from '../inbox/text.ts'
+import { Ago } from '../shared/Ago.tsx'
 import { Chip, LevelChip } from '../shared/Chips.tsx'
 import { Icon } from '../shared/Icon.tsx'
 import { Meter } from '../shared/Meter.tsx'
 import { Plain } from '../shared/Plain.tsx'
 import { plainString } from '../shared/plain.ts'
 import { statusQuery } from '../api/queries.ts'
-import { fullTime } from '../shared/time.ts'
-import { useNow } from '../shared/use-now.ts'
 import { CreditBar } from './CreditBar.tsx'
 
 type Props = {
@@ -155,8 +154,6 @@ function Row({ row, filters, isOpen, isPaused }: RowProps) {
 }
 
 function Cells({ standing: it }: { standing: Standing }) {
-  const now = useNow()
-  const active = Date.parse(it.last_active_at)
   return (
     <>
       <td className={`${wide.domain} max-w-50 truncate font-mono text-code`}>
@@ -192,9 +189,7 @@ function Cells({ standing: it }: { standing: Standing }) {
         )}
       </td>
       <td className={`${wide.active} whitespace-nowrap text-soft`}>
-        <time dateTime={it.last_active_at} title={fullTime(active)}>
-          {age(active, now)}
-        </time>
+        <Ago at={it.last_active_at} format={age} />
       </td>
       <td className={`${wide.streak} whitespace-nowrap text-soft`}>
         {it.decay_days === 0 ? (

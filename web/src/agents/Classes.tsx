@@ -1,4 +1,3 @@
-import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import {
@@ -17,15 +16,14 @@ import { LevelChip } from '../shared/Chips.tsx'
 import { Icon } from '../shared/Icon.tsx'
 import { Plain } from '../shared/Plain.tsx'
 import { Section } from '../shared/Section.tsx'
-import { meQuery } from '../api/queries.ts'
+import { useMayAct } from '../settings/roles.ts'
 import { CreditBar } from './CreditBar.tsx'
 import { Forgive } from './Forgive.tsx'
 
 /** What it may do alone by class of risk: the level, why, and the next step (T11, T13, T14). */
 export function Classes({ standing }: { standing: Standing }) {
   const [forgiving, setForgiving] = useState<ClassStanding>()
-  const role = useQuery(meQuery).data?.person.role
-  const mayForgive = role === 'owner' || role === 'reviewer'
+  const mayForgive = useMayAct()
   return (
     <Section title="What it may do alone">
       <ul className="grid border-t border-line">

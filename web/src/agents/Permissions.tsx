@@ -1,4 +1,4 @@
-import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { call } from '../api/client.ts'
 import { Button } from '../shared/Button.tsx'
@@ -6,7 +6,8 @@ import { Plain } from '../shared/Plain.tsx'
 import { Section } from '../shared/Section.tsx'
 import { Awaited } from '../shared/States.tsx'
 import { plainString } from '../shared/plain.ts'
-import { meQuery } from '../api/queries.ts'
+import { queries } from '../api/queries.ts'
+import { useMayAct } from '../settings/roles.ts'
 import { ago, left } from '../shared/time.ts'
 import { useNow } from '../shared/use-now.ts'
 import { Confirm } from '../shared/FormDialog.tsx'
@@ -16,7 +17,7 @@ import type { Permission } from './agent-queries.ts'
 /** What people let it do without asking, each to be taken back (Y8). */
 export function Permissions({ agent }: { agent: string }) {
   const query = useQuery(permissionsQuery)
-  const role = useQuery(meQuery).data?.person.role
+  const mayRevoke = useMayAct()
   const mine = query.data?.filter(({ agent_id: id }) => id === agent)
   return (
     <Section title="Standing permissions" says="in every domain">
@@ -24,11 +25,7 @@ export function Permissions({ agent }: { agent: string }) {
         mine.length > 0 ? (
           <ul aria-label="Standing permissions" className="border-t border-line">
             {mine.map((it) => (
-              <Line
-                key={it.id}
-                permission={it}
-                mayRevoke={role !== undefined && role !== 'viewer'}
-              />
+              <Line key={it.id} permission={it} mayRevoke={mayRevoke} />
             ))}
           </ul>
         ) : (
@@ -42,7 +39,6 @@ export function Permissions({ agent }: { agent: string }) {
 }
 
 function Line({ permission: it, mayRevoke }: { permission: Permission; mayRevoke: boolean }) {
-  const client = useQueryClient()
   const now = useNow()
   const [isAsking, setAsking] = useState(false)
   return (
@@ -90,7 +86,7 @@ function Line({ permission: it, mayRevoke }: { permission: Permission; mayRevoke
           action="Revoke"
           act={async () => {
             await call('cowork_revoke_permission', { id: it.id })
-            await client.invalidateQueries(permissionsQuery)
+            await queries.invalidateQueries(permissionsQuery)
           }}
           done="The permission is revoked."
           onClose={() => setAsking(false)}

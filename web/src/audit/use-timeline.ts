@@ -1,4 +1,4 @@
-import { infiniteQueryOptions, useInfiniteQuery, useQueryClient } from '@tanstack/react-query'
+import { infiniteQueryOptions, useInfiniteQuery } from '@tanstack/react-query'
 import type { InfiniteData } from '@tanstack/react-query'
 import { useEffect, useMemo } from 'react'
 import { get } from '../api/client.ts'
@@ -6,6 +6,7 @@ import type { Entry } from '../api/entry.ts'
 import { isFiltered, queryOf } from './filter.ts'
 import type { Filters } from './filter.ts'
 import { live } from '../api/live.ts'
+import { queries } from '../api/queries.ts'
 
 /** Newest first. `newest` is the last entry that was looked at, whether it passed the filter or not. */
 type Page = {
@@ -42,7 +43,6 @@ const timelineQuery = (filters: Filters) =>
 
 /** The ledger, newest first, growing at the top as it happens and at the bottom as one scrolls. */
 export function useTimeline(filters: Filters) {
-  const client = useQueryClient()
   const query = useInfiniteQuery(timelineQuery(filters))
   useEffect(() => {
     const { queryKey } = timelineQuery(filters)
@@ -50,8 +50,8 @@ export function useTimeline(filters: Filters) {
     let timer: ReturnType<typeof setTimeout> | undefined
 
     const add = (fresh: readonly Entry[], newest: number) =>
-      client.setQueryData<Pages>(queryKey, (data) => data && grown(data, fresh, newest))
-    const newest = () => client.getQueryData<Pages>(queryKey)?.pages[0]?.newest
+      queries.setQueryData<Pages>(queryKey, (data) => data && grown(data, fresh, newest))
+    const newest = () => queries.getQueryData<Pages>(queryKey)?.pages[0]?.newest
 
     /** Filters are the daemon's business: it is asked for what passed since. */
     async function catchUp() {
@@ -81,7 +81,7 @@ export function useTimeline(filters: Filters) {
       stop.abort()
       clearTimeout(timer)
     }
-  }, [client, filters, query.isSuccess])
+  }, [filters, query.isSuccess])
 
   const entries = useMemo(
     () => query.data?.pages.flatMap((page) => page.entries) ?? [],

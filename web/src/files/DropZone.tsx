@@ -1,6 +1,6 @@
-import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { DragEvent, ReactNode, RefObject } from 'react'
+import { queries } from '../api/queries.ts'
 import { countText } from './byte-size.ts'
 import { plainString } from '../shared/plain.ts'
 import { toast, toastProblem } from '../shared/toast.ts'
@@ -17,7 +17,6 @@ type Props = {
 
 /** A file dropped here is copied into the workspace: a browser does not tell where it lay (GR10). */
 export function DropZone({ folder, isOn, input, children }: Props) {
-  const client = useQueryClient()
   const [isOver, setOver] = useState(false)
 
   async function add(files: readonly File[]) {
@@ -32,7 +31,7 @@ export function DropZone({ folder, isOn, input, children }: Props) {
       }
     if (files.length > 1 && added > 0)
       toast(`Copied ${countText(added, 'file', 'files')} into the workspace.`)
-    await client.invalidateQueries({ queryKey: diskKey })
+    await queries.invalidateQueries({ queryKey: diskKey })
   }
 
   const carriesFiles = (event: DragEvent) => isOn && event.dataTransfer.types.includes('Files')

@@ -1,4 +1,4 @@
-import { useQueryClient } from '@tanstack/react-query'
+import { queries } from '../api/queries.ts'
 import { useNavigate } from '@tanstack/react-router'
 import { scopesOf, withoutFile } from './view.ts'
 import type { FilesView } from './view.ts'
@@ -13,7 +13,6 @@ type Props = { view: FilesView; root: string; onAdd: (() => void) | undefined }
 /** Where one is, and what one looks for. */
 export function FileBar({ view, root, onAdd }: Props) {
   const navigate = useNavigate()
-  const client = useQueryClient()
   const find = (q: string) => {
     const { q: _, in: where, by, ...others } = withoutFile(view)
     const asked = { ...(where && { in: where }), ...(by && { by }) }
@@ -31,7 +30,7 @@ export function FileBar({ view, root, onAdd }: Props) {
         icon="refresh"
         label="Read the folder again"
         className="max-md:order-1"
-        onClick={() => void client.invalidateQueries({ queryKey: diskKey })}
+        onClick={() => void queries.invalidateQueries({ queryKey: diskKey })}
       />
       {onAdd && (
         <Button size="sm" icon="plus" className="max-md:order-1" onClick={onAdd}>

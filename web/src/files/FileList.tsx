@@ -8,13 +8,12 @@ import { joined, nameOf } from './path.ts'
 import { countText, roughSizeText, sizeText } from './byte-size.ts'
 import { withoutFile } from './view.ts'
 import type { FilesView } from './view.ts'
+import { Ago } from '../shared/Ago.tsx'
 import { Button } from '../shared/Button.tsx'
 import { Icon } from '../shared/Icon.tsx'
 import { Plain } from '../shared/Plain.tsx'
 import { ShowMore } from '../shared/ShowMore.tsx'
 import { Empty, Loading } from '../shared/States.tsx'
-import { ago, fullTime } from '../shared/time.ts'
-import { useNow } from '../shared/use-now.ts'
 import { infoQuery, listingQuery, standing } from './file-queries.ts'
 import { FileTrouble } from './FileTrouble.tsx'
 import { rowLook, useFileKeys } from './use-file-keys.ts'
@@ -75,13 +74,11 @@ const inOrder = (a: Listed, b: Listed) =>
 type RowProps = { file: Listed; folder: string; view: FilesView }
 
 function Row({ file, folder, view }: RowProps) {
-  const now = useNow()
   const name = nameOf(file.name)
   const path = joined(folder, name)
   const goesIn = isFolder(file)
   const kind = kindOf(file)
   const isOpen = view.open === path
-  const at = file.modified_at === undefined ? undefined : Date.parse(file.modified_at)
   return (
     <li>
       <Link
@@ -101,14 +98,8 @@ function Row({ file, folder, view }: RowProps) {
           <Plain text={name} />
           {goesIn && <span className="sr-only"> folder</span>}
         </span>
-        {at !== undefined && (
-          <time
-            dateTime={file.modified_at}
-            title={fullTime(at)}
-            className="shrink-0 text-xs text-soft max-md:hidden"
-          >
-            {ago(at, now)}
-          </time>
+        {file.modified_at !== undefined && (
+          <Ago at={file.modified_at} className="shrink-0 text-xs text-soft max-md:hidden" />
         )}
         <span className="w-16 shrink-0 text-right text-xs text-soft">
           {kind ?? (!goesIn && file.size_bytes !== undefined && sizeText(file.size_bytes))}

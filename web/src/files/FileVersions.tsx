@@ -1,5 +1,6 @@
-import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
+import { queries } from '../api/queries.ts'
 import { callFiles } from './call.ts'
 import type { Version } from './file.ts'
 import { nameOf } from './path.ts'
@@ -77,7 +78,6 @@ type LineProps = Props & {
 function Line(props: LineProps) {
   const { version, until, shortUntil, path, mayChange, isCompared, onCompare } = props
   const now = useNow()
-  const client = useQueryClient()
   const [isAsking, setAsking] = useState(false)
   const at = Date.parse(version.replaced_at)
   const when = fullTime(at)
@@ -122,7 +122,7 @@ function Line(props: LineProps) {
           act={async () => {
             const version_id = version.version_id
             await callFiles('file_restore_version', { path, version_id })
-            await client.invalidateQueries({ queryKey: diskKey })
+            await queries.invalidateQueries({ queryKey: diskKey })
           }}
           done={`${plainString(nameOf(path))} is what it was.`}
           onClose={() => setAsking(false)}

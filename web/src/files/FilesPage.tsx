@@ -1,7 +1,6 @@
-import { useQueryClient } from '@tanstack/react-query'
 import { Outlet } from '@tanstack/react-router'
 import { Tabs } from '../shared/Tabs.tsx'
-import { useEntries } from '../api/use-entries.ts'
+import { useRefetch } from '../api/use-entries.ts'
 import { changesDisk, diskKey, trashQuery } from './file-queries.ts'
 
 const tabs = [
@@ -13,11 +12,8 @@ const tabs = [
 
 /** What agents have of their own, what they were given, what they threw away. */
 export function FilesPage() {
-  const client = useQueryClient()
-  useEntries(changesDisk, () => {
-    void client.invalidateQueries({ queryKey: diskKey })
-    void client.invalidateQueries({ queryKey: trashQuery.queryKey })
-  })
+  useRefetch(changesDisk, { queryKey: diskKey })
+  useRefetch(changesDisk, trashQuery)
   return (
     <div className="flex h-full flex-col">
       <Tabs label="Files" tabs={tabs} />

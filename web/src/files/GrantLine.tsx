@@ -1,6 +1,6 @@
-import { useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
+import { queries } from '../api/queries.ts'
 import { callFiles } from './call.ts'
 import type { Grant } from './file.ts'
 import { forWhom, isUnused, lastsText, meansText, originText, permissionName } from './grant.ts'
@@ -23,7 +23,6 @@ type Props = { grant: Grant; mayRevoke: boolean }
 
 export function GrantLine({ grant, mayRevoke }: Props) {
   const now = useNow()
-  const client = useQueryClient()
   const [isAsking, setAsking] = useState(false)
   const { permission, path } = grant
   const isDenied = permission === 'deny'
@@ -90,7 +89,7 @@ export function GrantLine({ grant, mayRevoke }: Props) {
           act={async () => {
             const { message } = await callFiles('revoke_grant', { grant_id: grant.id })
             if (message !== undefined) toast(message, true)
-            await client.invalidateQueries(grantsQuery)
+            await queries.invalidateQueries(grantsQuery)
           }}
           done={isDenied ? 'It may ask again.' : 'The grant is revoked.'}
           onClose={() => setAsking(false)}

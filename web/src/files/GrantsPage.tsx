@@ -1,10 +1,10 @@
-import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { useRef, useState } from 'react'
 import { Button } from '../shared/Button.tsx'
 import { Awaited, Empty } from '../shared/States.tsx'
-import { meQuery } from '../api/queries.ts'
+import { useIsOwner, useMayAct } from '../settings/roles.ts'
 import { AddGrant } from './AddGrant.tsx'
-import { useEntries } from '../api/use-entries.ts'
+import { useRefetch } from '../api/use-entries.ts'
 import { grantsQuery, standing, usesGrant } from './file-queries.ts'
 import { GrantLine } from './GrantLine.tsx'
 import { useFocusReturn } from './use-focus-return.ts'
@@ -16,13 +16,13 @@ const restMs = 3000
 export function GrantsPage() {
   const grants = useQuery(grantsQuery)
   const data = standing(grants)
-  const role = useQuery(meQuery).data?.person.role
+  const isOwner = useIsOwner()
+  const mayRevoke = useMayAct()
   const [isAdding, setAdding] = useState(false)
-  const client = useQueryClient()
-  useEntries(usesGrant, () => void client.invalidateQueries(grantsQuery), restMs)
+  useRefetch(usesGrant, grantsQuery, restMs)
   const place = useRef<HTMLElement>(null)
   useFocusReturn(place, 'li')
-  const add = role === 'owner' && (
+  const add = isOwner && (
     <Button icon="plus" onClick={() => setAdding(true)}>
       Grant access
     </Button>
@@ -52,11 +52,7 @@ export function GrantsPage() {
           </header>
           <ul aria-label="Grants" className="border-t border-line">
             {data.map((grant) => (
-              <GrantLine
-                key={grant.id}
-                grant={grant}
-                mayRevoke={role !== undefined && role !== 'viewer'}
-              />
+              <GrantLine key={grant.id} grant={grant} mayRevoke={mayRevoke} />
             ))}
           </ul>
         </>

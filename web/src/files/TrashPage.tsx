@@ -1,11 +1,13 @@
-import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useInfiniteQuery, useMutation, useQuery } from '@tanstack/react-query'
 import { useRef, useState } from 'react'
 import { ApiError } from '../api/client.ts'
+import { useIsOwner, useMayAct } from '../settings/roles.ts'
 import { callFiles } from './call.ts'
 import { isFolder, purgedText } from './file.ts'
 import type { Trashed } from './file.ts'
 import { nameOf, parentOf, relativeTo } from './path.ts'
 import { sizeText } from './byte-size.ts'
+import { Ago } from '../shared/Ago.tsx'
 import { Button, IconButton } from '../shared/Button.tsx'
 import { Icon } from '../shared/Icon.tsx'
 import { Menu } from '../shared/Menu.tsx'
@@ -13,8 +15,8 @@ import { Plain } from '../shared/Plain.tsx'
 import { ShowMore } from '../shared/ShowMore.tsx'
 import { Awaited, Empty } from '../shared/States.tsx'
 import { plainString } from '../shared/plain.ts'
-import { meQuery } from '../api/queries.ts'
-import { ago, fullTime, left } from '../shared/time.ts'
+import { queries } from '../api/queries.ts'
+import { fullTime, left } from '../shared/time.ts'
 import { toast, toastProblem } from '../shared/toast.ts'
 import { toDistinctNames } from '../shared/distinct-name.ts'
 import { useNow } from '../shared/use-now.ts'
@@ -27,7 +29,6 @@ import { useFocusReturn } from './use-focus-return.ts'
 export function TrashPage() {
   const trash = useInfiniteQuery(trashQuery)
   const workspace = useQuery(infoQuery).data?.workspace_path
-  const role = useQuery(meQuery).data?.person.role
   const place = useRef<HTMLElement>(null)
   useFocusReturn(place, 'li')
   const items = standing(trash)?.pages.flatMap((page) => page.items)
@@ -59,7 +60,6 @@ export function TrashPage() {
               item={item}
               path={pathOf(item)}
               called={plainString(names[at] ?? item.path)}
-              role={role}
             />
           ))}
         </ul>
@@ -77,16 +77,14 @@ type LineProps = {
   path: string
   /** What tells it from the others. */
   called: string
-  role: string | undefined
 }
 
-function Line({ item, path, called, role }: LineProps) {
+function Line({ item, path, called }: LineProps) {
   const now = useNow()
-  const client = useQueryClient()
   const [isAsking, setAsking] = useState(false)
   const [isNaming, setNaming] = useState(false)
   const name = plainString(nameOf(path))
-  const readAgain = () => client.invalidateQueries({ queryKey: trashQuery.queryKey })
+  const readAgain = () => queries.invalidateQueries({ queryKey: trashQuery.queryKey })
   const restore = useMutation({
     mutationFn: () => callFiles('trash_restore', { trash_id: item.trash_id }),
     onSuccess: async () => {
@@ -96,8 +94,8 @@ function Line({ item, path, called, role }: LineProps) {
     onError: (error) =>
       error instanceof ApiError && error.code === 'exists' ? setNaming(true) : toastProblem(error),
   })
-  const mayRestore = role !== undefined && role !== 'viewer'
-  const at = Date.parse(item.deleted_at)
+  const mayRestore = useMayAct()
+  const isOwner = useIsOwner()
   return (
     <li className="flex items-center gap-3 border-b border-line py-2">
       <span className="self-start pt-0.5 text-soft">
@@ -115,10 +113,7 @@ function Line({ item, path, called, role }: LineProps) {
           )}
           {!isFolder(item) && <span>{sizeText(item.size_bytes)}</span>}
           <span>
-            deleted by <Plain text={item.deleted_by} />,{' '}
-            <time dateTime={item.deleted_at} title={fullTime(at)}>
-              {ago(at, now)}
-            </time>
+            deleted by <Plain text={item.deleted_by} />, <Ago at={item.deleted_at} />
           </span>
           <span>gone in {left(Date.parse(item.expires_at), now)}</span>
         </p>
@@ -140,7 +135,7 @@ function Line({ item, path, called, role }: LineProps) {
           trigger={<IconButton icon="more" label={`More about ${called}`} />}
           items={[
             { label: 'Restore as…', icon: 'undo', act: () => setNaming(true) },
-            ...(role === 'owner' ? [{ ...forGood, act: () => setAsking(true) }] : []),
+            ...(isOwner ? [{ ...forGood, act: () => setAsking(true) }] : []),
           ]}
         />
       )}

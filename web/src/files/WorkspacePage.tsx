@@ -1,10 +1,9 @@
-import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import { useRef } from 'react'
 import { isAbsolute, parentOf } from './path.ts'
 import { withoutFile } from './view.ts'
 import { useKeys } from '../shared/use-keys.ts'
-import { meQuery } from '../api/queries.ts'
+import { useMayAct } from '../settings/roles.ts'
 import { DropZone } from './DropZone.tsx'
 import { FileBar } from './FileBar.tsx'
 import { FileList } from './FileList.tsx'
@@ -19,8 +18,7 @@ export function WorkspacePage() {
   const view = route.useSearch()
   const navigate = useNavigate()
   const { path = '', open, q } = view
-  const role = useQuery(meQuery).data?.person.role
-  const mayChange = role !== undefined && role !== 'viewer'
+  const mayChange = useMayAct()
   const root = useGrantRoot(path)
   const input = useRef<HTMLInputElement>(null)
   const folder = useRef<HTMLElement>(null)

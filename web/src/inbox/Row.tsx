@@ -8,12 +8,11 @@ import { checksLine } from './check.ts'
 import { idToOpen } from './row.ts'
 import type { ChecksRow, GroupRow, ItemRow, Row } from './row.ts'
 import { age, commonSummary } from './text.ts'
+import { Ago } from '../shared/Ago.tsx'
 import { Chip, ModeChip } from '../shared/Chips.tsx'
 import { Icon } from '../shared/Icon.tsx'
 import { Plain } from '../shared/Plain.tsx'
 import { plainString } from '../shared/plain.ts'
-import { fullTime } from '../shared/time.ts'
-import { useNow } from '../shared/use-now.ts'
 import { AccessLine } from './AccessLine.tsx'
 import { KindIcon, Meta } from './Meta.tsx'
 import type { Picks } from './use-picks.ts'
@@ -65,7 +64,7 @@ export const InboxRow = memo(
           className={`${look} ${isMember ? 'pl-10' : 'pl-4'} ${ground} ${arrives ? 'arrive' : ''}`}
         >
           <span className="sr-only">{kindLabel(item.kind)}</span>
-          <Who requester={item.requester} domain={item.domain} at={at} />
+          <Who requester={item.requester} domain={item.domain} at={item.created_at} />
           <span className={`col-span-2 col-start-2 truncate ${isWaiting ? 'text-text' : ''}`}>
             {access ? <AccessLine {...access} /> : <Plain text={item.summary} />}
           </span>
@@ -111,7 +110,7 @@ export function GroupLine(props: GroupProps) {
         className={`${look} pl-4 ${isPicked ? 'bg-raised' : 'hover:bg-raised'}`}
       >
         <span className="sr-only">{kindLabel(first.kind, 'many')}</span>
-        <Who requester={first.requester} domain={first.domain} at={Date.parse(first.created_at)} />
+        <Who requester={first.requester} domain={first.domain} at={first.created_at} />
         <span className="col-span-2 col-start-2 truncate text-text">
           {access ? (
             <AccessLine {...access} says={`${row.items.length} similar: ${access.says}`} />
@@ -170,7 +169,7 @@ export function ChecksLine({ row, isCurrent, filters }: ChecksProps) {
         <Who
           requester={first.requester}
           domain={domains.size === 1 ? first.domain : `${domains.size} domains`}
-          at={Date.parse(first.created_at)}
+          at={first.created_at}
         />
         <span
           className={`col-span-2 col-start-2 truncate ${waiting.length > 0 ? 'text-text' : ''}`}
@@ -198,23 +197,14 @@ export function ChecksLine({ row, isCurrent, filters }: ChecksProps) {
   )
 }
 
-function Who({ requester, domain, at }: { requester: string; domain: string; at: number }) {
-  const now = useNow()
-  return (
-    <>
-      <b className="col-start-2 truncate text-text">
-        <Plain text={requester} /> · <Plain text={domain} />
-      </b>
-      <time
-        dateTime={new Date(at).toISOString()}
-        title={fullTime(at)}
-        className="shrink-0 text-xs leading-5"
-      >
-        {age(at, now)}
-      </time>
-    </>
-  )
-}
+const Who = ({ requester, domain, at }: { requester: string; domain: string; at: string }) => (
+  <>
+    <b className="col-start-2 truncate text-text">
+      <Plain text={requester} /> · <Plain text={domain} />
+    </b>
+    <Ago at={at} format={age} className="shrink-0 text-xs leading-5" />
+  </>
+)
 
 type PickingProps = {
   row: Row

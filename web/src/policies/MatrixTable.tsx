@@ -1,4 +1,4 @@
-import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import type { Listed, Mapping } from './policy.ts'
 import { isPattern, matrixOf } from './matrix.ts'
 import { Icon } from '../shared/Icon.tsx'
@@ -8,17 +8,13 @@ import { Sideways } from '../shared/Sideways.tsx'
 import { Note } from '../shared/States.tsx'
 import { plainString } from '../shared/plain.ts'
 import { nounOf } from '../api/entry.ts'
-import { useEntries } from '../api/use-entries.ts'
+import { useRefetch } from '../api/use-entries.ts'
 import { standingsQuery } from '../agents/agent-queries.ts'
 
 /** Agent by domain, and the policy that decides there. With the first mapping, no policy means blocked (Y4). */
 export function MatrixTable({ listed: { mappings } }: { listed: Listed }) {
-  const client = useQueryClient()
   const { data: standings = [] } = useQuery(standingsQuery)
-  useEntries(
-    (entry) => nounOf(entry) === 'trust',
-    () => void client.invalidateQueries(standingsQuery),
-  )
+  useRefetch((entry) => nounOf(entry) === 'trust', standingsQuery)
   // What is allowed in the inbox maps nobody else out.
   if (!mappings.some(({ source }) => source === 'config'))
     return (

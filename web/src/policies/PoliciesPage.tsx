@@ -1,21 +1,19 @@
-import { useQueryClient } from '@tanstack/react-query'
 import { Outlet } from '@tanstack/react-router'
 import { useSyncExternalStore } from 'react'
 import { Tabs } from '../shared/Tabs.tsx'
 import { draft } from './draft.ts'
 import { policiesQuery } from './policy-queries.ts'
-import { useEntries } from '../api/use-entries.ts'
+import { useRefetch } from '../api/use-entries.ts'
 
 const draftMark = <span className="text-xs font-normal text-suggest">draft</span>
 
 /** What agents may do where: read it, try another, look back. */
 export function PoliciesPage() {
-  const client = useQueryClient()
   const hasDraft = useSyncExternalStore(draft.subscribe, draft.get) !== undefined
   // A permission that is approved in the inbox is a mapping too.
-  useEntries(
+  useRefetch(
     ({ type, data }) => type === 'approval.approved' && data?.['kind'] === 'permission',
-    () => void client.invalidateQueries(policiesQuery),
+    policiesQuery,
   )
   return (
     <div className="flex h-full flex-col">

@@ -1,7 +1,8 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useMutation } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { ApiError, call } from '../api/client.ts'
+import { queries } from '../api/queries.ts'
 import { draft } from './draft.ts'
 import { sizeOf } from './diff.ts'
 import type { Review } from './review.ts'
@@ -18,7 +19,6 @@ type Lost = { readonly agent_id: string; readonly domains: readonly string[] }
 
 /** Puts it in force. Whom it would leave without anything to do is named first. */
 export function SavePolicies({ review, from, onClose }: Props) {
-  const client = useQueryClient()
   const [note, setNote] = useState('')
   const [isSure, setSure] = useState(false)
   const save = useMutation({
@@ -33,7 +33,7 @@ export function SavePolicies({ review, from, onClose }: Props) {
       toast(`Version ${version.slice(0, 8)} is in force.`)
       onClose()
       draft.drop()
-      await client.invalidateQueries({ queryKey: ['policies'] })
+      await queries.invalidateQueries({ queryKey: ['policies'] })
     },
   })
   const lost = lostOf(save.error)

@@ -1,6 +1,7 @@
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useMutation, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { call } from '../api/client.ts'
+import { queries } from '../api/queries.ts'
 import { parsed } from '../inbox/change.ts'
 import { score } from '../inbox/text.ts'
 import type { Judged } from './policy.ts'
@@ -21,7 +22,6 @@ const empty: Form = { agent: '', domain: '', change: '{\n  "deal_stage": "closed
 
 /** One proposal, pasted or chosen: what becomes of it now, and what would then. */
 export function TryOne({ text, isFit }: { text: string; isFit: boolean }) {
-  const client = useQueryClient()
   const recent = useQuery(recentQuery).data ?? []
   const [form, setForm] = useState(empty)
   const [chosen, setChosen] = useState('')
@@ -43,7 +43,7 @@ export function TryOne({ text, isFit }: { text: string; isFit: boolean }) {
     const item = recent.find((each) => each.id === id)
     if (!item) return
     try {
-      const detail = await client.fetchQuery(approvalQuery(id))
+      const detail = await queries.fetchQuery(approvalQuery(id))
       set({
         agent: item.requester,
         domain: item.domain,

@@ -6,7 +6,8 @@ import { call } from '../api/client.ts'
 import { openDialog } from './dialog.ts'
 import { look } from '../shared/appearance.ts'
 import { agentsQuery } from '../agents/agent-queries.ts'
-import { meQuery, statusQuery } from '../api/queries.ts'
+import { statusQuery } from '../api/queries.ts'
+import { useMayAct } from '../settings/roles.ts'
 import { screens } from '../screens.ts'
 import { session } from '../api/session.ts'
 import { sections } from '../settings/section.ts'
@@ -56,8 +57,7 @@ export function Palette({ onClose }: { onClose: () => void }) {
   const navigate = useNavigate()
   const agents = useQuery(agentsQuery).data ?? []
   const isHalted = useQuery(statusQuery).data?.halts.some(({ scope }) => scope === 'all')
-  const role = useQuery(meQuery).data?.person.role
-  const mayAct = role !== undefined && role !== 'viewer'
+  const mayAct = useMayAct()
   const then = (act: () => unknown) => () => {
     onClose()
     void act()

@@ -1,10 +1,9 @@
-import { useQuery } from '@tanstack/react-query'
 import { CatchBoundary, Outlet, useLocation, useNavigate } from '@tanstack/react-router'
 import { Suspense, useEffect, useLayoutEffect, useRef, useSyncExternalStore } from 'react'
 import { closeDialog, dialogs, openDialog } from './dialog.ts'
 import { useKeys } from '../shared/use-keys.ts'
 import { lateScreen } from './late-screen.ts'
-import { meQuery } from '../api/queries.ts'
+import { useMayAct } from '../settings/roles.ts'
 import { screens } from '../screens.ts'
 import { Announcer } from './Announcer.tsx'
 import { Dialog } from '../shared/Dialog.tsx'
@@ -23,8 +22,7 @@ export function Shell() {
   const { pathname } = useLocation()
   const screen = screens.find(({ to }) => pathname.startsWith(to))
   const title = screen?.title ?? (pathname === '/welcome' ? 'First steps' : 'cowork')
-  const role = useQuery(meQuery).data?.person.role
-  const mayHalt = role !== undefined && role !== 'viewer'
+  const mayHalt = useMayAct()
   const main = useFocusOnChange(screen?.to)
   useShellKeys()
   useEffect(() => {

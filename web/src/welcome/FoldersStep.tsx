@@ -1,6 +1,7 @@
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useMutation, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { call } from '../api/client.ts'
+import { queries } from '../api/queries.ts'
 import { isFolder } from '../files/file.ts'
 import { permissionName, standingOf } from '../files/grant.ts'
 import type { Standing } from '../files/grant.ts'
@@ -22,7 +23,6 @@ type Permission = 'read' | 'read-write'
 
 /** Folders to open now. None is ticked: what is opened is chosen. */
 export function FoldersStep({ onNext }: StepProps) {
-  const client = useQueryClient()
   const home = useQuery(browseQuery('~'))
   const granted = useQuery(grantsQuery)
   const [added, setAdded] = useState<readonly string[]>([])
@@ -38,7 +38,7 @@ export function FoldersStep({ onNext }: StepProps) {
       }
       return chosen.length
     },
-    onSettled: () => client.invalidateQueries(grantsQuery),
+    onSettled: () => queries.invalidateQueries(grantsQuery),
     onSuccess(count) {
       toast(count === 1 ? 'One folder is open to agents.' : `${count} folders are open to agents.`)
       onNext()

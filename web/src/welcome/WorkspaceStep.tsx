@@ -1,4 +1,4 @@
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useMutation, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { call } from '../api/client.ts'
 import { Button } from '../shared/Button.tsx'
@@ -6,7 +6,7 @@ import { CopyBox } from '../shared/Copy.tsx'
 import { ErrorNote } from '../shared/ErrorNote.tsx'
 import { Plain } from '../shared/Plain.tsx'
 import { Awaited, Note } from '../shared/States.tsx'
-import { meQuery } from '../api/queries.ts'
+import { meQuery, queries } from '../api/queries.ts'
 import { commandLine } from './command.ts'
 import { defaultWorkspace, isDefault } from './welcome.ts'
 import { infoQuery } from '../files/file-queries.ts'
@@ -19,7 +19,6 @@ export function WorkspaceStep({ onNext }: StepProps) {
   const info = useQuery(infoQuery)
   const { data } = info
   const { data: me } = useQuery(meQuery)
-  const queries = useQueryClient()
   const [isPicking, setPicking] = useState(false)
   const chosen = useMutation({
     mutationFn: (path: string) => call('workspace_choose', { path }),

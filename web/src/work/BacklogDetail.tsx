@@ -1,10 +1,10 @@
-import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { Button } from '../shared/Button.tsx'
 import { Dialog, DialogActions } from '../shared/Dialog.tsx'
 import { Plain } from '../shared/Plain.tsx'
 import { Awaited } from '../shared/States.tsx'
 import { plainString } from '../shared/plain.ts'
-import { useEntries } from '../api/use-entries.ts'
+import { useRefetch } from '../api/use-entries.ts'
 import { changes } from './entry-match.ts'
 import type { BacklogItem } from './work.ts'
 import { LongText } from './LongText.tsx'
@@ -16,14 +16,10 @@ type Props = { item: BacklogItem; onEdit: () => void; onClose: () => void }
 /** One item of the backlog, with all that is written about it. */
 export function BacklogDetail({ item, onEdit, onClose }: Props) {
   const { project, mayChange } = useWork()
-  const client = useQueryClient()
   const query = itemQuery(project, item.id)
   const whole = useQuery(query)
   const { data } = whole
-  useEntries(
-    (entry) => changes(entry, project, 'backlog'),
-    () => void client.invalidateQueries(query),
-  )
+  useRefetch((entry) => changes(entry, project, 'backlog'), query)
   return (
     <Dialog title={plainString(item.id)} onClose={onClose} wide>
       <p className="break-words">

@@ -1,8 +1,8 @@
-import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { Button } from '../shared/Button.tsx'
 import { Awaited, Empty } from '../shared/States.tsx'
-import { useEntries } from '../api/use-entries.ts'
+import { useRefetch } from '../api/use-entries.ts'
 import { rankOf } from './board.ts'
 import { changes } from './entry-match.ts'
 import type { BacklogItem } from './work.ts'
@@ -16,14 +16,10 @@ import { WorkBar } from './WorkBar.tsx'
 /** What is in no sprint yet, the most urgent first. */
 export function BacklogPage() {
   const { project, mayChange } = useWork()
-  const client = useQueryClient()
   const [isAdding, setAdding] = useState(false)
   const query = useQuery(backlogQuery(project))
   const { data } = query
-  useEntries(
-    (entry) => changes(entry, project, 'backlog'),
-    () => void client.invalidateQueries(backlogQuery(project)),
-  )
+  useRefetch((entry) => changes(entry, project, 'backlog'), backlogQuery(project))
   const add = mayChange && (
     <Button size="sm" icon="plus" className="ml-auto" onClick={() => setAdding(true)}>
       Add to the backlog

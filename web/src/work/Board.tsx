@@ -1,4 +1,4 @@
-import { useQueryClient } from '@tanstack/react-query'
+import { queries } from '../api/queries.ts'
 import { useNavigate } from '@tanstack/react-router'
 import { useEffect, useId, useLayoutEffect, useMemo, useRef, useState } from 'react'
 import { useKeys } from '../shared/use-keys.ts'
@@ -26,7 +26,6 @@ export function Board({ board, sprints }: Props) {
   const { stories, sprint, isWhole } = board
   const { project, mayChange } = useWork()
   const view = useView()
-  const client = useQueryClient()
   const navigate = useNavigate()
   const moves = useMoves(project)
   const hint = useId()
@@ -43,7 +42,7 @@ export function Board({ board, sprints }: Props) {
 
   /** As it is by now, not as it was when the dragging began. */
   const cardNow = (id: string) =>
-    client
+    queries
       .getQueryData(boardQuery(project, sprint.id).queryKey)
       ?.stories.find((card) => card.id === id)
   const follow = useFollow(stories)

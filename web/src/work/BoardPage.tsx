@@ -1,11 +1,11 @@
-import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useKeys } from '../shared/use-keys.ts'
 import { Button } from '../shared/Button.tsx'
 import { Meter } from '../shared/Meter.tsx'
 import { Plain } from '../shared/Plain.tsx'
 import { Awaited, Empty } from '../shared/States.tsx'
-import { useEntries } from '../api/use-entries.ts'
+import { useRefetch } from '../api/use-entries.ts'
 import { progressOf, sprintShown } from './board.ts'
 import { changes } from './entry-match.ts'
 import type { Card, Sprint } from './work.ts'
@@ -22,13 +22,9 @@ import { WorkBar } from './WorkBar.tsx'
 export function BoardPage() {
   const { project } = useWork()
   const { sprint: asked } = useView()
-  const client = useQueryClient()
   const query = useQuery(sprintsQuery(project))
   const { data: sprints } = query
-  useEntries(
-    (entry) => changes(entry, project, 'sprint'),
-    () => void client.invalidateQueries(sprintsQuery(project)),
-  )
+  useRefetch((entry) => changes(entry, project, 'sprint'), sprintsQuery(project))
   if (!sprints) return <Awaited query={query} what="sprints" rows={8} />
   const sprint = sprintShown(sprints, asked)
   return sprint ? (
@@ -43,15 +39,11 @@ export function BoardPage() {
 
 function SprintBoard({ sprint, sprints }: { sprint: Sprint; sprints: readonly Sprint[] }) {
   const { project, mayChange } = useWork()
-  const client = useQueryClient()
   const [isAdding, setAdding] = useState(false)
   const query = boardQuery(project, sprint.id)
   const shown = useQuery(query)
   const { data: board } = shown
-  useEntries(
-    (entry) => changes(entry, project, 'story'),
-    () => void client.invalidateQueries(query),
-  )
+  useRefetch((entry) => changes(entry, project, 'story'), query)
   useKeys(mayChange ? { n: () => setAdding(true) } : {})
   return (
     <>

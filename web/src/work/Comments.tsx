@@ -1,13 +1,12 @@
 import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
 import { call } from '../api/client.ts'
+import { Ago } from '../shared/Ago.tsx'
 import { Button } from '../shared/Button.tsx'
 import { ErrorNote } from '../shared/ErrorNote.tsx'
 import { TextArea } from '../shared/Field.tsx'
 import { Plain } from '../shared/Plain.tsx'
 import { Section } from '../shared/Section.tsx'
-import { ago, fullTime } from '../shared/time.ts'
-import { useNow } from '../shared/use-now.ts'
 import type { Comment, Story } from './work.ts'
 import { useNames } from './use-names.ts'
 import { useWork } from './work-context.ts'
@@ -33,18 +32,14 @@ export function Comments({ story: { id, comments = [] } }: { story: Story }) {
 }
 
 function Said({ comment: { at, by, text } }: { comment: Comment }) {
-  const now = useNow()
   const nameOf = useNames()
-  const when = Date.parse(at)
   return (
     <li className="grid gap-0.5">
       <p className="flex gap-2 text-xs text-soft">
         <b>
           <Plain text={nameOf(by)} />
         </b>
-        <time dateTime={at} title={fullTime(when)}>
-          {ago(when, now)}
-        </time>
+        <Ago at={at} />
       </p>
       <p className="break-words whitespace-pre-wrap">
         <Plain text={text} lines />

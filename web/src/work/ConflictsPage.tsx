@@ -1,10 +1,9 @@
-import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
+import { Ago } from '../shared/Ago.tsx'
 import { Plain } from '../shared/Plain.tsx'
 import { Awaited, Empty } from '../shared/States.tsx'
-import { ago, fullTime } from '../shared/time.ts'
-import { useEntries } from '../api/use-entries.ts'
-import { useNow } from '../shared/use-now.ts'
+import { useRefetch } from '../api/use-entries.ts'
 import { changesProjects } from './entry-match.ts'
 import type { ConflictBrief } from './work.ts'
 import { ConflictNote } from './ConflictNote.tsx'
@@ -14,10 +13,9 @@ import { conflictQuery, conflictsQuery } from './work-queries.ts'
 /** Where the file and a tool said different things, until somebody chooses. */
 export function ConflictsPage() {
   const { project } = useWork()
-  const client = useQueryClient()
   const query = useQuery(conflictsQuery(project))
   const { data: conflicts } = query
-  useEntries(changesProjects, () => void client.invalidateQueries(conflictsQuery(project)))
+  useRefetch(changesProjects, conflictsQuery(project))
   if (!conflicts) return <Awaited query={query} what="conflicts" rows={4} />
   return conflicts.length === 0 ? (
     <Empty icon="check" title="No conflict">
@@ -41,7 +39,6 @@ export function ConflictsPage() {
 function Line({ conflict: { id, item, at } }: { conflict: ConflictBrief }) {
   const { project } = useWork()
   const view = useView()
-  const now = useNow()
   const query = useQuery(conflictQuery(project, id))
   const { data } = query
   return (
@@ -60,9 +57,7 @@ function Line({ conflict: { id, item, at } }: { conflict: ConflictBrief }) {
             <Plain text={item === '*' ? 'the whole file' : item} />
           </span>
         )}
-        <time dateTime={at} title={fullTime(Date.parse(at))} className="text-soft">
-          {ago(Date.parse(at), now)}
-        </time>
+        <Ago at={at} className="text-soft" />
       </p>
       {data ? (
         <ConflictNote conflict={data.conflict} />

@@ -1,11 +1,11 @@
-import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query'
+import { useInfiniteQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { countText } from '../files/byte-size.ts'
 import { buttonClass } from '../shared/Button.tsx'
 import { Plain } from '../shared/Plain.tsx'
 import { ShowMore } from '../shared/ShowMore.tsx'
 import { Awaited, Empty } from '../shared/States.tsx'
-import { useEntries } from '../api/use-entries.ts'
+import { useRefetch } from '../api/use-entries.ts'
 import { isOfProject } from './entry-match.ts'
 import type { Hit } from './work.ts'
 import { BacklogChip, SprintChip, StatusChip } from './Looks.tsx'
@@ -16,15 +16,11 @@ import { WorkBar } from './WorkBar.tsx'
 /** Stories, backlog and sprints that hold the words, in this project or in all. */
 export function Found({ q, isEverywhere }: { q: string; isEverywhere: boolean }) {
   const { project } = useWork()
-  const client = useQueryClient()
   const where = isEverywhere ? undefined : project
   const query = findQuery(where, q)
   const found = useInfiniteQuery(query)
   const { data } = found
-  useEntries(
-    (entry) => isOfProject(entry, where),
-    () => void client.invalidateQueries({ queryKey: query.queryKey }),
-  )
+  useRefetch((entry) => isOfProject(entry, where), query)
   const hits = data?.pages.flatMap(({ results }) => results)
   return (
     <>

@@ -1,10 +1,10 @@
-import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { CloseLink } from '../shared/CloseLink.tsx'
 import { Plain } from '../shared/Plain.tsx'
 import { Section } from '../shared/Section.tsx'
 import { Awaited } from '../shared/States.tsx'
 import { plainString } from '../shared/plain.ts'
-import { useEntries } from '../api/use-entries.ts'
+import { useRefetch } from '../api/use-entries.ts'
 import { changes } from './entry-match.ts'
 import { withoutStory } from './view.ts'
 import type { Story } from './work.ts'
@@ -27,14 +27,13 @@ import { storyQuery } from './work-queries.ts'
 export function StoryDetail({ id }: { id: string }) {
   const { project, mayChange } = useWork()
   const view = useView()
-  const client = useQueryClient()
   const query = useQuery(storyQuery(project, id))
   const { data: story } = query
-  useEntries(
+  useRefetch(
     (entry) =>
       changes(entry, project, 'story') ||
       (story?.from_backlog !== undefined && changes(entry, project, 'backlog')),
-    () => void client.invalidateQueries(storyQuery(project, id)),
+    storyQuery(project, id),
   )
   useTitle(id, 'Work')
   return (

@@ -1,9 +1,8 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
+import { Ago } from '../shared/Ago.tsx'
 import { Fact, FactList } from '../shared/Facts.tsx'
 import { Plain } from '../shared/Plain.tsx'
-import { ago, fullTime } from '../shared/time.ts'
-import { useNow } from '../shared/use-now.ts'
 import { titleOf } from './text.ts'
 import type { Story } from './work.ts'
 import { PriorityChip } from './Looks.tsx'
@@ -15,7 +14,6 @@ import { sprintsQuery } from './work-queries.ts'
 export function StoryFacts({ story }: { story: Story }) {
   const { project } = useWork()
   const view = useView()
-  const now = useNow()
   const nameOf = useNames()
   const sprint = useQuery(sprintsQuery(project)).data?.find(({ id }) => id === story.sprint_id)
   const { paths = [], updated, by } = story
@@ -50,9 +48,7 @@ export function StoryFacts({ story }: { story: Story }) {
       )}
       {updated !== undefined && (
         <Fact name="Changed">
-          <time dateTime={updated} title={fullTime(Date.parse(updated))}>
-            {ago(Date.parse(updated), now)}
-          </time>
+          <Ago at={updated} />
           {by !== undefined && (
             <span className="text-soft">
               by <Plain text={nameOf(by)} />

@@ -1,13 +1,12 @@
-import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import type { Entry } from '../api/entry.ts'
+import { Ago } from '../shared/Ago.tsx'
 import { ActorChip } from '../shared/Chips.tsx'
 import { Section } from '../shared/Section.tsx'
 import { Sentence } from '../audit/Sentence.tsx'
 import { Awaited } from '../shared/States.tsx'
-import { ago, fullTime } from '../shared/time.ts'
-import { useEntries } from '../api/use-entries.ts'
-import { useNow } from '../shared/use-now.ts'
+import { useRefetch } from '../api/use-entries.ts'
 import { isAbout } from './entry-match.ts'
 import { useWork } from './work-context.ts'
 import { storyHistoryQuery } from './work-queries.ts'
@@ -15,14 +14,10 @@ import { storyHistoryQuery } from './work-queries.ts'
 /** What was done to it, by whom: out of the ledger, each line with its entry. */
 export function StoryHistory({ id }: { id: string }) {
   const { project } = useWork()
-  const client = useQueryClient()
   const query = storyHistoryQuery(project, id)
   const listed = useQuery(query)
   const { data: entries } = listed
-  useEntries(
-    (entry) => isAbout(entry, project, id),
-    () => void client.invalidateQueries(query),
-  )
+  useRefetch((entry) => isAbout(entry, project, id), query)
   return (
     <Section title="History">
       {entries ? (
@@ -42,27 +37,18 @@ export function StoryHistory({ id }: { id: string }) {
   )
 }
 
-function Line({ entry }: { entry: Entry }) {
-  const now = useNow()
-  return (
-    <li className="flex flex-wrap items-baseline gap-x-2.5 text-soft">
-      <time
-        dateTime={new Date(entry.at).toISOString()}
-        title={fullTime(entry.at)}
-        className="w-20 shrink-0 text-xs text-faint"
-      >
-        {ago(entry.at, now)}
-      </time>
-      <Link
-        to="/audit/$seq"
-        params={{ seq: String(entry.seq) }}
-        className="min-w-0 flex-1 break-words hover:underline [&_b]:font-normal"
-      >
-        <Sentence entry={entry} />
-      </Link>
-      <span className="max-w-36 text-xs">
-        <ActorChip actor={entry.actor} />
-      </span>
-    </li>
-  )
-}
+const Line = ({ entry }: { entry: Entry }) => (
+  <li className="flex flex-wrap items-baseline gap-x-2.5 text-soft">
+    <Ago at={entry.at} className="w-20 shrink-0 text-xs text-faint" />
+    <Link
+      to="/audit/$seq"
+      params={{ seq: String(entry.seq) }}
+      className="min-w-0 flex-1 break-words hover:underline [&_b]:font-normal"
+    >
+      <Sentence entry={entry} />
+    </Link>
+    <span className="max-w-36 text-xs">
+      <ActorChip actor={entry.actor} />
+    </span>
+  </li>
+)

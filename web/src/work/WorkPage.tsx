@@ -1,11 +1,11 @@
-import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { Link, Outlet, useNavigate } from '@tanstack/react-router'
 import { useMemo, useState } from 'react'
 import { useKeys } from '../shared/use-keys.ts'
 import { Button, buttonClass } from '../shared/Button.tsx'
 import { Awaited, Empty, Hint } from '../shared/States.tsx'
-import { meQuery } from '../api/queries.ts'
-import { useEntries } from '../api/use-entries.ts'
+import { useMayAct } from '../settings/roles.ts'
+import { useRefetch } from '../api/use-entries.ts'
 import { changesProjects } from './entry-match.ts'
 import { withoutStory } from './view.ts'
 import type { Project } from './work.ts'
@@ -19,12 +19,10 @@ import { WorkTabs } from './WorkTabs.tsx'
 /** What is to be done, by whom, and how far it is; one story beside it, or alone on a phone. */
 export function WorkPage() {
   const view = useView()
-  const client = useQueryClient()
   const query = useQuery(projectsQuery)
   const { data: projects } = query
-  const role = useQuery(meQuery).data?.person.role
-  const mayChange = role !== undefined && role !== 'viewer'
-  useEntries(changesProjects, () => void client.invalidateQueries(projectsQuery))
+  const mayChange = useMayAct()
+  useRefetch(changesProjects, projectsQuery)
   if (!projects) return <Awaited query={query} what="the work" rows={8} />
   if (projects.length === 0) return <NoProject mayChange={mayChange} />
   const shown = projects.find(({ project }) => project === (view.project ?? projects[0]?.project))

@@ -1,5 +1,5 @@
-import { useQueryClient } from '@tanstack/react-query'
 import { call } from '../api/client.ts'
+import { queries } from '../api/queries.ts'
 import { callWork } from './call.ts'
 import { plainString } from '../shared/plain.ts'
 import { toast, toastProblem } from '../shared/toast.ts'
@@ -13,11 +13,10 @@ export type Moves = ReturnType<typeof useMoves>
 
 /** Moving stories: the card is where it was put at once, and back again if the daemon refuses. */
 export function useMoves(project: string) {
-  const client = useQueryClient()
   const keyOf = (sprint: string) => boardQuery(project, sprint).queryKey
 
   const show = (sprint: string, id: string, change: Parameters<typeof withCard>[2]) =>
-    client.setQueryData(
+    queries.setQueryData(
       keyOf(sprint),
       (board) => board && { ...board, stories: withCard(board.stories, id, change) },
     )
@@ -25,7 +24,7 @@ export function useMoves(project: string) {
   /** Whether it is there now. */
   async function toStatus({ id, rev, sprint_id: sprint }: Movable, status: Status) {
     // What is being read would show it where it was.
-    await client.cancelQueries({ queryKey: keyOf(sprint) })
+    await queries.cancelQueries({ queryKey: keyOf(sprint) })
     show(sprint, id, { status })
     const args = { project, story_id: id, expect_rev: rev }
     try {
@@ -38,7 +37,7 @@ export function useMoves(project: string) {
       return true
     } catch (error) {
       toastProblem(error)
-      await client.invalidateQueries({ queryKey: keyOf(sprint) })
+      await queries.invalidateQueries({ queryKey: keyOf(sprint) })
       return false
     }
   }
@@ -49,7 +48,7 @@ export function useMoves(project: string) {
       toast(`${plainString(id)} is in ${plainString(sprint)}.`)
     } catch (error) {
       toastProblem(error)
-      await client.invalidateQueries({ queryKey: keyOf(from) })
+      await queries.invalidateQueries({ queryKey: keyOf(from) })
     }
   }
 

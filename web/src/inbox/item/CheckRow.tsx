@@ -9,15 +9,14 @@ import type { Answer } from '../check.ts'
 import { checksKey } from '../row.ts'
 import { age, riskText } from '../text.ts'
 import { useKeys } from '../../shared/use-keys.ts'
+import { Ago } from '../../shared/Ago.tsx'
 import { Button } from '../../shared/Button.tsx'
 import { ErrorNote } from '../../shared/ErrorNote.tsx'
 import { Icon } from '../../shared/Icon.tsx'
 import type { IconName } from '../../shared/Icon.tsx'
 import { Plain } from '../../shared/Plain.tsx'
-import { Loading, Trouble } from '../../shared/States.tsx'
-import { fullTime } from '../../shared/time.ts'
+import { Awaited } from '../../shared/States.tsx'
 import { toastProblem } from '../../shared/toast.ts'
-import { useNow } from '../../shared/use-now.ts'
 import { approvalQuery } from '../approval-queries.ts'
 import { Lines } from './Lines.tsx'
 import { focusedKey } from '../../shared/focus-row.ts'
@@ -35,8 +34,6 @@ type Props = {
 
 /** One action that was done alone: a line, and when it is open all of it with its answers. */
 export function CheckRow({ item, isOpen, mayDecide, onToggle, onAnswered }: Props) {
-  const now = useNow()
-  const at = Date.parse(item.created_at)
   return (
     <li id={`check-${item.id}`} className="overflow-hidden rounded border border-line bg-panel">
       <button
@@ -60,9 +57,7 @@ export function CheckRow({ item, isOpen, mayDecide, onToggle, onAnswered }: Prop
           )}
         </span>
         {isWaiting(item) ? (
-          <time dateTime={item.created_at} title={fullTime(at)} className="text-xs text-faint">
-            {age(at, now)}
-          </time>
+          <Ago at={item.created_at} format={age} className="text-xs text-faint" />
         ) : (
           <AnswerMark item={item} />
         )}
@@ -91,14 +86,10 @@ type OpenedProps = Pick<Props, 'item' | 'mayDecide' | 'onAnswered'>
 
 /** Reading it is what lets the answer count: the daemon notes who opened what. */
 function Opened({ item, mayDecide, onAnswered }: OpenedProps) {
-  const { data, error, refetch } = useQuery(approvalQuery(item.id))
+  const query = useQuery(approvalQuery(item.id))
+  const { data } = query
   useFollow(item.id, item)
-  if (!data)
-    return error ? (
-      <Trouble error={error} retry={() => void refetch()} />
-    ) : (
-      <Loading what="the action" rows={2} />
-    )
+  if (!data) return <Awaited query={query} what="the action" rows={2} />
   return (
     <div className="grid grid-cols-[minmax(0,1fr)] gap-3 border-t border-line px-3 pt-3 pb-3.5">
       <What detail={data} />

@@ -1,4 +1,4 @@
-import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { useEffect, useMemo, useRef, useState } from 'react'
 import { modeOfLevel, riskWords } from '../../agents/class-standing.ts'
 import type { Item } from '../approval.ts'
@@ -20,6 +20,7 @@ import { Meter } from '../../shared/Meter.tsx'
 import { Plain } from '../../shared/Plain.tsx'
 import { Note } from '../../shared/States.tsx'
 import { toastProblem } from '../../shared/toast.ts'
+import { queries } from '../../api/queries.ts'
 import { nounOf } from '../../api/entry.ts'
 import { useEntries } from '../../api/use-entries.ts'
 import { useTitle } from '../../shared/use-title.ts'
@@ -135,14 +136,13 @@ type AccountsProps = { agent: string; accounts: readonly Account[] }
 
 /** How the agent stands where these checks count, as it changes with each answer. */
 function Accounts({ agent, accounts }: AccountsProps) {
-  const client = useQueryClient()
   const domains = new Set(accounts.map(({ domain }) => domain))
   const nouns = new Set(['approval', 'override', 'trust', 'look_back'])
   useEntries(
     (entry) => entry.domain !== undefined && domains.has(entry.domain) && nouns.has(nounOf(entry)),
     () => {
       for (const domain of domains)
-        void client.invalidateQueries({ queryKey: pairKey(agent, domain) })
+        void queries.invalidateQueries({ queryKey: pairKey(agent, domain) })
     },
   )
   return (

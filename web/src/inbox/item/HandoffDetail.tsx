@@ -3,12 +3,11 @@ import { Link } from '@tanstack/react-router'
 import type { Detail, Handoff, Turn } from '../approval.ts'
 import { plainLines } from '../change.ts'
 import { age, endingOf } from '../text.ts'
+import { Ago } from '../../shared/Ago.tsx'
 import { Chip, ModeChip } from '../../shared/Chips.tsx'
 import { CopyButton } from '../../shared/Copy.tsx'
 import { Plain } from '../../shared/Plain.tsx'
 import { Section } from '../../shared/Section.tsx'
-import { fullTime } from '../../shared/time.ts'
-import { useNow } from '../../shared/use-now.ts'
 import { approvalQuery } from '../approval-queries.ts'
 import { Lines } from './Lines.tsx'
 import { Reasoning } from './Reasoning.tsx'
@@ -103,7 +102,6 @@ function NamedProposal({ id }: { id: string }) {
 
 /** Entries of the ledger, so that nothing has to be looked up. */
 function Recent({ recent }: { recent: Handoff['packet']['recent'] }) {
-  const now = useNow()
   if (recent.length === 0) return null
   return (
     <Section title="What it did last here">
@@ -115,13 +113,7 @@ function Recent({ recent }: { recent: Handoff['packet']['recent'] }) {
               params={{ seq: String(seq) }}
               className="flex items-baseline gap-2.5 py-1 hover:bg-raised"
             >
-              <time
-                dateTime={at}
-                title={fullTime(Date.parse(at))}
-                className="w-16 shrink-0 text-faint"
-              >
-                {age(Date.parse(at), now)}
-              </time>
+              <Ago at={at} format={age} className="w-16 shrink-0 text-faint" />
               <span className="min-w-0 flex-1 truncate">
                 {type.replace('.', ' ').replaceAll('_', ' ')}
                 {action !== undefined && (
@@ -171,8 +163,6 @@ const Thread = ({ id, thread, requester }: ThreadProps) => (
 type TurnProps = { turn: Turn; isOpen: boolean; requester: string }
 
 function TurnLines({ turn, isOpen, requester }: TurnProps) {
-  const now = useNow()
-  const at = Date.parse(turn.at)
   return (
     <li
       aria-current={isOpen || undefined}
@@ -183,9 +173,7 @@ function TurnLines({ turn, isOpen, requester }: TurnProps) {
           <b className="text-soft">
             <Plain text={requester} />
           </b>
-          <time dateTime={turn.at} title={fullTime(at)}>
-            {age(at, now)}
-          </time>
+          <Ago at={turn.at} format={age} />
           {!isOpen && (
             <Link
               to="/inbox/$id"

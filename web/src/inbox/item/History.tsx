@@ -1,10 +1,9 @@
 import { Link } from '@tanstack/react-router'
 import type { Detail, Past } from '../approval.ts'
 import { age, pastText, signed } from '../text.ts'
+import { Ago } from '../../shared/Ago.tsx'
 import { Plain } from '../../shared/Plain.tsx'
 import { Section } from '../../shared/Section.tsx'
-import { fullTime } from '../../shared/time.ts'
-import { useNow } from '../../shared/use-now.ts'
 import { useWho } from '../use-who.ts'
 
 /** The last decisions on the same target: what people here thought of it before. */
@@ -26,16 +25,12 @@ export const History = ({ detail: { history, target } }: { detail: Detail }) =>
   )
 
 function PastLine({ past }: { past: Past }) {
-  const now = useNow()
   const who = useWho(past.decided_by ?? undefined)
-  const at = Date.parse(past.at)
   const said = pastText(past, capital(who(past.decided_by ?? undefined)))
   const change = past.trust_change
   return (
     <li className="flex gap-2.5 text-soft">
-      <time dateTime={past.at} title={fullTime(at)} className="w-18 shrink-0 text-faint">
-        {age(at, now)}
-      </time>
+      <Ago at={past.at} format={age} className="w-18 shrink-0 text-faint" />
       <p className="min-w-0 break-words">
         <Plain text={said} />:{' '}
         <Link

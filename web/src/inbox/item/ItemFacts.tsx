@@ -2,12 +2,13 @@ import { Link } from '@tanstack/react-router'
 import { clientName } from '../../shared/client-name.ts'
 import type { Detail } from '../approval.ts'
 import { handoffWords, percent } from '../text.ts'
+import { Ago } from '../../shared/Ago.tsx'
 import { Chip } from '../../shared/Chips.tsx'
 import { CopyIcon } from '../../shared/Copy.tsx'
 import { Code, Fact, FactList } from '../../shared/Facts.tsx'
 import { Plain } from '../../shared/Plain.tsx'
 import { Section } from '../../shared/Section.tsx'
-import { ago, fullTime, left } from '../../shared/time.ts'
+import { fullTime, left } from '../../shared/time.ts'
 import { useNow } from '../../shared/use-now.ts'
 import { useWho } from '../use-who.ts'
 
@@ -79,7 +80,6 @@ export function ItemFacts({ detail }: { detail: Detail }) {
 export function Record({ detail }: { detail: Detail }) {
   const now = useNow()
   const { id, kind, status, digest, action, expires_at: expires } = detail
-  const asked = Date.parse(detail.created_at)
   const filters = kind === 'proposal' ? { proposal: id } : { actor: detail.requester }
   return (
     <Section title="Record">
@@ -90,9 +90,7 @@ export function Record({ detail }: { detail: Detail }) {
           </Fact>
         )}
         <Fact name="Asked">
-          <time dateTime={detail.created_at} title={fullTime(asked)}>
-            {ago(asked, now)}
-          </time>
+          <Ago at={detail.created_at} />
           {status === 'pending' && expires !== null && (
             <span className="text-soft" title={fullTime(Date.parse(expires))}>
               expires in {left(Date.parse(expires), now)}

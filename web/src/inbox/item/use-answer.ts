@@ -1,6 +1,6 @@
-import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { ApiError } from '../../api/client.ts'
+import { queries } from '../../api/queries.ts'
 import type { Decision, Item } from '../approval.ts'
 import { answeredText } from '../check.ts'
 import type { Answer } from '../check.ts'
@@ -12,12 +12,11 @@ import { approvalQuery } from '../approval-queries.ts'
 
 /** Sends the answer to one check and says what followed: what else came, and whether the gate opened or closed. */
 export function useAnswer() {
-  const client = useQueryClient()
   const [isBusy, setBusy] = useState(false)
 
   /** Looking is recorded, so what is known already is not read again before the answer. */
   async function isGateOpen({ requester, domain, risk }: Item, staleTime: number) {
-    const classes = await client.fetchQuery({ ...classesQuery(requester, domain), staleTime })
+    const classes = await queries.fetchQuery({ ...classesQuery(requester, domain), staleTime })
     return classes.some((it) => it.risk === risk && it.level === 'autonomous')
   }
 
@@ -27,7 +26,7 @@ export function useAnswer() {
     try {
       const wasOpen = await isGateOpen(item, Infinity)
       // The daemon counts what was opened since it started: it may have been restarted meanwhile.
-      await client.fetchQuery({ ...approvalQuery(item.id), staleTime: 0 })
+      await queries.fetchQuery({ ...approvalQuery(item.id), staleTime: 0 })
       const [outcome] = await decide([item], decision)
       if (outcome?.error) throw new ApiError(outcome.error)
       if (!outcome || outcome.status === 'held') return
@@ -36,7 +35,7 @@ export function useAnswer() {
       const followed = answeredText(given, outcome, gate)
       if (followed !== undefined) toast(followed)
       // What the other answers lead to has changed with it.
-      await client.invalidateQueries({ queryKey: ['approval'] })
+      await queries.invalidateQueries({ queryKey: ['approval'] })
     } finally {
       setBusy(false)
     }

@@ -1,6 +1,5 @@
-import { useQueryClient } from '@tanstack/react-query'
 import { nounOf } from '../../api/entry.ts'
-import { useEntries } from '../../api/use-entries.ts'
+import { useRefetch } from '../../api/use-entries.ts'
 import { approvalQuery } from '../approval-queries.ts'
 import type { Item } from '../approval.ts'
 
@@ -8,13 +7,12 @@ const nouns = new Set(['proposal', 'approval', 'override', 'trust', 'permission'
 
 /** Reads the open item again when the ledger names it, or when trust in that domain may have moved. */
 export function useFollow(id: string, item: Item | undefined): void {
-  const client = useQueryClient()
-  useEntries(
+  useRefetch(
     (entry) =>
       entry.ids?.['approval'] === id ||
       entry.type.startsWith('policy.') ||
       (item !== undefined && entry.domain === item.domain && nouns.has(nounOf(entry))),
-    () => void client.invalidateQueries(approvalQuery(id)),
+    approvalQuery(id),
     0,
   )
 }
