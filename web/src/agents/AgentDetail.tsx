@@ -7,7 +7,7 @@ import { buttonClass } from '../shared/Button.tsx'
 import { LevelChip } from '../shared/Chips.tsx'
 import { CloseLink } from '../shared/CloseLink.tsx'
 import { Plain } from '../shared/Plain.tsx'
-import { Empty, Loading } from '../shared/States.tsx'
+import { Empty, Loading, Note } from '../shared/States.tsx'
 import { agentsQuery, pairKey } from './agent-queries.ts'
 import { nounOf } from '../api/entry.ts'
 import { useRefetch } from '../api/use-entries.ts'
@@ -18,8 +18,8 @@ import { Classes } from './Classes.tsx'
 import { Paused } from './Paused.tsx'
 import { Permissions } from './Permissions.tsx'
 import { Reviews } from './Reviews.tsx'
-import { StandingNote } from './StandingNote.tsx'
 import { TrustHistory } from './TrustHistory.tsx'
+import { score } from '../inbox/text.ts'
 
 const nouns = new Set(['approval', 'override', 'trust', 'proposal', 'look_back'])
 
@@ -146,3 +146,43 @@ const Domains = ({ mine, standing, filters }: DomainsProps) => (
       })}
   </nav>
 )
+
+const says = {
+  act: 'It acts alone where no rule asks a person. Some of it comes to the inbox afterwards.',
+  suggest: 'A person approves each of its actions first.',
+  escalate: 'A person approves each of its actions first, and each is urgent.',
+}
+
+/** What its trust means today, before how it came to be. */
+const StandingNote = ({ standing: it }: { standing: Standing }) => (
+  <Note
+    tone={it.mode}
+    icon={it.mode === 'act' ? 'act' : it.mode === 'suggest' ? 'info' : 'escalate'}
+  >
+    <p>
+      <b>Trust {score(it.trust_level)}.</b>{' '}
+      {it.gated
+        ? 'The score would let it act alone, but the gate is closed: a person approves each of its actions first.'
+        : says[it.mode]}
+    </p>
+    <p className="text-xs text-soft">{reviewsOf(it)}</p>
+  </Note>
+)
+
+function reviewsOf({
+  approvals,
+  overrides,
+  consecutive_overrides: row,
+  decay_days: idle,
+}: Standing) {
+  const judged = approvals + overrides
+  return [
+    judged === 0
+      ? 'Nobody has reviewed it here yet'
+      : `${approvals} of ${judged} ${judged === 1 ? 'review' : 'reviews'} approved`,
+    row > 1 && `the last ${row} were overrides`,
+    idle > 0 && `idle for ${idle === 1 ? 'a day' : `${idle} days`}, which took trust away`,
+  ]
+    .filter(Boolean)
+    .join(', ')
+}

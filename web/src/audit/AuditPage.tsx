@@ -1,7 +1,7 @@
 import { getRouteApi, Outlet, useLocation, useNavigate, useParams } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
 import { useKeys } from '../shared/use-keys.ts'
-import { FilterChips } from './FilterChips.tsx'
+import { FilterChips } from './Filters.tsx'
 import { Timeline } from './Timeline.tsx'
 import { Toolbar } from './Toolbar.tsx'
 import { useVerify } from './use-verify.ts'

@@ -13,8 +13,7 @@ import { useTitle } from '../shared/use-title.ts'
 import { Chain } from './Chain.tsx'
 import { entryQuery } from './entry-queries.ts'
 import type { EntryAnswer } from './entry-queries.ts'
-import { Facts } from './Facts.tsx'
-import { Content } from './Content.tsx'
+import { Facts, Content } from './EntryFacts.tsx'
 import { Proof } from './Proof.tsx'
 
 const route = getRouteApi('/audit/$seq')

@@ -6,7 +6,7 @@ import type { Filters, Kind } from './filter.ts'
 import { Button } from '../shared/Button.tsx'
 import { Icon } from '../shared/Icon.tsx'
 import { ExportMenu } from './ExportMenu.tsx'
-import { FilterPopover } from './FilterPopover.tsx'
+import { FilterPopover } from './Filters.tsx'
 import type { Verify } from './use-verify.ts'
 
 type Props = {

@@ -1,7 +1,7 @@
 import { useCallback, useEffect, useRef, useState } from 'react'
 import { ApiError, request } from '../api/client.ts'
 import type { Problem } from '../api/client.ts'
-import { readLines } from './ndjson.ts'
+import { piecesOf } from '../api/stream.ts'
 
 export type Fault = { readonly seq: number; readonly why: string }
 type Accepted = {
@@ -82,4 +82,16 @@ async function check(signal: AbortSignal, tell: (state: VerifyState) => void) {
     tell({ status: 'running', ...line })
   }
   throw new Error('The check broke off. Try again.')
+}
+
+/** One JSON value for each line of a stream, as they come. */
+async function* readLines<T>(stream: ReadableStream<Uint8Array>): AsyncGenerator<T> {
+  const decoder = new TextDecoder()
+  let rest = ''
+  for await (const piece of piecesOf(stream)) {
+    const lines = (rest + decoder.decode(piece, { stream: true })).split('\n')
+    rest = lines.pop() ?? ''
+    for (const line of lines) if (line.trim() !== '') yield JSON.parse(line) as T
+  }
+  if (rest.trim() !== '') yield JSON.parse(rest) as T
 }

@@ -13,9 +13,9 @@ import { Button } from '../shared/Button.tsx'
 import { Icon } from '../shared/Icon.tsx'
 import { Plain } from '../shared/Plain.tsx'
 import { ShowMore } from '../shared/ShowMore.tsx'
-import { Empty, Loading } from '../shared/States.tsx'
+import { Empty } from '../shared/States.tsx'
 import { infoQuery, listingQuery, standing } from './file-queries.ts'
-import { FileTrouble } from './FileTrouble.tsx'
+import { FileAwaited } from './FileTrouble.tsx'
 import { rowLook, useFileKeys } from './use-file-keys.ts'
 
 type Props = {
@@ -29,7 +29,7 @@ type Props = {
 export function FileList({ view, place, onAdd }: Props) {
   const { path = '' } = view
   const listing = useInfiniteQuery(listingQuery(path))
-  const { error, refetch, hasNextPage } = listing
+  const { hasNextPage } = listing
   const data = standing(listing)
   // While there is more, what comes next has to come below: only the whole can be put in order.
   const files = useMemo(() => {
@@ -37,12 +37,7 @@ export function FileList({ view, place, onAdd }: Props) {
     return hasNextPage ? all : all?.toSorted(inOrder)
   }, [data, hasNextPage])
   useFileKeys(files !== undefined, place)
-  if (!files)
-    return error ? (
-      <FileTrouble error={error} retry={() => void refetch()} />
-    ) : (
-      <Loading what="the folder" rows={8} />
-    )
+  if (!files) return <FileAwaited query={listing} what="the folder" rows={8} />
   if (files.every(({ name }) => path === '' && nameOf(name) === own))
     return <Nothing path={path} onAdd={onAdd} />
   return (

@@ -2,7 +2,7 @@ import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { ApiError } from '../api/client.ts'
 import { buttonClass } from '../shared/Button.tsx'
-import { Trouble } from '../shared/States.tsx'
+import { Loading, Trouble } from '../shared/States.tsx'
 
 const elsewhere: Readonly<Record<string, readonly [to: '/files/grants' | '/files/trash', string]>> =
   {
@@ -33,3 +33,17 @@ export function FileTrouble({ error, retry, children }: Props) {
     </Trouble>
   )
 }
+
+type AwaitedProps = {
+  query: { error: unknown; refetch: () => unknown }
+  what: string
+  rows: number
+}
+
+/** In the place of what the disk has not brought yet. */
+export const FileAwaited = ({ query, ...loading }: AwaitedProps) =>
+  query.error ? (
+    <FileTrouble error={query.error} retry={() => void query.refetch()} />
+  ) : (
+    <Loading {...loading} />
+  )

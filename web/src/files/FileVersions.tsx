@@ -9,7 +9,6 @@ import { Button } from '../shared/Button.tsx'
 import { DiffView } from '../shared/DiffView.tsx'
 import { Plain } from '../shared/Plain.tsx'
 import { Section } from '../shared/Section.tsx'
-import { Loading } from '../shared/States.tsx'
 import { plainString } from '../shared/plain.ts'
 import { diffLines, sizeOf } from '../policies/diff.ts'
 import { ago, dateTime, dateTimeSeconds, fullTime } from '../shared/time.ts'
@@ -17,14 +16,13 @@ import { toDistinctNames } from '../shared/distinct-name.ts'
 import { useNow } from '../shared/use-now.ts'
 import { Confirm } from '../shared/FormDialog.tsx'
 import { diskKey, standing, versionDiffQuery, versionsQuery } from './file-queries.ts'
-import { FileTrouble } from './FileTrouble.tsx'
+import { FileAwaited } from './FileTrouble.tsx'
 
 type Props = { path: string; mayChange: boolean }
 
 /** What it was before: to be looked at, and to be put back (TR3). */
 export function FileVersions({ path, mayChange }: Props) {
   const query = useQuery(versionsQuery(path))
-  const { error, refetch } = query
   const versions = standing(query)
   const at = ({ replaced_at }: Version) => Date.parse(replaced_at)
   const ends = toDistinctNames(versions ?? [], (version) => fullTime(at(version)))
@@ -57,10 +55,8 @@ export function FileVersions({ path, mayChange }: Props) {
             ))}
           </ol>
         )
-      ) : error ? (
-        <FileTrouble error={error} retry={() => void refetch()} />
       ) : (
-        <Loading what="versions" rows={2} />
+        <FileAwaited query={query} what="versions" rows={2} />
       )}
     </Section>
   )
@@ -142,14 +138,8 @@ const cutMark = '[more differs than is shown]'
 
 function Compared({ path, version }: { path: string; version: string }) {
   const query = useQuery(versionDiffQuery(path, version))
-  const { error, refetch } = query
   const data = standing(query)
-  if (!data)
-    return error ? (
-      <FileTrouble error={error} retry={() => void refetch()} />
-    ) : (
-      <Loading what="the comparison" rows={2} />
-    )
+  if (!data) return <FileAwaited query={query} what="the comparison" rows={2} />
   const isCut = data.diff.endsWith(cutMark)
   const lines = diffLines(isCut ? data.diff.slice(0, -cutMark.length) : data.diff)
   const { more, less } = sizeOf(lines)

@@ -7,7 +7,7 @@ import { AddGrant } from './AddGrant.tsx'
 import { useRefetch } from '../api/use-entries.ts'
 import { grantsQuery, standing, usesGrant } from './file-queries.ts'
 import { GrantLine } from './GrantLine.tsx'
-import { useFocusReturn } from './use-focus-return.ts'
+import { useFocusReturn } from './use-file-keys.ts'
 
 /** An agent at work uses its grants many times a second: how long ago that was is seen soon enough. */
 const restMs = 3000

@@ -10,25 +10,19 @@ import { buttonClass } from '../shared/Button.tsx'
 import { Icon } from '../shared/Icon.tsx'
 import { Plain } from '../shared/Plain.tsx'
 import { ShowMore } from '../shared/ShowMore.tsx'
-import { Empty, Loading } from '../shared/States.tsx'
+import { Empty } from '../shared/States.tsx'
 import { infoQuery, searchQuery, standing } from './file-queries.ts'
-import { FileTrouble } from './FileTrouble.tsx'
+import { FileAwaited } from './FileTrouble.tsx'
 import { useFileKeys } from './use-file-keys.ts'
 
 type Props = { view: FilesView; place: RefObject<HTMLElement | null> }
 
 export function SearchResults({ view, place }: Props) {
   const search = useInfiniteQuery(searchQuery(view))
-  const { error, refetch } = search
   const data = standing(search)
   const workspace = useQuery(infoQuery).data?.workspace_path
   useFileKeys(data !== undefined, place)
-  if (!data)
-    return error ? (
-      <FileTrouble error={error} retry={() => void refetch()} />
-    ) : (
-      <Loading what="what was found" rows={6} />
-    )
+  if (!data) return <FileAwaited query={search} what="what was found" rows={6} />
   const hits = data.pages.flatMap((page) => page.results)
   const total = data.pages[0]?.total_count ?? hits.length
   const skipped = data.pages[0]?.skipped ?? []

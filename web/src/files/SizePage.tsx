@@ -7,10 +7,10 @@ import type { Part } from './usage.ts'
 import { buttonClass } from '../shared/Button.tsx'
 import { Icon } from '../shared/Icon.tsx'
 import { Plain } from '../shared/Plain.tsx'
-import { Empty, Loading } from '../shared/States.tsx'
+import { Empty } from '../shared/States.tsx'
 import { Crumbs } from './Crumbs.tsx'
 import { standing, usageQuery } from './file-queries.ts'
-import { FileTrouble } from './FileTrouble.tsx'
+import { FileAwaited } from './FileTrouble.tsx'
 import { fileAt, Treemap } from './Treemap.tsx'
 import { useGrantRoot } from './use-grant-root.ts'
 
@@ -21,7 +21,6 @@ export function SizePage() {
   const { path = '' } = route.useSearch()
   const root = useGrantRoot(path)
   const usage = useQuery(usageQuery(path))
-  const { error, refetch } = usage
   const data = standing(usage)
   const whole = data && partsOf(data, path)
   const heading = useRef<HTMLHeadingElement>(null)
@@ -62,10 +61,8 @@ export function SizePage() {
             <SizeTable parts={whole.parts} bytes={whole.bytes} />
           </div>
         )
-      ) : error ? (
-        <FileTrouble error={error} retry={() => void refetch()} />
       ) : (
-        <Loading what="sizes" rows={6} />
+        <FileAwaited query={usage} what="sizes" rows={6} />
       )}
     </div>
   )

@@ -5,7 +5,7 @@ import { useIsOwner, useMayAct } from '../settings/roles.ts'
 import { callFiles } from './call.ts'
 import { isFolder, purgedText } from './file.ts'
 import type { Trashed } from './file.ts'
-import { nameOf, parentOf, relativeTo } from './path.ts'
+import { nameOf, parentOf, relativeTo, freeName, joined } from './path.ts'
 import { sizeText } from './byte-size.ts'
 import { Ago } from '../shared/Ago.tsx'
 import { Button, IconButton } from '../shared/Button.tsx'
@@ -14,16 +14,16 @@ import { Menu } from '../shared/Menu.tsx'
 import { Plain } from '../shared/Plain.tsx'
 import { ShowMore } from '../shared/ShowMore.tsx'
 import { Awaited, Empty } from '../shared/States.tsx'
-import { plainString } from '../shared/plain.ts'
+import { plainString, hiddenNote } from '../shared/plain.ts'
 import { queries } from '../api/queries.ts'
 import { fullTime, left } from '../shared/time.ts'
 import { toast, toastProblem } from '../shared/toast.ts'
 import { toDistinctNames } from '../shared/distinct-name.ts'
 import { useNow } from '../shared/use-now.ts'
-import { Confirm } from '../shared/FormDialog.tsx'
+import { Confirm, FormDialog } from '../shared/FormDialog.tsx'
 import { infoQuery, standing, trashQuery } from './file-queries.ts'
-import { RestoreAs } from './RestoreAs.tsx'
-import { useFocusReturn } from './use-focus-return.ts'
+import { useFocusReturn } from './use-file-keys.ts'
+import { TextField, useField } from '../shared/Field.tsx'
 
 /** What was deleted, and until when it can come back (TR1). */
 export function TrashPage() {
@@ -163,5 +163,40 @@ function Line({ item, path, called }: LineProps) {
         </Confirm>
       )}
     </li>
+  )
+}
+
+type RestoreProps = {
+  id: string
+  /** Where it lay. */
+  path: string
+  onDone: () => Promise<void>
+  onClose: () => void
+}
+
+/** Back under another name, or to another place: nothing that is there is written over (TR1). */
+function RestoreAs({ id, path, onDone, onClose }: RestoreProps) {
+  const field = useField(joined(parentOf(path), freeName(nameOf(path), 2)))
+  const destination = field.value
+  return (
+    <FormDialog
+      title={`Restore ${plainString(nameOf(path))} as`}
+      action="Restore"
+      act={() => callFiles('trash_restore', { trash_id: id, destination })}
+      done={`${plainString(nameOf(destination))} is back.`}
+      onDone={async () => {
+        onClose()
+        await onDone()
+      }}
+      onClose={onClose}
+    >
+      <TextField
+        label="Path"
+        data-autofocus
+        required
+        hint={hiddenNote(destination) ?? 'From the top of the workspace.'}
+        {...field}
+      />
+    </FormDialog>
   )
 }

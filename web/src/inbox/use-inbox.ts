@@ -1,13 +1,13 @@
-import { useQuery } from '@tanstack/react-query'
+import { useQuery, infiniteQueryOptions, useInfiniteQuery } from '@tanstack/react-query'
 import { useMemo } from 'react'
 import { countsOf, matches } from './filter.ts'
 import type { InboxFilters } from './filter.ts'
 import type { Counts, Item } from './approval.ts'
 import { newestFirst, rowsOf } from './row.ts'
 import type { Row } from './row.ts'
-import { nextPageQuery, useQueue } from './queue.ts'
+import { nextPageQuery, useQueue, isPending } from './queue.ts'
 import { useWaiting } from './use-waiting.ts'
-import { useDecided } from './use-decided.ts'
+import { get } from '../api/client.ts'
 
 export type Inbox = {
   readonly rows: readonly Row[]
@@ -72,3 +72,30 @@ export function useInbox({ filters, current, open }: Shown): Inbox {
 
 export const itemsOf = (rows: readonly Row[]): Item[] =>
   rows.flatMap((row) => (row.kind !== 'item' ? row.items : row.isMember ? [] : [row.item]))
+
+const pageSize = 200
+
+const decidedQuery = ({ kind, q }: InboxFilters) =>
+  infiniteQueryOptions({
+    queryKey: ['approvals', 'decided', kind, q],
+    queryFn: ({ pageParam: after, signal }) =>
+      get('/api/approvals', { status: 'decided', kind, q, after, limit: pageSize }, signal),
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: ({ next }) => next ?? undefined,
+    gcTime: 60_000,
+  })
+
+/** What was decided: the daemon's pages as one scrolls, and among them what was decided since. */
+function useDecided(filters: InboxFilters) {
+  const query = useInfiniteQuery({ ...decidedQuery(filters), enabled: filters.view === 'decided' })
+  const { items: known } = useQueue()
+  const items = useMemo(() => {
+    const paged = query.data?.pages.flatMap((page) => page.items) ?? []
+    const ids = new Set(paged.map(({ id }) => id))
+    const since = [...known.values()].filter(
+      (item) => !isPending(item) && !ids.has(item.id) && matches(item, filters),
+    )
+    return newestFirst([...since, ...paged.map((item) => known.get(item.id) ?? item)])
+  }, [query.data, known, filters])
+  return { ...query, items }
+}

@@ -11,10 +11,9 @@ import { problemsOf, review } from './review.ts'
 import { readText } from './yaml-text.ts'
 import { policiesQuery, textQuery } from './policy-queries.ts'
 import { useIsOwner } from '../settings/roles.ts'
-import { Problems } from './Problems.tsx'
+import { Problems, YamlEditor } from './YamlEditor.tsx'
 import { SavePolicies } from './SavePolicies.tsx'
 import { WhatItDoes } from './WhatItDoes.tsx'
-import { YamlEditor } from './YamlEditor.tsx'
 
 /** Another version: written here, tried on what happened, and only then saved. */
 export function EditPage() {

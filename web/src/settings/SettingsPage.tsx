@@ -4,12 +4,10 @@ import { Icon } from '../shared/Icon.tsx'
 import { isSection, sections } from './section.ts'
 import type { Section } from './section.ts'
 import { Agents } from './Agents.tsx'
-import { Appearance } from './Appearance.tsx'
-import { Notifications } from './Notifications.tsx'
+import { Appearance, Shortcuts, Notifications } from './BrowserSettings.tsx'
 import { Passkeys } from './Passkeys.tsx'
 import { People } from './People.tsx'
 import { Sessions } from './Sessions.tsx'
-import { Shortcuts } from './Shortcuts.tsx'
 
 const route = getRouteApi('/settings/$section')
 

@@ -51,6 +51,8 @@ const Item = ({ icon, label, detail, keys, always = false, act }: ItemProps) => 
 const group =
   '[&_[cmdk-group-heading]]:px-2.5 [&_[cmdk-group-heading]]:pt-2 [&_[cmdk-group-heading]]:pb-1 [&_[cmdk-group-heading]]:text-xs [&_[cmdk-group-heading]]:font-semibold [&_[cmdk-group-heading]]:text-faint'
 
+type Act = readonly [icon: IconName, label: string, act: () => unknown]
+
 /** Everything by name: screens, entries by number, agents, acts. */
 export function Palette({ onClose }: { onClose: () => void }) {
   const [text, setText] = useState('')
@@ -66,6 +68,20 @@ export function Palette({ onClose }: { onClose: () => void }) {
   const words = text.trim()
   const resume = () =>
     call('cowork_resume', { scope: 'all' }).then(() => toast('Agents may act again.'), toastProblem)
+  const doing: readonly Act[] = [
+    ['decision', 'Edit the policies', () => navigate({ to: '/policies/edit' })],
+    ['decision', 'Verify the ledger', () => navigate({ to: '/audit', hash: 'verify' })],
+    ['resume', 'First steps', () => navigate({ to: '/welcome' })],
+    ['look', 'Light theme', () => look.change({ theme: 'light' })],
+    ['look', 'Dark theme', () => look.change({ theme: 'dark' })],
+    ['look', 'Theme of the system', () => look.change({ theme: 'system' })],
+  ]
+  const finding: readonly Act[] = [
+    ['inbox', 'the inbox', () => navigate({ to: '/inbox', search: { q: words } })],
+    ['folder', 'files', () => navigate({ to: '/files', search: { q: words, in: 'all' } })],
+    ['work', 'the work', () => navigate({ to: '/work', search: { q: words } })],
+    ['search', 'all entries', () => navigate({ to: '/audit', search: { q: words } })],
+  ]
   return (
     <Dialog title="Search or jump to" onClose={onClose} bare wide>
       <Command label="Search or jump to" loop>
@@ -123,32 +139,9 @@ export function Palette({ onClose }: { onClose: () => void }) {
             {mayAct && isHalted && (
               <Item icon="resume" label="Resume all agents" act={then(resume)} />
             )}
-            <Item
-              icon="decision"
-              label="Edit the policies"
-              act={then(() => navigate({ to: '/policies/edit' }))}
-            />
-            <Item
-              icon="decision"
-              label="Verify the ledger"
-              act={then(() => navigate({ to: '/audit', hash: 'verify' }))}
-            />
-            <Item
-              icon="resume"
-              label="First steps"
-              act={then(() => navigate({ to: '/welcome' }))}
-            />
-            <Item
-              icon="look"
-              label="Light theme"
-              act={then(() => look.change({ theme: 'light' }))}
-            />
-            <Item icon="look" label="Dark theme" act={then(() => look.change({ theme: 'dark' }))} />
-            <Item
-              icon="look"
-              label="Theme of the system"
-              act={then(() => look.change({ theme: 'system' }))}
-            />
+            {doing.map(([icon, label, act]) => (
+              <Item key={label} icon={icon} label={label} act={then(act)} />
+            ))}
             <Item
               icon="keyboard"
               label="Keyboard shortcuts"
@@ -185,30 +178,15 @@ export function Palette({ onClose }: { onClose: () => void }) {
           )}
           {words !== '' && (
             <Command.Group heading="Search" forceMount className={group}>
-              <Item
-                always
-                icon="inbox"
-                label={`Find “${words}” in the inbox`}
-                act={then(() => navigate({ to: '/inbox', search: { q: words } }))}
-              />
-              <Item
-                always
-                icon="folder"
-                label={`Find “${words}” in files`}
-                act={then(() => navigate({ to: '/files', search: { q: words, in: 'all' } }))}
-              />
-              <Item
-                always
-                icon="work"
-                label={`Find “${words}” in the work`}
-                act={then(() => navigate({ to: '/work', search: { q: words } }))}
-              />
-              <Item
-                always
-                icon="search"
-                label={`Find “${words}” in all entries`}
-                act={then(() => navigate({ to: '/audit', search: { q: words } }))}
-              />
+              {finding.map(([icon, where, act]) => (
+                <Item
+                  key={where}
+                  always
+                  icon={icon}
+                  label={`Find “${words}” in ${where}`}
+                  act={then(act)}
+                />
+              ))}
             </Command.Group>
           )}
         </Command.List>

@@ -8,12 +8,11 @@ import { screens } from '../screens.ts'
 import { Announcer } from './Announcer.tsx'
 import { Dialog } from '../shared/Dialog.tsx'
 import { HaltBanner, HaltDialog } from './Halt.tsx'
-import { Holds } from './Holds.tsx'
+import { Holds, Toasts } from './Toasts.tsx'
 import { Rail } from './Rail.tsx'
 import { ScreenTrouble } from './ScreenTrouble.tsx'
 import { ShortcutsDialog } from './ShortcutList.tsx'
 import { StepUp } from './StepUp.tsx'
-import { Toasts } from './Toasts.tsx'
 import { TopBar } from './TopBar.tsx'
 
 const Palette = lateScreen(() => import('./Palette.tsx'), 'Palette')

@@ -7,7 +7,7 @@ import { plainString } from '../shared/plain.ts'
 import { useRefetch } from '../api/use-entries.ts'
 import { changes } from './entry-match.ts'
 import type { BacklogItem } from './work.ts'
-import { LongText } from './LongText.tsx'
+import { LongText } from './StoryParts.tsx'
 import { useWork } from './work-context.ts'
 import { itemQuery } from './work-queries.ts'
 

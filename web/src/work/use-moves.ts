@@ -1,12 +1,11 @@
 import { call } from '../api/client.ts'
 import { queries } from '../api/queries.ts'
-import { callWork } from './call.ts'
+import { callWork, boardQuery } from './work-queries.ts'
 import { plainString } from '../shared/plain.ts'
 import { toast, toastProblem } from '../shared/toast.ts'
 import { withCard } from './board.ts'
 import { statusNames } from './text.ts'
 import type { Card, Status } from './work.ts'
-import { boardQuery } from './work-queries.ts'
 
 type Movable = Pick<Card, 'id' | 'rev' | 'sprint_id'>
 export type Moves = ReturnType<typeof useMoves>

@@ -1,7 +1,6 @@
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
 import type { ToolName } from '#wire'
-import { get } from '../api/client.ts'
-import { callWork } from './call.ts'
+import { get, call } from '../api/client.ts'
 import type { Entry } from '../api/entry.ts'
 import { joined } from './text-part.ts'
 import { isAbout } from './entry-match.ts'
@@ -209,3 +208,7 @@ export const findQuery = (project: string | undefined, q: string) =>
     initialPageParam: undefined as string | undefined,
     getNextPageParam: (page) => page.next_cursor,
   })
+
+/** Calls a tool about work. Their outputs are declared loosely (FT9): `work.ts` says what the items have. */
+export const callWork = async <Output>(tool: ToolName, args: object): Promise<Output> =>
+  (await call(tool, args)) as Output

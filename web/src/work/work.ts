@@ -73,28 +73,21 @@ type LongText = {
 }
 
 /** A story whole; its text is that of the backlog item it was. */
-export type Story = LongText & {
-  readonly id: string
-  readonly title?: string
-  readonly status: Status
-  readonly sprint_id: string
-  readonly notes?: string | null
-  readonly priority?: Priority
-  readonly estimate?: number
-  readonly depends_on?: readonly string[]
-  readonly acceptance?: readonly Acceptance[]
-  readonly paths?: readonly string[]
-  readonly comments?: readonly Comment[]
-  readonly lease?: Lease
-  readonly from_backlog?: string
-  readonly updated?: string
-  readonly by?: string
-  readonly rev: number
-  readonly needs: readonly Need[]
-  readonly needed_by: readonly string[]
-  readonly ready: boolean
-  readonly conflicts: readonly Conflict[]
-}
+export type Story = Omit<Card, 'claimed_by' | 'until'> &
+  LongText & {
+    readonly notes?: string | null
+    readonly acceptance?: readonly Acceptance[]
+    readonly paths?: readonly string[]
+    readonly comments?: readonly Comment[]
+    readonly lease?: Lease
+    readonly from_backlog?: string
+    readonly updated?: string
+    readonly by?: string
+    readonly needs: readonly Need[]
+    readonly needed_by: readonly string[]
+    readonly ready: boolean
+    readonly conflicts: readonly Conflict[]
+  }
 
 export const backlogStatuses = ['todo', 'in_progress', 'done'] as const
 export type BacklogStatus = (typeof backlogStatuses)[number]

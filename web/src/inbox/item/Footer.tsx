@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
+import type { ReactNode } from 'react'
 import { narrowestOf } from '../grant.ts'
 import {
   isAllowable,
@@ -35,55 +36,68 @@ export function Footer({ item, detail, acts, mayDecide }: Props) {
   const hasApproved = me !== undefined && item.approvers.given.includes(me)
   const lacksPolicy = item.kind === 'permission' && acts.policies[item.id] === undefined
   const one = [item]
+  const isOff = acts.isBusy || hasApproved
   return (
     <Bar>
       {item.kind === 'permission' && <PolicyChoice item={item} acts={acts} />}
-      <div className="flex flex-wrap gap-2 max-md:grid max-md:w-full max-md:grid-cols-2">
+      <Row>
         <Button
           tone="primary"
           keys="a"
-          disabled={acts.isBusy || hasApproved || lacksPolicy}
+          disabled={isOff || lacksPolicy}
           onClick={() => acts.approve(one)}
         >
           {approveWords[item.kind] ?? 'Approve'}
         </Button>
         {isAllowable(item) && (
-          <Button disabled={acts.isBusy || hasApproved} onClick={() => acts.begin('allow', one)}>
+          <Button disabled={isOff} onClick={() => acts.begin('allow', one)}>
             Allow…
           </Button>
         )}
         {isEditable(item) && (
-          <Button
-            keys="e"
-            disabled={acts.isBusy || hasApproved}
-            onClick={() => acts.begin('edit', one)}
-          >
+          <Button keys="e" disabled={isOff} onClick={() => acts.begin('edit', one)}>
             {item.kind === 'call' ? 'Edit…' : 'Edit and approve'}
           </Button>
         )}
         <Button keys="d" disabled={acts.isBusy} onClick={() => acts.begin('deny', one)}>
           {needsOverride(item) ? 'Override' : isFinding(item) ? 'End it' : 'Deny'}
         </Button>
-        {isReturnable(item) && (
-          <Button keys="r" disabled={acts.isBusy} onClick={() => acts.begin('hand_back', one)}>
-            Hand back
-          </Button>
-        )}
-      </div>
-      <p className="ml-auto min-w-24 flex-1 text-right text-xs leading-4 text-faint max-md:order-first max-md:basis-full max-md:text-left">
+        {isReturnable(item) && <HandBack item={item} acts={acts} />}
+      </Row>
+      <Aside>
         {hasApproved ? (
           'You approved it. Another person is needed.'
         ) : (
           <Effect item={item} detail={detail} />
         )}
-      </p>
+      </Aside>
     </Bar>
   )
 }
 
-const HandoffBar = ({ item, acts }: { item: Item; acts: Acts }) => (
+const Row = ({ children }: { children: ReactNode }) => (
+  <div className="flex flex-wrap gap-2 max-md:grid max-md:w-full max-md:grid-cols-2">
+    {children}
+  </div>
+)
+
+const Aside = ({ children }: { children: ReactNode }) => (
+  <p className="ml-auto min-w-24 flex-1 text-right text-xs leading-4 text-faint max-md:order-first max-md:basis-full max-md:text-left">
+    {children}
+  </p>
+)
+
+type ActProps = { item: Item; acts: Acts }
+
+const HandBack = ({ item, acts }: ActProps) => (
+  <Button keys="r" disabled={acts.isBusy} onClick={() => acts.begin('hand_back', [item])}>
+    Hand back
+  </Button>
+)
+
+const HandoffBar = ({ item, acts }: ActProps) => (
   <Bar>
-    <div className="flex flex-wrap gap-2 max-md:grid max-md:w-full max-md:grid-cols-2">
+    <Row>
       <Button
         tone="primary"
         keys="a"
@@ -92,18 +106,14 @@ const HandoffBar = ({ item, acts }: { item: Item; acts: Acts }) => (
       >
         Resolve
       </Button>
-      <Button keys="r" disabled={acts.isBusy} onClick={() => acts.begin('hand_back', [item])}>
-        Hand back
-      </Button>
-    </div>
-    <p className="ml-auto min-w-24 flex-1 text-right text-xs leading-4 text-faint max-md:order-first max-md:basis-full max-md:text-left">
-      It waits until somebody answers
-    </p>
+      <HandBack item={item} acts={acts} />
+    </Row>
+    <Aside>It waits until somebody answers</Aside>
   </Bar>
 )
 
 /** The narrowest of what can be allowed; wider ones stand above, where nothing is pressed by habit (C2). */
-function GrantBar({ item, grant, acts }: { item: Item; grant: GrantRequest; acts: Acts }) {
+function GrantBar({ item, grant, acts }: ActProps & { grant: GrantRequest }) {
   const narrowest = narrowestOf(grant)
   const answer = (decision: Decision) => void acts.send([item], decision).catch(toastProblem)
   return (
@@ -158,7 +168,7 @@ function Effect({ item: { kind }, detail: { effect } }: { item: Item; detail: De
   )
 }
 
-const Bar = ({ children }: { children: React.ReactNode }) => (
+const Bar = ({ children }: { children: ReactNode }) => (
   <footer
     ref={keepRoom}
     className="sticky bottom-0 mt-auto flex flex-wrap items-center gap-x-3 gap-y-2 border-t border-line bg-bg/90 px-7 py-3 backdrop-blur-sm max-md:px-4"
@@ -203,7 +213,7 @@ function Held({ item, held }: { item: Item; held: NonNullable<Item['held']> }) {
   )
 }
 
-function PolicyChoice({ item, acts }: { item: Item; acts: Acts }) {
+function PolicyChoice({ item, acts }: ActProps) {
   const { data, error } = useQuery(policiesQuery)
   if (error) return <p className="basis-full text-escalate">The policies could not be read.</p>
   if (data?.policies.length === 0)

@@ -1,24 +1,21 @@
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { isCheck } from '../approval.ts'
+import { isCheck, isHandoff } from '../approval.ts'
 import type { Detail, Item } from '../approval.ts'
 import { useQueue } from '../queue.ts'
 import { IconButton } from '../../shared/Button.tsx'
 import { CopyIcon } from '../../shared/Copy.tsx'
 import { Plain } from '../../shared/Plain.tsx'
-import { Loading, Trouble } from '../../shared/States.tsx'
+import { Loading, Trouble, Note } from '../../shared/States.tsx'
 import { useTitle } from '../../shared/use-title.ts'
 import { approvalQuery } from '../approval-queries.ts'
-import { Change } from './Change.tsx'
+import { Change } from './Lines.tsx'
 import { Checks } from './Checks.tsx'
 import { ConflictNote } from './ConflictNote.tsx'
-import { Ending } from './Ending.tsx'
 import { Footer } from './Footer.tsx'
-import { GrantChoices } from './GrantChoices.tsx'
-import { GrantDetail } from './GrantDetail.tsx'
+import { GrantChoices, GrantDetail } from './GrantDetail.tsx'
 import { HandoffDetail } from './HandoffDetail.tsx'
-import { History } from './History.tsx'
-import { ItemFacts, Record } from './ItemFacts.tsx'
+import { History, ItemFacts, Record } from './ItemFacts.tsx'
 import { Reasoning } from './Reasoning.tsx'
 import { TrustChart } from './TrustChart.tsx'
 import type { Acts } from '../use-acts.ts'
@@ -26,6 +23,9 @@ import { CloseLink } from '../../shared/CloseLink.tsx'
 import { useFocusOnOpen } from '../../shared/use-focus-on-open.ts'
 import { useFollow } from './use-follow.ts'
 import { Why } from './Why.tsx'
+import { decidedText, since } from '../text.ts'
+import { useSecond } from '../../shared/use-now.ts'
+import { useWho } from '../use-who.ts'
 
 type Props = {
   id: string
@@ -156,5 +156,43 @@ function About({ detail }: { detail: Detail }) {
       <TrustChart detail={detail} />
       <History detail={detail} />
     </>
+  )
+}
+
+const channels: Readonly<Record<string, string>> = {
+  console: 'in the console',
+  cli: 'at the command line',
+  api: 'over the API',
+  mcp: 'over MCP',
+}
+
+/** Nothing is left to decide: who did, when, how, and what they said. */
+function Ending({ item }: { item: Item }) {
+  const now = useSecond()
+  const who = useWho(item.decided_by)
+  const isGood = item.status === 'approved' || item.status === 'consumed'
+  const tone = isGood ? 'act' : item.status === 'rejected' ? 'escalate' : 'plain'
+  const at = Date.parse(item.decided_at ?? item.created_at)
+  return (
+    <div role="status">
+      <Note tone={tone} icon={isGood ? 'check' : item.status === 'rejected' ? 'stop' : 'clock'}>
+        <b>
+          <Plain text={decidedText(item, who(item.decided_by), since(at, now))} />
+        </b>
+        {item.channel && item.decided_by !== undefined && !item.auto && (
+          <span className="text-soft">, {channels[item.channel] ?? `by ${item.channel}`}</span>
+        )}
+        {item.status === 'consumed' && (
+          <span className="text-soft">
+            {isHandoff(item) ? ', and the agent has read it' : ', and carried out'}
+          </span>
+        )}
+        {item.reason && (
+          <p className="text-soft">
+            <Plain text={item.reason} lines />
+          </p>
+        )}
+      </Note>
+    </div>
   )
 }

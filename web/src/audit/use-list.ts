@@ -1,0 +1,103 @@
+import { useNavigate } from '@tanstack/react-router'
+import type { Virtualizer } from '@tanstack/react-virtual'
+import { useRef, useEffect, useEffectEvent, useLayoutEffect, useState } from 'react'
+import { useKeys } from '../shared/use-keys.ts'
+import { focusedKey, focusRow } from '../shared/focus-row.ts'
+import { keyOf, topAfter } from './row.ts'
+import type { Row, Sizes } from './row.ts'
+import type { Entry } from '../api/entry.ts'
+
+type Deps = {
+  rows: readonly Row[]
+  list: Virtualizer<HTMLDivElement, Element>
+  selected: number | undefined
+  toTop: () => void
+}
+
+/** j and k walk the list; an open detail follows. */
+export function useListKeys({ rows, list, selected, toTop }: Deps): void {
+  const navigate = useNavigate()
+  const walked = useRef<string>(undefined)
+
+  function move(step: 1 | -1) {
+    const current =
+      focusedKey() ?? (selected === undefined ? walked.current : keyOf({ seq: selected }))
+    const at = rows.findIndex(({ key }) => key === current)
+    const next = at === -1 ? 0 : at + step
+    const index = rows[next]?.kind === 'day' ? (next + step < 0 ? next + 1 : next + step) : next
+    const row = rows[index]
+    if (!row || row.kind === 'day') return
+    walked.current = row.key
+    list.scrollToIndex(index)
+    if (selected !== undefined && row.kind === 'entry')
+      void navigate({
+        to: '/audit/$seq',
+        params: { seq: String(row.entry.seq) },
+        search: true,
+        replace: true,
+        state: { keepFocus: true },
+      })
+    focusRow(row.key)
+  }
+
+  useKeys({ j: () => move(1), k: () => move(-1), t: toTop })
+}
+
+/** The open entry is kept in sight, and the focus comes back to its row when it is closed. */
+export function useSelection(
+  selected: number | undefined,
+  rows: readonly Row[],
+  sizes: Sizes,
+  list: Virtualizer<HTMLDivElement, Element>,
+): void {
+  const before = useRef(selected)
+  const show = useEffectEvent((seq: number) => {
+    const index = rows.findIndex(({ key }) => key === keyOf({ seq }))
+    // Behind an entry that fills a phone's screen the list has no height, and no place to scroll to.
+    if (index !== -1 && list.scrollElement?.clientHeight) list.scrollToIndex(index)
+  })
+  useEffect(() => {
+    if (selected !== undefined) show(selected)
+    const closed = before.current
+    before.current = selected
+    if (selected !== undefined || closed === undefined) return
+    // The entry leaves the page a frame later, and takes the focus with it.
+    setTimeout(() => {
+      if (document.activeElement === document.body) focusRow(keyOf({ seq: closed }))
+    }, 50)
+  }, [selected, sizes])
+}
+
+const isAtTop = (element: HTMLElement) => element.scrollTop < 8
+
+type Shown = { entries: readonly Entry[]; rows: readonly Row[]; sizes: Sizes }
+
+/**
+ * Whoever reads further down keeps what they read under their eyes while the list grows above; how
+ * much has come meanwhile is counted.
+ */
+export function useSteady(scroller: HTMLElement | null, shown: Shown) {
+  const before = useRef(shown)
+  const [unseen, setUnseen] = useState(0)
+  const { entries, rows, sizes } = shown
+
+  useLayoutEffect(() => {
+    const old = before.current
+    before.current = { entries, rows, sizes }
+    if (!scroller || isAtTop(scroller)) return
+    const newest = old.entries[0]?.seq ?? 0
+    const came = entries.findIndex(({ seq }) => seq <= newest)
+    if (old.sizes === sizes && came < 1) return
+    scroller.scrollTo({ top: topAfter(old, { rows, sizes }, scroller.scrollTop) })
+    if (came > 0) setUnseen((count) => count + came)
+  }, [entries, rows, sizes, scroller])
+
+  useEffect(() => {
+    if (!scroller) return
+    const look = () => isAtTop(scroller) && setUnseen(0)
+    scroller.addEventListener('scroll', look, { passive: true })
+    return () => scroller.removeEventListener('scroll', look)
+  }, [scroller])
+
+  return { unseen, toTop: () => scroller?.scrollTo({ top: 0 }) }
+}

@@ -1,0 +1,230 @@
+import { useQuery, useMutation } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { Ago } from '../shared/Ago.tsx'
+import { Fact, FactList } from '../shared/Facts.tsx'
+import { Plain } from '../shared/Plain.tsx'
+import { titleOf } from './text.ts'
+import type { Story, BacklogWhole } from './work.ts'
+import { PriorityChip, StatusChip } from './Looks.tsx'
+import { useNames } from './use-names.ts'
+import { useView, useWork } from './work-context.ts'
+import { sprintsQuery, storyHistoryQuery } from './work-queries.ts'
+import { Section } from '../shared/Section.tsx'
+import { call } from '../api/client.ts'
+import { toastProblem } from '../shared/toast.ts'
+import type { Entry } from '../api/entry.ts'
+import { ActorChip } from '../shared/Chips.tsx'
+import { Sentence } from '../audit/Sentence.tsx'
+import { Awaited } from '../shared/States.tsx'
+import { useRefetch } from '../api/use-entries.ts'
+import { isAbout } from './entry-match.ts'
+
+/** Where it belongs and how much it is. */
+export function StoryFacts({ story }: { story: Story }) {
+  const { project } = useWork()
+  const view = useView()
+  const nameOf = useNames()
+  const sprint = useQuery(sprintsQuery(project)).data?.find(({ id }) => id === story.sprint_id)
+  const { paths = [], updated, by } = story
+  return (
+    <FactList>
+      <Fact name="Sprint">
+        <Link
+          to="/work"
+          search={{ ...view, sprint: story.sprint_id }}
+          className="underline decoration-line underline-offset-3 hover:decoration-current"
+        >
+          <Plain text={sprint ? titleOf(sprint) : story.sprint_id} />
+        </Link>
+      </Fact>
+      {story.priority && (
+        <Fact name="Priority">
+          <PriorityChip priority={story.priority} />
+        </Fact>
+      )}
+      {story.estimate !== undefined && <Fact name="Estimate">{story.estimate}</Fact>}
+      {story.from_backlog !== undefined && (
+        <Fact name="Backlog">
+          <Plain text={story.from_backlog} />
+        </Fact>
+      )}
+      {paths.length > 0 && (
+        <Fact name="Paths">
+          <span className="font-mono text-code break-all">
+            <Plain text={paths.join(', ')} />
+          </span>
+        </Fact>
+      )}
+      {updated !== undefined && (
+        <Fact name="Changed">
+          <Ago at={updated} />
+          {by !== undefined && (
+            <span className="text-soft">
+              by <Plain text={nameOf(by)} />
+            </span>
+          )}
+        </Fact>
+      )}
+    </FactList>
+  )
+}
+
+/** What comes before it, and what waits for it. */
+export function Needs({ story: { needs, needed_by: neededBy } }: { story: Story }) {
+  if (needs.length === 0 && neededBy.length === 0) return null
+  return (
+    <Section title="Dependencies">
+      {needs.length > 0 && (
+        <ul aria-label="Depends on" className="grid gap-1.5">
+          {needs.map(({ id, title, status }) => (
+            <li key={id} className="flex items-center gap-2">
+              {status === 'gone' ? (
+                <span className="text-xs text-faint">not there any more</span>
+              ) : (
+                <StatusChip status={status} />
+              )}
+              <span className="min-w-0 truncate">
+                <ToStory id={id} />
+                {title !== undefined && (
+                  <span className="text-soft">
+                    {' '}
+                    <Plain text={title} />
+                  </span>
+                )}
+              </span>
+            </li>
+          ))}
+        </ul>
+      )}
+      {neededBy.length > 0 && (
+        <p className="flex flex-wrap gap-x-2 text-soft">
+          Needed by
+          {neededBy.map((id) => (
+            <ToStory key={id} id={id} />
+          ))}
+        </p>
+      )}
+    </Section>
+  )
+}
+
+function ToStory({ id }: { id: string }) {
+  const view = useView()
+  return (
+    <Link
+      to="."
+      search={{ ...view, story: id }}
+      className="font-mono text-code underline decoration-line underline-offset-3 hover:decoration-current"
+    >
+      <Plain text={id} />
+    </Link>
+  )
+}
+
+/** When it is done, criterion by criterion; a person ticks what they have seen. */
+export function Acceptance({ story }: { story: Story }) {
+  const { project, mayChange } = useWork()
+  const { acceptance = [] } = story
+  const tick = useMutation({
+    mutationFn: (at: number) =>
+      call('worksync_update_story', {
+        project,
+        story_id: story.id,
+        expect_rev: story.rev,
+        // The tool takes nothing else, whatever a person wrote beside it in the file.
+        acceptance: acceptance.map(({ text, done = false }, place) => ({
+          text,
+          done: place === at ? !done : done,
+        })),
+      }),
+    onError: toastProblem,
+  })
+  if (acceptance.length === 0) return null
+  const met = acceptance.filter(({ done }) => done === true).length
+  return (
+    <Section title="Done when" says={`${met} of ${acceptance.length}`}>
+      <ul aria-label="Done when" className="grid gap-1">
+        {acceptance.map(({ text, done = false }, at) => (
+          // Criteria have no name but their place.
+          // oxlint-disable-next-line react/no-array-index-key
+          <li key={at}>
+            <label className="flex items-start gap-2.5 rounded py-0.5 max-md:py-2">
+              <input
+                type="checkbox"
+                className="mt-0.75 size-3.5 shrink-0 accent-accent max-md:size-5"
+                checked={tick.isPending && tick.variables === at ? !done : done}
+                disabled={!mayChange || tick.isPending}
+                onChange={() => tick.mutate(at)}
+              />
+              <span className={`min-w-0 break-words ${done ? 'text-soft' : ''}`}>
+                <Plain text={text} />
+              </span>
+            </label>
+          </li>
+        ))}
+      </ul>
+    </Section>
+  )
+}
+
+/** What was done to it, by whom: out of the ledger, each line with its entry. */
+export function StoryHistory({ id }: { id: string }) {
+  const { project } = useWork()
+  const query = storyHistoryQuery(project, id)
+  const listed = useQuery(query)
+  const { data: entries } = listed
+  useRefetch((entry) => isAbout(entry, project, id), query)
+  return (
+    <Section title="History">
+      {entries ? (
+        entries.length > 0 ? (
+          <ol aria-label="History, newest first" className="grid gap-1.5">
+            {entries.map((entry) => (
+              <Line key={entry.seq} entry={entry} />
+            ))}
+          </ol>
+        ) : (
+          <p className="text-soft">It came with the file, and nobody has touched it since.</p>
+        )
+      ) : (
+        <Awaited query={listed} what="its history" rows={2} />
+      )}
+    </Section>
+  )
+}
+
+const Line = ({ entry }: { entry: Entry }) => (
+  <li className="flex flex-wrap items-baseline gap-x-2.5 text-soft">
+    <Ago at={entry.at} className="w-20 shrink-0 text-xs text-faint" />
+    <Link
+      to="/audit/$seq"
+      params={{ seq: String(entry.seq) }}
+      className="min-w-0 flex-1 break-words hover:underline [&_b]:font-normal"
+    >
+      <Sentence entry={entry} />
+    </Link>
+    <span className="max-w-36 text-xs">
+      <ActorChip actor={entry.actor} />
+    </span>
+  </li>
+)
+
+type Props = { item: Pick<BacklogWhole, 'text' | 'text_note'>; says?: string }
+
+/** What a backlog item says at length, as it is written: markup is text here (A13). */
+export function LongText({ item: { text, text_note: note }, says }: Props) {
+  if (text === undefined && note === undefined) return null
+  return (
+    <Section title="Text" says={says}>
+      {note === undefined ? (
+        <p className="break-words whitespace-pre-wrap">
+          <Plain text={text ?? ''} lines />
+        </p>
+      ) : (
+        <p className="break-words text-soft">
+          <Plain text={note} />
+        </p>
+      )}
+    </Section>
+  )
+}
