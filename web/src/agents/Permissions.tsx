@@ -4,7 +4,7 @@ import { call } from '../api/client.ts'
 import { Button } from '../shared/Button.tsx'
 import { Plain } from '../shared/Plain.tsx'
 import { Section } from '../shared/Section.tsx'
-import { Awaited } from '../shared/States.tsx'
+import { Loaded } from '../shared/States.tsx'
 import { plainString } from '../shared/plain.ts'
 import { queries } from '../api/queries.ts'
 import { useMayAct } from '../settings/roles.ts'
@@ -18,22 +18,22 @@ import type { Permission } from './agent-queries.ts'
 export function Permissions({ agent }: { agent: string }) {
   const query = useQuery(permissionsQuery)
   const mayRevoke = useMayAct()
-  const mine = query.data?.filter(({ agent_id: id }) => id === agent)
   return (
     <Section title="Standing permissions" says="in every domain">
-      {mine ? (
-        mine.length > 0 ? (
-          <ul aria-label="Standing permissions" className="border-t border-line">
-            {mine.map((it) => (
-              <Line key={it.id} permission={it} mayRevoke={mayRevoke} />
-            ))}
-          </ul>
-        ) : (
-          <p className="text-soft">None: whatever rules and trust do not allow, it asks for.</p>
-        )
-      ) : (
-        <Awaited query={query} what="permissions" rows={2} />
-      )}
+      <Loaded query={query} what="permissions" rows={2}>
+        {(all) => {
+          const mine = all.filter(({ agent_id: id }) => id === agent)
+          return mine.length > 0 ? (
+            <ul aria-label="Standing permissions" className="border-t border-line">
+              {mine.map((it) => (
+                <Line key={it.id} permission={it} mayRevoke={mayRevoke} />
+              ))}
+            </ul>
+          ) : (
+            <p className="text-soft">None: whatever rules and trust do not allow, it asks for.</p>
+          )
+        }}
+      </Loaded>
     </Section>
   )
 }

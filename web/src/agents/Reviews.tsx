@@ -9,8 +9,8 @@ import { Section } from '../shared/Section.tsx'
 import { Awaited, Note } from '../shared/States.tsx'
 import { qualityQuery } from './agent-queries.ts'
 import { daysOf } from './TrustHistory.tsx'
-import { severities } from '../inbox/approval.ts'
-import type { Severity } from '../inbox/approval.ts'
+import { severities } from '#base/override.ts'
+import type { Severity } from '#base/override.ts'
 import { Sideways } from '../shared/Sideways.tsx'
 
 type Props = { standing: Standing; filters: AgentFilters }

@@ -6,7 +6,7 @@ import { score } from '../inbox/text.ts'
 import { Plain } from '../shared/Plain.tsx'
 import { Section } from '../shared/Section.tsx'
 import { Sideways } from '../shared/Sideways.tsx'
-import { Awaited } from '../shared/States.tsx'
+import { Loaded } from '../shared/States.tsx'
 import { Views } from '../shared/Views.tsx'
 import { fullTime } from '../shared/time.ts'
 import { useNow } from '../shared/use-now.ts'
@@ -24,18 +24,17 @@ export function TrustHistory({ standing, filters }: Props) {
   const days = daysOf(filters)
   const { agent_id: agent, domain } = standing
   const query = useQuery(historyQuery(agent, domain, days))
-  const { data } = query
   return (
     <Section title={`Trust, last ${days} days`} aside={<Periods filters={filters} />}>
-      {data ? (
-        <>
-          <HistoryChart history={data} days={days} now={now} />
-          <p className="text-xs text-soft">{nextFall(data, now)}</p>
-          <AsTable history={data} />
-        </>
-      ) : (
-        <Awaited query={query} what="trust over time" rows={4} />
-      )}
+      <Loaded query={query} what="trust over time" rows={4}>
+        {(data) => (
+          <>
+            <HistoryChart history={data} days={days} now={now} />
+            <p className="text-xs text-soft">{nextFall(data, now)}</p>
+            <AsTable history={data} />
+          </>
+        )}
+      </Loaded>
     </Section>
   )
 }

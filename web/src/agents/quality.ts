@@ -1,6 +1,6 @@
 import type { ToolResults } from '#wire'
-import { overrideTypes, severities } from '../inbox/approval.ts'
-import type { OverrideType, Severity } from '../inbox/approval.ts'
+import { overrideTypes, severities } from '#base/override.ts'
+import type { OverrideType, Severity } from '#base/override.ts'
 
 /** How people judged an agent's work in a domain, of what the API tells (Q1). */
 export type Quality = ToolResults['cowork_quality_metrics']

@@ -8,10 +8,25 @@ import type { Entry } from '../api/entry.ts'
 
 /** The disk changes without telling: what is looked at again is read again. */
 const fresh = { staleTime: 0 } as const
-const from = (cursor: string | undefined) => (cursor === undefined ? {} : { cursor })
+
+/** A list that comes page by page. */
+const pagedQuery = <Page extends { readonly next_cursor?: string }>(
+  queryKey: readonly unknown[],
+  read: (from: { readonly cursor?: string }) => Promise<Page>,
+) =>
+  infiniteQueryOptions({
+    ...fresh,
+    queryKey,
+    queryFn: ({ pageParam: cursor }) => read(cursor === undefined ? {} : { cursor }),
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: (page) => page.next_cursor,
+  })
 
 /** Everything that lies on the disk begins like this, so that all of it is read again at once. */
 export const diskKey = ['files'] as const
+
+const diskQuery = <Data>(key: readonly unknown[], queryFn: () => Promise<Data>) =>
+  queryOptions({ ...fresh, queryKey: [...diskKey, ...key], queryFn })
 
 /** Most folders come whole, so that their order is the person's and not the disk's. */
 const rowsAtOnce = 1000
@@ -23,73 +38,37 @@ const rowsAtOnce = 1000
 export const standing = <Data>({ data, error }: { data: Data | undefined; error: unknown }) =>
   error instanceof ApiError && error.code !== 'unreachable' ? undefined : data
 
-export const infoQuery = queryOptions({
-  ...fresh,
-  queryKey: [...diskKey, 'info'],
-  queryFn: () => callFiles('get_workspace_info'),
-})
+export const infoQuery = diskQuery(['info'], () => callFiles('get_workspace_info'))
 
 export const listingQuery = (path: string) =>
-  infiniteQueryOptions({
-    ...fresh,
-    queryKey: [...diskKey, 'list', path],
-    queryFn: ({ pageParam }) =>
-      callFiles('list_files', { path, limit: rowsAtOnce, ...from(pageParam) }),
-    initialPageParam: undefined as string | undefined,
-    getNextPageParam: (page) => page.next_cursor,
-  })
+  pagedQuery([...diskKey, 'list', path], (from) =>
+    callFiles('list_files', { path, limit: rowsAtOnce, ...from }),
+  )
 
 export const readQuery = (path: string) =>
-  queryOptions({
-    ...fresh,
-    queryKey: [...diskKey, 'read', path],
-    queryFn: () => callFiles('read_file', { path, max_bytes: mostBytes }),
-  })
+  diskQuery(['read', path], () => callFiles('read_file', { path, max_bytes: mostBytes }))
 
 export const searchQuery = ({ q = '', path, in: where, by }: FilesView) =>
-  infiniteQueryOptions({
-    ...fresh,
-    queryKey: [...diskKey, 'search', q, path, where, by],
-    queryFn: ({ pageParam }) =>
-      callFiles('search_files', {
-        query: q,
-        ...(where ? { search_in: where } : path !== undefined && { path }),
-        search_type: by ?? 'filename',
-        ...from(pageParam),
-      }),
-    initialPageParam: undefined as string | undefined,
-    getNextPageParam: (page) => page.next_cursor,
-  })
+  pagedQuery([...diskKey, 'search', q, path, where, by], (from) =>
+    callFiles('search_files', {
+      query: q,
+      ...(where ? { search_in: where } : path !== undefined && { path }),
+      search_type: by ?? 'filename',
+      ...from,
+    }),
+  )
 
 export const usageQuery = (path: string) =>
-  queryOptions({
-    ...fresh,
-    queryKey: [...diskKey, 'usage', path],
-    queryFn: () => callFiles('workspace_usage', { path, depth: 2 }),
-  })
+  diskQuery(['usage', path], () => callFiles('workspace_usage', { path, depth: 2 }))
 
 export const versionsQuery = (path: string) =>
-  queryOptions({
-    ...fresh,
-    queryKey: [...diskKey, 'versions', path],
-    queryFn: async () => (await callFiles('file_versions', { path })).versions,
-  })
+  diskQuery(['versions', path], async () => (await callFiles('file_versions', { path })).versions)
 
 /** What it is now, against what it was. */
 export const versionDiffQuery = (path: string, version: string) =>
-  queryOptions({
-    ...fresh,
-    queryKey: [...diskKey, 'diff', path, version],
-    queryFn: () => callFiles('file_diff', { path, version_id: version }),
-  })
+  diskQuery(['diff', path, version], () => callFiles('file_diff', { path, version_id: version }))
 
-export const trashQuery = infiniteQueryOptions({
-  ...fresh,
-  queryKey: ['trash'],
-  queryFn: ({ pageParam }) => callFiles('trash_list', from(pageParam)),
-  initialPageParam: undefined as string | undefined,
-  getNextPageParam: (page) => page.next_cursor,
-})
+export const trashQuery = pagedQuery(['trash'], (from) => callFiles('trash_list', from))
 
 /** Use is counted without an entry of its own; see `usesGrant`. */
 export const grantsQuery = queryOptions({

@@ -1,3 +1,4 @@
+import type { OverrideType, Severity } from '#base/override.ts'
 import type { RouteAnswers, ToolResults } from '#wire'
 
 /** Every wait for a person, as the API shows it; the words are those of the record itself (A1). */
@@ -30,17 +31,6 @@ export type HandoffMode = ToolResults['cowork_handoff']['handoff_mode']
 /** What a score lets an agent do, where no rule and no closed gate says otherwise (M2). */
 export const modeAt = (trust: number, { suggest, act }: Thresholds): Mode =>
   trust >= act ? 'act' : trust >= suggest ? 'suggest' : 'escalate'
-
-export const overrideTypes = [
-  'agent_wrong',
-  'missing_context',
-  'edge_case',
-  'human_preference',
-  'policy_change',
-] as const
-export type OverrideType = (typeof overrideTypes)[number]
-export const severities = ['low', 'medium', 'high', 'critical'] as const
-export type Severity = (typeof severities)[number]
 
 /** What an agent wants to see of the user's files, and what lies there (GR3). */
 export type GrantRequest = {

@@ -1,4 +1,5 @@
-import type { Item, Outcome, OverrideType } from './approval.ts'
+import type { OverrideType } from '#base/override.ts'
+import type { Item, Outcome } from './approval.ts'
 import { isCheck } from './approval.ts'
 import type { Risk } from '../agents/class-standing.ts'
 

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import * as daemon from '../../../src/base/override.ts'
-import { overrideTypes, severities } from './approval.ts'
+import { overrideTypes, severities } from '#base/override.ts'
 import { item } from './approval.fixture.ts'
 import {
   age,

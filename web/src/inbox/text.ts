@@ -1,15 +1,6 @@
 import { isCheck } from './approval.ts'
-import type {
-  Decision,
-  HandoffMode,
-  Item,
-  Mode,
-  Outcome,
-  OverrideType,
-  Past,
-  Severity,
-  Status,
-} from './approval.ts'
+import type { OverrideType, Severity } from '#base/override.ts'
+import type { Decision, HandoffMode, Item, Mode, Outcome, Past, Status } from './approval.ts'
 import { ago } from '../shared/time.ts'
 import { answeredWord } from './check.ts'
 

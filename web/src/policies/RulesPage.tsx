@@ -5,7 +5,7 @@ import type { Listed, Policy, Mapping, Rule } from './policy.ts'
 import { buttonClass } from '../shared/Button.tsx'
 import { Icon } from '../shared/Icon.tsx'
 import { Plain } from '../shared/Plain.tsx'
-import { Awaited, Empty } from '../shared/States.tsx'
+import { Empty, Loaded } from '../shared/States.tsx'
 import { policiesQuery } from './policy-queries.ts'
 import { ago, fullTime } from '../shared/time.ts'
 import { useNow } from '../shared/use-now.ts'
@@ -18,18 +18,17 @@ import type { IconName } from '../shared/Icon.tsx'
 /** The rules in force as sentences, and who works under them. */
 export function RulesPage() {
   const query = useQuery(policiesQuery)
-  const { data } = query
   return (
     <div className="scroll-thin min-h-0 flex-1 overflow-y-auto">
-      {data ? (
-        data.body.policies.length > 0 || data.mappings.length > 0 ? (
-          <Rules listed={data} />
-        ) : (
-          <NoRules />
-        )
-      ) : (
-        <Awaited query={query} what="policies" rows={8} />
-      )}
+      <Loaded query={query} what="policies" rows={8}>
+        {(data) =>
+          data.body.policies.length > 0 || data.mappings.length > 0 ? (
+            <Rules listed={data} />
+          ) : (
+            <NoRules />
+          )
+        }
+      </Loaded>
     </div>
   )
 }

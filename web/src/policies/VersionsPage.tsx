@@ -10,7 +10,7 @@ import { DiffView } from '../shared/DiffView.tsx'
 import { SelectField } from '../shared/Field.tsx'
 import { Plain } from '../shared/Plain.tsx'
 import { Section } from '../shared/Section.tsx'
-import { Awaited, Empty } from '../shared/States.tsx'
+import { Awaited, Empty, Loaded } from '../shared/States.tsx'
 import { queries } from '../api/queries.ts'
 import { ago, fullTime } from '../shared/time.ts'
 import { toastProblem } from '../shared/toast.ts'
@@ -23,20 +23,19 @@ const route = getRouteApi('/policies/versions')
 /** What was in force when, by whom and why, and what each of them changed. */
 export function VersionsPage() {
   const query = useQuery(versionsQuery)
-  const { data } = query
   return (
     <div className="scroll-thin min-h-0 flex-1 overflow-y-auto">
-      {data ? (
-        data.versions.length > 0 ? (
-          <History versions={data.versions} />
-        ) : (
-          <Empty icon="clock" title="Nothing was ever saved">
-            <p>Versions begin with the first start.</p>
-          </Empty>
-        )
-      ) : (
-        <Awaited query={query} what="versions" />
-      )}
+      <Loaded query={query} what="versions">
+        {({ versions }) =>
+          versions.length > 0 ? (
+            <History versions={versions} />
+          ) : (
+            <Empty icon="clock" title="Nothing was ever saved">
+              <p>Versions begin with the first start.</p>
+            </Empty>
+          )
+        }
+      </Loaded>
     </div>
   )
 }

@@ -8,7 +8,7 @@ import { Chip } from '../shared/Chips.tsx'
 import { Icon } from '../shared/Icon.tsx'
 import { Menu } from '../shared/Menu.tsx'
 import { Plain } from '../shared/Plain.tsx'
-import { Empty, Hint } from '../shared/States.tsx'
+import { Empty, Hint, Loaded } from '../shared/States.tsx'
 import { agentsQuery } from '../agents/agent-queries.ts'
 import type { Agent } from '../agents/agent-queries.ts'
 import { ago, left } from '../shared/time.ts'
@@ -16,7 +16,7 @@ import { useNow } from '../shared/use-now.ts'
 import { AddAgent, RotateAgent } from './AgentToken.tsx'
 import { Confirm } from '../shared/FormDialog.tsx'
 import { useIsOwner } from './roles.ts'
-import { Item, List, Loaded, SettingsSection } from './SettingsSection.tsx'
+import { Item, List, SettingsSection } from './SettingsSection.tsx'
 
 export function Agents() {
   const agents = useQuery(agentsQuery)
@@ -35,7 +35,7 @@ export function Agents() {
       }
       action={(agents.data?.length ?? 0) > 0 && add}
     >
-      <Loaded query={agents} what="agents">
+      <Loaded query={agents} what="agents" rows={3}>
         {(all) =>
           all.length > 0 ? (
             <List label="Agents">

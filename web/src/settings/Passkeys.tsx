@@ -7,14 +7,14 @@ import { Button } from '../shared/Button.tsx'
 import { TextField, useField } from '../shared/Field.tsx'
 import { Icon } from '../shared/Icon.tsx'
 import { Plain } from '../shared/Plain.tsx'
-import { Empty, Note } from '../shared/States.tsx'
+import { Empty, Loaded, Note } from '../shared/States.tsx'
 import { meQuery, queries } from '../api/queries.ts'
 import { passkeysQuery } from './person-queries.ts'
 import type { Passkey } from './person-queries.ts'
 import { ago } from '../shared/time.ts'
 import { useNow } from '../shared/use-now.ts'
 import { Confirm, FormDialog } from '../shared/FormDialog.tsx'
-import { Item, List, Loaded, SettingsSection } from './SettingsSection.tsx'
+import { Item, List, SettingsSection } from './SettingsSection.tsx'
 
 export function Passkeys() {
   const passkeys = useQuery(passkeysQuery)
@@ -30,7 +30,7 @@ export function Passkeys() {
       lead="With a passkey, changes to people and agents ask for your fingerprint, face or key. A program on this computer can read files, but not press it."
       action={(passkeys.data?.length ?? 0) > 0 && add}
     >
-      <Loaded query={passkeys} what="passkeys">
+      <Loaded query={passkeys} what="passkeys" rows={3}>
         {(all) =>
           all.length > 0 ? (
             <List label="Passkeys">

@@ -5,6 +5,7 @@ import { Button, IconButton } from '../shared/Button.tsx'
 import { Chip } from '../shared/Chips.tsx'
 import { Icon } from '../shared/Icon.tsx'
 import { Menu } from '../shared/Menu.tsx'
+import { Loaded } from '../shared/States.tsx'
 import { Plain } from '../shared/Plain.tsx'
 import { meQuery } from '../api/queries.ts'
 import { peopleQuery } from './person-queries.ts'
@@ -15,7 +16,7 @@ import { useNow } from '../shared/use-now.ts'
 import { Confirm } from '../shared/FormDialog.tsx'
 import { InviteDialog } from './InviteDialog.tsx'
 import { roleLabel, roles, useIsOwner } from './roles.ts'
-import { Item, List, Loaded, SettingsSection } from './SettingsSection.tsx'
+import { Item, List, SettingsSection } from './SettingsSection.tsx'
 
 export function People() {
   const people = useQuery(peopleQuery)
@@ -33,7 +34,7 @@ export function People() {
         )
       }
     >
-      <Loaded query={people} what="people">
+      <Loaded query={people} what="people" rows={3}>
         {({ people: all, invitations }) => (
           <List label="People">
             {all

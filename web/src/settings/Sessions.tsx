@@ -6,6 +6,7 @@ import { browserName } from '../shared/client-name.ts'
 import { Button } from '../shared/Button.tsx'
 import { Chip } from '../shared/Chips.tsx'
 import { Icon } from '../shared/Icon.tsx'
+import { Loaded } from '../shared/States.tsx'
 import { Plain } from '../shared/Plain.tsx'
 import { sessionsQuery } from './person-queries.ts'
 import type { ListedSession } from './person-queries.ts'
@@ -16,7 +17,7 @@ import { useNow } from '../shared/use-now.ts'
 import { Confirm } from '../shared/FormDialog.tsx'
 import { LinkDialog } from './LinkDialog.tsx'
 import { useIsOwner } from './roles.ts'
-import { Item, List, Loaded, SettingsSection } from './SettingsSection.tsx'
+import { Item, List, SettingsSection } from './SettingsSection.tsx'
 
 export function Sessions() {
   const sessions = useQuery(sessionsQuery)
@@ -37,7 +38,7 @@ export function Sessions() {
         </Button>
       }
     >
-      <Loaded query={sessions} what="sessions">
+      <Loaded query={sessions} what="sessions" rows={3}>
         {(all) => (
           <List label="Sessions">
             {all

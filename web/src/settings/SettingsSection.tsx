@@ -1,6 +1,4 @@
-import type { UseQueryResult } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
-import { Awaited } from '../shared/States.tsx'
 
 type Props = { title: string; lead: ReactNode; action?: ReactNode; children: ReactNode }
 
@@ -17,20 +15,6 @@ export const SettingsSection = ({ title, lead, action, children }: Props) => (
     {children}
   </section>
 )
-
-/** A list that is loading, broken, or there. */
-export function Loaded<T>({
-  query,
-  what,
-  children,
-}: {
-  query: UseQueryResult<T>
-  what: string
-  children: (data: T) => ReactNode
-}) {
-  if (query.data !== undefined) return children(query.data)
-  return <Awaited query={query} what={what} rows={3} />
-}
 
 export const List = ({ label, children }: { label: string; children: ReactNode }) => (
   <ul aria-label={label} className="border-t border-line">

@@ -101,6 +101,15 @@ export const Awaited = ({ query, ...loading }: AwaitedProps) =>
     <Loading {...loading} />
   )
 
+type LoadedProps<T> = LoadingProps & {
+  query: AwaitedProps['query'] & { data: T | undefined }
+  children: (data: T) => ReactNode
+}
+
+/** What a query brought; until then that it comes, or why it does not. */
+export const Loaded = <T,>({ query, children, ...loading }: LoadedProps<T>) =>
+  query.data === undefined ? <Awaited query={query} {...loading} /> : children(query.data)
+
 export const Note = ({
   tone,
   icon,

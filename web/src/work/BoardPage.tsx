@@ -4,7 +4,7 @@ import { useKeys } from '../shared/use-keys.ts'
 import { Button } from '../shared/Button.tsx'
 import { Meter } from '../shared/Meter.tsx'
 import { Plain } from '../shared/Plain.tsx'
-import { Awaited, Empty } from '../shared/States.tsx'
+import { Awaited, Empty, Loaded } from '../shared/States.tsx'
 import { useRefetch } from '../api/use-entries.ts'
 import { progressOf, sprintShown } from './board.ts'
 import { changes } from './entry-match.ts'
@@ -62,11 +62,9 @@ function SprintBoard({ sprint, sprints }: { sprint: Sprint; sprints: readonly Sp
           <Plain text={sprint.goal} />
         </p>
       )}
-      {board ? (
-        <Board board={board} sprints={sprints} />
-      ) : (
-        <Awaited query={shown} what="the board" rows={8} />
-      )}
+      <Loaded query={shown} what="the board" rows={8}>
+        {(data) => <Board board={data} sprints={sprints} />}
+      </Loaded>
       {isAdding && <StoryDialog sprint={sprint.id} onClose={() => setAdding(false)} />}
     </>
   )

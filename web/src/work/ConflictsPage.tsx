@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { Ago } from '../shared/Ago.tsx'
 import { Plain } from '../shared/Plain.tsx'
-import { Awaited, Empty } from '../shared/States.tsx'
+import { Awaited, Empty, Loaded } from '../shared/States.tsx'
 import { useRefetch } from '../api/use-entries.ts'
 import { changesProjects } from './entry-match.ts'
 import type { ConflictBrief } from './work.ts'
@@ -40,11 +40,10 @@ function Line({ conflict: { id, item, at } }: { conflict: ConflictBrief }) {
   const { project } = useWork()
   const view = useView()
   const query = useQuery(conflictQuery(project, id))
-  const { data } = query
   return (
     <li className="grid max-w-195 gap-2">
       <p className="flex flex-wrap gap-x-2.5">
-        {data?.about === 'story' ? (
+        {query.data?.about === 'story' ? (
           <Link
             to="."
             search={{ ...view, story: item }}
@@ -59,11 +58,9 @@ function Line({ conflict: { id, item, at } }: { conflict: ConflictBrief }) {
         )}
         <Ago at={at} className="text-soft" />
       </p>
-      {data ? (
-        <ConflictNote conflict={data.conflict} />
-      ) : (
-        <Awaited query={query} what="the conflict" rows={2} />
-      )}
+      <Loaded query={query} what="the conflict" rows={2}>
+        {({ conflict }) => <ConflictNote conflict={conflict} />}
+      </Loaded>
     </li>
   )
 }

@@ -15,7 +15,7 @@ import { toastProblem } from '../shared/toast.ts'
 import type { Entry } from '../api/entry.ts'
 import { ActorChip } from '../shared/Chips.tsx'
 import { Sentence } from '../audit/Sentence.tsx'
-import { Awaited } from '../shared/States.tsx'
+import { Loaded } from '../shared/States.tsx'
 import { useRefetch } from '../api/use-entries.ts'
 import { isAbout } from './entry-match.ts'
 
@@ -172,23 +172,22 @@ export function StoryHistory({ id }: { id: string }) {
   const { project } = useWork()
   const query = storyHistoryQuery(project, id)
   const listed = useQuery(query)
-  const { data: entries } = listed
   useRefetch((entry) => isAbout(entry, project, id), query)
   return (
     <Section title="History">
-      {entries ? (
-        entries.length > 0 ? (
-          <ol aria-label="History, newest first" className="grid gap-1.5">
-            {entries.map((entry) => (
-              <Line key={entry.seq} entry={entry} />
-            ))}
-          </ol>
-        ) : (
-          <p className="text-soft">It came with the file, and nobody has touched it since.</p>
-        )
-      ) : (
-        <Awaited query={listed} what="its history" rows={2} />
-      )}
+      <Loaded query={listed} what="its history" rows={2}>
+        {(entries) =>
+          entries.length > 0 ? (
+            <ol aria-label="History, newest first" className="grid gap-1.5">
+              {entries.map((entry) => (
+                <Line key={entry.seq} entry={entry} />
+              ))}
+            </ol>
+          ) : (
+            <p className="text-soft">It came with the file, and nobody has touched it since.</p>
+          )
+        }
+      </Loaded>
     </Section>
   )
 }

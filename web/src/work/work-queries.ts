@@ -49,16 +49,18 @@ export const projectsQuery = queryOptions({
     ),
 })
 
-/** Everything of one project begins like this. */
-const keyOf = (project: string) => ['work', 'of', project] as const
+/** Everything of one project begins with the same key. */
+const workQuery = <Data>(
+  project: string,
+  key: readonly unknown[],
+  queryFn: (context: { readonly signal: AbortSignal }) => Promise<Data>,
+) => queryOptions({ ...fresh, queryKey: ['work', 'of', project, ...key], queryFn })
 
 export const projectQuery = (project: string) =>
-  queryOptions({
-    ...fresh,
-    queryKey: [...keyOf(project), 'project'],
-    queryFn: async () =>
-      (await callWork<{ projects: readonly ProjectDetail[] }>('worksync_projects', { project }))
-        .projects[0] ?? null,
+  workQuery(project, ['project'], async () => {
+    const args = { project }
+    const found = await callWork<{ projects: readonly ProjectDetail[] }>('worksync_projects', args)
+    return found.projects[0] ?? null
   })
 
 type Found = Paged & { readonly results: readonly Hit[]; readonly total: number }
@@ -67,26 +69,19 @@ const listOf = (project: string, kind: Hit['kind']) =>
   pagesOf<Found>('worksync_search', { project, kind, limit: 1000 })
 
 export const sprintsQuery = (project: string) =>
-  queryOptions({
-    ...fresh,
-    queryKey: [...keyOf(project), 'sprints'],
-    queryFn: async (): Promise<readonly Sprint[]> =>
-      (await listOf(project, 'sprint'))
-        .flatMap(({ results }) => results)
-        .filter((hit) => hit.kind === 'sprint'),
-  })
+  workQuery(project, ['sprints'], async (): Promise<readonly Sprint[]> =>
+    (await listOf(project, 'sprint'))
+      .flatMap(({ results }) => results)
+      .filter((hit) => hit.kind === 'sprint'),
+  )
 
 export const backlogQuery = (project: string) =>
-  queryOptions({
-    ...fresh,
-    queryKey: [...keyOf(project), 'backlog'],
-    queryFn: async () => {
-      const pages = await listOf(project, 'backlog')
-      const items: readonly BacklogItem[] = pages
-        .flatMap(({ results }) => results)
-        .filter((hit) => hit.kind === 'backlog')
-      return { items, isWhole: !pages.at(-1)?.next_cursor, isStale: isStale(pages) }
-    },
+  workQuery(project, ['backlog'], async () => {
+    const pages = await listOf(project, 'backlog')
+    const items: readonly BacklogItem[] = pages
+      .flatMap(({ results }) => results)
+      .filter((hit) => hit.kind === 'backlog')
+    return { items, isWhole: !pages.at(-1)?.next_cursor, isStale: isStale(pages) }
   })
 
 /** However a text is spelt, it has fewer. */
@@ -94,16 +89,12 @@ const mostParts = 200
 
 /** One item with its text, all of it: who edits a part of a text would lose the rest. */
 export const itemQuery = (project: string, id: string) =>
-  queryOptions({
-    ...fresh,
-    queryKey: [...keyOf(project), 'item', id],
-    queryFn: async (): Promise<BacklogWhole> => {
-      const args = { project, item_id: id }
-      const parts = await pagesOf<Paged & { item: BacklogWhole }>('worksync_get', args, mostParts)
-      if (parts.at(-1)?.next_cursor !== undefined)
-        throw new Error('It is too long to be shown here. Look at its file.')
-      return joined(parts.map(({ item }) => item))
-    },
+  workQuery(project, ['item', id], async (): Promise<BacklogWhole> => {
+    const args = { project, item_id: id }
+    const parts = await pagesOf<Paged & { item: BacklogWhole }>('worksync_get', args, mostParts)
+    if (parts.at(-1)?.next_cursor !== undefined)
+      throw new Error('It is too long to be shown here. Look at its file.')
+    return joined(parts.map(({ item }) => item))
   })
 
 export type BoardData = {
@@ -119,62 +110,47 @@ type BoardPage = Paged & { readonly sprint: Sprint; readonly stories: readonly C
 const isStale = (pages: readonly Paged[]) => pages.some(({ stale }) => stale !== undefined)
 
 export const boardQuery = (project: string, sprint: string) =>
-  queryOptions({
-    ...fresh,
-    queryKey: [...keyOf(project), 'board', sprint],
-    queryFn: async (): Promise<BoardData> => {
-      const args = { project, sprint_id: sprint, limit: 1000 }
-      const pages = await pagesOf<BoardPage>('worksync_get', args)
-      return {
-        sprint: (pages[0] as BoardPage).sprint,
-        stories: pages.flatMap(({ stories }) => stories),
-        isWhole: !pages.at(-1)?.next_cursor,
-        isStale: isStale(pages),
-      }
-    },
+  workQuery(project, ['board', sprint], async (): Promise<BoardData> => {
+    const args = { project, sprint_id: sprint, limit: 1000 }
+    const pages = await pagesOf<BoardPage>('worksync_get', args)
+    return {
+      sprint: (pages[0] as BoardPage).sprint,
+      stories: pages.flatMap(({ stories }) => stories),
+      isWhole: !pages.at(-1)?.next_cursor,
+      isStale: isStale(pages),
+    }
   })
 
 export const storyQuery = (project: string, id: string) =>
-  queryOptions({
-    ...fresh,
-    queryKey: [...keyOf(project), 'story', id],
-    queryFn: async () => {
-      const parts = await pagesOf<Paged & { story: Story }>('worksync_get', {
-        project,
-        story_id: id,
-      })
-      return joined(parts.map(({ story }) => story))
-    },
+  workQuery(project, ['story', id], async () => {
+    const args = { project, story_id: id }
+    const parts = await pagesOf<Paged & { story: Story }>('worksync_get', args)
+    return joined(parts.map(({ story }) => story))
   })
 
 const historyShown = 30
 
 /** What the ledger says about a story, newest first: acts on it, and edits of the file that changed it. */
 export const storyHistoryQuery = (project: string, id: string) =>
-  queryOptions({
-    ...fresh,
-    queryKey: [...keyOf(project), 'history', id],
-    queryFn: async ({ signal }): Promise<readonly Entry[]> => {
-      // As the record spells it at the end of a subject or in a list: STORY-1, and not STORY-10.
-      const q = JSON.stringify(id).slice(1)
-      const query = { type: ['work.'], domain: 'work', newest: true, limit: 200, q }
-      const { entries } = await get('/api/ledger', query, signal)
-      return entries
-        .filter((entry) => isAbout(entry, project, id))
-        .toReversed()
-        .slice(0, historyShown)
-    },
+  workQuery(project, ['history', id], async ({ signal }): Promise<readonly Entry[]> => {
+    // As the record spells it at the end of a subject or in a list: STORY-1, and not STORY-10.
+    const q = JSON.stringify(id).slice(1)
+    const query = { type: ['work.'], domain: 'work', newest: true, limit: 200, q }
+    const { entries } = await get('/api/ledger', query, signal)
+    return entries
+      .filter((entry) => isAbout(entry, project, id))
+      .toReversed()
+      .slice(0, historyShown)
   })
 
 type Status = { readonly conflicts: readonly ConflictBrief[] }
 
 export const conflictsQuery = (project: string) =>
-  queryOptions({
-    ...fresh,
-    queryKey: [...keyOf(project), 'conflicts'],
-    queryFn: async () =>
-      (await callWork<{ projects: readonly Status[] }>('worksync_status', { project })).projects[0]
-        ?.conflicts ?? [],
+  workQuery(project, ['conflicts'], async () => {
+    const { projects } = await callWork<{ projects: readonly Status[] }>('worksync_status', {
+      project,
+    })
+    return projects[0]?.conflicts ?? []
   })
 
 type ConflictPart = Paged & {
@@ -184,15 +160,15 @@ type ConflictPart = Paged & {
 }
 
 /** What both sides wrote does not change any more. */
-export const conflictQuery = (project: string, id: string) =>
-  queryOptions({
-    queryKey: [...keyOf(project), 'conflict', id],
-    queryFn: async () => {
-      const parts = await pagesOf<ConflictPart>('worksync_get', { project, conflict_id: id })
-      const conflict = joined(parts.map((part) => part.conflict))
-      return { conflict, about: parts[0]?.about }
-    },
-  })
+export const conflictQuery = (project: string, id: string) => ({
+  ...workQuery(project, ['conflict', id], async () => {
+    const parts = await pagesOf<ConflictPart>('worksync_get', { project, conflict_id: id })
+    const conflict = joined(parts.map((part) => part.conflict))
+    return { conflict, about: parts[0]?.about }
+  }),
+  staleTime: Infinity,
+  refetchOnWindowFocus: false,
+})
 
 /** In one project, or in all of them. */
 export const findQuery = (project: string | undefined, q: string) =>

@@ -7,7 +7,7 @@ import { Dialog } from '../../shared/Dialog.tsx'
 import { TextArea, TextField } from '../../shared/Field.tsx'
 import { DialogForm } from '../../shared/FormDialog.tsx'
 import { Plain } from '../../shared/Plain.tsx'
-import { Awaited, Note } from '../../shared/States.tsx'
+import { Loaded, Note } from '../../shared/States.tsx'
 import { hiddenNote, plainString } from '../../shared/plain.ts'
 import { useNow } from '../../shared/use-now.ts'
 import { approvalQuery } from '../approval-queries.ts'
@@ -24,14 +24,11 @@ const ways: readonly { value: Allow['for']; name: string }[] = [
 /** Lets the agent do this again without asking. It begins at “once”: wider is chosen, never given (Y8). */
 export function AllowDialog({ item, ...sending }: Sending & { item: Item }) {
   const query = useQuery(approvalQuery(item.id))
-  const { data } = query
   return (
     <Dialog title="Allow calls like this" onClose={sending.onClose} wide>
-      {data ? (
-        <AllowFields detail={data} {...sending} />
-      ) : (
-        <Awaited query={query} what="the call" rows={3} />
-      )}
+      <Loaded query={query} what="the call" rows={3}>
+        {(detail) => <AllowFields detail={detail} {...sending} />}
+      </Loaded>
     </Dialog>
   )
 }

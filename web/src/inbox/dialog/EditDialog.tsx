@@ -8,7 +8,7 @@ import { Dialog } from '../../shared/Dialog.tsx'
 import { SelectField, TextArea, TextField } from '../../shared/Field.tsx'
 import { DialogForm } from '../../shared/FormDialog.tsx'
 import { Plain } from '../../shared/Plain.tsx'
-import { Awaited } from '../../shared/States.tsx'
+import { Loaded } from '../../shared/States.tsx'
 import { hiddenNote, plainString } from '../../shared/plain.ts'
 import { approvalQuery } from '../approval-queries.ts'
 import { Lines } from '../item/Lines.tsx'
@@ -17,17 +17,14 @@ import type { Sending } from '../use-acts.ts'
 /** Approves something other than what was asked; the agent is told what it really was (B3). */
 export function EditDialog({ item, ...sending }: Sending & { item: Item }) {
   const query = useQuery(approvalQuery(item.id))
-  const { data } = query
   return (
     <Dialog title="Edit and approve" onClose={sending.onClose} wide>
       <p className="text-soft">
         <Plain text={item.summary} />
       </p>
-      {data ? (
-        <Editor detail={data} {...sending} />
-      ) : (
-        <Awaited query={query} what="the change" rows={3} />
-      )}
+      <Loaded query={query} what="the change" rows={3}>
+        {(detail) => <Editor detail={detail} {...sending} />}
+      </Loaded>
     </Dialog>
   )
 }

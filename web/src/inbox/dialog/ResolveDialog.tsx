@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import type { Detail, Item, OverrideType, Severity } from '../approval.ts'
+import type { OverrideType, Severity } from '#base/override.ts'
+import type { Detail, Item } from '../approval.ts'
 import type { Answer } from '../decision.ts'
 import { Choices, TextArea, useField } from '../../shared/Field.tsx'
 import { FormDialog } from '../../shared/FormDialog.tsx'
