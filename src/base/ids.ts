@@ -31,15 +31,4 @@ function createIdSequence(): () => string {
 
 export const randomHex = (bytes: number): string => randomBytes(bytes).toString('hex')
 
-const saltBytes = 16
-let pool = Buffer.alloc(0)
-let used = 0
-
-/** From a pool, since every payload of the ledger wants one and to ask the system each time costs 1.7 µs. */
-export function newSalt(): string {
-  if (used === pool.length) {
-    pool = randomBytes(256 * saltBytes)
-    used = 0
-  }
-  return pool.toString('hex', used, (used += saltBytes))
-}
+export const newSalt = (): string => randomHex(16)

@@ -1,7 +1,6 @@
 import type { Context, MiddlewareHandler } from 'hono'
 import type { HttpBindings } from '@hono/node-server'
 import type { Caller } from '#base/caller.ts'
-import type { CoworkError } from '#base/errors.ts'
 import { socketAddress } from '#identity'
 import type { Identity, Presented } from '#identity'
 
@@ -145,6 +144,7 @@ export function identifyCaller(identity: Pick<Identity, 'identify'>): Middleware
   }
 }
 
+/** What a refusal, a failure and a CoworkError have in common. */
 export type Problem = {
   readonly code: string
   readonly message: string
@@ -165,10 +165,3 @@ export type StatusOf = (code: string) => number
 
 export const refuseBy = (c: Context<Env>, statusOf: StatusOf, problem: Problem): Response =>
   refuse(c, statusOf(problem.code), problem)
-
-export const problemOf = (error: CoworkError): Problem => ({
-  code: error.code,
-  message: error.message,
-  hint: error.hint,
-  details: error.details,
-})

@@ -16,7 +16,6 @@ import {
   checkUrl,
   identifyCaller,
   keepPrivate,
-  problemOf,
   refuse,
   refuseBy,
 } from './guards.ts'
@@ -84,7 +83,7 @@ export function createHttp(deps: HttpDeps): HttpDoor {
   metrics.watch('cowork_live_listeners', 'Listeners of the live stream.', live.listeners)
 
   app.onError((error, c) => {
-    if (error instanceof CoworkError) return refuseBy(c, statusOf, problemOf(error))
+    if (error instanceof CoworkError) return refuseBy(c, statusOf, error)
     log.error('a request failed unexpectedly', { path: c.req.path, error: error.stack })
     const message = 'The request failed because of a fault in cowork; the log has the cause.'
     return refuse(c, 500, { code: 'internal', message })

@@ -7,7 +7,6 @@ import {
   checkHost,
   checkOrigin,
   checkUrl,
-  problemOf,
   refuse,
   refuseBy,
 } from './guards.ts'
@@ -28,7 +27,7 @@ type Deps = {
 export function createToolsetHttp({ guard, mcp, toolset, needsBearer, statusOf, log }: Deps) {
   const app = new Hono<Env>()
   app.onError((error, c) => {
-    if (error instanceof CoworkError) return refuseBy(c, statusOf, problemOf(error))
+    if (error instanceof CoworkError) return refuseBy(c, statusOf, error)
     log.error('a request failed unexpectedly', { path: c.req.path, error: error.stack })
     return refuse(c, 500, {
       code: 'internal',

@@ -4,15 +4,8 @@ import { plainJson, plainText } from '#base/plain.ts'
 import { McpResult } from '#base/tool.ts'
 import type { Tool } from '#base/tool.ts'
 import type { Answer } from '#dispatch'
+import type { Problem } from '../guards.ts'
 import { withEarlier } from './earlier.ts'
-
-/** What a refusal, a failure and a CoworkError have in common. */
-export type Fault = {
-  readonly code: string
-  readonly message: string
-  readonly hint?: string | undefined
-  readonly details?: Readonly<Record<string, unknown>> | undefined
-}
 
 /** Converts an answer of dispatch to a tool result. `structured` clients get the full output of every tool (SV19). */
 export function toResult(server: Server, answer: Answer, structured: boolean): CallToolResult {
@@ -72,7 +65,7 @@ const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** An error that the model can read and correct, complete in both halves (SV19). */
-export const toFault = (fault: Fault): CallToolResult => ({
+export const toFault = (fault: Problem): CallToolResult => ({
   isError: true,
   content: [{ type: 'text', text: textOf(fault) }],
   structuredContent: payloadOf(fault),
@@ -81,21 +74,21 @@ export const toFault = (fault: Fault): CallToolResult => ({
 export const isModern = (server: Server) => (server.getNegotiatedProtocolVersion() ?? '') >= '2026'
 
 /** A refusal where there is no tool's result to put it in. */
-export function toProtocolError(fault: Fault): ProtocolError {
+export function toProtocolError(fault: Problem): ProtocolError {
   const { code, message, details = {} } = fault
   if (code !== 'rpc_error') return new ProtocolError(-32000, proseOf(fault), payloadOf(fault))
   const { rpc_code: rpcCode, rpc_data: data } = details
   return new ProtocolError(typeof rpcCode === 'number' ? rpcCode : -32603, message, data)
 }
 
-export const proseOf = ({ message, hint }: Fault): string =>
+export const proseOf = ({ message, hint }: Problem): string =>
   hint === undefined ? message : `${message} ${hint}`
 
 /** Marks of the seeds for programs; they tell a model nothing that the prose does not. */
 const marks = new Set(['code', 'message', 'hint', 'error', 'auth_error', 'error_type'])
 
 /** Prose, then every detail that it does not mention. */
-function textOf(fault: Fault): string {
+function textOf(fault: Problem): string {
   const prose = proseOf(fault)
   const details = Object.entries(fault.details ?? {})
     .filter(([name, value]) => !marks.has(name) && !isMentioned(prose, value))
@@ -127,7 +120,7 @@ function isJson(text: string): boolean {
   }
 }
 
-export const payloadOf = ({ code, message, hint, details }: Fault): Record<string, unknown> => ({
+export const payloadOf = ({ code, message, hint, details }: Problem): Record<string, unknown> => ({
   // Named first so that they are read first; named last so that no detail hides them.
   ...Object.assign({ code, message, hint }, details),
   code,

@@ -1,5 +1,5 @@
 import { payloadOf, proseOf } from './answer.ts'
-import type { Fault } from './answer.ts'
+import type { Problem } from '../guards.ts'
 
 const extraHeaders: Record<number, Record<string, string>> = {
   401: { 'WWW-Authenticate': 'Bearer realm="cowork"' },
@@ -17,7 +17,7 @@ const rpcCodeOf: Record<string, number> = {
 }
 
 /** A refusal before MCP has begun: an HTTP status for the transport and a JSON-RPC error for the client. */
-export function refusal(fault: Fault, status: number, body?: unknown): Response {
+export function refusal(fault: Problem, status: number, body?: unknown): Response {
   return Response.json(
     {
       jsonrpc: '2.0',
