@@ -14,7 +14,6 @@ import { RotateAgent } from '../settings/AgentToken.tsx'
 import { useHalt } from './Paused.tsx'
 import { SetTrust } from './SetTrust.tsx'
 
-/** What one can do about an agent. */
 export function AgentActs({ agent, standing }: { agent: string; standing: Standing | undefined }) {
   const [asked, setAsked] = useState<'trust' | 'pause' | 'rotate'>()
   const isOwner = useIsOwner()

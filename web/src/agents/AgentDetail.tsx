@@ -31,7 +31,6 @@ type Props = {
   standing: Standing | undefined
 }
 
-/** One agent, in one domain at a time: how far it is trusted, why, and what one can do about it. */
 export function AgentDetail({ agent, filters, mine, standing }: Props) {
   const domain = standing?.domain
   const known = useQuery(agentsQuery).data
@@ -117,7 +116,6 @@ type DomainsProps = {
   filters: AgentFilters
 }
 
-/** Where else it works; trust is earned in each by itself. */
 const Domains = ({ mine, standing, filters }: DomainsProps) => (
   <nav
     aria-label="Domains"
@@ -153,7 +151,6 @@ const says = {
   escalate: 'A person approves each of its actions first, and each is urgent.',
 }
 
-/** What its trust means today, before how it came to be. */
 const StandingNote = ({ standing: it }: { standing: Standing }) => (
   <Note
     tone={it.mode}

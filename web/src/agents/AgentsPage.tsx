@@ -22,7 +22,6 @@ import { useRowKeys } from './use-row-keys.ts'
 const route = getRouteApi('/agents')
 const nouns = new Set(['proposal', 'approval', 'override', 'trust', 'handoff', 'look_back'])
 
-/** Who works where, and how far they are trusted there; one of them beside it, or alone on a phone. */
 export function AgentsPage() {
   const filters = route.useSearch()
   const { agent } = useParams({ strict: false })

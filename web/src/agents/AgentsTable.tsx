@@ -202,7 +202,6 @@ function Cells({ standing: it }: { standing: Standing }) {
   )
 }
 
-/** Of what it does mostly; the other classes stand in the detail. */
 function Reason({ standing: { classes } }: { standing: Standing }) {
   const normal = classes.find(({ risk }) => risk === 'normal')
   if (!normal) return null

@@ -1,7 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
-import { useState } from 'react'
 import { call } from '../api/client.ts'
-import { Button } from '../shared/Button.tsx'
+import { DialogButton } from '../shared/DialogButton.tsx'
 import { Plain } from '../shared/Plain.tsx'
 import { Section } from '../shared/Section.tsx'
 import { Loaded } from '../shared/States.tsx'
@@ -40,7 +39,6 @@ export function Permissions({ agent }: { agent: string }) {
 
 function Line({ permission: it, mayRevoke }: { permission: Permission; mayRevoke: boolean }) {
   const now = useNow()
-  const [isAsking, setAsking] = useState(false)
   return (
     <li className="flex items-center gap-3 border-b border-line py-2">
       <div className="min-w-0 flex-1">
@@ -72,27 +70,26 @@ function Line({ permission: it, mayRevoke }: { permission: Permission; mayRevoke
         </p>
       </div>
       {mayRevoke && (
-        <Button
+        <DialogButton
           size="sm"
           aria-label={`Revoke ${plainString(it.tool)}`}
-          onClick={() => setAsking(true)}
+          dialog={(close) => (
+            <Confirm
+              title={`Revoke ${plainString(it.tool)}?`}
+              action="Revoke"
+              act={async () => {
+                await call('cowork_revoke_permission', { id: it.id })
+                await queries.invalidateQueries(permissionsQuery)
+              }}
+              done="The permission is revoked."
+              onClose={close}
+            >
+              <p>The next such call asks again. What it did by it stays in the ledger.</p>
+            </Confirm>
+          )}
         >
           Revoke
-        </Button>
-      )}
-      {isAsking && (
-        <Confirm
-          title={`Revoke ${plainString(it.tool)}?`}
-          action="Revoke"
-          act={async () => {
-            await call('cowork_revoke_permission', { id: it.id })
-            await queries.invalidateQueries(permissionsQuery)
-          }}
-          done="The permission is revoked."
-          onClose={() => setAsking(false)}
-        >
-          <p>The next such call asks again. What it did by it stays in the ledger.</p>
-        </Confirm>
+        </DialogButton>
       )}
     </li>
   )

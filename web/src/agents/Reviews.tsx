@@ -11,11 +11,10 @@ import { qualityQuery } from './agent-queries.ts'
 import { daysOf } from './TrustHistory.tsx'
 import { severities } from '#base/override.ts'
 import type { Severity } from '#base/override.ts'
-import { Sideways } from '../shared/Sideways.tsx'
+import { AsTable } from '../shared/AsTable.tsx'
 
 type Props = { standing: Standing; filters: AgentFilters }
 
-/** What people decided about its work, how fast, and why they said no. */
 export function Reviews({ standing: { agent_id: agent, domain }, filters }: Props) {
   const days = daysOf(filters)
   const query = useQuery(qualityQuery(agent, domain, days))
@@ -118,7 +117,6 @@ const shades: Record<Severity, string> = {
   critical: 'bg-escalate',
 }
 
-/** Why people said no, by type; each bar in parts by severity, and the same in words beside it. */
 function OverrideBars({ quality, days }: { quality: Quality; days: number }) {
   const bars = barsOf(quality)
   if (bars.length === 0) return null
@@ -139,7 +137,20 @@ function OverrideBars({ quality, days }: { quality: Quality; days: number }) {
             </li>
           ))}
         </ul>
-        <AsTable bars={bars} />
+        <AsTable
+          label="Overrides as a table"
+          heads={['Type', ...severities.map((severity) => severityWords[severity]), 'All']}
+        >
+          {bars.map(({ type, total, parts }) => (
+            <tr key={type}>
+              <td className="whitespace-nowrap">{overrideWords[type].name}</td>
+              {parts.map(({ severity, count }) => (
+                <td key={severity}>{count}</td>
+              ))}
+              <td>{total}</td>
+            </tr>
+          ))}
+        </AsTable>
       </figure>
     </Section>
   )
@@ -168,35 +179,3 @@ function Bar({ bar: { type, total, parts }, most }: { bar: OverrideBar; most: nu
     </li>
   )
 }
-
-const AsTable = ({ bars }: { bars: readonly OverrideBar[] }) => (
-  <details>
-    <summary className="w-fit text-xs text-soft">As a table</summary>
-    <Sideways label="Overrides as a table" className="mt-1">
-      <table className="w-full text-left text-xs [&_td]:border-t [&_td]:border-line [&_td]:py-0.5 [&_td]:pr-4 [&_th]:py-0.5 [&_th]:pr-4">
-        <thead className="text-faint">
-          <tr>
-            <th className="font-semibold">Type</th>
-            {severities.map((severity) => (
-              <th key={severity} className="font-semibold">
-                {severityWords[severity]}
-              </th>
-            ))}
-            <th className="font-semibold">All</th>
-          </tr>
-        </thead>
-        <tbody>
-          {bars.map(({ type, total, parts }) => (
-            <tr key={type}>
-              <td className="whitespace-nowrap">{overrideWords[type].name}</td>
-              {parts.map(({ severity, count }) => (
-                <td key={severity}>{count}</td>
-              ))}
-              <td>{total}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </Sideways>
-  </details>
-)

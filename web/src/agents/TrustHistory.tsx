@@ -3,9 +3,9 @@ import { nextFall, pointOf } from './history.ts'
 import type { History } from './history.ts'
 import type { AgentFilters, Standing } from './standing.ts'
 import { score } from '../inbox/text.ts'
+import { AsTable } from '../shared/AsTable.tsx'
 import { Plain } from '../shared/Plain.tsx'
 import { Section } from '../shared/Section.tsx'
-import { Sideways } from '../shared/Sideways.tsx'
 import { Loaded } from '../shared/States.tsx'
 import { Views } from '../shared/Views.tsx'
 import { fullTime } from '../shared/time.ts'
@@ -31,7 +31,7 @@ export function TrustHistory({ standing, filters }: Props) {
           <>
             <HistoryChart history={data} days={days} now={now} />
             <p className="text-xs text-soft">{nextFall(data, now)}</p>
-            <AsTable history={data} />
+            <Numbers history={data} />
           </>
         )}
       </Loaded>
@@ -54,42 +54,32 @@ function Periods({ filters }: { filters: AgentFilters }) {
   )
 }
 
-const AsTable = ({ history: { points, projection } }: { history: History }) => (
-  <details>
-    <summary className="w-fit text-xs text-soft">As a table</summary>
-    <Sideways label="Trust over time as a table" className="mt-1 max-h-60">
-      <table className="w-full text-left text-xs [&_td]:border-t [&_td]:border-line [&_td]:py-0.5 [&_td]:pr-4 [&_th]:py-0.5 [&_th]:pr-4">
-        <thead className="text-faint">
-          <tr>
-            <th className="font-semibold">When</th>
-            <th className="font-semibold">Trust</th>
-            <th className="font-semibold">What happened</th>
-          </tr>
-        </thead>
-        <tbody>
-          {projection
-            .filter((_, ahead) => ahead > 0 && ahead % 5 === 0)
-            .toReversed()
-            .map(({ at, score: value }) => (
-              <tr key={at} className="text-soft">
-                <td className="whitespace-nowrap">{fullTime(Date.parse(at))}</td>
-                <td>{score(value)}</td>
-                <td>if idle until then</td>
-              </tr>
-            ))}
-          {points.toReversed().map(({ at, score: value, ...point }, index) => (
-            // Two decisions may fall into one millisecond, and none ever moves.
-            // oxlint-disable-next-line react/no-array-index-key
-            <tr key={`${at} ${index}`}>
-              <td className="whitespace-nowrap">{fullTime(Date.parse(at))}</td>
-              <td>{score(value)}</td>
-              <td>
-                <Plain text={point.cause === 'before' ? 'As it was before' : pointOf(point).says} />
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </Sideways>
-  </details>
+const Numbers = ({ history: { points, projection } }: { history: History }) => (
+  <AsTable
+    label="Trust over time as a table"
+    heads={['When', 'Trust', 'What happened']}
+    className="max-h-60"
+  >
+    {projection
+      .filter((_, ahead) => ahead > 0 && ahead % 5 === 0)
+      .toReversed()
+      .map(({ at, score: value }) => (
+        <tr key={at} className="text-soft">
+          <td className="whitespace-nowrap">{fullTime(Date.parse(at))}</td>
+          <td>{score(value)}</td>
+          <td>if idle until then</td>
+        </tr>
+      ))}
+    {points.toReversed().map(({ at, score: value, ...point }, index) => (
+      // Two decisions may fall into one millisecond, and none ever moves.
+      // oxlint-disable-next-line react/no-array-index-key
+      <tr key={`${at} ${index}`}>
+        <td className="whitespace-nowrap">{fullTime(Date.parse(at))}</td>
+        <td>{score(value)}</td>
+        <td>
+          <Plain text={point.cause === 'before' ? 'As it was before' : pointOf(point).says} />
+        </td>
+      </tr>
+    ))}
+  </AsTable>
 )

@@ -25,13 +25,11 @@ export const standingsQuery = queryOptions({
 /** Everything about one agent in one domain begins like this, so that all of it is read again at once. */
 export const pairKey = (agent: string, domain: string) => ['pair', agent, domain] as const
 
-/** Reads again what a person changed by hand about an agent in a domain. */
 export async function refreshTrust(agent: string, domain: string): Promise<void> {
   await queries.invalidateQueries(standingsQuery)
   await queries.invalidateQueries({ queryKey: pairKey(agent, domain) })
 }
 
-/** What one agent may do alone in one domain, by class of risk. */
 export const classesQuery = (agent: string, domain: string) =>
   queryOptions({
     queryKey: [...pairKey(agent, domain), 'classes'],

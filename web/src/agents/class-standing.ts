@@ -56,11 +56,9 @@ export function checksText({ checks }: Pick<ClassStanding, 'checks'>): string | 
   return unread === 1 ? '1 check waits' : `${unread} checks wait`
 }
 
-/** Whether there is something that a person could forgive. */
 export const isForgivable = ({ strikes, credit, kinds }: ClassStanding): boolean =>
   strikes.now > 0 || credit.now < 0 || kinds.some((kind) => kind.credit < 0)
 
-/** What forgiving takes away. */
 export function forgivenText({ strikes, credit }: ClassStanding): string {
   const parts = [
     strikes.now > 0 && (strikes.now === 1 ? 'its strike' : `its ${strikes.now} strikes`),

@@ -1,4 +1,5 @@
 import type { ToolResults } from '#wire'
+import { searchText } from '../shared/search-text.ts'
 
 /** The classes say more than `by_risk`. */
 type Status = Omit<ToolResults['cowork_status']['trust'][number], 'by_risk'>
@@ -60,10 +61,7 @@ export type AgentFilters = {
 
 /** Reads the address; what it cannot mean is left out, so that no link leads to an error. */
 export function agentFiltersOf(search: Record<string, unknown>): AgentFilters {
-  const text = (name: string) => {
-    const given = search[name]
-    return typeof given === 'string' && given.trim() !== '' ? given.slice(0, 200) : undefined
-  }
+  const text = (name: string) => searchText(search, name)
   const [q, domain, sort, days] = [text('q'), text('domain'), text('sort'), text('days')]
   return {
     ...(q !== undefined && { q }),

@@ -143,7 +143,6 @@ export async function assured<T>(act: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Calls a tool by the path every call takes. */
 export function call<Name extends ToolName>(tool: Name, args?: object): Promise<ToolResults[Name]>
 export function call(tool: string, args?: object): Promise<unknown>
 export function call(tool: string, args: object = {}): Promise<unknown> {

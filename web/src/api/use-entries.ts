@@ -36,7 +36,6 @@ export function useEntries(
   }, [rest])
 }
 
-/** Reads a query again when entries came that matter to it. */
 export const useRefetch = (
   matters: (entry: Entry) => boolean,
   { queryKey }: { readonly queryKey: QueryKey },

@@ -18,7 +18,6 @@ import { Proof } from './Proof.tsx'
 
 const route = getRouteApi('/audit/$seq')
 
-/** One entry: beside the list, or a page of its own on a phone. */
 export function EntryDetail() {
   const { seq } = route.useParams()
   const query = useQuery(entryQuery(seq))

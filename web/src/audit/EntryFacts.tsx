@@ -13,7 +13,6 @@ import { Section } from '../shared/Section.tsx'
 import { Sideways } from '../shared/Sideways.tsx'
 import { Note } from '../shared/States.tsx'
 
-/** Everything the entry says of itself, who and when first. */
 export function Facts({ entry }: { entry: Entry }) {
   const { actor, domain, subject, data = {}, ids = {} } = entry
   const outcome = outcomeOf(entry)
@@ -88,7 +87,6 @@ const Id = ({ name, id }: { name: string; id: string }) => (
   </Fact>
 )
 
-/** A value that leads to all entries that share it. */
 const Only = ({ filters, children }: { filters: Filters; children: ReactNode }) => (
   <Link
     to="/audit"

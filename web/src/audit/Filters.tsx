@@ -149,7 +149,6 @@ const names: Record<Exclude<FilterName, 'kind'>, string> = {
   proposal: 'proposal',
 }
 
-/** What narrows the list, each with a way out. */
 export function FilterChips({ filters }: { filters: Filters }) {
   const set = filterNames
     .filter((name) => name !== 'kind')

@@ -12,7 +12,6 @@ import type { Fault, Verification, Verify } from './use-verify.ts'
 const count = (n: number) => n.toLocaleString()
 const entries = (n: number) => `${count(n)} ${n === 1 ? 'entry' : 'entries'}`
 
-/** How the check goes and how it ended, above the list until it is put away. */
 export function VerifyStrip({ verify: { state, start, stop } }: { verify: Verify }) {
   if (state.status === 'idle') return null
   if (state.status === 'running')

@@ -77,7 +77,6 @@ export function filtersOf(search: Record<string, unknown>): Filters {
   return Object.fromEntries(Object.entries(found).filter(([, value]) => value !== undefined))
 }
 
-/** What it asks the API for. */
 export function queryOf(filters: Filters): Query {
   const { actor, domain, subject, q, call, proposal, from, to } = filters
   const until = midnight(to)

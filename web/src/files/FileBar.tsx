@@ -10,7 +10,6 @@ import { diskKey } from './file-queries.ts'
 
 type Props = { view: FilesView; root: string; onAdd: (() => void) | undefined }
 
-/** Where one is, and what one looks for. */
 export function FileBar({ view, root, onAdd }: Props) {
   const navigate = useNavigate()
   const find = (q: string) => {
@@ -56,7 +55,6 @@ const ways = [
   ['content', 'Content'],
 ] as const
 
-/** Where, and in names or in what they hold. */
 function Scope({ view }: { view: FilesView }) {
   const { in: where, by, ...others } = withoutFile(view)
   return (

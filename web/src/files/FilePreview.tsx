@@ -31,7 +31,6 @@ type Props = { path: string; view: FilesView; mayChange: boolean }
 /** Whoever closes a file to agents can still take back what they did to it. */
 const isClosed = ({ code }: ApiError) => code === 'no_grant' || code === 'root_replaced'
 
-/** One file: what it is, and as much of it as can be shown. */
 export function FilePreview({ path, view, mayChange }: Props) {
   const remove = useRemove(path, view)
   // What is on its way to the trash is not looked for again.

@@ -6,6 +6,7 @@ import type { Version } from './file.ts'
 import { nameOf } from './path.ts'
 import { sizeText } from './byte-size.ts'
 import { Button } from '../shared/Button.tsx'
+import { DialogButton } from '../shared/DialogButton.tsx'
 import { DiffView } from '../shared/DiffView.tsx'
 import { Plain } from '../shared/Plain.tsx'
 import { Section } from '../shared/Section.tsx'
@@ -74,7 +75,6 @@ type LineProps = Props & {
 function Line(props: LineProps) {
   const { version, until, shortUntil, path, mayChange, isCompared, onCompare } = props
   const now = useNow()
-  const [isAsking, setAsking] = useState(false)
   const at = Date.parse(version.replaced_at)
   const when = fullTime(at)
   return (
@@ -99,36 +99,35 @@ function Line(props: LineProps) {
             Compare
           </Button>
           {mayChange && (
-            <Button
+            <DialogButton
               size="sm"
               icon="undo"
               aria-label={`Restore the version until ${until}`}
-              onClick={() => setAsking(true)}
+              dialog={(close) => (
+                <Confirm
+                  title="Restore this version?"
+                  action="Restore"
+                  act={async () => {
+                    const version_id = version.version_id
+                    await callFiles('file_restore_version', { path, version_id })
+                    await queries.invalidateQueries({ queryKey: diskKey })
+                  }}
+                  done={`${plainString(nameOf(path))} is what it was.`}
+                  onClose={close}
+                >
+                  <p>
+                    <Plain text={nameOf(path)} /> is again what it was until {when},{' '}
+                    {sizeText(version.size_bytes)}. What it is now is kept as a version.
+                  </p>
+                </Confirm>
+              )}
             >
               Restore
-            </Button>
+            </DialogButton>
           )}
         </span>
       </div>
       {isCompared && <Compared path={path} version={version.version_id} />}
-      {isAsking && (
-        <Confirm
-          title="Restore this version?"
-          action="Restore"
-          act={async () => {
-            const version_id = version.version_id
-            await callFiles('file_restore_version', { path, version_id })
-            await queries.invalidateQueries({ queryKey: diskKey })
-          }}
-          done={`${plainString(nameOf(path))} is what it was.`}
-          onClose={() => setAsking(false)}
-        >
-          <p>
-            <Plain text={nameOf(path)} /> is again what it was until {when},{' '}
-            {sizeText(version.size_bytes)}. What it is now is kept as a version.
-          </p>
-        </Confirm>
-      )}
     </li>
   )
 }

@@ -10,7 +10,6 @@ const tabs = [
   { to: '/files/size', name: 'Size' },
 ] as const
 
-/** What agents have of their own, what they were given, what they threw away. */
 export function FilesPage() {
   useRefetch(changesDisk, { queryKey: diskKey })
   useRefetch(changesDisk, trashQuery)

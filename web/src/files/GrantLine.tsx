@@ -1,11 +1,10 @@
 import { Link } from '@tanstack/react-router'
-import { useState } from 'react'
 import { queries } from '../api/queries.ts'
 import { callFiles } from './call.ts'
 import type { Grant } from './file.ts'
 import { forWhom, isUnused, lastsText, meansText, originText, permissionName } from './grant.ts'
 import { countText } from './byte-size.ts'
-import { Button } from '../shared/Button.tsx'
+import { DialogButton } from '../shared/DialogButton.tsx'
 import { Chip } from '../shared/Chips.tsx'
 import { Plain } from '../shared/Plain.tsx'
 import { plainString } from '../shared/plain.ts'
@@ -23,7 +22,6 @@ type Props = { grant: Grant; mayRevoke: boolean }
 
 export function GrantLine({ grant, mayRevoke }: Props) {
   const now = useNow()
-  const [isAsking, setAsking] = useState(false)
   const { permission, path } = grant
   const isDenied = permission === 'deny'
   const means = meansText(grant.agent, permission)
@@ -74,38 +72,37 @@ export function GrantLine({ grant, mayRevoke }: Props) {
         </p>
       </div>
       {mayRevoke && (
-        <Button
+        <DialogButton
           size="sm"
           aria-label={`Revoke ${plainString(path)}`}
-          onClick={() => setAsking(true)}
+          dialog={(close) => (
+            <Confirm
+              title={isDenied ? 'Let it ask again?' : 'Revoke this grant?'}
+              action={isDenied ? 'Let it ask' : 'Revoke'}
+              act={async () => {
+                const { message } = await callFiles('revoke_grant', { grant_id: grant.id })
+                if (message !== undefined) toast(message, true)
+                await queries.invalidateQueries(grantsQuery)
+              }}
+              done={isDenied ? 'It may ask again.' : 'The grant is revoked.'}
+              onClose={close}
+            >
+              <p className="break-all text-text">
+                <Plain text={path} />
+              </p>
+              <p>
+                <Plain text={means} />
+              </p>
+              <p>
+                {isDenied
+                  ? 'The next request for it waits in the Inbox.'
+                  : 'Reads and writes under way end within a second. What it did stays in the ledger.'}
+              </p>
+            </Confirm>
+          )}
         >
           Revoke
-        </Button>
-      )}
-      {isAsking && (
-        <Confirm
-          title={isDenied ? 'Let it ask again?' : 'Revoke this grant?'}
-          action={isDenied ? 'Let it ask' : 'Revoke'}
-          act={async () => {
-            const { message } = await callFiles('revoke_grant', { grant_id: grant.id })
-            if (message !== undefined) toast(message, true)
-            await queries.invalidateQueries(grantsQuery)
-          }}
-          done={isDenied ? 'It may ask again.' : 'The grant is revoked.'}
-          onClose={() => setAsking(false)}
-        >
-          <p className="break-all text-text">
-            <Plain text={path} />
-          </p>
-          <p>
-            <Plain text={means} />
-          </p>
-          <p>
-            {isDenied
-              ? 'The next request for it waits in the Inbox.'
-              : 'Reads and writes under way end within a second. What it did stays in the ledger.'}
-          </p>
-        </Confirm>
+        </DialogButton>
       )}
     </li>
   )

@@ -13,7 +13,6 @@ import { useGrantRoot } from './use-grant-root.ts'
 
 const route = getRouteApi('/files/')
 
-/** A folder and the file that is read, side by side; on a phone one at a time. */
 export function WorkspacePage() {
   const view = route.useSearch()
   const navigate = useNavigate()

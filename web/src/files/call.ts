@@ -2,7 +2,6 @@ import type { ToolName, ToolResults } from '#wire'
 import { ApiError, call } from '../api/client.ts'
 import { forPerson } from './file-error.ts'
 
-/** Calls a tool of the files for the person at the screen. */
 export async function callFiles<Name extends ToolName>(
   tool: Name,
   args: object = {},

@@ -47,7 +47,6 @@ const ofTools: Readonly<Record<string, Readonly<Record<string, Words>>>> = {
   },
 }
 
-/** The same refusal in words for a person. */
 export const forPerson = (tool: string, problem: Problem): Problem => ({
   ...problem,
   ...(ofTools[tool]?.[problem.code] ?? words[problem.code]),

@@ -64,7 +64,6 @@ export const usageQuery = (path: string) =>
 export const versionsQuery = (path: string) =>
   diskQuery(['versions', path], async () => (await callFiles('file_versions', { path })).versions)
 
-/** What it is now, against what it was. */
 export const versionDiffQuery = (path: string, version: string) =>
   diskQuery(['diff', path, version], () => callFiles('file_diff', { path, version_id: version }))
 

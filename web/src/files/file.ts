@@ -24,7 +24,6 @@ export const isFolder = ({ type }: Pick<Listed, 'type'>): boolean => type === 'd
 export const kindOf = ({ type }: Pick<Listed, 'type'>): 'link' | 'no file' | undefined =>
   type === 'directory' || type === 'file' ? undefined : type === 'link' ? 'link' : 'no file'
 
-/** What became of one thing that was to go for good. */
 export function purgedText(name: string, { left_in: left = [] }: Purged): string {
   if (left.length === 0) return `${name} is gone.`
   return `${name} is gone from the trash, but some of it could not be removed from ${left.join(', ')}.`

@@ -20,11 +20,9 @@ const meanings: Record<Permission, (what: string) => string> = {
 
 export const permissionName = (permission: Permission): string => names[permission]
 
-/** What comes of it, in a sentence. */
 export const meansText = (agent: string, permission: Permission, what = 'it'): string =>
   `${agent === '*' ? 'Every agent' : agent} ${meanings[permission](what)}.`
 
-/** Who it is for, in the words of a sentence. */
 export const forWhom = ({ agent }: Pick<Grant, 'agent'>): string =>
   agent === '*' ? 'every agent' : agent
 
@@ -42,7 +40,6 @@ const origins: Record<string, string> = {
 export const originText = ({ granted_by: by }: Pick<Grant, 'granted_by'>): string =>
   origins[by] ?? by
 
-/** A lasting grant that nobody has used for long. */
 export function isUnused(grant: Grant, now: number): boolean {
   if (grant.scope === 'session' || grant.expires_at !== null || grant.permission === 'deny')
     return false

@@ -48,7 +48,6 @@ const places = {
   all: { name: 'All', said: 'in the workspace and in what is granted' },
 } as const
 
-/** Where it is looked for, in words. */
 export const placeOf = ({ path, in: where }: FilesView): string =>
   where === undefined && path !== undefined ? `in ${path}` : places[where ?? 'workspace'].said
 

@@ -7,7 +7,6 @@ import type { Inbox } from './use-inbox.ts'
 
 const number = new Intl.NumberFormat()
 
-/** What the list shows: which kinds, which words, and whether it still waits. */
 export function InboxBar({ filters, inbox }: { filters: InboxFilters; inbox: Inbox }) {
   const { view, ...others } = filters
   const isWaiting = view === undefined

@@ -9,7 +9,6 @@ const hints = [
   ['?', 'all keys'],
 ] as const
 
-/** Beside the list while nothing is open: how much there is, and how to begin. */
 export function NothingOpen({ inbox }: { inbox: Inbox }) {
   const { all = 0 } = inbox.counts
   if (inbox.status !== 'success' || all === 0) return <div className="flex-1 max-md:hidden" />

@@ -29,7 +29,6 @@ const answered: Record<Answer, string> = {
   skip: 'Skipped',
 }
 
-/** How a check was answered; nothing while it waits. */
 export function answerOf({ status, reason }: Pick<Item, 'status' | 'reason'>): Answer | undefined {
   if (status === 'approved') return reason === reasons.skip ? 'skip' : 'confirm'
   if (status === 'rejected') return reason === reasons.differently ? 'differently' : 'wrong'
@@ -45,7 +44,6 @@ export function answeredWord(item: Pick<Item, 'status' | 'reason'>): string | un
 export const isWaiting = ({ status, held }: Item): boolean => status === 'pending' && !held
 const count = (number: number, one: string) => `${number} ${one}${number === 1 ? '' : 's'}`
 
-/** What the group is called: the checks of an agent, or one look-back. */
 export function checksTitle(items: readonly [Item, ...Item[]]): string {
   const [{ requester, look_back: lookBack }] = items
   return lookBack === undefined

@@ -1,4 +1,5 @@
 import type { Counts, Item } from './approval.ts'
+import { searchText } from '../shared/search-text.ts'
 
 /** What the Inbox shows, as its address says it. Without a view it is what waits. */
 export type InboxFilters = {
@@ -28,13 +29,7 @@ export function kindLabel(kind: string, number: 'one' | 'many' = 'one'): string 
 
 /** Reads the address; what it cannot mean is left out, so that no link leads to an error. */
 export function inboxFiltersOf(search: Record<string, unknown>): InboxFilters {
-  const text = (name: string) => {
-    const given = search[name]
-    return typeof given === 'string' && given.trim() !== '' ? given.slice(0, 200) : undefined
-  }
-  const kind = text('kind')
-  const q = text('q')
-  const view = text('view')
+  const [kind, q, view] = ['kind', 'q', 'view'].map((name) => searchText(search, name))
   return {
     ...(kind !== undefined && /^[a-z_]{1,40}$/.test(kind) && { kind }),
     ...(q !== undefined && { q }),

@@ -4,7 +4,6 @@ import { isUrgent } from './notification.ts'
 import { isPending, useQueue } from './queue.ts'
 import { snoozed } from './snooze-store.ts'
 
-/** What waits for this person now, and what they put off. */
 export function useWaiting(): { waiting: Item[]; asleep: Item[]; total: number; urgent: number } {
   const { items, counts, isWhole } = useQueue()
   const putOff = useSyncExternalStore(snoozed.subscribe, snoozed.get)

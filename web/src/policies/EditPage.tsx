@@ -15,7 +15,6 @@ import { Problems, YamlEditor } from './YamlEditor.tsx'
 import { SavePolicies } from './SavePolicies.tsx'
 import { WhatItDoes } from './WhatItDoes.tsx'
 
-/** Another version: written here, tried on what happened, and only then saved. */
 export function EditPage() {
   const listed = useQuery(policiesQuery)
   const active = listed.data?.active?.version

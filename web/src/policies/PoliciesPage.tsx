@@ -7,7 +7,6 @@ import { useRefetch } from '../api/use-entries.ts'
 
 const draftMark = <span className="text-xs font-normal text-suggest">draft</span>
 
-/** What agents may do where: read it, try another, look back. */
 export function PoliciesPage() {
   const hasDraft = useSyncExternalStore(draft.subscribe, draft.get) !== undefined
   // A permission that is approved in the inbox is a mapping too.

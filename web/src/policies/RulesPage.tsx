@@ -101,7 +101,6 @@ const effects: Record<
 
 type Props = { policy: Policy; mappings: readonly Mapping[] }
 
-/** One rule set: what it demands, what breaking it does, and whom it binds. */
 function PolicyRules({ policy, mappings }: Props) {
   const { id, description, mode, rules = [], reasoning_schema: schema } = policy
   const heading = useId()

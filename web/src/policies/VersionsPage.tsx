@@ -20,7 +20,6 @@ import { diffQuery, textQuery, versionsQuery } from './policy-queries.ts'
 
 const route = getRouteApi('/policies/versions')
 
-/** What was in force when, by whom and why, and what each of them changed. */
 export function VersionsPage() {
   const query = useQuery(versionsQuery)
   return (

@@ -95,7 +95,6 @@ function keepIndent(event: KeyboardEvent<HTMLTextAreaElement>) {
 
 const most = 20
 
-/** What is wrong and where; a press leads there. */
 export const Problems = ({ problems }: { problems: readonly TextProblem[] }) =>
   problems.length === 0 ? null : (
     <section

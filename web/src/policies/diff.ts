@@ -23,7 +23,6 @@ export function diffLines(diff: string): DiffLine[] {
   })
 }
 
-/** How much it is, before one reads it. */
 export function sizeOf(lines: readonly DiffLine[]): { more: number; less: number } {
   return {
     more: lines.filter(({ sign }) => sign === '+').length,

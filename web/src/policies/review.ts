@@ -22,7 +22,6 @@ export async function review(text: string, days: number): Promise<Review> {
   return { text, lines: diffLines(diff), replayed: await replay(text, days) }
 }
 
-/** What the daemon refused in a text, each at its place; undefined where it was something else. */
 export function problemsOf(error: unknown, text: string): TextProblem[] | undefined {
   if (!(error instanceof ApiError) || error.code !== 'policy_invalid') return undefined
   const { problems } = error.details

@@ -41,7 +41,6 @@ export const stepsOf = (path: string): (string | number)[] =>
 
 export type Named = { readonly path: string; readonly message: string }
 
-/** What the daemon found, each with its place in the text. */
 export function located(text: string, found: readonly Named[]): TextProblem[] {
   const { placeOf } = readText(text)
   return found

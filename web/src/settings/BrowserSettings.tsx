@@ -1,6 +1,7 @@
 import { useSyncExternalStore } from 'react'
 import type { ReactNode } from 'react'
 import { look } from '../shared/appearance.ts'
+import type { Look } from '../shared/appearance.ts'
 import { Choices } from '../shared/Field.tsx'
 import { SettingsSection } from './SettingsSection.tsx'
 import { ShortcutList } from '../shell/ShortcutList.tsx'
@@ -9,59 +10,74 @@ import type { Notifying } from '../inbox/notification-switch.ts'
 import { Note } from '../shared/States.tsx'
 import { toastProblem } from '../shared/toast.ts'
 
-export function Appearance() {
-  const { theme, density, motion } = useSyncExternalStore(look.subscribe, look.get)
+export const Appearance = () => (
+  <SettingsSection title="Appearance" lead="Kept in this browser.">
+    <div className="border-t border-line">
+      <LookSetting
+        of="theme"
+        name="Theme"
+        detail="Light, dark, or as the system is."
+        values={['system', 'light', 'dark']}
+      />
+      <LookSetting
+        of="density"
+        name="Density"
+        detail="How much stands in a list at once."
+        values={['calm', 'compact']}
+      />
+      <LookSetting
+        of="motion"
+        name="Motion"
+        detail="Short, and off where the system asks for less."
+        values={['system', 'off']}
+      />
+    </div>
+  </SettingsSection>
+)
+
+export const Shortcuts = () => (
+  <SettingsSection title="Shortcuts" lead="Everything here works by keyboard.">
+    <div className="border-t border-line">
+      <LookSetting
+        of="keys"
+        name="Single keys"
+        detail="Switch them off if you dictate, or type them by accident."
+        values={['on', 'off']}
+      />
+    </div>
+    <div className="grid gap-5 pt-5">
+      <ShortcutList />
+    </div>
+  </SettingsSection>
+)
+
+const choicesOf = <T extends string>(values: readonly T[]) =>
+  values.map((value) => ({ value, label: value.charAt(0).toUpperCase() + value.slice(1) }))
+
+type LookProps<Name extends keyof Look> = {
+  of: Name
+  name: string
+  detail: string
+  values: readonly Look[Name][]
+}
+
+function LookSetting<Name extends keyof Look>({ of, name, detail, values }: LookProps<Name>) {
+  const current = useSyncExternalStore(look.subscribe, look.get)
   return (
-    <SettingsSection title="Appearance" lead="Kept in this browser.">
-      <div className="border-t border-line">
-        <Setting name="Theme" detail="Light, dark, or as the system is.">
-          <Choices
-            label="Theme"
-            value={theme}
-            choices={[
-              { value: 'system', label: 'System' },
-              { value: 'light', label: 'Light' },
-              { value: 'dark', label: 'Dark' },
-            ]}
-            onChoose={(value) => look.change({ theme: value })}
-          />
-        </Setting>
-        <Setting name="Density" detail="How much stands in a list at once.">
-          <Choices
-            label="Density"
-            value={density}
-            choices={[
-              { value: 'calm', label: 'Calm' },
-              { value: 'compact', label: 'Compact' },
-            ]}
-            onChoose={(value) => look.change({ density: value })}
-          />
-        </Setting>
-        <Setting name="Motion" detail="Short, and off where the system asks for less.">
-          <Choices
-            label="Motion"
-            value={motion}
-            choices={[
-              { value: 'system', label: 'System' },
-              { value: 'off', label: 'Off' },
-            ]}
-            onChoose={(value) => look.change({ motion: value })}
-          />
-        </Setting>
-      </div>
-    </SettingsSection>
+    <Setting name={name} detail={detail}>
+      <Choices
+        label={name}
+        value={current[of]}
+        choices={choicesOf(values)}
+        onChoose={(value) => look.change({ [of]: value })}
+      />
+    </Setting>
   )
 }
 
-const Setting = ({
-  name,
-  detail,
-  children,
-}: {
-  name: string
-  detail: string
-  children: ReactNode
-}) => (
+type SettingProps = { name: string; detail: string; children: ReactNode }
+
+const Setting = ({ name, detail, children }: SettingProps) => (
   <div className="flex flex-wrap items-center gap-x-6 gap-y-2 border-b border-line py-3">
     <div className="min-w-48 flex-1">
       <p className="font-[550]">{name}</p>
@@ -70,33 +86,6 @@ const Setting = ({
     {children}
   </div>
 )
-
-export function Shortcuts() {
-  const { keys } = useSyncExternalStore(look.subscribe, look.get)
-  return (
-    <SettingsSection title="Shortcuts" lead="Everything here works by keyboard.">
-      <div className="border-t border-line">
-        <Setting
-          name="Single keys"
-          detail="Switch them off if you dictate, or type them by accident."
-        >
-          <Choices
-            label="Single keys"
-            value={keys}
-            choices={[
-              { value: 'on', label: 'On' },
-              { value: 'off', label: 'Off' },
-            ]}
-            onChoose={(value) => look.change({ keys: value })}
-          />
-        </Setting>
-      </div>
-      <div className="grid gap-5 pt-5">
-        <ShortcutList />
-      </div>
-    </SettingsSection>
-  )
-}
 
 const why: Partial<Record<Notifying, string>> = {
   blocked:
@@ -123,10 +112,7 @@ export function DesktopNotices() {
             <Choices
               label="On this desktop"
               value={state === 'on' ? 'on' : 'off'}
-              choices={[
-                { value: 'on', label: 'On' },
-                { value: 'off', label: 'Off' },
-              ]}
+              choices={choicesOf(['on', 'off'] as const)}
               onChoose={(choice) => void notifying.turn(choice).catch(toastProblem)}
             />
           )}

@@ -5,7 +5,6 @@ import { Dialog, DialogActions } from '../shared/Dialog.tsx'
 
 type Props = { title: string; link: string; onClose: () => void; children: ReactNode }
 
-/** A link to take along; the children say for whom and for how long. */
 export const LinkDialog = ({ title, link, onClose, children }: Props) => (
   <Dialog title={title} onClose={onClose}>
     <p className="text-soft">{children}</p>

@@ -4,6 +4,7 @@ import { call } from '../api/client.ts'
 import { browserName } from '../shared/client-name.ts'
 import { hasPasskeys, registerPasskey } from '../api/passkey.ts'
 import { Button } from '../shared/Button.tsx'
+import { DialogButton } from '../shared/DialogButton.tsx'
 import { TextField, useField } from '../shared/Field.tsx'
 import { Icon } from '../shared/Icon.tsx'
 import { Plain } from '../shared/Plain.tsx'
@@ -91,7 +92,6 @@ function AddPasskey({ onClose }: { onClose: () => void }) {
 function PasskeyItem({ passkey }: { passkey: Passkey }) {
   const now = useNow()
   const me = useQuery(meQuery).data?.person.id
-  const [isRemoving, setRemoving] = useState(false)
   const used = passkey.last_used_at
   return (
     <Item
@@ -105,20 +105,23 @@ function PasskeyItem({ passkey }: { passkey: Passkey }) {
         </>
       }
     >
-      <Button size="sm" aria-label={`Remove ${passkey.name}`} onClick={() => setRemoving(true)}>
+      <DialogButton
+        size="sm"
+        aria-label={`Remove ${passkey.name}`}
+        dialog={(close) => (
+          <Confirm
+            title={`Remove the passkey ${passkey.name}?`}
+            action="Remove"
+            act={() => call('cowork_remove_passkey', { id: passkey.id })}
+            done="The passkey is removed."
+            onClose={close}
+          >
+            <p>Without any passkey, changes to people and agents no longer ask for one.</p>
+          </Confirm>
+        )}
+      >
         Remove
-      </Button>
-      {isRemoving && (
-        <Confirm
-          title={`Remove the passkey ${passkey.name}?`}
-          action="Remove"
-          act={() => call('cowork_remove_passkey', { id: passkey.id })}
-          done="The passkey is removed."
-          onClose={() => setRemoving(false)}
-        >
-          <p>Without any passkey, changes to people and agents no longer ask for one.</p>
-        </Confirm>
-      )}
+      </DialogButton>
     </Item>
   )
 }

@@ -4,6 +4,7 @@ import type { ToolResults } from '#wire'
 import { call } from '../api/client.ts'
 import { browserName } from '../shared/client-name.ts'
 import { Button } from '../shared/Button.tsx'
+import { DialogButton } from '../shared/DialogButton.tsx'
 import { Chip } from '../shared/Chips.tsx'
 import { Icon } from '../shared/Icon.tsx'
 import { Loaded } from '../shared/States.tsx'
@@ -65,7 +66,6 @@ export function Sessions() {
 
 function SessionItem({ session }: { session: ListedSession }) {
   const now = useNow()
-  const [isRevoking, setRevoking] = useState(false)
   const device = browserName(session.user_agent) ?? session.user_agent
   return (
     <Item
@@ -93,27 +93,26 @@ function SessionItem({ session }: { session: ListedSession }) {
           Sign out
         </Button>
       ) : (
-        <Button
+        <DialogButton
           size="sm"
           aria-label={`Revoke ${device} of ${session.name}`}
-          onClick={() => setRevoking(true)}
+          dialog={(close) => (
+            <Confirm
+              title="Revoke this session?"
+              action="Revoke"
+              act={() => call('cowork_revoke_session', { session: session.id })}
+              done="The session has ended."
+              onClose={close}
+            >
+              <p>
+                {device} of {session.name} is signed out at once. A new link opens the console there
+                again.
+              </p>
+            </Confirm>
+          )}
         >
           Revoke
-        </Button>
-      )}
-      {isRevoking && (
-        <Confirm
-          title="Revoke this session?"
-          action="Revoke"
-          act={() => call('cowork_revoke_session', { session: session.id })}
-          done="The session has ended."
-          onClose={() => setRevoking(false)}
-        >
-          <p>
-            {device} of {session.name} is signed out at once. A new link opens the console there
-            again.
-          </p>
-        </Confirm>
+        </DialogButton>
       )}
     </Item>
   )

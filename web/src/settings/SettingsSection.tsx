@@ -2,7 +2,6 @@ import type { ReactNode } from 'react'
 
 type Props = { title: string; lead: ReactNode; action?: ReactNode; children: ReactNode }
 
-/** A page of the settings: what it is for in one sentence, then the list. */
 export const SettingsSection = ({ title, lead, action, children }: Props) => (
   <section aria-label={title}>
     <header className="flex flex-wrap items-start gap-x-4 gap-y-3 pb-4">

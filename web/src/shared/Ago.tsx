@@ -7,7 +7,6 @@ type Props = {
   format?: (at: number, now: number) => string
 }
 
-/** How long ago, with the whole time as its tip. */
 export function Ago({ at, className, format = ago }: Props) {
   const time = typeof at === 'number' ? at : Date.parse(at)
   return (

@@ -35,14 +35,12 @@ export const Chip = ({
   </span>
 )
 
-/** What an agent may do by itself, and the trust behind it where it is known. */
 export const ModeChip = ({ mode, trust = null }: { mode: Mode; trust?: number | null }) => (
   <Chip tone={mode} icon={mode}>
     {modeText(mode, trust)}
   </Chip>
 )
 
-/** The same of an agent in a domain, in the word for it. */
 export const LevelChip = ({ mode, trust }: { mode: Mode; trust?: number }) => (
   <Chip tone={mode} icon={mode}>
     {levelWords[mode]}

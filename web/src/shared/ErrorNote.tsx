@@ -2,7 +2,6 @@ import { passkeyProblem } from '../api/passkey.ts'
 import { sentenceOf } from './toast.ts'
 import { Hint, Note } from './States.tsx'
 
-/** Why it did not work and what to do, beside the button that was pressed. */
 export const ErrorNote = ({ error }: { error: unknown }) =>
   error ? (
     <div role="alert">

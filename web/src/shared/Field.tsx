@@ -28,6 +28,18 @@ export function useField(initial = '') {
   return { value, onChange: (event: { target: { value: string } }) => setValue(event.target.value) }
 }
 
+/** The fields of a form, and what they held when it was opened. */
+export function useDraft<Draft extends Readonly<Record<string, string>>>(initial: () => Draft) {
+  const [from] = useState(initial)
+  const [draft, setDraft] = useState(from)
+  const field = (name: keyof Draft) => ({
+    value: draft[name],
+    onChange: (event: { target: { value: string } }) =>
+      setDraft({ ...draft, [name]: event.target.value }),
+  })
+  return { from, draft, field }
+}
+
 const described = (id: string, hint: ReactNode) => (hint ? `${id}-hint` : undefined)
 
 export function TextField({ label, hint, ...rest }: Common & ComponentProps<'input'>) {
@@ -83,7 +95,6 @@ export function SelectField({ label, hint, choices, ...rest }: SelectProps) {
   )
 }
 
-/** One of a few, all of them seen. */
 export function Choices<T extends string>({
   label,
   value,

@@ -7,7 +7,6 @@ const tones = {
   plain: 'bg-edge',
 }
 
-/** How much of one, beside the number that says it. */
 export const Meter = ({ value, tone = 'plain', className = 'w-16' }: Props) => (
   <span
     aria-hidden

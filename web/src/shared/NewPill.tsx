@@ -2,7 +2,6 @@ import { Icon } from './Icon.tsx'
 
 type Props = { count: number; onPress: () => void; className: string }
 
-/** How many came above what is read; a press leads there. */
 export const NewPill = ({ count, onPress, className }: Props) =>
   count > 0 && (
     <button

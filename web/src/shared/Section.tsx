@@ -7,7 +7,6 @@ type Props = {
   children: ReactNode
 }
 
-/** A part of a detail under its small heading. */
 export const Section = ({ title, says, aside, children }: Props) => (
   <section className="grid min-w-0 gap-2">
     <header className="flex min-h-7 items-center gap-2">

@@ -8,7 +8,6 @@ import type { IconName } from './Icon.tsx'
 
 type Props = { icon: IconName; title: string; children?: ReactNode }
 
-/** A place where there is nothing, and what to do about it. */
 export const Empty = ({ icon, title, children }: Props) => (
   <div className="mx-auto grid max-w-90 justify-items-center gap-3 px-6 py-16 text-center">
     <span className="text-faint">

@@ -24,6 +24,11 @@ const inShell = ({ token }: Given): Snippet => ({
   text: `export COWORK_TOKEN=${token}`,
 })
 
+const inShellThenOnce = (given: Given, text: string): Snippet[] => [
+  inShell(given),
+  { lead: 'Then, once:', text },
+]
+
 const bearer = (reference: string) => ({ Authorization: `Bearer ${reference}` })
 
 /** Each client in its own format; Claude Desktop speaks stdio only, so it goes through `cowork mcp`. */
@@ -31,29 +36,20 @@ export function snippetsFor(client: ClientId, given: Given): Snippet[] {
   const { url, token, command: [program = 'cowork', ...args] = [] } = given
   switch (client) {
     case 'claude-code':
-      return [
-        inShell(given),
-        {
-          lead: 'Then, once:',
-          text: `claude mcp add --transport http --scope user cowork ${url} --header 'Authorization: Bearer \${COWORK_TOKEN}'`,
-        },
-      ]
+      return inShellThenOnce(
+        given,
+        `claude mcp add --transport http --scope user cowork ${url} --header 'Authorization: Bearer \${COWORK_TOKEN}'`,
+      )
     case 'codex':
-      return [
-        inShell(given),
-        {
-          lead: 'Then, once:',
-          text: `codex mcp add cowork --url ${url} --bearer-token-env-var COWORK_TOKEN`,
-        },
-      ]
+      return inShellThenOnce(
+        given,
+        `codex mcp add cowork --url ${url} --bearer-token-env-var COWORK_TOKEN`,
+      )
     case 'gemini':
-      return [
-        inShell(given),
-        {
-          lead: 'Then, once:',
-          text: `gemini mcp add --scope user --transport http --header 'Authorization: Bearer $COWORK_TOKEN' cowork ${url}`,
-        },
-      ]
+      return inShellThenOnce(
+        given,
+        `gemini mcp add --scope user --transport http --header 'Authorization: Bearer $COWORK_TOKEN' cowork ${url}`,
+      )
     case 'cursor':
       return [
         inShell(given),

@@ -53,7 +53,6 @@ export function dayName(at: number, now: number): string {
   return dayOf(at) === dayOf(now - day) ? 'Yesterday' : date.format(at)
 }
 
-/** How long ago, as short as it can be said. */
 export function ago(at: number, now: number): string {
   const passed = now - at
   if (passed < minute) return 'just now'
@@ -62,7 +61,6 @@ export function ago(at: number, now: number): string {
   return passed < 7 * day ? `${Math.floor(passed / day)} d ago` : brief.format(at)
 }
 
-/** How long until, for things that end. */
 export function left(at: number, now: number): string {
   const rest = at - now
   if (rest <= 0) return 'ended'

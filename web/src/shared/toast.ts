@@ -24,7 +24,6 @@ export const dismissToast = (id: number): void =>
 
 export const toastProblem = (error: unknown): void => toast(sentenceOf(error), true)
 
-/** What went wrong and what to do, in one line. */
 export function sentenceOf(error: unknown): string {
   if (error instanceof ApiError)
     return error.hint ? `${error.message} ${error.hint}` : error.message

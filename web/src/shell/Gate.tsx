@@ -5,7 +5,6 @@ import { Hint } from '../shared/States.tsx'
 
 type Closed = Exclude<SessionState, { status: 'open' }>
 
-/** What a person sees who has no session: what happened, and the one thing to do. */
 export function Gate({ state }: { state: Closed }) {
   const target = location.pathname + location.search
   return (

@@ -53,7 +53,6 @@ const group =
 
 type Act = readonly [icon: IconName, label: string, act: () => unknown]
 
-/** Everything by name: screens, entries by number, agents, acts. */
 export function Palette({ onClose }: { onClose: () => void }) {
   const [text, setText] = useState('')
   const navigate = useNavigate()

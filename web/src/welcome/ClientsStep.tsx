@@ -54,7 +54,6 @@ export function ClientsStep({ onNext }: StepProps) {
   )
 }
 
-/** Who has a token; a tick is for those that came in with it. */
 function Agents({ agents }: { agents: readonly { id: string; last_seen_at?: string }[] }) {
   const now = useNow()
   return (

@@ -2,7 +2,6 @@ import type { ReactNode } from 'react'
 
 type Props = { title: string; lead?: ReactNode; children: ReactNode; actions: ReactNode }
 
-/** One question, what it means, and the answers. */
 export const Step = ({ title, lead, children, actions }: Props) => (
   <div className="scroll-thin min-h-0 flex-1 overflow-y-auto">
     <div className="grid max-w-170 gap-5 px-7 pt-7 pb-12 max-md:px-4">

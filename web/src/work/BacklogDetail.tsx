@@ -13,7 +13,6 @@ import { itemQuery } from './work-queries.ts'
 
 type Props = { item: BacklogItem; onEdit: () => void; onClose: () => void }
 
-/** One item of the backlog, with all that is written about it. */
 export function BacklogDetail({ item, onEdit, onClose }: Props) {
   const { project, mayChange } = useWork()
   const query = itemQuery(project, item.id)

@@ -2,12 +2,11 @@ import { useQuery } from '@tanstack/react-query'
 import { useEffect, useRef, useState } from 'react'
 import { call } from '../api/client.ts'
 import { Dialog } from '../shared/Dialog.tsx'
-import { SelectField, TextArea, TextField } from '../shared/Field.tsx'
+import { SelectField, TextArea, TextField, useDraft } from '../shared/Field.tsx'
 import { DialogForm } from '../shared/FormDialog.tsx'
 import { Awaited } from '../shared/States.tsx'
 import { plainString } from '../shared/plain.ts'
 import { backlogChanges, backlogDraft } from './backlog-draft.ts'
-import type { BacklogDraft } from './backlog-draft.ts'
 import { backlogNames } from './text.ts'
 import { backlogStatuses } from './work.ts'
 import type { BacklogItem, BacklogWhole } from './work.ts'
@@ -42,8 +41,7 @@ function Form({ item, onClose }: { item?: BacklogWhole; onClose: () => void }) {
   const { project } = useWork()
   // As it was when the form was opened (W22).
   const [before] = useState(item)
-  const [from] = useState(() => backlogDraft(before))
-  const [draft, setDraft] = useState(from)
+  const { from, draft, field } = useDraft(() => backlogDraft(before))
   const first = useRef<HTMLInputElement>(null)
   // Where it comes after the dialog, that has nothing to choose any more.
   useEffect(() => first.current?.focus(), [])
@@ -57,8 +55,6 @@ function Form({ item, onClose }: { item?: BacklogWhole; onClose: () => void }) {
           ...changed,
         })
       : call('worksync_add_backlog', { project, ...changed })
-  const set = (name: keyof BacklogDraft) => (event: { target: { value: string } }) =>
-    setDraft({ ...draft, [name]: event.target.value })
   return (
     <DialogForm
       action={before ? 'Save' : 'Add'}
@@ -73,17 +69,15 @@ function Form({ item, onClose }: { item?: BacklogWhole; onClose: () => void }) {
         required
         maxLength={500}
         data-autofocus
-        value={draft.summary}
-        onChange={set('summary')}
+        {...field('summary')}
       />
-      <TextField label="Theme" maxLength={100} value={draft.theme} onChange={set('theme')} />
+      <TextField label="Theme" maxLength={100} {...field('theme')} />
       <div className="grid grid-cols-2 gap-4">
-        <PriorityField value={draft.priority} onChange={set('priority')} />
+        <PriorityField {...field('priority')} />
         <SelectField
           label="Status"
           choices={backlogStatuses.map((value) => ({ value, label: backlogNames[value] }))}
-          value={draft.status}
-          onChange={set('status')}
+          {...field('status')}
         />
       </div>
       {before?.text_note === undefined ? (
@@ -92,8 +86,7 @@ function Form({ item, onClose }: { item?: BacklogWhole; onClose: () => void }) {
           hint="All there is to say about it. It is kept as a file in BACKLOG/, where you may edit it as well."
           rows={10}
           maxLength={256_000}
-          value={draft.text}
-          onChange={set('text')}
+          {...field('text')}
         />
       ) : (
         <LongText item={before} />

@@ -13,7 +13,6 @@ import { useWork } from './work-context.ts'
 import { backlogQuery } from './work-queries.ts'
 import { WorkBar } from './WorkBar.tsx'
 
-/** What is in no sprint yet, the most urgent first. */
 export function BacklogPage() {
   const { project, mayChange } = useWork()
   const [isAdding, setAdding] = useState(false)

@@ -18,7 +18,6 @@ import { useView, useWork } from './work-context.ts'
 import { boardQuery, sprintsQuery } from './work-queries.ts'
 import { WorkBar } from './WorkBar.tsx'
 
-/** One sprint at a time, by what is to be done with its stories. */
 export function BoardPage() {
   const { project } = useWork()
   const { sprint: asked } = useView()

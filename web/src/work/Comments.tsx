@@ -11,7 +11,6 @@ import type { Comment, Story } from './work.ts'
 import { useNames } from './use-names.ts'
 import { useWork } from './work-context.ts'
 
-/** What agents and people said about it, in turn. */
 export function Comments({ story: { id, comments = [] } }: { story: Story }) {
   const { mayChange } = useWork()
   if (comments.length === 0 && !mayChange) return null

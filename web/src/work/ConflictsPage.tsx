@@ -10,7 +10,6 @@ import { ConflictNote } from './ConflictNote.tsx'
 import { useView, useWork } from './work-context.ts'
 import { conflictQuery, conflictsQuery } from './work-queries.ts'
 
-/** Where the file and a tool said different things, until somebody chooses. */
 export function ConflictsPage() {
   const { project } = useWork()
   const query = useQuery(conflictsQuery(project))

@@ -11,7 +11,6 @@ import type { Lease, Story } from './work.ts'
 import { Confirm } from '../shared/FormDialog.tsx'
 import { useWork } from './work-context.ts'
 
-/** Who works on it, and for how long nobody else may. */
 export function LeaseNote({ story, lease }: { story: Story; lease: Lease }) {
   const { project, mayChange } = useWork()
   const now = useNow()

@@ -8,7 +8,6 @@ type Props = {
   children: ReactNode
 }
 
-/** One of many, as the browser and the phone offer it. */
 export function Picker({ label, value, onPick, children }: Props) {
   const id = useId()
   return (

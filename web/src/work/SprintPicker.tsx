@@ -21,7 +21,6 @@ type Props = {
   stories: readonly Card[] | undefined
 }
 
-/** Which sprint is shown, how it stands, and what can be done with it. */
 export function SprintPicker({ sprint, sprints, stories }: Props) {
   const view = useView()
   const navigate = useNavigate()

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { useState } from 'react'
+import { DialogButton } from '../shared/DialogButton.tsx'
 import { Button, buttonClass } from '../shared/Button.tsx'
 import { Icon } from '../shared/Icon.tsx'
 import { isOpen } from './board.ts'
@@ -11,12 +11,10 @@ import { useMoves } from './use-moves.ts'
 import { useWork } from './work-context.ts'
 import { sprintsQuery } from './work-queries.ts'
 
-/** What one can do with a story. */
 export function StoryActs({ story }: { story: Story }) {
   const { project } = useWork()
   const moves = useMoves(project)
   const sprints = useQuery(sprintsQuery(project)).data ?? []
-  const [isEditing, setEditing] = useState(false)
   return (
     <footer className="sticky bottom-0 mt-auto flex flex-wrap items-center gap-2 border-t border-line bg-bg/90 px-6 py-3 backdrop-blur-sm max-md:static max-md:grid max-md:grid-cols-2 max-md:px-4">
       {isOpen(story) && (
@@ -30,9 +28,12 @@ export function StoryActs({ story }: { story: Story }) {
         moves={moves}
         trigger={<Button icon="call">Move</Button>}
       />
-      <Button icon="edit" onClick={() => setEditing(true)}>
+      <DialogButton
+        icon="edit"
+        dialog={(close) => <StoryDialog sprint={story.sprint_id} story={story} onClose={close} />}
+      >
         Edit
-      </Button>
+      </DialogButton>
       <Link
         to="/audit"
         search={{ subject: `${project}/${story.id}` }}
@@ -41,9 +42,6 @@ export function StoryActs({ story }: { story: Story }) {
         <Icon name="audit" />
         In Audit
       </Link>
-      {isEditing && (
-        <StoryDialog sprint={story.sprint_id} story={story} onClose={() => setEditing(false)} />
-      )}
     </footer>
   )
 }

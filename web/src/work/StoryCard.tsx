@@ -64,7 +64,6 @@ export function StoryCard({ card, waits, sprints, hint, isHeld, moves }: Props) 
   )
 }
 
-/** What a card says: which, what, how urgent, who has it, what it waits for. */
 export const CardFace = ({ card, waits }: { card: Card; waits: readonly string[] }) => (
   <span className="grid gap-1 px-2.5 py-2">
     <span className="pr-6 font-mono text-xs break-all text-faint">

@@ -19,7 +19,6 @@ import { StoryActs } from './StoryActs.tsx'
 import { useView, useWork } from './work-context.ts'
 import { storyQuery } from './work-queries.ts'
 
-/** One story: what is to be done, who has it, what it hangs on, what was said and done about it. */
 export function StoryDetail({ id }: { id: string }) {
   const { project, mayChange } = useWork()
   const view = useView()

@@ -19,7 +19,6 @@ import { Loaded } from '../shared/States.tsx'
 import { useRefetch } from '../api/use-entries.ts'
 import { isAbout } from './entry-match.ts'
 
-/** Where it belongs and how much it is. */
 export function StoryFacts({ story }: { story: Story }) {
   const { project } = useWork()
   const view = useView()
@@ -69,7 +68,6 @@ export function StoryFacts({ story }: { story: Story }) {
   )
 }
 
-/** What comes before it, and what waits for it. */
 export function Needs({ story: { needs, needed_by: neededBy } }: { story: Story }) {
   if (needs.length === 0 && neededBy.length === 0) return null
   return (
@@ -121,7 +119,6 @@ function ToStory({ id }: { id: string }) {
   )
 }
 
-/** When it is done, criterion by criterion; a person ticks what they have seen. */
 export function Acceptance({ story }: { story: Story }) {
   const { project, mayChange } = useWork()
   const { acceptance = [] } = story
@@ -167,7 +164,6 @@ export function Acceptance({ story }: { story: Story }) {
   )
 }
 
-/** What was done to it, by whom: out of the ledger, each line with its entry. */
 export function StoryHistory({ id }: { id: string }) {
   const { project } = useWork()
   const query = storyHistoryQuery(project, id)

@@ -16,7 +16,6 @@ import { useView, Work } from './work-context.ts'
 import { projectsQuery } from './work-queries.ts'
 import { WorkTabs } from './WorkTabs.tsx'
 
-/** What is to be done, by whom, and how far it is; one story beside it, or alone on a phone. */
 export function WorkPage() {
   const view = useView()
   const query = useQuery(projectsQuery)

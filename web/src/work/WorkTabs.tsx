@@ -16,7 +16,6 @@ const tabs = [
 
 type Props = { project: Project; projects: readonly Project[] }
 
-/** Which project, and which side of it. */
 export function WorkTabs({ project, projects }: Props) {
   const { q: _, story: __, ...view } = useView()
   const { mayChange } = useWork()

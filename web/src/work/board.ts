@@ -45,7 +45,6 @@ export const statusFrom = (status: Status, direction: Direction): Status =>
 export const waitsFor = ({ depends_on: needs = [] }: Card, cards: readonly Card[]): string[] =>
   needs.filter((id) => cards.some((card) => card.id === id && isOpen(card)))
 
-/** How much of what is to be done is done. */
 export function progressOf(cards: readonly Card[]): { done: number; of: number } {
   const wanted = cards.filter(({ status }) => status !== 'dropped')
   return { done: wanted.filter(({ status }) => status === 'done').length, of: wanted.length }
@@ -61,7 +60,6 @@ export const sprintShown = (
   sprints.find(({ status }) => status === 'planned') ??
   sprints.at(-1)
 
-/** Where stories can go. */
 export const openSprints = (sprints: readonly Sprint[]): Sprint[] =>
   sprints.filter(({ status }) => status === 'active' || status === 'planned')
 

@@ -15,7 +15,6 @@ export function changes(entry: Entry, project: string, what: What): boolean {
 
 const aboutFile = new Set(['work.merged', 'work.conflict_resolved'])
 
-/** Whether conflicts came or went, or projects did. */
 export const changesProjects = ({ type }: Entry): boolean =>
   aboutFile.has(type) || type.startsWith('work.project_')
 

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { story } from './work.fixture.ts'
-import { changesOf, draftOf, emptyDraft, idOf } from './story-draft.ts'
+import { changesOf, draftOf, idOf } from './story-draft.ts'
 
 const full = story({
   title: 'Workload identity',
@@ -42,7 +42,7 @@ test('W15 only what was changed is sent', () => {
     estimate: 0.5,
     notes: '',
   })
-  expect(changesOf({ ...emptyDraft, title: 'x', priority: 'low' }, emptyDraft)).toEqual({
+  expect(changesOf({ ...draftOf(), title: 'x', priority: 'low' }, draftOf())).toEqual({
     title: 'x',
     priority: 'low',
   })

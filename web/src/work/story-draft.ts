@@ -13,24 +13,14 @@ export type StoryDraft = {
   readonly paths: string
 }
 
-export const emptyDraft: StoryDraft = {
-  title: '',
-  priority: '',
-  estimate: '',
-  notes: '',
-  acceptance: '',
-  needs: '',
-  paths: '',
-}
-
-export const draftOf = (story: Story): StoryDraft => ({
-  title: story.title ?? '',
-  priority: story.priority ?? '',
-  estimate: story.estimate === undefined ? '' : String(story.estimate),
-  notes: story.notes ?? '',
-  acceptance: (story.acceptance ?? []).map(({ text }) => text).join('\n'),
-  needs: (story.depends_on ?? []).join(', '),
-  paths: (story.paths ?? []).join('\n'),
+export const draftOf = (story?: Story): StoryDraft => ({
+  title: story?.title ?? '',
+  priority: story?.priority ?? '',
+  estimate: story?.estimate === undefined ? '' : String(story.estimate),
+  notes: story?.notes ?? '',
+  acceptance: (story?.acceptance ?? []).map(({ text }) => text).join('\n'),
+  needs: (story?.depends_on ?? []).join(', '),
+  paths: (story?.paths ?? []).join('\n'),
 })
 
 const linesOf = (text: string): string[] =>

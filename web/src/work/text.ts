@@ -92,7 +92,6 @@ export function conflictWords({ kind, field, ours, theirs, copy }: Conflict): Co
   }
 }
 
-/** A value of any kind as lines of text. */
 export function valueText(value: unknown): string {
   if (value === undefined || value === null || value === '') return 'nothing'
   if (typeof value === 'string') return value

@@ -20,7 +20,6 @@ export function useMoves(project: string) {
       (board) => board && { ...board, stories: withCard(board.stories, id, change) },
     )
 
-  /** Whether it is there now. */
   async function toStatus({ id, rev, sprint_id: sprint }: Movable, status: Status) {
     // What is being read would show it where it was.
     await queries.cancelQueries({ queryKey: keyOf(sprint) })

@@ -18,7 +18,6 @@ export function workViewOf(search: Record<string, unknown>): WorkView {
   return Object.fromEntries(given) as WorkView
 }
 
-/** The same with nothing open beside it. */
 export function withoutStory(view: WorkView): WorkView {
   const { story: _, ...others } = view
   return others

@@ -24,7 +24,6 @@ type Paged = { readonly next_cursor?: string; readonly stale?: readonly string[]
 /** Replies are short (W23): so many of them make a list, and who has more than that searches. */
 const mostPages = 20
 
-/** All pages of a reply. */
 async function pagesOf<Page extends Paged>(
   tool: ToolName,
   args: object,

@@ -32,7 +32,6 @@ type Props = {
   onAnswered: (answer: Answer) => void
 }
 
-/** One action that was done alone: a line, and when it is open all of it with its answers. */
 export function CheckRow({ item, isOpen, mayDecide, onToggle, onAnswered }: Props) {
   return (
     <li id={`check-${item.id}`} className="overflow-hidden rounded border border-line bg-panel">

@@ -134,7 +134,6 @@ function useOpenRow(id: string, rows: readonly Item[]) {
 
 type AccountsProps = { agent: string; accounts: readonly Account[] }
 
-/** How the agent stands where these checks count, as it changes with each answer. */
 function Accounts({ agent, accounts }: AccountsProps) {
   const domains = new Set(accounts.map(({ domain }) => domain))
   const nouns = new Set(['approval', 'override', 'trust', 'look_back'])

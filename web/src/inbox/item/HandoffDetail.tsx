@@ -74,7 +74,6 @@ function Context({ context }: { context: unknown }) {
   )
 }
 
-/** What it is about: still waiting, it can be decided with the answer. */
 function NamedProposal({ id }: { id: string }) {
   const { data } = useQuery(approvalQuery(id))
   useFollow(id, data)
@@ -144,7 +143,6 @@ function Recent({ recent }: { recent: Handoff['packet']['recent'] }) {
 
 type ThreadProps = { id: string; thread: readonly Turn[]; requester: string }
 
-/** What was asked and answered before, oldest first; the one that is open is marked. */
 const Thread = ({ id, thread, requester }: ThreadProps) => (
   <Section title="Thread">
     <ol className="grid gap-3">

@@ -35,7 +35,6 @@ type Props = {
   isAlone?: boolean
 }
 
-/** One item: beside the list, or a page of its own on a phone. */
 export function ItemDetail({ id, acts, mayDecide, isAlone = false }: Props) {
   const { data, error, refetch } = useQuery(approvalQuery(id))
   const known = useQueue().items.get(id)
@@ -139,7 +138,6 @@ function Body({ item, detail, acts, mayDecide, isAlone }: BodyProps) {
   )
 }
 
-/** What it is about, by kind. */
 function About({ detail }: { detail: Detail }) {
   if (detail.grant) return <GrantDetail detail={detail} grant={detail.grant} />
   if (detail.handoff)

@@ -12,7 +12,6 @@ import { fullTime, left } from '../../shared/time.ts'
 import { useNow } from '../../shared/use-now.ts'
 import { useWho } from '../use-who.ts'
 
-/** Who asks, where, about what, and how sure. */
 export function ItemFacts({ detail }: { detail: Detail }) {
   const { approvers, client } = detail
   const who = useWho(...approvers.given)

@@ -58,7 +58,6 @@ const titles: Record<string, string> = {
   spot_check: 'What it did',
 }
 
-/** What is asked for, against what was last approved on the same target. */
 export function Change({ detail }: { detail: Detail }) {
   const { kind, change, before, approved_change: approved } = detail
   const isProposal = kind === 'proposal'

@@ -3,7 +3,7 @@ import { bandsOf, chartDays, stepPath } from '../trust-chart.ts'
 import { levelWords, score } from '../text.ts'
 import { Plain } from '../../shared/Plain.tsx'
 import { Section } from '../../shared/Section.tsx'
-import { Sideways } from '../../shared/Sideways.tsx'
+import { AsTable } from '../../shared/AsTable.tsx'
 import { fullTime } from '../../shared/time.ts'
 import { useNow } from '../../shared/use-now.ts'
 
@@ -58,33 +58,19 @@ export function TrustChart({ detail }: { detail: Detail }) {
             ))}
           </div>
         </div>
-        <details>
-          <summary className="w-fit text-xs text-soft">As a table</summary>
-          <Sideways label="Trust as a table" className="mt-1 max-h-60">
-            <table className="w-full text-left text-xs">
-              <thead className="text-faint">
-                <tr>
-                  <th className="py-0.5 pr-4 font-semibold">When</th>
-                  <th className="py-0.5 pr-4 font-semibold">Trust</th>
-                  <th className="py-0.5 font-semibold">Cause</th>
-                </tr>
-              </thead>
-              <tbody>
-                {points.toReversed().map(({ at, score: value, cause }, index) => (
-                  // A mistake and its look-back fall into one moment, and neither ever moves.
-                  // oxlint-disable-next-line react/no-array-index-key
-                  <tr key={`${at} ${index}`} className="border-t border-line">
-                    <td className="py-0.5 pr-4 whitespace-nowrap">{fullTime(Date.parse(at))}</td>
-                    <td className="py-0.5 pr-4">{score(value)}</td>
-                    <td className="py-0.5">
-                      <Plain text={cause.replaceAll('_', ' ')} />
-                    </td>
-                  </tr>
-                ))}
-              </tbody>
-            </table>
-          </Sideways>
-        </details>
+        <AsTable label="Trust as a table" heads={['When', 'Trust', 'Cause']} className="max-h-60">
+          {points.toReversed().map(({ at, score: value, cause }, index) => (
+            // A mistake and its look-back fall into one moment, and neither ever moves.
+            // oxlint-disable-next-line react/no-array-index-key
+            <tr key={`${at} ${index}`}>
+              <td className="whitespace-nowrap">{fullTime(Date.parse(at))}</td>
+              <td>{score(value)}</td>
+              <td>
+                <Plain text={cause.replaceAll('_', ' ')} />
+              </td>
+            </tr>
+          ))}
+        </AsTable>
       </figure>
     </Section>
   )

@@ -1,0 +1,15 @@
+import { useState } from 'react'
+import type { ComponentProps, ReactNode } from 'react'
+import { Button } from './Button.tsx'
+
+type Props = ComponentProps<typeof Button> & { dialog: (close: () => void) => ReactNode }
+
+export function DialogButton({ dialog, ...button }: Props) {
+  const [isOpen, setOpen] = useState(false)
+  return (
+    <>
+      <Button {...button} onClick={() => setOpen(true)} />
+      {isOpen && dialog(() => setOpen(false))}
+    </>
+  )
+}

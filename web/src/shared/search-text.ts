@@ -1,0 +1,5 @@
+/** Reads a text of the address; what is blank is absent. */
+export function searchText(search: Record<string, unknown>, name: string): string | undefined {
+  const value = search[name]
+  return typeof value === 'string' && value.trim() !== '' ? value.slice(0, 200) : undefined
+}
