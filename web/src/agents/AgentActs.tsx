@@ -11,8 +11,13 @@ import { agentsQuery } from './agent-queries.ts'
 import { useIsOwner, useMayAct } from '../settings/roles.ts'
 import { toast, toastProblem } from '../shared/toast.ts'
 import { RotateAgent } from '../settings/AgentToken.tsx'
-import { useHalt } from './Paused.tsx'
-import { SetTrust } from './SetTrust.tsx'
+import { SetTrust } from './TrustDialogs.tsx'
+import { Plain } from '../shared/Plain.tsx'
+import { Note } from '../shared/States.tsx'
+import { statusQuery } from '../api/queries.ts'
+import type { Halt } from '../api/queries.ts'
+import { ago } from '../shared/time.ts'
+import { useNow } from '../shared/use-now.ts'
 
 export function AgentActs({ agent, standing }: { agent: string; standing: Standing | undefined }) {
   const [asked, setAsked] = useState<'trust' | 'pause' | 'rotate'>()
@@ -61,5 +66,27 @@ export function AgentActs({ agent, standing }: { agent: string; standing: Standi
       {asked === 'pause' && <HaltDialog agent={agent} onClose={close} />}
       {asked === 'rotate' && <RotateAgent id={agent} onClose={close} />}
     </footer>
+  )
+}
+
+const useHalt = (agent: string): Halt | undefined =>
+  useQuery(statusQuery).data?.halts.find(({ scope }) => scope === `agent:${agent}`)
+
+export function Paused({ agent }: { agent: string }) {
+  const halt = useHalt(agent)
+  const now = useNow()
+  if (!halt) return null
+  return (
+    <Note tone="escalate" icon="halt">
+      <b>It is paused</b>
+      {halt.reason && (
+        <>
+          : <Plain text={halt.reason} />
+        </>
+      )}{' '}
+      <span className="text-soft">
+        by <Plain text={halt.by} />, {ago(Date.parse(halt.at), now)}. Its calls are refused.
+      </span>
+    </Note>
   )
 }

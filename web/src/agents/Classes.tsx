@@ -18,7 +18,7 @@ import { Plain } from '../shared/Plain.tsx'
 import { Section } from '../shared/Section.tsx'
 import { useMayAct } from '../settings/roles.ts'
 import { CreditBar } from './CreditBar.tsx'
-import { Forgive } from './Forgive.tsx'
+import { Forgive } from './TrustDialogs.tsx'
 
 /** What it may do alone by class of risk: the level, why, and the next step (T11, T13, T14). */
 export function Classes({ standing }: { standing: Standing }) {

@@ -9,7 +9,7 @@ import { queries } from '../api/queries.ts'
 import { useMayAct } from '../settings/roles.ts'
 import { ago, left } from '../shared/time.ts'
 import { useNow } from '../shared/use-now.ts'
-import { Confirm } from '../shared/FormDialog.tsx'
+import { Confirm } from '../shared/Dialog.tsx'
 import { permissionsQuery } from './agent-queries.ts'
 import type { Permission } from './agent-queries.ts'
 

@@ -11,7 +11,7 @@ import { qualityQuery } from './agent-queries.ts'
 import { daysOf } from './TrustHistory.tsx'
 import { severities } from '#base/override.ts'
 import type { Severity } from '#base/override.ts'
-import { AsTable } from '../shared/AsTable.tsx'
+import { AsTable } from '../shared/Sideways.tsx'
 
 type Props = { standing: Standing; filters: AgentFilters }
 

@@ -1,13 +1,18 @@
 import { Link, useNavigate } from '@tanstack/react-router'
-import { useRef } from 'react'
+import { useRef, useState } from 'react'
 import { useKeys } from '../shared/use-keys.ts'
-import { kinds, without } from './filter.ts'
+import { kinds, without, isFiltered, queryOf } from './filter.ts'
 import type { Filters, Kind } from './filter.ts'
 import { Button } from '../shared/Button.tsx'
 import { Icon } from '../shared/Icon.tsx'
-import { ExportMenu } from './ExportMenu.tsx'
 import { FilterPopover } from './Filters.tsx'
 import type { Verify } from './use-verify.ts'
+import { request } from '../api/client.ts'
+import { Menu } from '../shared/Menu.tsx'
+import { searchOf } from '../api/query-string.ts'
+import { saveBlob } from '../shared/save-blob.ts'
+import { dayOf } from '../shared/time.ts'
+import { toast, toastProblem } from '../shared/toast.ts'
 
 type Props = {
   filters: Filters
@@ -102,4 +107,34 @@ function SearchBox({ filters }: { filters: Filters }) {
       />
     </form>
   )
+}
+
+function ExportMenu({ filters }: { filters: Filters }) {
+  const [isBusy, setBusy] = useState(false)
+  const what = isFiltered(filters) ? 'filtered entries' : 'all entries'
+  const save = (format: 'jsonl' | 'csv') => {
+    setBusy(true)
+    download(format, filters)
+      .then(() => toast(`Saved ${what} as ${format === 'csv' ? 'CSV' : 'JSONL'}.`), toastProblem)
+      .finally(() => setBusy(false))
+  }
+  return (
+    <Menu
+      trigger={
+        <Button size="sm" icon="download" aria-label={`Export ${what}`} disabled={isBusy}>
+          <span className="hidden @3xl:inline">Export</span>
+        </Button>
+      }
+      items={[
+        { label: 'JSONL: one entry a line', act: () => save('jsonl') },
+        { label: 'CSV: for a spreadsheet', act: () => save('csv') },
+      ]}
+    />
+  )
+}
+
+/** A link cannot carry the bearer token, so the file comes by fetch and is handed to the browser. */
+async function download(format: 'jsonl' | 'csv', filters: Filters) {
+  const response = await request(`/api/ledger/export${searchOf({ ...queryOf(filters), format })}`)
+  saveBlob(await response.blob(), `cowork-ledger-${dayOf(Date.now())}.${format}`)
 }

@@ -4,7 +4,7 @@ import { queries } from '../api/queries.ts'
 import { countText } from './byte-size.ts'
 import { plainString } from '../shared/plain.ts'
 import { toast, toastProblem } from '../shared/toast.ts'
-import { addFile } from './add-file.ts'
+import { addFile } from './transfer.ts'
 import { diskKey } from './file-queries.ts'
 
 type Props = {

@@ -1,13 +1,30 @@
 import { useQuery } from '@tanstack/react-query'
 import { useRef, useState } from 'react'
+import { Link } from '@tanstack/react-router'
 import { Button } from '../shared/Button.tsx'
-import { Awaited, Empty } from '../shared/States.tsx'
+import { Awaited, Empty, Note } from '../shared/States.tsx'
 import { useIsOwner, useMayAct } from '../settings/roles.ts'
-import { AddGrant } from './AddGrant.tsx'
 import { useRefetch } from '../api/use-entries.ts'
 import { grantsQuery, standing, usesGrant } from './file-queries.ts'
-import { GrantLine } from './GrantLine.tsx'
 import { useFocusReturn } from './use-file-keys.ts'
+import { queries } from '../api/queries.ts'
+import { callFiles } from './call.ts'
+import type { Grant } from './file.ts'
+import { forWhom, isUnused, lastsText, meansText, originText, permissionName } from './grant.ts'
+import { countText } from './byte-size.ts'
+import { DialogButton } from '../shared/DialogButton.tsx'
+import { Chip } from '../shared/Chips.tsx'
+import { Plain } from '../shared/Plain.tsx'
+import { plainString } from '../shared/plain.ts'
+import { ago, fullTime } from '../shared/time.ts'
+import { useNow } from '../shared/use-now.ts'
+import { toast } from '../shared/toast.ts'
+import { Confirm, FormDialog } from '../shared/Dialog.tsx'
+import { untilOf } from '../inbox/grant.ts'
+import { Choices, SelectField, TextField, useField } from '../shared/Field.tsx'
+import { agentsQuery } from '../agents/agent-queries.ts'
+import { FolderPicker } from './FolderPicker.tsx'
+import type { Picked } from './FolderPicker.tsx'
 
 /** An agent at work uses its grants many times a second: how long ago that was is seen soon enough. */
 const restMs = 3000
@@ -59,5 +76,202 @@ export function GrantsPage() {
       )}
       {isAdding && <AddGrant onClose={() => setAdding(false)} />}
     </section>
+  )
+}
+
+const tones = { read: 'act', 'read-write': 'suggest', write: 'suggest', deny: 'escalate' } as const
+const icons = { read: 'eye', 'read-write': 'edit', write: 'plus', deny: 'stop' } as const
+
+type Props = { grant: Grant; mayRevoke: boolean }
+/** A message where it would come back by itself. */
+
+function GrantLine({ grant, mayRevoke }: Props) {
+  const now = useNow()
+  const { permission, path } = grant
+  const isDenied = permission === 'deny'
+  const means = meansText(grant.agent, permission)
+  return (
+    <li className="flex items-center gap-3 border-b border-line py-2.5">
+      <div className="min-w-0 flex-1">
+        <p className="flex flex-wrap items-center gap-x-2 gap-y-0.5">
+          {isDenied || permission === 'write' ? (
+            <span className="py-0.5 break-all">
+              <Plain text={path} />
+            </span>
+          ) : (
+            <Link
+              to="/files"
+              search={grant.kind === 'file' ? { open: path } : { path }}
+              className="py-0.5 break-all underline decoration-line underline-offset-3 hover:decoration-current"
+            >
+              <Plain text={path} />
+            </Link>
+          )}
+          <span title={plainString(means)}>
+            <Chip tone={tones[permission]} icon={icons[permission]}>
+              {permissionName(permission)}
+            </Chip>
+          </span>
+          {grant.replaced && (
+            <span title="What was granted is not at this path any more. What may be there now is opened by a new grant.">
+              <Chip tone="escalate" icon="warn">
+                gone or replaced: not open
+              </Chip>
+            </span>
+          )}
+          {isUnused(grant, now) && (
+            <Chip tone="plain" icon="clock">
+              not used for long
+            </Chip>
+          )}
+        </p>
+        <p className="flex flex-wrap gap-x-3 text-xs text-soft">
+          <span>
+            <Plain text={forWhom(grant)} />
+          </span>
+          <span>{lastsText(grant, now)}</span>
+          <span title={fullTime(Date.parse(grant.granted_at))}>
+            {isDenied ? 'denied' : originText(grant)} {ago(Date.parse(grant.granted_at), now)}
+          </span>
+          {!isDenied && <LastUse grant={grant} now={now} />}
+        </p>
+      </div>
+      {mayRevoke && (
+        <DialogButton
+          size="sm"
+          aria-label={`Revoke ${plainString(path)}`}
+          dialog={(close) => (
+            <Confirm
+              title={isDenied ? 'Let it ask again?' : 'Revoke this grant?'}
+              action={isDenied ? 'Let it ask' : 'Revoke'}
+              act={async () => {
+                const { message } = await callFiles('revoke_grant', { grant_id: grant.id })
+                if (message !== undefined) toast(message, true)
+                await queries.invalidateQueries(grantsQuery)
+              }}
+              done={isDenied ? 'It may ask again.' : 'The grant is revoked.'}
+              onClose={close}
+            >
+              <p className="break-all text-text">
+                <Plain text={path} />
+              </p>
+              <p>
+                <Plain text={means} />
+              </p>
+              <p>
+                {isDenied
+                  ? 'The next request for it waits in the Inbox.'
+                  : 'Reads and writes under way end within a second. What it did stays in the ledger.'}
+              </p>
+            </Confirm>
+          )}
+        >
+          Revoke
+        </DialogButton>
+      )}
+    </li>
+  )
+}
+
+const LastUse = ({
+  grant: { last_accessed: at, access_count: count },
+  now,
+}: {
+  grant: Grant
+  now: number
+}) =>
+  at === null ? (
+    <span>never used</span>
+  ) : (
+    <span title={fullTime(Date.parse(at))}>
+      used {ago(Date.parse(at), now)}, {countText(count, 'time', 'times')}
+    </span>
+  )
+
+/** What a person hands over without being asked (GR10): first what, then how far. */
+function AddGrant({ onClose }: { onClose: () => void }) {
+  const [picked, setPicked] = useState<Picked>()
+  return picked ? (
+    <HowFar picked={picked} onClose={onClose} />
+  ) : (
+    <FolderPicker
+      title="What may agents see?"
+      action="Choose this folder"
+      hint="Open the folder to choose it with all that is in it, or choose one file. You say next for whom, and for how long."
+      withFiles
+      onPick={setPicked}
+      onClose={onClose}
+    />
+  )
+}
+
+type Given = 'read' | 'read-write' | 'write'
+const forFolders: readonly Given[] = ['read', 'read-write', 'write']
+
+function HowFar({ picked: { path, isFile }, onClose }: { picked: Picked; onClose: () => void }) {
+  const agents = useQuery(agentsQuery).data ?? []
+  const [permission, setPermission] = useState<Given>('read')
+  const agent = useField('*')
+  const until = useField()
+  const now = useNow()
+  const ends = until.value === '' ? undefined : untilOf(until.value, now)
+  const lacks = ends && 'lacks' in ends ? ends.lacks : undefined
+  const active = agents.filter(({ status }) => status === 'active')
+  return (
+    <FormDialog
+      title="Grant access"
+      action="Grant access"
+      isCautious
+      isFit={lacks === undefined}
+      act={() =>
+        callFiles('add_grant', {
+          path,
+          permission,
+          agent: agent.value,
+          granted_by: isFile && permission === 'read' ? 'user_implicit' : 'user_explicit',
+          ...(ends && 'until' in ends && { expires_at: ends.until }),
+        })
+      }
+      done="Access is granted."
+      onDone={async () => {
+        await queries.invalidateQueries(grantsQuery)
+        onClose()
+      }}
+      onClose={onClose}
+    >
+      <p className="font-mono text-code break-all">
+        <Plain text={path} />
+      </p>
+      <Choices
+        label="Permission"
+        value={permission}
+        choices={(isFile ? forFolders.slice(0, 2) : forFolders).map((value) => ({
+          value,
+          label: permissionName(value),
+        }))}
+        onChoose={setPermission}
+      />
+      <SelectField
+        label="For"
+        choices={[
+          { value: '*', label: 'Every agent' },
+          ...active.map(({ id }) => ({ value: id, label: id })),
+        ]}
+        {...agent}
+      />
+      <TextField
+        label="Until"
+        type="datetime-local"
+        hint={lacks ?? 'Empty means until you revoke it.'}
+        aria-invalid={lacks !== undefined}
+        {...until}
+      />
+      <Note tone={permission === 'read' ? 'plain' : 'suggest'} icon="info">
+        <Plain
+          text={meansText(agent.value, permission, isFile ? 'it' : 'it and all folders below')}
+        />
+        {isFile && ' The folder around it stays closed.'}
+      </Note>
+    </FormDialog>
   )
 }

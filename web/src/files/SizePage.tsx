@@ -9,10 +9,9 @@ import { Icon } from '../shared/Icon.tsx'
 import { Plain } from '../shared/Plain.tsx'
 import { Empty } from '../shared/States.tsx'
 import { Crumbs } from './Crumbs.tsx'
-import { standing, usageQuery } from './file-queries.ts'
+import { standing, usageQuery, useGrantRoot } from './file-queries.ts'
 import { FileAwaited } from './FileTrouble.tsx'
 import { fileAt, Treemap } from './Treemap.tsx'
-import { useGrantRoot } from './use-grant-root.ts'
 
 const route = getRouteApi('/files/size')
 

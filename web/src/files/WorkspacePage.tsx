@@ -9,7 +9,7 @@ import { FileBar } from './FileBar.tsx'
 import { FileList } from './FileList.tsx'
 import { FilePreview } from './FilePreview.tsx'
 import { SearchResults } from './SearchResults.tsx'
-import { useGrantRoot } from './use-grant-root.ts'
+import { useGrantRoot } from './file-queries.ts'
 
 const route = getRouteApi('/files/')
 

@@ -1,10 +1,11 @@
-import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
+import { infiniteQueryOptions, queryOptions, useQuery } from '@tanstack/react-query'
 import { ApiError } from '../api/client.ts'
 import { callFiles } from './call.ts'
 import type { Grant } from './file.ts'
 import { mostBytes } from './preview.ts'
 import type { FilesView } from './view.ts'
 import type { Entry } from '../api/entry.ts'
+import { isAbsolute, liesIn } from './path.ts'
 
 /** The disk changes without telling: what is looked at again is read again. */
 const fresh = { staleTime: 0 } as const
@@ -114,3 +115,14 @@ export function usesGrant({ type, actor, ids, data }: Entry): boolean {
 
 const isUnderGrant = (file: unknown) =>
   typeof file === 'object' && file !== null && 'grant' in file && file.grant !== undefined
+
+/** Where the way to a folder begins: the workspace, or the widest grant that it lies under. */
+export function useGrantRoot(path: string): string {
+  const { data = [] } = useQuery({ ...grantsQuery, enabled: isAbsolute(path) })
+  if (!isAbsolute(path)) return ''
+  const [widest = path] = data
+    .filter((grant) => grant.permission !== 'deny' && liesIn(path, grant.path))
+    .map((grant) => grant.path)
+    .toSorted((a, b) => a.length - b.length)
+  return widest
+}

@@ -13,8 +13,7 @@ import { Chip, ModeChip } from '../shared/Chips.tsx'
 import { Icon } from '../shared/Icon.tsx'
 import { Plain } from '../shared/Plain.tsx'
 import { plainString } from '../shared/plain.ts'
-import { AccessLine } from './AccessLine.tsx'
-import { KindIcon, Meta } from './Meta.tsx'
+import { AccessLine, KindIcon, Meta } from './Meta.tsx'
 import type { Picks } from './use-picks.ts'
 
 /** Young enough to be pointed out when it appears. */

@@ -1,9 +1,9 @@
-import { useQuery } from '@tanstack/react-query'
+import { useQuery, useMutation } from '@tanstack/react-query'
 import { useMemo, useState, useSyncExternalStore } from 'react'
+import { Link } from '@tanstack/react-router'
 import { useKeys } from '../shared/use-keys.ts'
 import { Button } from '../shared/Button.tsx'
-import { ErrorNote } from '../shared/ErrorNote.tsx'
-import { Loading, Trouble } from '../shared/States.tsx'
+import { ErrorNote, Loading, Trouble, Note } from '../shared/States.tsx'
 import { hiddenNote } from '../shared/plain.ts'
 import { draft } from './draft.ts'
 import { example } from './example.ts'
@@ -12,8 +12,15 @@ import { readText } from './yaml-text.ts'
 import { policiesQuery, textQuery } from './policy-queries.ts'
 import { useIsOwner } from '../settings/roles.ts'
 import { Problems, YamlEditor } from './YamlEditor.tsx'
-import { SavePolicies } from './SavePolicies.tsx'
 import { WhatItDoes } from './WhatItDoes.tsx'
+import { ApiError, call } from '../api/client.ts'
+import { queries } from '../api/queries.ts'
+import { sizeOf } from './diff.ts'
+import type { Review } from './review.ts'
+import { Dialog, DialogActions } from '../shared/Dialog.tsx'
+import { TextArea } from '../shared/Field.tsx'
+import { Plain } from '../shared/Plain.tsx'
+import { toast } from '../shared/toast.ts'
 
 export function EditPage() {
   const listed = useQuery(policiesQuery)
@@ -143,3 +150,131 @@ function stateOf({ hasDraft, isReviewed, isChanged, isOwner }: State): string {
   if (!isChanged) return 'It says the same as what is in force.'
   return isOwner ? 'Simulated, ready to save' : 'Simulated. Owners save.'
 }
+
+type Props = { review: Review; from: string; onClose: () => void }
+type Lost = { readonly agent_id: string; readonly domains: readonly string[] }
+
+/** Puts it in force. Whom it would leave without anything to do is named first. */
+function SavePolicies({ review, from, onClose }: Props) {
+  const [note, setNote] = useState('')
+  const [isSure, setSure] = useState(false)
+  const save = useMutation({
+    mutationFn: () =>
+      call('cowork_save_policies', {
+        body: review.text,
+        note: note.trim(),
+        from,
+        ...(isSure && { confirm: true }),
+      }),
+    onSuccess: async ({ version }) => {
+      toast(`Version ${version.slice(0, 8)} is in force.`)
+      onClose()
+      draft.drop()
+      await queries.invalidateQueries({ queryKey: ['policies'] })
+    },
+  })
+  const lost = lostOf(save.error)
+  const overtaken =
+    save.error instanceof ApiError && save.error.code === 'policy_changed' ? save.error : undefined
+  const { more, less } = sizeOf(review.lines)
+  return (
+    <Dialog title="Save the policies" onClose={onClose}>
+      <form
+        className="grid gap-4"
+        onSubmit={(event) => {
+          event.preventDefault()
+          save.mutate()
+        }}
+      >
+        <p className="text-soft">
+          {more} {more === 1 ? 'line' : 'lines'} added, {less} taken out. It is in force from the
+          next proposal and call on; what waits already stays as it was judged.
+        </p>
+        <Note tone={review.replayed.table.length > 0 ? 'suggest' : 'plain'} icon="info">
+          On record of {review.replayed.days} days: <b>{review.replayed.summary}</b>.
+        </Note>
+        <TextArea
+          label="Why"
+          hint="For whoever reads the versions later."
+          rows={2}
+          required
+          maxLength={1000}
+          data-autofocus
+          value={note}
+          onChange={(event) => setNote(event.target.value)}
+        />
+        {lost ? (
+          <LockOut lost={lost} isSure={isSure} onSure={setSure} />
+        ) : overtaken ? (
+          <Overtaken error={overtaken} />
+        ) : (
+          <ErrorNote error={save.error} />
+        )}
+        <DialogActions>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button
+            tone={lost ? 'danger' : 'primary'}
+            type="submit"
+            disabled={save.isPending || note.trim() === '' || (lost !== undefined && !isSure)}
+          >
+            {lost ? 'Save and lock them out' : 'Save'}
+          </Button>
+        </DialogActions>
+      </form>
+    </Dialog>
+  )
+}
+
+function lostOf(error: unknown): readonly Lost[] | undefined {
+  if (!(error instanceof ApiError) || error.code !== 'would_lock_out') return undefined
+  const { agents } = error.details
+  return Array.isArray(agents) ? (agents as Lost[]) : []
+}
+
+type LockOutProps = { lost: readonly Lost[]; isSure: boolean; onSure: (isSure: boolean) => void }
+
+const LockOut = ({ lost, isSure, onSure }: LockOutProps) => (
+  <div role="alert" className="grid gap-2">
+    <Note tone="escalate" icon="warn">
+      <p>
+        <b>It locks agents out.</b> Of what they proposed in 30 days they could propose nothing any
+        more:
+      </p>
+      <ul className="scroll-thin max-h-32 overflow-y-auto">
+        {lost.map(({ agent_id: agent, domains }) => (
+          <li key={agent}>
+            <b>
+              <Plain text={agent} />
+            </b>{' '}
+            <span className="text-soft">
+              in <Plain text={domains.join(', ')} />
+            </span>
+          </li>
+        ))}
+      </ul>
+    </Note>
+    <label className="flex items-center gap-2.5 py-1">
+      <input
+        type="checkbox"
+        className="size-4 accent-(--accent)"
+        checked={isSure}
+        onChange={(event) => onSure(event.target.checked)}
+      />
+      That is what I want.
+    </label>
+  </div>
+)
+
+const Overtaken = ({ error }: { error: Error }) => (
+  <div role="alert">
+    <Note tone="escalate" icon="warn">
+      <p>{error.message}</p>
+      <p className="text-soft">
+        <Link to="/policies/versions" className="underline underline-offset-3">
+          Look at what changed
+        </Link>
+        , take it into your text, and save again.
+      </p>
+    </Note>
+  </div>
+)

@@ -14,7 +14,7 @@ import type { Agent } from '../agents/agent-queries.ts'
 import { ago, left } from '../shared/time.ts'
 import { useNow } from '../shared/use-now.ts'
 import { AddAgent, RotateAgent } from './AgentToken.tsx'
-import { Confirm } from '../shared/FormDialog.tsx'
+import { Confirm } from '../shared/Dialog.tsx'
 import { useIsOwner } from './roles.ts'
 import { Item, List, SettingsSection } from './SettingsSection.tsx'
 

@@ -14,7 +14,7 @@ import { passkeysQuery } from './person-queries.ts'
 import type { Passkey } from './person-queries.ts'
 import { ago } from '../shared/time.ts'
 import { useNow } from '../shared/use-now.ts'
-import { Confirm, FormDialog } from '../shared/FormDialog.tsx'
+import { Confirm, FormDialog } from '../shared/Dialog.tsx'
 import { Item, List, SettingsSection } from './SettingsSection.tsx'
 
 export function Passkeys() {

@@ -1,5 +1,6 @@
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
+import type { ToolResults } from '#wire'
 import { call } from '../api/client.ts'
 import { Button, IconButton } from '../shared/Button.tsx'
 import { Chip } from '../shared/Chips.tsx'
@@ -10,13 +11,14 @@ import { Plain } from '../shared/Plain.tsx'
 import { meQuery } from '../api/queries.ts'
 import { peopleQuery } from './person-queries.ts'
 import type { Invitation, ListedPerson } from './person-queries.ts'
-import { ago, left } from '../shared/time.ts'
-import { toast, toastProblem } from '../shared/toast.ts'
+import { ago, left, fullTime } from '../shared/time.ts'
 import { useNow } from '../shared/use-now.ts'
-import { Confirm } from '../shared/FormDialog.tsx'
-import { InviteDialog } from './InviteDialog.tsx'
+import { toast, toastProblem } from '../shared/toast.ts'
+import { Confirm, FormDialog } from '../shared/Dialog.tsx'
 import { roleLabel, roles, useIsOwner } from './roles.ts'
 import { Item, List, SettingsSection } from './SettingsSection.tsx'
+import { SelectField, TextField, useField } from '../shared/Field.tsx'
+import { LinkDialog } from './LinkDialog.tsx'
 
 export function People() {
   const people = useQuery(peopleQuery)
@@ -158,5 +160,35 @@ function InvitationItem({ invitation, mayChange }: { invitation: Invitation; may
         />
       )}
     </Item>
+  )
+}
+
+function InviteDialog({ onClose }: { onClose: () => void }) {
+  const field = useField()
+  const role = useField('reviewer')
+  const [invited, setInvited] = useState<ToolResults['cowork_invite_person']>()
+  const name = field.value.trim()
+  if (invited)
+    return (
+      <LinkDialog title={`A link for ${name}`} link={invited.link} onClose={onClose}>
+        It is shown once, here. Whoever opens it first joins, so send it to {name} alone. It works
+        until {fullTime(Date.parse(invited.expires_at))}.
+      </LinkDialog>
+    )
+  return (
+    <FormDialog
+      title="Invite a person"
+      action="Make the link"
+      act={() => call('cowork_invite_person', { name, role: role.value })}
+      onDone={setInvited}
+      onClose={onClose}
+    >
+      <TextField label="Name" required maxLength={100} data-autofocus {...field} />
+      <SelectField
+        label="Role"
+        choices={roles.map(({ value, label, may }) => ({ value, label: `${label}: ${may}` }))}
+        {...role}
+      />
+    </FormDialog>
   )
 }

@@ -5,6 +5,8 @@ import { withCommand } from '../welcome/command.ts'
 import { Button } from './Button.tsx'
 import { Icon } from './Icon.tsx'
 import type { IconName } from './Icon.tsx'
+import { passkeyProblem } from '../api/passkey.ts'
+import { sentenceOf } from './toast.ts'
 
 type Props = { icon: IconName; title: string; children?: ReactNode }
 
@@ -133,3 +135,12 @@ export const Note = ({
     </div>
   )
 }
+
+export const ErrorNote = ({ error }: { error: unknown }) =>
+  error ? (
+    <div role="alert">
+      <Note tone="escalate" icon="warn">
+        <Hint text={passkeyProblem(error) ?? sentenceOf(error)} />
+      </Note>
+    </div>
+  ) : null

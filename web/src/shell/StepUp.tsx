@@ -5,7 +5,7 @@ import { assertPasskey } from '../api/passkey.ts'
 import { meQuery, queries } from '../api/queries.ts'
 import { Button } from '../shared/Button.tsx'
 import { Dialog, DialogActions } from '../shared/Dialog.tsx'
-import { ErrorNote } from '../shared/ErrorNote.tsx'
+import { ErrorNote } from '../shared/States.tsx'
 
 /** Any act of high risk may ask for the passkey; once it is shown, the act goes on by itself (I6). */
 export function StepUp() {

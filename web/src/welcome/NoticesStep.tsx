@@ -1,6 +1,6 @@
 import { Button } from '../shared/Button.tsx'
 import { Hint } from '../shared/States.tsx'
-import { DesktopNotices } from '../settings/BrowserSettings.tsx'
+import { DesktopNotices } from '../settings/Preferences.tsx'
 import { Step } from './Step.tsx'
 import type { StepProps } from './WelcomePage.tsx'
 

@@ -1,17 +1,26 @@
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { Button } from '../shared/Button.tsx'
+import { Link } from '@tanstack/react-router'
+import { Button, IconButton } from '../shared/Button.tsx'
 import { Awaited, Empty } from '../shared/States.tsx'
 import { useRefetch } from '../api/use-entries.ts'
-import { rankOf } from './board.ts'
+import { rankOf, openSprints } from './board.ts'
 import { changes } from './entry-match.ts'
 import type { BacklogItem } from './work.ts'
-import { BacklogDialog } from './BacklogDialog.tsx'
-import { BacklogLine } from './BacklogLine.tsx'
+import { BacklogDialog } from './ItemDialogs.tsx'
 import { StaleNote } from './StaleNote.tsx'
-import { useWork } from './work-context.ts'
-import { backlogQuery } from './work-queries.ts'
+import { useWork, useView } from './work-context.ts'
+import { backlogQuery, sprintsQuery, itemQuery } from './work-queries.ts'
 import { WorkBar } from './WorkBar.tsx'
+import { call } from '../api/client.ts'
+import { Menu } from '../shared/Menu.tsx'
+import { Plain } from '../shared/Plain.tsx'
+import { plainString } from '../shared/plain.ts'
+import { toast, toastProblem } from '../shared/toast.ts'
+import { sprintLabel } from './text.ts'
+import { Confirm, Dialog, DialogActions } from '../shared/Dialog.tsx'
+import { BacklogChip, PriorityChip } from './Looks.tsx'
+import { LongText } from './StoryParts.tsx'
 
 export function BacklogPage() {
   const { project, mayChange } = useWork()
@@ -76,5 +85,129 @@ function Items({ items, isWhole }: { items: readonly BacklogItem[]; isWhole: boo
         </p>
       )}
     </div>
+  )
+}
+
+function BacklogLine({ item }: { item: BacklogItem }) {
+  const view = useView()
+  const { project, mayChange } = useWork()
+  const [asked, setAsked] = useState<'show' | 'edit' | 'remove'>()
+  const close = () => setAsked(undefined)
+  const about = { project, item_id: item.id, expect_rev: item.rev }
+  return (
+    <li className="flex items-center gap-3 border-b border-line py-2.5">
+      <div className="grid min-w-0 flex-1 gap-1">
+        <button
+          type="button"
+          aria-haspopup="dialog"
+          className="rounded text-left break-words hover:underline"
+          onClick={() => setAsked('show')}
+        >
+          <Plain text={item.summary} />
+        </button>
+        <p className="flex flex-wrap items-center gap-x-2.5 gap-y-1 text-xs text-soft">
+          <BacklogChip status={item.status} />
+          {item.priority && <PriorityChip priority={item.priority} />}
+          <span className="font-mono break-all">
+            <Plain text={item.id} />
+          </span>
+          {item.theme && <Plain text={item.theme} />}
+          {item.promoted_to !== undefined && (
+            <Link
+              to="."
+              search={{ ...view, story: item.promoted_to }}
+              className="underline decoration-line underline-offset-3 hover:decoration-current"
+            >
+              now <Plain text={item.promoted_to} />
+            </Link>
+          )}
+        </p>
+      </div>
+      {mayChange && item.promoted_to === undefined && item.status !== 'done' && (
+        <IntoSprint item={item} />
+      )}
+      {mayChange && (
+        <Menu
+          trigger={<IconButton icon="more" label={`More about ${plainString(item.id)}`} />}
+          items={[
+            { label: 'Edit', icon: 'edit', act: () => setAsked('edit') },
+            { label: 'Remove', icon: 'cross', danger: true, act: () => setAsked('remove') },
+          ]}
+        />
+      )}
+      {asked === 'show' && (
+        <BacklogDetail item={item} onEdit={() => setAsked('edit')} onClose={close} />
+      )}
+      {asked === 'edit' && <BacklogDialog item={item} onClose={close} />}
+      {asked === 'remove' && (
+        <Confirm
+          title="Remove it from the backlog?"
+          action="Remove"
+          act={() => call('worksync_remove_backlog', about)}
+          done="It is off the backlog."
+          onClose={close}
+        >
+          <p className="break-words text-text">
+            <Plain text={item.summary} />
+          </p>
+          <p>The ledger keeps what it was, and its text stays in BACKLOG/.</p>
+        </Confirm>
+      )}
+    </li>
+  )
+}
+
+/** Makes it a story of a sprint. */
+function IntoSprint({ item }: { item: BacklogItem }) {
+  const { project } = useWork()
+  const sprints = useQuery(sprintsQuery(project)).data ?? []
+  const open = openSprints(sprints)
+  const promote = (sprint: string) =>
+    call('worksync_move', {
+      project,
+      item_id: item.id,
+      sprint_id: sprint,
+      expect_rev: item.rev,
+    }).then(({ story }) => toast(`It is ${plainString(story.id)} now.`), toastProblem)
+  return open.length === 0 ? null : (
+    <Menu
+      trigger={
+        <Button size="sm" icon="call" aria-label={`Into a sprint: ${plainString(item.id)}`}>
+          <span className="max-md:sr-only">Into a sprint</span>
+        </Button>
+      }
+      items={open.map((sprint) => ({
+        label: plainString(sprintLabel(sprint, sprints)),
+        act: () => void promote(sprint.id),
+      }))}
+    />
+  )
+}
+
+type Props = { item: BacklogItem; onEdit: () => void; onClose: () => void }
+
+function BacklogDetail({ item, onEdit, onClose }: Props) {
+  const { project, mayChange } = useWork()
+  const query = itemQuery(project, item.id)
+  const whole = useQuery(query)
+  const { data } = whole
+  useRefetch((entry) => changes(entry, project, 'backlog'), query)
+  return (
+    <Dialog title={plainString(item.id)} onClose={onClose} wide>
+      <p className="break-words">
+        <Plain text={item.summary} />
+      </p>
+      {!data ? (
+        <Awaited query={whole} what="its text" rows={3} />
+      ) : data.text === undefined && data.text_note === undefined ? (
+        <p className="text-soft">Nothing more is written about it yet.</p>
+      ) : (
+        <LongText item={data} />
+      )}
+      <DialogActions>
+        {mayChange && <Button onClick={onEdit}>Edit</Button>}
+        <Button onClick={onClose}>Close</Button>
+      </DialogActions>
+    </Dialog>
   )
 }

@@ -3,13 +3,12 @@ import { useState } from 'react'
 import { call } from '../api/client.ts'
 import { Ago } from '../shared/Ago.tsx'
 import { Button } from '../shared/Button.tsx'
-import { ErrorNote } from '../shared/ErrorNote.tsx'
+import { ErrorNote } from '../shared/States.tsx'
 import { TextArea } from '../shared/Field.tsx'
 import { Plain } from '../shared/Plain.tsx'
 import { Section } from '../shared/Section.tsx'
 import type { Comment, Story } from './work.ts'
-import { useNames } from './use-names.ts'
-import { useWork } from './work-context.ts'
+import { useNames, useWork } from './work-context.ts'
 
 export function Comments({ story: { id, comments = [] } }: { story: Story }) {
   const { mayChange } = useWork()

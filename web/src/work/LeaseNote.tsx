@@ -8,7 +8,7 @@ import { ago, fullTime } from '../shared/time.ts'
 import { useNow, useSecond } from '../shared/use-now.ts'
 import { leaseLeft } from './text.ts'
 import type { Lease, Story } from './work.ts'
-import { Confirm } from '../shared/FormDialog.tsx'
+import { Confirm } from '../shared/Dialog.tsx'
 import { useWork } from './work-context.ts'
 
 export function LeaseNote({ story, lease }: { story: Story; lease: Lease }) {

@@ -2,7 +2,7 @@ import { useNavigate } from '@tanstack/react-router'
 import { call } from '../api/client.ts'
 import { queries } from '../api/queries.ts'
 import { TextField, useField } from '../shared/Field.tsx'
-import { FormDialog } from '../shared/FormDialog.tsx'
+import { FormDialog } from '../shared/Dialog.tsx'
 import { projectsQuery } from './work-queries.ts'
 
 export function NewProject({ onClose }: { onClose: () => void }) {

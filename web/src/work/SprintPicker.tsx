@@ -10,7 +10,7 @@ import { sprintLabel, sprintNames } from './text.ts'
 import type { Card, Sprint, SprintStatus } from './work.ts'
 import { CompleteSprint, NewSprint } from './SprintDialogs.tsx'
 import { SprintChip } from './Looks.tsx'
-import { Picker } from './Picker.tsx'
+import { Picker } from './WorkBar.tsx'
 import { useView, useWork } from './work-context.ts'
 
 const order: readonly SprintStatus[] = ['active', 'planned', 'completed', 'reference']

@@ -1,7 +1,13 @@
-import { useNavigate } from '@tanstack/react-router'
+import { useNavigate, Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
+import { useState, useId } from 'react'
 import { FindBox } from '../shared/FindBox.tsx'
-import { useView } from './work-context.ts'
+import { useView, useWork } from './work-context.ts'
+import { IconButton } from '../shared/Button.tsx'
+import { Menu } from '../shared/Menu.tsx'
+import { plainString } from '../shared/plain.ts'
+import type { Project } from './work.ts'
+import { NewProject } from './NewProject.tsx'
 
 /** Finds in all of the project; beside it what the screen brings. */
 export function WorkBar({ children }: { children?: ReactNode }) {
@@ -17,5 +23,87 @@ export function WorkBar({ children }: { children?: ReactNode }) {
       </span>
       {children}
     </div>
+  )
+}
+
+const tabs = [
+  { to: '/work', name: 'Board' },
+  { to: '/work/backlog', name: 'Backlog' },
+  { to: '/work/conflicts', name: 'Conflicts' },
+] as const
+
+type Props = { project: Project; projects: readonly Project[] }
+
+export function WorkTabs({ project, projects }: Props) {
+  const { q: _, story: __, ...view } = useView()
+  const { mayChange } = useWork()
+  const navigate = useNavigate()
+  const [isAdding, setAdding] = useState(false)
+  return (
+    <div className="flex shrink-0 flex-wrap items-center gap-2 border-b border-line px-5 max-md:gap-y-0 max-md:px-2 max-md:pb-1.5">
+      <nav
+        aria-label="Work"
+        className="flex min-w-0 flex-1 gap-1 overflow-x-auto [scrollbar-width:none] max-md:basis-full"
+      >
+        {tabs.map(({ to, name }) => (
+          <Link
+            key={to}
+            to={to}
+            search={view}
+            activeOptions={{ exact: true, includeSearch: false }}
+            className="flex h-10 shrink-0 items-center gap-1.5 border-b-2 border-transparent px-2 text-soft -outline-offset-2 hover:text-text aria-[current=page]:border-text aria-[current=page]:font-[550] aria-[current=page]:text-text max-md:h-11"
+          >
+            {name}
+            {to === '/work/conflicts' && project.conflicts > 0 && (
+              <span className="text-xs font-[550] text-escalate">{project.conflicts}</span>
+            )}
+          </Link>
+        ))}
+      </nav>
+      <Picker
+        label="Project"
+        value={project.project}
+        onPick={(name) => void navigate({ to: '.', search: { project: name } })}
+      >
+        {projects.map(({ project: name }) => (
+          <option key={name} value={name}>
+            {plainString(name)}
+          </option>
+        ))}
+      </Picker>
+      {mayChange && (
+        <Menu
+          trigger={<IconButton icon="more" label="More about projects" />}
+          items={[{ label: 'New project', icon: 'plus', act: () => setAdding(true) }]}
+        />
+      )}
+      {isAdding && <NewProject onClose={() => setAdding(false)} />}
+    </div>
+  )
+}
+
+type PickerProps = {
+  label: string
+  value: string
+  onPick: (value: string) => void
+  children: ReactNode
+}
+
+export function Picker({ label, value, onPick, children }: PickerProps) {
+  const id = useId()
+  return (
+    <span className="flex min-w-0 shrink items-center">
+      <label htmlFor={id} className="sr-only">
+        {label}
+      </label>
+      <select
+        id={id}
+        value={value}
+        onChange={(event) => onPick(event.target.value)}
+        className="h-7 max-w-50 min-w-0 truncate rounded border border-edge bg-panel px-1.5 text-xs text-text max-md:h-9 max-md:text-[16px]"
+      >
+        {children}
+      </select>
+    </span>
   )
 }

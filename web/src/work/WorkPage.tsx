@@ -14,7 +14,7 @@ import { NewProject } from './NewProject.tsx'
 import { StoryDetail } from './StoryDetail.tsx'
 import { useView, Work } from './work-context.ts'
 import { projectsQuery } from './work-queries.ts'
-import { WorkTabs } from './WorkTabs.tsx'
+import { WorkTabs } from './WorkBar.tsx'
 
 export function WorkPage() {
   const view = useView()

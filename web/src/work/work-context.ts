@@ -1,6 +1,9 @@
 import { createContext, use } from 'react'
 import { getRouteApi } from '@tanstack/react-router'
+import { useQuery } from '@tanstack/react-query'
 import type { WorkView } from './view.ts'
+import { meQuery } from '../api/queries.ts'
+import { byFile } from './text.ts'
 
 export type WorkContext = {
   readonly project: string
@@ -15,3 +18,9 @@ export const useWork = (): WorkContext => use(Work)
 
 const route = getRouteApi('/work')
 export const useView = (): WorkView => route.useSearch()
+
+/** How those who did something are called here; ids of people are made of their names. */
+export function useNames(): (id: string) => string {
+  const me = useQuery(meQuery).data?.person.id
+  return (id) => (id === byFile ? 'an edit of the file' : id === me ? 'you' : id)
+}

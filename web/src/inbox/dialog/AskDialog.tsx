@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { TextArea, TextField, useField } from '../../shared/Field.tsx'
-import { FormDialog } from '../../shared/FormDialog.tsx'
+import { FormDialog } from '../../shared/Dialog.tsx'
 import { Plain } from '../../shared/Plain.tsx'
 import { plainString } from '../../shared/plain.ts'
 import { useNow } from '../../shared/use-now.ts'

@@ -4,12 +4,11 @@ import type { OverrideType, Severity } from '#base/override.ts'
 import type { Detail, Item } from '../approval.ts'
 import type { Answer } from '../decision.ts'
 import { Choices, TextArea, useField } from '../../shared/Field.tsx'
-import { FormDialog } from '../../shared/FormDialog.tsx'
+import { FormDialog } from '../../shared/Dialog.tsx'
 import { Plain } from '../../shared/Plain.tsx'
 import { plainString } from '../../shared/plain.ts'
-import { approvalQuery } from '../approval-queries.ts'
+import { approvalQuery, useFollow } from '../approval-queries.ts'
 import { OverrideKind } from './DenyDialog.tsx'
-import { useFollow } from '../item/use-follow.ts'
 
 type Props = {
   item: Item

@@ -4,8 +4,8 @@ import { snoozed } from '../snooze-store.ts'
 import { Button } from '../../shared/Button.tsx'
 import { Dialog } from '../../shared/Dialog.tsx'
 import { shortTime } from '../../shared/time.ts'
-import { toast } from '../../shared/toast.ts'
 import { useNow } from '../../shared/use-now.ts'
+import { toast } from '../../shared/toast.ts'
 
 type Props = {
   items: readonly Item[]

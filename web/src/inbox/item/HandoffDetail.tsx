@@ -8,10 +8,9 @@ import { Chip, ModeChip } from '../../shared/Chips.tsx'
 import { CopyButton } from '../../shared/Copy.tsx'
 import { Plain } from '../../shared/Plain.tsx'
 import { Section } from '../../shared/Section.tsx'
-import { approvalQuery } from '../approval-queries.ts'
+import { approvalQuery, useFollow } from '../approval-queries.ts'
 import { Lines } from './Lines.tsx'
 import { Reasoning } from './Reasoning.tsx'
-import { useFollow } from './use-follow.ts'
 
 type Props = { detail: Detail; handoff: Handoff }
 

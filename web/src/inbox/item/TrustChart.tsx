@@ -3,7 +3,7 @@ import { bandsOf, chartDays, stepPath } from '../trust-chart.ts'
 import { levelWords, score } from '../text.ts'
 import { Plain } from '../../shared/Plain.tsx'
 import { Section } from '../../shared/Section.tsx'
-import { AsTable } from '../../shared/AsTable.tsx'
+import { AsTable } from '../../shared/Sideways.tsx'
 import { fullTime } from '../../shared/time.ts'
 import { useNow } from '../../shared/use-now.ts'
 

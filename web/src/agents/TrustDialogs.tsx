@@ -1,16 +1,17 @@
 import { useId, useState } from 'react'
-import { setTrustText } from './class-standing.ts'
+import { setTrustText, forgivenText, riskWords } from './class-standing.ts'
 import type { Standing } from './standing.ts'
 import { call } from '../api/client.ts'
 import { modeAt } from '../inbox/approval.ts'
 import { score } from '../inbox/text.ts'
 import { TextArea, useField } from '../shared/Field.tsx'
-import { FormDialog } from '../shared/FormDialog.tsx'
+import { FormDialog } from '../shared/Dialog.tsx'
 import { Plain } from '../shared/Plain.tsx'
 import { Note } from '../shared/States.tsx'
 import { plainString } from '../shared/plain.ts'
 import { TrustChange } from '../inbox/item/TrustChange.tsx'
 import { refreshTrust } from './agent-queries.ts'
+import type { ClassStanding } from './class-standing.ts'
 
 /** A score by hand, with a reason; what it lets the agent do is said before it is given (T16). */
 export function SetTrust({ standing, onClose }: { standing: Standing; onClose: () => void }) {
@@ -101,5 +102,45 @@ function Consequence({ standing: { thresholds, classes }, to }: ConsequenceProps
     <Note tone={mode} icon={mode === 'act' ? 'warn' : 'info'}>
       {setTrustText(to, thresholds, classes)}
     </Note>
+  )
+}
+
+type ForgiveProps = { standing: Standing; given: ClassStanding; onClose: () => void }
+
+/** Clears strikes and debt of one class of risk, with a reason (T16). */
+export function Forgive({ standing: { agent_id: agent, domain }, given, onClose }: ForgiveProps) {
+  const reason = useField()
+  const { risk, credit } = given
+  const said = reason.value.trim()
+  return (
+    <FormDialog
+      title="Forgive"
+      action="Forgive"
+      isFit={said !== ''}
+      act={() => call('cowork_forgive', { agent_id: agent, domain, risk, reason: said })}
+      done={`Forgave ${plainString(agent)} in ${plainString(domain)}.`}
+      onDone={() => {
+        onClose()
+        return refreshTrust(agent, domain)
+      }}
+      onClose={onClose}
+    >
+      <p className="text-soft">
+        <Plain text={agent} /> in <Plain text={domain} />, {riskWords[risk].toLowerCase()}.
+      </p>
+      <Note tone="suggest" icon="info">
+        Clears {forgivenText(given)}. Right actions that it still needs:{' '}
+        {credit.needed - Math.max(0, credit.now)}.
+      </Note>
+      <TextArea
+        label="Reason"
+        hint="For whoever asks later. It stands in the ledger."
+        rows={2}
+        required
+        maxLength={2000}
+        data-autofocus
+        {...reason}
+      />
+    </FormDialog>
   )
 }

@@ -1,24 +1,80 @@
+import { useState, useEffect, useRef } from 'react'
 import { useQuery } from '@tanstack/react-query'
-import { useEffect, useRef, useState } from 'react'
 import { call } from '../api/client.ts'
-import { Dialog } from '../shared/Dialog.tsx'
-import { SelectField, TextArea, TextField, useDraft } from '../shared/Field.tsx'
-import { DialogForm } from '../shared/FormDialog.tsx'
-import { Awaited } from '../shared/States.tsx'
+import { TextArea, TextField, useDraft, SelectField } from '../shared/Field.tsx'
+import { FormDialog, Dialog, DialogForm } from '../shared/Dialog.tsx'
 import { plainString } from '../shared/plain.ts'
-import { backlogChanges, backlogDraft } from './backlog-draft.ts'
-import { backlogNames } from './text.ts'
-import { backlogStatuses } from './work.ts'
-import type { BacklogItem, BacklogWhole } from './work.ts'
-import { LongText } from './StoryParts.tsx'
-import { PriorityField } from './PriorityField.tsx'
+import { changesOf, draftOf } from './story-draft.ts'
+import type { Story, BacklogItem, BacklogWhole } from './work.ts'
 import { useWork } from './work-context.ts'
+import { Awaited } from '../shared/States.tsx'
+import { backlogChanges, backlogDraft } from './backlog-draft.ts'
+import { backlogNames, priorityNames } from './text.ts'
+import { backlogStatuses, priorities } from './work.ts'
+import { LongText } from './StoryParts.tsx'
 import { itemQuery } from './work-queries.ts'
 
-type Props = { item?: BacklogItem; onClose: () => void }
+type Props = {
+  /** Where a new one goes. */
+  sprint: string
+  /** The one that is edited. */
+  story?: Story
+  onClose: () => void
+}
+
+export function StoryDialog({ sprint, story, onClose }: Props) {
+  const { project } = useWork()
+  // As it was when the form was opened: whoever changes it meanwhile is not overwritten (W22).
+  const [before] = useState(story)
+  const { from, draft, field } = useDraft(() => draftOf(before))
+  const changed = changesOf(draft, from, before?.acceptance)
+  const save = () =>
+    before
+      ? call('worksync_update_story', {
+          project,
+          story_id: before.id,
+          expect_rev: before.rev,
+          ...changed,
+        })
+      : call('worksync_add_story', { project, sprint_id: sprint, ...changed })
+  return (
+    <FormDialog
+      title={before ? `Edit ${plainString(before.id)}` : 'New story'}
+      wide
+      action={before ? 'Save' : 'Add'}
+      isFit={Object.keys(changed).length > 0}
+      act={save}
+      done={({ story: { id } }) => `${plainString(id)} is ${before ? 'changed' : 'planned'}.`}
+      onClose={onClose}
+    >
+      <TextField label="Title" required maxLength={500} data-autofocus {...field('title')} />
+      <div className="grid grid-cols-2 gap-4">
+        <PriorityField {...field('priority')} />
+        <TextField
+          label="Estimate"
+          type="number"
+          min={0}
+          max={10_000}
+          step="any"
+          {...field('estimate')}
+        />
+      </div>
+      <TextArea label="Notes" rows={5} {...field('notes')} />
+      <TextArea label="Done when" hint="One criterion a line." rows={3} {...field('acceptance')} />
+      <TextField
+        label="Depends on"
+        hint="Ids of stories, with commas between."
+        {...field('needs')}
+      />
+      <TextArea label="Paths" hint="Files it is about, one a line." rows={2} {...field('paths')} />
+    </FormDialog>
+  )
+}
+
+type BacklogProps = { item?: BacklogItem; onClose: () => void }
 
 /** Something new for the backlog, or other words for what is there. */
-export const BacklogDialog = ({ item, onClose }: Props) => (
+export const BacklogDialog = ({ item, onClose }: BacklogProps) => (
   <Dialog
     title={item ? `Edit ${plainString(item.id)}` : 'Add to the backlog'}
     onClose={onClose}
@@ -94,3 +150,13 @@ function Form({ item, onClose }: { item?: BacklogWhole; onClose: () => void }) {
     </DialogForm>
   )
 }
+
+const priorityChoices = [
+  { value: '', label: 'None' },
+  ...priorities.map((value) => ({ value, label: priorityNames[value] })),
+]
+
+const PriorityField = (field: {
+  value: string
+  onChange: (event: { target: { value: string } }) => void
+}) => <SelectField label="Priority" choices={priorityChoices} {...field} />

@@ -4,6 +4,8 @@ import type { InboxFilters, KindChip, View } from './filter.ts'
 import { FindBox } from '../shared/FindBox.tsx'
 import { Views } from '../shared/Views.tsx'
 import type { Inbox } from './use-inbox.ts'
+import { Keys } from '../shared/Keys.tsx'
+import { Button, IconButton } from '../shared/Button.tsx'
 
 const number = new Intl.NumberFormat()
 
@@ -68,3 +70,69 @@ function Pill({ chip, filters, hasCount }: PillProps) {
     </Link>
   )
 }
+
+const hints = [
+  ['j', 'next'],
+  ['Enter', 'open'],
+  ['x', 'select'],
+  ['a', 'approve'],
+  ['?', 'all keys'],
+] as const
+
+export function NothingOpen({ inbox }: { inbox: Inbox }) {
+  const { all = 0 } = inbox.counts
+  if (inbox.status !== 'success' || all === 0) return <div className="flex-1 max-md:hidden" />
+  return (
+    <section
+      aria-label="Nothing is open"
+      className="grid min-w-0 flex-1 place-content-center justify-items-center gap-4 p-6 text-center text-soft max-md:hidden"
+    >
+      <p>{all === 1 ? 'One waits for you.' : `${all} wait for you.`}</p>
+      <ul className="flex flex-wrap justify-center gap-x-4 gap-y-2 text-xs text-faint">
+        {hints.map(([keys, does]) => (
+          <li key={keys} className="flex items-center gap-1.5">
+            <Keys combo={keys} />
+            {does}
+          </li>
+        ))}
+      </ul>
+    </section>
+  )
+}
+
+type Props = {
+  count: number
+  mayDecide: boolean
+  isBusy: boolean
+  onApprove: () => void
+  onDeny: () => void
+  onSnooze: () => void
+  onClear: () => void
+}
+
+/** One decision about many: each is recorded by itself, and none creates a standing permission. */
+export const SelectionBar = (props: Props) => (
+  <div
+    role="group"
+    aria-label="Selected"
+    className="settle flex flex-wrap items-center gap-1.5 border-t border-line bg-panel px-4 py-2.5"
+  >
+    <p role="status" className="mr-auto font-[550] whitespace-nowrap">
+      {props.count} selected
+    </p>
+    {props.mayDecide && (
+      <>
+        <Button tone="primary" size="sm" keys="a" disabled={props.isBusy} onClick={props.onApprove}>
+          Approve
+        </Button>
+        <Button size="sm" keys="d" disabled={props.isBusy} onClick={props.onDeny}>
+          Deny
+        </Button>
+      </>
+    )}
+    <Button size="sm" keys="s" className="max-md:hidden" onClick={props.onSnooze}>
+      Snooze
+    </Button>
+    <IconButton icon="cross" label="Select none" onClick={props.onClear} />
+  </div>
+)
