@@ -98,9 +98,11 @@ function SortHead({ filters, sort, className = '', children }: HeadProps) {
       >
         {children}
         {isOn && (
-          <span className={directions[sort] === 'ascending' ? 'rotate-180' : ''}>
-            <Icon name="down" size={12} />
-          </span>
+          <Icon
+            name="down"
+            size={12}
+            className={directions[sort] === 'ascending' ? 'rotate-180' : ''}
+          />
         )}
       </Link>
     </th>
@@ -127,9 +129,7 @@ function Row({ row, filters, isOpen, isPaused }: RowProps) {
             data-row={row.key}
             className="min-w-0 font-[550] -outline-offset-2 after:absolute after:inset-0 focus-visible:outline-none focus-visible:after:outline-2 focus-visible:after:-outline-offset-2 focus-visible:after:outline-accent"
           >
-            <span className="block truncate">
-              <Plain text={agent} />
-            </span>
+            <Plain as="span" className="block truncate" text={agent} />
             <span className="block truncate font-normal text-soft @2xl:hidden">
               {standing ? <Plain text={standing.domain} /> : 'asked for nothing yet'}
             </span>
@@ -156,9 +156,11 @@ function Row({ row, filters, isOpen, isPaused }: RowProps) {
 function Cells({ standing: it }: { standing: Standing }) {
   return (
     <>
-      <td className={`${wide.domain} max-w-50 truncate font-mono text-code`}>
-        <Plain text={it.domain} />
-      </td>
+      <Plain
+        as="td"
+        className={`${wide.domain} max-w-50 truncate font-mono text-code`}
+        text={it.domain}
+      />
       <td>
         <span className="flex items-center gap-2">
           <b>{score(it.trust_level)}</b>
@@ -207,11 +209,7 @@ function Reason({ standing: { classes } }: { standing: Standing }) {
   if (!normal) return null
   const { reason, next } = normal
   const says = next === undefined ? reason : `${reason} · ${next}`
-  return (
-    <span title={plainString(says)}>
-      <Plain text={says} />
-    </span>
-  )
+  return <Plain as="span" title={plainString(says)} text={says} />
 }
 
 const Credits = ({ standing: { classes } }: { standing: Standing }) => (

@@ -139,9 +139,7 @@ function Kinds({ kinds }: Pick<ClassStanding, 'kinds'>) {
     <ul aria-label="Kinds of action" className="flex flex-wrap gap-x-4 gap-y-1 text-xs text-soft">
       {shown.map((kind) => (
         <li key={kind.kind} className="flex min-w-0 items-center gap-1.5">
-          <code className="min-w-0 font-mono break-all text-text">
-            <Plain text={kind.kind} />
-          </code>
+          <Plain as="code" className="min-w-0 font-mono break-all text-text" text={kind.kind} />
           <span className="flex items-center gap-1 whitespace-nowrap">
             {kind.to_go === 0 && <Icon name="check" size={12} />}
             {kindText(kind)}

@@ -110,9 +110,11 @@ const Legend = () => (
   >
     {legend.map(([mode, says]) => (
       <li key={mode} className="flex items-center gap-1.5">
-        <span className={`grid size-4.5 place-items-center rounded-sm ${grounds[mode]}`}>
-          <Icon name={mode} size={12} />
-        </span>
+        <Icon
+          name={mode}
+          size={12}
+          className={`grid size-4.5 place-items-center rounded-sm ${grounds[mode]}`}
+        />
         {says}
       </li>
     ))}

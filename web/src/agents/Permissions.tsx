@@ -43,9 +43,7 @@ function Line({ permission: it, mayRevoke }: { permission: Permission; mayRevoke
     <li className="flex items-center gap-3 border-b border-line py-2">
       <div className="min-w-0 flex-1">
         <p className="break-words">
-          <code className="font-mono text-code">
-            <Plain text={it.tool} />
-          </code>{' '}
+          <Plain as="code" className="font-mono text-code" text={it.tool} />{' '}
           <span className="text-soft">{lastsOf(it, now)}</span>
         </p>
         <p className="flex flex-wrap gap-x-3 text-xs text-soft">

@@ -76,9 +76,7 @@ const Numbers = ({ history: { points, projection } }: { history: History }) => (
       <tr key={`${at} ${index}`}>
         <td className="whitespace-nowrap">{fullTime(Date.parse(at))}</td>
         <td>{score(value)}</td>
-        <td>
-          <Plain text={point.cause === 'before' ? 'As it was before' : pointOf(point).says} />
-        </td>
+        <Plain as="td" text={point.cause === 'before' ? 'As it was before' : pointOf(point).says} />
       </tr>
     ))}
   </AsTable>

@@ -79,9 +79,7 @@ export function Facts({ entry }: { entry: Entry }) {
 const Id = ({ name, id }: { name: string; id: string }) => (
   <Fact name={name}>
     <span className="flex min-w-0 items-center gap-1">
-      <code className="min-w-0 font-mono text-xs break-all">
-        <Plain text={id} />
-      </code>
+      <Plain as="code" className="min-w-0 font-mono text-xs break-all" text={id} />
       <CopyIcon text={id} what={`${name.toLowerCase()} id`} />
     </span>
   </Fact>

@@ -53,9 +53,10 @@ export const EntryRow = memo(function EntryRow(props: Props) {
     </time>
   )
   const icon = (
-    <span className={kind === 'halt' || outcome === 'failed' ? 'text-escalate' : ''}>
-      <Icon name={icons[kind]} />
-    </span>
+    <Icon
+      name={icons[kind]}
+      className={kind === 'halt' || outcome === 'failed' ? 'text-escalate' : ''}
+    />
   )
   const sentence = (
     <span className={`min-w-0 flex-1 truncate ${isEcho ? '[&_b]:font-normal' : 'text-text'}`}>
@@ -97,11 +98,7 @@ export const EntryRow = memo(function EntryRow(props: Props) {
           <span className="flex items-center gap-3 pl-6.5 text-xs">
             {outcome && outcome !== 'done' && <OutcomeChip outcome={outcome} />}
             <ActorChip actor={entry.actor} />
-            {entry.domain && (
-              <span className="min-w-0 truncate">
-                <Plain text={entry.domain} />
-              </span>
-            )}
+            {entry.domain && <Plain as="span" className="min-w-0 truncate" text={entry.domain} />}
           </span>
         </>
       )}
@@ -118,11 +115,7 @@ export function ReadsRow({ run: { key, first, entries, isOpen }, isWide, onToggl
   const tools = [...new Set(entries.map(({ data }) => String(data?.['tool'])))]
   const names = tools.slice(0, named).join(', ')
   const rest = tools.length > named ? ` and ${tools.length - named} more` : ''
-  const icon = (
-    <span className={`transition-transform ${isOpen ? '' : '-rotate-90'}`}>
-      <Icon name="down" />
-    </span>
-  )
+  const icon = <Icon name="down" className={`transition-transform ${isOpen ? '' : '-rotate-90'}`} />
   const text = (
     <span className="min-w-0 flex-1 truncate">
       {entries.length} reads: <Plain text={names} />

@@ -14,13 +14,9 @@ export const Sentence = ({ entry, isBrief = false }: { entry: Entry; isBrief?: b
       {typeof part === 'string' ? (
         part
       ) : part.isAside ? (
-        <span className="text-soft">
-          <Plain text={part.said} />
-        </span>
+        <Plain as="span" className="text-soft" text={part.said} />
       ) : (
-        <b>
-          <Plain text={part.said} />
-        </b>
+        <Plain as="b" text={part.said} />
       )}
     </Fragment>
   ))

@@ -138,9 +138,7 @@ const Strip = ({
     role="status"
     className={`settle flex gap-2.5 border-b border-line py-1.5 pr-2 pl-4 ${tone}`}
   >
-    <span className={`mt-2 ${ink}`}>
-      <Icon name={icon} />
-    </span>
+    <Icon name={icon} className={`mt-2 ${ink}`} />
     <div className="min-w-0 flex-1 self-center py-1">{children}</div>
     <IconButton icon="cross" label={closeLabel} onClick={onClose} />
   </div>

@@ -68,8 +68,4 @@ export function Crumbs({ to, path, root }: Props) {
   )
 }
 
-const Mark = () => (
-  <span className="shrink-0 text-faint">
-    <Icon name="right" size={12} />
-  </span>
-)
+const Mark = () => <Icon name="right" size={12} className="shrink-0 text-faint" />

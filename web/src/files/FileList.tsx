@@ -85,9 +85,10 @@ function Row({ file, folder, view }: RowProps) {
         data-row={path}
         className={rowLook(isOpen)}
       >
-        <span className={goesIn ? 'text-accent' : 'text-soft'}>
-          <Icon name={goesIn ? 'folder' : kind === 'link' ? 'link' : 'file'} />
-        </span>
+        <Icon
+          name={goesIn ? 'folder' : kind === 'link' ? 'link' : 'file'}
+          className={goesIn ? 'text-accent' : 'text-soft'}
+        />
         {/* `relative` keeps the word that is only heard from hanging out where the name is cut. */}
         <span className="relative min-w-0 flex-1 truncate whitespace-pre">
           <Plain text={name} />
@@ -124,9 +125,7 @@ function Whole() {
   if (!data) return null
   return (
     <p className="flex flex-wrap gap-x-3 gap-y-0.5 px-5 py-3 text-xs text-faint max-md:px-4">
-      <span className="font-mono break-all">
-        <Plain text={data.workspace_path} />
-      </span>
+      <Plain as="span" className="font-mono break-all" text={data.workspace_path} />
       {data.path_after_restart !== undefined && (
         <span className="text-suggest">
           After a restart: <Plain text={data.path_after_restart} />

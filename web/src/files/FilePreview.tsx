@@ -99,12 +99,8 @@ const Close = ({ path, view }: { path: string; view: FilesView }) => (
     title="Close"
     className="grid size-8 shrink-0 place-items-center rounded text-soft hover:bg-raised hover:text-text max-md:size-11"
   >
-    <span className="max-md:hidden">
-      <Icon name="cross" />
-    </span>
-    <span className="md:hidden">
-      <Icon name="back" />
-    </span>
+    <Icon name="cross" className="max-md:hidden" />
+    <Icon name="back" className="md:hidden" />
   </Link>
 )
 
@@ -119,9 +115,7 @@ function Facts({ read }: { read: ReadFile }) {
       </time>
       {read.encoding !== 'base64' && read.mime.startsWith('text/') && <span>{read.encoding}</span>}
       <span className="flex min-w-0 basis-full items-center gap-1">
-        <span className="min-w-0 font-mono break-all">
-          <Plain text={read.path} />
-        </span>
+        <Plain as="span" className="min-w-0 font-mono break-all" text={read.path} />
         <CopyIcon text={read.path} what="path" />
       </span>
     </p>

@@ -129,9 +129,7 @@ function Folder({ data, withFiles, onOpen, onPick }: FolderProps) {
                     >
                       <Icon name={goesIn ? 'folder' : 'file'} />
                     </span>
-                    <span className="min-w-0 truncate">
-                      <Plain text={nameOf(entry.name)} />
-                    </span>
+                    <Plain as="span" className="min-w-0 truncate" text={nameOf(entry.name)} />
                     {entry.forbidden === true && (
                       <span className="ml-auto shrink-0 text-xs">always closed</span>
                     )}

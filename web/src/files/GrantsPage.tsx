@@ -95,9 +95,7 @@ function GrantLine({ grant, mayRevoke }: Props) {
       <div className="min-w-0 flex-1">
         <p className="flex flex-wrap items-center gap-x-2 gap-y-0.5">
           {isDenied || permission === 'write' ? (
-            <span className="py-0.5 break-all">
-              <Plain text={path} />
-            </span>
+            <Plain as="span" className="py-0.5 break-all" text={path} />
           ) : (
             <Link
               to="/files"
@@ -126,9 +124,7 @@ function GrantLine({ grant, mayRevoke }: Props) {
           )}
         </p>
         <p className="flex flex-wrap gap-x-3 text-xs text-soft">
-          <span>
-            <Plain text={forWhom(grant)} />
-          </span>
+          <Plain as="span" text={forWhom(grant)} />
           <span>{lastsText(grant, now)}</span>
           <span title={fullTime(Date.parse(grant.granted_at))}>
             {isDenied ? 'denied' : originText(grant)} {ago(Date.parse(grant.granted_at), now)}
@@ -152,12 +148,8 @@ function GrantLine({ grant, mayRevoke }: Props) {
               done={isDenied ? 'It may ask again.' : 'The grant is revoked.'}
               onClose={close}
             >
-              <p className="break-all text-text">
-                <Plain text={path} />
-              </p>
-              <p>
-                <Plain text={means} />
-              </p>
+              <Plain as="p" className="break-all text-text" text={path} />
+              <Plain as="p" text={means} />
               <p>
                 {isDenied
                   ? 'The next request for it waits in the Inbox.'
@@ -239,9 +231,7 @@ function HowFar({ picked: { path, isFile }, onClose }: { picked: Picked; onClose
       }}
       onClose={onClose}
     >
-      <p className="font-mono text-code break-all">
-        <Plain text={path} />
-      </p>
+      <Plain as="p" className="font-mono text-code break-all" text={path} />
       <Choices
         label="Permission"
         value={permission}

@@ -55,9 +55,12 @@ export function SearchResults({ view, place }: Props) {
 
 const NotSearched = ({ skipped }: { skipped: readonly string[] }) =>
   skipped.map((text) => (
-    <p key={text} className="px-5 pb-2 text-xs wrap-anywhere text-faint max-md:px-4">
-      <Plain text={text} />
-    </p>
+    <Plain
+      key={text}
+      as="p"
+      className="px-5 pb-2 text-xs wrap-anywhere text-faint max-md:px-4"
+      text={text}
+    />
   ))
 
 type RowProps = { hit: Hit; path: string; view: FilesView }
@@ -76,22 +79,20 @@ function Row({ hit, path, view }: RowProps) {
           isOpen ? 'bg-accent-bg shadow-[inset_2px_0_var(--accent)]' : 'hover:bg-raised'
         }`}
       >
-        <span className="pt-0.5 text-soft">
-          <Icon name="file" />
-        </span>
+        <Icon name="file" className="pt-0.5 text-soft" />
         <span className="flex min-w-0 flex-wrap items-baseline gap-x-2">
-          <span className="break-all">
-            <Plain text={nameOf(path)} />
-          </span>
+          <Plain as="span" className="break-all" text={nameOf(path)} />
           <span className="text-xs break-all text-soft">
             <Plain text={parentOf(path)} />
             {hit.line !== undefined && `, line ${hit.line.toLocaleString()}`}
           </span>
         </span>
         {hit.snippet !== undefined && (
-          <code className="col-start-2 line-clamp-2 font-mono text-xs break-all text-soft">
-            <Plain text={hit.snippet} />
-          </code>
+          <Plain
+            as="code"
+            className="col-start-2 line-clamp-2 font-mono text-xs break-all text-soft"
+            text={hit.snippet}
+          />
         )}
       </Link>
     </li>

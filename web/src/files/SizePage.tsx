@@ -110,12 +110,8 @@ function PartName({ part: { kind, name, path } }: { part: Part }) {
   if (kind === 'rest') return <span className="block truncate pl-6 text-soft">{name}</span>
   const words = (
     <>
-      <span className={kind === 'folder' ? 'text-accent' : 'text-soft'}>
-        <Icon name={kind} />
-      </span>
-      <span className="min-w-0 truncate whitespace-pre">
-        <Plain text={name} />
-      </span>
+      <Icon name={kind} className={kind === 'folder' ? 'text-accent' : 'text-soft'} />
+      <Plain as="span" className="min-w-0 truncate whitespace-pre" text={name} />
     </>
   )
   return kind === 'folder' ? (

@@ -98,19 +98,11 @@ function Line({ item, path, called }: LineProps) {
   const isOwner = useIsOwner()
   return (
     <li className="flex items-center gap-3 border-b border-line py-2">
-      <span className="self-start pt-0.5 text-soft">
-        <Icon name={isFolder(item) ? 'folder' : 'file'} />
-      </span>
+      <Icon name={isFolder(item) ? 'folder' : 'file'} className="self-start pt-0.5 text-soft" />
       <div className="min-w-0 flex-1">
-        <p className="break-all" title={plainString(item.path)}>
-          <Plain text={nameOf(path)} />
-        </p>
+        <Plain as="p" className="break-all" title={plainString(item.path)} text={nameOf(path)} />
         <p className="flex flex-wrap gap-x-3 text-xs text-soft">
-          {parentOf(path) !== '' && (
-            <span className="break-all">
-              <Plain text={parentOf(path)} />
-            </span>
-          )}
+          {parentOf(path) !== '' && <Plain as="span" className="break-all" text={parentOf(path)} />}
           {!isFolder(item) && <span>{sizeText(item.size_bytes)}</span>}
           <span>
             deleted by <Plain text={item.deleted_by} />, <Ago at={item.deleted_at} />

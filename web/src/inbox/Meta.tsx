@@ -111,13 +111,9 @@ export function AccessLine({ says, path }: Access) {
     <span title={plainString(path)} className="flex min-w-0 whitespace-pre">
       <span className="shrink-0">{says} </span>
       <span className="flex min-w-0">
-        <span className="min-w-0 truncate">
-          <Plain text={head} />
-        </span>
+        <Plain as="span" className="min-w-0 truncate" text={head} />
         {/* What overflows from right to left is cut at the left; the path in it runs as ever. */}
-        <span className="max-w-full shrink-0 truncate [direction:rtl]">
-          <Plain text={end} />
-        </span>
+        <Plain as="span" className="max-w-full shrink-0 truncate [direction:rtl]" text={end} />
       </span>
     </span>
   )

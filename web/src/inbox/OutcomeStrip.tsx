@@ -29,18 +29,17 @@ export function OutcomeStrip({ report: { items, outcomes, verdict }, onClose }: 
     >
       <details open={failed.length > 0} className="group/out min-w-0 flex-1">
         <summary className="flex list-none items-center gap-2 leading-6 [&::-webkit-details-marker]:hidden">
-          <span className={failed.length > 0 ? 'text-escalate' : 'text-act'}>
-            <Icon name={failed.length > 0 ? 'warn' : 'check'} />
-          </span>
+          <Icon
+            name={failed.length > 0 ? 'warn' : 'check'}
+            className={failed.length > 0 ? 'text-escalate' : 'text-act'}
+          />
           <span role="status" className="min-w-0 flex-1">
             {done} {word}
             {failed.length > 0 && `, ${failed.length} not`}
           </span>
           <span className="flex items-center gap-1 text-xs text-soft">
             each
-            <span className="group-open/out:rotate-90">
-              <Icon name="right" size={12} />
-            </span>
+            <Icon name="right" size={12} className="group-open/out:rotate-90" />
           </span>
         </summary>
         <ol className="scroll-thin max-h-44 overflow-y-auto pt-0.5 pb-1 text-xs">

@@ -126,9 +126,7 @@ export function GroupLine(props: GroupProps) {
           )}
           <span className="ml-auto flex items-center gap-1">
             {row.isOpen ? 'Fold' : 'Show each'}
-            <span className={row.isOpen ? 'rotate-90' : ''}>
-              <Icon name="right" size={12} />
-            </span>
+            <Icon name="right" size={12} className={row.isOpen ? 'rotate-90' : ''} />
           </span>
         </span>
       </button>

@@ -243,9 +243,7 @@ const LockOut = ({ lost, isSure, onSure }: LockOutProps) => (
       <ul className="scroll-thin max-h-32 overflow-y-auto">
         {lost.map(({ agent_id: agent, domains }) => (
           <li key={agent}>
-            <b>
-              <Plain text={agent} />
-            </b>{' '}
+            <Plain as="b" text={agent} />{' '}
             <span className="text-soft">
               in <Plain text={domains.join(', ')} />
             </span>

@@ -51,9 +51,7 @@ function InForce({ listed: { active, version } }: { listed: Listed }) {
   const at = active && Date.parse(active.at)
   return (
     <p className="flex flex-wrap items-center gap-x-2 gap-y-1 text-soft">
-      <span className="text-act">
-        <Icon name="check" />
-      </span>
+      <Icon name="check" className="text-act" />
       <span>
         In force: version <code className="font-mono text-code">{version.slice(0, 8)}</code>
       </span>
@@ -116,11 +114,7 @@ function PolicyRules({ policy, mappings }: Props) {
             shadow: says what it would do, and does nothing
           </Chip>
         )}
-        {description && (
-          <p className="basis-full text-soft">
-            <Plain text={description} />
-          </p>
-        )}
+        {description && <Plain as="p" className="basis-full text-soft" text={description} />}
       </header>
       {rules.length > 0 ? (
         <ol className="border-t border-line">
@@ -163,13 +157,13 @@ function RuleLine({ rule }: { rule: Rule }) {
             {typeof part === 'string' ? (
               part
             ) : part.isCode ? (
-              <code className="rounded-sm bg-raised px-1 font-mono text-code break-all">
-                <Plain text={part.said} />
-              </code>
+              <Plain
+                as="code"
+                className="rounded-sm bg-raised px-1 font-mono text-code break-all"
+                text={part.said}
+              />
             ) : (
-              <b>
-                <Plain text={part.said} />
-              </b>
+              <Plain as="b" text={part.said} />
             )}
           </Fragment>
         ))}
@@ -195,10 +189,7 @@ function Users({ used }: { used: readonly Mapping[] }) {
       {used.slice(0, mostUsers).map(({ agent_id: agent, domain }, at) => (
         <Fragment key={`${agent} ${domain}`}>
           {at > 0 && ', '}
-          <b className="text-text">
-            <Plain text={agent} />
-          </b>{' '}
-          in <Plain text={domain} />
+          <Plain as="b" className="text-text" text={agent} /> in <Plain text={domain} />
         </Fragment>
       ))}
       {more > 0 && ` and ${more} more`}.

@@ -100,9 +100,7 @@ function VersionLine({ version: it, isActive, isShown }: LineProps) {
           , {ago(at, now)}
         </span>
         {it.note && it.source === 'saved' && (
-          <span className="break-words">
-            <Plain text={it.note} />
-          </span>
+          <Plain as="span" className="break-words" text={it.note} />
         )}
       </Link>
     </li>

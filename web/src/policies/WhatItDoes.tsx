@@ -117,9 +117,7 @@ function ReplayTable({ replayed: it }: { replayed: Replayed }) {
                 <td>
                   <span className="flex flex-wrap items-center gap-1">
                     <OutcomeChip outcome={row.from} />
-                    <span className="text-faint">
-                      <Icon name="call" size={12} />
-                    </span>
+                    <Icon name="call" size={12} className="text-faint" />
                     <span className="sr-only">becomes</span>
                     <OutcomeChip outcome={row.to} />
                   </span>

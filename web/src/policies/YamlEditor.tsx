@@ -114,15 +114,11 @@ export const Problems = ({ problems }: { problems: readonly TextProblem[] }) =>
               onClick={() => goTo(problem)}
               className="flex w-full gap-2 px-5 py-1.5 text-left -outline-offset-2 hover:underline max-md:px-4"
             >
-              <span className="mt-0.5 text-escalate">
-                <Icon name="warn" />
-              </span>
+              <Icon name="warn" className="mt-0.5 text-escalate" />
               <span className="w-22 shrink-0 whitespace-nowrap text-soft">
                 line {problem.line}:{problem.column}
               </span>
-              <span className="min-w-0 break-words">
-                <Plain text={problem.message} />
-              </span>
+              <Plain as="span" className="min-w-0 break-words" text={problem.message} />
             </button>
           </li>
         ))}

@@ -66,9 +66,7 @@ export const ActorChip = ({ actor }: { actor: Actor }) => (
   >
     <Icon name={actorIcons[actor.kind]} size={14} />
     <span className="sr-only">{actorKinds[actor.kind]}</span>
-    <span className="truncate">
-      <Plain text={actor.id} />
-    </span>
+    <Plain as="span" className="truncate" text={actor.id} />
   </span>
 )
 

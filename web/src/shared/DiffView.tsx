@@ -20,9 +20,7 @@ export const DiffView = ({ label, lines, className = 'max-h-120' }: Props) => (
               {sign === '@' ? '⋯' : sign}
             </span>
             {words[sign] && <span className="sr-only">{words[sign]} </span>}
-            <span>
-              <Plain text={text} />
-            </span>
+            <Plain as="span" text={text} />
           </div>
         ))}
       </div>

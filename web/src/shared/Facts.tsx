@@ -13,7 +13,5 @@ export const Fact = ({ name, children }: { name: string; children: ReactNode }) 
 )
 
 export const Code = ({ text }: { text: string }) => (
-  <code className="min-w-0 font-mono text-code break-all">
-    <Plain text={text} />
-  </code>
+  <Plain as="code" className="min-w-0 font-mono text-code break-all" text={text} />
 )

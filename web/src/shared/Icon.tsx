@@ -54,19 +54,29 @@ const paths = {
 
 export type IconName = keyof typeof paths
 
-export const Icon = ({ name, size = 16 }: { name: IconName; size?: number }) => (
-  <svg
-    aria-hidden
-    width={size}
-    height={size}
-    viewBox="0 0 16 16"
-    fill="none"
-    stroke="currentColor"
-    strokeWidth={size < 16 ? 1.9 : 1.6}
-    strokeLinecap="round"
-    strokeLinejoin="round"
-    className="shrink-0"
-  >
-    <path d={paths[name]} />
-  </svg>
-)
+type Props = {
+  name: IconName
+  size?: number
+  /** Of the element around the icon, which gives it its colour. */
+  className?: string
+}
+
+export function Icon({ name, size = 16, className }: Props) {
+  const icon = (
+    <svg
+      aria-hidden
+      width={size}
+      height={size}
+      viewBox="0 0 16 16"
+      fill="none"
+      stroke="currentColor"
+      strokeWidth={size < 16 ? 1.9 : 1.6}
+      strokeLinecap="round"
+      strokeLinejoin="round"
+      className="shrink-0"
+    >
+      <path d={paths[name]} />
+    </svg>
+  )
+  return className === undefined ? icon : <span className={className}>{icon}</span>
+}

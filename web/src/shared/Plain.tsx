@@ -1,8 +1,18 @@
 import { plainRuns } from './plain.ts'
 
+type Props = {
+  text: string
+  lines?: boolean
+  spaces?: boolean
+  /** The element around the text. */
+  as?: 'span' | 'p' | 'b' | 'code' | 'td'
+  className?: string
+  title?: string
+}
+
 /** Words of agents, or of anybody else: plain text in which nothing hides (A13). */
-export function Plain({ text, ...how }: { text: string; lines?: boolean; spaces?: boolean }) {
-  return (
+export function Plain({ text, as: Tag, className, title, ...how }: Props) {
+  const plain = (
     <bdi>
       {plainRuns(text, how).map(({ text: run, hidden }, at) =>
         hidden ? (
@@ -20,5 +30,11 @@ export function Plain({ text, ...how }: { text: string; lines?: boolean; spaces?
         ),
       )}
     </bdi>
+  )
+  if (!Tag) return plain
+  return (
+    <Tag className={className} title={title}>
+      {plain}
+    </Tag>
   )
 }

@@ -12,9 +12,7 @@ type Props = { icon: IconName; title: string; children?: ReactNode }
 
 export const Empty = ({ icon, title, children }: Props) => (
   <div className="mx-auto grid max-w-90 justify-items-center gap-3 px-6 py-16 text-center">
-    <span className="text-faint">
-      <Icon name={icon} size={24} />
-    </span>
+    <Icon name={icon} size={24} className="text-faint" />
     <p className="font-[550]">{title}</p>
     <div className="grid justify-items-center gap-3 text-soft">{children}</div>
   </div>
@@ -34,9 +32,7 @@ export function Trouble({ error, retry, children }: TroubleProps) {
       role="alert"
       className="mx-auto grid max-w-100 justify-items-center gap-3 px-6 py-16 text-center"
     >
-      <span className="text-escalate">
-        <Icon name="warn" size={24} />
-      </span>
+      <Icon name="warn" size={24} className="text-escalate" />
       <p className="font-[550]">
         {error instanceof Error ? error.message : 'Something went wrong.'}
       </p>
@@ -128,9 +124,7 @@ export const Note = ({
   }
   return (
     <div className={`flex gap-2 rounded px-3 py-2.5 ${tones[tone]}`}>
-      <span className="mt-0.5">
-        <Icon name={icon} />
-      </span>
+      <Icon name={icon} className="mt-0.5" />
       <div className="min-w-0 text-text">{children}</div>
     </div>
   )

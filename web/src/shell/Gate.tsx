@@ -55,9 +55,7 @@ function Why({ why, problem }: Extract<Closed, { status: 'closed' }>) {
       <h1 className="text-lg font-[620] tracking-[-.01em] text-balance">{titles[why]}</h1>
       {problem && (
         <p role="alert" className="flex gap-2 text-suggest">
-          <span className="mt-0.5">
-            <Icon name="info" />
-          </span>
+          <Icon name="info" className="mt-0.5" />
           <span className="text-text">
             <Hint text={problem.message} />
           </span>

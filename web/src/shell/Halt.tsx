@@ -69,9 +69,7 @@ function HaltLine({ halt, mayResume }: { halt: Halt; mayResume: boolean }) {
   })
   return (
     <div role="alert" className="flex items-center gap-2.5 px-5 py-2 max-md:px-4">
-      <span className="text-escalate">
-        <Icon name="halt" />
-      </span>
+      <Icon name="halt" className="text-escalate" />
       <p className="min-w-0 flex-1">
         <b>{haltedWhat(halt.scope)}</b>
         {halt.reason && (

@@ -37,12 +37,8 @@ const Item = ({ icon, label, detail, keys, always = false, act }: ItemProps) => 
     onSelect={act}
     className="flex h-9 cursor-pointer items-center gap-2.5 rounded px-2.5 select-none data-[selected=true]:bg-raised max-md:h-11"
   >
-    <span className="text-soft">
-      <Icon name={icon} />
-    </span>
-    <span className="truncate">
-      <Plain text={label} />
-    </span>
+    <Icon name={icon} className="text-soft" />
+    <Plain as="span" className="truncate" text={label} />
     {detail && <span className="truncate text-xs text-faint">{detail}</span>}
     <span className="ml-auto flex max-md:hidden">{keys && <Keys combo={keys} />}</span>
   </Command.Item>
@@ -85,9 +81,7 @@ export function Palette({ onClose }: { onClose: () => void }) {
     <Dialog title="Search or jump to" onClose={onClose} bare wide>
       <Command label="Search or jump to" loop>
         <div className="flex items-center gap-2.5 border-b border-line px-4">
-          <span className="text-soft">
-            <Icon name="search" />
-          </span>
+          <Icon name="search" className="text-soft" />
           <Command.Input
             data-autofocus
             value={text}

@@ -51,11 +51,7 @@ function Waiting() {
       }`}
     >
       {/* On a phone there is room for two digits beside the icon, and for no sign. */}
-      {urgent > 0 && (
-        <span className="max-md:hidden">
-          <Icon name="escalate" size={12} />
-        </span>
-      )}
+      {urgent > 0 && <Icon name="escalate" size={12} className="max-md:hidden" />}
       <span className="max-md:hidden">{total > 999 ? '999+' : total}</span>
       <span className="md:hidden">{total > 99 ? '99+' : total}</span>
       <span className="sr-only">

@@ -24,9 +24,10 @@ export function Toasts({ children }: { children: ReactNode }) {
             key={id}
             className="settle pointer-events-auto flex max-w-105 items-center gap-2.5 rounded-lg border border-line bg-panel py-1.5 pr-1.5 pl-3 shadow-raised"
           >
-            <span className={isProblem ? 'text-escalate' : 'text-act'}>
-              <Icon name={isProblem ? 'warn' : 'check'} />
-            </span>
+            <Icon
+              name={isProblem ? 'warn' : 'check'}
+              className={isProblem ? 'text-escalate' : 'text-act'}
+            />
             <p className="min-w-0 [overflow-wrap:anywhere]">
               <Hint text={text} />
             </p>
@@ -70,9 +71,7 @@ function HoldToast({ hold, isLast }: { hold: Hold; isLast: boolean }) {
   const { ids, says } = hold
   return (
     <div className="settle pointer-events-auto flex items-center gap-2.5 rounded-lg border border-line bg-panel py-1.5 pr-1.5 pl-3 shadow-raised">
-      <span className="text-accent">
-        <Icon name="clock" />
-      </span>
+      <Icon name="clock" className="text-accent" />
       <p>
         {ids.length === 1 ? says : `${says} ${ids.length}`}
         {/* Counting aloud would drown what else is said. */}

@@ -60,12 +60,11 @@ function Agents({ agents }: { agents: readonly { id: string; last_seen_at?: stri
     <ul aria-label="Agents" className="border-t border-line">
       {agents.map(({ id, last_seen_at: at }) => (
         <li key={id} className="flex items-center gap-2.5 border-b border-line py-2">
-          <span className={at === undefined ? 'text-faint' : 'text-act'}>
-            <Icon name={at === undefined ? 'clock' : 'check'} />
-          </span>
-          <span className="min-w-0 font-[550] break-all">
-            <Plain text={id} />
-          </span>
+          <Icon
+            name={at === undefined ? 'clock' : 'check'}
+            className={at === undefined ? 'text-faint' : 'text-act'}
+          />
+          <Plain as="span" className="min-w-0 font-[550] break-all" text={id} />
           <span className="text-xs text-soft">
             {at === undefined
               ? 'added, not seen since the start'

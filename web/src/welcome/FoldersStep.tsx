@@ -142,9 +142,7 @@ const Folder = ({ path, standing: { all, others }, permission, onWant }: FolderP
         disabled={all !== undefined}
         onChange={(event) => onWant(event.target.checked ? 'read' : undefined)}
       />
-      <span className="min-w-0 font-mono text-code break-all">
-        <Plain text={path} />
-      </span>
+      <Plain as="span" className="min-w-0 font-mono text-code break-all" text={path} />
     </label>
     {all === 'deny' ? (
       <span className="text-xs text-soft">never, for every agent</span>
@@ -154,9 +152,7 @@ const Folder = ({ path, standing: { all, others }, permission, onWant }: FolderP
       <>
         {all === 'read' && <span className="text-xs text-soft">granted already</span>}
         {others.map((text) => (
-          <span key={text} className="text-xs text-soft">
-            <Plain text={text} />
-          </span>
+          <Plain key={text} as="span" className="text-xs text-soft" text={text} />
         ))}
         {(permission ?? all) && (
           <Choices

@@ -86,12 +86,11 @@ const Decided = ({ item }: { item: Item }) => {
   const isAllowed = item.status === 'approved' || item.held?.decision === 'approve'
   return (
     <li className="flex items-center gap-2.5 border-b border-line py-2">
-      <span className={isAllowed ? 'text-act' : 'text-escalate'}>
-        <Icon name={isAllowed ? 'check' : 'stop'} />
-      </span>
-      <span className="min-w-0 flex-1 break-words">
-        <Plain text={item.summary} />
-      </span>
+      <Icon
+        name={isAllowed ? 'check' : 'stop'}
+        className={isAllowed ? 'text-act' : 'text-escalate'}
+      />
+      <Plain as="span" className="min-w-0 flex-1 break-words" text={item.summary} />
       <span className="text-xs text-soft">{isAllowed ? 'allowed' : 'denied'}</span>
     </li>
   )

@@ -69,11 +69,7 @@ const Progress = () => (
     <ol className="flex flex-wrap items-center gap-x-1 text-xs">
       {steps.map(({ id, name }, place) => (
         <li key={id} className="flex items-center gap-1">
-          {place > 0 && (
-            <span className="text-faint">
-              <Icon name="right" size={12} />
-            </span>
-          )}
+          {place > 0 && <Icon name="right" size={12} className="text-faint" />}
           <Link
             to="/welcome"
             search={id === 'workspace' ? {} : { step: id }}

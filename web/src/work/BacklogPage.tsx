@@ -108,9 +108,7 @@ function BacklogLine({ item }: { item: BacklogItem }) {
         <p className="flex flex-wrap items-center gap-x-2.5 gap-y-1 text-xs text-soft">
           <BacklogChip status={item.status} />
           {item.priority && <PriorityChip priority={item.priority} />}
-          <span className="font-mono break-all">
-            <Plain text={item.id} />
-          </span>
+          <Plain as="span" className="font-mono break-all" text={item.id} />
           {item.theme && <Plain text={item.theme} />}
           {item.promoted_to !== undefined && (
             <Link
@@ -147,9 +145,7 @@ function BacklogLine({ item }: { item: BacklogItem }) {
           done="It is off the backlog."
           onClose={close}
         >
-          <p className="break-words text-text">
-            <Plain text={item.summary} />
-          </p>
+          <Plain as="p" className="break-words text-text" text={item.summary} />
           <p>The ledger keeps what it was, and its text stays in BACKLOG/.</p>
         </Confirm>
       )}
@@ -194,9 +190,7 @@ function BacklogDetail({ item, onEdit, onClose }: Props) {
   useRefetch((entry) => changes(entry, project, 'backlog'), query)
   return (
     <Dialog title={plainString(item.id)} onClose={onClose} wide>
-      <p className="break-words">
-        <Plain text={item.summary} />
-      </p>
+      <Plain as="p" className="break-words" text={item.summary} />
       {!data ? (
         <Awaited query={whole} what="its text" rows={3} />
       ) : data.text === undefined && data.text_note === undefined ? (

@@ -57,9 +57,12 @@ function SprintBoard({ sprint, sprints }: { sprint: Sprint; sprints: readonly Sp
       </WorkBar>
       {board?.isStale && <StaleNote />}
       {sprint.goal && (
-        <p className="shrink-0 truncate px-5 pt-2 text-soft max-md:px-4" title="Goal of the sprint">
-          <Plain text={sprint.goal} />
-        </p>
+        <Plain
+          as="p"
+          className="shrink-0 truncate px-5 pt-2 text-soft max-md:px-4"
+          title="Goal of the sprint"
+          text={sprint.goal}
+        />
       )}
       <Loaded query={shown} what="the board" rows={8}>
         {(data) => <Board board={data} sprints={sprints} />}

@@ -34,14 +34,10 @@ function Said({ comment: { at, by, text } }: { comment: Comment }) {
   return (
     <li className="grid gap-0.5">
       <p className="flex gap-2 text-xs text-soft">
-        <b>
-          <Plain text={nameOf(by)} />
-        </b>
+        <Plain as="b" text={nameOf(by)} />
         <Ago at={at} />
       </p>
-      <p className="break-words whitespace-pre-wrap">
-        <Plain text={text} lines />
-      </p>
+      <Plain as="p" className="break-words whitespace-pre-wrap" text={text} lines />
     </li>
   )
 }

@@ -23,12 +23,8 @@ export function ConflictNote({ conflict }: { conflict: Conflict }) {
       <Note tone="suggest" icon="warn">
         <div className="grid gap-2.5">
           <p>
-            <b>
-              <Plain text={title} />
-            </b>{' '}
-            <span className="break-words text-soft">
-              <Plain text={says} />
-            </span>
+            <Plain as="b" text={title} />{' '}
+            <Plain as="span" className="break-words text-soft" text={says} />
           </p>
           <ul className="grid gap-2.5">
             {sides.map(({ take, label, says: value }) => (

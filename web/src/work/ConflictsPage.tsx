@@ -51,9 +51,11 @@ function Line({ conflict: { id, item, at } }: { conflict: ConflictBrief }) {
             <Plain text={item} />
           </Link>
         ) : (
-          <span className="font-mono text-code">
-            <Plain text={item === '*' ? 'the whole file' : item} />
-          </span>
+          <Plain
+            as="span"
+            className="font-mono text-code"
+            text={item === '*' ? 'the whole file' : item}
+          />
         )}
         <Ago at={at} className="text-soft" />
       </p>

@@ -86,12 +86,12 @@ function Line({ hit, project }: { hit: Hit; project: string }) {
         }`}
       >
         <HitChip hit={hit} />
-        <span className="font-mono text-xs break-all text-soft">
-          <Plain text={hit.id} />
-        </span>
-        <span className="min-w-0 flex-1 truncate max-md:basis-full">
-          <Plain text={hit.kind === 'backlog' ? hit.summary : (hit.title ?? '')} />
-        </span>
+        <Plain as="span" className="font-mono text-xs break-all text-soft" text={hit.id} />
+        <Plain
+          as="span"
+          className="min-w-0 flex-1 truncate max-md:basis-full"
+          text={hit.kind === 'backlog' ? hit.summary : (hit.title ?? '')}
+        />
         <span className="text-xs text-faint">
           {hit.project !== undefined && <Plain text={`${hit.project}, `} />}
           {hit.kind === 'story' ? <Plain text={hit.sprint_id} /> : hit.kind}

@@ -19,10 +19,7 @@ export function LeaseNote({ story, lease }: { story: Story; lease: Lease }) {
     <Note tone="plain" icon="agent">
       <div className="flex flex-wrap items-center gap-x-3 gap-y-1.5">
         <p className="min-w-0 flex-1">
-          <b>
-            <Plain text={lease.agent} />
-          </b>{' '}
-          has claimed it{' '}
+          <Plain as="b" text={lease.agent} /> has claimed it{' '}
           <span className="text-soft">
             {ago(Date.parse(lease.since), now)}
             {', '}

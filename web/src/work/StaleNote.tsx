@@ -15,11 +15,9 @@ export function StaleNote() {
         <p>The file of this project cannot be read. This is how it was before.</p>
         {known && problem && (
           <p className="text-soft">
-            <span className="break-all">
-              <Plain text={`${known.folder}/work-index.yaml`} />
-            </span>
-            , line {problem.line}, column {problem.column}: <Plain text={problem.message} />.
-            Nothing can be changed until somebody mends it.
+            <Plain as="span" className="break-all" text={`${known.folder}/work-index.yaml`} />, line{' '}
+            {problem.line}, column {problem.column}: <Plain text={problem.message} />. Nothing can
+            be changed until somebody mends it.
           </p>
         )}
       </Note>

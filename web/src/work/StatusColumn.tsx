@@ -55,9 +55,7 @@ export function StatusColumn(props: Props) {
         title={name}
         className="flex h-9 shrink-0 items-center gap-2 px-2.5 text-xs font-semibold"
       >
-        <span className={inks[tone]}>
-          <Icon name={icon} size={14} />
-        </span>
+        <Icon name={icon} size={14} className={inks[tone]} />
         <span className={isSlim ? 'md:sr-only' : 'truncate'}>{name}</span>
         <span className={`font-normal text-faint ${isSlim ? 'md:sr-only' : ''}`}>{count}</span>
         {isTarget && (
@@ -149,13 +147,9 @@ function StoryCard({ card, waits, sprints, hint, isHeld, moves }: CardProps) {
 
 export const CardFace = ({ card, waits }: { card: Card; waits: readonly string[] }) => (
   <span className="grid gap-1 px-2.5 py-2">
-    <span className="pr-6 font-mono text-xs break-all text-faint">
-      <Plain text={card.id} />
-    </span>
+    <Plain as="span" className="pr-6 font-mono text-xs break-all text-faint" text={card.id} />
     {card.title !== undefined && (
-      <span className="line-clamp-3 break-words">
-        <Plain text={card.title} />
-      </span>
+      <Plain as="span" className="line-clamp-3 break-words" text={card.title} />
     )}
     <span className="flex flex-wrap items-center gap-x-2 gap-y-1 text-xs text-soft empty:hidden">
       {card.priority && card.priority !== 'medium' && <PriorityChip priority={card.priority} />}
@@ -175,9 +169,7 @@ export const CardFace = ({ card, waits }: { card: Card; waits: readonly string[]
 const Claim = ({ agent, until }: { agent: string; until: string }) => (
   <span className="inline-flex min-w-0 items-center gap-1" title="Claimed by an agent">
     <Icon name="agent" size={12} />
-    <span className="truncate">
-      <Plain text={agent} />
-    </span>
+    <Plain as="span" className="truncate" text={agent} />
     <span className="shrink-0 text-faint">{leaseLeft(until, useSecond())}</span>
   </span>
 )

@@ -50,9 +50,12 @@ export function StoryDetail({ id }: { id: string }) {
             <StoryFacts story={story} />
             {story.notes && (
               <Section title="Notes">
-                <p className="break-words whitespace-pre-wrap">
-                  <Plain text={story.notes} lines />
-                </p>
+                <Plain
+                  as="p"
+                  className="break-words whitespace-pre-wrap"
+                  text={story.notes}
+                  lines
+                />
               </Section>
             )}
             <LongText item={story} says={`from ${plainString(story.from_backlog ?? '')}`} />
@@ -84,9 +87,7 @@ function Heading({ story: { id, title, status, ready } }: { story: Story }) {
           <Plain text={title ?? id} />
         </h2>
         <p className="flex flex-wrap items-center gap-2 text-soft">
-          <span className="font-mono text-code break-all">
-            <Plain text={id} />
-          </span>
+          <Plain as="span" className="font-mono text-code break-all" text={id} />
           <StatusChip status={status} />
           {ready && <span className="text-xs">can be begun</span>}
         </p>

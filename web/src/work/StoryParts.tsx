@@ -48,9 +48,7 @@ export function StoryFacts({ story }: { story: Story }) {
       )}
       {paths.length > 0 && (
         <Fact name="Paths">
-          <span className="font-mono text-code break-all">
-            <Plain text={paths.join(', ')} />
-          </span>
+          <Plain as="span" className="font-mono text-code break-all" text={paths.join(', ')} />
         </Fact>
       )}
       {updated !== undefined && (
@@ -152,9 +150,11 @@ export function Acceptance({ story }: { story: Story }) {
                 disabled={!mayChange || tick.isPending}
                 onChange={() => tick.mutate(at)}
               />
-              <span className={`min-w-0 break-words ${done ? 'text-soft' : ''}`}>
-                <Plain text={text} />
-              </span>
+              <Plain
+                as="span"
+                className={`min-w-0 break-words ${done ? 'text-soft' : ''}`}
+                text={text}
+              />
             </label>
           </li>
         ))}
@@ -211,13 +211,9 @@ export function LongText({ item: { text, text_note: note }, says }: Props) {
   return (
     <Section title="Text" says={says}>
       {note === undefined ? (
-        <p className="break-words whitespace-pre-wrap">
-          <Plain text={text ?? ''} lines />
-        </p>
+        <Plain as="p" className="break-words whitespace-pre-wrap" text={text ?? ''} lines />
       ) : (
-        <p className="break-words text-soft">
-          <Plain text={note} />
-        </p>
+        <Plain as="p" className="break-words text-soft" text={note} />
       )}
     </Section>
   )

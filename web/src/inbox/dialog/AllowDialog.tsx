@@ -55,13 +55,7 @@ function AllowFields({ detail, send, onClose }: Sending & { detail: Detail }) {
         <Patterns exact={exact} form={form} onChange={set} />
       )}
       <Note tone={form.for === 'always' ? 'escalate' : isWide ? 'suggest' : 'plain'} icon="info">
-        <b>
-          <Plain text={detail.requester} />
-        </b>{' '}
-        may call{' '}
-        <b>
-          <Plain text={detail.action} />
-        </b>{' '}
+        <Plain as="b" text={detail.requester} /> may call <Plain as="b" text={detail.action} />{' '}
         {isExact(form.patterns, exact)
           ? 'with exactly these arguments'
           : 'with arguments like these'}{' '}

@@ -57,9 +57,7 @@ function ConflictDialog({ item, send, onClose }: Sending & { item: Item }) {
       act={() => send([item], { decision: 'approve', acknowledge_policy: conflict.version })}
       onClose={onClose}
     >
-      <p className="text-soft">
-        <Plain text={item.summary} />
-      </p>
+      <Plain as="p" className="text-soft" text={item.summary} />
       <ConflictText conflict={conflict} />
       <p className="text-soft">The ledger records that you approved it anyway.</p>
     </FormDialog>
@@ -85,9 +83,7 @@ function UntilDialog({ item, send, onClose }: Sending & { item: Item }) {
       }
       onClose={onClose}
     >
-      <p className="break-all text-soft">
-        <Plain text={item.target} />
-      </p>
+      <Plain as="p" className="break-all text-soft" text={item.target} />
       <TextField
         label="Until"
         type="datetime-local"
@@ -117,9 +113,7 @@ function HandBackDialog({ item, send, onClose }: Sending & { item: Item }) {
       act={() => send([item], { decision: 'reject', reason: said, ...(isJudged && { override }) })}
       onClose={onClose}
     >
-      <p className="text-soft">
-        <Plain text={item.summary} />
-      </p>
+      <Plain as="p" className="text-soft" text={item.summary} />
       <TextArea
         label={`Instructions for ${plainString(item.requester)}`}
         hint={

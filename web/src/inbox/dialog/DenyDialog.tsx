@@ -62,12 +62,7 @@ export function DenyDialog({ items, send, onClose }: Sending & { items: readonly
 
 function About({ items }: { items: readonly Item[] }) {
   const [only] = items
-  if (items.length === 1 && only)
-    return (
-      <p className="text-soft">
-        <Plain text={only.summary} />
-      </p>
-    )
+  if (items.length === 1 && only) return <Plain as="p" className="text-soft" text={only.summary} />
   const judged = items.filter(needsOverride).length
   return (
     <p className="text-soft">

@@ -18,9 +18,7 @@ export function EditDialog({ item, ...sending }: Sending & { item: Item }) {
   const query = useQuery(approvalQuery(item.id))
   return (
     <Dialog title="Edit and approve" onClose={sending.onClose} wide>
-      <p className="text-soft">
-        <Plain text={item.summary} />
-      </p>
+      <Plain as="p" className="text-soft" text={item.summary} />
       <Loaded query={query} what="the change" rows={3}>
         {(detail) => <Editor detail={detail} {...sending} />}
       </Loaded>

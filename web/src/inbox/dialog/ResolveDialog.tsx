@@ -49,9 +49,7 @@ export function ResolveDialog({ item, handsBack, answer, onClose }: Props) {
       act={send}
       onClose={onClose}
     >
-      <p className="text-soft">
-        <Plain text={item.summary} />
-      </p>
+      <Plain as="p" className="text-soft" text={item.summary} />
       <TextArea
         label="What you did or decided"
         rows={3}

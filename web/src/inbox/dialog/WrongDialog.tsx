@@ -43,9 +43,7 @@ export function WrongDialog({ item, faults, send, onClose }: Props) {
       }
       onClose={onClose}
     >
-      <p className="text-soft">
-        <Plain text={item.summary} />
-      </p>
+      <Plain as="p" className="text-soft" text={item.summary} />
       <fieldset>
         <legend className="pb-1 text-xs font-semibold text-soft">Why</legend>
         {faultTypes.map((each, at) => (

@@ -39,13 +39,9 @@ export function CheckRow({ item, isOpen, mayDecide, onToggle, onAnswered }: Prop
         onClick={onToggle}
         className="flex w-full items-center gap-2.5 px-3 py-2 text-left -outline-offset-2 hover:bg-raised max-md:min-h-11"
       >
-        <span className={`text-soft ${isOpen ? 'rotate-90' : ''}`}>
-          <Icon name="right" size={14} />
-        </span>
+        <Icon name="right" size={14} className={`text-soft ${isOpen ? 'rotate-90' : ''}`} />
         <span className="min-w-0 flex-1 truncate">
-          <b className="font-[550]">
-            <Plain text={item.action} />
-          </b>
+          <Plain as="b" className="font-[550]" text={item.action} />
           {item.target !== '' && (
             <span className="text-soft">
               {' '}
@@ -112,9 +108,7 @@ function What({ detail }: { detail: Detail }) {
         <p className="text-faint">No arguments.</p>
       )}
       <p className="flex flex-wrap items-center gap-x-3 gap-y-1 text-xs text-soft">
-        <span className="font-mono text-code">
-          <Plain text={domain} />
-        </span>
+        <Plain as="span" className="font-mono text-code" text={domain} />
         {risk && <span>{risk}</span>}
         {check && <Record record={check.record} />}
       </p>
@@ -221,8 +215,6 @@ function Answers({ item, check: { consequences, faults }, onAnswered }: AnswersP
 const AnswerLine = ({ says, children }: { says: string; children: React.ReactNode }) => (
   <div className="grid grid-cols-[248px_minmax(0,1fr)] items-center gap-x-3 gap-y-1 max-sm:grid-cols-[minmax(0,1fr)] [&>button]:w-full">
     {children}
-    <p className="text-xs text-soft">
-      <Plain text={says} />
-    </p>
+    <Plain as="p" className="text-xs text-soft" text={says} />
   </div>
 )

@@ -163,10 +163,8 @@ function AccountLine({ agent, account }: { agent: string; account: Account }) {
           <LevelChip mode={modeOfLevel[found.level]} />
         </span>
       )}
-      <span className="font-mono text-code">
-        <Plain text={account.domain} />
-      </span>
-      , {riskWords[account.risk].toLowerCase()}
+      <Plain as="span" className="font-mono text-code" text={account.domain} />,{' '}
+      {riskWords[account.risk].toLowerCase()}
       {found && (
         <>
           :{' '}

@@ -30,9 +30,7 @@ export function ConflictText({ conflict }: { conflict: PolicyConflict }) {
     <p>
       {policy !== null && (
         <>
-          <b>
-            <Plain text={rule === null ? policy : `${policy}, rule ${rule}`} />
-          </b>
+          <Plain as="b" text={rule === null ? policy : `${policy}, rule ${rule}`} />
           {': '}
         </>
       )}

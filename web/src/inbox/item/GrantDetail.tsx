@@ -26,9 +26,7 @@ export const GrantDetail = ({ detail: { reasoning }, grant }: Props) => (
     {grant.real !== grant.path && (
       <Note tone="suggest" icon="link">
         It is a link, and leads to{' '}
-        <code className="font-mono text-code break-all">
-          <Plain text={grant.real} />
-        </code>
+        <Plain as="code" className="font-mono text-code break-all" text={grant.real} />
       </Note>
     )}
     {grant.warning !== undefined && (
@@ -60,10 +58,7 @@ const Inside = ({ inside, folder }: InsideProps) => {
         {folders > 0 && ` and ${countText(folders, 'folder', 'folders')}`}, {sizeText(bytes)}
         {folder !== null && (
           <span className="text-soft">
-            , in{' '}
-            <code className="font-mono text-code break-all">
-              <Plain text={folder} />
-            </code>
+            , in <Plain as="code" className="font-mono text-code break-all" text={folder} />
           </span>
         )}
       </p>
@@ -71,12 +66,12 @@ const Inside = ({ inside, folder }: InsideProps) => {
         <ul aria-label="Some of it" className="border-t border-line text-xs">
           {sample.map((name) => (
             <li key={name} className="flex items-center gap-2 border-b border-line py-1">
-              <span className="text-faint">
-                <Icon name={name.endsWith('/') ? 'folder' : 'file'} size={12} />
-              </span>
-              <span className="min-w-0 break-all">
-                <Plain text={name} />
-              </span>
+              <Icon
+                name={name.endsWith('/') ? 'folder' : 'file'}
+                size={12}
+                className="text-faint"
+              />
+              <Plain as="span" className="min-w-0 break-all" text={name} />
             </li>
           ))}
           {more > 0 && (
@@ -138,10 +133,7 @@ export const GrantChoices = ({ item, grant, acts }: ChoicesProps) => {
             >
               <span className="font-[550]">{label}</span>
               <span className="text-xs text-soft">
-                {opens}{' '}
-                <span className="font-mono break-all">
-                  <Plain text={path} />
-                </span>
+                {opens} <Plain as="span" className="font-mono break-all" text={path} />
                 {also} {lasts}
               </span>
             </button>

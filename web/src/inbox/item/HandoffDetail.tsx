@@ -46,9 +46,7 @@ const Tried = ({ attempts }: { attempts: readonly unknown[] }) => (
           <li key={at} className="grid grid-cols-[20px_minmax(0,1fr)]">
             <span className="text-faint">{at + 1}</span>
             {typeof attempt === 'string' ? (
-              <span className="break-words whitespace-pre-wrap">
-                <Plain text={attempt} lines />
-              </span>
+              <Plain as="span" className="break-words whitespace-pre-wrap" text={attempt} lines />
             ) : (
               <Lines label={`Attempt ${at + 1}`} lines={plainLines(attempt)} />
             )}
@@ -128,9 +126,11 @@ function Recent({ recent }: { recent: Handoff['packet']['recent'] }) {
                 )}
               </span>
               {outcome !== undefined && (
-                <span className="shrink-0 text-soft">
-                  <Plain text={outcome.replaceAll('_', ' ')} />
-                </span>
+                <Plain
+                  as="span"
+                  className="shrink-0 text-soft"
+                  text={outcome.replaceAll('_', ' ')}
+                />
               )}
             </Link>
           </li>
@@ -167,9 +167,7 @@ function TurnLines({ turn, isOpen, requester }: TurnProps) {
     >
       <div>
         <p className="flex gap-2 text-xs text-faint">
-          <b className="text-soft">
-            <Plain text={requester} />
-          </b>
+          <Plain as="b" className="text-soft" text={requester} />
           <Ago at={turn.at} format={age} />
           {!isOpen && (
             <Link
@@ -182,18 +180,14 @@ function TurnLines({ turn, isOpen, requester }: TurnProps) {
             </Link>
           )}
         </p>
-        <p className="break-words whitespace-pre-wrap">
-          <Plain text={turn.reason} lines />
-        </p>
+        <Plain as="p" className="break-words whitespace-pre-wrap" text={turn.reason} lines />
       </div>
       {turn.resolution !== undefined && (
         <div>
           <p className="text-xs text-faint">
             Answered{turn.hand_back ? ', and handed back' : ', and kept by a person'}
           </p>
-          <p className="break-words whitespace-pre-wrap">
-            <Plain text={turn.resolution} lines />
-          </p>
+          <Plain as="p" className="break-words whitespace-pre-wrap" text={turn.resolution} lines />
           {turn.instructions !== undefined && (
             <p className="break-words whitespace-pre-wrap text-soft">
               Instructions: <Plain text={turn.instructions} lines />

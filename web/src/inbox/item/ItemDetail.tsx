@@ -173,9 +173,7 @@ function Ending({ item }: { item: Item }) {
   return (
     <div role="status">
       <Note tone={tone} icon={isGood ? 'check' : item.status === 'rejected' ? 'stop' : 'clock'}>
-        <b>
-          <Plain text={decidedText(item, who(item.decided_by), since(at, now))} />
-        </b>
+        <Plain as="b" text={decidedText(item, who(item.decided_by), since(at, now))} />
         {item.channel && item.decided_by !== undefined && !item.auto && (
           <span className="text-soft">, {channels[item.channel] ?? `by ${item.channel}`}</span>
         )}
@@ -184,11 +182,7 @@ function Ending({ item }: { item: Item }) {
             {isHandoff(item) ? ', and the agent has read it' : ', and carried out'}
           </span>
         )}
-        {item.reason && (
-          <p className="text-soft">
-            <Plain text={item.reason} lines />
-          </p>
-        )}
+        {item.reason && <Plain as="p" className="text-soft" text={item.reason} lines />}
       </Note>
     </div>
   )

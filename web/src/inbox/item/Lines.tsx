@@ -31,9 +31,12 @@ export function Lines({ label, lines }: { label: string; lines: readonly Line[] 
             <span className="sr-only">{words[sign]} </span>
             <span className="min-w-0 break-words [overflow-wrap:anywhere]">
               {field === undefined ? (
-                <span className="block min-h-5.5 border-l-2 border-line pl-2">
-                  <Plain text={text} lines />
-                </span>
+                <Plain
+                  as="span"
+                  className="block min-h-5.5 border-l-2 border-line pl-2"
+                  text={text}
+                  lines
+                />
               ) : (
                 <>
                   <Plain text={field} />: <Plain text={text} />

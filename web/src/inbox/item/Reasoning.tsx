@@ -7,9 +7,7 @@ export const Reasoning = ({ text, title = 'Reasoning' }: { text: string | null; 
     <Section title={title}>
       <blockquote className="border-l-2 border-line pl-3 text-soft">
         <p className="text-xs text-faint">the agent says</p>
-        <p className="break-words whitespace-pre-wrap">
-          <Plain text={text} lines />
-        </p>
+        <Plain as="p" className="break-words whitespace-pre-wrap" text={text} lines />
       </blockquote>
     </Section>
   )

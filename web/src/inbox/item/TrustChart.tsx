@@ -65,9 +65,7 @@ export function TrustChart({ detail }: { detail: Detail }) {
             <tr key={`${at} ${index}`}>
               <td className="whitespace-nowrap">{fullTime(Date.parse(at))}</td>
               <td>{score(value)}</td>
-              <td>
-                <Plain text={cause.replaceAll('_', ' ')} />
-              </td>
+              <Plain as="td" text={cause.replaceAll('_', ' ')} />
             </tr>
           ))}
         </AsTable>

@@ -16,9 +16,7 @@ export function Why({ detail: { why, mode } }: { detail: Detail }) {
             isName ? (
               // The parts of a sentence never move.
               // oxlint-disable-next-line react/no-array-index-key
-              <b key={at}>
-                <Plain text={text} />
-              </b>
+              <Plain key={at} as="b" text={text} />
             ) : (
               // oxlint-disable-next-line react/no-array-index-key
               <Plain key={at} text={text} />
