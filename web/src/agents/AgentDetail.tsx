@@ -102,9 +102,13 @@ function Heading({ agent, filters, standing }: HeadingProps) {
           </span>
         )}
       </h2>
-      <span className="max-md:hidden">
-        <CloseLink to="/agents" search={listOf(filters)} label="Close" icon="cross" />
-      </span>
+      <CloseLink
+        to="/agents"
+        search={listOf(filters)}
+        label="Close"
+        icon="cross"
+        className="max-md:hidden"
+      />
     </header>
   )
 }

@@ -8,7 +8,7 @@ import { onArrival } from '../inbox/queue.ts'
 import { useKeys } from '../shared/use-keys.ts'
 import { buttonClass } from '../shared/Button.tsx'
 import { FindBox } from '../shared/FindBox.tsx'
-import { Empty, Hint, Loading, Trouble } from '../shared/States.tsx'
+import { Awaited, Empty, Hint, joinQueries } from '../shared/States.tsx'
 import { Views } from '../shared/Views.tsx'
 import { agentsQuery, standingsQuery } from './agent-queries.ts'
 import { queries } from '../api/queries.ts'
@@ -54,7 +54,6 @@ export function AgentsPage() {
       ? {}
       : { Escape: () => void navigate({ to: '/agents', search: listOf(filters) }) },
   )
-  const error = standings.error ?? agents.error
   return (
     <div className="flex h-full">
       <section
@@ -68,16 +67,8 @@ export function AgentsPage() {
         <Bar filters={filters} />
         {known && registered ? (
           <Body filters={filters} standings={known} shown={shown} open={agent} domain={domain} />
-        ) : error ? (
-          <Trouble
-            error={error}
-            retry={() => {
-              void standings.refetch()
-              void agents.refetch()
-            }}
-          />
         ) : (
-          <Loading what="trust" rows={8} />
+          <Awaited query={joinQueries(standings, agents)} what="trust" rows={8} />
         )}
       </section>
       {agent !== undefined && (
@@ -120,9 +111,10 @@ function Body({ filters, standings, shown, open, domain }: BodyProps) {
 
 const Nobody = () => (
   <Empty icon="agent" title="No agent has come in yet">
-    <p>
-      <Hint text="`cowork connect claude-code` lets one in. What it may do alone it earns, domain by domain, by what people approve." />
-    </p>
+    <Hint
+      as="p"
+      text="`cowork connect claude-code` lets one in. What it may do alone it earns, domain by domain, by what people approve."
+    />
     <Link to="/settings/$section" params={{ section: 'agents' }} className={buttonClass()}>
       Add an agent
     </Link>

@@ -11,7 +11,7 @@ import {
 } from './class-standing.ts'
 import type { ClassStanding } from './class-standing.ts'
 import type { Standing } from './standing.ts'
-import { Button, buttonClass } from '../shared/Button.tsx'
+import { Button, buttonClass, textLink } from '../shared/Button.tsx'
 import { LevelChip } from '../shared/Chips.tsx'
 import { Icon } from '../shared/Icon.tsx'
 import { Plain } from '../shared/Plain.tsx'
@@ -148,11 +148,7 @@ function Kinds({ kinds }: Pick<ClassStanding, 'kinds'>) {
       ))}
       {rest > 0 && (
         <li>
-          <button
-            type="button"
-            className="underline decoration-line underline-offset-3 hover:decoration-current"
-            onClick={() => setWhole(true)}
-          >
+          <button type="button" className={textLink} onClick={() => setWhole(true)}>
             {rest} more kinds
           </button>
         </li>

@@ -18,9 +18,7 @@ export function Proof({ answer }: { answer: EntryAnswer }) {
     <Section title="Proof" aside={copy}>
       {error ? (
         <Note tone="suggest" icon="warn">
-          <p>
-            <Hint text={sentenceOf(error)} />
-          </p>
+          <Hint as="p" text={sentenceOf(error)} />
           <Button size="sm" className="mt-2" onClick={() => void refetch()}>
             Try again
           </Button>

@@ -55,9 +55,11 @@ function Outcome({ result, onClose }: { result: Verification; onClose: () => voi
           {entries(result.entries)} read in {time}.
         </p>
         <Faults faults={result.problems.slice(1)} more="Other places" />
-        <p className="text-soft">
-          <Hint text="Keep a copy of the state folder, then compare with a backup: `cowork audit verify` tells the same without this console." />
-        </p>
+        <Hint
+          as="p"
+          className="text-soft"
+          text="Keep a copy of the state folder, then compare with a backup: `cowork audit verify` tells the same without this console."
+        />
       </Strip>
     )
   const [finding] = result.findings

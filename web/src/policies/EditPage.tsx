@@ -3,7 +3,7 @@ import { useMemo, useState, useSyncExternalStore } from 'react'
 import { Link } from '@tanstack/react-router'
 import { useKeys } from '../shared/use-keys.ts'
 import { Button } from '../shared/Button.tsx'
-import { ErrorNote, Loading, Trouble, Note } from '../shared/States.tsx'
+import { Awaited, ErrorNote, Note, joinQueries } from '../shared/States.tsx'
 import { hiddenNote } from '../shared/plain.ts'
 import { draft } from './draft.ts'
 import { example } from './example.ts'
@@ -27,20 +27,10 @@ export function EditPage() {
   const active = listed.data?.active?.version
   const text = useQuery({ ...textQuery(active ?? ''), enabled: active !== undefined })
   const [asked, setAsked] = useState<string>()
-  const error = listed.error ?? text.error
   if (active !== undefined && text.data !== undefined)
     return <Editor key={active} active={active} saved={text.data} asked={asked} onAsk={setAsked} />
-  if (error)
-    return (
-      <Trouble
-        error={error}
-        retry={() => {
-          void listed.refetch()
-          if (active !== undefined) void text.refetch()
-        }}
-      />
-    )
-  return <Loading what="the policies" rows={8} />
+  const pending = active === undefined ? listed : joinQueries(listed, text)
+  return <Awaited query={pending} what="the policies" rows={8} />
 }
 
 const usualDays = 30

@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import type { Listed, Mapping } from './policy.ts'
 import { isPattern, matrixOf } from './matrix.ts'
 import { Icon } from '../shared/Icon.tsx'
+import { textLink } from '../shared/Button.tsx'
 import { Plain } from '../shared/Plain.tsx'
 import { Section } from '../shared/Section.tsx'
 import { Sideways } from '../shared/Sideways.tsx'
@@ -94,10 +95,7 @@ function Cell({ mapping }: { mapping: Mapping | undefined }) {
       className="border-t border-l border-line px-3 py-1.5 whitespace-nowrap"
       title={plainString(by)}
     >
-      <a
-        href={`#policy-${encodeURIComponent(id)}`}
-        className="underline decoration-line underline-offset-3 hover:decoration-current"
-      >
+      <a href={`#policy-${encodeURIComponent(id)}`} className={textLink}>
         <Plain text={id} />
       </a>
       {source === 'approved' && <span className="block text-xs text-soft">from the inbox</span>}

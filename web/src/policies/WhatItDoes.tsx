@@ -10,6 +10,7 @@ import { Section } from '../shared/Section.tsx'
 import { TryOne } from './TryOne.tsx'
 import type { Replayed } from './policy.ts'
 import { Icon } from '../shared/Icon.tsx'
+import { textLink } from '../shared/Button.tsx'
 import { Plain } from '../shared/Plain.tsx'
 import { OutcomeChip } from './OutcomeChip.tsx'
 
@@ -152,8 +153,6 @@ function ReplayTable({ replayed: it }: { replayed: Replayed }) {
   )
 }
 
-const link = 'underline decoration-line underline-offset-3 hover:decoration-current'
-
 function Example({ example }: { example: Replayed['table'][number]['examples'][number] }) {
   const { approval_id: id, seq, agent_id: agent, domain, action } = example
   const said = (
@@ -163,14 +162,14 @@ function Example({ example }: { example: Replayed['table'][number]['examples'][n
   )
   if (id !== null)
     return (
-      <Link to="/inbox/$id" params={{ id }} className={link}>
+      <Link to="/inbox/$id" params={{ id }} className={textLink}>
         {said}
       </Link>
     )
   return seq === null ? (
     said
   ) : (
-    <Link to="/audit/$seq" params={{ seq: String(seq) }} className={link}>
+    <Link to="/audit/$seq" params={{ seq: String(seq) }} className={textLink}>
       {said}
     </Link>
   )

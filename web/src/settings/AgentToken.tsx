@@ -131,9 +131,7 @@ function Snippets({ token }: { token: string }) {
         <Tabs.Content key={id} value={id} className="grid gap-3 pt-3">
           {snippetsFor(id, given).map(({ lead, text }) => (
             <div key={lead} className="grid gap-1.5">
-              <p className="text-soft">
-                <Hint text={lead} />
-              </p>
+              <Hint as="p" className="text-soft" text={lead} />
               <CopyBox text={text} what="snippet" />
             </div>
           ))}

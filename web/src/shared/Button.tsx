@@ -17,6 +17,8 @@ export const buttonClass = (tone: Tone = 'plain', size: 'md' | 'sm' = 'md') =>
     size === 'md' ? 'h-8.5 px-3 max-md:h-11 max-md:px-4' : 'h-7 px-2.5 text-xs max-md:h-9'
   } ${tones[tone]}`
 
+export const textLink = 'underline decoration-line underline-offset-3 hover:decoration-current'
+
 type Props = ComponentProps<'button'> & {
   tone?: Tone
   size?: 'md' | 'sm'

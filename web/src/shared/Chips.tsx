@@ -70,20 +70,13 @@ export const ActorChip = ({ actor }: { actor: Actor }) => (
   </span>
 )
 
+const refusedLook = { tone: 'suggest', icon: 'stop' } as const
+const failedLook = { tone: 'escalate', icon: 'warn' } as const
+
 /** Done is the rule and stays quiet; what was refused or failed is seen at once. */
 export function OutcomeChip({ outcome }: { outcome: Outcome }) {
-  if (outcome === 'refused')
-    return (
-      <Chip tone="suggest" icon="stop">
-        refused
-      </Chip>
-    )
-  if (outcome === 'failed')
-    return (
-      <Chip tone="escalate" icon="warn">
-        failed
-      </Chip>
-    )
+  if (outcome !== 'done')
+    return <Chip {...(outcome === 'failed' ? failedLook : refusedLook)}>{outcome}</Chip>
   return (
     <span className="inline-flex shrink-0 items-center gap-1 text-xs text-soft">
       <Icon name="check" size={12} />

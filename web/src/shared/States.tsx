@@ -36,11 +36,7 @@ export function Trouble({ error, retry, children }: TroubleProps) {
       <p className="font-[550]">
         {error instanceof Error ? error.message : 'Something went wrong.'}
       </p>
-      {hint && (
-        <p className="text-soft">
-          <Hint text={hint} />
-        </p>
-      )}
+      {hint && <Hint as="p" className="text-soft" text={hint} />}
       <div className="flex flex-wrap justify-center gap-2">
         {retry && <Button onClick={retry}>Try again</Button>}
         {children}
@@ -49,10 +45,12 @@ export function Trouble({ error, retry, children }: TroubleProps) {
   )
 }
 
+type HintProps = { text: string; as?: 'p'; className?: string }
+
 /** Commands stand between backticks. They are shown as they run there (K4). */
-export function Hint({ text }: { text: string }) {
+export function Hint({ text, as: Tag, ...rest }: HintProps) {
   const parts = withCommand(text, useCommand()).split('`')
-  return parts.map((part, at) =>
+  const words = parts.map((part, at) =>
     at % 2 === 1 ? (
       <code
         // The parts of a sentence never move.
@@ -66,6 +64,7 @@ export function Hint({ text }: { text: string }) {
       part
     ),
   )
+  return Tag ? <Tag {...rest}>{words}</Tag> : words
 }
 
 type LoadingProps = { rows?: number; what: string }
@@ -89,6 +88,12 @@ export const Loading = ({ rows = 6, what }: LoadingProps) => (
 )
 
 type AwaitedProps = LoadingProps & { query: { error: unknown; refetch: () => unknown } }
+
+/** Several queries as one, which fails and is read again with any of them. */
+export const joinQueries = (...queries: readonly AwaitedProps['query'][]) => ({
+  error: queries.find(({ error }) => error)?.error,
+  refetch: () => queries.map(({ refetch }) => refetch()),
+})
 
 /** In the place of what a query has not brought: that it comes, or why it does not. */
 export const Awaited = ({ query, ...loading }: AwaitedProps) =>

@@ -71,6 +71,18 @@ export function Palette({ onClose }: { onClose: () => void }) {
     ['look', 'Dark theme', () => look.change({ theme: 'dark' })],
     ['look', 'Theme of the system', () => look.change({ theme: 'system' })],
   ]
+  const agentGroups = [
+    {
+      heading: 'Agents',
+      detail: 'trust',
+      open: (agent: string) => navigate({ to: '/agents/$agent', params: { agent } }),
+    },
+    {
+      heading: 'What an agent did',
+      detail: 'what it did',
+      open: (actor: string) => navigate({ to: '/audit', search: { actor } }),
+    },
+  ]
   const finding: readonly Act[] = [
     ['inbox', 'the inbox', () => navigate({ to: '/inbox', search: { q: words } })],
     ['folder', 'files', () => navigate({ to: '/files', search: { q: words, in: 'all' } })],
@@ -143,32 +155,20 @@ export function Palette({ onClose }: { onClose: () => void }) {
             />
             <Item icon="back" label="Sign out" act={then(session.signOut)} />
           </Command.Group>
-          {agents.length > 0 && (
-            <Command.Group heading="Agents" className={group}>
-              {agents.map(({ id }) => (
-                <Item
-                  key={id}
-                  icon="agent"
-                  label={id}
-                  detail="trust"
-                  act={then(() => navigate({ to: '/agents/$agent', params: { agent: id } }))}
-                />
-              ))}
-            </Command.Group>
-          )}
-          {agents.length > 0 && (
-            <Command.Group heading="What an agent did" className={group}>
-              {agents.map(({ id }) => (
-                <Item
-                  key={id}
-                  icon="agent"
-                  label={id}
-                  detail="what it did"
-                  act={then(() => navigate({ to: '/audit', search: { actor: id } }))}
-                />
-              ))}
-            </Command.Group>
-          )}
+          {agents.length > 0 &&
+            agentGroups.map(({ heading, detail, open }) => (
+              <Command.Group key={heading} heading={heading} className={group}>
+                {agents.map(({ id }) => (
+                  <Item
+                    key={id}
+                    icon="agent"
+                    label={id}
+                    detail={detail}
+                    act={then(() => open(id))}
+                  />
+                ))}
+              </Command.Group>
+            ))}
           {words !== '' && (
             <Command.Group heading="Search" forceMount className={group}>
               {finding.map(([icon, where, act]) => (

@@ -28,9 +28,7 @@ export function Toasts({ children }: { children: ReactNode }) {
               name={isProblem ? 'warn' : 'check'}
               className={isProblem ? 'text-escalate' : 'text-act'}
             />
-            <p className="min-w-0 [overflow-wrap:anywhere]">
-              <Hint text={text} />
-            </p>
+            <Hint as="p" className="min-w-0 [overflow-wrap:anywhere]" text={text} />
             {act && (
               <Button
                 size="sm"

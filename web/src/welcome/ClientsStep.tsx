@@ -45,9 +45,11 @@ export function ClientsStep({ onNext }: StepProps) {
       {agents.length > 0 ? (
         <Agents agents={agents} />
       ) : (
-        <p className="text-soft">
-          <Hint text="None is connected yet. One that is appears here by itself." />
-        </p>
+        <Hint
+          as="p"
+          className="text-soft"
+          text="None is connected yet. One that is appears here by itself."
+        />
       )}
       {isAdding && <AddAgent onClose={() => setAdding(false)} />}
     </Step>

@@ -7,7 +7,7 @@ import { permissionName, standingOf } from '../files/grant.ts'
 import type { Standing } from '../files/grant.ts'
 import { joined, nameOf } from '../files/path.ts'
 import { Button } from '../shared/Button.tsx'
-import { ErrorNote, Loading, Trouble } from '../shared/States.tsx'
+import { Awaited, ErrorNote, joinQueries } from '../shared/States.tsx'
 import { Choices } from '../shared/Field.tsx'
 import { Plain } from '../shared/Plain.tsx'
 import { plainString } from '../shared/plain.ts'
@@ -43,19 +43,8 @@ export function FoldersStep({ onNext }: StepProps) {
       onNext()
     },
   })
-  const error = home.error ?? granted.error
   if (!home.data || !granted.data)
-    return error ? (
-      <Trouble
-        error={error}
-        retry={() => {
-          void home.refetch()
-          void granted.refetch()
-        }}
-      />
-    ) : (
-      <Loading what="folders" rows={4} />
-    )
+    return <Awaited query={joinQueries(home, granted)} what="folders" rows={4} />
   const { path: top, entries } = home.data
   const there = new Set(entries.filter(isFolder).map(({ name }) => nameOf(name)))
   const usual = usualFolders.filter((name) => there.has(name)).map((name) => joined(top, name))

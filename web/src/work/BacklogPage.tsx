@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { Link } from '@tanstack/react-router'
-import { Button, IconButton } from '../shared/Button.tsx'
+import { Button, IconButton, textLink } from '../shared/Button.tsx'
 import { Awaited, Empty } from '../shared/States.tsx'
 import { useRefetch } from '../api/use-entries.ts'
 import { rankOf, openSprints } from './board.ts'
@@ -111,11 +111,7 @@ function BacklogLine({ item }: { item: BacklogItem }) {
           <Plain as="span" className="font-mono break-all" text={item.id} />
           {item.theme && <Plain text={item.theme} />}
           {item.promoted_to !== undefined && (
-            <Link
-              to="."
-              search={{ ...view, story: item.promoted_to }}
-              className="underline decoration-line underline-offset-3 hover:decoration-current"
-            >
+            <Link to="." search={{ ...view, story: item.promoted_to }} className={textLink}>
               now <Plain text={item.promoted_to} />
             </Link>
           )}

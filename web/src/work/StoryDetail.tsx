@@ -92,9 +92,13 @@ function Heading({ story: { id, title, status, ready } }: { story: Story }) {
           {ready && <span className="text-xs">can be begun</span>}
         </p>
       </div>
-      <span className="max-md:hidden">
-        <CloseLink to="." search={withoutStory(view)} label="Close" icon="cross" />
-      </span>
+      <CloseLink
+        to="."
+        search={withoutStory(view)}
+        label="Close"
+        icon="cross"
+        className="max-md:hidden"
+      />
     </header>
   )
 }

@@ -2,6 +2,7 @@ import { useQuery, useMutation } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { Ago } from '../shared/Ago.tsx'
 import { Fact, FactList } from '../shared/Facts.tsx'
+import { textLink } from '../shared/Button.tsx'
 import { Plain } from '../shared/Plain.tsx'
 import { titleOf } from './text.ts'
 import type { Story, BacklogWhole } from './work.ts'
@@ -27,11 +28,7 @@ export function StoryFacts({ story }: { story: Story }) {
   return (
     <FactList>
       <Fact name="Sprint">
-        <Link
-          to="/work"
-          search={{ ...view, sprint: story.sprint_id }}
-          className="underline decoration-line underline-offset-3 hover:decoration-current"
-        >
+        <Link to="/work" search={{ ...view, sprint: story.sprint_id }} className={textLink}>
           <Plain text={sprint ? titleOf(sprint) : story.sprint_id} />
         </Link>
       </Fact>

@@ -73,9 +73,7 @@ function NoProject({ mayChange }: { mayChange: boolean }) {
         A project has sprints, stories and a backlog that agents and people share, in a file of
         plain text.
       </p>
-      <p>
-        <Hint text="An agent adds one with `worksync_register_project`, or you do it here." />
-      </p>
+      <Hint as="p" text="An agent adds one with `worksync_register_project`, or you do it here." />
       {mayChange && (
         <Button icon="plus" onClick={() => setAdding(true)}>
           New project

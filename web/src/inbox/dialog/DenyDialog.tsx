@@ -86,111 +86,91 @@ type KindProps = {
 /** Of which kind an override is and how bad, with what that costs the agent (T4). */
 export const OverrideKind = (props: KindProps) => (
   <>
-    <Types isNeeded={props.isNeeded} type={props.type} onChoose={props.onType} />
+    <OverrideTypes
+      legend={props.isNeeded ? 'Why' : 'Does it say something about the agent? Then trust falls.'}
+      types={overrideTypes}
+      type={props.type}
+      onChoose={props.onType}
+      {...(!props.isNeeded && { onNone: () => props.onType(undefined) })}
+    />
     {props.type && (
       <div className="flex flex-wrap items-center justify-between gap-x-4 gap-y-2">
-        <Choices
-          label="Severity"
-          value={props.severity}
-          choices={severities.map((value) => ({ value, label: severityWords[value] }))}
-          onChoose={props.onSeverity}
-        />
+        <SeverityChoices value={props.severity} onChoose={props.onSeverity} />
         <Cost items={props.items} type={props.type} severity={props.severity} />
       </div>
     )}
   </>
 )
 
-type TypesProps = {
-  isNeeded: boolean
-  type: OverrideType | undefined
-  onChoose: (type: OverrideType | undefined) => void
+type SeverityProps = { value: Severity; onChoose: (severity: Severity) => void }
+
+export const SeverityChoices = (props: SeverityProps) => (
+  <Choices
+    label="Severity"
+    choices={severities.map((value) => ({ value, label: severityWords[value] }))}
+    {...props}
+  />
+)
+
+type TypesProps<Type extends OverrideType> = {
+  legend: string
+  types: readonly Type[]
+  type: Type | undefined
+  onChoose: (type: Type) => void
+  /** Offers no type, before all others. */
+  onNone?: () => void
 }
 
 /** Each type with what it means; the number beside it chooses it too. */
-function Types({ isNeeded, type, onChoose }: TypesProps) {
+export function OverrideTypes<Type extends OverrideType>(props: TypesProps<Type>) {
+  const { legend, types, type, onChoose, onNone } = props
   const byNumber = (key: string) => {
-    const chosen = overrideTypes[Number(key) - 1]
+    const chosen = types[Number(key) - 1]
     if (chosen) onChoose(chosen)
   }
+  const none = { name: 'No', means: 'Trust stays as it is.', isOn: !type, number: undefined }
+  const lines = [
+    ...(onNone ? [{ ...none, choose: onNone }] : []),
+    ...types.map((each, at) => ({
+      ...overrideWords[each],
+      isOn: type === each,
+      number: at + 1,
+      choose: () => onChoose(each),
+    })),
+  ]
   return (
     <fieldset>
-      <legend className="pb-1 text-xs font-semibold text-soft">
-        {isNeeded ? 'Why' : 'Does it say something about the agent? Then trust falls.'}
-      </legend>
-      {!isNeeded && (
-        <TypeLine
-          name="No"
-          means="Trust stays as it is."
-          isOn={!type}
-          isFirst
-          onChoose={() => onChoose(undefined)}
-          onNumber={byNumber}
-        />
-      )}
-      {overrideTypes.map((each, at) => (
-        <TypeLine
-          key={each}
-          {...overrideWords[each]}
-          number={at + 1}
-          isOn={type === each}
-          isFirst={isNeeded && at === 0}
-          onChoose={() => onChoose(each)}
-          onNumber={byNumber}
-        />
+      <legend className="pb-1 text-xs font-semibold text-soft">{legend}</legend>
+      {lines.map(({ name, means, isOn, number, choose }, at) => (
+        <label
+          key={name}
+          className="-mx-2 flex items-center gap-2.5 rounded px-2 py-1 has-checked:bg-accent-bg has-focus-visible:outline-2 has-focus-visible:outline-accent hover:bg-raised max-md:py-2"
+        >
+          <input
+            type="radio"
+            name="override"
+            className="accent-(--accent) outline-none"
+            checked={isOn}
+            onChange={choose}
+            onKeyDown={(event) => byNumber(event.key)}
+            {...(at === 0 && { 'data-autofocus': true })}
+          />
+          <span className="font-[550]">{name}</span>
+          <span className="min-w-0 flex-1 text-xs text-soft">{means}</span>
+          {number !== undefined && (
+            <span className="max-md:hidden">
+              <Keys combo={String(number)} />
+            </span>
+          )}
+        </label>
       ))}
     </fieldset>
   )
 }
 
-type TypeLineProps = {
-  name: string
-  means: string
-  number?: number
-  isOn: boolean
-  isFirst: boolean
-  onChoose: () => void
-  onNumber: (key: string) => void
-}
+type CostProps = { items: readonly Item[]; type: OverrideType; severity: Severity }
 
-export const TypeLine = ({
-  name,
-  means,
-  number,
-  isOn,
-  isFirst,
-  onChoose,
-  onNumber,
-}: TypeLineProps) => (
-  <label className="-mx-2 flex items-center gap-2.5 rounded px-2 py-1 has-checked:bg-accent-bg has-focus-visible:outline-2 has-focus-visible:outline-accent hover:bg-raised max-md:py-2">
-    <input
-      type="radio"
-      name="override"
-      className="accent-(--accent) outline-none"
-      checked={isOn}
-      onChange={onChoose}
-      onKeyDown={(event) => onNumber(event.key)}
-      {...(isFirst && { 'data-autofocus': true })}
-    />
-    <span className="font-[550]">{name}</span>
-    <span className="min-w-0 flex-1 text-xs text-soft">{means}</span>
-    {number !== undefined && (
-      <span className="max-md:hidden">
-        <Keys combo={String(number)} />
-      </span>
-    )}
-  </label>
-)
-
-function Cost({
-  items,
-  type,
-  severity,
-}: {
-  items: readonly Item[]
-  type: OverrideType
-  severity: Severity
-}) {
+function Cost({ items, type, severity }: CostProps) {
   const [only] = items
   const { data } = useQuery({ ...approvalQuery(only?.id ?? ''), enabled: items.length === 1 })
   const to = data?.effect.overrides.find(

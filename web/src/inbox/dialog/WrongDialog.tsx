@@ -1,15 +1,13 @@
 import { useState } from 'react'
-import { severities } from '#base/override.ts'
 import type { Severity } from '#base/override.ts'
 import type { Check, Decision, Item } from '../approval.ts'
 import { answerWords, faultTypes } from '../check.ts'
 import type { FaultType } from '../check.ts'
-import { overrideWords, severityWords } from '../text.ts'
-import { Choices, TextArea, useField } from '../../shared/Field.tsx'
+import { TextArea, useField } from '../../shared/Field.tsx'
 import { FormDialog } from '../../shared/Dialog.tsx'
 import { Plain } from '../../shared/Plain.tsx'
 import { Note } from '../../shared/States.tsx'
-import { TypeLine } from './DenyDialog.tsx'
+import { OverrideTypes, SeverityChoices } from './DenyDialog.tsx'
 
 type Props = {
   item: Item
@@ -25,10 +23,6 @@ export function WrongDialog({ item, faults, send, onClose }: Props) {
   const text = useField()
   const said = text.value.trim()
   const follows = faults.find((fault) => fault.type === type && fault.severity === severity)?.text
-  const byNumber = (key: string) => {
-    const chosen = faultTypes[Number(key) - 1]
-    if (chosen) setType(chosen)
-  }
   return (
     <FormDialog
       title={answerWords.wrong}
@@ -44,26 +38,8 @@ export function WrongDialog({ item, faults, send, onClose }: Props) {
       onClose={onClose}
     >
       <Plain as="p" className="text-soft" text={item.summary} />
-      <fieldset>
-        <legend className="pb-1 text-xs font-semibold text-soft">Why</legend>
-        {faultTypes.map((each, at) => (
-          <TypeLine
-            key={each}
-            {...overrideWords[each]}
-            number={at + 1}
-            isOn={type === each}
-            isFirst={at === 0}
-            onChoose={() => setType(each)}
-            onNumber={byNumber}
-          />
-        ))}
-      </fieldset>
-      <Choices
-        label="Severity"
-        value={severity}
-        choices={severities.map((value) => ({ value, label: severityWords[value] }))}
-        onChoose={setSeverity}
-      />
+      <OverrideTypes legend="Why" types={faultTypes} type={type} onChoose={setType} />
+      <SeverityChoices value={severity} onChoose={setSeverity} />
       {follows !== undefined && (
         <div role="status">
           <Note tone="escalate" icon="warn">

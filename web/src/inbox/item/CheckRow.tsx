@@ -10,7 +10,7 @@ import { checksKey } from '../row.ts'
 import { age, riskText } from '../text.ts'
 import { useKeys } from '../../shared/use-keys.ts'
 import { Ago } from '../../shared/Ago.tsx'
-import { Button } from '../../shared/Button.tsx'
+import { Button, textLink } from '../../shared/Button.tsx'
 import { ErrorNote, Awaited } from '../../shared/States.tsx'
 import { Icon } from '../../shared/Icon.tsx'
 import type { IconName } from '../../shared/Icon.tsx'
@@ -120,12 +120,7 @@ const Record = ({ record }: Pick<Check, 'record'>) => (
   <span className="flex flex-wrap gap-x-2">
     {record.length === 0 ? 'Nothing in the ledger' : 'Ledger:'}
     {record.map(({ seq, type, outcome }) => (
-      <Link
-        key={seq}
-        to="/audit/$seq"
-        params={{ seq: String(seq) }}
-        className="underline decoration-line underline-offset-3 hover:decoration-current"
-      >
+      <Link key={seq} to="/audit/$seq" params={{ seq: String(seq) }} className={textLink}>
         {type.replace('.', ' ').replaceAll('_', ' ')}
         {outcome !== undefined && `, ${outcome.replaceAll('_', ' ')}`}
       </Link>
@@ -162,6 +157,12 @@ const decisions: Record<'confirm' | 'differently', Decision> = {
   },
 }
 
+const answers = [
+  { given: 'confirm', keys: 'a', tone: 'primary' },
+  { given: 'wrong', keys: 'd', tone: 'plain' },
+  { given: 'differently', keys: 'r', tone: 'plain' },
+] as const
+
 /** The three answers, each with what it leads to before it is given (C2). */
 function Answers({ item, check: { consequences, faults }, onAnswered }: AnswersProps) {
   const { answer, isBusy } = useAnswer()
@@ -185,21 +186,23 @@ function Answers({ item, check: { consequences, faults }, onAnswered }: AnswersP
   })
   return (
     <div role="group" aria-label="Was this right?" className="grid gap-1.5">
-      <AnswerLine says={consequences.confirm}>
-        <Button size="sm" tone="primary" keys="a" disabled={isBusy} onClick={() => give('confirm')}>
-          {answerWords.confirm}
-        </Button>
-      </AnswerLine>
-      <AnswerLine says={consequences.wrong}>
-        <Button size="sm" keys="d" disabled={isBusy} onClick={() => setAsking(true)}>
-          {answerWords.wrong}
-        </Button>
-      </AnswerLine>
-      <AnswerLine says={consequences.differently}>
-        <Button size="sm" keys="r" disabled={isBusy} onClick={() => give('differently')}>
-          {answerWords.differently}
-        </Button>
-      </AnswerLine>
+      {answers.map(({ given, keys, tone }) => (
+        <div
+          key={given}
+          className="grid grid-cols-[248px_minmax(0,1fr)] items-center gap-x-3 gap-y-1 max-sm:grid-cols-[minmax(0,1fr)] [&>button]:w-full"
+        >
+          <Button
+            size="sm"
+            tone={tone}
+            keys={keys}
+            disabled={isBusy}
+            onClick={() => (given === 'wrong' ? setAsking(true) : give(given))}
+          >
+            {answerWords[given]}
+          </Button>
+          <Plain as="p" className="text-xs text-soft" text={consequences[given]} />
+        </div>
+      ))}
       {isAsking && (
         <WrongDialog
           item={item}
@@ -211,10 +214,3 @@ function Answers({ item, check: { consequences, faults }, onAnswered }: AnswersP
     </div>
   )
 }
-
-const AnswerLine = ({ says, children }: { says: string; children: React.ReactNode }) => (
-  <div className="grid grid-cols-[248px_minmax(0,1fr)] items-center gap-x-3 gap-y-1 max-sm:grid-cols-[minmax(0,1fr)] [&>button]:w-full">
-    {children}
-    <Plain as="p" className="text-xs text-soft" text={says} />
-  </div>
-)

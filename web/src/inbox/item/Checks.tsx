@@ -71,9 +71,13 @@ export function Checks({ id, item, why, since, mayDecide }: Props) {
           >
             <Plain text={title} />
           </h2>
-          <span className="max-md:hidden">
-            <CloseLink to="/inbox" search={true} label="Close" icon="cross" />
-          </span>
+          <CloseLink
+            to="/inbox"
+            search={true}
+            label="Close"
+            icon="cross"
+            className="max-md:hidden"
+          />
         </header>
         {why !== undefined && (
           <Note tone={isLookBack ? 'suggest' : 'plain'} icon="eye">

@@ -6,6 +6,7 @@ import { age, endingOf } from '../text.ts'
 import { Ago } from '../../shared/Ago.tsx'
 import { Chip, ModeChip } from '../../shared/Chips.tsx'
 import { CopyButton } from '../../shared/Copy.tsx'
+import { textLink } from '../../shared/Button.tsx'
 import { Plain } from '../../shared/Plain.tsx'
 import { Section } from '../../shared/Section.tsx'
 import { approvalQuery, useFollow } from '../approval-queries.ts'
@@ -174,7 +175,7 @@ function TurnLines({ turn, isOpen, requester }: TurnProps) {
               to="/inbox/$id"
               params={{ id: turn.handoff_id }}
               search={true}
-              className="underline decoration-line underline-offset-3 hover:decoration-current"
+              className={textLink}
             >
               open it
             </Link>

@@ -6,6 +6,7 @@ import { Ago } from '../../shared/Ago.tsx'
 import { Chip } from '../../shared/Chips.tsx'
 import { CopyIcon } from '../../shared/Copy.tsx'
 import { Code, Fact, FactList } from '../../shared/Facts.tsx'
+import { textLink } from '../../shared/Button.tsx'
 import { Plain } from '../../shared/Plain.tsx'
 import { Section } from '../../shared/Section.tsx'
 import { fullTime, left } from '../../shared/time.ts'
@@ -105,11 +106,7 @@ export function Record({ detail }: { detail: Detail }) {
           </span>
         </Fact>
         <Fact name="Ledger">
-          <Link
-            to="/audit"
-            search={filters}
-            className="underline decoration-line underline-offset-3 hover:decoration-current"
-          >
+          <Link to="/audit" search={filters} className={textLink}>
             {kind === 'proposal' ? 'Every step of it' : 'What this agent did'}
           </Link>
         </Fact>
@@ -145,12 +142,7 @@ function PastLine({ past }: { past: Past }) {
       <Ago at={past.at} format={age} className="w-18 shrink-0 text-faint" />
       <p className="min-w-0 break-words">
         <Plain text={said} />:{' '}
-        <Link
-          to="/inbox/$id"
-          params={{ id: past.id }}
-          search={true}
-          className="underline decoration-line underline-offset-3 hover:decoration-current"
-        >
+        <Link to="/inbox/$id" params={{ id: past.id }} search={true} className={textLink}>
           <Plain text={past.summary} />
         </Link>
         {past.reason && (
