@@ -11,7 +11,7 @@ import { Meter } from '../shared/Meter.tsx'
 import { Plain } from '../shared/Plain.tsx'
 import { plainString } from '../shared/plain.ts'
 import { statusQuery } from '../api/queries.ts'
-import { CreditBar } from './CreditBar.tsx'
+import { CreditBar } from './Classes.tsx'
 
 type Props = {
   rows: readonly AgentRow[]

@@ -8,6 +8,7 @@ import {
   modeOfLevel,
   riskWords,
   strikesText,
+  creditBarOf,
 } from './class-standing.ts'
 import type { ClassStanding } from './class-standing.ts'
 import type { Standing } from './standing.ts'
@@ -16,8 +17,7 @@ import { LevelChip } from '../shared/Chips.tsx'
 import { Icon } from '../shared/Icon.tsx'
 import { Plain } from '../shared/Plain.tsx'
 import { Section } from '../shared/Section.tsx'
-import { useMayAct } from '../settings/roles.ts'
-import { CreditBar } from './CreditBar.tsx'
+import { useMayAct } from '../settings/person.ts'
 import { Forgive } from './TrustDialogs.tsx'
 
 /** What it may do alone by class of risk: the level, why, and the next step (T11, T13, T14). */
@@ -154,5 +154,28 @@ function Kinds({ kinds }: Pick<ClassStanding, 'kinds'>) {
         </li>
       )}
     </ul>
+  )
+}
+
+const share = (part: number) => `${part * 100}%`
+
+type CreditProps = { credit: ClassStanding['credit']; className?: string }
+
+/** Credit from zero to what the gate needs, and a debt to the left of zero; beside the words that say it. */
+export function CreditBar({ credit, className = 'h-2 w-full' }: CreditProps) {
+  const { zero, debt, earned } = creditBarOf(credit)
+  const isFull = credit.now >= credit.needed
+  return (
+    <span aria-hidden className={`flex overflow-hidden rounded-full ${className}`}>
+      {debt > 0 && (
+        <span className="border-r-2 border-bg bg-escalate" style={{ width: share(debt) }} />
+      )}
+      <span className="bg-line" style={{ width: share(1 - zero) }}>
+        <span
+          className={`block h-full ${isFull ? 'bg-act' : 'bg-suggest'}`}
+          style={{ width: share(earned) }}
+        />
+      </span>
+    </span>
   )
 }

@@ -9,7 +9,6 @@ import { dateTime, shortDate } from '../shared/time.ts'
 import { useWidth } from '../shared/use-width.ts'
 
 const height = 176
-/** Room for marks at the edges. */
 const edge = 6
 const fills = { act: 'fill-act-bg', suggest: 'fill-suggest-bg', escalate: 'fill-escalate-bg' }
 const inks = { act: 'text-act', suggest: 'text-suggest', escalate: 'text-escalate' }
@@ -107,7 +106,6 @@ function whenOf({ kind, at }: Stop, now: number): string {
 
 type ReadoutProps = { stop: Stop; mode: Mode; now: number }
 
-/** The point that is pointed at, or this moment. */
 const Readout = ({ stop, mode, now }: ReadoutProps) => (
   <figcaption className="flex min-h-5 flex-wrap items-center gap-x-2 text-xs text-soft">
     <b className="text-sm text-text">{score(stop.score)}</b>

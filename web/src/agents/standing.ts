@@ -11,7 +11,6 @@ type StandingForPeople = Pick<
 /** How far an agent is trusted in a domain, and what it may do alone, as the API says it (G5). */
 export type Standing = Status & StandingForPeople
 
-/** The two reads as one, by pair. */
 export function joined(
   statuses: readonly Status[],
   standings: readonly StandingForPeople[],
@@ -32,7 +31,6 @@ export type AgentRow = {
 
 export const rowKey = (agent: string, domain: string): string => JSON.stringify([agent, domain])
 
-/** Every pair there is, and the agents that have none yet. */
 export function rowsOf(standings: readonly Standing[], agents: readonly string[]): AgentRow[] {
   const known = new Set(standings.map(({ agent_id: id }) => id))
   return [
@@ -49,7 +47,6 @@ export function rowsOf(standings: readonly Standing[], agents: readonly string[]
 
 export type Sort = 'agent' | 'trust' | 'overrides' | 'active'
 
-/** What the screen shows, as its address says it. */
 export type AgentFilters = {
   readonly q?: string
   readonly view?: 'map'
@@ -72,7 +69,6 @@ export function agentFiltersOf(search: Record<string, unknown>): AgentFilters {
   }
 }
 
-/** What the list shows, without what is open beside it. */
 export const listOf = ({ q, view, sort }: AgentFilters): AgentFilters => ({
   ...(q !== undefined && { q }),
   ...(view && { view }),

@@ -4,7 +4,6 @@ import { searchOf } from './query-string.ts'
 import type { Query } from './query-string.ts'
 import { session } from './session.ts'
 
-/** What the daemon says when it refuses, in its own words. */
 export type Problem = {
   readonly code: string
   readonly message: string
@@ -75,7 +74,6 @@ async function problemOf(response: Response): Promise<Problem> {
 }
 
 type RouteName = keyof RouteAnswers
-/** The routes of a method, without it. */
 type Routes<Method extends string> = RouteName extends infer Name
   ? Name extends `${Method} ${infer Route}`
     ? Route

@@ -1,4 +1,4 @@
-import { QueryClient, queryOptions } from '@tanstack/react-query'
+import { QueryClient, queryOptions, useQuery } from '@tanstack/react-query'
 import type { ToolResults } from '#wire'
 import { call, get } from './client.ts'
 import { nounOf } from './entry.ts'
@@ -30,7 +30,6 @@ export const queries = new QueryClient({
   },
 })
 
-/** What a screen does with new entries. */
 export type EntryFollower = {
   /**
    * The first words of the query keys that an entry of this noun makes stale. A read by tool is itself an entry, so
@@ -65,3 +64,7 @@ export function startQueries(followers: readonly EntryFollower[]): void {
     else queries.clear()
   })
 }
+
+/** The words that run `cowork` there, once they are known. They are not asked for: also those see this who may not. */
+export const useCommand = (): readonly string[] | undefined =>
+  useQuery({ ...meQuery, enabled: false }).data?.command

@@ -9,7 +9,6 @@ import { VerifyStrip } from './VerifyStrip.tsx'
 
 const route = getRouteApi('/audit')
 
-/** List and detail side by side; on a phone one at a time. */
 export function AuditPage() {
   const filters = route.useSearch()
   const { seq } = useParams({ strict: false })

@@ -110,7 +110,6 @@ type ReadsProps = { run: ReadsRun; isWide: boolean; onToggle: () => void }
 
 const named = 3
 
-/** Several reads in a row, folded into one line that opens. */
 export function ReadsRow({ run: { key, first, entries, isOpen }, isWide, onToggle }: ReadsProps) {
   const tools = [...new Set(entries.map(({ data }) => String(data?.['tool'])))]
   const names = tools.slice(0, named).join(', ')

@@ -7,7 +7,7 @@ import type { Filters, FilterName } from './filter.ts'
 import { Button } from '../shared/Button.tsx'
 import { SelectField, TextField } from '../shared/Field.tsx'
 import { agentsQuery } from '../agents/agent-queries.ts'
-import { peopleQuery } from '../settings/person-queries.ts'
+import { peopleQuery } from '../settings/person.ts'
 import { Icon } from '../shared/Icon.tsx'
 import { Plain } from '../shared/Plain.tsx'
 

@@ -1,7 +1,6 @@
 import type { Query } from '../api/query-string.ts'
 import type { Outcome } from './outcome.ts'
 
-/** What the Audit screen shows, as its address says it. */
 export type Filters = {
   readonly kind?: Kind
   readonly type?: string

@@ -2,7 +2,6 @@ import type { Entry } from '../api/entry.ts'
 
 export type Outcome = 'done' | 'refused' | 'failed'
 
-/** How it ended, for entries that are an end. */
 export function outcomeOf({ type }: Entry): Outcome | undefined {
   if (type === 'call.done') return 'done'
   if (type === 'auth.failed' || type.endsWith('.refused')) return 'refused'

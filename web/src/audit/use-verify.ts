@@ -84,7 +84,6 @@ async function check(signal: AbortSignal, tell: (state: VerifyState) => void) {
   throw new Error('The check broke off. Try again.')
 }
 
-/** One JSON value for each line of a stream, as they come. */
 async function* readLines<T>(stream: ReadableStream<Uint8Array>): AsyncGenerator<T> {
   const decoder = new TextDecoder()
   let rest = ''

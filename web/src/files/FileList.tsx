@@ -25,7 +25,6 @@ type Props = {
   onAdd: (() => void) | undefined
 }
 
-/** Folders first, then files, each by name. */
 export function FileList({ view, place, onAdd }: Props) {
   const { path = '' } = view
   const listing = useInfiniteQuery(listingQuery(path))

@@ -40,7 +40,6 @@ type AwaitedProps = {
   rows: number
 }
 
-/** In the place of what the disk has not brought yet. */
 export const FileAwaited = ({ query, ...loading }: AwaitedProps) =>
   query.error ? (
     <FileTrouble error={query.error} retry={() => void query.refetch()} />

@@ -1,7 +1,7 @@
 import { useInfiniteQuery, useMutation, useQuery } from '@tanstack/react-query'
 import { useRef, useState } from 'react'
 import { ApiError } from '../api/client.ts'
-import { useIsOwner, useMayAct } from '../settings/roles.ts'
+import { useIsOwner, useMayAct } from '../settings/person.ts'
 import { callFiles } from './call.ts'
 import { isFolder, purgedText } from './file.ts'
 import type { Trashed } from './file.ts'

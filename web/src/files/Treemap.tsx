@@ -86,7 +86,6 @@ function Area({ part, box, level, isOpen }: Drawn) {
   )
 }
 
-/** The file, open beside the folder it lies in. */
 export const fileAt = (path: string) => {
   const folder = parentOf(path)
   return { ...(folder !== '' && { path: folder }), open: path }

@@ -10,7 +10,6 @@ import { isAbsolute, liesIn } from './path.ts'
 /** The disk changes without telling: what is looked at again is read again. */
 const fresh = { staleTime: 0 } as const
 
-/** A list that comes page by page. */
 const pagedQuery = <Page extends { readonly next_cursor?: string }>(
   queryKey: readonly unknown[],
   read: (from: { readonly cursor?: string }) => Promise<Page>,

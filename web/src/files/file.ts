@@ -14,7 +14,6 @@ export type Trashed = ToolResults['trash_list']['items'][number]
 export type Usage = ToolResults['workspace_usage']
 /** An earlier content of a file: it was there until it was replaced. */
 export type Version = ToolResults['file_versions']['versions'][number]
-/** A folder of the user's disk, for picking. */
 export type Browsed = ToolResults['browse_folder']
 type Purged = ToolResults['trash_purge']
 

@@ -11,7 +11,6 @@ export const rowLook = (isOpen: boolean): string =>
 const rowsOf = () => [...document.querySelectorAll<HTMLElement>('[data-row]')]
 const isOpen = (row: HTMLElement) => row.hasAttribute('aria-current')
 
-/** The row to go on with when this one goes away. */
 export function neighbourOf(path: string): string {
   const rows = rowsOf()
   const at = rows.findIndex(({ dataset }) => dataset['row'] === path)

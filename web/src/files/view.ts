@@ -1,4 +1,3 @@
-/** What the Files screen shows, as its address says it. */
 export type FilesView = {
   /** The folder: relative in the workspace, absolute under a grant. */
   readonly path?: string

@@ -4,7 +4,6 @@ import type { RouteAnswers, ToolResults } from '#wire'
 /** Every wait for a person, as the API shows it; the words are those of the record itself (A1). */
 export type ItemPage = RouteAnswers['GET /api/approvals']
 export type Item = ItemPage['items'][number]
-/** What is pending, in all and by kind. */
 export type Counts = Readonly<ItemPage['counts']>
 export type Mode = Item['mode']
 export type Status = Item['status']
@@ -55,7 +54,6 @@ export type GrantRequest = {
   readonly warning?: string
 }
 
-/** How a person answers it. */
 export type GrantAnswer = {
   readonly choice:
     | 'file_once'

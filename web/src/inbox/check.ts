@@ -3,7 +3,6 @@ import type { Item, Outcome } from './approval.ts'
 import { isCheck } from './approval.ts'
 import type { Risk } from '../agents/class-standing.ts'
 
-/** How people answer a check. */
 export type Answer = 'confirm' | 'wrong' | 'differently' | 'skip'
 
 export const answerWords = {
@@ -96,7 +95,6 @@ export function nextWaiting(items: readonly Item[], after: string): Item | undef
 
 export type Account = { readonly domain: string; readonly risk: Risk }
 
-/** The accounts that these checks count for, each once. */
 export function accountsOf(items: readonly Item[]): Account[] {
   const found = new Map(
     items.map(({ domain, risk }) => [JSON.stringify([domain, risk]), { domain, risk }]),

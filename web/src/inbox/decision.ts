@@ -74,7 +74,6 @@ export async function answerHandoff(
   return { text: done + about, isProblem: false }
 }
 
-/** Takes the last decision back while it is held. */
 export async function undo(given = holds.get().at(-1)): Promise<void> {
   if (!given) return toast('There is nothing to undo: what was decided is released.')
   drop(given)

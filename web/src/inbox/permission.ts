@@ -1,7 +1,6 @@
 import { plainString } from '../shared/plain.ts'
 import type { Allow } from './approval.ts'
 
-/** As long as a pattern may be. */
 const longest = 1000
 
 /** The arguments of a call as a person edits them; left as it is, one stands for just that value. */

@@ -118,7 +118,6 @@ function addPage({ items: page, counts, next }: ItemPage): Queue {
   return { items, counts, next }
 }
 
-/** Reads items into the queue. */
 async function readInto(query: Query): Promise<ItemPage> {
   const token = session.token()
   await queries.ensureQueryData(queueQuery)

@@ -95,11 +95,9 @@ export function idToOpen(row: Row): string | undefined {
   return (row.items.findLast(({ status }) => status === 'pending') ?? row.items[0]).id
 }
 
-/** Whether this row is the one that an open item stands in. */
 export const hasId = (row: Row, id: string): boolean =>
   row.kind !== 'group' && idsOf(row).includes(id)
 
-/** The ids between two rows, both included, whatever their order. */
 export function idsBetween(rows: readonly Row[], from: string, to: string): string[] {
   const ends = [from, to].map((key) => rows.findIndex((row) => row.key === key))
   const [a = -1, b = -1] = ends

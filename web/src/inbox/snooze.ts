@@ -1,8 +1,6 @@
-/** What a person put off in this browser, and until when. */
 export type Snoozed = Readonly<Record<string, number>>
 
 const hour = 3_600_000
-/** When a day of work begins. */
 const morning = 9
 
 export const inAnHour = (now: number): number => now + hour
@@ -17,7 +15,6 @@ export function tomorrow(now: number): number {
 export const stillAsleep = (snoozed: Snoozed, now: number): Snoozed =>
   Object.fromEntries(Object.entries(snoozed).filter(([, until]) => until > now))
 
-/** When the next one comes back. */
 export const nextWake = (snoozed: Snoozed): number | undefined => {
   const times = Object.values(snoozed)
   return times.length > 0 ? Math.min(...times) : undefined

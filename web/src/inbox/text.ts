@@ -81,7 +81,6 @@ const endings: Record<Exclude<Status, 'pending'>, string> = {
   consumed: 'approved, done',
 }
 
-/** How it ended, as a word beside it. */
 export function endingOf({
   kind,
   status,

@@ -9,12 +9,11 @@ import { readItems } from './queue.ts'
 import { idToOpen, nextAfter } from './row.ts'
 import type { Row } from './row.ts'
 import { decidedText, outcomeText, since } from './text.ts'
-import { peopleQuery } from '../settings/person-queries.ts'
+import { peopleQuery } from '../settings/person.ts'
 import { queries } from '../api/queries.ts'
 import { toast, toastProblem } from '../shared/toast.ts'
 import { focusRow } from '../shared/focus-row.ts'
 
-/** What a decision is asked for in a dialog of its own. */
 export type AskName =
   | 'deny'
   | 'hand_back'
@@ -26,7 +25,6 @@ export type AskName =
   | 'conflict'
 export type Ask = { readonly name: AskName; readonly items: readonly Item[] }
 
-/** What became of each of many. */
 export type Report = {
   readonly items: readonly Item[]
   readonly outcomes: readonly Outcome[]
@@ -39,7 +37,6 @@ const doublePress = 400
 const over = new Set(['already_decided', 'approval_expired', 'not_found'])
 
 export type Acts = ReturnType<typeof useActs>
-/** What a dialog needs to take a decision. */
 export type Sending = Pick<Acts, 'send'> & { readonly onClose: () => void }
 
 export function useActs(rows: readonly Row[], current: string | undefined, clear: () => void) {

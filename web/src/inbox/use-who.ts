@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { meQuery } from '../api/queries.ts'
-import { peopleQuery } from '../settings/person-queries.ts'
+import { peopleQuery } from '../settings/person.ts'
 
 /**
  * How these people are called here: you, by name, or by id while the names are not known. Names are

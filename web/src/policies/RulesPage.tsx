@@ -15,7 +15,6 @@ import type { RuleEffect } from './sentence.ts'
 import { Chip } from '../shared/Chips.tsx'
 import type { IconName } from '../shared/Icon.tsx'
 
-/** The rules in force as sentences, and who works under them. */
 export function RulesPage() {
   const query = useQuery(policiesQuery)
   return (

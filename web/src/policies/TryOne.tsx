@@ -4,7 +4,7 @@ import { call } from '../api/client.ts'
 import { queries } from '../api/queries.ts'
 import { parsed } from '../inbox/change.ts'
 import { score } from '../inbox/text.ts'
-import type { Judged } from './policy.ts'
+import type { Judged, Outcome } from './policy.ts'
 import { problemsOf } from './review.ts'
 import { Button } from '../shared/Button.tsx'
 import { ErrorNote } from '../shared/States.tsx'
@@ -14,8 +14,8 @@ import { Section } from '../shared/Section.tsx'
 import { plainString } from '../shared/plain.ts'
 import { toastProblem } from '../shared/toast.ts'
 import { approvalQuery } from '../inbox/approval-queries.ts'
-import { OutcomeChip } from './OutcomeChip.tsx'
 import { recentQuery } from './policy-queries.ts'
+import { Chip, ModeChip } from '../shared/Chips.tsx'
 
 type Form = { readonly agent: string; readonly domain: string; readonly change: string }
 const empty: Form = { agent: '', domain: '', change: '{\n  "deal_stage": "closed_won"\n}' }
@@ -163,3 +163,13 @@ function Side({ name, judged }: { name: string; judged: Judged }) {
     </div>
   )
 }
+
+/** What becomes of it: a mode, or nothing. */
+export const OutcomeChip = ({ outcome }: { outcome: Outcome }) =>
+  outcome === 'blocked' ? (
+    <Chip tone="escalate" icon="stop">
+      blocked
+    </Chip>
+  ) : (
+    <ModeChip mode={outcome} />
+  )

@@ -15,7 +15,7 @@ import { queries } from '../api/queries.ts'
 import { ago, fullTime } from '../shared/time.ts'
 import { useNow } from '../shared/use-now.ts'
 import { toastProblem } from '../shared/toast.ts'
-import { useIsOwner } from '../settings/roles.ts'
+import { useIsOwner } from '../settings/person.ts'
 import { diffQuery, textQuery, versionsQuery } from './policy-queries.ts'
 
 const route = getRouteApi('/policies/versions')

@@ -7,12 +7,11 @@ import { DiffView } from '../shared/DiffView.tsx'
 import { ErrorNote, Note } from '../shared/States.tsx'
 import { Choices } from '../shared/Field.tsx'
 import { Section } from '../shared/Section.tsx'
-import { TryOne } from './TryOne.tsx'
+import { TryOne, OutcomeChip } from './TryOne.tsx'
 import type { Replayed } from './policy.ts'
 import { Icon } from '../shared/Icon.tsx'
 import { textLink } from '../shared/Button.tsx'
 import { Plain } from '../shared/Plain.tsx'
-import { OutcomeChip } from './OutcomeChip.tsx'
 
 type Props = {
   text: string

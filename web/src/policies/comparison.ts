@@ -1,4 +1,3 @@
-/** Which versions are compared, as the address says it. */
 export type Compared = { readonly from?: string; readonly to?: string }
 
 /** Reads the address; what it cannot mean is left out, so that no link leads to an error. */

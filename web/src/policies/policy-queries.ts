@@ -1,7 +1,6 @@
 import { queryOptions } from '@tanstack/react-query'
 import { call, get } from '../api/client.ts'
 
-/** The policies in force, and who works under which. */
 export const policiesQuery = queryOptions({
   queryKey: ['policies', 'listed'],
   queryFn: () => call('cowork_list_policies'),

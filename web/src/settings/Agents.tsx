@@ -15,7 +15,7 @@ import { ago, left } from '../shared/time.ts'
 import { useNow } from '../shared/use-now.ts'
 import { AddAgent, RotateAgent } from './AgentToken.tsx'
 import { Confirm } from '../shared/Dialog.tsx'
-import { useIsOwner } from './roles.ts'
+import { useIsOwner } from './person.ts'
 import { Item, List, SettingsSection } from './SettingsSection.tsx'
 
 export function Agents() {

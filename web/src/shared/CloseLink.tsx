@@ -8,7 +8,6 @@ type Props = Pick<LinkProps, 'to' | 'search'> & {
   className?: string
 }
 
-/** Leads from a detail to its list. */
 export const CloseLink = ({ label, icon, className = '', ...target }: Props) => (
   <Link
     {...target}

@@ -37,7 +37,6 @@ export function CopyIcon({ text, what }: { text: string; what: string }) {
   )
 }
 
-/** Something to take along: a command, a link, a token. */
 export const CopyBox = ({ text, what }: { text: string; what: string }) => (
   <div className="flex min-w-0 items-start gap-2 rounded border border-line bg-bg p-2 pl-3">
     <output

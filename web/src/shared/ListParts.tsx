@@ -5,7 +5,6 @@ type Props = {
   query: { hasNextPage: boolean; isFetchingNextPage: boolean; fetchNextPage: () => unknown }
 }
 
-/** Reads the next page of a list, where there is one. */
 export const ShowMore = ({ query }: Props) =>
   query.hasNextPage && (
     <p className="p-3 text-center">

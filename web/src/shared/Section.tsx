@@ -1,4 +1,5 @@
 import type { ReactNode } from 'react'
+import { Plain } from './Plain.tsx'
 
 type Props = {
   title: ReactNode
@@ -16,4 +17,19 @@ export const Section = ({ title, says, aside, children }: Props) => (
     </header>
     {children}
   </section>
+)
+
+export const FactList = ({ children }: { children: ReactNode }) => (
+  <dl className="grid grid-cols-[96px_minmax(0,1fr)] gap-x-3 gap-y-1.5">{children}</dl>
+)
+
+export const Fact = ({ name, children }: { name: string; children: ReactNode }) => (
+  <>
+    <dt className="text-faint">{name}</dt>
+    <dd className="flex min-w-0 flex-wrap items-center gap-x-2.5 break-words">{children}</dd>
+  </>
+)
+
+export const Code = ({ text }: { text: string }) => (
+  <Plain as="code" className="min-w-0 font-mono text-code break-all" text={text} />
 )

@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react'
 import { ApiError } from '../api/client.ts'
-import { useCommand } from '../api/use-command.ts'
+import { useCommand } from '../api/queries.ts'
 import { withCommand } from '../welcome/command.ts'
 import { Button } from './Button.tsx'
 import { Icon } from './Icon.tsx'

@@ -9,7 +9,6 @@ type Tab = {
   readonly mark?: ReactNode
 }
 
-/** The sides of a page, each at an address of its own. */
 export const Tabs = ({ label, tabs }: { label: string; tabs: readonly Tab[] }) => (
   <nav
     aria-label={label}

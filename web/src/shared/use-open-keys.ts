@@ -1,6 +1,5 @@
 import { useState } from 'react'
 
-/** The groups of a list that are unfolded. */
 export function useOpenKeys() {
   const [open, setOpen] = useState<ReadonlySet<string>>(new Set())
   const toggle = (key: string) =>

@@ -12,7 +12,6 @@ import { FormDialog } from '../shared/Dialog.tsx'
 import { Icon } from '../shared/Icon.tsx'
 import { Plain } from '../shared/Plain.tsx'
 
-/** Stops all of them, or one. */
 export function HaltDialog({ agent, onClose }: { agent?: string; onClose: () => void }) {
   const reason = useField()
   const name = agent === undefined ? undefined : plainString(agent)

@@ -3,7 +3,7 @@ import { Suspense, useEffect, useLayoutEffect, useRef, useSyncExternalStore } fr
 import { closeDialog, dialogs, openDialog } from './dialog.ts'
 import { useKeys } from '../shared/use-keys.ts'
 import { lateScreen } from './late-screen.ts'
-import { useMayAct } from '../settings/roles.ts'
+import { useMayAct } from '../settings/person.ts'
 import { screens } from '../screens.ts'
 import { Announcer } from './Announcer.tsx'
 import { Dialog } from '../shared/Dialog.tsx'

@@ -1,6 +1,5 @@
 import { createStore } from '../api/store.ts'
 
-/** The dialogs that can be opened from anywhere; one at a time. */
 export type DialogName = 'palette' | 'halt' | 'shortcuts'
 export const dialogs = createStore<DialogName | undefined>(undefined)
 export const openDialog = (name: DialogName): void => dialogs.set(name)

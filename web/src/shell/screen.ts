@@ -6,7 +6,6 @@ import type { EntryText } from '../shared/sentence.ts'
 
 export type Shortcut = { readonly keys: string; readonly does: string }
 
-/** All that the rest of the console knows of a screen. */
 export type Screen = EntryFollower & {
   readonly to: `/${ScreenName}`
   readonly title: string

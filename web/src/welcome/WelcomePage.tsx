@@ -1,6 +1,6 @@
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
 import { useEffect, useRef } from 'react'
-import { useIsOwner } from '../settings/roles.ts'
+import { useIsOwner } from '../settings/person.ts'
 import { Icon } from '../shared/Icon.tsx'
 import { seen } from './welcome-visit.ts'
 import { stepAfter, steps } from './welcome.ts'

@@ -8,10 +8,9 @@ import { rankOf, openSprints } from './board.ts'
 import { changes } from './entry-match.ts'
 import type { BacklogItem } from './work.ts'
 import { BacklogDialog } from './ItemDialogs.tsx'
-import { StaleNote } from './StaleNote.tsx'
+import { StaleNote, WorkBar } from './WorkBar.tsx'
 import { useWork, useView } from './work-context.ts'
 import { backlogQuery, sprintsQuery, itemQuery } from './work-queries.ts'
-import { WorkBar } from './WorkBar.tsx'
 import { call } from '../api/client.ts'
 import { Menu } from '../shared/Menu.tsx'
 import { Plain } from '../shared/Plain.tsx'
@@ -149,7 +148,6 @@ function BacklogLine({ item }: { item: BacklogItem }) {
   )
 }
 
-/** Makes it a story of a sprint. */
 function IntoSprint({ item }: { item: BacklogItem }) {
   const { project } = useWork()
   const sprints = useQuery(sprintsQuery(project)).data ?? []

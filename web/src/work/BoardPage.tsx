@@ -12,11 +12,10 @@ import type { Card, Sprint } from './work.ts'
 import { Board } from './Board.tsx'
 import { NewSprint } from './SprintDialogs.tsx'
 import { SprintPicker } from './SprintPicker.tsx'
-import { StaleNote } from './StaleNote.tsx'
+import { StaleNote, WorkBar } from './WorkBar.tsx'
 import { StoryDialog } from './ItemDialogs.tsx'
 import { useView, useWork } from './work-context.ts'
 import { boardQuery, sprintsQuery } from './work-queries.ts'
-import { WorkBar } from './WorkBar.tsx'
 
 export function BoardPage() {
   const { project } = useWork()

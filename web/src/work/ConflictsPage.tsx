@@ -6,7 +6,7 @@ import { Awaited, Empty, Loaded } from '../shared/States.tsx'
 import { useRefetch } from '../api/use-entries.ts'
 import { changesProjects } from './entry-match.ts'
 import type { ConflictBrief } from './work.ts'
-import { ConflictNote } from './ConflictNote.tsx'
+import { ConflictNote } from './StoryNotes.tsx'
 import { useView, useWork } from './work-context.ts'
 import { conflictQuery, conflictsQuery } from './work-queries.ts'
 

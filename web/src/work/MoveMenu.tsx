@@ -18,7 +18,6 @@ type Props = {
   trigger: ReactNode
 }
 
-/** Everywhere a story can go: another status, another sprint. */
 export const MoveMenu = ({ story, sprints, moves, trigger }: Props) => (
   <Menu
     trigger={trigger}

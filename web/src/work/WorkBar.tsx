@@ -1,6 +1,7 @@
 import { useNavigate, Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { useState, useId } from 'react'
+import { useQuery } from '@tanstack/react-query'
 import { FindBox } from '../shared/FindBox.tsx'
 import { useView, useWork } from './work-context.ts'
 import { IconButton } from '../shared/Button.tsx'
@@ -8,6 +9,9 @@ import { Menu } from '../shared/Menu.tsx'
 import { plainString } from '../shared/plain.ts'
 import type { Project } from './work.ts'
 import { NewProject } from './NewProject.tsx'
+import { Plain } from '../shared/Plain.tsx'
+import { Note } from '../shared/States.tsx'
+import { projectQuery } from './work-queries.ts'
 
 /** Finds in all of the project; beside it what the screen brings. */
 export function WorkBar({ children }: { children?: ReactNode }) {
@@ -105,5 +109,26 @@ export function Picker({ label, value, onPick, children }: PickerProps) {
         {children}
       </select>
     </span>
+  )
+}
+
+/** The file cannot be read: what is shown is how it was, and nothing is written over it (W6). */
+export function StaleNote() {
+  const { project } = useWork()
+  const known = useQuery(projectQuery(project)).data
+  const [problem] = known?.broken ?? []
+  return (
+    <div role="status" className="px-5 pt-3 max-md:px-4">
+      <Note tone="escalate" icon="warn">
+        <p>The file of this project cannot be read. This is how it was before.</p>
+        {known && problem && (
+          <p className="text-soft">
+            <Plain as="span" className="break-all" text={`${known.folder}/work-index.yaml`} />, line{' '}
+            {problem.line}, column {problem.column}: <Plain text={problem.message} />. Nothing can
+            be changed until somebody mends it.
+          </p>
+        )}
+      </Note>
+    </div>
   )
 }

@@ -37,7 +37,6 @@ export function cardFrom(
   return beside?.[Math.min(row, beside.length - 1)]?.id
 }
 
-/** The column beside this one. */
 export const statusFrom = (status: Status, direction: Direction): Status =>
   statuses[statuses.indexOf(status) + (direction === 'right' ? 1 : -1)] ?? status
 

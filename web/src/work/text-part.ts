@@ -1,7 +1,6 @@
 /** As short as this, a field is in every part of an item; longer ones go on from part to part (W23). */
 const short = 600
 
-/** An item that came in parts, whole again. */
 export function joined<T extends object>(parts: readonly T[]): T {
   const whole: Record<string, unknown> = {}
   for (const part of parts)

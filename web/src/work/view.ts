@@ -1,4 +1,3 @@
-/** What the Work screen shows, as its address says it. */
 export type WorkView = {
   readonly project?: string
   readonly sprint?: string

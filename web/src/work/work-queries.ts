@@ -169,7 +169,6 @@ export const conflictQuery = (project: string, id: string) => ({
   refetchOnWindowFocus: false,
 })
 
-/** In one project, or in all of them. */
 export const findQuery = (project: string | undefined, q: string) =>
   infiniteQueryOptions({
     ...fresh,

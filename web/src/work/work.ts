@@ -27,7 +27,6 @@ export type Project = {
     readonly message: string
   }[]
 }
-/** One project, asked for by name. */
 export type ProjectDetail = Project & { readonly folder: string }
 
 export type SprintStatus = 'planned' | 'active' | 'reference' | 'completed'
@@ -41,7 +40,6 @@ export type Sprint = {
   readonly rev: number
 }
 
-/** A story in a list. */
 export type Card = {
   readonly id: string
   readonly title?: string
@@ -101,7 +99,6 @@ export type BacklogItem = {
   readonly rev: number
 }
 
-/** A backlog item whole. */
 export type BacklogWhole = BacklogItem & LongText
 
 export type ConflictBrief = {

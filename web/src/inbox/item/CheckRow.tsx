@@ -94,7 +94,6 @@ function Opened({ item, mayDecide, onAnswered }: OpenedProps) {
   )
 }
 
-/** The change, and what the ledger has of it. */
 function What({ detail }: { detail: Detail }) {
   const { change, before, check, domain } = detail
   const isProposal = check?.record.some(({ type }) => type.startsWith('proposal.')) ?? false
@@ -128,7 +127,6 @@ const Record = ({ record }: Pick<Check, 'record'>) => (
   </span>
 )
 
-/** Takes back what was done, where that is possible. */
 function Undo({ undo }: { undo: NonNullable<Check['undo']> }) {
   const { mutate, isPending, isSuccess, error } = useMutation({
     mutationFn: () => call(undo.tool, undo.arguments),

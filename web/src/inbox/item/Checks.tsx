@@ -181,7 +181,6 @@ function AccountLine({ agent, account }: { agent: string; account: Account }) {
   )
 }
 
-/** Closes what nobody wants to look at. */
 function Skip({ items }: { items: readonly Item[] }) {
   const [isBusy, setBusy] = useState(false)
   const skip = () => {

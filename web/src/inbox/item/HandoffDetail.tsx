@@ -11,7 +11,7 @@ import { Plain } from '../../shared/Plain.tsx'
 import { Section } from '../../shared/Section.tsx'
 import { approvalQuery, useFollow } from '../approval-queries.ts'
 import { Lines } from './Lines.tsx'
-import { Reasoning } from './Reasoning.tsx'
+import { Reasoning } from './Why.tsx'
 
 type Props = { detail: Detail; handoff: Handoff }
 

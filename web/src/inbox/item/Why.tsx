@@ -1,7 +1,9 @@
-import type { Detail, Rule, Why as Reasons } from '../approval.ts'
+import { Link } from '@tanstack/react-router'
+import type { Detail, Rule, Why as Reasons, Item, PolicyConflict } from '../approval.ts'
 import { emphasised, score } from '../text.ts'
 import { Plain } from '../../shared/Plain.tsx'
 import { Note } from '../../shared/States.tsx'
+import { Section } from '../../shared/Section.tsx'
 
 const icons = { act: 'info', suggest: 'info', escalate: 'escalate' } as const
 
@@ -72,3 +74,53 @@ const RuleLine = ({ rule }: { rule: Rule }) => (
     )}
   </Reason>
 )
+
+/** The banner above a request that the active policy would block. */
+export function ConflictNote({ item }: { item: Item }) {
+  if (!item.policy_conflict || item.status !== 'pending') return null
+  return (
+    <section aria-label="Policy conflict">
+      <Note tone="escalate" icon="warn">
+        <p>
+          <b>Blocked by the active policy</b>
+        </p>
+        <ConflictText conflict={item.policy_conflict} />
+        <p className="mt-1 text-xs text-soft">
+          The agent asked before this version was active.{' '}
+          <Link to="/policies" className="underline underline-offset-3">
+            Policies
+          </Link>
+        </p>
+      </Note>
+    </section>
+  )
+}
+
+export function ConflictText({ conflict }: { conflict: PolicyConflict }) {
+  const { policy, version, rule, message } = conflict
+  return (
+    <p>
+      {policy !== null && (
+        <>
+          <Plain as="b" text={rule === null ? policy : `${policy}, rule ${rule}`} />
+          {': '}
+        </>
+      )}
+      <Plain text={message} />{' '}
+      <span className="text-soft" title={version}>
+        (version {version.slice(0, 8)})
+      </span>
+    </p>
+  )
+}
+
+/** The agent's own words, as plain text in which nothing hides (A13). */
+export const Reasoning = ({ text, title = 'Reasoning' }: { text: string | null; title?: string }) =>
+  text === null || text === '' ? null : (
+    <Section title={title}>
+      <blockquote className="border-l-2 border-line pl-3 text-soft">
+        <p className="text-xs text-faint">the agent says</p>
+        <Plain as="p" className="break-words whitespace-pre-wrap" text={text} lines />
+      </blockquote>
+    </Section>
+  )

@@ -1,13 +1,59 @@
+import { useState } from 'react'
 import { useMutation } from '@tanstack/react-query'
 import { call } from '../api/client.ts'
 import { Button } from '../shared/Button.tsx'
-import { ErrorNote, Note } from '../shared/States.tsx'
 import { Plain } from '../shared/Plain.tsx'
+import { Note, ErrorNote } from '../shared/States.tsx'
+import { plainString } from '../shared/plain.ts'
+import { ago, fullTime } from '../shared/time.ts'
+import { useNow, useSecond } from '../shared/use-now.ts'
+import { leaseLeft, conflictWords } from './text.ts'
+import type { Lease, Story, Conflict } from './work.ts'
+import { Confirm } from '../shared/Dialog.tsx'
+import { useWork } from './work-context.ts'
 import { Sideways } from '../shared/Sideways.tsx'
 import { toast } from '../shared/toast.ts'
-import { conflictWords } from './text.ts'
-import type { Conflict } from './work.ts'
-import { useWork } from './work-context.ts'
+
+export function LeaseNote({ story, lease }: { story: Story; lease: Lease }) {
+  const { project, mayChange } = useWork()
+  const now = useNow()
+  const [isAsking, setAsking] = useState(false)
+  return (
+    <Note tone="plain" icon="agent">
+      <div className="flex flex-wrap items-center gap-x-3 gap-y-1.5">
+        <p className="min-w-0 flex-1">
+          <Plain as="b" text={lease.agent} /> has claimed it{' '}
+          <span className="text-soft">
+            {ago(Date.parse(lease.since), now)}
+            {', '}
+            <time dateTime={lease.until} title={fullTime(Date.parse(lease.until))}>
+              {leaseLeft(lease.until, useSecond())}
+            </time>
+          </span>
+        </p>
+        {mayChange && (
+          <Button size="sm" onClick={() => setAsking(true)}>
+            Take it back
+          </Button>
+        )}
+      </div>
+      {isAsking && (
+        <Confirm
+          title={`Take ${plainString(story.id)} back?`}
+          action="Take it back"
+          act={() => call('worksync_release', { project, story_id: story.id })}
+          done={`${plainString(story.id)} is free again.`}
+          onClose={() => setAsking(false)}
+        >
+          <p>
+            <Plain text={lease.agent} /> may be at work on it. Whoever claims it next is the one
+            whose changes count.
+          </p>
+        </Confirm>
+      )}
+    </Note>
+  )
+}
 
 /** The file and a tool said different things: both are shown, and one of them is chosen (W5). */
 export function ConflictNote({ conflict }: { conflict: Conflict }) {
