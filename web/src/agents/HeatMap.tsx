@@ -62,13 +62,9 @@ export function HeatMap({ standings, filters }: Props) {
   )
 }
 
-function Cell({
-  standing: it,
-  filters,
-}: {
-  standing: Standing | undefined
-  filters: AgentFilters
-}) {
+type CellProps = { standing: Standing | undefined; filters: AgentFilters }
+
+function Cell({ standing: it, filters }: CellProps) {
   if (!it)
     return (
       <td className="h-11 rounded-sm bg-raised/60 text-center text-faint">

@@ -135,17 +135,13 @@ const gap = 40
 const row = 24
 const radius = 5
 
+type PictureProps = { checked: CheckedProof; seq: number }
+
 /**
  * The way from the entry to the signed root, left to right: at each step our hash (full) meets the one
  * beside it (hollow), above when it stands left of ours in the tree and below when right.
  */
-function ProofPicture({
-  checked: { steps, isIncluded },
-  seq,
-}: {
-  checked: CheckedProof
-  seq: number
-}) {
+function ProofPicture({ checked: { steps, isIncluded }, seq }: PictureProps) {
   const width = Math.max(steps.length, 1) * gap + 144
   const height = row * 2 + 34
   const middle = row + 10

@@ -165,13 +165,9 @@ function GrantLine({ grant, mayRevoke }: Props) {
   )
 }
 
-const LastUse = ({
-  grant: { last_accessed: at, access_count: count },
-  now,
-}: {
-  grant: Grant
-  now: number
-}) =>
+type UseProps = { grant: Grant; now: number }
+
+const LastUse = ({ grant: { last_accessed: at, access_count: count }, now }: UseProps) =>
   at === null ? (
     <span>never used</span>
   ) : (

@@ -17,16 +17,10 @@ const tones: Record<Tone, string> = {
   plain: 'bg-raised text-soft',
 }
 
+type ChipProps = { tone: Tone; icon?: IconName; children: ReactNode }
+
 /** Colour, icon and word together, never colour alone. */
-export const Chip = ({
-  tone,
-  icon,
-  children,
-}: {
-  tone: Tone
-  icon?: IconName
-  children: ReactNode
-}) => (
+export const Chip = ({ tone, icon, children }: ChipProps) => (
   <span
     className={`inline-flex h-4.5 shrink-0 items-center gap-1 rounded-sm px-1.5 text-xs font-[550] whitespace-nowrap ${tones[tone]}`}
   >

@@ -112,15 +112,13 @@ type LoadedProps<T> = LoadingProps & {
 export const Loaded = <T,>({ query, children, ...loading }: LoadedProps<T>) =>
   query.data === undefined ? <Awaited query={query} {...loading} /> : children(query.data)
 
-export const Note = ({
-  tone,
-  icon,
-  children,
-}: {
+type NoteProps = {
   tone: 'suggest' | 'escalate' | 'act' | 'plain'
   icon: IconName
   children: ReactNode
-}) => {
+}
+
+export const Note = ({ tone, icon, children }: NoteProps) => {
   const tones = {
     suggest: 'bg-suggest-bg text-suggest',
     escalate: 'bg-escalate-bg text-escalate',
