@@ -11,7 +11,6 @@ type Accepted = {
   readonly reason: string
 }
 export type Verification = {
-  readonly ok: boolean
   readonly entries: number
   readonly checkpoints: number
   readonly signed: number
@@ -21,7 +20,6 @@ export type Verification = {
   readonly acceptable: boolean
   /** Entries without a proof that the owner accepted. */
   readonly accepted: readonly Accepted[]
-  readonly root: string
   readonly first_bad?: Fault
   readonly problems: readonly Fault[]
   readonly findings: readonly Fault[]

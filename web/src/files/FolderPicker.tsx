@@ -51,7 +51,7 @@ export function FolderPicker({ title, action, hint, withFiles = false, onPick, o
           tone="primary"
           // Where it starts nobody has chosen anything yet.
           disabled={!data || chosen === undefined}
-          onClick={() => data && onPick(pickedOf(data))}
+          onClick={() => data && onPick({ path: data.path, isFile: false })}
         >
           {action}
         </Button>
@@ -59,11 +59,6 @@ export function FolderPicker({ title, action, hint, withFiles = false, onPick, o
     </Dialog>
   )
 }
-
-const pickedOf = ({ path }: Browsed): Picked => ({
-  path,
-  isFile: false,
-})
 
 /** Rarely what one looks for, so it comes last. */
 const isHidden = ({ name }: Listed) => name.startsWith('.')

@@ -83,7 +83,6 @@ const tones = { read: 'act', 'read-write': 'suggest', write: 'suggest', deny: 'e
 const icons = { read: 'eye', 'read-write': 'edit', write: 'plus', deny: 'stop' } as const
 
 type Props = { grant: Grant; mayRevoke: boolean }
-/** A message where it would come back by itself. */
 
 function GrantLine({ grant, mayRevoke }: Props) {
   const now = useNow()

@@ -119,8 +119,8 @@ async function propose(token: string | undefined): Promise<string | undefined> {
   })
   if (isError)
     throw new ApiError({
-      code: textOf(said?.['code'], 'practice_refused'),
-      message: textOf(said?.['message'], 'The practice agent may not propose here.'),
+      code: text(said?.['code']) ?? 'practice_refused',
+      message: text(said?.['message']) ?? 'The practice agent may not propose here.',
       hint: 'Where policies are mapped, practising has no room: `cowork demo` on a state folder of its own has.',
     })
   return text(said?.['proposal_id'])
@@ -170,5 +170,3 @@ async function dismiss(): Promise<void> {
   if (agents.some(({ id, status }) => id === practiceAgent && status === 'active'))
     await call('cowork_revoke_agent', { id: practiceAgent })
 }
-
-const textOf = (said: unknown, otherwise: string) => (typeof said === 'string' ? said : otherwise)
