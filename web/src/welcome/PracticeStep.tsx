@@ -98,7 +98,6 @@ const Decided = ({ item }: { item: Item }) => {
 
 const nothing = () => {}
 
-/** The item itself, with the keys it has in the Inbox. */
 function Deciding({ item }: { item: Item }) {
   const acts = useActs([], undefined, nothing)
   useKeys({

@@ -115,7 +115,6 @@ export type Conflict = ConflictBrief & {
   readonly copy?: string
 }
 
-/** A result of the search, told apart by its kind. */
 export type Hit = { readonly project?: string } & (
   | ({ readonly kind: 'story' } & Card)
   | ({ readonly kind: 'backlog' } & BacklogItem)

@@ -114,7 +114,6 @@ export function ResolveDialog({ item, handsBack, answer, onClose }: Props) {
   )
 }
 
-/** The proposal that the handoff names, while it can be decided. */
 function useNamedProposal(item: Item): Detail | undefined {
   const named = useQuery(approvalQuery(item.id)).data?.handoff?.proposal_id ?? undefined
   const { data } = useQuery({ ...approvalQuery(named ?? ''), enabled: named !== undefined })
