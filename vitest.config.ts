@@ -40,12 +40,12 @@ export default defineConfig({
       },
       {
         // Processes, sockets and PostgreSQL: one file per fork, so that nothing leaks between them. They often wait for
-        // each other, so three at once keep two cores busy.
+        // each other, so four at once keep two cores busy.
         test: {
           name: 'integration',
           include: ['src/**/*.int.test.ts', 'test/**/*.int.test.ts'],
           pool: 'forks',
-          maxWorkers: 3,
+          maxWorkers: 4,
           globalSetup: ['test/temp.ts', 'test/postgres.ts'],
           ...steady,
           ...poll,

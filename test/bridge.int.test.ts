@@ -52,7 +52,11 @@ const upTo = (count: number) => Array.from({ length: count }, (_, at) => at + 1)
 
 const folder = newFolder()
 const place = newPlace(`grants: [{ path: "${folder}", permission: read-write }]\n`)
-beforeAll(() => place.cowork(['up', '-d']))
+beforeAll(async () => {
+  await place.cowork(['up', '-d'])
+  // Starts the file worker, whose sockets would count.
+  await place.cowork(['files', 'ls'])
+})
 afterAll(async () => {
   await place.end()
   rmSync(folder, { recursive: true })

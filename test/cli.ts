@@ -1,11 +1,12 @@
-import { spawn } from 'node:child_process'
-import type { ChildProcessWithoutNullStreams } from 'node:child_process'
+import { fork, spawn } from 'node:child_process'
+import type { ChildProcess, ChildProcessWithoutNullStreams } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { onTestFinished, vi } from 'vitest'
+import type { HostedCommand } from './cli-host.ts'
 import { readDaemonInfo, statePaths } from '../src/base/state.ts'
 
 export type Result = { code: number | null; stdout: string; stderr: string }
@@ -24,7 +25,11 @@ export function newPlace(config = '') {
   const start = (args: string[], env: Record<string, string> = {}) =>
     spawn(process.execPath, ['--', launcher, ...args], { cwd: state, env: { ...own, ...env } })
 
-  async function cowork(args: string[], env?: Record<string, string>, input = ''): Promise<Result> {
+  const cowork = (args: string[], env: Record<string, string> = {}, input = ''): Promise<Result> =>
+    runHosted({ args, env: { ...own, ...env }, cwd: state, input })
+
+  /** The same as a process of its own, for what only a process shows. */
+  async function coworkProcess(args: string[], env?: Record<string, string>, input = '') {
     const child = start(args, env)
     child.stdin.end(input)
     return ended(child)
@@ -42,7 +47,7 @@ export function newPlace(config = '') {
     if (!info) throw new Error(`no daemon speaks for ${state}`)
     return info
   }
-  return { state, paths, env: own, start, cowork, daemon, end }
+  return { state, paths, env: own, start, cowork, coworkProcess, daemon, end }
 }
 
 /** False where that process has ended. */
@@ -59,6 +64,29 @@ export function testPlace(config = '') {
   const place = newPlace(config)
   onTestFinished(place.end)
   return place
+}
+
+let host: ChildProcess | undefined
+let queue: Promise<unknown> = Promise.resolve()
+
+function startHost(): ChildProcess {
+  const child = fork(join(import.meta.dirname, 'cli-host.ts'), { stdio: 'inherit' })
+  // It ends with the test process, and must not keep that from ending.
+  child.unref()
+  child.channel?.unref()
+  return child
+}
+
+/** Runs a command in the process that runs all commands of this test file. */
+function runHosted(command: HostedCommand): Promise<Result> {
+  const result = queue.then(async () => {
+    host ??= startHost()
+    const answer = once(host, 'message') as Promise<[Result]>
+    host.send(command)
+    return (await answer)[0]
+  })
+  queue = result.catch(() => undefined)
+  return result
 }
 
 export async function ended(child: ChildProcessWithoutNullStreams): Promise<Result> {

@@ -12,7 +12,7 @@ test.each([
   ['audit', 'prove', 'x'],
   ['ledger', 'redact', '1.5', '--reason', 'r'],
 ])('K3 `%s %s %s` says what is not a number, and what shows them', async (...args) => {
-  const { cowork } = testPlace()
+  const { coworkProcess: cowork } = testPlace()
   const told = await cowork(args)
   expect(told).toMatchObject({ code: 2, stdout: '' })
   expect(told.stderr).toContain(`"${args[2]}" is not the number of an entry.`)
@@ -23,7 +23,7 @@ test.each([
 })
 
 test('K2 with --json a fault in the usage is an object too', async () => {
-  const { cowork } = testPlace()
+  const { coworkProcess: cowork } = testPlace()
   for (const args of [
     ['nosuch'],
     ['trust', 'set', 'a'],
@@ -70,12 +70,12 @@ test.runIf(process.platform === 'linux')(
       `NODE_OPTIONS=--no-such-flag\nPLAIN=a-plain-secret\nWORKSPACE_PATH=${workspace}\n`,
     )
     const environment = () => readFileSync(`/proc/${place.daemon().pid}/environ`, 'utf8')
-    const info = async () => (await place.cowork(['workspace', 'info', '--json'])).stdout
+    const info = async () => (await place.coworkProcess(['workspace', 'info', '--json'])).stdout
     const started = await ended(byItself(['up', '-d', '--env-file', 'own.env'], place))
     expect(started, started.stderr).toMatchObject({ code: 0 })
     expect(environment()).not.toContain('a-plain-secret')
     expect(await info()).toContain(workspace)
-    await place.cowork(['down'])
+    await place.coworkProcess(['down'])
     // The daemon that a bridge starts, too.
     const bridge = byItself(['mcp', '--env-file', 'own.env'], place)
     bridge.stdin.end('{"jsonrpc":"2.0","id":1,"method":"ping"}\n')
@@ -114,7 +114,7 @@ test('K11 the scripts of the package keep Node from our options as well', () => 
 })
 
 test('K3 what is said of a wrong word is for a person at a terminal', async () => {
-  const { cowork } = testPlace()
+  const { coworkProcess: cowork } = testPlace()
   await cowork(['start'])
   const nothing = await cowork(['resume'])
   expect(nothing).toMatchObject({ code: 3, stderr: 'cowork: Nothing is halted.\n' })

@@ -98,7 +98,11 @@ describe('the text of a backlog item, by commands', () => {
       const { stdout } = await place.cowork(['audit', 'tail', '-n', '1000', '--json'])
       return stdout.split('\n').filter((line) => /worksync_get.*shop\/more/.test(line)).length
     }
-    const known = await readings()
+    // Reads are recorded a moment after their answer.
+    let known = -1
+    await expect
+      .poll(async () => known === (known = await readings()), { interval: 500 })
+      .toBe(true)
     const child = place.start(['work', 'set', 'more', '--text-file', '-'])
     const over = ended(child)
     child.stdin.write('Of the ')

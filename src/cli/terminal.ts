@@ -10,18 +10,17 @@ export type Asking = { readonly yes?: boolean | undefined; readonly json?: boole
 
 export type Choice = { readonly value: string; readonly label: string; readonly hint?: string }
 
-const { stdin, stderr } = process
-
 /** Nobody reads along in `--json`, and a prompt off a terminal would wait for ever (K2). */
 export const canAsk = ({ json = false }: Asking): boolean =>
-  !json && stdin.isTTY === true && stderr.isTTY === true
+  !json && process.stdin.isTTY === true && process.stderr.isTTY === true
 
 export const hasScreen = (
   { env }: Pick<Context, 'env'>,
   { list, json }: { readonly list?: boolean; readonly json?: boolean },
-): boolean => !list && !json && stdin.isTTY && process.stdout.isTTY && env['TERM'] !== 'dumb'
+): boolean =>
+  !list && !json && process.stdin.isTTY && process.stdout.isTTY && env['TERM'] !== 'dumb'
 
-const streams = { input: stdin, output: stderr }
+const streams = () => ({ input: process.stdin, output: process.stderr })
 
 /** Ctrl-D closes the input and leaves a prompt without an answer, and us without anything to wait for. */
 async function answered<T>(
@@ -30,7 +29,7 @@ async function answered<T>(
 ): Promise<Exclude<T, symbol>> {
   const { promise: closed, reject } = Promise.withResolvers<never>()
   const onClosed = () => {
-    stdin.setRawMode(false)
+    process.stdin.setRawMode(false)
     reject(new CoworkError('interrupted', 'Nothing more was changed.'))
   }
   process.once('beforeExit', onClosed)
@@ -56,7 +55,7 @@ export async function confirmed(
       'Add --yes to answer so.',
     )
   const { confirm } = await import('@clack/prompts')
-  const asked = confirm({ message: shown(question), initialValue, ...streams })
+  const asked = confirm({ message: shown(question), initialValue, ...streams() })
   if (!(await answered(asked, 'Nothing was changed.')))
     throw new CoworkError('declined', 'Nothing was changed.')
 }
@@ -64,7 +63,7 @@ export async function confirmed(
 export async function chosen(message: string, choices: readonly Choice[]): Promise<string[]> {
   const { multiselect } = await import('@clack/prompts')
   const options = choices.map((choice) => ({ ...choice }))
-  return answered(multiselect({ message, options, required: false, ...streams }))
+  return answered(multiselect({ message, options, required: false, ...streams() }))
 }
 
 export async function picked<Value extends string>(
@@ -73,7 +72,7 @@ export async function picked<Value extends string>(
 ): Promise<Value> {
   const { select } = await import('@clack/prompts')
   const options = choices.map((choice) => ({ ...choice }))
-  return (await answered(select<string>({ message, options, ...streams }))) as Value
+  return (await answered(select<string>({ message, options, ...streams() }))) as Value
 }
 
 /** A line of text; what `wrong` says against it is told, and it is asked again. */
@@ -84,14 +83,14 @@ export async function written(
 ): Promise<string> {
   const { text } = await import('@clack/prompts')
   const validate = (given = '') => wrong(given.trim())
-  return (await answered(text({ message, placeholder, validate, ...streams }))).trim()
+  return (await answered(text({ message, placeholder, validate, ...streams() }))).trim()
 }
 
 /** A change as a person reads it before it is made: only its own lines, since others may hold secrets. */
 export function diffLines(
   file: string,
   hunks: readonly Hunk[],
-  stream: NodeJS.WriteStream = stderr,
+  stream: NodeJS.WriteStream = process.stderr,
 ): string[] {
   const marked = (text: string, sign: '-' | '+') =>
     text === ''
@@ -118,5 +117,5 @@ export function diffLines(
 
 /** To the person beside the data; silent in `--json`. */
 export function tell(lines: readonly string[], { json = false }: Asking): void {
-  if (!json) for (const line of lines) stderr.write(`${line}\n`)
+  if (!json) for (const line of lines) process.stderr.write(`${line}\n`)
 }

@@ -62,7 +62,7 @@ const layers: Places = {
     await page.getByLabel('Reason').waitFor()
   },
   'no such page': async (page, app) => {
-    await page.goto(`${app.url}/servers`)
+    await page.goto(`${app.url}/welcome/nowhere`)
     await page.getByText('There is no such page').waitFor()
   },
   'no session': async (page, app) => {

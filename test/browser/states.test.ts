@@ -140,7 +140,7 @@ test('C13 what is empty says so and leads on', async () => {
   await rowOf(page, 'Opened the console').waitFor()
   await page.goto(`${app.url}/audit/999`)
   await page.getByText('There is no entry 999 for you to see.').waitFor()
-  await page.goto(`${app.url}/servers`)
+  await page.goto(`${app.url}/welcome/nowhere`)
   await page.getByText('There is no such page').waitFor()
   await page.getByRole('link', { name: 'Go to the Inbox' }).click()
   await page.getByText('Nothing waits for you.').waitFor()
