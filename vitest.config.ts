@@ -39,26 +39,26 @@ export default defineConfig({
         },
       },
       {
-        // Processes, sockets and PostgreSQL: one file per fork, so that nothing leaks between them. They often wait for
-        // each other, so four at once keep two cores busy.
+        // Processes, sockets and PostgreSQL. They often wait for each other, so that four files at once keep two cores
+        // busy. Files share a process: loading the sources for each takes a second of CPU time.
         test: {
           name: 'integration',
           include: ['src/**/*.int.test.ts', 'test/**/*.int.test.ts'],
           pool: 'forks',
           maxWorkers: 4,
+          isolate: false,
           globalSetup: ['test/temp.ts', 'test/postgres.ts'],
           ...steady,
           ...poll,
         },
       },
       {
-        // Two workers, each with one Chromium and one process for the system under test: a single one leaves half
-        // a core idle.
+        // Each worker has one Chromium and is the process of the system under test. They wait for pages most of the time.
         test: {
           name: 'browser',
           include: ['test/browser/**/*.test.ts'],
           pool: 'forks',
-          maxWorkers: 2,
+          maxWorkers: 3,
           isolate: false,
           globalSetup: ['test/temp.ts', 'test/browser/setup.ts'],
           ...steady,

@@ -25,10 +25,13 @@ async function readTools(): Promise<readonly Tool[]> {
       origin: 'the generator',
     })),
   })
-  const app = await startApp({ config, paths: statePaths(state), version: '0', log: silentLog })
-  await app.close()
-  rmSync(state, { recursive: true })
-  return app.tools.toSorted((a, b) => (a.name < b.name ? -1 : 1))
+  try {
+    const app = await startApp({ config, paths: statePaths(state), version: '0', log: silentLog })
+    await app.close()
+    return app.tools.toSorted((a, b) => (a.name < b.name ? -1 : 1))
+  } finally {
+    rmSync(state, { recursive: true, force: true })
+  }
 }
 
 const allTools = await readTools()

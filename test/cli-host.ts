@@ -9,7 +9,7 @@ export type HostedCommand = {
   readonly cwd: string
   readonly input: string
 }
-export type HostedResult = {
+type HostedResult = {
   readonly code: number
   readonly stdout: string
   readonly stderr: string

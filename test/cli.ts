@@ -14,7 +14,7 @@ export type Result = { code: number | null; stdout: string; stderr: string }
 /** The launcher that people and clients start, with two dashes before it. */
 export const launcher = join(process.cwd(), 'bin', 'cowork.mjs')
 
-/** A state folder of its own, and `cowork` as a process on it. What still runs is ended with the test. */
+/** A state folder of its own, and `cowork` on it. What still runs is ended with the test. */
 export function newPlace(config = '') {
   const state = mkdtempSync(join(tmpdir(), 'cowork-cli-'))
   const paths = statePaths(state)
@@ -25,15 +25,17 @@ export function newPlace(config = '') {
   const start = (args: string[], env: Record<string, string> = {}) =>
     spawn(process.execPath, ['--', launcher, ...args], { cwd: state, env: { ...own, ...env } })
 
-  const cowork = (args: string[], env: Record<string, string> = {}, input = ''): Promise<Result> =>
-    runHosted({ args, env: { ...own, ...env }, cwd: state, input })
-
-  /** The same as a process of its own, for what only a process shows. */
+  /** As a process of its own, for what only a process shows. */
   async function coworkProcess(args: string[], env?: Record<string, string>, input = '') {
     const child = start(args, env)
     child.stdin.end(input)
     return ended(child)
   }
+
+  const cowork = (args: string[], env: Record<string, string> = {}, input = ''): Promise<Result> =>
+    takesProcess(args)
+      ? coworkProcess(args, env, input)
+      : runHosted({ args, env: { ...own, ...env }, cwd: state, input })
 
   /** Ends the daemon by its signal: `cowork down` would be one more process for each test. */
   async function end() {
@@ -77,13 +79,21 @@ function startHost(): ChildProcess {
   return child
 }
 
-/** Runs a command in the process that runs all commands of this test file. */
+/** Commands that pass on their streams, serve until a signal, or set up their process. */
+const takesProcess = ([name = '', ...options]: readonly string[]): boolean =>
+  ['mcp', 'run', 'inspect'].includes(name) || (name === 'up' && !options.includes('-d'))
+
+/** Runs a command in the process that runs the commands of this test process. */
 function runHosted(command: HostedCommand): Promise<Result> {
   const result = queue.then(async () => {
     host ??= startHost()
     const answer = once(host, 'message') as Promise<[Result]>
+    const end = once(host, 'exit').then(([code]) => {
+      host = undefined
+      throw new Error(`cowork ${command.args.join(' ')} ended its process with ${String(code)}`)
+    })
     host.send(command)
-    return (await answer)[0]
+    return (await Promise.race([answer, end]))[0]
   })
   queue = result.catch(() => undefined)
   return result

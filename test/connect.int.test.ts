@@ -147,7 +147,7 @@ test('K4, K11 over HTTP the token stays in its file, and `run` puts it into the 
   const reference = `COWORK_TOKEN_CODEX=file:${paths.agentToken('codex')}`
   expect(connected.stderr).toContain(reference)
   const envFile = write(place, 'codex.env', `${reference}\n`)
-  const told = await place.coworkProcess([
+  const told = await cowork([
     'run',
     '--env-file',
     envFile,

@@ -490,8 +490,7 @@ describe('init', () => {
   })
 
   test('C9, F1 a folder that holds something does not become the workspace, nor does the home', async () => {
-    // The prompts write to the streams that the process began with.
-    const { own, config, inside, coworkProcess: run } = fresh()
+    const { own, config, inside, cowork: run } = fresh()
     writeFileSync(join(own, 'Documents', 'mine.md'), '')
     const flags = ['--yes', '--workspace', join(own, 'Documents')]
     const made = await run(['init', ...flags], inside)

@@ -17,7 +17,7 @@ function standIn(folder: string, name: string, script: string): Record<string, s
 
 describe('with a daemon', () => {
   const place = newPlace()
-  const { cowork, coworkProcess, state, paths } = place
+  const { cowork, state, paths } = place
   beforeAll(() => cowork(['start']))
   afterAll(place.end)
 
@@ -41,7 +41,7 @@ describe('with a daemon', () => {
 
   test('K9 the Inspector is started at a pinned version, on this daemon, with a token by reference', async () => {
     const env = standIn(state, 'npx', 'echo "$@"; exit 5')
-    const open = await coworkProcess(['inspect'], env)
+    const open = await cowork(['inspect'], env)
     expect(open.code).toBe(5)
     expect(open.stdout).toMatch(
       /^--yes @modelcontextprotocol\/inspector@2\.12\.0 --web -- \S+ \S+cowork\.mjs mcp --agent inspector --tools all/,
@@ -49,7 +49,7 @@ describe('with a daemon', () => {
     // An open door stays open.
     expect(existsSync(paths.agentToken('inspector'))).toBe(false)
     await cowork(['agents', 'add', 'first'])
-    const closed = await coworkProcess(['inspect'], env)
+    const closed = await cowork(['inspect'], env)
     const token = readFileSync(paths.agentToken('inspector'), 'utf8').trim()
     expect(closed.stdout + closed.stderr).not.toContain(token)
     expect(closed.stderr).toContain('the agent inspector')
@@ -81,7 +81,7 @@ describe('with a daemon', () => {
 })
 
 test('K11, K3 run gives the program its secrets, its signals and its exit code, and nobody else', async () => {
-  const { coworkProcess: cowork, state } = testPlace()
+  const { cowork, state } = testPlace()
   writeFileSync(join(state, 'secret'), 'hidden\n', { mode: 0o600 })
   writeFileSync(join(state, 'a.env'), `KEY=file:${join(state, 'secret')}\nPLAIN=first\n`)
   writeFileSync(join(state, 'b.env'), 'PLAIN=second\n')

@@ -30,6 +30,7 @@ import { startTelemetry } from '#server'
 import { checkConfiguredTools } from './configured-tools.ts'
 import { knownNames } from './known-names.ts'
 import type { ModuleContext } from './module.ts'
+import { onlyOne } from './open-modules.ts'
 import type { Modules } from './open-modules.ts'
 import type { Start } from './start.ts'
 import type { Store } from './store.ts'
@@ -64,7 +65,7 @@ export function openCalls(
     ...identityTools(identity, () => catalogue.list()),
     ...haltTools(halts),
     ...notifyTools(notify),
-    ...ledgerTools(ledger, running.find(({ pathPrefixes }) => pathPrefixes)?.pathPrefixes),
+    ...ledgerTools(ledger, onlyOne(running.map(({ pathPrefixes }) => pathPrefixes))),
     ...running.flatMap(({ tools }) => tools),
     ...discoveryTools({ catalogue: () => catalogue, isOpen: () => identity.mode() === 'open' }),
     ...(fixture?.tools ?? []),

@@ -2,7 +2,7 @@ import type { NamesOf } from '#approvals'
 import type { Governance } from '#governance'
 import type { Identity } from '#identity'
 import type { Ledger } from '#ledger'
-import { guardedToolsets } from './modules.ts'
+import { guardingModules } from './modules.ts'
 
 type Deps = {
   readonly governance: Pick<Governance, 'store' | 'db' | 'policies'>
@@ -34,7 +34,7 @@ export const knownNames =
           ]
         : [
             'cowork',
-            ...guardedToolsets,
+            ...guardingModules,
             ...pairs.map(({ domain }) => domain),
             ...mappings.map(({ domain }) => domain),
           ]

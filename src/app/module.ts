@@ -40,7 +40,7 @@ export type ModuleContext = {
   readonly policyVersion: () => string
   /** The file guard of the modules that started earlier. */
   readonly guarded: () => GuardedFiles
-  /** Calls a tool for a caller through dispatch. Returns undefined when the call is refused. */
+  /** Calls a tool for a caller through dispatch, once all modules have started. Returns undefined when it is refused. */
   readonly call: (
     caller: Caller,
     tool: string,

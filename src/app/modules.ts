@@ -22,9 +22,14 @@ export const modules = [
   serverManifest,
 ]
 
-/** The toolsets whose tools check their own writes (Y9). */
+/** The modules whose tools check their own writes (Y9). */
+export const guardingModules: readonly string[] = modules.flatMap((module) =>
+  'guardsWrites' in module ? [module.name] : [],
+)
+
+/** The toolsets that trust judges only where a mapping asks for it. */
 export const guardedToolsets: readonly string[] = [
-  ...modules.flatMap((module) => ('guardsWrites' in module ? [module.name] : [])),
+  ...guardingModules,
   // Reserved: no agent may take the name before the module exists.
   'jobs',
 ]

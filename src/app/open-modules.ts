@@ -53,7 +53,7 @@ export async function openModules(
     approvals: () => governance.approvals,
     policyVersion: () => governance.versions.version(),
     guarded() {
-      const guarded = running.find((module) => module.guarded)?.guarded
+      const guarded = onlyOne(running.map((module) => module.guarded))
       if (!guarded) throw new Error('no module that started earlier guards files')
       return guarded
     },
@@ -64,8 +64,7 @@ export async function openModules(
     log,
   }
   const opened = loadedModules.flatMap(({ open }) => (open ? [open(context)] : []))
-  const undos = opened.flatMap((module) => module.undo ?? [])
-  if (undos.length > 1) throw new Error('two modules undo calls, and governance asks one')
+  const undoCall = onlyOne(opened.map((module) => module.undo))
   const governance: Governance = createGovernance({
     db,
     config,
@@ -75,7 +74,7 @@ export async function openModules(
     guardedToolsets,
     reviewUrl: (approval) => `${address.inboxUrl()}/${approval}`,
     readCall,
-    ...(undos[0] && { undo: undos[0] }),
+    ...(undoCall && { undo: undoCall }),
     protection: { redact: store.redact, key: ledger.derive('pending arguments') },
     onErase: ledger.onErase,
     drawKeys: { draw: ledger.derive('spot checks'), lot: ledger.derive('look-backs') },
@@ -90,4 +89,11 @@ export async function openModules(
   follow('policy.', () => governance.versions.refresh())
   for (const module of opened) running.push(await module.start())
   return { identity, halts, governance, running }
+}
+
+/** Returns what one module offers to all others. */
+export function onlyOne<T>(offers: readonly (T | undefined)[]): T | undefined {
+  const [offer, second] = offers.filter((one) => one !== undefined)
+  if (second) throw new Error('two modules offer what the others take from one')
+  return offer
 }

@@ -47,11 +47,7 @@ export async function receipt(context: Context, call: string, { out: file }: { o
   ])
 }
 
-export function verifyReceiptFile(
-  { out }: Context,
-  file: string,
-  trusted: string | undefined,
-): ExitCode {
+function verifyReceiptFile({ out }: Context, file: string, trusted: string | undefined): ExitCode {
   const { call, vkey, size, entries } = verifyReceipt(readFileSync(file), trusted)
   out.data({ ok: true, call, vkey, size, entries }, () => [
     `${out.style('green', 'OK')}: call ${shown(call)}, ${countEntries(entries)} of a ledger of ${size}`,

@@ -52,7 +52,7 @@ const placesIn = ({ paths, config, configFile }: State) =>
 const agentToken = /^agents\/([^/\\]+\.token)$/
 
 /** Where a file of a backup belongs: never anywhere else, whatever the backup names it. */
-export function destinationsOf(name: string, state: State): string[] {
+function destinationsOf(name: string, state: State): string[] {
   // Every folder, or a copy that is newer than the backup would refuse the start.
   if (name === exportNames.checkpoints)
     return state.config.ledger.checkpoint_copies.map((folder) => join(folder, name))
@@ -65,7 +65,7 @@ export function destinationsOf(name: string, state: State): string[] {
   return [path]
 }
 
-export function collectFiles(state: State): Files {
+function collectFiles(state: State): Files {
   const agents = join(state.paths.dir, 'agents')
   const tokens = existsSync(agents) ? readdirSync(agents).map((name) => `agents/${name}`) : []
   const copies = readCheckpointCopies(state.config.ledger.checkpoint_copies)
@@ -89,7 +89,7 @@ const mergedLines = (copies: readonly { readonly size: number; readonly note: st
     .map((copy) => `${JSON.stringify(copy)}\n`)
     .join('')
 
-export async function addFiles(filling: Filling, files: Files, version: string, madeAt: string) {
+async function addFiles(filling: Filling, files: Files, version: string, madeAt: string) {
   await filling.run({
     sql: `CREATE TABLE ${table} (name TEXT PRIMARY KEY, content TEXT NOT NULL)`,
     parameters: [],
@@ -110,7 +110,7 @@ export type Archive = {
 }
 
 /** Refuses what is damaged, and what is no backup. */
-export async function openArchive(path: string): Promise<Archive> {
+async function openArchive(path: string): Promise<Archive> {
   if (!existsSync(path))
     throw new CoworkError('not_found', `There is no file ${path}.`, {
       hint: 'Name a file that `cowork backup` wrote.',

@@ -53,7 +53,7 @@ export async function disconnect(
   ])
 }
 
-export type Removal = {
+type Removal = {
   readonly client: Client
   readonly connection: Connection | undefined
   readonly file: ClientFile
@@ -63,7 +63,7 @@ export type Removal = {
   readonly agent: string | undefined
 }
 
-export function planRemoval(context: Context, client: Client, configFile?: string): Removal {
+function planRemoval(context: Context, client: Client, configFile?: string): Removal {
   const known = readConnections(context.paths)
   const ofClient = known.filter((one) => one.client === client.id)
   const path = fileOf(context, client, configFile)
@@ -100,7 +100,7 @@ export function remove({ paths }: Context, removal: Removal, forget: boolean): s
 }
 
 /** Whom to revoke, and whether the token that is kept for it may go. */
-export async function agentEnd(
+async function agentEnd(
   context: Context,
   { agent }: Removal,
 ): Promise<{ revoked: string | undefined; forget: boolean }> {

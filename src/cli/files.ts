@@ -44,7 +44,7 @@ const range = {
 const all = 2 ** 40
 
 /** What is in a file. On a terminal nothing in it can move the cursor; into a pipe it goes as it is. */
-export const catCommand = localCommand({
+const catCommand = localCommand({
   usage: 'cat <path>',
   summary: 'its text',
   options: range,

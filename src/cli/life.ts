@@ -4,7 +4,7 @@ import { choice, flag, localCommand, seconds, text, toolCommand } from './comman
 import { byPrefix } from './lookup.ts'
 import { shown } from './output.ts'
 
-export const haltCommands = [
+const haltCommands = [
   toolCommand({
     usage: 'halt [scope]',
     summary: 'refuse new calls of agents',

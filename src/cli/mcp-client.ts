@@ -44,7 +44,7 @@ export function createLineClient(input: Readable, write: (line: string) => void)
       const answered = Promise.withResolvers<Reply>()
       waiting.set(id, answered)
       const timer = setTimeout(() => {
-        const told = `${method} was not answered within ${answerTimeoutMs / 1000} seconds.`
+        const told = `${method} was not answered within ${answerTimeoutMs / 1000} seconds`
         answered.reject(new CoworkError('timeout', told))
       }, answerTimeoutMs)
       if (fault) answered.reject(fault)
@@ -90,8 +90,14 @@ export function createHttpClient(url: string, token: string | undefined, revisio
       const told = `${method} was answered ${status} without a result: ${text.slice(0, 500)}`
       throw new CoworkError('failed', told)
     },
-    notify: (method: string) => post({ method }),
-    end: async () => void (await request('DELETE').catch(() => undefined)),
+    async notify(method: string) {
+      const { status, text } = await post({ method })
+      if (status >= 400)
+        throw new CoworkError('failed', `${method} was answered ${status}: ${text.slice(0, 500)}`)
+    },
+    async end() {
+      if ('mcp-session-id' in headers) await request('DELETE').catch(() => undefined)
+    },
   } satisfies McpClient & { end(): Promise<void> }
 }
 

@@ -127,7 +127,7 @@ const replay = async (client: Client, options: Tried, more: object): Promise<Rep
 
 const isSimulated = (found: Simulated | Replayed): found is Simulated => 'after' in found
 
-export const tryCommands = [
+const tryCommands = [
   // To one proposal; to all of the last month where none is given (Y6).
   command({
     usage: 'simulate',
@@ -210,7 +210,7 @@ function replayLines(found: Replayed): string[] {
   ]
 }
 
-export const violationLines = (violations: Simulated['after']['violations']): string[] =>
+const violationLines = (violations: Simulated['after']['violations']): string[] =>
   violations.map(({ severity, field, reason, rule_id: rule }) =>
     plain(`  ${severity}  ${field}: ${reason} (rule ${rule})`),
   )

@@ -40,14 +40,14 @@ export async function targetOf(
 }
 
 /** As it may be shown: a password belongs neither on a screen nor, in the open, into a file. */
-export function shownSetting({ url, path }: Setting): Setting {
+function shownSetting({ url, path }: Setting): Setting {
   if (path !== undefined) return { path }
   if (url === undefined) return {}
   return { url: isReference(url) || new URL(url).password === '' ? url : 'env:DATABASE_URL' }
 }
 
 /** Changes only `storage`, keeps comments, and the file as it was beside it. */
-export function writeSetting(file: string, { url, path }: Setting, stamp: string) {
+function writeSetting(file: string, { url, path }: Setting, stamp: string) {
   const before = existsSync(file) ? readFileSync(file, 'utf8') : undefined
   const document = parseDocument(before ?? '')
   if (!isMap(document.get('storage'))) document.set('storage', document.createNode({}))

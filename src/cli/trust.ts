@@ -13,7 +13,7 @@ import { countText, fields, plain, table, tableOf, minuteOf } from './output.ts'
 export type Standing = ToolResults['cowork_standing']['standings'][number]
 
 /** How an agent stands in a class of risk, as `cowork_standing` says it (T11, T14). */
-export type StandingClass = Standing['classes'][number]
+type StandingClass = Standing['classes'][number]
 
 const levels = { autonomous: 'Autonomous', supervised: 'Supervised', probation: 'Probation' }
 
@@ -30,7 +30,7 @@ export function normalOf({ classes }: Pick<Standing, 'classes'>): StandingClass 
 export const standingText = ({ reason, next }: Pick<StandingClass, 'reason' | 'next'>): string =>
   next === undefined ? reason : `${reason}: ${next}`
 
-export function classLines(standing: StandingClass): string[] {
+function classLines(standing: StandingClass): string[] {
   const { risk, reason, next, credit, strikes, checks, kinds } = standing
   return [
     `${risk.toUpperCase()} RISK  ${levelName(standing)}: ${plain(reason)}`,

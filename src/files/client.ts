@@ -194,6 +194,7 @@ export function createFileWorker(deps: Deps) {
     options: AskOptions,
     isFirst = false,
   ): Promise<Answered<O>> {
+    if (!newest && !isClosed) start()
     const { body, grants = [], signal, deadlineMs = times.deadline, enter, onProgress } = options
     const { promise, resolve, reject } = Promise.withResolvers<object>()
     let isEntered = false
@@ -225,7 +226,6 @@ export function createFileWorker(deps: Deps) {
     }
     if (isFirst) queue.unshift(call)
     else queue.push(call)
-    if (!newest && !isClosed) start()
     if (isClosed) withdraw(call, 'interrupted', ending)
     else if (signal?.aborted) abort()
     else pump()
@@ -315,7 +315,7 @@ export function createFileWorker(deps: Deps) {
      * One operation; throws a CoworkError with a FileFaultCode. When its worker ended, a read is repeated, and so is
      * what has not begun to act; a write is answered by what is seen of it, or `interrupted`.
      */
-    ask: <O extends Op>(op: O, ask: Ask<O>, options?: AskOptions): Promise<Answered<O>> =>
+    ask: async <O extends Op>(op: O, ask: Ask<O>, options?: AskOptions): Promise<Answered<O>> =>
       begin(op, ask, options ?? {}),
 
     /**

@@ -38,7 +38,7 @@ type Context = Pick<GrantsDeps, 'db' | 'approvals' | 'policyVersion' | 'now' | '
 
 export const module = { migrations: fileMigrations, tables: [grantTable], open: openFiles }
 
-/** Opens workspace and grants, whose approval kind governance must know, then starts the file worker. */
+/** Opens the workspace and the grants, whose approval kind governance must know, then the file tools. */
 function openFiles(context: Context) {
   const { db, ledger, identity, config, configFile, paths, home, approvals, now, onClose } = context
   const log = context.log.scope('files')

@@ -62,7 +62,7 @@ export type Files = ReturnType<typeof createFiles>
 
 const megabyte = 1024 * 1024
 const minute = 60_000
-/** The first upkeep starts the file worker: the daemon serves sooner when they do not start together. */
+/** The first upkeep starts the file worker. It waits, so that the daemon serves first. */
 const startDelayMs = 1000
 
 /** Files of the workspace and under grants. The daemon decides and records; the worker alone touches the disk. */
@@ -185,7 +185,7 @@ export function createFiles(deps: FilesDeps) {
 
 const day = 24 * 60 * 60 * 1000
 
-/** What is done at start and then every day, in the background: one step that fails does not keep the next. */
+/** Does the steps soon after the start and then in each interval. A step that fails does not prevent the next. */
 function startUpkeep(
   steps: Readonly<Record<string, () => Promise<void>>>,
   log: Log,

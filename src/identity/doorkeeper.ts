@@ -7,7 +7,7 @@ import type { Log } from '#base/log.ts'
 
 export type Sleep = (ms: number) => Promise<void>
 
-export type Failure = {
+type Failure = {
   readonly address: string
   readonly door: string
   readonly reason: string

@@ -13,7 +13,7 @@ import { isGoodId, isLeased } from './rules.ts'
 import type { ProjectRow, Stored } from './store.ts'
 
 /** What every change of an item may be asked under (W20, W22). */
-export type Guards = {
+type Guards = {
   readonly expect_rev?: number | undefined
   readonly fence?: number | undefined
 }

@@ -14,7 +14,7 @@ type Deps = {
   readonly now: Clock
 }
 
-export type TextChange = {
+type TextChange = {
   readonly text?: string | undefined
   readonly text_sha256?: string | undefined
 }

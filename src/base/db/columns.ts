@@ -9,7 +9,8 @@ export const columns =
   (list: string) =>
   <T extends string, C extends string>(table: CreateTableBuilder<T, C>) =>
     list.split(',').reduce<CreateTableBuilder<T, string>>((built, column) => {
-      const [, name = '', type, mark] = /^(\w+) ([a-z ]+?)(!| key)?$/.exec(column.trim()) ?? []
+      const [, name, type, mark] = /^(\w+) ([a-z ]+?)(!| key)?$/.exec(column.trim()) ?? []
+      if (name === undefined) throw new Error(`not a column: ${column}`)
       return built.addColumn(name, type as ColumnDataType, (c) =>
         mark === '!' ? c.notNull() : mark ? c.primaryKey() : c,
       )

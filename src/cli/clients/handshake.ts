@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Environment } from '#base/config/env.ts'
 import { CoworkError, messageOf } from '#base/errors.ts'
 import { createHttpClient, createLineClient, initialize, listTools } from '../mcp-client.ts'
@@ -14,6 +15,7 @@ type Command = {
 }
 
 const revision = '2025-06-18'
+const greetingTimeoutMs = 30_000
 
 /** Starts what a client was told to start, and greets it as the client will (K4). */
 export async function greetCommand({ command, args, env }: Command): Promise<Seen> {
@@ -25,7 +27,7 @@ export async function greetCommand({ command, args, env }: Command): Promise<See
   const failed = once(child, 'error').then(([error]) => Promise.reject(error as Error))
   const client = createLineClient(child.stdout, (line) => void child.stdin.write(line))
   try {
-    return await Promise.race([greet(client), failed])
+    return await Promise.race([greet(client), failed, timeOut()])
   } catch (cause) {
     throw unanswered([command, ...args].join(' '), told.trim(), cause)
   } finally {
@@ -40,13 +42,19 @@ export async function greetCommand({ command, args, env }: Command): Promise<See
 export async function greetUrl(url: string, token: string): Promise<Seen> {
   const client = createHttpClient(url, token, revision)
   try {
-    return await greet(client)
+    return await Promise.race([greet(client), timeOut()])
   } catch (cause) {
     throw unanswered(url, '', cause)
   } finally {
     await client.end()
   }
 }
+
+/** A server that answers page after page must not keep `connect` waiting. */
+const timeOut = (): Promise<never> =>
+  sleep(greetingTimeoutMs, undefined, { ref: false }).then(() => {
+    throw new Error(`the greeting took more than ${greetingTimeoutMs / 1000} seconds`)
+  })
 
 async function greet(client: McpClient): Promise<Seen> {
   const { serverInfo, protocolVersion } = await initialize(client, 'cowork-connect', revision)

@@ -3,7 +3,7 @@ import { dirname } from 'node:path'
 
 /** One line of `cowork doctor`: what was looked at, how it stands, and what mends it. */
 export type Finding = {
-  /** Where it is not the check that found it. */
+  /** Set where the line is shown under another name than the check that found it, such as `halt` from `daemon`. */
   readonly check?: string
   readonly state: 'ok' | 'warn' | 'fail'
   readonly message: string

@@ -11,8 +11,6 @@ import { hasScreen } from '../terminal.ts'
 import { detailLines, kindName, score, statusName } from './detail.ts'
 import { onTerminal, span } from './lines.ts'
 
-const { stdin, stdout, stderr } = process
-
 /** Shows each check with what follows from it, and asks. Gives the ids of those that the person confirms (T14). */
 export async function confirmEach(
   client: Client,
@@ -20,6 +18,7 @@ export async function confirmEach(
 ): Promise<ReadonlySet<string>> {
   const confirmed = new Set<string>()
   if (checks.length === 0) return confirmed
+  const { stdin, stderr } = process
   const terminal = createInterface({ input: stdin, output: stderr })
   try {
     for (const { id } of checks) {
@@ -77,6 +76,7 @@ export const inboxCommand = localCommand({
       const { showInbox } = await import('./loop.ts')
       const { requirePersonHere } = await import('../person.ts')
       const person = () => requirePersonHere(call, 'Deciding')
+      const { stdin, stdout } = process
       return showInbox({ client, wanted, env, person, stdin, stdout })
     }
     const page = await readItems(client, wanted, lines)

@@ -14,7 +14,7 @@ type GrantChange = {
   /** Ids of those that ended: what works under them ends, too. */
   readonly ended: readonly string[]
 }
-export type GrantListener = (change: GrantChange) => Promise<void> | void
+type GrantListener = (change: GrantChange) => Promise<void> | void
 
 type Deps = {
   readonly db: Db

@@ -104,7 +104,11 @@ type Inode = Pick<BigIntStats, 'dev' | 'ino'> | Pick<Root, 'dev' | 'ino'>
 const folder = 'in-place'
 const nameOf = ({ dev, ino }: Inode) => `${dev}-${ino}`
 
-/** On disk when it resolves. */
+/**
+ * Writes a note with both contents to the version store. While a file is written in place it is neither the old nor the
+ * new one: after a crash the next worker finds the note and restores the old content. Where the grant is gone by then,
+ * the old content becomes a version. The note is on disk when this resolves.
+ */
 export async function note(
   roots: Roots,
   { key, path }: Root,

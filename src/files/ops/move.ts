@@ -69,6 +69,7 @@ export type Leave = {
   answer(stat: BigIntStats): object
 }
 
+/** Moves by a rename or, to another disk, by a copy that is verified before the original is removed. */
 export async function transfer(
   context: OpContext,
   from: End,

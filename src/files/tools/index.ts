@@ -12,7 +12,7 @@ import { setupTools } from './setup.ts'
 import type { SetupDeps } from './setup.ts'
 import { writeTools } from './write.ts'
 
-export type FileToolDeps = {
+type FileToolDeps = {
   readonly files: Files
   readonly grants: GrantToolDeps
   readonly setup: SetupDeps

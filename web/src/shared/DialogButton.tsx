@@ -2,7 +2,9 @@ import { useState } from 'react'
 import type { ComponentProps, ReactNode } from 'react'
 import { Button } from './Button.tsx'
 
-type Props = ComponentProps<typeof Button> & { dialog: (close: () => void) => ReactNode }
+type Props = Omit<ComponentProps<typeof Button>, 'onClick'> & {
+  dialog: (close: () => void) => ReactNode
+}
 
 export function DialogButton({ dialog, ...button }: Props) {
   const [isOpen, setOpen] = useState(false)

@@ -57,7 +57,7 @@ export type IconName = keyof typeof paths
 type Props = {
   name: IconName
   size?: number
-  /** Of the element around the icon, which gives it its colour. */
+  /** Classes of a span around the icon; without them there is no span. */
   className?: string
 }
 

@@ -85,7 +85,7 @@ export function CompleteSprint({ sprint, sprints, stories, onClose }: Props) {
           sprint_id: sprint.id,
           status: 'completed',
           expect_rev: sprint.rev,
-          ...(left > 0 && { carry_to: target.value }),
+          ...(left > 0 && { carry_to: target.value || others[0]?.id }),
         })
       }
       done={`${name} is completed.`}

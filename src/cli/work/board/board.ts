@@ -6,11 +6,9 @@ import { byPrefix } from '../../lookup.ts'
 import { hasScreen } from '../../terminal.ts'
 import { claimOf, projectOf, readProjects, staleNotes } from '../asking.ts'
 import { cardLine, wordsOf } from '../item-lines.ts'
-import { readBoard } from './loop.ts'
+import { readBoard, showBoard } from './loop.ts'
 import type { BoardRead } from './loop.ts'
 import { columnsOf } from './state.ts'
-
-const { stdin, stdout } = process
 
 /** The stories of a sprint by status: a screen to move them on where there is a terminal, else a list. */
 export const boardCommand = localCommand({
@@ -32,8 +30,8 @@ export const boardCommand = localCommand({
       return print(call, asked)
     }
     const projects = (await readProjects(client)).map((one) => one.project)
-    const { showBoard } = await import('./loop.ts')
     const start = { project, projects, sprint }
+    const { stdin, stdout } = process
     return showBoard({ client, start, claim: claimOf(call), stdin, stdout })
   },
 })
@@ -48,7 +46,7 @@ function print(context: Context, { project, sprint, sprints, stories, isStale }:
           ...columns.flatMap(({ status, stories: own }) => [
             '',
             `${wordsOf(status).toUpperCase()} ${own.length}`,
-            ...own.map((story) => `  ${painted(cardLine(story, Date.now()), stdout)}`),
+            ...own.map((story) => `  ${painted(cardLine(story, Date.now()), process.stdout)}`),
           ]),
         ]
       : [`${plain(project)} has no sprint: \`cowork work sprint <id>\` creates one.`],
