@@ -1,6 +1,5 @@
 // `npm test`: every check, all of them even when one fails, the count on the last line. Checks that only read the
-// sources run at the same time, and so do the integration and browser tests, which wait for processes and pages most of
-// the time.
+// sources run at the same time, test projects one after another, since each of them uses every core.
 // With arguments it is vitest with those arguments; `--quick` leaves out what takes long.
 import { spawn } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
@@ -23,12 +22,7 @@ const checks = [
   { name: 'unit tests', vitest: ['--project', 'unit'], quick: true },
   { name: 'component tests', vitest: ['--project', 'component'], quick: true },
   { name: 'integration tests', vitest: ['--project', 'integration'] },
-  {
-    name: 'browser tests',
-    vitest: ['--project', 'browser'],
-    needs: provideChromium,
-    beside: 'integration tests',
-  },
+  { name: 'browser tests', vitest: ['--project', 'browser'], needs: provideChromium },
 ]
 
 const args = process.argv.slice(2)
@@ -56,17 +50,17 @@ function runCommand([command, ...rest]) {
     const child = spawn(command, rest, { ...options, stdio: ['ignore', 'pipe', 'pipe'] })
     running.add(child)
     const said = []
-    const end = (code) => {
+    const end = (passed) => {
       running.delete(child)
-      resolve({ code, output: Buffer.concat(said) })
+      resolve({ passed: passed ? 1 : 0, failed: passed ? 0 : 1, notRun: [], said })
     }
     for (const stream of [child.stdout, child.stderr])
       stream.on('data', (chunk) => said.push(chunk))
     child.on('error', (error) => {
       said.push(Buffer.from(`Could not start ${command}: ${error.message}\n`))
-      end(1)
+      end(false)
     })
-    child.on('close', end)
+    child.on('close', (code) => end(code === 0))
   })
 }
 
@@ -75,47 +69,26 @@ async function runCommands(commands) {
   const waiting = [...commands]
   async function work() {
     for (let check = waiting.shift(); check && !isStopped; check = waiting.shift()) {
-      const { code, output } = await runCommand(check.command)
+      const { said, ...result } = await runCommand(check.command)
       console.log(`\n── ${check.name}`)
-      process.stdout.write(output)
-      const failed = code === 0 ? 0 : 1
-      results.push({ name: check.name, passed: 1 - failed, failed, notRun: [] })
+      process.stdout.write(Buffer.concat(said))
+      results.push({ name: check.name, ...result })
     }
   }
   await Promise.all(Array.from({ length: availableParallelism() }, work))
 }
 
-/** Runs vitest, and what runs beside it with its output kept until both have ended. */
-async function runVitest({ name, vitest }) {
-  const others = selected.filter(({ beside }) => beside === name)
-  // Without it vitest skips tests one by one, so that they are named at the end.
-  for (const check of others) check.needs?.()
-  console.log(`\n── ${name}`)
-  const kept = others.map(async (other) => [other, await runCommand(vitestCommand(other))])
-  const [command, ...rest] = vitestCommand({ name, vitest })
-  const code = await stepAside(command, rest, options)
-  results.push({ name, ...tallyOf(readReport(name), code) })
-  for (const [other, { code: otherCode, output }] of await Promise.all(kept)) {
-    console.log(`\n── ${other.name}`)
-    process.stdout.write(output)
-    results.push({ name: other.name, ...tallyOf(readReport(other.name), otherCode) })
-  }
+async function runVitest(vitestArgs) {
+  const file = join(reports, 'report.json')
+  rmSync(file, { force: true })
+  const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${file}`]
+  const code = await stepAside('vitest', ['run', ...vitestArgs, ...reporters], options)
+  return tallyOf(readReport(file), code)
 }
 
-const reportFile = (name) => join(reports, `${name}.json`)
-
-const vitestCommand = ({ name, vitest }) => [
-  'vitest',
-  'run',
-  ...vitest,
-  '--reporter=default',
-  '--reporter=json',
-  `--outputFile.json=${reportFile(name)}`,
-]
-
-function readReport(name) {
+function readReport(file) {
   try {
-    return JSON.parse(readFileSync(reportFile(name), 'utf8'))
+    return JSON.parse(readFileSync(file, 'utf8'))
   } catch {
     return undefined
   }
@@ -136,9 +109,12 @@ function checkPrimitives() {
 
 const results = []
 await runCommands(selected.filter((check) => check.command))
-for (const check of selected.filter(({ vitest, beside }) => vitest && !beside)) {
+for (const { name, vitest, needs } of selected.filter((check) => check.vitest)) {
   if (isStopped) break
-  await runVitest(check)
+  console.log(`\n── ${name}`)
+  // Without it vitest skips them one by one, so that they are named below.
+  needs?.()
+  results.push({ name, ...(await runVitest(vitest)) })
 }
 rmSync(reports, { recursive: true })
 if (isWhole && !isQuick && !isStopped) results.push({ name: 'primitives', ...checkPrimitives() })

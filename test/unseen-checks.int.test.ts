@@ -262,7 +262,7 @@ async function probe({ http, stdio, token }: Agent, id: string) {
 }
 
 describe('an agent over HTTP, the bridge and the API', () => {
-  test('RS10 T14 reads and hears the same, whatever is drawn', async () => {
+  test('RS10 T14 reads and hears the same, whatever is drawn', { timeout: 180_000 }, async () => {
     const lives = []
     for (let n = 10; n < 18; n++) lives.push(await live(`agent-${n}`))
     const [first, ...others] = lives
