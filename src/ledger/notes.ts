@@ -20,10 +20,12 @@ export function createNotes(db: Db, check: (draft: Draft) => void, log: Log) {
   let timer: NodeJS.Timeout | undefined
   let failure: string | undefined
 
-  async function flush() {
+  /** Writes the entries that are pending now. Later ones wait for the next flush: else each would get its own commit. */
+  async function flush(): Promise<void> {
     clearTimeout(timer)
     timer = undefined
-    while (pending.length > 0 && (await flushSome(pending.splice(0, maxEntries)))) continue
+    for (let left = pending.length; left > 0; left -= maxEntries)
+      if (!(await flushSome(pending.splice(0, Math.min(left, maxEntries))))) return
   }
 
   async function flushSome(drafts: readonly Draft[]): Promise<boolean> {
@@ -61,7 +63,8 @@ export function createNotes(db: Db, check: (draft: Draft) => void, log: Log) {
       }
     },
     async close() {
-      await flush()
+      do await flush()
+      while (pending.length > 0 && !failure)
       clearTimeout(timer)
     },
   }
