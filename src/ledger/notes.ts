@@ -19,11 +19,17 @@ export function createNotes(db: Db, check: (draft: Draft) => void, log: Log) {
   const pending: Draft[] = []
   let timer: NodeJS.Timeout | undefined
   let failure: string | undefined
+  let flushing = Promise.resolve()
 
-  /** Writes the entries that are pending now. Later ones wait for the next flush: else each would get its own commit. */
-  async function flush(): Promise<void> {
+  /** One at a time, so that entries keep their order and closing waits for all of them. */
+  function flush(): Promise<void> {
     clearTimeout(timer)
     timer = undefined
+    return (flushing = flushing.then(writePending))
+  }
+
+  /** Entries that come meanwhile wait for the next flush: else each would get a commit of its own. */
+  async function writePending(): Promise<void> {
     for (let left = pending.length; left > 0; left -= maxEntries)
       if (!(await flushSome(pending.splice(0, Math.min(left, maxEntries))))) return
   }
