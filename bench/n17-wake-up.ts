@@ -39,7 +39,7 @@ function configure(state: string, more: object = {}): void {
   const config = {
     server: { port: 0 },
     agents: [{ id: agent, token_hash: sha256Hex(token) }],
-    authority: { volume_cap: 0 },
+    authority: { volume_cap: 0, agent_volume_cap: 0 },
     ...more,
   }
   writeFileSync(statePaths(state).config, JSON.stringify(config))

@@ -31,7 +31,7 @@ writeFileSync(
   JSON.stringify({
     server: { port: 0 },
     agents: agents.map(({ id, token }) => ({ id, token_hash: sha256Hex(token) })),
-    authority: { volume_cap: 0 },
+    authority: { volume_cap: 0, agent_volume_cap: 0 },
   }),
 )
 await using daemon = await startDaemon(state.path)
