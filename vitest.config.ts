@@ -40,7 +40,7 @@ export default defineConfig({
       },
       {
         // Processes, sockets and PostgreSQL. They often wait for each other, so that four files at once keep two cores
-        // busy. Files share a process: loading the sources for each takes a second of CPU time.
+        // busy. Files share a process: loading the sources for each took 0.6 s of CPU time.
         test: {
           name: 'integration',
           include: ['src/**/*.int.test.ts', 'test/**/*.int.test.ts'],
