@@ -4,7 +4,7 @@
 // SHA-256 8 %, redaction 5 %; secure_delete, which makes an erased payload really gone, costs 2 µs of it.
 // Verify: JSON.parse 22 %, rows out of SQLite 20 %, SHA-256 13 %, the ids of calls 12 %.
 import { join } from 'node:path'
-import type { Draft } from '#base/entry.ts'
+import type { EntryDraft } from '#base/entry.ts'
 import { newId } from '#base/ids.ts'
 import { inMb, inPercent, inSeconds, interleaved, inUs, report, times } from './harness.ts'
 import { startChild } from './parts/child.ts'
@@ -23,7 +23,7 @@ const store = await openRecorded({ state })
 const { ledger, db } = store
 
 /** What a read through dispatch leaves behind. */
-const draft = (): Draft => ({
+const draft = (): EntryDraft => ({
   type: 'call.done',
   actor: {
     kind: 'agent',

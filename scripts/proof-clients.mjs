@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
-import { ownerToken, statePaths } from '../src/base/state.ts'
+import { readOrCreateOwnerToken, statePaths } from '../src/base/state.ts'
 import { clients, packages } from './clients.mjs'
 import { scenes, writeFixtures } from './proof-scenes.mjs'
 import { startModel } from './stand-in-model.mjs'
@@ -217,7 +217,7 @@ async function createPlace(folder) {
     const reply = await fetch(`${url}/api/tools/cowork_decide/call`, {
       method: 'POST',
       headers: {
-        authorization: `Bearer ${ownerToken(statePaths(state))}`,
+        authorization: `Bearer ${readOrCreateOwnerToken(statePaths(state))}`,
         'content-type': 'application/json',
       },
       body: JSON.stringify({ arguments: input }),

@@ -7,7 +7,7 @@ import { silentLog } from '../src/base/log.ts'
 import { statePaths } from '../src/base/state.ts'
 import type { Tool } from '../src/base/tool.ts'
 import { leastRole } from '../src/dispatch/index.ts'
-import { wireOf } from '../src/server/mcp/wire.ts'
+import { toWireTool } from '../src/server/mcp/wire.ts'
 
 /** Starts the system in a folder of its own, so that a new module needs no line here. */
 async function readTools(): Promise<readonly Tool[]> {
@@ -46,7 +46,7 @@ export const toolSnapshots = (): Record<string, string> =>
   )
 
 const faceOf = (tool: Tool) => ({
-  ...wireOf(tool),
+  ...toWireTool(tool),
   by: tool.by,
   ...(tool.by !== 'agent' && { role: leastRole(tool) }),
   ...(tool.assured && { assured: true }),
@@ -70,7 +70,7 @@ type Property = {
 }
 
 function inputTable(tool: Tool): string[] {
-  const schema = wireOf(tool).inputSchema as {
+  const schema = toWireTool(tool).inputSchema as {
     properties?: Record<string, Property>
     required?: string[]
   }

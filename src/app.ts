@@ -1,18 +1,23 @@
 import { rmSync } from 'node:fs'
 import { writeFileAtomic } from '#base/atomic-file.ts'
-import { rfc3339, systemClock } from '#base/clock.ts'
+import { formatRfc3339, systemClock } from '#base/clock.ts'
 import { systemActor } from '#base/entry.ts'
-import { ensureState, nodeName, ownerToken, takeLock } from '#base/state.ts'
+import {
+  ensureStateDir,
+  readOrCreateNodeId,
+  readOrCreateOwnerToken,
+  acquireLock,
+} from '#base/state.ts'
 import type { Tool } from '#base/tool.ts'
 import { readCall, startRunner } from '#dispatch'
 import { createMetrics } from '#server'
-import { openAddresses } from './app/addresses.ts'
-import { createModuleCall, openCalls } from './app/calls.ts'
-import type { Calls } from './app/calls.ts'
-import { openDoors } from './app/doors.ts'
+import { openListeners } from './app/addresses.ts'
+import { createModuleCall, createCallPipeline } from './app/calls.ts'
+import type { CallPipeline } from './app/calls.ts'
+import { createEndpoints } from './app/doors.ts'
 import { openModules } from './app/open-modules.ts'
-import { createAddress, createUndo } from './app/start.ts'
-import type { AppOptions, Start } from './app/start.ts'
+import { createPublicUrl, createCleanupStack } from './app/start.ts'
+import type { AppOptions, StartupContext } from './app/start.ts'
 import { openStore } from './app/store.ts'
 
 /** For whoever sets up a place where nothing runs yet. */
@@ -32,15 +37,15 @@ export type App = {
 export async function startApp(options: AppOptions): Promise<App> {
   const { config, paths, version, log, consoleLink = true, now = systemClock } = options
   const { here: command } = options.command ?? { here: 'cowork' }
-  const undo = createUndo(log)
+  const undo = createCleanupStack(log)
   try {
-    ensureState(paths)
-    undo.add(takeLock(paths))
-    const owner = ownerToken(paths)
+    ensureStateDir(paths)
+    undo.add(acquireLock(paths))
+    const owner = readOrCreateOwnerToken(paths)
     const metrics = createMetrics()
     undo.add(metrics.close)
-    const address = createAddress(config.server)
-    const start: Start = { ...options, now, metrics, address, undo }
+    const address = createPublicUrl(config.server)
+    const start: StartupContext = { ...options, now, metrics, address, undo }
 
     const store = await openStore(start, owner)
     const { ledger } = store
@@ -50,25 +55,25 @@ export async function startApp(options: AppOptions): Promise<App> {
     })
     const { identity, halts, governance, running } = modules
     const [newest] = await ledger.find({ limit: 1, newestFirst: true })
-    const calls: Calls = openCalls(start, store, modules, newest?.at ?? 0)
+    const calls: CallPipeline = createCallPipeline(start, store, modules, newest?.at ?? 0)
     await governance.spotChecks.catchUp(ledger, newest?.at ?? 0)
     let isEnding = false
-    const doors = openDoors(start, store, modules, calls, () =>
+    const doors = createEndpoints(start, store, modules, calls, () =>
       isEnding ? 'cowork is shutting down.' : ledger.trouble()?.message,
     )
-    const { workUrl } = await openAddresses(start, identity, doors)
+    const { workUrl } = await openListeners(start, identity, doors)
     const runner = startRunner({
       db: store.db,
       approvals: governance.approvals,
       halts,
       agents: identity,
       ...calls,
-      node: nodeName(paths),
+      node: readOrCreateNodeId(paths),
       now,
       log: log.scope('runner'),
     })
     undo.add(runner.close)
-    sayWhereItRuns(start, workUrl)
+    writeDaemonInfo(start, workUrl)
     const port = address.port()
     await ledger.record({ type: 'daemon.started', actor: systemActor, data: { version, port } })
 
@@ -103,8 +108,11 @@ export async function startApp(options: AppOptions): Promise<App> {
 }
 
 /** In files of the state folder, for other commands. */
-function sayWhereItRuns({ paths, version, address, now, undo }: Start, workUrl?: string): void {
-  const startedAt = rfc3339(now())
+function writeDaemonInfo(
+  { paths, version, address, now, undo }: StartupContext,
+  workUrl?: string,
+): void {
+  const startedAt = formatRfc3339(now())
   // First, since whoever waits for the daemon waits for what it says of itself.
   writeFileAtomic(paths.pid, `${process.pid}\n`)
   writeFileAtomic(

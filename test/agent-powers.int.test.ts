@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 import { tools } from '../scripts/tool-docs.ts'
 import type { Tool } from '../src/base/tool.ts'
 import { statePaths } from '../src/base/state.ts'
-import { wireOf } from '../src/server/mcp/wire.ts'
+import { toWireTool } from '../src/server/mcp/wire.ts'
 import { entriesOf, newFolder, openPlace } from './files.ts'
 
 type Schema = {
@@ -79,7 +79,7 @@ test('GR8 no tool that an agent can call changes a grant, a policy or a limit', 
     return key === 'domain' ? 'crm' : 'word'
   }
   const callWith = async (client: typeof api, tool: Tool, isFull: boolean) => {
-    const schema = wireOf(tool).inputSchema as Schema
+    const schema = toWireTool(tool).inputSchema as Schema
     const args = sampleOf(schema, texts(tool.name), isFull) as Record<string, unknown>
     return (await client.call(tool.name, args))['code']
   }

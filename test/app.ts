@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { loadConfig } from '../src/base/config/index.ts'
 import { silentLog } from '../src/base/log.ts'
-import { ownerToken, statePaths } from '../src/base/state.ts'
+import { readOrCreateOwnerToken, statePaths } from '../src/base/state.ts'
 import { migrations, startApp } from '../src/app.ts'
 import { findRouteMismatch, findToolMismatch } from '#wire'
 import type { App, AppOptions } from '../src/app.ts'
@@ -42,7 +42,7 @@ export async function startTestApp(
   if (options.state === undefined && config.storage.url === undefined)
     await copyTemplate(config.storage.path, migrations)
   const app = await startApp({ config, paths, version: '0.0.0-test', log: silentLog, ...options })
-  const owner = ownerToken(paths)
+  const owner = readOrCreateOwnerToken(paths)
   const url = `http://localhost:${app.port}`
   return {
     ...app,

@@ -14,7 +14,7 @@ import {
   standingRulesOf,
   uncheckedWorth,
 } from '../src/governance/rules/standing.ts'
-import type { Standing } from '../src/governance/rules/standing.ts'
+import type { TrustStanding } from '../src/governance/rules/standing.ts'
 import { people } from './simulation.ts'
 
 const rules = standingRulesOf(configSchema.parse({}))
@@ -23,17 +23,17 @@ const lastStep = 45
 const cleanCount = lastStep + checksPerForgiveness
 
 /** After the last step only the place within a round of forgiveness matters. */
-const indexOf = ({ strikes, clean }: Standing) =>
+const indexOf = ({ strikes, clean }: TrustStanding) =>
   strikes * cleanCount + (clean < cleanCount ? clean : clean - checksPerForgiveness)
 
 /** Actions it has to ask about until the gate opens, on average. */
-function countAsked(standing: Standing): number {
+function countAsked(standing: TrustStanding): number {
   const closed = gateClosed(rules, standing, kindCreditToAct, { count: 0, oldestMs: 0 })
   return Math.ceil((closed?.toGo ?? 0) / (1 - people.taste))
 }
 
-const lookBack = (standing: Standing) =>
-  Array.from({ length: lookBackCount }).reduce<Standing>(
+const lookBack = (standing: TrustStanding) =>
+  Array.from({ length: lookBackCount }).reduce<TrustStanding>(
     (after) => applyRight(after, uncheckedWorth),
     standing,
   )

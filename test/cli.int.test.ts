@@ -6,7 +6,7 @@ import { DatabaseSync } from 'node:sqlite'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, inject, onTestFinished, test } from 'vitest'
 import { isLocked } from '../src/base/state.ts'
-import { openCheckpoint } from '../src/ledger/checkpoint.ts'
+import { verifyCheckpoint } from '../src/ledger/checkpoint.ts'
 import { verifyInclusion } from '../src/ledger/proof.ts'
 import type { EntryProof } from '../src/ledger/service.ts'
 import { leafHash } from '../src/ledger/tree.ts'
@@ -492,7 +492,7 @@ describe('commands on a running daemon', () => {
   test('L6 an entry is proven to someone who has only the public key', async () => {
     const { stdout } = await cowork(['audit', 'prove', '2', '--json'])
     const proof = JSON.parse(stdout) as EntryProof
-    const tree = openCheckpoint(proof.checkpoint, proof.vkey)
+    const tree = verifyCheckpoint(proof.checkpoint, proof.vkey)
     const path = proof.path.map((hash) => Buffer.from(hash, 'base64'))
     const leaf = leafHash(proof.entry)
     expect(verifyInclusion(leaf, proof.index, tree.size, path, tree.root)).toBe(true)

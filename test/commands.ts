@@ -1,7 +1,7 @@
 import { PassThrough } from 'node:stream'
 import type { Context } from '../src/cli/context.ts'
 import type { Problem } from '../src/cli/exit.ts'
-import { exitCode, exitCodeOf, problemOf } from '../src/cli/exit.ts'
+import { exitCode, toExitCode, toProblem } from '../src/cli/exit.ts'
 import { createOutput } from '../src/cli/output.ts'
 import { statePaths } from '../src/base/state.ts'
 
@@ -26,12 +26,12 @@ export async function runIn(
     inherited: {},
     fromFiles: {},
     configFile: undefined,
-    samePlace: [],
+    locationArgs: [],
   }
   try {
     const code = (await command(context)) ?? exitCode.ok
     return { ...(JSON.parse(String(stdout.read())) as object), code }
   } catch (error) {
-    return { code: exitCodeOf(error), error: problemOf(error) }
+    return { code: toExitCode(error), error: toProblem(error) }
   }
 }

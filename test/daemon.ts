@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { writeFileSync } from 'node:fs'
-import { ownerToken, readDaemonInfo, statePaths } from '../src/base/state.ts'
+import { readOrCreateOwnerToken, readDaemonInfo, statePaths } from '../src/base/state.ts'
 
 /** The real daemon as a process of its own, for tests and benches that kill it or weigh it. */
 export type Daemon = AsyncDisposable & {
@@ -49,7 +49,7 @@ export async function startDaemon(state: string): Promise<Daemon> {
   return {
     pid: info.pid,
     port: info.port,
-    owner: ownerToken(statePaths(state)),
+    owner: readOrCreateOwnerToken(statePaths(state)),
     kill,
     [Symbol.asyncDispose]: () => kill('SIGKILL'),
   }

@@ -3,7 +3,7 @@ import * as z from 'zod'
 import { tools as allTools } from '../scripts/tool-docs.ts'
 import { CoworkError } from '#base/errors.ts'
 import { defineTool } from '#base/tool.ts'
-import type { Arrival } from '../src/server/mcp/door.ts'
+import type { IncomingRequest } from '../src/server/mcp/door.ts'
 import { common, connect, openRig, sales, textOf, tools } from './mcp-door.ts'
 import type { Era } from './mcp-door.ts'
 import { rankTools } from '../src/dispatch/discovery.ts'
@@ -120,7 +120,7 @@ test('SV18 a hint says how to call a tool that the list lacks', async () => {
     ],
     discovery: true,
   })
-  const hintOf = async (arrival: Partial<Arrival>) => {
+  const hintOf = async (arrival: Partial<IncomingRequest>) => {
     const client = await connect(rig, 'auto', arrival)
     return textOf(await client.callTool({ name: 'read_it', arguments: {} }))
   }

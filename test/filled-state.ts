@@ -5,15 +5,15 @@ import { migrate } from '../src/base/db/migrate.ts'
 import { openSqlite } from '../src/base/db/sqlite.ts'
 import { systemActor } from '../src/base/entry.ts'
 import { silentLog } from '../src/base/log.ts'
-import { ensureState, ownerToken, statePaths } from '../src/base/state.ts'
+import { ensureStateDir, readOrCreateOwnerToken, statePaths } from '../src/base/state.ts'
 import { migrations } from '../src/app.ts'
 import { createRedactor, createSealer, openKey, openLedger } from '../src/ledger/index.ts'
 
 /** A state folder as a daemon leaves it, with so many entries in the ledger of its SQLite store. */
 export async function fillState(state: string, entries: number): Promise<void> {
   const paths = statePaths(state)
-  ensureState(paths)
-  ownerToken(paths)
+  ensureStateDir(paths)
+  readOrCreateOwnerToken(paths)
   const copies = join(state, 'checkpoints')
   mkdirSync(copies, { recursive: true })
   const sealer = createSealer('sqlite', createRedactor({ secrets: [], patterns: [] }), Date.now)

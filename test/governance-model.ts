@@ -4,13 +4,13 @@ import { expect } from 'vitest'
 import type { Risk } from '#approvals'
 import type { Entry } from '#ledger'
 import {
-  approved,
-  newTrust,
-  overridden,
+  applyApproval,
+  initialTrust,
+  applyOverride,
   overrideTypes,
   severities,
-  touched,
-  trustRulesOf,
+  markActive,
+  toTrustRules,
 } from '../src/governance/rules/trust.ts'
 import type { Change, OverrideKind, Trust } from '../src/governance/rules/trust.ts'
 import { actingTool } from './acting.ts'
@@ -25,7 +25,7 @@ const settings = {
   'approvals.undo_hold': '150ms',
   'trust.auto_promote_after': 4,
 }
-const rules = trustRulesOf(testConfig(settings))
+const rules = toTrustRules(testConfig(settings))
 const agents = [sales, support]
 const people = [anna, ben]
 // Past every expiry, and no whole number of days: an entry is dated some milliseconds after its decision.
@@ -258,11 +258,11 @@ function checkTrust(entries: readonly Entry[], stored: readonly Stored[]): void 
     const opens = type === 'proposal.created' || type === 'approval.requested'
     const agent = opens ? actor.id : (data?.['requester'] as string)
     const pair = `${agent} ${domain}`
-    const before = folded.get(pair) ?? newTrust(rules, at)
+    const before = folded.get(pair) ?? initialTrust(rules, at)
     const risk = risks.get(ids?.approval ?? '') ?? 'normal'
     if (opens) {
       risks.set(ids?.approval ?? '', data?.['risk'] as Risk)
-      folded.set(pair, type === 'proposal.created' ? touched(rules, before, at) : before)
+      folded.set(pair, type === 'proposal.created' ? markActive(rules, before, at) : before)
       continue
     }
     if (type === 'approval.held') held.add(ids?.approval)
@@ -270,11 +270,11 @@ function checkTrust(entries: readonly Entry[], stored: readonly Stored[]): void 
     let change: Change
     const override = data?.['override'] as OverrideKind | undefined
     if (override)
-      change = overridden(rules, before, risk, override, at, type === 'override.recorded')
+      change = applyOverride(rules, before, risk, override, at, type === 'override.recorded')
     else if (type === 'approval.approved') {
       // What was held was decided among many, and nobody opened it.
       const worth = held.has(ids?.approval) ? 'score' : 'credit'
-      change = approved(rules, before, risk, at, worth)
+      change = applyApproval(rules, before, risk, at, worth)
     } else continue
     expect(data?.['trust']).toMatchObject({ from: change.from, to: change.to })
     folded.set(pair, change.trust)

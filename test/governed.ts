@@ -4,7 +4,7 @@ import { onTestFinished } from 'vitest'
 import type { ApprovalKind } from '#approvals'
 import { checkHaltScope, createHalts, haltTools } from '#approvals'
 import type { Caller } from '#base/caller.ts'
-import { createClockWatch } from '#base/clock.ts'
+import { createClockMonitor } from '#base/clock.ts'
 import type { Config } from '#base/config/index.ts'
 import { migrate } from '#base/db/migrate.ts'
 import type { Db, Sealer, Snapshot } from '#base/db/port.ts'
@@ -164,7 +164,7 @@ export async function openGoverned(
     approvals: governance.approvals,
     halts,
     isOpen: () => false,
-    clockBehind: createClockWatch(now, 0),
+    clockBehind: createClockMonitor(now, 0),
     ledger,
     now,
     log: silentLog,

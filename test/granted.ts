@@ -11,8 +11,8 @@ import { anna } from './acts.ts'
 import { movableClock, openGoverned } from './governed.ts'
 import type { Governed, Said, Settings, Store } from './governed.ts'
 import { migrations } from '../src/app.ts'
-import { lookBefore } from '../src/files/check.ts'
-import { guardSettingsOf } from '../src/files/guard-settings.ts'
+import { inspectReplacedTargets } from '../src/files/check.ts'
+import { toGuardSettings } from '../src/files/guard-settings.ts'
 import { fileMigrations } from '../src/files/migrations.ts'
 import { createGuard } from '../src/files/rules/guard.ts'
 import { createGrants } from '../src/files/grants/service.ts'
@@ -43,7 +43,7 @@ export async function createWorld(store: Store) {
       {
         domain({ db, config, identity, governance, now }) {
           const paths = statePaths(join(root, 'state'))
-          const guard = createGuard(guardSettingsOf({ config, paths, home, workspace }))
+          const guard = createGuard(toGuardSettings({ config, paths, home, workspace }))
           const approvals = () => governance().approvals
           grants = createGrants({
             db,
@@ -70,7 +70,7 @@ export async function createWorld(store: Store) {
             defaultScope,
             now,
           })
-          return { kinds: grants.kinds, tools, checks: [lookBefore(grants)] }
+          return { kinds: grants.kinds, tools, checks: [inspectReplacedTargets(grants)] }
         },
       },
       store,

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { anna, check } from './acts.ts'
 import type { Said, Store } from './governed.ts'
 import { createWorld } from './granted.ts'
-import { pinOf } from '../src/files/grants/pin.ts'
+import { pinPath } from '../src/files/grants/pin.ts'
 import type { Inode } from '../src/files/worker/protocol.ts'
 
 const day = 24 * 60 * 60 * 1000
@@ -208,7 +208,7 @@ export function grantsContract(newStore: () => Promise<Store>): void {
     const path = join(docs, 'report.txt')
     await here.add(path)
     const born = async () => ((await here.rows('file_grant')) as Said[])[0]?.['born']
-    const from = (await pinOf(path)) as Inode
+    const from = (await pinPath(path)) as Inode
     expect(await born()).toBe(from.born)
     const remember = async (value: string) => {
       const sql = `UPDATE file_grant SET born = ${value}`
@@ -222,7 +222,7 @@ export function grantsContract(newStore: () => Promise<Store>): void {
     expect(await remember(from.born === null ? 'NULL' : `'${from.born}'`)).toBe(true)
     writeFileSync(`${path}~`, 'new')
     renameSync(`${path}~`, path)
-    const to = (await pinOf(path)) as Inode
+    const to = (await pinPath(path)) as Inode
     const call = { id: 'call_1', caller: here.sales }
     await here.db.transact((tx) => here.grants.follow(tx, { path, from, to }, call))
     expect(await born()).toBe(to.born)

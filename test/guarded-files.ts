@@ -6,7 +6,7 @@ import { silentLog } from '../src/base/log.ts'
 import { statePaths } from '../src/base/state.ts'
 import { createFileWorker } from '../src/files/client.ts'
 import type { FileWorker } from '../src/files/client.ts'
-import { guardSettingsOf } from '../src/files/guard-settings.ts'
+import { toGuardSettings } from '../src/files/guard-settings.ts'
 import { createGuardedFiles } from '../src/files/guarded.ts'
 import { createGuard } from '../src/files/rules/guard.ts'
 import type { Root } from '../src/files/worker/protocol.ts'
@@ -17,7 +17,7 @@ export function guardFiles(folder: string) {
   const state = join(folder, 'state')
   const { config } = loadConfig({ env: { COWORK_STATE_DIR: state } })
   const paths = statePaths(state)
-  const guard = guardSettingsOf({ config, paths, home, workspace: join(folder, 'workspace') })
+  const guard = toGuardSettings({ config, paths, home, workspace: join(folder, 'workspace') })
   const limits = { maxFileBytes: 50_000_000, maxBinaryReadBytes: 10_000_000 }
   let worker: FileWorker | undefined
   const workerWith = (roots: readonly Root[]) =>

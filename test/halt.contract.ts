@@ -16,7 +16,7 @@ export function haltContract(name: string, openStore: () => Promise<Store>) {
         caller: personCaller(),
         signal: new AbortController().signal,
         progress: () => undefined,
-        tell: () => undefined,
+        addDetails: () => undefined,
       }
       return {
         db,

@@ -11,8 +11,8 @@ import {
   checkRate,
   computeDraw,
 } from '../src/governance/rules/standing.ts'
-import type { Standing } from '../src/governance/rules/standing.ts'
-import { openKey } from '../src/ledger/key-file.ts'
+import type { TrustStanding } from '../src/governance/rules/standing.ts'
+import { loadOrCreateKey } from '../src/ledger/key-file.ts'
 import { proposal } from './acts.ts'
 import { startTestApp } from './app.ts'
 import type { TestApp } from './app.ts'
@@ -23,7 +23,7 @@ type Json = Record<string, unknown>
 type Item = { id: string; look_back?: string; status: string }
 
 const rules = { price: 50, maxUnread: 6, checkRate: 0.1 }
-const proven: Standing = { credit: 25, strikes: 0, clean: 0 }
+const proven: TrustStanding = { credit: 25, strikes: 0, clean: 0 }
 const wrong = { decision: 'reject', override: { type: 'agent_wrong', description: 'wrong deal' } }
 
 /** What a person does over the API. */
@@ -102,7 +102,7 @@ async function earn({ propose }: Agent, { answer }: Reviewer, count = 25): Promi
 }
 
 const drawsOf = (state: string) => {
-  const key = openKey(statePaths(state), undefined).derive('spot checks')
+  const key = loadOrCreateKey(statePaths(state), undefined).derive('spot checks')
   return (id: string) => computeDraw(key, id)
 }
 

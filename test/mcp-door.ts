@@ -6,7 +6,7 @@ import * as z from 'zod'
 import { CoworkError } from '#base/errors.ts'
 import { defineTool } from '#base/tool.ts'
 import type { Call } from '#base/tool.ts'
-import type { Arrival } from '../src/server/mcp/door.ts'
+import type { IncomingRequest } from '../src/server/mcp/door.ts'
 import { createRig } from './conformance/rig.ts'
 import type { RigOptions } from './conformance/rig.ts'
 
@@ -81,7 +81,7 @@ export async function openRig(options: RigOptions = { tools }): Promise<Rig> {
 export async function connect(
   rig: Rig,
   mode: Era,
-  arrival: Partial<Arrival> = {},
+  arrival: Partial<IncomingRequest> = {},
   options: ClientOptions = {},
 ): Promise<Client> {
   const info = { name: 'probe', version: '3.1' }
@@ -96,7 +96,7 @@ export async function connect(
 export function post(
   rig: Rig,
   body: unknown,
-  more: { headers?: object; arrival?: Partial<Arrival> } = {},
+  more: { headers?: object; arrival?: Partial<IncomingRequest> } = {},
 ) {
   const request = new Request('http://test/mcp', {
     method: 'POST',

@@ -1,20 +1,20 @@
 // What the file worker does, on folders of the real disk and without the process around it.
 import { setTimeout as sleep } from 'node:timers/promises'
-import { faultOf, FileFault } from '../src/files/confine/fault.ts'
+import { toFileError, FileError } from '../src/files/confine/fault.ts'
 import { openRoots } from '../src/files/confine/roots.ts'
 import type { Roots } from '../src/files/confine/types.ts'
 import { ops } from '../src/files/ops/index.ts'
 import { createGuard } from '../src/files/rules/guard.ts'
 import type { OpContext, RunOp } from '../src/files/worker/context.ts'
-import type { Answered, Ask, Op, WorkerSetup } from '../src/files/worker/protocol.ts'
-import { createTurns } from '../src/files/worker/serve.ts'
+import type { OpResponse, OpRequest, Op, WorkerSetup } from '../src/files/worker/protocol.ts'
+import { createTimeSlicer } from '../src/files/worker/serve.ts'
 import { fill, openDescriptors, testFolders } from './roots.ts'
 import type { TestFolders } from './roots.ts'
 
 export type TestOps = TestFolders & {
-  run<O extends Op>(op: O, ask: Ask<O>, body?: string | Uint8Array): Promise<Answered<O>>
+  run<O extends Op>(op: O, ask: OpRequest<O>, body?: string | Uint8Array): Promise<OpResponse<O>>
   /** The code it is refused with; fails where it is not. */
-  refusal<O extends Op>(op: O, ask: Ask<O>, body?: string | Uint8Array): Promise<string>
+  refusal<O extends Op>(op: O, ask: OpRequest<O>, body?: string | Uint8Array): Promise<string>
   /** Fills the workspace. */
   put(files: Readonly<Record<string, string | Uint8Array>>): void
   readonly context: OpContext
@@ -32,19 +32,26 @@ export function openTestOps(
   const before = openDescriptors()
   const whole = { ...folders.setup, ...setup }
   const roots = openRoots(whole, containment)
-  const { turn } = createTurns()
+  const { turn: yieldIfDue } = createTimeSlicer()
   const { limits } = whole
-  const entered = () => Promise.resolve()
+  const waitForEntry = () => Promise.resolve()
   const progress = () => undefined
-  const context = { roots, guard: createGuard(whole.guard), limits, turn, entered, progress }
+  const context = {
+    roots,
+    guard: createGuard(whole.guard),
+    limits,
+    yieldIfDue,
+    waitForEntry,
+    progress,
+  }
 
-  async function run<O extends Op>(op: O, ask: Ask<O>, body: string | Uint8Array = '') {
+  async function run<O extends Op>(op: O, ask: OpRequest<O>, body: string | Uint8Array = '') {
     const act = ops[op] as RunOp<O>
     const bytes = typeof body === 'string' ? Buffer.from(body) : Buffer.from(body)
     try {
       return await act(context, ask, bytes, () => false)
     } catch (error) {
-      throw faultOf(error)
+      throw toFileError(error)
     }
   }
   return {
@@ -53,7 +60,7 @@ export function openTestOps(
     run,
     async refusal(op, ask, body) {
       const answer = await run(op, ask, body).catch((error: unknown) => error)
-      if (answer instanceof FileFault) return answer.code
+      if (answer instanceof FileError) return answer.code
       throw new Error(`${op} was not refused: ${JSON.stringify(answer)}`)
     },
     put: (files) => fill(folders.workspace, files),

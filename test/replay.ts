@@ -9,7 +9,7 @@ import { systemActor } from '#base/entry.ts'
 import { silentLog } from '#base/log.ts'
 import { createRedactor, createSealer, openKey, openLedger, writeBaselines } from '#ledger'
 import { migrations, recordedTables } from '../src/app.ts'
-import { pinOf } from '../src/files/grants/pin.ts'
+import { pinPath } from '../src/files/grants/pin.ts'
 import { actingTool } from './acting.ts'
 import {
   anna,
@@ -228,10 +228,10 @@ export function replayContract(newStore: () => Promise<Store>): void {
     await here.allow(id, 'folder_session')
     const [grant] = here.grants.live()
     here.grants.used(String(grant?.id))
-    const from = await pinOf(file)
+    const from = await pinPath(file)
     writeFileSync(`${file}.new`, 'new')
     renameSync(`${file}.new`, file)
-    const to = await pinOf(file)
+    const to = await pinPath(file)
     if (!from || !to) throw new Error('nothing is there')
     await here.ledger.transact((tx) =>
       here.grants.follow(tx, { path: file, from, to }, { id: 'call', caller: anna }),

@@ -2,7 +2,7 @@
 import { mkdirSync, mkdtempSync, readdirSync, realpathSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { inodeOf } from '../src/files/confine/inode.ts'
+import { toInode } from '../src/files/confine/inode.ts'
 import type { Root, WorkerSetup } from '../src/files/worker/protocol.ts'
 
 export type TestFolders = {
@@ -56,7 +56,7 @@ const testRoot = (key: string, path: string, more: Partial<Root> = {}): Root => 
 
 /** A root as a grant makes it: pinned to the inode that is there now. */
 export function pinnedRoot(key: string, path: string, more: Partial<Root> = {}): Root {
-  return testRoot(key, path, { ...inodeOf(statSync(path, { bigint: true })), ...more })
+  return testRoot(key, path, { ...toInode(statSync(path, { bigint: true })), ...more })
 }
 
 /** Writes files by their paths below a folder, with the folders they need. */

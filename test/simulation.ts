@@ -1,7 +1,7 @@
 // Agents and people of known habits under the rules of trust: how much goes wrong, and how much work people have (T15).
 import { configSchema } from '../src/base/config/index.ts'
 import * as product from '../src/governance/rules/standing.ts'
-import type { Standing, Unread } from '../src/governance/rules/standing.ts'
+import type { TrustStanding, Unread } from '../src/governance/rules/standing.ts'
 
 const config = configSchema.parse({})
 const rules = product.standingRulesOf(config)
@@ -25,7 +25,7 @@ export type View = {
   readonly actions: number
   readonly random: () => number
   canAct(kind: number): boolean
-  standing(kind: number): Standing
+  standing(kind: number): TrustStanding
   kindCredit(kind: number): number
   unreadCount(kind: number): number
 }
@@ -63,7 +63,7 @@ export type Gate = {
   applyWrongAlone(kind: number, weight: number): boolean
   selectLookBack<A>(alone: readonly A[], draws: readonly number[]): A[]
   applyIdleDays(days: number): void
-  standing(kind: number): Standing
+  standing(kind: number): TrustStanding
   kindCredit(kind: number): number
 }
 
@@ -82,7 +82,7 @@ export const createGate = (changed: Partial<Mechanism> = {}): CreateGate => {
     const kinds = classes.map(() => 0)
     const standing = (kind: number) => standings[classes[kind] ?? 0] ?? mechanism.newStanding
     const kindCredit = (kind: number) => kinds[kind] ?? 0
-    const set = (kind: number, after: Standing, credit: number) => {
+    const set = (kind: number, after: TrustStanding, credit: number) => {
       standings[classes[kind] ?? 0] = after
       kinds[kind] = credit
     }

@@ -4,7 +4,7 @@ import { tools } from '../scripts/tool-docs.ts'
 import { parseArguments } from '../src/dispatch/arguments.ts'
 import { exampleOf } from '../src/dispatch/example.ts'
 import { annotationsOf } from '../src/server/mcp/annotations.ts'
-import { wireOf } from '../src/server/mcp/wire.ts'
+import { toWireTool } from '../src/server/mcp/wire.ts'
 
 const all = tools()
 const forAgents = all.filter(({ by }) => by !== 'human')
@@ -18,7 +18,7 @@ test('SV17 a description of the default list is at most 200 characters', () => {
 test('SV17 a description of a parameter is at most 60 characters', () => {
   const long = forAgents.flatMap((tool) =>
     Object.entries(
-      (wireOf(tool).inputSchema.properties ?? {}) as Record<string, { description?: string }>,
+      (toWireTool(tool).inputSchema.properties ?? {}) as Record<string, { description?: string }>,
     )
       .filter(([, { description = '' }]) => description.length > 60)
       .map(([name]) => `${tool.name}.${name}`),

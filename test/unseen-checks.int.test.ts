@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { newId } from '../src/base/ids.ts'
 import { statePaths } from '../src/base/state.ts'
 import { computeDraw } from '../src/governance/rules/standing.ts'
-import { openKey } from '../src/ledger/key-file.ts'
+import { loadOrCreateKey } from '../src/ledger/key-file.ts'
 import { createLineTransport } from '../src/server/mcp/stdio.ts'
 import { actingTool, storingTool } from './acting.ts'
 import { proposal } from './acts.ts'
@@ -42,7 +42,7 @@ async function checksOf(agent: string): Promise<{ id: string; target: string }[]
 }
 
 const isDrawn = (id: string, rate = 0.5) => {
-  const key = openKey(statePaths(app.state), undefined).derive('spot checks')
+  const key = loadOrCreateKey(statePaths(app.state), undefined).derive('spot checks')
   return computeDraw(key, id) < rate
 }
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { routeAnswers, toolResults } from '#wire'
 import { tools } from '../scripts/tool-docs.ts'
-import { routesOf } from '../src/server/http.ts'
+import { buildRoutes } from '../src/server/http.ts'
 
 test('architecture: the wire registry has the schema of each tool’s output', () => {
   const outputs = Object.fromEntries(tools().map(({ name, output }) => [name, output]))
@@ -10,7 +10,7 @@ test('architecture: the wire registry has the schema of each tool’s output', (
 })
 
 test('architecture: the wire registry has the schema of each JSON answer', () => {
-  const routes = routesOf({} as Parameters<typeof routesOf>[0]).flatMap((route) =>
+  const routes = buildRoutes({} as Parameters<typeof buildRoutes>[0]).flatMap((route) =>
     'media' in route.answer ? [] : [[`${route.method} ${route.path}`, route.answer] as const],
   )
   const answers = Object.fromEntries(routes)

@@ -4,8 +4,8 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { itemKinds, priorities, sprintStatuses, storyStatuses } from '../src/cli/choices.ts'
-import { mostTextBytes } from '../src/cli/work/asking.ts'
-import { mostTextBytes as daemonTakes } from '../src/work/disk/text-words.ts'
+import { maxTextBytes } from '../src/cli/work/asking.ts'
+import { maxTextBytes as daemonTakes } from '../src/work/disk/text-words.ts'
 import * as model from '../src/work/model.ts'
 import { ended, newPlace, testPlace } from './cli.ts'
 import type { Result } from './cli.ts'
@@ -344,5 +344,5 @@ test('W9 the command line knows the same words as the daemon', () => {
   expect(sprintStatuses).toEqual(model.sprintStatuses)
   expect(priorities).toEqual(model.priorities)
   expect(itemKinds.toSorted()).toEqual(['backlog', 'sprint', 'story'])
-  expect(mostTextBytes).toBe(daemonTakes)
+  expect(maxTextBytes).toBe(daemonTakes)
 })

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { mostTextBytes } from '../src/cli/work/asking.ts'
+import { maxTextBytes } from '../src/cli/work/asking.ts'
 import { ended, newPlace } from './cli.ts'
 
 type Shown = {
@@ -53,7 +53,7 @@ describe('the text of a backlog item, by commands', () => {
   test('W25 K3 what is no text, or for no backlog item, changes nothing', async () => {
     write('empty.md', '')
     write('latin.md', Buffer.from('M\xfcde', 'latin1'))
-    write('large.md', 'x'.repeat(mostTextBytes + 1))
+    write('large.md', 'x'.repeat(maxTextBytes + 1))
     const before = await show()
     const refusals: [name: string, code: number, message: string][] = [
       ['empty.md', 2, 'There is nothing in empty.md.'],

@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { silentLog } from '#base/log.ts'
 import { openTestLedger } from './ledger.ts'
-import { createBoards } from '../src/work/board.ts'
-import { adopt } from '../src/work/disk/take-over.ts'
-import { createKeeper } from '../src/work/disk/keeper.ts'
+import { createProjectCache } from '../src/work/board.ts'
+import { importProject } from '../src/work/disk/take-over.ts'
+import { createProjectSync } from '../src/work/disk/keeper.ts'
 import { parsed } from './work/work.fixture.ts'
 import { createJournal } from '../src/work/journal.ts'
 import { workMigrations } from '../src/work/migrations.ts'
@@ -52,10 +52,10 @@ export async function openTestWork(text = sampleText) {
   const { db } = ledger
   const store = createWorkStore(db.dialect)
   const journal = createJournal(store)
-  await db.transact((tx) => adopt(tx, store, 'p', parsed(text)))
+  await db.transact((tx) => importProject(tx, store, 'p', parsed(text)))
   const open = (now = Date.now) => {
-    const boards = createBoards(db, store)
-    const keeper = createKeeper({
+    const boards = createProjectCache(db, store)
+    const keeper = createProjectSync({
       db,
       store,
       boards,

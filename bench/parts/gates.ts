@@ -1,9 +1,9 @@
 // Gates to set beside the product's in the simulation of N20: the one before it, none, and CSP-1 of acceptance sampling.
-import type { Standing } from '../../src/governance/rules/standing.ts'
+import type { TrustStanding } from '../../src/governance/rules/standing.ts'
 import type { CreateGate, Gate } from '../../test/simulation.ts'
 
 /** Agents that wait for clean checks or for forgiveness do not wait here: there is nothing to wait for. */
-const open: Standing = { credit: 25, strikes: 0, clean: Infinity }
+const open: TrustStanding = { credit: 25, strikes: 0, clean: Infinity }
 
 const blind: Gate = {
   isOpen: () => true,

@@ -2,7 +2,7 @@
 // app.ts hands it, trust and policy, the approval it opens and its entries. Only HTTP is missing.
 import { approvalMigrations, createHalts } from '#approvals'
 import type { Caller } from '#base/caller.ts'
-import { createClockWatch, systemClock } from '#base/clock.ts'
+import { createClockMonitor, systemClock } from '#base/clock.ts'
 import { configSchema } from '#base/config/index.ts'
 import type { Db } from '#base/db/port.ts'
 import { createLog } from '#base/log.ts'
@@ -102,7 +102,7 @@ export async function createProposing(store: Store, settings: Settings = {}) {
     ],
     approvals: governance.approvals,
     isOpen: () => identity.mode() === 'open',
-    clockBehind: createClockWatch(systemClock, 0),
+    clockBehind: createClockMonitor(systemClock, 0),
     ledger,
     now: systemClock,
     log,

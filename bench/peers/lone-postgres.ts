@@ -1,7 +1,7 @@
 // The floor of N7: the same body and the same seal, one transaction each, on a pool of connections.
 import pg from 'pg'
-import { quoted } from '#base/db/dialect.ts'
-import type { Body, Query, Sealer, Tx } from '#base/db/port.ts'
+import { quoteIdentifier } from '#base/db/dialect.ts'
+import type { TransactionBody, Query, Sealer, Tx } from '#base/db/port.ts'
 import { sha256Hex } from '#base/hash.ts'
 
 /** More connections only lengthen the queue for the head of the ledger. */
@@ -27,9 +27,9 @@ export function openLonePostgres<P extends object>(url: string, sealer: Sealer<P
       run: async (query) => (await client.query(named(query))).rowCount ?? 0,
       async insert(table, all) {
         const columns = Object.keys(all[0] ?? {})
-          .map(quoted)
+          .map(quoteIdentifier)
           .join(', ')
-        const name = quoted(table)
+        const name = quoteIdentifier(table)
         const sql = `INSERT INTO ${name} (${columns}) SELECT ${columns} FROM json_populate_recordset(null::${name}, $1)`
         await rows({ sql, parameters: [JSON.stringify(all)] })
       },
@@ -38,7 +38,7 @@ export function openLonePostgres<P extends object>(url: string, sealer: Sealer<P
   }
 
   return {
-    async transact<T>(body: Body<T>): Promise<T> {
+    async transact<T>(body: TransactionBody<T>): Promise<T> {
       const client = await pool.connect()
       const entries: P[] = []
       const tx = txOn(client, entries)

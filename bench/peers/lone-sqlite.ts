@@ -1,8 +1,8 @@
 // The floor of N6: the same body and the same seal, with a transaction and an fsync of their own.
 import { DatabaseSync } from 'node:sqlite'
 import type { SQLInputValue, StatementSync } from 'node:sqlite'
-import type { Body, Query, Sealer, Tx } from '#base/db/port.ts'
-import { insertInto } from '#base/db/sqlite.ts'
+import type { TransactionBody, Query, Sealer, Tx } from '#base/db/port.ts'
+import { buildInsert } from '#base/db/sqlite.ts'
 
 export function openLoneSqlite<P extends object>(path: string, sealer: Sealer<P>) {
   const db = new DatabaseSync(path)
@@ -24,13 +24,13 @@ export function openLoneSqlite<P extends object>(path: string, sealer: Sealer<P>
     run: async (query) => Number(prepared(query.sql).run(...values(query)).changes),
     async insert(table, rows) {
       const columns = Object.keys(rows[0] ?? {})
-      const insert = prepared(insertInto(table, columns))
+      const insert = prepared(buildInsert(table, columns))
       for (const row of rows) insert.run(...columns.map((column) => row[column] as SQLInputValue))
     },
     append: (draft) => void entries.push(sealer.prepare(draft)),
   }
 
-  async function alone<T>(body: Body<T>): Promise<T> {
+  async function alone<T>(body: TransactionBody<T>): Promise<T> {
     entries = []
     prepared('BEGIN IMMEDIATE').run()
     const value = await body(tx)
@@ -42,7 +42,7 @@ export function openLoneSqlite<P extends object>(path: string, sealer: Sealer<P>
   let before: Promise<unknown> = Promise.resolve()
   return {
     /** One after the other: SQLite has one writer. */
-    transact<T>(body: Body<T>): Promise<T> {
+    transact<T>(body: TransactionBody<T>): Promise<T> {
       const mine = before.then(() => alone(body))
       before = mine
       return mine

@@ -1,12 +1,16 @@
 import type { Identity } from '#identity'
 import { createToolsetHttp, listen, listenSocket } from '#server'
 import type { McpDoor } from '#server'
-import type { Doors } from './doors.ts'
+import type { Endpoints } from './doors.ts'
 import { statusOf } from './errors.ts'
-import type { Start } from './start.ts'
+import type { StartupContext } from './start.ts'
 
 /** From here on the daemon is reached: by HTTP, where work has an address of its own, and by socket. */
-export async function openAddresses(start: Start, identity: Identity, { mcp, http }: Doors) {
+export async function openListeners(
+  start: StartupContext,
+  identity: Identity,
+  { mcp, http }: Endpoints,
+) {
   const { config, paths, address, log, undo, version, allowFreePort } = start
   const { limits } = config.server
   const web = await listen(http.fetch, {
@@ -35,7 +39,7 @@ export async function openAddresses(start: Start, identity: Identity, { mcp, htt
 
 /** The tools about work at an address of their own, where that is asked for (W1, W2). */
 async function listenForWork(
-  { config, log, shared, undo, allowFreePort }: Start,
+  { config, log, shared, undo, allowFreePort }: StartupContext,
   mcp: McpDoor,
   isClosed: boolean,
 ): Promise<string | undefined> {

@@ -7,7 +7,7 @@ import {
   telegramClient,
 } from '#approvals'
 import type { DecideAs } from '#approvals'
-import { createClockWatch } from '#base/clock.ts'
+import { createClockMonitor } from '#base/clock.ts'
 import { CoworkError } from '#base/errors.ts'
 import {
   checkAssured,
@@ -32,14 +32,14 @@ import { knownNames } from './known-names.ts'
 import type { ModuleContext } from './module.ts'
 import { onlyOne } from './open-modules.ts'
 import type { Modules } from './open-modules.ts'
-import type { Start } from './start.ts'
+import type { StartupContext } from './start.ts'
 import type { Store } from './store.ts'
 
-export type Calls = ReturnType<typeof openCalls>
+export type CallPipeline = ReturnType<typeof createCallPipeline>
 
 /** Every tool, and the one path of every call to them, counted and traced. */
-export function openCalls(
-  { config, configFile, paths, address, version, fixture, metrics, now, log, undo }: Start,
+export function createCallPipeline(
+  { config, configFile, paths, address, version, fixture, metrics, now, log, undo }: StartupContext,
   { db, ledger, redact }: Store,
   { identity, halts, governance, running }: Modules,
   lastAt: number,
@@ -90,7 +90,7 @@ export function openCalls(
     approvals: governance.approvals,
     halts,
     isOpen: () => identity.mode() === 'open',
-    clockBehind: createClockWatch(now, lastAt),
+    clockBehind: createClockMonitor(now, lastAt),
     ledger,
     now,
     log: log.scope('dispatch'),

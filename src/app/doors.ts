@@ -4,24 +4,24 @@ import { isUsable } from '#dispatch'
 import { approvalResources, governancePrompts } from '#governance'
 import { ledgerResources } from '#ledger'
 import { createHttp, createMcpDoor, promptFeature, resourceFeature } from '#server'
-import type { Calls } from './calls.ts'
+import type { CallPipeline } from './calls.ts'
 import { statusOf } from './errors.ts'
 import type { Modules } from './open-modules.ts'
-import type { Start } from './start.ts'
-import { snapshotOf } from './store.ts'
+import type { StartupContext } from './start.ts'
+import { openLedgerSnapshot } from './store.ts'
 import type { Store } from './store.ts'
 
 /** How long the end waits for calls under way. */
 const graceMs = 10_000
 
-export type Doors = ReturnType<typeof openDoors>
+export type Endpoints = ReturnType<typeof createEndpoints>
 
 /** MCP and HTTP, not yet at any address. `unready` says why nothing should be sent here, if so. */
-export function openDoors(
-  start: Start,
+export function createEndpoints(
+  start: StartupContext,
   { ledger }: Store,
   { identity, governance, running }: Modules,
-  { catalogue, dispatch }: Calls,
+  { catalogue, dispatch }: CallPipeline,
   unready: () => string | undefined,
 ) {
   const { config, address, version, fixture, metrics, now, log, undo } = start
@@ -79,7 +79,7 @@ export function openDoors(
     dispatch,
     ledger,
     inbox: governance.inbox,
-    snapshot: () => snapshotOf(config),
+    snapshot: () => openLedgerSnapshot(config),
     mcp,
     oldAddresses: config.server.transport === 'sse',
     metrics,

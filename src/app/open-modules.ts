@@ -1,14 +1,14 @@
 import { createHalts } from '#approvals'
 import { currentFolders } from '#base/config/index.ts'
-import { nodeName } from '#base/state.ts'
+import { readOrCreateNodeId } from '#base/state.ts'
 import { createGovernance } from '#governance'
 import type { Governance, GovernanceOptions } from '#governance'
 import { createIdentity } from '#identity'
 import { loadedModules } from './loaded-modules.ts'
 import type { ModuleContext, RunningModule } from './module.ts'
 import { guardedToolsets } from './modules.ts'
-import type { Start } from './start.ts'
-import { followOthers } from './store.ts'
+import type { StartupContext } from './start.ts'
+import { followOtherDaemons } from './store.ts'
 import type { Store } from './store.ts'
 
 export type Modules = Awaited<ReturnType<typeof openModules>>
@@ -18,7 +18,7 @@ type Calls = Pick<ModuleContext, 'call'> & Required<Pick<GovernanceOptions, 'rea
 
 /** Opens identity, halts and governance, and around governance the modules that serve tools. */
 export async function openModules(
-  start: Start,
+  start: StartupContext,
   store: Store,
   owner: string,
   { call, readCall }: Calls,
@@ -26,7 +26,7 @@ export async function openModules(
   const { config, paths, shared, address, now, log, undo } = start
   const { db, ledger } = store
   // Before the agents are read, so that an agent added in between is not missed.
-  const follow = await followOthers(start, store)
+  const follow = await followOtherDaemons(start, store)
   const identity = await createIdentity({
     db,
     config,
@@ -79,7 +79,7 @@ export async function openModules(
     onErase: ledger.onErase,
     drawKeys: { draw: ledger.derive('spot checks'), lot: ledger.derive('look-backs') },
     ...(start.draw && { draw: start.draw }),
-    node: nodeName(paths),
+    node: readOrCreateNodeId(paths),
     now,
     log: log.scope('governance'),
   })

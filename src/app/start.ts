@@ -1,6 +1,6 @@
 import type { Clock } from '#base/clock.ts'
 import type { Config } from '#base/config/index.ts'
-import { messageOf } from '#base/errors.ts'
+import { errorMessage } from '#base/errors.ts'
 import type { Log } from '#base/log.ts'
 import type { StatePaths } from '#base/state.ts'
 import type { Tool } from '#base/tool.ts'
@@ -37,17 +37,17 @@ export type AppOptions = {
 }
 
 /** What every step of the start is given. */
-export type Start = AppOptions & {
+export type StartupContext = AppOptions & {
   readonly now: Clock
   readonly metrics: Metrics
   readonly address: Address
   readonly undo: Undo
 }
 
-type Address = ReturnType<typeof createAddress>
+type Address = ReturnType<typeof createPublicUrl>
 
 /** Where people and clients find the daemon. Which port it has is known for sure once it listens. */
-export function createAddress({ port: asked, tls, public_url }: Config['server']) {
+export function createPublicUrl({ port: asked, tls, public_url }: Config['server']) {
   let port = asked
   const here = () => `${tls ? 'https' : 'http'}://localhost:${port}`
   const consoleUrl = () => public_url?.replace(/\/+$/, '') ?? here()
@@ -62,10 +62,10 @@ export function createAddress({ port: asked, tls, public_url }: Config['server']
   }
 }
 
-type Undo = ReturnType<typeof createUndo>
+type Undo = ReturnType<typeof createCleanupStack>
 
 /** What is undone, newest first, when a later step of the start fails or the system ends. */
-export function createUndo(log: Log) {
+export function createCleanupStack(log: Log) {
   const steps: (() => unknown)[] = []
   return {
     add(...more: (() => unknown)[]): void {
@@ -76,7 +76,7 @@ export function createUndo(log: Log) {
         try {
           await step()
         } catch (error) {
-          log.error('a part did not end cleanly', { error: messageOf(error) })
+          log.error('a part did not end cleanly', { error: errorMessage(error) })
         }
     },
   }

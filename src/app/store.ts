@@ -4,8 +4,8 @@ import { migrate } from '#base/db/migrate.ts'
 import type { Db } from '#base/db/port.ts'
 import { openPostgres, readPostgres } from '#base/db/postgres.ts'
 import { openSqlite, readSqlite } from '#base/db/sqlite.ts'
-import { CoworkError, messageOf } from '#base/errors.ts'
-import { collectWhenIdle } from '#base/idle.ts'
+import { CoworkError, errorMessage } from '#base/errors.ts'
+import { collectGarbageWhenIdle } from '#base/idle.ts'
 import type { Log } from '#base/log.ts'
 import {
   createCheckpointCopies,
@@ -22,13 +22,13 @@ import {
 } from '#ledger'
 import type { Ledger } from '#ledger'
 import { migrations, recordedTables, replaysOf } from './loaded-modules.ts'
-import type { Start } from './start.ts'
+import type { StartupContext } from './start.ts'
 
 export type Store = Awaited<ReturnType<typeof openStore>>
 
 /** The store with its ledger attached: neither is to be had without the other. */
 export async function openStore(
-  { config, paths, log, secrets = [], now, metrics, undo }: Start,
+  { config, paths, log, secrets = [], now, metrics, undo }: StartupContext,
   owner: string,
 ) {
   const { url, path } = config.storage
@@ -42,7 +42,7 @@ export async function openStore(
     ? await openPostgres({ url, sealer: counted, log: log.scope('store') })
     : openSqlite(path, counted, { isLasting: true })
   undo.add(() => db.close())
-  undo.add(collectWhenIdle(db.onGrowth))
+  undo.add(collectGarbageWhenIdle(db.onAppend))
   const { applied, backup } = await migrate(db, migrations, now())
   if (backup) log.info('the store was upgraded', { applied, backup })
   const { checkpoint_copies: copies } = config.ledger
@@ -91,7 +91,7 @@ const retryAfter = 500
  * What another daemon of the same database changes from now on: agents it adds, policies it saves. A database that
  * goes away is said once, and followed again when it is back.
  */
-export async function followOthers({ log, undo }: Start, { db, ledger }: Store) {
+export async function followOtherDaemons({ log, undo }: StartupContext, { db, ledger }: Store) {
   const from = await ledger.size()
   return (noun: string, refresh: () => Promise<void>): void => {
     if (db.dialect !== 'postgres') return
@@ -119,7 +119,7 @@ export async function followOthers({ log, undo }: Start, { db, ledger }: Store) 
           if (!isBroken)
             log.error('what other daemons change cannot be followed', {
               noun,
-              error: messageOf(error),
+              error: errorMessage(error),
             })
           isBroken = true
           await sleep(retryAfter, undefined, { signal }).catch(() => undefined)
@@ -131,7 +131,7 @@ export async function followOthers({ log, undo }: Start, { db, ledger }: Store) 
 }
 
 /** The ledger as it stands now, with the copies of its checkpoints, for checking it while it is written. */
-export async function snapshotOf({ storage: { url, path }, ledger }: Config) {
+export async function openLedgerSnapshot({ storage: { url, path }, ledger }: Config) {
   // Before the store: a copy that is read later may be ahead of what we see of the store.
   const outside = readCheckpointCopies(ledger.checkpoint_copies)
   const db = url ? await readPostgres(url) : readSqlite(path)

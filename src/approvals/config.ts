@@ -1,5 +1,13 @@
 import * as z from 'zod'
-import { duration, httpUrl, name, port, secret, text, timeOfDay } from '#base/config/kinds.ts'
+import {
+  duration,
+  httpUrl,
+  trimmedName,
+  port,
+  secretText,
+  nonEmptyString,
+  timeOfDay,
+} from '#base/config/kinds.ts'
 import { approvalKinds } from './wire.ts'
 
 const minute = 60_000
@@ -40,7 +48,7 @@ const approvals = z
   .prefault({})
   .describe('Questions that wait for a person. Nothing is ever approved by time passing.')
 
-const channelBase = { id: name.describe('Name of the channel, used by rules.') }
+const channelBase = { id: trimmedName.describe('Name of the channel, used by rules.') }
 
 const sentBase = {
   ...channelBase,
@@ -53,7 +61,7 @@ const sentBase = {
 }
 
 /** As it goes between < and >. */
-const mailAddress = text('a mail address', /^[!-;=?-~]+@[!-;=?-~]+$/)
+const mailAddress = nonEmptyString('a mail address', /^[!-;=?-~]+@[!-;=?-~]+$/)
 
 const channel = z.discriminatedUnion('type', [
   z.strictObject({
@@ -64,17 +72,17 @@ const channel = z.discriminatedUnion('type', [
     ...sentBase,
     type: z.literal('webhook').describe('Signed POST (Standard Webhooks).'),
     url: httpUrl.describe('Where to post.'),
-    secret: secret.describe('Signing secret, as whsec_ and base64.'),
+    secret: secretText.describe('Signing secret, as whsec_ and base64.'),
   }),
   z.strictObject({
     ...sentBase,
     type: z.literal('slack').describe('Slack incoming webhook; carries a link only.'),
-    url: secret.describe('Address of the incoming webhook.'),
+    url: secretText.describe('Address of the incoming webhook.'),
   }),
   z.strictObject({
     ...sentBase,
     type: z.literal('telegram').describe('Telegram bot; its buttons decide low risk only.'),
-    token: secret.describe('Token of the bot.'),
+    token: secretText.describe('Token of the bot.'),
     api: httpUrl
       .default('https://api.telegram.org')
       .describe('Server of the Bot API. Default https://api.telegram.org.'),
@@ -82,10 +90,10 @@ const channel = z.discriminatedUnion('type', [
   z.strictObject({
     ...sentBase,
     type: z.literal('email').describe('Mail over SMTP; carries a link only.'),
-    host: text('a host name', /^[\w.:-]+$/).describe('SMTP server.'),
+    host: nonEmptyString('a host name', /^[\w.:-]+$/).describe('SMTP server.'),
     port: port.default(587).describe('SMTP port. Default 587.'),
-    user: name.optional().describe('SMTP user.'),
-    password: secret.optional().describe('SMTP password.'),
+    user: trimmedName.optional().describe('SMTP user.'),
+    password: secretText.optional().describe('SMTP password.'),
     from: mailAddress.describe('Sender.'),
     to: z.array(mailAddress).min(1).describe('Receivers.'),
   }),
@@ -93,8 +101,8 @@ const channel = z.discriminatedUnion('type', [
     ...sentBase,
     type: z.literal('ntfy').describe('ntfy topic; carries a link only.'),
     server: httpUrl.default('https://ntfy.sh').describe('Server. Default https://ntfy.sh.'),
-    topic: secret.describe('Topic; whoever knows it can read along.'),
-    token: secret.optional().describe('Access token.'),
+    topic: secretText.describe('Topic; whoever knows it can read along.'),
+    token: secretText.optional().describe('Access token.'),
   }),
 ])
 
@@ -112,14 +120,14 @@ export const notify = z
             .array(z.enum(['low', 'normal', 'high']))
             .optional()
             .describe('Risk classes the rule is about. Default: all.'),
-          channels: z.array(name).min(1).describe('Channels told at once, by id.'),
+          channels: z.array(trimmedName).min(1).describe('Channels told at once, by id.'),
           escalate_after: duration
             .optional()
             .describe(
               'Time without a decision after which `escalate_to` is told too. Default: never.',
             ),
           escalate_to: z
-            .array(name)
+            .array(trimmedName)
             .default([])
             .describe('Channels told when nobody decided in time, by id.'),
         }),

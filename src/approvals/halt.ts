@@ -1,11 +1,11 @@
 import type { Caller } from '#base/caller.ts'
-import { actorOf } from '#base/caller.ts'
+import { toActor } from '#base/caller.ts'
 import type { Clock } from '#base/clock.ts'
-import { rfc3339 } from '#base/clock.ts'
+import { formatRfc3339 } from '#base/clock.ts'
 import type { Db, Tx } from '#base/db/port.ts'
 import { builder, query } from '#base/db/statement.ts'
 import { CoworkError } from '#base/errors.ts'
-import type { Call, Touch } from '#base/tool.ts'
+import type { Call, CallTarget } from '#base/tool.ts'
 
 type HaltRow = { scope: string; reason: string; by: string; at: number }
 export type Halt = { scope: string; reason: string; by: string; at: string }
@@ -14,7 +14,7 @@ export type Halt = { scope: string; reason: string; by: string; at: string }
  * `all`, one agent, one domain or one server. Names as agents and domains may have them: with spaces, though not
  * at the ends, and 128 characters long, of which each may take two units.
  */
-export const haltScope = /^(all|(agent|domain|server):[^\s\0](([^\s\0]| ){0,254}[^\s\0])?)$/
+export const haltScopePattern = /^(all|(agent|domain|server):[^\s\0](([^\s\0]| ){0,254}[^\s\0])?)$/
 
 export type Halts = ReturnType<typeof createHalts>
 
@@ -32,7 +32,7 @@ export function createHalts(db: Db, now: Clock) {
   /** Counts what this daemon changes; what was read before the last commit of it is not kept. */
   let changed = 0
   let committed = 0
-  db.onGrowth(() => {
+  db.onAppend(() => {
     if (committed !== changed) known = undefined
     committed = changed
   })
@@ -61,7 +61,7 @@ export function createHalts(db: Db, now: Clock) {
     revision: () => changed,
 
     async list(): Promise<Halt[]> {
-      return (await db.all(all)).map((row) => ({ ...row, at: rfc3339(row.at) }))
+      return (await db.all(all)).map((row) => ({ ...row, at: formatRfc3339(row.at) }))
     },
 
     async snapshot(): Promise<(agent: string, domain: string) => boolean> {
@@ -73,12 +73,12 @@ export function createHalts(db: Db, now: Clock) {
      * The halt that covers this call, if any. People are never halted: somebody must resume. Inside a transaction it
      * sees what was written earlier in the same one.
      */
-    async covering(caller: Caller, touch: Touch, tx?: Tx): Promise<Halt | undefined> {
+    async covering(caller: Caller, touch: CallTarget, tx?: Tx): Promise<Halt | undefined> {
       if (caller.kind !== 'agent') return undefined
       const rows = await (tx ? tx.all(all) : inForce())
       if (rows.length === 0) return undefined
       const row = covers(rows, caller.id, touch.domain)
-      return row && { ...row, at: rfc3339(row.at) }
+      return row && { ...row, at: formatRfc3339(row.at) }
     },
 
     async set(tx: Tx, { id, caller }: Call, scope: string, reason: string): Promise<Halt> {
@@ -89,12 +89,12 @@ export function createHalts(db: Db, now: Clock) {
       await tx.run(query(written.onConflict((c) => c.column('scope').doUpdateSet(row))))
       tx.append({
         type: 'halt.set',
-        actor: actorOf(caller),
+        actor: toActor(caller),
         subject: scope,
         ids: { call: id },
         data: { reason },
       })
-      return { scope, ...row, at: rfc3339(at) }
+      return { scope, ...row, at: formatRfc3339(at) }
     },
 
     async lift(tx: Tx, { id, caller }: Call, scope: string): Promise<void> {
@@ -105,7 +105,7 @@ export function createHalts(db: Db, now: Clock) {
         })
       tx.append({
         type: 'halt.lifted',
-        actor: actorOf(caller),
+        actor: toActor(caller),
         subject: scope,
         ids: { call: id },
       })

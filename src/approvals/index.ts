@@ -5,7 +5,7 @@ export type {
   AnswerFields,
   ApprovalKind,
   ApprovalKinds,
-  Deciding,
+  DecisionContext as Deciding,
   KindDeclaration,
 } from './kinds.ts'
 export { approvalMigrations } from './migrations.ts'
@@ -15,11 +15,31 @@ export { startNotify } from './notify/service.ts'
 export { notifyTools } from './notify/tools.ts'
 export type { ProtectionDeps } from './protection.ts'
 export { stale } from './model.ts'
-export type { Approval, Decision, Mode, Opening, Risk, Status, Why } from './model.ts'
-export { askedBy, channelOf, digestOf, isSeenBy, notYours, oneLine } from './rules.ts'
+export type {
+  Approval,
+  Decision,
+  Mode,
+  NewApproval as Opening,
+  Risk,
+  Status,
+  ApprovalReason as Why,
+} from './model.ts'
+export {
+  requesterFilter as askedBy,
+  detectChannel as channelOf,
+  computeDigest as digestOf,
+  isSeenBy,
+  approvalNotFoundError as notYours,
+  toSingleLine as oneLine,
+} from './rules.ts'
 export { spotCheck, toFingerprint } from './rules.ts'
 export { createApprovals } from './service.ts'
-export type { Approvals, Binding, Outcome, Passage } from './service.ts'
+export type {
+  Approvals,
+  Binding,
+  DecisionOutcome as Outcome,
+  ClaimResult as Passage,
+} from './service.ts'
 export type { ApprovalBrief } from './store.ts'
 export { checkHaltScope, haltTools } from './tools.ts'
 export { risks } from './wire.ts'

@@ -3,10 +3,10 @@ import type { Caller } from '#base/caller.ts'
 import type { Reader, Tx } from '#base/db/port.ts'
 import type { Approval, Decision, Risk } from './model.ts'
 
-export type Told = Readonly<Record<string, unknown>>
+export type DecisionDetails = Readonly<Record<string, unknown>>
 
 /** What is approved instead of what was asked, what that is about, and how risky where that is judged anew. */
-export type Edited = {
+export type EditedChange = {
   readonly change: unknown
   readonly target: string
   readonly risk?: Risk
@@ -49,24 +49,33 @@ export type ApprovalKind = KindDeclaration & {
    * what was approved is used. A kind without this keeps only the copy that is shown.
    */
   readonly keepsArguments?: 'until decided' | 'until used'
-  readonly opened?: string
-  readonly decided?: string
+  readonly openedEntryType?: string
+  readonly decidedEntryType?: string
   /** Refuses a decision that lacks something, before anything is written. Returns details for its entry. */
-  check?(approval: Approval, decision: Decision, reader: Reader): Promise<Told | void> | Told | void
+  check?(
+    approval: Approval,
+    decision: Decision,
+    reader: Reader,
+  ): Promise<DecisionDetails | void> | DecisionDetails | void
   /**
    * Reads the edit of a person (B3) and refuses one that may not be approved. Gets the approval
    * and the edit with real arguments. All other functions of a kind get the copy that is shown.
    */
-  edited?(approval: Approval, change: unknown, reader: Reader): Promise<Edited> | Edited
+  edited?(approval: Approval, change: unknown, reader: Reader): Promise<EditedChange> | EditedChange
   /** What a person says where the question is not yes or no (H2). It is no edit of what was asked. */
   answer?(decision: Decision, approval: Approval): unknown
-  onDecided(tx: Tx, approval: Approval, decision: Decision, call: Deciding): Promise<Told | void>
+  onDecided(
+    tx: Tx,
+    approval: Approval,
+    decision: Decision,
+    call: DecisionContext,
+  ): Promise<DecisionDetails | void>
   /** Nobody decided in time, or the agent took it back. */
-  onDropped?(tx: Tx, approval: Approval): Promise<void>
+  onClosedUndecided?(tx: Tx, approval: Approval): Promise<void>
 }
 
 /** The call that decides; a held decision is made later, by the system. */
-export type Deciding = { readonly id?: string; readonly caller?: Caller }
+export type DecisionContext = { readonly id?: string; readonly caller?: Caller }
 
 export type AnswerFields = ReadonlyMap<string, AnswerField & { readonly kind: string }>
 

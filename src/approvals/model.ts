@@ -4,7 +4,7 @@ import type { Mode, Risk, Status } from './wire.ts'
 export type { Mode, Risk, Status }
 
 /** Why a person is asked (A8): the rule, the policy, and trust against its threshold. */
-export type Why = {
+export type ApprovalReason = {
   /** One sentence: “You are asked because …” */
   readonly text: string
   readonly rules: readonly {
@@ -23,14 +23,14 @@ export type Why = {
 }
 
 /** What a kind keeps with its approval: shown to people, and needed to carry it out. */
-export type Content = {
+export type ApprovalContent = {
   /** The proposed change, the arguments of a call, the act under review */
   readonly change: unknown
   readonly reasoning?: string
   readonly field?: string
-  readonly why: Why
+  readonly why: ApprovalReason
   readonly client?: Client
-  readonly more?: Readonly<Record<string, unknown>>
+  readonly extra?: Readonly<Record<string, unknown>>
   /** It was erased (L8): `change` is null, and only what its entries say is left. */
   readonly erased?: true
 }
@@ -52,7 +52,7 @@ export type Approval = {
   readonly policyVersion: string
   readonly trustLevel: number | null
   readonly confidence: number | null
-  readonly content: Content
+  readonly content: ApprovalContent
   /** What was really approved, where a person changed it (B3). */
   readonly approved?: unknown
   /** What a person answered, where the question is not yes or no (H2). */
@@ -60,14 +60,14 @@ export type Approval = {
   /** Equal ones share it, so that people can treat them as one. */
   readonly group: string
   /** Different people who must approve (A4). */
-  readonly needed: number
+  readonly requiredApprovals: number
   readonly createdAt: number
   readonly expiresAt: number | null
   readonly decidedAt: number | null
   readonly decidedBy: string | null
   readonly channel: string | null
   readonly reason: string | null
-  readonly held?: Held
+  readonly held?: DeferredDecision
   readonly token?: { readonly value: string; readonly expiresAt: number }
   /** The answer of the call, kept for a day (A2); encrypted until `get` opens it. */
   readonly result?: unknown
@@ -103,14 +103,14 @@ export type Decision = {
 }
 
 /** A decision that can still be undone (C2): it is made when its time has come. */
-export type Held = {
+export type DeferredDecision = {
   readonly until: number
   readonly decision: Decision
   /** The edit of the decision, encrypted as the arguments are. */
   readonly sealedChange?: string
 }
 
-export type Opening = Pick<
+export type NewApproval = Pick<
   Approval,
   | 'kind'
   | 'domain'
@@ -135,6 +135,6 @@ export type Opening = Pick<
   readonly auto?: true
   /** To open it is all that the call does: its entry is that of the call (0014). */
   readonly isCall?: true
-  readonly told?: Readonly<Record<string, unknown>>
+  readonly details?: Readonly<Record<string, unknown>>
   readonly fingerprint?: string | undefined
 }

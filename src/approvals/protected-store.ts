@@ -1,6 +1,6 @@
 import type { Dialect, Tx } from '#base/db/port.ts'
 import { builder, query } from '#base/db/statement.ts'
-import type { Content } from './model.ts'
+import type { ApprovalContent } from './model.ts'
 import { toApproval } from './store.ts'
 import type { ApprovalRow } from './store.ts'
 
@@ -42,7 +42,7 @@ export function createProtectedStore(dialect: Dialect) {
     convert(tx: Tx, { id, ...columns }: Converted) {
       return tx.run(query(update.set({ ...columns, in_clear: null }).where('id', '=', id)))
     },
-    erase(tx: Tx, id: string, shown: { content: Content; summary: string }, at: number) {
+    erase(tx: Tx, id: string, shown: { content: ApprovalContent; summary: string }, at: number) {
       const erased = update.set({
         content: JSON.stringify(shown.content),
         summary: shown.summary,

@@ -3,7 +3,7 @@ import { createCipher } from '#base/cipher.ts'
 import { CoworkError } from '#base/errors.ts'
 import { canonicalJson, sha256Hex } from '#base/hash.ts'
 import type { Redact } from '#ledger'
-import type { Approval, Content, Opening } from './model.ts'
+import type { Approval, ApprovalContent, NewApproval } from './model.ts'
 
 export type ProtectionDeps = {
   readonly redact: Redact
@@ -33,7 +33,7 @@ export function createProtection({ redact, key }: ProtectionDeps) {
   const show = (value: unknown) => redact.upTo(value, maxShownLength)
 
   /** `more` belongs to the module that opened the approval; paths in it have to stay as they are. */
-  function showContent(content: Content): Content {
+  function showContent(content: ApprovalContent): ApprovalContent {
     const { change, reasoning, field, why } = content
     return {
       ...content,
@@ -70,7 +70,7 @@ export function createProtection({ redact, key }: ProtectionDeps) {
       target,
       summary,
       content,
-    }: Shown & Pick<Opening, 'kind'>): Shown => ({
+    }: Shown & Pick<NewApproval, 'kind'>): Shown => ({
       action: isAgentsWord(kind) ? redact(action) : action,
       target: redact(target),
       summary: redact(summary),

@@ -3,12 +3,12 @@ import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Caller } from '#base/caller.ts'
 import { canonicalJson } from '#base/hash.ts'
-import { channelOf, digestOf, oneLine } from './rules.ts'
-import type { Act } from './rules.ts'
+import { detectChannel, computeDigest, toSingleLine } from './rules.ts'
+import type { ApprovedAction } from './rules.ts'
 
 const json = fc.jsonValue({ stringUnit: 'grapheme' })
 const name = fc.string({ unit: 'grapheme', maxLength: 20 })
-const act: fc.Arbitrary<Act> = fc.record({
+const act: fc.Arbitrary<ApprovedAction> = fc.record({
   agent: name,
   action: name,
   target: name,
@@ -31,7 +31,9 @@ describe('the digest', () => {
   test('A1 the same act has the same digest, in whatever order its names stand', () => {
     fc.assert(
       fc.property(act, (given) => {
-        expect(digestOf({ ...given, content: turned(given.content) })).toBe(digestOf(given))
+        expect(computeDigest({ ...given, content: turned(given.content) })).toBe(
+          computeDigest(given),
+        )
       }),
     )
   })
@@ -42,7 +44,7 @@ describe('the digest', () => {
       fc.assert(
         fc.property(act, part === 'content' ? json : name, (given, other) => {
           fc.pre(canonicalJson(given[part]) !== canonicalJson(other))
-          expect(digestOf({ ...given, [part]: other })).not.toBe(digestOf(given))
+          expect(computeDigest({ ...given, [part]: other })).not.toBe(computeDigest(given))
         }),
       )
     },
@@ -52,20 +54,20 @@ describe('the digest', () => {
     const given = { agent: 'sales', action: 'move', target: 'a', content: { b: 1, a: [true] } }
     const canonical =
       '{"action":"move","agent":"sales","content":{"a":[true],"b":1},"schema":null,"target":"a"}'
-    expect(digestOf(given)).toBe(createHash('sha256').update(canonical).digest('hex'))
-    expect(digestOf({ ...given, schema: '' })).not.toBe(digestOf(given))
+    expect(computeDigest(given)).toBe(createHash('sha256').update(canonical).digest('hex'))
+    expect(computeDigest({ ...given, schema: '' })).not.toBe(computeDigest(given))
   })
 
   test('A11 what has no canonical form cannot be approved', () => {
     const half = { agent: 'a', action: 'b', target: 'c', content: { text: '\ud83d' } }
-    expect(() => digestOf(half)).toThrow(expect.objectContaining({ code: 'invalid_input' }))
+    expect(() => computeDigest(half)).toThrow(expect.objectContaining({ code: 'invalid_input' }))
   })
 })
 
 test('P1 a summary is one short line that every store can keep', () => {
   fc.assert(
     fc.property(fc.string({ maxLength: 400 }), (text) => {
-      const line = oneLine(text)
+      const line = toSingleLine(text)
       expect(line.length).toBeLessThanOrEqual(200)
       expect(line.isWellFormed()).toBe(true)
       expect(line).not.toMatch(/[\0\n\r\t]/)
@@ -73,7 +75,7 @@ test('P1 a summary is one short line that every store can keep', () => {
   )
   // A cut through a character, or half of one to begin with.
   for (const text of [`${'x'.repeat(198)}😀 and more`, 'half \ud83d'])
-    expect(oneLine(text).isWellFormed()).toBe(true)
+    expect(toSingleLine(text).isWellFormed()).toBe(true)
 })
 
 test.each([
@@ -93,6 +95,6 @@ test.each([
       client: { name, version: '', transport: 'http' },
       ...seen,
     }
-    expect(channelOf(caller)).toBe(channel)
+    expect(detectChannel(caller)).toBe(channel)
   }
 })

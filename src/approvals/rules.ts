@@ -1,13 +1,13 @@
-import { isOwn } from '#base/caller.ts'
+import { isOwnRecord } from '#base/caller.ts'
 import type { Caller } from '#base/caller.ts'
-import { CoworkError, messageOf } from '#base/errors.ts'
+import { CoworkError, errorMessage } from '#base/errors.ts'
 import { canonicalJson, sha256Hex } from '#base/hash.ts'
-import type { Approval, Decision, Held, Opening } from './model.ts'
-import type { Actor, Draft, EntryIds } from '#base/entry.ts'
-import type { Deciding, Told } from './kinds.ts'
+import type { Approval, Decision, DeferredDecision, NewApproval } from './model.ts'
+import type { Actor, EntryDraft, EntryIds } from '#base/entry.ts'
+import type { DecisionContext, DecisionDetails } from './kinds.ts'
 
 /** What an approval is bound to (A1). Whatever differs in it, was not approved. */
-export type Act = {
+export type ApprovedAction = {
   readonly agent: string
   readonly action: string
   readonly target: string
@@ -17,11 +17,11 @@ export type Act = {
   readonly schema?: string
 }
 
-export function digestOf({ agent, action, target, content, schema }: Act): string {
+export function computeDigest({ agent, action, target, content, schema }: ApprovedAction): string {
   try {
     return sha256Hex(canonicalJson({ agent, action, target, content, schema: schema ?? null }))
   } catch (cause) {
-    throw new CoworkError('invalid_input', `This has no digest: ${messageOf(cause)}.`, {
+    throw new CoworkError('invalid_input', `This has no digest: ${errorMessage(cause)}.`, {
       hint: 'Send plain JSON without halves of characters (lone surrogates).',
       cause,
     })
@@ -29,7 +29,7 @@ export function digestOf({ agent, action, target, content, schema }: Act): strin
 }
 
 /** Equal ones differ in target and values, not in who asks for what. */
-export function groupOf(requester: string, opening: Opening): string {
+export function groupKey(requester: string, opening: NewApproval): string {
   const { kind, domain, action, content } = opening
   const { change } = content
   const names = typeof change === 'object' && change !== null ? Object.keys(change) : []
@@ -48,11 +48,11 @@ export function checkDecision(
   { by, verdict, at, change }: Decision,
   now: number,
 ): asserts approval is Approval {
-  if (!approval) throw alreadyDecided(undefined)
+  if (!approval) throw alreadyDecidedError(undefined)
   if (isExpired(approval, now)) throw expired(approval)
-  if (approval.status !== 'pending') throw alreadyDecided(approval)
+  if (approval.status !== 'pending') throw alreadyDecidedError(approval)
   // The first decision wins, also while it is held; only its own release makes it.
-  if (approval.held && at === undefined) throw heldAlready(approval.held)
+  if (approval.held && at === undefined) throw decisionDeferredError(approval.held)
   // People ask for nothing here: whoever has the name of the agent that asks is somebody else.
   if (by.kind !== 'human')
     throw new CoworkError(
@@ -61,19 +61,19 @@ export function checkDecision(
       { hint: 'A person decides it, in the console or with `cowork inbox`.' },
     )
   // Whoever changes it asks the others about something else.
-  if (verdict === 'approve' && change !== undefined && approval.needed > 1)
+  if (verdict === 'approve' && change !== undefined && approval.requiredApprovals > 1)
     throw new CoworkError('quorum_edit', 'What several people must approve cannot be edited.', {
       hint: 'Reject it with what should be different.',
     })
   if (verdict === 'approve' && votes.includes(by.id))
     throw new CoworkError(
       'quorum_same_person',
-      `${by.id} has approved this already; ${approval.needed} different people must.`,
+      `${by.id} has approved this already; ${approval.requiredApprovals} different people must.`,
       { hint: 'Another person approves it in the console.' },
     )
 }
 
-export function alreadyDecided(approval: Approval | undefined): CoworkError {
+export function alreadyDecidedError(approval: Approval | undefined): CoworkError {
   const { status, decidedBy, decidedAt } = approval ?? {}
   return new CoworkError(
     'already_decided',
@@ -91,12 +91,12 @@ export function alreadyDecided(approval: Approval | undefined): CoworkError {
   )
 }
 
-export const notYours = (id: string) =>
+export const approvalNotFoundError = (id: string) =>
   new CoworkError('not_found', `There is no approval ${JSON.stringify(id.slice(0, 100))}.`, {
     hint: 'Give the id that cowork answered, and ask for your own requests only.',
   })
 
-export const heldAlready = ({ decision, until }: Held): CoworkError =>
+export const decisionDeferredError = ({ decision, until }: DeferredDecision): CoworkError =>
   new CoworkError(
     'already_decided',
     `${decision.by.id} decided this a moment ago; it is released at ${new Date(until).toISOString()}.`,
@@ -118,14 +118,14 @@ const expired = (approval: Approval): CoworkError =>
   )
 
 /** Where the decision was made. A header proves nothing: whoever holds the token writes any name into it. */
-export const channelOf = ({ verified, channel = 'api' }: Caller): string =>
+export const detectChannel = ({ verified, channel = 'api' }: Caller): string =>
   verified ? channel : 'mcp'
 
 /** A check of what an agent did alone: no agent sees one, or it would know what is looked at (T14). */
 export const spotCheck = 'spot_check'
 
 /** Which ones this caller may look at: an agent what it asked for, people those of any agent (L10). */
-export const askedBy = (caller: Caller, agent?: string) =>
+export const requesterFilter = (caller: Caller, agent?: string) =>
   caller.kind === 'agent'
     ? { requester: caller.id, since: caller.since, exceptKind: spotCheck }
     : { requester: agent, since: undefined }
@@ -133,12 +133,13 @@ export const askedBy = (caller: Caller, agent?: string) =>
 export const isSeenBy = (
   caller: Caller,
   { kind, requester, createdAt }: Pick<Approval, 'kind' | 'requester' | 'createdAt'>,
-): boolean => caller.kind !== 'agent' || (kind !== spotCheck && isOwn(caller, requester, createdAt))
+): boolean =>
+  caller.kind !== 'agent' || (kind !== spotCheck && isOwnRecord(caller, requester, createdAt))
 
 /** Longest text of a summary: one line of a list. */
 const longestSummary = 200
 
-export function oneLine(text: string): string {
+export function toSingleLine(text: string): string {
   // PostgreSQL has no room for NUL nor for half a character, which a cut can leave too.
   const line = text
     .replaceAll(/\s{2,}|[^\S ]/g, ' ')
@@ -179,26 +180,26 @@ export function isSameState(
   )
 }
 
-export const idsOf = ({ id, kind }: Pick<Approval, 'id' | 'kind'>): EntryIds => ({
+export const toEntryIds = ({ id, kind }: Pick<Approval, 'id' | 'kind'>): EntryIds => ({
   approval: id,
   ...(kind === 'proposal' && { proposal: id }),
   ...(kind === 'handoff' && { handoff: id }),
 })
 
-export function entryOf(
+export function buildApprovalEntry(
   type: string,
   approval: Approval,
   actor: Actor,
-  call: Deciding,
-  data: Told = {},
-): Draft {
+  call: DecisionContext,
+  data: DecisionDetails = {},
+): EntryDraft {
   const { kind, requester, action, domain, target } = approval
   return {
     type,
     actor,
     domain,
     subject: target,
-    ids: { ...idsOf(approval), ...(call.caller && call.id && { call: call.id }) },
+    ids: { ...toEntryIds(approval), ...(call.caller && call.id && { call: call.id }) },
     outcome: type.slice(type.indexOf('.') + 1),
     data: { kind, requester, action, ...data },
   }

@@ -1,4 +1,4 @@
-import { actorOf, isOwn } from '#base/caller.ts'
+import { toActor, isOwnRecord } from '#base/caller.ts'
 import type { Caller } from '#base/caller.ts'
 import type { Clock } from '#base/clock.ts'
 import type { Db, Reader, Tx } from '#base/db/port.ts'
@@ -11,29 +11,29 @@ import type { Identity } from '#identity'
 import type { Ledger } from '#ledger'
 import { convertApprovals } from './convert.ts'
 import {
-  entryOf,
-  idsOf,
+  buildApprovalEntry,
+  toEntryIds,
   isSameState,
-  alreadyDecided,
+  alreadyDecidedError,
   checkDecision,
-  digestOf,
-  groupOf,
+  computeDigest,
+  groupKey,
   isExpired,
-  notYours,
+  approvalNotFoundError,
 } from './rules.ts'
-import type { ApprovalKinds, Deciding, Edited, Told } from './kinds.ts'
+import type { ApprovalKinds, DecisionContext, EditedChange, DecisionDetails } from './kinds.ts'
 import { stale } from './model.ts'
-import type { Approval, Decision, Opening, Risk } from './model.ts'
+import type { Approval, Decision, NewApproval, Risk } from './model.ts'
 import { createProtectedStore } from './protected-store.ts'
 import { createProtection } from './protection.ts'
 import type { Act, ProtectionDeps } from './protection.ts'
 import { restoreEdit } from './restore.ts'
 import { createRunning } from './running.ts'
 import { createApprovalStore } from './store.ts'
-import type { Wanted } from './store.ts'
+import type { ApprovalQuery } from './store.ts'
 import { startSweeper } from './sweeper.ts'
-import { createWaits } from './waits.ts'
-import { createWithdrawing } from './withdrawing.ts'
+import { createDecisionWaiters } from './waits.ts'
+import { createWithdrawal } from './withdrawing.ts'
 
 export type ApprovalSettings = {
   readonly tokenTtlMs: number
@@ -57,17 +57,17 @@ export type ApprovalsDeps = {
 }
 
 /** What became of a decision: made, waiting for another person, or held so that it can be undone. */
-export type Outcome = {
+export type DecisionOutcome = {
   readonly status: 'approved' | 'rejected' | 'voted' | 'held'
   readonly approval: Approval
-  readonly told: Told
+  readonly told: DecisionDetails
   readonly until?: number
 }
 
 type Asker = Pick<Caller, 'id' | 'since' | 'client'> & { readonly session?: string | null }
 
 /** A call that needs an approval: it may run, or why it does not run now. */
-export type Passage =
+export type ClaimResult =
   | { readonly as: 'claimed'; readonly approval: Approval }
   /** A person has not decided. `isNew` where a person was not asked before; `stale` is what was approved before. */
   | {
@@ -108,13 +108,13 @@ export function createApprovals(deps: ApprovalsDeps) {
   const store = { ...createApprovalStore(db.dialect), ...createProtectedStore(db.dialect) }
   const protection = createProtection(deps.protection)
   const { show, shownOf, sealAct, actOf } = protection
-  const { drop, cancel, eraseCopies, ...withdrawing } = createWithdrawing({
+  const { drop, cancel, eraseCopies, ...withdrawing } = createWithdrawal({
     store,
     kinds,
     isLive,
     now,
   })
-  const waits = createWaits(db, log)
+  const waits = createDecisionWaiters(db, log)
   const unclaimable = () => now() - settings.callTtlMs
   const running = createRunning({ db, store, endLost, now, log })
   const sweeper = startSweeper({
@@ -129,17 +129,22 @@ export function createApprovals(deps: ApprovalsDeps) {
   })
   const stopErasing = deps.onErase(eraseCopies)
 
-  async function open(tx: Tx, caller: Caller, callId: string, opening: Opening): Promise<Approval> {
+  async function open(
+    tx: Tx,
+    caller: Caller,
+    callId: string,
+    opening: NewApproval,
+  ): Promise<Approval> {
     const { kind, auto, content, confidence, action, mode, risk, digest } = opening
-    const { opened = 'approval.requested', content: schema } = kinds.get(kind)
-    schema?.parse(content.more)
+    const { openedEntryType: opened = 'approval.requested', content: schema } = kinds.get(kind)
+    schema?.parse(content.extra)
     const approval = await insert(tx, caller, opening)
     tx.append({
       type: opened,
-      actor: actorOf(caller),
+      actor: toActor(caller),
       domain: opening.domain,
       subject: opening.target,
-      ids: { ...idsOf(approval), call: callId },
+      ids: { ...toEntryIds(approval), call: callId },
       outcome: mode,
       data: {
         kind,
@@ -152,14 +157,14 @@ export function createApprovals(deps: ApprovalsDeps) {
         policy_id: content.why.policy_id,
         ...(confidence !== null && { confidence }),
         ...(auto && { auto }),
-        ...opening.told,
+        ...opening.details,
       },
       ...(opening.isCall && { isCall: true }),
     })
     return approval
   }
 
-  async function insert(tx: Tx, asker: Asker, opening: Opening): Promise<Approval> {
+  async function insert(tx: Tx, asker: Asker, opening: NewApproval): Promise<Approval> {
     const at = now()
     const { kind, key, auto, content } = opening
     const { ttlMs, keepsArguments } = kinds.get(kind)
@@ -186,8 +191,8 @@ export function createApprovals(deps: ApprovalsDeps) {
       policyVersion: opening.policyVersion,
       trustLevel: opening.trustLevel,
       confidence,
-      group: opening.group ?? groupOf(asker.id, opening),
-      needed: opening.needed ?? 1,
+      group: opening.group ?? groupKey(asker.id, opening),
+      requiredApprovals: opening.needed ?? 1,
       // Whoever asks was there before, also where the clock of the daemon that added it is ahead of this one (I4).
       createdAt: Math.max(at, asker.since ?? 0),
       expiresAt: auto || ttlMs === undefined ? null : at + ttlMs,
@@ -216,7 +221,7 @@ export function createApprovals(deps: ApprovalsDeps) {
     reader: Reader,
     approval: Approval,
     { verdict, change }: Pick<Decision, 'verdict' | 'change'>,
-  ): Promise<Edited | undefined> {
+  ): Promise<EditedChange | undefined> {
     if (verdict === 'reject' || change === undefined) return undefined
     const kind = kinds.get(approval.kind)
     const act = kind.keepsArguments ? actOf(approval) : undefined
@@ -235,7 +240,7 @@ export function createApprovals(deps: ApprovalsDeps) {
   }
 
   /** The part of the arguments that an approved request still needs; after an edit, the edit runs. */
-  function sealedAfter(approval: Approval, digest: string, edited: Edited | undefined) {
+  function sealedAfter(approval: Approval, digest: string, edited: EditedChange | undefined) {
     const { keepsArguments } = kinds.get(approval.kind)
     if (!keepsArguments) return null
     if (!edited) return keepsArguments === 'until used' ? (approval.sealed ?? null) : null
@@ -248,23 +253,27 @@ export function createApprovals(deps: ApprovalsDeps) {
     tx: Tx,
     id: string,
     decision: Decision,
-    call: Deciding = {},
-  ): Promise<Outcome> {
+    call: DecisionContext = {},
+  ): Promise<DecisionOutcome> {
     const at = now()
     const approval = await store.lock(tx, id)
-    const votes = approval && approval.needed > 1 ? await votesOn(tx, id) : []
+    const votes = approval && approval.requiredApprovals > 1 ? await votesOn(tx, id) : []
     checkDecision(approval, votes, decision, at)
     const kind = kinds.get(approval.kind)
     const checked = (await kind.check?.(approval, decision, tx)) ?? {}
     checkArguments(approval, decision)
     const edited = await editOf(tx, approval, decision)
     const batch = decision.batch !== undefined && { batch: decision.batch }
-    if (decision.verdict === 'approve' && votes.length + 1 < approval.needed) {
+    if (decision.verdict === 'approve' && votes.length + 1 < approval.requiredApprovals) {
       await store.vote(tx, id, decision.by.id, at)
       if (approval.held) await store.unhold(tx, id)
-      const told = { votes: votes.length + 1, needed: approval.needed }
+      const told = { votes: votes.length + 1, needed: approval.requiredApprovals }
       tx.append(
-        entryOf('approval.voted', approval, decision.by, call, { ...told, ...batch, ...checked }),
+        buildApprovalEntry('approval.voted', approval, decision.by, call, {
+          ...told,
+          ...batch,
+          ...checked,
+        }),
       )
       return { status: 'voted', approval, told }
     }
@@ -312,8 +321,8 @@ export function createApprovals(deps: ApprovalsDeps) {
     }
     const told = (await kind.onDecided(tx, decided, decision, call)) ?? {}
     tx.append(
-      entryOf(
-        (status === 'approved' && kind.decided) || `approval.${status}`,
+      buildApprovalEntry(
+        (status === 'approved' && kind.decidedEntryType) || `approval.${status}`,
         decided,
         decision.by,
         call,
@@ -335,10 +344,15 @@ export function createApprovals(deps: ApprovalsDeps) {
   }
 
   /** Keeps the decision back for a while; until then it can be undone (C2). */
-  async function hold(tx: Tx, id: string, decision: Decision, call: Deciding): Promise<Outcome> {
+  async function hold(
+    tx: Tx,
+    id: string,
+    decision: Decision,
+    call: DecisionContext,
+  ): Promise<DecisionOutcome> {
     const at = now()
     const approval = await store.lock(tx, id)
-    const votes = approval && approval.needed > 1 ? await votesOn(tx, id) : []
+    const votes = approval && approval.requiredApprovals > 1 ? await votesOn(tx, id) : []
     checkDecision(approval, votes, decision, at)
     await kinds.get(approval.kind).check?.(approval, decision, tx)
     checkArguments(approval, decision)
@@ -355,20 +369,20 @@ export function createApprovals(deps: ApprovalsDeps) {
       ...(change !== undefined && { sealedChange: protection.sealChange(approval, change) }),
     })
     const told = { verdict: decision.verdict, until }
-    tx.append(entryOf('approval.held', approval, decision.by, call, told))
+    tx.append(buildApprovalEntry('approval.held', approval, decision.by, call, told))
     sweeper.expect(id, until)
     return { status: 'held', approval, told: {}, until }
   }
 
   async function undo(tx: Tx, id: string, call: Call): Promise<void> {
     const approval = await store.lock(tx, id)
-    if (approval?.status !== 'pending') throw alreadyDecided(approval)
+    if (approval?.status !== 'pending') throw alreadyDecidedError(approval)
     if (!approval.held)
       throw new CoworkError('nothing_to_undo', 'No decision on this is held back.', {
         hint: '`cowork inbox` lists what waits.',
       })
     await store.unhold(tx, id)
-    tx.append(entryOf('approval.undone', approval, actorOf(call.caller), call))
+    tx.append(buildApprovalEntry('approval.undone', approval, toActor(call.caller), call))
   }
 
   /** One that is due: its held decision is made, or it waited too long and expires (P7). */
@@ -384,7 +398,7 @@ export function createApprovals(deps: ApprovalsDeps) {
   }
 
   function heldDecision({ held, ...approval }: Approval): Decision {
-    if (!held) throw alreadyDecided(approval)
+    if (!held) throw alreadyDecidedError(approval)
     const { decision, sealedChange } = held
     if (sealedChange === undefined) return decision
     return { ...decision, change: protection.openChange(approval, sealedChange) }
@@ -395,7 +409,7 @@ export function createApprovals(deps: ApprovalsDeps) {
     const approval = await store.lock(tx, id)
     if (approval?.status !== 'pending' || !approval.held) return false
     await store.unhold(tx, id)
-    tx.append(entryOf('approval.undone', approval, systemActor, {}, { why }))
+    tx.append(buildApprovalEntry('approval.undone', approval, systemActor, {}, { why }))
     return true
   }
 
@@ -408,7 +422,7 @@ export function createApprovals(deps: ApprovalsDeps) {
     caller: Caller,
     binding: Binding & { readonly digest: string },
     openOne: () => Promise<Approval>,
-  ): Promise<Passage> {
+  ): Promise<ClaimResult> {
     const at = now()
     const { digest, needed = 1 } = binding
     const known = await latestOf(tx, caller, digest)
@@ -419,7 +433,7 @@ export function createApprovals(deps: ApprovalsDeps) {
       return { as: 'waiting', approval: await openOne(), isNew: true, stale: known }
     }
     if (known?.status === 'rejected' && isFresh) return { as: 'denied', approval: known }
-    if (known?.status === 'approved' && isFresh && known.needed < needed) {
+    if (known?.status === 'approved' && isFresh && known.requiredApprovals < needed) {
       await lapse(tx, known, tooFew(needed))
       // One that waits already may be left.
       return pass(tx, caller, binding, openOne)
@@ -455,7 +469,7 @@ export function createApprovals(deps: ApprovalsDeps) {
     const isTheirs =
       caller.kind === 'agent' &&
       caller.verified &&
-      isOwn(caller, approval.requester, approval.createdAt)
+      isOwnRecord(caller, approval.requester, approval.createdAt)
     if (!isTheirs || approval.approved === undefined || approval.sealed === undefined)
       return approval
     return { ...approval, approved: actOf(approval).change }
@@ -465,7 +479,7 @@ export function createApprovals(deps: ApprovalsDeps) {
    * A call that trust or a permission allows: it uses up what was approved for exactly this call (Y8). Where that ran
    * and the agent has not got its result, the call is most likely a repeated one, and gets it (A15).
    */
-  async function claim(tx: Tx, caller: Caller, digest: string): Promise<Passage | undefined> {
+  async function claim(tx: Tx, caller: Caller, digest: string): Promise<ClaimResult | undefined> {
     const known = await latestOf(tx, caller, digest)
     if (known?.status === 'approved' && known.digest === digest && (await take(tx, known.id)))
       return { as: 'claimed', approval: { ...known, status: 'consumed' } }
@@ -491,12 +505,14 @@ export function createApprovals(deps: ApprovalsDeps) {
 
   async function latestOf(tx: Tx, caller: Caller, digest: string) {
     const known = await store.latestCall(tx, caller.id, digest)
-    return known && isOwn(caller, known.requester, known.createdAt) ? known : undefined
+    return known && isOwnRecord(caller, known.requester, known.createdAt) ? known : undefined
   }
 
   async function lapse(tx: Tx, approval: Approval, reason: string): Promise<Approval> {
     if (await store.takeBack(tx, approval.id, systemActor.id, now(), reason))
-      tx.append(entryOf('approval.withdrawn', approval, systemActor, {}, { why: reason }))
+      tx.append(
+        buildApprovalEntry('approval.withdrawn', approval, systemActor, {}, { why: reason }),
+      )
     return { ...approval, status: 'withdrawn', reason }
   }
 
@@ -520,11 +536,11 @@ export function createApprovals(deps: ApprovalsDeps) {
     caller: Caller,
     id: string,
     { digest, fingerprint, needed = 1 }: Binding = {},
-  ): Promise<Passage> {
+  ): Promise<ClaimResult> {
     const at = now()
     const known = await store.lock(tx, id)
-    if (known?.kind !== 'call' || !isOwn(caller, known.requester, known.createdAt))
-      throw notYours(id)
+    if (known?.kind !== 'call' || !isOwnRecord(caller, known.requester, known.createdAt))
+      throw approvalNotFoundError(id)
     // The caller was looked at before the wait. Revoking changes this approval too, so that one waits for the other.
     if (!(await agents.isStill(tx, caller.id, caller.since ?? 0)))
       return { as: 'gone', approval: known }
@@ -553,7 +569,7 @@ export function createApprovals(deps: ApprovalsDeps) {
     const approval = await store.lock(tx, id)
     if (!approval || !running.isLost(approval)) return
     await storeResult(tx, id, outcomeUnknown(approval))
-    tx.append(entryOf('approval.unknown', approval, systemActor, {}))
+    tx.append(buildApprovalEntry('approval.unknown', approval, systemActor, {}))
   }
 
   /** Consumes a token in the transaction that starts what it allows (A2, A11). */
@@ -672,8 +688,8 @@ export function createApprovals(deps: ApprovalsDeps) {
     /** For one that has the name, but not the past, of whoever used that key (P6). */
     freeKey: store.freeKey,
     isLive,
-    list: (wanted: Wanted) => store.list(db, wanted),
-    briefs: (wanted: Wanted) => store.briefs(db, wanted),
+    list: (wanted: ApprovalQuery) => store.list(db, wanted),
+    briefs: (wanted: ApprovalQuery) => store.briefs(db, wanted),
     counts: () => store.counts(db),
     /** Of what waits those that count; of what is decided all that were given. */
     async votes(id: string): Promise<string[]> {
@@ -692,7 +708,11 @@ export function createApprovals(deps: ApprovalsDeps) {
     },
     onTarget: (approval: Approval, limit: number) => store.onTarget(db, approval, limit),
     /** Those that a decision could still be made on, newest first and so many at most. */
-    async pendingLike(tx: Tx, wanted: Omit<Wanted, 'limit' | 'statuses' | 'before'>, most = 1000) {
+    async pendingLike(
+      tx: Tx,
+      wanted: Omit<ApprovalQuery, 'limit' | 'statuses' | 'before'>,
+      most = 1000,
+    ) {
       const open = (approval: Approval) => !approval.held && !isExpired(approval, now())
       const found: Approval[] = []
       for (let before: string | undefined; found.length < most;) {
@@ -734,7 +754,7 @@ const tooFew = (needed: number) => `${needed} people must approve it by now.`
 
 /** Why what was approved is not what would run, if it is not. */
 function obstacleTo(approval: Approval, { digest, fingerprint, needed = 1 }: Binding) {
-  if (approval.needed < needed) return tooFew(needed)
+  if (approval.requiredApprovals < needed) return tooFew(needed)
   // A tool that changed since is another tool (A1).
   if (digest !== undefined && approval.digest !== digest)
     return `${approval.action} has changed since it was approved.`
@@ -757,11 +777,11 @@ const outcomeUnknown = ({ action }: Approval) => ({
 
 /** An edited approval is for something else than was asked, so it is bound to that (B3). */
 const redigest = (
-  { requester, content: { more } }: Approval,
-  { change, target, canonical = change }: Edited,
+  { requester, content: { extra: more } }: Approval,
+  { change, target, canonical = change }: EditedChange,
   action: string,
 ) =>
-  digestOf({
+  computeDigest({
     agent: requester,
     action,
     target,

@@ -3,7 +3,16 @@ import { contains } from '#base/db/dialect.ts'
 import type { Dialect, Reader, Tx } from '#base/db/port.ts'
 import { builder, query, statement } from '#base/db/statement.ts'
 import { words } from '#base/words.ts'
-import type { Approval, Content, Decision, Held, Mode, Opening, Risk, Status } from './model.ts'
+import type {
+  Approval,
+  ApprovalContent,
+  Decision,
+  DeferredDecision,
+  Mode,
+  NewApproval,
+  Risk,
+  Status,
+} from './model.ts'
 
 export type ApprovalRow = {
   id: string
@@ -63,7 +72,7 @@ const leftOut = { content: 'null', approved: null, result: null, sealed: null }
 
 export type ApprovalBrief = Omit<Approval, 'content' | 'approved' | 'answer' | 'result' | 'sealed'>
 
-export type Wanted = {
+export type ApprovalQuery = {
   readonly statuses?: readonly Status[] | undefined
   readonly kind?: string | undefined
   readonly exceptKind?: string | undefined
@@ -80,7 +89,7 @@ export type Wanted = {
   readonly limit: number
 }
 
-export type Decided = {
+export type DecisionUpdate = {
   readonly id: string
   readonly status: Status
   readonly risk: Risk
@@ -133,7 +142,7 @@ export function createApprovalStore(dialect: Dialect) {
       .where('status', '=', 'approved')
       .where('decided_at', '>=', p.since),
   )
-  const decide = statement((p: Decided) =>
+  const decide = statement((p: DecisionUpdate) =>
     sql
       .updateTable('approval')
       .set({
@@ -178,7 +187,7 @@ export function createApprovalStore(dialect: Dialect) {
   )
   const waiting = sql.selectFrom('approval').where('status', '=', 'pending')
 
-  function filtered<O>(from: SelectQueryBuilder<Tables, 'approval', O>, wanted: Wanted) {
+  function filtered<O>(from: SelectQueryBuilder<Tables, 'approval', O>, wanted: ApprovalQuery) {
     const { statuses, kind, exceptKind, requester, since, domain, digest } = wanted
     const { text, minConfidence, minTrust, ids, before } = wanted
     let q = from
@@ -230,10 +239,10 @@ export function createApprovalStore(dialect: Dialect) {
       const since = latest.createdAt
       return (await first(tx, approvedCall({ requester, digest, since }))) ?? latest
     },
-    insert: (tx: Tx, approval: Approval, key?: Opening['key']) =>
+    insert: (tx: Tx, approval: Approval, key?: NewApproval['key']) =>
       tx.insert('approval', [toRow(approval, key)]),
     /** False when it was not pending any more. */
-    decide: async (tx: Tx, decided: Decided) => (await tx.run(decide(decided))) > 0,
+    decide: async (tx: Tx, decided: DecisionUpdate) => (await tx.run(decide(decided))) > 0,
     /** False when it was claimed meanwhile. */
     async takeBack(tx: Tx, id: string, by: string, at: number, reason: string | null = null) {
       const back = update.set({
@@ -279,7 +288,7 @@ export function createApprovalStore(dialect: Dialect) {
       const renewed = update.set({ run_until: until }).where('id', 'in', ids)
       return tx.run(query(renewed.where('run_until', 'is not', null)))
     },
-    hold: (tx: Tx, id: string, held: Held) => hold(tx, id, held.until, heldJson(held)),
+    hold: (tx: Tx, id: string, held: DeferredDecision) => hold(tx, id, held.until, heldJson(held)),
     unhold: (tx: Tx, id: string) => hold(tx, id, null, null),
     /** Ids of what is to be settled: held decisions first, then what has expired. */
     async due(reader: Reader, at: number, limit: number): Promise<string[]> {
@@ -306,12 +315,12 @@ export function createApprovalStore(dialect: Dialect) {
       return { all: rows.reduce((sum, { count }) => sum + Number(count), 0), ...byKind }
     },
     /** Without what an agent can make as large as it likes: 50 contents take 100 ms to parse (RS4). */
-    async briefs(reader: Reader, wanted: Wanted): Promise<ApprovalBrief[]> {
+    async briefs(reader: Reader, wanted: ApprovalQuery): Promise<ApprovalBrief[]> {
       const q = filtered(sql.selectFrom('approval').select(briefColumns), wanted)
       const rows = await reader.all(query(q.orderBy('id', 'desc').limit(wanted.limit)))
       return rows.map((row) => toApproval({ ...row, ...leftOut }))
     },
-    async list(reader: Reader, wanted: Wanted): Promise<Approval[]> {
+    async list(reader: Reader, wanted: ApprovalQuery): Promise<Approval[]> {
       const q = filtered(sql.selectFrom('approval').selectAll(), wanted)
       return (await reader.all(query(q.orderBy('id', 'desc').limit(wanted.limit)))).map(toApproval)
     },
@@ -338,7 +347,7 @@ export function createApprovalStore(dialect: Dialect) {
 }
 
 /** The edit of a held decision is stored encrypted only. */
-export function heldJson({ decision, sealedChange }: Held): string {
+export function heldJson({ decision, sealedChange }: DeferredDecision): string {
   const { change: _, ...rest } = decision
   return JSON.stringify({
     ...rest,
@@ -346,7 +355,7 @@ export function heldJson({ decision, sealedChange }: Held): string {
   })
 }
 
-function readHeld(text: string, until: number): Held {
+function readHeld(text: string, until: number): DeferredDecision {
   const { sealed_change: sealedChange, ...decision } = JSON.parse(text) as Decision & {
     sealed_change?: string
   }
@@ -354,7 +363,7 @@ function readHeld(text: string, until: number): Held {
 }
 
 /** Of a new one: what it cannot have yet is not mentioned. */
-const toRow = (one: Approval, key?: Opening['key']): Partial<ApprovalRow> => ({
+const toRow = (one: Approval, key?: NewApproval['key']): Partial<ApprovalRow> => ({
   id: one.id,
   kind: one.kind,
   status: one.status,
@@ -372,7 +381,7 @@ const toRow = (one: Approval, key?: Opening['key']): Partial<ApprovalRow> => ({
   confidence: one.confidence,
   content: JSON.stringify(one.content),
   similar: one.group,
-  needed: one.needed,
+  needed: one.requiredApprovals,
   created_at: one.createdAt,
   expires_at: one.expiresAt,
   ...(one.sealed !== undefined && { sealed: one.sealed }),
@@ -405,9 +414,9 @@ export function toApproval(row: ApprovalRow): Approval {
     policyVersion: row.policy_version,
     trustLevel: row.trust_level,
     confidence: row.confidence,
-    content: JSON.parse(row.content) as Content,
+    content: JSON.parse(row.content) as ApprovalContent,
     group: row.similar,
-    needed: row.needed,
+    requiredApprovals: row.needed,
     createdAt: row.created_at,
     expiresAt: row.expires_at,
     decidedAt: row.decided_at,

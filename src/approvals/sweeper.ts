@@ -1,6 +1,6 @@
 import type { Clock } from '#base/clock.ts'
 import type { Db, Tx } from '#base/db/port.ts'
-import { CoworkError, messageOf } from '#base/errors.ts'
+import { CoworkError, errorMessage } from '#base/errors.ts'
 import type { Log } from '#base/log.ts'
 import { startPeriodicTask } from '#base/periodic-task.ts'
 import type { ProtectedStore } from './protected-store.ts'
@@ -69,7 +69,7 @@ export function startSweeper(deps: Deps) {
       await db.transact((tx) => settle(tx, id))
     } catch (error) {
       if (error instanceof CoworkError && troubles.includes(error.code)) throw error
-      if (!(await db.transact((tx) => giveBack(tx, id, messageOf(error))))) throw error
+      if (!(await db.transact((tx) => giveBack(tx, id, errorMessage(error))))) throw error
     }
   }
 

@@ -1,18 +1,18 @@
-import type { Attempt, Verdict } from '#base/call-check.ts'
+import type { CallAttempt, Verdict } from '#base/call-check.ts'
 import * as z from 'zod'
 import type { ErrorCode } from '#base/errors.ts'
-import { nearest } from '#base/config/suggest.ts'
+import { findClosestWord } from '#base/config/suggest.ts'
 import { forPeople } from '#base/own-tools.ts'
 import { defineTool } from '#base/tool.ts'
 import type { Tool } from '#base/tool.ts'
-import { haltScope } from './halt.ts'
+import { haltScopePattern } from './halt.ts'
 import type { Halts } from './halt.ts'
 import { approvalResults } from './wire.ts'
 
 const scope = z
   .string()
   .regex(
-    haltScope,
+    haltScopePattern,
     'must be all, agent:<id>, domain:<name> or server:<name>, and the name without white space at its ends',
   )
   .default('all')
@@ -36,14 +36,14 @@ const unknownCodes: Readonly<Record<string, ErrorCode>> = {
  */
 export const checkHaltScope =
   (namesOf: NamesOf) =>
-  async ({ tool, input }: Pick<Attempt, 'tool' | 'input'>): Promise<Verdict> => {
+  async ({ tool, input }: Pick<CallAttempt, 'tool' | 'input'>): Promise<Verdict> => {
     const scope = tool.name === haltName && input['force'] !== true ? String(input['scope']) : 'all'
     const at = scope.indexOf(':')
     const [word, name] = [scope.slice(0, at), scope.slice(at + 1)]
     const names =
       scope === 'all' ? undefined : await namesOf(word === 'agent' ? 'agent' : 'domain', name)
     if (!names) return { mode: 'act' }
-    const close = nearest(name, names)
+    const close = findClosestWord(name, names)
     return {
       mode: 'refuse',
       code: unknownCodes[word] ?? 'unknown_domain',

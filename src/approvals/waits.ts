@@ -14,7 +14,7 @@ type Row = { id: string; kind: string; status: string; run_until: number | null 
  * Wakes whoever waits for a decision or for the run of an approved call, whichever process made it (A6). The store is
  * asked once for all of them, after a commit that appended something: both always do.
  */
-export function createWaits(db: Db, log: Log) {
+export function createDecisionWaiters(db: Db, log: Log) {
   const waiting = new Map<string, Set<() => void>>()
   const sql = builder<{ approval: Row }>(db.dialect)
   let task: PeriodicTask | undefined
@@ -43,7 +43,7 @@ export function createWaits(db: Db, log: Log) {
   function begin() {
     const failure = 'waiting calls could not be looked up'
     task = startPeriodicTask({ intervalMs: lookEvery, run: look, failure, log })
-    stopListening = db.onGrowth(lookNow)
+    stopListening = db.onAppend(lookNow)
   }
   function end() {
     stopListening?.()

@@ -33,7 +33,7 @@ const time = z.iso.datetime()
 export const deliveryStatuses = ['pending', 'sent', 'dead'] as const
 
 /** Why a delivery is not sent at once: quiet hours, a digest, or an escalation that waits for others. */
-export const holds = ['quiet', 'digest', 'escalation'] as const
+export const delayReasons = ['quiet', 'digest', 'escalation'] as const
 
 const delivery = z.object({
   id: z.string().describe('Also the webhook-id that the receiver sees'),
@@ -43,7 +43,7 @@ const delivery = z.object({
   status: z.enum(deliveryStatuses),
   attempts: z.number().int(),
   next_at: time.nullable().describe('When it is tried next, while it waits'),
-  held: z.enum(holds).nullable().describe('Why it was not sent at once'),
+  held: z.enum(delayReasons).nullable().describe('Why it was not sent at once'),
   last_error: z.string().nullable(),
   created_at: time,
 })

@@ -1,15 +1,21 @@
-import { actorOf, isOwn } from '#base/caller.ts'
+import { toActor, isOwnRecord } from '#base/caller.ts'
 import type { Caller } from '#base/caller.ts'
 import type { Clock } from '#base/clock.ts'
 import type { Tx } from '#base/db/port.ts'
 import type { Actor } from '#base/entry.ts'
 import { CoworkError } from '#base/errors.ts'
 import type { EraseCopies } from '#ledger'
-import { entryOf, alreadyDecided, heldAlready, isSeenBy, notYours } from './rules.ts'
-import type { ApprovalKinds, Deciding, Told } from './kinds.ts'
-import type { Approval, Content } from './model.ts'
+import {
+  buildApprovalEntry,
+  alreadyDecidedError,
+  decisionDeferredError,
+  isSeenBy,
+  approvalNotFoundError,
+} from './rules.ts'
+import type { ApprovalKinds, DecisionContext, DecisionDetails } from './kinds.ts'
+import type { Approval, ApprovalContent } from './model.ts'
 import type { ProtectedStore } from './protected-store.ts'
-import type { ApprovalStore, Wanted } from './store.ts'
+import type { ApprovalStore, ApprovalQuery } from './store.ts'
 
 type Deps = {
   readonly store: ApprovalStore & ProtectedStore
@@ -17,7 +23,7 @@ type Deps = {
   readonly isLive: (approval: Approval) => boolean
   readonly now: Clock
 }
-type By = Deciding & { readonly caller: Caller }
+type By = DecisionContext & { readonly caller: Caller }
 
 const atOnce = 500
 
@@ -25,16 +31,16 @@ const atOnce = 500
 const reviews = ['finding']
 
 /** What ends without a decision: taken back by whoever asked, or with it, or left alone for too long. */
-export function createWithdrawing({ store, kinds, isLive, now }: Deps) {
+export function createWithdrawal({ store, kinds, isLive, now }: Deps) {
   async function withdraw(tx: Tx, id: string, call: By): Promise<Approval> {
     const approval = await store.lock(tx, id)
-    const isTheirs = approval && isOwn(call.caller, approval.requester, approval.createdAt)
-    if (!isTheirs || !isSeenBy(call.caller, approval)) throw notYours(id)
+    const isTheirs = approval && isOwnRecord(call.caller, approval.requester, approval.createdAt)
+    if (!isTheirs || !isSeenBy(call.caller, approval)) throw approvalNotFoundError(id)
     if (call.caller.kind === 'agent' && reviews.includes(approval.kind)) throw review(approval)
-    if (approval.status !== 'pending') throw alreadyDecided(approval)
+    if (approval.status !== 'pending') throw alreadyDecidedError(approval)
     // Else whoever sees that it is refused could get out of it.
-    if (approval.held) throw heldAlready(approval.held)
-    await drop(tx, approval, 'withdrawn', actorOf(call.caller), call)
+    if (approval.held) throw decisionDeferredError(approval.held)
+    await drop(tx, approval, 'withdrawn', toActor(call.caller), call)
     return { ...approval, status: 'withdrawn' }
   }
 
@@ -42,15 +48,15 @@ export function createWithdrawing({ store, kinds, isLive, now }: Deps) {
   async function cancel(tx: Tx, id: string, caller: Caller): Promise<void> {
     const approval = await store.lock(tx, id)
     if (approval?.status !== 'pending' || approval.held) return
-    if (isOwn(caller, approval.requester, approval.createdAt))
-      await drop(tx, approval, 'withdrawn', actorOf(caller), {}, { why: 'cancelled' })
+    if (isOwnRecord(caller, approval.requester, approval.createdAt))
+      await drop(tx, approval, 'withdrawn', toActor(caller), {}, { why: 'cancelled' })
   }
 
   /** A person has answered elsewhere what this one asks; held decisions go, too. */
   async function endUnasked(tx: Tx, id: string, call: By): Promise<void> {
     const approval = await store.lock(tx, id)
     if (approval?.status === 'pending')
-      await drop(tx, approval, 'withdrawn', actorOf(call.caller), call)
+      await drop(tx, approval, 'withdrawn', toActor(call.caller), call)
   }
 
   /** Those of one who is gone, held ones too: nobody is to be asked for whoever has that name later. */
@@ -62,19 +68,22 @@ export function createWithdrawing({ store, kinds, isLive, now }: Deps) {
     for await (const { id } of each(tx, { ...wanted, statuses: ['pending'] })) {
       const approval = await store.lock(tx, id)
       if (approval?.status === 'pending')
-        await drop(tx, approval, 'withdrawn', actorOf(call.caller), call)
+        await drop(tx, approval, 'withdrawn', toActor(call.caller), call)
     }
   }
 
   /** Calls of one who is gone that were approved, and that nobody has claimed yet: nobody will. */
   async function voidCalls(tx: Tx, requester: string, call: By): Promise<void> {
-    const by = actorOf(call.caller)
+    const by = toActor(call.caller)
     for await (const approval of each(tx, { kind: 'call', requester, statuses: ['approved'] }))
       if (isLive(approval) && (await store.takeBack(tx, approval.id, by.id, now())))
-        tx.append(entryOf('approval.withdrawn', approval, by, call))
+        tx.append(buildApprovalEntry('approval.withdrawn', approval, by, call))
   }
 
-  async function* each(tx: Tx, wanted: Omit<Wanted, 'limit' | 'before'>): AsyncGenerator<Approval> {
+  async function* each(
+    tx: Tx,
+    wanted: Omit<ApprovalQuery, 'limit' | 'before'>,
+  ): AsyncGenerator<Approval> {
     for (let before: string | undefined; ;) {
       const page = await store.list(tx, { ...wanted, before, limit: atOnce })
       yield* page
@@ -88,8 +97,8 @@ export function createWithdrawing({ store, kinds, isLive, now }: Deps) {
     approval: Approval,
     status: 'expired' | 'withdrawn',
     by: Actor,
-    call: Deciding,
-    said: Told = {},
+    call: DecisionContext,
+    said: DecisionDetails = {},
     reason: string | null = null,
   ): Promise<void> {
     await store.decide(tx, {
@@ -107,8 +116,8 @@ export function createWithdrawing({ store, kinds, isLive, now }: Deps) {
       tokenExpiresAt: null,
       sealed: null,
     })
-    await kinds.get(approval.kind).onDropped?.(tx, approval)
-    tx.append(entryOf(`approval.${status}`, approval, by, call, said))
+    await kinds.get(approval.kind).onClosedUndecided?.(tx, approval)
+    tx.append(buildApprovalEntry(`approval.${status}`, approval, by, call, said))
   }
 
   /**
@@ -137,7 +146,7 @@ export function createWithdrawing({ store, kinds, isLive, now }: Deps) {
     if (approval.status === 'pending') await drop(tx, approval, 'withdrawn', by, {}, said)
     else if (approval.kind === 'call' && isLive(approval)) {
       await store.takeBack(tx, approval.id, by.id, now())
-      tx.append(entryOf('approval.withdrawn', approval, by, {}, said))
+      tx.append(buildApprovalEntry('approval.withdrawn', approval, by, {}, said))
     }
   }
 
@@ -150,7 +159,9 @@ export function createWithdrawing({ store, kinds, isLive, now }: Deps) {
 const erasedWhy = 'Its content was erased.'
 
 /** Keeps what the entries of the ledger say as well: why a person was asked, and which records belong together. */
-function erasedContent({ content: { why: reasons, client, more = {} } }: Approval): Content {
+function erasedContent({
+  content: { why: reasons, client, extra: more = {} },
+}: Approval): ApprovalContent {
   const { reasoning_schema: _, ...ids } = more
   const { reasoning: __, ...facts } = reasons.more ?? {}
   return {
@@ -158,7 +169,7 @@ function erasedContent({ content: { why: reasons, client, more = {} } }: Approva
     erased: true,
     why: { ...reasons, text: erasedWhy, more: facts },
     ...(client && { client }),
-    more: ids,
+    extra: ids,
   }
 }
 

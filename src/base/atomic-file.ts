@@ -19,7 +19,7 @@ export function writeFileAtomic(path: string, content: string | Buffer, mode = 0
     rmSync(part, { force: true })
     throw error
   }
-  syncFolder(dirname(path))
+  fsyncFolderSync(dirname(path))
 }
 
 /** Adds a line; on disk when it resolves. What a crash left of the line before stays a line of its own. */
@@ -33,7 +33,7 @@ export async function appendLine(path: string, line: string, mode = 0o600): Prom
 }
 
 /** A rename is durable once its folder is. Windows cannot open a folder, and needs no such thing. */
-export function syncFolder(folder: string): void {
+export function fsyncFolderSync(folder: string): void {
   if (process.platform === 'win32') return
   const handle = openSync(folder, 'r')
   try {
@@ -44,7 +44,7 @@ export function syncFolder(folder: string): void {
 }
 
 /** The same without holding anybody up. */
-export async function folderSynced(folder: string): Promise<void> {
+export async function fsyncFolder(folder: string): Promise<void> {
   if (process.platform === 'win32') return
   await using handle = await open(folder, 'r')
   await handle.sync()

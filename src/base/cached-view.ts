@@ -1,9 +1,9 @@
 import type { Db, Tx } from './db/port.ts'
-import { messageOf } from './errors.ts'
+import { errorMessage } from './errors.ts'
 import type { Log } from './log.ts'
 
 type Options<T> = {
-  readonly db: Pick<Db, 'transact' | 'onGrowth'>
+  readonly db: Pick<Db, 'transact' | 'onAppend'>
   /** What it is a view of, for the log, such as `agents`. */
   readonly name: string
   /** What is known before the first read. */
@@ -42,10 +42,10 @@ export function createCachedView<T>({ db, name, initial, read, onRead, log }: Op
   }
 
   // So that a change takes effect at once and not only with the next call.
-  const stopListening = db.onGrowth(() => {
+  const stopListening = db.onAppend(() => {
     if (readUpTo !== changes)
       current().catch((error: unknown) =>
-        log.warn(`${name} could not be read again`, { error: messageOf(error) }),
+        log.warn(`${name} could not be read again`, { error: errorMessage(error) }),
       )
   })
 

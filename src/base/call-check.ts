@@ -1,13 +1,13 @@
 import type { Caller } from './caller.ts'
 import type { ErrorCode } from './errors.ts'
-import type { Tool, Touch } from './tool.ts'
+import type { Tool, CallTarget } from './tool.ts'
 
 /** A parsed call before its checks. */
-export type Attempt = {
+export type CallAttempt = {
   readonly tool: Tool
   readonly input: Record<string, unknown>
   readonly caller: Caller
-  readonly touch: Touch
+  readonly touch: CallTarget
   /** The approval that the runner starts it with (A15). */
   readonly approval?: string | undefined
 }

@@ -24,14 +24,14 @@ export type Caller = Actor & {
 }
 
 /** Whether what an agent of that name made at that time is this caller's own. */
-export const isOwn = (
+export const isOwnRecord = (
   { id, since = 0 }: Pick<Caller, 'id' | 'since'>,
   by: string,
   at: number,
 ): boolean => by === id && at >= since
 
 /** What the ledger keeps of a caller. */
-export function actorOf(caller: Caller): Actor {
+export function toActor(caller: Caller): Actor {
   const { kind, id, session, verified, client } = caller
   return { kind, id, session, verified, ...(client && { client }) }
 }

@@ -4,19 +4,19 @@ export type Clock = () => number
 export const systemClock: Clock = () => Date.now()
 
 /** A clock that went back this far is wrong, and so would be everything it dates (A11). */
-export const mostClockStep = 5 * 60_000
+export const maxClockStepMs = 5 * 60_000
 
 /**
  * Watches whether the clock goes back too far: expired things would live again, and what is decided next
  * would come before what was decided last. Gives the newest time seen while it is behind that.
  */
-export function createClockWatch(now: Clock, lastAt: number): () => number | undefined {
+export function createClockMonitor(now: Clock, lastAt: number): () => number | undefined {
   let newest = lastAt
   return () => {
     const at = now()
     newest = Math.max(newest, at)
-    return newest - at > mostClockStep ? newest : undefined
+    return newest - at > maxClockStepMs ? newest : undefined
   }
 }
 
-export const rfc3339 = (at: number): string => new Date(at).toISOString()
+export const formatRfc3339 = (at: number): string => new Date(at).toISOString()

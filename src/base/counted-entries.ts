@@ -1,5 +1,5 @@
-import type { Draft } from './entry.ts'
-import { messageOf } from './errors.ts'
+import type { EntryDraft } from './entry.ts'
+import { errorMessage } from './errors.ts'
 import type { Log } from './log.ts'
 
 const second = 1000
@@ -8,9 +8,9 @@ const maxWindows = 100
 const elsewhere = 'other addresses'
 
 type Deps<E> = {
-  readonly toEntry: (address: string, event: E, count: number) => Draft
+  readonly toEntry: (address: string, event: E, count: number) => EntryDraft
   /** Lazily durable, as `note` of the ledger. */
-  readonly note: (draft: Draft) => void
+  readonly note: (draft: EntryDraft) => void
   readonly sleep: (ms: number) => Promise<unknown>
   readonly log: Log
 }
@@ -46,7 +46,7 @@ export function createCountedEntries<E extends { readonly address: string }>(
     note(toEntry(key, event, 1))
     watch(key, window).catch((error: unknown) => {
       windows.delete(key)
-      log.warn('ledger: events went uncounted', { error: messageOf(error) })
+      log.warn('ledger: events went uncounted', { error: errorMessage(error) })
     })
   }
 }

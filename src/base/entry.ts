@@ -25,7 +25,7 @@ export type EntryIds = {
 }
 
 /** What a domain appends; the ledger adds seq, time and the hash of the entry before (L3). */
-export type Draft = {
+export type EntryDraft = {
   /** `noun.past`, as in `agent.added` */
   readonly type: string
   readonly actor: Actor

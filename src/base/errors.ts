@@ -70,5 +70,5 @@ export class CoworkError extends Error {
 
 export type ErrorDetails = { hint?: string; details?: Record<string, unknown>; cause?: unknown }
 
-export const messageOf = (error: unknown): string =>
+export const errorMessage = (error: unknown): string =>
   error instanceof Error ? error.message : String(error)

@@ -2,15 +2,15 @@ import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { exchangeFiles } from './exchange.ts'
+import { swapFiles } from './exchange.ts'
 
 test('W5 two files change places in one step; what is not there stays not there', () => {
   const folder = mkdtempSync(join(tmpdir(), 'cowork-exchange-'))
   const [a, b] = [join(folder, 'a'), join(folder, 'b')]
   writeFileSync(a, 'one')
-  expect(exchangeFiles(a, b)).toBe(false)
+  expect(swapFiles(a, b)).toBe(false)
   writeFileSync(b, 'two')
-  expect(exchangeFiles(a, b)).toBe(process.platform === 'linux')
+  expect(swapFiles(a, b)).toBe(process.platform === 'linux')
   if (process.platform === 'linux')
     expect([readFileSync(a, 'utf8'), readFileSync(b, 'utf8')]).toEqual(['two', 'one'])
 })

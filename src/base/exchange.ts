@@ -12,7 +12,7 @@ let renameat2: Renameat2 | undefined | false
  * came in between is written over. Node has no such call; where the system or the library that reaches it
  * has none either, nothing happens and it says so.
  */
-export function exchangeFiles(a: string, b: string): boolean {
+export function swapFiles(a: string, b: string): boolean {
   renameat2 ??= load()
   return renameat2 !== false && renameat2(currentFolder, a, currentFolder, b, exchange) === 0
 }

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { compileGlob, globMatches, globsOverlap, specificityOf } from './glob.ts'
+import { compileGlob, matchesGlob, globsOverlap, globSpecificity } from './glob.ts'
 
 test.each([
   ['*', 'anything', true],
@@ -13,7 +13,7 @@ test.each([
   ['exact', 'exact', true],
   ['exact', 'exactly', false],
 ])('I11 the glob %s on %s is %s', (pattern, text, matches) => {
-  expect(globMatches(pattern, text)).toBe(matches)
+  expect(matchesGlob(pattern, text)).toBe(matches)
 })
 
 test('I11 a glob agrees with the regular expression it stands for', () => {
@@ -22,14 +22,14 @@ test('I11 a glob agrees with the regular expression it stands for', () => {
   fc.assert(
     fc.property(letters, text, (pattern, subject) => {
       const regex = new RegExp(`^${pattern.replaceAll('*', '.*')}$`)
-      expect(globMatches(pattern, subject)).toBe(regex.test(subject))
+      expect(matchesGlob(pattern, subject)).toBe(regex.test(subject))
       expect(compileGlob(pattern)(subject)).toBe(regex.test(subject))
     }),
   )
 })
 
 test('I11 a hostile pattern costs no time', () => {
-  expect(globMatches(`${'a*'.repeat(50_000)}b`, 'a'.repeat(100_000))).toBe(false)
+  expect(matchesGlob(`${'a*'.repeat(50_000)}b`, 'a'.repeat(100_000))).toBe(false)
 })
 
 test.each([
@@ -58,7 +58,7 @@ test('Y1 globs overlap exactly when some text matches both', () => {
   )
   fc.assert(
     fc.property(glob, glob, (a, b) => {
-      const exists = texts.some((text) => globMatches(a, text) && globMatches(b, text))
+      const exists = texts.some((text) => matchesGlob(a, text) && matchesGlob(b, text))
       expect(globsOverlap(a, b)).toBe(exists)
     }),
     { numRuns: 500 },
@@ -71,7 +71,7 @@ test('Y1 hostile globs cost no time', () => {
 })
 
 test('Y1 exact comes before glob, the first of several first, then the longer literal', () => {
-  expect(specificityOf('sales', 'crm')).toEqual([1, 1, 8])
-  expect(specificityOf('sales', 'crm.*')).toEqual([1, 0, 9])
-  expect(specificityOf('s*s', '*')).toEqual([0, 0, 2])
+  expect(globSpecificity('sales', 'crm')).toEqual([1, 1, 8])
+  expect(globSpecificity('sales', 'crm.*')).toEqual([1, 0, 9])
+  expect(globSpecificity('s*s', '*')).toEqual([0, 0, 2])
 })

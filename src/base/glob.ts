@@ -2,7 +2,7 @@
  * Globs with `*` only (any run of characters), in linear time: patterns come from config and from
  * agents, and the usual matchers hang on hostile ones.
  */
-export const globMatches = (pattern: string, text: string): boolean =>
+export const matchesGlob = (pattern: string, text: string): boolean =>
   pattern.includes('*') ? fits(pattern.split('*'), text) : pattern === text
 
 /** The same for a pattern that is asked about many texts. */
@@ -29,8 +29,8 @@ function fits(parts: readonly string[], text: string): boolean {
 
 /** Whether some text matches both. */
 export function globsOverlap(a: string, b: string): boolean {
-  if (!a.includes('*')) return globMatches(b, a)
-  if (!b.includes('*')) return globMatches(a, b)
+  if (!a.includes('*')) return matchesGlob(b, a)
+  if (!b.includes('*')) return matchesGlob(a, b)
   // Between its ends each can hold whatever the other asks for, so only the ends can disagree.
   const [startOfA, startOfB] = [a.slice(0, a.indexOf('*')), b.slice(0, b.indexOf('*'))]
   const [endOfA, endOfB] = [a.slice(a.lastIndexOf('*') + 1), b.slice(b.lastIndexOf('*') + 1)]
@@ -44,7 +44,7 @@ export function globsOverlap(a: string, b: string): boolean {
  * How closely globs fit, taken together: exact ones before others, the first first, then the longer
  * literal. Compared from the left, higher is closer.
  */
-export function specificityOf(...globs: readonly string[]): number[] {
+export function globSpecificity(...globs: readonly string[]): number[] {
   const literal = globs.join('').replaceAll('*', '')
   return [...globs.map((glob) => (glob.includes('*') ? 0 : 1)), literal.length]
 }

@@ -69,14 +69,15 @@ function inOrder(value: unknown, depth: number): unknown {
   const copy: Record<string, unknown> = {}
   for (const name of Object.keys(value).sort()) {
     const item = inOrder(value[name as keyof typeof value], depth + 1)
-    if (item === odd || name === '__proto__' || isNumeric(name) || !name.isWellFormed()) return odd
+    if (item === odd || name === '__proto__' || isIntegerKey(name) || !name.isWellFormed())
+      return odd
     copy[name] = item
   }
   return copy
 }
 
 /** Wherever such a name is put, it comes first. */
-export const isNumeric = (name: string): boolean => name >= '0' && name < ':'
+export const isIntegerKey = (name: string): boolean => name >= '0' && name < ':'
 
 /** Compares by digest, so neither content nor length leaks through time. */
-export const sameSecret = (a: string, b: string): boolean => timingSafeEqual(sha256(a), sha256(b))
+export const secretsEqual = (a: string, b: string): boolean => timingSafeEqual(sha256(a), sha256(b))

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest'
-import { createGrowth } from './db/growth.ts'
-import { collectWhenIdle } from './idle.ts'
+import { createAppendNotifier } from './db/growth.ts'
+import { collectGarbageWhenIdle } from './idle.ts'
 
 function setup() {
-  const { grown, onGrowth } = createGrowth()
+  const { grown, onAppend } = createAppendNotifier()
   let collected = 0
   const collect = async () => void collected++
-  const stop = collectWhenIdle(onGrowth, { after: 1, collect })
+  const stop = collectGarbageWhenIdle(onAppend, { after: 1, collect })
   return { grown, stop, collected: () => collected }
 }
 

@@ -4,7 +4,7 @@ import { DatabaseSync } from 'node:sqlite'
  * Holds a file for this process; the kernel frees it when the process ends, however it ends. Nothing where
  * somebody else holds it.
  */
-export function lockFile(path: string): (() => void) | undefined {
+export function tryLockFile(path: string): (() => void) | undefined {
   const lock = new DatabaseSync(path)
   try {
     // Long enough for those who only look, who are in the way for less than a millisecond.

@@ -1,4 +1,4 @@
-import { messageOf } from './errors.ts'
+import { errorMessage } from './errors.ts'
 import type { Log } from './log.ts'
 
 /** Time as a periodic task sees it; tests bring their own. */
@@ -48,7 +48,7 @@ export function startPeriodicTask(options: Options) {
       delayMs = (await run()) ?? intervalMs
     } catch (error) {
       // What fails because everything ends is no trouble.
-      if (!isClosed) log.error(failure, { error: messageOf(error) })
+      if (!isClosed) log.error(failure, { error: errorMessage(error) })
     }
     runWithin(delayMs)
   }

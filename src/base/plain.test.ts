@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { plainJson, plainText } from './plain.ts'
+import { toSafeJson, sanitizeText } from './plain.ts'
 
 test.each([
   ['invoice\u202egnp.exe', 'invoiceU+202Egnp.exe'],
@@ -14,7 +14,7 @@ test.each([
   ['not an emoji a\u200db', 'not an emoji aU+200Db'],
   ['', ''],
 ])('A13 %j is shown as %s', (text, expected) => {
-  expect(plainText(text)).toBe(expected)
+  expect(sanitizeText(text)).toBe(expected)
 })
 
 test.each([
@@ -25,7 +25,7 @@ test.each([
   ['cut 😀!', 6, 'cut …'],
   ['by 👩‍💻!', 7, 'by 👩…'],
 ])('A13 %j in %d characters is %s', (text, most, expected) => {
-  expect(plainText(text, most)).toBe(expected)
+  expect(sanitizeText(text, most)).toBe(expected)
 })
 
 test('A13 whatever comes in, nothing unseen or bidirectional goes out, and never too much', () => {
@@ -39,9 +39,9 @@ test('A13 whatever comes in, nothing unseen or bidirectional goes out, and never
   )
   fc.assert(
     fc.property(hostile, fc.integer({ min: 1, max: 40 }), (text, most) => {
-      expect(plainText(text, most)).not.toMatch(bad)
-      expect(plainText(text, most).length).toBeLessThanOrEqual(most)
-      expect(plainText(text)).not.toMatch(bad)
+      expect(sanitizeText(text, most)).not.toMatch(bad)
+      expect(sanitizeText(text, most).length).toBeLessThanOrEqual(most)
+      expect(sanitizeText(text)).not.toMatch(bad)
     }),
     { numRuns: 500 },
   )
@@ -52,7 +52,7 @@ test('PV8 JSON for a model says the same, with nothing unseen or bidirectional i
   const unit = fc.constantFrom('a', '"', '\\', '\u202e', '\u{e0041}', '\ud83d', '\n', '日')
   fc.assert(
     fc.property(fc.dictionary(fc.string({ unit }), fc.string({ unit })), (value) => {
-      const text = plainJson({ ...value }) ?? ''
+      const text = toSafeJson({ ...value }) ?? ''
       expect(JSON.parse(text)).toEqual({ ...value })
       expect(text).not.toMatch(bad)
     }),

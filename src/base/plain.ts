@@ -18,7 +18,7 @@ const isPlain = (text: string): boolean => /^[\x20-\x7e]*$/.test(text)
  * Text of agents for places that show nothing but text: one line in which nothing can reorder, hide or
  * imitate, of at most so many characters (A13).
  */
-export function plainText(text: string, most = Infinity): string {
+export function sanitizeText(text: string, most = Infinity): string {
   if (text.length <= most && isPlain(text)) return text
   // Nothing gets shorter by being shown, so what lies beyond the limit need not be looked at.
   const shown = text.slice(0, most + 1).replaceAll(pieces, (found, ...rest) => {
@@ -29,7 +29,7 @@ export function plainText(text: string, most = Infinity): string {
 }
 
 /** JSON that parses to the same and in which nothing can reorder, hide or imitate either (PV8). */
-export function plainJson(value: unknown): string | undefined {
+export function toSafeJson(value: unknown): string | undefined {
   const json = JSON.stringify(value) as string | undefined
   if (json === undefined || isPlain(json)) return json
   return json.replaceAll(pieces, (found, ...rest) => {

@@ -1,5 +1,5 @@
 import type { Tool } from './tool.ts'
-import { nearest } from './config/suggest.ts'
+import { findClosestWord } from './config/suggest.ts'
 import { CoworkError } from './errors.ts'
 import type { SelectionFields } from './selection-fields.ts'
 
@@ -55,7 +55,7 @@ export function checkSelection(selection: ToolSelection, catalogue: readonly Sel
   const valid = `Use ${groups.join(', ')} or the names of tools, separated by commas.`
   if (unknown.length > 0) {
     const [first = ''] = unknown
-    const near = nearest(first, [...groups, ...names])
+    const near = findClosestWord(first, [...groups, ...names])
     const hint = near === undefined ? valid : `Did you mean ${near}? ${valid}`
     const shown = unknown.map((name) => JSON.stringify(name.slice(0, 100))).join(', ')
     throw new CoworkError('unknown_tools', `Unknown tools: ${shown}.`, {

@@ -2,25 +2,32 @@ import { mkdtempSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { ensureState, isLocked, ownerToken, readDaemonInfo, statePaths, takeLock } from './state.ts'
+import {
+  ensureStateDir,
+  isLocked,
+  readOrCreateOwnerToken,
+  readDaemonInfo,
+  statePaths,
+  acquireLock,
+} from './state.ts'
 
 function folder() {
   const paths = statePaths(join(mkdtempSync(join(tmpdir(), 'cowork-state-')), 'state'))
-  ensureState(paths)
+  ensureStateDir(paths)
   return paths
 }
 
 test('SV4 the lock is held once and free again when it is given back', () => {
   const paths = folder()
   expect(isLocked(paths)).toBe(false)
-  const release = takeLock(paths)
+  const release = acquireLock(paths)
   expect(isLocked(paths)).toBe(true)
-  expect(() => takeLock(paths)).toThrow(/Another process holds/)
+  expect(() => acquireLock(paths)).toThrow(/Another process holds/)
   writeFileSync(
     paths.daemon,
     JSON.stringify({ pid: 7, port: 8765, version: '1', startedAt: 'noon' }),
   )
-  expect(() => takeLock(paths)).toThrow(/process 7, port 8765, since noon/)
+  expect(() => acquireLock(paths)).toThrow(/process 7, port 8765, since noon/)
   release()
   expect(isLocked(paths)).toBe(false)
 })
@@ -41,8 +48,8 @@ test('SV4 a folder too deep for a socket gets one elsewhere, the same each time'
 
 test('I10 the owner’s token is made once and is the user’s alone, and so is the folder', () => {
   const paths = folder()
-  expect(ownerToken(paths)).toMatch(/^pk-cowork-[0-9a-f]{48}$/)
-  expect(ownerToken(paths)).toBe(ownerToken(paths))
+  expect(readOrCreateOwnerToken(paths)).toMatch(/^pk-cowork-[0-9a-f]{48}$/)
+  expect(readOrCreateOwnerToken(paths)).toBe(readOrCreateOwnerToken(paths))
   expect(statSync(paths.ownerToken).mode & 0o777).toBe(0o600)
   expect(statSync(paths.dir).mode & 0o777).toBe(0o700)
 })

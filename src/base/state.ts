@@ -6,7 +6,7 @@ import { writeFileAtomic } from './atomic-file.ts'
 import { CoworkError } from './errors.ts'
 import { sha256Hex } from './hash.ts'
 import { randomHex } from './ids.ts'
-import { lockFile } from './lock.ts'
+import { tryLockFile } from './lock.ts'
 
 /** A socket's name has room for about 100 bytes; a deeper folder gets one in the temporary folder. */
 function socketIn(dir: string, name: string): string {
@@ -70,7 +70,7 @@ export function markStopped(paths: StatePaths): void {
   }
 }
 
-export function ensureState(paths: StatePaths): void {
+export function ensureStateDir(paths: StatePaths): void {
   mkdirSync(join(paths.dir, 'logs'), { recursive: true, mode: 0o700 })
   mkdirSync(join(paths.dir, 'agents'), { recursive: true, mode: 0o700 })
   chmodSync(paths.dir, 0o700)
@@ -82,8 +82,8 @@ const sqliteBusy = 5
  * One daemon per state folder (SV4). The kernel frees the lock when the process ends, however it ends;
  * pid files are information only.
  */
-export function takeLock(paths: StatePaths): () => void {
-  const free = lockFile(paths.lock)
+export function acquireLock(paths: StatePaths): () => void {
+  const free = tryLockFile(paths.lock)
   if (!free) {
     const holder = readDaemonInfo(paths)
     throw new CoworkError(
@@ -116,14 +116,14 @@ export function isLocked(paths: StatePaths): boolean {
 }
 
 /** The secret by which the command line acts as the owner (I10): created once, readable by the user alone. */
-export function ownerToken(paths: StatePaths): string {
+export function readOrCreateOwnerToken(paths: StatePaths): string {
   if (!existsSync(paths.ownerToken))
     writeFileAtomic(paths.ownerToken, `pk-cowork-${randomHex(24)}\n`)
   return readFileSync(paths.ownerToken, 'utf8').trim()
 }
 
 /** What this machine is called in a store that several share: made once, since host names come and go. */
-export function nodeName(paths: StatePaths): string {
+export function readOrCreateNodeId(paths: StatePaths): string {
   if (!existsSync(paths.node)) writeFileAtomic(paths.node, `${hostname()}-${randomHex(3)}\n`)
   return readFileSync(paths.node, 'utf8').trim()
 }

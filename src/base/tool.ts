@@ -16,21 +16,21 @@ export type Call = {
   /** Tells a client that asked for it how far the call is (SV14). */
   readonly progress: (done: number, total?: number, message?: string) => void
   /** What the entry that ends the call says besides, such as the size of a file. */
-  readonly tell: (facts: CallTold) => void
+  readonly addDetails: (facts: CallDetails) => void
   /**
    * Of a tool that `begins`: puts the call on record, once. Resolves when it is there, rejects when it will not be.
    */
-  readonly enter?: () => Promise<void>
+  readonly recordStart?: () => Promise<void>
   /**
    * Of a `run`: resolves when the transaction that records its end is queued, or never will be. A transaction that is
    * asked for after that comes after it.
    */
-  readonly inLine?: Promise<void>
+  readonly commitQueued?: Promise<void>
   /** What the MCP door adds for tools that speak MCP themselves; absent on the other doors. */
   readonly exchange?: unknown
 }
 
-export type CallTold = {
+export type CallDetails = {
   readonly ids?: EntryIds
   readonly data?: Readonly<Record<string, unknown>>
   /** One more file that the call is about. Several are listed; so is one that is not the subject of the entry. */
@@ -51,7 +51,7 @@ export type TouchedFile = {
 }
 
 /** What a call is about, in the words of policy and of the ledger. */
-export type Touch = {
+export type CallTarget = {
   readonly domain: string
   readonly target?: string
   /** What people read instead, where the target alone says too little. */
@@ -106,7 +106,7 @@ type Common<I extends Input, O extends z.ZodType> = {
   readonly speaksMcp?: true
   /** Parts of the listing kept as another server wrote them (its schemas, icons, `_meta`). */
   readonly listing?: Readonly<Record<string, unknown>>
-  readonly touches?: (input: z.output<I>) => Touch
+  readonly touches?: (input: z.output<I>) => CallTarget
   /** The paths that a call needs, checked before it runs. Absent where the tool answers path by path. */
   readonly paths?: (input: z.output<I>) => readonly PathRequest[]
   /**
@@ -162,7 +162,7 @@ type ReadTool<I extends Input, O extends z.ZodType> = {
 /** What it changes and the entry about it are one transaction. */
 type ChangeTool<I extends Input, O extends z.ZodType> = {
   readonly effect: Effect
-  readonly change: (tx: Tx, input: z.output<I>, call: Call) => Promise<z.output<O> | Refused>
+  readonly change: (tx: Tx, input: z.output<I>, call: Call) => Promise<z.output<O> | RefusedResult>
   readonly read?: never
   readonly run?: never
 }
@@ -204,7 +204,7 @@ export class McpResult {
 }
 
 /** Returned by a `change` that refuses, though what it wrote stays: a policy that blocks still opens a question. */
-export class Refused {
+export class RefusedResult {
   readonly code: ErrorCode
   readonly message: string
   readonly hint: string

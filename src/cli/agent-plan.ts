@@ -17,7 +17,7 @@ export type TokenPlan = {
   readonly act: 'keep' | 'add' | 'rotate'
   readonly token?: string
   /** It would be the first agent of an open daemon (I13). */
-  readonly closesTheDoor: boolean
+  readonly enablesAuth: boolean
   /** The tools of the agent so far. */
   readonly selection: SelectionFields
   /** False for an agent of cowork.yaml or the environment, with which nothing can be stored. */
@@ -32,11 +32,11 @@ export async function planToken(api: Client, paths: StatePaths, agent: string): 
   const listed = agents.find(({ id, status }) => id === agent && status === 'active')
   const token = storedToken(paths, agent)
   if (!listed)
-    return { agent, act: 'add', closesTheDoor: auth === 'open', selection: {}, isStored: true }
+    return { agent, act: 'add', enablesAuth: auth === 'open', selection: {}, isStored: true }
   const { tools, exclude, read_only } = listed
   const plan = {
     agent,
-    closesTheDoor: false,
+    enablesAuth: false,
     selection: { tools, exclude, read_only },
     isStored: listed.source === 'store',
   }
@@ -65,7 +65,7 @@ export async function obtainToken(
 }
 
 /** Where `cowork mcp --agent` looks for it (I13). */
-export function keepToken(paths: StatePaths, agent: string, token: string): void {
+export function saveToken(paths: StatePaths, agent: string, token: string): void {
   const file = paths.agentToken(agent)
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
   writeFileAtomic(file, `${token}\n`)

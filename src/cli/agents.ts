@@ -1,19 +1,19 @@
 import { describeSelection } from '#base/selection-fields.ts'
 import type { ToolResults } from '#wire'
-import { agentName, byPrefix } from './lookup.ts'
+import { parseAgentName, resolvePrefix } from './lookup.ts'
 import type { Client } from './client.ts'
 import { command, flag, list, toolCommand, toolOptions, whole } from './command.ts'
 import type { Entry } from './command.ts'
-import { usage } from './exit.ts'
-import { fields, tableOf, wrapped } from './output.ts'
+import { usageError } from './exit.ts'
+import { formatFields, tableOf, wrapText } from './output.ts'
 import { chosenFields, isChosen } from './agent-plan.ts'
 
 type Minted = ToolResults['cowork_add_agent' | 'cowork_rotate_agent']
 
 /** The token is printed this once (K10). */
 const minted = {
-  show: ({ id, token, hash }: Minted) => fields({ id, token, hash }),
-  notes: ({ message }: Minted) => wrapped(message),
+  show: ({ id, token, hash }: Minted) => formatFields({ id, token, hash }),
+  notes: ({ message }: Minted) => wrapText(message),
 }
 const message = (answer: { message: string }) => [answer.message]
 
@@ -31,7 +31,7 @@ export const agentsCommand: Entry = {
       words: { invalid_input: { hint: '`cowork agents add --help` shows what it takes.' } },
       tool: 'cowork_add_agent',
       input: ({ args: [id], options: { scope, ...options } }) => ({
-        id: agentName(id),
+        id: parseAgentName(id),
         scopes: scope,
         ...chosenFields(options),
       }),
@@ -47,7 +47,7 @@ export const agentsCommand: Entry = {
       },
       check({ options }) {
         if (!isChosen(chosenFields(options)))
-          throw usage(
+          throw usageError(
             'Nothing was given to change.',
             'Add --tools, --exclude, --no-exclude, --read-only or --no-read-only.',
           )
@@ -99,7 +99,7 @@ export const agentsCommand: Entry = {
       usage: 'token',
       summary: 'make a token for a config file, without storing it',
       run: async () => (await import('#identity')).mintToken(),
-      show: fields,
+      show: formatFields,
     }),
   ],
 }
@@ -107,7 +107,7 @@ export const agentsCommand: Entry = {
 async function activeAgent(client: Client, given: string): Promise<string> {
   const { agents } = await client.call('cowork_list_agents')
   const active = agents.filter(({ status }) => status === 'active').map(({ id }) => id)
-  return byPrefix(given, active, 'active agent', {
+  return resolvePrefix(given, active, 'active agent', {
     made: '`cowork agents add <id>` adds one, also one that was revoked.',
   })
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { allowanceOf } from './approvals.ts'
+import { parseAllowance } from './approvals.ts'
 
 const now = Date.parse('2026-03-01T10:00:00Z')
 
@@ -12,12 +12,12 @@ test.each([
   ['until:2d', { for: 'until', until: '2026-03-03T10:00:00.000Z' }],
   ['until:2026-03-01T18:00:00+02:00', { for: 'until', until: '2026-03-01T16:00:00.000Z' }],
 ])('Y8 --allow %s', (text, allowance) => {
-  expect(allowanceOf(text, now)).toEqual(allowance)
+  expect(parseAllowance(text, now)).toEqual(allowance)
 })
 
 test('Y8, GR9 a day is meant to its end, where the person is', () => {
   const end = new Date(2026, 2, 4, 23, 59, 59).toISOString()
-  expect(allowanceOf('until:2026-03-04', now)).toEqual({ for: 'until', until: end })
+  expect(parseAllowance('until:2026-03-04', now)).toEqual({ for: 'until', until: end })
 })
 
 test.each([
@@ -37,5 +37,7 @@ test.each([
   'until:0h',
   'until:2026-02-28T00:00:00Z',
 ])('Y8, K3 --allow %j is a mistake, never a longer permission', (text) => {
-  expect(() => allowanceOf(text, now)).toThrow(expect.objectContaining({ code: 'usage' }) as Error)
+  expect(() => parseAllowance(text, now)).toThrow(
+    expect.objectContaining({ code: 'usage' }) as Error,
+  )
 })

@@ -1,15 +1,15 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { newId } from '#base/ids.ts'
-import { byPrefix, shortIds } from './lookup.ts'
+import { resolvePrefix, shortenIds } from './lookup.ts'
 
 test('K2 an id is shown as short as it can be typed back', () => {
-  expect(shortIds([])('0199a3f2-1b2c-7aaa-8bbb-0123456789ab')).toBe('0199a3f2')
+  expect(shortenIds([])('0199a3f2-1b2c-7aaa-8bbb-0123456789ab')).toBe('0199a3f2')
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 30 }), (count) => {
       const ids = Array.from({ length: count }, newId)
-      const short = shortIds(ids)
-      for (const id of ids) expect(byPrefix(short(id), ids, 'approval')).toBe(id)
+      const short = shortenIds(ids)
+      for (const id of ids) expect(resolvePrefix(short(id), ids, 'approval')).toBe(id)
     }),
   )
 })

@@ -1,23 +1,23 @@
-import { rfc3339 } from '#base/clock.ts'
+import { formatRfc3339 } from '#base/clock.ts'
 import { CoworkError } from '#base/errors.ts'
 import type { RouteAnswers, ToolResults } from '#wire'
 import { grantChoices } from './choices.ts'
-import type { GrantWord } from './choices.ts'
+import type { GrantOption } from './choices.ts'
 import type { Client } from './client.ts'
-import { usage } from './exit.ts'
-import { byPrefix } from './lookup.ts'
+import { usageError } from './exit.ts'
+import { resolvePrefix } from './lookup.ts'
 
-export type Item = Page['items'][number]
+export type ApprovalItem = ApprovalPage['items'][number]
 
-export const isCheck = ({ kind }: Pick<Item, 'kind'>): boolean => kind === 'spot_check'
+export const isCheck = ({ kind }: Pick<ApprovalItem, 'kind'>): boolean => kind === 'spot_check'
 
 /** One approval with everything a person decides by (A8). */
-export type Detail = Omit<RouteAnswers['GET /api/approvals/{id}'], 'grant'> & {
+export type ApprovalDetail = Omit<RouteAnswers['GET /api/approvals/{id}'], 'grant'> & {
   grant?: GrantRequest
 }
 
 /** What the ledger has of an action that was done alone, and what each answer leads to (T14). */
-export type Check = NonNullable<Detail['check']>
+export type Check = NonNullable<ApprovalDetail['check']>
 
 /** What an agent wants to see of the user's files, and what lies there (GR3). The wire leaves its fields open. */
 export type GrantRequest = {
@@ -39,7 +39,7 @@ export type GrantRequest = {
 }
 
 /** What an agent gave to a person, with all that was asked and answered about it (H1, H5, H6). */
-export type Handoff = NonNullable<Detail['handoff']>
+export type Handoff = NonNullable<ApprovalDetail['handoff']>
 
 type DecisionOutcome = ToolResults['cowork_decide']['outcomes'][number]
 type UndoOutcome = ToolResults['cowork_undo']['outcomes'][number]
@@ -47,9 +47,9 @@ type UndoOutcome = ToolResults['cowork_undo']['outcomes'][number]
 export type Outcome = Omit<DecisionOutcome, 'status'> &
   Pick<DecisionOutcome | UndoOutcome, 'status'>
 
-export type Page = RouteAnswers['GET /api/approvals']
+export type ApprovalPage = RouteAnswers['GET /api/approvals']
 
-export type Wanted = {
+export type ApprovalFilter = {
   readonly status?: 'pending' | 'decided' | 'all'
   readonly kind?: string | undefined
   readonly agent?: string | undefined
@@ -61,8 +61,12 @@ const pageSize = 1000
 const idsInOneRequest = 200
 
 /** The newest ones, as many as asked for, over as many pages as that takes. */
-export async function readItems(client: Client, wanted: Wanted, count: number): Promise<Page> {
-  const items: Item[] = []
+export async function readItems(
+  client: Client,
+  wanted: ApprovalFilter,
+  count: number,
+): Promise<ApprovalPage> {
+  const items: ApprovalItem[] = []
   for (let after: string | undefined; ;) {
     const limit = Math.min(count - items.length, pageSize)
     const page = await client.get('/api/approvals', { ...wanted, limit, after })
@@ -72,8 +76,8 @@ export async function readItems(client: Client, wanted: Wanted, count: number): 
   }
 }
 
-export async function readByIds(client: Client, ids: readonly string[]): Promise<Item[]> {
-  const items: Item[] = []
+export async function readByIds(client: Client, ids: readonly string[]): Promise<ApprovalItem[]> {
+  const items: ApprovalItem[] = []
   for (let at = 0; at < ids.length; at += idsInOneRequest) {
     const some = ids.slice(at, at + idsInOneRequest).join(',')
     items.push(...(await client.get('/api/approvals', { ids: some })).items)
@@ -81,11 +85,11 @@ export async function readByIds(client: Client, ids: readonly string[]): Promise
   return items
 }
 
-export const readDetail = async (client: Client, id: string): Promise<Detail> =>
-  (await client.get('/api/approvals/{id}', { id })) as Detail
+export const readDetail = async (client: Client, id: string): Promise<ApprovalDetail> =>
+  (await client.get('/api/approvals/{id}', { id })) as ApprovalDetail
 
-export type Found =
-  | { readonly given: string; readonly item: Item }
+export type ApprovalMatch =
+  | { readonly given: string; readonly item: ApprovalItem }
   | { readonly given: string; readonly error: CoworkError }
 
 const fullId = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
@@ -95,7 +99,7 @@ export async function findApprovals(
   client: Client,
   given: readonly string[],
   kind?: 'handoff',
-): Promise<Found[]> {
+): Promise<ApprovalMatch[]> {
   const named = [...new Set(given.map((one) => one.trim().toLowerCase()))]
   const full = named.filter((one) => fullId.test(one))
   const short = named.filter((one) => !fullId.test(one))
@@ -111,9 +115,9 @@ export async function findApprovals(
   )
 }
 
-function foundIn(items: readonly Item[], given: string, what: string): Found {
+function foundIn(items: readonly ApprovalItem[], given: string, what: string): ApprovalMatch {
   try {
-    const id = byPrefix(
+    const id = resolvePrefix(
       given,
       items.map((item) => item.id),
       what,
@@ -129,7 +133,11 @@ function foundIn(items: readonly Item[], given: string, what: string): Found {
   return { given, error }
 }
 
-export async function findApproval(client: Client, given: string, kind?: 'handoff'): Promise<Item> {
+export async function findApproval(
+  client: Client,
+  given: string,
+  kind?: 'handoff',
+): Promise<ApprovalItem> {
   const [found] = await findApprovals(client, [given], kind)
   if (!found) throw new Error('nothing was looked for')
   if ('error' in found) throw found.error
@@ -147,23 +155,23 @@ const day = /^\d{4}-\d\d-\d\d$/
 const moment = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)?$/
 
 /** `once`, `session`, `always`, `uses:3`, `until:2h` or `until:2026-03-01T18:00`. */
-export function allowanceOf(text: string, now: number): Allowance {
+export function parseAllowance(text: string, now: number): Allowance {
   if (text === 'once' || text === 'session' || text === 'always') return { for: text }
   const [, uses] = /^uses:([1-9]\d{0,3})$/.exec(text) ?? []
   if (uses !== undefined) return { for: 'uses', uses: Number(uses) }
   const [, until = ''] = /^until:(.+)$/.exec(text) ?? []
-  const at = momentOf(until, now)
+  const at = parseTime(until, now)
   if (Number.isNaN(at))
-    throw usage(
+    throw usageError(
       `--allow cannot be ${JSON.stringify(text)}.`,
       'It is once, session, always, uses:<n> or until:<time>, such as until:2h or until:2026-03-01T18:00.',
     )
-  if (at <= now) throw usage(`${until} is over.`, 'Name a time to come.')
-  return { for: 'until', until: rfc3339(at) }
+  if (at <= now) throw usageError(`${until} is over.`, 'Name a time to come.')
+  return { for: 'until', until: formatRfc3339(at) }
 }
 
 /** A span from now, a moment, or a day, which is meant to its end; NaN for what is none. */
-function momentOf(text: string, now: number): number {
+function parseTime(text: string, now: number): number {
   const [, count, name = ''] = /^([1-9]\d{0,4})([mhd])$/.exec(text) ?? []
   if (count !== undefined) return now + Number(count) * (unit[name] ?? NaN)
   const whole = day.test(text) ? `${text}T23:59:59` : text
@@ -172,11 +180,11 @@ function momentOf(text: string, now: number): number {
 
 /** How a person answers a request for access, as `cowork_decide` takes it (GR3). */
 export type GrantChoice =
-  | { readonly choice: GrantWord | 'deny_always' }
+  | { readonly choice: GrantOption | 'deny_always' }
   | { readonly choice: 'until'; readonly until: string }
 
 /** What each of them opens, in words; the console has the same. */
-export const choiceLabels: Readonly<Record<GrantWord | 'until', string>> = {
+export const choiceLabels: Readonly<Record<GrantOption | 'until', string>> = {
   file_once: 'Allow this file once (read, this session)',
   file: 'Allow this file (read)',
   folder_session: 'Allow folder this session (read)',
@@ -186,32 +194,34 @@ export const choiceLabels: Readonly<Record<GrantWord | 'until', string>> = {
 }
 
 /** `file_once`, `file`, `folder`, `folder_write`, `folder_session` or `until:<time>`; a dash does as well. */
-export function grantChoiceOf(text: string, now: number): GrantChoice {
+export function parseGrantChoice(text: string, now: number): GrantChoice {
   const word = grantChoices.find((one) => one === text.replaceAll('-', '_'))
   if (word) return { choice: word }
   const [, until] = /^until:(.+)$/.exec(text) ?? []
   if (until === undefined)
-    throw usage(
+    throw usageError(
       `--allow cannot be ${JSON.stringify(text)} for a request for access.`,
       `It is ${grantChoices.map((one) => one.replaceAll('_', '-')).join(', ')} or until:<time>, such as until:2h.`,
     )
-  return untilOf(until, now)
+  return parseUntil(until, now)
 }
 
 /** `2h`, or a moment to come. */
-export function untilOf(text: string, now: number): GrantChoice {
-  const at = momentOf(text, now)
+export function parseUntil(text: string, now: number): GrantChoice {
+  const at = parseTime(text, now)
   if (Number.isNaN(at))
-    throw usage(
+    throw usageError(
       `${JSON.stringify(text)} is no time.`,
       'Write a span such as 2h or 7d, a day such as 2027-03-01, or 2027-03-01T18:00.',
     )
-  if (at <= now) throw usage(`${text} is over.`, 'Name a time to come.')
-  return { choice: 'until', until: rfc3339(at) }
+  if (at <= now) throw usageError(`${text} is over.`, 'Name a time to come.')
+  return { choice: 'until', until: formatRfc3339(at) }
 }
 
 /** What may be chosen for this request, the narrowest first. Of what was not there only the folder around it. */
-export function choicesFor({ grant }: Pick<Detail, 'grant'>): (GrantWord | 'until')[] {
+export function listGrantChoices({
+  grant,
+}: Pick<ApprovalDetail, 'grant'>): (GrantOption | 'until')[] {
   if (!grant) return []
   const { is_folder: isFolder, missing, folder } = grant
   return [

@@ -8,9 +8,9 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { rfc3339 } from '#base/clock.ts'
+import { formatRfc3339 } from '#base/clock.ts'
 import type { Config } from '#base/config/index.ts'
-import { CoworkError, messageOf } from '#base/errors.ts'
+import { CoworkError, errorMessage } from '#base/errors.ts'
 import { canonicalJson } from '#base/hash.ts'
 import {
   databaseSource,
@@ -27,9 +27,9 @@ import type { Entry, Verification } from '#ledger'
 import { createClient } from './client.ts'
 import type { Client } from './client.ts'
 import type { Context } from './context.ts'
-import { exitCode, usage } from './exit.ts'
+import { exitCode, usageError } from './exit.ts'
 import type { ExitCode } from './exit.ts'
-import { shown } from './output.ts'
+import { sanitizeForTerminal } from './output.ts'
 import type { Output } from './output.ts'
 import { loadSettings } from './settings.ts'
 import type { Settings } from './settings.ts'
@@ -37,12 +37,13 @@ import type { Settings } from './settings.ts'
 /** Writes what happened in one call into a file that verifies offline with the public key (L16). */
 export async function receipt(context: Context, call: string, { out: file }: { out?: string }) {
   const target = resolve(file ?? `receipt-${call.replaceAll(/[^\w-]/g, '_')}.json`)
-  if (existsSync(target)) throw usage(`${target} exists already.`, 'Name another file with --out.')
+  if (existsSync(target))
+    throw usageError(`${target} exists already.`, 'Name another file with --out.')
   const written = await createClient(context).get('/api/ledger/receipts/{call}', { call })
   writeFileSync(target, formatReceipt(written), { flag: 'wx', mode: 0o600 })
   const { vkey, entries } = written
   context.out.data({ file: target, call, entries: entries.length, vkey }, () => [
-    `${target} has ${countEntries(entries)} of call ${shown(call)}.`,
+    `${target} has ${countEntries(entries)} of call ${sanitizeForTerminal(call)}.`,
     `Check it anywhere with \`cowork audit verify ${target} --key ${vkey}\`.`,
   ])
 }
@@ -50,9 +51,11 @@ export async function receipt(context: Context, call: string, { out: file }: { o
 function verifyReceiptFile({ out }: Context, file: string, trusted: string | undefined): ExitCode {
   const { call, vkey, size, entries } = verifyReceipt(readFileSync(file), trusted)
   out.data({ ok: true, call, vkey, size, entries }, () => [
-    `${out.style('green', 'OK')}: call ${shown(call)}, ${countEntries(entries)} of a ledger of ${size}`,
-    ...entries.map((entry) => `  ${rfc3339(entry.at)}  ${shown(sentenceOf(entry))}`),
-    `Signed by ${shown(vkey)}`,
+    `${out.style('green', 'OK')}: call ${sanitizeForTerminal(call)}, ${countEntries(entries)} of a ledger of ${size}`,
+    ...entries.map(
+      (entry) => `  ${formatRfc3339(entry.at)}  ${sanitizeForTerminal(sentenceOf(entry))}`,
+    ),
+    `Signed by ${sanitizeForTerminal(vkey)}`,
   ])
   if (trusted === undefined)
     out.note(
@@ -98,7 +101,7 @@ const countEntries = ({ length }: readonly unknown[]) =>
   length === 1 ? '1 entry' : `${length} entries`
 
 /** Facts about the ledger from outside its store: somebody who can rewrite the store could put another key there. */
-export function outsideOf({ paths }: Context, { ledger }: Config) {
+export function externalLedgerFiles({ paths }: Context, { ledger }: Config) {
   const { ledgerPublicKey: file } = paths
   const published = existsSync(file) ? readFileSync(file, 'utf8').trim() : undefined
   const mac = readHeadMac(ledger.key_path)
@@ -134,7 +137,7 @@ export async function verify(
   const known = checkpoint.map(checkpointGiven)
   const onProgress = (entries: number) => out.progress(`${entries} entries checked…`)
   const check = async () => {
-    await using ledger = path === undefined ? await stored(context) : exported(path)
+    await using ledger = path === undefined ? await openStoredLedger(context) : exported(path)
     const vkey = trusted ?? ledger.vkey
     const { mac, replays, source } = ledger
     const checkpoints = async () => [...(await source.checkpoints()), ...known]
@@ -161,10 +164,10 @@ const exported = (folder: string) => ({
   [Symbol.asyncDispose]: () => Promise.resolve(),
 })
 
-export async function stored(context: Context, settings?: Pick<Settings, 'config'>) {
+export async function openStoredLedger(context: Context, settings?: Pick<Settings, 'config'>) {
   const { config } = settings ?? (await loadSettings(context))
   // Before the store: a copy of a checkpoint that is read later may be ahead of what we see of the store.
-  const { outside, vkey: known, mac } = outsideOf(context, config)
+  const { outside, vkey: known, mac } = externalLedgerFiles(context, config)
   const { url, path } = config.storage
   if (!url && !existsSync(path))
     throw new CoworkError('not_found', `There is no ledger at ${path}.`, {
@@ -192,7 +195,7 @@ export async function stored(context: Context, settings?: Pick<Settings, 'config
 function unreadable(cause: unknown): never {
   const fromTheStore = cause instanceof Error && 'code' in cause && !(cause instanceof CoworkError)
   if (!fromTheStore) throw cause
-  throw new CoworkError('ledger_unreadable', `The ledger cannot be read: ${messageOf(cause)}.`, {
+  throw new CoworkError('ledger_unreadable', `The ledger cannot be read: ${errorMessage(cause)}.`, {
     hint: 'Check that it can be reached; if it is damaged, compare it with a backup or an export.',
     cause,
   })
@@ -212,7 +215,7 @@ function checkpointGiven(given: string): { size: number; note: string } {
   const note = `${text.replaceAll('\r\n', '\n').trim()}\n`
   const size = Number(note.split('\n')[1])
   if (Number.isSafeInteger(size) && size > 0) return { size, note }
-  throw usage(
+  throw usageError(
     'The checkpoint has no size.',
     'Pass the whole note: three lines, an empty line and the signature.',
   )
@@ -220,12 +223,14 @@ function checkpointGiven(given: string): { size: number; note: string } {
 
 function report(result: Verification, vkey: string, style: Output['style']): string[] {
   const { entries, checkpoints, signed, seconds, firstBad, problems, findings } = result
-  const rest = problems.slice(1).map(({ seq, why }) => `  also entry ${seq}: ${shown(why)}`)
-  const told = findings.map(({ seq, why }) => `  entry ${seq}: ${shown(why)}`)
+  const rest = problems
+    .slice(1)
+    .map(({ seq, why }) => `  also entry ${seq}: ${sanitizeForTerminal(why)}`)
+  const told = findings.map(({ seq, why }) => `  entry ${seq}: ${sanitizeForTerminal(why)}`)
   const proof = proofLines(result, vkey)
   if (firstBad)
     return [
-      `${style('red', 'BROKEN')} at entry ${firstBad.seq}: ${shown(firstBad.why)}`,
+      `${style('red', 'BROKEN')} at entry ${firstBad.seq}: ${sanitizeForTerminal(firstBad.why)}`,
       ...rest,
       ...told,
       ...proof,
@@ -249,9 +254,9 @@ function proofLines({ entries, signed, unsigned, accepted }: Verification, vkey:
       : []),
     ...accepted.map(
       ({ seq, reason, ...each }) =>
-        `Accepted by the owner in entry ${seq}, without proof: ${entriesIn(each)}. Reason: ${shown(reason)}`,
+        `Accepted by the owner in entry ${seq}, without proof: ${entriesIn(each)}. Reason: ${sanitizeForTerminal(reason)}`,
     ),
-    ...(signed > 0 ? [`${signer} ${shown(vkey)}`] : ['No entry is signed']),
+    ...(signed > 0 ? [`${signer} ${sanitizeForTerminal(vkey)}`] : ['No entry is signed']),
   ]
 }
 
@@ -310,5 +315,5 @@ const jsonLines = (values: readonly object[]) =>
 function makeEmpty(folder: string): void {
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   if (readdirSync(folder).length > 0)
-    throw usage(`${folder} is not empty.`, 'Name a folder that does not exist yet.')
+    throw usageError(`${folder} is not empty.`, 'Name a folder that does not exist yet.')
 }

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { rfc3339 } from '#base/clock.ts'
+import { formatRfc3339 } from '#base/clock.ts'
 import type { RouteAnswers } from '#wire'
 import {
   command,
@@ -14,8 +14,8 @@ import {
   withDefault,
 } from './command.ts'
 import type { Entry } from './command.ts'
-import { usage } from './exit.ts'
-import { fields, shown } from './output.ts'
+import { usageError } from './exit.ts'
+import { formatFields, sanitizeForTerminal } from './output.ts'
 
 type LedgerEntry = RouteAnswers['GET /api/ledger']['entries'][number]
 
@@ -79,7 +79,7 @@ export const auditCommand: Entry = {
       run: ({ client, args: [seq] }) =>
         client.get('/api/ledger/{seq}/proof', { seq: entryNumber(seq) }),
       show: (proof) => [
-        ...fields({
+        ...formatFields({
           entry: proof.entry,
           leaf: `${proof.index} of ${proof.size}`,
           path: proof.path.join(' ') || 'none: the entry is the whole tree',
@@ -89,7 +89,7 @@ export const auditCommand: Entry = {
         ...proof.checkpoint
           .trimEnd()
           .split('\n')
-          .map((note) => `  ${shown(note)}`),
+          .map((note) => `  ${sanitizeForTerminal(note)}`),
       ],
     }),
     localCommand({
@@ -137,13 +137,13 @@ function line({ seq, at, type, actor, domain, subject, outcome, data }: LedgerEn
   const tool = data?.['tool']
   const about = [typeof tool === 'string' ? tool : domain, subject, outcome && `(${outcome})`]
   const rest = about.filter(Boolean).join(' ')
-  return shown(
-    `${String(seq).padStart(6)}  ${rfc3339(at)}  ${type.padEnd(18)} ${actor.id.padEnd(16)} ${rest}`,
+  return sanitizeForTerminal(
+    `${String(seq).padStart(6)}  ${formatRfc3339(at)}  ${type.padEnd(18)} ${actor.id.padEnd(16)} ${rest}`,
   ).trimEnd()
 }
 
 /** Read when the command runs, where commander no longer says what is wrong. */
 function entryNumber(given: string): number {
   if (isWhole(given)) return Number(given)
-  throw usage(`"${given}" is not the number of an entry.`, '`cowork audit tail` shows them.')
+  throw usageError(`"${given}" is not the number of an entry.`, '`cowork audit tail` shows them.')
 }

@@ -1,19 +1,19 @@
-import { messageOf } from '#base/errors.ts'
+import { errorMessage } from '#base/errors.ts'
 import { markStopped } from '#base/state.ts'
 import { createClient } from './client.ts'
 import type { Context } from './context.ts'
-import { described, runningDaemon, startDetached, stopDaemon } from './daemon.ts'
+import { toDaemonJson, findRunningDaemon, startDetached, stopDaemon } from './daemon.ts'
 import { loadSettings } from './settings.ts'
-import type { Starting } from './settings.ts'
+import type { StartFlags } from './settings.ts'
 
-export type StartOptions = Starting & { readonly timeout: number }
+export type StartOptions = StartFlags & { readonly timeout: number }
 export type DownOptions = { readonly timeout: number }
 
 export async function start(context: Context, options: StartOptions): Promise<void> {
   const { paths, out } = context
-  const running = runningDaemon(paths)
+  const running = findRunningDaemon(paths)
   if (!running) return (await prepare(context, options))()
-  out.data({ running: true, already: true, ...described(running) }, () => [
+  out.data({ running: true, already: true, ...toDaemonJson(running) }, () => [
     `cowork runs already on ${paths.dir} (process ${running.pid}, port ${running.port}).`,
   ])
 }
@@ -35,14 +35,14 @@ export async function restart(context: Context, options: StartOptions): Promise<
 
 /** Finds what is wrong with the configuration here, where a person reads it, before anything is ended or begun. */
 async function prepare(context: Context, { port, auth, timeout }: StartOptions) {
-  const { paths, out, inherited, samePlace } = context
+  const { paths, out, inherited, locationArgs } = context
   const { handover, warnings } = await loadSettings(context, { forUp: { port, auth } })
   for (const warning of warnings) out.note(warning)
   return async (): Promise<void> => {
     const [name = '', ...rest] = await startDetached({
       paths,
       args: [
-        ...samePlace,
+        ...locationArgs,
         ...(port === undefined ? [] : ['--port', port]),
         ...(auth === false ? ['--no-auth'] : []),
       ],
@@ -51,7 +51,7 @@ async function prepare(context: Context, { port, auth, timeout }: StartOptions) 
       handover,
       timeoutMs: timeout * 1000,
     })
-    const daemon = described(runningDaemon(paths))
+    const daemon = toDaemonJson(findRunningDaemon(paths))
     const banner = [name, ...(await consoleLine(context)), ...rest]
     out.data({ running: true, already: false, ...daemon, banner, warnings }, () => banner)
   }
@@ -63,7 +63,7 @@ async function consoleLine(context: Context): Promise<string[]> {
     const { link } = await createClient(context).call('cowork_open_link')
     return [`  Console  ${link}`]
   } catch (error) {
-    context.out.note(`The daemon runs, but made no link for the console: ${messageOf(error)}`)
+    context.out.note(`The daemon runs, but made no link for the console: ${errorMessage(error)}`)
     return []
   }
 }

@@ -1,13 +1,13 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
 import { dirname, isAbsolute, join, relative, resolve } from 'node:path'
 import { writeFileAtomic } from '#base/atomic-file.ts'
-import { rfc3339, systemClock } from '#base/clock.ts'
+import { formatRfc3339, systemClock } from '#base/clock.ts'
 import type { Config } from '#base/config/index.ts'
 import { tableNames } from '#base/db/copy.ts'
-import type { Filling, Snapshot } from '#base/db/port.ts'
+import type { StoreImport, Snapshot } from '#base/db/port.ts'
 import { readSqlite } from '#base/db/sqlite.ts'
 import { CoworkError } from '#base/errors.ts'
-import { ensureState, takeLock } from '#base/state.ts'
+import { ensureStateDir, acquireLock } from '#base/state.ts'
 import type { StatePaths } from '#base/state.ts'
 import {
   databaseSource,
@@ -18,13 +18,13 @@ import {
   verifyLedger,
 } from '#ledger'
 import { replaysOf } from '../app.ts'
-import { outsideOf } from './audit-verify.ts'
+import { externalLedgerFiles } from './audit-verify.ts'
 import type { Context } from './context.ts'
-import { exitCode, usage } from './exit.ts'
+import { exitCode, usageError } from './exit.ts'
 import type { ExitCode } from './exit.ts'
 import { loadSettings } from './settings.ts'
-import { brokenLedger, configPath, stamp } from './storage.ts'
-import { checkFile, copyStore, placeOf, readStore, shownPlace } from './stores.ts'
+import { ledgerInvalidError, configPath, fileTimestamp } from './storage.ts'
+import { checkFile, copyStore, toStoreLocation, readStore, formatStoreLocation } from './stores.ts'
 import { version } from './launcher.ts'
 
 /**
@@ -35,7 +35,7 @@ const table = 'backup_file'
 const infoName = 'backup.json'
 const format = 1
 
-export type Files = ReadonlyMap<string, string>
+export type ArchiveFiles = ReadonlyMap<string, string>
 
 type State = { readonly paths: StatePaths; readonly config: Config; readonly configFile: string }
 
@@ -65,7 +65,7 @@ function destinationsOf(name: string, state: State): string[] {
   return [path]
 }
 
-function collectFiles(state: State): Files {
+function collectFiles(state: State): ArchiveFiles {
   const agents = join(state.paths.dir, 'agents')
   const tokens = existsSync(agents) ? readdirSync(agents).map((name) => `agents/${name}`) : []
   const copies = readCheckpointCopies(state.config.ledger.checkpoint_copies)
@@ -89,7 +89,12 @@ const mergedLines = (copies: readonly { readonly size: number; readonly note: st
     .map((copy) => `${JSON.stringify(copy)}\n`)
     .join('')
 
-async function addFiles(filling: Filling, files: Files, version: string, madeAt: string) {
+async function addFiles(
+  filling: StoreImport,
+  files: ArchiveFiles,
+  version: string,
+  madeAt: string,
+) {
   await filling.run({
     sql: `CREATE TABLE ${table} (name TEXT PRIMARY KEY, content TEXT NOT NULL)`,
     parameters: [],
@@ -104,7 +109,7 @@ async function addFiles(filling: Filling, files: Files, version: string, madeAt:
 
 export type Archive = {
   readonly store: Snapshot
-  readonly files: Files
+  readonly files: ArchiveFiles
   readonly version: string
   readonly madeAt: string
 }
@@ -143,19 +148,20 @@ async function openArchive(path: string): Promise<Archive> {
 /** Everything that a new machine needs, in one file, while the daemon goes on (K8). */
 export async function backup(context: Context, given: string | undefined): Promise<ExitCode> {
   const { out, paths } = context
-  const file = resolve(given ?? `cowork-${stamp()}.backup`)
-  if (existsSync(file)) throw usage(`${file} exists already.`, 'Name a file that does not exist.')
+  const file = resolve(given ?? `cowork-${fileTimestamp()}.backup`)
+  if (existsSync(file))
+    throw usageError(`${file} exists already.`, 'Name a file that does not exist.')
   const { config } = await loadSettings(context)
   // Before the store: a checkpoint that is copied later may be ahead of what we see of the store.
-  const known = outsideOf(context, config)
+  const known = externalLedgerFiles(context, config)
   const files = collectFiles({ paths, config, configFile: configPath(context) })
-  await using source = await readStore(placeOf(config.storage))
+  await using source = await readStore(toStoreLocation(config.storage))
   const { tables, verification, publish } = await copyStore(
     source,
     { path: file },
     {
       ...known,
-      also: (filling) => addFiles(filling, files, version(), rfc3339(systemClock())),
+      also: (filling) => addFiles(filling, files, version(), formatRfc3339(systemClock())),
       onCopied: (table, rows, of) => out.progress(`${table}: ${rows} of ${of} rows copied…`),
       onChecked: (entries) => out.progress(`${entries} entries checked…`),
     },
@@ -185,11 +191,11 @@ export async function restore(context: Context, given: string, { force = false }
   const { out, paths } = context
   const archive = await openArchive(resolve(given))
   await using backup = archive.store
-  ensureState(paths)
+  ensureStateDir(paths)
   using lock = new DisposableStack()
-  lock.defer(takeLock(paths))
+  lock.defer(acquireLock(paths))
   const config = await configOf(context, archive)
-  const place = placeOf(config.storage)
+  const place = toStoreLocation(config.storage)
   const state = { paths, config, configFile: configPath(context) }
   const files = [...archive.files].flatMap(([name, text]) =>
     destinationsOf(name, state).map((path) => ({ path, text })),
@@ -214,7 +220,7 @@ export async function restore(context: Context, given: string, { force = false }
   })
   if (verification.firstBad && !verification.acceptable) {
     await abandon()
-    throw brokenLedger(verification, 'Nothing was restored. Use an earlier backup.')
+    throw ledgerInvalidError(verification, 'Nothing was restored. Use an earlier backup.')
   }
   const known = readCheckpointCopies(config.ledger.checkpoint_copies)
   const newest = known.reduce((most, { size }) => Math.max(most, size), 0)
@@ -223,7 +229,7 @@ export async function restore(context: Context, given: string, { force = false }
   const { entries, root } = await verifyInPlace(context, config)
   const { madeAt: made_at } = archive
   const kept = aside.map(({ to }) => to)
-  out.data({ store: shownPlace(place), made_at, entries, root, aside: kept }, () => [
+  out.data({ store: formatStoreLocation(place), made_at, entries, root, aside: kept }, () => [
     `The state of ${made_at} is back in ${paths.dir}; ${verification.acceptable ? 'its ledger is signed in part' : 'its ledger verifies'}: ${entries} entries.`,
     ...kept.map((path) => `Kept aside: ${path}`),
   ])
@@ -258,15 +264,15 @@ async function replace(
 
 /** What `cowork audit verify` will say. */
 async function verifyInPlace(context: Context, config: Config) {
-  await using restored = await readStore(placeOf(config.storage))
-  const { outside, vkey: known, mac } = outsideOf(context, config)
+  await using restored = await readStore(toStoreLocation(config.storage))
+  const { outside, vkey: known, mac } = externalLedgerFiles(context, config)
   const { source, vkey = '' } = await databaseSource(restored, outside)
   const verification = await verifyLedger(source, known ?? vkey, {
     mac,
     replays: replaysOf(restored),
   })
   if (verification.firstBad && !verification.acceptable)
-    throw brokenLedger(verification, 'Check the disk: what was restored had verified before.')
+    throw ledgerInvalidError(verification, 'Check the disk: what was restored had verified before.')
   return verification
 }
 
@@ -286,7 +292,7 @@ async function configOf(context: Context, { files }: Archive) {
 
 /** Each file that is there, and where it goes: into one folder, or beside where it is when that is elsewhere. */
 function inTheWay(state: string, files: readonly string[], store: string | undefined): Move[] {
-  const mark = `before-restore-${stamp()}`
+  const mark = `before-restore-${fileTimestamp()}`
   const aside = (path: string) => {
     const inside = relative(state, path)
     return isAbsolute(inside) || inside.startsWith('..')

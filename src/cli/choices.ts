@@ -22,7 +22,7 @@ export const grantChoices = [
   'folder_write',
   'folder_session',
 ] as const
-export type GrantWord = (typeof grantChoices)[number]
+export type GrantOption = (typeof grantChoices)[number]
 
 export const grantPermissions = ['read', 'read-write', 'write'] as const
 export const grantScopes = ['session', 'permanent'] as const
@@ -40,7 +40,7 @@ export const storyStatuses = [
 export type StoryStatus = (typeof storyStatuses)[number]
 export const sprintStatuses = ['planned', 'active', 'reference', 'completed'] as const
 export const priorities = ['urgent', 'high', 'medium', 'low'] as const
-export const clearable = ['priority', 'estimate', 'theme', 'text'] as const
-export const sides = ['ours', 'theirs'] as const
+export const clearableFields = ['priority', 'estimate', 'theme', 'text'] as const
+export const conflictSides = ['ours', 'theirs'] as const
 
-export const searchPlaces = ['workspace', 'granted', 'all'] as const
+export const searchScopes = ['workspace', 'granted', 'all'] as const

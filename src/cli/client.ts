@@ -5,7 +5,7 @@ import type { Environment } from '#base/config/env.ts'
 import { CoworkError } from '#base/errors.ts'
 import type { StatePaths } from '#base/state.ts'
 import type { RouteAnswers, ToolName, ToolResults } from '#wire'
-import { errorOf, runningDaemon } from './daemon.ts'
+import { toError, findRunningDaemon } from './daemon.ts'
 import type { Problem } from './exit.ts'
 import { version } from './launcher.ts'
 import { parseJson } from './output.ts'
@@ -23,20 +23,20 @@ type Query = Readonly<Record<string, string | number | boolean | undefined>>
 const patience = 30_000
 
 /** What a person reads instead, by the code of what was refused: the daemon speaks to agents. */
-export type Words = Readonly<
+export type MessageOverrides = Readonly<
   Record<string, Pick<Problem, 'hint'> & Partial<Pick<Problem, 'message'>>>
 >
 
 /** Speaks HTTP to the daemon of one state folder, as its owner (I10). */
 export function createClient(
   { paths, env }: { paths: StatePaths; env: Environment },
-  words: Words = {},
+  words: MessageOverrides = {},
   /** The token of a session; without it the owner calls. */
   token?: string,
 ) {
   async function ask(path: string, body?: object): Promise<unknown> {
     // The lock first: on the port of a daemon that died, anybody may listen, and we carry the owner's token.
-    const daemon = runningDaemon(paths)
+    const daemon = findRunningDaemon(paths)
     if (!daemon) throw notRunning(paths)
     const headers = {
       host: `localhost:${daemon.port}`,
@@ -52,7 +52,7 @@ export function createClient(
     const answer = (parseJson(text) ?? {}) as { error?: Problem }
     if (status >= 400) {
       const error = answer.error ?? { code: 'internal', message: `The daemon answered ${status}.` }
-      throw errorOf({ ...forPeople(error), ...words[error.code] })
+      throw toError({ ...forPeople(error), ...words[error.code] })
     }
     // Loaded here, since a command that gets no answer needs no schema.
     const { findRouteMismatch } = await import('#wire')

@@ -1,11 +1,11 @@
 import { InvalidArgumentError, Option } from 'commander'
 import type { Command } from 'commander'
 import type { ToolName, ToolResults } from '#wire'
-import type { Client, Words } from './client.ts'
+import type { Client, MessageOverrides } from './client.ts'
 import type { Context } from './context.ts'
 import type { ExitCode } from './exit.ts'
-import { plain } from './output.ts'
-import { refuseUnknown } from './usage.ts'
+import { sanitize } from './output.ts'
+import { rejectUnknownCommand } from './usage.ts'
 
 /** An option and what it gives: undefined is part of that unless it is required or has a default. */
 export type Kind<Value> = Option & { readonly gives?: Value }
@@ -47,7 +47,7 @@ export const choices = <Word extends string>(
   words: readonly Word[],
 ): Kind<readonly Word[] | undefined> => new Option(flags, about).choices(words)
 
-export const positive = (flags: string, about: string): Kind<number | undefined> =>
+export const parsePositiveInt = (flags: string, about: string): Kind<number | undefined> =>
   new Option(flags, about).argParser(toPositive)
 
 export const whole = (flags: string, about: string): Kind<number | undefined> =>
@@ -68,10 +68,11 @@ export const withDefault = <Value>(
   value: NonNullable<Value>,
 ): Kind<NonNullable<Value>> => kind.default(value) as Kind<NonNullable<Value>>
 
-export const count = (lines: number): Kind<number> =>
-  withDefault(positive('-n, --lines <count>', 'how many'), lines)
+export const linesOption = (lines: number): Kind<number> =>
+  withDefault(parsePositiveInt('-n, --lines <count>', 'how many'), lines)
 
-export const days = (): Kind<number> => withDefault(positive('--days <count>', 'how far back'), 30)
+export const daysOption = (): Kind<number> =>
+  withDefault(parsePositiveInt('--days <count>', 'how far back'), 30)
 
 export const yes = (about = 'answer every question with yes'): Kind<boolean | undefined> =>
   flag('-y, --yes', about)
@@ -158,7 +159,7 @@ type Answering<Called, Answer> = {
   /** What only a person at a terminal may do (I10). */
   readonly person?: string
   /** The hints of the daemon in the words of the command line. */
-  readonly words?: Words
+  readonly words?: MessageOverrides
   /** Options that contradict each other are refused before anything else. */
   readonly check?: (call: Called) => void
   /** What `--json` prints, where it is not all of the answer. */
@@ -191,7 +192,7 @@ export function command<
       const answer = await run(call)
       call.out.data(json?.(answer, call) ?? answer, () => {
         const shown = show(answer, call)
-        return typeof shown === 'string' ? [plain(shown)] : shown
+        return typeof shown === 'string' ? [sanitize(shown)] : shown
       })
       for (const note of notes?.(answer, call) ?? []) call.out.note(note)
       return exit?.(answer)
@@ -223,7 +224,7 @@ export function localCommand<
   const Given extends Options = Record<never, never>,
 >(
   spec: Described<Usage, Given> & {
-    readonly words?: Words
+    readonly words?: MessageOverrides
     readonly act: (call: Call<Usage, Given>) => Promise<number | void>
   },
 ): Entry {
@@ -239,7 +240,8 @@ export function localCommand<
         command: given,
         args: given.args as Arguments<Usage>,
         options: given.optsWithGlobals(),
-        person: async (what) => (await import('./person.ts')).requirePersonHere(context, what),
+        person: async (what) =>
+          (await import('./person.ts')).requirePersonAtTerminal(context, what),
       })
     },
   }
@@ -264,7 +266,7 @@ export function addCommands(
     if (help !== undefined) made.addHelpText('after', `\n${help}`)
     if (act)
       made.action(() => {
-        refuseUnknown(made)
+        rejectUnknownCommand(made)
         return carryOut(act, made)
       })
     addCommands(made, entry.commands ?? [], carryOut)

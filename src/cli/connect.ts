@@ -1,42 +1,42 @@
 import { homedir } from 'node:os'
 import { resolve } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
-import { rfc3339, systemClock } from '#base/clock.ts'
+import { formatRfc3339, systemClock } from '#base/clock.ts'
 import { loadConfig } from '#base/config/index.ts'
 import { canonicalJson, sha256Hex } from '#base/hash.ts'
 import { describeSelection } from '#base/selection-fields.ts'
-import { agentName } from './lookup.ts'
+import { parseAgentName } from './lookup.ts'
 import {
   choiceArguments,
   choiceQuery,
   chosenFields,
   isChosen,
-  keepToken,
+  saveToken,
   obtainToken,
   planToken,
   planTools,
 } from './agent-plan.ts'
 import type { EntryChoice, TokenPlan, ToolOptions } from './agent-plan.ts'
 import { createClient } from './client.ts'
-import { clientNamed, clients } from './clients/catalogue.ts'
+import { findClient, clients } from './clients/catalogue.ts'
 import type { Client, Server } from './clients/catalogue.ts'
 import { readClientFile, writeClientFile } from './clients/client-file.ts'
 import type { ClientFile } from './clients/client-file.ts'
-import { putAll, takeAll, valueAt } from './clients/edits.ts'
-import { greetCommand, greetUrl } from './clients/handshake.ts'
-import type { Seen } from './clients/handshake.ts'
+import { applyEdits, revertEdits, getValue } from './clients/edits.ts'
+import { handshakeCommand, handshakeUrl } from './clients/handshake.ts'
+import type { HandshakeResult } from './clients/handshake.ts'
 import type { Place } from './clients/json.ts'
-import { keepConnection, readConnections } from './connections.ts'
+import { saveConnection, readConnections } from './connections.ts'
 import type { Connection } from './connections.ts'
 import type { Context } from './context.ts'
-import { runningDaemon } from './daemon.ts'
-import { usage } from './exit.ts'
-import { launcher, placeOptions } from './launcher.ts'
-import { fields, tableOf } from './output.ts'
-import { confirmed, diffLines, tell } from './terminal.ts'
-import type { Asking } from './terminal.ts'
+import { findRunningDaemon } from './daemon.ts'
+import { usageError } from './exit.ts'
+import { launcherPath, locationOptions } from './launcher.ts'
+import { formatFields, tableOf } from './output.ts'
+import { confirm, diffLines, printNote } from './terminal.ts'
+import type { PromptOptions } from './terminal.ts'
 
-export type ConnectOptions = Asking &
+export type ConnectOptions = PromptOptions &
   ToolOptions & {
     readonly results?: string
     readonly agent?: string
@@ -54,9 +54,9 @@ export async function connect(
   options: ConnectOptions,
 ): Promise<void> {
   const { out, paths } = context
-  const client = clientNamed(given)
-  const file = readClientFile(fileOf(context, client, options.configFile))
-  const agent = agentName(options.agent ?? client.id)
+  const client = findClient(given)
+  const file = readClientFile(clientConfigPath(context, client, options.configFile))
+  const agent = parseAgentName(options.agent ?? client.id)
   const chosen = chosenFields(options)
   const api = createClient(context)
   // Only the daemon knows whether the agent is in the store, where its tools belong.
@@ -64,12 +64,12 @@ export async function connect(
   const inEntry = known && planTools(known, chosen).inEntry
   const choice = { ...inEntry, results: options.results }
   const server = serverFor(context, agent, client, options, choice)
-  const before = readConnections(paths).find(isOf(client, file.file))
+  const before = readConnections(paths).find(matchesConnection(client, file.file))
   const changed = (token: string) => {
     const edits = client.edits(options.inline ? { ...server, token } : server)
     const left = before?.entries.filter((old) => !edits.some(isAt(old.place))) ?? []
-    const cleared = takeAll(client.format, file, left)
-    const put = putAll(client.format, { ...file, text: cleared.text }, edits)
+    const cleared = revertEdits(client.format, file, left)
+    const put = applyEdits(client.format, { ...file, text: cleared.text }, edits)
     return { ...put, edits, hunks: [...cleared.hunks, ...put.hunks] }
   }
   // The token is not there yet, nor should it be shown.
@@ -86,20 +86,20 @@ export async function connect(
   }
   const plan = known ?? (await planToken(api, paths, agent))
   const tools = planTools(plan, chosen)
-  tell(hunks.length > 0 ? diffLines(file.file, hunks) : [], options)
-  tell(known ? [tools.text] : [], options)
-  tell(warnings(plan, context, before), options)
+  printNote(hunks.length > 0 ? diffLines(file.file, hunks) : [], options)
+  printNote(known ? [tools.text] : [], options)
+  printNote(warnings(plan, context, before), options)
   if (hunks.length > 0 || plan.act !== 'keep' || tools.isChange)
-    await confirmed(questionOf(client, plan), options)
+    await confirm(questionOf(client, plan), options)
 
   // First, since an unknown name is refused and must not leave a rotated token behind.
   if (tools.isChange) await api.call('cowork_set_tools', { id: agent, ...chosen })
   const token = await obtainToken(api, plan, chosen)
-  if (!options.inline) keepToken(paths, agent, token)
+  if (!options.inline) saveToken(paths, agent, token)
   const { text, edits, made } = changed(token)
   const backup = text === file.text ? undefined : writeClientFile(file, text, systemClock())
   const firstBackup = before?.backup ?? backup
-  keepConnection(paths, {
+  saveConnection(paths, {
     client: client.id,
     file: file.file,
     agent,
@@ -109,9 +109,9 @@ export async function connect(
     entries: edits.map(({ place, value }, index) => {
       // An entry that we replace was ours before: what stood there first is what counts.
       const first = made[index] ?? before?.entries.find(isAt(place))?.made
-      return { place: [...place], digest: digestOf(value), ...(first && { made: first }) }
+      return { place: [...place], digest: hashValue(value), ...(first && { made: first }) }
     }),
-    connected_at: rfc3339(systemClock()),
+    connected_at: formatRfc3339(systemClock()),
   })
   const undo = undoOf(client, options)
   const seen = await greeted(context, client, file, token).catch((error: unknown) => {
@@ -124,14 +124,14 @@ export async function connect(
     via: server.via,
     file: file.file,
     ...(backup && { backup }),
-    closed_the_door: plan.closesTheDoor,
+    closed_the_door: plan.enablesAuth,
     selection: tools.selection,
     check: seen,
     undo,
   }
   out.data(value, () => [
     `${client.title} is connected as the agent ${agent}.`,
-    ...fields({
+    ...formatFields({
       file: file.file,
       backup,
       tools: describeSelection(tools.selection),
@@ -151,7 +151,7 @@ export async function listClients(context: Context): Promise<void> {
   const connected = readConnections(context.paths)
   const rows = clients.map((client) => {
     const found = connected.find((one) => one.client === client.id)
-    const { file = fileOf(context, client), agent, via } = found ?? {}
+    const { file = clientConfigPath(context, client), agent, via } = found ?? {}
     return { client: client.id, file, connected: found !== undefined, agent, via }
   })
   context.out.data({ clients: rows }, () =>
@@ -163,7 +163,7 @@ export async function listClients(context: Context): Promise<void> {
   )
 }
 
-export const fileOf = ({ env }: Context, client: Client, configFile?: string): string =>
+export const clientConfigPath = ({ env }: Context, client: Client, configFile?: string): string =>
   configFile === undefined
     ? client.file({ env, home: homedir(), platform: process.platform })
     : resolve(configFile)
@@ -173,13 +173,13 @@ const isAt =
   (other: { place: Place }): boolean =>
     isDeepStrictEqual(place, other.place)
 
-export const isOf =
+export const matchesConnection =
   ({ id }: Client, file: string) =>
   (one: { client: string; file: string }): boolean =>
     one.client === id && one.file === file
 
 /** What a value was when we wrote it, without keeping it: it may hold a token. */
-export const digestOf = (value: unknown): string => sha256Hex(canonicalJson(value))
+export const hashValue = (value: unknown): string => sha256Hex(canonicalJson(value))
 
 function serverFor(
   context: Context,
@@ -190,19 +190,20 @@ function serverFor(
 ): Server {
   if (!http) {
     const own = ['mcp', '--agent', agent, ...choiceArguments(choice)]
-    const args = ['--', launcher(), ...own, ...placeOptions(context)]
+    const args = ['--', launcherPath(), ...own, ...locationOptions(context)]
     return { via: 'stdio', command: process.execPath, args }
   }
   const { config } = loadConfig({ file: context.configFile, env: context.env })
-  const port = runningDaemon(context.paths)?.port ?? config.server.port
+  const port = findRunningDaemon(context.paths)?.port ?? config.server.port
   const variable = envVar ?? `COWORK_TOKEN_${client.id.toUpperCase().replaceAll('-', '_')}`
-  if (!/^[A-Za-z_]\w*$/.test(variable)) throw usage(`${variable} is not the name of a variable.`)
+  if (!/^[A-Za-z_]\w*$/.test(variable))
+    throw usageError(`${variable} is not the name of a variable.`)
   const url = `${config.server.tls ? 'https' : 'http'}://localhost:${port}/mcp${choiceQuery(choice)}`
   return { via: 'http', url, variable }
 }
 
 function warnings(
-  { agent, act, closesTheDoor }: TokenPlan,
+  { agent, act, enablesAuth }: TokenPlan,
   { env }: Context,
   before: Connection | undefined,
 ): string[] {
@@ -212,7 +213,7 @@ function warnings(
           `It acted as ${before.agent} so far; \`cowork agents revoke ${before.agent}\` ends that one.`,
         ]
       : []),
-    ...(closesTheDoor
+    ...(enablesAuth
       ? [
           `${agent} is the first agent and closes the door: from then on every client needs a token, those without one are refused.`,
         ]
@@ -230,8 +231,8 @@ function warnings(
   ]
 }
 
-function questionOf({ title }: Client, { agent, act, closesTheDoor }: TokenPlan): string {
-  if (closesTheDoor) return `Connect ${title} as the agent ${agent} and close the door?`
+function questionOf({ title }: Client, { agent, act, enablesAuth }: TokenPlan): string {
+  if (enablesAuth) return `Connect ${title} as the agent ${agent} and close the door?`
   return act === 'keep' ? `Connect ${title}?` : `Connect ${title} as the agent ${agent}?`
 }
 
@@ -244,14 +245,14 @@ async function greeted(
   client: Client,
   { file }: Pick<ClientFile, 'file'>,
   token: string,
-): Promise<Seen> {
-  const entry = valueAt(client.format, readClientFile(file), client.places[0]) as {
+): Promise<HandshakeResult> {
+  const entry = getValue(client.format, readClientFile(file), client.places[0]) as {
     url?: string
     command: string
     args: string[]
     env?: Record<string, string>
   }
-  if (entry.url !== undefined) return greetUrl(entry.url, token)
+  if (entry.url !== undefined) return handshakeUrl(entry.url, token)
   const { command, args } = entry
-  return greetCommand({ command, args, env: { ...env, ...entry.env } })
+  return handshakeCommand({ command, args, env: { ...env, ...entry.env } })
 }

@@ -3,7 +3,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { statePaths } from '#base/state.ts'
-import { connectionsFile, dropConnection, keepConnection, readConnections } from './connections.ts'
+import {
+  connectionsFile,
+  deleteConnection,
+  saveConnection,
+  readConnections,
+} from './connections.ts'
 import type { Connection } from './connections.ts'
 
 function place() {
@@ -25,15 +30,15 @@ const one: Connection = {
 test('K4 what was connected is remembered per client and file, closed to others', () => {
   const paths = place()
   expect(readConnections(paths)).toEqual([])
-  keepConnection(paths, one)
-  keepConnection(paths, { ...one, agent: 'other' })
-  keepConnection(paths, { ...one, file: '/here/config.toml' })
+  saveConnection(paths, one)
+  saveConnection(paths, { ...one, agent: 'other' })
+  saveConnection(paths, { ...one, file: '/here/config.toml' })
   expect(readConnections(paths).map(({ file, agent }) => [file, agent])).toEqual([
     ['/home/a/.codex/config.toml', 'other'],
     ['/here/config.toml', 'codex'],
   ])
   expect(statSync(connectionsFile(paths)).mode & 0o777).toBe(0o600)
-  dropConnection(paths, one)
+  deleteConnection(paths, one)
   expect(readConnections(paths).map(({ file }) => file)).toEqual(['/here/config.toml'])
 })
 

@@ -44,11 +44,14 @@ export function readConnections(paths: StatePaths): Connection[] {
 }
 
 /** One connection per client and file. */
-export function keepConnection(paths: StatePaths, added: Connection): void {
+export function saveConnection(paths: StatePaths, added: Connection): void {
   write(paths, [...without(paths, added), added])
 }
 
-export function dropConnection(paths: StatePaths, gone: Pick<Connection, 'client' | 'file'>): void {
+export function deleteConnection(
+  paths: StatePaths,
+  gone: Pick<Connection, 'client' | 'file'>,
+): void {
   write(paths, without(paths, gone))
 }
 

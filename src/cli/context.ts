@@ -4,7 +4,7 @@ import { currentEnvironment, currentFolders, stateDirectory } from '#base/config
 import type { Environment } from '#base/config/env.ts'
 import { statePaths } from '#base/state.ts'
 import type { StatePaths } from '#base/state.ts'
-import { commandHere } from './launcher.ts'
+import { commandName } from './launcher.ts'
 import { createOutput } from './output.ts'
 import type { Output } from './output.ts'
 
@@ -25,23 +25,23 @@ export type Context = {
   readonly fromFiles: Readonly<Record<string, string>>
   readonly configFile: string | undefined
   /** The options that make another `cowork` work on the same place. */
-  readonly samePlace: readonly string[]
+  readonly locationArgs: readonly string[]
 }
 
-export function contextOf({ config, state, json = false, envFile = [] }: Globals): Context {
+export function createContext({ config, state, json = false, envFile = [] }: Globals): Context {
   const fromFiles = readEnvFiles(envFile)
   const inherited = currentEnvironment()
   const given = { ...inherited, ...fromFiles }
   const env = state === undefined ? given : { ...given, COWORK_STATE_DIR: state }
   const paths = statePaths(stateDirectory(env, currentFolders()))
   return {
-    out: createOutput({ json, command: commandHere(given) }),
+    out: createOutput({ json, command: commandName(given) }),
     paths,
     env,
     inherited,
     fromFiles,
     configFile: config,
-    samePlace: [
+    locationArgs: [
       '--state',
       paths.dir,
       ...(config === undefined ? [] : ['--config', resolve(config)]),

@@ -2,10 +2,10 @@ import { existsSync } from 'node:fs'
 import { connect } from 'node:net'
 import type { Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { CoworkError, messageOf } from '#base/errors.ts'
-import { ensureState, isLocked, readDaemonInfo } from '#base/state.ts'
+import { CoworkError, errorMessage } from '#base/errors.ts'
+import { ensureStateDir, isLocked, readDaemonInfo } from '#base/state.ts'
 import type { StatePaths } from '#base/state.ts'
-import { errorOf, startDetached } from './daemon.ts'
+import { toError, startDetached } from './daemon.ts'
 import type { DetachedOptions } from './daemon.ts'
 import type { Problem } from './exit.ts'
 import { version } from './launcher.ts'
@@ -66,7 +66,7 @@ export function createDaemonLink({ paths, hello, up, note }: LinkOptions) {
       if (!socket && Date.now() >= restartAt && isCrashed()) {
         restartCount++
         await start().catch((error: unknown) =>
-          note(`cowork: the daemon did not start: ${messageOf(error)}`),
+          note(`cowork: the daemon did not start: ${errorMessage(error)}`),
         )
         lastRestartAt = Date.now()
         restartAt = lastRestartAt + restartDelay()
@@ -84,7 +84,7 @@ export function createDaemonLink({ paths, hello, up, note }: LinkOptions) {
 
   async function start(): Promise<void> {
     try {
-      ensureState(paths)
+      ensureStateDir(paths)
       await startDetached({ paths, ...up, cwd: paths.dir, timeoutMs: startTimeoutMs })
     } catch (error) {
       // The daemon of another client was faster and has the lock.
@@ -103,7 +103,7 @@ export function createDaemonLink({ paths, hello, up, note }: LinkOptions) {
       socket.destroy()
       return false
     }
-    if (answer.error) throw errorOf(answer.error)
+    if (answer.error) throw toError(answer.error)
     if (answer.version !== notedVersion) {
       notedVersion = answer.version
       if (notedVersion !== ownVersion)

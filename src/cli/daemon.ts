@@ -6,14 +6,14 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Environment } from '#base/config/env.ts'
 import { CoworkError } from '#base/errors.ts'
 import type { ErrorCode } from '#base/errors.ts'
-import { ensureState, isLocked, readDaemonInfo } from '#base/state.ts'
+import { ensureStateDir, isLocked, readDaemonInfo } from '#base/state.ts'
 import type { DaemonInfo, StatePaths } from '#base/state.ts'
 import type { Problem } from './exit.ts'
-import { launcher } from './launcher.ts'
+import { launcherPath } from './launcher.ts'
 import { openLogFile } from './logs.ts'
 
 /** What the terminal resolved for a daemon that has none: it goes over a pipe, never into argv or a file (I8). */
-export type Handover = {
+export type SecretHandover = {
   /** From `--env-file`. */
   readonly env?: Readonly<Record<string, string>>
   /** The texts behind the references of the configuration. */
@@ -21,7 +21,7 @@ export type Handover = {
 }
 
 /** The one thing a daemon says to whoever started it. */
-export type Report = { readonly ready: readonly string[] } | { readonly failed: Problem }
+export type StartReport = { readonly ready: readonly string[] } | { readonly failed: Problem }
 
 export type DetachedOptions = {
   readonly paths: StatePaths
@@ -29,16 +29,16 @@ export type DetachedOptions = {
   readonly args: readonly string[]
   readonly env: Environment
   readonly cwd: string
-  readonly handover?: Handover
+  readonly handover?: SecretHandover
   readonly timeoutMs: number
 }
 
 /** Starts a daemon that outlives us and resolves to its banner when it serves. */
 export async function startDetached(options: DetachedOptions): Promise<readonly string[]> {
   const { paths, args, env, cwd, handover = {}, timeoutMs } = options
-  ensureState(paths)
+  ensureStateDir(paths)
   const log = openLogFile(paths.log)
-  const child = spawn(process.execPath, ['--', launcher(), 'up', '--detached', ...args], {
+  const child = spawn(process.execPath, ['--', launcherPath(), 'up', '--detached', ...args], {
     cwd,
     env,
     detached: true,
@@ -67,8 +67,8 @@ function ready(child: ChildProcess, paths: StatePaths, timeoutMs: number) {
       act()
     }
     child.on('error', (error) => settle(() => reject(error)))
-    child.on('message', (report: Report) =>
-      settle(() => ('ready' in report ? resolve(report.ready) : reject(errorOf(report.failed)))),
+    child.on('message', (report: StartReport) =>
+      settle(() => ('ready' in report ? resolve(report.ready) : reject(toError(report.failed)))),
     )
     // Its last message may still be on the way when it has ended: only then is the channel closed too.
     Promise.all([once(child, 'exit'), once(child, 'disconnect')]).then(([[code, signal]]) => {
@@ -79,14 +79,14 @@ function ready(child: ChildProcess, paths: StatePaths, timeoutMs: number) {
 }
 
 /** An error that the daemon sent; its code is declared there, or by a newer daemon. */
-export const errorOf = ({ code, message, hint }: Problem): CoworkError =>
+export const toError = ({ code, message, hint }: Problem): CoworkError =>
   new CoworkError(code as ErrorCode, message, hint ? { hint } : {})
 
 /** What a daemon that runs says of itself. Only the lock tells whether one runs; the file may be a dead one's. */
-export const runningDaemon = (paths: StatePaths): DaemonInfo | undefined =>
+export const findRunningDaemon = (paths: StatePaths): DaemonInfo | undefined =>
   isLocked(paths) ? readDaemonInfo(paths) : undefined
 
-export const described = (daemon: DaemonInfo | undefined) =>
+export const toDaemonJson = (daemon: DaemonInfo | undefined) =>
   daemon && {
     pid: daemon.pid,
     port: daemon.port,

@@ -1,22 +1,22 @@
 import type { ToolResults } from '#wire'
-import { agentNamed, jsonArgument } from './lookup.ts'
-import { allowanceOf, findApprovals, grantChoiceOf, isCheck, readByIds } from './approvals.ts'
-import type { Found, Item, Outcome } from './approvals.ts'
+import { resolveAgent, parseJsonArgument } from './lookup.ts'
+import { parseAllowance, findApprovals, parseGrantChoice, isCheck, readByIds } from './approvals.ts'
+import type { ApprovalMatch, ApprovalItem, Outcome } from './approvals.ts'
 import type { Client } from './client.ts'
-import { command, flag, positive, text } from './command.ts'
+import { command, flag, parsePositiveInt, text } from './command.ts'
 import type { Values } from './command.ts'
 import { confirmEach } from './inbox/inbox.ts'
-import { errorOf } from './daemon.ts'
-import { exitCode, usage } from './exit.ts'
-import { grantedText, liveGrants } from './grants.ts'
+import { toError } from './daemon.ts'
+import { exitCode, usageError } from './exit.ts'
+import { formatGrant, listActiveGrants } from './grants.ts'
 import { changesTrust } from './inbox/acts.ts'
 import { score } from './inbox/detail.ts'
 import { severity, type } from './trust.ts'
-import { plain } from './output.ts'
+import { sanitize } from './output.ts'
 
 type Decided = {
   readonly outcomes: readonly Outcome[]
-  readonly items: readonly Item[]
+  readonly items: readonly ApprovalItem[]
   /** What requests for access came to, in words: more or less than was asked for. */
   readonly opened: ReadonlyMap<string, string>
   /** The answer to a whole batch. */
@@ -29,7 +29,10 @@ const now = () => flag('--now', 'not to be undone: several or high risk wait a m
 const approving = {
   agent: text('--agent <id>', 'in place of ids: all proposals of this agent that wait'),
   domain: text('--domain <name>', 'in place of ids: all proposals in this domain that wait'),
-  expect: positive('--expect <count>', 'with them: how many that is, else nothing is approved'),
+  expect: parsePositiveInt(
+    '--expect <count>',
+    'with them: how many that is, else nothing is approved',
+  ),
   feedback: text('--feedback <text>', 'what the agent should know'),
   allow: text(
     '--allow <what>',
@@ -52,12 +55,12 @@ const decided = {
     batch ?? { outcomes, count: outcomes.length, errors: errorsIn(outcomes) },
   show: ({ outcomes, items, opened, batch }: Decided) => [
     ...outcomes.flatMap((outcome) => [
-      outcomeLine(
+      formatOutcome(
         outcome,
         items.find(({ id }) => id === outcome.id),
         opened.get(outcome.id),
       ),
-      ...(outcome.also ?? []).map(({ id, summary }) => plain(`and with it ${id}  ${summary}`)),
+      ...(outcome.also ?? []).map(({ id, summary }) => sanitize(`and with it ${id}  ${summary}`)),
     ]),
     ...(batch ? [batch.message] : []),
   ],
@@ -92,7 +95,7 @@ export const decideCommands = [
     },
     async run({ client, args: given, options, person }): Promise<Decided> {
       const change =
-        options.change === undefined ? undefined : jsonArgument('--change', options.change)
+        options.change === undefined ? undefined : parseJsonArgument('--change', options.change)
       await person('Approving')
       return given.length === 0
         ? approveAll(client, options)
@@ -114,19 +117,25 @@ export const decideCommands = [
     help: 'A proposal needs --type: to reject one is to override it. Of a check of what was\ndone alone, agent_wrong marks it as wrong, and human_preference says that you\nwould have done it differently.',
     check({ options }) {
       if (options.severity !== undefined && options.type === undefined)
-        throw usage('--severity says how serious something is, and --type what.', 'Add --type.')
+        throw usageError(
+          '--severity says how serious something is, and --type what.',
+          'Add --type.',
+        )
     },
     person: 'Rejecting',
     run: ({ client, args: given, options }) =>
       decideEach(client, given, async (items) => {
         const { reason, never } = options
         if (options.type === undefined && items.some(changesTrust))
-          throw usage(
+          throw usageError(
             'Rejecting a proposal or a check changes trust, so it says what was wrong (--type).',
             'It is agent_wrong, missing_context, edge_case, human_preference or policy_change.',
           )
         if (never && !items.every(isGrant))
-          throw usage('--never is for requests for access.', 'Reject the others by themselves.')
+          throw usageError(
+            '--never is for requests for access.',
+            'Reject the others by themselves.',
+          )
         return outcomesOf(client, 'cowork_decide', items, {
           decision: 'reject',
           hold: !options.now,
@@ -155,7 +164,7 @@ export const decideCommands = [
 async function outcomesOf(
   client: Client,
   tool: 'cowork_decide' | 'cowork_undo',
-  items: readonly Item[],
+  items: readonly ApprovalItem[],
   more: object = {},
 ): Promise<Outcome[]> {
   const asked = { approval_ids: items.map(({ id }) => id), ...more }
@@ -176,25 +185,28 @@ const singleIn = (options: Approving) =>
 
 function checkNamed(given: readonly string[], options: Approving): void {
   if ((options.agent ?? options.domain ?? options.expect) !== undefined)
-    throw usage('Name ids, or --agent and --domain with --expect, not both.')
+    throw usageError('Name ids, or --agent and --domain with --expect, not both.')
   const single = singleIn(options)
   if (single && given.length > 1)
-    throw usage(`${single[1]} is for one approval at a time.`, 'Approve the others by themselves.')
+    throw usageError(
+      `${single[1]} is for one approval at a time.`,
+      'Approve the others by themselves.',
+    )
 }
 
 function checkBatch(options: Approving): void {
   if ((options.agent ?? options.domain) === undefined)
-    throw usage(
+    throw usageError(
       'Say what to approve.',
       'Name ids, or --agent or --domain with --expect; `cowork inbox --list` shows what waits.',
     )
   if (options.expect === undefined)
-    throw usage(
+    throw usageError(
       'Approving all that wait says how many that is (--expect), so that none slips in.',
       '`cowork inbox --list --kind proposal` with --agent and --domain shows them.',
     )
   if (singleIn(options))
-    throw usage(
+    throw usageError(
       '--allow, --change, --policy and --acknowledge-policy are for one approval at a time.',
       'Name its id.',
     )
@@ -202,13 +214,13 @@ function checkBatch(options: Approving): void {
 
 async function approveItems(
   client: Client,
-  items: readonly Item[],
+  items: readonly ApprovalItem[],
   options: Approving,
   change: unknown,
 ): Promise<Outcome[]> {
   const { allow, skip = false } = options
   if (skip && !items.every(isCheck))
-    throw usage(
+    throw usageError(
       '--skip is for checks of what an agent did alone.',
       'Approve the others by themselves.',
     )
@@ -234,17 +246,17 @@ async function approveItems(
 }
 
 /** The same flag says how long for a call, and how much for a request for access (Y8, GR3). */
-const allowing = (given: string, items: readonly Item[]) =>
+const allowing = (given: string, items: readonly ApprovalItem[]) =>
   items.some(isGrant)
-    ? { grant: grantChoiceOf(given, Date.now()) }
-    : { allow: allowanceOf(given, Date.now()) }
+    ? { grant: parseGrantChoice(given, Date.now()) }
+    : { allow: parseAllowance(given, Date.now()) }
 
-const isGrant = ({ kind }: Item) => kind === 'grant'
+const isGrant = ({ kind }: ApprovalItem) => kind === 'grant'
 
 /** Approves all proposals of an agent or a domain that wait, if they are as many as the person saw (B2). */
 async function approveAll(client: Client, options: Approving): Promise<Decided> {
   const batch = await client.call('cowork_bulk_approve', {
-    filter_agent_id: await agentNamed(client, options.agent),
+    filter_agent_id: await resolveAgent(client, options.agent),
     filter_domain: options.domain,
     expected_count: options.expect,
     feedback: options.feedback,
@@ -264,7 +276,7 @@ async function approveAll(client: Client, options: Approving): Promise<Decided> 
 async function decideEach(
   client: Client,
   given: readonly string[],
-  act: (items: readonly Item[]) => Promise<Outcome[]>,
+  act: (items: readonly ApprovalItem[]) => Promise<Outcome[]>,
 ): Promise<Decided> {
   const found = await findApprovals(client, given)
   const items = found.flatMap((one) => ('item' in one ? [one.item] : []))
@@ -274,12 +286,15 @@ async function decideEach(
   const outcomes = found.map((one) => outcomeOf(one, made))
   const [only] = outcomes
   if (outcomes.length === 1 && only?.error)
-    throw errorOf({ ...only.error, hint: hintFor(only.error, items[0]) })
+    throw toError({ ...only.error, hint: hintFor(only.error, items[0]) })
   return { outcomes, items, opened: await openedBy(client, outcomes, items) }
 }
 
 /** The daemon names a field of the tool; people have a flag. */
-function hintFor({ code, hint }: NonNullable<Outcome['error']>, item: Item | undefined): string {
+function hintFor(
+  { code, hint }: NonNullable<Outcome['error']>,
+  item: ApprovalItem | undefined,
+): string {
   const version = item?.policy_conflict?.version
   return code === 'policy_conflict' && version !== undefined
     ? `Reject it, or approve it anyway with --acknowledge-policy ${version}.`
@@ -289,21 +304,21 @@ function hintFor({ code, hint }: NonNullable<Outcome['error']>, item: Item | und
 async function openedBy(
   client: Client,
   outcomes: readonly Outcome[],
-  items: readonly Item[],
+  items: readonly ApprovalItem[],
 ): Promise<ReadonlyMap<string, string>> {
   const ends = ['approved', 'rejected']
   const isMade = (id: string) => outcomes.some((one) => one.id === id && ends.includes(one.status))
   const made = items.filter((item) => isGrant(item) && isMade(item.id))
-  const grants = made.length > 0 ? await liveGrants(client) : []
+  const grants = made.length > 0 ? await listActiveGrants(client) : []
   return new Map(
     made.flatMap(({ id }) => {
       const grant = grants.find((one) => one.id === `grant_${id}`)
-      return grant ? [[id, grantedText(grant)] as const] : []
+      return grant ? [[id, formatGrant(grant)] as const] : []
     }),
   )
 }
 
-function outcomeOf(found: Found, made: readonly Outcome[]): Outcome {
+function outcomeOf(found: ApprovalMatch, made: readonly Outcome[]): Outcome {
   if ('error' in found) {
     const { code, message } = found.error
     return { id: found.given, status: 'error', error: { code, message } }
@@ -312,16 +327,16 @@ function outcomeOf(found: Found, made: readonly Outcome[]): Outcome {
   return made.find((outcome) => outcome.id === id) ?? { id, status: 'error' }
 }
 
-function outcomeLine(
+function formatOutcome(
   { id, status, until, trust, look_back: rows = 0, counted, error }: Outcome,
-  item: Item | undefined,
+  item: ApprovalItem | undefined,
   opened?: string,
 ): string {
-  if (error) return `failed    ${plain(id)}  ${plain(error.message)}`
+  if (error) return `failed    ${sanitize(id)}  ${sanitize(error.message)}`
   const from = trust ? `  trust ${score(trust.from)} → ${score(trust.to)}` : ''
   const more = trust?.promoted ? ', promoted' : trust?.demoted ? ', demoted' : ''
   const held = until === undefined ? '' : ` until ${until.slice(11, 19)} UTC`
-  const asked = item && `${plain(item.requester)}: ${plain(item.summary)}`
+  const asked = item && `${sanitize(item.requester)}: ${sanitize(item.summary)}`
   const what = (opened ?? asked) === undefined ? '' : `  ${opened ?? asked}`
   const isUnread = counted === false
   const checked = item && isCheck(item) ? checkWords[status] : undefined

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path'
 import { systemClock } from '#base/clock.ts'
 import { CoworkError } from '#base/errors.ts'
 import { createClient } from './client.ts'
-import { clientNamed } from './clients/catalogue.ts'
+import { findClient } from './clients/catalogue.ts'
 import type { Client } from './clients/catalogue.ts'
 import {
   isBlank,
@@ -13,17 +13,17 @@ import {
   writeClientFile,
 } from './clients/client-file.ts'
 import type { ClientFile } from './clients/client-file.ts'
-import { takeAll } from './clients/edits.ts'
-import { fileOf, isOf } from './connect.ts'
-import { dropConnection, readConnections } from './connections.ts'
+import { revertEdits } from './clients/edits.ts'
+import { clientConfigPath, matchesConnection } from './connect.ts'
+import { deleteConnection, readConnections } from './connections.ts'
 import type { Connection } from './connections.ts'
 import type { Context } from './context.ts'
-import { runningDaemon, stopDaemon } from './daemon.ts'
-import { isInstalled, takeOut } from './service.ts'
-import { confirmed, diffLines, tell } from './terminal.ts'
-import type { Asking } from './terminal.ts'
+import { findRunningDaemon, stopDaemon } from './daemon.ts'
+import { isInstalled, unregisterService } from './service.ts'
+import { confirm, diffLines, printNote } from './terminal.ts'
+import type { PromptOptions } from './terminal.ts'
 
-export type DisconnectOptions = Asking & {
+export type DisconnectOptions = PromptOptions & {
   readonly configFile?: string
   readonly keepAgent?: boolean
 }
@@ -34,18 +34,18 @@ export async function disconnect(
   given: string,
   options: DisconnectOptions,
 ): Promise<void> {
-  const client = clientNamed(given)
+  const client = findClient(given)
   const plan = planRemoval(context, client, options.configFile)
   const { revoked, forget } = options.keepAgent
     ? { revoked: undefined, forget: false }
-    : await agentEnd(context, plan)
-  tell(plan.hunks.length > 0 ? diffLines(plan.file.file, plan.hunks) : [], options)
+    : await planAgentRevocation(context, plan)
+  printNote(plan.hunks.length > 0 ? diffLines(plan.file.file, plan.hunks) : [], options)
   const end = revoked === undefined ? '' : ` and revoke the agent ${revoked}`
-  await confirmed(`Disconnect ${client.title}${end}?`, options)
+  await confirm(`Disconnect ${client.title}${end}?`, options)
   // First, because it may be refused: then nothing has changed.
   if (revoked !== undefined)
     await createClient(context).call('cowork_revoke_agent', { id: revoked })
-  const backup = remove(context, plan, forget)
+  const backup = removeEntry(context, plan, forget)
   const agent = revoked === undefined ? {} : { revoked }
   const value = { client: client.id, file: plan.file.file, ...agent, ...(backup && { backup }) }
   context.out.data(value, () => [
@@ -58,7 +58,7 @@ type Removal = {
   readonly connection: Connection | undefined
   readonly file: ClientFile
   readonly text: string
-  readonly hunks: ReturnType<typeof takeAll>['hunks']
+  readonly hunks: ReturnType<typeof revertEdits>['hunks']
   /** Whom the entry spoke for, unless another connection does so too. */
   readonly agent: string | undefined
 }
@@ -66,13 +66,13 @@ type Removal = {
 function planRemoval(context: Context, client: Client, configFile?: string): Removal {
   const known = readConnections(context.paths)
   const ofClient = known.filter((one) => one.client === client.id)
-  const path = fileOf(context, client, configFile)
+  const path = clientConfigPath(context, client, configFile)
   const connection =
-    ofClient.find(isOf(client, path)) ??
+    ofClient.find(matchesConnection(client, path)) ??
     (configFile === undefined && ofClient.length === 1 ? ofClient[0] : undefined)
   const file = readClientFile(connection?.file ?? path)
   const places = connection?.entries ?? client.places.map((place) => ({ place }))
-  const { text, hunks } = takeAll(client.format, file, places)
+  const { text, hunks } = revertEdits(client.format, file, places)
   if (!connection && hunks.length === 0)
     throw new CoworkError('not_found', `${client.title} is not connected in ${file.file}.`, {
       hint: '`cowork connect` lists what is; name another file with --config-file.',
@@ -82,7 +82,11 @@ function planRemoval(context: Context, client: Client, configFile?: string): Rem
 }
 
 /** Does it in the file and in what we keep; gives the backup. */
-export function remove({ paths }: Context, removal: Removal, forget: boolean): string | undefined {
+export function removeEntry(
+  { paths }: Context,
+  removal: Removal,
+  forget: boolean,
+): string | undefined {
   const { client, connection, file, text, agent } = removal
   const isOurs = connection?.created_file === true && file.exists && isBlank(text)
   const first = connection?.backup
@@ -95,12 +99,12 @@ export function remove({ paths }: Context, removal: Removal, forget: boolean): s
     rmSync(first)
   } else if (text !== file.text) backup = writeClientFile(file, text, systemClock())
   if (forget && agent !== undefined) rmSync(paths.agentToken(agent), { force: true })
-  if (connection) dropConnection(paths, { client: client.id, file: connection.file })
+  if (connection) deleteConnection(paths, { client: client.id, file: connection.file })
   return backup
 }
 
 /** Whom to revoke, and whether the token that is kept for it may go. */
-async function agentEnd(
+async function planAgentRevocation(
   context: Context,
   { agent }: Removal,
 ): Promise<{ revoked: string | undefined; forget: boolean }> {
@@ -114,16 +118,19 @@ async function agentEnd(
   }
 }
 
-export type UninstallOptions = Asking & { readonly purge?: boolean; readonly timeout: number }
+export type UninstallOptions = PromptOptions & {
+  readonly purge?: boolean
+  readonly timeout: number
+}
 
 /** Undoes connects and services and ends the daemon; data stays unless it is asked for, twice (K12). */
 export async function uninstall(context: Context, options: UninstallOptions): Promise<void> {
   const { paths, out } = context
   const removals = readConnections(paths).map(({ client, file }) =>
-    planRemoval(context, clientNamed(client), file),
+    planRemoval(context, findClient(client), file),
   )
   const hasService = isInstalled(context)
-  const daemon = runningDaemon(paths)
+  const daemon = findRunningDaemon(paths)
   const acts = [
     ...removals.map(({ client, file }) => `disconnect ${client.title} (${file.file})`),
     ...(hasService ? ['stop starting cowork at login'] : []),
@@ -132,13 +139,13 @@ export async function uninstall(context: Context, options: UninstallOptions): Pr
   ]
   if (acts.length === 0)
     return out.data({ undone: [] }, () => [`There is nothing to undo. Data stays in ${paths.dir}.`])
-  tell(['This will:', ...acts.map((act) => `  ${act}`)], options)
-  await confirmed('Go on?', options)
+  printNote(['This will:', ...acts.map((act) => `  ${act}`)], options)
+  await confirm('Go on?', options)
   if (options.purge)
-    await confirmed(`Delete the data in ${paths.dir}? It cannot be brought back.`, options, false)
+    await confirm(`Delete the data in ${paths.dir}? It cannot be brought back.`, options, false)
 
   for (const removal of removals) await disconnected(context, removal, daemon !== undefined)
-  if (hasService) await takeOut(context)
+  if (hasService) await unregisterService(context)
   await stopDaemon(paths, options.timeout * 1000)
   const left = options.purge ? purge(paths.dir) : undefined
   out.data({ undone: acts, purged: options.purge ?? false, ...(left && { left }) }, () => [
@@ -151,7 +158,9 @@ export async function uninstall(context: Context, options: UninstallOptions): Pr
 }
 
 async function disconnected(context: Context, removal: Removal, canRevoke: boolean): Promise<void> {
-  const end = canRevoke ? await agentEnd(context, removal) : { revoked: undefined, forget: true }
+  const end = canRevoke
+    ? await planAgentRevocation(context, removal)
+    : { revoked: undefined, forget: true }
   if (end.revoked !== undefined)
     await createClient(context)
       .call('cowork_revoke_agent', { id: end.revoked })
@@ -160,7 +169,7 @@ async function disconnected(context: Context, removal: Removal, canRevoke: boole
         if (!(error instanceof CoworkError) || error.code !== 'passkey_required') throw error
         context.out.note(`${end.revoked} is still an agent: revoke it in the console.`)
       })
-  remove(context, removal, end.forget)
+  removeEntry(context, removal, end.forget)
 }
 
 const ours =

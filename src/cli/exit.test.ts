@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { CoworkError } from '#base/errors.ts'
-import { exitCodeOf, problemOf } from './exit.ts'
+import { toExitCode, toProblem } from './exit.ts'
 
 test.each([
   ['invalid_input', 2],
@@ -36,29 +36,29 @@ test.each([
   ['timeout', 124],
   ['interrupted', 130],
 ] as const)('K3 %s ends with %i', (code, exit) => {
-  expect(exitCodeOf(new CoworkError(code, 'x'))).toBe(exit)
+  expect(toExitCode(new CoworkError(code, 'x'))).toBe(exit)
 })
 
 test('K3 whatever has no row of its own has failed', () => {
-  expect(exitCodeOf(new CoworkError('port_taken', 'x'))).toBe(1)
-  fc.assert(fc.property(fc.anything(), (thrown) => exitCodeOf(thrown) === 1))
+  expect(toExitCode(new CoworkError('port_taken', 'x'))).toBe(1)
+  fc.assert(fc.property(fc.anything(), (thrown) => toExitCode(thrown) === 1))
 })
 
 test('K3 a refusal is a message and a next step, a bug shows its stack', () => {
   const refusal = new CoworkError('halted', 'All agents are halted.', { hint: 'Resume them.' })
-  expect(problemOf(refusal)).toEqual({
+  expect(toProblem(refusal)).toEqual({
     code: 'halted',
     message: 'All agents are halted.',
     hint: 'Resume them.',
   })
-  expect(problemOf(systemError()).message).not.toContain('at ')
-  expect(problemOf(systemError())).toMatchObject({ code: 'enoent', hint: expect.any(String) })
+  expect(toProblem(systemError()).message).not.toContain('at ')
+  expect(toProblem(systemError())).toMatchObject({ code: 'enoent', hint: expect.any(String) })
   const full = Object.assign(new Error('database or disk is full'), { errcode: 13 })
-  expect(problemOf(full)).toMatchObject({
+  expect(toProblem(full)).toMatchObject({
     message: 'There is no room: database or disk is full.',
     hint: expect.stringContaining('Make room'),
   })
-  expect(problemOf(new TypeError('oops'))).toMatchObject({
+  expect(toProblem(new TypeError('oops'))).toMatchObject({
     code: 'internal',
     message: expect.stringContaining('exit.test.ts'),
   })

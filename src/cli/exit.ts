@@ -1,4 +1,4 @@
-import { CoworkError, messageOf } from '#base/errors.ts'
+import { CoworkError, errorMessage } from '#base/errors.ts'
 import type { ErrorRow, ExitName } from '#base/errors.ts'
 import { errorTable } from '../app/errors.ts'
 import { cliErrors } from './errors.ts'
@@ -22,13 +22,13 @@ export type ExitCode = (typeof exitCode)[keyof typeof exitCode]
 const rows: Readonly<Record<string, Pick<ErrorRow, 'exit'>>> = { ...errorTable, ...cliErrors }
 
 /** The daemon may be newer than this command, and answer with a code that has no row here. */
-export const exitCodeOf = (error: unknown): ExitCode =>
+export const toExitCode = (error: unknown): ExitCode =>
   exitCode[(error instanceof CoworkError && rows[error.code]?.exit) || 'failed']
 
 export type Problem = { code: string; message: string; hint?: string }
 
 /** An error as people read it. What the system refused needs no stack; a bug does. */
-export function problemOf(error: unknown): Problem {
+export function toProblem(error: unknown): Problem {
   if (error instanceof CoworkError) {
     const { code, message, hint } = error
     return { code, message, ...(hint && { hint }) }
@@ -39,11 +39,11 @@ export function problemOf(error: unknown): Problem {
     const hint = hints[error.code]
     return { code: error.code.toLowerCase(), message: error.message, ...(hint && { hint }) }
   }
-  const message = error instanceof Error && error.stack ? error.stack : messageOf(error)
+  const message = error instanceof Error && error.stack ? error.stack : errorMessage(error)
   return { code: 'internal', message: `This is a fault in cowork. ${message}` }
 }
 
-export const usage = (message: string, hint?: string): CoworkError =>
+export const usageError = (message: string, hint?: string): CoworkError =>
   new CoworkError('usage', message, hint ? { hint } : {})
 
 const makeRoom = 'Make room and try again; `cowork doctor` says where, and how much there is.'

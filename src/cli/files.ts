@@ -1,27 +1,27 @@
 import { CoworkError } from '#base/errors.ts'
 import type { FileReadResult, ListedFile, SearchHit } from '#files/wire.ts'
 import type { ToolResults } from '#wire'
-import { searchPlaces } from './choices.ts'
-import type { Client, Words } from './client.ts'
+import { searchScopes } from './choices.ts'
+import type { Client, MessageOverrides } from './client.ts'
 import {
   command,
-  count,
+  linesOption,
   flag,
   list,
   localCommand,
-  positive,
+  parsePositiveInt,
   text,
   toolCommand,
   withDefault,
   yes,
 } from './command.ts'
 import type { Entry, Values } from './command.ts'
-import { usage } from './exit.ts'
-import { byPrefix, moreNotes, pages, shortIds } from './lookup.ts'
-import { bytesText, countText, plain, plainLines, tableOf, minuteOf } from './output.ts'
-import { confirmed } from './terminal.ts'
+import { usageError } from './exit.ts'
+import { resolvePrefix, moreNotes, pages, shortenIds } from './lookup.ts'
+import { formatBytes, pluralize, sanitize, sanitizeLines, tableOf, formatMinute } from './output.ts'
+import { confirm } from './terminal.ts'
 
-export const words: Words = {
+export const words: MessageOverrides = {
   forbidden_path: {
     hint: 'No command of cowork opens it: look at it with another program.',
   },
@@ -35,8 +35,8 @@ export const words: Words = {
 export const where = 'A relative path is in the workspace; an absolute one must be granted.'
 
 const range = {
-  head: positive('--head <count>', 'the first lines'),
-  tail: positive('--tail <count>', 'the last lines'),
+  head: parsePositiveInt('--head <count>', 'the first lines'),
+  tail: parsePositiveInt('--tail <count>', 'the last lines'),
   lines: text('--lines <from-to>', 'these lines, such as 10-20'),
 }
 
@@ -53,7 +53,7 @@ const catCommand = localCommand({
   async act({ client, out, args: [path], options }) {
     const asked = { path, ...rangeOf(options), max_bytes: all }
     const read = await client.call('read_file', asked)
-    for (const warning of read.warnings ?? []) out.note(plain(warning))
+    for (const warning of read.warnings ?? []) out.note(sanitize(warning))
     out.content(read, contentFor(read, process.stdout.isTTY))
     if ((read.next_byte ?? read.next_line) !== undefined)
       out.note('There is more: --lines and --tail show other parts.')
@@ -64,20 +64,20 @@ function contentFor({ content, encoding, mime, path }: FileReadResult, isTermina
   const isBytes = encoding === 'base64'
   if (!isTerminal) return isBytes ? Buffer.from(content, 'base64') : content
   if (isBytes)
-    throw usage(
-      `${plain(path)} is no text but ${plain(mime)}.`,
+    throw usageError(
+      `${sanitize(path)} is no text but ${sanitize(mime)}.`,
       'Write it to a file with `> name`.',
     )
-  return `${plainLines(content.replace(/\r?\n$/, '')).join('\n')}\n`
+  return `${sanitizeLines(content.replace(/\r?\n$/, '')).join('\n')}\n`
 }
 
 function rangeOf({ head, tail, lines }: Values<typeof range>) {
   if ([head, tail, lines].filter((one) => one !== undefined).length > 1)
-    throw usage('--head, --tail and --lines say different things.', 'Use one of them.')
+    throw usageError('--head, --tail and --lines say different things.', 'Use one of them.')
   if (lines === undefined) return { head, tail }
   const [, from, to = from] = /^([1-9]\d{0,8})(?:-([1-9]\d{0,8}))?$/.exec(lines) ?? []
   if (from === undefined || Number(to) < Number(from))
-    throw usage(`--lines cannot be ${JSON.stringify(lines)}.`, 'Write it as 10-20.')
+    throw usageError(`--lines cannot be ${JSON.stringify(lines)}.`, 'Write it as 10-20.')
   return { line_from: Number(from), line_to: Number(to) }
 }
 
@@ -85,11 +85,11 @@ const idsOf = ({ versions }: ToolResults['file_versions']) =>
   versions.map(({ version_id: id }) => id)
 
 /** A version by the beginning of its id; the newest where none is named. */
-async function versionNamed(client: Client, path: string, given: string | undefined) {
+async function resolveVersion(client: Client, path: string, given: string | undefined) {
   const ids = idsOf(await client.call('file_versions', { path }))
-  const id = given === undefined ? ids[0] : byPrefix(given, ids, 'version')
+  const id = given === undefined ? ids[0] : resolvePrefix(given, ids, 'version')
   if (id !== undefined) return { path, version_id: id }
-  throw new CoworkError('not_found', `No earlier content of ${plain(path)} is kept.`, {
+  throw new CoworkError('not_found', `No earlier content of ${sanitize(path)} is kept.`, {
     hint: '`cowork trash list` shows what was deleted.',
   })
 }
@@ -104,11 +104,11 @@ export const versionCommands = [
     input: ({ args: [path] }) => ({ path }),
     json: ({ versions }, { args: [path] }) => ({ path, versions }),
     show(found) {
-      const short = shortIds(idsOf(found))
+      const short = shortenIds(idsOf(found))
       return tableOf(found.versions, 'No earlier content is kept.', {
         VERSION: (version) => short(version.version_id),
-        UNTIL: (version) => minuteOf(version.replaced_at),
-        SIZE: (version) => bytesText(version.size_bytes),
+        UNTIL: (version) => formatMinute(version.replaced_at),
+        SIZE: (version) => formatBytes(version.size_bytes),
         'CHANGED BY': (version) => version.replaced_by,
         WITH: (version) => version.operation,
       })
@@ -119,15 +119,15 @@ export const versionCommands = [
     summary: 'what changed since an earlier content; the newest where none is named',
     words,
     tool: 'file_diff',
-    input: ({ client, args: [path, given] }) => versionNamed(client, path, given),
-    show: ({ diff }) => (diff === '' ? 'Nothing differs.' : diff.split('\n').map(plain)),
+    input: ({ client, args: [path, given] }) => resolveVersion(client, path, given),
+    show: ({ diff }) => (diff === '' ? 'Nothing differs.' : diff.split('\n').map(sanitize)),
   }),
   toolCommand({
     usage: 'restore <path> [version]',
     summary: 'put an earlier content back; the newest where none is named',
     words,
     tool: 'file_restore_version',
-    input: ({ client, args: [path, given] }) => versionNamed(client, path, given),
+    input: ({ client, args: [path, given] }) => resolveVersion(client, path, given),
     show: (_, { args: [path] }) =>
       `${path} is as it was. \`cowork files restore\` again takes this back.`,
   }),
@@ -148,7 +148,10 @@ export const filesCommand: Entry = {
     command({
       usage: 'ls [path]',
       summary: 'what is in a folder',
-      options: { recursive: flag('-r, --recursive', 'and in those below'), lines: count(1000) },
+      options: {
+        recursive: flag('-r, --recursive', 'and in those below'),
+        lines: linesOption(1000),
+      },
       help: where,
       words,
       run: ({ client, args: [path = '.'], options: { recursive = false, lines } }) =>
@@ -160,7 +163,7 @@ export const filesCommand: Entry = {
     command({
       usage: 'tree [path]',
       summary: 'the same as a tree',
-      options: { depth: withDefault(positive('--depth <count>', 'how far down'), 3) },
+      options: { depth: withDefault(parsePositiveInt('--depth <count>', 'how far down'), 3) },
       help: where,
       words,
       run: ({ client, args: [path = '.'], options: { depth } }) =>
@@ -177,26 +180,26 @@ export const filesCommand: Entry = {
       options: {
         content: flag('--content', 'by what is in them'),
         in: withDefault(
-          text('--in <where>', `${searchPlaces.join(', ')}, or a folder`),
+          text('--in <where>', `${searchScopes.join(', ')}, or a folder`),
           'workspace',
         ),
         type: list('--type <extensions...>', 'only of these, such as .md'),
-        lines: count(100),
+        lines: linesOption(100),
       },
       words,
       tool: 'search_files',
       input: ({ args: [query], options: { content, in: place, type = [], lines } }) => ({
         query,
-        ...(searchPlaces.some((one) => one === place) ? { search_in: place } : { path: place }),
+        ...(searchScopes.some((one) => one === place) ? { search_in: place } : { path: place }),
         search_type: content ? 'content' : 'filename',
         file_types: type,
         limit: lines,
       }),
       show: ({ results }) => (results.length === 0 ? 'Nothing was found.' : results.map(hitLine)),
       notes: ({ results, total_count: total, skipped = [] }) => [
-        ...skipped.map(plain),
+        ...skipped.map(sanitize),
         ...(results.length < total
-          ? [`${results.length} of ${countText(total, 'file')}: -n shows more.`]
+          ? [`${results.length} of ${pluralize(total, 'file')}: -n shows more.`]
           : []),
       ],
     }),
@@ -206,8 +209,8 @@ export const filesCommand: Entry = {
 
 export const fileTable = (files: readonly ListedFile[]): string[] =>
   tableOf(files, 'It is empty.', {
-    SIZE: ({ size_bytes: size }) => (size === undefined ? '-' : bytesText(size)),
-    CHANGED: ({ modified_at: at }) => (at === undefined ? '-' : minuteOf(at)),
+    SIZE: ({ size_bytes: size }) => (size === undefined ? '-' : formatBytes(size)),
+    CHANGED: ({ modified_at: at }) => (at === undefined ? '-' : formatMinute(at)),
     NAME: ({ name }) => name,
   })
 
@@ -218,13 +221,13 @@ const treeLines = (files: readonly ListedFile[]): string[] =>
     .map(({ name }) => {
       const names = name.split('/').filter((one) => one !== '')
       const end = name.endsWith('/') ? '/' : ''
-      return `${'  '.repeat(names.length - 1)}${plain(names.at(-1) ?? '')}${end}`
+      return `${'  '.repeat(names.length - 1)}${sanitize(names.at(-1) ?? '')}${end}`
     })
 
 const hitLine = ({ path, line, snippet }: SearchHit): string =>
   [
-    `${plain(path)}${line === undefined ? '' : `:${line}`}`,
-    ...(snippet === undefined ? [] : [plain(snippet.trim())]),
+    `${sanitize(path)}${line === undefined ? '' : `:${line}`}`,
+    ...(snippet === undefined ? [] : [sanitize(snippet.trim())]),
   ].join('  ')
 
 type Trashed = ToolResults['trash_list']['items'][number]
@@ -236,13 +239,14 @@ const trashed = async (client: Client, most = Infinity) =>
 
 const trashIds = (items: readonly Trashed[]) => items.map(({ trash_id: id }) => id)
 
-const idNamed = (given: string, ids: readonly string[]) => byPrefix(given, ids, 'item in the trash')
+const idNamed = (given: string, ids: readonly string[]) =>
+  resolvePrefix(given, ids, 'item in the trash')
 
 /** What was deleted and can be had back, the newest first (TR1). */
 const listCommand = command({
   usage: 'list',
   summary: 'list it',
-  options: { lines: count(100) },
+  options: { lines: linesOption(100) },
   words,
   async run({ client, options: { lines } }) {
     const all = await trashed(client, lines + 1)
@@ -250,14 +254,14 @@ const listCommand = command({
   },
   json: ({ items }) => ({ items }),
   show({ items, all }) {
-    const short = shortIds(trashIds(all))
+    const short = shortenIds(trashIds(all))
     return tableOf(items, 'The trash is empty.', {
       ID: (item) => short(item.trash_id),
-      DELETED: (item) => minuteOf(item.deleted_at),
+      DELETED: (item) => formatMinute(item.deleted_at),
       BY: (item) => item.deleted_by,
       // What a folder holds was not counted.
-      SIZE: (item) => (isFolder(item) ? '-' : bytesText(item.size_bytes)),
-      'KEPT UNTIL': (item) => minuteOf(item.expires_at),
+      SIZE: (item) => (isFolder(item) ? '-' : formatBytes(item.size_bytes)),
+      'KEPT UNTIL': (item) => formatMinute(item.expires_at),
       WAS: (item) => item.path,
     })
   },
@@ -290,7 +294,7 @@ export const trashCommand: Entry = {
       words,
       check({ args, options: { all = false } }) {
         if (all === args.length > 0)
-          throw usage('Say what to purge.', 'Name ids, or all of it with --all.')
+          throw usageError('Say what to purge.', 'Name ids, or all of it with --all.')
       },
       person: 'Purging',
       tool: 'trash_purge',
@@ -301,13 +305,13 @@ export const trashCommand: Entry = {
         if (ids.length === 0) throw new CoworkError('not_found', 'The trash is empty.')
         const named = items.filter(({ trash_id: id }) => ids.includes(id))
         const bytes = named.reduce((sum, item) => sum + item.size_bytes, 0)
-        const size = named.some(isFolder) ? 'with all that is in them' : bytesText(bytes)
-        const what = `${countText(ids.length, 'item')} (${size})`
-        await confirmed(`Delete ${what} for good?`, asking, false)
+        const size = named.some(isFolder) ? 'with all that is in them' : formatBytes(bytes)
+        const what = `${pluralize(ids.length, 'item')} (${size})`
+        await confirm(`Delete ${what} for good?`, asking, false)
         return all ? { all } : { trash_ids: ids }
       },
       show: ({ purged, left_in: left = [] }) => [
-        `${countText(purged.length, 'item')} deleted for good.`,
+        `${pluralize(purged.length, 'item')} deleted for good.`,
         ...left.map(
           (folder) =>
             `Some of it could not be removed from ${folder}. That is tried again each day.`,

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { choicesFor, grantChoiceOf } from './approvals.ts'
+import { listGrantChoices, parseGrantChoice } from './approvals.ts'
 
 const now = Date.parse('2026-03-01T10:00:00Z')
 
@@ -11,7 +11,7 @@ test.each([
   ['folder-session', { choice: 'folder_session' }],
   ['until:2h', { choice: 'until', until: '2026-03-01T12:00:00.000Z' }],
 ])('GR3 --allow %s', (text, choice) => {
-  expect(grantChoiceOf(text, now)).toEqual(choice)
+  expect(parseGrantChoice(text, now)).toEqual(choice)
 })
 
 test.each([
@@ -25,7 +25,7 @@ test.each([
   'deny',
   'until:2025-01-01T00:00',
 ])('GR3, K3 --allow %j is a mistake, never a wider grant', (text) => {
-  expect(() => grantChoiceOf(text, now)).toThrow(
+  expect(() => parseGrantChoice(text, now)).toThrow(
     expect.objectContaining({ code: 'usage' }) as Error,
   )
 })
@@ -40,7 +40,7 @@ test('GR3, C2 what opens least comes first, and a folder is never offered as a f
     inside: null,
     sensitive: [],
   }
-  expect(choicesFor({ grant: { ...grant, is_folder: false } })).toEqual([
+  expect(listGrantChoices({ grant: { ...grant, is_folder: false } })).toEqual([
     'file_once',
     'file',
     'folder_session',
@@ -48,8 +48,8 @@ test('GR3, C2 what opens least comes first, and a folder is never offered as a f
     'folder',
     'folder_write',
   ])
-  expect(choicesFor({ grant: { ...grant, is_folder: true } })[0]).toBe('folder_session')
+  expect(listGrantChoices({ grant: { ...grant, is_folder: true } })[0]).toBe('folder_session')
   const gone = { ...grant, is_folder: false, missing: true }
-  expect(choicesFor({ grant: gone })).toEqual(['folder_session', 'folder', 'folder_write'])
-  expect(choicesFor({ grant: { ...gone, folder: null } })).toEqual([])
+  expect(listGrantChoices({ grant: gone })).toEqual(['folder_session', 'folder', 'folder_write'])
+  expect(listGrantChoices({ grant: { ...gone, folder: null } })).toEqual([])
 })

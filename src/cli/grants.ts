@@ -3,23 +3,23 @@ import { relative } from 'node:path'
 import { currentFolders, expandPath } from '#base/config/env.ts'
 import { CoworkError } from '#base/errors.ts'
 import type { ToolResults } from '#wire'
-import { untilOf } from './approvals.ts'
+import { parseUntil } from './approvals.ts'
 import { grantPermissions, grantScopes } from './choices.ts'
 import type { Client } from './client.ts'
 import { choice, command, flag, text, toolCommand, yes } from './command.ts'
 import type { Entry } from './command.ts'
-import { usage } from './exit.ts'
+import { usageError } from './exit.ts'
 import { realPathOf } from './launcher.ts'
-import { agentNamed, byPrefix, listed, shortIds } from './lookup.ts'
-import { countText, fields, plain, tableOf, minuteOf } from './output.ts'
-import { confirmed } from './terminal.ts'
-import type { Asking } from './terminal.ts'
+import { resolveAgent, resolvePrefix, formatIds, shortenIds } from './lookup.ts'
+import { pluralize, formatFields, sanitize, tableOf, formatMinute } from './output.ts'
+import { confirm } from './terminal.ts'
+import type { PromptOptions } from './terminal.ts'
 
 export type Grant = ToolResults['add_grant']
 
 const agent = () => text('--agent <id>', 'only for this agent')
 
-export const liveGrants = async (client: Client): Promise<Grant[]> =>
+export const listActiveGrants = async (client: Client): Promise<Grant[]> =>
   (await client.call('list_grants')).grants
 
 /** What agents may see of the user's own files (GR4). */
@@ -28,21 +28,21 @@ const listCommand = command({
   summary: 'list them',
   options: { agent: agent() },
   async run({ client, options }) {
-    const only = await agentNamed(client, options.agent)
-    const all = await liveGrants(client)
+    const only = await resolveAgent(client, options.agent)
+    const all = await listActiveGrants(client)
     const grants = all.filter((grant) => only === undefined || ['*', only].includes(grant.agent))
     return { grants, all }
   },
   json: ({ grants }) => ({ grants }),
   show({ grants, all }) {
-    const short = shortIds(all.map(bareId))
+    const short = shortenIds(all.map(bareId))
     return tableOf(grants, 'Agents may see nothing but their workspace.', {
       ID: (grant) => short(bareId(grant)),
       AGENT: whoText,
       PERMISSION: (grant) => grant.permission,
       LASTS: lasting,
       USED: (grant) => grant.access_count,
-      'LAST USED': ({ last_accessed: at }) => (at === null ? 'never' : minuteOf(at)),
+      'LAST USED': ({ last_accessed: at }) => (at === null ? 'never' : formatMinute(at)),
       PATH: (grant) => grant.path,
     })
   },
@@ -59,18 +59,18 @@ export const grantsCommand: Entry = {
       summary: 'one of them',
       run: ({ client, args: [given] }) => grantNamed(client, given),
       show: (grant) =>
-        fields({
+        formatFields({
           id: grant.id,
-          path: `${plain(grant.path)} (${grant.kind})`,
+          path: `${sanitize(grant.path)} (${grant.kind})`,
           permission: grant.permission,
           agent: whoText(grant),
           lasts: lasting(grant),
           session: grant.session ?? undefined,
-          granted: `${minuteOf(grant.granted_at)}, ${grant.granted_by}`,
+          granted: `${formatMinute(grant.granted_at)}, ${grant.granted_by}`,
           used:
             grant.last_accessed === null
               ? 'never'
-              : `${countText(grant.access_count, 'time')}, last ${minuteOf(grant.last_accessed)}`,
+              : `${pluralize(grant.access_count, 'time')}, last ${formatMinute(grant.last_accessed)}`,
           reads: grant.hard_links ? 'files with a second hard link, too' : undefined,
         }),
     }),
@@ -88,25 +88,25 @@ export const grantsCommand: Entry = {
       },
       async run({ client, person, args: [given], options }) {
         const { permission, until } = options
-        const ends = until === undefined ? undefined : untilOf(until, Date.now())
+        const ends = until === undefined ? undefined : parseUntil(until, Date.now())
         await person('Granting access')
-        const path = pathHere(given)
-        await confirmWhole(path, options)
+        const path = resolveFromCwd(given)
+        await confirmBroadGrant(path, options)
         const isHandedOver = permission === undefined && isFile(path)
-        const denials = (await liveGrants(client)).filter((one) => one.permission === 'deny')
+        const denials = (await listActiveGrants(client)).filter((one) => one.permission === 'deny')
         const grant = await client.call('add_grant', {
           path,
           permission: permission ?? 'read',
           granted_by: isHandedOver ? 'user_implicit' : 'user_explicit',
-          agent: await agentNamed(client, options.agent),
+          agent: await resolveAgent(client, options.agent),
           scope: options.scope,
           expires_at: ends && 'until' in ends ? ends.until : undefined,
           hard_links: options.hardLinks,
         })
-        return { grant, denials, still: await liveGrants(client) }
+        return { grant, denials, still: await listActiveGrants(client) }
       },
       json: ({ grant }) => grant,
-      show: ({ grant }) => [grantedText(grant)],
+      show: ({ grant }) => [formatGrant(grant)],
       notes: ({ grant, denials, still }) => [
         ...denials.flatMap((denial) => {
           if (denial.path !== grant.path) return []
@@ -126,24 +126,24 @@ export const grantsCommand: Entry = {
         if (permission === 'deny') await person('Lifting a denial')
         return { id, ...(await client.call('revoke_grant', { grant_id: id })) }
       },
-      show: ({ id, revoked_path: path }) => [`Revoked ${id}.`, `It was for ${plain(path)}.`],
+      show: ({ id, revoked_path: path }) => [`Revoked ${id}.`, `It was for ${sanitize(path)}.`],
       notes: ({ message }) => (message === undefined ? [] : [message]),
     }),
   ],
 }
 
-const whoText = ({ agent }: Grant) => (agent === '*' ? 'all' : plain(agent))
+const whoText = ({ agent }: Grant) => (agent === '*' ? 'all' : sanitize(agent))
 
 function lasting({ scope, session, expires_at: until, replaced, path }: Grant): string {
-  if (replaced) return `no more: ${isGone(path) ? 'gone' : 'replaced'}`
+  if (replaced) return `no more: ${isMissing(path) ? 'gone' : 'replaced'}`
   if (session !== null) return 'this session'
   const restart = scope === 'session' ? 'restart' : ''
-  if (until !== null) return `until ${[minuteOf(until), restart].filter(Boolean).join(' or ')}`
+  if (until !== null) return `until ${[formatMinute(until), restart].filter(Boolean).join(' or ')}`
   return restart ? `until ${restart}` : scope
 }
 
 /** A link in its place is something else, wherever it leads. */
-export const isGone = (path: string): boolean => !lstatSync(path, { throwIfNoEntry: false })
+export const isMissing = (path: string): boolean => !lstatSync(path, { throwIfNoEntry: false })
 
 const idForm = /^grant_/
 /** The first word of an id may be left out. */
@@ -151,20 +151,21 @@ const bareId = ({ id }: Grant) => id.replace(idForm, '')
 
 /** By its id, the beginning of it, or its path where no other is for that path. */
 async function grantNamed(client: Client, given: string): Promise<Grant> {
-  const grants = await liveGrants(client)
+  const grants = await listActiveGrants(client)
   const told = (id: string) => {
     const grant = grants.find((one) => bareId(one) === id)
-    return grant ? `${whoText(grant)}  ${grant.permission}  ${plain(grant.path)}` : ''
+    return grant ? `${whoText(grant)}  ${grant.permission}  ${sanitize(grant.path)}` : ''
   }
-  const places = given.trim() === '' ? [] : [pathHere(given), realPathOf(pathHere(given))]
+  const places =
+    given.trim() === '' ? [] : [resolveFromCwd(given), realPathOf(resolveFromCwd(given))]
   const [only, ...others] = grants.filter(({ path }) => places.includes(path))
   if (only && others.length > 0)
-    throw new CoworkError('ambiguous_id', `More than one grant is for ${plain(only.path)}.`, {
-      hint: listed('Name one of them:', [only, ...others].map(bareId), told),
+    throw new CoworkError('ambiguous_id', `More than one grant is for ${sanitize(only.path)}.`, {
+      hint: formatIds('Name one of them:', [only, ...others].map(bareId), told),
     })
   const id = only
     ? bareId(only)
-    : byPrefix(given.replace(idForm, ''), grants.map(bareId), 'grant', {
+    : resolvePrefix(given.replace(idForm, ''), grants.map(bareId), 'grant', {
         told,
         made: '`cowork grants add <path>` gives one.',
       })
@@ -174,17 +175,17 @@ async function grantNamed(client: Client, given: string): Promise<Grant> {
 }
 
 /** A home, or a disk, is more than most mean to show: it takes a yes, and an Enter too many is none. */
-export async function confirmWhole(path: string, asking: Asking): Promise<void> {
+export async function confirmBroadGrant(path: string, asking: PromptOptions): Promise<void> {
   const { home } = currentFolders()
   const below = relative(realPathOf(path) ?? path, realPathOf(home) ?? home)
   if (below === '..' || below.startsWith('../')) return
   const what = below === '' ? 'your whole home folder' : 'your home folder and more'
-  await confirmed(`${plain(path)} is ${what}. Open all of it to agents?`, asking, false)
+  await confirm(`${sanitize(path)} is ${what}. Open all of it to agents?`, asking, false)
 }
 
-export function grantedText(grant: Grant): string {
-  const who = grant.agent === '*' ? 'Agents' : plain(grant.agent)
-  const path = plain(grant.path)
+export function formatGrant(grant: Grant): string {
+  const who = grant.agent === '*' ? 'Agents' : sanitize(grant.agent)
+  const path = sanitize(grant.path)
   if (grant.permission === 'deny')
     return `${who} may not use ${path}, and you are not asked about it again.`
   return `${who} may ${verbOf(grant)} ${path}${endText(grant)}.`
@@ -192,7 +193,7 @@ export function grantedText(grant: Grant): string {
 
 function endText(grant: Grant): string {
   const { scope, session, expires_at: until } = grant
-  if (until !== null) return ` until ${minuteOf(until)} UTC`
+  if (until !== null) return ` until ${formatMinute(until)} UTC`
   if (session !== null) return ' in this session'
   return scope === 'session' ? ' until cowork is restarted' : ''
 }
@@ -203,10 +204,10 @@ function verbOf({ permission }: Grant): string {
 }
 
 /** From the terminal's folder, as every command there takes a path. */
-export function pathHere(given: string): string {
+export function resolveFromCwd(given: string): string {
   // An unset variable in a script is not the folder that it runs in.
   if (given.trim() === '')
-    throw usage('The path is empty.', 'Name a file or a folder; `.` is the one you are in.')
+    throw usageError('The path is empty.', 'Name a file or a folder; `.` is the one you are in.')
   const { home, cwd } = currentFolders()
   return expandPath(given, home, cwd)
 }
@@ -226,7 +227,7 @@ export const permissionsCommand = toolCommand({
   summary: 'what is allowed for longer than once',
   tool,
   show({ permissions }) {
-    const short = shortIds(permissions.map(({ id }) => id))
+    const short = shortenIds(permissions.map(({ id }) => id))
     return tableOf(permissions, 'Nothing is allowed for longer than once.', {
       ID: ({ id }) => short(id),
       AGENT: (one) => one.agent_id,
@@ -243,7 +244,7 @@ export const permissionsCommand = toolCommand({
       summary: 'take one back',
       tool: 'cowork_revoke_permission',
       input: async ({ client, args: [given] }) => ({
-        id: byPrefix(given, await permissionIds(client), 'permission', {
+        id: resolvePrefix(given, await permissionIds(client), 'permission', {
           made: '`cowork approve <id> --allow <how long>` gives one.',
         }),
       }),

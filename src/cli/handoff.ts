@@ -1,11 +1,11 @@
-import { agentNamed, moreNotes, shortIds } from './lookup.ts'
+import { resolveAgent, moreNotes, shortenIds } from './lookup.ts'
 import { findApproval, readItems } from './approvals.ts'
-import type { Item } from './approvals.ts'
-import { command, count, flag, required, text, toolCommand } from './command.ts'
-import { usage } from './exit.ts'
-import { answeredText, statusName } from './inbox/detail.ts'
+import type { ApprovalItem } from './approvals.ts'
+import { command, linesOption, flag, required, text, toolCommand } from './command.ts'
+import { usageError } from './exit.ts'
+import { formatHandoffResult, formatStatus } from './inbox/detail.ts'
 import { showApproval } from './inbox/inbox.ts'
-import { span } from './inbox/lines.ts'
+import { formatDuration } from './inbox/lines.ts'
 import { tableOf } from './output.ts'
 import { severity, type } from './trust.ts'
 
@@ -16,29 +16,29 @@ export const handoffCommand = command({
     all: flag('--all', 'those that were answered too'),
     agent: text('--agent <id>', 'only of this agent'),
     domain: text('--domain <name>', 'only in this domain'),
-    lines: count(100),
+    lines: linesOption(100),
   },
   async run({ client, options: { all, agent, domain, lines } }) {
     const status = all ? 'all' : 'pending'
     const wanted = {
       status,
       kind: 'handoff',
-      agent: await agentNamed(client, agent),
+      agent: await resolveAgent(client, agent),
       domain,
     } as const
     const { items, next } = await readItems(client, wanted, lines)
     return { handoffs: items, next }
   },
   show({ handoffs }, { options: { all } }) {
-    const short = shortIds(handoffs.map(({ id }) => id))
+    const short = shortenIds(handoffs.map(({ id }) => id))
     const now = Date.now()
     return tableOf(handoffs, 'Nothing is handed over to you.', {
       ID: ({ id }) => short(id),
-      ...(all && { STATUS: (item: Item) => statusName(item) }),
+      ...(all && { STATUS: (item: ApprovalItem) => formatStatus(item) }),
       AS: (item) => item.action,
       AGENT: (item) => item.requester,
       DOMAIN: (item) => item.domain,
-      AGE: (item) => span(now - Date.parse(item.created_at)),
+      AGE: (item) => formatDuration(now - Date.parse(item.created_at)),
       WHY: (item) => item.summary,
     })
   },
@@ -61,14 +61,14 @@ export const handoffCommand = command({
       },
       check({ options: { approve, reject, ...override } }) {
         if (approve && reject)
-          throw usage('--approve and --reject decide the same proposal.', 'Use one of them.')
+          throw usageError('--approve and --reject decide the same proposal.', 'Use one of them.')
         if (reject && override.type === undefined)
-          throw usage(
+          throw usageError(
             'Rejecting a proposal changes trust, so it says what was wrong (--type).',
             'It is agent_wrong, missing_context, edge_case, human_preference or policy_change.',
           )
         if (!reject && (override.type ?? override.severity ?? override.reason) !== undefined)
-          throw usage(
+          throw usageError(
             '--type, --severity and --reason say why a proposal is rejected.',
             'Add --reject.',
           )
@@ -85,7 +85,7 @@ export const handoffCommand = command({
         severity: options.severity,
         description: options.reason,
       }),
-      show: (answered) => [answeredText(answered)],
+      show: (answered) => [formatHandoffResult(answered)],
       notes: ({ hand_back_refused: refused }) => (refused ? [refused.hint] : []),
     }),
   ],

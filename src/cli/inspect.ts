@@ -1,9 +1,9 @@
 import { delimiter, dirname } from 'node:path'
-import { keepToken, obtainToken, planToken } from './agent-plan.ts'
+import { saveToken, obtainToken, planToken } from './agent-plan.ts'
 import { createClient } from './client.ts'
 import type { Context } from './context.ts'
-import { launcher, placeOptions } from './launcher.ts'
-import { inPlace } from './run-with.ts'
+import { launcherPath, locationOptions } from './launcher.ts'
+import { runInherited } from './run-with.ts'
 
 /** Pinned, so that nobody's newer upload runs with a token of ours. */
 const inspector = '@modelcontextprotocol/inspector@2.12.0'
@@ -22,28 +22,30 @@ export async function inspect(
   // An open door needs no token, and the first agent would close it.
   if (auth === 'closed') {
     const plan = await planToken(api, paths, agent)
-    keepToken(paths, agent, await obtainToken(api, plan))
+    saveToken(paths, agent, await obtainToken(api, plan))
     if (plan.act !== 'keep') out.note(`The Inspector acts as the agent ${agent}.`)
   }
   const [command = '', ...args] = words
   // The Inspector needs a newer Node than many machines have: ours.
   const path = [dirname(process.execPath), env['PATH']].filter(Boolean).join(delimiter)
-  return inPlace(command, args, { ...env, PATH: path })
+  return runInherited(command, args, { ...env, PATH: path })
 }
 
-export const inspectCommand = (place: Pick<Context, 'paths' | 'samePlace'>): readonly string[] => [
+export const inspectCommand = (
+  place: Pick<Context, 'paths' | 'locationArgs'>,
+): readonly string[] => [
   'npx',
   '--yes',
   inspector,
   '--web',
   '--',
   process.execPath,
-  launcher(),
+  launcherPath(),
   'mcp',
   '--agent',
   agent,
   // The Inspector is for looking at every tool.
   '--tools',
   'all',
-  ...placeOptions(place),
+  ...locationOptions(place),
 ]

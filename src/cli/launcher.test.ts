@@ -3,7 +3,7 @@ import { homedir, tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { statePaths } from '#base/state.ts'
-import { commandAnywhere, commandHere } from './launcher.ts'
+import { absoluteCommand, commandName } from './launcher.ts'
 
 /** A checkout with its launcher, a folder of links, and what npm sets where it runs something in the checkout. */
 function machine() {
@@ -17,30 +17,30 @@ function machine() {
   writeFileSync(ours, '')
   symlinkSync(ours, join(shims, 'cowork'))
   const PATH = [shims, links].join(delimiter)
-  const place = (dir: string) => ({ paths: statePaths(dir), samePlace: ['--state', dir] })
+  const place = (dir: string) => ({ paths: statePaths(dir), locationArgs: ['--state', dir] })
   const link = (to: string) => symlinkSync(to, join(links, 'cowork'))
   return { top, checkout, ours, PATH, place, link }
 }
 
 test('K3 under npm a person is told to write npx, which works where they are', () => {
   const { top, checkout, ours, PATH, link } = machine()
-  expect(commandHere({ PATH }, ours)).toBe('cowork')
-  expect(commandHere({ PATH, npm_config_local_prefix: checkout }, ours)).toBe('npx cowork')
+  expect(commandName({ PATH }, ours)).toBe('cowork')
+  expect(commandName({ PATH, npm_config_local_prefix: checkout }, ours)).toBe('npx cowork')
   // Another project's npm runs us: there npx finds nothing of ours.
-  expect(commandHere({ PATH, npm_config_local_prefix: join(top, 'check') }, ours)).toBe('cowork')
+  expect(commandName({ PATH, npm_config_local_prefix: join(top, 'check') }, ours)).toBe('cowork')
   link(ours)
-  expect(commandHere({ PATH, npm_config_local_prefix: checkout }, ours)).toBe('cowork')
+  expect(commandName({ PATH, npm_config_local_prefix: checkout }, ours)).toBe('cowork')
 })
 
 test('C9, K4 what is copied from the console runs in any folder, on the same state', () => {
   const { top, ours, PATH, place, link } = machine()
   const standard = place(join(homedir(), '.cowork'))
-  expect(commandAnywhere({ env: { PATH }, ...standard }, ours)).toEqual(['node', ours])
+  expect(absoluteCommand({ env: { PATH }, ...standard }, ours)).toEqual(['node', ours])
   const other = place(join(top, 'state'))
   const words = ['node', ours, '--state', join(top, 'state')]
-  expect(commandAnywhere({ env: { PATH }, ...other }, ours)).toEqual(words)
+  expect(absoluteCommand({ env: { PATH }, ...other }, ours)).toEqual(words)
   link(ours)
-  expect(commandAnywhere({ env: { PATH }, ...standard }, ours)).toEqual(['cowork'])
+  expect(absoluteCommand({ env: { PATH }, ...standard }, ours)).toEqual(['cowork'])
 })
 
 test('K4 another program of that name on the PATH is not ours', () => {
@@ -48,5 +48,5 @@ test('K4 another program of that name on the PATH is not ours', () => {
   writeFileSync(join(top, 'stranger'), '')
   link(join(top, 'stranger'))
   const standard = place(join(homedir(), '.cowork'))
-  expect(commandAnywhere({ env: { PATH }, ...standard }, ours)).toEqual(['node', ours])
+  expect(absoluteCommand({ env: { PATH }, ...standard }, ours)).toEqual(['node', ours])
 })

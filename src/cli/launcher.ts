@@ -11,29 +11,32 @@ export function version(): string {
 }
 
 /** The program by its absolute path: `npx cowork` could run a stranger's package (K4). */
-export const launcher = (): string =>
+export const launcherPath = (): string =>
   fileURLToPath(new URL('../../bin/cowork.mjs', import.meta.url))
 
 /** Options that lead another program's `cowork` to this place. Those it would find by itself are left out. */
-export function placeOptions({ paths, samePlace }: Pick<Context, 'paths' | 'samePlace'>): string[] {
+export function locationOptions({
+  paths,
+  locationArgs,
+}: Pick<Context, 'paths' | 'locationArgs'>): string[] {
   const isDefault = paths.dir === join(homedir(), '.cowork')
-  return isDefault ? samePlace.slice(2) : [...samePlace]
+  return isDefault ? locationArgs.slice(2) : [...locationArgs]
 }
 
 /** What a person writes for `cowork` in this terminal: without a link of that name, npx in its own folder. */
-export function commandHere(env: Environment, ours = launcher()): 'cowork' | 'npx cowork' {
+export function commandName(env: Environment, ours = launcherPath()): 'cowork' | 'npx cowork' {
   const folder = env['npm_config_local_prefix']
   const isByNpm = folder !== undefined && ours.startsWith(`${folder}${sep}`)
   return isByNpm && !isOnPath(env, ours) ? 'npx cowork' : 'cowork'
 }
 
 /** The words that run it from any folder, on this place: outside ours npx would ask a stranger's package (K4). */
-export const commandAnywhere = (
-  context: Pick<Context, 'env' | 'paths' | 'samePlace'>,
-  ours = launcher(),
+export const absoluteCommand = (
+  context: Pick<Context, 'env' | 'paths' | 'locationArgs'>,
+  ours = launcherPath(),
 ): string[] => [
   ...(isOnPath(context.env, ours) ? ['cowork'] : ['node', ours]),
-  ...placeOptions(context),
+  ...locationOptions(context),
 ]
 
 /** Whether the first `cowork` that a shell finds is this one. What npm puts on the PATH is there for us alone. */

@@ -1,11 +1,11 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { systemClock } from '#base/clock.ts'
 import { migrate } from '#base/db/migrate.ts'
-import { isServed, openPostgres } from '#base/db/postgres.ts'
+import { isInUse, openPostgres } from '#base/db/postgres.ts'
 import { openSqlite } from '#base/db/sqlite.ts'
 import { CoworkError } from '#base/errors.ts'
 import { silentLog } from '#base/log.ts'
-import { takeLock } from '#base/state.ts'
+import { acquireLock } from '#base/state.ts'
 import { ownerId } from '#identity'
 import {
   acceptEntries,
@@ -19,23 +19,23 @@ import {
   verifyTail,
 } from '#ledger'
 import { migrations } from '../app.ts'
-import { entriesIn, stored } from './audit-verify.ts'
+import { entriesIn, openStoredLedger } from './audit-verify.ts'
 import type { Context } from './context.ts'
-import { requirePersonHere } from './person.ts'
+import { requirePersonAtTerminal } from './person.ts'
 import { loadSettings } from './settings.ts'
 import type { Settings } from './settings.ts'
-import { brokenLedger } from './storage.ts'
+import { ledgerInvalidError } from './storage.ts'
 
 /**
  * Accepts entries that no signature or MAC covers (L14), after the owner examined them. Works only on a ledger that
  * is consistent in itself and with every known checkpoint; a changed one is restored from a backup instead.
  */
 export async function accept(context: Context, { reason }: { reason: string }): Promise<void> {
-  requirePersonHere(context, 'Accepting entries of the ledger')
+  requirePersonAtTerminal(context, 'Accepting entries of the ledger')
   const settings = await loadSettings(context)
   const { config } = settings
   using lock = new DisposableStack()
-  lock.defer(takeLock(context.paths))
+  lock.defer(acquireLock(context.paths))
   const { from, to } = await unsignedRange(context, settings)
   const key = signingKey(config.ledger.key_path)
   const { url, path } = config.storage
@@ -65,8 +65,8 @@ export async function accept(context: Context, { reason }: { reason: string }): 
 }
 
 async function unsignedRange(context: Context, settings: Settings) {
-  await using ledger = await stored(context, settings)
-  if (ledger.db.dialect === 'postgres' && (await isServed(ledger.db)))
+  await using ledger = await openStoredLedger(context, settings)
+  if (ledger.db.dialect === 'postgres' && (await isInUse(ledger.db)))
     throw new CoworkError('daemon_running', 'A daemon of another folder uses this database.', {
       hint: 'Stop every daemon that shares the database first.',
     })
@@ -75,7 +75,7 @@ async function unsignedRange(context: Context, settings: Settings) {
   const { unsigned, acceptable } = verification
   if (acceptable && unsigned) return unsigned
   if (verification.firstBad)
-    throw brokenLedger(verification, 'Restore a backup with `cowork restore`.')
+    throw ledgerInvalidError(verification, 'Restore a backup with `cowork restore`.')
   // Copies may prove what the store itself does not: the daemon refuses it all the same.
   const { problem, signed, size } = await verifyTail(ledger.db, ledger.vkey, { mac, minEntries: 1 })
   if (problem) return { from: signed + 1, to: size }

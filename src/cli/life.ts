@@ -1,8 +1,8 @@
 import { CoworkError } from '#base/errors.ts'
 import { follow, lines } from './audit.ts'
 import { choice, flag, localCommand, seconds, text, toolCommand } from './command.ts'
-import { byPrefix } from './lookup.ts'
-import { shown } from './output.ts'
+import { resolvePrefix } from './lookup.ts'
+import { sanitizeForTerminal } from './output.ts'
 
 const haltCommands = [
   toolCommand({
@@ -20,7 +20,7 @@ const haltCommands = [
       force,
     }),
     show: ({ scope }) => [
-      `Halted: ${shown(scope)}. Resume with: cowork resume ${shellWord(scope)}`,
+      `Halted: ${sanitizeForTerminal(scope)}. Resume with: cowork resume ${shellWord(scope)}`,
     ],
   }),
   toolCommand({
@@ -31,15 +31,17 @@ const haltCommands = [
       const { halts } = await client.call('cowork_status')
       if (halts.length === 0) throw new CoworkError('not_found', 'Nothing is halted.')
       const scopes = halts.map(({ scope }) => scope)
-      return { scope: byPrefix(given, scopes, 'halt') }
+      return { scope: resolvePrefix(given, scopes, 'halt') }
     },
-    show: ({ scope }) => [`Resumed: ${shown(scope)}.`],
+    show: ({ scope }) => [`Resumed: ${sanitizeForTerminal(scope)}.`],
   }),
 ]
 
 /** One word for a POSIX shell, so that the printed command works as it is. */
 const shellWord = (word: string): string =>
-  /^[\w:.@/-]+$/.test(word) ? word : `'${shown(word).replaceAll("'", String.raw`'\''`)}'`
+  /^[\w:.@/-]+$/.test(word)
+    ? word
+    : `'${sanitizeForTerminal(word).replaceAll("'", String.raw`'\''`)}'`
 
 const starting = {
   port: text('--port <number>', 'port to listen on; 0 takes a free one'),

@@ -2,7 +2,7 @@ import { mkdtempSync, openSync, readdirSync, readFileSync, rmSync, statSync } fr
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { createLogFile, linesAfter, readable } from './logs.ts'
+import { createLogFile, followLines, formatLogLine } from './logs.ts'
 
 function tempLog() {
   const folder = mkdtempSync(join(tmpdir(), 'cowork-log-'))
@@ -26,7 +26,7 @@ test('SV3 following the log misses nothing when it is rotated', async () => {
   const { path } = tempLog()
   const write = createLogFile(path, 12)
   write('before\n')
-  const lines = linesAfter(path, openSync(path, 'r'), 'before\n'.length)
+  const lines = followLines(path, openSync(path, 'r'), 'before\n'.length)
   const next = async () => (await lines.next()).value
   write('half ')
   write('a line\n')
@@ -47,7 +47,7 @@ test('K2 a line of the log is readable, and one that is no JSON is shown as it i
     message: 'slow \u001b[2J',
     ms: 12,
   })
-  expect(readable(line)).toBe('2026-11-15T09:00:00.000Z warn  http: slow \uFFFD[2J ms=12')
-  expect(readable('Error: out of memory')).toBe('Error: out of memory')
-  expect(readable('{"level":"constructor","at":"x"}')).toBe('{"level":"constructor","at":"x"}')
+  expect(formatLogLine(line)).toBe('2026-11-15T09:00:00.000Z warn  http: slow \uFFFD[2J ms=12')
+  expect(formatLogLine('Error: out of memory')).toBe('Error: out of memory')
+  expect(formatLogLine('{"level":"constructor","at":"x"}')).toBe('{"level":"constructor","at":"x"}')
 })

@@ -14,7 +14,7 @@ import { CoworkError } from '#base/errors.ts'
 import { createLog } from '#base/log.ts'
 import type { Level } from '#base/log.ts'
 import type { Context } from './context.ts'
-import { parseJson, shown } from './output.ts'
+import { parseJson, sanitizeForTerminal } from './output.ts'
 
 const largest = 10 * 1024 * 1024
 const kept = 5
@@ -56,17 +56,18 @@ export async function logs({ paths, out }: Context, { lines, follow = false }: L
     throw new CoworkError('not_found', `There is no log at ${paths.log}.`, {
       hint: 'It is written by `cowork up`.',
     })
-  const show = (line: string) => out.data(parsed(line) ?? { message: line }, () => [readable(line)])
+  const show = (line: string) =>
+    out.data(parsed(line) ?? { message: line }, () => [formatLogLine(line)])
   const file = openSync(paths.log, 'r')
   const content = readFileSync(file)
   const end = content.lastIndexOf(10) + 1
   const whole = content.toString('utf8', 0, end).split('\n').slice(0, -1)
   for (const line of lines === 0 ? [] : whole.slice(-lines)) show(line)
-  if (follow) for await (const line of linesAfter(paths.log, file, end)) show(line)
+  if (follow) for await (const line of followLines(paths.log, file, end)) show(line)
 }
 
 /** One JSON object of the log as a person reads it; whatever else a crash left there as it is. */
-export function readable(line: string): string {
+export function formatLogLine(line: string): string {
   const { at, level, scope, message, ...fields } = parsed(line) ?? {}
   if (typeof at !== 'string' || !isLevel(level)) return safe(line)
   let text = ''
@@ -81,7 +82,7 @@ const isLevel = (value: unknown): value is Level =>
   typeof value === 'string' && levels.includes(value)
 
 /** A stack has lines of its own. */
-const safe = (text: string) => text.split('\n').map(shown).join('\n')
+const safe = (text: string) => text.split('\n').map(sanitizeForTerminal).join('\n')
 
 function parsed(line: string): Record<string, unknown> | undefined {
   const value = parseJson(line)
@@ -89,7 +90,7 @@ function parsed(line: string): Record<string, unknown> | undefined {
 }
 
 /** Goes on in the next file when the log is rotated, after the rest of this one. */
-export async function* linesAfter(
+export async function* followLines(
   path: string,
   opened: number,
   from: number,

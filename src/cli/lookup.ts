@@ -1,10 +1,10 @@
 import { existsSync, readFileSync } from 'node:fs'
-import { CoworkError, messageOf } from '#base/errors.ts'
+import { CoworkError, errorMessage } from '#base/errors.ts'
 import type { StatePaths } from '#base/state.ts'
 import type { ToolName, ToolResults } from '#wire'
 import type { Client } from './client.ts'
-import { usage } from './exit.ts'
-import { parseJson, shown, wrapped } from './output.ts'
+import { usageError } from './exit.ts'
+import { parseJson, sanitizeForTerminal, wrapText } from './output.ts'
 
 /** What an id stands for, where it says nothing by itself. */
 type Told = (id: string) => string
@@ -16,7 +16,7 @@ type Words = {
 }
 
 /** The id that is meant: the one written in full, or the only one that begins so (K2). */
-export function byPrefix(
+export function resolvePrefix(
   given: string,
   ids: readonly string[],
   what: string,
@@ -30,36 +30,42 @@ export function byPrefix(
       'not_found',
       given === ''
         ? `The name of the ${what} is empty.`
-        : `There is no ${what} named ${shown(given)}.`,
+        : `There is no ${what} named ${sanitizeForTerminal(given)}.`,
       {
-        hint: [ids.length > 0 ? listed('There is:', ids, told) : 'There is none.', made]
+        hint: [ids.length > 0 ? formatIds('There is:', ids, told) : 'There is none.', made]
           .filter((line) => line !== undefined)
           .join('\n'),
       },
     )
-  throw new CoworkError('ambiguous_id', `More than one ${what} begins with ${shown(given)}.`, {
-    hint: listed('Write more of it:', found, told),
-  })
+  throw new CoworkError(
+    'ambiguous_id',
+    `More than one ${what} begins with ${sanitizeForTerminal(given)}.`,
+    {
+      hint: formatIds('Write more of it:', found, told),
+    },
+  )
 }
 
 const isMade = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 const mostListed = 10
 
 /** Names as they are; ids that nobody reads to their end as far as tells them apart. */
-export function listed(lead: string, ids: readonly string[], told?: Told): string {
-  const short = ids.every((id) => isMade.test(id)) ? shortIds(ids) : String
+export function formatIds(lead: string, ids: readonly string[], told?: Told): string {
+  const short = ids.every((id) => isMade.test(id)) ? shortenIds(ids) : String
   const first = ids.slice(0, mostListed)
   const more = ids.length > mostListed ? [`and ${ids.length - mostListed} more`] : []
   if (!told)
-    return wrapped(`${lead} ${shown([...first.map(short), ...more].join(', '))}.`).join('\n')
-  const lines = first.map((id) => shown(`${short(id)}  ${told(id)}`))
+    return wrapText(
+      `${lead} ${sanitizeForTerminal([...first.map(short), ...more].join(', '))}.`,
+    ).join('\n')
+  const lines = first.map((id) => sanitizeForTerminal(`${short(id)}  ${told(id)}`))
   return [lead, ...[...lines, ...more].map((line) => `  ${line}`)].join('\n')
 }
 
 const shortestShown = 8
 
 /** How much of each id tells them apart; never less than a person can recognise. */
-export function shortIds(ids: readonly string[]): (id: string) => string {
+export function shortenIds(ids: readonly string[]): (id: string) => string {
   for (let length = shortestShown; length < 36; length++)
     if (new Set(ids.map((id) => id.slice(0, length))).size === ids.length)
       return (id) => id.slice(0, length)
@@ -70,9 +76,9 @@ export const moreNotes = (isMore: boolean): string[] =>
   isMore ? ['There are more: -n shows them.'] : []
 
 /** A name that `cowork mcp --agent` will take: its token lies in a file that is called so (I13). */
-export function agentName(given: string): string {
+export function parseAgentName(given: string): string {
   if (/^[^./\\\0][^/\\\0]{0,127}$/.test(given)) return given
-  throw usage(
+  throw usageError(
     `${JSON.stringify(given)} cannot be the name of an agent with a token file.`,
     'Use 1 to 128 characters, without slashes and without a dot at the start.',
   )
@@ -87,7 +93,7 @@ export function storedToken(paths: StatePaths, agent: string): string | undefine
  * The agent that is meant, among those registered and those that have earned or lost trust. Where the
  * door is open anybody may come in, so a name nobody has used yet is taken as it is.
  */
-export async function agentNamed<Given extends string | undefined>(
+export async function resolveAgent<Given extends string | undefined>(
   client: Client,
   given: Given,
 ): Promise<string | Given> {
@@ -99,7 +105,7 @@ export async function agentNamed<Given extends string | undefined>(
   const active = agents.filter(({ status }) => status === 'active').map(({ id }) => id)
   const known = [...new Set([...active, ...trust.map((pair) => pair.agent_id)])]
   const isUnknown = !known.some((id) => id.startsWith(given))
-  return isUnknown && active.length === 0 ? given : byPrefix(given, known, 'agent')
+  return isUnknown && active.length === 0 ? given : resolvePrefix(given, known, 'agent')
 }
 
 /** The tools that answer page by page: the rest comes by the cursor. */
@@ -129,14 +135,14 @@ export async function pages<Name extends PagedTool, One>(
 }
 
 /** A value as JSON, or as a file that holds it: `@change.json`. */
-export function jsonArgument(option: string, text: string): unknown {
+export function parseJsonArgument(option: string, text: string): unknown {
   const isFile = text.startsWith('@')
   const json = isFile ? readGiven(text.slice(1), `Check the path after ${option} @.`) : text
   try {
     return JSON.parse(json) as unknown
   } catch (error) {
-    throw usage(
-      `What ${option} ${isFile ? `reads from ${text.slice(1)}` : 'was given'} is no JSON: ${messageOf(error)}.`,
+    throw usageError(
+      `What ${option} ${isFile ? `reads from ${text.slice(1)}` : 'was given'} is no JSON: ${errorMessage(error)}.`,
       `Write it as '{"field": "value"}', or as @file.`,
     )
   }
@@ -146,12 +152,12 @@ export function readGiven(file: string, hint: string): string {
   try {
     return readFileSync(file, 'utf8')
   } catch (cause) {
-    throw usage(`Cannot read ${file}: ${messageOf(cause)}.`, hint)
+    throw usageError(`Cannot read ${file}: ${errorMessage(cause)}.`, hint)
   }
 }
 
 /** A value that needs no quotes when it is a text. */
-export function valueArgument(text: string): unknown {
+export function parseValueArgument(text: string): unknown {
   const value = parseJson(text)
   return value === undefined ? text : value
 }

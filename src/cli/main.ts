@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util'
-import { endWithReader } from './output.ts'
+import { exitOnBrokenPipe } from './output.ts'
 
-endWithReader()
+exitOnBrokenPipe()
 process.exitCode = await main(process.argv.slice(2))
 
 /** A client waits for the bridge at every start: it must not load the whole command line first (N13). */

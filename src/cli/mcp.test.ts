@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { statePaths } from '#base/state.ts'
-import { daemonEnvironment, helloOf } from './mcp.ts'
+import { daemonEnvironment, buildHello } from './mcp.ts'
 
 function state() {
   const folder = mkdtempSync(join(tmpdir(), 'cowork-state-'))
@@ -18,26 +18,26 @@ function state() {
 test('I13 COWORK_TOKEN comes first, then the file of --agent, then AGENT_ID, then main', () => {
   const paths = state()
   const all = { COWORK_TOKEN: 'sk-cowork-given', AGENT_ID: 'desk', SESSION_ID: 's1' }
-  expect(helloOf({ paths, env: all, agent: 'sales' })).toEqual({
+  expect(buildHello({ paths, env: all, agent: 'sales' })).toEqual({
     token: 'sk-cowork-given',
     session: 's1',
   })
-  expect(helloOf({ paths, env: { AGENT_ID: 'desk' }, agent: 'sales' })).toEqual({
+  expect(buildHello({ paths, env: { AGENT_ID: 'desk' }, agent: 'sales' })).toEqual({
     token: 'sk-cowork-stored',
   })
-  expect(helloOf({ paths, env: { AGENT_ID: 'desk' } })).toEqual({ agent: 'desk' })
-  expect(helloOf({ paths, env: {} })).toEqual({ agent: 'main' })
+  expect(buildHello({ paths, env: { AGENT_ID: 'desk' } })).toEqual({ agent: 'desk' })
+  expect(buildHello({ paths, env: {} })).toEqual({ agent: 'main' })
 })
 
 test('I13 --agent without a token file is the name in open mode', () => {
-  expect(helloOf({ paths: state(), env: {}, agent: 'nobody' })).toEqual({
+  expect(buildHello({ paths: state(), env: {}, agent: 'nobody' })).toEqual({
     agent: 'nobody',
   })
 })
 
 test('SV18 RA8 the options choose tools, as comma-separated lists', () => {
   const wanted = { tools: 'files, work', exclude: 'delete_file', readOnly: true }
-  expect(helloOf({ paths: state(), env: {}, ...wanted, results: 'structured' })).toEqual({
+  expect(buildHello({ paths: state(), env: {}, ...wanted, results: 'structured' })).toEqual({
     agent: 'main',
     tools: ['files', 'work'],
     exclude: ['delete_file'],
@@ -49,7 +49,7 @@ test('SV18 RA8 the options choose tools, as comma-separated lists', () => {
 test.each(['../owner', '..', 'a/b', 'a\\b', '', '.hidden'])(
   'I13 --agent %j reads no other file',
   (agent) => {
-    expect(() => helloOf({ paths: state(), env: {}, agent })).toThrow('cannot be the name')
+    expect(() => buildHello({ paths: state(), env: {}, agent })).toThrow('cannot be the name')
   },
 )
 

@@ -1,16 +1,16 @@
 import { existsSync } from 'node:fs'
 import type { Socket } from 'node:net'
-import { callerFromEnvironment } from '#base/config/env.ts'
+import { readCallerEnvironment } from '#base/config/env.ts'
 import type { Environment } from '#base/config/env.ts'
 import { parseNames } from '#base/selection.ts'
 import type { StatePaths } from '#base/state.ts'
-import { agentName, storedToken } from './lookup.ts'
+import { parseAgentName, storedToken } from './lookup.ts'
 import { createBridgeSession } from './bridge-session.ts'
 import type { Outage } from './bridge-session.ts'
-import { contextOf } from './context.ts'
+import { createContext } from './context.ts'
 import type { Context, Globals } from './context.ts'
 import { createDaemonLink } from './daemon-link.ts'
-import { exitCode, exitCodeOf } from './exit.ts'
+import { exitCode, toExitCode } from './exit.ts'
 import type { ExitCode } from './exit.ts'
 import { createLineSplitter } from './message-line.ts'
 import { createOutput } from './output.ts'
@@ -27,23 +27,23 @@ export type McpOptions = {
 /** `cowork mcp` without the rest of the command line. */
 export async function run(options: Globals & McpOptions): Promise<ExitCode> {
   try {
-    return await mcp(contextOf(options), options)
+    return await mcp(createContext(options), options)
   } catch (error) {
     createOutput({ json: false }).problem(error)
-    return exitCodeOf(error)
+    return toExitCode(error)
   }
 }
 
 /** Joins a client's stdio to the daemon's socket (SV4), for as long as the client is there. */
 export async function mcp(context: Context, options: McpOptions): Promise<ExitCode> {
-  const { paths, samePlace, fromFiles, inherited, out } = context
+  const { paths, locationArgs, fromFiles, inherited, out } = context
   const files = Object.keys(fromFiles).length > 0 ? await resolved(context) : {}
   const env = { ...context.env, ...files }
   const link = createDaemonLink({
     paths,
-    hello: helloOf({ paths, env, ...options }),
+    hello: buildHello({ paths, env, ...options }),
     up: {
-      args: [...samePlace, '--free-port'],
+      args: [...locationArgs, '--free-port'],
       env: daemonEnvironment(inherited),
       handover: { env: daemonEnvironment(files) },
     },
@@ -62,10 +62,10 @@ async function resolved({ env, fromFiles }: Context): Promise<Record<string, str
 type HelloOptions = McpOptions & { readonly paths: StatePaths; readonly env: Environment }
 
 /** Identifies the client to the daemon by a token, or else by the name of an unverified agent (I13), with its tools. */
-export function helloOf({ paths, env, agent, ...wanted }: HelloOptions) {
-  const said = callerFromEnvironment(env)
+export function buildHello({ paths, env, agent, ...wanted }: HelloOptions) {
+  const said = readCallerEnvironment(env)
   const token =
-    said.token ?? (agent === undefined ? undefined : storedToken(paths, agentName(agent)))
+    said.token ?? (agent === undefined ? undefined : storedToken(paths, parseAgentName(agent)))
   return {
     ...(token ? { token } : { agent: agent ?? said.agentId ?? 'main' }),
     ...(said.sessionId && { session: said.sessionId }),

@@ -1,8 +1,8 @@
-import { command, count, flag, toolCommand } from './command.ts'
+import { command, linesOption, flag, toolCommand } from './command.ts'
 import type { Entry } from './command.ts'
 import { exitCode } from './exit.ts'
 import { tableOf } from './output.ts'
-import { byPrefix, shortIds } from './lookup.ts'
+import { resolvePrefix, shortenIds } from './lookup.ts'
 
 export const notifyCommand: Entry = {
   usage: 'notify',
@@ -12,14 +12,14 @@ export const notifyCommand: Entry = {
     toolCommand({
       usage: 'deliveries',
       summary: 'what was sent, and what could not be',
-      options: { dead: flag('--dead', 'only what failed for good'), lines: count(100) },
+      options: { dead: flag('--dead', 'only what failed for good'), lines: linesOption(100) },
       tool: 'cowork_list_deliveries',
       input: ({ options: { dead, lines } }) => ({
         limit: Math.min(lines, 1000),
         status: dead ? 'dead' : undefined,
       }),
       show({ deliveries }, { options: { dead } }) {
-        const short = shortIds(deliveries.map(({ id }) => id))
+        const short = shortenIds(deliveries.map(({ id }) => id))
         return tableOf(deliveries, `Nothing ${dead ? 'failed for good' : 'was sent'}.`, {
           ID: ({ id }) => short(id),
           STATUS: (one) => one.status,
@@ -39,7 +39,7 @@ export const notifyCommand: Entry = {
         const asked = { status: 'dead', limit: 1000 }
         const { deliveries } = await client.call('cowork_list_deliveries', asked)
         const ids = deliveries.map((one) => one.id)
-        const id = byPrefix(given, ids, 'dead delivery')
+        const id = resolvePrefix(given, ids, 'dead delivery')
         return { id, retried: await client.call('cowork_retry_delivery', { id }) }
       },
       json: ({ retried }) => retried,

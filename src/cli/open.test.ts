@@ -1,14 +1,14 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { screens } from '#base/screens.ts'
-import { browserCommand, linkTo } from './open.ts'
-import { byPrefix } from './lookup.ts'
+import { browserCommand, withScreen } from './open.ts'
+import { resolvePrefix } from './lookup.ts'
 
 test('K1 the link leads to the screen that was asked for, and its code stays in the fragment', () => {
   const link = 'http://localhost:8765/#code=abc'
-  expect(linkTo(link, undefined)).toBe(link)
-  expect(linkTo(link, 'audit')).toBe('http://localhost:8765/audit#code=abc')
-  expect(linkTo(link, '//evil.example')).toMatch(/^http:\/\/localhost:8765\//)
+  expect(withScreen(link, undefined)).toBe(link)
+  expect(withScreen(link, 'audit')).toBe('http://localhost:8765/audit#code=abc')
+  expect(withScreen(link, '//evil.example')).toMatch(/^http:\/\/localhost:8765\//)
 })
 
 test('K1 C1 every screen of the console can be asked for', () => {
@@ -19,10 +19,10 @@ test('K1 C1 every screen of the console can be asked for', () => {
 
 test('K1 a screen is opened by the beginning of its name', () => {
   const link = 'http://localhost:8765/#code=abc'
-  expect(linkTo(link, byPrefix('wo', screens, 'screen'))).toBe(
+  expect(withScreen(link, resolvePrefix('wo', screens, 'screen'))).toBe(
     'http://localhost:8765/work#code=abc',
   )
-  expect(() => byPrefix('elsewhere', screens, 'screen')).toThrow('elsewhere')
+  expect(() => resolvePrefix('elsewhere', screens, 'screen')).toThrow('elsewhere')
 })
 
 test('K1 the browser is opened by what the platform has, and not at all where nobody looks', () => {

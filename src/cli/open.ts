@@ -4,7 +4,7 @@ import type { Environment } from '#base/config/env.ts'
 import { screens } from '#base/screens.ts'
 import { createClient } from './client.ts'
 import type { Context } from './context.ts'
-import { byPrefix } from './lookup.ts'
+import { resolvePrefix } from './lookup.ts'
 
 /** Makes a one-time link to the console and opens it; prints it where there is no browser to open (I6). */
 export async function open(
@@ -12,17 +12,17 @@ export async function open(
   given: string | undefined,
   { print = false }: { readonly print?: boolean },
 ): Promise<void> {
-  const screen = given === undefined ? undefined : byPrefix(given, screens, 'screen')
+  const screen = given === undefined ? undefined : resolvePrefix(given, screens, 'screen')
   const made = await createClient(context).call('cowork_open_link')
-  const link = linkTo(made.link, screen)
-  const opened = !print && (await openWith(link, context.env, process.platform))
+  const link = withScreen(made.link, screen)
+  const opened = !print && (await openExternally(link, context.env, process.platform))
   context.out.data({ link, expires_at: made.expires_at, opened }, () => [
     opened ? 'The console is open in your browser.' : link,
   ])
   if (!opened) context.out.note('It works once, within 5 minutes.')
 }
 
-export function linkTo(link: string, screen: string | undefined): string {
+export function withScreen(link: string, screen: string | undefined): string {
   const url = new URL(link)
   if (screen !== undefined) url.pathname = `/${screen}`
   return url.href
@@ -42,7 +42,7 @@ export function browserCommand(
 const settled = 3000
 
 /** Shows an address or a folder in the program of this desktop for it; false where there is none. */
-export async function openWith(
+export async function openExternally(
   link: string,
   env: Environment,
   platform: NodeJS.Platform,

@@ -2,7 +2,7 @@ import { PassThrough } from 'node:stream'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { CoworkError } from '#base/errors.ts'
-import { createOutput, fields, shown, table, wrapped } from './output.ts'
+import { createOutput, formatFields, sanitizeForTerminal, formatTable, wrapText } from './output.ts'
 
 function capture({ json = false, isTTY = false, command = 'cowork' } = {}) {
   const stdout = Object.assign(new PassThrough(), { isTTY })
@@ -84,7 +84,7 @@ test('K2 no colour off a terminal', () => {
 
 test('K2 a table has its columns below each other', () => {
   expect(
-    table(
+    formatTable(
       ['ID', 'STATE'],
       [
         ['a', 'on'],
@@ -96,31 +96,31 @@ test('K2 a table has its columns below each other', () => {
 })
 
 test('K2 fields line up, and what is not known is left out', () => {
-  expect(fields({ id: 'x', token: 'y', hash: undefined })).toEqual(['id:    x', 'token: y'])
+  expect(formatFields({ id: 'x', token: 'y', hash: undefined })).toEqual(['id:    x', 'token: y'])
 })
 
 test('K2 no text from outside reaches the terminal as a control sequence', () => {
   const hostile = '\u001b[2J\u001b]0;title\u0007 a\r\nb \u202Etxt\u2028 \u009b31m'
   const control = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u
-  expect(shown(hostile)).not.toMatch(control)
+  expect(sanitizeForTerminal(hostile)).not.toMatch(control)
   fc.assert(
     fc.property(fc.string({ unit: 'binary' }), (text) => {
-      const rows = [...table(['A', 'B'], [[text, text]]), ...fields({ a: text })]
+      const rows = [...formatTable(['A', 'B'], [[text, text]]), ...formatFields({ a: text })]
       return rows.every((row) => !control.test(row))
     }),
   )
 })
 
 test('K3 a long text is broken between words, never inside a command', () => {
-  expect(wrapped('one two three', 7)).toEqual(['one two', 'three'])
-  expect(wrapped('run (`cowork up -d`), then look', 12)).toEqual([
+  expect(wrapText('one two three', 7)).toEqual(['one two', 'three'])
+  expect(wrapText('run (`cowork up -d`), then look', 12)).toEqual([
     'run',
     '(`cowork up -d`),',
     'then look',
   ])
   fc.assert(
     fc.property(fc.array(fc.stringMatching(/^[a-z]{1,9}$/), { minLength: 1 }), (words) => {
-      const lines = wrapped(words.join(' '), 12)
+      const lines = wrapText(words.join(' '), 12)
       expect(lines.join(' ')).toBe(words.join(' '))
       expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(12)
     }),

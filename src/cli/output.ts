@@ -1,24 +1,24 @@
 import { styleText } from 'node:util'
-import { plainJson, plainText } from '#base/plain.ts'
-import { problemOf } from './exit.ts'
+import { toSafeJson, sanitizeText } from '#base/plain.ts'
+import { toProblem } from './exit.ts'
 
 /** Text of agents on one line of a terminal: nothing in it can move, reorder, hide or imitate (A13). */
-export const plain = (text: string): string => plainText(text)
+export const sanitize = (text: string): string => sanitizeText(text)
 
 /** The same for text that may have lines of its own. */
-export const plainLines = (text: string): string[] =>
-  text.split(/\r\n|\n/).map((line) => plain(line.replaceAll('\t', '    ')))
+export const sanitizeLines = (text: string): string[] =>
+  text.split(/\r\n|\n/).map((line) => sanitize(line.replaceAll('\t', '    ')))
 
 /** JSON to be edited: the same value, with whatever could deceive written as an escape. */
 export const editableJson = (value: unknown): string =>
   (JSON.stringify(value, null, 2) ?? 'null').replaceAll(/[^\n]/gu, (char) =>
-    plain(char) === char ? char : (plainJson(char) ?? '').slice(1, -1),
+    sanitize(char) === char ? char : (toSafeJson(char) ?? '').slice(1, -1),
   )
 
 const units = ['B', 'kB', 'MB', 'GB', 'TB'] as const
 
 /** A number of bytes as people say it: `1.2 MB`. */
-export function bytesText(bytes: number): string {
+export function formatBytes(bytes: number): string {
   let value = bytes
   let at = 0
   while (value >= 999.5 && at < units.length - 1) {
@@ -29,13 +29,13 @@ export function bytesText(bytes: number): string {
 }
 
 /** A moment as people read it: `2027-03-01 18:00`. */
-export const minuteOf = (at: string): string => at.slice(0, 16).replace('T', ' ')
+export const formatMinute = (at: string): string => at.slice(0, 16).replace('T', ' ')
 
-export const countText = (count: number, one: string): string =>
+export const pluralize = (count: number, one: string): string =>
   `${count} ${one}${count === 1 ? '' : 's'}`
 
 /** A reader such as `head` that has seen enough is no fault of ours. */
-export function endWithReader(): void {
+export function exitOnBrokenPipe(): void {
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code !== 'EPIPE') throw error
     process.exit()
@@ -72,7 +72,7 @@ export function createOutput(options: {
   const line = (text: string) => write(stdout, `${text}\n`)
   const tell = (text: string) => write(stderr, `${text}\n`)
   /** The same value, with what could steer a terminal written as an escape (A13). */
-  const jsonOf = (value: object) => plainJson({ schemaVersion, ...value }) ?? ''
+  const jsonOf = (value: object) => toSafeJson({ schemaVersion, ...value }) ?? ''
   const object = (value: object) => line(jsonOf(value))
 
   return {
@@ -80,7 +80,7 @@ export function createOutput(options: {
     /** A next step with the commands in it as they are called here. */
     callable,
     /** A word beside the data: never on stdout, and none in `--json`, where nobody reads along. */
-    note: (text: string) => (json ? undefined : tell(shown(callable(text)))),
+    note: (text: string) => (json ? undefined : tell(sanitizeForTerminal(callable(text)))),
     /** The answer of a command, or one of many: the value for programs, the lines for people. */
     data(value: object, lines: () => readonly string[]): void {
       if (json) object(value)
@@ -92,10 +92,10 @@ export function createOutput(options: {
       else write(stdout, content)
     },
     problem(error: unknown): void {
-      const problem = problemOf(error)
+      const problem = toProblem(error)
       if (json) return tell(jsonOf({ error: problem }))
       for (const text of `cowork: ${problem.message}\n${problem.hint ?? ''}`.trimEnd().split('\n'))
-        tell(shown(callable(text)))
+        tell(sanitizeForTerminal(callable(text)))
     },
     /** Overwritten on a terminal by whatever comes next, and silent elsewhere. */
     progress(text: string): void {
@@ -116,11 +116,13 @@ export function parseJson(text: string): unknown {
 }
 
 /** Columns as wide as their widest cell; the last one runs free. */
-export function table(
+export function formatTable(
   head: readonly string[],
   rows: readonly (readonly (string | number | undefined)[])[],
 ): string[] {
-  const cells = [head, ...rows].map((row) => row.map((cell) => shown(String(cell ?? ''))))
+  const cells = [head, ...rows].map((row) =>
+    row.map((cell) => sanitizeForTerminal(String(cell ?? ''))),
+  )
   const widths = head.map((_, at) => Math.max(...cells.map((row) => lengthOf(row[at] ?? ''))))
   return cells.map((row) =>
     row
@@ -138,22 +140,26 @@ export const tableOf = <Item>(
 ): string[] =>
   items.length === 0
     ? [none]
-    : table(
+    : formatTable(
         Object.keys(columns),
-        items.map((item) => Object.values(columns).map((cell) => plain(String(cell(item) ?? '')))),
+        items.map((item) =>
+          Object.values(columns).map((cell) => sanitize(String(cell(item) ?? ''))),
+        ),
       )
 
 /** `key: value` lines with their values in one column; what is undefined is left out. */
-export function fields(values: Record<string, string | number | undefined>): string[] {
+export function formatFields(values: Record<string, string | number | undefined>): string[] {
   const present = Object.entries(values).filter(([, value]) => value !== undefined)
   const width = Math.max(...present.map(([key]) => key.length)) + 1
-  return present.map(([key, value]) => `${`${key}:`.padEnd(width)} ${shown(String(value))}`)
+  return present.map(
+    ([key, value]) => `${`${key}:`.padEnd(width)} ${sanitizeForTerminal(String(value))}`,
+  )
 }
 
 const widest = 80
 
 /** Lines that fit a terminal, as far as words allow it; what stands between backticks is one word. */
-export function wrapped(text: string, width = widest): string[] {
+export function wrapText(text: string, width = widest): string[] {
   const lines: string[] = []
   for (const word of text.match(/(?:`[^`]*`|\S)+/g) ?? []) {
     const line = `${lines.at(-1) ?? ''} ${word}`
@@ -164,7 +170,7 @@ export function wrapped(text: string, width = widest): string[] {
 }
 
 /** Text from agents on a terminal: nothing in it may move the cursor or turn the line around. */
-export const shown = (text: string): string =>
+export const sanitizeForTerminal = (text: string): string =>
   text.replaceAll(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu, '\u{FFFD}')
 
 const lengthOf = (text: string) => [...text].length

@@ -33,7 +33,7 @@ export function requirePerson(
 }
 
 /** The same for whoever started this command. */
-export function requirePersonHere(
+export function requirePersonAtTerminal(
   { env, configFile }: Context,
   what: string,
   config = loadConfig({ file: configFile, env }).config,

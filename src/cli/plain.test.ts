@@ -1,14 +1,14 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { editableJson, plainLines } from './output.ts'
+import { editableJson, sanitizeLines } from './output.ts'
 
 const deceiving = /[\p{Cc}\p{Bidi_Control}\u200b\u2028\u2029]/u
 
 test('A13 text with lines keeps them, and nothing else of the kind', () => {
-  expect(plainLines('a\r\n\tb\u0007\n')).toEqual(['a', '    bU+0007', ''])
+  expect(sanitizeLines('a\r\n\tb\u0007\n')).toEqual(['a', '    bU+0007', ''])
   fc.assert(
     fc.property(fc.string({ unit: 'binary' }), (text) => {
-      for (const line of plainLines(text)) expect(line).not.toMatch(deceiving)
+      for (const line of sanitizeLines(text)) expect(line).not.toMatch(deceiving)
     }),
   )
 })

@@ -1,22 +1,35 @@
 import type { ToolResults } from '#wire'
 import type { Client } from './client.ts'
-import { command, days, flag, required, text, toolCommand } from './command.ts'
+import { command, daysOption, flag, required, text, toolCommand } from './command.ts'
 import type { Entry, Values } from './command.ts'
-import { exitCode, usage } from './exit.ts'
+import { exitCode, usageError } from './exit.ts'
 import { score } from './inbox/detail.ts'
-import { agentNamed, byPrefix, jsonArgument, valueArgument, readGiven } from './lookup.ts'
-import { fields, plain, plainLines, table, tableOf, minuteOf } from './output.ts'
+import {
+  resolveAgent,
+  resolvePrefix,
+  parseJsonArgument,
+  parseValueArgument,
+  readGiven,
+} from './lookup.ts'
+import {
+  formatFields,
+  sanitize,
+  sanitizeLines,
+  formatTable,
+  tableOf,
+  formatMinute,
+} from './output.ts'
 
 const read = (client: Client, asked: object = {}) =>
   client.call('cowork_policy_versions', { limit: 200, ...asked })
 
 /** A version by its beginning, its number or `active`. */
-export async function versionNamed(client: Client, given: string): Promise<string> {
+export async function resolveVersion(client: Client, given: string): Promise<string> {
   const { active, versions } = await read(client)
   if (given === 'active') return active
   const numbered = versions.find(({ number }) => String(number) === given)
   const names = [...new Set(versions.map(({ version }) => version))]
-  return numbered?.version ?? byPrefix(given, names, 'version')
+  return numbered?.version ?? resolvePrefix(given, names, 'version')
 }
 
 export const versionCommands = [
@@ -25,20 +38,20 @@ export const versionCommands = [
     usage: 'versions [version]',
     summary: 'the versions there were, or what one of them says',
     run: async ({ client, args: [given] }) =>
-      read(client, given === undefined ? {} : { version: await versionNamed(client, given) }),
+      read(client, given === undefined ? {} : { version: await resolveVersion(client, given) }),
     show: ({ versions, text: said }, { args: [given] }) =>
       given === undefined
         ? tableOf(versions, '', {
             VERSION: ({ version }) => version,
             NO: ({ number }) => number,
-            SINCE: ({ at }) => minuteOf(at),
+            SINCE: ({ at }) => formatMinute(at),
             BY: ({ by }) => by,
             FROM: ({ source }) => (source === 'file' ? 'cowork.yaml' : 'saved'),
             // The same again has the same name: only the newest of them is in force.
             STATE: (one) => (one === versions[0] ? 'in force' : ''),
             NOTE: ({ note }) => note,
           })
-        : plainLines(said?.trimEnd() ?? ''),
+        : sanitizeLines(said?.trimEnd() ?? ''),
   }),
   toolCommand({
     usage: 'diff <from> [to]',
@@ -47,18 +60,18 @@ export const versionCommands = [
     help: 'A version is named by its beginning, its number, or active.',
     check({ args: [, to], options: { file } }) {
       if ((to === undefined) === (file === undefined))
-        throw usage(
+        throw usageError(
           'Compare with another version or with --file, one of them.',
           '`cowork policy diff 1 active` shows what changed since the first.',
         )
     },
     tool: 'cowork_policy_diff',
     input: async ({ client, args: [from, to], options: { file } }) => ({
-      from: await versionNamed(client, from),
-      to: to === undefined ? undefined : await versionNamed(client, to),
-      body: file === undefined ? undefined : bodyIn(file),
+      from: await resolveVersion(client, from),
+      to: to === undefined ? undefined : await resolveVersion(client, to),
+      body: file === undefined ? undefined : readPolicyFile(file),
     }),
-    show: ({ changed, diff }) => (changed ? plainLines(diff) : 'Nothing differs.'),
+    show: ({ changed, diff }) => (changed ? sanitizeLines(diff) : 'Nothing differs.'),
   }),
   // Says before what it would have changed (Y6).
   command({
@@ -80,8 +93,8 @@ export const versionCommands = [
       },
     },
     async run({ client, out, options: { file, note, from: given, confirm = false } }) {
-      const body = bodyIn(file)
-      const from = given === undefined ? undefined : await versionNamed(client, given)
+      const body = readPolicyFile(file)
+      const from = given === undefined ? undefined : await resolveVersion(client, given)
       const { summary } = await client.call('cowork_simulate_policy', { body })
       out.note(`On what agents did in the last 30 days: ${summary}.`)
       return client.call('cowork_save_policies', { body, note, confirm, from })
@@ -93,7 +106,8 @@ export const versionCommands = [
 ]
 
 /** The text as it stands there: the daemon judges it by the words of cowork.yaml, also where it is JSON. */
-const bodyIn = (file: string): string => readGiven(file, 'Check the path given with --file.')
+const readPolicyFile = (file: string): string =>
+  readGiven(file, 'Check the path given with --file.')
 
 type Answer = ToolResults['cowork_simulate_policy']
 type Having<Field extends keyof Answer> = Answer & Required<Pick<Answer, Field>>
@@ -111,11 +125,11 @@ type Tried = Values<typeof tried>
 
 async function triedBy(client: Client, { file, saved, policy }: Tried): Promise<object> {
   if ([file, saved, policy].filter((given) => given !== undefined).length !== 1)
-    throw usage('Say what to try: --file, --saved or --policy, one of them.')
-  if (file !== undefined) return { body: bodyIn(file) }
+    throw usageError('Say what to try: --file, --saved or --policy, one of them.')
+  if (file !== undefined) return { body: readPolicyFile(file) }
   return saved === undefined
     ? { policy_id: policy }
-    : { version: await versionNamed(client, saved) }
+    : { version: await resolveVersion(client, saved) }
 }
 
 /** What other policies would have made of all that was proposed and called, with the trust of that time. */
@@ -143,7 +157,7 @@ const tryCommands = [
       options.proposal === undefined
         ? replay(client, options, { days: 30 })
         : ((await client.call('cowork_simulate_policy', {
-            proposal: jsonArgument('--proposal', options.proposal),
+            proposal: parseJsonArgument('--proposal', options.proposal),
             ...(await triedBy(client, options)),
           })) as Simulated),
     show: (found) => (isSimulated(found) ? simulatedLines(found) : replayLines(found)),
@@ -156,14 +170,14 @@ const tryCommands = [
     summary: 'what other policies would have changed in the last days',
     options: {
       ...tried,
-      days: days(),
+      days: daysOption(),
       agent: text('--agent <id>', 'only of this agent'),
       domain: text('--domain <name>', 'only in this domain'),
     },
     run: async ({ client, options }) =>
       replay(client, options, {
         days: options.days,
-        agent_id: await agentNamed(client, options.agent),
+        agent_id: await resolveAgent(client, options.agent),
         domain: options.domain,
       }),
     show: replayLines,
@@ -178,11 +192,11 @@ function truncatedNotes({ truncated }: Replayed): string[] {
 function simulatedLines({ summary, before, after }: Simulated): string[] {
   return [
     summary,
-    ...fields({
-      policy: `${plain(before.policy_id ?? 'none')} → ${plain(after.policy_id ?? 'none')}`,
+    ...formatFields({
+      policy: `${sanitize(before.policy_id ?? 'none')} → ${sanitize(after.policy_id ?? 'none')}`,
       trust: score(after.trust_level),
       approvers: `${before.approvers} → ${after.approvers}`,
-      'high risk': plain(after.high_risk_fields.join(', ')) || undefined,
+      'high risk': sanitize(after.high_risk_fields.join(', ')) || undefined,
     }),
     ...violationLines(after.violations),
   ]
@@ -193,10 +207,10 @@ function replayLines(found: Replayed): string[] {
   const rows = found.table.flatMap(({ from, to, count, examples }) =>
     examples.map((one, at) => [
       ...(at === 0 ? [count, `${from}→${to}`] : ['', '']),
-      plain(one.agent_id),
-      plain(one.domain),
+      sanitize(one.agent_id),
+      sanitize(one.domain),
       one.kind,
-      plain(one.action),
+      sanitize(one.action),
       one.seq ?? '–',
     ]),
   )
@@ -205,14 +219,17 @@ function replayLines(found: Replayed): string[] {
     summary,
     `${replayed} replayed of the last ${past} ${past === 1 ? 'day' : 'days'}, ${unchanged} as they were${unknown}.`,
     ...(rows.length > 0
-      ? ['', ...table(['COUNT', 'CHANGE', 'AGENT', 'DOMAIN', 'KIND', 'SUCH AS', 'ENTRY'], rows)]
+      ? [
+          '',
+          ...formatTable(['COUNT', 'CHANGE', 'AGENT', 'DOMAIN', 'KIND', 'SUCH AS', 'ENTRY'], rows),
+        ]
       : []),
   ]
 }
 
 const violationLines = (violations: Simulated['after']['violations']): string[] =>
   violations.map(({ severity, field, reason, rule_id: rule }) =>
-    plain(`  ${severity}  ${field}: ${reason} (rule ${rule})`),
+    sanitize(`  ${severity}  ${field}: ${reason} (rule ${rule})`),
   )
 
 export const policyCommand: Entry = {
@@ -230,17 +247,17 @@ export const policyCommand: Entry = {
       },
       check({ options: { field, value, change } }) {
         if (value !== undefined && field === undefined)
-          throw usage('--value is the value of a field.', 'Add --field.')
+          throw usageError('--value is the value of a field.', 'Add --field.')
         if (value !== undefined && change !== undefined)
-          throw usage('--value and --change say the same twice.', 'Use one of them.')
+          throw usageError('--value and --change say the same twice.', 'Use one of them.')
       },
       tool: 'cowork_validate_policy',
       input: ({ args: [agent, domain], options: { field, value, change } }) => ({
         agent_id: agent,
         domain,
         field,
-        proposed_value: value === undefined ? undefined : valueArgument(value),
-        proposed_change: change === undefined ? undefined : jsonArgument('--change', change),
+        proposed_value: value === undefined ? undefined : parseValueArgument(value),
+        proposed_change: change === undefined ? undefined : parseJsonArgument('--change', change),
       }),
       show: verdictLines,
       exit: ({ hard_stop: isBlocked }) => (isBlocked ? exitCode.denied : exitCode.ok),
@@ -273,10 +290,10 @@ export const policyCommand: Entry = {
 function verdictLines(verdict: ToolResults['cowork_validate_policy']): string[] {
   const { policy_id: id, policy_description: about, mapping_found: isMapped } = verdict
   return [
-    plain(verdict.message),
+    sanitize(verdict.message),
     ...violationLines(verdict.violations),
     id === null
       ? `No policy ${isMapped ? 'applies' : 'is mapped to this agent and domain'}.`
-      : `Policy ${plain(id)}${about ? `: ${plain(about)}` : ''} (${verdict.policy_rules_checked} rules checked).`,
+      : `Policy ${sanitize(id)}${about ? `: ${sanitize(about)}` : ''} (${verdict.policy_rules_checked} rules checked).`,
   ]
 }

@@ -1,26 +1,26 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { newId } from '#base/ids.ts'
-import { exitCodeOf } from './exit.ts'
-import { byPrefix } from './lookup.ts'
+import { toExitCode } from './exit.ts'
+import { resolvePrefix } from './lookup.ts'
 
 const refusalOf = (given: string, ids: string[]) => {
   try {
-    return byPrefix(given, ids, 'agent')
+    return resolvePrefix(given, ids, 'agent')
   } catch (error) {
-    return exitCodeOf(error)
+    return toExitCode(error)
   }
 }
 
 test('K2 an id may be shortened while it stays the only one', () => {
-  expect(byPrefix('su', ['sales', 'support'], 'agent')).toBe('support')
+  expect(resolvePrefix('su', ['sales', 'support'], 'agent')).toBe('support')
   expect(refusalOf('s', ['sales', 'support'])).toBe(2)
   expect(refusalOf('x', ['sales', 'support'])).toBe(3)
   expect(refusalOf('', ['sales'])).toBe(3)
 })
 
 test('K2 an id in full is itself, even where others begin with it', () => {
-  expect(byPrefix('sales', ['sales-eu', 'sales', 'sales-us'], 'agent')).toBe('sales')
+  expect(resolvePrefix('sales', ['sales-eu', 'sales', 'sales-us'], 'agent')).toBe('sales')
 })
 
 test('K2 what is found begins as it was given, and nothing else does', () => {
@@ -40,7 +40,7 @@ test('K2 what is found begins as it was given, and nothing else does', () => {
 
 const hintOf = (given: string, ids: string[], told?: (id: string) => string) => {
   try {
-    return byPrefix(given, ids, 'agent', told && { told })
+    return resolvePrefix(given, ids, 'agent', told && { told })
   } catch (error) {
     return (error as { hint?: string }).hint
   }
@@ -58,7 +58,7 @@ test('K2, K3 what there is instead fits a line: names as they are, ids as far as
 test('K3 who finds none is told how one is made, and an empty name is called so', () => {
   const refused = (given: string, ids: string[]) => {
     try {
-      return byPrefix(given, ids, 'agent', { made: '`cowork agents add <id>` adds one.' })
+      return resolvePrefix(given, ids, 'agent', { made: '`cowork agents add <id>` adds one.' })
     } catch (error) {
       const { message, hint } = error as { message: string; hint?: string }
       return [message, hint]

@@ -4,12 +4,12 @@ import { currentEnvironment } from '#base/config/env.ts'
 import type { Environment } from '#base/config/env.ts'
 import { addCommands, globalOptions } from './command.ts'
 import type { Act, Entry } from './command.ts'
-import { contextOf } from './context.ts'
+import { createContext } from './context.ts'
 import type { Globals } from './context.ts'
 import { exitCode } from './exit.ts'
-import { commandHere, version } from './launcher.ts'
+import { commandName, version } from './launcher.ts'
 import { createOutput } from './output.ts'
-import { asksForJson, endWith, holdBack, pointToHelp, sharedOptions } from './usage.ts'
+import { wantsJson, reportAndExit, bufferOutput, addHelpHints, sharedOptions } from './usage.ts'
 
 /** Which file has which commands, in the order of the help. */
 const tables: readonly (readonly [names: string, load: () => Promise<readonly Entry[]>])[] = [
@@ -51,16 +51,16 @@ export async function loadCommands(name = ''): Promise<readonly Entry[]> {
 
 export async function run(args: readonly string[]): Promise<number> {
   let code: number = exitCode.ok
-  const json = asksForJson(args)
-  const words = commandHere(currentEnvironment())
+  const json = wantsJson(args)
+  const words = commandName(currentEnvironment())
   const out = createOutput({ json, command: words })
   const act = async (verb: Act, command: Command) => {
-    code = (await verb(contextOf(command.optsWithGlobals()), command)) ?? exitCode.ok
+    code = (await verb(createContext(command.optsWithGlobals()), command)) ?? exitCode.ok
   }
   let said: (() => string) | undefined
   const newProgram = (commands: readonly Entry[]) => {
     const program = createProgram(act, commands, words)
-    if (json) said = holdBack(program)
+    if (json) said = bufferOutput(program)
     return program
   }
   try {
@@ -76,7 +76,7 @@ export async function run(args: readonly string[]): Promise<number> {
     else program.outputHelp()
     return code
   } catch (error) {
-    return endWith(error, out, said)
+    return reportAndExit(error, out, said)
   }
 }
 
@@ -100,6 +100,6 @@ export function createProgram(
     .configureHelp(sharedOptions)
   for (const option of globalOptions) program.addOption(option)
   addCommands(program, commands, act)
-  pointToHelp(program, words)
+  addHelpHints(program, words)
   return program
 }

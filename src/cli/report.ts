@@ -1,7 +1,7 @@
 import type { ToolResults } from '#wire'
-import { agentNamed } from './lookup.ts'
-import { command, days, text } from './command.ts'
-import { fields, plain, tableOf } from './output.ts'
+import { resolveAgent } from './lookup.ts'
+import { command, daysOption, text } from './command.ts'
+import { formatFields, sanitize, tableOf } from './output.ts'
 import { levelName, standingText } from './trust.ts'
 
 type Report = ToolResults['cowork_governance_report']
@@ -14,14 +14,14 @@ export const reportCommand = command({
   usage: 'report',
   summary: 'what is wrong with how agents and people work together',
   options: {
-    days: days(),
+    days: daysOption(),
     agent: text('--agent <id>', 'only about this agent'),
     domain: text('--domain <name>', 'only about this domain'),
   },
   async run({ client, options }) {
     const scope = {
       start: new Date(Date.now() - options.days * day).toISOString(),
-      agent_id: await agentNamed(client, options.agent),
+      agent_id: await resolveAgent(client, options.agent),
       domain: options.domain,
     }
     const [found, quality] = await Promise.all([
@@ -44,8 +44,8 @@ export const reportCommand = command({
 function findingLines(findings: Report['findings']): string[] {
   if (findings.length === 0) return ['Nothing was found that needs you.']
   return findings.flatMap(({ severity, title, entries, recommendation }) => [
-    `${severity}: ${plain(title)}${entriesOf(entries)}`,
-    `  ${plain(recommendation)}`,
+    `${severity}: ${sanitize(title)}${entriesOf(entries)}`,
+    `  ${sanitize(recommendation)}`,
   ])
 }
 
@@ -101,7 +101,7 @@ function qualityLines(quality: Quality): string[] {
   const slowest = known(quality.latency_p95, (value) => `, ${seconds(value)} (95 %)`)
   const score = known(brier, (value) => ` (Brier ${value.toFixed(2)})`)
   const off = known(ece, (value) => `, off by ${value.toFixed(2)}${score ?? ''}`)
-  return fields({
+  return formatFields({
     collaboration:
       whole === null ? 'no score before 20 were reviewed' : `${Math.round(whole)} of 100`,
     reviewed: `${quality.n_reviewed}${approved ?? ''}`,

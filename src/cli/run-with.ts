@@ -3,24 +3,27 @@ import { constants } from 'node:os'
 import { resolveEnvironment } from '#base/config/index.ts'
 import { CoworkError } from '#base/errors.ts'
 import type { Context } from './context.ts'
-import { usage } from './exit.ts'
+import { usageError } from './exit.ts'
 
 /** Starts a program with the secrets of `--env-file` in its environment, and nowhere else (K11). */
-export async function runWith(context: Context, words: readonly string[]): Promise<number> {
+export async function runWithEnv(context: Context, words: readonly string[]): Promise<number> {
   const [command, ...args] = words
   if (command === undefined)
-    throw usage('There is no command to run.', 'Write it after two dashes: `cowork run -- claude`.')
+    throw usageError(
+      'There is no command to run.',
+      'Write it after two dashes: `cowork run -- claude`.',
+    )
   const { env, fromFiles, out } = context
   // Only what the files say: a variable of this terminal that looks like a reference may mean something else.
   const resolved = await resolveEnvironment(fromFiles, { env, interactive: process.stdin.isTTY })
   for (const warning of resolved.warnings) out.note(warning)
-  return inPlace(command, args, { ...env, ...resolved.env })
+  return runInherited(command, args, { ...env, ...resolved.env })
 }
 
 const forwarded = ['SIGTERM', 'SIGHUP', 'SIGINT'] as const
 
 /** Runs it with our stdio and our signals; gives its exit code. */
-export function inPlace(
+export function runInherited(
   command: string,
   args: readonly string[],
   env: NodeJS.ProcessEnv,

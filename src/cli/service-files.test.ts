@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { statePaths } from '#base/state.ts'
-import { launchdPlist, managerFor, scheduledTask, systemdUnit } from './service.ts'
+import { launchdPlist, getServiceManager, scheduledTask, systemdUnit } from './service.ts'
 
 const service = {
   name: 'cowork',
@@ -36,13 +36,13 @@ test('K12 a task for Windows holds its command line as Windows takes it apart', 
 
 const context = (dir: string) => ({
   paths: statePaths(dir),
-  samePlace: ['--state', dir],
+  locationArgs: ['--state', dir],
   env: {},
 })
 
 test('K12 each platform has its own place, and another state folder its own name', () => {
   const at = (platform: NodeJS.Platform, dir = '/home/a/.cowork') =>
-    managerFor(context(dir), {}, { platform, home: '/home/a', uid: 501 })
+    getServiceManager(context(dir), {}, { platform, home: '/home/a', uid: 501 })
   expect(at('linux').file).toBe('/home/a/.config/systemd/user/cowork.service')
   expect(at('darwin').file).toBe('/home/a/Library/LaunchAgents/cowork.plist')
   expect(at('darwin').begin).toEqual([
@@ -58,7 +58,7 @@ test('K12 each platform has its own place, and another state folder its own name
 })
 
 test('K12 the service is given the place and the env files that the command was given', () => {
-  const { text } = managerFor(
+  const { text } = getServiceManager(
     context('/home/a/.cowork'),
     { envFile: ['/etc/cowork.env'] },
     { platform: 'linux', home: '/home/a', uid: 0 },

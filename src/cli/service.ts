@@ -6,12 +6,12 @@ import { writeFileAtomic } from '#base/atomic-file.ts'
 import type { Environment } from '#base/config/env.ts'
 import { CoworkError } from '#base/errors.ts'
 import { sha256Hex } from '#base/hash.ts'
-import { ensureState } from '#base/state.ts'
+import { ensureStateDir } from '#base/state.ts'
 import type { Context } from './context.ts'
-import { runningDaemon } from './daemon.ts'
-import { launcher } from './launcher.ts'
-import { confirmed, tell } from './terminal.ts'
-import type { Asking } from './terminal.ts'
+import { findRunningDaemon } from './daemon.ts'
+import { launcherPath } from './launcher.ts'
+import { confirm, printNote } from './terminal.ts'
+import type { PromptOptions } from './terminal.ts'
 
 /** The daemon as the machine's own services describe it: a program, its arguments, where its log goes. */
 export type Service = {
@@ -117,7 +117,7 @@ const xmlSigns: Readonly<Record<string, string>> = {
 }
 const xml = (text: string): string => text.replaceAll(/[&<>"]/g, (sign) => xmlSigns[sign] ?? sign)
 
-export type ServiceOptions = Asking & {
+export type ServiceOptions = PromptOptions & {
   readonly print?: boolean
   readonly envFile?: readonly string[]
 }
@@ -135,18 +135,18 @@ type Manager = {
 }
 
 export async function installService(context: Context, options: ServiceOptions): Promise<void> {
-  const manager = managerFor(context, options)
+  const manager = getServiceManager(context, options)
   const { title, file, text } = manager
   if (options.print) return context.out.data({ file, text }, () => text.trimEnd().split('\n'))
   await probe(manager, context.env)
-  tell([`${file}:`, ...text.trimEnd().split('\n')], options)
-  await confirmed(`Start cowork at login through ${title}?`, options)
-  ensureState(context.paths)
+  printNote([`${file}:`, ...text.trimEnd().split('\n')], options)
+  await confirm(`Start cowork at login through ${title}?`, options)
+  ensureStateDir(context.paths)
   mkdirSync(dirname(file), { recursive: true })
   // The Task Scheduler reads UTF-16 only, with its mark.
   if (file.endsWith('.xml')) writeFileSync(file, `\uFEFF${text}`, 'utf16le')
   else writeFileAtomic(file, text, 0o644)
-  const running = runningDaemon(context.paths)
+  const running = findRunningDaemon(context.paths)
   for (const words of [...manager.enable, ...(running ? [] : [manager.begin])])
     await expectOk(words, context.env)
   context.out.data({ installed: true, file, started: !running }, () => [
@@ -158,26 +158,27 @@ export async function installService(context: Context, options: ServiceOptions):
 }
 
 export async function removeService(context: Context, options: ServiceOptions): Promise<void> {
-  const { title } = managerFor(context, options)
+  const { title } = getServiceManager(context, options)
   if (!isInstalled(context))
     return context.out.data({ removed: false }, () => ['cowork does not start at login.'])
-  await confirmed(`Stop starting cowork at login through ${title}?`, options)
-  const file = await takeOut(context)
+  await confirm(`Stop starting cowork at login through ${title}?`, options)
+  const file = await unregisterService(context)
   context.out.data({ removed: true, file }, () => ['cowork no longer starts at login.'])
 }
 
-export const isInstalled = (context: Context): boolean => existsSync(managerFor(context).file)
+export const isInstalled = (context: Context): boolean =>
+  existsSync(getServiceManager(context).file)
 
 /** A manager that is not there any more has nothing left to be told. */
-export async function takeOut(context: Context): Promise<string> {
-  const { file, disable } = managerFor(context)
+export async function unregisterService(context: Context): Promise<string> {
+  const { file, disable } = getServiceManager(context)
   for (const words of disable) await run(words, context.env)
   rmSync(file, { force: true })
   return file
 }
 
-export function managerFor(
-  { paths, samePlace, env }: Pick<Context, 'paths' | 'samePlace' | 'env'>,
+export function getServiceManager(
+  { paths, locationArgs, env }: Pick<Context, 'paths' | 'locationArgs' | 'env'>,
   { envFile = [] }: ServiceOptions = {},
   { platform, home, uid }: { platform: NodeJS.Platform; home: string; uid: number } = {
     platform: process.platform,
@@ -188,7 +189,7 @@ export function managerFor(
   const isDefault = paths.dir === join(home, '.cowork')
   const name = isDefault ? 'cowork' : `cowork-${sha256Hex(paths.dir).slice(0, 8)}`
   const files = envFile.flatMap((file) => ['--env-file', resolve(file)])
-  const program = [process.execPath, '--', launcher(), 'up', ...samePlace, ...files]
+  const program = [process.execPath, '--', launcherPath(), 'up', ...locationArgs, ...files]
   const service: Service = { name, program, state: paths.dir }
   if (platform === 'darwin') {
     const file = join(home, 'Library', 'LaunchAgents', `${name}.plist`)
@@ -260,7 +261,7 @@ function run(
   })
 }
 
-export const isCurrent = (context: Context): boolean => {
-  const { file, text } = managerFor(context)
+export const isUpToDate = (context: Context): boolean => {
+  const { file, text } = getServiceManager(context)
   return file.endsWith('.xml') || readFileSync(file, 'utf8') === text
 }

@@ -1,7 +1,7 @@
 import { applySecrets, loadConfig, readSecrets, resolveEnvironment } from '#base/config/index.ts'
 import type { Config } from '#base/config/index.ts'
 import type { Context } from './context.ts'
-import type { Handover } from './daemon.ts'
+import type { SecretHandover } from './daemon.ts'
 
 export type Settings = {
   readonly config: Config
@@ -10,10 +10,10 @@ export type Settings = {
   readonly env: Readonly<Record<string, string | undefined>>
   readonly warnings: readonly string[]
   /** The same for a daemon that cannot ask anybody. */
-  readonly handover: Handover
+  readonly handover: SecretHandover
 }
 
-export type Starting = {
+export type StartFlags = {
   readonly port?: string | undefined
   /** False by `--no-auth`: the address for work asks for no key, and none is looked up (W2). */
   readonly auth?: boolean | undefined
@@ -21,9 +21,9 @@ export type Starting = {
 
 type Options = {
   /** For `up`, which alone reads PORT, TRANSPORT and LOG_LEVEL (SV6), with what its flags say. */
-  readonly forUp?: Starting
+  readonly forUp?: StartFlags
   /** What a terminal has resolved already. */
-  readonly handed?: Handover
+  readonly handed?: SecretHandover
 }
 
 /** The configuration with its secrets: references are resolved here, where a person may be asked (I8). */

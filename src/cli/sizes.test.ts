@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { bytesText, countText } from './output.ts'
+import { formatBytes, pluralize } from './output.ts'
 
 test.each([
   [0, '0 B'],
@@ -13,11 +13,11 @@ test.each([
   [5e9, '5.0 GB'],
   [7e15, '7000 TB'],
 ])('K2 %d bytes are told as %s', (bytes, text) => {
-  expect(bytesText(bytes)).toBe(text)
+  expect(formatBytes(bytes)).toBe(text)
 })
 
 test('K2 one is one, and others are many', () => {
-  expect([0, 1, 2].map((count) => countText(count, 'file'))).toEqual([
+  expect([0, 1, 2].map((count) => pluralize(count, 'file'))).toEqual([
     '0 files',
     '1 file',
     '2 files',

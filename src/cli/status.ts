@@ -2,10 +2,10 @@ import { CoworkError } from '#base/errors.ts'
 import { createClient } from './client.ts'
 import type { Client } from './client.ts'
 import type { Context } from './context.ts'
-import { runningDaemon } from './daemon.ts'
+import { findRunningDaemon } from './daemon.ts'
 import { exitCode } from './exit.ts'
 import type { ExitCode } from './exit.ts'
-import { fields, plain } from './output.ts'
+import { formatFields, sanitize } from './output.ts'
 
 /** What else is said of a daemon does not depend on its disk. */
 async function workspaceOf(client: Client) {
@@ -20,7 +20,7 @@ async function workspaceOf(client: Client) {
 
 export async function status(context: Context): Promise<ExitCode> {
   const { paths, out } = context
-  const daemon = runningDaemon(paths)
+  const daemon = findRunningDaemon(paths)
   if (!daemon) {
     out.data({ running: false, state: paths.dir }, () => [`cowork does not run on ${paths.dir}.`])
     out.note('`cowork up -d` starts it.')
@@ -45,7 +45,7 @@ export async function status(context: Context): Promise<ExitCode> {
     ...(next !== undefined && { workspace_after_restart: next }),
   }
   out.data(data, () =>
-    fields({
+    formatFields({
       cowork: `${version}, process ${pid}, since ${started_at}`,
       mcp: `http://localhost:${port}/mcp`,
       work: workUrl,
@@ -55,8 +55,9 @@ export async function status(context: Context): Promise<ExitCode> {
         halts
           .map(({ scope, by, reason }) => `${scope} by ${by}${reason && `: ${reason}`}`)
           .join('; ') || 'nothing',
-      workspace: workspace === undefined ? 'cannot be read: see `cowork doctor`' : plain(workspace),
-      'at restart': next && plain(next),
+      workspace:
+        workspace === undefined ? 'cannot be read: see `cowork doctor`' : sanitize(workspace),
+      'at restart': next && sanitize(next),
       state: paths.dir,
       log: paths.log,
     }),

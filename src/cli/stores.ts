@@ -1,33 +1,34 @@
 import { closeSync, existsSync, mkdirSync, openSync, renameSync, rmSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { syncFolder } from '#base/atomic-file.ts'
+import { fsyncFolderSync } from '#base/atomic-file.ts'
 import { systemClock } from '#base/clock.ts'
 import type { Config } from '#base/config/index.ts'
 import { copyTables, hasRows, tableNames } from '#base/db/copy.ts'
-import type { Copied, OnCopied } from '#base/db/copy.ts'
+import type { CopyResult, OnTableCopied } from '#base/db/copy.ts'
 import { migrate } from '#base/db/migrate.ts'
-import type { Db, Filling, Snapshot } from '#base/db/port.ts'
-import { fillPostgres, openPostgres, readPostgres } from '#base/db/postgres.ts'
-import { fillSqlite, integrityOf, openSqlite, readSqlite } from '#base/db/sqlite.ts'
-import { CoworkError, messageOf } from '#base/errors.ts'
+import type { Db, StoreImport, Snapshot } from '#base/db/port.ts'
+import { openPostgresImport, openPostgres, readPostgres } from '#base/db/postgres.ts'
+import { openSqliteImport, checkIntegrity, openSqlite, readSqlite } from '#base/db/sqlite.ts'
+import { CoworkError, errorMessage } from '#base/errors.ts'
 import { silentLog } from '#base/log.ts'
 import { databaseSource, verifyLedger } from '#ledger'
 import type { HeadMac, Verification } from '#ledger'
 import { migrations, replaysOf } from '../app.ts'
 
-export type Place = { readonly path: string } | { readonly url: string }
+export type StoreLocation = { readonly path: string } | { readonly url: string }
 
-export const placeOf = ({ url, path }: Config['storage']): Place => (url ? { url } : { path })
+export const toStoreLocation = ({ url, path }: Config['storage']): StoreLocation =>
+  url ? { url } : { path }
 
 /** A place as it may be shown: without its password. */
-export function shownPlace(place: Place): string {
+export function formatStoreLocation(place: StoreLocation): string {
   if ('path' in place) return place.path
   const url = new URL(place.url)
   url.password = ''
   return url.href
 }
 
-export async function readStore(place: Place): Promise<Snapshot> {
+export async function readStore(place: StoreLocation): Promise<Snapshot> {
   if ('url' in place) return readPostgres(place.url)
   if (!existsSync(place.path))
     throw new CoworkError('not_found', `There is no store at ${place.path}.`, {
@@ -42,13 +43,13 @@ export type CopyOptions = {
   readonly vkey?: string | undefined
   /** From the private key: the newest entries of a running daemon are not signed yet. */
   readonly mac?: HeadMac | undefined
-  readonly onCopied?: OnCopied
+  readonly onCopied?: OnTableCopied
   readonly onChecked?: (entries: number) => void
-  readonly also?: (filling: Filling) => Promise<void>
+  readonly also?: (filling: StoreImport) => Promise<void>
 }
 
-export type Copy = {
-  readonly tables: readonly Copied[]
+export type StoreCopy = {
+  readonly tables: readonly CopyResult[]
   readonly verification: Verification
   /** Until now nobody could see it. */
   publish(): Promise<void>
@@ -59,7 +60,11 @@ export type Copy = {
  * A whole store into a new one, on whichever engine: SQLite as a file that gets its name at the end,
  * PostgreSQL in one transaction. However it is interrupted, the source is as it was and it can begin again.
  */
-export async function copyStore(from: Snapshot, to: Place, options: CopyOptions): Promise<Copy> {
+export async function copyStore(
+  from: Snapshot,
+  to: StoreLocation,
+  options: CopyOptions,
+): Promise<StoreCopy> {
   const schema = await migrationsOf(from)
   const target = 'path' in to ? await sqliteTarget(to.path) : await postgresTarget(to.url)
   const fill = async () => {
@@ -99,7 +104,7 @@ export async function copyStore(from: Snapshot, to: Place, options: CopyOptions)
 
 type Target = {
   readonly schema: Db
-  fill(): Filling | Promise<Filling>
+  fill(): StoreImport | Promise<StoreImport>
   finish(): void
   clear(): void
 }
@@ -115,11 +120,11 @@ async function sqliteTarget(path: string): Promise<Target> {
   closeSync(openSync(part, 'wx', 0o600))
   return {
     schema: openSqlite(part),
-    fill: () => fillSqlite(part),
+    fill: () => openSqliteImport(part),
     finish() {
       checkFile(part)
       renameSync(part, path)
-      syncFolder(dirname(path))
+      fsyncFolderSync(dirname(path))
     },
     clear,
   }
@@ -130,7 +135,7 @@ async function postgresTarget(url: string): Promise<Target> {
   await refuseUsed(present)
   return {
     schema: await openPostgres({ url, log: silentLog }),
-    fill: () => fillPostgres(url),
+    fill: () => openPostgresImport(url),
     finish: () => undefined,
     clear: () => undefined,
   }
@@ -138,7 +143,7 @@ async function postgresTarget(url: string): Promise<Target> {
 
 /** Reads every page of the file anew, as it is on disk. */
 export function checkFile(path: string): void {
-  const found = integrityOf(path)
+  const found = checkIntegrity(path)
   if (found !== 'ok')
     throw new CoworkError('store_damaged', `The file ${path} is damaged: ${found}`, {
       hint: 'Check the disk, then try again.',
@@ -183,7 +188,7 @@ async function refuseUsed(target: Snapshot): Promise<void> {
 
 function fail(cause: unknown): never {
   if (cause instanceof CoworkError) throw cause
-  throw new CoworkError('copy_failed', `The store could not be copied: ${messageOf(cause)}`, {
+  throw new CoworkError('copy_failed', `The store could not be copied: ${errorMessage(cause)}`, {
     hint: 'The source is as it was. Mend what is named and run it again.',
     cause,
   })

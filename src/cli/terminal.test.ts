@@ -1,14 +1,14 @@
 import { stripVTControlCharacters } from 'node:util'
 import { expect, test } from 'vitest'
-import { confirmed, diffLines } from './terminal.ts'
+import { confirm, diffLines } from './terminal.ts'
 
 test('K2 without a terminal nothing is asked: the flag that answers is named', async () => {
-  await expect(confirmed('Go on?', {})).rejects.toMatchObject({
+  await expect(confirm('Go on?', {})).rejects.toMatchObject({
     code: 'usage',
     hint: 'Add --yes to answer so.',
   })
-  await expect(confirmed('Go on?', { json: true })).rejects.toMatchObject({ code: 'usage' })
-  await expect(confirmed('Go on?', { yes: true })).resolves.toBeUndefined()
+  await expect(confirm('Go on?', { json: true })).rejects.toMatchObject({ code: 'usage' })
+  await expect(confirm('Go on?', { yes: true })).resolves.toBeUndefined()
 })
 
 test('K4 a change is shown by its own lines, without control characters', () => {

@@ -2,16 +2,19 @@ import { styleText } from 'node:util'
 import { CoworkError } from '#base/errors.ts'
 import type { Hunk } from './clients/edits.ts'
 import type { Context } from './context.ts'
-import { usage } from './exit.ts'
-import { shown } from './output.ts'
+import { usageError } from './exit.ts'
+import { sanitizeForTerminal } from './output.ts'
 
 /** How a command may ask: by itself on a terminal, or not at all. */
-export type Asking = { readonly yes?: boolean | undefined; readonly json?: boolean | undefined }
+export type PromptOptions = {
+  readonly yes?: boolean | undefined
+  readonly json?: boolean | undefined
+}
 
 export type Choice = { readonly value: string; readonly label: string; readonly hint?: string }
 
 /** Nobody reads along in `--json`, and a prompt off a terminal would wait for ever (K2). */
-export const canAsk = ({ json = false }: Asking): boolean =>
+export const isInteractive = ({ json = false }: PromptOptions): boolean =>
   !json && process.stdin.isTTY === true && process.stderr.isTTY === true
 
 export const hasScreen = (
@@ -43,30 +46,30 @@ async function answered<T>(
 }
 
 /** Goes on only with a yes, from the flag or from the person; one that cannot be undone needs a key more. */
-export async function confirmed(
+export async function confirm(
   question: string,
-  asking: Asking,
+  asking: PromptOptions,
   initialValue = true,
 ): Promise<void> {
   if (asking.yes) return
-  if (!canAsk(asking))
-    throw usage(
+  if (!isInteractive(asking))
+    throw usageError(
       `This needs a yes, and there is no terminal to ask on: ${question}`,
       'Add --yes to answer so.',
     )
   const { confirm } = await import('@clack/prompts')
-  const asked = confirm({ message: shown(question), initialValue, ...streams() })
+  const asked = confirm({ message: sanitizeForTerminal(question), initialValue, ...streams() })
   if (!(await answered(asked, 'Nothing was changed.')))
     throw new CoworkError('declined', 'Nothing was changed.')
 }
 
-export async function chosen(message: string, choices: readonly Choice[]): Promise<string[]> {
+export async function selectMany(message: string, choices: readonly Choice[]): Promise<string[]> {
   const { multiselect } = await import('@clack/prompts')
   const options = choices.map((choice) => ({ ...choice }))
   return answered(multiselect({ message, options, required: false, ...streams() }))
 }
 
-export async function picked<Value extends string>(
+export async function selectOne<Value extends string>(
   message: string,
   choices: readonly (Choice & { readonly value: Value })[],
 ): Promise<Value> {
@@ -76,7 +79,7 @@ export async function picked<Value extends string>(
 }
 
 /** A line of text; what `wrong` says against it is told, and it is asked again. */
-export async function written(
+export async function promptText(
   message: string,
   placeholder: string,
   wrong: (text: string) => string | undefined,
@@ -101,12 +104,12 @@ export function diffLines(
           .map((line) =>
             styleText(
               sign === '-' ? 'red' : 'green',
-              `${sign} ${shown(line.replaceAll('\t', '  '))}`,
+              `${sign} ${sanitizeForTerminal(line.replaceAll('\t', '  '))}`,
               { stream },
             ),
           )
   return [
-    shown(file),
+    sanitizeForTerminal(file),
     ...hunks.flatMap(({ line, removed, inserted }) => [
       styleText('dim', `@@ line ${line} @@`, { stream }),
       ...marked(removed, '-'),
@@ -116,6 +119,6 @@ export function diffLines(
 }
 
 /** To the person beside the data; silent in `--json`. */
-export function tell(lines: readonly string[], { json = false }: Asking): void {
+export function printNote(lines: readonly string[], { json = false }: PromptOptions): void {
   if (!json) for (const line of lines) process.stderr.write(`${line}\n`)
 }

@@ -6,7 +6,7 @@ const plan: TokenPlan = {
   agent: 'desk',
   act: 'keep',
   token: 't',
-  closesTheDoor: false,
+  enablesAuth: false,
   selection: { tools: ['files'], exclude: ['delete_file'] },
   isStored: true,
 }

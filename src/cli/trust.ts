@@ -5,10 +5,10 @@ import { findApproval } from './approvals.ts'
 import { risks } from './choices.ts'
 import type { Client } from './client.ts'
 import { choice, command, required, text, toolCommand, withDefault } from './command.ts'
-import { usage } from './exit.ts'
+import { usageError } from './exit.ts'
 import { score } from './inbox/detail.ts'
-import { agentNamed, byPrefix } from './lookup.ts'
-import { countText, fields, plain, table, tableOf, minuteOf } from './output.ts'
+import { resolveAgent, resolvePrefix } from './lookup.ts'
+import { pluralize, formatFields, sanitize, formatTable, tableOf, formatMinute } from './output.ts'
 
 export type Standing = ToolResults['cowork_standing']['standings'][number]
 
@@ -33,10 +33,10 @@ export const standingText = ({ reason, next }: Pick<StandingClass, 'reason' | 'n
 function classLines(standing: StandingClass): string[] {
   const { risk, reason, next, credit, strikes, checks, kinds } = standing
   return [
-    `${risk.toUpperCase()} RISK  ${levelName(standing)}: ${plain(reason)}`,
+    `${risk.toUpperCase()} RISK  ${levelName(standing)}: ${sanitize(reason)}`,
     ...indented(
-      fields({
-        next: next === undefined ? undefined : plain(next),
+      formatFields({
+        next: next === undefined ? undefined : sanitize(next),
         credit: creditText(credit),
         strikes: strikesText(strikes),
         checks: checksText(checks),
@@ -44,12 +44,12 @@ function classLines(standing: StandingClass): string[] {
     ),
     ...indented(
       kinds.length > 0
-        ? table(
+        ? formatTable(
             ['KIND OF ACTION', 'CREDIT', 'STILL NEEDS'],
             kinds.map(({ kind, credit: own, to_go }) => [
-              plain(kind),
+              sanitize(kind),
               signed(own),
-              to_go === 0 ? 'nothing' : countText(to_go, 'more right action'),
+              to_go === 0 ? 'nothing' : pluralize(to_go, 'more right action'),
             ]),
           )
         : [],
@@ -79,7 +79,7 @@ function checksText({ unread, look_back: rows, oldest_at: oldest }: StandingClas
   if (unread === 0) return 'none waits'
   const wait = unread === 1 ? '1 waits' : `${unread} wait`
   const back = rows > 0 ? `, ${rows} of a look-back` : ''
-  return `${wait}${back}${oldest === undefined ? '' : `, the oldest since ${minuteOf(oldest)}`}`
+  return `${wait}${back}${oldest === undefined ? '' : `, the oldest since ${formatMinute(oldest)}`}`
 }
 
 const signed = (value: number) => (value < 0 ? `−${-value}` : String(value))
@@ -102,7 +102,7 @@ export const overrideCommand = toolCommand({
   person: 'Overriding',
   tool: 'cowork_override',
   input: async ({ client, args: [given, domain], options }) => ({
-    agent_id: await agentNamed(client, given),
+    agent_id: await resolveAgent(client, given),
     domain,
     action_description: options.action ?? options.description,
     override_type: options.type,
@@ -157,14 +157,14 @@ export const trustCommand = command({
       help: 'With 0.8 or more you vouch: the agent acts alone where the risk is low or\nnormal, until its first fault. Less opens nothing.',
       check({ args: [, , given] }) {
         if (given.trim() === '' || !(Number(given) >= 0 && Number(given) <= 1))
-          throw usage(
+          throw usageError(
             'Trust is a number from 0 to 1.',
             'For example: cowork trust set sales crm 0.6',
           )
       },
       person: 'Setting trust',
       async run({ client, args: [agent, domain, given], options }) {
-        const about = { agent_id: await agentNamed(client, agent), domain }
+        const about = { agent_id: await resolveAgent(client, agent), domain }
         const asked = { ...about, score: Number(given), reason: options.reason }
         const set = await client.call('cowork_set_trust', asked)
         const { vouched } = await standingIn(client, about)
@@ -172,7 +172,7 @@ export const trustCommand = command({
       },
       json: ({ set }) => set,
       show: ({ about, set: { from, to, vouched } }) => [
-        `Trust of ${plain(about.agent_id)} in ${plain(about.domain)}: ${score(from)} → ${score(to)}.`,
+        `Trust of ${sanitize(about.agent_id)} in ${sanitize(about.domain)}: ${score(from)} → ${score(to)}.`,
         vouched
           ? 'You vouch for it: where the risk is low or normal it acts alone until the first fault. High risk it has to earn.'
           : 'This opens nothing: only 0.80 or more vouches for an agent. It acts alone once it has earned that.',
@@ -205,7 +205,7 @@ export const trustCommand = command({
         return { ...about, risk, ...(standing && { standing }) }
       },
       show: ({ agent_id: agent = '', domain, risk, standing }) => [
-        `Forgiven: ${plain(agent)} in ${plain(domain)}, ${risk} risk.`,
+        `Forgiven: ${sanitize(agent)} in ${sanitize(domain)}, ${risk} risk.`,
         ...(standing ? classLines(standing) : []),
       ],
     }),
@@ -242,7 +242,7 @@ async function pairsOf(client: Client, agent: string | undefined): Promise<Pair[
   })
   if (agent === undefined) return pairs
   const ids = [...new Set(pairs.map(({ agent_id }) => agent_id))]
-  const id = byPrefix(agent, ids, 'agent with a record of trust')
+  const id = resolvePrefix(agent, ids, 'agent with a record of trust')
   return pairs.filter(({ agent_id }) => agent_id === id)
 }
 
@@ -250,7 +250,7 @@ async function pairsOf(client: Client, agent: string | undefined): Promise<Pair[
 async function pairNamed(client: Client, agent: string | undefined, given: string) {
   const pairs = await pairsOf(client, agent)
   const domains = pairs.map(({ domain }) => domain)
-  const domain = byPrefix(given, domains, 'domain of this agent')
+  const domain = resolvePrefix(given, domains, 'domain of this agent')
   return { agent_id: pairs[0]?.agent_id, domain }
 }
 
@@ -258,9 +258,9 @@ function standingLines(standing: Checked & Standing): string[] {
   const { approvals, overrides, decay_days: idle, accuracy, classes } = standing
   const right = accuracy === null ? '–' : `${Math.round(accuracy * 100)} %`
   return [
-    ...fields({
-      agent: plain(standing.agent_id),
-      domain: plain(standing.domain),
+    ...formatFields({
+      agent: sanitize(standing.agent_id),
+      domain: sanitize(standing.domain),
       trust: standing.trust_level.toFixed(4),
       vouched: standing.vouched ? 'a person vouched for it, until the first fault' : undefined,
       decided: `${approvals} approved, ${overrides} overridden, ${right} right`,

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync 
 import { homedir, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { ensureState, statePaths } from '#base/state.ts'
+import { ensureStateDir, statePaths } from '#base/state.ts'
 import { purge } from './disconnect.ts'
 
 function folder(): string {
@@ -14,7 +14,7 @@ function folder(): string {
 test('K12 a purge deletes what is cowork’s and leaves what is not', () => {
   const state = folder()
   const paths = statePaths(state)
-  ensureState(paths)
+  ensureStateDir(paths)
   const { store, lock, ownerToken, ledgerKey, ledgerPublicKey, config, log, daemon, pid } = paths
   for (const file of [
     store,
@@ -36,7 +36,7 @@ test('K12 a purge deletes what is cowork’s and leaves what is not', () => {
 
 test('K12 a state folder that held nothing else goes too; a home folder or root never does', () => {
   const state = folder()
-  ensureState(statePaths(state))
+  ensureStateDir(statePaths(state))
   expect(purge(state)).toEqual([])
   expect(existsSync(state)).toBe(false)
   expect(purge(state)).toEqual([])

@@ -1,18 +1,18 @@
 import { once } from 'node:events'
 import { createLog } from '#base/log.ts'
-import { ensureState, markStopped } from '#base/state.ts'
+import { ensureStateDir, markStopped } from '#base/state.ts'
 import { createScrubber } from '#ledger'
 import { startApp } from '../app.ts'
 import type { Context } from './context.ts'
-import { described, runningDaemon } from './daemon.ts'
-import type { Handover, Report } from './daemon.ts'
-import { exitCode, problemOf } from './exit.ts'
-import { commandAnywhere, commandHere, version } from './launcher.ts'
-import { createLogFile, readable } from './logs.ts'
+import { toDaemonJson, findRunningDaemon } from './daemon.ts'
+import type { SecretHandover, StartReport } from './daemon.ts'
+import { exitCode, toProblem } from './exit.ts'
+import { absoluteCommand, commandName, version } from './launcher.ts'
+import { createLogFile, formatLogLine } from './logs.ts'
 import { loadSettings } from './settings.ts'
-import type { Starting } from './settings.ts'
+import type { StartFlags } from './settings.ts'
 
-export type UpOptions = Starting & {
+export type UpOptions = StartFlags & {
   /** Started by another `cowork`, which waits for our report; stderr is the log file already. */
   readonly detached?: boolean
   /** Started by a bridge: takes a free port when the configured one is taken (RA10). */
@@ -24,7 +24,7 @@ export async function up(context: Context, options: UpOptions): Promise<void> {
   try {
     return await serve(context, options)
   } catch (error) {
-    await report({ failed: problemOf(error) })
+    await report({ failed: toProblem(error) })
     throw error
   }
 }
@@ -36,7 +36,7 @@ async function serve(context: Context, options: UpOptions): Promise<void> {
   const handed = options.detached ? await received() : {}
   const settings = await loadSettings(context, { forUp: options, handed })
   const { config, env, secrets, warnings } = settings
-  ensureState(paths)
+  ensureStateDir(paths)
   const write = logWriter(paths.log, options.detached ?? false)
   // What turns up in an error's text is as secret there as in an entry (I8).
   const { scrub } = createScrubber({ secrets, patterns: config.audit.redact })
@@ -56,7 +56,7 @@ async function serve(context: Context, options: UpOptions): Promise<void> {
     allowFreePort: options.freePort,
     // The banner of a daemon goes through its parent's hands, which may be an agent's bridge.
     consoleLink: !options.detached,
-    command: { here: commandHere(context.env), anywhere: commandAnywhere(context) },
+    command: { here: commandName(context.env), anywhere: absoluteCommand(context) },
     shared: {
       worksyncKey: config.work.api_key,
       coworkToken: env['COWORK_TOKEN'],
@@ -66,7 +66,10 @@ async function serve(context: Context, options: UpOptions): Promise<void> {
   const { banner } = app
   if (options.detached) await report({ ready: banner })
   else
-    out.data({ running: true, ...described(runningDaemon(paths)), banner, warnings }, () => banner)
+    out.data(
+      { running: true, ...toDaemonJson(findRunningDaemon(paths)), banner, warnings },
+      () => banner,
+    )
   log.info('cowork serves', { pid: process.pid, mcp: app.mcpUrl, state: paths.dir })
   log.info('cowork ends', { signal: await ending })
   // Before any connection ends: a bridge looks for the marker when its connection does.
@@ -84,7 +87,7 @@ function logWriter(path: string, detached: boolean): (line: string) => void {
   if (detached) return toFile
   return (line) => {
     toFile(line)
-    process.stderr.write(process.stderr.isTTY ? `${readable(line.trimEnd())}\n` : line)
+    process.stderr.write(process.stderr.isTTY ? `${formatLogLine(line.trimEnd())}\n` : line)
   }
 }
 
@@ -107,14 +110,17 @@ function firstSignal(): Promise<NodeJS.Signals> {
 }
 
 /** What whoever started us has resolved already. */
-async function received(): Promise<Handover> {
+async function received(): Promise<SecretHandover> {
   if (!process.connected) return {}
-  const gone = once(process, 'disconnect').then((): [Handover] => [{}])
-  const [handover] = await Promise.race([once(process, 'message') as Promise<[Handover]>, gone])
+  const gone = once(process, 'disconnect').then((): [SecretHandover] => [{}])
+  const [handover] = await Promise.race([
+    once(process, 'message') as Promise<[SecretHandover]>,
+    gone,
+  ])
   return handover
 }
 
-function report(told: Report): Promise<void> {
+function report(told: StartReport): Promise<void> {
   return new Promise((resolve) => {
     if (!process.send || !process.connected) return resolve()
     // Whoever started us may be gone by now, which is no reason to fail.

@@ -1,9 +1,9 @@
 import { CommanderError } from 'commander'
 import type { Command, Help, Option } from 'commander'
 import type { CoworkError } from '#base/errors.ts'
-import { exitCode, exitCodeOf, usage } from './exit.ts'
+import { exitCode, toExitCode, usageError } from './exit.ts'
 import type { ExitCode } from './exit.ts'
-import { wrapped } from './output.ts'
+import { wrapText } from './output.ts'
 import type { Output } from './output.ts'
 
 /** The help of each command shows what every command takes, such as `--json` (K2); its group's options it has itself. */
@@ -20,35 +20,35 @@ export const sharedOptions: Partial<Help> = {
 const topOf = (command: Command): Command => (command.parent ? topOf(command.parent) : command)
 
 /** After a fault in its usage each command names its own help, and what may follow it (K3). */
-export function pointToHelp(command: Command, words: string): void {
+export function addHelpHints(command: Command, words: string): void {
   const names = command.commands.map((one) => one.name())
   const help = `\`${words} --help\``
   if (!command.parent) command.showHelpAfterError(`${help} lists the commands.`)
   else if (names.length === 0) command.showHelpAfterError(`${help} shows what it takes.`)
   else {
-    const lines = wrapped(`Its commands: ${names.join(', ')}. ${help} tells more.`)
+    const lines = wrapText(`Its commands: ${names.join(', ')}. ${help} tells more.`)
     command.showHelpAfterError(lines.join('\n'))
   }
   // What it does by itself takes nothing, so whatever follows is meant as one of its commands.
   if (isGroup(command)) command.allowExcessArguments(true)
-  for (const one of command.commands) pointToHelp(one, `${words} ${one.name()}`)
+  for (const one of command.commands) addHelpHints(one, `${words} ${one.name()}`)
 }
 
 const isGroup = ({ commands, registeredArguments }: Command) =>
   commands.length > 0 && registeredArguments.length === 0
 
-export function refuseUnknown(command: Command): void {
+export function rejectUnknownCommand(command: Command): void {
   const [name] = command.args
   if (name !== undefined && isGroup(command))
     command.error(`error: unknown command '${name}'`, { code: 'commander.unknownCommand' })
 }
 
 /** Known before the line is understood; what follows two dashes is another program's. */
-export const asksForJson = (args: readonly string[]): boolean =>
+export const wantsJson = (args: readonly string[]): boolean =>
   args.slice(0, args.includes('--') ? args.indexOf('--') : args.length).includes('--json')
 
 /** What commander says of a wrong line, kept where `--json` wants an object instead of text (K2). */
-export function holdBack(program: Command): () => string {
+export function bufferOutput(program: Command): () => string {
   let said = ''
   const hold = (command: Command): void => {
     command.configureOutput({ writeErr: (text) => void (said += text) })
@@ -59,10 +59,14 @@ export function holdBack(program: Command): () => string {
 }
 
 /** Says what went wrong, unless commander has said it, and gives the exit code. `said` is what was held back. */
-export function endWith(error: unknown, out: Output, said: (() => string) | undefined): ExitCode {
+export function reportAndExit(
+  error: unknown,
+  out: Output,
+  said: (() => string) | undefined,
+): ExitCode {
   if (!(error instanceof CommanderError)) {
     out.problem(error)
-    return exitCodeOf(error)
+    return toExitCode(error)
   }
   if (error.exitCode === 0) return exitCode.ok
   if (said) out.problem(usageFault(error, said()))
@@ -71,6 +75,6 @@ export function endWith(error: unknown, out: Output, said: (() => string) | unde
 
 /** The fault itself, then what commander said after it. */
 function usageFault({ code, message }: CommanderError, said: string): CoworkError {
-  if (code === 'commander.help') return usage('A command is missing.', said.trim())
-  return usage(message.replace(/^error: /, ''), said.replace(message, '').trim())
+  if (code === 'commander.help') return usageError('A command is missing.', said.trim())
+  return usageError(message.replace(/^error: /, ''), said.replace(message, '').trim())
 }

@@ -1,9 +1,9 @@
 import type { ToolResults } from '#wire'
 import { command, flag, toolCommand } from './command.ts'
 import type { Entry } from './command.ts'
-import { openWith } from './open.ts'
-import { bytesText, countText, fields, plain } from './output.ts'
-import { pathHere } from './grants.ts'
+import { openExternally } from './open.ts'
+import { formatBytes, pluralize, formatFields, sanitize } from './output.ts'
+import { resolveFromCwd } from './grants.ts'
 
 export type WorkspaceInfo = ToolResults['get_workspace_info']
 
@@ -17,10 +17,10 @@ const guards: Readonly<Record<string, string>> = {
 }
 
 /** The daemon rounds to hundredths: no digit is told that is not known. */
-export function holdsText({ total_files: files, total_size_mb: size }: WorkspaceInfo): string {
+export function formatUsage({ total_files: files, total_size_mb: size }: WorkspaceInfo): string {
   const least = files > 0 && size === 0
-  const told = size > 0 && size < 1 ? `${size} MB` : bytesText(size * 1e6)
-  return `${countText(files, 'file')}, ${least ? 'less than 10 kB' : told}`
+  const told = size > 0 && size < 1 ? `${size} MB` : formatBytes(size * 1e6)
+  return `${pluralize(files, 'file')}, ${least ? 'less than 10 kB' : told}`
 }
 
 /** Where agents keep their files, and how much there is (FT7). */
@@ -29,13 +29,13 @@ const infoCommand = toolCommand({
   summary: 'where it is, and how much there is',
   tool,
   show: (found) =>
-    fields({
-      workspace: plain(found.workspace_path),
-      holds: holdsText(found),
-      temp: countText(found.temp_files, 'file'),
+    formatFields({
+      workspace: sanitize(found.workspace_path),
+      holds: formatUsage(found),
+      temp: pluralize(found.temp_files, 'file'),
       'clean-up': found.last_cleanup ?? 'not yet',
       guarded: guards[found.containment],
-      'at restart': found.path_after_restart && plain(found.path_after_restart),
+      'at restart': found.path_after_restart && sanitize(found.path_after_restart),
     }),
   notes: ({ path_after_restart: next }) =>
     next === undefined ? [] : ['Another workspace is chosen: `cowork restart` takes it.'],
@@ -54,7 +54,7 @@ export const workspaceCommand: Entry = {
       options: { print: flag('--print', 'print its path instead') },
       async run({ client, env, options: { print } }) {
         const { workspace_path: path } = await client.call(tool)
-        return { path, opened: !print && (await openWith(path, env, process.platform)) }
+        return { path, opened: !print && (await openExternally(path, env, process.platform)) }
       },
       show: ({ path, opened }) => (opened ? `${path} is open.` : path),
     }),
@@ -64,7 +64,7 @@ export const workspaceCommand: Entry = {
       summary: 'another folder, from the next start on',
       person: 'Choosing the workspace',
       tool: 'workspace_choose',
-      input: ({ args: [given] }) => ({ path: pathHere(given) }),
+      input: ({ args: [given] }) => ({ path: resolveFromCwd(given) }),
       show: ({ message }) => message,
       notes: ({ restart_needed: isNeeded }) => (isNeeded ? ['`cowork restart` does it now.'] : []),
     }),

@@ -1,45 +1,45 @@
 import { Command } from 'commander'
 import { loadConfig } from '#base/config/index.ts'
 import { CoworkError } from '#base/errors.ts'
-import { countText, createOutput, endWithReader, fields, plain } from './output.ts'
+import { pluralize, createOutput, exitOnBrokenPipe, formatFields, sanitize } from './output.ts'
 import type { StartOptions } from './background.ts'
 import { createClient } from './client.ts'
 import {
   addCommands,
-  count,
+  linesOption,
   flag,
   globalOptions,
   localCommand,
-  positive,
+  parsePositiveInt,
   withDefault,
 } from './command.ts'
 import type { Act } from './command.ts'
-import { contextOf } from './context.ts'
+import { createContext } from './context.ts'
 import type { Context } from './context.ts'
-import { described, runningDaemon } from './daemon.ts'
+import { toDaemonJson, findRunningDaemon } from './daemon.ts'
 import { exitCode } from './exit.ts'
 import type { ExitCode } from './exit.ts'
-import { asksForJson, endWith, holdBack } from './usage.ts'
+import { wantsJson, reportAndExit, bufferOutput } from './usage.ts'
 import { version } from './launcher.ts'
 
 /** Seed 003's program: the daemon's own commands, with the address for work open (W1, W2). */
 async function run(args: readonly string[]): Promise<number> {
   let code: number = exitCode.ok
-  const json = asksForJson(args)
+  const json = wantsJson(args)
   const program = createProgram(async (verb, command) => {
-    code = (await verb(contextOf(command.optsWithGlobals()), command)) ?? exitCode.ok
+    code = (await verb(createContext(command.optsWithGlobals()), command)) ?? exitCode.ok
   })
-  const said = json ? holdBack(program) : undefined
+  const said = json ? bufferOutput(program) : undefined
   try {
     await program.parseAsync([...args], { from: 'user' })
     return code
   } catch (error) {
-    return endWith(error, createOutput({ json }), said)
+    return reportAndExit(error, createOutput({ json }), said)
   }
 }
 
 const auth = flag('--no-auth', 'ask for no WORKSYNC_API_KEY; on this machine only')
-const timeout = () => withDefault(positive('--timeout <seconds>', 'how long to wait'), 30)
+const timeout = () => withDefault(parsePositiveInt('--timeout <seconds>', 'how long to wait'), 30)
 
 const commands = [
   localCommand({
@@ -71,7 +71,7 @@ const commands = [
   localCommand({
     usage: 'logs',
     summary: 'its log',
-    options: { lines: count(100), follow: flag('-f, --follow', 'go on with what comes') },
+    options: { lines: linesOption(100), follow: flag('-f, --follow', 'go on with what comes') },
     act: async (call) => (await import('./logs.ts')).logs(call, call.options),
   }),
 ]
@@ -96,7 +96,7 @@ function listening(context: Context): Context {
 }
 
 async function start(context: Context, options: StartOptions): Promise<void> {
-  const running = runningDaemon(context.paths)
+  const running = findRunningDaemon(context.paths)
   if (running && running.workUrl === undefined)
     throw new CoworkError(
       'not_listening',
@@ -108,7 +108,7 @@ async function start(context: Context, options: StartOptions): Promise<void> {
 
 async function status(context: Context): Promise<ExitCode> {
   const { paths, out, env, configFile } = context
-  const daemon = runningDaemon(paths)
+  const daemon = findRunningDaemon(paths)
   const { data_root: root } = loadConfig({ file: configFile, env }).config.work
   if (daemon?.workUrl === undefined) {
     const said = daemon
@@ -119,11 +119,13 @@ async function status(context: Context): Promise<ExitCode> {
   }
   const { projects } = await createClient(context).call('worksync_projects')
   const names = projects.map(({ project }) => project)
-  out.data({ running: true, ...described(daemon), data_root: root, projects: names }, () =>
-    fields({
+  out.data({ running: true, ...toDaemonJson(daemon), data_root: root, projects: names }, () =>
+    formatFields({
       worksync: `process ${daemon.pid}, since ${daemon.startedAt}`,
       mcp: daemon.workUrl,
-      projects: [countText(names.length, 'project'), ...names.slice(0, 20).map(plain)].join(', '),
+      projects: [pluralize(names.length, 'project'), ...names.slice(0, 20).map(sanitize)].join(
+        ', ',
+      ),
       data: root,
       log: paths.log,
     }),
@@ -131,5 +133,5 @@ async function status(context: Context): Promise<ExitCode> {
   return exitCode.ok
 }
 
-endWithReader()
+exitOnBrokenPipe()
 process.exitCode = await run(process.argv.slice(2))

@@ -1,7 +1,7 @@
 import type { Passage } from '#approvals'
 import type { Refusal } from '#base/call-check.ts'
 import type { Tx } from '#base/db/port.ts'
-import { McpResult, Refused } from '#base/tool.ts'
+import { McpResult, RefusedResult } from '#base/tool.ts'
 import type { CallRecord } from './call-record.ts'
 import { haltRefusal } from './checks.ts'
 import type { Execution, ExecutorDeps } from './execute.ts'
@@ -99,12 +99,12 @@ export function createAdmission(
 /** An upstream's answer is kept as what it is. */
 function resultToKeep(output: unknown) {
   if (output instanceof McpResult) return { status: 'done', mcp: output.result }
-  return output instanceof Refused
+  return output instanceof RefusedResult
     ? { status: 'refused', ...toRefusal(output) }
     : { status: 'done', output }
 }
 
-export const toRefusal = ({ code, message, hint, details }: Refused): Refusal => ({
+export const toRefusal = ({ code, message, hint, details }: RefusedResult): Refusal => ({
   code,
   message,
   hint,

@@ -1,7 +1,7 @@
 import * as z from 'zod'
-import { nearest } from '#base/config/suggest.ts'
+import { findClosestWord } from '#base/config/suggest.ts'
 import { clamp, unwrap } from '#base/effort.ts'
-import { plainText } from '#base/plain.ts'
+import { sanitizeText } from '#base/plain.ts'
 import type { Tool } from '#base/tool.ts'
 import type { Refusal } from '#base/call-check.ts'
 import { formatExample } from './example.ts'
@@ -112,7 +112,7 @@ function namesAt(schema: z.core.$ZodType, [key, ...rest]: readonly PropertyKey[]
 
 /** Each with the names that come near it; with all names those that are near to none. */
 function unknownNames(keys: readonly string[], known: readonly string[]): readonly string[] {
-  const found = keys.map((key) => ({ key: plainText(key, 100), near: namesNear(key, known) }))
+  const found = keys.map((key) => ({ key: sanitizeText(key, 100), near: namesNear(key, known) }))
   const far = found.filter(({ near }) => near.length === 0).map(({ key }) => key)
   const takes = known.length > 0 ? `: it takes ${known.join(', ')}` : ''
   return [
@@ -135,7 +135,7 @@ const synonyms = [
 function namesNear(key: string, known: readonly string[]): readonly string[] {
   const near = known.filter((name) => isNear(key.toLowerCase(), name))
   if (near.length > 0) return near
-  const typo = nearest(key, known)
+  const typo = findClosestWord(key, known)
   if (typo !== undefined) return [typo]
   const alike = synonyms.find((words) => words.includes(key.toLowerCase())) ?? []
   return known.filter((name) => alike.includes(name))

@@ -1,9 +1,9 @@
-import { actorOf } from '#base/caller.ts'
+import { toActor } from '#base/caller.ts'
 import type { Caller } from '#base/caller.ts'
 import type { Clock } from '#base/clock.ts'
-import type { Draft, EntryIds } from '#base/entry.ts'
+import type { EntryDraft, EntryIds } from '#base/entry.ts'
 import { noProgress } from '#base/tool.ts'
-import type { Call, CallTold, Touch } from '#base/tool.ts'
+import type { Call, CallDetails, CallTarget } from '#base/tool.ts'
 import { touchedData } from '#ledger'
 import type { Execution } from './execute.ts'
 
@@ -16,15 +16,15 @@ export function createCallRecord(
 ) {
   const { tool, caller, touch } = attempt
   let ids: EntryIds = {}
-  let details: Pick<CallTold, 'ids' | 'data'> = {}
-  const touched: NonNullable<CallTold['touched']>[] = []
+  let details: Pick<CallDetails, 'ids' | 'data'> = {}
+  const touched: NonNullable<CallDetails['touched']>[] = []
 
   const call: Call = {
     id,
     caller,
     signal: request.signal ?? new AbortController().signal,
     progress: request.progress ?? noProgress,
-    tell(more) {
+    addDetails(more) {
       if (more.touched) touched.push(more.touched)
       const files = touched.map(({ file }) => file)
       const isListed = touched.length > 1 || touched.some(({ isSubject }) => !isSubject)
@@ -42,8 +42,8 @@ export function createCallRecord(
 
   const elapsed = () => ({ ms: now() - startedAt })
 
-  function entry(type: string, more: Partial<Draft> = {}, said = details): Draft {
-    const draft = entryOf(type, id, caller, touch)
+  function entry(type: string, more: Partial<EntryDraft> = {}, said = details): EntryDraft {
+    const draft = buildCallEntry(type, id, caller, touch)
     return {
       ...draft,
       ...more,
@@ -59,16 +59,21 @@ export function createCallRecord(
     /** The ids of what the call was decided by. */
     setIds: (decidedBy: EntryIds) => void (ids = decidedBy),
     /** What the tool tells belongs to the end, however early it tells it. */
-    started: (more: Partial<Draft>): Draft => entry('call.started', more, {}),
-    done: (): Draft => entry('call.done', { outcome: 'done', data: elapsed() }),
+    started: (more: Partial<EntryDraft>): EntryDraft => entry('call.started', more, {}),
+    done: (): EntryDraft => entry('call.done', { outcome: 'done', data: elapsed() }),
   }
 }
 
-export function entryOf(type: string, call: string, caller: Caller, touch?: Touch): Draft {
+export function buildCallEntry(
+  type: string,
+  call: string,
+  caller: Caller,
+  touch?: CallTarget,
+): EntryDraft {
   const { claim } = caller
   return {
     type,
-    actor: actorOf(caller),
+    actor: toActor(caller),
     ids: { call },
     ...(touch && { domain: touch.domain }),
     ...(touch?.target !== undefined && { subject: touch.target }),

@@ -1,13 +1,13 @@
-import { nearest } from '#base/config/suggest.ts'
+import { findClosestWord } from '#base/config/suggest.ts'
 import type { Tool } from '#base/tool.ts'
 
 /** All tools by name, in stable order. */
-export type Catalogue = {
+export type ToolRegistry = {
   find(name: string): Tool | undefined
   list(): readonly Tool[]
 }
 
-export function createCatalogue(tools: readonly Tool[]): Catalogue {
+export function createToolRegistry(tools: readonly Tool[]): ToolRegistry {
   const sorted = tools.toSorted((a, b) => (a.name < b.name ? -1 : 1))
   const byName = new Map(sorted.map((tool) => [tool.name, tool]))
   if (byName.size !== sorted.length) {
@@ -18,9 +18,9 @@ export function createCatalogue(tools: readonly Tool[]): Catalogue {
 }
 
 /** The tool of agents that may have been meant, and how to find another. */
-export function unknownToolHint(catalogue: Catalogue, name: string): string {
+export function unknownToolHint(catalogue: ToolRegistry, name: string): string {
   const names = catalogue.list().flatMap((tool) => (tool.by === 'human' ? [] : [tool.name]))
-  const close = nearest(name.slice(0, 128), names)
+  const close = findClosestWord(name.slice(0, 128), names)
   const meant = close === undefined ? '' : `Did you mean ${close}? `
   return `${meant}Find tools with cowork_find_tools {"query":"…"}.`
 }

@@ -1,5 +1,5 @@
 import type { Tx } from '#base/db/port.ts'
-import { Refused } from '#base/tool.ts'
+import { RefusedResult } from '#base/tool.ts'
 import type { Tool } from '#base/tool.ts'
 import { NotExecuted } from './admission.ts'
 import type { CallPath, PathContext } from './execute.ts'
@@ -31,7 +31,7 @@ export const changePath = (
         }
         const output = await change(recording, input, record.call)
         await admission.complete(tx, output)
-        if (output instanceof Refused) {
+        if (output instanceof RefusedResult) {
           const { code, message, details } = output
           const said = { ...record.elapsed(), message, details }
           tx.append(record.entry('call.refused', { outcome: code, data: said, payload: input }))

@@ -4,7 +4,7 @@ import type { Approval } from '#approvals'
 import type { Caller, Role } from '#base/caller.ts'
 import { defineTool } from '#base/tool.ts'
 import type { Tool } from '#base/tool.ts'
-import { checkAssured, checkRole, leastRole } from './checks.ts'
+import { checkPasskey, checkRole, requiredRole } from './checks.ts'
 
 const tool = (more: Partial<Tool>): Tool => ({
   ...defineTool({
@@ -45,7 +45,7 @@ test.each([
     expect(await checkRole(attempt(tested, person({ role }))), role).toMatchObject(
       (may as readonly Role[]).includes(role)
         ? { mode: 'act' }
-        : { mode: 'refuse', code: 'role_required', details: { role: leastRole(tested) } },
+        : { mode: 'refuse', code: 'role_required', details: { role: requiredRole(tested) } },
     )
 })
 
@@ -57,7 +57,7 @@ test('I6 a person without a role may not even read, and agents need none', async
 
 /** `confirmed` are the decisions for which the passkey was shown. */
 const having = (people: readonly string[], confirmed = new Set<string>()) =>
-  checkAssured(
+  checkPasskey(
     {
       has: async (id) => people.includes(id),
       takeConfirmed: (_, decision) => confirmed.delete(decision),
@@ -114,7 +114,7 @@ test('I6 RS10 the passkey confirms one decision, once, and not what else the ses
 test('I6 RS10 a confirmation ends when what it approves changes', async () => {
   const confirmed = new Set<string>()
   let digest = 'as read'
-  const check = checkAssured(
+  const check = checkPasskey(
     { has: async () => true, takeConfirmed: (_, decision) => confirmed.delete(decision) },
     { get: async () => ({ risk: 'high', kind: 'call', digest }) as Approval },
   )

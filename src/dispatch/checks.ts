@@ -1,6 +1,6 @@
-import type { Attempt, Refusal, Verdict } from '#base/call-check.ts'
+import type { CallAttempt, Refusal, Verdict } from '#base/call-check.ts'
 import type { Caller, Role } from '#base/caller.ts'
-import { globMatches } from '#base/glob.ts'
+import { matchesGlob } from '#base/glob.ts'
 import { canonicalJson, sha256Hex } from '#base/hash.ts'
 import { isCallable } from '#base/selection.ts'
 import type { Tool } from '#base/tool.ts'
@@ -12,14 +12,14 @@ import type { Identity } from '#identity'
  * One reason why a call may not run. app.ts hands the list to dispatch, so no domain imports a sibling
  * to refuse a call. The first refusal wins; a wait counts only where nothing refuses.
  */
-export type Check = (attempt: Attempt) => CallVerdict | Promise<CallVerdict>
+export type Check = (attempt: CallAttempt) => CallVerdict | Promise<CallVerdict>
 
 const act: Verdict = { mode: 'act' }
 
 /** Who may call it: without this an agent could approve itself (A3). */
-export const checkBy =
+export const checkCallerKind =
   (reviewUrl: () => string) =>
-  ({ tool, caller }: Pick<Attempt, 'tool' | 'caller'>): Verdict => {
+  ({ tool, caller }: Pick<CallAttempt, 'tool' | 'caller'>): Verdict => {
     if (tool.by === 'anyone' || caller.kind === 'system') return act
     if (tool.by === caller.kind) return act
     return tool.by === 'human'
@@ -46,13 +46,13 @@ export const checkBy =
 const rank: Record<Role, number> = { viewer: 0, reviewer: 1, owner: 2 }
 
 /** The least role a person needs: looking is for all, acting for reviewers, the rest is said by the tool (I6). */
-export const leastRole = (tool: Tool): Role =>
+export const requiredRole = (tool: Tool): Role =>
   tool.role ?? (tool.effect === 'read' ? 'viewer' : 'reviewer')
 
 /** A person without a role may nothing; agents have scopes instead. */
 export const hasRole = (caller: Caller, tool: Tool): boolean =>
   caller.kind !== 'human' ||
-  (caller.role !== undefined && rank[caller.role] >= rank[leastRole(tool)])
+  (caller.role !== undefined && rank[caller.role] >= rank[requiredRole(tool)])
 
 export const checkRole: Check = ({ tool, caller }) =>
   hasRole(caller, tool)
@@ -60,16 +60,16 @@ export const checkRole: Check = ({ tool, caller }) =>
     : {
         mode: 'refuse',
         code: 'role_required',
-        message: `${tool.name} is for ${leastRole(tool)}s; ${caller.id} is ${caller.role ?? 'nobody'} here.`,
+        message: `${tool.name} is for ${requiredRole(tool)}s; ${caller.id} is ${caller.role ?? 'nobody'} here.`,
         hint: 'Ask an owner to do it, or to change the role.',
-        details: { role: leastRole(tool) },
+        details: { role: requiredRole(tool) },
       }
 
 /**
  * High risk asks a person for their passkey, where they have one (I6): for settings once in five minutes, for a
  * decision each time. The confirmation is for that call and the digests of what it approves, and is used up by it.
  */
-export const checkAssured =
+export const checkPasskey =
   (
     passkeys: Pick<Identity['passkeys'], 'has' | 'takeConfirmed'>,
     approvals: Pick<Approvals, 'get'>,
@@ -109,7 +109,7 @@ const jsonOf = (value: unknown): unknown => JSON.parse(JSON.stringify(value))
 const scopeOf = (tool: Tool): string => `${tool.effect}:${tool.toolset}`
 
 export const hasScope = (caller: Caller, tool: Tool): boolean =>
-  caller.kind === 'system' || caller.scopes.some((scope) => globMatches(scope, scopeOf(tool)))
+  caller.kind === 'system' || caller.scopes.some((scope) => matchesGlob(scope, scopeOf(tool)))
 
 export const checkScope: Check = ({ tool, caller }) =>
   hasScope(caller, tool)

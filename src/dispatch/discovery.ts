@@ -4,7 +4,7 @@ import { defineTool } from '#base/tool.ts'
 import type { Tool } from '#base/tool.ts'
 import { callerArguments } from './arguments.ts'
 import { unknownToolHint } from './catalogue.ts'
-import type { Catalogue } from './catalogue.ts'
+import type { ToolRegistry } from './catalogue.ts'
 import type { CallRequest, Dispatch } from './dispatch.ts'
 import { isUsable, listingOf } from './listing.ts'
 import { dispatchResults } from './wire.ts'
@@ -14,7 +14,7 @@ const maxFound = 8
 
 type Deps = {
   /** A function, since these tools are part of the catalogue themselves. */
-  readonly catalogue: () => Catalogue
+  readonly catalogue: () => ToolRegistry
   readonly isOpen: () => boolean
 }
 
@@ -74,11 +74,11 @@ export const discoveryTools = ({ catalogue, isOpen }: Deps): Tool[] => [
 
 /** Turns cowork_use into the call that it names, before anything looks at it. */
 export const createUse =
-  (dispatch: Dispatch, catalogue: Catalogue): Dispatch =>
+  (dispatch: Dispatch, catalogue: ToolRegistry): Dispatch =>
   (request) =>
     dispatch(usedCall(request, catalogue) ?? request)
 
-function usedCall(request: CallRequest, catalogue: Catalogue): CallRequest | undefined {
+function usedCall(request: CallRequest, catalogue: ToolRegistry): CallRequest | undefined {
   const use = usedTool(request.tool, request.arguments)
   if (!use || use.tool === useName || !catalogue.find(use.tool)) return undefined
   return { ...request, ...use }
@@ -99,7 +99,7 @@ export function usedTool(
     : { tool, arguments: inner }
 }
 
-function cannotUse(tool: string, catalogue: Catalogue): CoworkError {
+function cannotUse(tool: string, catalogue: ToolRegistry): CoworkError {
   const shown = JSON.stringify(tool)
   if (tool === useName)
     return new CoworkError('invalid_input', `${useName} cannot call itself.`, {

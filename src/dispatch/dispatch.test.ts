@@ -10,8 +10,8 @@ import type { Call, Tool } from '#base/tool.ts'
 import { governanceSchema, testGovernance } from '../../test/governance.ts'
 import { openTestLedger } from '../../test/ledger.ts'
 import type { TestLedger } from '../../test/ledger.ts'
-import { createCatalogue } from './catalogue.ts'
-import { checkBy, checkScope } from './checks.ts'
+import { createToolRegistry } from './catalogue.ts'
+import { checkCallerKind, checkScope } from './checks.ts'
 import type { Check } from './checks.ts'
 import { createDispatch } from './dispatch.ts'
 
@@ -43,13 +43,13 @@ afterEach(async () => {
   open = undefined
 })
 
-async function setup(tools: Tool[], checks: Check[] = [checkBy(() => 'here'), checkScope]) {
+async function setup(tools: Tool[], checks: Check[] = [checkCallerKind(() => 'here'), checkScope]) {
   open = await openTestLedger(governanceSchema)
   const { approvals } = testGovernance(open.db)
   const logged: string[] = []
   const log = createLog({ level: 'error', json: true, write: (line) => logged.push(line) })
   const dispatch = createDispatch({
-    catalogue: createCatalogue(tools),
+    catalogue: createToolRegistry(tools),
     checks,
     approvals,
     isOpen: () => false,
@@ -97,7 +97,7 @@ test('L1 a tool that begins early does nothing to be seen before its call is on 
     say({
       effect: 'write',
       begins: true,
-      async run(_, { enter, tell }: Call) {
+      async run(_, { recordStart: enter, addDetails: tell }: Call) {
         tell({ data: { size: 3 } })
         seen.push(await types())
         await enter?.()
@@ -121,7 +121,7 @@ test('L1 who waits for a call to be in line is recorded after it, and waits for 
     say({
       effect: 'write',
       async run({ text }, call) {
-        inLine.set(String(text), call.inLine)
+        inLine.set(String(text), call.commitQueued)
         if (text === 'first') await sleep(20)
         if (text === 'fails') throw new CoworkError('not_found', 'No.')
         if (text === 'last') await Promise.all([inLine.get('first'), inLine.get('fails')])
@@ -139,7 +139,7 @@ test('A11 a tool that begins early is called back when its call cannot be record
     say({
       effect: 'write',
       begins: true,
-      run: async (_, { enter }: Call) => {
+      run: async (_, { recordStart: enter }: Call) => {
         await enter?.().catch((error: unknown) => {
           heard = error
           throw error
@@ -332,9 +332,9 @@ test('SV14 L12 what a tool says of its act counts, also when its caller has gone
 })
 
 test('SV11 tools are listed in a stable order, and two of one name are refused', () => {
-  const names = createCatalogue([say({ name: 'b' }), say({ name: 'a' })])
+  const names = createToolRegistry([say({ name: 'b' }), say({ name: 'a' })])
     .list()
     .map((t) => t.name)
   expect(names).toEqual(['a', 'b'])
-  expect(() => createCatalogue([say(), say()])).toThrow(/two tools are named say/)
+  expect(() => createToolRegistry([say(), say()])).toThrow(/two tools are named say/)
 })

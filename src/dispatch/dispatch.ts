@@ -1,18 +1,18 @@
 import type { Approval, Approvals, Halts } from '#approvals'
-import type { Attempt, Refusal, Verdict } from '#base/call-check.ts'
+import type { CallAttempt, Refusal, Verdict } from '#base/call-check.ts'
 import type { Caller } from '#base/caller.ts'
-import { rfc3339 } from '#base/clock.ts'
+import { formatRfc3339 } from '#base/clock.ts'
 import type { Clock } from '#base/clock.ts'
 import { CoworkError } from '#base/errors.ts'
 import { newId } from '#base/ids.ts'
 import type { Log } from '#base/log.ts'
-import type { Call, CallTold, Tool, Touch } from '#base/tool.ts'
+import type { Call, CallDetails, Tool, CallTarget } from '#base/tool.ts'
 import type { CallVerdict } from '#governance'
 import type { Ledger } from '#ledger'
 import { parseArguments } from './arguments.ts'
-import { entryOf } from './call-record.ts'
+import { buildCallEntry } from './call-record.ts'
 import { unknownToolHint } from './catalogue.ts'
-import type { Catalogue } from './catalogue.ts'
+import type { ToolRegistry } from './catalogue.ts'
 import type { Check } from './checks.ts'
 import { createExecutor } from './execute.ts'
 import type { EarlierRun } from './settled.ts'
@@ -29,11 +29,11 @@ export type CallRequest = {
   /** The act of the client's that it belongs to, as the client wrote it (L13). */
   readonly traceparent?: string | undefined
   /** Told on the way what becomes known of it, for whoever traces calls (L13). */
-  readonly observe?: (facts: CallFacts) => void
+  readonly observe?: (facts: CallTraceFacts) => void
 }
 
 /** What a trace may tell of a call: no arguments and no answer. */
-export type CallFacts = {
+export type CallTraceFacts = {
   readonly effect?: Tool['effect']
   readonly domain?: string
   readonly mode?: string | undefined
@@ -41,7 +41,7 @@ export type CallFacts = {
 }
 
 /** A refusal is a value: expected, typed, shown to people. */
-export type Answer =
+export type CallResult =
   | {
       readonly status: 'done'
       readonly call: string
@@ -61,13 +61,13 @@ export type Answer =
       readonly approval: Approval
     } & Refusal)
 
-export type Dispatch = (request: CallRequest) => Promise<Answer>
+export type Dispatch = (request: CallRequest) => Promise<CallResult>
 
 export type DispatchDeps = {
-  readonly catalogue: Catalogue
+  readonly catalogue: ToolRegistry
   readonly checks: readonly Check[]
   /** Looked at where the arguments are wrong: whoever may not call the tool need not learn how to. */
-  readonly checkCaller?: (attempt: Pick<Attempt, 'tool' | 'caller'>) => Verdict
+  readonly checkCaller?: (attempt: Pick<CallAttempt, 'tool' | 'caller'>) => Verdict
   readonly approvals: Pick<
     Approvals,
     | 'pass'
@@ -99,8 +99,12 @@ export function createDispatch(deps: DispatchDeps): Dispatch {
   return async function dispatch(request) {
     const id = newId()
     const startedAt = now()
-    const refuse = (refusal: Refusal, touch?: Touch, told?: CallTold['data']): Answer => {
-      const entry = entryOf('call.refused', id, request.caller, touch)
+    const refuse = (
+      refusal: Refusal,
+      touch?: CallTarget,
+      told?: CallDetails['data'],
+    ): CallResult => {
+      const entry = buildCallEntry('call.refused', id, request.caller, touch)
       ledger.note({
         ...entry,
         outcome: refusal.code,
@@ -131,7 +135,7 @@ export function createDispatch(deps: DispatchDeps): Dispatch {
       return refuse(refusal)
     }
     const { caller, approval } = request
-    const asked: Attempt = { ...understood.attempt, caller, approval }
+    const asked: CallAttempt = { ...understood.attempt, caller, approval }
     request.observe?.({ effect: asked.tool.effect, domain: asked.touch.domain })
     const attempt = isOpen() ? asDecider(asked) : asked
     const haltRevision = deps.halts?.revision()
@@ -154,7 +158,7 @@ export function createDispatch(deps: DispatchDeps): Dispatch {
 }
 
 /** Whoever calls a tool for deciding in open mode is taken for a person nobody has verified (A3). */
-function asDecider<A extends Pick<Attempt, 'tool' | 'caller'>>(attempt: A): A {
+function asDecider<A extends Pick<CallAttempt, 'tool' | 'caller'>>(attempt: A): A {
   const { tool, caller } = attempt
   if (!tool.unverified || caller.kind !== 'agent' || caller.verified) return attempt
   const { claim: _, ...rest } = caller
@@ -166,12 +170,12 @@ const looksOn = (understood: Understood, { kind }: Caller) =>
 
 const clockWentBack = (at: number, newest: number): Refusal => ({
   code: 'clock_went_back',
-  message: `The clock shows ${rfc3339(at)}, but it was ${rfc3339(newest)} before.`,
+  message: `The clock shows ${formatRfc3339(at)}, but it was ${formatRfc3339(newest)} before.`,
   hint: 'Set the clock of this machine right; until then agents do nothing and nothing is changed.',
 })
 
 /** How a tool of the catalogue reads arguments that a person wrote for an agent (B3). */
-export const readCall = (catalogue: Catalogue) => (tool: string, args: unknown) => {
+export const parseCallArguments = (catalogue: ToolRegistry) => (tool: string, args: unknown) => {
   const understood = understand(catalogue, { tool, arguments: args })
   if ('attempt' in understood) {
     const { input, touch } = understood.attempt
@@ -182,11 +186,11 @@ export const readCall = (catalogue: Catalogue) => (tool: string, args: unknown) 
 }
 
 type Understood =
-  | { attempt: Omit<Attempt, 'caller'>; notes: readonly string[] }
+  | { attempt: Omit<CallAttempt, 'caller'>; notes: readonly string[] }
   | { refusal: Refusal }
 
 function understand(
-  catalogue: Catalogue,
+  catalogue: ToolRegistry,
   request: Pick<CallRequest, 'tool' | 'arguments'>,
 ): Understood {
   const named = catalogue.find(request.tool)

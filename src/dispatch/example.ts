@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { plainJson } from '#base/plain.ts'
+import { toSafeJson } from '#base/plain.ts'
 import type { Tool } from '#base/tool.ts'
 
 type Arguments = Readonly<Record<string, unknown>>
@@ -18,7 +18,7 @@ export function formatExample(
     const isReused = isShort(own) && !wrong.has(name)
     return [name, isReused ? own : value]
   })
-  return `${tool.name} ${plainJson(Object.fromEntries(example))}`
+  return `${tool.name} ${toSafeJson(Object.fromEntries(example))}`
 }
 
 const isShort = (value: unknown) =>

@@ -1,8 +1,8 @@
 import type { Passage } from '#approvals'
-import type { Attempt, Refusal } from '#base/call-check.ts'
+import type { CallAttempt, Refusal } from '#base/call-check.ts'
 import { CoworkError } from '#base/errors.ts'
 import type { Log } from '#base/log.ts'
-import { Refused } from '#base/tool.ts'
+import { RefusedResult } from '#base/tool.ts'
 import type { Call, Tool } from '#base/tool.ts'
 import type { CallVerdict } from '#governance'
 import type { Ledger } from '#ledger'
@@ -11,7 +11,7 @@ import type { Admission } from './admission.ts'
 import { createCallRecord } from './call-record.ts'
 import type { CallRecord } from './call-record.ts'
 import { changePath } from './change-path.ts'
-import type { Answer, CallRequest, DispatchDeps } from './dispatch.ts'
+import type { CallResult, CallRequest, DispatchDeps } from './dispatch.ts'
 import { readPath } from './read-path.ts'
 import { runPath } from './run-path.ts'
 import { gone, settledOf, staleMessage } from './settled.ts'
@@ -22,7 +22,7 @@ export type ExecutorDeps = Pick<DispatchDeps, 'approvals' | 'halts' | 'ledger' |
 export type Execution = {
   readonly id: string
   readonly startedAt: number
-  readonly attempt: Attempt
+  readonly attempt: CallAttempt
   readonly verdict: Exclude<CallVerdict, { mode: 'refuse' }>
   readonly request: CallRequest
   /** The revision of the halts that the checks looked at. */
@@ -40,7 +40,7 @@ export type CallPath = {
 export type PathContext = {
   readonly ledger: Ledger
   readonly tool: Tool
-  readonly input: Attempt['input']
+  readonly input: CallAttempt['input']
   readonly record: CallRecord
   readonly admission: Admission
   /** Nobody is asked: nothing but a halt or the store itself can stop the call now. */
@@ -54,7 +54,7 @@ const runWaitMs = 3000
 export function createExecutor(deps: ExecutorDeps) {
   const { ledger, now, log } = deps
 
-  return async function execute(execution: Execution): Promise<Answer> {
+  return async function execute(execution: Execution): Promise<CallResult> {
     const { id, attempt, verdict, request } = execution
     const { tool, input } = attempt
     const record = createCallRecord(execution, now)
@@ -65,7 +65,8 @@ export function createExecutor(deps: ExecutorDeps) {
       record.call.signal.throwIfAborted()
       const output = await path.execute()
       if (output instanceof NotExecuted) return await answerNotExecuted(output, execution, record)
-      if (output instanceof Refused) return { status: 'refused', call: id, ...toRefusal(output) }
+      if (output instanceof RefusedResult)
+        return { status: 'refused', call: id, ...toRefusal(output) }
       return { status: 'done', call: id, tool, output }
     } catch (error) {
       const failure = explain(error, record.call, log)
@@ -89,7 +90,7 @@ export function createExecutor(deps: ExecutorDeps) {
     { reason }: NotExecuted,
     { id, attempt: { tool }, request }: Execution,
     { call, entry }: CallRecord,
-  ): Promise<Answer> {
+  ): Promise<CallResult> {
     if ('halted' in reason) {
       const { code, message } = reason.halted
       ledger.note(entry('call.refused', { outcome: code, data: { message } }))

@@ -1,20 +1,25 @@
-export { createCatalogue } from './catalogue.ts'
-export type { Catalogue } from './catalogue.ts'
+export { createToolRegistry as createCatalogue } from './catalogue.ts'
+export type { ToolRegistry as Catalogue } from './catalogue.ts'
 export {
-  checkAssured,
-  checkBy,
+  checkPasskey as checkAssured,
+  checkCallerKind as checkBy,
   checkHalt,
   checkRole,
   checkScope,
   checkSelected,
   hasRole,
   hasScope,
-  leastRole,
+  requiredRole as leastRole,
 } from './checks.ts'
 export type { Check } from './checks.ts'
 export { createUse, discoveryTools, usedTool } from './discovery.ts'
-export { createDispatch, readCall } from './dispatch.ts'
-export type { Answer, CallFacts, CallRequest, Dispatch } from './dispatch.ts'
+export { createDispatch, parseCallArguments as readCall } from './dispatch.ts'
+export type {
+  CallResult as Answer,
+  CallTraceFacts as CallFacts,
+  CallRequest,
+  Dispatch,
+} from './dispatch.ts'
 export { isListed, isUsable, listingOf } from './listing.ts'
 export type { ListedFor } from './listing.ts'
 export { nameUnlisted } from './unlisted.ts'

@@ -14,7 +14,7 @@ type RunTool = Pick<Extract<Tool, { readonly effect: 'write' | 'destructive' }>,
 export function runPath({ run, begins }: RunTool, context: PathContext): CallPath {
   const { ledger, tool, input, record, admission } = context
   const { promise: inLine, resolve: markQueued } = Promise.withResolvers<void>()
-  const call: Call = { ...record.call, inLine }
+  const call: Call = { ...record.call, commitQueued: inLine }
   let isStarted = false
   let starting: Promise<NotExecuted | undefined> | undefined
   const start = () => (starting ??= recordStart())
@@ -45,7 +45,7 @@ export function runPath({ run, begins }: RunTool, context: PathContext): CallPat
       const stop = await start()
       if (stop) throw new CoworkError('not_started', 'The call does not run now.')
     }
-    const running = async () => run(input, { ...call, enter })
+    const running = async () => run(input, { ...call, recordStart: enter })
     const [result] = await Promise.allSettled([running()])
     // A tool that ended without asking for it is on record all the same.
     const stop = await start()

@@ -1,14 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Approval, Approvals, Halts } from '#approvals'
-import { isOwn } from '#base/caller.ts'
+import { isOwnRecord } from '#base/caller.ts'
 import type { Caller } from '#base/caller.ts'
 import type { Clock } from '#base/clock.ts'
 import type { Db } from '#base/db/port.ts'
-import { CoworkError, messageOf } from '#base/errors.ts'
+import { CoworkError, errorMessage } from '#base/errors.ts'
 import type { Log } from '#base/log.ts'
 import { startPeriodicTask } from '#base/periodic-task.ts'
 import type { Identity } from '#identity'
-import type { Catalogue } from './catalogue.ts'
+import type { ToolRegistry } from './catalogue.ts'
 import type { Dispatch } from './dispatch.ts'
 
 type Deps = {
@@ -16,7 +16,7 @@ type Deps = {
   readonly approvals: Pick<Approvals, 'runnable' | 'get' | 'isLive' | 'actOf' | 'endApproved'>
   readonly halts: Pick<Halts, 'snapshot'>
   readonly agents: Pick<Identity, 'callerFor' | 'hasGone'>
-  readonly catalogue: Catalogue
+  readonly catalogue: ToolRegistry
   readonly dispatch: Dispatch
   /** The name of this daemon's state folder in a store that several share. */
   readonly node?: string | undefined
@@ -92,7 +92,7 @@ export function startRunner(deps: Deps) {
   function start(id: string, agent: string): void {
     const done = run(id)
       .catch((error: unknown) => {
-        log.error('runner: approved call not started', { approval: id, error: messageOf(error) })
+        log.error('runner: approved call not started', { approval: id, error: errorMessage(error) })
         rest(id)
       })
       .finally(() => {
@@ -128,7 +128,7 @@ export function startRunner(deps: Deps) {
   async function callerOf(approval: Approval): Promise<Caller | undefined> {
     const { requester, createdAt, session, content } = approval
     const caller = await agents.callerFor(requester)
-    if (!caller || !isOwn(caller, requester, createdAt)) return undefined
+    if (!caller || !isOwnRecord(caller, requester, createdAt)) return undefined
     const { client } = content
     return { ...caller, session: session ?? '', ...(client && { client }) }
   }
@@ -154,7 +154,7 @@ export function startRunner(deps: Deps) {
     }, ms).unref()
   }
 
-  const stopListening = db.onGrowth(wake)
+  const stopListening = db.onAppend(wake)
   return {
     /** Starts nothing more and waits for what runs. A result that comes later is `outcome_unknown` after the restart. */
     async close(): Promise<void> {

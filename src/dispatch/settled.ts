@@ -1,9 +1,9 @@
 import { stale } from '#approvals'
 import type { Approval, Approvals } from '#approvals'
 import type { Refusal } from '#base/call-check.ts'
-import { rfc3339 } from '#base/clock.ts'
+import { formatRfc3339 } from '#base/clock.ts'
 import type { ErrorCode } from '#base/errors.ts'
-import { plainText } from '#base/plain.ts'
+import { sanitizeText } from '#base/plain.ts'
 import { McpResult } from '#base/tool.ts'
 import type { Tool } from '#base/tool.ts'
 import { checkCall, editSentence } from '#governance'
@@ -65,10 +65,10 @@ export function settledOf<T extends Tool | undefined>(
         approval,
         code: 'approval_required',
         message: `Not failed: ${action} is waiting for a person. Do not do it another way. cowork runs it when it is approved.`,
-        hint: `Call ${checkCall(approval)}, or go on with other work. A person decides at ${reviewUrl(id)} (mode ${mode}${expiresAt === null ? '' : `, until ${rfc3339(expiresAt)}`}).`,
+        hint: `Call ${checkCall(approval)}, or go on with other work. A person decides at ${reviewUrl(id)} (mode ${mode}${expiresAt === null ? '' : `, until ${formatRfc3339(expiresAt)}`}).`,
         details: {
           ...details,
-          ...(expiresAt !== null && { expires_at: rfc3339(expiresAt) }),
+          ...(expiresAt !== null && { expires_at: formatRfc3339(expiresAt) }),
         },
       }
     case 'approved':
@@ -94,7 +94,7 @@ export function settledOf<T extends Tool | undefined>(
         ? refused(stale, staleMessage(approval), `Look at it again and call ${action} again.`)
         : refused(
             'approval_withdrawn',
-            `${action} was withdrawn${reason ? `: ${plainText(reason, 500)}` : '.'} Nothing was done.`,
+            `${action} was withdrawn${reason ? `: ${sanitizeText(reason, 500)}` : '.'} Nothing was done.`,
             again,
           )
   }
@@ -126,7 +126,7 @@ export function settledOf<T extends Tool | undefined>(
 }
 
 export const staleMessage = ({ target }: Approval): string =>
-  `STALE: ${plainText(target, 300)} changed after you asked; nothing was done.`
+  `STALE: ${sanitizeText(target, 300)} changed after you asked; nothing was done.`
 
 const earlierRun = ({ id, approved, decidedBy }: Approval): EarlierRun => ({
   approval_id: id,

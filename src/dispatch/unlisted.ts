@@ -1,15 +1,15 @@
 import type { Caller } from '#base/caller.ts'
-import type { Catalogue } from './catalogue.ts'
-import type { Answer } from './dispatch.ts'
+import type { ToolRegistry } from './catalogue.ts'
+import type { CallResult } from './dispatch.ts'
 import { isListed, isUsable } from './listing.ts'
 
 /** Says of the tools that a hint names and the caller's list lacks how to call them (SV18). */
 export function nameUnlisted(
-  answer: Answer,
-  catalogue: Catalogue,
+  answer: CallResult,
+  catalogue: ToolRegistry,
   caller: Caller,
   isOpen: boolean,
-): Answer {
+): CallResult {
   if (answer.status === 'done') return answer
   const named = new Set(answer.hint?.match(/\b[a-z]+(_[a-z]+)+\b/g))
   const { selection } = caller

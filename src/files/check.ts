@@ -1,15 +1,15 @@
-import type { Attempt, Verdict } from '#base/call-check.ts'
+import type { CallAttempt, Verdict } from '#base/call-check.ts'
 import { CoworkError } from '#base/errors.ts'
 import { touchedData } from '#ledger'
 import { hasCode } from './faults.ts'
 import { isOwner } from './grants/lend.ts'
 import type { Grants } from './grants/service.ts'
-import type { Places } from './places.ts'
+import type { PathResolver } from './places.ts'
 
 /** Paths, grants and what no grant lifts, before a person is asked about a call that could not run anyway. */
 export const checkFiles =
-  (places: Pick<Places, 'place' | 'named'>) =>
-  async ({ tool, caller, input }: Attempt): Promise<Verdict> => {
+  (places: Pick<PathResolver, 'place' | 'named'>) =>
+  async ({ tool, caller, input }: CallAttempt): Promise<Verdict> => {
     const wanted = tool.paths?.(input) ?? []
     for (const one of wanted)
       try {
@@ -30,9 +30,9 @@ export const checkFiles =
   }
 
 /** What was asked for may be another by now (PV9): looked at here, where nobody waits for it. */
-export const lookBefore =
+export const inspectReplacedTargets =
   (grants: Pick<Grants, 'look'>) =>
-  async ({ tool, input }: Pick<Attempt, 'tool' | 'input'>): Promise<Verdict> => {
+  async ({ tool, input }: Pick<CallAttempt, 'tool' | 'input'>): Promise<Verdict> => {
     const ids = tool.approves?.(input) ?? []
     if (ids !== 'unknown' && ids.length > 0) await grants.look(ids)
     return { mode: 'act' }

@@ -3,13 +3,21 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { CoworkError } from '#base/errors.ts'
 import type { Log } from '#base/log.ts'
 import { isSameInode } from './confine/inode.ts'
-import type { Containment, FileFaultCode } from './model.ts'
+import type { Containment, FileErrorCode } from './model.ts'
 import { startProcess } from './worker/process.ts'
-import type { AnswerHead, Call, WorkerProcess } from './worker/process.ts'
-import { changing, reading } from './worker/protocol.ts'
-import type { Answered, Ask, Op, Outlook, Progress, Root, WorkerSetup } from './worker/protocol.ts'
+import type { AnswerHead, WorkerCall, WorkerProcess } from './worker/process.ts'
+import { mutatingOps, reading } from './worker/protocol.ts'
+import type {
+  OpResponse,
+  OpRequest,
+  Op,
+  ExpectedResult,
+  Progress,
+  Root,
+  WorkerSetup,
+} from './worker/protocol.ts'
 
-export type AskOptions = {
+export type RequestOptions = {
   readonly body?: Uint8Array
   /** The grants it works under: revoking one ends it. */
   readonly grants?: readonly string[]
@@ -78,7 +86,7 @@ export function createFileWorker(deps: Deps) {
   /** The process that was started last. Before it is ready, another one may take the calls. */
   let newest: WorkerProcess | undefined
   let current: WorkerProcess | undefined
-  const queue: Call[] = []
+  const queue: WorkerCall[] = []
   const rootWaiters = new Set<PromiseWithResolvers<void>>()
 
   function start(): void {
@@ -138,7 +146,7 @@ export function createFileWorker(deps: Deps) {
   async function end(worker: WorkerProcess): Promise<void> {
     worker.isEnding = true
     for (const call of worker.calls.values())
-      if (changing.has(call.op) && !call.isHeld) worker.cancel(call)
+      if (mutatingOps.has(call.op) && !call.isDeferred) worker.cancel(call)
     await worker.waitForWrites(times.revoke)
     worker.leave()
     const killTimer = setTimeout(() => {
@@ -152,7 +160,7 @@ export function createFileWorker(deps: Deps) {
     bury(worker, false)
   }
 
-  function replaceStuck(worker: WorkerProcess, { op }: Call): void {
+  function replaceStuck(worker: WorkerProcess, { op }: WorkerCall): void {
     if (worker.isEnding) return
     log.warn('the file worker is stuck and was ended', { op })
     if (current === worker) current = undefined
@@ -190,15 +198,15 @@ export function createFileWorker(deps: Deps) {
 
   function begin<O extends Op>(
     op: O,
-    ask: Ask<O>,
-    options: AskOptions,
+    ask: OpRequest<O>,
+    options: RequestOptions,
     isFirst = false,
-  ): Promise<Answered<O>> {
+  ): Promise<OpResponse<O>> {
     if (!newest && !isClosed) start()
     const { body, grants = [], signal, deadlineMs = times.deadline, enter, onProgress } = options
     const { promise, resolve, reject } = Promise.withResolvers<object>()
     let isEntered = false
-    const call: Call = {
+    const call: WorkerCall = {
       id: ++lastId,
       op,
       ask,
@@ -210,7 +218,7 @@ export function createFileWorker(deps: Deps) {
         if (enter && !isEntered) void release(call, enter)
         isEntered = true
       },
-      isHeld: enter !== undefined,
+      isDeferred: enter !== undefined,
       isLate: false,
       isSettled: false,
       crashes: 0,
@@ -232,7 +240,7 @@ export function createFileWorker(deps: Deps) {
     signal?.addEventListener('abort', abort)
     // The protocol says which answer belongs to which operation.
     return promise.finally(() => signal?.removeEventListener('abort', abort)) as Promise<
-      Answered<O>
+      OpResponse<O>
     >
   }
 
@@ -247,31 +255,31 @@ export function createFileWorker(deps: Deps) {
       for (const worker of alive) if (worker !== newest && worker.calls.size === 0) worker.finish()
   }
 
-  async function release(call: Call, enter: () => Promise<void>): Promise<void> {
+  async function release(call: WorkerCall, enter: () => Promise<void>): Promise<void> {
     try {
       await enter()
       if (call.isSettled) return
-      call.isHeld = false
+      call.isDeferred = false
       call.worker?.release(call)
     } catch {
       withdraw(call, 'cancelled', 'The call could not be recorded.')
     }
   }
 
-  function withdraw(call: Call, code: FileFaultCode, message: string): void {
+  function withdraw(call: WorkerCall, code: FileErrorCode, message: string): void {
     fail(call, code, message)
     call.worker?.cancel(call)
     unqueue(call)
   }
 
-  function unqueue(call: Call): void {
+  function unqueue(call: WorkerCall): void {
     const index = queue.indexOf(call)
     if (index >= 0) queue.splice(index, 1)
     // The deadline of a call that a worker has shows whether the worker is stuck.
     if (!call.worker) clearTimeout(call.deadline)
   }
 
-  function onDeadline(call: Call): void {
+  function onDeadline(call: WorkerCall): void {
     const { worker } = call
     call.isLate = true
     if (!isActing(call)) timeOut(call)
@@ -284,10 +292,10 @@ export function createFileWorker(deps: Deps) {
   }
 
   /** Repeats a call whose worker ended, or answers it. */
-  function onLost(call: Call, worker: WorkerProcess, isGone: boolean): void {
+  function onLost(call: WorkerCall, worker: WorkerProcess, isGone: boolean): void {
     if (!worker.isEnding) call.crashes++
-    const hasNotAnnounced = changing.has(call.op) && !call.outlook && isGone
-    const hasNotActed = call.isRead || call.isHeld || hasNotAnnounced
+    const hasNotAnnounced = mutatingOps.has(call.op) && !call.outlook && isGone
+    const hasNotActed = call.isRead || call.isDeferred || hasNotAnnounced
     const isWanted = !call.isSettled && !call.isLate && !isClosed
     if (hasNotActed && isWanted && call.crashes < maxCrashes) {
       queue.unshift(call)
@@ -303,7 +311,10 @@ export function createFileWorker(deps: Deps) {
   }
 
   /** Answers a write whose worker is gone by whether its announced result can be seen. */
-  async function lookFor(call: Call, { sign, answer: announced }: Outlook): Promise<void> {
+  async function lookFor(
+    call: WorkerCall,
+    { sign, answer: announced }: ExpectedResult,
+  ): Promise<void> {
     const look = begin('seen', sign, { deadlineMs: times.look }, true)
     const { isSeen } = await look.catch(() => ({ isSeen: false }))
     if (isSeen) answer(call, { id: call.id, answer: announced })
@@ -315,8 +326,11 @@ export function createFileWorker(deps: Deps) {
      * One operation; throws a CoworkError with a FileFaultCode. When its worker ended, a read is repeated, and so is
      * what has not begun to act; a write is answered by what is seen of it, or `interrupted`.
      */
-    ask: async <O extends Op>(op: O, ask: Ask<O>, options?: AskOptions): Promise<Answered<O>> =>
-      begin(op, ask, options ?? {}),
+    ask: async <O extends Op>(
+      op: O,
+      ask: OpRequest<O>,
+      options?: RequestOptions,
+    ): Promise<OpResponse<O>> => begin(op, ask, options ?? {}),
 
     /**
      * Other roots from now on: resolves when calls go to a worker that has them. The old one finishes what it has, or
@@ -371,22 +385,23 @@ export function createFileWorker(deps: Deps) {
 }
 
 /** The call may have changed something: to refuse it would be untrue. */
-const isActing = ({ isRead, isHeld, worker }: Call) => !isRead && !isHeld && worker !== undefined
+const isActing = ({ isRead, isDeferred: isHeld, worker }: WorkerCall) =>
+  !isRead && !isHeld && worker !== undefined
 
-function fail(call: Call, code: FileFaultCode, message: string, path?: string): void {
+function fail(call: WorkerCall, code: FileErrorCode, message: string, path?: string): void {
   if (call.isSettled) return
   call.isSettled = true
   call.reject(new CoworkError(code, message, path === undefined ? {} : { details: { path } }))
 }
 
-const timeOut = (call: Call) => fail(call, 'timeout', 'It took too long and was ended.')
+const timeOut = (call: WorkerCall) => fail(call, 'timeout', 'It took too long and was ended.')
 
-const interrupt = (call: Call) =>
+const interrupt = (call: WorkerCall) =>
   fail(call, 'interrupted', 'The file worker was ended while it did this.')
 
 const isCancelled = (head: AnswerHead) => 'fault' in head && head.fault.code === 'cancelled'
 
-function answer(call: Call, head: AnswerHead, body?: Buffer): void {
+function answer(call: WorkerCall, head: AnswerHead, body?: Buffer): void {
   if (call.isLate && isCancelled(head)) timeOut(call)
   else if ('fault' in head) {
     const { code, message, path } = head.fault

@@ -1,9 +1,9 @@
 import * as z from 'zod'
-import { cron, duration, path, text, whole } from '#base/config/kinds.ts'
+import { cron, duration, filePath, nonEmptyString, integer } from '#base/config/kinds.ts'
 
 const workspace = z
   .strictObject({
-    path: path
+    path: filePath
       .default('~/Downloads/AI-Workspace/')
       .describe('Folder agents may always read and write. Default ~/Downloads/AI-Workspace/.'),
     create_if_missing: z
@@ -11,7 +11,9 @@ const workspace = z
       .default(true)
       .describe('Make the folder when it is not there; otherwise start is refused. Default true.'),
     structure: z
-      .array(text('a folder inside the workspace', /^(?![/~\\])(?!(.*\/)?\.\.(\/|$))[^\0]+$/))
+      .array(
+        nonEmptyString('a folder inside the workspace', /^(?![/~\\])(?!(.*\/)?\.\.(\/|$))[^\0]+$/),
+      )
       .default([
         'Documents/reports/',
         'Documents/notes/',
@@ -32,7 +34,7 @@ const workspace = z
 const scope = z.enum(['session', 'permanent'])
 
 const grant = z.strictObject({
-  path: path.describe('File or folder.'),
+  path: filePath.describe('File or folder.'),
   permission: z
     .enum(['read', 'read-write', 'write'])
     .describe('`write` creates new files only and sees nothing that is there.'),
@@ -52,7 +54,7 @@ const grant = z.strictObject({
 })
 
 const grantsObject = z.strictObject({
-  database: path
+  database: filePath
     .optional()
     .describe(
       'A grants.db to import at start and keep as a written copy. The truth is in the control plane.',
@@ -83,35 +85,36 @@ const extensionForm = /^(\.[\w.+-]+)(?: \(unless in ([^()]+)\))?$/
 const security = z
   .strictObject({
     forbidden_paths: z
-      .array(path)
+      .array(filePath)
       .default([])
       .describe(
         'Paths closed even with a grant, besides the built-in ones, which cannot be removed.',
       ),
     forbidden_extensions_create: z
       .array(
-        text('an extension such as .exe or ".sh (unless in Code/bash/)"', extensionForm).transform(
-          (given) => {
-            const [, extension = given, unlessIn] = extensionForm.exec(given) ?? []
-            return {
-              extension: extension.toLowerCase(),
-              ...(unlessIn ? { unless_in: unlessIn } : {}),
-            }
-          },
-        ),
+        nonEmptyString(
+          'an extension such as .exe or ".sh (unless in Code/bash/)"',
+          extensionForm,
+        ).transform((given) => {
+          const [, extension = given, unlessIn] = extensionForm.exec(given) ?? []
+          return {
+            extension: extension.toLowerCase(),
+            ...(unlessIn ? { unless_in: unlessIn } : {}),
+          }
+        }),
       )
       .prefault(['.exe', '.sh (unless in Code/bash/)', '.bat', '.ps1'])
       .describe(
         'Extensions no tool may create; the form `.sh (unless in Code/bash/)` leaves one folder open.',
       ),
-    max_file_size_mb: whole(1)
+    max_file_size_mb: integer(1)
       .default(50)
       .describe('Largest file that tools create, change or copy, in MB. Default 50.'),
-    max_binary_read_mb: whole(1)
+    max_binary_read_mb: integer(1)
       .default(10)
       .describe('Largest binary file read in one piece, in MB. Default 10.'),
     sensitive_patterns: z
-      .array(text('a glob'))
+      .array(nonEmptyString('a glob'))
       .default(['**/credentials*', '**/secret*', '**/*.pem', '**/*.key'])
       .describe(
         'Globs of files that are read with a warning, written as high risk and never shown in previews.',
@@ -122,7 +125,7 @@ const security = z
 
 const cleanup = z
   .strictObject({
-    temp_retention_days: whole(1)
+    temp_retention_days: integer(1)
       .default(7)
       .describe('Age at which files in temp/ go to the trash, in days. Default 7.'),
     run_schedule: cron
@@ -139,8 +142,10 @@ const cleanup = z
 const versions = z
   .strictObject({
     retention: duration.prefault('30d').describe('How long a change can be undone. Default 30d.'),
-    max_per_file: whole(1).default(50).describe('Versions kept of one file. Default 50.'),
-    max_total_gb: whole(1).default(5).describe('Size of all versions together, in GB. Default 5.'),
+    max_per_file: integer(1).default(50).describe('Versions kept of one file. Default 50.'),
+    max_total_gb: integer(1)
+      .default(5)
+      .describe('Size of all versions together, in GB. Default 5.'),
   })
   .prefault({})
   .describe('Earlier contents of changed files.')

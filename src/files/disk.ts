@@ -2,33 +2,33 @@ import { join } from 'node:path'
 import { CoworkError } from '#base/errors.ts'
 import { noProgress } from '#base/tool.ts'
 import type { Call, PathRequest, TouchedFile } from '#base/tool.ts'
-import { plainText } from '#base/plain.ts'
+import { sanitizeText } from '#base/plain.ts'
 import type { FileWorker } from './client.ts'
-import { explained, fileFault, hasCode } from './faults.ts'
+import { explainWorkerError, fileError, hasCode } from './faults.ts'
 import type { Grants } from './grants/service.ts'
-import type { Placed, Places } from './places.ts'
-import { changing } from './worker/protocol.ts'
-import type { Answered, Ask, Op, Progress } from './worker/protocol.ts'
+import type { ResolvedPath, PathResolver } from './places.ts'
+import { mutatingOps } from './worker/protocol.ts'
+import type { OpResponse, OpRequest, Op, Progress } from './worker/protocol.ts'
 import { isWithin } from './rules/paths.ts'
 
 type Deps = {
   readonly worker: FileWorker
-  readonly places: Places
+  readonly places: PathResolver
   readonly grants: Pick<Grants, 'used' | 'hasMoved' | 'replacing'>
 }
 
-type Told = Pick<Call, 'caller' | 'tell'>
+type Told = Pick<Call, 'caller' | 'addDetails'>
 
-export type Disk = ReturnType<typeof createDisk>
+export type DiskAccess = ReturnType<typeof createDiskAccess>
 
 /** What a call does on disk: by the caller's own right, through the worker, and known to the ledger. */
-export function createDisk({ worker, places, grants }: Deps) {
-  const inOrder = createInOrder()
+export function createDiskAccess({ worker, places, grants }: Deps) {
+  const inOrder = createCommitOrder()
 
   /** Under which paths an answer has rows: as they lie after links, those of a move at both ends. */
-  function changedBy(op: Op, about: readonly Placed[], answer: object): string[] {
+  function changedBy(op: Op, about: readonly ResolvedPath[], answer: object): string[] {
     const [source, target] = [about[0], about.at(-1)]
-    if (!changing.has(op) || !source || !target) return []
+    if (!mutatingOps.has(op) || !source || !target) return []
     const { real, from, to } = answer as Partial<Record<'real' | 'from' | 'to', string>>
     return [
       ...(from === undefined ? [] : [places.pathIn(source, from)]),
@@ -37,22 +37,23 @@ export function createDisk({ worker, places, grants }: Deps) {
   }
 
   /** Whether one of them goes on for what we put in its place: a worker that was not told of it may have refused. */
-  async function hasMoved(about: readonly Placed[]): Promise<boolean> {
+  async function hasMoved(about: readonly ResolvedPath[]): Promise<boolean> {
     const moved = about.map(async ({ grant }) => grant !== undefined && grants.hasMoved(grant))
     return (await Promise.all(moved)).includes(true)
   }
 
   /** `about` is what it is about: the one it failed for is named, and an agent has used all their grants. */
   async function ask<O extends Op>(
-    call: Pick<Call, 'caller' | 'signal' | 'enter' | 'inLine'> & Partial<Pick<Call, 'progress'>>,
+    call: Pick<Call, 'caller' | 'signal' | 'recordStart' | 'commitQueued'> &
+      Partial<Pick<Call, 'progress'>>,
     op: O,
-    about: readonly Placed[],
-    asked: Ask<O>,
+    about: readonly ResolvedPath[],
+    asked: OpRequest<O>,
     body?: Uint8Array,
-  ): Promise<Answered<O>> {
+  ): Promise<OpResponse<O>> {
     const ids = about.flatMap(({ grant }) => (grant ? [grant.id] : []))
     try {
-      const { caller, signal, enter } = call
+      const { caller, signal, recordStart: enter } = call
       const onProgress = progressOf(call)
       const more = { grants: ids, signal, enter, onProgress, ...(body && { body }) }
       const asking = () => {
@@ -60,7 +61,7 @@ export function createDisk({ worker, places, grants }: Deps) {
         for (const folder of foldersChanged(op, about))
           grants.replacing(
             folder,
-            answer.then(() => call.inLine),
+            answer.then(() => call.commitQueued),
           )
         return answer
       }
@@ -69,12 +70,12 @@ export function createDisk({ worker, places, grants }: Deps) {
         return asking()
       })
       const changed = changedBy(op, about, answer)
-      if (changed.length > 0) await inOrder(changed, call.inLine)
+      if (changed.length > 0) await inOrder(changed, call.commitQueued)
       // A person who looks at what is granted says nothing of whether an agent needs it (GR7).
       if (caller.kind === 'agent') for (const id of ids) grants.used(id)
       return answer
     } catch (error) {
-      throw explained(error, op, about, call.caller.kind === 'human')
+      throw explainWorkerError(error, op, about, call.caller.kind === 'human')
     }
   }
 
@@ -94,17 +95,17 @@ export function createDisk({ worker, places, grants }: Deps) {
     ask,
 
     /** Where it lies for this caller. The entry that ends the call says under which grant (FT8). */
-    async place(call: Told, wanted: PathRequest, isSubject = true): Promise<Placed> {
+    async place(call: Told, wanted: PathRequest, isSubject = true): Promise<ResolvedPath> {
       try {
         const placed = await places.place(call.caller, wanted)
         const { grant } = placed
         const ids = isSubject && grant ? { ids: { grant: grant.id } } : {}
-        call.tell({ ...ids, touched: { file: touchedOf(placed), isSubject } })
+        call.addDetails({ ...ids, touched: { file: toTouchedFile(placed), isSubject } })
         return placed
       } catch (error) {
         if (error instanceof CoworkError) {
           const file = { ...places.named(wanted.path), success: false, code: error.code }
-          call.tell({ touched: { file, isSubject } })
+          call.addDetails({ touched: { file, isSubject } })
         }
         throw error
       }
@@ -116,7 +117,7 @@ export function createDisk({ worker, places, grants }: Deps) {
      */
     async arrive<T>(
       call: Call,
-      { path }: Placed,
+      { path }: ResolvedPath,
       name: string | undefined,
       act: () => Promise<T>,
     ): Promise<T> {
@@ -127,8 +128,8 @@ export function createDisk({ worker, places, grants }: Deps) {
         const next =
           name === undefined
             ? 'Give the name of the file as well.'
-            : `Give ${plainText(join(path, name), 500)}.`
-        throw fileFault('exists', path, error.message, `A folder is there. ${next}`)
+            : `Give ${sanitizeText(join(path, name), 500)}.`
+        throw fileError('exists', path, error.message, `A folder is there. ${next}`)
       }
     },
   }
@@ -142,12 +143,12 @@ const progressOf = ({ progress = noProgress }: Partial<Pick<Call, 'progress'>>) 
 const replacing: ReadonlySet<Op> = new Set<Op>(['write', 'edit', 'restoreVersion'])
 
 /** Where in such a folder is known only after links. */
-const foldersChanged = (op: Op, about: readonly Placed[]): string[] =>
+const foldersChanged = (op: Op, about: readonly ResolvedPath[]): string[] =>
   replacing.has(op)
     ? about.flatMap(({ grant }) => (grant?.kind === 'folder' ? [grant.path] : []))
     : []
 
-export const touchedOf = ({ path, area, grant }: Placed): TouchedFile => ({
+export const toTouchedFile = ({ path, area, grant }: ResolvedPath): TouchedFile => ({
   path,
   area,
   ...(grant && { grant: grant.id }),
@@ -161,7 +162,7 @@ type Ahead = { readonly paths: readonly string[]; readonly inLine: Promise<void>
  * that were answered before it, about the same files or a folder around them, stand in line for their commit; not for
  * the commit itself.
  */
-function createInOrder() {
+function createCommitOrder() {
   const ahead = new Set<Ahead>()
 
   /** To be called in the order of the answers. `inLine` is that of the call itself. */

@@ -1,14 +1,14 @@
 import { CoworkError } from '#base/errors.ts'
-import { plainJson, plainText } from '#base/plain.ts'
-import type { FileFaultCode } from './model.ts'
-import type { Placed } from './places.ts'
-import { changing } from './worker/protocol.ts'
+import { toSafeJson, sanitizeText } from '#base/plain.ts'
+import type { FileErrorCode } from './model.ts'
+import type { ResolvedPath } from './places.ts'
+import { mutatingOps } from './worker/protocol.ts'
 import type { Op } from './worker/protocol.ts'
 
 type GrantFaultCode = 'no_grant' | 'read_only_grant' | 'root_replaced'
 
 /** What an agent can do next (FT10). */
-const hints: Readonly<Record<Exclude<FileFaultCode, GrantFaultCode>, string>> = {
+const hints: Readonly<Record<Exclude<FileErrorCode, GrantFaultCode>, string>> = {
   invalid_path: 'Give a path in the workspace, or the full path of what was granted.',
   path_traversal: 'Give the path without "..".',
   path_escape: 'Give the path of the file itself, inside the workspace or a grant.',
@@ -42,7 +42,7 @@ const hints: Readonly<Record<Exclude<FileFaultCode, GrantFaultCode>, string>> = 
 const tooLargeToChange = 'Write to a new name; a person has to change a file of this size.'
 
 /** Where the next step depends on what was being done. */
-const hintsOf: Partial<Record<Op, Partial<Record<FileFaultCode, string>>>> = {
+const hintsOf: Partial<Record<Op, Partial<Record<FileErrorCode, string>>>> = {
   read: {
     too_large:
       'Read a part of it with line_from and line_to or byte_from and byte_to; of a document that large ask a person for a part.',
@@ -62,13 +62,13 @@ const hintsOf: Partial<Record<Op, Partial<Record<FileFaultCode, string>>>> = {
   restore: { not_found: 'trash_list names what is there.' },
 }
 
-export const hasCode = (error: unknown, ...codes: readonly FileFaultCode[]): error is CoworkError =>
+export const hasCode = (error: unknown, ...codes: readonly FileErrorCode[]): error is CoworkError =>
   error instanceof CoworkError && codes.some((code) => code === error.code)
 
 export const requestHint = (path: string, permission: 'read' | 'read-write'): string =>
-  `Call request_grant ${plainJson({ path, permission, reason: '…' })}; a person decides.`
+  `Call request_grant ${toSafeJson({ path, permission, reason: '…' })}; a person decides.`
 
-function hintFor(code: FileFaultCode, path: string): string {
+function hintFor(code: FileErrorCode, path: string): string {
   if (code === 'no_grant' || code === 'root_replaced') return requestHint(path, 'read')
   return code === 'read_only_grant' ? requestHint(path, 'read-write') : hints[code]
 }
@@ -77,22 +77,22 @@ const noAccess = 'No access. Call request_grant() first.'
 
 /** The next step of a person: it is theirs to open. */
 export const grantHint = (path: string, toWrite: boolean, isLinked = false): string =>
-  `Open it for a while with \`cowork grants add ${plainText(path, 300)}${toWrite ? ' --permission read-write' : ''}${isLinked ? ' --hard-links' : ''} --until 10m\`, or under Files in the console.`
+  `Open it for a while with \`cowork grants add ${sanitizeText(path, 300)}${toWrite ? ' --permission read-write' : ''}${isLinked ? ' --hard-links' : ''} --until 10m\`, or under Files in the console.`
 
 /** A refusal in the words of FT10, with the next step. */
-export function fileFault(
-  code: FileFaultCode,
+export function fileError(
+  code: FileErrorCode,
   path: string,
   message?: string,
   hint = hintFor(code, path),
 ): CoworkError {
-  const usual = code === 'no_grant' ? noAccess : `${plainText(path, 300)} cannot be used.`
+  const usual = code === 'no_grant' ? noAccess : `${sanitizeText(path, 300)} cannot be used.`
   return new CoworkError(code, message ?? usual, { hint, details: { path } })
 }
 
-type About = Pick<Placed, 'at' | 'path'>
+type About = Pick<ResolvedPath, 'at' | 'path'>
 
-export function explained(
+export function explainWorkerError(
   error: unknown,
   op: Op,
   about: readonly About[],
@@ -100,24 +100,24 @@ export function explained(
 ): unknown {
   if (!(error instanceof CoworkError)) return error
   const { message, details } = error
-  const code = error.code as FileFaultCode
+  const code = error.code as FileErrorCode
   const paths = meant(code, details['path'], about)
   // A query is wrong wherever it looks, and what is not in the trash is missing there.
   const isNowhere = code === 'invalid_query' || (op === 'restore' && code === 'not_found')
   const named = isNowhere ? [] : paths
-  const said = [named.map((path) => plainText(path, 300)).join(', '), message]
-  return fileFault(
+  const said = [named.map((path) => sanitizeText(path, 300)).join(', '), message]
+  return fileError(
     code,
     paths[0] ?? '',
     code === 'no_grant' ? undefined : said.filter(Boolean).join(': '),
     isPerson && (code === 'root_replaced' || code === 'hard_link')
-      ? grantHint(paths[0] ?? '', changing.has(op), code === 'hard_link')
+      ? grantHint(paths[0] ?? '', mutatingOps.has(op), code === 'hard_link')
       : (error.hint ?? hintsOf[op]?.[code]),
   )
 }
 
 /** Which of them the worker means by a path below a root; both of two where it does not say. */
-function meant(code: FileFaultCode, fault: unknown, about: readonly About[]): string[] {
+function meant(code: FileErrorCode, fault: unknown, about: readonly About[]): string[] {
   const isAt = ({ at }: About) => at.path === fault
   const isNear = ({ at: { path } }: About) =>
     typeof fault === 'string' &&

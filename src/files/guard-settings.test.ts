@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { statePaths } from '#base/state.ts'
 import { testConfig } from '../../test/governance.ts'
-import { guardSettingsOf } from './guard-settings.ts'
+import { toGuardSettings } from './guard-settings.ts'
 import { createGuard } from './rules/guard.ts'
 
 function guarded(settings: Record<string, unknown> = {}) {
@@ -18,7 +18,7 @@ function guarded(settings: Record<string, unknown> = {}) {
   return {
     root,
     home,
-    guard: () => createGuard(guardSettingsOf({ config, paths, home, workspace, configFile })),
+    guard: () => createGuard(toGuardSettings({ config, paths, home, workspace, configFile })),
   }
 }
 

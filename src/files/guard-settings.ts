@@ -34,7 +34,7 @@ const core = [
 ]
 
 /** What is closed, read-only, sensitive and never made, from config and from where things really lie. */
-export function guardSettingsOf(given: Given): GuardSettings {
+export function toGuardSettings(given: Given): GuardSettings {
   const { config, home, workspace } = given
   const { security, work } = config
   // What was deleted is not there any more, for whoever reads; and what was set aside is not for agents.

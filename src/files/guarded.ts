@@ -3,12 +3,12 @@ import { basename, dirname, join } from 'node:path'
 import { expandPath } from '#base/config/index.ts'
 import type { Call } from '#base/tool.ts'
 import type { FileWorker } from './client.ts'
-import { inodeName, inodeOf } from './confine/inode.ts'
-import type { Disk } from './disk.ts'
-import { explained, fileFault } from './faults.ts'
+import { formatInode, toInode } from './confine/inode.ts'
+import type { DiskAccess } from './disk.ts'
+import { explainWorkerError, fileError } from './faults.ts'
 import type { Guard } from './rules/guard.ts'
 import { isWithin } from './rules/paths.ts'
-import type { Answered, Root } from './worker/protocol.ts'
+import type { OpResponse, Root } from './worker/protocol.ts'
 
 type Deps = {
   readonly worker: Pick<FileWorker, 'ask'>
@@ -16,10 +16,10 @@ type Deps = {
   readonly home: string
   /** Gives the worker these read-only roots besides the grants; resolves when it has them. */
   readonly setFolders: (roots: readonly Root[]) => Promise<void>
-  readonly disk?: Disk
+  readonly disk?: DiskAccess
 }
 
-type Reader = Pick<Call, 'caller' | 'signal' | 'tell'>
+type Reader = Pick<Call, 'caller' | 'signal' | 'addDetails'>
 
 /**
  * The one way to read a file whose path an agent or a work index can name, for the other modules (PV4). The
@@ -43,7 +43,7 @@ export function createGuardedFiles({ worker, guard, home, setFolders, disk }: De
     const real = realpathSync(absolute(folder))
     if (guard.forbidden(real, 'read') !== undefined) throw closed(folder)
     if (isWithin(home, real) || isWithin(realOf(home), real))
-      throw fileFault(
+      throw fileError(
         'forbidden_path',
         folder,
         'The folder holds your whole home.',
@@ -54,9 +54,9 @@ export function createGuardedFiles({ worker, guard, home, setFolders, disk }: De
 
   async function rootFor(folder: string): Promise<string> {
     const path = checkFolder(folder)
-    const inode = inodeOf(lstatSync(path, { bigint: true }))
+    const inode = toInode(lstatSync(path, { bigint: true }))
     // Another folder at the same path is another root: the wall around the worker knows folders by inode.
-    const key = `folder:${inodeName(inode)}`
+    const key = `folder:${formatInode(inode)}`
     await inTurn(async () => {
       if (roots.get(path)?.key === key) return
       roots.set(path, { key, path, kind: 'folder', access: 'read', hardLinks: false, ...inode })
@@ -80,12 +80,12 @@ export function createGuardedFiles({ worker, guard, home, setFolders, disk }: De
         const root = await rootFor(folder)
         return textOf(await worker.ask('read', { at: { root, path }, maxBytes }), path, maxBytes)
       } catch (error) {
-        throw explained(error, 'read', [], false)
+        throw explainWorkerError(error, 'read', [], false)
       }
     },
 
     async readAs(call: Reader, path: string, maxBytes: number): Promise<string> {
-      if (!disk) throw fileFault('no_grant', path)
+      if (!disk) throw fileError('no_grant', path)
       const placed = await disk.place(call, { path: absolute(path), need: 'read' }, false)
       return textOf(
         await disk.ask(call, 'read', [placed], { at: placed.at, maxBytes }),
@@ -99,7 +99,7 @@ export function createGuardedFiles({ worker, guard, home, setFolders, disk }: De
       const path = realOf(absolute(folder))
       if (guard.forbidden(path, 'read') !== undefined) throw closed(folder)
       const reason = guard.isGuarded(path)
-      if (reason !== undefined) throw fileFault('forbidden_path', folder, `${folder}: ${reason}.`)
+      if (reason !== undefined) throw fileError('forbidden_path', folder, `${folder}: ${reason}.`)
     },
 
     /** Whether this real path is protected (PV4). */
@@ -117,7 +117,7 @@ export function createGuardedFiles({ worker, guard, home, setFolders, disk }: De
   }
 }
 
-const closed = (path: string) => fileFault('forbidden_path', path, `${path} is closed to agents.`)
+const closed = (path: string) => fileError('forbidden_path', path, `${path} is closed to agents.`)
 
 /** The real path, also of what is not there yet. */
 function realOf(path: string): string {
@@ -129,11 +129,11 @@ function realOf(path: string): string {
   }
 }
 
-function textOf(answer: Answered<'read'>, path: string, maxBytes: number): string {
+function textOf(answer: OpResponse<'read'>, path: string, maxBytes: number): string {
   if (answer.sensitive)
-    throw fileFault('forbidden_path', path, `The name of ${path} speaks of secrets.`)
-  if (answer.kind !== 'text') throw fileFault('not_text', path, `${path} is not a text file.`)
+    throw fileError('forbidden_path', path, `The name of ${path} speaks of secrets.`)
+  if (answer.kind !== 'text') throw fileError('not_text', path, `${path} is not a text file.`)
   if (answer.next !== undefined)
-    throw fileFault('too_large', path, `${path} is larger than ${maxBytes / 1000} kB.`)
+    throw fileError('too_large', path, `${path} is larger than ${maxBytes / 1000} kB.`)
   return answer.body?.toString('utf8') ?? ''
 }

@@ -42,7 +42,7 @@ type Tables = { file_version: VersionRow; file_trash: TrashRow; file_made: MadeR
 export type Version = Readonly<Omit<VersionRow, 'node'>>
 
 /** A deleted file or folder that can still be had back (TR1). */
-export type Trashed = Readonly<Omit<TrashRow, 'node' | 'deleted_at'>> & {
+export type TrashItem = Readonly<Omit<TrashRow, 'node' | 'deleted_at'>> & {
   readonly deletedAt: number
 }
 
@@ -163,10 +163,10 @@ export function createHistoryStore(dialect: Dialect, node: string) {
     dropVersion: (tx: Tx, id: string) => tx.run(dropVersion({ id })),
 
     /** One that lies there without a row. What is known under its path by now may be of another file. */
-    keepFound: (tx: Tx, { deletedAt, ...item }: Trashed) =>
+    keepFound: (tx: Tx, { deletedAt, ...item }: TrashItem) =>
       tx.run(keepTrash({ ...item, node, deleted_at: deletedAt })),
     /** Found there already or not: what is known of it waits with it, since another file may come to its place. */
-    async keepTrash(tx: Tx, { deletedAt, ...item }: Trashed): Promise<void> {
+    async keepTrash(tx: Tx, { deletedAt, ...item }: TrashItem): Promise<void> {
       await tx.run(keepTrash({ ...item, node, deleted_at: deletedAt }))
       await rename(tx, item.path, inTrash(item.id))
     },
@@ -216,7 +216,7 @@ function toVersion(row: VersionRow): Version {
   return version
 }
 
-function toTrashed(row: TrashRow): Trashed {
+function toTrashed(row: TrashRow): TrashItem {
   const { node: _, deleted_at: deletedAt, ...rest } = row
   return { ...rest, deletedAt }
 }

@@ -12,7 +12,7 @@ const call: Call = {
   caller: { kind: 'agent', id: 'sales', session: 's1', verified: true, scopes: ['*'] },
   signal: new AbortController().signal,
   progress: () => undefined,
-  tell: () => undefined,
+  addDetails: () => undefined,
 }
 
 let open: TestLedger | undefined

@@ -3,22 +3,22 @@ import type { Clock } from '#base/clock.ts'
 import type { Dialect, Reader, Tx } from '#base/db/port.ts'
 import { newId } from '#base/ids.ts'
 import type { Call } from '#base/tool.ts'
-import { plainText } from '#base/plain.ts'
+import { sanitizeText } from '#base/plain.ts'
 import { createLookup } from '#ledger'
 import type { Entry } from '#ledger'
 import type { Grants } from './grants/service.ts'
 import { createHistoryStore } from './history-store.ts'
-import type { HistoryStore, Trashed } from './history-store.ts'
-import type { Kept } from './worker/protocol.ts'
-import { nameOf } from './rules/paths.ts'
+import type { HistoryStore, TrashItem } from './history-store.ts'
+import type { StoredVersion } from './worker/protocol.ts'
+import { lastSegment } from './rules/paths.ts'
 
 /** What a call changed on disk, for the rows that commit with the entry that ends it. */
 export type Change = {
   readonly operation: string
   readonly made?: string
-  readonly replaced?: { readonly path: string; readonly before: Kept } | undefined
+  readonly replaced?: { readonly path: string; readonly before: StoredVersion } | undefined
   readonly moved?: { readonly from: string; readonly to: string }
-  readonly trashed?: Omit<Trashed, 'by' | 'call'>
+  readonly trashed?: Omit<TrashItem, 'by' | 'call'>
   readonly restored?: { readonly id: string; readonly path: string }
   readonly purged?: readonly string[]
 }
@@ -66,7 +66,7 @@ export function createHistory(
       if (swap) await follow?.(tx, { path, ...swap }, call)
       const id = newId()
       // By this the call can be undone.
-      call.tell({ data: { replaced: id } })
+      call.addDetails({ data: { replaced: id } })
       await store.keepVersion(tx, { id, path, ...before, at, by, operation, call: call.id })
       for (const sha256 of await store.dropBeyond(tx, path, maxPerFile)) surplus.add(sha256)
     }
@@ -176,4 +176,4 @@ function keptBy({ data }: Entry): { trash?: string; version?: string } {
   return typeof replaced === 'string' ? { version: replaced } : {}
 }
 
-const shown = (path: string) => plainText(nameOf(path) ?? path, 100)
+const shown = (path: string) => sanitizeText(lastSegment(path) ?? path, 100)

@@ -1,9 +1,9 @@
 import { relative } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { rfc3339 } from '#base/clock.ts'
-import { messageOf } from '#base/errors.ts'
-import { listedOf } from './worker/columns.ts'
-import type { Listed } from './worker/protocol.ts'
+import { formatRfc3339 } from '#base/clock.ts'
+import { errorMessage } from '#base/errors.ts'
+import { readColumns } from './worker/columns.ts'
+import type { ListEntry } from './worker/protocol.ts'
 import type { FileParts } from './service.ts'
 
 type Deps = Pick<FileParts, 'db' | 'store' | 'worker' | 'workspace' | 'now' | 'log'> & {
@@ -26,7 +26,7 @@ export function createIndexFile({ db, store, worker, workspace, now, log, afterM
   let writing: Promise<void> = Promise.resolve()
 
   async function write(): Promise<void> {
-    const files: Listed[] = []
+    const files: ListEntry[] = []
     let after: string | undefined
     do {
       const answer = await worker.ask('list', {
@@ -37,7 +37,7 @@ export function createIndexFile({ db, store, worker, workspace, now, log, afterM
         ...(after !== undefined && { after }),
       })
       files.push(
-        ...listedOf(answer).filter(
+        ...readColumns(answer).filter(
           ({ type, path }) => type === 'file' && !path.startsWith('.cowork/'),
         ),
       )
@@ -49,12 +49,12 @@ export function createIndexFile({ db, store, worker, workspace, now, log, afterM
     const index = {
       version: 1,
       workspace,
-      written_at: rfc3339(now()),
+      written_at: formatRfc3339(now()),
       complete: after === undefined,
       files: files.map(({ path, size, modifiedAt }) => ({
         path,
         size,
-        modified_at: rfc3339(modifiedAt),
+        modified_at: formatRfc3339(modifiedAt),
         made_by: makers.get(path) ?? null,
       })),
     }
@@ -68,7 +68,7 @@ export function createIndexFile({ db, store, worker, workspace, now, log, afterM
     writing = writing
       .then(write)
       .catch((error: unknown) =>
-        log.warn('the index of the workspace was not written', { error: messageOf(error) }),
+        log.warn('the index of the workspace was not written', { error: errorMessage(error) }),
       )
   }
 

@@ -9,8 +9,8 @@ import { fill, pinnedRoot, testFolders } from '../../test/roots.ts'
 import type { TestFolders } from '../../test/roots.ts'
 import { mountSmallDisk } from '../../test/small-disk.ts'
 import { createFileWorker } from './client.ts'
-import type { AskOptions, FileWorker } from './client.ts'
-import type { Ask, Op } from './worker/protocol.ts'
+import type { RequestOptions, FileWorker } from './client.ts'
+import type { OpRequest, Op } from './worker/protocol.ts'
 
 const entry = join(import.meta.dirname, '../../test/file-worker/halting.ts')
 
@@ -26,14 +26,18 @@ function start(): void {
   worker = createFileWorker({ setup: folders.setup, log: silentLog, landlock: false, entry })
 }
 
-const outcome = <O extends Op>(op: O, ask: Ask<O>, more: AskOptions = {}): Promise<unknown> =>
+const outcome = <O extends Op>(
+  op: O,
+  ask: OpRequest<O>,
+  more: RequestOptions = {},
+): Promise<unknown> =>
   worker
     .ask(op, ask, more)
     .catch((error: unknown) => (error instanceof CoworkError ? error.code : error))
 
 const deadlineMs = 300
 /** With a deadline that begins when there is a worker. */
-async function late<O extends Op>(op: O, ask: Ask<O>, body?: Buffer): Promise<unknown> {
+async function late<O extends Op>(op: O, ask: OpRequest<O>, body?: Buffer): Promise<unknown> {
   await pid()
   return outcome(op, ask, { deadlineMs, ...(body && { body }) })
 }

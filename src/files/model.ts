@@ -41,13 +41,13 @@ export type Grant = {
 export type Area = 'workspace' | 'granted'
 
 /** What a call wants to do with a path. `create` is a new file only; `delete` is for the workspace. */
-export type Need = PathRequest['need']
+export type AccessKind = PathRequest['need']
 
 /** How well the disk is guarded here (PV6): kernel rules and walk; the walk alone; checks before and after. */
 export type Containment = 'landlock' | 'walk' | 'checked'
 
 /** The codes of FT10, and what else can go wrong with a file. */
-export type FileFaultCode =
+export type FileErrorCode =
   | Exclude<
       keyof typeof filesErrors,
       | 'invalid_glob'

@@ -1,28 +1,28 @@
 import { join } from 'node:path'
 import type { Config } from '#base/config/index.ts'
 import { systemActor } from '#base/entry.ts'
-import { plainText } from '#base/plain.ts'
-import { nodeName } from '#base/state.ts'
+import { sanitizeText } from '#base/plain.ts'
+import { readOrCreateNodeId } from '#base/state.ts'
 import type { StatePaths } from '#base/state.ts'
 import type { Identity } from '#identity'
 import type { Ledger } from '#ledger'
-import { checkFiles, lookBefore } from './check.ts'
+import { checkFiles, inspectReplacedTargets } from './check.ts'
 import { grantTable } from './grants/changes.ts'
 import { createGrants } from './grants/service.ts'
 import type { GrantsDeps } from './grants/service.ts'
-import { guardSettingsOf } from './guard-settings.ts'
+import { toGuardSettings } from './guard-settings.ts'
 import { createHistoryStore } from './history-store.ts'
 import { fileMigrations } from './migrations.ts'
 import { fileResources } from './resources.ts'
 import type { CallTool } from './resources.ts'
 import { createGuard } from './rules/guard.ts'
-import { importSeed } from './seed-workspace.ts'
-import { markRecorded, prepareWorkspace, workspaceAudit } from './workspace.ts'
+import { importFileOpsWorkspace } from './seed-workspace.ts'
+import { markRecorded, prepareWorkspace, toWorkspaceAuditEntry } from './workspace.ts'
 import type { Workspace } from './workspace.ts'
 import { createFiles } from './service.ts'
 import { fileTools } from './tools/index.ts'
 import { createUndo } from './history.ts'
-import { checkConfiguredWorkspace, watchChoice } from './workspace-choice.ts'
+import { checkConfiguredWorkspace, createConfiguredWorkspaceReader } from './workspace-choice.ts'
 
 type Context = Pick<GrantsDeps, 'db' | 'approvals' | 'policyVersion' | 'now' | 'log'> & {
   readonly ledger: Pick<Ledger, 'mirror'>
@@ -43,14 +43,14 @@ function openFiles(context: Context) {
   const { db, ledger, identity, config, configFile, paths, home, approvals, now, onClose } = context
   const log = context.log.scope('files')
   const { path: wanted } = config.workspace
-  const wantedGuard = guardSettingsOf({ config, paths, home, workspace: wanted, configFile })
+  const wantedGuard = toGuardSettings({ config, paths, home, workspace: wanted, configFile })
   checkConfiguredWorkspace(wanted, { guard: wantedGuard, state: paths.dir })
   const workspace = prepareWorkspace(config.workspace, log)
-  const settings = guardSettingsOf({ config, paths, home, workspace: workspace.path, configFile })
+  const settings = toGuardSettings({ config, paths, home, workspace: workspace.path, configFile })
   const guard = createGuard(settings)
   const where = { home, workspace: workspace.path, given: workspace.given }
-  const node = nodeName(paths)
-  const nextWorkspace = watchChoice(configFile, workspace.path)
+  const node = readOrCreateNodeId(paths)
+  const nextWorkspace = createConfiguredWorkspaceReader(configFile, workspace.path)
   const grants = createGrants({
     ...context,
     agents: identity,
@@ -63,7 +63,7 @@ function openFiles(context: Context) {
   onClose(grants.close)
 
   async function recordWorkspace(): Promise<void> {
-    const imported = importSeed(workspace, log)
+    const imported = importFileOpsWorkspace(workspace, log)
     const store = createHistoryStore(db.dialect, node)
     const { path: subject } = workspace
     await db.transact(async (tx) => {
@@ -119,11 +119,11 @@ function openFiles(context: Context) {
           },
           nextWorkspace,
         }),
-        checks: [checkFiles(files.places), lookBefore(grants)],
+        checks: [checkFiles(files.places), inspectReplacedTargets(grants)],
         resources: fileResources({ files, grants, call: context.call }),
         notices: grants
           .leftOut()
-          .map(({ path, why }) => `Left out the grant of ${plainText(path, 300)}: ${why}`),
+          .map(({ path, why }) => `Left out the grant of ${sanitizeText(path, 300)}: ${why}`),
         guarded: files.guarded,
         pathPrefixes: (filter: string) => files.places.prefixesOf(filter),
       }
@@ -137,5 +137,5 @@ const mirrorOf = ({ path, own }: Workspace, { audit }: Config) => ({
   maxBytes: audit.max_log_size_mb * 1_000_000,
   // An earlier log may name grants and files elsewhere: agents cannot read it there.
   asideIn: join(own, 'aside'),
-  shows: workspaceAudit(path),
+  shows: toWorkspaceAuditEntry(path),
 })

@@ -1,19 +1,19 @@
 import { join } from 'node:path'
 import type { Caller } from '#base/caller.ts'
-import { plainText } from '#base/plain.ts'
-import type { PathRequest, Touch } from '#base/tool.ts'
+import { sanitizeText } from '#base/plain.ts'
+import type { PathRequest, CallTarget } from '#base/tool.ts'
 import { touchedData } from '#ledger'
-import { fileFault, grantHint, requestHint } from './faults.ts'
+import { fileError, grantHint, requestHint } from './faults.ts'
 import type { Grants } from './grants/service.ts'
-import type { Area, Grant, Need } from './model.ts'
+import type { Area, Grant, AccessKind } from './model.ts'
 import type { GrantVerdict } from './rules/grants.ts'
 import type { Guard } from './rules/guard.ts'
-import { belowFolder, prefixesOf, understandPath } from './rules/paths.ts'
+import { relativePath, pathPrefixes, parsePath } from './rules/paths.ts'
 import type { Place } from './worker/protocol.ts'
 import type { Workspace } from './workspace.ts'
 
 /** A path that the caller may use: where the worker finds it, and by which right. */
-export type Placed = {
+export type ResolvedPath = {
   readonly at: Place
   readonly area: Area
   /** The absolute path, as replies and the ledger name it. */
@@ -28,35 +28,38 @@ type Deps = {
   readonly grants: Pick<Grants, 'decideNow' | 'closedBelow' | 'deniedFiles' | 'live'>
 }
 
-export type Places = ReturnType<typeof createPlaces>
+export type PathResolver = ReturnType<typeof createPathResolver>
 
 /** From a path as it was given to the root it lies under. Names only: nothing on disk is looked at here. */
-export function createPlaces({ workspace, home, guard, grants }: Deps) {
+export function createPathResolver({ workspace, home, guard, grants }: Deps) {
   const where = { home, workspace: workspace.path, given: workspace.given }
 
   function locate(given: string): { area: Area; path: string; below: string } {
-    const { area, path } = understandPath(given, where)
+    const { area, path } = parsePath(given, where)
     return area === 'absolute'
       ? { area: 'granted', path, below: '' }
       : { area, path: path ? join(workspace.path, path) : workspace.path, below: path }
   }
 
-  async function place(caller: Caller, { path: given, need, makes }: PathRequest): Promise<Placed> {
+  async function place(
+    caller: Caller,
+    { path: given, need, makes }: PathRequest,
+  ): Promise<ResolvedPath> {
     const { area, path, below } = locate(given)
     if (guard.forbidden(path, need))
-      throw fileFault('forbidden_path', path, `${plainText(path, 300)} is closed to agents.`)
-    const placed: Placed =
+      throw fileError('forbidden_path', path, `${sanitizeText(path, 300)} is closed to agents.`)
+    const placed: ResolvedPath =
       area === 'workspace'
         ? { at: { root: 'workspace', path: below }, area, path }
         : await granted(caller, path, need)
     const extension = makes ? guard.extension(path) : undefined
-    if (extension) throw fileFault('forbidden_extension', path, extension)
+    if (extension) throw fileError('forbidden_extension', path, extension)
     return placed
   }
 
-  async function granted(caller: Caller, path: string, need: Need): Promise<Placed> {
+  async function granted(caller: Caller, path: string, need: AccessKind): Promise<ResolvedPath> {
     if (need === 'delete')
-      throw fileFault(
+      throw fileError(
         'no_grant',
         path,
         'Files are deleted in the workspace only.',
@@ -66,14 +69,14 @@ export function createPlaces({ workspace, home, guard, grants }: Deps) {
     if (!verdict.grant) throw refused(verdict, path, caller, need)
     const { grant } = verdict
     return {
-      at: await rootOf(caller, grant, need, belowFolder(path, grant.path)),
+      at: await rootOf(caller, grant, need, relativePath(path, grant.path)),
       area: 'granted',
       path,
       grant,
     }
   }
 
-  async function rootOf(caller: Caller, grant: Grant, need: Need, path = ''): Promise<Place> {
+  async function rootOf(caller: Caller, grant: Grant, need: AccessKind, path = ''): Promise<Place> {
     const closed = grants.closedBelow(caller, grant, need)
     // Elsewhere a file with a second name is not opened at all.
     const denied = grant.hardLinks ? await grants.deniedFiles(caller) : []
@@ -91,12 +94,12 @@ export function createPlaces({ workspace, home, guard, grants }: Deps) {
       const { area, path } = locate(given)
       return { path, area }
     } catch {
-      return { path: plainText(given, 500), area: 'granted' }
+      return { path: sanitizeText(given, 500), area: 'granted' }
     }
   }
 
   /** For the ledger and halts: what a call is about, and what else it touches. */
-  function touch(given: string, ...others: readonly string[]): Touch {
+  function touch(given: string, ...others: readonly string[]): CallTarget {
     const { area, path } = named(given)
     const files = others.length > 0 ? touchedData([given, ...others].map(named)) : {}
     return { domain: 'files', target: path, data: { area, ...files } }
@@ -114,13 +117,13 @@ export function createPlaces({ workspace, home, guard, grants }: Deps) {
       return path === '' ? base : join(base, path)
     },
     /** The same of one that was placed, for what the worker found it to be after links. */
-    pathIn: ({ grant }: Pick<Placed, 'grant'>, real: string): string =>
+    pathIn: ({ grant }: Pick<ResolvedPath, 'grant'>, real: string): string =>
       join(grant?.path ?? workspace.path, real),
     named,
-    prefixesOf: (given: string) => prefixesOf(given, where),
+    prefixesOf: (given: string) => pathPrefixes(given, where),
     touch,
     /** The same of what goes from one place to another; `target` is the one of them that it is about. */
-    touchBoth(from: string, to: string, target: 'from' | 'to'): Touch {
+    touchBoth(from: string, to: string, target: 'from' | 'to'): CallTarget {
       const about = target === 'from' ? touch(from, to) : touch(to, from)
       return { ...about, shown: `${named(from).path} → ${named(to).path}` }
     },
@@ -128,7 +131,7 @@ export function createPlaces({ workspace, home, guard, grants }: Deps) {
     riskOf(...given: readonly string[]): string {
       const paths = given.map((one) => named(one).path)
       const [path] = paths.filter((one) => guard.risk(one) !== undefined)
-      return path === undefined ? '' : `of ${plainText(path, 300)}: ${guard.risk(path)}`
+      return path === undefined ? '' : `of ${sanitizeText(path, 300)}: ${guard.risk(path)}`
     },
     /** Sensitive, or run by something later on: trust decides about writing it (F5, PV5). */
     isRisky: (given: string): boolean => guard.risk(named(given).path) !== undefined,
@@ -140,11 +143,11 @@ function refused(
   { code, denied }: Extract<GrantVerdict, { code: string }>,
   path: string,
   { kind }: Caller,
-  need: Need,
+  need: AccessKind,
 ) {
-  const name = plainText(path, 300)
+  const name = sanitizeText(path, 300)
   if (denied)
-    return fileFault(
+    return fileError(
       code,
       path,
       `No access: ${name} is denied for good.`,
@@ -153,8 +156,8 @@ function refused(
   const isReadOnly = code === 'read_only_grant'
   if (kind === 'human') {
     const message = isReadOnly ? `What is granted of ${name} is for reading.` : undefined
-    return fileFault(code, path, message ?? `No grant opens ${name}.`, grantHint(path, isReadOnly))
+    return fileError(code, path, message ?? `No grant opens ${name}.`, grantHint(path, isReadOnly))
   }
   const message = isReadOnly ? `The grant for ${name} is for reading.` : undefined
-  return fileFault(code, path, message, requestHint(path, need === 'read' ? 'read' : 'read-write'))
+  return fileError(code, path, message, requestHint(path, need === 'read' ? 'read' : 'read-write'))
 }

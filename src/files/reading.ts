@@ -3,17 +3,17 @@ import type { Call } from '#base/tool.ts'
 import { CoworkError } from '#base/errors.ts'
 import { touchedData } from '#ledger'
 import { hasCode } from './faults.ts'
-import { touchedOf } from './disk.ts'
-import type { Placed } from './places.ts'
-import { listedOf } from './worker/columns.ts'
-import type { Answered, Listed, Range, SearchHit, Skipped } from './worker/protocol.ts'
+import { toTouchedFile } from './disk.ts'
+import type { ResolvedPath } from './places.ts'
+import { readColumns } from './worker/columns.ts'
+import type { OpResponse, ListEntry, Range, SearchHit, Skipped } from './worker/protocol.ts'
 import { isPathGlob } from './rules/path-glob.ts'
 import { isWithin } from './rules/paths.ts'
 import type { FileParts } from './service.ts'
 
 type Deps = Pick<FileParts, 'disk' | 'places' | 'grants' | 'workspace'>
 
-export type FileRead = Omit<Answered<'read'>, 'body' | 'extracted' | 'sensitive'> & {
+export type FileRead = Omit<OpResponse<'read'>, 'body' | 'extracted' | 'sensitive'> & {
   readonly path: string
   /** UTF-8 of a text, the bytes of anything else. */
   readonly content: Buffer
@@ -21,11 +21,11 @@ export type FileRead = Omit<Answered<'read'>, 'body' | 'extracted' | 'sensitive'
   readonly isSensitive: boolean
 }
 
-export type Listing = { readonly entries: readonly Listed[]; readonly next?: string }
+export type Listing = { readonly entries: readonly ListEntry[]; readonly next?: string }
 
 const nothing = Buffer.alloc(0)
 
-export function createReading(deps: Deps) {
+export function createFileReader(deps: Deps) {
   const { disk } = deps
 
   return {
@@ -53,7 +53,7 @@ export function createReading(deps: Deps) {
         ...(maxWhole !== undefined && { maxWhole }),
       })
       const { stat, sha256 } = answer
-      call.tell({ data: { size_bytes: stat.size, ...(sha256 && { sha256 }) } })
+      call.addDetails({ data: { size_bytes: stat.size, ...(sha256 && { sha256 }) } })
       return {
         ...answer,
         path,
@@ -86,7 +86,11 @@ export function createReading(deps: Deps) {
         ...(after !== undefined && { after }),
       })
       const { next } = answer
-      return { path: placed.path, entries: listedOf(answer), ...(next !== undefined && { next }) }
+      return {
+        path: placed.path,
+        entries: readColumns(answer),
+        ...(next !== undefined && { next }),
+      }
     },
 
     search: createSearch(deps),
@@ -99,7 +103,7 @@ export function createReading(deps: Deps) {
   }
 }
 
-type Searching = {
+type SearchRequest = {
   readonly query: string
   /** The folder, or file, to look in; else `where` says it. */
   readonly path?: string | undefined
@@ -129,10 +133,14 @@ type Found = {
 }
 
 function createSearch({ disk, places, grants, workspace }: Deps) {
-  const own: Placed = { at: { root: 'workspace', path: '' }, area: 'workspace', path: workspace }
+  const own: ResolvedPath = {
+    at: { root: 'workspace', path: '' },
+    area: 'workspace',
+    path: workspace,
+  }
 
   /** The widest folders this caller may read: one inside another would be searched twice. */
-  async function readable({ caller }: Pick<Call, 'caller'>): Promise<Placed[]> {
+  async function readable({ caller }: Pick<Call, 'caller'>): Promise<ResolvedPath[]> {
     const given = await grants.of(caller)
     const deciding = given.map(({ path }) => grants.decideNow(caller, path, 'read'))
     const verdicts = await Promise.all(deciding)
@@ -150,7 +158,10 @@ function createSearch({ disk, places, grants, workspace }: Deps) {
     return roots.filter(({ path }) => !roots.some((other) => isSearchedWith(path, other)))
   }
 
-  async function rootsOf(call: Call, { path, where }: Searching): Promise<readonly Placed[]> {
+  async function rootsOf(
+    call: Call,
+    { path, where }: SearchRequest,
+  ): Promise<readonly ResolvedPath[]> {
     if (path !== undefined) return [await disk.place(call, { path, need: 'read' })]
     return [
       ...(where === 'granted' ? [] : [own]),
@@ -159,12 +170,20 @@ function createSearch({ disk, places, grants, workspace }: Deps) {
   }
 
   /** Which those are is known only now, where none of them was named. */
-  function tell(call: Call, roots: readonly Placed[], lost: readonly Placed[]): void {
-    const refused = lost.map((root) => ({ ...touchedOf(root), success: false, code: 'no_grant' }))
-    call.tell({ data: touchedData([...roots.map(touchedOf), ...refused]) })
+  function tell(call: Call, roots: readonly ResolvedPath[], lost: readonly ResolvedPath[]): void {
+    const refused = lost.map((root) => ({
+      ...toTouchedFile(root),
+      success: false,
+      code: 'no_grant',
+    }))
+    call.addDetails({ data: touchedData([...roots.map(toTouchedFile), ...refused]) })
   }
 
-  async function found(call: Call, roots: readonly Placed[], asked: Searching): Promise<Found> {
+  async function found(
+    call: Call,
+    roots: readonly ResolvedPath[],
+    asked: SearchRequest,
+  ): Promise<Found> {
     const { query, by, types, after, limit } = asked
     const op = by === 'filename' ? 'searchNames' : 'searchContent'
     const { hits, total, next, ...more } = await disk.ask(call, op, roots, {
@@ -192,17 +211,21 @@ function createSearch({ disk, places, grants, workspace }: Deps) {
   }
 
   /** Only the search itself can say where to go on: very long lines are looked for once more. */
-  async function fitted(call: Call, roots: readonly Placed[], asked: Searching): Promise<Found> {
+  async function fitted(
+    call: Call,
+    roots: readonly ResolvedPath[],
+    asked: SearchRequest,
+  ): Promise<Found> {
     if (roots.length === 0) return { hits: [], total: 0, skipped: [] }
     const answer = await found(call, roots, asked)
     const limit = asked.fitting(answer.hits)
     return limit < answer.hits.length ? found(call, roots, { ...asked, limit }) : answer
   }
 
-  return async function search(call: Call, asked: Searching): Promise<Found> {
+  return async function search(call: Call, asked: SearchRequest): Promise<Found> {
     if (asked.by === 'filename') checkName(asked.query)
     const isNamed = asked.path !== undefined || asked.where === 'workspace'
-    const ended: Placed[] = []
+    const ended: ResolvedPath[] = []
     for (let roots = await rootsOf(call, asked); ;) {
       // One that was replaced by another is searched all the same.
       const lost = ended.filter(({ path }) => !roots.some((root) => isWithin(path, root.path)))
@@ -222,13 +245,13 @@ function createSearch({ disk, places, grants, workspace }: Deps) {
   }
 }
 
-const skippedOf = (lost: readonly Placed[]): readonly SkippedFiles[] =>
+const skippedOf = (lost: readonly ResolvedPath[]): readonly SkippedFiles[] =>
   lost.length === 0
     ? []
     : [{ why: 'no_grant', count: lost.length, paths: lost.map(({ path }) => path) }]
 
 /** Whether a search through another root comes to it: it lies inside, and not behind what is closed there. */
-const isSearchedWith = (path: string, { path: root, at: { closed = [] } }: Placed): boolean =>
+const isSearchedWith = (path: string, { path: root, at: { closed = [] } }: ResolvedPath): boolean =>
   path !== root && isWithin(path, root) && !closed.some((one) => isWithin(path, join(root, one)))
 
 /** A query is matched below the folder that is searched, where a full path would find nothing, ever. */

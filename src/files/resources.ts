@@ -1,5 +1,5 @@
 import { relative, sep } from 'node:path'
-import { globMatches } from '#base/glob.ts'
+import { matchesGlob } from '#base/glob.ts'
 import type { Caller } from '#base/caller.ts'
 import { CoworkError } from '#base/errors.ts'
 import type { ResourceContent, ResourceSource } from '#base/resource.ts'
@@ -147,7 +147,7 @@ function createWatch({ stat }: Files) {
 
 /** The scope that read_file asks for (I11); names are as much as contents here. */
 const mayRead = ({ kind, scopes }: Caller) =>
-  kind !== 'agent' || scopes.some((scope) => globMatches(scope, 'read:files'))
+  kind !== 'agent' || scopes.some((scope) => matchesGlob(scope, 'read:files'))
 
 const uriOf = (path: string) => workspacePrefix + path.split(sep).map(encodeURIComponent).join('/')
 

@@ -1,13 +1,13 @@
 import { closeSync, fstatSync, lstatSync, openSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { writeFileAtomic } from '#base/atomic-file.ts'
-import { messageOf } from '#base/errors.ts'
+import { errorMessage } from '#base/errors.ts'
 import { sha256Hex } from '#base/hash.ts'
 import type { Log } from '#base/log.ts'
 import { O_NOFOLLOW, O_NONBLOCK, O_RDONLY } from './confine/flags.ts'
 import type { Workspace } from './workspace.ts'
 
-export type SeedImport = {
+export type FileOpsImport = {
   readonly made: readonly { readonly path: string; readonly by: string; readonly at: number }[]
   readonly audit?: { readonly lines: number; readonly sha256: string }
 }
@@ -15,7 +15,10 @@ export type SeedImport = {
 const mostBytes = 50 * 1024 * 1024
 
 /** What an earlier File Ops left in `.fileops/` (F6): its index becomes known, its log is kept as it is. */
-export function importSeed({ path, own }: Workspace, log: Log): SeedImport | undefined {
+export function importFileOpsWorkspace(
+  { path, own }: Workspace,
+  log: Log,
+): FileOpsImport | undefined {
   const folder = join(path, '.fileops')
   // The workspace is open to agents: a link there must not have files from elsewhere copied into it.
   if (!isPlainFolder(folder)) return undefined
@@ -48,7 +51,10 @@ function textOf(file: string, log: Log): string | undefined {
     }
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
-    log.warn('a file of the earlier workspace was not imported', { file, error: messageOf(error) })
+    log.warn('a file of the earlier workspace was not imported', {
+      file,
+      error: errorMessage(error),
+    })
     return undefined
   }
 }
@@ -56,12 +62,12 @@ function textOf(file: string, log: Log): string | undefined {
 type Indexed = Readonly<Record<string, unknown>>
 
 /** The seed fixes no form for its index: a list of files, or an object by path. What is not understood is left. */
-function madeIn(text: string, root: string, log: Log): SeedImport['made'] {
+function madeIn(text: string, root: string, log: Log): FileOpsImport['made'] {
   let index: unknown
   try {
     index = JSON.parse(text)
   } catch (error) {
-    log.warn('the index of the earlier workspace is not JSON', { error: messageOf(error) })
+    log.warn('the index of the earlier workspace is not JSON', { error: errorMessage(error) })
     return []
   }
   const files = isObject(index) && 'files' in index ? index['files'] : index

@@ -3,11 +3,11 @@ import type { Caller } from '#base/caller.ts'
 import type { Clock } from '#base/clock.ts'
 import type { Config } from '#base/config/index.ts'
 import type { Db } from '#base/db/port.ts'
-import { messageOf } from '#base/errors.ts'
+import { errorMessage } from '#base/errors.ts'
 import type { Log } from '#base/log.ts'
 import { startPeriodicTask } from '#base/periodic-task.ts'
-import { createDisk } from './disk.ts'
-import type { Disk } from './disk.ts'
+import { createDiskAccess } from './disk.ts'
+import type { DiskAccess } from './disk.ts'
 import { createFileWorker } from './client.ts'
 import type { FileWorker } from './client.ts'
 import { hasCode } from './faults.ts'
@@ -19,16 +19,16 @@ import { createHistory } from './history.ts'
 import type { History } from './history.ts'
 import { createIndexFile } from './index-file.ts'
 import type { Grant } from './model.ts'
-import { createPlaces } from './places.ts'
-import type { Places } from './places.ts'
-import { createReading } from './reading.ts'
-import { rootsOf } from './rules/grants.ts'
+import { createPathResolver } from './places.ts'
+import type { PathResolver } from './places.ts'
+import { createFileReader } from './reading.ts'
+import { toRoots } from './rules/grants.ts'
 import { createGuard } from './rules/guard.ts'
 import { createTrash } from './trash.ts'
-import { createVersions, createVersionUpkeep } from './versions.ts'
+import { createVersions, createVersionCleanup } from './versions.ts'
 import type { GuardSettings, Place, Root, Stat } from './worker/protocol.ts'
 import type { Workspace } from './workspace.ts'
-import { createWriting } from './writing.ts'
+import { createFileWriter } from './writing.ts'
 
 export type FilesDeps = {
   readonly db: Db
@@ -50,8 +50,8 @@ export type FileParts = {
   readonly store: HistoryStore
   readonly history: History
   readonly worker: Pick<FileWorker, 'ask'>
-  readonly disk: Disk
-  readonly places: Places
+  readonly disk: DiskAccess
+  readonly places: PathResolver
   readonly grants: Grants
   readonly workspace: string
   readonly now: Clock
@@ -86,7 +86,7 @@ export function createFiles(deps: FilesDeps) {
     own('trash', workspace.trash),
     own('versions', deps.versionsFolder),
     ...folders,
-    ...rootsOf(live, now()),
+    ...toRoots(live, now()),
   ]
   const worker = createFileWorker({
     setup: {
@@ -104,8 +104,8 @@ export function createFiles(deps: FilesDeps) {
 
   const store = createHistoryStore(db.dialect, node)
   const history = createHistory(store, now, kept.max_per_file, grants.follow)
-  const places = createPlaces({ workspace, home: deps.guard.home, guard, grants })
-  const disk = createDisk({ worker, places, grants })
+  const places = createPathResolver({ workspace, home: deps.guard.home, guard, grants })
+  const disk = createDiskAccess({ worker, places, grants })
   const guarded = createGuardedFiles({
     worker,
     guard,
@@ -136,14 +136,14 @@ export function createFiles(deps: FilesDeps) {
     maxBytes: kept.max_total_gb * 1024 * megabyte,
   }
   const versions = createVersions({ ...parts, limits })
-  const { expire, trim } = createVersionUpkeep({ ...parts, limits })
+  const { expire, trim } = createVersionCleanup({ ...parts, limits })
   const unwatch = history.onChange(index.touch)
   index.renew()
-  const upkeep = startUpkeep(
+  const upkeep = startMaintenance(
     { 'deleted files': trash.reconcile, trash: trash.expire, versions: expire },
     log,
   )
-  const trimming = startUpkeep({ versions: trim }, log, minute)
+  const trimming = startMaintenance({ versions: trim }, log, minute)
 
   const statOf = (at: Place) =>
     worker.ask('stat', { at }).catch((error: unknown) => {
@@ -158,8 +158,8 @@ export function createFiles(deps: FilesDeps) {
     history,
     store,
     db,
-    reading: createReading(parts),
-    writing: createWriting({ ...parts, maxFileBytes }),
+    reading: createFileReader(parts),
+    writing: createFileWriter({ ...parts, maxFileBytes }),
     trash,
     versions,
     limits: { maxFileBytes },
@@ -186,7 +186,7 @@ export function createFiles(deps: FilesDeps) {
 const day = 24 * 60 * 60 * 1000
 
 /** Does the steps soon after the start and then in each interval. A step that fails does not prevent the next. */
-function startUpkeep(
+function startMaintenance(
   steps: Readonly<Record<string, () => Promise<void>>>,
   log: Log,
   intervalMs = day,
@@ -200,7 +200,7 @@ function startUpkeep(
         if (!isOver) await step()
       } catch (error) {
         // What ends with the daemon is no trouble.
-        if (!isOver) log.warn(failure, { what, error: messageOf(error) })
+        if (!isOver) log.warn(failure, { what, error: errorMessage(error) })
       }
   }
   const task = startPeriodicTask({ intervalMs, run, failure, log, runsAtStart: false })

@@ -8,12 +8,12 @@ import type { Call } from '#base/tool.ts'
 import { openTestLedger } from '../../test/ledger.ts'
 import { fill, testFolders } from '../../test/roots.ts'
 import { mountSmallDisk } from '../../test/small-disk.ts'
-import { createDisk } from './disk.ts'
+import { createDiskAccess } from './disk.ts'
 import { createFileWorker } from './client.ts'
 import type { FileWorker } from './client.ts'
 import { createHistoryStore } from './history-store.ts'
 import { fileMigrations } from './migrations.ts'
-import { createPlaces } from './places.ts'
+import { createPathResolver } from './places.ts'
 import { createGuard } from './rules/guard.ts'
 import { createTrash } from './trash.ts'
 
@@ -24,7 +24,7 @@ const call: Call = {
   caller: { kind: 'agent', id: 'sales', session: 's1', verified: true, scopes: ['*'] },
   signal: new AbortController().signal,
   progress: () => undefined,
-  tell: () => undefined,
+  addDetails: () => undefined,
 }
 
 /** With a worker that dies where the name of a file says so. */
@@ -49,8 +49,8 @@ async function openTrash() {
     hasMoved: async () => false,
     replacing: () => undefined,
   }
-  const places = createPlaces({ workspace, home: setup.guard.home, guard, grants })
-  const disk = createDisk({ worker, places, grants })
+  const places = createPathResolver({ workspace, home: setup.guard.home, guard, grants })
+  const disk = createDiskAccess({ worker, places, grants })
   const store = createHistoryStore(db.dialect, 'here')
   let ahead = 0
   const later = (ms: number) => void (ahead = ms)
@@ -229,7 +229,7 @@ test('TR1 FT8 what could not be removed to its end is purged all the same, and i
   const disk = mountSmallDisk(join(left, 'disk'), 64)
   onTestFinished(disk.remove)
   const told: unknown[] = []
-  const purging = { ...call, tell: ({ data }: { data?: object }) => void told.push(data) }
+  const purging = { ...call, addDetails: ({ data }: { data?: object }) => void told.push(data) }
   const { purged, left: some } = await trash.purge(purging, ids)
   expect(purged.map(({ id }) => id)).toEqual(ids)
   expect(some).toEqual([left])

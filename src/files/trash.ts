@@ -1,12 +1,12 @@
 import { systemActor } from '#base/entry.ts'
 import { CoworkError } from '#base/errors.ts'
 import { newId } from '#base/ids.ts'
-import { plainText } from '#base/plain.ts'
+import { sanitizeText } from '#base/plain.ts'
 import type { Call } from '#base/tool.ts'
-import { fileFault, hasCode } from './faults.ts'
-import type { Trashed } from './history-store.ts'
-import type { Placed } from './places.ts'
-import { destinationOf, nameOf } from './rules/paths.ts'
+import { fileError, hasCode } from './faults.ts'
+import type { TrashItem } from './history-store.ts'
+import type { ResolvedPath } from './places.ts'
+import { resolveDestination, lastSegment } from './rules/paths.ts'
 import { trashToPurge } from './rules/retention.ts'
 import type { Stat } from './worker/protocol.ts'
 import type { FileParts } from './service.ts'
@@ -31,7 +31,7 @@ export function createTrash(deps: Deps) {
       else break
   }
 
-  async function find(id: string): Promise<Trashed> {
+  async function find(id: string): Promise<TrashItem> {
     const item = await store.trashed(db, id)
     if (item) return item
     throw new CoworkError('not_found', `There is nothing in the trash under ${id.slice(0, 100)}.`, {
@@ -40,13 +40,16 @@ export function createTrash(deps: Deps) {
   }
 
   /** Whether whoever was asked about this destination knew what would come there: the name it had counts, too. */
-  function isAskedFor({ path }: Trashed, destination: string | undefined): boolean {
+  function isAskedFor({ path }: TrashItem, destination: string | undefined): boolean {
     if (destination === undefined || !places.isRisky(destination)) return false
     return !places.isSensitive(path) || places.isSensitive(destination)
   }
 
   /** Whether that is what came back there, as far as can be told when nobody said so; and where that is. */
-  async function placeOf(item: Trashed, to: Placed | undefined): Promise<string | undefined> {
+  async function placeOf(
+    item: TrashItem,
+    to: ResolvedPath | undefined,
+  ): Promise<string | undefined> {
     if (!to) return undefined
     const found = await worker.ask('stat', { at: to.at }).catch(() => undefined)
     const isIt =
@@ -60,7 +63,7 @@ export function createTrash(deps: Deps) {
    */
   async function reconcile(
     isMeant: (id: string) => boolean = () => true,
-    to?: Placed,
+    to?: ResolvedPath,
   ): Promise<void> {
     forgetAsked()
     // Rows first: what is deleted meanwhile has no row here that its record could lack.
@@ -80,8 +83,8 @@ export function createTrash(deps: Deps) {
     if (found.length + gone.length === 0) return
     await db.transact(async (tx) => {
       // Of the others their own calls have told since.
-      const kept: Trashed[] = []
-      const dropped: Trashed[] = []
+      const kept: TrashItem[] = []
+      const dropped: TrashItem[] = []
       for (const item of found) if ((await store.keepFound(tx, item)) > 0) kept.push(item)
       for (const { back, ...item } of gone) {
         if (!(await store.trashed(tx, item.id))) continue
@@ -104,7 +107,7 @@ export function createTrash(deps: Deps) {
   }
 
   /** Where this fails, the upkeep of the day does it. */
-  async function reconcileSoon(ids: readonly string[], to?: Placed): Promise<void> {
+  async function reconcileSoon(ids: readonly string[], to?: ResolvedPath): Promise<void> {
     const meant = new Set(ids)
     await reconcile((id) => meant.has(id), to).catch(() => undefined)
   }
@@ -113,7 +116,7 @@ export function createTrash(deps: Deps) {
   async function orReconciled<T>(
     ids: readonly string[],
     act: () => Promise<T>,
-    to?: Placed,
+    to?: ResolvedPath,
     /** It was not done, or is known by now to be. */
     over: (code?: string) => void = () => {},
   ): Promise<T> {
@@ -130,11 +133,11 @@ export function createTrash(deps: Deps) {
   return {
     find,
 
-    async remove(call: Call, given: string): Promise<Omit<Trashed, 'by' | 'call'>> {
+    async remove(call: Call, given: string): Promise<Omit<TrashItem, 'by' | 'call'>> {
       const placed = await disk.place(call, { path: given, need: 'delete' })
       const { at, path } = placed
       if (at.path === '')
-        throw fileFault('forbidden_path', path, 'The workspace itself cannot be deleted.')
+        throw fileError('forbidden_path', path, 'The workspace itself cannot be deleted.')
       const id = newId()
       const deletedAt = now()
       const record = { path, by: call.caller.id, call: call.id, deleted_at: deletedAt }
@@ -146,7 +149,7 @@ export function createTrash(deps: Deps) {
         throw error
       })
       const { stat, sha256 = null } = answer
-      call.tell({ data: { size_bytes: stat.size, trash: id, ...(sha256 && { sha256 }) } })
+      call.addDetails({ data: { size_bytes: stat.size, trash: id, ...(sha256 && { sha256 }) } })
       const real = places.pathIn(placed, answer.real)
       return { id, path: real, type: stat.type, size: stat.size, sha256, deletedAt }
     },
@@ -158,7 +161,8 @@ export function createTrash(deps: Deps) {
       destination: string | undefined,
     ): Promise<{ path: string; stat: Stat }> {
       const item = await find(id)
-      const given = destination === undefined ? item.path : destinationOf(destination, item.path)
+      const given =
+        destination === undefined ? item.path : resolveDestination(destination, item.path)
       // What comes back to where it was is not made.
       const makes = item.type === 'file' && places.locate(given).path !== item.path
       // Where nobody said where to, the entry is about an id.
@@ -167,16 +171,16 @@ export function createTrash(deps: Deps) {
       const risky = [item.path, to.path].find(places.isRisky)
       const isRisky = risky !== undefined
       if (isRisky && call.caller.kind === 'agent' && !isAskedFor(item, destination))
-        throw fileFault(
+        throw fileError(
           'forbidden_path',
           risky,
-          `${plainText(risky, 300)} comes back only after a person or trust has looked.`,
+          `${sanitizeText(risky, 300)} comes back only after a person or trust has looked.`,
           'Give that path as destination, and a person is asked; move_file takes it elsewhere.',
         )
       const asked = { id, at: now() }
       forgetAsked()
       askedBack.add(asked)
-      const { stat, real } = await disk.arrive(call, to, nameOf(item.path), () =>
+      const { stat, real } = await disk.arrive(call, to, lastSegment(item.path), () =>
         orReconciled(
           [id],
           () => disk.ask(call, 'restore', [to], { id, to: to.at, reviewed: isRisky }),
@@ -188,26 +192,26 @@ export function createTrash(deps: Deps) {
           },
         ),
       )
-      call.tell({ data: { size_bytes: stat.size, trash: id } })
+      call.addDetails({ data: { size_bytes: stat.size, trash: id } })
       return { path: places.pathIn(to, real), stat }
     },
 
     async list(after: string | undefined, limit: number) {
       if (after !== undefined && !/^[0-9a-f-]{36}$/.test(after))
-        throw fileFault('invalid_query', '', 'That is no cursor of this list.')
+        throw fileError('invalid_query', '', 'That is no cursor of this list.')
       const items = await store.trashPage(db, after ?? pastAll, limit + 1)
       const page = items.slice(0, limit)
       const last = page.at(-1)
       return { items: page, ...(items.length > limit && last && { next: last.id }) }
     },
 
-    expiresAt: ({ deletedAt }: Trashed) => deletedAt + retentionMs,
+    expiresAt: ({ deletedAt }: TrashItem) => deletedAt + retentionMs,
 
     /** `left` is where some of it could not be removed. */
     async purge(
       call: Call,
       ids: readonly string[] | 'all',
-    ): Promise<{ readonly purged: readonly Trashed[]; readonly left: readonly string[] }> {
+    ): Promise<{ readonly purged: readonly TrashItem[]; readonly left: readonly string[] }> {
       const all = await store.trash(db)
       const wanted = ids === 'all' ? all : await Promise.all([...new Set(ids)].map(find))
       const asked = wanted.map(({ id }) => id)
@@ -215,7 +219,7 @@ export function createTrash(deps: Deps) {
         disk.ask(call, 'purge', [], { ids: asked }),
       )
       const some = left.length > 0 && { left: left.slice(0, mostNamed) }
-      call.tell({ data: { purged: purged.length, ...some } })
+      call.addDetails({ data: { purged: purged.length, ...some } })
       const gone = new Set(purged)
       const missing = asked.filter((id) => !gone.has(id))
       if (missing.length > 0) void reconcileSoon(missing)
@@ -258,7 +262,7 @@ const mostAtOnce = 100
 const recordedMs = 10 * 60_000
 
 /** A record that was written before the file was moved there: what it lacks is not known any more. */
-function trashedOf(id: string, record: Readonly<Record<string, unknown>>): Trashed | undefined {
+function trashedOf(id: string, record: Readonly<Record<string, unknown>>): TrashItem | undefined {
   const { origin, by, call, deleted_at: at, type, size, sha256 } = record
   // Over a link it was given another path than its own.
   const path = typeof origin === 'string' ? origin : record['path']

@@ -8,16 +8,16 @@ import type { FileWorker } from './client.ts'
 import { createHistoryStore } from './history-store.ts'
 import { createHistory } from './history.ts'
 import { fileMigrations } from './migrations.ts'
-import { note } from './ops/in-place.ts'
-import { createVersionUpkeep } from './versions.ts'
-import type { Ask } from './worker/protocol.ts'
+import { writeJournal } from './ops/in-place.ts'
+import { createVersionCleanup } from './versions.ts'
+import type { OpRequest } from './worker/protocol.ts'
 
 const call: Call = {
   id: 'c1',
   caller: { kind: 'agent', id: 'sales', session: 's1', verified: true, scopes: ['*'] },
   signal: new AbortController().signal,
   progress: () => undefined,
-  tell: () => undefined,
+  addDetails: () => undefined,
 }
 
 async function setup(more: { maxPerFile?: number; maxBytes?: number } = {}) {
@@ -38,7 +38,7 @@ async function setup(more: { maxPerFile?: number; maxBytes?: number } = {}) {
     asks.push({ op, asked })
     return disk.run(op, asked, body)
   }
-  const upkeep = createVersionUpkeep({ db, store, history, worker: { ask }, limits, now })
+  const upkeep = createVersionCleanup({ db, store, history, worker: { ask }, limits, now })
   /** What was there before is kept on disk; its row comes only with `settle`. */
   async function write(path: string, content: string) {
     time++
@@ -138,7 +138,7 @@ test('TR4 however many contents go at once, each call to the disk is about a bou
   expect(kept()).toBe(0)
   const sizes = asks
     .filter(({ op }) => op === 'dropVersions')
-    .map(({ asked }) => (asked as Ask<'dropVersions'>).sha256.length)
+    .map(({ asked }) => (asked as OpRequest<'dropVersions'>).sha256.length)
   expect(sizes).toEqual([1000, 200])
   expect(await dropped()).toMatchObject([{ data: { contents: 1200 } }])
 })
@@ -151,10 +151,10 @@ test('TR4 what was being written where it lies, under a grant that is gone, is a
   const contents = { old: Buffer.from('old'), fresh: Buffer.from('fresh') }
   const notes = () => readdirSync(join(folder, 'in-place'))
   // One whose grant is there is put right by the worker, and none of our business.
-  await note(disk.context.roots, disk.root('grant_1', path), stat, contents)
+  await writeJournal(disk.context.roots, disk.root('grant_1', path), stat, contents)
   await expire()
   expect(notes()).toHaveLength(1)
-  await note(disk.context.roots, disk.root('grant_gone', path), stat, contents)
+  await writeJournal(disk.context.roots, disk.root('grant_gone', path), stat, contents)
   await expire()
   expect(notes()).toEqual([])
   const [version, ...more] = await store.versionsOf(db, path, 10)

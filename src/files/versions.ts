@@ -1,21 +1,21 @@
-import { isOwn } from '#base/caller.ts'
+import { isOwnRecord } from '#base/caller.ts'
 import type { Caller } from '#base/caller.ts'
 import { CoworkError } from '#base/errors.ts'
-import { plainText } from '#base/plain.ts'
+import { sanitizeText } from '#base/plain.ts'
 import type { Call } from '#base/tool.ts'
 import { systemActor } from '#base/entry.ts'
 import { newId } from '#base/ids.ts'
-import { fileFault, hasCode } from './faults.ts'
+import { fileError, hasCode } from './faults.ts'
 import { isOwner } from './grants/lend.ts'
-import { pinOf, realPathOf } from './grants/pin.ts'
+import { pinPath, resolveRealPath } from './grants/pin.ts'
 import type { Version } from './history-store.ts'
-import type { Placed } from './places.ts'
+import type { ResolvedPath } from './places.ts'
 import { allows, covers, readableSince } from './rules/grants.ts'
 import { isWithin } from './rules/paths.ts'
-import { bytesOf, contentsToDrop, versionsToDrop } from './rules/retention.ts'
+import { totalBytes, contentsToDrop, versionsToDrop } from './rules/retention.ts'
 import type { VersionLimits } from './rules/retention.ts'
-import type { Answered } from './worker/protocol.ts'
-import type { Written } from './writing.ts'
+import type { OpResponse } from './worker/protocol.ts'
+import type { WriteResult } from './writing.ts'
 import type { FileParts } from './service.ts'
 
 type Deps = Omit<FileParts, 'worker' | 'now' | 'log'> & {
@@ -29,7 +29,10 @@ type Deps = Omit<FileParts, 'worker' | 'now' | 'log'> & {
 export function createVersions(deps: Deps) {
   const { db, store, history, disk, places, grants, workspace, limits } = deps
   /** Versions are known by the path without links; where nothing is any more, by the one that was given. */
-  async function realOf(call: Call, placed: Placed): Promise<{ path: string; isThere: boolean }> {
+  async function realOf(
+    call: Call,
+    placed: ResolvedPath,
+  ): Promise<{ path: string; isThere: boolean }> {
     try {
       const { real } = await disk.ask(call, 'stat', [placed], { at: placed.at })
       return { path: places.pathIn(placed, real), isThere: true }
@@ -40,7 +43,7 @@ export function createVersions(deps: Deps) {
   }
 
   /** From when on this agent could have read what lay at a path: the workspace is everybody's. */
-  async function knownSince(caller: Caller, path: string, { grant: used }: Placed) {
+  async function knownSince(caller: Caller, path: string, { grant: used }: ResolvedPath) {
     if (isWithin(path, workspace)) return -Infinity
     if (!(await grants.decideNow(caller, path, 'read')).grant) return Infinity
     const reading = (await grants.of(caller)).filter(
@@ -60,20 +63,25 @@ export function createVersions(deps: Deps) {
    * may come from where that one reads nothing. It knows what it could have read where that lay when it was replaced,
    * and what it changed itself: the rest is not there (GR1).
    */
-  async function known({ caller }: Call, placed: Placed, versions: readonly Version[]) {
+  async function known({ caller }: Call, placed: ResolvedPath, versions: readonly Version[]) {
     if (caller.kind !== 'agent') return versions
     const origins = [...new Set(versions.map(({ origin }) => origin))]
     const times = await Promise.all(origins.map((origin) => knownSince(caller, origin, placed)))
     return versions.filter(
       ({ at, by, origin }) =>
-        isOwn(caller, by, at) || at > (times[origins.indexOf(origin)] ?? Infinity),
+        isOwnRecord(caller, by, at) || at > (times[origins.indexOf(origin)] ?? Infinity),
     )
   }
 
-  const knownOf = async (call: Call, placed: Placed, path: string) =>
+  const knownOf = async (call: Call, placed: ResolvedPath, path: string) =>
     known(call, placed, await store.versionsOf(db, path, limits.maxPerFile))
 
-  async function find(call: Call, placed: Placed, path: string, id: string): Promise<Version> {
+  async function find(
+    call: Call,
+    placed: ResolvedPath,
+    path: string,
+    id: string,
+  ): Promise<Version> {
     const found = await store.version(db, id)
     // Of another file it would be a way around that file's grant.
     const [version] = found?.path === path ? await known(call, placed, [found]) : []
@@ -87,18 +95,22 @@ export function createVersions(deps: Deps) {
     async list(call: Call, given: string) {
       const { path, isThere, versions } = await listed(call, given)
       if (!isThere && versions.length === 0)
-        throw fileFault(
+        throw fileError(
           'not_found',
           path,
-          `${plainText(path, 300)}: There is nothing at that path.`,
+          `${sanitizeText(path, 300)}: There is nothing at that path.`,
         )
       return { path, versions }
     },
 
-    restore: (call: Call, given: string, id: string): Promise<Written & { version: Version }> =>
+    restore: (call: Call, given: string, id: string): Promise<WriteResult & { version: Version }> =>
       grants.lend(call, given, 'write', (path) => restore(call, path, id)),
 
-    diff: (call: Call, given: string, other: Other): Promise<{ path: string } & Answered<'diff'>> =>
+    diff: (
+      call: Call,
+      given: string,
+      other: Other,
+    ): Promise<{ path: string } & OpResponse<'diff'>> =>
       grants.lend(call, given, 'read', (path) => diff(call, path, other)),
   }
 
@@ -112,8 +124,8 @@ export function createVersions(deps: Deps) {
       if (!isOwner(call.caller) || !isClosed) throw error
       // What is kept is cowork's own: for that the owner needs nobody's grant.
       const { path: abs } = places.locate(given)
-      const path = await realPathOf(abs)
-      const isThere = (await pinOf(path)) !== undefined
+      const path = await resolveRealPath(abs)
+      const isThere = (await pinPath(path)) !== undefined
       return { path, isThere, versions: await store.versionsOf(db, path, limits.maxPerFile) }
     }
   }
@@ -130,7 +142,7 @@ export function createVersions(deps: Deps) {
         reviewed: places.isRisky(given),
       }),
     )
-    call.tell({ data: { size_bytes: stat.size, sha256, version: id } })
+    call.addDetails({ data: { size_bytes: stat.size, sha256, version: id } })
     return { path: places.pathIn(placed, real), stat, version, ...(before && { before }) }
   }
 
@@ -167,7 +179,7 @@ const mostAtOnce = 1000
 const mostNamed = 100
 
 /** Keeps the version store within its limits (TR4). Rows and contents are both of this node alone. */
-export function createVersionUpkeep({ db, store, history, worker, limits, now }: UpkeepDeps) {
+export function createVersionCleanup({ db, store, history, worker, limits, now }: UpkeepDeps) {
   /** What versions take up; too much where equal contents came since it was counted. */
   let storedBytes = 0
   /** Contents that could go, and had to be spared the last time. */
@@ -214,7 +226,7 @@ export function createVersionUpkeep({ db, store, history, worker, limits, now }:
       const there = new Set([...lying, ...[...over].map(({ sha256 }) => sha256)])
       const ids = [...over].map(({ id }) => id)
       await drop(ids, contentsToDrop([...there], kept), isExpected)
-      storedBytes = bytesOf(kept)
+      storedBytes = totalBytes(kept)
     })
   }
 

@@ -13,7 +13,11 @@ import { expect, onTestFinished, test } from 'vitest'
 import type { Call } from '#base/tool.ts'
 import { setupTools } from './tools/setup.ts'
 import { mountSmallDisk } from '../../test/small-disk.ts'
-import { checkConfiguredWorkspace, checkWorkspaceChoice, watchChoice } from './workspace-choice.ts'
+import {
+  checkConfiguredWorkspace,
+  checkWorkspaceChoice,
+  createConfiguredWorkspaceReader,
+} from './workspace-choice.ts'
 
 function place(createIfMissing = true) {
   const home = realpathSync(mkdtempSync(join(tmpdir(), 'cowork-choice-')))
@@ -167,7 +171,7 @@ test('C9, FT7 a folder chosen since the start is told until a restart takes it, 
   const [inUse, other] = [join(home, 'Work'), join(home, 'Other')]
   // As with a variable of the environment: what the file said at the start is not what is in use.
   name(join(home, 'elsewhere'))
-  const next = watchChoice(config, inUse)
+  const next = createConfiguredWorkspaceReader(config, inUse)
   expect(next()).toBeUndefined()
   name(other)
   expect(next()).toBe(other)
@@ -175,6 +179,6 @@ test('C9, FT7 a folder chosen since the start is told until a restart takes it, 
   expect(next()).toBeUndefined()
   writeFileSync(config, 'workspace: { path: [')
   expect(next()).toBeUndefined()
-  const fresh = watchChoice(join(home, 'none.yaml'), inUse)
+  const fresh = createConfiguredWorkspaceReader(join(home, 'none.yaml'), inUse)
   expect(fresh()).toBeUndefined()
 })

@@ -3,12 +3,12 @@ import { basename, dirname, isAbsolute, join, relative } from 'node:path'
 import { currentEnvironment, expandPath } from '#base/config/env.ts'
 import { loadConfig } from '#base/config/index.ts'
 import type { Config } from '#base/config/index.ts'
-import { CoworkError, messageOf } from '#base/errors.ts'
+import { CoworkError, errorMessage } from '#base/errors.ts'
 import type { StatePaths } from '#base/state.ts'
-import { guardSettingsOf } from './guard-settings.ts'
-import type { FileFaultCode } from './model.ts'
+import { toGuardSettings } from './guard-settings.ts'
+import type { FileErrorCode } from './model.ts'
 import { createGuard } from './rules/guard.ts'
-import { isWithin, understandPath } from './rules/paths.ts'
+import { isWithin, parsePath } from './rules/paths.ts'
 import type { GuardSettings } from './worker/protocol.ts'
 
 export type ChoiceRules = {
@@ -18,7 +18,7 @@ export type ChoiceRules = {
   readonly createIfMissing: boolean
 }
 
-export type Choice = {
+export type WorkspaceChoice = {
   readonly path: string
   /** The folder that was named, where it holds something and stays its owner's. */
   readonly around?: string
@@ -28,12 +28,12 @@ export type Choice = {
  * The folder that a person wants as the workspace, as it really lies on disk; or why it cannot be one (F1). Agents use
  * all of a workspace without a grant: where a folder holds something, they get one of their own inside it.
  */
-export function checkWorkspaceChoice(given: string, rules: ChoiceRules): Choice {
+export function checkWorkspaceChoice(given: string, rules: ChoiceRules): WorkspaceChoice {
   const { home } = rules.guard
   if (!isAbsolute(given) && !/^~([/\\]|$)/.test(given))
     throw refusal('invalid_path', `${given} is not a full path.`, 'Begin it with / or ~/.')
   // For what it refuses; where the folder lies is found out below.
-  understandPath(given, { home, workspace: rules.guard.workspace })
+  parsePath(given, { home, workspace: rules.guard.workspace })
   const path = expandPath(given, home, home)
   const around = realOf(path)
   if (isForAgents(around)) return { path: checkPlace(path, rules) }
@@ -56,7 +56,7 @@ function namesIn(folder: string): readonly string[] {
   try {
     return readdirSync(folder)
   } catch (cause) {
-    throw refusal('no_permission', `${folder} cannot be read: ${messageOf(cause)}.`, elsewhere)
+    throw refusal('no_permission', `${folder} cannot be read: ${errorMessage(cause)}.`, elsewhere)
   }
 }
 
@@ -108,15 +108,18 @@ export const checkWorkspace = (
     paths,
     home,
   }: { readonly config: Config; readonly paths: StatePaths; readonly home: string },
-): Choice =>
+): WorkspaceChoice =>
   checkWorkspaceChoice(given, {
-    guard: guardSettingsOf({ config, paths, home, workspace: config.workspace.path }),
+    guard: toGuardSettings({ config, paths, home, workspace: config.workspace.path }),
     state: paths.dir,
     createIfMissing: config.workspace.create_if_missing,
   })
 
 /** Asks for the folder that the configuration names since this start, where it is another: a restart takes it (C9). */
-export function watchChoice(configFile: string, inUse: string): () => string | undefined {
+export function createConfiguredWorkspaceReader(
+  configFile: string,
+  inUse: string,
+): () => string | undefined {
   const named = () => {
     try {
       const { config } = loadConfig({ file: configFile, env: currentEnvironment() })
@@ -154,7 +157,7 @@ function checkUsable(path: string, createIfMissing: boolean): void {
   try {
     accessSync(there, constants.R_OK | constants.W_OK | constants.X_OK)
   } catch (cause) {
-    throw refusal('no_permission', `${there} cannot be written: ${messageOf(cause)}.`, elsewhere)
+    throw refusal('no_permission', `${there} cannot be written: ${errorMessage(cause)}.`, elsewhere)
   }
 }
 
@@ -163,5 +166,5 @@ function nearest(path: string): string {
   return nearest(dirname(path))
 }
 
-const refusal = (code: FileFaultCode, message: string, hint: string) =>
+const refusal = (code: FileErrorCode, message: string, hint: string) =>
   new CoworkError(code, message, { hint })

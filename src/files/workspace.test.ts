@@ -15,7 +15,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { silentLog } from '#base/log.ts'
-import { importSeed } from './seed-workspace.ts'
+import { importFileOpsWorkspace } from './seed-workspace.ts'
 import { markRecorded, prepareWorkspace } from './workspace.ts'
 
 const newFolder = () => realpathSync(mkdtempSync(join(tmpdir(), 'cowork-workspace-')))
@@ -106,7 +106,7 @@ test('F6 an existing .fileops is imported: makers are known, its log is kept', (
   writeFileSync(join(path, '.fileops', 'index.json'), JSON.stringify(index))
   writeFileSync(join(path, '.fileops', 'audit.log'), '{"operation":"read_file"}\n{"x":1}\n')
   const workspace = prepare(path)
-  expect(importSeed(workspace, silentLog)).toEqual({
+  expect(importFileOpsWorkspace(workspace, silentLog)).toEqual({
     made: [
       { path: join(path, 'Documents/a.md'), by: 'main', at: Date.parse('2026-02-01T10:30:00Z') },
     ],
@@ -122,9 +122,9 @@ test('F6 a .fileops whose files lead elsewhere or make no sense is left', () => 
   symlinkSync(join(elsewhere, 'secret'), join(path, '.fileops', 'audit.log'))
   writeFileSync(join(path, '.fileops', 'index.json'), 'not json')
   const workspace = prepare(path)
-  expect(importSeed(workspace, silentLog)).toEqual({ made: [] })
+  expect(importFileOpsWorkspace(workspace, silentLog)).toEqual({ made: [] })
   expect(existsSync(join(workspace.own, 'fileops-audit.log'))).toBe(false)
-  expect(importSeed(prepare(newFolder()), silentLog)).toBeUndefined()
+  expect(importFileOpsWorkspace(prepare(newFolder()), silentLog)).toBeUndefined()
 })
 
 test('RM1 F6 a .fileops that is a link, or holds a FIFO, imports nothing', () => {
@@ -132,10 +132,10 @@ test('RM1 F6 a .fileops that is a link, or holds a FIFO, imports nothing', () =>
   writeFileSync(join(elsewhere, 'audit.log'), 'secret')
   symlinkSync(elsewhere, join(path, '.fileops'))
   const workspace = prepare(path)
-  expect(importSeed(workspace, silentLog)).toBeUndefined()
+  expect(importFileOpsWorkspace(workspace, silentLog)).toBeUndefined()
   expect(existsSync(join(workspace.own, 'fileops-audit.log'))).toBe(false)
   rmSync(join(path, '.fileops'))
   mkdirSync(join(path, '.fileops'))
   execFileSync('mkfifo', [join(path, '.fileops', 'audit.log')])
-  expect(importSeed(workspace, silentLog)).toBeUndefined()
+  expect(importFileOpsWorkspace(workspace, silentLog)).toBeUndefined()
 })

@@ -11,7 +11,7 @@ import {
 } from 'node:fs'
 import { join, sep } from 'node:path'
 import type { Config } from '#base/config/index.ts'
-import { CoworkError, messageOf } from '#base/errors.ts'
+import { CoworkError, errorMessage } from '#base/errors.ts'
 import type { Log } from '#base/log.ts'
 import { touchedIn } from '#ledger'
 import type { Entry, Shown } from '#ledger'
@@ -68,7 +68,7 @@ export function prepareWorkspace(settings: Config['workspace'], log: Log): Works
     if (cause instanceof CoworkError) throw cause
     throw new CoworkError(
       'workspace_unusable',
-      `The workspace ${given} cannot be used: ${messageOf(cause)}.`,
+      `The workspace ${given} cannot be used: ${errorMessage(cause)}.`,
       {
         hint: 'Give the account that runs cowork the right to write there, or name another folder in workspace.path.',
         cause,
@@ -120,7 +120,7 @@ const facts = ['size_bytes', 'sha256', 'dry_run'] as const
  * What `.cowork/audit.jsonl` says of an entry (F6): who did what to which files of the workspace. Every agent
  * reads it, so it leaves out what concerns one of them alone (L10): sessions, grants, and files outside.
  */
-export const workspaceAudit =
+export const toWorkspaceAuditEntry =
   (workspace: string) =>
   (entry: Entry): readonly Shown[] => {
     const { actor, at, seq, type, domain, subject, outcome, data } = entry

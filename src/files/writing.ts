@@ -1,10 +1,10 @@
 import { CoworkError } from '#base/errors.ts'
 import type { Call } from '#base/tool.ts'
-import { fileFault } from './faults.ts'
-import { forNoAgent } from './grants/changes.ts'
+import { fileError } from './faults.ts'
+import { noAgentId } from './grants/changes.ts'
 import type { Grant } from './model.ts'
-import type { Placed } from './places.ts'
-import { belowFolder, isWithin, nameOf } from './rules/paths.ts'
+import type { ResolvedPath } from './places.ts'
+import { relativePath, isWithin, lastSegment } from './rules/paths.ts'
 import type { Edit, Place, Replaced, Stat } from './worker/protocol.ts'
 import type { FileParts } from './service.ts'
 
@@ -12,9 +12,9 @@ type Deps = Pick<FileParts, 'disk' | 'places' | 'history' | 'grants'> & {
   readonly maxFileBytes: number
 }
 
-export type Written = Omit<Replaced, 'real' | 'sha256'> & { readonly path: string }
+export type WriteResult = Omit<Replaced, 'real' | 'sha256'> & { readonly path: string }
 
-type Moved = Written & { readonly from: string }
+type Moved = WriteResult & { readonly from: string }
 
 export type Update = {
   readonly path: string
@@ -26,40 +26,40 @@ export type Update = {
 }
 
 /** What changes files. Each verb acts on disk; its rows are written with the entry that ends the call. */
-export function createWriting(deps: Deps) {
+export function createFileWriter(deps: Deps) {
   const { disk, places, history, grants, maxFileBytes } = deps
 
   /** Trust or a person was asked where the path as given is risky; a link to such a place is refused on the way. */
   const reviewed = (...given: string[]) => given.some(places.isRisky)
 
   function tell(call: Call, { stat, sha256 }: { stat: Stat; sha256?: string }): void {
-    call.tell({ data: { size_bytes: stat.size, ...(sha256 && { sha256 }) } })
+    call.addDetails({ data: { size_bytes: stat.size, ...(sha256 && { sha256 }) } })
   }
 
   /**
    * What is moved away would take along what below it is closed to the caller, or come out of what is denied to
    * another, who could read it then (GR6). Says where the walk may not come to over a link either.
    */
-  async function whole({ at, path, grant }: Placed): Promise<Place> {
+  async function whole({ at, path, grant }: ResolvedPath): Promise<Place> {
     if (!grant) return at
-    const others = grants.live().filter(({ id, agent }) => id !== grant.id && agent !== forNoAgent)
+    const others = grants.live().filter(({ id, agent }) => id !== grant.id && agent !== noAgentId)
     const denied = others
       .filter((one) => one.permission === 'deny' && one.path !== grant.path)
       .map((one) => one.path)
       .filter((one) => isWithin(one, grant.path))
     // What is not there any more is nobody's by itself, unless it narrows what the caller may do there.
     const isOpen = async (one: Grant) =>
-      at.closed?.includes(belowFolder(one.path, grant.path)) || (await grants.isInPlace(one))
+      at.closed?.includes(relativePath(one.path, grant.path)) || (await grants.isInPlace(one))
     const below = others.filter((one) => one.path !== path && isWithin(one.path, path))
     const isApart = (await Promise.all(below.map(isOpen))).includes(true)
     if (isApart || denied.some((one) => isWithin(path, one)))
-      throw fileFault(
+      throw fileError(
         'no_grant',
         path,
         'A person has decided about it, or about part of it, by itself.',
         'Move the rest of it, or ask a person.',
       )
-    const closed = denied.map((one) => belowFolder(one, grant.path))
+    const closed = denied.map((one) => relativePath(one, grant.path))
     return { ...at, closed: [...(at.closed ?? []), ...closed] }
   }
 
@@ -67,13 +67,13 @@ export function createWriting(deps: Deps) {
     async create(
       call: Call,
       given: { path: string; content: Buffer; overwrite: boolean; encoding: string },
-    ): Promise<Written> {
+    ): Promise<WriteResult> {
       const { content, overwrite, encoding } = given
       checkIsFile(given.path)
       const need = overwrite ? 'write' : 'create'
       const placed = await disk.place(call, { path: given.path, need, makes: true })
       if (content.length > maxFileBytes)
-        throw fileFault(
+        throw fileError(
           'too_large',
           placed.path,
           `A file may have ${maxFileBytes} bytes, and this one has ${content.length}.`,
@@ -92,7 +92,7 @@ export function createWriting(deps: Deps) {
       return writtenOf(placed, answer)
     },
 
-    async update(call: Call, update: Update): Promise<Written> {
+    async update(call: Call, update: Update): Promise<WriteResult> {
       const { content, edits, backup, dryRun, expected } = update
       if ((content === undefined) === (edits === undefined))
         throw new CoworkError('invalid_input', 'update_file takes either content or edits.', {
@@ -120,14 +120,14 @@ export function createWriting(deps: Deps) {
       const from = await disk.place(call, { path: source, need: 'write' })
       const to = await disk.place(call, { path: destination, need: 'create', makes: true }, false)
       if (from.at.root !== to.at.root)
-        throw fileFault(
+        throw fileError(
           'path_escape',
           to.path,
           'Files are moved within the workspace, or within one read-write grant.',
           'Copy it with copy_file.',
         )
       const asked = { from: await whole(from), to: to.at, reviewed: reviewed(source, destination) }
-      const answer = await disk.arrive(call, to, nameOf(source), () =>
+      const answer = await disk.arrive(call, to, lastSegment(source), () =>
         history.writing(() => disk.ask(call, 'move', [from, to], asked)),
       )
       tell(call, answer)
@@ -135,13 +135,13 @@ export function createWriting(deps: Deps) {
       return { path: places.pathIn(to, answer.to), from: places.pathIn(from, answer.from), stat }
     },
 
-    async copy(call: Call, source: string, destination: string): Promise<Written> {
+    async copy(call: Call, source: string, destination: string): Promise<WriteResult> {
       checkIsFile(destination)
       const from = await disk.place(call, { path: source, need: 'read' }, false)
       const to = await disk.place(call, { path: destination, need: 'create', makes: true })
       const isReviewed = reviewed(destination) || places.isSensitive(source)
       const asked = { from: from.at, to: to.at, reviewed: isReviewed }
-      const answer = await disk.arrive(call, to, nameOf(source), () =>
+      const answer = await disk.arrive(call, to, lastSegment(source), () =>
         disk.ask(call, 'copy', [from, to], asked),
       )
       tell(call, answer)
@@ -150,7 +150,7 @@ export function createWriting(deps: Deps) {
   }
 
   /** Named as it lies: over a link it would be known by two names. */
-  function writtenOf(placed: Placed, answer: Omit<Replaced, 'sha256'>): Written {
+  function writtenOf(placed: ResolvedPath, answer: Omit<Replaced, 'sha256'>): WriteResult {
     const { stat, real, before, backup, diff } = answer
     return {
       path: places.pathIn(placed, real),
@@ -164,7 +164,7 @@ export function createWriting(deps: Deps) {
 
 function checkIsFile(given: string): void {
   if (given.endsWith('/'))
-    throw fileFault(
+    throw fileError(
       'invalid_path',
       given,
       'A path that ends in "/" names a folder.',

@@ -2,10 +2,10 @@ import type { Approvals, Risk } from '#approvals'
 import type { Reader } from '#base/db/port.ts'
 import type { Client } from '#base/entry.ts'
 import type { Entry, Lookup } from '#ledger'
-import type { Pair } from './scores.ts'
+import type { TrustKey } from './scores.ts'
 
 /** Something that an agent did without asking, as the store and the ledger have it. */
-export type DoneAlone = Pair & {
+export type DoneAlone = TrustKey & {
   /** Of its proposal, or of its call. */
   readonly id: string
   readonly risk: Risk
@@ -76,7 +76,7 @@ export function createAlone(lookup: Lookup, approvals: () => Pick<Approvals, 'fi
   return {
     find,
     /** What it did lately in a domain, in one class of risk or in all, newest first. */
-    async lately(reader: Reader, { agent, domain }: Pair, risk?: Risk) {
+    async lately(reader: Reader, { agent, domain }: TrustKey, risk?: Risk) {
       const entries = await lookup.doneAlone(reader, { actor: agent, domain, risk })
       const found = entries.filter(isAlone).map(aloneIn)
       const same = found.filter(

@@ -1,13 +1,13 @@
 import * as z from 'zod'
 import { spotCheck } from '#approvals'
 import type { Decision, KindDeclaration } from '#approvals'
-import { overrideType, severity, text, words } from './tools/words.ts'
+import { overrideType, severity, boundedText, longText } from './tools/words.ts'
 
 /** Rejecting what trust is about is an override (B4); any kind may be rejected by one. */
 export const overrideAnswer = z.strictObject({
   type: overrideType,
   severity,
-  description: words.default(''),
+  description: longText.default(''),
 })
 
 const allowAnswer = z.strictObject({
@@ -27,7 +27,7 @@ const allowAnswer = z.strictObject({
 })
 export type Allowance = z.output<typeof allowAnswer>
 
-export const acknowledgePolicy = text(64)
+export const acknowledgePolicy = boundedText(64)
   .optional()
   .describe('`policy_conflict.version`, to approve what the active policy blocks')
 
@@ -56,7 +56,7 @@ export const permissionDeclaration = {
   kind: 'permission',
   fields: {
     policy_id: {
-      schema: text(128).optional().describe('The policy to work under'),
+      schema: boundedText(128).optional().describe('The policy to work under'),
       onlyFor: 'work in a new domain',
       oneByOne: 'choose a policy',
     },

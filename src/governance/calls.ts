@@ -1,28 +1,28 @@
 import { digestOf, oneLine, toFingerprint } from '#approvals'
 import type { Approval, Approvals, Binding, Mode, Opening, Passage } from '#approvals'
-import type { Attempt, RefuseVerdict } from '#base/call-check.ts'
-import { actorOf } from '#base/caller.ts'
+import type { CallAttempt, RefuseVerdict } from '#base/call-check.ts'
+import { toActor } from '#base/caller.ts'
 import type { Caller } from '#base/caller.ts'
 import type { Clock } from '#base/clock.ts'
 import type { Db, Tx } from '#base/db/port.ts'
 import type { EntryIds } from '#base/entry.ts'
 import { CoworkError } from '#base/errors.ts'
-import type { Call, Refused, Tool } from '#base/tool.ts'
+import type { Call, RefusedResult, Tool } from '#base/tool.ts'
 import { canonicalJson } from '#base/hash.ts'
-import { fieldsOf } from './rules/fields.ts'
-import { judge } from './rules/judge.ts'
-import type { Judgement, Rules } from './rules/judge.ts'
+import { extractFields } from './rules/fields.ts'
+import { decideMode } from './rules/judge.ts'
+import type { ModeDecision, Rules } from './rules/judge.ts'
 import type { Permissions } from './permissions.ts'
 import type { Effect, Policies } from './rules/policy.ts'
-import { blocked } from './proposals.ts'
+import { blockedByPolicy } from './proposals.ts'
 import type { Proposals } from './proposals.ts'
-import type { Scores } from './scores.ts'
+import type { TrustService } from './scores.ts'
 import type { GateProof } from './gate-proof.ts'
 import type { SpotChecks } from './spot-checks.ts'
 import type { GovernanceStore } from './store.ts'
-import { newTrust } from './rules/trust.ts'
+import { initialTrust } from './rules/trust.ts'
 import { schemaHash } from './schema-hash.ts'
-import type { Volume } from './volume.ts'
+import type { VolumeCap } from './volume.ts'
 
 /** Act, with what is to be done in the transactions around it; wait, and how to ask; or a rule forbids it. */
 export type CallVerdict =
@@ -49,10 +49,10 @@ type Deps = {
   readonly permissions: Permissions
   readonly policies: () => Policies
   readonly policyFor: Proposals['policyFor']
-  readonly scores: Pick<Scores, 'load' | 'stayActive'>
+  readonly scores: Pick<TrustService, 'load' | 'stayActive'>
   readonly gateProof: GateProof
   readonly spotChecks: SpotChecks
-  readonly volume: Volume
+  readonly volume: VolumeCap
   readonly rules: Rules
   readonly everyWrite: boolean
   /** Of a call where nothing is known of the agent yet (M6). */
@@ -68,20 +68,20 @@ export type DomainOf = ReturnType<typeof createDomainOf>
 const act: CallVerdict = { mode: 'act' }
 
 /** Decides intercepted calls: the same trust and policy as proposals, with the defaults of Y9. */
-export function createCallJudge(deps: Deps) {
+export function createCallAuthorizer(deps: Deps) {
   const { db, store, approvals, permissions, scores, gateProof, spotChecks, volume, rules } = deps
   const { domainOf, now } = deps
 
   /** Whether trust has a say in this call where no mapping names its domain (Y9). */
-  function isJudged({ tool, input }: Attempt): boolean {
+  function isJudged({ tool, input }: CallAttempt): boolean {
     if (tool.effect === 'read') return false
     if (deps.everyWrite || isHighRisk(tool, input)) return true
     return !deps.guardedToolsets.includes(tool.toolset)
   }
 
   function openingOf(
-    attempted: Attempt,
-    judgement: Judgement,
+    attempted: CallAttempt,
+    judgement: ModeDecision,
     digest: string,
     byTrust: boolean,
   ): Omit<Opening, 'policyVersion'> {
@@ -101,7 +101,7 @@ export function createCallJudge(deps: Deps) {
       content: {
         change: input,
         why: judgement.why,
-        more: {
+        extra: {
           schema: schemaHash(tool),
           effect: tool.effect,
           title: tool.title,
@@ -112,7 +112,7 @@ export function createCallJudge(deps: Deps) {
   }
 
   /** What a person, a rule or trust says to it; `act` where nobody has a say. */
-  async function verdictOn(attempted: Attempt): Promise<CallVerdict> {
+  async function verdictOn(attempted: CallAttempt): Promise<CallVerdict> {
     const { tool, input, caller } = attempted
     const isRead = tool.effect === 'read'
     if (!deps.policies().isMapped && !isJudged(attempted)) return act
@@ -121,9 +121,9 @@ export function createCallJudge(deps: Deps) {
     const byTrust =
       isJudged(attempted) || (!isRead && !!policy && policies.names(caller.id, domain, extra))
     if (!policy && !byTrust) return act
-    const evaluation = policies.evaluate(policy, fieldsOf(input), isRead)
+    const evaluation = policies.evaluate(policy, extractFields(input), isRead)
     // Before any permission: that answers a question, and here there is none.
-    if (evaluation.hardStop) return refusalOf(blocked(policy, evaluation))
+    if (evaluation.hardStop) return refusalOf(blockedByPolicy(policy, evaluation))
     const isAsked = asks(evaluation)
     if (!byTrust && !isAsked && !(evaluation.shadow && forbidsOrAsks(evaluation.shadow))) return act
     // In open mode anyone has any name, so what is known of that name says nothing of who calls (A3).
@@ -131,8 +131,8 @@ export function createCallJudge(deps: Deps) {
     const always = alwaysAsks(caller, deps.everyWrite && !isRead)
     const pair = { agent: caller.id, domain }
     const risk = isHighRisk(tool, input) ? 'high' : (policy?.risk ?? 'normal')
-    const trust = known ?? newTrust(rules.trust, now())
-    const judgement = judge(rules, {
+    const trust = known ?? initialTrust(rules.trust, now())
+    const judgement = decideMode(rules, {
       trust,
       proof: await gateProof(db, pair, risk, tool.name),
       policy,
@@ -166,7 +166,7 @@ export function createCallJudge(deps: Deps) {
         async enter(tx) {
           // What was approved for this very call goes first, or it would be left over for another one.
           const passage = await approvals.claim(tx, caller, digest)
-          if (!passage) await permissions.use(tx, allowed, actorOf(caller))
+          if (!passage) await permissions.use(tx, allowed, toActor(caller))
           return passage
         },
       }
@@ -207,13 +207,13 @@ export function createCallJudge(deps: Deps) {
           policyVersion: policies.version,
           needed: evaluation.approvers,
           fingerprint,
-          ...(shadow && { told: { shadow } }),
+          ...(shadow && { details: { shadow } }),
         })
       },
     }
   }
 
-  return async function decide(attempted: Attempt): Promise<CallVerdict> {
+  return async function decide(attempted: CallAttempt): Promise<CallVerdict> {
     const { tool, caller } = attempted
     // Declaring, logging and asking are how an agent obeys.
     if (caller.kind !== 'agent' || tool.toolset === 'cowork' || tool.asks) return act
@@ -234,7 +234,12 @@ export function createCallJudge(deps: Deps) {
   }
 }
 
-const refusalOf = ({ code, message, hint = '', details }: Refused | CoworkError): CallVerdict => ({
+const refusalOf = ({
+  code,
+  message,
+  hint = '',
+  details,
+}: RefusedResult | CoworkError): CallVerdict => ({
   mode: 'refuse',
   code,
   message,
@@ -242,10 +247,10 @@ const refusalOf = ({ code, message, hint = '', details }: Refused | CoworkError)
   details,
 })
 
-export const isHighRisk = (tool: Tool, input: Attempt['input']) =>
+export const isHighRisk = (tool: Tool, input: CallAttempt['input']) =>
   tool.effect === 'destructive' || Boolean(tool.isRisky?.(input))
 
-function becauseOf(tool: Tool, input: Attempt['input']) {
+function becauseOf(tool: Tool, input: CallAttempt['input']) {
   const reason = tool.isRisky?.(input)
   return typeof reason === 'string' && reason !== '' ? { because: reason } : {}
 }
@@ -262,15 +267,15 @@ const forbidsOrAsks = (effect: Effect) => effect.hardStop || asks(effect)
 /** Of cowork's own tools it is not for the arguments to say under whose rules they are. */
 export const createDomainOf =
   (guardedToolsets: readonly string[]) =>
-  ({ tool, touch }: Pick<Attempt, 'tool' | 'touch'>): string =>
+  ({ tool, touch }: Pick<CallAttempt, 'tool' | 'touch'>): string =>
     guardedToolsets.includes(tool.toolset) ? tool.toolset : touch.domain
 
 /** The arguments of a call, so that calls which differ only in how they write a path are one call (A1). */
-export const canonicalOf = ({ tool, input }: Pick<Attempt, 'tool' | 'input'>): unknown =>
+export const canonicalOf = ({ tool, input }: Pick<CallAttempt, 'tool' | 'input'>): unknown =>
   tool.canonicalInput?.(input) ?? input
 
 /** The state of what the call would change; undefined where that cannot be read (A15). */
-async function fingerprintOf({ tool, input, caller }: Attempt): Promise<string | undefined> {
+async function fingerprintOf({ tool, input, caller }: CallAttempt): Promise<string | undefined> {
   try {
     const states = await tool.fingerprint?.(input, caller)
     return states && toFingerprint(states)
@@ -281,7 +286,7 @@ async function fingerprintOf({ tool, input, caller }: Attempt): Promise<string |
 }
 
 /** Of the canonical arguments; what is no JSON text has none. */
-function digestOfCall({ tool, input, caller, touch: { target = '' } }: Attempt) {
+function digestOfCall({ tool, input, caller, touch: { target = '' } }: CallAttempt) {
   try {
     const content: unknown = JSON.parse(canonicalJson(canonicalOf({ tool, input })))
     if (target.includes('\0') || !target.isWellFormed()) return undefined

@@ -1,30 +1,39 @@
 import * as z from 'zod'
 import { overrideTypes } from '#base/override.ts'
 import { words } from '#base/words.ts'
-import { faultOfSchema } from '#base/config/json-schema.ts'
-import { amount, duration, name, path, pattern, share, text, whole } from '#base/config/kinds.ts'
+import { validateSchema } from '#base/config/json-schema.ts'
+import {
+  decimal,
+  duration,
+  trimmedName,
+  filePath,
+  regexPattern,
+  ratio,
+  nonEmptyString,
+  integer,
+} from '#base/config/kinds.ts'
 
 const mode = z.enum(['act', 'suggest', 'escalate'])
 
 const trust = z
   .strictObject({
-    default_level: share
+    default_level: ratio
       .default(0.3)
       .describe('Score of an agent in a domain it has not worked in, 0 to 1. Default 0.3.'),
-    auto_promote_after: whole(1)
+    auto_promote_after: integer(1)
       .default(20)
       .describe('Human approvals after which an agent may be promoted to `act`. Default 20.'),
-    auto_promote_threshold: share
+    auto_promote_threshold: ratio
       .optional()
       .describe('Share of approvals among decisions that a promotion needs, 0 to 1. Default 0.8.'),
-    auto_promote_accuracy: share
+    auto_promote_accuracy: ratio
       .optional()
       .describe('Another name of auto_promote_threshold, which wins when both are given.')
       .meta({ deprecated: true }),
-    auto_demote_after: whole(1)
+    auto_demote_after: integer(1)
       .default(3)
       .describe('Overrides in a row that demote an agent. Default 3.'),
-    decay_per_day: share
+    decay_per_day: ratio
       .default(0.01)
       .describe('Score lost per idle day, down to 0.1. Absolute, not a percentage. Default 0.01.'),
     evidence_gate: z
@@ -33,18 +42,18 @@ const trust = z
       .describe(
         'Acting alone also needs right actions that people saw. `strict`: a score set by hand does not replace them. `false`: the score alone decides. Default true.',
       ),
-    mistake_price: whole(1)
+    mistake_price: integer(1)
       .default(50)
       .describe('Right actions that a mistake costs an agent. Default 50.'),
-    unread_checks: whole(1)
+    unread_checks: integer(1)
       .default(6)
       .describe('Unanswered spot checks at which an agent stops acting alone. Default 6.'),
-    spot_check_rate: share
+    spot_check_rate: ratio
       .default(0.1)
       .describe(
         'Share of what an agent does alone that people check afterwards, 0 to 1: five times this until 5 checks in a row were clean, 0.4 times this after 45. With 0 no agent acts alone unless evidence_gate is false. Default 0.1.',
       ),
-    autonomous_threshold: share
+    autonomous_threshold: ratio
       .optional()
       .describe('Accepted from older files and not used: authority.thresholds decides.')
       .meta({ deprecated: true }),
@@ -63,25 +72,25 @@ const authority = z
       .describe(
         'Mode of a call that has no trust to judge by. Never loosens a rule. Default suggest.',
       ),
-    volume_cap: whole(0)
+    volume_cap: integer(0)
       .default(50)
       .describe(
         'Proposals per rolling hour for one agent in one domain; 0 means no cap. Default 50.',
       ),
-    agent_volume_cap: whole(0)
+    agent_volume_cap: integer(0)
       .default(200)
       .describe(
         'Proposals per rolling hour for one agent over all domains; 0 means no cap. Default 200.',
       ),
     tool_budgets: z
-      .record(name, whole(0))
+      .record(trimmedName, integer(0))
       .default({})
       .describe('Calls per rolling hour one agent may make of a tool, by tool name.'),
-    repeat_limit: whole(2)
+    repeat_limit: integer(2)
       .optional()
       .describe('Identical calls in a row after which an agent is stopped. Default: never.'),
     high_risk_fields: z
-      .array(name)
+      .array(trimmedName)
       .default(words('deal_stage owner commission utm_* billing_* password permissions'))
       .describe('Fields whose change a person always reviews; * matches any text.'),
     high_risk_mode: z
@@ -92,8 +101,8 @@ const authority = z
       ),
     thresholds: z
       .strictObject({
-        suggest: share.default(0.5).describe('Score from which an agent may suggest. Default 0.5.'),
-        act: share
+        suggest: ratio.default(0.5).describe('Score from which an agent may suggest. Default 0.5.'),
+        act: ratio
           .default(0.8)
           .describe('Score from which an agent may act by itself. Default 0.8.'),
       })
@@ -109,12 +118,12 @@ const authority = z
 
 const handoff = z
   .strictObject({
-    timeout_seconds: whole(1)
+    timeout_seconds: integer(1)
       .optional()
       .describe(
         'Seconds without an answer after which a handoff raises a reminder and a finding. Default 3600.',
       ),
-    handoff_timeout: whole(1)
+    handoff_timeout: integer(1)
       .optional()
       .describe('Another name of timeout_seconds, which wins when both are given.')
       .meta({ deprecated: true }),
@@ -144,7 +153,7 @@ const handoff = z
 
 const feedback = z
   .strictObject({
-    approval_trust_impact: share
+    approval_trust_impact: ratio
       .default(0.02)
       .describe('Score gained by one approval. Default 0.02.'),
     override_requires_reason: z
@@ -155,7 +164,7 @@ const feedback = z
       .array(z.enum(overrideTypes))
       .default([...overrideTypes])
       .describe('Kinds of override people can choose from. Default: all five.'),
-    override_trust_impact: amount(-1, 0)
+    override_trust_impact: decimal(-1, 0)
       .optional()
       .describe('Accepted from older files and not used: the loss follows from kind and severity.')
       .meta({ deprecated: true }),
@@ -176,7 +185,7 @@ const sentry = z
         'What a missing intent does: `strict` refuses the call, `warn` records it. Default strict.',
       ),
     sensitive_keys: z
-      .array(name)
+      .array(trimmedName)
       .default([])
       .describe(
         'Argument names blanked in the record besides the built-in ones; * matches any text.',
@@ -186,7 +195,7 @@ const sentry = z
       .default(true)
       .describe('Accepted from older files: the ledger is always chained.')
       .meta({ deprecated: true }),
-    db_path: path
+    db_path: filePath
       .optional()
       .describe('Accepted from older files and not used: traces are in the ledger.')
       .meta({ deprecated: true }),
@@ -195,14 +204,16 @@ const sentry = z
   .describe('Attribution asked of calls that go to other MCP servers.')
 
 const ruleBase = {
-  id: name.optional().describe('Name of the rule in violations. Default: its place in the policy.'),
-  field: name.describe('Field the rule is about; * matches any text.'),
+  id: trimmedName
+    .optional()
+    .describe('Name of the rule in violations. Default: its place in the policy.'),
+  field: trimmedName.describe('Field the rule is about; * matches any text.'),
   severity: z
     .enum(['warn', 'hard_stop'])
     .optional()
     .describe('`hard_stop` blocks, `warn` only counts. Default hard_stop, except for high_risk.'),
-  reason: text('a text').optional().describe('Why, shown with a violation.'),
-  approvers: whole(1, 16).default(1).describe('Different people who must approve. Default 1.'),
+  reason: nonEmptyString('a text').optional().describe('Why, shown with a violation.'),
+  approvers: integer(1, 16).default(1).describe('Different people who must approve. Default 1.'),
 }
 
 const ruleOf = <K extends string, S extends z.ZodRawShape>(constraint: K, shape: S) =>
@@ -235,13 +246,15 @@ const rule = z.discriminatedUnion('constraint', [
       .min(1)
       .describe('Values allowed.'),
   }),
-  ruleOf('regex', { pattern: pattern.describe('Regular expression (RE2) the value must match.') }),
+  ruleOf('regex', {
+    pattern: regexPattern.describe('Regular expression (RE2) the value must match.'),
+  }),
 ])
 
 const policies = z
   .array(
     z.strictObject({
-      id: name.describe('Name of the policy, used by mappings.'),
+      id: trimmedName.describe('Name of the policy, used by mappings.'),
       description: z.string().default('').describe('What it is for, shown with every decision.'),
       mode: z
         .enum(['enforce', 'shadow'])
@@ -251,7 +264,7 @@ const policies = z
         .enum(['low', 'normal'])
         .optional()
         .describe('Risk class of what no rule and no tool makes high. Default normal.'),
-      reasoning_schema: name
+      reasoning_schema: trimmedName
         .optional()
         .describe('Id of the reasoning schema its proposals must satisfy.'),
       rules: z.array(rule).default([]).describe('Constraints on fields.'),
@@ -263,11 +276,11 @@ const policies = z
 const mappings = z
   .array(
     z.strictObject({
-      agent_id: name.describe('Agent, or a glob. The most specific mapping wins.'),
-      domain: name.describe(
+      agent_id: trimmedName.describe('Agent, or a glob. The most specific mapping wins.'),
+      domain: trimmedName.describe(
         'Domain, or a glob; also files, work, jobs or the name of an upstream server.',
       ),
-      policy_id: name.describe('Policy that applies.'),
+      policy_id: trimmedName.describe('Policy that applies.'),
     }),
   )
   .default([])
@@ -278,19 +291,19 @@ const mappings = z
 const reasoningSchemas = z
   .array(
     z.strictObject({
-      id: name.describe('Name of the schema, used by policies.'),
-      type: name.optional().describe('The `type` a proposal’s reasoning must carry.'),
-      required: z.array(name).default([]).describe('Criteria that must be present.'),
+      id: trimmedName.describe('Name of the schema, used by policies.'),
+      type: trimmedName.optional().describe('The `type` a proposal’s reasoning must carry.'),
+      required: z.array(trimmedName).default([]).describe('Criteria that must be present.'),
       json_schema: z
         .record(z.string(), z.unknown())
         .superRefine((schema, context) => {
-          const fault = faultOfSchema(schema)
+          const fault = validateSchema(schema)
           if (fault !== undefined) context.addIssue(`cannot be used: ${fault}`)
         })
         .optional()
         .describe('JSON Schema that the values of the criteria, by name, must satisfy.'),
       max_age: duration.optional().describe('Oldest a criterion’s timestamp may be.'),
-      source_pattern: pattern
+      source_pattern: regexPattern
         .optional()
         .describe('Regular expression (RE2) every source must match.'),
       on_fail: z

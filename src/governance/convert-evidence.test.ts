@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
 import { configSchema } from '#base/config/index.ts'
 import { convertedStanding, convertedTrust } from './convert-evidence.ts'
-import { newTrust, trustRulesOf } from './rules/trust.ts'
+import { initialTrust, toTrustRules } from './rules/trust.ts'
 
-const rules = trustRulesOf(configSchema.parse({}))
+const rules = toTrustRules(configSchema.parse({}))
 const day = 86_400_000
 const none = { good: 0, bad: 0 }
 
@@ -31,7 +31,7 @@ test.each([
 })
 
 test('T11 SV8 evidence has faded by the time it is converted, and credit fades from then on', () => {
-  const trust = newTrust(rules, 0)
+  const trust = initialTrust(rules, 0)
   const evidence = { low: none, normal: { good: 40, bad: 0 }, high: { good: 24, bad: 0 } }
   const { standings, seenAt } = convertedTrust(trust, evidence, 17 * day)
   expect([standings.normal.credit, standings.high.credit]).toEqual([20, 12])
@@ -43,7 +43,7 @@ test.each([
   [0.79, 0, false],
   [0.9, 0.125, false],
 ])('RS2 SV8 a score of %d with faults of %d stays vouched for: %s', (score, bad, vouched) => {
-  const trust = { ...newTrust(rules, 0), score, vouched: true }
+  const trust = { ...initialTrust(rules, 0), score, vouched: true }
   const evidence = { low: none, normal: { good: 30, bad }, high: none }
   expect(convertedTrust(trust, evidence, 0).vouched).toBe(vouched)
 })

@@ -5,10 +5,10 @@ import type { Db } from '#base/db/port.ts'
 import { systemActor } from '#base/entry.ts'
 import { storedKind, storedTrust } from './recorded.ts'
 import { creditToAct, kindCreditToAct, newStanding } from './rules/standing.ts'
-import type { Standing } from './rules/standing.ts'
+import type { TrustStanding } from './rules/standing.ts'
 import { idleDays } from './rules/trust.ts'
 import type { Trust } from './rules/trust.ts'
-import type { Pair } from './scores.ts'
+import type { TrustKey } from './scores.ts'
 import type { GovernanceStore, KindRow } from './store.ts'
 
 type Deps = {
@@ -28,7 +28,7 @@ const atOnce = 200
  */
 export async function convertEvidence({ db, store, kindOf, now }: Deps): Promise<void> {
   /** Actions that are spelled differently may be of one kind. */
-  function kindsOf(pair: Pair, approved: Awaited<ReturnType<typeof store.approvedKinds>>) {
+  function kindsOf(pair: TrustKey, approved: Awaited<ReturnType<typeof store.approvedKinds>>) {
     const rows = new Map<string, KindRow>()
     for (const { risk, kind: action, count } of approved) {
       const kind = kindOf(action)
@@ -65,7 +65,7 @@ export function convertedTrust(
 ): Trust {
   const isFaultless = risks.every((risk) => evidence[risk].bad === 0)
   const days = idleDays(trust, at)
-  const of = (risk: Risk) => convertedStanding(fadedEvidence(evidence[risk], days))
+  const of = (risk: Risk) => convertedStanding(decayEvidence(evidence[risk], days))
   return {
     ...trust,
     vouched: trust.vouched && trust.score >= 0.8 && isFaultless,
@@ -74,7 +74,7 @@ export function convertedTrust(
   }
 }
 
-export function convertedStanding(evidence: OldEvidence): Standing {
+export function convertedStanding(evidence: OldEvidence): TrustStanding {
   const { good, bad } = evidence
   // A row that was edited by hand may hold anything; PostgreSQL stores NaN, too.
   if (![good, bad].every((amount) => Number.isFinite(amount) && amount >= 0)) return newStanding
@@ -101,16 +101,16 @@ const halfLifeDays = 17
 /** By then evidence is worth 2⁻¹⁰⁰ of itself; beyond, a factor would in the end be zero. */
 const longestIdleDays = 100 * halfLifeDays
 
-const scaled = ({ good, bad }: OldEvidence, factor: number): OldEvidence => ({
+const scaleEvidence = ({ good, bad }: OldEvidence, factor: number): OldEvidence => ({
   good: good * factor,
   bad: bad * factor,
 })
 
-export const fadedEvidence = (evidence: OldEvidence, idleDays: number): OldEvidence =>
-  scaled(evidence, 0.5 ** (Math.min(idleDays, longestIdleDays) / halfLifeDays))
+export const decayEvidence = (evidence: OldEvidence, idleDays: number): OldEvidence =>
+  scaleEvidence(evidence, 0.5 ** (Math.min(idleDays, longestIdleDays) / halfLifeDays))
 
 const capped = (evidence: OldEvidence): OldEvidence =>
-  scaled(evidence, Math.min(1, mostEvidence / (evidence.good + evidence.bad)))
+  scaleEvidence(evidence, Math.min(1, mostEvidence / (evidence.good + evidence.bad)))
 
 /** Whether the gate of earlier versions was open. */
 export const wasOpen = (evidence: OldEvidence): boolean => evidenceLevel(evidence) >= wantedLevel

@@ -1,10 +1,10 @@
-import type { Attempt, Verdict } from '#base/call-check.ts'
+import type { CallAttempt, Verdict } from '#base/call-check.ts'
 import { mixesScripts, toSkeleton } from '#base/confusables.ts'
 import type { Reader } from '#base/db/port.ts'
 import type { ErrorCode } from '#base/errors.ts'
-import { globMatches } from '#base/glob.ts'
-import { plainText } from '#base/plain.ts'
-import { remembering } from '#base/remember.ts'
+import { matchesGlob } from '#base/glob.ts'
+import { sanitizeText } from '#base/plain.ts'
+import { memoize } from '#base/remember.ts'
 import type { Policies } from './rules/policy.ts'
 import type { GovernanceStore } from './store.ts'
 
@@ -18,7 +18,7 @@ type Deps = {
   readonly now: () => number
 }
 
-export type Domains = ReturnType<typeof createDomains>
+export type Services = ReturnType<typeof createDomains>
 
 /** How far the clocks of two daemons may differ. */
 const clockSkewMs = 5 * 60_000
@@ -66,7 +66,7 @@ export function createDomains({ db, store, policies, guardedToolsets, now }: Dep
       if (domain.normalize('NFKC') !== domain || mixesScripts(domain)) return odd(domain)
       const shape = shapeOf(domain)
       const isLike = (pattern: string) =>
-        globMatches(patternShape(pattern), shape) && !globMatches(pattern, domain)
+        matchesGlob(patternShape(pattern), shape) && !matchesGlob(pattern, domain)
       const like = byShape.get(shape) ?? mapped.find(isLike)
       return like === undefined ? undefined : lookAlike(domain, like)
     },
@@ -79,7 +79,7 @@ const shapeOf = (domain: string): string =>
     .replaceAll(/([\s./:_-])\1+/g, '$1')
     .replaceAll(/^[\s./:_-]+|[\s./:_-]+$/g, '')
 
-const patternShape = remembering(shapeOf)
+const patternShape = memoize(shapeOf)
 
 const namedIn = (input: Readonly<Record<string, unknown>>): string | undefined => {
   const domain = input['domain'] ?? input['filter_domain']
@@ -87,8 +87,8 @@ const namedIn = (input: Readonly<Record<string, unknown>>): string | undefined =
 }
 
 export const checkDomain =
-  ({ problemWith }: Domains) =>
-  async ({ tool, input }: Pick<Attempt, 'tool' | 'input'>): Promise<Verdict> => {
+  ({ problemWith }: Services) =>
+  async ({ tool, input }: Pick<CallAttempt, 'tool' | 'input'>): Promise<Verdict> => {
     const domain = tool.toolset === 'cowork' ? namedIn(input) : undefined
     const problem = domain === undefined ? undefined : await problemWith(domain)
     return problem ? { mode: 'refuse', ...problem } : { mode: 'act' }
@@ -108,7 +108,7 @@ const lookAlike = (domain: string, like: string): Problem => ({
 
 /** Letters of other scripts by their numbers, or the two would look the same in the message, too. */
 const shown = (domain: string): string =>
-  plainText(domain, 200).replaceAll(
+  sanitizeText(domain, 200).replaceAll(
     /[^\x20-\x7e]/gu,
     (char) => `U+${(char.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`,
   )

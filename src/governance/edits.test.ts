@@ -159,7 +159,7 @@ describe('where two people must agree', () => {
     const anew = await write()
     expect(anew).toMatchObject({ fault: 'approval_required', status: 'pending' })
     expect(anew['approval_id']).not.toBe(id)
-    expect(await found(system, String(anew['approval_id']))).toMatchObject({ needed: 2 })
+    expect(await found(system, String(anew['approval_id']))).toMatchObject({ requiredApprovals: 2 })
     expect((await found(system, id))?.status).toBe('withdrawn')
     expect(runs).toEqual([])
   })

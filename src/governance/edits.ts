@@ -1,41 +1,41 @@
 import type { Approval, ApprovalKind, Risk, ApprovalBrief, Approvals, Decision } from '#approvals'
 import type { Reader } from '#base/db/port.ts'
 import { CoworkError } from '#base/errors.ts'
-import type { Tool, Touch } from '#base/tool.ts'
+import type { Tool, CallTarget } from '#base/tool.ts'
 import { canonicalOf, isHighRisk } from './calls.ts'
 import type { DomainOf } from './calls.ts'
 import type { Proposals } from './proposals.ts'
-import { fieldsOf } from './rules/fields.ts'
+import { extractFields } from './rules/fields.ts'
 import type { Field } from './rules/fields.ts'
 import type { Evaluation, Policy } from './rules/policy.ts'
 import { answersOf, callContent } from './answers.ts'
 import type { PolicyConflict } from './wire/inbox.ts'
 
 /** Arguments as the tool reads them, and what they are about; throws where it does not take them. */
-export type ReadCall = (
+export type ParseCall = (
   tool: string,
   args: unknown,
 ) => {
   readonly tool: Tool
   readonly input: Readonly<Record<string, unknown>>
-  readonly touch: Touch
+  readonly touch: CallTarget
   readonly change: unknown
   readonly target: string
 }
 
 type Edit = NonNullable<ApprovalKind['edited']>
-export type Edits = ReturnType<typeof createEdits>
+export type EditValidator = ReturnType<typeof createEditValidator>
 
 /** What a person writes in place of what was asked is judged as if the agent had asked for it (B3). */
-export function createEdits(
+export function createEditValidator(
   policyFor: Proposals['policyFor'],
   domainOf: DomainOf,
-  readCall: ReadCall | undefined,
+  readCall: ParseCall | undefined,
 ) {
   /** How risky it is; throws what the rules of now have against it (Y3, A4). */
   async function judged(
     reader: Reader,
-    { requester, needed }: Approval,
+    { requester, requiredApprovals: needed }: Approval,
     domain: string,
     edit: { readonly fields: Field[]; readonly isRead?: boolean; readonly isRisky?: boolean },
   ): Promise<{ risk: Risk; isCovered: boolean }> {
@@ -52,7 +52,7 @@ export function createEdits(
 
   const ofProposal: Edit = async (approval, change, reader) => {
     const { requester, domain, target, content } = approval
-    const fields = fieldsOf(change, content.field)
+    const fields = extractFields(change, content.field)
     const { risk, isCovered } = await judged(reader, approval, domain, { fields })
     if (!isCovered)
       throw new CoworkError(
@@ -71,7 +71,7 @@ export function createEdits(
     (async (...[approval, given, reader]: Parameters<Edit>) => {
       const { tool, input, touch, change, target } = readCall(approval.action, given)
       const { risk } = await judged(reader, approval, domainOf({ tool, touch }), {
-        fields: fieldsOf(input),
+        fields: extractFields(input),
         isRead: tool.effect === 'read',
         isRisky: isHighRisk(tool, input),
       })
@@ -130,9 +130,9 @@ export function createPolicyConflicts(
     }
     const approval = await load()
     if (!approval) return undefined
-    const isRead = kind === 'call' && callContent.parse(approval.content.more).effect === 'read'
+    const isRead = kind === 'call' && callContent.parse(approval.content.extra).effect === 'read'
     const { change, field } = actIn(approval)
-    const evaluation = policies.evaluate(policy, fieldsOf(change, field), isRead)
+    const evaluation = policies.evaluate(policy, extractFields(change, field), isRead)
     if (!evaluation.hardStop) return undefined
     const rule = evaluation.violations.find(({ severity }) => severity === 'hard_stop')
     return {

@@ -1,10 +1,10 @@
 import type { Approvals, Risk } from '#approvals'
 import type { Clock } from '#base/clock.ts'
 import type { Reader } from '#base/db/port.ts'
-import { remembering } from '#base/remember.ts'
-import { asSeen } from './rules/spelling.ts'
+import { memoize } from '#base/remember.ts'
+import { normalizeVisible } from './rules/spelling.ts'
 import type { Proof } from './rules/trust.ts'
-import type { Pair } from './scores.ts'
+import type { TrustKey } from './scores.ts'
 import type { SpotChecks } from './spot-checks.ts'
 import type { GovernanceStore } from './store.ts'
 
@@ -22,7 +22,7 @@ type Deps = {
 
 /** What the gate looks at besides trust: the credit of a kind of action, and its unread checks (T11, T13). */
 export function createGateProof({ store, spotChecks, kindOf, now }: Deps) {
-  return async (reader: Reader, pair: Pair, risk: Risk, action: string): Promise<Proof> => {
+  return async (reader: Reader, pair: TrustKey, risk: Risk, action: string): Promise<Proof> => {
     const unopened = await spotChecks.unopened(reader, pair, risk)
     const key = { ...pair, risk, kind: kindOf(action) }
     const { kind, unread } = await store.proof(reader, key, now())
@@ -39,9 +39,9 @@ const mostNames = 1000
  * with other letters that people read as the same (T13).
  */
 export const createKindNames = (show: Approvals['show']) =>
-  remembering(
+  memoize(
     (action) =>
-      asSeen(show(action) as string)
+      normalizeVisible(show(action) as string)
         .replaceAll(/\s+/g, ' ')
         .toLowerCase(),
     mostNames,

@@ -1,7 +1,7 @@
 import { askedBy, isSeenBy, spotCheck } from '#approvals'
 import type { Approval, ApprovalBrief, ApprovalKinds, Approvals, Status, Why } from '#approvals'
 import type { Caller } from '#base/caller.ts'
-import { rfc3339 } from '#base/clock.ts'
+import { formatRfc3339 } from '#base/clock.ts'
 import type { Clock } from '#base/clock.ts'
 import type { Db } from '#base/db/port.ts'
 import { isRecord } from '#base/json.ts'
@@ -14,21 +14,21 @@ import type { Looks } from './looks.ts'
 import type { PolicyConflicts } from './edits.ts'
 import { reasonNow } from './rules/judge.ts'
 import type { Rules } from './rules/judge.ts'
-import { modeOf } from './rules/mode.ts'
-import { pairOf } from './kinds.ts'
+import { resolveMode } from './rules/mode.ts'
+import { toTrustKey } from './kinds.ts'
 import { pointsFor } from './scores.ts'
 import type { GovernanceStore } from './store.ts'
 import type { Undo } from './alone.ts'
 import { evidenceLevelOf } from './rules/standing.ts'
 import { consequencesOf } from './rules/standing-words.ts'
 import {
-  approved,
+  applyApproval,
   closedGate,
   creditWeightOf,
-  current,
-  isFault,
-  newTrust,
-  overridden,
+  applyDecay,
+  isAgentFault,
+  initialTrust,
+  applyOverride,
   overrideTypes,
   severities,
 } from './rules/trust.ts'
@@ -78,9 +78,9 @@ export function createInbox(deps: Deps) {
   /** The trust that counts now: pending requests show one value, wherever they are shown. */
   async function trustNow({ requester, domain }: ApprovalBrief) {
     const at = now()
-    return current(
+    return applyDecay(
       rules.trust,
-      (await store.trust(db, requester, domain)) ?? newTrust(rules.trust, at),
+      (await store.trust(db, requester, domain)) ?? initialTrust(rules.trust, at),
       at,
     )
   }
@@ -97,7 +97,7 @@ export function createInbox(deps: Deps) {
 
   async function itemOf(approval: ApprovalBrief) {
     const { held } = approval
-    const given = approval.needed > 1 ? await approvals.votes(approval.id) : []
+    const given = approval.requiredApprovals > 1 ? await approvals.votes(approval.id) : []
     const { id, kind, status } = approval
     return {
       id,
@@ -106,19 +106,19 @@ export function createInbox(deps: Deps) {
       ...questionOf(approval),
       trust_level: await levelNow(approval),
       confidence: approval.confidence,
-      created_at: rfc3339(approval.createdAt),
-      expires_at: approval.expiresAt === null ? null : rfc3339(approval.expiresAt),
-      approvers: { needed: approval.needed, given },
+      created_at: formatRfc3339(approval.createdAt),
+      expires_at: approval.expiresAt === null ? null : formatRfc3339(approval.expiresAt),
+      approvers: { needed: approval.requiredApprovals, given },
       group: approval.group,
       ...(held && {
         held: {
           decision: held.decision.verdict,
           by: held.decision.by.id,
-          until: rfc3339(held.until),
+          until: formatRfc3339(held.until),
         },
       }),
       ...(await conflictOf(approval)),
-      ...(approval.decidedAt !== null && { decided_at: rfc3339(approval.decidedAt) }),
+      ...(approval.decidedAt !== null && { decided_at: formatRfc3339(approval.decidedAt) }),
       ...(approval.decidedBy !== null && { decided_by: approval.decidedBy }),
       ...(approval.channel !== null && { channel: approval.channel }),
       ...(approval.reason !== null && { reason: approval.reason }),
@@ -134,7 +134,7 @@ export function createInbox(deps: Deps) {
 
   /** Of a check: what was done, what the ledger has of it, and what each answer leads to (T14). */
   async function checkOf(approval: Approval, trust: Trust, at: number) {
-    const { call, proposal } = checkContent.parse(approval.content.more)
+    const { call, proposal } = checkContent.parse(approval.content.extra)
     const entries =
       proposal !== undefined
         ? await lookup.proposal(db, proposal)
@@ -144,20 +144,20 @@ export function createInbox(deps: Deps) {
     const done = entries.find(({ type }) => type === 'call.done')
     const undo = done && (await deps.undo?.find(db, done))
     const { look_back } = await lookBackOf(approval)
-    const standing = current(rules.trust, trust, at).standings[approval.risk]
+    const standing = applyDecay(rules.trust, trust, at).standings[approval.risk]
     const isLookBack = look_back !== undefined
     return {
       ...(call !== undefined && { call }),
       ...(proposal !== undefined && { proposal }),
       record: entries.map((entry) => ({
         seq: entry.seq,
-        at: rfc3339(entry.at),
+        at: formatRfc3339(entry.at),
         type: entry.type,
         ...(entry.outcome !== undefined && { outcome: entry.outcome }),
       })),
       ...(undo && { undo }),
       consequences: consequencesOf(rules.trust.standing, standing, { isLookBack, weight: 1 }),
-      faults: overrideTypes.filter(isFault).flatMap((type) =>
+      faults: overrideTypes.filter(isAgentFault).flatMap((type) =>
         severities.map((severity) => {
           const weight = creditWeightOf({ type, severity })
           const { wrong } = consequencesOf(rules.trust.standing, standing, { isLookBack, weight })
@@ -188,8 +188,8 @@ export function createInbox(deps: Deps) {
           id: approval.id,
           kind: approval.kind,
           ...questionOf(approval),
-          created_at: rfc3339(approval.createdAt),
-          expires_at: approval.expiresAt === null ? null : rfc3339(approval.expiresAt),
+          created_at: formatRfc3339(approval.createdAt),
+          expires_at: approval.expiresAt === null ? null : formatRfc3339(approval.expiresAt),
         })),
       }
     },
@@ -218,7 +218,7 @@ export function createInbox(deps: Deps) {
       const approval = await approvals.get(id)
       if (!approval || !isSeenBy(caller, approval)) return undefined
       if (caller.kind === 'human') looks.note(caller.id, id)
-      const pair = pairOf(approval)
+      const pair = toTrustKey(approval)
       const at = now()
       const [trust, points, past] = await Promise.all([
         store.trust(db, pair.agent, pair.domain),
@@ -240,21 +240,21 @@ export function createInbox(deps: Deps) {
           collaborative: true,
         }),
         ...(approval.kind === spotCheck && {
-          check: await checkOf(approval, trust ?? newTrust(rules.trust, at), at),
+          check: await checkOf(approval, trust ?? initialTrust(rules.trust, at), at),
         }),
         ...(approval.kind === 'handoff' && { handoff: await handoffs.detail(approval) }),
         // What is on the disk is for people alone: the agent that asks must not learn it by asking.
-        ...(approval.kind === 'grant' && caller.kind !== 'agent' && { grant: content.more }),
+        ...(approval.kind === 'grant' && caller.kind !== 'agent' && { grant: content.extra }),
         reasoning: content.reasoning ?? null,
         field: content.field ?? null,
         digest: approval.digest,
         session: approval.session,
         client: content.client ?? null,
-        effect: effectOf(approval, trust ?? newTrust(rules.trust, at), at),
+        effect: effectOf(approval, trust ?? initialTrust(rules.trust, at), at),
         history: await Promise.all(
           before.map(async (one) => ({
             id: one.id,
-            at: rfc3339(one.decidedAt ?? one.createdAt),
+            at: formatRfc3339(one.decidedAt ?? one.createdAt),
             status: one.status,
             decided_by: one.decidedBy,
             summary: one.summary,
@@ -263,7 +263,7 @@ export function createInbox(deps: Deps) {
           })),
         ),
         trust_points: pointsFor(caller, points).map((point) => ({
-          at: rfc3339(point.at),
+          at: formatRfc3339(point.at),
           score: point.score,
           cause: point.cause,
         })),
@@ -277,9 +277,9 @@ export function createInbox(deps: Deps) {
     if (approval.status !== 'pending' || approval.trustLevel === null)
       return { ...why, trust_level: approval.trustLevel }
     const trust = await trustNow(approval)
-    const proof = await gateProof(db, pairOf(approval), approval.risk, approval.action)
+    const proof = await gateProof(db, toTrustKey(approval), approval.risk, approval.action)
     const closed = closedGate(rules.trust, trust, approval.risk, proof)
-    const { gated } = modeOf(rules.mode, {
+    const { gated } = resolveMode(rules.mode, {
       score: trust.score,
       gateOpen: closed === undefined,
       highRisk: why.high_risk_fields.length > 0,
@@ -293,15 +293,15 @@ export function createInbox(deps: Deps) {
   function effectOf(approval: Approval, trust: Trust, at: number) {
     const moves = kinds.find(approval.kind)?.movesTrust
     if (!moves) return { approve: null, overrides: [] }
-    const from = current(rules.trust, trust, at).score
-    const to = approved(rules.trust, trust, approval.risk, at).to
+    const from = applyDecay(rules.trust, trust, at).score
+    const to = applyApproval(rules.trust, trust, approval.risk, at).to
     return {
       approve: moves === 'override' ? null : { from, to },
       overrides: overrideTypes.flatMap((type) =>
         severities.map((severity) => ({
           type,
           severity,
-          to: overridden(rules.trust, trust, approval.risk, { type, severity }, at).to,
+          to: applyOverride(rules.trust, trust, approval.risk, { type, severity }, at).to,
         })),
       ),
     }

@@ -11,26 +11,26 @@ import {
   spotCheckDeclaration,
 } from './answers.ts'
 import type { Allowance } from './answers.ts'
-import type { Edits, PolicyConflicts } from './edits.ts'
+import type { EditValidator, PolicyConflicts } from './edits.ts'
 import type { Looks } from './looks.ts'
-import { checkAllowance } from './permissions.ts'
+import { validateAllowance } from './permissions.ts'
 import type { Permissions } from './permissions.ts'
 import { storedMapping } from './recorded.ts'
 import type { Policies } from './rules/policy.ts'
 import type { Worth } from './rules/trust.ts'
-import type { Override, Pair, Scores } from './scores.ts'
+import type { Override, TrustKey, TrustService } from './scores.ts'
 import type { SpotChecks } from './spot-checks.ts'
 import type { CheckRow, GovernanceStore } from './store.ts'
 import type { IsUndone } from './alone.ts'
 
 type Deps = {
-  readonly scores: Scores
+  readonly scores: TrustService
   readonly permissions: Permissions
   readonly policies: () => Policies
   readonly store: GovernanceStore
   readonly agents: Pick<Identity, 'hasGone'>
   readonly ttl: { readonly proposalMs: number; readonly callMs: number }
-  readonly edits: Edits
+  readonly edits: EditValidator
   readonly actOf: Approvals['actOf']
   readonly show: Approvals['show']
   readonly conflicts: PolicyConflicts
@@ -59,7 +59,13 @@ export function governanceKinds(deps: Deps, others: readonly ApprovalKind[]): Ap
     // Whoever has the name later gains nothing by it.
     const isGone = await agents.hasGone(tx, requester, createdAt)
     const worth = isGone ? 'score' : worthOf(approval, decision)
-    return scores.approve(tx, pairOf(approval), { risk, kind: kindOf(action) }, decision.by, worth)
+    return scores.approve(
+      tx,
+      toTrustKey(approval),
+      { risk, kind: kindOf(action) },
+      decision.by,
+      worth,
+    )
   }
 
   /** What a person changed first, skipped, or approved among many without opening it, was not seen right (T11). */
@@ -79,7 +85,7 @@ export function governanceKinds(deps: Deps, others: readonly ApprovalKind[]): Ap
     if (!isSeen || (await agents.hasGone(tx, requester, createdAt))) return { counted: false }
     if (check && (await isUndone(tx, check.act))) return { counted: false }
     const seen = { risk, kind: kindOf(action) }
-    return scores.clean(tx, pairOf(approval), seen, isOfLookBack(check))
+    return scores.clean(tx, toTrustKey(approval), seen, isOfLookBack(check))
   }
 
   /** Nothing would run any more, and nobody else is to have what it leads to. */
@@ -102,7 +108,7 @@ export function governanceKinds(deps: Deps, others: readonly ApprovalKind[]): Ap
       async check(approval, decision, reader) {
         await checkHere(approval, decision, reader)
         const { allow } = answersOf(decision)
-        if (allow) checkAllowance(allow, actOf(approval).change, show, now())
+        if (allow) validateAllowance(allow, actOf(approval).change, show, now())
         if (decision.verdict === 'approve' && allow) checkQuorum(approval, allow)
         if (allow && decision.change !== undefined)
           throw new CoworkError('invalid_input', 'An edited call is allowed once only.', {
@@ -147,7 +153,7 @@ export function governanceKinds(deps: Deps, others: readonly ApprovalKind[]): Ap
     {
       ...proposalDeclaration,
       ttlMs: ttl.proposalMs,
-      opened: 'proposal.created',
+      openedEntryType: 'proposal.created',
       keepsArguments: 'until decided',
       check(approval, decision, reader) {
         needsOverride(approval, decision)
@@ -156,7 +162,7 @@ export function governanceKinds(deps: Deps, others: readonly ApprovalKind[]): Ap
       edited: edits.ofProposal,
       onDecided: judged,
     },
-    ...others.map((kind) => withOverride(kind, deps)),
+    ...others.map((kind) => withOptionalOverride(kind, deps)),
     {
       ...spotCheckDeclaration,
       check: needsOverride,
@@ -175,13 +181,13 @@ export function governanceKinds(deps: Deps, others: readonly ApprovalKind[]): Ap
           ...(isOfLookBack(check) && { from_look_back: true }),
         }
       },
-      onDropped: async (tx, { id }) => void (await store.readCheck(tx, id, now())),
+      onClosedUndecided: async (tx, { id }) => void (await store.readCheck(tx, id, now())),
     },
   ]
 }
 
 /** Who approves last has heard of no more than the others: each of them agreed to one call (A4). */
-function checkQuorum({ needed }: Approval, allow: Allowance): void {
+function checkQuorum({ requiredApprovals: needed }: Approval, allow: Allowance): void {
   if (needed === 1 || allow.for === 'once') return
   throw new CoworkError(
     'quorum_allow',
@@ -191,7 +197,7 @@ function checkQuorum({ needed }: Approval, allow: Allowance): void {
 }
 
 /** Refusing what another domain asks costs no trust, unless the person says that it should (B4). */
-const withOverride = (kind: ApprovalKind, deps: Overriding): ApprovalKind => ({
+const withOptionalOverride = (kind: ApprovalKind, deps: Overriding): ApprovalKind => ({
   ...kind,
   async onDecided(tx, approval, decision, call) {
     const told = await kind.onDecided(tx, approval, decision, call)
@@ -215,7 +221,7 @@ const overriding =
     check?: CheckRow,
   ) => {
     const { action, id: approvalId, risk } = approval
-    const pair = pairOf(approval)
+    const pair = toTrustKey(approval)
     const about = { action, approval: check?.act ?? approvalId, by, isAlone }
     const judged = { risk, kind: kindOf(action) }
     const { id, streak, told, needsLookBack } = await scores.override(
@@ -246,4 +252,7 @@ function needsOverride({ kind }: Approval, decision: Decision): void {
   })
 }
 
-export const pairOf = ({ requester, domain }: Approval): Pair => ({ agent: requester, domain })
+export const toTrustKey = ({ requester, domain }: Approval): TrustKey => ({
+  agent: requester,
+  domain,
+})

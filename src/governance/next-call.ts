@@ -1,8 +1,8 @@
 import type { Approval } from '#approvals'
-import { plainJson } from '#base/plain.ts'
+import { toSafeJson } from '#base/plain.ts'
 
 const callText = (tool: string, args: Readonly<Record<string, unknown>>): string =>
-  `${tool} ${plainJson(args) ?? '{}'}`
+  `${tool} ${toSafeJson(args) ?? '{}'}`
 
 /** The call that waits for a decision, by the name under which the agent knows its request. */
 export const checkCall = ({ id, kind }: Pick<Approval, 'id' | 'kind'>): string =>
@@ -23,4 +23,4 @@ export const logCall = ({ id, domain, action, target, approved }: Approval): str
 
 /** Describes a person's edit of the arguments (B3). */
 export const editSentence = (by: string, change: unknown, tense: 'runs' | 'ran' = 'ran'): string =>
-  `${by} changed the arguments first. It ${tense} with ${plainJson(change)}`
+  `${by} changed the arguments first. It ${tense} with ${toSafeJson(change)}`

@@ -1,4 +1,4 @@
-import type { Attempt, RefuseVerdict } from '#base/call-check.ts'
+import type { CallAttempt, RefuseVerdict } from '#base/call-check.ts'
 import type { Approvals, Passage } from '#approvals'
 import type { Clock } from '#base/clock.ts'
 import type { Config } from '#base/config/index.ts'
@@ -12,7 +12,7 @@ const openFor = 10 * 60 * 1000
 /** Of callers that nobody heard of for an hour nothing need be known; in open mode they name themselves. */
 const mostKept = 10_000
 
-type Judge = (attempted: Attempt) => Promise<CallVerdict>
+type Judge = (attempted: CallAttempt) => Promise<CallVerdict>
 type Settings = Pick<Config['authority'], 'tool_budgets' | 'repeat_limit'>
 type Passing = Pick<Approvals, 'resume' | 'ended'>
 /** A call that ran, with the approval that it used up. */
@@ -22,13 +22,13 @@ type Spent = { readonly at: number; readonly approval?: string | undefined }
  * How fast and how often an agent may call (V3): so many calls of a tool in an hour, and not the same one over
  * and over. Kept in memory, since it is asked of every call: each daemon counts its own, from its start.
  */
-export function createPace({ tool_budgets, repeat_limit }: Settings, now: Clock) {
+export function createCallLimiter({ tool_budgets, repeat_limit }: Settings, now: Clock) {
   const budgets = new Map(Object.entries(tool_budgets))
   const spent = new Map<string, Spent[]>()
   const lastOf = new Map<string, Run>()
 
   /** Refuses what was called too often in a row, whether or not it was let through (V3). */
-  function repeated({ tool, input, caller }: Attempt): RefuseVerdict | undefined {
+  function repeated({ tool, input, caller }: CallAttempt): RefuseVerdict | undefined {
     if (repeat_limit === undefined) return undefined
     // Asking whether a person has decided is asking the same again: not counted, though it is another call.
     if (tool.toolset === 'cowork' && tool.effect === 'read') {

@@ -1,8 +1,8 @@
 import { risks } from '#approvals'
 import type { Approval, Approvals, Deciding, Decision, Risk } from '#approvals'
-import { actorOf, isOwn } from '#base/caller.ts'
+import { toActor, isOwnRecord } from '#base/caller.ts'
 import type { Caller } from '#base/caller.ts'
-import { rfc3339 } from '#base/clock.ts'
+import { formatRfc3339 } from '#base/clock.ts'
 import type { Clock } from '#base/clock.ts'
 import type { Db, Reader, Tx } from '#base/db/port.ts'
 import { systemActor } from '#base/entry.ts'
@@ -14,13 +14,13 @@ import type { Call } from '#base/tool.ts'
 import type { Identity } from '#identity'
 import type { Allowance } from './answers.ts'
 import { droppedMapping, storedPermission } from './recorded.ts'
-import { fits, holdsValues, patternFor, patternText } from './rules/pattern.ts'
-import { readPattern, shownPattern } from './rules/pattern.ts'
+import { matchesPattern, holdsValues, buildPattern, patternText } from './rules/pattern.ts'
+import { parsePattern, describePattern } from './rules/pattern.ts'
 import type { Arguments, Fingerprint } from './rules/pattern.ts'
 import type { GovernanceStore, PermissionRow } from './store.ts'
 
 /** What is let go with a permission, as who gives it is told. */
-export type Cleared = readonly { readonly id: string; readonly summary: string }[]
+export type ReleasedCalls = readonly { readonly id: string; readonly summary: string }[]
 
 export type Permissions = ReturnType<typeof createPermissions>
 
@@ -52,7 +52,7 @@ export function createPermissions(
   /** Never what is riskier than what the person looked at. */
   const covers = (row: PermissionRow, args: Arguments, risk: Risk): boolean =>
     risks.indexOf(risk) <= risks.indexOf(row.risk ?? 'low') &&
-    fits(readPattern(row.arguments, fingerprint), args, fingerprint)
+    matchesPattern(parsePattern(row.arguments, fingerprint), args, fingerprint)
 
   return {
     async covering(
@@ -63,7 +63,7 @@ export function createPermissions(
       const rows = await store.livePermissions(reader, caller.id, tool)
       return rows.find(
         (row) =>
-          isOwn(caller, row.agent, row.at) &&
+          isOwnRecord(caller, row.agent, row.at) &&
           isLive(row, caller.session, now()) &&
           covers(row, args, risk),
       )
@@ -84,8 +84,8 @@ export function createPermissions(
       allow: Allowance,
       decision: Decision,
       call: Deciding,
-    ): Promise<{ permission: string; also?: Cleared }> {
-      const pattern = patternText(patternFor(argumentsOf(approval), allow, fingerprint))
+    ): Promise<{ permission: string; also?: ReleasedCalls }> {
+      const pattern = patternText(buildPattern(argumentsOf(approval), allow, fingerprint))
       const row = rowOf(approval, allow, pattern, decision.by.id, now())
       await store.permit(tx, row)
       tx.append({
@@ -110,7 +110,7 @@ export function createPermissions(
       const waiting = await approvals().pendingLike(tx, { kind: 'call', requester, domain })
       for (const other of waiting) {
         const isEqual = other.action === action && covers(row, argumentsOf(other), other.risk)
-        if (!isEqual || other.needed > 1 || !sameSession(row, other.session)) continue
+        if (!isEqual || other.requiredApprovals > 1 || !sameSession(row, other.session)) continue
         if (await agents.hasGone(tx, requester, other.createdAt)) continue
         // A use each: what clears the queue must not outlast the permission.
         if (!(await count(tx, row.id, decision.by))) break
@@ -124,7 +124,7 @@ export function createPermissions(
       const rows = await store.permissions(reader)
       return rows
         .filter((row) => isLive(row, row.session, now()))
-        .map((row) => shown(row, shownPattern(readPattern(row.arguments, fingerprint))))
+        .map((row) => shown(row, describePattern(parsePattern(row.arguments, fingerprint))))
     },
 
     /** Earlier versions stored the values of arguments; from now on only fingerprints (A14). */
@@ -132,7 +132,7 @@ export function createPermissions(
       await db.transact(async (tx) => {
         const old = (await store.allPermissions(tx)).filter((row) => holdsValues(row.arguments))
         for (const row of old) {
-          const after = { ...row, arguments: patternText(readPattern(row.arguments, fingerprint)) }
+          const after = { ...row, arguments: patternText(parsePattern(row.arguments, fingerprint)) }
           await store.repattern(tx, row.id, after.arguments)
           const stored = storedPermission(after, row)
           const data = { permission: row.id, agent_id: row.agent, ...stored }
@@ -149,7 +149,7 @@ export function createPermissions(
         })
       tx.append({
         type: 'permission.revoked',
-        actor: actorOf(call.caller),
+        actor: toActor(call.caller),
         ids: { call: call.id },
         data: { permission: id, ...storedPermission(row) },
       })
@@ -160,7 +160,7 @@ export function createPermissions(
       const ended = (data: Readonly<Record<string, unknown>>) =>
         tx.append({
           type: 'permission.revoked',
-          actor: actorOf(caller),
+          actor: toActor(caller),
           ids: { call: id },
           data: { ...data, agent_id: agent, reason: 'agent_revoked' },
         })
@@ -176,7 +176,7 @@ export function createPermissions(
 }
 
 /** Refuses what cannot be granted, before anything is written. */
-export function checkAllowance(
+export function validateAllowance(
   allow: Allowance,
   change: unknown,
   show: Approvals['show'],
@@ -197,7 +197,7 @@ export function checkAllowance(
       })
   const args = toArguments(change)
   const asIs: Fingerprint = (_, value) => canonicalJson(value)
-  if (allow.for !== 'once' && !fits(patternFor(args, allow, asIs), args, asIs))
+  if (allow.for !== 'once' && !matchesPattern(buildPattern(args, allow, asIs), args, asIs))
     throw new CoworkError('invalid_input', 'The permission would not cover the call it is for.', {
       hint: 'Give globs that fit its arguments, by their names; none for exactly this call.',
     })
@@ -239,7 +239,7 @@ const isLive = (row: PermissionRow, session: string | null, at: number): boolean
   (row.expires_at === null || row.expires_at > at) &&
   sameSession(row, session)
 
-function shown(row: PermissionRow, pattern: ReturnType<typeof shownPattern>) {
+function shown(row: PermissionRow, pattern: ReturnType<typeof describePattern>) {
   return {
     id: row.id,
     agent_id: row.agent,
@@ -248,9 +248,9 @@ function shown(row: PermissionRow, pattern: ReturnType<typeof shownPattern>) {
     for: row.lasts,
     uses_left: row.uses_left,
     session: row.session,
-    expires_at: row.expires_at === null ? null : rfc3339(row.expires_at),
+    expires_at: row.expires_at === null ? null : formatRfc3339(row.expires_at),
     granted_by: row.by,
-    granted_at: rfc3339(row.at),
-    last_used_at: row.last_used_at === null ? null : rfc3339(row.last_used_at),
+    granted_at: formatRfc3339(row.at),
+    last_used_at: row.last_used_at === null ? null : formatRfc3339(row.last_used_at),
   }
 }

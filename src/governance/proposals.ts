@@ -1,6 +1,6 @@
 import { askedBy, digestOf, oneLine } from '#approvals'
 import type { Approval, Approvals } from '#approvals'
-import { isOwn } from '#base/caller.ts'
+import { isOwnRecord } from '#base/caller.ts'
 import type { Caller } from '#base/caller.ts'
 import type { Clock } from '#base/clock.ts'
 import type { Reader, Tx } from '#base/db/port.ts'
@@ -8,24 +8,24 @@ import { CoworkError } from '#base/errors.ts'
 import { canonicalJson, sha256Hex } from '#base/hash.ts'
 import { newId } from '#base/ids.ts'
 import { isRecord } from '#base/json.ts'
-import { Refused } from '#base/tool.ts'
+import { RefusedResult } from '#base/tool.ts'
 import type { Call } from '#base/tool.ts'
-import { fieldsOf } from './rules/fields.ts'
+import { extractFields } from './rules/fields.ts'
 import type { Handoffs } from './handoffs/handoffs.ts'
-import { judge, plainWhy } from './rules/judge.ts'
+import { decideMode, plainWhy } from './rules/judge.ts'
 import type { Rules } from './rules/judge.ts'
 import type { Evaluation, Mapping, Policies, Policy } from './rules/policy.ts'
 import type { Assessment, Reasonings } from './policies/reasoning.ts'
 import type { Reasoning } from './tools/propose.ts'
-import type { Pair, Scores } from './scores.ts'
+import type { TrustKey, TrustService } from './scores.ts'
 import { evidenceNote } from './gate-proof.ts'
 import type { GateProof } from './gate-proof.ts'
 import type { SpotChecks } from './spot-checks.ts'
 import type { GovernanceStore } from './store.ts'
-import { closedGate, countedFor, current, newTrust } from './rules/trust.ts'
-import type { Volume } from './volume.ts'
+import { closedGate, trustForCaller, applyDecay, initialTrust } from './rules/trust.ts'
+import type { VolumeCap } from './volume.ts'
 import { checkCall, logCall } from './next-call.ts'
-import { hasMost, mostWaiting, whenMost } from './volume.ts'
+import { isPendingLimitReached, maxPendingRequests, pendingLimitHint } from './volume.ts'
 
 export type Proposal = {
   readonly domain: string
@@ -43,16 +43,16 @@ export type Proposal = {
 }
 
 /** What seed 001 answers to a proposal (P2). */
-export type Reply = ReturnType<typeof replyOf>
+export type ProposalReply = ReturnType<typeof replyOf>
 
 type Deps = {
   readonly store: GovernanceStore
   readonly approvals: Approvals
   readonly policies: () => Policies
-  readonly scores: Scores
+  readonly scores: TrustService
   readonly spotChecks: SpotChecks
   readonly gateProof: GateProof
-  readonly volume: Volume
+  readonly volume: VolumeCap
   readonly handoffs: Pick<Handoffs, 'followed'>
   readonly reasonings: Reasonings
   readonly rules: Rules
@@ -83,10 +83,14 @@ export function createProposals(deps: Deps) {
   /** Without those into which whoever had that name before was let. */
   const approvedMappings = async (reader: Reader, named?: Named): Promise<Mapping[]> =>
     (await store.mappings(reader))
-      .filter(({ agent, at }) => agent !== named?.id || isOwn(named, agent, at))
+      .filter(({ agent, at }) => agent !== named?.id || isOwnRecord(named, agent, at))
       .map(({ agent, domain, policy }) => ({ agent_id: agent, domain, policy_id: policy }))
 
-  async function propose(tx: Tx, proposal: Proposal, call: Call): Promise<Reply | Refused> {
+  async function propose(
+    tx: Tx,
+    proposal: Proposal,
+    call: Call,
+  ): Promise<ProposalReply | RefusedResult> {
     const { domain, action, target, change, confidence, reasoning, field, key } = proposal
     const agent = call.caller.id
     const pair = { agent, domain }
@@ -98,9 +102,10 @@ export function createProposals(deps: Deps) {
     const { policies, policy, isMapped } = await policyFor(tx, call.caller, domain)
     if (!isMapped && policies.isMapped)
       return unmapped(tx, proposal, call, policies.version, await standingOf(tx, pair, action))
-    const fields = fieldsOf(change, field)
+    const fields = extractFields(change, field)
     const evaluation = policies.evaluate(policy, fields)
-    if (evaluation.hardStop) return blocked(policy, evaluation, await standingOf(tx, pair, action))
+    if (evaluation.hardStop)
+      return blockedByPolicy(policy, evaluation, await standingOf(tx, pair, action))
     const given = proposal.criteria
     const reasoned = reasonings.isAsked(policy, given)
       ? await reasonings.check(tx, { by: call.caller, policy, given, at: now() })
@@ -116,8 +121,8 @@ export function createProposals(deps: Deps) {
     const floor = reasoned && reasonings.floorOf(policy, reasoned)
     const isShadow = policy?.mode === 'shadow'
     const ownRisk = policy?.risk ?? 'normal'
-    const judgement = judge(rules, {
-      trust: countedFor(call.caller, trust),
+    const judgement = decideMode(rules, {
+      trust: trustForCaller(call.caller, trust),
       proof: await gateProof(tx, pair, ownRisk, action),
       policy,
       evaluation,
@@ -161,7 +166,7 @@ export function createProposals(deps: Deps) {
             ...(reasoned && { reasoning: reasoned }),
           },
         },
-        more: {
+        extra: {
           action_id: newId(),
           ...(given && { reasoning_schema: approvals.show(given) }),
           ...(proposal.handoff !== undefined && { handoff_id: proposal.handoff }),
@@ -171,7 +176,7 @@ export function createProposals(deps: Deps) {
       ...(mode === 'act' && { auto: true }),
       isCall: true,
       ...((shadow || reasoned || faded) && {
-        told: {
+        details: {
           ...(shadow && { shadow }),
           ...(reasoned && { reasoning_valid: reasoned.valid }),
           ...faded,
@@ -185,7 +190,7 @@ export function createProposals(deps: Deps) {
   }
 
   /** Locks the pair and starts its idle clock again, unless it is a proposal we know or one too many. */
-  async function admit(tx: Tx, pair: Pair, before: () => Promise<Reply | undefined>) {
+  async function admit(tx: Tx, pair: TrustKey, before: () => Promise<ProposalReply | undefined>) {
     const trust = await scores.load(tx, pair)
     // Another daemon may have had the same key until the pair was ours.
     const again = await before()
@@ -203,7 +208,7 @@ export function createProposals(deps: Deps) {
     const found = await approvals.byKey(tx, by.id, key)
     if (!found) return undefined
     const { id, requester, createdAt } = found.approval
-    if (!isOwn(by, requester, createdAt)) {
+    if (!isOwnRecord(by, requester, createdAt)) {
       await approvals.freeKey(tx, id)
       return undefined
     }
@@ -219,7 +224,7 @@ export function createProposals(deps: Deps) {
     call: Call,
     policyVersion: string,
     standing: Details,
-  ): Promise<Refused> {
+  ): Promise<RefusedResult> {
     const { domain } = proposal
     const agent = call.caller.id
     const [waiting] = await approvals.pendingLike(tx, {
@@ -227,13 +232,13 @@ export function createProposals(deps: Deps) {
       ...askedBy(call.caller),
       domain,
     })
-    const isFull = !waiting && (await hasMost(store, tx, 'permission', call.caller))
+    const isFull = !waiting && (await isPendingLimitReached(store, tx, 'permission', call.caller))
     const blockedHere = { ...noMapping, ...standing }
     if (isFull)
-      return new Refused(
+      return new RefusedResult(
         'too_many_requests',
-        `BLOCKED: no policy covers ${agent} in ${domain}, and ${mostWaiting} of your requests to work somewhere wait already.`,
-        { hint: whenMost, details: blockedHere },
+        `BLOCKED: no policy covers ${agent} in ${domain}, and ${maxPendingRequests} of your requests to work somewhere wait already.`,
+        { hint: pendingLimitHint, details: blockedHere },
       )
     const approval =
       waiting ??
@@ -258,7 +263,7 @@ export function createProposals(deps: Deps) {
           ),
         },
       }))
-    return new Refused('policy_blocked', `BLOCKED: no policy covers ${agent} in ${domain}.`, {
+    return new RefusedResult('policy_blocked', `BLOCKED: no policy covers ${agent} in ${domain}.`, {
       hint: `A person was asked: ${approvals.reviewUrl(approval.id)}. Propose again once they agreed.`,
       details: {
         ...blockedHere,
@@ -269,9 +274,10 @@ export function createProposals(deps: Deps) {
   }
 
   /** What would have decided, had nothing forbidden it: it is on record with the refusal (Y6). */
-  async function standingOf(tx: Tx, pair: Pair, action: string): Promise<Details> {
-    const known = (await store.trust(tx, pair.agent, pair.domain)) ?? newTrust(rules.trust, now())
-    const trust = current(rules.trust, known, now())
+  async function standingOf(tx: Tx, pair: TrustKey, action: string): Promise<Details> {
+    const known =
+      (await store.trust(tx, pair.agent, pair.domain)) ?? initialTrust(rules.trust, now())
+    const trust = applyDecay(rules.trust, known, now())
     const proof = await gateProof(tx, pair, 'normal', action)
     return {
       trust_level: trust.score,
@@ -295,13 +301,13 @@ const noMapping: Details = {
   violations: [],
 }
 
-export function blocked(
+export function blockedByPolicy(
   policy: Policy | undefined,
   { violations, ...evaluation }: Evaluation,
   standing: Details = {},
-): Refused {
+): RefusedResult {
   const [first] = violations.filter(({ severity }) => severity === 'hard_stop')
-  return new Refused(
+  return new RefusedResult(
     'policy_blocked',
     `BLOCKED by ${policy?.id ?? 'policy'}: ${first ? `${first.field}: ${first.reason}` : 'a rule'}`,
     {
@@ -329,7 +335,7 @@ function replyOf(
   { reviewUrl }: Pick<Approvals, 'reviewUrl'>,
 ) {
   const { id, mode, trustLevel, confidence, content, status } = approval
-  const { why, more } = content
+  const { why, extra: more } = content
   const said = (name: string) => why.more?.[name] as number
   const trust = trustLevel ?? 0
   const reasoned = why.more?.['reasoning'] as Assessment | undefined

@@ -2,7 +2,7 @@ import { storedIn } from '#ledger'
 import type { Entry, RecordedRow, RecordedTable } from '#ledger'
 import { aloneIn, isAlone } from './alone.ts'
 import type { Trust } from './rules/trust.ts'
-import type { Pair } from './scores.ts'
+import type { TrustKey } from './scores.ts'
 import { toRow } from './store.ts'
 import type { KindRow, MappingRow, PermissionRow } from './store.ts'
 
@@ -62,14 +62,14 @@ export const governanceTables = [trustTable, kindTable, permissionTable, mapping
 
 // For the `data` of the entry that changes a row.
 
-export const storedTrust = ({ agent, domain }: Pair, trust: Trust, before?: Trust | null) =>
+export const storedTrust = ({ agent, domain }: TrustKey, trust: Trust, before?: Trust | null) =>
   storedIn(trustTable, toRow(agent, domain, trust), before ? toRow(agent, domain, before) : before)
 
 /** The credit of a kind of action from now on, and before; undefined where it had none. */
 export type KindChange = { readonly row: KindRow; readonly from: number | undefined }
 
 export function storedCredit(
-  pair: Pair,
+  pair: TrustKey,
   trust: Trust,
   before: Trust | undefined,
   kind: KindChange | undefined,

@@ -13,7 +13,7 @@ const mostCompleted = 1000
 const types = ['approval.', 'proposal.created', 'handoff.']
 const tellEvery = 500
 
-type Growing = Pick<Ledger, 'find' | 'onGrowth' | 'size'>
+type Growing = Pick<Ledger, 'find' | 'onAppend' | 'size'>
 
 /** What waits for a person, and each approval by its id. An agent sees its own (SV13, L10). */
 export const approvalResources = (
@@ -84,7 +84,7 @@ function onInboxChange(ledger: Growing, tell: () => void): () => void {
     if (found.length > 0) tell()
   }
 
-  const stop = ledger.onGrowth(() => {
+  const stop = ledger.onAppend(() => {
     // A store that cannot be read now says so to whoever reads; the next growth looks again.
     timer ??= setTimeout(() => void look().catch(() => undefined), tellEvery).unref()
   })

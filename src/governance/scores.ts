@@ -18,20 +18,20 @@ import {
 import type { GovernanceStore } from './store.ts'
 import type { TrustMove } from './wire/trust.ts'
 import {
-  approved,
-  checkedClean,
+  applyApproval,
+  applyCleanSpotCheck,
   creditWeightOf,
-  current,
-  dayMilliseconds,
+  applyDecay,
+  msPerDay,
   forgiven,
   idleDays,
   lookedBackClean,
-  newTrust,
-  overridden,
+  initialTrust,
+  applyOverride,
   parted,
   seenThrough,
-  setByHand,
-  touched,
+  setScore,
+  markActive,
 } from './rules/trust.ts'
 import type { Change, OverrideType, Severity, Trust, Worth } from './rules/trust.ts'
 
@@ -59,7 +59,7 @@ export type Overridden = {
   readonly needsLookBack: boolean
 }
 
-export type Pair = { readonly agent: string; readonly domain: string }
+export type TrustKey = { readonly agent: string; readonly domain: string }
 
 /** What was judged: its class of risk and, where it is known, its kind of action (T13). */
 export type Judged = { readonly risk: Risk; readonly kind?: string }
@@ -67,18 +67,18 @@ export type Judged = { readonly risk: Risk; readonly kind?: string }
 /** What happened to the gate of a class, for the curve of trust. */
 export type Mark = 'opened' | 'closed' | 'look_back' | 'forgiven'
 
-export type Scores = ReturnType<typeof createScores>
+export type TrustService = ReturnType<typeof createTrustService>
 
 /**
  * The only writer of trust. Every change locks its row, and commits with the decision that caused it and
  * its ledger entry (T10).
  */
-export function createScores(store: GovernanceStore, rules: Rules, now: Clock) {
+export function createTrustService(store: GovernanceStore, rules: Rules, now: Clock) {
   /** Locked, from its first moment: there is no lock on what is not there yet. */
-  async function load(tx: Tx, { agent, domain }: Pair, by = systemActor): Promise<Trust> {
+  async function load(tx: Tx, { agent, domain }: TrustKey, by = systemActor): Promise<Trust> {
     const known = await store.lock(tx, agent, domain)
     if (known) return known
-    const fresh = newTrust(rules.trust, now())
+    const fresh = initialTrust(rules.trust, now())
     if ((await store.create(tx, agent, domain, fresh)) > 0)
       tx.append({
         type: 'trust.created',
@@ -92,7 +92,7 @@ export function createScores(store: GovernanceStore, rules: Rules, now: Clock) {
 
   async function write(
     tx: Tx,
-    pair: Pair,
+    pair: TrustKey,
     change: Change,
     cause: string,
     { risk, before, kind }: { risk?: Risk; before?: Trust; kind?: KindChange | undefined } = {},
@@ -101,7 +101,8 @@ export function createScores(store: GovernanceStore, rules: Rules, now: Clock) {
     await store.save(tx, agent, domain, change.trust)
     const { from, to, promoted, demoted } = change
     const turn = promoted ? ', promoted' : demoted ? ', demoted' : ''
-    const mark = risk && before && markOf(current(rules.trust, before, now()), change.trust, risk)
+    const mark =
+      risk && before && markOf(applyDecay(rules.trust, before, now()), change.trust, risk)
     await point(tx, pair, { score: to, cause: cause + turn, risk, mark })
     return {
       trust: { from, to, ...(promoted && { promoted }), ...(demoted && { demoted }) },
@@ -111,7 +112,7 @@ export function createScores(store: GovernanceStore, rules: Rules, now: Clock) {
 
   const point = (
     tx: Tx,
-    { agent, domain }: Pair,
+    { agent, domain }: TrustKey,
     { score, cause, risk, mark }: Omit<TrustPoint, 'risk'> & { risk?: Risk | undefined },
   ) =>
     store.point(tx, {
@@ -127,7 +128,7 @@ export function createScores(store: GovernanceStore, rules: Rules, now: Clock) {
 
   async function kindChange(
     tx: Tx,
-    pair: Pair,
+    pair: TrustKey,
     { risk, kind }: Judged,
     change: (credit: number) => number,
   ): Promise<KindChange | undefined> {
@@ -142,10 +143,16 @@ export function createScores(store: GovernanceStore, rules: Rules, now: Clock) {
 
   return {
     load,
-    async approve(tx: Tx, pair: Pair, judged: Judged, by: Actor, worth: Worth): Promise<Written> {
+    async approve(
+      tx: Tx,
+      pair: TrustKey,
+      judged: Judged,
+      by: Actor,
+      worth: Worth,
+    ): Promise<Written> {
       const counted = by.verified === false ? 'claim' : worth
       const before = await load(tx, pair)
-      const change = approved(rules.trust, before, judged.risk, now(), counted)
+      const change = applyApproval(rules.trust, before, judged.risk, now(), counted)
       const kind =
         counted === 'credit'
           ? await kindChange(tx, pair, judged, (credit) => applyRightOfKind(credit))
@@ -159,7 +166,7 @@ export function createScores(store: GovernanceStore, rules: Rules, now: Clock) {
      */
     async override(
       tx: Tx,
-      pair: Pair,
+      pair: TrustKey,
       judged: Judged,
       override: Override,
       about: { action: string; approval?: string; by: Actor; isAlone: boolean },
@@ -169,7 +176,7 @@ export function createScores(store: GovernanceStore, rules: Rules, now: Clock) {
       const isAlone = isKnown && about.isAlone
       const weight = isKnown ? creditWeightOf(override) : 0
       const before = await load(tx, pair)
-      const change = overridden(rules.trust, before, judged.risk, override, now(), isAlone)
+      const change = applyOverride(rules.trust, before, judged.risk, override, now(), isAlone)
       const kind = await kindChange(tx, pair, judged, (credit) =>
         isAlone
           ? applyWrongAloneOfKind(credit, weight)
@@ -204,33 +211,33 @@ export function createScores(store: GovernanceStore, rules: Rules, now: Clock) {
     },
 
     /** A check that found nothing wrong counts for the standing, never for the score (T14). */
-    async clean(tx: Tx, pair: Pair, judged: Judged, isLookBack: boolean): Promise<Stored> {
+    async clean(tx: Tx, pair: TrustKey, judged: Judged, isLookBack: boolean): Promise<Stored> {
       const { agent, domain } = pair
       const { risk } = judged
       const before = await load(tx, pair)
-      const trust = (isLookBack ? lookedBackClean : checkedClean)(before, risk, now())
+      const trust = (isLookBack ? lookedBackClean : applyCleanSpotCheck)(before, risk, now())
       const kind = await kindChange(tx, pair, judged, (credit) =>
         applyRightOfKind(credit, uncheckedWorth),
       )
       await store.save(tx, agent, domain, trust)
-      const was = current(rules.trust, before, now())
+      const was = applyDecay(rules.trust, before, now())
       const mark = markOf(was, trust, risk)
       if (mark) await point(tx, pair, { score: was.score, cause: 'checked', risk, mark })
       return storedCredit(pair, trust, before, kind)
     },
 
     /** For the curve of trust: others that it did alone are looked at. */
-    async lookBack(tx: Tx, pair: Pair, risk: Risk): Promise<void> {
-      const { score } = current(rules.trust, await load(tx, pair), now())
+    async lookBack(tx: Tx, pair: TrustKey, risk: Risk): Promise<void> {
+      const { score } = applyDecay(rules.trust, await load(tx, pair), now())
       await point(tx, pair, { score, cause: 'look-back', risk, mark: 'look_back' })
     },
 
     /** A person forgives what was found in one class of risk (T16). */
-    async forgive(tx: Tx, pair: Pair, risk: Risk): Promise<Stored[]> {
+    async forgive(tx: Tx, pair: TrustKey, risk: Risk): Promise<Stored[]> {
       const before = await load(tx, pair)
       const trust = forgiven(before, risk, now())
       await store.save(tx, pair.agent, pair.domain, trust)
-      const { score } = current(rules.trust, before, now())
+      const { score } = applyDecay(rules.trust, before, now())
       await point(tx, pair, { score, cause: 'forgiven', risk, mark: 'forgiven' })
       const kinds = await store.kinds(tx, pair.agent, pair.domain)
       const debts = kinds.filter((kind) => kind.risk === risk && kind.credit < 0)
@@ -258,7 +265,7 @@ export function createScores(store: GovernanceStore, rules: Rules, now: Clock) {
     },
 
     /** The client through which it acts alone; another one is checked as often as a new agent (T14). */
-    async seenThrough(tx: Tx, pair: Pair, client: string): Promise<Stored | undefined> {
+    async seenThrough(tx: Tx, pair: TrustKey, client: string): Promise<Stored | undefined> {
       const before = await load(tx, pair)
       if (before.client === client) return undefined
       const trust = seenThrough(before, client)
@@ -266,47 +273,48 @@ export function createScores(store: GovernanceStore, rules: Rules, now: Clock) {
       return storedTrust(pair, trust, before)
     },
 
-    async set(tx: Tx, pair: Pair, score: number): Promise<Written> {
+    async set(tx: Tx, pair: TrustKey, score: number): Promise<Written> {
       const before = await load(tx, pair)
-      const trust = setByHand(rules.trust, before, score, now())
-      const { score: from } = current(rules.trust, before, now())
+      const trust = setScore(rules.trust, before, score, now())
+      const { score: from } = applyDecay(rules.trust, before, now())
       const change = { trust, from, to: trust.score, promoted: false, demoted: false }
       return write(tx, pair, change, 'set by hand')
     },
 
     /** Loads it and starts its idle clock again (T9). Within a day nothing fades: that is one statement. */
-    async begin(tx: Tx, pair: Pair): Promise<{ trust: Trust; faded?: Stored }> {
+    async begin(tx: Tx, pair: TrustKey): Promise<{ trust: Trust; faded?: Stored }> {
       const { agent, domain } = pair
       const at = now()
-      const active = await store.touch(tx, { agent, domain, at, since: at - dayMilliseconds })
+      const active = await store.touch(tx, { agent, domain, at, since: at - msPerDay })
       if (active) return { trust: active }
       const before = await load(tx, pair)
-      const trust = touched(rules.trust, before, at)
+      const trust = markActive(rules.trust, before, at)
       await store.save(tx, agent, domain, trust)
       return { trust, faded: storedTrust(pair, trust, before) }
     },
 
     /** What it does alone keeps an agent active, too (T9); more than a day idle, it would not act alone. */
-    async stayActive(tx: Tx, { agent, domain }: Pair, { activeAt }: Trust): Promise<void> {
+    async stayActive(tx: Tx, { agent, domain }: TrustKey, { activeAt }: Trust): Promise<void> {
       const at = now()
-      if (at - activeAt < dayMilliseconds / 2) return
-      await store.touch(tx, { agent, domain, at, since: at - dayMilliseconds })
+      if (at - activeAt < msPerDay / 2) return
+      await store.touch(tx, { agent, domain, at, since: at - msPerDay })
     },
 
     /** A proposal: the idle clock starts again (T9). Tells how many there were since. */
     async touch(
       tx: Tx,
-      pair: Pair,
+      pair: TrustKey,
       before: Trust,
       since: number,
     ): Promise<{ used: number; faded?: Stored }> {
       const at = now()
-      const after = touched(rules.trust, before, at)
+      const after = markActive(rules.trust, before, at)
       const used = await store.saveCounting(tx, pair.agent, pair.domain, after, since)
       return { used, ...(idleDays(before, at) > 0 && { faded: storedTrust(pair, after, before) }) }
     },
 
-    save: (tx: Tx, { agent, domain }: Pair, trust: Trust) => store.save(tx, agent, domain, trust),
+    save: (tx: Tx, { agent, domain }: TrustKey, trust: Trust) =>
+      store.save(tx, agent, domain, trust),
   }
 }
 

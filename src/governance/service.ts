@@ -1,6 +1,6 @@
 import { createApprovalKinds, createApprovals, toAnswerFields } from '#approvals'
 import type { ApprovalKind, Approvals, ProtectionDeps } from '#approvals'
-import { actorOf } from '#base/caller.ts'
+import { toActor } from '#base/caller.ts'
 import type { Clock } from '#base/clock.ts'
 import type { Config } from '#base/config/index.ts'
 import type { Db } from '#base/db/port.ts'
@@ -9,32 +9,32 @@ import type { Identity } from '#identity'
 import { createLookup } from '#ledger'
 import type { Ledger } from '#ledger'
 import { createAlone, createIsUndone } from './alone.ts'
-import { createCallJudge, createDomainOf } from './calls.ts'
+import { createCallAuthorizer, createDomainOf } from './calls.ts'
 import { convertEvidence } from './convert-evidence.ts'
 import { createDomains } from './domains.ts'
-import { createEdits, createPolicyConflicts } from './edits.ts'
-import type { ReadCall } from './edits.ts'
+import { createEditValidator, createPolicyConflicts } from './edits.ts'
+import type { ParseCall } from './edits.ts'
 import { createGateProof, createKindNames } from './gate-proof.ts'
 import { createHandoffStore } from './handoffs/store.ts'
 import { createHandoffs, handoffKind } from './handoffs/handoffs.ts'
 import { createInbox } from './inbox.ts'
 import { governanceKinds } from './kinds.ts'
 import { createLooks } from './looks.ts'
-import { modeRulesOf } from './rules/mode.ts'
-import { createPace } from './pace.ts'
+import { toModeRules } from './rules/mode.ts'
+import { createCallLimiter } from './pace.ts'
 import { createPermissions } from './permissions.ts'
 import { createProposals } from './proposals.ts'
 import type { Proposals } from './proposals.ts'
 import { createReasonings } from './policies/reasoning.ts'
 import { startReminders } from './handoffs/reminders.ts'
-import { createScores } from './scores.ts'
+import { createTrustService } from './scores.ts'
 import { createSpotChecks } from './spot-checks.ts'
 import { createStandingView } from './standing-view.ts'
 import { createGovernanceStore } from './store.ts'
-import { trustRulesOf } from './rules/trust.ts'
+import { toTrustRules } from './rules/trust.ts'
 import type { Undo } from './alone.ts'
 import { createVersions } from './policies/versions.ts'
-import { createVolume } from './volume.ts'
+import { createVolumeCap } from './volume.ts'
 
 export type GovernanceOptions = {
   readonly db: Db
@@ -62,7 +62,7 @@ export type GovernanceOptions = {
   readonly node?: string
   readonly now: Clock
   readonly log: Log
-  readonly readCall?: ReadCall
+  readonly readCall?: ParseCall
   readonly undo?: Undo
   /** Secrets of the installation for drawing checks (T14). */
   readonly drawKeys: { readonly draw: Buffer; readonly lot: Buffer }
@@ -79,10 +79,10 @@ export function createGovernance(options: GovernanceOptions) {
   const domainOf = createDomainOf(guardedToolsets)
   const store = createGovernanceStore(db.dialect)
   const handoffStore = createHandoffStore(db.dialect)
-  const rules = { trust: trustRulesOf(config), mode: modeRulesOf(config) }
+  const rules = { trust: toTrustRules(config), mode: toModeRules(config) }
   const versions = createVersions({ db, config, now })
   const { policies } = versions
-  const scores = createScores(store, rules, now)
+  const scores = createTrustService(store, rules, now)
   const permissions = createPermissions(store, now, agents, () => approvals)
   const { ttl, plan_ttl, token_ttl, call_ttl, undo_hold, every_write } = config.approvals
   const conflicts = createPolicyConflicts(
@@ -120,7 +120,11 @@ export function createGovernance(options: GovernanceOptions) {
         ttl: { proposalMs: ttl, callMs: plan_ttl },
         actOf: (approval) => approvals.actOf(approval),
         show: (value) => approvals.show(value),
-        edits: createEdits((...asked) => proposals.policyFor(...asked), domainOf, options.readCall),
+        edits: createEditValidator(
+          (...asked) => proposals.policyFor(...asked),
+          domainOf,
+          options.readCall,
+        ),
         conflicts,
         isUndone: createIsUndone(lookup, options.undo),
         now,
@@ -159,7 +163,7 @@ export function createGovernance(options: GovernanceOptions) {
     for (const { domain, stored } of await scores.part(tx, agent))
       tx.append({
         type: 'trust.ended',
-        actor: actorOf(call.caller),
+        actor: toActor(call.caller),
         domain,
         subject: agent,
         ids: { call: call.id },
@@ -167,7 +171,7 @@ export function createGovernance(options: GovernanceOptions) {
       })
   })
   const { volume_cap, agent_volume_cap } = config.authority
-  const volume = createVolume(store, volume_cap, now, agent_volume_cap)
+  const volume = createVolumeCap(store, volume_cap, now, agent_volume_cap)
   const handoffs = createHandoffs({
     db,
     store: handoffStore,
@@ -200,7 +204,7 @@ export function createGovernance(options: GovernanceOptions) {
   }
   const reasonings = createReasonings(config.reasoning_schemas, lookup, guardedToolsets)
   const proposals: Proposals = createProposals({ ...parts, reasonings })
-  const judgeCall = createCallJudge({
+  const judgeCall = createCallAuthorizer({
     ...parts,
     db,
     permissions,
@@ -210,7 +214,7 @@ export function createGovernance(options: GovernanceOptions) {
     guardedToolsets,
     domainOf,
   })
-  const pace = createPace(config.authority, now)
+  const pace = createCallLimiter(config.authority, now)
   return {
     ...parts,
     db,

@@ -3,7 +3,7 @@ import type { Approvals, Risk } from '#approvals'
 import type { Clock } from '#base/clock.ts'
 import type { Db, Reader, Tx } from '#base/db/port.ts'
 import { systemActor } from '#base/entry.ts'
-import { messageOf } from '#base/errors.ts'
+import { errorMessage } from '#base/errors.ts'
 import { canonicalJson, sha256Hex } from '#base/hash.ts'
 import { newHiddenId, newId } from '#base/ids.ts'
 import type { Log } from '#base/log.ts'
@@ -13,16 +13,16 @@ import type { createAlone, DoneAlone } from './alone.ts'
 import { plainWhy } from './rules/judge.ts'
 import type { Rules } from './rules/judge.ts'
 import { checkRate, computeDraw, lookBackWindow, selectLookBack } from './rules/standing.ts'
-import { current, newTrust } from './rules/trust.ts'
+import { applyDecay, initialTrust } from './rules/trust.ts'
 import type { Trust } from './rules/trust.ts'
-import type { Pair, Scores } from './scores.ts'
+import type { TrustKey, TrustService } from './scores.ts'
 import type { GovernanceStore } from './store.ts'
 
 type Deps = {
   readonly db: Db
   readonly store: GovernanceStore
   readonly approvals: () => Pick<Approvals, 'openUnseen'>
-  readonly scores: Pick<Scores, 'load' | 'lookBack' | 'seenThrough'>
+  readonly scores: Pick<TrustService, 'load' | 'lookBack' | 'seenThrough'>
   readonly alone: ReturnType<typeof createAlone>
   readonly rules: Rules
   readonly policyVersion: () => string
@@ -35,7 +35,7 @@ type Deps = {
 }
 
 /** An action that trust let an agent do, in the transaction that does it. */
-export type Doing = Pair & {
+export type Doing = TrustKey & {
   readonly id: string
   readonly risk: Risk
   /** As it was when the action was judged. */
@@ -83,7 +83,9 @@ export function createSpotChecks(deps: Deps) {
   function note(doing: Doing): void {
     const { trust, ...rest } = doing
     const isOther = doing.client !== undefined && doing.client !== trust.client
-    const counted = isOther ? newTrust(rules.trust, now()) : current(rules.trust, trust, now())
+    const counted = isOther
+      ? initialTrust(rules.trust, now())
+      : applyDecay(rules.trust, trust, now())
     const rate = rateOf(counted, doing.risk)
     const isDrawn = draw(doing.id) < rate
     if (!isDrawn && !isOther) return
@@ -110,7 +112,7 @@ export function createSpotChecks(deps: Deps) {
       if (performance.now() - one.notedAt < minAgeMs) continue
       await openNoted(one).catch((error: unknown) => {
         isFailed = true
-        log.error('a spot check was not opened', { error: messageOf(error) })
+        log.error('a spot check was not opened', { error: errorMessage(error) })
       })
     }
     if (waiting.size > 0) openLater(isFailed ? retryAfterMs : openAfterMs)
@@ -167,7 +169,7 @@ export function createSpotChecks(deps: Deps) {
         content: {
           change,
           why: plainWhy(rules.mode, lookBack === null ? drawnText : lookBackText),
-          more: {
+          extra: {
             ...(call !== undefined && { call }),
             ...(proposal !== undefined && { proposal }),
             ...(lookBack !== null && { look_back: lookBack }),
@@ -200,7 +202,7 @@ export function createSpotChecks(deps: Deps) {
      * Counts the checks that are drawn and not stored yet: the gate counts them as unread. Call it before the stored
      * ones are counted: a check that is stored in between counts twice for a moment, and never not at all.
      */
-    async unopened(reader: Reader, { agent, domain }: Pair, risk: Risk): Promise<number> {
+    async unopened(reader: Reader, { agent, domain }: TrustKey, risk: Risk): Promise<number> {
       let count = 0
       for (const one of waiting.values()) {
         const isOfPair = one.agent === agent && one.domain === domain && one.risk === risk
@@ -213,7 +215,7 @@ export function createSpotChecks(deps: Deps) {
      * A mistake was found in what it did alone: others that nobody has looked at come to the inbox as one (T14).
      * Gives how many.
      */
-    async lookBack(tx: Tx, pair: Pair, risk: Risk, found?: string): Promise<number> {
+    async lookBack(tx: Tx, pair: TrustKey, risk: Risk, found?: string): Promise<number> {
       const id = newId()
       const unseen: string[] = []
       for (const act of await alone.lately(tx, pair, risk)) {
@@ -236,7 +238,7 @@ export function createSpotChecks(deps: Deps) {
       return count
     },
 
-    lastRisk: async (tx: Tx, pair: Pair): Promise<Risk | undefined> =>
+    lastRisk: async (tx: Tx, pair: TrustKey): Promise<Risk | undefined> =>
       (await alone.lately(tx, pair))[0]?.risk,
 
     /** After a crash: actions of the last seconds whose checks were not opened. The same are drawn again. */
@@ -249,7 +251,7 @@ export function createSpotChecks(deps: Deps) {
       })
       for (const { id, agent, domain, risk } of entries.filter(isAlone).map(aloneIn)) {
         const known = await store.trust(db, agent, domain)
-        const trust = known && current(rules.trust, known, now())
+        const trust = known && applyDecay(rules.trust, known, now())
         if (trust && draw(id) < rateOf(trust, risk)) await db.transact((tx) => open(tx, id))
       }
     },

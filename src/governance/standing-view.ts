@@ -1,10 +1,10 @@
 import { risks } from '#approvals'
 import type { Risk } from '#approvals'
-import { rfc3339 } from '#base/clock.ts'
+import { formatRfc3339 } from '#base/clock.ts'
 import type { Clock } from '#base/clock.ts'
 import type { Reader } from '#base/db/port.ts'
 import type { Rules } from './rules/judge.ts'
-import { modeOf } from './rules/mode.ts'
+import { resolveMode } from './rules/mode.ts'
 import {
   checkRate,
   checksToForgiveness,
@@ -13,9 +13,9 @@ import {
   maxStrikes,
 } from './rules/standing.ts'
 import { levelOf, wordsFor } from './rules/standing-words.ts'
-import { closedGate, current } from './rules/trust.ts'
+import { closedGate, applyDecay } from './rules/trust.ts'
 import type { Trust } from './rules/trust.ts'
-import type { Pair } from './scores.ts'
+import type { TrustKey } from './scores.ts'
 import type { GovernanceStore } from './store.ts'
 
 type Deps = {
@@ -26,9 +26,9 @@ type Deps = {
 
 /** How an agent stands in a domain, as people read it: no agent sees its strikes and its checks (T14). */
 export function createStandingView({ store, rules, now }: Deps) {
-  return async (reader: Reader, pair: Pair, stored: Trust) => {
+  return async (reader: Reader, pair: TrustKey, stored: Trust) => {
     const at = now()
-    const trust = current(rules.trust, stored, at)
+    const trust = applyDecay(rules.trust, stored, at)
     const unread = await store.unread(reader, pair.agent, pair.domain, at)
     const kinds = await store.kinds(reader, pair.agent, pair.domain)
 
@@ -38,7 +38,7 @@ export function createStandingView({ store, rules, now }: Deps) {
       // Of a kind that has all the credit there is: what a new kind lacks is told by kind.
       const proof = { kind: kindCreditToAct, unread: waiting }
       const closed = closedGate(rules.trust, trust, risk, proof)
-      const { mode } = modeOf(rules.mode, {
+      const { mode } = resolveMode(rules.mode, {
         score: trust.score,
         gateOpen: closed === undefined,
         highRisk: false,
@@ -70,7 +70,7 @@ export function createStandingView({ store, rules, now }: Deps) {
           rate,
           unread: waiting.count,
           look_back: waiting.lookBacks,
-          ...(waiting.count > 0 && { oldest_at: rfc3339(at - waiting.oldestMs) }),
+          ...(waiting.count > 0 && { oldest_at: formatRfc3339(at - waiting.oldestMs) }),
         },
         kinds: kinds
           .filter((kind) => kind.risk === risk)

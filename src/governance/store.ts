@@ -5,9 +5,9 @@ import type { Risk } from '#approvals'
 import type { Dialect, Reader, Tx } from '#base/db/port.ts'
 import { builder, query, statement } from '#base/db/statement.ts'
 import type { OldEvidence } from './convert-evidence.ts'
-import type { Standing } from './rules/standing.ts'
+import type { TrustStanding } from './rules/standing.ts'
 import type { Proof, Trust } from './rules/trust.ts'
-import type { Mark, Pair } from './scores.ts'
+import type { Mark, TrustKey } from './scores.ts'
 
 type TrustRow = {
   agent: string
@@ -22,7 +22,7 @@ type TrustRow = {
   active_at: number
   seen_at: number | null
   client: string | null
-} & Record<`${Risk}_${keyof Standing}`, number | null>
+} & Record<`${Risk}_${keyof TrustStanding}`, number | null>
 /** Columns of earlier versions. They are converted once and stay until a later migration drops them. */
 type OldColumns = Record<`${Risk}_${keyof OldEvidence}`, number>
 export type KindRow = { agent: string; domain: string; risk: Risk; kind: string; credit: number }
@@ -113,11 +113,11 @@ type Tables = {
 const unverified = 'unverified'
 
 type KindKey = Omit<KindRow, 'credit'>
-type Since = Pair & { readonly since: number }
+type Since = TrustKey & { readonly since: number }
 
 type Filter = { readonly agent: string | undefined; readonly domain: string | undefined }
 
-export type PairTrust = Pair & { readonly trust: Trust }
+export type TrustRecord = TrustKey & { readonly trust: Trust }
 
 export type GovernanceStore = ReturnType<typeof createGovernanceStore>
 
@@ -132,10 +132,10 @@ export function createGovernanceStore(dialect: Dialect) {
       .where('domain', '=', p.domain)
       .where('risk', '=', p.risk)
       .where('kind', '=', p.kind)
-  const trustOf = (p: Pair) =>
+  const trustOf = (p: TrustKey) =>
     sql.selectFrom('trust').selectAll().where('agent', '=', p.agent).where('domain', '=', p.domain)
   const one = statement(trustOf)
-  const lock = statement((p: Pair) => locked(trustOf(p)))
+  const lock = statement((p: TrustKey) => locked(trustOf(p)))
   const askedSince = (p: Since) =>
     sql
       .selectFrom('approval')
@@ -247,7 +247,7 @@ export function createGovernanceStore(dialect: Dialect) {
           .as('used'),
       )
   })
-  const pointsOf = (p: Pair) =>
+  const pointsOf = (p: TrustKey) =>
     sql
       .selectFrom('trust_point')
       .selectAll()
@@ -379,7 +379,7 @@ export function createGovernanceStore(dialect: Dialect) {
       (await tx.first(oldest({ agent, domain, since })))?.at ?? undefined,
     save: (tx: Tx, agent: string, domain: string, trust: Trust) =>
       tx.run(save(toRow(agent, domain, trust))),
-    async all(reader: Reader, filter: Partial<Filter>): Promise<PairTrust[]> {
+    async all(reader: Reader, filter: Partial<Filter>): Promise<TrustRecord[]> {
       let q = sql.selectFrom('trust').selectAll()
       if (filter.agent !== undefined) q = q.where('agent', '=', filter.agent)
       if (filter.domain !== undefined) q = q.where('domain', '=', filter.domain)
@@ -490,7 +490,7 @@ const toTrust = (row: TrustRow): Trust => ({
   },
 })
 
-const toStanding = (row: TrustRow, risk: Risk): Standing => ({
+const toStanding = (row: TrustRow, risk: Risk): TrustStanding => ({
   credit: row[`${risk}_credit`] ?? 0,
   strikes: row[`${risk}_strikes`] ?? 0,
   clean: row[`${risk}_clean`] ?? 0,

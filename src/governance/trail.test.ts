@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { Entry } from '#ledger'
-import { trailOf } from './trail.ts'
+import { buildAuditTrail } from './trail.ts'
 
 const kinds = {
   propose: { type: 'proposal.created' },
@@ -22,27 +22,29 @@ const entries = (...steps: (keyof typeof kinds)[]): Entry[] =>
   }))
 
 test('G2 a whole chain is in order and complete', () => {
-  const trail = trailOf(entries('propose', 'other', 'approve', 'execute', 'verify'))
-  expect(trail).toMatchObject({ inOrder: true, missing: [] })
+  const trail = buildAuditTrail(entries('propose', 'other', 'approve', 'execute', 'verify'))
+  expect(trail).toMatchObject({ isInOrder: true, missing: [] })
   expect(trail.chain.map((link) => link.step)).toEqual(['propose', 'approve', 'execute', 'verify'])
 })
 
 test('G2 a chain under way is in order, with steps missing', () => {
-  expect(trailOf(entries('propose'))).toMatchObject({
-    inOrder: true,
+  expect(buildAuditTrail(entries('propose'))).toMatchObject({
+    isInOrder: true,
     missing: ['approve', 'execute', 'verify'],
   })
-  expect(trailOf([])).toMatchObject({ inOrder: true, chain: [] })
+  expect(buildAuditTrail([])).toMatchObject({ isInOrder: true, chain: [] })
 })
 
 test('G2 execution before or without approval is out of order', () => {
-  expect(trailOf(entries('propose', 'execute', 'approve')).inOrder).toBe(false)
-  expect(trailOf(entries('propose', 'execute')).inOrder).toBe(false)
-  expect(trailOf(entries('execute')).inOrder).toBe(false)
+  expect(buildAuditTrail(entries('propose', 'execute', 'approve')).isInOrder).toBe(false)
+  expect(buildAuditTrail(entries('propose', 'execute')).isInOrder).toBe(false)
+  expect(buildAuditTrail(entries('execute')).isInOrder).toBe(false)
 })
 
 test('G2 a step done again keeps the order that was', () => {
-  expect(trailOf(entries('propose', 'approve', 'execute', 'verify', 'execute')).inOrder).toBe(true)
+  expect(
+    buildAuditTrail(entries('propose', 'approve', 'execute', 'verify', 'execute')).isInOrder,
+  ).toBe(true)
 })
 
 test('G2 what was done to another target or by another action is no execution of it', () => {
@@ -53,15 +55,15 @@ test('G2 what was done to another target or by another action is no execution of
     allowed,
     { ...done, subject: target, data: { phase: 'execute', action } },
   ]
-  expect(trailOf(act('update_deal', 'deal-1'))).toMatchObject({
-    inOrder: true,
+  expect(buildAuditTrail(act('update_deal', 'deal-1'))).toMatchObject({
+    isInOrder: true,
     missing: ['verify'],
   })
   for (const other of [act('delete_deal', 'deal-1'), act('update_deal', 'deal-2')]) {
-    const { chain, missing, inOrder } = trailOf(other)
+    const { chain, missing, isInOrder } = buildAuditTrail(other)
     expect(chain.map(({ step }) => step)).toEqual(['propose', 'approve', 'something_else'])
     expect(missing).toEqual(['execute', 'verify'])
-    expect(inOrder).toBe(false)
+    expect(isInOrder).toBe(false)
   }
 })
 
@@ -69,10 +71,10 @@ test('G2 nothing in order lacks an earlier step', () => {
   const step = fc.constantFrom('propose', 'approve', 'execute', 'verify', 'other')
   fc.assert(
     fc.property(fc.array(step, { maxLength: 8 }), (steps) => {
-      const { chain, inOrder } = trailOf(entries(...steps))
+      const { chain, isInOrder } = buildAuditTrail(entries(...steps))
       const has = (name: string) => chain.some((link) => link.step === name)
       const isGrounded = has('approve') && has('propose')
-      expect(!inOrder || !has('execute') || isGrounded).toBe(true)
+      expect(!isInOrder || !has('execute') || isGrounded).toBe(true)
     }),
   )
 })

@@ -14,7 +14,7 @@ type TrailStep = {
   actor: string
   type: string
 }
-export type Trail = { chain: TrailStep[]; missing: Step[]; inOrder: boolean }
+export type AuditTrail = { chain: TrailStep[]; missing: Step[]; isInOrder: boolean }
 
 /** Which steps an entry is: what trust approves is proposed and approved at once (P5). */
 function stepsOf(entry: Entry, proposed: Entry | undefined): TrailStep['step'][] {
@@ -31,7 +31,7 @@ const isAsProposed = ({ domain, subject, data }: Entry, proposed: Entry) =>
   subject === proposed.subject &&
   data?.['action'] === proposed.data?.['action']
 
-export function trailOf(entries: readonly Entry[]): Trail {
+export function buildAuditTrail(entries: readonly Entry[]): AuditTrail {
   const proposed = entries.find(({ type }) => type === 'proposal.created')
   const chain = entries.flatMap((entry): TrailStep[] => {
     const { seq, at, type, actor } = entry
@@ -48,5 +48,5 @@ export function trailOf(entries: readonly Entry[]): Trail {
   const complete =
     firsts.length === 0 || steps.slice(0, firsts.length).every((s) => !missing.includes(s))
   const isOther = chain.some(({ step }) => step === otherwise)
-  return { chain, missing, inOrder: inOrder && complete && !isOther }
+  return { chain, missing, isInOrder: inOrder && complete && !isOther }
 }

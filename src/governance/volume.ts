@@ -1,16 +1,16 @@
-import { Refused } from '#base/tool.ts'
+import { RefusedResult } from '#base/tool.ts'
 import type { Clock } from '#base/clock.ts'
 import type { Tx } from '#base/db/port.ts'
-import type { Pair } from './scores.ts'
+import type { TrustKey } from './scores.ts'
 import type { GovernanceStore } from './store.ts'
 import type { Caller } from '#base/caller.ts'
 
 const hour = 60 * 60 * 1000
 
-export type Volume = ReturnType<typeof createVolume>
+export type VolumeCap = ReturnType<typeof createVolumeCap>
 
 /** Proposals per rolling hour for one agent in one domain (V1, V2). Counted where they are stored. */
-export function createVolume(
+export function createVolumeCap(
   store: GovernanceStore,
   cap: number,
   now: Clock,
@@ -22,9 +22,9 @@ export function createVolume(
   /** What is left after one more than were used; or why there is none left. */
   async function next(
     tx: Tx,
-    { agent, domain }: Pair,
+    { agent, domain }: TrustKey,
     used: number,
-  ): Promise<{ remaining: number | null; refused?: Refused }> {
+  ): Promise<{ remaining: number | null; refused?: RefusedResult }> {
     const tooMany = agentCap === 0 ? undefined : await overall(tx, agent, agentCap)
     if (tooMany) return { remaining: 0, refused: tooMany }
     if (cap === 0) return { remaining: null }
@@ -36,7 +36,7 @@ export function createVolume(
   }
 
   /** Why an agent may propose nowhere now, if so. It is locked as a whole: its domains are counted together. */
-  async function overall(tx: Tx, agent: string, most: number): Promise<Refused | undefined> {
+  async function overall(tx: Tx, agent: string, most: number): Promise<RefusedResult | undefined> {
     await store.lockAgent(tx, agent)
     const { used, oldest } = await store.usedByAgent(tx, agent, now() - hour)
     if (used < most) return undefined
@@ -50,15 +50,15 @@ export function createVolume(
     since,
     next,
     /** One more, for a pair that is locked. */
-    take: async (tx: Tx, pair: Pair) =>
+    take: async (tx: Tx, pair: TrustKey) =>
       next(tx, pair, await store.used(tx, pair.agent, pair.domain, since())),
-    left: async (tx: Tx, { agent, domain }: Pair): Promise<number | null> =>
+    left: async (tx: Tx, { agent, domain }: TrustKey): Promise<number | null> =>
       cap === 0 ? null : Math.max(0, cap - (await store.used(tx, agent, domain, since()))),
   }
 }
 
 const capExceeded = (cap: number, agent: string, domain: string | undefined, seconds: number) =>
-  new Refused(
+  new RefusedResult(
     'VOLUME_CAP_EXCEEDED',
     `VolumeCapError: ${agent} has made ${cap} proposals${domain === undefined ? '' : ` in ${domain}`} within an hour.`,
     {
@@ -75,13 +75,14 @@ const capExceeded = (cap: number, agent: string, domain: string | undefined, sec
   )
 
 /** So many of one agent wait at most, of what no cap counts: more would only bury the others (V3). */
-export const mostWaiting = 50
+export const maxPendingRequests = 50
 
-export const whenMost = 'Wait for a person to decide, or take some back with cowork_withdraw.'
+export const pendingLimitHint =
+  'Wait for a person to decide, or take some back with cowork_withdraw.'
 
-export const hasMost = async (
+export const isPendingLimitReached = async (
   store: Pick<GovernanceStore, 'waiting'>,
   tx: Tx,
   kind: string,
   { id, since = 0 }: Caller,
-): Promise<boolean> => (await store.waiting(tx, id, kind, since)) >= mostWaiting
+): Promise<boolean> => (await store.waiting(tx, id, kind, since)) >= maxPendingRequests

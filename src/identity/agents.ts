@@ -4,35 +4,35 @@ import { CoworkError } from '#base/errors.ts'
 import type { SelectionFields } from '#base/selection-fields.ts'
 import { toFields, toSelection } from '#base/selection.ts'
 import type { ToolSelection } from '#base/selection.ts'
-import { agentId, agentsOf, principalOfAgent } from './credentials.ts'
-import type { Known } from './credentials.ts'
-import { entryBy } from './entries.ts'
-import type { By } from './entries.ts'
+import { parseAgentId, listAgents, agentPrincipal } from './credentials.ts'
+import type { CredentialIndex } from './credentials.ts'
+import { buildIdentityEntry } from './entries.ts'
+import type { ActingCall } from './entries.ts'
 import { refuseReserved, storedId } from './ids.ts'
 import type { IdentityStore } from './store.ts'
 import { hashPrefix, mintToken } from './token.ts'
-import type { Minted } from './token.ts'
+import type { NewToken } from './token.ts'
 
 const minute = 60_000
 
 type Deps = {
   readonly store: IdentityStore
   readonly now: Clock
-  readonly known: () => Known
+  readonly known: () => CredentialIndex
   readonly isShared: boolean
   /** Told inside every transaction that changes agents, before it is known whether it will commit. */
   readonly changing: () => void
 }
 
 /** What other domains end with an agent, in the transaction that revokes it. */
-type Parting = (tx: Tx, id: string, by: By) => Promise<void>
+type OnAgentRevoked = (tx: Tx, id: string, by: ActingCall) => Promise<void>
 
 /** Verbs over the agents of the store; those of config and environment can only be read. */
-export function createAgents({ store, now, known, isShared, changing }: Deps) {
-  const partings = new Set<Parting>()
+export function createAgentService({ store, now, known, isShared, changing }: Deps) {
+  const partings = new Set<OnAgentRevoked>()
 
   const notStored = (id: string) => {
-    const holder = known().holders.get(principalOfAgent(id))
+    const holder = known().holders.get(agentPrincipal(id))
     return holder?.kind === 'agent' && holder.source !== 'store' ? holder.source : undefined
   }
 
@@ -48,7 +48,7 @@ export function createAgents({ store, now, known, isShared, changing }: Deps) {
   }
 
   /** Agents of config or environment, which close the door as long as they are there. */
-  const hasFixed = () => agentsOf(known()).some((a) => a.source !== 'store' && !a.shared)
+  const hasFixed = () => listAgents(known()).some((a) => a.source !== 'store' && !a.shared)
 
   const missing = (id: string) =>
     new CoworkError('not_found', `There is no active agent named ${id}.`, {
@@ -74,10 +74,10 @@ export function createAgents({ store, now, known, isShared, changing }: Deps) {
         scopes?: readonly string[] | undefined
         selection?: ToolSelection | undefined
       },
-      by: By,
-    ): Promise<Minted & { id: string; closedTheDoor: boolean }> {
+      by: ActingCall,
+    ): Promise<NewToken & { id: string; closedTheDoor: boolean }> {
       changing()
-      const id = agentId(given.id)
+      const id = parseAgentId(given.id)
       refuseReserved(id)
       const at = now()
       const minted = mintToken()
@@ -92,7 +92,7 @@ export function createAgents({ store, now, known, isShared, changing }: Deps) {
       const { scopes, selection } = given
       const hash_prefix = hashPrefix(minted.hash)
       const chosen = { ...(scopes && { scopes }), ...toFields(selection) }
-      tx.append(entryBy(by, 'agent.added', id, { hash_prefix, ...chosen }))
+      tx.append(buildIdentityEntry(by, 'agent.added', id, { hash_prefix, ...chosen }))
       return { id, ...minted, closedTheDoor }
     },
 
@@ -100,7 +100,7 @@ export function createAgents({ store, now, known, isShared, changing }: Deps) {
     async setTools(
       tx: Tx,
       given: SelectionFields & { id: string },
-      by: By,
+      by: ActingCall,
     ): Promise<{ id: string; selection: ToolSelection | undefined }> {
       changing()
       const id = storedId(given.id)
@@ -113,7 +113,7 @@ export function createAgents({ store, now, known, isShared, changing }: Deps) {
         read_only: given.read_only ?? before.read_only,
       })
       if (!(await store.choose(tx, id, selection))) throw missing(id)
-      tx.append(entryBy(by, 'agent.changed', id, toFields(selection)))
+      tx.append(buildIdentityEntry(by, 'agent.changed', id, toFields(selection)))
       return { id, selection }
     },
 
@@ -121,8 +121,8 @@ export function createAgents({ store, now, known, isShared, changing }: Deps) {
     async rotateAgent(
       tx: Tx,
       given: { id: string; overlapMinutes: number },
-      by: By,
-    ): Promise<Minted & { id: string; oldEndsAt: number }> {
+      by: ActingCall,
+    ): Promise<NewToken & { id: string; oldEndsAt: number }> {
       changing()
       const id = storedId(given.id)
       refuseReadOnly(id)
@@ -134,7 +134,7 @@ export function createAgents({ store, now, known, isShared, changing }: Deps) {
       await store.end(tx, id, oldEndsAt)
       await store.give(tx, id, minted.hash, at)
       tx.append(
-        entryBy(by, 'agent.rotated', id, {
+        buildIdentityEntry(by, 'agent.rotated', id, {
           hash_prefix: hashPrefix(minted.hash),
           overlap_minutes: given.overlapMinutes,
         }),
@@ -158,19 +158,25 @@ export function createAgents({ store, now, known, isShared, changing }: Deps) {
       return !(await isStill(reader, id, at))
     },
 
-    onRevoked(act: Parting): () => void {
+    onRevoked(act: OnAgentRevoked): () => void {
       partings.add(act)
       return () => void partings.delete(act)
     },
 
-    async revokeAgent(tx: Tx, given: { id: string }, by: By): Promise<{ id: string; at: number }> {
+    async revokeAgent(
+      tx: Tx,
+      given: { id: string },
+      by: ActingCall,
+    ): Promise<{ id: string; at: number }> {
       changing()
       const id = storedId(given.id)
       refuseReadOnly(id)
       const at = now()
       if (!(await store.revoke(tx, id, at))) throw missing(id)
       const ended = await store.end(tx, id, at)
-      tx.append(entryBy(by, 'agent.revoked', id, { hash_prefixes: ended.map(hashPrefix) }))
+      tx.append(
+        buildIdentityEntry(by, 'agent.revoked', id, { hash_prefixes: ended.map(hashPrefix) }),
+      )
       for (const act of partings) await act(tx, id, by)
       return { id, at }
     },

@@ -1,36 +1,41 @@
 import * as z from 'zod'
-import { name, secret, text } from '#base/config/kinds.ts'
+import { trimmedName, secretText, nonEmptyString } from '#base/config/kinds.ts'
 
 const agents = z
   .array(
     z
       .strictObject({
-        id: name.describe('Name of the agent, as it appears everywhere.'),
-        token: secret
+        id: trimmedName.describe('Name of the agent, as it appears everywhere.'),
+        token: secretText
           .optional()
           .describe(
             'Its token, or better a reference to it. Prefer `token_hash`, which wins over this.',
           ),
-        token_hash: text('the SHA-256 of the token, 64 hexadecimal digits', /^[\da-fA-F]{64}$/)
+        token_hash: nonEmptyString(
+          'the SHA-256 of the token, 64 hexadecimal digits',
+          /^[\da-fA-F]{64}$/,
+        )
           .transform((hash) => hash.toLowerCase())
           .optional()
           .describe('SHA-256 of its token in hexadecimal, as `cowork agents token` prints it.'),
-        workspace_id: name.optional().describe('Label of the team or tenant the agent belongs to.'),
+        workspace_id: trimmedName
+          .optional()
+          .describe('Label of the team or tenant the agent belongs to.'),
         scopes: z
-          .array(name)
+          .array(trimmedName)
           .optional()
           .describe(
             'Scopes of its credential, globs such as read:*. Default: all, or read:* once an upstream sets toolScopes.',
           ),
         tools: z
-          .array(name)
+          .array(trimmedName)
           .min(1)
           .optional()
           .describe(
             'Tools that it lists: toolsets such as files, names of tools, core or all. Other tools stay callable. Default: core.',
           ),
         exclude: z
-          .array(name)
+          .array(trimmedName)
           .optional()
           .describe('Toolsets and tools that it neither lists nor may call.'),
         read_only: z

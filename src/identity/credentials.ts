@@ -4,8 +4,8 @@ import { sha256Hex } from '#base/hash.ts'
 import type { SelectionFields } from '#base/selection-fields.ts'
 import { toSelection } from '#base/selection.ts'
 import type { ToolSelection } from '#base/selection.ts'
-import { cleanId } from './ids.ts'
-import type { Stored } from './store.ts'
+import { normalizeAgentId } from './ids.ts'
+import type { StoredIdentities } from './store.ts'
 
 type Source = 'config' | 'store' | 'environment'
 
@@ -32,7 +32,7 @@ export type Credential = {
 }
 
 /** Everyone who may come in and by what. A value: a change makes a new one. */
-export type Known = {
+export type CredentialIndex = {
   readonly holders: ReadonlyMap<string, Agent | Person>
   readonly credentials: ReadonlyMap<string, Credential>
   readonly closed: boolean
@@ -57,7 +57,7 @@ export type SharedKeys = {
 }
 
 /** What stands until the next start: config, environment and the owner. */
-export type Fixed = {
+export type StaticCredentials = {
   readonly configured: readonly Agent[]
   readonly environment: readonly Agent[]
   readonly people: readonly Person[]
@@ -68,13 +68,13 @@ const worksync = 'worksync'
 /** The person whose machine it is: there from the first run, and owner as long as it stands (I10). */
 export const ownerId = 'owner'
 
-export const principalOfAgent = (id: string): string => `agent:${id}`
-export const principalOfPerson = (id: string): string => `person:${id}`
+export const agentPrincipal = (id: string): string => `agent:${id}`
+export const personPrincipal = (id: string): string => `person:${id}`
 const principalOf = ({ kind, id }: Agent | Person) =>
-  kind === 'agent' ? principalOfAgent(id) : principalOfPerson(id)
+  kind === 'agent' ? agentPrincipal(id) : personPrincipal(id)
 
 /** An id an agent may be registered under: the shared key's own name is taken (I7). */
-export function agentId(given: string): string {
+export function parseAgentId(given: string): string {
   const id = literalId(given, 'id')
   if (id !== worksync) return id
   throw new CoworkError(
@@ -88,26 +88,26 @@ export function agentId(given: string): string {
 
 /** In a mapping `*` is any text, so that no name may hold one (Y1). */
 function literalId(given: string, from: string): string {
-  const id = cleanId(given, from)
+  const id = normalizeAgentId(given, from)
   if (!id.includes('*')) return id
   throw new CoworkError('invalid_agent_id', `The agent's id, given as ${from}, holds a *.`, {
     hint: 'In mappings * stands for any text: choose an id without it.',
   })
 }
 
-export function fixed(
+export function loadStaticCredentials(
   config: IdentityConfig,
   ownerToken: string,
   shared: SharedKeys,
   defaultScopes: readonly string[],
-): Fixed {
+): StaticCredentials {
   const owner: Person = { kind: 'human', id: ownerId, role: 'owner' }
   const configured = config.agents.map((agent): Agent => {
     const scopes = agent.scopes ?? defaultScopes
     const selection = toSelection(agent)
     return {
       kind: 'agent',
-      id: agentId(agent.id),
+      id: parseAgentId(agent.id),
       source: 'config',
       scopes,
       ...(selection && { selection }),
@@ -180,7 +180,11 @@ const invalid = (what: string, hint: string) =>
  * Config wins over the store, the store over the environment: an agent moved into cowork.yaml is ruled
  * from there, and a revoked token stays revoked even if COWORK_TOKEN still holds it.
  */
-export function know(fixed: Fixed, stored: Stored, defaultScopes: readonly string[]): Known {
+export function buildCredentialIndex(
+  fixed: StaticCredentials,
+  stored: StoredIdentities,
+  defaultScopes: readonly string[],
+): CredentialIndex {
   const { configured, environment, people } = fixed
   const configuredIds = new Set(configured.map(({ id }) => id))
   const own = stored.agents.filter(({ id }) => !configuredIds.has(id))
@@ -193,7 +197,7 @@ export function know(fixed: Fixed, stored: Stored, defaultScopes: readonly strin
   const keptIds = new Set(kept.map(({ id }) => id))
   const held = stored.credentials
     .filter(({ agent }) => keptIds.has(agent))
-    .map(({ agent, ...credential }) => ({ ...credential, principal: principalOfAgent(agent) }))
+    .map(({ agent, ...credential }) => ({ ...credential, principal: agentPrincipal(agent) }))
 
   const agents = [...environment, ...kept, ...configured]
   const holders = [...agents, ...people]
@@ -206,10 +210,14 @@ export function know(fixed: Fixed, stored: Stored, defaultScopes: readonly strin
   }
 }
 
-export const agentsOf = (known: Known): Agent[] =>
+export const listAgents = (known: CredentialIndex): Agent[] =>
   [...known.holders.values()].filter((holder) => holder.kind === 'agent')
 
-export const livingCredentials = (known: Known, agent: Agent, now: number): Credential[] =>
+export const listActiveCredentials = (
+  known: CredentialIndex,
+  agent: Agent,
+  now: number,
+): Credential[] =>
   isActive(agent)
     ? [...known.credentials.values()].filter(
         ({ principal, expiresAt }) =>

@@ -1,13 +1,13 @@
 import type { Clock } from '#base/clock.ts'
 import { createCountedEntries } from '#base/counted-entries.ts'
 import { systemActor } from '#base/entry.ts'
-import type { Draft } from '#base/entry.ts'
+import type { EntryDraft } from '#base/entry.ts'
 import { CoworkError } from '#base/errors.ts'
 import type { Log } from '#base/log.ts'
 
 export type Sleep = (ms: number) => Promise<void>
 
-type Failure = {
+type AuthFailure = {
   readonly address: string
   readonly door: string
   readonly reason: string
@@ -18,23 +18,23 @@ type Failure = {
 type Deps = {
   readonly now: Clock
   readonly sleep: Sleep
-  readonly note: (draft: Draft) => void
+  readonly note: (draft: EntryDraft) => void
   readonly log: Log
 }
 
-export type Doorkeeper = ReturnType<typeof createDoorkeeper>
+export type FailedAuth = ReturnType<typeof createFailedAuth>
 
 /** What every failed credential costs, whatever kind it is: an entry, and for guesses time (I9). */
-export function createDoorkeeper({ now, sleep, note, log }: Deps) {
-  const slowdown = createSlowdown({ now, sleep })
-  const noteFailure = createFailureNotes({ note, sleep, log })
+export function createFailedAuth({ now, sleep, note, log }: Deps) {
+  const slowdown = createAuthThrottle({ now, sleep })
+  const noteFailure = createAuthFailureLog({ note, sleep, log })
   const keys = (address: string, principal: string | undefined) =>
     principal === undefined ? [`address:${address}`] : [`address:${address}`, principal]
 
   return {
     failed: noteFailure,
     /** Resolves when the answer may be given. `principal` is whose patience it costs besides the address's. */
-    async guessed(failure: Failure, principal?: string): Promise<void> {
+    async guessed(failure: AuthFailure, principal?: string): Promise<void> {
       noteFailure(failure)
       await slowdown.failed(keys(failure.address, principal))
     },
@@ -43,11 +43,15 @@ export function createDoorkeeper({ now, sleep, note, log }: Deps) {
 }
 
 /** Records failed credentials (I9). */
-export const createFailureNotes = (deps: Omit<Deps, 'now'>): ((failure: Failure) => void) =>
+export const createAuthFailureLog = (deps: Omit<Deps, 'now'>): ((failure: AuthFailure) => void) =>
   createCountedEntries({ ...deps, toEntry })
 
 /** The actor is cowork itself: an entry must not name as actor whoever a stranger claims to be. */
-const toEntry = (address: string, { door, reason, claimed }: Failure, count: number): Draft => ({
+const toEntry = (
+  address: string,
+  { door, reason, claimed }: AuthFailure,
+  count: number,
+): EntryDraft => ({
   type: 'auth.failed',
   actor: systemActor,
   domain: 'cowork',
@@ -65,11 +69,11 @@ const mostKeys = 10_000
 const mostWaiting = 100
 
 /** How long the answer to the n-th failure in a minute waits (I9). */
-export const delayAfter = (failures: number): number =>
+export const throttleDelayMs = (failures: number): number =>
   failures < firstSlow ? 0 : Math.min(longest, 1000 * 2 ** (failures - firstSlow))
 
 /** Only failing answers wait, so guessing is slow and the owner is never locked out (I9). */
-export function createSlowdown({ now, sleep }: Pick<Deps, 'now' | 'sleep'>) {
+export function createAuthThrottle({ now, sleep }: Pick<Deps, 'now' | 'sleep'>) {
   // In the order of the last failure, so the first is the one to drop.
   const strikes = new Map<string, number[]>()
   let waiting = 0
@@ -88,7 +92,7 @@ export function createSlowdown({ now, sleep }: Pick<Deps, 'now' | 'sleep'>) {
   return {
     /** Counts a failure against each key and resolves when its answer may be given. */
     async failed(keys: readonly string[]): Promise<void> {
-      const delay = delayAfter(Math.max(0, ...keys.map(strike)))
+      const delay = throttleDelayMs(Math.max(0, ...keys.map(strike)))
       if (delay === 0) return
       if (waiting >= mostWaiting) throw tooMany(delay)
       waiting++

@@ -1,18 +1,18 @@
-import { actorOf } from '#base/caller.ts'
-import type { Draft } from '#base/entry.ts'
+import { toActor } from '#base/caller.ts'
+import type { EntryDraft } from '#base/entry.ts'
 import type { Call } from '#base/tool.ts'
 
-export type By = Pick<Call, 'id' | 'caller'>
+export type ActingCall = Pick<Call, 'id' | 'caller'>
 
 /** What the ledger keeps of a change to agents or people; never a secret. */
-export const entryBy = (
-  by: By,
+export const buildIdentityEntry = (
+  by: ActingCall,
   type: string,
   subject: string,
   data: Record<string, unknown> = {},
-): Draft => ({
+): EntryDraft => ({
   type,
-  actor: actorOf(by.caller),
+  actor: toActor(by.caller),
   domain: 'cowork',
   subject,
   ids: { call: by.id },

@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest'
-import type { Draft } from '#base/entry.ts'
+import type { EntryDraft } from '#base/entry.ts'
 import { silentLog } from '#base/log.ts'
-import { createFailureNotes } from './doorkeeper.ts'
+import { createAuthFailureLog } from './doorkeeper.ts'
 import { createTime } from '../../test/identity/identity.fixture.ts'
 
 function setup() {
   const time = createTime()
-  const noted: Draft[] = []
-  const fail = createFailureNotes({
+  const noted: EntryDraft[] = []
+  const fail = createAuthFailureLog({
     note: (draft) => void noted.push(draft),
     sleep: time.sleep,
     log: silentLog,

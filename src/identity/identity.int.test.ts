@@ -24,7 +24,7 @@ async function twoDaemons() {
     const daemon = await setup({ db })
     // The last may come when the store is being closed.
     const refresh = () => void daemon.identity.refresh().catch(() => undefined)
-    const unfollow = db.onGrowth(refresh)
+    const unfollow = db.onAppend(refresh)
     onTestFinished(async () => {
       unfollow()
       await db.close()

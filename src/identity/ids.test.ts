@@ -1,11 +1,11 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { cleanId, cleanName, refuseReserved } from './ids.ts'
-import { isMinted, mintToken } from './token.ts'
+import { normalizeAgentId, normalizeName, refuseReserved } from './ids.ts'
+import { isWellFormedToken, mintToken } from './token.ts'
 
 const tidy = (text: string) => {
   try {
-    return cleanId(text)
+    return normalizeAgentId(text)
   } catch {
     return undefined
   }
@@ -31,7 +31,7 @@ test.each([
   ['129 characters', 'x'.repeat(129)],
   ['a megabyte', 'x'.repeat(1_000_000)],
 ])('I5 an agent id with %s is refused', (_, id) => {
-  expect(() => cleanId(id)).toThrow(expect.objectContaining({ code: 'invalid_agent_id' }))
+  expect(() => normalizeAgentId(id)).toThrow(expect.objectContaining({ code: 'invalid_agent_id' }))
 })
 
 test.each([
@@ -42,7 +42,7 @@ test.each([
   ['営業', '営業'],
   ['🤝'.repeat(128), '🤝'.repeat(128)],
 ])('I5 the agent id %j is taken as %j', (given, id) => {
-  expect(cleanId(given)).toBe(id)
+  expect(normalizeAgentId(given)).toBe(id)
 })
 
 test('I5 a clean id is printable, short and clean already, whatever it came from', () => {
@@ -55,7 +55,7 @@ test('I5 a clean id is printable, short and clean already, whatever it came from
       expect(Array.from(id).length).toBeGreaterThan(0)
       expect(Array.from(id).length).toBeLessThanOrEqual(128)
       expect(id).not.toMatch(/[\p{Cc}\p{Cf}\p{Cs}\u2028\u2029]/u)
-      expect(cleanId(id)).toBe(id)
+      expect(normalizeAgentId(id)).toBe(id)
     }),
   )
 })
@@ -70,8 +70,8 @@ test('K10 a minted token is sk-cowork- and 48 hex, and comes with its SHA-256', 
 test('I4 no two minted tokens are alike and nothing else passes for one', () => {
   const tokens = new Set(Array.from({ length: 1000 }, () => mintToken().token))
   expect(tokens.size).toBe(1000)
-  expect([...tokens].every(isMinted)).toBe(true)
-  fc.assert(fc.property(fc.string(), (text) => !isMinted(text)))
+  expect([...tokens].every(isWellFormedToken)).toBe(true)
+  fc.assert(fc.property(fc.string(), (text) => !isWellFormedToken(text)))
 })
 
 test.each(['trust', 'System', ' un-verified ', 'ѕystem', 'Trust.', 'cowork', 'anonymous'])(
@@ -83,6 +83,6 @@ test.each(['trust', 'System', ' un-verified ', 'ѕystem', 'Trust.', 'cowork', 'a
 )
 
 test('RS10 names of people hold no blanks either', () => {
-  expect(() => cleanName('Anna\u2800')).toThrow(/cannot be shown/)
-  expect(cleanName('Анна Berg')).toBe('Анна Berg')
+  expect(() => normalizeName('Anna\u2800')).toThrow(/cannot be shown/)
+  expect(normalizeName('Анна Berg')).toBe('Анна Berg')
 })

@@ -19,7 +19,7 @@ export const isReserved = (name: string): boolean =>
   reserved.has(toSkeleton(name.replaceAll(/[^\p{L}\p{N}]/gu, '')))
 
 /** An agent's id as everything behind the doors sees it: one spelling, printable, 1 to 128 characters. */
-export function cleanId(given: string, from = 'agent_id'): string {
+export function normalizeAgentId(given: string, from = 'agent_id'): string {
   const invalid = (what: string) =>
     new CoworkError('invalid_agent_id', `The agent's id, given as ${from}, ${what}.`, {
       hint: `Use 1 to ${longest} printable characters, as in "sales-agent".`,
@@ -44,7 +44,7 @@ export function refuseReserved(name: string): void {
 }
 
 /** What a person or a passkey is called, by the same rules. */
-export const cleanName = (given: string): string =>
+export const normalizeName = (given: string): string =>
   clean(
     given,
     (what) =>

@@ -1,22 +1,22 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { sha256Hex } from '#base/hash.ts'
-import { agentId, fixed, know } from './credentials.ts'
+import { parseAgentId, loadStaticCredentials, buildCredentialIndex } from './credentials.ts'
 import type { IdentityConfig, SharedKeys } from './credentials.ts'
 import { atMcp, defaults, owner } from '../../test/identity/identity.fixture.ts'
-import { banner, recognise } from './rules.ts'
+import { formatAuthBanner, authenticate } from './rules.ts'
 import { mintToken } from './token.ts'
 
 type Agents = IdentityConfig['agents']
 const standing = (agents: Agents, shared: SharedKeys = {}) =>
-  fixed({ ...defaults, agents }, owner, shared, ['*'])
+  loadStaticCredentials({ ...defaults, agents }, owner, shared, ['*'])
 const knowing = (agents: Agents, shared?: SharedKeys) =>
-  know(standing(agents, shared), { agents: [], credentials: [] }, ['*'])
+  buildCredentialIndex(standing(agents, shared), { agents: [], credentials: [] }, ['*'])
 const refused = (what: RegExp) =>
   expect.objectContaining({ code: 'config_invalid', message: expect.stringMatching(what) })
 
 test('I2 without agents the banner is that of open mode', () => {
-  expect(banner(knowing([]), defaults)).toBe(
+  expect(formatAuthBanner(knowing([]), defaults)).toBe(
     'Auth: open mode (demo) | Mode: suggest | Trust default: 0.3',
   )
 })
@@ -26,22 +26,24 @@ test('I3 with agents the banner counts them', () => {
     { id: 'sales-agent', token: 'sk-cowork-abc123' },
     { id: 'support-agent', token: 'sk-cowork-xyz789' },
   ]
-  expect(banner(knowing(agents), defaults)).toBe('Auth: closed mode (2 agents)')
+  expect(formatAuthBanner(knowing(agents), defaults)).toBe('Auth: closed mode (2 agents)')
 })
 
 test('I4 token_hash wins over token', () => {
   const right = mintToken()
   const known = knowing([{ id: 'sales', token: 'old', token_hash: right.hash.toUpperCase() }])
-  expect(recognise(known, { ...atMcp, bearer: right.token }, 0)).toMatchObject({
+  expect(authenticate(known, { ...atMcp, bearer: right.token }, 0)).toMatchObject({
     principal: 'agent:sales',
   })
-  expect(recognise(known, { ...atMcp, bearer: 'old' }, 0)).toMatchObject({ fault: 'wrong_token' })
+  expect(authenticate(known, { ...atMcp, bearer: 'old' }, 0)).toMatchObject({
+    fault: 'wrong_token',
+  })
 })
 
 test('Y1 no agent is added under a name that is a pattern in mappings', () => {
   const invalid = expect.objectContaining({ code: 'invalid_agent_id' })
   for (const id of ['*', 'fin*']) {
-    expect(() => agentId(id)).toThrow(invalid)
+    expect(() => parseAgentId(id)).toThrow(invalid)
     expect(() => standing([{ id, token: 'x' }])).toThrow(invalid)
     expect(() => standing([], { coworkToken: 'x', agentId: id })).toThrow(invalid)
   }
@@ -79,7 +81,7 @@ test('I7 COWORK_TOKEN for an agent of config is one more token of that agent, wi
     agentId: 'sales',
   })
   for (const bearer of ['x', 'y'])
-    expect(recognise(known, { ...atMcp, bearer }, 0)).toMatchObject({
+    expect(authenticate(known, { ...atMcp, bearer }, 0)).toMatchObject({
       caller: { id: 'sales', scopes: ['read:*'] },
     })
 })
@@ -89,8 +91,8 @@ test('I4 whose token has ended is told what brings a new one: an agent that was 
   const hintOf = (agent: object) => {
     const agents = [{ id: 'sales', createdAt: 0, ...agent }]
     const credentials = [{ hash, agent: 'sales', createdAt: 0, expiresAt: 5 }]
-    const known = know(standing([]), { agents, credentials }, ['*'])
-    const outcome = recognise(known, { ...atMcp, bearer: token }, 9)
+    const known = buildCredentialIndex(standing([]), { agents, credentials }, ['*'])
+    const outcome = authenticate(known, { ...atMcp, bearer: token }, 9)
     return 'fault' in outcome ? outcome.hint : undefined
   }
   expect(hintOf({})).toContain('cowork agents rotate')
@@ -100,7 +102,7 @@ test('I4 whose token has ended is told what brings a new one: an agent that was 
 
 test('I7 a token revoked in the store stays so even if COWORK_TOKEN holds it', () => {
   const { token, hash } = mintToken()
-  const known = know(
+  const known = buildCredentialIndex(
     standing([], { coworkToken: token }),
     {
       agents: [{ id: 'sales', createdAt: 0, revokedAt: 5 }],
@@ -108,21 +110,23 @@ test('I7 a token revoked in the store stays so even if COWORK_TOKEN holds it', (
     },
     ['*'],
   )
-  expect(recognise(known, { ...atMcp, bearer: token }, 9)).toMatchObject({ fault: 'ended_token' })
+  expect(authenticate(known, { ...atMcp, bearer: token }, 9)).toMatchObject({
+    fault: 'ended_token',
+  })
 })
 
 test('I7 COWORK_TOKEN does not bring back an agent that was revoked', () => {
-  const known = know(
+  const known = buildCredentialIndex(
     standing([], { coworkToken: 'c', agentId: 'sales' }),
     { agents: [{ id: 'sales', createdAt: 0, revokedAt: 5 }], credentials: [] },
     ['*'],
   )
-  expect(recognise(known, { ...atMcp, bearer: 'c' }, 9)).toMatchObject({ fault: 'ended_token' })
+  expect(authenticate(known, { ...atMcp, bearer: 'c' }, 9)).toMatchObject({ fault: 'ended_token' })
 })
 
 test('I13 an agent that is in config and in the store is ruled by config', () => {
   const { token, hash } = mintToken()
-  const known = know(
+  const known = buildCredentialIndex(
     standing([{ id: 'sales', token: 'x' }]),
     {
       agents: [{ id: 'sales', createdAt: 0, scopes: ['*'] }],
@@ -130,7 +134,9 @@ test('I13 an agent that is in config and in the store is ruled by config', () =>
     },
     ['*'],
   )
-  expect(recognise(known, { ...atMcp, bearer: token }, 9)).toMatchObject({ fault: 'wrong_token' })
+  expect(authenticate(known, { ...atMcp, bearer: token }, 9)).toMatchObject({
+    fault: 'wrong_token',
+  })
   expect(known.holders.get('agent:sales')).toMatchObject({ source: 'config' })
 })
 
@@ -141,8 +147,8 @@ test('I3 no text but a real token opens a closed door', () => {
     .map((bytes) => `sk-cowork-${Buffer.from(bytes).toString('hex')}`)
   fc.assert(
     fc.property(fc.oneof(fc.string(), fc.string({ unit: 'binary' }), close), (text) => {
-      expect(recognise(known, { ...atMcp, bearer: text }, 0)).toHaveProperty('fault')
-      expect(recognise(known, { ...atMcp, agentToken: text }, 0)).toHaveProperty('fault')
+      expect(authenticate(known, { ...atMcp, bearer: text }, 0)).toHaveProperty('fault')
+      expect(authenticate(known, { ...atMcp, agentToken: text }, 0)).toHaveProperty('fault')
     }),
   )
 })
@@ -150,5 +156,5 @@ test('I3 no text but a real token opens a closed door', () => {
 test('I3 a token of megabytes is refused without being read through', () => {
   const long = 'x'.repeat(5000)
   const known = knowing([{ id: 'sales', token: long }])
-  expect(recognise(known, { ...atMcp, bearer: long }, 0)).toMatchObject({ fault: 'wrong_token' })
+  expect(authenticate(known, { ...atMcp, bearer: long }, 0)).toMatchObject({ fault: 'wrong_token' })
 })

@@ -1,12 +1,12 @@
 import type { Caller } from '#base/caller.ts'
 import type { Client } from '#base/entry.ts'
-import { sameSecret, sha256Hex } from '#base/hash.ts'
-import { agentsOf, isActive, principalOfAgent } from './credentials.ts'
-import type { Agent, Credential, IdentityConfig, Known } from './credentials.ts'
-import { cleanId, isReserved, refuseReserved } from './ids.ts'
+import { secretsEqual, sha256Hex } from '#base/hash.ts'
+import { listAgents, isActive, agentPrincipal } from './credentials.ts'
+import type { Agent, Credential, IdentityConfig, CredentialIndex } from './credentials.ts'
+import { normalizeAgentId, isReserved, refuseReserved } from './ids.ts'
 
 /** What a door saw. The door reads headers and arguments; what they mean is decided here (I1). */
-export type Presented = {
+export type PresentedCredentials = {
   readonly door: 'mcp' | 'api'
   readonly address: string
   readonly bearer?: string
@@ -21,7 +21,7 @@ export type Presented = {
   readonly client?: Client
 }
 
-export type Recognised = {
+export type AuthenticatedCaller = {
   readonly caller: Omit<Caller, 'session'>
   readonly principal: string
   /** What a session belongs to where the door has none (I12). */
@@ -30,7 +30,7 @@ export type Recognised = {
   readonly session?: string
 }
 
-export type Fault = {
+export type AuthError = {
   readonly fault:
     | 'no_token'
     | 'wrong_token'
@@ -51,8 +51,12 @@ export const socketAddress = 'socket'
 const longestToken = 4096
 
 /** Who presents this, or why nobody may come in with it (I2, I3, I5, I7, A3). */
-export function recognise(known: Known, presented: Presented, now: number): Recognised | Fault {
-  const claimed = presented.agentId ? cleanId(presented.agentId) : undefined
+export function authenticate(
+  known: CredentialIndex,
+  presented: PresentedCredentials,
+  now: number,
+): AuthenticatedCaller | AuthError {
+  const claimed = presented.agentId ? normalizeAgentId(presented.agentId) : undefined
   let held: Credential | undefined
   for (const token of [presented.bearer, presented.agentToken]) {
     if (!token) continue
@@ -61,7 +65,7 @@ export function recognise(known: Known, presented: Presented, now: number): Reco
     if (!credential && !known.closed && token !== presented.bearer) continue
     if (!credential) return wrongToken(known, claimed)
     if (hasEnded(known, credential, now)) return endedToken(known, credential)
-    if (held && held.principal !== credential.principal) return twoTokens
+    if (held && held.principal !== credential.principal) return conflictingTokensError
     held ??= credential
   }
   if (held) return holding(known, held, presented, claimed)
@@ -71,17 +75,17 @@ export function recognise(known: Known, presented: Presented, now: number): Reco
 }
 
 function holding(
-  known: Known,
+  known: CredentialIndex,
   { hash, principal }: Credential,
-  { door, address, client }: Presented,
+  { door, address, client }: PresentedCredentials,
   claimed: string | undefined,
-): Recognised | Fault {
+): AuthenticatedCaller | AuthError {
   const holder = known.holders.get(principal)
   if (!holder) return wrongToken(known, claimed)
   const sessionKey = `token:${hash}`
   const seen = { id: holder.id, verified: true, ...(client && { client }) }
   if (holder.kind === 'human') {
-    if (door === 'mcp') return personOnMcp(holder.id)
+    if (door === 'mcp') return personTokenOnMcpError(holder.id)
     return {
       principal,
       sessionKey,
@@ -120,16 +124,19 @@ const unverifiedCaller = (id: string): AgentCaller => ({
 })
 
 /** The agent of this id as it may call now, without a token: for calls of its own that a person approved (A15). */
-export function callerNamed(known: Known, id: string): AgentCaller | undefined {
-  const holder = known.holders.get(principalOfAgent(id))
+export function callerNamed(known: CredentialIndex, id: string): AgentCaller | undefined {
+  const holder = known.holders.get(agentPrincipal(id))
   if (holder?.kind === 'agent') return isActive(holder) ? agentCaller(holder) : undefined
   return known.closed ? undefined : unverifiedCaller(id)
 }
 
 const anonymous = 'anonymous'
 
-function unverified({ fallbackId, client }: Presented, claimed: string | undefined): Recognised {
-  const chosen = claimed ?? (fallbackId ? cleanId(fallbackId, 'AGENT_ID') : undefined)
+function unverified(
+  { fallbackId, client }: PresentedCredentials,
+  claimed: string | undefined,
+): AuthenticatedCaller {
+  const chosen = claimed ?? (fallbackId ? normalizeAgentId(fallbackId, 'AGENT_ID') : undefined)
   if (chosen !== undefined && chosen !== anonymous) refuseReserved(chosen)
   const id = chosen ?? idOfClient(client)
   return {
@@ -141,23 +148,27 @@ function unverified({ fallbackId, client }: Presented, claimed: string | undefin
 
 /** People do not choose what their client is called, so a reserved name is not refused. */
 function idOfClient(client: Client | undefined): string {
-  const name = client?.name ? cleanId(client.name, 'the name of the client') : anonymous
+  const name = client?.name ? normalizeAgentId(client.name, 'the name of the client') : anonymous
   return isReserved(name) ? anonymous : name
 }
 
 /** Found by digest, then compared in constant time (I4). */
-function find(known: Known, token: string): Credential | undefined {
+function find(known: CredentialIndex, token: string): Credential | undefined {
   if (token.length > longestToken) return undefined
   const hash = sha256Hex(token)
   const credential = known.credentials.get(hash)
-  return credential && sameSecret(credential.hash, hash) ? credential : undefined
+  return credential && secretsEqual(credential.hash, hash) ? credential : undefined
 }
 
-function hasEnded(known: Known, { principal, expiresAt }: Credential, now: number): boolean {
+function hasEnded(
+  known: CredentialIndex,
+  { principal, expiresAt }: Credential,
+  now: number,
+): boolean {
   return (expiresAt !== undefined && expiresAt <= now) || isRevoked(known, principal)
 }
 
-function isRevoked(known: Known, principal: string): boolean {
+function isRevoked(known: CredentialIndex, principal: string): boolean {
   const holder = known.holders.get(principal)
   return holder?.kind === 'agent' && !isActive(holder)
 }
@@ -165,29 +176,29 @@ function isRevoked(known: Known, principal: string): boolean {
 const giveToken =
   'give it to the client as COWORK_TOKEN, as a Bearer header or as the agent_token argument'
 
-const noToken = (claimed: string | undefined): Fault => ({
+const noToken = (claimed: string | undefined): AuthError => ({
   fault: 'no_token',
   message: 'cowork is in closed mode and this request came without a token.',
   hint: `A person makes one with \`cowork agents add <id>\`; ${giveToken}.`,
   ...(claimed !== undefined && { claimed }),
 })
 
-const noTokenForPeople: Fault = {
+const noTokenForPeople: AuthError = {
   fault: 'no_token',
   message: 'This address needs a token and the request came without one.',
   hint: 'Send it as a Bearer header; the cowork command line does so by itself.',
 }
 
-const wrongToken = (known: Known, claimed: string | undefined): Fault => ({
+const wrongToken = (known: CredentialIndex, claimed: string | undefined): AuthError => ({
   fault: 'wrong_token',
   message: 'The token is not one that cowork knows.',
   hint: known.closed
     ? `A person makes one with \`cowork agents add <id>\` or \`cowork agents rotate <id>\`; ${giveToken}.`
     : 'cowork is in open mode: leave the token out, or a person makes one with `cowork agents add <id>`.',
-  ...(claimed !== undefined && { claimed, principal: principalOfAgent(claimed) }),
+  ...(claimed !== undefined && { claimed, principal: agentPrincipal(claimed) }),
 })
 
-const endedToken = (known: Known, { principal }: Credential): Fault => ({
+const endedToken = (known: CredentialIndex, { principal }: Credential): AuthError => ({
   fault: 'ended_token',
   message: 'The token has been rotated or revoked.',
   hint: isRevoked(known, principal)
@@ -197,28 +208,28 @@ const endedToken = (known: Known, { principal }: Credential): Fault => ({
   principal,
 })
 
-export const twoTokens: Fault = {
+export const conflictingTokensError: AuthError = {
   fault: 'two_tokens',
   message: 'The Bearer header and the agent_token argument belong to different holders.',
   hint: 'Send one of them: the token of the agent that calls.',
 }
 
-const otherAgent = (holder: Agent, claimed: string): Fault => ({
+const otherAgent = (holder: Agent, claimed: string): AuthError => ({
   fault: 'other_agent',
   message: `The token belongs to ${holder.id}, but the call says it comes from ${claimed}.`,
   hint: `Leave agent_id and agent out, or call with the token of ${claimed}.`,
   claimed,
 })
 
-export const personOnMcp = (id: string): Fault => ({
+export const personTokenOnMcpError = (id: string): AuthError => ({
   fault: 'person_on_mcp',
   message: "A person's token was used on MCP, where every caller is an agent.",
   hint: `A person makes an agent's token with \`cowork agents add <id>\`; ${giveToken}.`,
   claimed: id,
 })
 
-export function banner(known: Known, config: IdentityConfig): string {
-  const agents = agentsOf(known).filter((agent) => isActive(agent) && !agent.shared)
+export function formatAuthBanner(known: CredentialIndex, config: IdentityConfig): string {
+  const agents = listAgents(known).filter((agent) => isActive(agent) && !agent.shared)
   return known.closed
     ? `Auth: closed mode (${agents.length} agents)`
     : `Auth: open mode (demo) | Mode: ${config.authority.default_mode} | Trust default: ${config.trust.default_level}`

@@ -3,26 +3,38 @@ import { createCachedView } from '#base/cached-view.ts'
 import type { Caller } from '#base/caller.ts'
 import type { Clock } from '#base/clock.ts'
 import type { Db } from '#base/db/port.ts'
-import type { Draft } from '#base/entry.ts'
+import type { EntryDraft } from '#base/entry.ts'
 import { CoworkError } from '#base/errors.ts'
 import type { Log } from '#base/log.ts'
-import { createAgents } from './agents.ts'
-import { agentsOf, fixed, know, livingCredentials, principalOfAgent } from './credentials.ts'
-import type { Agent, Credential, IdentityConfig, Known, SharedKeys } from './credentials.ts'
-import { createDoorkeeper } from './doorkeeper.ts'
+import { createAgentService } from './agents.ts'
+import {
+  listAgents,
+  loadStaticCredentials,
+  buildCredentialIndex,
+  listActiveCredentials,
+  agentPrincipal,
+} from './credentials.ts'
+import type {
+  Agent,
+  Credential,
+  IdentityConfig,
+  CredentialIndex,
+  SharedKeys,
+} from './credentials.ts'
+import { createFailedAuth } from './doorkeeper.ts'
 import { createPasskeys } from './passkeys/service.ts'
 import { createPasskeyStore } from './passkeys/store.ts'
-import { recogniseSession } from './people/rules.ts'
-import { createLinks } from './people/links.ts'
-import { createRoster } from './people/roster.ts'
+import { authenticateSession } from './people/rules.ts'
+import { createLinkFactory } from './people/links.ts'
+import { createPeopleAdmin } from './people/roster.ts'
 import { createPersonSessions } from './people/sessions.ts'
 import { createPeopleStore } from './people/store.ts'
-import { banner, callerNamed, recognise } from './rules.ts'
-import type { Fault, Presented, Recognised } from './rules.ts'
+import { formatAuthBanner, callerNamed, authenticate } from './rules.ts'
+import type { AuthError, PresentedCredentials, AuthenticatedCaller } from './rules.ts'
 import { createSessions } from './sessions.ts'
 import type { Sleep } from './doorkeeper.ts'
 import { createIdentityStore } from './store.ts'
-import { isMinted, isSessionToken } from './token.ts'
+import { isWellFormedToken, isSessionToken } from './token.ts'
 
 export type ListedAgent = Agent & {
   readonly lastSeenAt?: number
@@ -42,7 +54,7 @@ export type IdentityDeps = {
   readonly defaultScopes?: readonly string[]
   readonly now: Clock
   /** Lazily durable, as `note` of the ledger */
-  readonly note: (draft: Draft) => void
+  readonly note: (draft: EntryDraft) => void
   readonly log: Log
   readonly sleep?: Sleep
 }
@@ -53,8 +65,8 @@ const timer: Sleep = (ms) => setTimeout(ms, undefined, { ref: false })
 export async function createIdentity(deps: IdentityDeps) {
   const { db, config, shared = {}, defaultScopes = ['*'], now, note, log, sleep = timer } = deps
   const store = createIdentityStore(db.dialect)
-  const standing = fixed(config, deps.ownerToken, shared, defaultScopes)
-  const doorkeeper = createDoorkeeper({ now, sleep, note, log })
+  const standing = loadStaticCredentials(config, deps.ownerToken, shared, defaultScopes)
+  const doorkeeper = createFailedAuth({ now, sleep, note, log })
   const sessions = createSessions(now)
   const lastSeen = new Map<string, number>()
   warnOfWeakTokens(config, log)
@@ -65,18 +77,18 @@ export async function createIdentity(deps: IdentityDeps) {
   const common = { db, doorkeeper, now, consoleUrl }
   const passkeys = createPasskeys({ ...common, store: passkeyStore, people: peopleStore })
   const ofPeople = { ...common, store: peopleStore, log }
-  const makeLink = createLinks(ofPeople)
+  const makeLink = createLinkFactory(ofPeople)
   const people = {
-    ...createRoster({ ...ofPeople, makeLink, forgetPasskeys: passkeyStore.removeOf }),
+    ...createPeopleAdmin({ ...ofPeople, makeLink, forgetPasskeys: passkeyStore.removeOf }),
     ...createPersonSessions({ ...ofPeople, makeLink }),
   }
 
   const listeners = new Set<() => void>()
-  const view = createCachedView<Known>({
+  const view = createCachedView<CredentialIndex>({
     db,
     name: 'agents',
-    initial: know(standing, { agents: [], credentials: [] }, defaultScopes),
-    read: async (tx) => know(standing, await store.read(tx), defaultScopes),
+    initial: buildCredentialIndex(standing, { agents: [], credentials: [] }, defaultScopes),
+    read: async (tx) => buildCredentialIndex(standing, await store.read(tx), defaultScopes),
     onRead() {
       for (const listener of listeners) listener()
     },
@@ -85,7 +97,7 @@ export async function createIdentity(deps: IdentityDeps) {
   await view.current()
   await people.ensureOwner()
 
-  async function recognised(presented: Presented): Promise<Recognised> {
+  async function recognised(presented: PresentedCredentials): Promise<AuthenticatedCaller> {
     const outcome = await outcomeOf(presented)
     if ('fault' in outcome) return refuse(outcome, presented)
     if (outcome.caller.verified) {
@@ -95,17 +107,19 @@ export async function createIdentity(deps: IdentityDeps) {
     return outcome
   }
 
-  async function outcomeOf(presented: Presented): Promise<Recognised | Fault> {
+  async function outcomeOf(
+    presented: PresentedCredentials,
+  ): Promise<AuthenticatedCaller | AuthError> {
     const tokens = [presented.bearer, presented.agentToken]
     const ofSession = tokens.find((token) => token && isSessionToken(token))
-    if (!ofSession) return recognise(await view.current(), presented, now())
+    if (!ofSession) return authenticate(await view.current(), presented, now())
     const opened = await people.byToken(ofSession)
-    const outcome = recogniseSession(opened, presented, now())
+    const outcome = authenticateSession(opened, presented, now())
     if (opened && 'caller' in outcome) people.seen(opened.session)
     return outcome
   }
 
-  async function refuse(fault: Fault, { address, door }: Presented): Promise<never> {
+  async function refuse(fault: AuthError, { address, door }: PresentedCredentials): Promise<never> {
     const { message, hint, claimed, principal } = fault
     const failure = {
       address,
@@ -126,8 +140,8 @@ export async function createIdentity(deps: IdentityDeps) {
 
   return {
     mode: (): 'open' | 'closed' => (view.latest().closed ? 'closed' : 'open'),
-    banner: () => banner(view.latest(), config),
-    async identify(presented: Presented): Promise<Caller> {
+    banner: () => formatAuthBanner(view.latest(), config),
+    async identify(presented: PresentedCredentials): Promise<Caller> {
       const { caller, sessionKey, session: own } = await recognised(presented)
       const { session, label } = presented
       if (own !== undefined) {
@@ -142,14 +156,22 @@ export async function createIdentity(deps: IdentityDeps) {
     /** An agent as it may call now; undefined where there is none of this name (A15). */
     callerFor: async (id: string) => callerNamed(await view.current(), id),
     /** A stable key of who holds this credential: `agent:sales`, `person:owner`, `open`. */
-    principalOf: async (presented: Presented) => (await recognised(presented)).principal,
+    principalOf: async (presented: PresentedCredentials) => (await recognised(presented)).principal,
     /** Whether this token opened the door once and does no more: it was rotated, or its holder revoked (I4). */
     hasEnded(token: string): boolean {
-      const outcome = recognise(view.latest(), { door: 'mcp', address: '', bearer: token }, now())
+      const outcome = authenticate(
+        view.latest(),
+        { door: 'mcp', address: '', bearer: token },
+        now(),
+      )
       return 'fault' in outcome && outcome.fault === 'ended_token'
     },
     selectionOf(token: string) {
-      const outcome = recognise(view.latest(), { door: 'mcp', address: '', bearer: token }, now())
+      const outcome = authenticate(
+        view.latest(),
+        { door: 'mcp', address: '', bearer: token },
+        now(),
+      )
       return 'caller' in outcome ? outcome.caller.selection : undefined
     },
     /** Called once a change of the agents is known here, whichever daemon made it. */
@@ -161,19 +183,19 @@ export async function createIdentity(deps: IdentityDeps) {
     refresh: async () => void (await view.refresh()),
     async listAgents(): Promise<ListedAgent[]> {
       const known = await view.current()
-      return agentsOf(known).map((agent) => {
-        const lastSeenAt = lastSeen.get(principalOfAgent(agent.id))
+      return listAgents(known).map((agent) => {
+        const lastSeenAt = lastSeen.get(agentPrincipal(agent.id))
         return {
           ...agent,
           ...(lastSeenAt !== undefined && { lastSeenAt }),
-          credentials: livingCredentials(known, agent, now()),
+          credentials: listActiveCredentials(known, agent, now()),
         }
       })
     },
     sessions,
     people,
     passkeys,
-    ...createAgents({
+    ...createAgentService({
       store,
       now,
       known: view.latest,
@@ -185,7 +207,7 @@ export async function createIdentity(deps: IdentityDeps) {
 
 function warnOfWeakTokens(config: IdentityConfig, log: Log) {
   for (const { id, token, token_hash: hash } of config.agents)
-    if (token !== undefined && hash === undefined && !isMinted(token))
+    if (token !== undefined && hash === undefined && !isWellFormedToken(token))
       log.warn('the token of an agent is not of the form that `cowork agents token` mints', {
         agent: id,
       })

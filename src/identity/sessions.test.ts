@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { createTime } from '../../test/identity/identity.fixture.ts'
-import { createSessions, labelled } from './sessions.ts'
+import { createSessions, withSessionLabel } from './sessions.ts'
 
 const minute = 60_000
 
@@ -27,8 +27,8 @@ test('I12 SESSION_ID labels a session and does not make one', () => {
   expect(first).toMatch(/^nightly-build~[0-9a-f-]{36}$/)
   expect(sessions.of('token:a', 'another')).toBe(first)
   expect(sessions.of('token:b', 'nightly build')).not.toBe(first)
-  expect(labelled('id', '\u202e\n')).toBe('-~id')
-  expect(labelled('id', '')).toBe('id')
+  expect(withSessionLabel('id', '\u202e\n')).toBe('-~id')
+  expect(withSessionLabel('id', '')).toBe('id')
 })
 
 test('I12 made-up agents cannot fill the memory with sessions', () => {

@@ -25,7 +25,7 @@ export function createSessions(now: Clock) {
     of(key: string, label?: string): string {
       const known = open.get(key)
       const isOver = !known || isIdle(known)
-      const id = isOver ? labelled(newId(), label) : known.id
+      const id = isOver ? withSessionLabel(newId(), label) : known.id
       open.delete(key)
       open.set(key, { id, usedAt: now() })
       if (known && isOver) tell(known.id)
@@ -38,7 +38,7 @@ export function createSessions(now: Clock) {
     },
     /** One of a door's own: a connection on stdio, Mcp-Session-Id on legacy HTTP. */
     at(connection: string, label?: string): string {
-      const id = labelled(connection, label)
+      const id = withSessionLabel(connection, label)
       const known = atDoors.get(connection)
       if (known) known.add(id)
       else atDoors.set(connection, new Set([id]))
@@ -60,7 +60,7 @@ export function createSessions(now: Clock) {
 }
 
 /** SESSION_ID makes a session easy to find and nothing more: two with one label stay two. */
-export function labelled(id: string, label: string | undefined): string {
+export function withSessionLabel(id: string, label: string | undefined): string {
   const shown = label?.replaceAll(/[^\p{L}\p{N}._-]+/gu, '-').slice(0, 64)
   return shown ? `${shown}~${id}` : id
 }

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
 import { createTime, refusal } from '../../test/identity/identity.fixture.ts'
-import { createSlowdown, delayAfter } from './doorkeeper.ts'
+import { createAuthThrottle, throttleDelayMs } from './doorkeeper.ts'
 
 function setup() {
   const time = createTime()
-  const slowdown = createSlowdown(time)
+  const slowdown = createAuthThrottle(time)
   /** Fails without waiting for the answer; gives how long the answer is held back. */
   const fail = (...keys: string[]) => {
     const before = time.slept.length
@@ -15,7 +15,7 @@ function setup() {
 }
 
 test('I9 the wait begins at the 5th failure, doubles and ends at 30 seconds', () => {
-  const waits = Array.from({ length: 12 }, (_, at) => delayAfter(at + 1) / 1000)
+  const waits = Array.from({ length: 12 }, (_, at) => throttleDelayMs(at + 1) / 1000)
   expect(waits).toEqual([0, 0, 0, 0, 1, 2, 4, 8, 16, 30, 30, 30])
 })
 

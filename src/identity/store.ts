@@ -32,7 +32,7 @@ type StoredCredential = {
   readonly createdAt: number
   readonly expiresAt?: number
 }
-export type Stored = {
+export type StoredIdentities = {
   readonly agents: readonly StoredAgent[]
   readonly credentials: readonly StoredCredential[]
 }
@@ -50,7 +50,7 @@ export function createIdentityStore(dialect: Dialect) {
   }
 
   return {
-    async read(reader: Reader): Promise<Stored> {
+    async read(reader: Reader): Promise<StoredIdentities> {
       const all = await reader.all(query(agents.selectAll().orderBy('id')))
       const credentials = sql.selectFrom('credential').selectAll().orderBy('created_at')
       return {

@@ -2,18 +2,18 @@ import { randomBytes } from 'node:crypto'
 import { sha256Hex } from '#base/hash.ts'
 import { randomHex } from '#base/ids.ts'
 
-export type Minted = { readonly token: string; readonly hash: string }
+export type NewToken = { readonly token: string; readonly hash: string }
 
 /** A new token and what is kept of it (I4). Whoever asks shows the token once; it is stored nowhere. */
-export const mintToken = (): Minted => minted(`sk-cowork-${randomHex(24)}`)
+export const mintToken = (): NewToken => minted(`sk-cowork-${randomHex(24)}`)
 
 /** The same for a person's session (I6). */
-export const mintSessionToken = (): Minted => minted(`${sessionPrefix}${randomHex(24)}`)
+export const mintSessionToken = (): NewToken => minted(`${sessionPrefix}${randomHex(24)}`)
 
 /** The code of a one-time link (I6): 32 random bytes that survive a URL as they are. */
-export const mintCode = (): Minted => minted(randomBytes(32).toString('base64url'))
+export const mintCode = (): NewToken => minted(randomBytes(32).toString('base64url'))
 
-const minted = (token: string): Minted => ({ token, hash: sha256Hex(token) })
+const minted = (token: string): NewToken => ({ token, hash: sha256Hex(token) })
 
 const sessionPrefix = 'ps-cowork-'
 
@@ -21,10 +21,10 @@ const sessionPrefix = 'ps-cowork-'
 export const isSessionToken = (token: string): boolean => token.startsWith(sessionPrefix)
 
 /** What a session is found by; nothing for a token that was never minted. */
-export const sessionHash = (token: string): string | undefined =>
+export const hashSessionToken = (token: string): string | undefined =>
   /^ps-cowork-[0-9a-f]{48}$/.test(token) ? sha256Hex(token) : undefined
 
-export const isMinted = (token: string): boolean => /^sk-cowork-[0-9a-f]{48}$/.test(token)
+export const isWellFormedToken = (token: string): boolean => /^sk-cowork-[0-9a-f]{48}$/.test(token)
 
 /** Enough to tell credentials apart in lists and in the ledger, useless to anyone who guesses. */
 export const hashPrefix = (hash: string): string => hash.slice(0, 12)

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { rfc3339 } from '#base/clock.ts'
+import { formatRfc3339 } from '#base/clock.ts'
 import { describeSelection } from '#base/selection-fields.ts'
 import { checkSelection, toFields, toSelection } from '#base/selection.ts'
 import type { ToolSelection } from '#base/selection.ts'
@@ -132,7 +132,7 @@ const agentTools = (
     async change(tx, input, call) {
       const given = { id: input.id, overlapMinutes: input.overlap_minutes }
       const { oldEndsAt, ...agent } = await identity.rotateAgent(tx, given, call)
-      const ends = rfc3339(oldEndsAt)
+      const ends = formatRfc3339(oldEndsAt)
       return {
         ...agent,
         old_token_ends_at: ends,
@@ -154,7 +154,7 @@ const agentTools = (
       const revoked = await identity.revokeAgent(tx, input, call)
       return {
         id: revoked.id,
-        revoked_at: rfc3339(revoked.at),
+        revoked_at: formatRfc3339(revoked.at),
         message: `Revoked ${revoked.id}. The door stays closed; \`cowork agents add\` brings an agent back.`,
       }
     },
@@ -169,12 +169,12 @@ function toListed(agent: ListedAgent): AgentResult {
     status: isActive(agent) ? 'active' : 'revoked',
     scopes: [...scopes],
     ...toFields(agent.selection),
-    ...(createdAt !== undefined && { created_at: rfc3339(createdAt) }),
-    ...(lastSeenAt !== undefined && { last_seen_at: rfc3339(lastSeenAt) }),
+    ...(createdAt !== undefined && { created_at: formatRfc3339(createdAt) }),
+    ...(lastSeenAt !== undefined && { last_seen_at: formatRfc3339(lastSeenAt) }),
     credentials: agent.credentials.map((one) => ({
       hash_prefix: hashPrefix(one.hash),
-      ...(one.createdAt !== undefined && { created_at: rfc3339(one.createdAt) }),
-      ...(one.expiresAt !== undefined && { expires_at: rfc3339(one.expiresAt) }),
+      ...(one.createdAt !== undefined && { created_at: formatRfc3339(one.createdAt) }),
+      ...(one.expiresAt !== undefined && { expires_at: formatRfc3339(one.expiresAt) }),
     })),
   }
 }

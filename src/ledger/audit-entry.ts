@@ -1,16 +1,21 @@
-import { rfc3339 } from '#base/clock.ts'
+import { formatRfc3339 } from '#base/clock.ts'
 import type { TouchedFile } from '#base/tool.ts'
-import type { Shown } from './mirror.ts'
+import type { MirroredEntry } from './mirror.ts'
 import type { Entry } from './model.ts'
 import type { AuditEntry } from './wire.ts'
 
 /** Entries that say how a call ended. That of a proposal is the record of its own call (0014). */
-export const callEnds = ['call.done', 'call.failed', 'call.refused', 'proposal.created'] as const
+export const callEndTypes = [
+  'call.done',
+  'call.failed',
+  'call.refused',
+  'proposal.created',
+] as const
 
 type Told = { readonly type: unknown; readonly data?: unknown }
 
 /** Whether it says that a call was carried out. Before 0014 a proposal had a `call.done` beside it. */
-export const isDone = ({ type, data }: Told): boolean =>
+export const isCompletedCall = ({ type, data }: Told): boolean =>
   type === 'call.done' || (type === 'proposal.created' && namesTool(data))
 
 const namesTool = (data: unknown) =>
@@ -21,7 +26,7 @@ export function auditEntriesOf(entry: Entry): AuditEntry[] {
   const { at, type, actor, subject, domain, ids, data } = entry
   // The seed's log names the area of a file: the workspace, or a grant (FT8).
   const { tool, size_bytes: size, area: ownArea = domain, dry_run } = data ?? {}
-  const touched = touchedIn(entry)
+  const touched = readTouchedFiles(entry)
   const about: readonly Partial<TouchedFile>[] =
     touched.length > 0
       ? touched
@@ -34,14 +39,14 @@ export function auditEntriesOf(entry: Entry): AuditEntry[] {
   return about.map(({ path, area = ownArea, grant, success, size_bytes }) => {
     const bytes = size_bytes ?? (about.length === 1 || path === subject ? size : undefined)
     return {
-      timestamp: rfc3339(at),
+      timestamp: formatRfc3339(at),
       operation: typeof tool === 'string' ? tool : type,
       ...(path !== undefined && { path }),
       ...(typeof area === 'string' && { domain: area }),
       ...(grant !== undefined && { grant_id: grant }),
       agent_id: actor.id,
       ...(actor.session !== undefined && { session_id: actor.session }),
-      success: isDone(entry) && success !== false,
+      success: isCompletedCall(entry) && success !== false,
       ...(dry_run === true && { dry_run }),
       ...(typeof bytes === 'number' && { size_bytes: bytes }),
     }
@@ -54,8 +59,9 @@ const areas: readonly unknown[] = ['workspace', 'granted']
  * The lines of `audit.log_path` (L9): each file operation, also a failed or refused one, in the words of seed 004. The
  * seq of the ledger entry comes last; it is how the file continues after a restart.
  */
-export function fileOperationsIn(entry: Entry): readonly Shown[] {
-  if (entry.domain !== 'files' || !(callEnds as readonly string[]).includes(entry.type)) return []
+export function fileOperationsIn(entry: Entry): readonly MirroredEntry[] {
+  if (entry.domain !== 'files' || !(callEndTypes as readonly string[]).includes(entry.type))
+    return []
   return auditEntriesOf(entry)
     .filter(({ domain }) => areas.includes(domain))
     .map((line) => ({ ...line, seq: entry.seq }))
@@ -64,13 +70,13 @@ export function fileOperationsIn(entry: Entry): readonly Shown[] {
 /** Entries stay small: of a call about more files the first are named, and how many there were. */
 const mostTouched = 100
 
-export const touchedData = (files: readonly TouchedFile[]) => ({
+export const toTouchedData = (files: readonly TouchedFile[]) => ({
   files: files.slice(0, mostTouched),
   ...(files.length > mostTouched && { files_count: files.length }),
 })
 
 /** The files of an entry, where it names several or its subject is none. */
-export function touchedIn({ data }: Pick<Entry, 'data'>): readonly TouchedFile[] {
+export function readTouchedFiles({ data }: Pick<Entry, 'data'>): readonly TouchedFile[] {
   const files = data?.['files']
   return Array.isArray(files) ? files.filter(isTouched) : []
 }

@@ -1,7 +1,7 @@
 import { canonicalJson } from '#base/hash.ts'
 import { isRecord, parseJson } from '#base/json.ts'
-import { entrySchema, firstSeq, genesis, payloadDigest } from './model.ts'
-import type { Entry, Problem } from './model.ts'
+import { entrySchema, firstSeq, genesisHash, payloadDigest } from './model.ts'
+import type { Entry, LedgerProblem } from './model.ts'
 import { leafHash } from './tree.ts'
 
 export type StoredEntry = {
@@ -18,35 +18,35 @@ export type StoredEntry = {
 }
 
 /** An unchecked entry: whatever the stored bytes parse to. */
-export type Parsed = Record<string, unknown>
+export type UnverifiedEntry = Record<string, unknown>
 
-export type Problems = ReturnType<typeof createProblems>
+export type ProblemList = ReturnType<typeof createProblemList>
 
-export const mostProblems = 20
+export const maxProblems = 20
 
 /** Keeps the first twenty by seq, in whatever order they are found. */
-export function createProblems() {
-  const list: Problem[] = []
+export function createProblemList() {
+  const list: LedgerProblem[] = []
   return {
     list,
     add(seq: number, why: string) {
       list.push({ seq, why })
       list.sort((a, b) => a.seq - b.seq)
-      if (list.length > mostProblems) list.pop()
+      if (list.length > maxProblems) list.pop()
     },
   }
 }
 
 type Settings = {
-  readonly problems: Problems
+  readonly problems: ProblemList
   readonly deep: boolean
   readonly columnsOf: ((entry: Entry) => Readonly<Record<string, unknown>>) | undefined
 }
 
 /** Checks each entry by itself and against the one before it (L7). */
-export function createChain({ problems, deep, columnsOf }: Settings) {
+export function createChainVerifier({ problems, deep, columnsOf }: Settings) {
   let expected = firstSeq
-  let lastHash = genesis
+  let lastHash = genesisHash
   let lastAt = 0
   let firstFault = Infinity
   // A broken entry is told once, not again by its neighbour.
@@ -54,7 +54,7 @@ export function createChain({ problems, deep, columnsOf }: Settings) {
 
   function check(stored: StoredEntry): {
     leaf: Buffer
-    entry: Parsed | undefined
+    entry: UnverifiedEntry | undefined
     isSound: boolean
   } {
     const { seq } = stored
@@ -73,7 +73,7 @@ export function createChain({ problems, deep, columnsOf }: Settings) {
     const hash = leaf.toString('hex')
     const entry = parsed(stored.body)
     const why =
-      hexOf(stored.hash) === hash ? ownFault(stored, entry) : 'its bytes do not give its hash'
+      toHex(stored.hash) === hash ? ownFault(stored, entry) : 'its bytes do not give its hash'
     if (why !== undefined) fault(seq, why)
     else if (inOrder && !lastWasBad && entry?.['prev'] !== lastHash)
       fault(Math.max(seq - 1, firstSeq), `entry ${seq} was written after another entry than this`)
@@ -87,7 +87,7 @@ export function createChain({ problems, deep, columnsOf }: Settings) {
   }
 
   /** What is wrong with an entry whose bytes are those that were hashed. */
-  function ownFault(stored: StoredEntry, entry: Parsed | undefined): string | undefined {
+  function ownFault(stored: StoredEntry, entry: UnverifiedEntry | undefined): string | undefined {
     if (entry === undefined || !isEntry(entry)) return 'its body is not an entry'
     if (entry.seq !== stored.seq) return differs('seq', stored.seq, entry.seq)
     if (entry.at !== stored.at) return differs('at', stored.at, entry.at)
@@ -130,10 +130,10 @@ export function createChain({ problems, deep, columnsOf }: Settings) {
   }
 }
 
-export const hexOf = (hash: string | Uint8Array): string =>
+export const toHex = (hash: string | Uint8Array): string =>
   typeof hash === 'string' ? hash : Buffer.from(hash).toString('hex')
 
-function parsed(body: string | Uint8Array): Parsed | undefined {
+function parsed(body: string | Uint8Array): UnverifiedEntry | undefined {
   const value = parseJson(textOf(body))
   return isRecord(value) ? value : undefined
 }
@@ -147,7 +147,8 @@ function isCanonical(body: string | Uint8Array): boolean {
 }
 
 /** A first look; `deep` checks the whole shape. */
-const isEntry = (entry: Parsed): entry is Entry => entry['v'] === 1 && isRecord(entry['actor'])
+const isEntry = (entry: UnverifiedEntry): entry is Entry =>
+  entry['v'] === 1 && isRecord(entry['actor'])
 
 const differs = (name: string, column: unknown, inBody: unknown) =>
   `its ${name} is ${brief(column)} in its column and ${brief(inBody)} in its body`

@@ -1,10 +1,10 @@
 import type { Dialect, Tx, Db } from '#base/db/port.ts'
 import { CoworkError } from '#base/errors.ts'
 import type { HeadMac } from './head-mac.ts'
-import type { Problem } from './model.ts'
+import type { LedgerProblem } from './model.ts'
 import type { LedgerStore } from './store.ts'
 import { verifyTail } from './tail.ts'
-import { decodeFrontier, rootOf } from './tree.ts'
+import { decodeFrontier, computeRoot } from './tree.ts'
 import type { Actor } from '#base/entry.ts'
 import { createLedgerStore } from './store.ts'
 import { acceptedType } from './verify.ts'
@@ -27,11 +27,11 @@ export async function checkHead(tx: Tx, { dialect, store, headMac }: Opened): Pr
   const { problem } = await verifyTail({ ...tx, dialect }, headMac.vkey, options)
   if (problem) throw unproven(problem)
   if (!head || headMac.isValid(head)) return
-  const root = rootOf(decodeFrontier(head.size, head.frontier))
+  const root = computeRoot(decodeFrontier(head.size, head.frontier))
   await store.saveHead(tx, { ...head, mac: headMac.of(head.size, root) })
 }
 
-const unproven = ({ seq, why }: Problem) =>
+const unproven = ({ seq, why }: LedgerProblem) =>
   new CoworkError('ledger_unproven', `The ledger is not proven from entry ${seq} on: ${why}.`, {
     hint: 'Restore a backup with `cowork restore`, or examine the store and accept its entries with `cowork ledger accept --reason "…"`.',
   })
@@ -59,7 +59,7 @@ export async function acceptEntries(
       throw new CoworkError('conflict', 'The ledger changed during the check.', {
         hint: 'Stop every daemon that uses this store, then run the command again.',
       })
-    const root = rootOf(decodeFrontier(to, head.frontier))
+    const root = computeRoot(decodeFrontier(to, head.frontier))
     await store.saveHead(tx, { ...head, mac: headMac.of(to, root) })
     tx.append({ type: acceptedType, actor, data: { from, to, reason } })
   })

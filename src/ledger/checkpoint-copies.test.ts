@@ -3,7 +3,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { createLog, silentLog } from '#base/log.ts'
-import { createCheckpointCopies, readCheckpointCopies, refuseCut } from './checkpoint-copies.ts'
+import {
+  createCheckpointCopies,
+  readCheckpointCopies,
+  assertNotTruncated,
+} from './checkpoint-copies.ts'
 
 function copies(text: string) {
   const folder = mkdtempSync(join(tmpdir(), 'cowork-copies-'))
@@ -14,15 +18,15 @@ const line = (size: number) => `${JSON.stringify({ at: 1, size, note: 'n'.repeat
 
 test('L7 a store shorter than its newest signed checkpoint is refused', () => {
   const folder = copies(Array.from({ length: 200 }, (_, i) => line(i + 1)).join(''))
-  expect(() => refuseCut([folder], 200)).not.toThrow(/missing/)
-  expect(() => refuseCut([folder], 500)).not.toThrow(/missing/)
-  expect(() => refuseCut([folder], 199)).toThrow(/199 entries.*signed over 200/)
+  expect(() => assertNotTruncated([folder], 200)).not.toThrow(/missing/)
+  expect(() => assertNotTruncated([folder], 500)).not.toThrow(/missing/)
+  expect(() => assertNotTruncated([folder], 199)).toThrow(/199 entries.*signed over 200/)
 })
 
 test('L7 a torn last line hides no checkpoint before it, and no file means none', () => {
-  expect(() => refuseCut([copies(`${line(7)}{"at":1,"si`)], 6)).toThrow(/signed over 7/)
-  expect(() => refuseCut(['/nonexistent'], 0)).not.toThrow(/missing/)
-  expect(() => refuseCut([copies('')], 0)).not.toThrow(/missing/)
+  expect(() => assertNotTruncated([copies(`${line(7)}{"at":1,"si`)], 6)).toThrow(/signed over 7/)
+  expect(() => assertNotTruncated(['/nonexistent'], 0)).not.toThrow(/missing/)
+  expect(() => assertNotTruncated([copies('')], 0)).not.toThrow(/missing/)
 })
 
 test('L15 what a crash left of a line is no checkpoint, also after the next one was added', async () => {
@@ -32,17 +36,17 @@ test('L15 what a crash left of a line is no checkpoint, also after the next one 
   const copy = createCheckpointCopies([folder], silentLog)
   await copy(line(8).trim())
   expect(sizes()).toEqual([7, 8])
-  expect(() => refuseCut([folder], 7)).toThrow(/signed over 8/)
+  expect(() => assertNotTruncated([folder], 7)).toThrow(/signed over 8/)
 })
 
 test('L7 RS1 an older checkpoint that somebody adds again does not hide a newer one', () => {
-  expect(() => refuseCut([copies(line(9) + line(5))], 5)).toThrow(/signed over 9/)
+  expect(() => assertNotTruncated([copies(line(9) + line(5))], 5)).toThrow(/signed over 9/)
 })
 
 test('L15 RS1 the newest checkpoint of any folder is enough to refuse a cut store', () => {
   const folders = ['/nonexistent', copies(line(5)), copies(line(9))]
-  expect(() => refuseCut(folders, 8)).toThrow(/8 entries.*signed over 9/)
-  expect(() => refuseCut(folders, 9)).not.toThrow(/missing/)
+  expect(() => assertNotTruncated(folders, 8)).toThrow(/8 entries.*signed over 9/)
+  expect(() => assertNotTruncated(folders, 9)).not.toThrow(/missing/)
 })
 
 test('L15 every folder gets every checkpoint, and one that fails is logged once and retried', async () => {

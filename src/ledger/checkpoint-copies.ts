@@ -3,7 +3,7 @@ import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { appendLine } from '#base/atomic-file.ts'
-import { CoworkError, messageOf } from '#base/errors.ts'
+import { CoworkError, errorMessage } from '#base/errors.ts'
 import { parseJson } from '#base/json.ts'
 import type { Log } from '#base/log.ts'
 import { exportNames, readCheckpoints } from './sources.ts'
@@ -45,7 +45,7 @@ function createWriter(folder: string, log: Log) {
       } catch (error) {
         pending = [...lines, ...pending].slice(-maxPending)
         if (!isFailing)
-          log.error('checkpoints cannot be copied', { folder, error: messageOf(error) })
+          log.error('checkpoints cannot be copied', { folder, error: errorMessage(error) })
         isFailing = true
         return
       }
@@ -66,7 +66,7 @@ export const readCheckpointCopies = (folders: readonly string[]) =>
  * Refuses a store that is shorter than a checkpoint that was signed over it: entries are gone, by a hand
  * or by a disk, and going on would sign over the gap (L7).
  */
-export function refuseCut(folders: readonly string[], size: number): void {
+export function assertNotTruncated(folders: readonly string[], size: number): void {
   for (const path of folders.map(copiesIn)) {
     const signed = readable(() => newestSize(path), 0)
     if (signed <= size) continue

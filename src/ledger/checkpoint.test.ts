@@ -5,8 +5,8 @@ import { sha256 } from '#base/hash.ts'
 import {
   createKey,
   loadKey,
-  openCheckpoint,
-  openNote,
+  verifyCheckpoint,
+  verifySignedNote,
   parseVkey,
   signCheckpoint,
 } from './checkpoint.ts'
@@ -27,12 +27,14 @@ test('L5 a note signed by the reference implementation opens, and a changed one 
     "then you don't know what your problem is.\n"
   const signature =
     '\n\u2014 PeterNeumann x08go/ZJkuBS9UG/SffcvIAQxVBtiFupLLr8pAcElZInNIuGUgYN1FFYC2pZSNXgKvqfqdngotpRZb6KE6RyyBwJnAM=\n'
-  expect(openNote(text + signature, vkey)).toBe(text)
-  expect(() => openNote(text.replace('is.', 'was.') + signature, vkey)).toThrow('does not match')
+  expect(verifySignedNote(text + signature, vkey)).toBe(text)
+  expect(() => verifySignedNote(text.replace('is.', 'was.') + signature, vkey)).toThrow(
+    'does not match',
+  )
 })
 
 test('L5 a checkpoint opens to what was signed, with the public key alone', () => {
-  expect(openCheckpoint(note, key.vkey)).toEqual({ origin: key.name, size: 1_000_000, root })
+  expect(verifyCheckpoint(note, key.vkey)).toEqual({ origin: key.name, size: 1_000_000, root })
   expect(note.split('\n').slice(0, 4)).toEqual([key.name, '1000000', root.toString('base64'), ''])
 })
 
@@ -64,7 +66,7 @@ test('L5 no changed character of a checkpoint goes unnoticed', () => {
       (at, other) => {
         fc.pre(characters[at] !== other)
         const changed = characters.with(at, other).join('')
-        expect(() => openCheckpoint(changed, vkey)).toThrow(/The checkpoint cannot be trusted/)
+        expect(() => verifyCheckpoint(changed, vkey)).toThrow(/The checkpoint cannot be trusted/)
       },
     ),
     { numRuns: 500 },
@@ -89,7 +91,7 @@ test('L5 a checkpoint by another key, of another origin or with a wrong shape is
     [note.slice(0, -1), /no signature lines/],
     [`${note}hello\n`, /"hello" is not a signature line/],
   ]
-  for (const [text, why] of cases) expect(() => openCheckpoint(text, key.vkey)).toThrow(why)
+  for (const [text, why] of cases) expect(() => verifyCheckpoint(text, key.vkey)).toThrow(why)
 })
 
 test('L5 signatures by unknown keys, such as witnesses, do no harm', () => {
@@ -98,8 +100,8 @@ test('L5 signatures by unknown keys, such as witnesses, do no harm', () => {
   const text = `${lines.slice(0, lines.indexOf('\n\n'))}\n`
   const extra = Buffer.concat([Buffer.from(witness.keyId, 'hex'), witness.sign(text)])
   const both = `${lines}\u2014 ${witness.name} ${extra.toString('base64')}\n`
-  expect(openCheckpoint(both, key.vkey).size).toBe(1_000_000)
-  expect(openNote(both, parseVkey(witness.vkey))).toBe(text)
+  expect(verifyCheckpoint(both, key.vkey).size).toBe(1_000_000)
+  expect(verifySignedNote(both, parseVkey(witness.vkey))).toBe(text)
 })
 
 test('L5 unusable keys are refused with the next step, without quoting them', () => {

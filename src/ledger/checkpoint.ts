@@ -14,7 +14,7 @@ import { sha256, sha256Hex } from '#base/hash.ts'
 export type Checkpoint = { origin: string; size: number; root: Buffer }
 
 /** The private half. `sign` closes over it, so a key can be passed around and logged without leaking. */
-export type Key = {
+export type SigningKey = {
   readonly name: string
   /** Eight hex digits. Daemons that share a database must share it (L5). */
   readonly keyId: string
@@ -25,18 +25,22 @@ export type Key = {
   derive(purpose: string): Buffer
 }
 
-export type Vkey = { readonly name: string; readonly keyId: string; readonly publicKey: KeyObject }
+export type VerifierKey = {
+  readonly name: string
+  readonly keyId: string
+  readonly publicKey: KeyObject
+}
 
 const ed25519 = 0x01
 
-export function createKey(): { key: Key; pem: string } {
+export function createKey(): { key: SigningKey; pem: string } {
   const { privateKey } = generateKeyPairSync('ed25519')
   const pem = privateKey.export({ format: 'pem', type: 'pkcs8' }).toString()
   return { key: loadKey(pem), pem }
 }
 
 /** Named after the public key unless told otherwise, so that no two installations share an origin. */
-export function loadKey(pem: string, name?: string): Key {
+export function loadKey(pem: string, name?: string): SigningKey {
   const privateKey = readPem(pem)
   const publicBytes = rawPublic(privateKey)
   const named = name ?? `cowork.local/ledger/${sha256Hex(publicBytes).slice(0, 16)}`
@@ -52,7 +56,7 @@ export function loadKey(pem: string, name?: string): Key {
   }
 }
 
-export function parseVkey(text: string): Vkey {
+export function parseVkey(text: string): VerifierKey {
   // The base64 part may hold plus signs too: only the first two separate.
   const [, name = '', keyId = '', data = ''] = /^([^+]+)\+([0-9a-f]{8})\+(.+)$/.exec(text) ?? []
   const bytes = strictBase64(data)
@@ -70,16 +74,19 @@ export function parseVkey(text: string): Vkey {
 }
 
 /** The origin is the key's name. About 40 µs. */
-export function signCheckpoint({ size, root }: { size: number; root: Buffer }, key: Key): string {
+export function signCheckpoint(
+  { size, root }: { size: number; root: Buffer },
+  key: SigningKey,
+): string {
   const text = `${key.name}\n${size}\n${root.toString('base64')}\n`
   const signature = Buffer.concat([Buffer.from(key.keyId, 'hex'), key.sign(text)])
   return `${text}\n\u2014 ${key.name} ${signature.toString('base64')}\n`
 }
 
 /** Checks the signature before it reads a word of the text. */
-export function openCheckpoint(note: string, vkey: string | Vkey): Checkpoint {
+export function verifyCheckpoint(note: string, vkey: string | VerifierKey): Checkpoint {
   const known = typeof vkey === 'string' ? parseVkey(vkey) : vkey
-  const [origin = '', size = '', root = ''] = openNote(note, known).split('\n')
+  const [origin = '', size = '', root = ''] = verifySignedNote(note, known).split('\n')
   if (origin !== known.name)
     throw invalid(`it speaks for "${origin}", but the key belongs to "${known.name}"`)
   if (!/^(0|[1-9]\d{0,15})$/.test(size) || !Number.isSafeInteger(Number(size)))
@@ -90,7 +97,7 @@ export function openCheckpoint(note: string, vkey: string | Vkey): Checkpoint {
 }
 
 /** C2SP signed note: gives back the text this key has signed. Signatures by other keys are passed over. */
-export function openNote(note: string, vkey: Vkey): string {
+export function verifySignedNote(note: string, vkey: VerifierKey): string {
   const end = note.lastIndexOf('\n\n')
   if (end === -1 || !note.endsWith('\n')) throw invalid('it has no signature lines')
   // eslint-disable-next-line no-control-regex -- the format forbids exactly these

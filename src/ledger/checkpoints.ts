@@ -1,21 +1,21 @@
 import type { Clock } from '#base/clock.ts'
 import type { Db } from '#base/db/port.ts'
-import { messageOf } from '#base/errors.ts'
+import { errorMessage } from '#base/errors.ts'
 import type { Log } from '#base/log.ts'
 import { signCheckpoint } from './checkpoint.ts'
-import type { Key } from './checkpoint.ts'
+import type { SigningKey } from './checkpoint.ts'
 import { createHeadMac, headChanged, headWentBack } from './head-mac.ts'
 import type { LedgerStore } from './store.ts'
-import { decodeFrontier, rootOf } from './tree.ts'
+import { decodeFrontier, computeRoot } from './tree.ts'
 
 const atLatest = { entries: 256, ms: 1000 }
 /** Between looks at how long the ledger is: not with every commit, whose caller would wait for it. */
 const lookEvery = 20
 
-export type Signer = {
+export type CheckpointSignerDeps = {
   readonly db: Db
   readonly store: LedgerStore
-  readonly key: Key
+  readonly key: SigningKey
   /** Keeps a copy where someone who rewrites the store does not reach it as well. */
   readonly copy: (line: string) => void | Promise<void>
   readonly onSigned: (size: number) => void
@@ -24,7 +24,15 @@ export type Signer = {
 }
 
 /** Signs the root one second, or 256 entries, after the first unsigned entry, and once more at the end (L5). */
-export function createCheckpoints({ db, store, key, copy, onSigned, now, log }: Signer) {
+export function createCheckpointSigner({
+  db,
+  store,
+  key,
+  copy,
+  onSigned,
+  now,
+  log,
+}: CheckpointSignerDeps) {
   const headMac = createHeadMac(key)
   let signed = 0
   let timer: NodeJS.Timeout | undefined
@@ -42,7 +50,7 @@ export function createCheckpoints({ db, store, key, copy, onSigned, now, log }: 
       // The key signs only what a daemon with the key committed (RS1).
       if (!headMac.isValid(head)) throw headChanged()
       if (head.size < signed) throw headWentBack(head.size, signed)
-      const root = rootOf(decodeFrontier(head.size, head.frontier))
+      const root = computeRoot(decodeFrontier(head.size, head.frontier))
       const text = signCheckpoint({ size: head.size, root }, key)
       const isNew = (await store.saveCheckpoint(tx, { size: head.size, at, note: text })) > 0
       return { size: head.size, text, isNew }
@@ -56,7 +64,7 @@ export function createCheckpoints({ db, store, key, copy, onSigned, now, log }: 
   const signOnce = () =>
     (busy ??= sign()
       .catch((error: unknown) =>
-        log.error('no checkpoint could be written', { error: messageOf(error) }),
+        log.error('no checkpoint could be written', { error: errorMessage(error) }),
       )
       .finally(() => (busy = undefined)))
 
@@ -66,7 +74,7 @@ export function createCheckpoints({ db, store, key, copy, onSigned, now, log }: 
     if (head && head.size - signed >= atLatest.entries) await signOnce()
   }
 
-  const stop = db.onGrowth(() => {
+  const stop = db.onAppend(() => {
     timer ??= setTimeout(() => void signOnce(), atLatest.ms)
     looking ??= setTimeout(() => void look(), lookEvery)
   })

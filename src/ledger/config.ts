@@ -1,15 +1,15 @@
 import * as z from 'zod'
-import { path, pattern, whole } from '#base/config/kinds.ts'
+import { filePath, regexPattern, integer } from '#base/config/kinds.ts'
 
 const ledger = z
   .strictObject({
-    key_path: path
+    key_path: filePath
       .default('ledger.key')
       .describe(
         'Private key that signs checkpoints, made on first run with mode 0600. Default ledger.key in the state directory.',
       ),
     checkpoint_copies: z
-      .union([path, z.array(path).min(1)], 'a path, or a list of paths')
+      .union([filePath, z.array(filePath).min(1)], 'a path, or a list of paths')
       .default('checkpoints')
       .transform((folders) => (typeof folders === 'string' ? [folders] : folders))
       .describe(
@@ -27,21 +27,21 @@ const audit = z
       .describe(
         'Write the JSONL copies of the ledger. `false` stops the copies, never the ledger. Default true.',
       ),
-    log_path: path
+    log_path: filePath
       .default('logs/audit.jsonl')
       .describe(
         'Log of file operations, one a line (seed 004). Default logs/audit.jsonl in the state directory.',
       ),
-    max_log_size_mb: whole(1)
+    max_log_size_mb: integer(1)
       .default(100)
       .describe('Size at which a mirror is rotated, in MB. Default 100.'),
-    payload_days: whole(0)
+    payload_days: integer(0)
       .default(90)
       .describe(
         'How long redacted arguments stay readable for replay and review, in days; 0 keeps them until they are erased by hand. Default 90.',
       ),
     redact: z
-      .array(pattern)
+      .array(regexPattern)
       .default([])
       .describe(
         'Regular expressions (RE2) whose matches are blanked in every entry and log line, besides the built-in ones.',

@@ -74,7 +74,7 @@ test('L8 cowork_redact is for owners, wants a reason and erases what is beside t
     caller: person,
     signal: new AbortController().signal,
     progress: () => undefined,
-    tell: () => undefined,
+    addDetails: () => undefined,
   }
   const input = tool.input.parse({ seq: 2, reason: ' left the company ' })
   expect(await world.ledger.transact(async (tx) => tool.change?.(tx, input, call))).toEqual({

@@ -32,7 +32,7 @@ type Deps = {
  * Takes away what is kept beside entries (L8). The entry with its digest stays, and another one tells who took
  * it away and why: without that a verifier holds a missing payload against the ledger.
  */
-export function createErasure({ db, store, now, log }: Deps) {
+export function createPayloadEraser({ db, store, now, log }: Deps) {
   let task: PeriodicTask | undefined
   const erasers = new Set<EraseCopies>()
 

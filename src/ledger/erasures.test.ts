@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { createErasures } from './erasures.ts'
+import { createErasureCheck } from './erasures.ts'
 
 test('L8 RS7 what is missing or was put back is remembered to the entry, however many there are and are excused', () => {
   const act = fc.oneof(
@@ -10,7 +10,7 @@ test('L8 RS7 what is missing or was put back is remembered to the entry, however
   )
   fc.assert(
     fc.property(fc.array(act, { maxLength: 60 }), fc.nat(300), (acts, stride) => {
-      const erasures = createErasures()
+      const erasures = createErasureCheck()
       const missing = new Set<number>()
       const present = new Set<number>()
       const restored = new Set<number>()

@@ -1,10 +1,10 @@
-import type { Parsed } from './chain.ts'
+import type { UnverifiedEntry } from './chain.ts'
 
 /**
  * Compares payloads with what entries say of erasing them (L8): which are missing without a word, and which are
  * there although they were erased. One bit for each entry, as there may be millions.
  */
-export function createErasures() {
+export function createErasureCheck() {
   const missing = createBits()
   const present = createBits()
   const restored: number[] = []
@@ -23,7 +23,7 @@ export function createErasures() {
     present: present.set,
 
     /** What an entry says of those before it. */
-    read(seq: number, type: unknown, { subject, data }: Parsed) {
+    read(seq: number, type: unknown, { subject, data }: UnverifiedEntry) {
       if (type === 'payload.erased') {
         const erased = typeof subject === 'string' ? Number(subject) : 0
         if (erased > 0 && erased < seq) settle(erased)

@@ -9,7 +9,7 @@ const pageSize = 500
 function nextGrowth(db: Db, signal: AbortSignal): { grown: Promise<void>; forget: () => void } {
   let forget = () => {}
   const grown = new Promise<void>((resolve) => {
-    const stop = db.onGrowth(resolve)
+    const stop = db.onAppend(resolve)
     const timer = setTimeout(resolve, pollEvery)
     const aborted = () => resolve()
     signal.addEventListener('abort', aborted, { once: true })
@@ -48,22 +48,22 @@ export async function* follow(
 }
 
 /** Works in the transaction that moves the follower's place; what it gives back is done after the commit. */
-export type Handle<E> = (tx: Tx, entries: E[]) => Promise<(() => void) | void>
+export type FollowerHandler<E> = (tx: Tx, entries: E[]) => Promise<(() => void) | void>
 
 /** Where a follower begins that has no place yet. */
-export type From = 'first entry' | 'next entry'
+export type StartPosition = 'first entry' | 'next entry'
 
 /**
  * A follower whose place is kept in the store and moves in the transaction of what it does, so a
  * restart or a second daemon neither misses nor repeats an entry.
  */
-export async function consume(
+export async function runFollower(
   db: Db,
   store: LedgerStore,
   name: string,
-  handle: Handle<EntryRow>,
+  handle: FollowerHandler<EntryRow>,
   signal: AbortSignal,
-  from: From,
+  from: StartPosition,
 ): Promise<void> {
   while (!signal.aborted) {
     const { grown, forget } = nextGrowth(db, signal)

@@ -1,8 +1,8 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { CoworkError } from '#base/errors.ts'
-import type { Key } from './checkpoint.ts'
+import type { SigningKey } from './checkpoint.ts'
 import type { HeadRow } from './store.ts'
-import { decodeFrontier, rootOf } from './tree.ts'
+import { decodeFrontier, computeRoot } from './tree.ts'
 
 export type HeadMac = ReturnType<typeof createHeadMac>
 
@@ -12,7 +12,7 @@ type Head = Pick<HeadRow, 'size' | 'frontier'> & { readonly mac?: string | null 
  * The MAC over size and root that every commit stores in the head row (L14). Without it, whoever can write the
  * store could add entries after the last checkpoint, and the daemon would sign them. About 5 µs.
  */
-export function createHeadMac(key: Key) {
+export function createHeadMac(key: SigningKey) {
   const secret = key.derive('ledger head mac')
   const of = (size: number, root: Buffer): Buffer =>
     createHmac('sha256', secret)
@@ -26,7 +26,7 @@ export function createHeadMac(key: Key) {
       if (size === 0) return true
       const given = Buffer.from(mac ?? '', 'base64')
       try {
-        const expected = of(size, rootOf(decodeFrontier(size, frontier)))
+        const expected = of(size, computeRoot(decodeFrontier(size, frontier)))
         return given.length === expected.length && timingSafeEqual(given, expected)
       } catch {
         return false

@@ -2,14 +2,14 @@ import { chmodSync, existsSync, readFileSync } from 'node:fs'
 import { writeFileAtomic } from '#base/atomic-file.ts'
 import { CoworkError } from '#base/errors.ts'
 import { createKey, loadKey } from './checkpoint.ts'
-import type { Key } from './checkpoint.ts'
+import type { SigningKey } from './checkpoint.ts'
 import { createHeadMac } from './head-mac.ts'
 import type { HeadMac } from './head-mac.ts'
 
 export type KeyFiles = { readonly ledgerKey: string; readonly ledgerPublicKey: string }
 
 /** The signing key of this ledger, made on first run. `inStore` is the public key the store was begun with. */
-export function openKey(files: KeyFiles, inStore: string | undefined): Key {
+export function loadOrCreateKey(files: KeyFiles, inStore: string | undefined): SigningKey {
   const known = inStore ?? published(files)
   if (!existsSync(files.ledgerKey)) {
     if (known !== undefined)
@@ -39,7 +39,7 @@ const published = ({ ledgerPublicKey }: KeyFiles): string | undefined =>
   existsSync(ledgerPublicKey) ? readFileSync(ledgerPublicKey, 'utf8').trim() : undefined
 
 /** Beside the store, so that verifying need not trust the key that stands in it. */
-function publish({ ledgerPublicKey }: KeyFiles, { vkey }: Key) {
+function publish({ ledgerPublicKey }: KeyFiles, { vkey }: SigningKey) {
   if (!existsSync(ledgerPublicKey)) writeFileAtomic(ledgerPublicKey, `${vkey}\n`, 0o644)
 }
 

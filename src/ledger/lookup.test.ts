@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { openTestLedger } from '../../test/ledger.ts'
 import type { TestLedger } from '../../test/ledger.ts'
-import { createLookup } from './lookup.ts'
+import { createEntryLookup } from './lookup.ts'
 
-const lookup = createLookup('sqlite')
+const lookup = createEntryLookup('sqlite')
 const did = (agent: string, subject: string, call: string) => ({
   type: 'call.done',
   actor: { kind: 'agent', id: agent } as const,

@@ -6,10 +6,10 @@ import type { AloneFilter, EntryRow } from './store.ts'
 /** An act of long ago is no source of what is proposed today, and looking for it takes time from all. */
 const mostLookedAt = 10_000
 
-export type Lookup = ReturnType<typeof createLookup>
+export type EntryLookup = ReturnType<typeof createEntryLookup>
 
 /** Single entries, as a transaction sees them: for those who check what an agent says it did. */
-export function createLookup(dialect: Dialect) {
+export function createEntryLookup(dialect: Dialect) {
   const store = createLedgerStore(dialect)
   return {
     async entry(reader: Reader, seq: number): Promise<{ entry: Entry; hash: string } | undefined> {

@@ -1,6 +1,6 @@
-import { isDone } from './audit-entry.ts'
-import type { Parsed } from './chain.ts'
-import type { Problem } from './model.ts'
+import { isCompletedCall } from './audit-entry.ts'
+import type { UnverifiedEntry } from './chain.ts'
+import type { LedgerProblem } from './model.ts'
 
 /** Memory stays flat over any ledger: at least so many of the newest ids are remembered. */
 const remembered = 100_000
@@ -10,29 +10,29 @@ const shown = 20
  * Whether what was recorded was allowed (L6): nothing an agent ran lacks a decision or an approval, nobody
  * approved their own request, nothing was done twice. Fed in order of seq.
  */
-export function createMeaning() {
+export function createSemanticChecks() {
   const approved = createRecent()
   const done = createRecent()
-  const findings: Problem[] = []
+  const findings: LedgerProblem[] = []
   const find = (seq: number, why: string) => {
     if (findings.length < shown) findings.push({ seq, why })
   }
 
-  function read(seq: number, type: unknown, entry: Parsed) {
+  function read(seq: number, type: unknown, entry: UnverifiedEntry) {
     if (type === 'call.started') started(seq, entry)
-    else if (isDone({ type, data: entry['data'] })) finished(seq, entry)
+    else if (isCompletedCall({ type, data: entry['data'] })) finished(seq, entry)
     else if (type === 'approval.approved') decided(seq, entry)
     else if (type === 'payload.erased') erased(seq, entry, 'human')
     else if (type === 'payload.expired') erased(seq, entry, 'system')
   }
 
   /** People erase with a reason, the system what is too old; nobody else (L8). */
-  function erased(seq: number, { actor }: Parsed, by: string) {
+  function erased(seq: number, { actor }: UnverifiedEntry, by: string) {
     if (field(actor, 'kind') !== by)
       find(seq, `${String(field(actor, 'id'))} erased what was kept beside entries`)
   }
 
-  function started(seq: number, { actor, data, ids }: Parsed) {
+  function started(seq: number, { actor, data, ids }: UnverifiedEntry) {
     if (field(actor, 'kind') !== 'agent') return
     if (field(field(data, 'decision'), 'mode') === 'act') return
     const approval = field(ids, 'approval')
@@ -41,13 +41,13 @@ export function createMeaning() {
     find(seq, `${who} ran call ${String(field(ids, 'call'))} without a decision or an approval`)
   }
 
-  function finished(seq: number, { ids }: Parsed) {
+  function finished(seq: number, { ids }: UnverifiedEntry) {
     const call = field(ids, 'call')
     if (typeof call !== 'string') return
     if (!done.add(call)) find(seq, `call ${call} was done twice`)
   }
 
-  function decided(seq: number, { actor, data, ids }: Parsed) {
+  function decided(seq: number, { actor, data, ids }: UnverifiedEntry) {
     const approval = field(ids, 'approval')
     if (typeof approval === 'string') approved.add(approval)
     const requester = field(data, 'requester')

@@ -4,9 +4,9 @@ import { keyType } from '#base/db/dialect.ts'
 import type { Migration } from '#base/db/migrate.ts'
 import type { Dialect, Query } from '#base/db/port.ts'
 import { builder } from '#base/db/statement.ts'
-import { genesis } from './model.ts'
+import { genesisHash } from './model.ts'
 import type { HeadRow } from './store.ts'
-import { actionsView, auditLogAgain, ledgerViews } from './views.ts'
+import { actionsView, recreateAuditLogView, ledgerViews } from './views.ts'
 
 export const ledgerMigrations: readonly Migration[] = [
   {
@@ -47,7 +47,7 @@ export const ledgerMigrations: readonly Migration[] = [
       // There from the start, so that the first writers of two daemons have a row to lock.
       builder<{ ledger_head: Omit<HeadRow, 'mac'> }>(dialect)
         .insertInto('ledger_head')
-        .values({ id: 1, size: 0, at: 0, hash: genesis, frontier: '' }),
+        .values({ id: 1, size: 0, at: 0, hash: genesisHash, frontier: '' }),
       schema
         .createTable('ledger_checkpoint')
         .$call(columns('size bigint key, at bigint!, note text!')),
@@ -57,7 +57,7 @@ export const ledgerMigrations: readonly Migration[] = [
   },
   { name: 'ledger-002', up: (_, dialect) => ledgerViews(dialect) },
   { name: 'ledger-003', up: (_, dialect) => [actionsView(dialect)] },
-  { name: 'ledger-004', up: (_, dialect) => auditLogAgain(dialect) },
+  { name: 'ledger-004', up: (_, dialect) => recreateAuditLogView(dialect) },
   {
     name: 'ledger-005',
     up: (schema) => [schema.alterTable('ledger_head').addColumn('mac', 'text')],

@@ -1,13 +1,13 @@
 import { mkdir, open, readdir, rename, stat, truncate } from 'node:fs/promises'
 import type { FileHandle } from 'node:fs/promises'
 import { dirname, join, parse } from 'node:path'
-import { syncFolder } from '#base/atomic-file.ts'
+import { fsyncFolderSync } from '#base/atomic-file.ts'
 import { randomHex } from '#base/ids.ts'
 import { parseJson } from '#base/json.ts'
 import { existsSync } from 'node:fs'
 
 /** What the mirror holds of one entry: a line, or several joined by newlines. */
-export type Line = { readonly seq: number; readonly body: string }
+export type MirrorLine = { readonly seq: number; readonly body: string }
 
 /** What the mirror holds of an entry, if anything. A mirror that ends otherwise is of another ledger. */
 export type BodyOf = (seq: number) => Promise<string | undefined>
@@ -93,8 +93,8 @@ export function createMirrorFile(
     return found ? found.size === size && (size === 0 || found.ino === inode) : size === 0
   }
 
-  async function append(lines: readonly Line[]) {
-    let waiting: Line[] = []
+  async function append(lines: readonly MirrorLine[]) {
+    let waiting: MirrorLine[] = []
     let bytes = 0
     for (const line of lines) {
       const length = Buffer.byteLength(line.body) + 1
@@ -109,7 +109,7 @@ export function createMirrorFile(
     await write(waiting, bytes)
   }
 
-  async function write(lines: readonly Line[], bytes: number) {
+  async function write(lines: readonly MirrorLine[], bytes: number) {
     const [oldest, newest] = [lines[0], lines.at(-1)]
     if (!oldest || !newest) return
     await using file = await open(path, 'a', 0o600)
@@ -125,7 +125,7 @@ export function createMirrorFile(
       await file.sync()
     }
     await rename(path, join(dir, `${name}-${first}-${last}${ext}`))
-    syncFolder(dir)
+    fsyncFolderSync(dir)
     size = 0
   }
 
@@ -148,7 +148,7 @@ type End = {
   readonly size: number
   readonly inode: number
   /** The last lines of the same entry and where they start. Undefined when it does not end with an entry. */
-  readonly line?: Line & { readonly start: number }
+  readonly line?: MirrorLine & { readonly start: number }
   readonly end: number
   readonly first: number
 }

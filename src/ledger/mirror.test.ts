@@ -20,7 +20,7 @@ import { createLog } from '#base/log.ts'
 import { openTestLedger } from '../../test/ledger.ts'
 import type { TestLedger } from '../../test/ledger.ts'
 import { createMirrorFile } from './mirror-file.ts'
-import type { Line } from './mirror-file.ts'
+import type { MirrorLine } from './mirror-file.ts'
 import { startMirror } from './mirror.ts'
 import type { MirrorOptions } from './mirror.ts'
 import { createLedgerStore } from './store.ts'
@@ -215,7 +215,7 @@ test('L9 a mirror that never could be written lets the ledger close', async () =
   expect(existsSync(path)).toBe(false)
 })
 
-const entry = (seq: number, length: number, count = 1): Line => ({
+const entry = (seq: number, length: number, count = 1): MirrorLine => ({
   seq,
   body: Array.from({ length: count }, (_, file) =>
     JSON.stringify({ actor: { id: 'ü'.repeat(length) }, file, seq }),
@@ -223,7 +223,7 @@ const entry = (seq: number, length: number, count = 1): Line => ({
 })
 
 /** What a mirror of these entries becomes after whatever happened to its files. */
-async function recovered(path: string, entries: readonly Line[], maxBytes: number) {
+async function recovered(path: string, entries: readonly MirrorLine[], maxBytes: number) {
   const asides: string[] = []
   const file = createMirrorFile(path, maxBytes, (name) => asides.push(name))
   const place = await file.recover(async (seq) => entries[seq - 1]?.body)

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Db } from '#base/db/port.ts'
-import { messageOf } from '#base/errors.ts'
+import { errorMessage } from '#base/errors.ts'
 import type { Log } from '#base/log.ts'
 import { follow } from './follow.ts'
 import { createMirrorFile } from './mirror-file.ts'
-import type { BodyOf, Line } from './mirror-file.ts'
+import type { BodyOf, MirrorLine } from './mirror-file.ts'
 import type { Entry } from './model.ts'
 import type { EntryRow, LedgerStore } from './store.ts'
 
@@ -18,10 +18,10 @@ export type MirrorOptions = {
    * The lines of an entry, each with its seq and with `actor` or `timestamp` first; none for an entry that it does not
    * hold. All entries as they were hashed where absent. The answer for an entry must never change.
    */
-  readonly shows?: (entry: Entry) => readonly Shown[]
+  readonly shows?: (entry: Entry) => readonly MirroredEntry[]
 }
 
-export type Shown = Pick<Entry, 'seq'> & Readonly<Record<string, unknown>>
+export type MirroredEntry = Pick<Entry, 'seq'> & Readonly<Record<string, unknown>>
 
 export type Mirror = ReturnType<typeof startMirror>
 
@@ -43,7 +43,7 @@ export function startMirror({ db, store, log }: Deps, options: MirrorOptions) {
   const onAside = (aside: string) =>
     log.warn('a file that does not continue this ledger was set aside', { path, aside })
   const file = createMirrorFile(path, maxBytes, onAside, asideIn)
-  const lineOf = ({ seq, body }: EntryRow): Line | undefined => {
+  const lineOf = ({ seq, body }: EntryRow): MirrorLine | undefined => {
     if (!shows) return { seq, body }
     const lines = shows(JSON.parse(body) as Entry)
     if (lines.length === 0) return undefined
@@ -85,7 +85,7 @@ export function startMirror({ db, store, log }: Deps, options: MirrorOptions) {
         if (!isBroken)
           log.error('the mirror of the ledger cannot be written', {
             path,
-            error: messageOf(error),
+            error: errorMessage(error),
           })
         isBroken = true
         await sleep(retryAfter, undefined, { signal }).catch(() => undefined)

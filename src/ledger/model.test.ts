@@ -1,17 +1,17 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import type { Draft } from '#base/entry.ts'
+import type { EntryDraft } from '#base/entry.ts'
 import { canonicalJson, sha256Hex } from '#base/hash.ts'
-import { entrySchema, genesis, prepare, seal } from './model.ts'
+import { entrySchema, genesisHash, prepare, seal } from './model.ts'
 import { createRedactor } from './redact.ts'
 import { leafHash } from './tree.ts'
 
 const redact = createRedactor({ secrets: [], patterns: [] })
-const place = { seq: 1, at: 1_700_000_000_000, prev: genesis }
-const sealed = (draft: Draft, with_ = redact) =>
+const place = { seq: 1, at: 1_700_000_000_000, prev: genesisHash }
+const sealed = (draft: EntryDraft, with_ = redact) =>
   seal(prepare(draft, { redact: with_, salt: () => '5a17' }), place)
 
-const draft: Draft = {
+const draft: EntryDraft = {
   type: 'call.started',
   actor: {
     kind: 'agent',
@@ -32,7 +32,7 @@ test('L3 an entry is the canonical JSON of what happened, without secrets, marki
     '{"actor":{"client":{"name":"claude-code","self_reported":true,"transport":"stdio","version":"2.1"},' +
       '"id":"sales","kind":"agent","session":"s1","verified":true},"at":1700000000000,' +
       '"data":{"agent_token":"[redacted]","tool":"create_file"},"domain":"files","ids":{"call":"c1"},' +
-      `"outcome":"done","prev":"${genesis}","seq":1,"subject":"notes/today.md","type":"call.started","v":1}`,
+      `"outcome":"done","prev":"${genesisHash}","seq":1,"subject":"notes/today.md","type":"call.started","v":1}`,
   )
 })
 

@@ -1,16 +1,16 @@
-import type { Actor, Draft, EntryIds } from '#base/entry.ts'
+import type { Actor, EntryDraft, EntryIds } from '#base/entry.ts'
 import { CoworkError } from '#base/errors.ts'
 import { canonicalJson, sha256Hex } from '#base/hash.ts'
-import type { JsonObject, Ordered, Redact } from './redact.ts'
+import type { JsonObject, CanonicalCopy, Redact } from './redact.ts'
 import { leafHash } from './tree.ts'
 import { entryType, idNames } from './wire.ts'
 import type { Entry } from './wire.ts'
 import type { EntryRow } from './store.ts'
 
 /** What the first entry shows as the hash of the entry before. */
-export const genesis = '0'.repeat(64)
+export const genesisHash = '0'.repeat(64)
 /** The head of a ledger without entries. */
-export const emptyHead = { size: 0, at: 0, hash: genesis, frontier: '', mac: null }
+export const emptyHead = { size: 0, at: 0, hash: genesisHash, frontier: '', mac: null }
 
 export { entrySchema, firstSeq } from './wire.ts'
 export type { Entry }
@@ -18,14 +18,14 @@ export type { Entry }
 type Payload = { readonly salt: string; readonly body: string; readonly digest: string }
 
 /** A draft that is fit to be recorded: its secrets are out and its payload has its digest. */
-export type Prepared = {
+export type PreparedEntry = {
   /** Its place, that is seq, time and hash of the entry before, is filled in when it is sealed. */
   readonly entry: Entry
   readonly isInOrder: boolean
   readonly payload?: Payload
 }
 
-export type Sealed = {
+export type SealedEntry = {
   readonly entry: Entry
   /** The canonical JSON that is stored and hashed. */
   readonly body: string
@@ -33,13 +33,13 @@ export type Sealed = {
   readonly payload?: Payload
 }
 
-export type Problem = { readonly seq: number; readonly why: string }
+export type LedgerProblem = { readonly seq: number; readonly why: string }
 
 /** All that can fail is done here, in the body that appends; sealing a whole batch cannot fail any more. */
 export function prepare(
-  draft: Draft,
+  draft: EntryDraft,
   { redact, salt }: { redact: Redact; salt: () => string },
-): Prepared {
+): PreparedEntry {
   const { type, actor, domain, subject, ids, outcome, data, payload: content } = draft
   if (!entryType.test(type))
     throw new CoworkError(
@@ -58,7 +58,7 @@ export function prepare(
     ids: ids && recordedIds(ids, redact),
     outcome: outcome === undefined ? undefined : redact(outcome),
     payload: payload?.digest,
-    prev: genesis,
+    prev: genesisHash,
     seq: 0,
     subject: subject === undefined ? undefined : redact(subject),
     type,
@@ -93,9 +93,9 @@ function recordedIds(ids: EntryIds, redact: Redact): NonNullable<Entry['ids']> {
 
 /** Fills in the place of the entry. The next one's `prev` is this leaf in hex. */
 export function seal(
-  { entry, isInOrder, payload }: Prepared,
+  { entry, isInOrder, payload }: PreparedEntry,
   { seq, at, prev }: { seq: number; at: number; prev: string },
-): Sealed {
+): SealedEntry {
   entry.seq = seq
   entry.at = at
   entry.prev = prev
@@ -105,7 +105,7 @@ export function seal(
 
 export const payloadDigest = (salt: string, body: string): string => sha256Hex(`${salt}:${body}`)
 
-function sealedPayload(content: Ordered, salt: string): Payload {
+function sealedPayload(content: CanonicalCopy, salt: string): Payload {
   const body = spelt(content)
   return { salt, body, digest: payloadDigest(salt, body) }
 }
@@ -114,10 +114,10 @@ function sealedPayload(content: Ordered, salt: string): Payload {
 const spelt = ({ copy, isInOrder }: { copy: unknown; isInOrder: boolean }) =>
   isInOrder ? JSON.stringify(copy) : canonicalJson(copy)
 
-export type Columns = Omit<EntryRow, 'seq' | 'at' | 'type' | 'body' | 'hash'>
+export type IndexColumns = Omit<EntryRow, 'seq' | 'at' | 'type' | 'body' | 'hash'>
 
 /** What the store repeats of an entry's body for look-ups. Verification compares the two (L7). */
-export function columnsOf(entry: Entry): Columns {
+export function toIndexColumns(entry: Entry): IndexColumns {
   const tool = entry.data?.['tool']
   return {
     actor: column(entry.actor.id),

@@ -1,18 +1,18 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import type { Draft } from '#base/entry.ts'
+import type { EntryDraft } from '#base/entry.ts'
 import type { Db } from '#base/db/port.ts'
 import { openSqlite } from '#base/db/sqlite.ts'
 import { silentLog } from '#base/log.ts'
-import { createNotes } from './notes.ts'
+import { createDeferredEntries } from './notes.ts'
 import { storePath } from '../../test/stores.ts'
 
 /** A store that keeps what is sealed, transaction by transaction. A commit takes as long as the disk is said to need. */
 function store(commitMs = 0) {
-  const sealed: Draft[] = []
+  const sealed: EntryDraft[] = []
   const bodies: number[] = []
   const path = storePath()
-  const db = openSqlite<Draft>(path, {
+  const db = openSqlite<EntryDraft>(path, {
     prepare: (draft) => draft,
     seal: async (_, drafts) => void sealed.push(...drafts),
   })
@@ -22,7 +22,7 @@ function store(commitMs = 0) {
       await sleep(commitMs)
       return db.transact(async (tx) => {
         const at = bodies.push(0) - 1
-        const append = (draft: Draft) => {
+        const append = (draft: EntryDraft) => {
           bodies[at] = (bodies[at] ?? 0) + 1
           tx.append(draft)
         }
@@ -35,7 +35,7 @@ function store(commitMs = 0) {
 
 test('RS4 notes are written a few at a time and in order, so that a halt comes in between', async () => {
   const { db, sealed, bodies } = store()
-  const notes = createNotes(db, () => undefined, silentLog)
+  const notes = createDeferredEntries(db, () => undefined, silentLog)
   const names = Array.from({ length: 1000 }, (_, at) => `note-${at}`)
   for (const subject of names)
     notes.note({ type: 'call.done', actor: { kind: 'system', id: 'test' }, subject })
@@ -48,7 +48,7 @@ test('RS4 notes are written a few at a time and in order, so that a halt comes i
 
 test('L12 N3 notes that come while others are written share the next commit', async () => {
   const { db, sealed, bodies } = store(3)
-  const notes = createNotes(db, () => undefined, silentLog)
+  const notes = createDeferredEntries(db, () => undefined, silentLog)
   const count = 200
   for (let at = 0; at < count; at++) {
     notes.note({ type: 'call.done', actor: { kind: 'system', id: 'test' } })
@@ -63,7 +63,7 @@ test('L12 N3 notes that come while others are written share the next commit', as
 
 test('L12 closing writes the notes that came while others were written', async () => {
   const { db, sealed } = store()
-  const notes = createNotes(db, () => undefined, silentLog)
+  const notes = createDeferredEntries(db, () => undefined, silentLog)
   const note = () => notes.note({ type: 'call.done', actor: { kind: 'system', id: 'test' } })
   note()
   const closing = notes.close()

@@ -1,5 +1,5 @@
-import type { Draft } from '#base/entry.ts'
-import { messageOf } from '#base/errors.ts'
+import type { EntryDraft } from '#base/entry.ts'
+import { errorMessage } from '#base/errors.ts'
 import type { ErrorCode } from '#base/errors.ts'
 import type { Log } from '#base/log.ts'
 import type { Db } from '#base/db/port.ts'
@@ -12,11 +12,15 @@ const mostPending = 20_000
 /** The most entries in one transaction: a halt waits for the transaction before it (RS4). */
 const maxEntries = 200
 
-export type Trouble = { readonly code: ErrorCode; readonly message: string; readonly hint: string }
+export type LedgerOutage = {
+  readonly code: ErrorCode
+  readonly message: string
+  readonly hint: string
+}
 
 /** Entries nobody waits for. When they cannot be written, calls are refused until they can (A11). */
-export function createNotes(db: Db, check: (draft: Draft) => void, log: Log) {
-  const pending: Draft[] = []
+export function createDeferredEntries(db: Db, check: (draft: EntryDraft) => void, log: Log) {
+  const pending: EntryDraft[] = []
   let timer: NodeJS.Timeout | undefined
   let failure: string | undefined
   let flushing = Promise.resolve()
@@ -34,7 +38,7 @@ export function createNotes(db: Db, check: (draft: Draft) => void, log: Log) {
       if (!(await flushSome(pending.splice(0, Math.min(left, maxEntries))))) return
   }
 
-  async function flushSome(drafts: readonly Draft[]): Promise<boolean> {
+  async function flushSome(drafts: readonly EntryDraft[]): Promise<boolean> {
     try {
       await db.transact(async (tx) => {
         for (const draft of drafts) tx.append(draft)
@@ -43,8 +47,8 @@ export function createNotes(db: Db, check: (draft: Draft) => void, log: Log) {
       failure = undefined
       return true
     } catch (error) {
-      if (!failure) log.error('the ledger cannot be written', { error: messageOf(error) })
-      failure = messageOf(error)
+      if (!failure) log.error('the ledger cannot be written', { error: errorMessage(error) })
+      failure = errorMessage(error)
       pending.unshift(...drafts)
       clearTimeout(timer)
       timer = setTimeout(() => void flush(), retryAfter)
@@ -53,14 +57,14 @@ export function createNotes(db: Db, check: (draft: Draft) => void, log: Log) {
   }
 
   return {
-    note(draft: Draft) {
+    note(draft: EntryDraft) {
       // What may not be recorded must fail here, not take its neighbours with it later.
       check(draft)
       pending.push(draft)
       timer ??= setTimeout(() => void flush(), flushAfter)
     },
     flush,
-    trouble(): Trouble | undefined {
+    trouble(): LedgerOutage | undefined {
       if (!failure && pending.length < mostPending) return undefined
       return {
         code: 'ledger_unwritable',

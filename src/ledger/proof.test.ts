@@ -2,19 +2,19 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { consistencyProof, inclusionProof, verifyConsistency, verifyInclusion } from './proof.ts'
 import type { ReadHashes } from './proof.ts'
-import { appended, emptyFrontier, leafHash, nodeHash, rootOf } from './tree.ts'
+import { appendLeaf, emptyFrontier, leafHash, nodeHash, computeRoot } from './tree.ts'
 
 const count = 3000
 
 // levels[L] as a store keeps them; roots[n] for every size.
 const levels: Buffer[][] = [[], [], []]
-const roots: Buffer[] = [rootOf(emptyFrontier)]
+const roots: Buffer[] = [computeRoot(emptyFrontier)]
 let frontier = emptyFrontier
 for (let i = 0; i < count; i++) {
   const leaf = leafHash(`entry ${i}`)
   levels[0]?.push(leaf)
-  frontier = appended(frontier, leaf, (level, _index, hash) => levels[level]?.push(hash))
-  roots.push(rootOf(frontier))
+  frontier = appendLeaf(frontier, leaf, (level, _index, hash) => levels[level]?.push(hash))
+  roots.push(computeRoot(frontier))
 }
 
 const read: ReadHashes = async (level, from, to) => levels[level]?.slice(from, to) ?? []
@@ -155,7 +155,7 @@ test('L6 sizes up to 2^40 are proven with two reads per level at most', async ()
   const rootOfSize = (size: number) => {
     const bits = [...size.toString(2)]
     const peaks = bits.flatMap((bit, i) => (bit === '1' ? [subtree(bits.length - 1 - i)] : []))
-    return rootOf({ size, peaks })
+    return computeRoot({ size, peaks })
   }
   const size = fc
     .tuple(fc.integer({ min: 31, max: 40 }), fc.integer({ min: -2, max: 2 }), fc.nat(2 ** 31 - 1))

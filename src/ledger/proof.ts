@@ -1,5 +1,5 @@
 import { CoworkError } from '#base/errors.ts'
-import { isHash, nodeHash, rootOf, emptyFrontier, splitOf, tileWidth } from './tree.ts'
+import { isHash, nodeHash, computeRoot, emptyFrontier, splitPoint, tileWidth } from './tree.ts'
 import type { Frontier } from './tree.ts'
 
 /**
@@ -18,7 +18,7 @@ export async function inclusionProof(
     throw outside(`Entry ${index} is not in a ledger of size ${size}.`)
   const path: Range[] = []
   for (let [from, to] = [0, size]; to - from > 1;) {
-    const middle = from + splitOf(to - from)
+    const middle = from + splitPoint(to - from)
     if (index < middle) {
       path.push([middle, to])
       to = middle
@@ -42,7 +42,7 @@ export async function consistencyProof(
   const path: Range[] = []
   let [from, to] = [0, newSize]
   while (oldSize < to) {
-    const middle = from + splitOf(to - from)
+    const middle = from + splitPoint(to - from)
     if (oldSize <= middle) {
       path.push([middle, to])
       to = middle
@@ -60,7 +60,7 @@ export async function consistencyProof(
 export async function frontierAt(read: ReadHashes, size: number): Promise<Frontier> {
   const subtrees: Range[] = []
   for (let from = 0; from < size;) {
-    const width = splitOf(size - from + 1)
+    const width = splitPoint(size - from + 1)
     subtrees.push([from, from + width])
     from += width
   }
@@ -103,7 +103,7 @@ export function verifyConsistency(
   if (!isSize(oldSize) || !isSize(newSize) || oldSize > newSize) return false
   if (!isHash(oldRoot) || !isHash(newRoot) || !isProof(proof)) return false
   if (oldSize === newSize) return proof.length === 0 && same(oldRoot, newRoot)
-  if (oldSize === 0) return proof.length === 0 && same(oldRoot, rootOf(emptyFrontier))
+  if (oldSize === 0) return proof.length === 0 && same(oldRoot, computeRoot(emptyFrontier))
   let [at, last] = [oldSize - 1, newSize - 1]
   while (at % 2 === 1) [at, last] = [half(at), half(last)]
   // `at` is now 0 only when the old tree is one complete subtree: then the path starts from its root.
@@ -151,7 +151,7 @@ function hashesOf(ranges: Range[], read: ReadHashes, size: number): Promise<Buff
 
   async function hashOf([from, to]: Range): Promise<Buffer> {
     const width = to - from
-    const split = splitOf(width)
+    const split = splitPoint(width)
     if (width > 1 && split * 2 !== width) {
       const sides = [hashOf([from, from + split]), hashOf([from + split, to])] as const
       const [left, right] = await Promise.all(sides)

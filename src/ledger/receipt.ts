@@ -1,5 +1,5 @@
-import { CoworkError, messageOf } from '#base/errors.ts'
-import { openCheckpoint } from './checkpoint.ts'
+import { CoworkError, errorMessage } from '#base/errors.ts'
+import { verifyCheckpoint } from './checkpoint.ts'
 import { entrySchema } from './model.ts'
 import type { Entry } from './model.ts'
 import { verifyInclusion } from './proof.ts'
@@ -37,7 +37,7 @@ export function verifyReceipt(file: Uint8Array, trusted?: string): VerifiedRecei
   const { call, checkpoint } = receipt
   const vkey = trusted ?? receipt.vkey
   if (receipt.vkey !== vkey) throw invalid(`it names the key ${receipt.vkey}`)
-  const { size, root } = openCheckpoint(checkpoint, vkey)
+  const { size, root } = verifyCheckpoint(checkpoint, vkey)
   const entries = receipt.entries.map(({ index, entry, path }) => {
     const hashes = path.map((hash) => Buffer.from(hash, 'base64'))
     const isStrict = hashes.every((hash, i) => hash.toString('base64') === path[i])
@@ -64,7 +64,7 @@ function parseReceipt(file: Uint8Array): Receipt {
     const receipt = receiptSchema.parse(JSON.parse(text))
     if (formatReceipt(receipt) === text) return receipt
   } catch (error) {
-    throw invalid(`it is not a receipt (${messageOf(error).split('\n')[0] ?? ''})`)
+    throw invalid(`it is not a receipt (${errorMessage(error).split('\n')[0] ?? ''})`)
   }
   throw invalid('it is not written the way `cowork audit receipt` writes it')
 }

@@ -1,6 +1,6 @@
 import { CoworkError } from '#base/errors.ts'
-import { isNumeric, sha256Hex } from '#base/hash.ts'
-import { createScrubber, isSecretName, mark } from './secrets.ts'
+import { isIntegerKey, sha256Hex } from '#base/hash.ts'
+import { createScrubber, isSecretName, redactionMark } from './secrets.ts'
 import type { SecretSettings } from './secrets.ts'
 
 type JsonValue = null | boolean | number | string | JsonValue[] | JsonObject
@@ -10,13 +10,13 @@ export type JsonObject = { [key: string]: JsonValue }
 export type Redact = {
   (text: string): string
   (value: unknown): JsonValue
-  ordered(value: unknown): Ordered
+  ordered(value: unknown): CanonicalCopy
   /** Keeps the order of names, as people read it, and has another limit, in characters of JSON. */
   upTo(value: unknown, limit: number): JsonValue
 }
 
 /** A copy, and whether all its names are in order, so that JSON.stringify spells it canonically. */
-export type Ordered = { readonly copy: JsonValue; readonly isInOrder: boolean }
+export type CanonicalCopy = { readonly copy: JsonValue; readonly isInOrder: boolean }
 
 const deepest = 64
 /** In characters of JSON. */
@@ -37,7 +37,7 @@ export function createRedactor(settings: SecretSettings): Redact {
     if (known !== undefined) return { name: key, secret: known }
     const name = scrub(key)
     const secret = isSecretName(key) || isSecretName(name)
-    if (name !== key || isNumeric(key)) budget.isInOrder = false
+    if (name !== key || isIntegerKey(key)) budget.isInOrder = false
     else if (key.length <= 64) {
       if (remembered.size >= rememberedNames) remembered.clear()
       remembered.set(key, secret)
@@ -55,7 +55,7 @@ export function createRedactor(settings: SecretSettings): Redact {
   function numberOf(number: number, budget: Budget): number | string | null {
     spend(budget, 8)
     if (!Number.isFinite(number)) return null
-    return numbersMatter && scrub(String(number)) !== String(number) ? mark : number
+    return numbersMatter && scrub(String(number)) !== String(number) ? redactionMark : number
   }
 
   function objectOf(object: object, depth: number, budget: Budget): JsonObject {
@@ -71,7 +71,7 @@ export function createRedactor(settings: SecretSettings): Redact {
       if (!budget.isInOrder && Object.hasOwn(copy, name))
         throw refused('two of its names are one when cleaned')
       const hidden = secret && item !== null && typeof item !== 'boolean'
-      const kept = hidden ? textOf(mark, budget) : copyOf(item, depth, budget)
+      const kept = hidden ? textOf(redactionMark, budget) : copyOf(item, depth, budget)
       // Plain assignment would make this one the prototype, and the record would lose it.
       if (name === '__proto__') Object.defineProperty(copy, name, { ...shown, value: kept })
       else copy[name] = kept
@@ -106,7 +106,7 @@ export function createRedactor(settings: SecretSettings): Redact {
   function redact(value: unknown): JsonValue {
     return copyOf(value, 0, budgetOf(largest))
   }
-  redact.ordered = (value: unknown): Ordered => {
+  redact.ordered = (value: unknown): CanonicalCopy => {
     const budget = budgetOf(largest)
     const copy = copyOf(value, 0, budget)
     return { copy, isInOrder: budget.isInOrder }

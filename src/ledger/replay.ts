@@ -3,12 +3,12 @@ import { builder, query } from '#base/db/statement.ts'
 import { systemActor } from '#base/entry.ts'
 import { CoworkError } from '#base/errors.ts'
 import { canonicalJson, sha256Hex } from '#base/hash.ts'
-import { mostProblems } from './chain.ts'
-import type { Parsed } from './chain.ts'
+import { maxProblems } from './chain.ts'
+import type { UnverifiedEntry } from './chain.ts'
 import { field } from './meaning.ts'
 import { firstSeq } from './model.ts'
-import type { Problem } from './model.ts'
-import { mark } from './secrets.ts'
+import type { LedgerProblem } from './model.ts'
+import { redactionMark } from './secrets.ts'
 import { createLedgerStore } from './store.ts'
 
 type Value = string | number | null
@@ -33,14 +33,14 @@ export type RecordedTable = {
   /** A column that an entry moves forward, to a time not later than the entry's own; `by` gives the key of the row. */
   readonly moves?: {
     readonly column: string
-    by(type: string, entry: Parsed): readonly unknown[] | undefined
+    by(type: string, entry: UnverifiedEntry): readonly unknown[] | undefined
   }
 }
 
 /** Reads every entry of a ledger in order, then compares the outcome with the tables of the store. */
 export type Replay = {
-  read(seq: number, type: string, entry: Parsed): void
-  compare(): Promise<readonly Problem[]>
+  read(seq: number, type: string, entry: UnverifiedEntry): void
+  compare(): Promise<readonly LedgerProblem[]>
 }
 
 const baselined = 'ledger.baselined'
@@ -99,15 +99,14 @@ export function createReplay(table: RecordedTable, db: Snapshot): Replay {
   const hidden = new Set<unknown>()
   let isBaselined = false
   let newest = 0
-  const problems: Problem[] = []
+  const problems: LedgerProblem[] = []
   function add(seq: number, row: RecordedRow, why: string): void {
-    if (problems.length < mostProblems)
-      problems.push({ seq, why: `${table.describe(row)}: ${why}` })
+    if (problems.length < maxProblems) problems.push({ seq, why: `${table.describe(row)}: ${why}` })
   }
-  const keyOf = (row: Parsed) => JSON.stringify(key.map((column) => row[column]))
+  const keyOf = (row: UnverifiedEntry) => JSON.stringify(key.map((column) => row[column]))
   const hasMaskedKey = (row: RecordedRow) => key.some((column) => isMasked(row[column]))
 
-  function read(seq: number, type: string, entry: Parsed): void {
+  function read(seq: number, type: string, entry: UnverifiedEntry): void {
     const { data } = entry
     newest = seq
     const row = field(field(data, 'stored'), name)
@@ -152,7 +151,7 @@ export function createReplay(table: RecordedTable, db: Snapshot): Replay {
     return found.length > 0 ? found.join('; ') : undefined
   }
 
-  async function compare(): Promise<readonly Problem[]> {
+  async function compare(): Promise<readonly LedgerProblem[]> {
     // No daemon that records rows has opened this store yet. No version writes rows before the first entry.
     if (!isBaselined && newest > 0) return []
     for await (const rows of db.scan(rowsOf(table, db.dialect), scanSize))
@@ -218,14 +217,14 @@ const isRow = (value: unknown): value is RecordedRow =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
 const isMasked = (value: unknown): value is string =>
-  typeof value === 'string' && value.includes(mark)
+  typeof value === 'string' && value.includes(redactionMark)
 
 /** Whether a value is the recorded one. A redacted part stands for any text. */
 function fits(value: unknown, recorded: unknown): boolean {
   if (value === recorded) return true
   if (!isMasked(recorded)) return false
   const text = String(value)
-  const [first = '', ...rest] = recorded.split(mark)
+  const [first = '', ...rest] = recorded.split(redactionMark)
   const last = rest.pop() ?? ''
   if (!text.startsWith(first)) return false
   let from = first.length

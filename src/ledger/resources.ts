@@ -2,7 +2,7 @@ import type { Caller } from '#base/caller.ts'
 import type { ResourceSource } from '#base/resource.ts'
 import type { Entry } from './model.ts'
 import type { Ledger } from './service.ts'
-import { visibleEntries, visibleTo } from './search.ts'
+import { visibilityFilter, isVisibleTo } from './search.ts'
 
 const head = 'ledger://head'
 const entryUri = /^ledger:\/\/entry\/([1-9]\d{0,14})$/
@@ -15,7 +15,7 @@ const tellEvery = 1000
 /** Entries by their number, and where the ledger stands. An agent sees its own (L10, SV13). */
 export function ledgerResources(ledger: Ledger): ResourceSource {
   const newest = (caller: Caller, limit: number) =>
-    ledger.find({ ...visibleEntries(caller), newestFirst: true, limit })
+    ledger.find({ ...visibilityFilter(caller), newestFirst: true, limit })
 
   return {
     prefix: 'ledger://',
@@ -48,7 +48,7 @@ export function ledgerResources(ledger: Ledger): ResourceSource {
       }
       const [, seq] = entryUri.exec(uri) ?? []
       const found = seq === undefined ? undefined : await ledger.entry(Number(seq))
-      if (!found || !visibleTo(caller, found.entry)) return undefined
+      if (!found || !isVisibleTo(caller, found.entry)) return undefined
       const { entry, hash, payload } = found
       return { mimeType: json, text: JSON.stringify({ entry, hash, payload }) }
     },
@@ -64,7 +64,7 @@ export function ledgerResources(ledger: Ledger): ResourceSource {
         timer = undefined
         listener(head)
       }
-      const stop = ledger.onGrowth(() => {
+      const stop = ledger.onAppend(() => {
         timer ??= setTimeout(tell, tellEvery).unref()
       })
       return () => {

@@ -1,5 +1,5 @@
 import type { Checkpoint } from './checkpoint.ts'
-import type { Problem } from './model.ts'
+import type { LedgerProblem } from './model.ts'
 import { consistencyProof, inclusionProof, verifyConsistency, verifyInclusion } from './proof.ts'
 import type { ReadHashes } from './proof.ts'
 import { tileWidth } from './tree.ts'
@@ -11,7 +11,7 @@ const hashBytes = 32
  * Keeps what a verifier needs to prove entries and checkpoints the way an outsider would: all upper hashes
  * (an eighth of a byte per entry) and the leaves of a few tiles chosen beforehand.
  */
-export function createSamples(checkpoints: readonly Checkpoint[]) {
+export function createProofSamples(checkpoints: readonly Checkpoint[]) {
   const last = checkpoints.at(-1)
   const pairs = spread(Math.max(0, checkpoints.length - 1)).map((i) => checkpoints.slice(i, i + 2))
   const indexes = spread(last?.size ?? 0)
@@ -28,8 +28,8 @@ export function createSamples(checkpoints: readonly Checkpoint[]) {
       ? (tiles.get(from / tileWidth)?.slice(0, to - from) ?? [])
       : (upper[level]?.slice(from, to) ?? [])
 
-  async function failures(): Promise<Problem[]> {
-    const failed: Problem[] = []
+  async function failures(): Promise<LedgerProblem[]> {
+    const failed: LedgerProblem[] = []
     if (last === undefined) return failed
     for (const index of indexes) {
       const leaf = tiles.get(Math.floor(index / tileWidth))?.[index % tileWidth]

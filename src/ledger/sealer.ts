@@ -1,21 +1,21 @@
-import { mostClockStep } from '#base/clock.ts'
+import { maxClockStepMs } from '#base/clock.ts'
 import type { Clock } from '#base/clock.ts'
 import type { Dialect, Sealer } from '#base/db/port.ts'
 import { CoworkError } from '#base/errors.ts'
 import { newSalt } from '#base/ids.ts'
-import type { Key } from './checkpoint.ts'
-import { columnsOf, emptyHead, prepare, seal } from './model.ts'
+import type { SigningKey } from './checkpoint.ts'
+import { toIndexColumns, emptyHead, prepare, seal } from './model.ts'
 import { createHeadMac, headChanged, headWentBack } from './head-mac.ts'
 import type { HeadMac } from './head-mac.ts'
-import type { Prepared } from './model.ts'
+import type { PreparedEntry } from './model.ts'
 import type { Redact } from './redact.ts'
 import { createLedgerStore } from './store.ts'
 import type { EntryRow, NodeRow, PayloadRow } from './store.ts'
-import { appended, decodeFrontier, encodeFrontier, rootOf } from './tree.ts'
+import { appendLeaf, decodeFrontier, encodeFrontier, computeRoot } from './tree.ts'
 
-export type LedgerSealer = Sealer<Prepared> & {
+export type LedgerSealer = Sealer<PreparedEntry> & {
   /** Opening the ledger calls this: the store tells which key it needs, so nothing can be appended before. */
-  useKey(key: Key): void
+  useKey(key: SigningKey): void
   /** A committed size of the ledger. A shorter head with a valid MAC is an old one that somebody put back. */
   saw(size: number): void
 }
@@ -48,7 +48,7 @@ export function createSealer(dialect: Dialect, redact: Redact, now: Clock): Ledg
       if (head.size < seen) throw headWentBack(head.size, seen)
       seen = head.size
       const clock = now()
-      if (head.at - clock > mostClockStep)
+      if (head.at - clock > maxClockStepMs)
         throw new CoworkError(
           'clock_went_back',
           `The clock shows ${new Date(clock).toISOString()}, but the ledger already has ${new Date(head.at).toISOString()}.`,
@@ -64,9 +64,9 @@ export function createSealer(dialect: Dialect, redact: Redact, now: Clock): Ledg
         const seq = frontier.size + 1
         const { entry, body, leaf, payload } = seal(draft, { seq, at, prev })
         prev = leaf.toString('hex')
-        entries.push({ ...columnsOf(entry), seq, at, type: entry.type, body, hash: prev })
+        entries.push({ ...toIndexColumns(entry), seq, at, type: entry.type, body, hash: prev })
         if (payload) payloads.push({ seq, salt: payload.salt, body: payload.body })
-        frontier = appended(frontier, leaf, (level, idx, hash) =>
+        frontier = appendLeaf(frontier, leaf, (level, idx, hash) =>
           nodes.push({ level, idx, hash: hash.toString('hex') }),
         )
       }
@@ -78,7 +78,7 @@ export function createSealer(dialect: Dialect, redact: Redact, now: Clock): Ledg
         at,
         hash: prev,
         frontier: encodeFrontier(frontier),
-        mac: headMac.of(frontier.size, rootOf(frontier)),
+        mac: headMac.of(frontier.size, computeRoot(frontier)),
       })
     },
   }

@@ -1,26 +1,29 @@
 import type { Reader } from '#base/db/port.ts'
-import { columnsOf } from './model.ts'
+import { toIndexColumns } from './model.ts'
 import type { Entry } from './model.ts'
 import type { EntryFilter, EntryRow, LedgerStore } from './store.ts'
-import { touchedIn } from './audit-entry.ts'
-import { isOwn } from '#base/caller.ts'
+import { readTouchedFiles } from './audit-entry.ts'
+import { isOwnRecord } from '#base/caller.ts'
 import type { Caller } from '#base/caller.ts'
 
 /** An entry with its canonical JSON, which is what was hashed, and its leaf hash in hex. */
-export type Recorded = { readonly entry: Entry; readonly body: string; readonly hash: string }
+export type HashedEntry = { readonly entry: Entry; readonly body: string; readonly hash: string }
 
-export const recordedOf = ({ body, hash }: EntryRow): Recorded => ({
+export const toHashedEntry = ({ body, hash }: EntryRow): HashedEntry => ({
   entry: JSON.parse(body) as Entry,
   body,
   hash,
 })
 
-export type Conditions = Omit<EntryFilter, 'limit' | 'newestFirst'>
+export type EntryConditions = Omit<EntryFilter, 'limit' | 'newestFirst'>
 
 /** What `find` asks of the store, asked of one entry: the live stream filters with it. */
-export function matches(filter: Conditions, { entry, body }: Pick<Recorded, 'entry' | 'body'>) {
+export function matches(
+  filter: EntryConditions,
+  { entry, body }: Pick<HashedEntry, 'entry' | 'body'>,
+) {
   const { types, actorKind, text, subjectPrefix, pathPrefix, toolPrefix } = filter
-  const columns = columnsOf(entry)
+  const columns = toIndexColumns(entry)
   const is = (wanted: unknown, found: unknown) => wanted === undefined || wanted === found
   const starts = (prefix: string | undefined, found: string | null) =>
     prefix === undefined || (found?.startsWith(prefix) ?? false)
@@ -36,7 +39,7 @@ export function matches(filter: Conditions, { entry, body }: Pick<Recorded, 'ent
     is(filter.proposal, columns.proposal) &&
     starts(subjectPrefix, columns.subject) &&
     (starts(pathPrefix, columns.subject) ||
-      touchedIn(entry).some(({ path }) => starts(pathPrefix, path))) &&
+      readTouchedFiles(entry).some(({ path }) => starts(pathPrefix, path))) &&
     starts(toolPrefix, columns.tool) &&
     (types?.some((type) =>
       type.endsWith('.') ? entry.type.startsWith(type) : entry.type === type,
@@ -59,7 +62,7 @@ export async function search(
   store: LedgerStore,
   filter: EntryFilter,
   stride = strideLength,
-): Promise<Recorded[]> {
+): Promise<HashedEntry[]> {
   const { limit, newestFirst = false, since, until, ...rest } = filter
   // No column holds NUL, and PostgreSQL would not even hear of it.
   if (
@@ -75,7 +78,7 @@ export async function search(
     until === undefined ? size : await before(until),
   )
   const step = isNarrow(rest) ? Infinity : stride
-  const found: Recorded[] = []
+  const found: HashedEntry[] = []
 
   while (from < to && found.length < limit) {
     const [low, high] = newestFirst
@@ -85,7 +88,7 @@ export async function search(
     const part = { ...rest, newestFirst, after: low, before: high + 1, limit: missing }
     const rows = await store.find(reader, part)
     const last = rows.at(-1)
-    found.push(...rows.map(recordedOf).filter((row) => matches(filter, row)))
+    found.push(...rows.map(toHashedEntry).filter((row) => matches(filter, row)))
     // A full answer may have left some of these entries unseen.
     const isFull = rows.length === missing && last !== undefined
     if (newestFirst) to = isFull ? last.seq - 1 : low
@@ -107,21 +110,21 @@ export async function search(
 }
 
 /** Answered from the order of entries or by an index of few: one statement does. */
-function isNarrow({ call, proposal, ...rest }: Conditions): boolean {
+function isNarrow({ call, proposal, ...rest }: EntryConditions): boolean {
   if (call !== undefined || proposal !== undefined) return true
   const conditions = { ...rest, after: undefined, before: undefined }
   return Object.values(conditions).every((condition) => condition === undefined)
 }
 
 /** An agent sees its own entries, people see all (L10). */
-export const visibleTo = (caller: Caller, { actor, at }: Entry): boolean =>
-  caller.kind !== 'agent' || (actor.kind === 'agent' && isOwn(caller, actor.id, at))
+export const isVisibleTo = (caller: Caller, { actor, at }: Entry): boolean =>
+  caller.kind !== 'agent' || (actor.kind === 'agent' && isOwnRecord(caller, actor.id, at))
 
 /** The same as a filter, from a time on. The kind too: a person may have the id of an agent. */
-export const visibleEntries = (
+export const visibilityFilter = (
   { kind, id, since: own = 0 }: Caller,
   since?: number,
-): Pick<Conditions, 'actor' | 'actorKind' | 'since'> =>
+): Pick<EntryConditions, 'actor' | 'actorKind' | 'since'> =>
   kind === 'agent'
     ? { actor: id, actorKind: kind, since: Math.max(own, since ?? 0) || undefined }
     : { since }

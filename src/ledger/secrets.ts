@@ -1,7 +1,7 @@
 import { RE2JS } from 're2js'
-import { CoworkError, messageOf } from '#base/errors.ts'
+import { CoworkError, errorMessage } from '#base/errors.ts'
 
-export const mark = '[redacted]'
+export const redactionMark = '[redacted]'
 
 /**
  * What secrets look like. These run on text from outside with JavaScript's backtracking engine, so each one
@@ -57,7 +57,7 @@ function withoutAssigned(text: string): string {
   for (let found = assignment.exec(text); found; found = assignment.exec(text)) {
     assigned.lastIndex = assignment.lastIndex
     if (!isSecretName(found[1] ?? '') || !assigned.test(text)) continue
-    kept += text.slice(done, assignment.lastIndex) + mark
+    kept += text.slice(done, assignment.lastIndex) + redactionMark
     done = assigned.lastIndex
     assignment.lastIndex = done
   }
@@ -67,12 +67,12 @@ function withoutAssigned(text: string): string {
 type Rule = (text: string) => string
 
 const looks: Rule[] = [
-  (text) => text.replace(privateKey, mark),
-  (text) => text.replace(tokens, mark),
-  (text) => text.replace(maybeJwt, (run) => (run.split('.').length > 2 ? mark : run)),
-  (text) => text.replace(bearer, `$1${mark}`),
-  (text) => text.replace(header, `$1${mark}`),
-  (text) => text.replace(userinfo, `$1${mark}@`),
+  (text) => text.replace(privateKey, redactionMark),
+  (text) => text.replace(tokens, redactionMark),
+  (text) => text.replace(maybeJwt, (run) => (run.split('.').length > 2 ? redactionMark : run)),
+  (text) => text.replace(bearer, `$1${redactionMark}`),
+  (text) => text.replace(header, `$1${redactionMark}`),
+  (text) => text.replace(userinfo, `$1${redactionMark}@`),
   withoutAssigned,
 ]
 
@@ -100,13 +100,13 @@ export function createScrubber({ secrets, patterns }: SecretSettings) {
     ...values.map(
       (value): Rule =>
         (text) =>
-          text.includes(value) ? text.replaceAll(value, mark) : text,
+          text.includes(value) ? text.replaceAll(value, redactionMark) : text,
     ),
     (text) => (suspicious.test(text) ? applied(looks, text) : text),
     ...compiled.map(
       (pattern): Rule =>
         (text) =>
-          pattern.matcher(text).replaceAll(mark),
+          pattern.matcher(text).replaceAll(redactionMark),
     ),
   ]
 
@@ -128,7 +128,7 @@ export function createScrubber({ secrets, patterns }: SecretSettings) {
       if (next === current) return next
       current = next.toWellFormed()
     }
-    return mark
+    return redactionMark
   }
 
   const numbersMatter = compiled.length > 0 || values.some((value) => /^[\d.e+-]+$/i.test(value))
@@ -137,13 +137,15 @@ export function createScrubber({ secrets, patterns }: SecretSettings) {
 
 /** A rule never sees a mark: `\w+` would otherwise redact the word redacted. */
 const between = (text: string, rule: Rule): string =>
-  text.includes(mark) ? text.split(mark).map(rule).join(mark) : rule(text)
+  text.includes(redactionMark)
+    ? text.split(redactionMark).map(rule).join(redactionMark)
+    : rule(text)
 
 function applied(rules: readonly Rule[], text: string): string {
   let current = text
   for (const rule of rules) {
     const next = between(current, rule)
-    if (next !== current && hasManyMarks(next)) return mark
+    if (next !== current && hasManyMarks(next)) return redactionMark
     current = next
   }
   return current
@@ -151,7 +153,11 @@ function applied(rules: readonly Rule[], text: string): string {
 
 function hasManyMarks(text: string): boolean {
   let count = 0
-  for (let at = text.indexOf(mark); at !== -1; at = text.indexOf(mark, at + mark.length))
+  for (
+    let at = text.indexOf(redactionMark);
+    at !== -1;
+    at = text.indexOf(redactionMark, at + redactionMark.length)
+  )
     if (++count > maxMarks) return true
   return false
 }
@@ -171,7 +177,7 @@ function compile(pattern: string): RE2JS {
   try {
     compiled = RE2JS.compile(pattern)
   } catch (error) {
-    throw refused(`cannot be read: ${messageOf(error)}`)
+    throw refused(`cannot be read: ${errorMessage(error)}`)
   }
   if (compiled.matcher('').find()) throw refused('matches the empty text, so it would match all')
   return compiled

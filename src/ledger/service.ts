@@ -1,27 +1,27 @@
 import type * as z from 'zod'
 import type { Caller } from '#base/caller.ts'
 import type { Clock } from '#base/clock.ts'
-import type { Body, Db, Reader, TransactOptions } from '#base/db/port.ts'
-import type { Draft } from '#base/entry.ts'
+import type { TransactionBody, Db, Reader, TransactOptions } from '#base/db/port.ts'
+import type { EntryDraft } from '#base/entry.ts'
 import { CoworkError } from '#base/errors.ts'
 import type { Log } from '#base/log.ts'
-import { openCheckpoint } from './checkpoint.ts'
-import type { Key } from './checkpoint.ts'
-import { createCheckpoints } from './checkpoints.ts'
+import { verifyCheckpoint } from './checkpoint.ts'
+import type { SigningKey } from './checkpoint.ts'
+import { createCheckpointSigner } from './checkpoints.ts'
 import { checkHead } from './check-head.ts'
-import { createErasure } from './erase.ts'
-import { consume, follow } from './follow.ts'
-import type { From, Handle } from './follow.ts'
+import { createPayloadEraser } from './erase.ts'
+import { runFollower, follow } from './follow.ts'
+import type { StartPosition, FollowerHandler } from './follow.ts'
 import { createHeadMac } from './head-mac.ts'
 import { startMirror } from './mirror.ts'
 import type { Mirror, MirrorOptions } from './mirror.ts'
-import { firstSeq, genesis } from './model.ts'
+import { firstSeq, genesisHash } from './model.ts'
 import type { Entry } from './model.ts'
-import { createNotes } from './notes.ts'
+import { createDeferredEntries } from './notes.ts'
 import { inclusionProof } from './proof.ts'
 import { isJoined, joinedNouns, joiningIdsOf } from './receipt.ts'
-import { recordedOf, search, visibleTo } from './search.ts'
-import type { Recorded } from './search.ts'
+import { toHashedEntry, search, isVisibleTo } from './search.ts'
+import type { HashedEntry } from './search.ts'
 import type { LedgerSealer } from './sealer.ts'
 import { createLedgerStore } from './store.ts'
 import type { EntryFilter, EntryRow } from './store.ts'
@@ -30,7 +30,7 @@ import type { ledgerAnswers, Receipt } from './wire.ts'
 export type LedgerDeps = {
   readonly db: Db
   readonly sealer: LedgerSealer
-  readonly openKey: (known: string | undefined) => Key
+  readonly openKey: (known: string | undefined) => SigningKey
   readonly copyCheckpoint: (line: string) => void | Promise<void>
   /** Throws when the store is shorter than it must be; asked before anything is signed. */
   readonly checkSize?: (size: number) => void
@@ -58,8 +58,8 @@ export async function openLedger(deps: LedgerDeps) {
   const headMac = createHeadMac(key)
   await db.transact((tx) => checkHead(tx, { dialect: db.dialect, store, headMac }))
   sealer.useKey(key)
-  const notes = createNotes(db, sealer.prepare, log)
-  const checkpoints = createCheckpoints({
+  const notes = createDeferredEntries(db, sealer.prepare, log)
+  const checkpoints = createCheckpointSigner({
     db,
     store,
     key,
@@ -70,7 +70,7 @@ export async function openLedger(deps: LedgerDeps) {
   })
   // A crash left entries that no checkpoint covers yet.
   await checkpoints.sign()
-  const erasure = createErasure({ db, store, now, log })
+  const erasure = createPayloadEraser({ db, store, now, log })
   const mirrors: Mirror[] = []
 
   async function covering(seq: number) {
@@ -90,9 +90,10 @@ export async function openLedger(deps: LedgerDeps) {
     headMac,
     /** A secret for one purpose, the same for all daemons that share the signing key. */
     derive: key.derive,
-    transact: <T>(body: Body<T>, options?: TransactOptions) => db.transact(body, options),
+    transact: <T>(body: TransactionBody<T>, options?: TransactOptions) =>
+      db.transact(body, options),
     /** On disk when it resolves. */
-    record: (draft: Draft) => db.transact(async (tx) => tx.append(draft)),
+    record: (draft: EntryDraft) => db.transact(async (tx) => tx.append(draft)),
     /** On disk within 50 ms, and nobody waits (L12). */
     note: notes.note,
     /** Why nothing may run now, if so (A11). */
@@ -109,14 +110,16 @@ export async function openLedger(deps: LedgerDeps) {
     async lately(reader: Reader, caller: Caller, domain: string): Promise<Entry[]> {
       const filter = { actor: caller.id, newestFirst: true, limit: lookedBack }
       const rows = await store.find(reader, filter)
-      return rows.map(parsed).filter((entry) => visibleTo(caller, entry) && entry.domain === domain)
+      return rows
+        .map(parsed)
+        .filter((entry) => isVisibleTo(caller, entry) && entry.domain === domain)
     },
     /** One entry with what is kept beside it, and whether it shows the hash of the one before. */
     async entry(seq: number) {
       const row = await store.entry(db, seq)
       if (!row) return undefined
-      const { entry, hash } = recordedOf(row)
-      const previous = seq === firstSeq ? genesis : (await store.entry(db, seq - 1))?.hash
+      const { entry, hash } = toHashedEntry(row)
+      const previous = seq === firstSeq ? genesisHash : (await store.entry(db, seq - 1))?.hash
       const beside = entry.payload === undefined ? undefined : await store.payload(db, seq)
       return {
         entry,
@@ -137,17 +140,17 @@ export async function openLedger(deps: LedgerDeps) {
       for await (const rows of follow(db, store, after, signal)) yield rows.map(parsed)
     },
     /** The same with the bytes that were hashed. */
-    async *tail(after: number, signal: AbortSignal): AsyncGenerator<Recorded[], void> {
-      for await (const rows of follow(db, store, after, signal)) yield rows.map(recordedOf)
+    async *tail(after: number, signal: AbortSignal): AsyncGenerator<HashedEntry[], void> {
+      for await (const rows of follow(db, store, after, signal)) yield rows.map(toHashedEntry)
     },
-    onGrowth: (listener: () => void) => db.onGrowth(listener),
+    onAppend: (listener: () => void) => db.onAppend(listener),
     /** The same for a follower that keeps its place in the store. */
     consume: (
       name: string,
-      handle: Handle<Entry>,
+      handle: FollowerHandler<Entry>,
       signal: AbortSignal,
-      from: From = 'first entry',
-    ) => consume(db, store, name, (tx, rows) => handle(tx, rows.map(parsed)), signal, from),
+      from: StartPosition = 'first entry',
+    ) => runFollower(db, store, name, (tx, rows) => handle(tx, rows.map(parsed)), signal, from),
 
     async prove(seq: number): Promise<EntryProof> {
       const row = await store.entry(db, seq)
@@ -160,7 +163,7 @@ export async function openLedger(deps: LedgerDeps) {
           },
         )
       const signed = await covering(seq)
-      const tree = openCheckpoint(signed.note, key.vkey)
+      const tree = verifyCheckpoint(signed.note, key.vkey)
       const path = await inclusionProof(store.hashes(db), seq - 1, tree.size)
       return {
         seq,
@@ -192,7 +195,7 @@ export async function openLedger(deps: LedgerDeps) {
           if (isJoined(recorded.entry, joining)) found.set(recorded.entry.seq, recorded)
       const entries = [...found.values()].toSorted((a, b) => a.entry.seq - b.entry.seq)
       const { note } = await covering(entries.at(-1)?.entry.seq ?? last.entry.seq)
-      const { size } = openCheckpoint(note, key.vkey)
+      const { size } = verifyCheckpoint(note, key.vkey)
       const proven: Receipt['entries'] = []
       for (const { entry, body } of entries) {
         const path = await inclusionProof(store.hashes(db), entry.seq - 1, size)

@@ -1,12 +1,12 @@
 import { createReadStream, existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { pages } from '#base/db/pages.ts'
+import { paginateByKey } from '#base/db/pages.ts'
 import type { Snapshot } from '#base/db/port.ts'
 import { CoworkError } from '#base/errors.ts'
 import { parseJson } from '#base/json.ts'
 import type { StoredEntry } from './chain.ts'
-import { columnsOf, emptyHead } from './model.ts'
+import { toIndexColumns, emptyHead } from './model.ts'
 import { leafHash } from './tree.ts'
 import type { Entry } from './model.ts'
 import { createLedgerStore } from './store.ts'
@@ -27,10 +27,10 @@ export async function databaseSource(
     vkey: await store.key(db),
     source: {
       head,
-      columnsOf,
+      columnsOf: toIndexColumns,
       async *entries() {
         const page = (after: number, limit: number) => store.stored(db, after, limit)
-        for await (const rows of pages(page))
+        for await (const rows of paginateByKey(page))
           // The row itself stands for its columns: taking it apart cost 2 µs of the 12 an entry takes.
           yield rows.map((row) => ({
             seq: row.seq,

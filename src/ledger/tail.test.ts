@@ -7,7 +7,7 @@ import { migrate } from '#base/db/migrate.ts'
 import { openSqlite, readSqlite } from '#base/db/sqlite.ts'
 import { systemActor } from '#base/entry.ts'
 import { silentLog } from '#base/log.ts'
-import { openKey } from './key-file.ts'
+import { loadOrCreateKey } from './key-file.ts'
 import { ledgerMigrations } from './migrations.ts'
 import { createRedactor } from './redact.ts'
 import { createSealer } from './sealer.ts'
@@ -25,7 +25,10 @@ async function written() {
     db,
     sealer,
     openKey: (known) =>
-      openKey({ ledgerKey: join(folder, 'key'), ledgerPublicKey: join(folder, 'pub') }, known),
+      loadOrCreateKey(
+        { ledgerKey: join(folder, 'key'), ledgerPublicKey: join(folder, 'pub') },
+        known,
+      ),
     copyCheckpoint: () => undefined,
     now: () => 5000,
     log: silentLog,

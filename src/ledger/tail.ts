@@ -1,20 +1,20 @@
 import type { Dialect, Reader } from '#base/db/port.ts'
-import { pages } from '#base/db/pages.ts'
-import { messageOf } from '#base/errors.ts'
-import { hexOf } from './chain.ts'
-import { openCheckpoint } from './checkpoint.ts'
+import { paginateByKey } from '#base/db/pages.ts'
+import { errorMessage } from '#base/errors.ts'
+import { toHex } from './chain.ts'
+import { verifyCheckpoint } from './checkpoint.ts'
 import type { HeadMac } from './head-mac.ts'
-import type { Problem } from './model.ts'
+import type { LedgerProblem } from './model.ts'
 import { frontierAt } from './proof.ts'
 import { createLedgerStore } from './store.ts'
-import { appended, encodeFrontier, leafHash, rootOf } from './tree.ts'
+import { appendLeaf, encodeFrontier, leafHash, computeRoot } from './tree.ts'
 
-export type Tail = {
+export type TailCheck = {
   readonly size: number
   /** Entries up to this seq are signed. */
   readonly signed: number
   readonly newestAt?: number
-  readonly problem?: Problem
+  readonly problem?: LedgerProblem
 }
 
 export type TailOptions = {
@@ -31,13 +31,13 @@ export async function verifyTail(
   db: Reader & { readonly dialect: Dialect },
   vkey: string,
   { mac, minEntries = 1000 }: TailOptions = {},
-): Promise<Tail> {
+): Promise<TailCheck> {
   const store = createLedgerStore(db.dialect)
   const head = await store.peek(db)
   const size = head?.size ?? 0
   const latest = await store.latestCheckpoint(db)
   let newestAt: number | undefined
-  const result = (signed: number, seq?: number, why = ''): Tail => ({
+  const result = (signed: number, seq?: number, why = ''): TailCheck => ({
     size,
     signed,
     ...(newestAt !== undefined && { newestAt }),
@@ -46,29 +46,29 @@ export async function verifyTail(
 
   let signed = 0
   try {
-    const checkpoint = latest && openCheckpoint(latest.note, vkey)
+    const checkpoint = latest && verifyCheckpoint(latest.note, vkey)
     signed = checkpoint?.size ?? 0
     if (signed > size) return result(0, size + 1, `${signed} entries were signed`)
     let frontier = await frontierAt(store.hashes(db), signed)
-    if (checkpoint && !checkpoint.root.equals(rootOf(frontier)))
+    if (checkpoint && !checkpoint.root.equals(computeRoot(frontier)))
       return result(0, signed, 'other entries were signed')
 
     const after = Math.max(0, Math.min(signed, size - minEntries))
     let last = after
     let previous: string | undefined
     const page = (from: number, limit: number) => store.stored(db, from, limit)
-    for await (const rows of pages(page, 1000, after))
+    for await (const rows of paginateByKey(page, 1000, after))
       for (const { seq, at, body, hash } of rows) {
         const leaf = leafHash(body)
         if (seq !== last + 1) return result(0, last + 1, `missing up to entry ${seq - 1}`)
-        if (leaf.toString('hex') !== hexOf(hash))
+        if (leaf.toString('hex') !== toHex(hash))
           return result(0, seq, 'its bytes do not give its hash')
         if (previous !== undefined && prevOf(body) !== previous)
           return result(0, seq, 'it was written after another entry than the one before it')
         previous = leaf.toString('hex')
         last = seq
         newestAt = at
-        if (seq > signed) frontier = appended(frontier, leaf)
+        if (seq > signed) frontier = appendLeaf(frontier, leaf)
       }
     if (last !== size)
       return result(0, Math.min(last, size) + 1, `${size} entries were written, ${last} are there`)
@@ -80,7 +80,7 @@ export async function verifyTail(
       return result(signed, signed + 1, unsignedWhy(signed + 1, size, mac !== undefined))
     return result(signed)
   } catch (error) {
-    return result(0, signed || latest?.size || 1, messageOf(error))
+    return result(0, signed || latest?.size || 1, errorMessage(error))
   }
 }
 

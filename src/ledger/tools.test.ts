@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from 'vitest'
 import type { Caller } from '#base/caller.ts'
-import type { Draft } from '#base/entry.ts'
+import type { EntryDraft } from '#base/entry.ts'
 import { openTestLedger } from '../../test/ledger.ts'
 import type { TestLedger } from '../../test/ledger.ts'
 import { ledgerTools } from './tools.ts'
@@ -14,7 +14,7 @@ afterEach(async () => {
   open = undefined
 })
 
-const called = (tool: string, subject: string, more: Partial<Draft> = {}): Draft => ({
+const called = (tool: string, subject: string, more: Partial<EntryDraft> = {}): EntryDraft => ({
   type: 'call.done',
   actor: { kind: 'agent', id: 'sales', session: 's1' },
   domain: 'granted',
@@ -47,7 +47,7 @@ async function setup() {
       caller,
       signal: new AbortController().signal,
       progress: () => undefined,
-      tell: () => undefined,
+      addDetails: () => undefined,
     }
     const answer = (await tool?.read?.(tool.input.parse(args), call)) as
       | { entries: Record<string, unknown>[] }

@@ -1,14 +1,14 @@
 import * as z from 'zod'
-import { actorOf } from '#base/caller.ts'
+import { toActor } from '#base/caller.ts'
 import { effort } from '#base/effort.ts'
 import { CoworkError } from '#base/errors.ts'
 import { forPeople } from '#base/own-tools.ts'
 import { defineTool } from '#base/tool.ts'
 import type { Tool } from '#base/tool.ts'
-import { auditEntriesOf, callEnds } from './audit-entry.ts'
+import { auditEntriesOf, callEndTypes } from './audit-entry.ts'
 import type { Entry } from './model.ts'
 import type { Ledger } from './service.ts'
-import { visibleEntries } from './search.ts'
+import { visibilityFilter } from './search.ts'
 import { ledgerResults } from './wire.ts'
 import type { AuditEntry } from './wire.ts'
 
@@ -39,8 +39,8 @@ export const ledgerTools = (
       const prefixes = prefixesOf(path_filter ?? '')
       const find = (pathPrefix: string | undefined) =>
         ledger.find({
-          types: callEnds,
-          ...visibleEntries(caller, date_from === undefined ? undefined : timeOf(date_from)),
+          types: callEndTypes,
+          ...visibilityFilter(caller, date_from === undefined ? undefined : timeOf(date_from)),
           pathPrefix,
           // Every call names its tool.
           toolPrefix: operation_filter ?? '',
@@ -69,7 +69,7 @@ export const ledgerTools = (
     output: ledgerResults.cowork_redact,
     touches: ({ seq }) => ({ domain: 'cowork', target: String(seq) }),
     async change(tx, { seq, reason }, { caller }) {
-      await ledger.erase(tx, seq, reason, actorOf(caller))
+      await ledger.erase(tx, seq, reason, toActor(caller))
       return { seq, erased: true }
     },
   }),

@@ -2,13 +2,13 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { sha256 } from '#base/hash.ts'
 import {
-  appended,
+  appendLeaf,
   decodeFrontier,
   emptyFrontier,
   encodeFrontier,
   leafHash,
   nodeHash,
-  rootOf,
+  computeRoot,
 } from './tree.ts'
 import type { Frontier } from './tree.ts'
 
@@ -31,7 +31,7 @@ const roots = [
 ]
 
 const grown = (hashes: readonly Buffer[]): Frontier =>
-  hashes.reduce<Frontier>((frontier, leaf) => appended(frontier, leaf), emptyFrontier)
+  hashes.reduce<Frontier>((frontier, leaf) => appendLeaf(frontier, leaf), emptyFrontier)
 
 /** RFC 6962 2.1, word for word: slow, and nothing shared with what is tested. */
 function definedRoot(hashes: readonly Buffer[]): Buffer {
@@ -47,7 +47,7 @@ function definedRoot(hashes: readonly Buffer[]): Buffer {
 test('L4 the reference leaves give the reference roots of RFC 6962', () => {
   const hashes = leaves.map(leafHash)
   roots.forEach((root, size) => {
-    expect(rootOf(grown(hashes.slice(0, size))).toString('hex')).toBe(root)
+    expect(computeRoot(grown(hashes.slice(0, size))).toString('hex')).toBe(root)
   })
 })
 
@@ -71,7 +71,7 @@ test('L4 growing leaf by leaf gives the root of the definition at every size', (
   fc.assert(
     fc.property(fc.nat(600), (size) => {
       const some = hashes.slice(0, size)
-      expect(rootOf(grown(some))).toEqual(definedRoot(some))
+      expect(computeRoot(grown(some))).toEqual(definedRoot(some))
     }),
     { numRuns: 40 },
   )
@@ -79,10 +79,10 @@ test('L4 growing leaf by leaf gives the root of the definition at every size', (
 
 test('L4 growing leaves the tree it grew from as it was', () => {
   const before = grown(leaves.slice(0, 3).map(leafHash))
-  const root = rootOf(before)
-  appended(before, leafHash('x'))
+  const root = computeRoot(before)
+  appendLeaf(before, leafHash('x'))
   expect(before.size).toBe(3)
-  expect(rootOf(before)).toEqual(root)
+  expect(computeRoot(before)).toEqual(root)
 })
 
 test('L4 every complete subtree of 256 and of 65,536 leaves is told once, in order', () => {
@@ -90,7 +90,7 @@ test('L4 every complete subtree of 256 and of 65,536 leaves is told once, in ord
   const nodes: [number, number, Buffer][] = []
   let frontier = emptyFrontier
   for (const leaf of hashes)
-    frontier = appended(frontier, leaf, (...node) => {
+    frontier = appendLeaf(frontier, leaf, (...node) => {
       nodes.push(node)
     })
   const low = nodes.filter(([level]) => level === 1)
@@ -124,7 +124,7 @@ test('L4 sizes beyond 32 bits close the right subtrees', () => {
       const bits = BigInt(size).toString(2)
       const peaks = [...bits].filter((bit) => bit === '1').map((_, i) => leafHash(String(i)))
       const told: [number, number][] = []
-      const next = appended({ size, peaks }, leafHash('new'), (level, index) => {
+      const next = appendLeaf({ size, peaks }, leafHash('new'), (level, index) => {
         told.push([level, index])
       })
       expect(next.peaks.length).toBe((BigInt(size) + 1n).toString(2).replaceAll('0', '').length)

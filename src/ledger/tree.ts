@@ -38,7 +38,7 @@ export function nodeHash(left: Uint8Array, right: Uint8Array): Buffer {
 }
 
 /** A new leaf closes one subtree for each trailing 1 bit of the size. About 1.5 µs, measured over 1,000,000. */
-export function appended(frontier: Frontier, leaf: Buffer, onNode?: OnNode): Frontier {
+export function appendLeaf(frontier: Frontier, leaf: Buffer, onNode?: OnNode): Frontier {
   const peaks = frontier.peaks.slice()
   let hash = leaf
   let height = 0
@@ -54,7 +54,7 @@ export function appended(frontier: Frontier, leaf: Buffer, onNode?: OnNode): Fro
   return { size: frontier.size + 1, peaks }
 }
 
-export const rootOf = (frontier: Frontier): Buffer =>
+export const computeRoot = (frontier: Frontier): Buffer =>
   frontier.peaks.length === 0
     ? emptyRoot
     : frontier.peaks.reduceRight((right, left) => nodeHash(left, right))
@@ -76,7 +76,7 @@ export const isHash = (value: unknown): value is Uint8Array =>
   value instanceof Uint8Array && value.length === hashBytes
 
 /** The largest power of two below `size` (RFC 6962's k): where a tree of that size splits. */
-export function splitOf(size: number): number {
+export function splitPoint(size: number): number {
   let k = 1
   while (k * 2 < size) k *= 2
   return k

@@ -1,20 +1,20 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import type { Draft } from '#base/entry.ts'
+import type { EntryDraft } from '#base/entry.ts'
 import type { StoredEntry } from './chain.ts'
 import { createKey, signCheckpoint } from './checkpoint.ts'
-import type { Key } from './checkpoint.ts'
+import type { SigningKey } from './checkpoint.ts'
 import { createHeadMac } from './head-mac.ts'
-import { genesis, payloadDigest, prepare, seal } from './model.ts'
+import { genesisHash, payloadDigest, prepare, seal } from './model.ts'
 import type { Entry } from './model.ts'
 import { createRedactor } from './redact.ts'
 import {
-  appended,
+  appendLeaf,
   decodeFrontier,
   emptyFrontier,
   encodeFrontier,
   leafHash,
-  rootOf,
+  computeRoot,
 } from './tree.ts'
 import { verifyLedger } from './verify.ts'
 import type { LedgerSource, StoredNode } from './verify.ts'
@@ -31,25 +31,25 @@ type Kept = {
 }
 
 /** What an honest writer leaves behind. A checkpoint after each of `signedAt`. */
-function kept(drafts: Draft[], signedAt: number[] = []): Kept {
+function kept(drafts: EntryDraft[], signedAt: number[] = []): Kept {
   const entries: StoredEntry[] = []
   const checkpoints: Kept['checkpoints'] = []
   const nodes: StoredNode[] = []
   let frontier = emptyFrontier
-  let hash = genesis
+  let hash = genesisHash
   drafts.forEach((draft, i) => {
     const [seq, at] = [i + 1, 1000 + Math.floor(i / 2)]
     const prepared = prepare(draft, { redact, salt: () => `salt${i}` })
     const { entry, body, leaf, payload } = seal(prepared, { seq, at, prev: hash })
     hash = leaf.toString('hex')
     entries.push({ seq, at, type: draft.type, hash, body, columns: columnsOf(entry), payload })
-    frontier = appended(frontier, leaf, (level, index, node) => {
+    frontier = appendLeaf(frontier, leaf, (level, index, node) => {
       nodes.push({ level, index, hash: node })
     })
     if (signedAt.includes(seq))
       checkpoints.push({
         size: seq,
-        note: signCheckpoint({ size: seq, root: rootOf(frontier) }, key),
+        note: signCheckpoint({ size: seq, root: computeRoot(frontier) }, key),
       })
   })
   nodes.sort((a, b) => a.level - b.level || a.index - b.index)
@@ -72,7 +72,7 @@ const sourceOf = ({ entries, checkpoints, nodes, head }: Kept, batch = 7): Ledge
 
 const verified = (ledger: Kept, deep = false) => verifyLedger(sourceOf(ledger), key.vkey, { deep })
 
-const noted = (i: number): Draft => ({
+const noted = (i: number): EntryDraft => ({
   type: 'note.taken',
   actor: { kind: 'human', id: 'ann' },
   ids: { call: `c${i}` },
@@ -260,13 +260,13 @@ test.each<[string, Change]>([
   )
 })
 
-const erased = (seq: number): Draft => ({
+const erased = (seq: number): EntryDraft => ({
   type: 'payload.erased',
   actor: { kind: 'human', id: 'ann' },
   subject: String(seq),
   data: { reason: 'asked to' },
 })
-const expired = (upTo: unknown): Draft => ({
+const expired = (upTo: unknown): EntryDraft => ({
   type: 'payload.expired',
   actor: { kind: 'system', id: 'cowork' },
   data: { up_to_seq: upTo },
@@ -284,7 +284,7 @@ test('L8 a missing payload is right when a later entry says it was erased, and o
       fc.array(act, { minLength: 1, maxLength: 40 }),
       fc.nat(),
       async (acts, lost) => {
-        const drafts = acts.map((each, i): Draft => {
+        const drafts = acts.map((each, i): EntryDraft => {
           if (each === 'payload') return { ...noted(1), payload: { i } }
           if (each === 'note') return noted(1)
           return typeof each === 'object' ? expired(each.upTo) : erased(Number(each))
@@ -348,8 +348,8 @@ test('RS1 a ledger without a valid checkpoint, or with entries after the last, i
 
 test('RS1 only the MAC of the right key over the right head makes an unsigned tail intact', async () => {
   const ledger = kept(notes(12), [10])
-  const macOf = (from: Key, { head } = ledger) =>
-    createHeadMac(from).of(head.size, rootOf(decodeFrontier(head.size, head.frontier)))
+  const macOf = (from: SigningKey, { head } = ledger) =>
+    createHeadMac(from).of(head.size, computeRoot(decodeFrontier(head.size, head.frontier)))
   const withMac = (mac: string) => sourceOf({ ...ledger, head: { ...ledger.head, mac } })
   const check = (mac: string, by = key) =>
     verifyLedger(withMac(mac), key.vkey, { mac: createHeadMac(by) })
@@ -479,21 +479,21 @@ test('L6 progress is told, and the key must be one', async () => {
 })
 
 const agent = { kind: 'agent', id: 'sales' } as const
-const started = (call: string, mode?: string, approval?: string): Draft => ({
+const started = (call: string, mode?: string, approval?: string): EntryDraft => ({
   type: 'call.started',
   actor: agent,
   ids: { call, ...(approval && { approval }) },
   data: mode ? { decision: { mode } } : {},
 })
-const approved = (approval: string, by: string, more: Partial<Draft> = {}): Draft => ({
+const approved = (approval: string, by: string, more: Partial<EntryDraft> = {}): EntryDraft => ({
   type: 'approval.approved',
   actor: { kind: 'human', id: by },
   ids: { approval },
   data: { requester: 'sales', decided_by: by },
   ...more,
 })
-const done = (call: string): Draft => ({ type: 'call.done', actor: agent, ids: { call } })
-const proposed = (call: string, tool?: string): Draft => ({
+const done = (call: string): EntryDraft => ({ type: 'call.done', actor: agent, ids: { call } })
+const proposed = (call: string, tool?: string): EntryDraft => ({
   type: 'proposal.created',
   actor: agent,
   ids: { call },
@@ -516,7 +516,7 @@ test('L6 what was allowed gives no findings', async () => {
   expect(await verified(kept(drafts, [drafts.length]))).toMatchObject({ ok: true, findings: [] })
 })
 
-test.each<[string, Draft[], number]>([
+test.each<[string, EntryDraft[], number]>([
   ['a call that was only suggested', [started('c', 'suggest')], 1],
   ['a call without a decision', [started('c')], 1],
   ['a call whose approval is unknown', [started('c', 'escalate', 'a9')], 1],

@@ -1,19 +1,19 @@
 import { systemClock } from '#base/clock.ts'
 import type { Clock } from '#base/clock.ts'
-import { messageOf } from '#base/errors.ts'
-import { createChain, createProblems, hexOf, mostProblems } from './chain.ts'
-import type { Parsed, Problems, StoredEntry } from './chain.ts'
-import { openCheckpoint, parseVkey } from './checkpoint.ts'
-import type { Checkpoint, Vkey } from './checkpoint.ts'
-import { createErasures } from './erasures.ts'
+import { errorMessage } from '#base/errors.ts'
+import { createChainVerifier, createProblemList, toHex, maxProblems } from './chain.ts'
+import type { UnverifiedEntry, ProblemList, StoredEntry } from './chain.ts'
+import { verifyCheckpoint, parseVkey } from './checkpoint.ts'
+import type { Checkpoint, VerifierKey } from './checkpoint.ts'
+import { createErasureCheck } from './erasures.ts'
 import type { HeadMac } from './head-mac.ts'
-import { createMeaning } from './meaning.ts'
+import { createSemanticChecks } from './meaning.ts'
 import { firstSeq } from './model.ts'
-import type { Entry, Problem } from './model.ts'
+import type { Entry, LedgerProblem } from './model.ts'
 import type { Replay } from './replay.ts'
-import { createSamples } from './samples.ts'
+import { createProofSamples } from './samples.ts'
 import { unsignedWhy } from './tail.ts'
-import { appended, emptyFrontier, encodeFrontier, rootOf, tileWidth } from './tree.ts'
+import { appendLeaf, emptyFrontier, encodeFrontier, computeRoot, tileWidth } from './tree.ts'
 
 export type StoredNode = {
   readonly level: number
@@ -63,11 +63,11 @@ export type Verification = {
   readonly accepted: readonly Accepted[]
   /** In base64, as checkpoints show it. */
   readonly root: string
-  readonly firstBad?: Problem
+  readonly firstBad?: LedgerProblem
   /** The ledger was changed: the first twenty places. */
-  readonly problems: readonly Problem[]
+  readonly problems: readonly LedgerProblem[]
   /** The ledger is as it was written, but tells of something that was not allowed (L6). */
-  readonly findings: readonly Problem[]
+  readonly findings: readonly LedgerProblem[]
   readonly seconds: number
 }
 
@@ -92,13 +92,13 @@ export async function verifyLedger(
   { mac, deep = false, onProgress, now = systemClock, replays = [] }: VerifyOptions = {},
 ): Promise<Verification> {
   const startedAt = now()
-  const problems = createProblems()
+  const problems = createProblemList()
   const checkpoints = opened(await source.checkpoints(), parseVkey(vkey), problems)
-  const samples = createSamples(checkpoints)
-  const meaning = createMeaning()
-  const erasures = createErasures()
+  const samples = createProofSamples(checkpoints)
+  const meaning = createSemanticChecks()
+  const erasures = createErasureCheck()
   const accepted: Accepted[] = []
-  const chain = createChain({ problems, deep, columnsOf: source.columnsOf })
+  const chain = createChainVerifier({ problems, deep, columnsOf: source.columnsOf })
 
   let frontier = emptyFrontier
   let due = 0
@@ -107,7 +107,7 @@ export async function verifyLedger(
   function compareRoots() {
     for (; checkpoints[due]?.size === frontier.size; due++) {
       const { size } = frontier
-      if (checkpoints[due]?.root.equals(rootOf(frontier))) signed = size
+      if (checkpoints[due]?.root.equals(computeRoot(frontier))) signed = size
       else mismatch ??= { from: Math.min(signed + 1, size), to: size }
     }
   }
@@ -117,7 +117,7 @@ export async function verifyLedger(
     for (const stored of batch) {
       const { leaf, entry, isSound } = chain.check(stored)
       samples.leaf(frontier.size, leaf)
-      frontier = appended(frontier, leaf, (level, _, hash) => samples.node(level, hash))
+      frontier = appendLeaf(frontier, leaf, (level, _, hash) => samples.node(level, hash))
       if (entry) meaning.read(stored.seq, stored.type, entry)
       if (entry && stored.type === acceptedType) accepted.push(toAccepted(stored.seq, entry))
       if (entry && isSound)
@@ -134,8 +134,8 @@ export async function verifyLedger(
     onProgress?.(frontier.size)
   }
 
-  for (const seq of erasures.left(mostProblems)) problems.add(seq, 'its payload is missing')
-  for (const seq of erasures.restored(mostProblems))
+  for (const seq of erasures.left(maxProblems)) problems.add(seq, 'its payload is missing')
+  for (const seq of erasures.restored(maxProblems))
     problems.add(seq, 'its payload is there although it was erased')
   const size = chain.lastSeq()
   const longest = checkpoints.at(-1)?.size ?? 0
@@ -183,7 +183,7 @@ export async function verifyLedger(
     ...(unsigned && { unsigned: { ...unsigned, intact: isIntact && firstBad === undefined } }),
     acceptable: isOnlyUnsigned,
     accepted,
-    root: rootOf(frontier).toString('base64'),
+    root: computeRoot(frontier).toString('base64'),
     ...(firstBad && { firstBad }),
     problems: problems.list,
     findings: meaning.findings,
@@ -194,7 +194,7 @@ export async function verifyLedger(
 /** The owner's entry about entries that were neither signed nor covered by a MAC. */
 export const acceptedType = 'ledger.accepted'
 
-function toAccepted(seq: number, { data }: Parsed): Accepted {
+function toAccepted(seq: number, { data }: UnverifiedEntry): Accepted {
   const { from, to, reason } = (data ?? {}) as Record<string, unknown>
   return { seq, from: Number(from), to: Number(to), reason: String(reason) }
 }
@@ -202,26 +202,26 @@ function toAccepted(seq: number, { data }: Parsed): Accepted {
 /** Every copy must open; one of each size and root is enough from there on. */
 function opened(
   notes: readonly { size: number; note: string }[],
-  vkey: Vkey,
-  problems: Problems,
+  vkey: VerifierKey,
+  problems: ProblemList,
 ): Checkpoint[] {
   const byContent = new Map<string, Checkpoint>()
   for (const note of new Map(notes.map((each) => [`${each.size} ${each.note}`, each])).values())
     try {
-      const checkpoint = openCheckpoint(note.note, vkey)
+      const checkpoint = verifyCheckpoint(note.note, vkey)
       if (checkpoint.size === note.size)
         byContent.set(`${checkpoint.size} ${checkpoint.root.toString('hex')}`, checkpoint)
       else problems.add(note.size, `its checkpoint was signed for size ${checkpoint.size}`)
     } catch (error) {
-      problems.add(note.size, messageOf(error))
+      problems.add(note.size, errorMessage(error))
     }
   return [...byContent.values()].sort((a, b) => a.size - b.size)
 }
 
 async function checkNodes(
   stored: AsyncIterable<readonly StoredNode[]>,
-  samples: ReturnType<typeof createSamples>,
-  problems: Problems,
+  samples: ReturnType<typeof createProofSamples>,
+  problems: ProblemList,
 ) {
   const next: number[] = []
   const at = (level: number, index: number) => index * tileWidth ** level + firstSeq
@@ -230,7 +230,7 @@ async function checkNodes(
       const expected = next[level] ?? 0
       if (index !== expected)
         problems.add(at(level, expected), `a hash of level ${level} is missing`)
-      else if (samples.nodeAt(level, index)?.toString('hex') !== hexOf(hash))
+      else if (samples.nodeAt(level, index)?.toString('hex') !== toHex(hash))
         problems.add(at(level, index), `the stored hash ${index} of level ${level} is wrong`)
       next[level] = index + 1
     }

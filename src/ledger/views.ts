@@ -47,7 +47,7 @@ function auditLog(dialect: Dialect, done: readonly string[]): Query {
 }
 
 /** With the calls whose record is the entry of what they did (0014). */
-export const auditLogAgain = (dialect: Dialect): Query[] => [
+export const recreateAuditLogView = (dialect: Dialect): Query[] => [
   { sql: 'DROP VIEW audit_log', parameters: [] },
   auditLog(dialect, ['call.done', 'proposal.created']),
 ]

@@ -1,31 +1,39 @@
 import * as z from 'zod'
-import { httpUrl, name, path, port, secret, text, whole } from '#base/config/kinds.ts'
+import {
+  httpUrl,
+  trimmedName,
+  filePath,
+  port,
+  secretText,
+  nonEmptyString,
+  integer,
+} from '#base/config/kinds.ts'
 
 const limits = z
   .strictObject({
-    body_bytes: whole(1024)
+    body_bytes: integer(1024)
       .default(4 * 1024 * 1024)
       .describe('Largest request body, in bytes. Default 4194304 (4 MiB).'),
-    file_body_bytes: whole(1024)
+    file_body_bytes: integer(1024)
       .default(72 * 1024 * 1024)
       .describe(
         'Largest body of an authenticated file write, in bytes. Default 75497472 (72 MiB).',
       ),
-    header_bytes: whole(1024, 1024 * 1024)
+    header_bytes: integer(1024, 1024 * 1024)
       .default(16 * 1024)
       .describe('Largest set of request headers, in bytes. Default 16384 (16 KiB).'),
-    body_seconds: whole(1, 3600)
+    body_seconds: integer(1, 3600)
       .default(30)
       .describe('How long a slow client may take to send its body, in seconds. Default 30.'),
-    calls_in_flight: whole(1)
+    calls_in_flight: integer(1)
       .default(64)
       .describe(
         'Calls one agent or person may have running at once; more are answered 429. Default 64.',
       ),
-    sessions: whole(1)
+    sessions: integer(1)
       .default(256)
       .describe('Sessions of clients of the 2025 protocol that may be open at once. Default 256.'),
-    session_idle_minutes: whole(1)
+    session_idle_minutes: integer(1)
       .default(30)
       .describe('Idle time after which a session ends, in minutes. Default 30.'),
   })
@@ -34,7 +42,7 @@ const limits = z
 
 const server = z
   .strictObject({
-    host: text('a host name or address', /^[\w.:%[\]-]+$/)
+    host: nonEmptyString('a host name or address', /^[\w.:%[\]-]+$/)
       .default('localhost')
       .describe(
         'Address to listen on. `localhost` means both loopbacks. Anything but loopback needs `tls` or `insecure_bind`, and registered agents. Default localhost.',
@@ -57,12 +65,12 @@ const server = z
         'Address people reach the console at, used in review links. Default http://localhost:<port>.',
       ),
     allowed_hosts: z
-      .array(text('a host name, with its port if it has one', /^[\w.:[\]-]+$/))
+      .array(nonEmptyString('a host name, with its port if it has one', /^[\w.:[\]-]+$/))
       .default([])
       .describe('Host headers accepted besides localhost, 127.0.0.1 and [::1] with our port.'),
     allowed_origins: z
       .array(
-        text(
+        nonEmptyString(
           'an origin such as https://desk.example or chrome-extension://<id>',
           /^[\w+.-]+:\/\/[^\s/*]+$/,
         ),
@@ -77,14 +85,19 @@ const server = z
       ),
     tls: z
       .strictObject({
-        cert: path.describe('File with the certificate chain, PEM.'),
-        key: path.describe('File with the private key, PEM.'),
+        cert: filePath.describe('File with the certificate chain, PEM.'),
+        key: filePath.describe('File with the private key, PEM.'),
       })
       .optional()
       .describe('Serve HTTPS with this certificate.'),
     limits,
     agent_markers: z
-      .array(text('the name of an environment variable, with * at its end at most', /^\w+\*?$/))
+      .array(
+        nonEmptyString(
+          'the name of an environment variable, with * at its end at most',
+          /^\w+\*?$/,
+        ),
+      )
       .default(['CLAUDECODE', 'CODEX_*', 'CURSOR_AGENT', 'GEMINI_CLI'])
       .describe(
         'Environment variables that show an agent is driving the terminal: `cowork approve` refuses when one is set. Best effort.',
@@ -102,10 +115,10 @@ const server = z
         'Where to send OpenTelemetry traces and metrics over OTLP/HTTP as JSON, such as http://localhost:4318; /v1/traces and /v1/metrics are added. Default: nowhere.',
       ),
     otlp_headers: z
-      .record(z.string(), secret)
+      .record(z.string(), secretText)
       .default({})
       .describe('Headers sent with it, such as authorization; each a value or a reference.'),
-    otlp_service_name: name
+    otlp_service_name: trimmedName
       .default('cowork')
       .describe('What it calls itself there (service.name). Default cowork.'),
   })

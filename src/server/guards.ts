@@ -25,7 +25,7 @@ export function checkHost({ port, allowedHosts }: GuardOptions): MiddlewareHandl
     const name = c.req.header('host')?.toLowerCase() ?? ''
     const ours = [`localhost:${port()}`, `127.0.0.1:${port()}`, `[::1]:${port()}`]
     if (!ours.includes(name) && !allowedHosts.includes(name))
-      return refuse(c, 403, {
+      return sendProblem(c, 403, {
         code: 'host_refused',
         message: `This server does not answer to the name ${JSON.stringify(name.slice(0, 100))}.`,
         hint: `Use localhost:${port()}, or add the name to server.allowed_hosts.`,
@@ -63,7 +63,7 @@ export function checkOrigin(options: GuardOptions): MiddlewareHandler<Env> {
           options.allowedOrigins.includes(from) ||
           (isMcp(c) && ownOrigins(options).includes(from))
     if (!isOurs)
-      return refuse(c, 403, {
+      return sendProblem(c, 403, {
         code: 'origin_refused',
         message: `Pages from ${JSON.stringify((from ?? 'elsewhere').slice(0, 100))} may not talk to this server.`,
         hint: 'Open the console on localhost, or add the origin to server.allowed_origins.',
@@ -81,7 +81,7 @@ export const checkUrl: MiddlewareHandler<Env> = async function url(c, next) {
     const given = new URLSearchParams(c.req.url.slice(at + 1))
     const name = secretNames.find((secret) => given.has(secret))
     if (name !== undefined)
-      return refuse(c, 400, {
+      return sendProblem(c, 400, {
         code: 'secret_in_url',
         message: `The address carries a ${name} where others can read it.`,
         hint: 'Send tokens as `Authorization: Bearer …`. `cowork open` makes a fresh link, whose code stands behind #.',
@@ -94,7 +94,7 @@ export const checkUrl: MiddlewareHandler<Env> = async function url(c, next) {
 export const checkContentType: MiddlewareHandler<Env> = async function contentType(c, next) {
   const type = c.req.header('content-type')?.split(';')[0]?.trim().toLowerCase()
   if (c.req.method === 'POST' && type !== 'application/json')
-    return refuse(c, 415, {
+    return sendProblem(c, 415, {
       code: 'json_expected',
       message: 'The body must be JSON.',
       hint: 'Send it with content-type: application/json.',
@@ -103,7 +103,7 @@ export const checkContentType: MiddlewareHandler<Env> = async function contentTy
 }
 
 /** Answers of the API are for this caller and this moment. Set before `next`: afterwards it costs thrice. */
-export const keepPrivate: MiddlewareHandler<Env> = async function privately(c, next) {
+export const setPrivateHeaders: MiddlewareHandler<Env> = async function privately(c, next) {
   for (const [name, value] of Object.entries(privateHeaders)) c.header(name, value)
   await next()
 }
@@ -114,19 +114,19 @@ export const privateHeaders = {
   'Cross-Origin-Resource-Policy': 'same-origin',
 } as const
 
-export function bearerOf(c: Context<Env>): string | undefined {
+export function getBearerToken(c: Context<Env>): string | undefined {
   const [scheme, token] = c.req.header('authorization')?.split(' ') ?? []
   return scheme?.toLowerCase() === 'bearer' && token ? token : undefined
 }
 
-export const addressOf = (c: Context<Env>): string =>
+export const getRemoteAddress = (c: Context<Env>): string =>
   c.env.incoming.socket.remoteAddress ?? socketAddress
 
-export function presentedOf(c: Context<Env>): Presented {
-  const bearer = bearerOf(c)
+export function readCredentials(c: Context<Env>): Presented {
+  const bearer = getBearerToken(c)
   return {
     door: 'api',
-    address: addressOf(c),
+    address: getRemoteAddress(c),
     ...(bearer && { bearer }),
     client: {
       name: c.req.header('user-agent')?.slice(0, 100) ?? 'unknown',
@@ -139,7 +139,7 @@ export function presentedOf(c: Context<Env>): Presented {
 /** `/api/*` always needs a token, on loopback too: a page on another local port can reach it. */
 export function identifyCaller(identity: Pick<Identity, 'identify'>): MiddlewareHandler<Env> {
   return async function identify(c, next) {
-    c.set('caller', await identity.identify(presentedOf(c)))
+    c.set('caller', await identity.identify(readCredentials(c)))
     await next()
   }
 }
@@ -153,7 +153,7 @@ export type Problem = {
 }
 
 /** The HTTP half of the one conversion of errors; the MCP half is in mcp/. */
-export function refuse(c: Context<Env>, status: number, problem: Problem): Response {
+export function sendProblem(c: Context<Env>, status: number, problem: Problem): Response {
   const { code, message, hint, details } = problem
   if (status === 401) c.header('WWW-Authenticate', 'Bearer realm="cowork"')
   if (status === 429 || status === 503) c.header('Retry-After', '1')
@@ -163,5 +163,8 @@ export function refuse(c: Context<Env>, status: number, problem: Problem): Respo
 /** The HTTP status of an error code; `app` collects the tables of all modules. */
 export type StatusOf = (code: string) => number
 
-export const refuseBy = (c: Context<Env>, statusOf: StatusOf, problem: Problem): Response =>
-  refuse(c, statusOf(problem.code), problem)
+export const sendProblemByCode = (
+  c: Context<Env>,
+  statusOf: StatusOf,
+  problem: Problem,
+): Response => sendProblem(c, statusOf(problem.code), problem)

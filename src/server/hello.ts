@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net'
 import { CoworkError } from '#base/errors.ts'
 import type { ToolSelection } from '#base/selection.ts'
-import type { Hello } from './mcp/connections.ts'
+import type { BridgeHello } from './mcp/connections.ts'
 
 /**
  * The bridge waits for an answer to version 3. Version 1 has none: MCP begins at once, for older bridges and for
@@ -13,14 +13,14 @@ const versionWithoutAnswer = 1
 const maxHelloBytes = 16_384
 const helloTimeoutMs = 5000
 
-type BridgeHello = Hello & {
+type Handshake = BridgeHello & {
   readonly wantsAnswer: boolean
   /** The version of the program that the bridge belongs to. */
   readonly version?: string
 }
 
 /** Reads the first line from a paused socket. Leaves the bytes after it unread, and the socket paused. */
-export async function readHello(socket: Socket): Promise<BridgeHello> {
+export async function readHello(socket: Socket): Promise<Handshake> {
   const deadline = Date.now() + helloTimeoutMs
   let bytes = Buffer.alloc(0)
   for (;;) {
@@ -55,7 +55,7 @@ function nextChunk(socket: Socket, deadline: number): Promise<Buffer> {
   })
 }
 
-function parseHello(line: string): BridgeHello {
+function parseHello(line: string): Handshake {
   const fields = parseObject(line)
   const { cowork } = fields
   if (cowork !== handshakeVersion && cowork !== versionWithoutAnswer)

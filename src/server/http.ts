@@ -8,24 +8,24 @@ import type { Identity } from '#identity'
 import type { Ledger } from '#ledger'
 import { mountConsole } from './console.ts'
 import {
-  addressOf,
-  bearerOf,
+  getRemoteAddress,
+  getBearerToken,
   checkContentType,
   checkHost,
   checkOrigin,
   checkUrl,
   identifyCaller,
-  keepPrivate,
-  refuse,
-  refuseBy,
+  setPrivateHeaders,
+  sendProblem,
+  sendProblemByCode,
 } from './guards.ts'
 import type { Env, GuardOptions, StatusOf } from './guards.ts'
-import { createLive } from './live.ts'
-import type { Live } from './live.ts'
-import { oldPaths } from './mcp/door.ts'
-import type { McpDoor } from './mcp/door.ts'
+import { createLiveStream } from './live.ts'
+import type { LiveStream } from './live.ts'
+import { legacySsePaths } from './mcp/door.ts'
+import type { McpEndpoint } from './mcp/door.ts'
 import type { Metrics } from './metrics.ts'
-import { openApi } from './openapi.ts'
+import { buildOpenApi } from './openapi.ts'
 import { approvalRoutes } from './routes/approvals.ts'
 import { eventRoute } from './routes/events.ts'
 import { exportRoute } from './routes/export.ts'
@@ -35,7 +35,7 @@ import { defineRoute, mountRoutes } from './routes/route.ts'
 import type { Route } from './routes/route.ts'
 import { serverRoutes } from './routes/server.ts'
 import { sessionRoutes } from './routes/sessions.ts'
-import { mayUse, toolRoutes } from './routes/tools.ts'
+import { canUseTool, toolRoutes } from './routes/tools.ts'
 import { verifyRoute } from './routes/verify.ts'
 import type { LedgerSnapshot } from './routes/verify.ts'
 import { serverAnswers } from './wire.ts'
@@ -48,7 +48,7 @@ export type HttpDeps = {
   readonly ledger: Ledger
   readonly inbox: Inbox
   readonly snapshot: () => Promise<LedgerSnapshot>
-  readonly mcp: Pick<McpDoor, 'fetch' | 'sessionCount' | 'messages'>
+  readonly mcp: Pick<McpEndpoint, 'fetch' | 'sessionCount' | 'messages'>
   /** Whether clients of the 2024-11-05 revision find their addresses (`TRANSPORT=sse`, SV6). */
   readonly oldAddresses: boolean
   readonly metrics: Metrics
@@ -67,29 +67,29 @@ export type HttpDeps = {
   readonly unready: () => string | undefined
 }
 
-export type HttpDoor = {
+export type HttpServer = {
   fetch(request: Request, env: object): Response | Promise<Response>
   /** Ends the streams that would never end by themselves. */
   close(): void
 }
 
 /** Everything that comes in over HTTP: guards first, then the doors. */
-export function createHttp(deps: HttpDeps): HttpDoor {
+export function createHttpServer(deps: HttpDeps): HttpServer {
   const { guard, identity, ledger, mcp, metrics, statusOf, log } = deps
   const app = new Hono<Env>()
-  const live = createLive({ ledger, log: log.scope('live') })
+  const live = createLiveStream({ ledger, log: log.scope('live') })
   metrics.watch('cowork_ledger_entries', 'Entries in the ledger.', ledger.size)
   metrics.watch('cowork_mcp_sessions', 'Open sessions of the older MCP era.', mcp.sessionCount)
   metrics.watch('cowork_live_listeners', 'Listeners of the live stream.', live.listeners)
 
   app.onError((error, c) => {
-    if (error instanceof CoworkError) return refuseBy(c, statusOf, error)
+    if (error instanceof CoworkError) return sendProblemByCode(c, statusOf, error)
     log.error('a request failed unexpectedly', { path: c.req.path, error: error.stack })
     const message = 'The request failed because of a fault in cowork; the log has the cause.'
-    return refuse(c, 500, { code: 'internal', message })
+    return sendProblem(c, 500, { code: 'internal', message })
   })
   const nothing = (c: Context<Env>) =>
-    refuse(c, 404, {
+    sendProblem(c, 404, {
       code: 'not_found',
       message: `There is nothing at ${c.req.path.slice(0, 200)}.`,
       hint: 'The console is at /, MCP at /mcp, the API below /api/.',
@@ -98,10 +98,10 @@ export function createHttp(deps: HttpDeps): HttpDoor {
   app.use(checkHost(guard), checkOrigin(guard), checkUrl)
 
   const serveMcp = (c: Context<Env>): Promise<Response> => {
-    const bearer = bearerOf(c)
+    const bearer = getBearerToken(c)
     const toolset = c.req.param('toolset')
     return mcp.fetch(c.req.raw, {
-      address: addressOf(c),
+      address: getRemoteAddress(c),
       query: c.req.query(),
       ...(bearer && { bearer }),
       ...(toolset && { toolset }),
@@ -111,17 +111,17 @@ export function createHttp(deps: HttpDeps): HttpDoor {
   app.all('/mcp/:toolset', serveMcp)
   if (deps.oldAddresses) {
     const serveOld = (c: Context<Env>): Promise<Response> => {
-      const bearer = bearerOf(c)
+      const bearer = getBearerToken(c)
       const stream = c.req.query('session')
       const old = stream === undefined ? {} : { stream }
-      return mcp.fetch(c.req.raw, { address: addressOf(c), old, ...(bearer && { bearer }) })
+      return mcp.fetch(c.req.raw, { address: getRemoteAddress(c), old, ...(bearer && { bearer }) })
     }
-    app.get(oldPaths.stream, serveOld)
-    app.post(oldPaths.messages, serveOld)
+    app.get(legacySsePaths.stream, serveOld)
+    app.post(legacySsePaths.messages, serveOld)
   }
 
-  app.use('/api/*', keepPrivate, checkContentType)
-  mountRoutes(app, routesOf({ ...deps, live }), { ...deps, messages: mcp.messages })
+  app.use('/api/*', setPrivateHeaders, checkContentType)
+  mountRoutes(app, buildRoutes({ ...deps, live }), { ...deps, messages: mcp.messages })
   // Who has no token learns nothing about what is there.
   app.all('/api/*', identifyCaller(identity), nothing)
   mountConsole(app, { folder: deps.webFolder, guard })
@@ -137,7 +137,7 @@ export function createHttp(deps: HttpDeps): HttpDoor {
 }
 
 /** Every address besides MCP and the console's. */
-export function routesOf(deps: HttpDeps & { readonly live: Live }): Route[] {
+export function buildRoutes(deps: HttpDeps & { readonly live: LiveStream }): Route[] {
   const routes: Route[] = [
     ...serverRoutes(deps),
     ...sessionRoutes(deps),
@@ -155,8 +155,8 @@ export function routesOf(deps: HttpDeps & { readonly live: Live }): Route[] {
       by: 'anyone',
       answer: serverAnswers['GET /api/openapi.json'],
       async run(_, c) {
-        const tools = deps.catalogue.list().filter((tool) => mayUse(c.get('caller'), tool))
-        return openApi(routes, tools, deps.version)
+        const tools = deps.catalogue.list().filter((tool) => canUseTool(c.get('caller'), tool))
+        return buildOpenApi(routes, tools, deps.version)
       },
     }),
   ]

@@ -2,7 +2,7 @@ import { Worker } from 'node:worker_threads'
 import { CoworkError } from '#base/errors.ts'
 import { jsonExcess } from '#base/json-size.ts'
 import type { JsonAnswer, JsonQuestion } from './json-worker.ts'
-import { invalidJson, tooLarge } from './limits.ts'
+import { invalidJson, bodyTooLargeError } from './limits.ts'
 
 /**
  * Checks and parses JSON of more than `maxBytes` beside the event loop, one text at a time. Measured with 60 MB in
@@ -49,7 +49,7 @@ export function createJsonThread(maxBytes: number) {
       const answer = await turn
       if ('value' in answer) return answer.value
       if (answer.excess === 'invalid') throw invalidJson()
-      throw answer.excess === 'tool' ? tooLarge(maxBytes) : jsonExcess(answer.excess)
+      throw answer.excess === 'tool' ? bodyTooLargeError(maxBytes) : jsonExcess(answer.excess)
     },
     async close(): Promise<void> {
       await worker?.terminate()

@@ -1,7 +1,7 @@
 import { CoworkError } from '#base/errors.ts'
 
 /** How many calls each principal has under way (SV25). */
-export function createInFlight(most: number) {
+export function createInFlightLimiter(most: number) {
   const counts = new Map<string, number>()
   return {
     /** Gives the function that ends the call, or nothing when the principal has too many. */
@@ -22,7 +22,7 @@ export function createInFlight(most: number) {
 }
 
 /** As much as an authenticated write of a file may bring: 50 MB in base64, and some room (SV25). */
-export const mostFileBytes = 72 * 1024 * 1024
+export const maxFileBodyBytes = 72 * 1024 * 1024
 
 /**
  * The most bytes of an agent's message that writes no file: the ledger records 256 KiB of arguments, and MCP puts some
@@ -30,18 +30,18 @@ export const mostFileBytes = 72 * 1024 * 1024
  */
 export const maxMessageBytes = (256 + 16) * 1024
 
-export const tooLarge = (mostBytes: number) =>
+export const bodyTooLargeError = (mostBytes: number) =>
   new CoworkError('too_large', `The body is larger than ${mostBytes} bytes.`, {
     hint: 'Send less at once. Only calls that write a file may be larger, with a token of the agent.',
   })
 
 /** Reads a JSON body up to a size, counting the bytes that really come. */
-export const readJson = async (request: Request, mostBytes: number): Promise<unknown> =>
+export const readJsonBody = async (request: Request, mostBytes: number): Promise<unknown> =>
   parseJson((await readBytes(request, mostBytes)).toString('utf8'))
 
 export async function readBytes(request: Request, mostBytes: number): Promise<Buffer> {
   const length = request.headers.get('content-length')
-  if (length !== null && Number(length) > mostBytes) throw tooLarge(mostBytes)
+  if (length !== null && Number(length) > mostBytes) throw bodyTooLargeError(mostBytes)
   // A body of stated length has exactly that length by the time it gets here; only the others are counted.
   return length === null
     ? readCounted(request, mostBytes)
@@ -67,7 +67,7 @@ async function readCounted(request: Request, mostBytes: number): Promise<Buffer>
   let size = 0
   for await (const chunk of request.body ?? []) {
     size += chunk.length
-    if (size > mostBytes) throw tooLarge(mostBytes)
+    if (size > mostBytes) throw bodyTooLargeError(mostBytes)
     chunks.push(chunk)
   }
   return Buffer.concat(chunks)

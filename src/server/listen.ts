@@ -5,11 +5,11 @@ import { createServer as createHttpsServer } from 'node:https'
 import { createServer as createSocketServer } from 'node:net'
 import type { AddressInfo, Server, Socket } from 'node:net'
 import { getRequestListener } from '@hono/node-server'
-import { CoworkError, messageOf } from '#base/errors.ts'
+import { CoworkError, errorMessage } from '#base/errors.ts'
 import type { Log } from '#base/log.ts'
 import { handshakeVersion, readHello } from './hello.ts'
-import type { Hello } from './mcp/connections.ts'
-import type { McpDoor } from './mcp/door.ts'
+import type { BridgeHello } from './mcp/connections.ts'
+import type { McpEndpoint } from './mcp/door.ts'
 
 export type ListenOptions = {
   readonly host: string
@@ -25,7 +25,7 @@ export type ListenOptions = {
   readonly socket?: string
 }
 
-export type Listening = { readonly port: number; close(): Promise<void> }
+export type BoundServer = { readonly port: number; close(): Promise<void> }
 
 const loopbacks = ['127.0.0.1', '::1']
 const meansLoopback = (host: string) =>
@@ -35,7 +35,7 @@ const meansLoopback = (host: string) =>
 export async function listen(
   fetch: (request: Request, env: object) => Response | Promise<Response>,
   options: ListenOptions,
-): Promise<Listening> {
+): Promise<BoundServer> {
   const { host, tls, insecureBind, closedMode } = options
   const isLoopback = meansLoopback(host)
   if (!isLoopback && !((tls || insecureBind) && closedMode))
@@ -183,7 +183,7 @@ const drainTimeoutMs = 5000
 /** The socket of the stdio bridge: one line of handshake each way, then MCP, byte for byte (SV4). */
 export async function listenSocket(
   path: string,
-  mcp: Pick<McpDoor, 'checkHello' | 'serve'>,
+  mcp: Pick<McpEndpoint, 'checkHello' | 'serve'>,
   log: Log,
   version: string,
 ): Promise<{ close(): Promise<void> }> {
@@ -195,7 +195,7 @@ export async function listenSocket(
     socket.on('close', () => open.delete(socket))
     socket.on('error', (error) => log.debug('a stdio connection broke', { error: error.message }))
     serve(socket).catch((error: unknown) => {
-      log.error('a stdio connection failed', { error: messageOf(error) })
+      log.error('a stdio connection failed', { error: errorMessage(error) })
       socket.destroy()
     })
   })
@@ -208,7 +208,7 @@ export async function listenSocket(
   }
 
   /** Answers the handshake. Returns undefined after a refusal, which the bridge shows to its user. */
-  async function accept(socket: Socket): Promise<Hello | undefined> {
+  async function accept(socket: Socket): Promise<BridgeHello | undefined> {
     const answer = (fields: object) =>
       `${JSON.stringify({ cowork: handshakeVersion, ...fields })}\n`
     try {

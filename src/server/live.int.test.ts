@@ -9,14 +9,14 @@ import { systemActor } from '#base/entry.ts'
 import { silentLog } from '#base/log.ts'
 import { openTestLedger } from '../../test/ledger.ts'
 import type { TestLedger } from '../../test/ledger.ts'
-import { createLive } from './live.ts'
-import type { Live } from './live.ts'
+import { createLiveStream } from './live.ts'
+import type { LiveStream } from './live.ts'
 
 const person: Caller = { kind: 'human', id: 'owner', session: 's', verified: true, scopes: ['*'] }
 const agent: Caller = { ...person, kind: 'agent', id: 'ada' }
 
 let ledger: TestLedger
-let live: Live
+let live: LiveStream
 let server: ReturnType<typeof createServer>
 /** Who the next ones are, and whether anyone still vouches for them. */
 let caller = person
@@ -25,7 +25,7 @@ let refusals: string[] = []
 
 beforeEach(async () => {
   ledger = await openTestLedger()
-  live = createLive({ ledger: ledger.ledger, log: silentLog })
+  live = createLiveStream({ ledger: ledger.ledger, log: silentLog })
   caller = person
   isKnown = true
   refusals = []
@@ -121,7 +121,7 @@ test('SV23 who wants much and reads slowly is not cut off while it catches up', 
 
 test('SV23 a quiet stream beats, and ends at a beat when its caller is nobody any more', async () => {
   live.close()
-  live = createLive({ ledger: ledger.ledger, log: silentLog, heartbeatMs: 20 })
+  live = createLiveStream({ ledger: ledger.ledger, log: silentLog, heartbeatMs: 20 })
   const listener = await open()
   await expect.poll(listener.text).toMatch(/(:\n\n[^:]*){3}/)
   expect(live.listeners()).toBe(1)

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Caller } from '#base/caller.ts'
-import { CoworkError, messageOf } from '#base/errors.ts'
+import { CoworkError, errorMessage } from '#base/errors.ts'
 import type { Log } from '#base/log.ts'
 import { matches } from '#ledger'
 import type { Conditions, Ledger, Recorded } from '#ledger'
@@ -14,7 +14,7 @@ export type LiveDeps = {
 }
 
 /** Who wants to hear what, from where on. */
-export type Listening = {
+export type StreamSubscription = {
   readonly caller: Caller
   readonly conditions: Conditions
   /** The last entry the other side has; from now on where absent. */
@@ -25,7 +25,7 @@ export type Listening = {
   readonly credential: string
 }
 
-type Listener = Listening & {
+type Listener = StreamSubscription & {
   /**
    * Written to as it is. Measured with 1,000 listeners: a web stream around each takes 274 MB instead of 206
    * and 36 % of a core instead of 29.
@@ -66,13 +66,13 @@ const joined = (frames: readonly Frame[], conditions: Conditions): Uint8Array =>
     frames.filter(({ recorded }) => matches(conditions, recorded)).map(({ bytes }) => bytes),
   )
 
-export type Live = ReturnType<typeof createLive>
+export type LiveStream = ReturnType<typeof createLiveStream>
 
 /**
  * The live stream (SV23, L11): one follower of the ledger for all listeners, and each entry encoded once.
  * Listeners of the same filter form a channel and are handed the same bytes.
  */
-export function createLive({ ledger, log, heartbeatMs = 15_000 }: LiveDeps) {
+export function createLiveStream({ ledger, log, heartbeatMs = 15_000 }: LiveDeps) {
   const everyone = new Set<Listener>()
   const channels = new Map<string, Channel>()
   let feed: Promise<Feed> | undefined
@@ -88,7 +88,7 @@ export function createLive({ ledger, log, heartbeatMs = 15_000 }: LiveDeps) {
     const started: Feed = { sent: await ledger.size(), kept: [], stop: new AbortController() }
     run(started).catch((error: unknown) => {
       if (started.stop.signal.aborted) return
-      log.error('the live stream broke off', { error: messageOf(error) })
+      log.error('the live stream broke off', { error: errorMessage(error) })
       // They come back, and with them another feed.
       for (const listener of everyone) end(listener)
     })
@@ -179,7 +179,7 @@ export function createLive({ ledger, log, heartbeatMs = 15_000 }: LiveDeps) {
     )
   }
 
-  function checkRoom({ caller, credential }: Listening): void {
+  function checkRoom({ caller, credential }: StreamSubscription): void {
     if (isClosed)
       throw new CoworkError('shutting_down', 'cowork is shutting down.', {
         hint: 'Try again in a moment.',
@@ -195,7 +195,7 @@ export function createLive({ ledger, log, heartbeatMs = 15_000 }: LiveDeps) {
   }
 
   return {
-    async open(listening: Listening, to: ServerResponse): Promise<void> {
+    async open(listening: StreamSubscription, to: ServerResponse): Promise<void> {
       checkRoom(listening)
       const size = await ledger.size()
       // It left meanwhile, and would never be seen to leave again.
@@ -204,14 +204,14 @@ export function createLive({ ledger, log, heartbeatMs = 15_000 }: LiveDeps) {
       const seen = Math.min(listening.after ?? size, size)
       const listener = { ...listening, to, seen, key: JSON.stringify(listening.conditions) }
       to.on('close', () => leave(listener))
-      to.writeHead(200, eventHeaders)
+      to.writeHead(200, sseHeaders)
       to.write(`retry: 1000\nid: ${seen}\nevent: hello\ndata: ${JSON.stringify({ size })}\n\n`)
       everyone.add(listener)
       feed ??= startFeed()
       feed
         .then((state) => join(listener, state))
         .catch((error: unknown) => {
-          log.error('a listener could not be brought up to date', { error: messageOf(error) })
+          log.error('a listener could not be brought up to date', { error: errorMessage(error) })
           end(listener)
         })
     },
@@ -237,7 +237,7 @@ function drained(to: ServerResponse): Promise<void> {
   })
 }
 
-export const eventHeaders = {
+export const sseHeaders = {
   ...privateHeaders,
   'Content-Type': 'text/event-stream; charset=utf-8',
 } as const

@@ -1,7 +1,13 @@
 import { CoworkError } from '#base/errors.ts'
 import { checkJsonSize } from '#base/json-size.ts'
 import { createJsonThread } from './json-thread.ts'
-import { maxMessageBytes, mostFileBytes, parseJson, readBytes, tooLarge } from './limits.ts'
+import {
+  maxMessageBytes,
+  maxFileBodyBytes,
+  parseJson,
+  readBytes,
+  bodyTooLargeError,
+} from './limits.ts'
 import { createTurns, tooManyWaiting } from './turns.ts'
 
 /** The 2025-03-26 revision allows several messages in one body. */
@@ -68,7 +74,7 @@ export function createMessages({ bodyBytes, largeTools }: MessagesDeps) {
     tools?: readonly string[],
   ): Promise<unknown> {
     const length = request.headers.get('content-length')
-    if (length !== null && Number(length) > most) throw tooLarge(most)
+    if (length !== null && Number(length) > most) throw bodyTooLargeError(most)
     const readAndParse = async () => parse(lane, await readBytes(request, most), tools)
     const isShort = length !== null && Number(length) <= shortBytes
     return isShort ? readAndParse() : oneByOne(lane, readAndParse)
@@ -81,10 +87,10 @@ export function createMessages({ bodyBytes, largeTools }: MessagesDeps) {
     parseLine: (lane: string, line: Buffer) => parse(lane, line, largeTools()),
     /** Reads and parses the body of an MCP request. */
     readMessage: (lane: string, request: Request, canWriteFiles: boolean) =>
-      read(lane, request, canWriteFiles ? mostFileBytes : maxBytes, largeTools()),
+      read(lane, request, canWriteFiles ? maxFileBodyBytes : maxBytes, largeTools()),
     /** Reads and parses the body of a call whose tool the address names. */
     readArguments: (lane: string, request: Request, tool: string | undefined) =>
-      read(lane, request, largeTools().includes(tool ?? '') ? mostFileBytes : maxBytes),
+      read(lane, request, largeTools().includes(tool ?? '') ? maxFileBodyBytes : maxBytes),
     close: thread.close,
   }
 }

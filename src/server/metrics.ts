@@ -5,7 +5,7 @@ import type { Dispatch } from '#dispatch'
 type Labels = Readonly<Record<string, string>>
 
 /** What is counted under one name, as it stands: Prometheus reads it as text, OpenTelemetry as JSON. */
-export type Figure = { readonly name: string; readonly help: string } & (
+export type Metric = { readonly name: string; readonly help: string } & (
   | {
       readonly kind: 'counter' | 'gauge'
       readonly points: readonly { readonly labels: Labels; readonly value: number }[]
@@ -25,7 +25,7 @@ export type Figure = { readonly name: string; readonly help: string } & (
 type Family = {
   /** Reading begins it anew, so there may be one reader only: whoever asks for `/metrics`. */
   readonly beginsAnew?: true
-  read(): Promise<Figure>
+  read(): Promise<Metric>
 }
 
 const seconds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10]
@@ -158,7 +158,7 @@ export function createMetrics() {
       return `${figures.flatMap(linesOf).join('\n')}\n`
     },
     /** All that several may read. */
-    figures: (): Promise<Figure[]> =>
+    figures: (): Promise<Metric[]> =>
       Promise.all(families.filter((family) => !family.beginsAnew).map((family) => family.read())),
     close: () => delay.disable(),
   }
@@ -172,7 +172,7 @@ const labelled = (labels: Labels) => {
   return pairs.length > 0 ? `{${pairs.join(',')}}` : ''
 }
 
-function linesOf(figure: Figure): string[] {
+function linesOf(figure: Metric): string[] {
   const { name, kind, help } = figure
   return [
     `# HELP ${name} ${help}`,
@@ -183,7 +183,7 @@ function linesOf(figure: Figure): string[] {
   ]
 }
 
-type Spread = Extract<Figure, { kind: 'histogram' }>['points'][number]
+type Spread = Extract<Metric, { kind: 'histogram' }>['points'][number]
 
 /** Each bucket counts those before it too. */
 function bucketLines(

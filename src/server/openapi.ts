@@ -1,12 +1,16 @@
 import type * as z from 'zod'
 import type { Tool } from '#base/tool.ts'
-import { schemaOf, wireOf } from './mcp/wire.ts'
+import { toJsonSchema, toWireTool } from './mcp/wire.ts'
 import type { Route } from './routes/route.ts'
 
 type Json = Record<string, unknown>
 
 /** The whole API as OpenAPI 3.1 (SV22), from the same values that are mounted and listed. */
-export function openApi(routes: readonly Route[], tools: readonly Tool[], version: string): Json {
+export function buildOpenApi(
+  routes: readonly Route[],
+  tools: readonly Tool[],
+  version: string,
+): Json {
   const shelf = createShelf()
   const paths: Record<string, Json> = {}
   const add = (path: string, method: string, operation: Json) => {
@@ -58,7 +62,7 @@ function routeOperation(route: Route, shelf: Shelf): Json {
   const content =
     'media' in answer
       ? { [answer.media]: { schema: { type: 'string' } } }
-      : json(shelf.put(schemaOf(answer, 'output')))
+      : json(shelf.put(toJsonSchema(answer, 'output')))
   return {
     operationId: operationId(method, path),
     summary,
@@ -69,14 +73,14 @@ function routeOperation(route: Route, shelf: Shelf): Json {
       parameters: [...parametersOf(params, 'path', shelf), ...parametersOf(query, 'query', shelf)],
     }),
     ...(body && {
-      requestBody: { required: true, content: json(shelf.put(schemaOf(body, 'input'))) },
+      requestBody: { required: true, content: json(shelf.put(toJsonSchema(body, 'input'))) },
     }),
     responses: { [status]: { ...done, content }, default: refusedRef },
   }
 }
 
 function toolOperation(tool: Tool, shelf: Shelf): Json {
-  const { inputSchema, outputSchema = {} } = wireOf(tool)
+  const { inputSchema, outputSchema = {} } = toWireTool(tool)
   const call = { type: 'object', properties: { arguments: shelf.put(inputSchema) } }
   const answer = {
     type: 'object',
@@ -108,7 +112,7 @@ const operationId = (method: string, path: string) =>
 
 function parametersOf(fields: z.ZodObject | undefined, where: string, shelf: Shelf): Json[] {
   if (!fields) return []
-  const { properties = {}, required = [] } = schemaOf(fields, 'input') as {
+  const { properties = {}, required = [] } = toJsonSchema(fields, 'input') as {
     properties?: Record<string, Json>
     required?: string[]
   }

@@ -1,5 +1,5 @@
 import type { Context } from 'hono'
-import { messageOf } from '#base/errors.ts'
+import { errorMessage } from '#base/errors.ts'
 import type { Log } from '#base/log.ts'
 import { privateHeaders } from './guards.ts'
 import type { Env } from './guards.ts'
@@ -11,7 +11,7 @@ export type StreamOptions = {
 }
 
 /** Sends pieces as fast as the other side takes them. The signal fires when it leaves. */
-export function streamed(
+export function streamResponse(
   c: Context<Env>,
   make: (signal: AbortSignal) => AsyncGenerator<string, void>,
   { type, log, headers }: StreamOptions,
@@ -28,7 +28,7 @@ export function streamed(
           else controller.enqueue(encoder.encode(value))
         } catch (error) {
           if (gone.signal.aborted) return
-          log.error('a stream broke off', { path: c.req.path, error: messageOf(error) })
+          log.error('a stream broke off', { path: c.req.path, error: errorMessage(error) })
           // What is cut short must not look complete.
           c.env.outgoing.destroy()
         }

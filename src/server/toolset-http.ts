@@ -2,20 +2,20 @@ import { Hono } from 'hono'
 import { CoworkError } from '#base/errors.ts'
 import type { Log } from '#base/log.ts'
 import {
-  addressOf,
-  bearerOf,
+  getRemoteAddress,
+  getBearerToken,
   checkHost,
   checkOrigin,
   checkUrl,
-  refuse,
-  refuseBy,
+  sendProblem,
+  sendProblemByCode,
 } from './guards.ts'
 import type { Env, GuardOptions, StatusOf } from './guards.ts'
-import type { McpDoor } from './mcp/door.ts'
+import type { McpEndpoint } from './mcp/door.ts'
 
 type Deps = {
   readonly guard: GuardOptions
-  readonly mcp: Pick<McpDoor, 'fetch'>
+  readonly mcp: Pick<McpEndpoint, 'fetch'>
   readonly toolset: string
   /** A key is set: whoever shows neither it nor a token of their own is turned away (W2). */
   readonly needsBearer: boolean
@@ -27,15 +27,15 @@ type Deps = {
 export function createToolsetHttp({ guard, mcp, toolset, needsBearer, statusOf, log }: Deps) {
   const app = new Hono<Env>()
   app.onError((error, c) => {
-    if (error instanceof CoworkError) return refuseBy(c, statusOf, error)
+    if (error instanceof CoworkError) return sendProblemByCode(c, statusOf, error)
     log.error('a request failed unexpectedly', { path: c.req.path, error: error.stack })
-    return refuse(c, 500, {
+    return sendProblem(c, 500, {
       code: 'internal',
       message: 'The request failed; the log has the cause.',
     })
   })
   app.notFound((c) =>
-    refuse(c, 404, {
+    sendProblem(c, 404, {
       code: 'not_found',
       message: `There is nothing at ${c.req.path.slice(0, 200)}.`,
       hint: 'MCP is at /mcp.',
@@ -43,17 +43,17 @@ export function createToolsetHttp({ guard, mcp, toolset, needsBearer, statusOf, 
   )
   app.use(checkHost(guard), checkOrigin(guard), checkUrl)
   app.all('/mcp', (c) => {
-    const bearer = bearerOf(c)
+    const bearer = getBearerToken(c)
     if (needsBearer && bearer === undefined) {
       c.header('WWW-Authenticate', 'Bearer')
-      return refuse(c, 401, {
+      return sendProblem(c, 401, {
         code: 'auth_required',
         message: 'This address needs the shared key or a token.',
         hint: 'Send `Authorization: Bearer …` with WORKSYNC_API_KEY.',
       })
     }
     return mcp.fetch(c.req.raw, {
-      address: addressOf(c),
+      address: getRemoteAddress(c),
       toolset,
       isOnly: true,
       query: c.req.query(),

@@ -1,25 +1,25 @@
-import { actorOf } from '#base/caller.ts'
+import { toActor } from '#base/caller.ts'
 import type { Caller } from '#base/caller.ts'
-import { rfc3339 } from '#base/clock.ts'
+import { formatRfc3339 } from '#base/clock.ts'
 import type { Tx } from '#base/db/port.ts'
-import type { Draft } from '#base/entry.ts'
+import type { EntryDraft } from '#base/entry.ts'
 import { CoworkError } from '#base/errors.ts'
 import type { Call } from '#base/tool.ts'
 import { newId } from '#base/ids.ts'
-import type { Step, WorkParts } from './journal.ts'
+import type { JournalStep, WorkParts } from './journal.ts'
 import type { Row } from './merge/flat.ts'
 import type { HistoryEntry, ItemKind, Lease, Story } from './model.ts'
-import { isGoodId, isLeased } from './rules.ts'
+import { isValidId, isLeased } from './rules.ts'
 import type { ProjectRow, Stored } from './store.ts'
 
 /** What every change of an item may be asked under (W20, W22). */
-type Guards = {
+type Preconditions = {
   readonly expect_rev?: number | undefined
   readonly fence?: number | undefined
 }
 
 /** What is given, and nothing else; what goes is `undefined`, as `set` wants it. */
-export const changedBy = (fields: object): Record<string, unknown> =>
+export const toPatch = (fields: object): Record<string, unknown> =>
   Object.fromEntries(
     Object.entries(defined(fields)).map(([field, value]) => [field, value ?? undefined]),
   )
@@ -33,23 +33,28 @@ export const leaseHeld = (id: string, lease: Lease) =>
     details: { lease },
   })
 
-export const nothingGiven = (names: string) =>
+export const noFieldsError = (names: string) =>
   new CoworkError('invalid_input', 'Nothing is to be changed.', { hint: `Name a field: ${names}.` })
 
-export type Shown = Row & { readonly id: string }
+export type ItemResult = Row & { readonly id: string }
 
-export type Act = ReturnType<ReturnType<typeof createActs>> extends Promise<infer A> ? A : never
+export type ProjectTransaction =
+  ReturnType<ReturnType<typeof createProjectTransactions>> extends Promise<infer A> ? A : never
 
 /** The ground of every change of a project: its row is held, what it needs is read, and it is told at the end. */
-export function createActs({ store, journal, now }: Pick<WorkParts, 'store' | 'journal' | 'now'>) {
+export function createProjectTransactions({
+  store,
+  journal,
+  now,
+}: Pick<WorkParts, 'store' | 'journal' | 'now'>) {
   return async function act(tx: Tx, project: string, call: Call) {
     const held: ProjectRow = await journal.hold(tx, project)
     const at = now()
     const { caller } = call
     const by = nameOf(caller)
-    const time = rfc3339(at)
+    const time = formatRfc3339(at)
     let { nextStory } = held
-    const steps: Step[] = []
+    const steps: JournalStep[] = []
 
     const find = (kind: ItemKind | 'conflict', id: string) => store.item(tx, project, kind, id)
 
@@ -66,7 +71,10 @@ export function createActs({ store, journal, now }: Pick<WorkParts, 'store' | 'j
     }
 
     /** The item as the caller believes it to be, and not in another agent's hands. */
-    function guard({ kind, id, item, rev }: Stored, { expect_rev: expected, fence }: Guards): void {
+    function guard(
+      { kind, id, item, rev }: Stored,
+      { expect_rev: expected, fence }: Preconditions,
+    ): void {
       if (expected !== undefined && expected !== rev)
         throw new CoworkError('stale_rev', `${id} is at revision ${rev}, not ${expected}.`, {
           hint: 'Look at the current item, then change that.',
@@ -89,14 +97,19 @@ export function createActs({ store, journal, now }: Pick<WorkParts, 'store' | 'j
     }
 
     /** A new state of an item, with who and when; fields that are `undefined` go. */
-    function set(before: Stored, fields: Row, sprint?: string): Shown {
+    function set(before: Stored, fields: Row, sprint?: string): ItemResult {
       const item = defined({ ...before.item, ...fields, rev: before.rev + 1, updated: time, by })
       const { kind, id } = before
       steps.push({ kind, id, before, after: { item, sprint: sprint ?? before.sprint } })
       return { ...item, id: before.id }
     }
 
-    function add(kind: ItemKind, id: string, fields: Row, sprint: string | null = null): Shown {
+    function add(
+      kind: ItemKind,
+      id: string,
+      fields: Row,
+      sprint: string | null = null,
+    ): ItemResult {
       const item = { id, ...defined(fields), rev: 1, updated: time, by }
       steps.push({ kind, id, before: undefined, after: { item, sprint } })
       return item
@@ -123,13 +136,13 @@ export function createActs({ store, journal, now }: Pick<WorkParts, 'store' | 'j
 
     async function commit(
       type: string,
-      about: Partial<Draft> & { id?: string; besides?: readonly string[] } = {},
+      about: Partial<EntryDraft> & { id?: string; besides?: readonly string[] } = {},
     ): Promise<void> {
       const { id, data, besides, ...more } = about
       await journal.write(tx, held, { by, at, call: call.id }, steps, nextStory)
       tx.append({
         type,
-        actor: actorOf(caller),
+        actor: toActor(caller),
         domain: 'work',
         subject: id === undefined ? project : `${project}/${id}`,
         ids: { call: call.id },
@@ -157,7 +170,7 @@ export function createActs({ store, journal, now }: Pick<WorkParts, 'store' | 'j
       commit,
       storiesOf: (sprint: string) => store.storiesOf(tx, project, sprint),
       /** For a change that the file does not show. */
-      step: (one: Step) => void steps.push(one),
+      step: (one: JournalStep) => void steps.push(one),
       nextStory: () => nextStory,
       seq: () => held.seq + steps.length,
     }
@@ -175,7 +188,10 @@ const wordOf = {
 } as const
 
 /** What the entry says of the steps: which item, which fields, and what is in no field of it. */
-function told(steps: readonly Step[], besides: readonly string[] = []): Record<string, unknown> {
+function told(
+  steps: readonly JournalStep[],
+  besides: readonly string[] = [],
+): Record<string, unknown> {
   const items = steps.filter(({ kind }) => kind !== 'history')
   const [first] = items
   if (!first || items.length > 1) return { items: items.map(({ id }) => id).slice(0, 100) }
@@ -196,21 +212,21 @@ function told(steps: readonly Step[], besides: readonly string[] = []): Record<s
 const quiet = new Set(['rev', 'updated', 'by', 'id'])
 
 export function checkId(id: string): void {
-  if (isGoodId(id)) return
+  if (isValidId(id)) return
   throw new CoworkError('invalid_id', `${JSON.stringify(id.slice(0, 100))} is no id.`, {
     hint: 'Write ids in kebab-case such as pin-actions, or STORY-7.',
   })
 }
 
 /** The first of `id-2`, `id-3` … that is free. */
-export async function freeOf(
+export async function nextFreeId(
   id: string,
   isTaken: (id: string) => Promise<boolean>,
 ): Promise<string> {
   for (let n = 2; ; n++) if (!(await isTaken(`${id}-${n}`))) return `${id}-${n}`
 }
 
-export const duplicate = (project: string, what: string, id: string, suggestion: string) =>
+export const duplicateIdError = (project: string, what: string, id: string, suggestion: string) =>
   new CoworkError('duplicate_id', `${project} has a ${what} ${id} already.`, {
     hint: 'Take the suggestion, or change the one that is there.',
     details: { suggestion },

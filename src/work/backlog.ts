@@ -1,32 +1,35 @@
 import type { Tx } from '#base/db/port.ts'
 import { CoworkError } from '#base/errors.ts'
 import type { Call } from '#base/tool.ts'
-import { changedBy, checkId, duplicate, freeOf, nothingGiven } from './act.ts'
-import type { createActs } from './act.ts'
-import { textName } from './disk/text-words.ts'
-import { kebab } from './rules.ts'
-import { textFacts } from './texts.ts'
-import type { Texts } from './texts.ts'
+import { toPatch, checkId, duplicateIdError, nextFreeId, noFieldsError } from './act.ts'
+import type { createProjectTransactions } from './act.ts'
+import { textPath } from './disk/text-words.ts'
+import { toKebabCase } from './rules.ts'
+import { toTextDetails } from './texts.ts'
+import type { BacklogTexts } from './texts.ts'
 import type { ChangeInput } from './tools/shapes.ts'
 
 /** What is in no sprint yet, each with a text as long as it needs (W12, W25). */
-export function createBacklog(act: ReturnType<typeof createActs>, texts: Texts) {
+export function createBacklog(
+  act: ReturnType<typeof createProjectTransactions>,
+  texts: BacklogTexts,
+) {
   async function addBacklog(tx: Tx, input: ChangeInput<'worksync_add_backlog'>, call: Call) {
     const { project, item_id: asked, theme, summary, status = 'todo', text: given, ...rest } = input
     const on = await act(tx, project, call)
     if (asked !== undefined) checkId(asked)
-    const wished = asked ?? (kebab(summary) || 'item')
+    const wished = asked ?? (toKebabCase(summary) || 'item')
     // A text that was left there belongs to what had the id before; only who names the id takes it up.
     const isTaken = async (one: string) =>
       (await on.find('backlog', one)) !== undefined || (await texts.isThere(tx, project, one))
     if (asked !== undefined && (await on.find('backlog', asked)))
-      throw duplicate(project, 'backlog item', asked, await freeOf(asked, isTaken))
+      throw duplicateIdError(project, 'backlog item', asked, await nextFreeId(asked, isTaken))
     if (asked !== undefined && given !== undefined && (await isTaken(asked)))
-      throw new CoworkError('duplicate_id', `${textName(asked)} is there already.`, {
+      throw new CoworkError('duplicate_id', `${textPath(asked)} is there already.`, {
         hint: 'Leave text out to take it up as it is, or take the suggestion.',
-        details: { suggestion: await freeOf(asked, isTaken) },
+        details: { suggestion: await nextFreeId(asked, isTaken) },
       })
-    const id = asked ?? ((await isTaken(wished)) ? await freeOf(wished, isTaken) : wished)
+    const id = asked ?? ((await isTaken(wished)) ? await nextFreeId(wished, isTaken) : wished)
     const text = await texts.checked(on, id, { text: given })
     const item = on.add('backlog', id, { theme, summary, status, ...rest })
     if (text) await texts.put(on, id, text)
@@ -39,9 +42,9 @@ export function createBacklog(act: ReturnType<typeof createActs>, texts: Texts) 
     const on = await act(tx, project, call)
     const found = await on.need('backlog', id)
     on.guard(found, { expect_rev })
-    const changed = changedBy(fields)
+    const changed = toPatch(fields)
     if (Object.keys(changed).length === 0 && given === undefined)
-      throw nothingGiven('summary, theme, status, priority, related_sprints, text')
+      throw noFieldsError('summary, theme, status, priority, related_sprints, text')
     const text = await texts.checked(on, id, { text: given, text_sha256: read })
     const item = on.set(found, changed)
     if (text) await texts.put(on, id, text)
@@ -62,5 +65,5 @@ export function createBacklog(act: ReturnType<typeof createActs>, texts: Texts) 
   return { addBacklog, updateBacklog, removeBacklog }
 }
 
-const withText = (text: Parameters<typeof textFacts>[0] | undefined) =>
-  text ? { besides: ['text'], data: { text: textFacts(text) } } : {}
+const withText = (text: Parameters<typeof toTextDetails>[0] | undefined) =>
+  text ? { besides: ['text'], data: { text: toTextDetails(text) } } : {}

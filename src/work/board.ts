@@ -1,5 +1,5 @@
 import type { Reader } from '#base/db/port.ts'
-import { unknownProject } from './journal.ts'
+import { unknownProjectError } from './journal.ts'
 import type { Row } from './merge/flat.ts'
 import type {
   BacklogItem,
@@ -11,10 +11,10 @@ import type {
   Story,
   WorkIndex,
 } from './model.ts'
-import { numberOf } from './rules.ts'
+import { parseStoryNumber } from './rules.ts'
 import type { Stored, WorkStore } from './store.ts'
 
-export type Placed<T> = {
+export type PositionedItem<T> = {
   readonly item: T
   readonly rev: number
   readonly sprint: string
@@ -23,21 +23,21 @@ export type Placed<T> = {
 }
 
 /** A project as it stands, in memory: whatever is asked of it is a walk over plain objects. */
-export type Board = ReturnType<typeof createBoard>
+export type ProjectSnapshot = ReturnType<typeof createBoard>
 
 /**
  * Boards are as new as the store: before each read the number of the newest change is asked, and what is
  * newer is applied. So a call sees what was acknowledged before it, in this process and in any other.
  */
-export function createBoards(db: Reader, store: WorkStore) {
-  const boards = new Map<string, Board>()
+export function createProjectCache(db: Reader, store: WorkStore) {
+  const boards = new Map<string, ProjectSnapshot>()
   const under = new Map<string, Promise<unknown>>()
 
-  async function current(project: string): Promise<Board> {
+  async function current(project: string): Promise<ProjectSnapshot> {
     const row = await store.project(db, project)
     if (!row) {
       boards.delete(project)
-      throw unknownProject(project)
+      throw unknownProjectError(project)
     }
     const board = boards.get(project)
     if (board?.seq === row.seq) return board
@@ -50,10 +50,10 @@ export function createBoards(db: Reader, store: WorkStore) {
     return turn
   }
 
-  async function catchUp(project: string): Promise<Board> {
+  async function catchUp(project: string): Promise<ProjectSnapshot> {
     const known = boards.get(project)
     const row = await store.project(db, project)
-    if (!row) throw unknownProject(project)
+    if (!row) throw unknownProjectError(project)
     if (known && known.seq <= row.seq) {
       const changes = await store.changesSince(db, project, known.seq)
       const isWhole = changes.length === 0 || changes[0]?.seq === known.seq + 1
@@ -71,7 +71,7 @@ export function createBoards(db: Reader, store: WorkStore) {
   return { current, forget: (project: string) => void boards.delete(project) }
 }
 
-export type Boards = ReturnType<typeof createBoards>
+export type ProjectCache = ReturnType<typeof createProjectCache>
 
 function createBoard(
   project: string,
@@ -109,7 +109,7 @@ function createBoard(
       else list.set(id, entry)
       return
     }
-    if (kind === 'story') mark = Math.max(mark, numberOf(id) + 1)
+    if (kind === 'story') mark = Math.max(mark, parseStoryNumber(id) + 1)
     const known = items[kind].get(id)?.item
     // What moves stands last in its new sprint.
     if (op === 'remove' || op === 'move') items[kind].remove(id)
@@ -156,11 +156,11 @@ function createBoard(
 
 /** The items of one kind in their order. A list that was given out stays as it was. */
 function createColumn<T>() {
-  const rows = new Map<string, Placed<T>>()
-  let list: readonly Placed<T>[] | undefined
+  const rows = new Map<string, PositionedItem<T>>()
+  let list: readonly PositionedItem<T>[] | undefined
   return {
-    get: (id: string): Placed<T> | undefined => rows.get(id),
-    put(id: string, row: Placed<T>): void {
+    get: (id: string): PositionedItem<T> | undefined => rows.get(id),
+    put(id: string, row: PositionedItem<T>): void {
       rows.set(id, row)
       list = undefined
     },
@@ -168,7 +168,7 @@ function createColumn<T>() {
       rows.delete(id)
       list = undefined
     },
-    all: (): readonly Placed<T>[] => (list ??= [...rows.values()]),
+    all: (): readonly PositionedItem<T>[] => (list ??= [...rows.values()]),
   }
 }
 

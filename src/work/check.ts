@@ -1,6 +1,6 @@
-import type { Attempt, Verdict } from '#base/call-check.ts'
+import type { CallAttempt, Verdict } from '#base/call-check.ts'
 import type { Caller } from '#base/caller.ts'
-import { unknownProject } from './journal.ts'
+import { unknownProjectError } from './journal.ts'
 import type { Work } from './service.ts'
 
 /**
@@ -9,7 +9,11 @@ import type { Work } from './service.ts'
  */
 export const checkWork =
   (work: Work) =>
-  async ({ tool, caller, input }: Pick<Attempt, 'tool' | 'caller' | 'input'>): Promise<Verdict> => {
+  async ({
+    tool,
+    caller,
+    input,
+  }: Pick<CallAttempt, 'tool' | 'caller' | 'input'>): Promise<Verdict> => {
     if (tool.toolset !== 'work') return { mode: 'act' }
     const refusal = work.keyRefusal(caller)
     if (refusal) return { mode: 'refuse', ...refusal }
@@ -56,7 +60,7 @@ export const checkWork =
   }
 
 function notServed({ registry }: Work, project: string): Verdict {
-  const { code, message, hint = '' } = unknownProject(project)
+  const { code, message, hint = '' } = unknownProjectError(project)
   const fault = registry.faultOf(project)
   if (fault === undefined) return { mode: 'refuse', code, message, hint }
   return { mode: 'refuse', code, message: fault, hint: 'Somebody has to mend the file.' }

@@ -1,28 +1,28 @@
-import { rfc3339 } from '#base/clock.ts'
+import { formatRfc3339 } from '#base/clock.ts'
 import type { Tx } from '#base/db/port.ts'
 import { systemActor } from '#base/entry.ts'
-import type { Draft } from '#base/entry.ts'
+import type { EntryDraft } from '#base/entry.ts'
 import { CoworkError } from '#base/errors.ts'
 import { newId } from '#base/ids.ts'
 import { startPeriodicTask } from '#base/periodic-task.ts'
 import type { Call } from '#base/tool.ts'
 import { leaseHeld } from './act.ts'
-import type { Act, createActs } from './act.ts'
-import type { Step, WorkParts } from './journal.ts'
+import type { ProjectTransaction, createProjectTransactions } from './act.ts'
+import type { JournalStep, WorkParts } from './journal.ts'
 import type { Lease, Story } from './model.ts'
-import { cycleThrough, isLeased, isOpen } from './rules.ts'
+import { findCycleThrough, isLeased, isOpen } from './rules.ts'
 import type { Stored } from './store.ts'
 import type { ChangeInput } from './tools/shapes.ts'
 
 /** Who works on what: one agent at a time, for a while (W20). */
-export function createClaims(act: ReturnType<typeof createActs>, ttlMs: number) {
+export function createClaims(act: ReturnType<typeof createProjectTransactions>, ttlMs: number) {
   /** Of any number of racers exactly one wins: the project's row is held. Held already, it is a heartbeat. */
   async function claim(tx: Tx, input: ChangeInput<'worksync_claim'>, call: Call) {
     const { project, story_id: id, ttl_seconds: seconds } = input
     const on = await act(tx, project, call)
     const story = await on.need('story', id)
     const { lease, status, depends_on: needs = [] } = story.item as Story
-    const until = rfc3339(on.at + (seconds === undefined ? ttlMs : seconds * 1000))
+    const until = formatRfc3339(on.at + (seconds === undefined ? ttlMs : seconds * 1000))
     if (lease && isLeased(story.item, on.at)) {
       if (lease.agent !== on.by) throw leaseHeld(id, lease)
       return renew(on, story, { ...lease, until })
@@ -64,7 +64,7 @@ export function createClaims(act: ReturnType<typeof createActs>, ttlMs: number) 
   }
 
   /** The file does not hear of it (W7). */
-  async function renew(on: Act, story: Stored, lease: Lease) {
+  async function renew(on: ProjectTransaction, story: Stored, lease: Lease) {
     const item = { ...story.item, id: story.id, lease }
     on.step({ kind: 'story', id: story.id, before: story, after: { item }, quiet: true })
     await on.commit('work.renewed', { id: story.id, data: { until: lease.until } })
@@ -92,7 +92,7 @@ export function createClaims(act: ReturnType<typeof createActs>, ttlMs: number) 
   return { claim, release }
 }
 
-async function openNeeds(on: Act, needs: readonly string[]): Promise<string[]> {
+async function openNeeds(on: ProjectTransaction, needs: readonly string[]): Promise<string[]> {
   const open: string[] = []
   for (const id of needs) {
     const story = await on.find('story', id)
@@ -103,7 +103,7 @@ async function openNeeds(on: Act, needs: readonly string[]): Promise<string[]> {
 
 /** The way back to it where it waits for itself, as people may write into the file. */
 async function cycleOf(
-  on: Act,
+  on: ProjectTransaction,
   id: string,
   needs: readonly string[],
 ): Promise<string[] | undefined> {
@@ -116,23 +116,23 @@ async function cycleOf(
     known.set(one, further)
     ahead.push(...further)
   }
-  return cycleThrough(id, needs, (one) => known.get(one) ?? [])
+  return findCycleThrough(id, needs, (one) => known.get(one) ?? [])
 }
 
-function expiredStep({ id, sprint }: Stored, lease: Lease, at: number): Step {
+function expiredStep({ id, sprint }: Stored, lease: Lease, at: number): JournalStep {
   const item = {
-    date: rfc3339(at).slice(0, 10),
+    date: formatRfc3339(at).slice(0, 10),
     summary: `${lease.agent} let its claim of ${id} run out`,
     related_sprints: sprint === null ? [] : [sprint],
     kind: 'lease_expired',
     ref: id,
-    at: rfc3339(at),
+    at: formatRfc3339(at),
     by: lease.agent,
   }
   return { kind: 'history', id: newId(), before: undefined, after: { item } }
 }
 
-const expiredDraft = (project: string, id: string, lease: Lease): Draft => ({
+const expiredDraft = (project: string, id: string, lease: Lease): EntryDraft => ({
   type: 'work.lease_expired',
   actor: systemActor,
   domain: 'work',
@@ -143,14 +143,14 @@ const expiredDraft = (project: string, id: string, lease: Lease): Draft => ({
 const maxPauseMs = 5000
 
 /** Gives back what an agent claimed and did not keep (W20). */
-export function startExpiry({ db, store, journal, now, log }: WorkParts) {
+export function startLeaseExpiry({ db, store, journal, now, log }: WorkParts) {
   async function expire(tx: Tx, project: string, id: string): Promise<void> {
     const held = await journal.hold(tx, project)
     const story = await store.item(tx, project, 'story', id)
     const { lease, status } = (story?.item ?? {}) as Partial<Story>
     const at = now()
     if (!story || !lease || isLeased(story.item, at)) return
-    const item = { ...story.item, rev: story.rev + 1, updated: rfc3339(at), by: 'cowork' }
+    const item = { ...story.item, rev: story.rev + 1, updated: formatRfc3339(at), by: 'cowork' }
     const back: Record<string, unknown> = {
       ...item,
       ...(status === 'in_progress' && { status: 'planned' }),
@@ -158,7 +158,7 @@ export function startExpiry({ db, store, journal, now, log }: WorkParts) {
     delete back['lease']
     // A person wrote into the file that it is finished: then nobody let anything run out.
     const isFinished = !isOpen(story.item)
-    const steps: Step[] = [
+    const steps: JournalStep[] = [
       { kind: 'story', id, before: story, after: { item: back } },
       ...(isFinished ? [] : [expiredStep(story, lease, at)]),
     ]

@@ -1,23 +1,30 @@
 import * as z from 'zod'
-import { duration, path, port, secret, text, whole } from '#base/config/kinds.ts'
+import {
+  duration,
+  filePath,
+  port,
+  secretText,
+  nonEmptyString,
+  integer,
+} from '#base/config/kinds.ts'
 
 const work = z
   .strictObject({
-    data_root: path
+    data_root: filePath
       .default('~/.worksync')
       .describe('Folder of the work data: registry, projects, guidance. Default ~/.worksync.'),
-    vault_path: path
+    vault_path: filePath
       .optional()
       .describe('Folder of the generated Obsidian vault. Default vault in the data root.'),
     listen: z
       .boolean()
       .default(false)
       .describe('Open a second listener that serves only the work tools at /mcp. Default false.'),
-    host: text('a host name or address', /^[\w.:%[\]-]+$/)
+    host: nonEmptyString('a host name or address', /^[\w.:%[\]-]+$/)
       .default('127.0.0.1')
       .describe('Address of the second listener. Default 127.0.0.1.'),
     port: port.default(8321).describe('Port of the second listener. Default 8321.'),
-    api_key: secret
+    api_key: secretText
       .optional()
       .describe('Shared key accepted for the work tools, best as a reference. Default: none.'),
     auto_sync: z
@@ -46,10 +53,10 @@ const jobs = z
       .boolean()
       .default(false)
       .describe('Let trust approve low-risk plans without a person. Default false.'),
-    bulk_limit: whole(1)
+    bulk_limit: integer(1)
       .default(100)
       .describe('Moved or trashed items above which a plan is always high risk. Default 100.'),
-    lease_seconds: whole(3, 3600)
+    lease_seconds: integer(3, 3600)
       .default(30)
       .describe('How long a worker holds a job without a heartbeat, in seconds. Default 30.'),
     on_stale: z

@@ -6,7 +6,7 @@ export type GuardedFiles = {
   read(folder: string, path: string, maxBytes: number): Promise<string>
   /** Reads a text by the caller's own right: in the workspace, or under a grant. */
   readAs(
-    call: Pick<Call, 'caller' | 'signal' | 'tell'>,
+    call: Pick<Call, 'caller' | 'signal' | 'addDetails'>,
     path: string,
     maxBytes: number,
   ): Promise<string>

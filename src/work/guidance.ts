@@ -1,5 +1,5 @@
 import { isAbsolute, join } from 'node:path'
-import { CoworkError, messageOf } from '#base/errors.ts'
+import { CoworkError, errorMessage } from '#base/errors.ts'
 import type { Call } from '#base/tool.ts'
 import { namesInside, readInside, textInside } from './disk/inside.ts'
 import type { Work } from './service.ts'
@@ -15,9 +15,9 @@ const usual = ['general', 'ai-collaboration']
 const maxTextBytes = 256_000
 
 /** Foundational guidance first, then the project's own, which replaces what has its name (W19). */
-export async function guidanceFor(
+export async function loadGuidance(
   { root, guarded }: Pick<Work, 'root' | 'guarded'>,
-  call: Pick<Call, 'caller' | 'signal' | 'tell'>,
+  call: Pick<Call, 'caller' | 'signal' | 'addDetails'>,
   name?: string,
   project?: RegisteredProject,
 ): Promise<{ readonly texts: readonly Guidance[]; readonly faults: readonly GuidanceFault[] }> {
@@ -25,7 +25,8 @@ export async function guidanceFor(
   const faults: GuidanceFault[] = []
   const { inherit = project ? usual : foundational(root.folder), project: own = [] } =
     project?.guidance ?? {}
-  const fault = (of: string, error: unknown) => faults.push({ name: of, message: messageOf(error) })
+  const fault = (of: string, error: unknown) =>
+    faults.push({ name: of, message: errorMessage(error) })
   for (const one of inherit)
     try {
       const isName = /^[\w.-]+$/.test(one)

@@ -8,7 +8,7 @@ import type { Change } from './model.ts'
 import type { ProjectRow, Stored, StoredKind, WorkStore } from './store.ts'
 
 /** One thing that is to be different: an item as it shall be, or nothing where it goes. */
-export type Step = {
+export type JournalStep = {
   readonly kind: StoredKind
   readonly id: string
   readonly before: Stored | undefined
@@ -17,7 +17,7 @@ export type Step = {
   readonly quiet?: true
 }
 
-export type Who = {
+export type Author = {
   readonly by: string
   readonly at: number
   readonly call?: string
@@ -31,15 +31,15 @@ export type Who = {
 export function createJournal(store: WorkStore) {
   async function hold(tx: Tx, project: string): Promise<ProjectRow> {
     const held = await store.lock(tx, project)
-    if (!held) throw unknownProject(project)
+    if (!held) throw unknownProjectError(project)
     return held
   }
 
   async function write(
     tx: Tx,
     held: ProjectRow,
-    who: Who,
-    steps: readonly Step[],
+    who: Author,
+    steps: readonly JournalStep[],
     nextStory = held.nextStory,
   ): Promise<void> {
     const changes: (Change & { rev: number })[] = []
@@ -91,12 +91,12 @@ export type WorkParts = {
   readonly log: Log
 }
 
-export const unknownProject = (project: string): CoworkError =>
+export const unknownProjectError = (project: string): CoworkError =>
   new CoworkError('project_unknown', `There is no project ${JSON.stringify(project)}.`, {
     hint: 'worksync_projects names those there are; worksync_register_project adds one.',
   })
 
-function opOf(before: Stored | undefined, after: Step['after']): Change['op'] {
+function opOf(before: Stored | undefined, after: JournalStep['after']): Change['op'] {
   if (!before) return 'add'
   if (!after) return 'remove'
   return (after.sprint ?? before.sprint) !== before.sprint ? 'move' : 'set'

@@ -14,7 +14,7 @@ type Next = { readonly next_cursor?: string }
 const sizeOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value) ?? '') + 1
 
 /** Of a list, as many as fit after the cursor, and the cursor of the next ones. */
-export function pageOf<T>(
+export function paginate<T>(
   list: readonly (T | (() => T))[],
   { cursor, limit = 200 }: Paging,
   bytes = most,
@@ -42,7 +42,7 @@ type Piece = { readonly field: string; readonly part: string | readonly unknown[
  * One item, with as much of its long texts and lists as fits after the cursor: the next part goes on where
  * this one ends. Entries of a list may be functions, which are called for those that are shown.
  */
-export function partOf(item: Row, paging: Paging): { readonly part: Row } & Next {
+export function paginateItem(item: Row, paging: Paging): { readonly part: Row } & Next {
   const isWhole = new Set<string>()
   let size = 0
   for (const [field, value] of Object.entries(item)) {
@@ -54,7 +54,7 @@ export function partOf(item: Row, paging: Paging): { readonly part: Row } & Next
   const pieces = Object.entries(item)
     .filter(([field]) => !isWhole.has(field))
     .flatMap(([field, value]) => piecesOf(field, value))
-  const { page, ...next } = pageOf(pieces, paging, most - size)
+  const { page, ...next } = paginate(pieces, paging, most - size)
   const joined = new Map<string, string | unknown[]>()
   for (const { field, part } of page) {
     const before = joined.get(field)
@@ -76,7 +76,7 @@ const isLong = (value: unknown): boolean => {
 function piecesOf(field: string, value: unknown): (Piece | (() => Piece))[] {
   if (!Array.isArray(value)) {
     const text = typeof value === 'string' ? value : JSON.stringify(value)
-    return inPieces(text).map((part) => ({ field, part }))
+    return splitText(text).map((part) => ({ field, part }))
   }
   return value.map((entry: unknown) => () => ({
     field,
@@ -84,7 +84,7 @@ function piecesOf(field: string, value: unknown): (Piece | (() => Piece))[] {
   }))
 }
 
-export const inPieces = (text: string): string[] =>
+export const splitText = (text: string): string[] =>
   text.match(new RegExp(`[^]{1,${pieceLength}}`, 'gu')) ?? ['']
 
 /** What is larger than a whole reply, with its texts and lists cut off until it fits. */

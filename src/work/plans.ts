@@ -1,25 +1,25 @@
 import type { Tx } from '#base/db/port.ts'
 import { CoworkError } from '#base/errors.ts'
 import type { Call } from '#base/tool.ts'
-import { changedBy, checkId, duplicate, freeOf, nothingGiven } from './act.ts'
-import type { Act, createActs } from './act.ts'
+import { toPatch, checkId, duplicateIdError, nextFreeId, noFieldsError } from './act.ts'
+import type { ProjectTransaction, createProjectTransactions } from './act.ts'
 import type { BacklogItem, Story } from './model.ts'
 import { isOpen } from './rules.ts'
 import type { Stored } from './store.ts'
 import type { ChangeInput } from './tools/shapes.ts'
 
 /** Sprints, and what moves between them and out of the backlog. */
-export function createPlans(act: ReturnType<typeof createActs>) {
+export function createSprints(act: ReturnType<typeof createProjectTransactions>) {
   async function createSprint(tx: Tx, input: ChangeInput<'worksync_create_sprint'>, call: Call) {
     const { project, sprint_id: id, title, status = 'planned', ...fields } = input
     checkId(id)
     const on = await act(tx, project, call)
     if (await on.find('sprint', id))
-      throw duplicate(
+      throw duplicateIdError(
         project,
         'sprint',
         id,
-        await freeOf(id, async (one) => (await on.find('sprint', one)) !== undefined),
+        await nextFreeId(id, async (one) => (await on.find('sprint', one)) !== undefined),
       )
     const sprint = on.add('sprint', id, { title, status, ...fields })
     await on.commit('work.added', { id })
@@ -32,10 +32,10 @@ export function createPlans(act: ReturnType<typeof createActs>) {
     const on = await act(tx, project, call)
     const sprint = await on.need('sprint', id)
     on.guard(sprint, { expect_rev })
-    const changed = changedBy(fields)
+    const changed = toPatch(fields)
     if (archive) changed['archived'] = true
     if (Object.keys(changed).length === 0)
-      throw nothingGiven('title, status, goal, themes, file, start, end, archive')
+      throw noFieldsError('title, status, goal, themes, file, start, end, archive')
     const isEnding = fields.status === 'completed' || archive
     if (archive && fields.status === undefined) changed['status'] = 'completed'
     const open = isEnding
@@ -51,7 +51,7 @@ export function createPlans(act: ReturnType<typeof createActs>) {
         throw new CoworkError('invalid_input', 'A sprint cannot take over from itself.', {
           hint: 'Name another sprint in carry_to.',
         })
-      await needSprint(on, target)
+      await getOpenSprint(on, target)
       for (const story of open) on.set(story, {}, target)
     }
     const item = on.set(sprint, changed)
@@ -70,7 +70,7 @@ export function createPlans(act: ReturnType<typeof createActs>) {
         hint: 'Give story_id for a story, or item_id for a backlog item that becomes one.',
       })
     const on = await act(tx, project, call)
-    await needSprint(on, sprint)
+    await getOpenSprint(on, sprint)
     if (story !== undefined) {
       const found = await on.need('story', story)
       on.guard(found, guards)
@@ -121,7 +121,7 @@ export function createPlans(act: ReturnType<typeof createActs>) {
 }
 
 /** A sprint that a story may go into: one that is archived leaves the plan soon, with all that is in it (W13). */
-export async function needSprint(on: Act, id: string): Promise<Stored> {
+export async function getOpenSprint(on: ProjectTransaction, id: string): Promise<Stored> {
   const sprint = await on.need('sprint', id)
   if (sprint.item['archived'] !== true) return sprint
   throw new CoworkError('not_open', `${id} is archived.`, { hint: 'Name another sprint.' })

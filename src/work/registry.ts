@@ -1,26 +1,26 @@
-import { actorOf } from '#base/caller.ts'
+import { toActor } from '#base/caller.ts'
 import { systemActor } from '#base/entry.ts'
 import type { Actor } from '#base/entry.ts'
-import { CoworkError, messageOf } from '#base/errors.ts'
+import { CoworkError, errorMessage } from '#base/errors.ts'
 import type { Call } from '#base/tool.ts'
-import type { Boards } from './board.ts'
-import { adopt } from './disk/take-over.ts'
+import type { ProjectCache } from './board.ts'
+import { importProject } from './disk/take-over.ts'
 import { checkProjectName } from './disk/data-root.ts'
 import type { DataRoot } from './disk/data-root.ts'
-import type { Keeper } from './disk/keeper.ts'
+import type { ProjectSync } from './disk/keeper.ts'
 import type { GuardedFiles } from './guarded.ts'
-import { unknownProject } from './journal.ts'
+import { unknownProjectError } from './journal.ts'
 import type { WorkParts } from './journal.ts'
 import { newIndexText } from './yaml/schema.ts'
-import { readPlan } from './yaml/read.ts'
+import { parseIndexBytes } from './yaml/read.ts'
 import type { Problem } from './yaml/read.ts'
-import { readRegistry, withoutProject, withProject } from './yaml/registry.ts'
+import { readRegistry, removeProject, addProject } from './yaml/registry.ts'
 import type { RegisteredProject, Registry } from './yaml/registry.ts'
 
 type Deps = Omit<WorkParts, 'journal' | 'now'> & {
   readonly root: DataRoot
-  readonly keeper: Keeper
-  readonly boards: Boards
+  readonly keeper: ProjectSync
+  readonly boards: ProjectCache
   readonly guarded: Pick<GuardedFiles, 'keep'>
 }
 
@@ -62,7 +62,7 @@ export function createRegistry({ db, store, root, keeper, boards, guarded, log }
     guarded
       .keep(served.flatMap(([, { repo }]) => repo ?? []))
       .catch((error: unknown) =>
-        log.warn('registry: repositories not closed', { error: messageOf(error) }),
+        log.warn('registry: repositories not closed', { error: errorMessage(error) }),
       )
   }
 
@@ -70,7 +70,7 @@ export function createRegistry({ db, store, root, keeper, boards, guarded, log }
     try {
       return readRegistry(root.readRegistry())
     } catch (error) {
-      return { ok: false, problems: [{ line: 1, column: 1, message: messageOf(error) }] }
+      return { ok: false, problems: [{ line: 1, column: 1, message: errorMessage(error) }] }
     }
   }
 
@@ -89,14 +89,14 @@ export function createRegistry({ db, store, root, keeper, boards, guarded, log }
     root.prepare(name)
     const bytes = keeper.readFile(name) ?? Buffer.from(newIndexText())
     const text = bytes.toString('utf8')
-    const read = readPlan(bytes, text)
+    const read = parseIndexBytes(bytes, text)
     // Nothing is known of it yet, so there is nothing to serve; its first good version is taken over.
     const index = read.ok
       ? read.index
       : { version: 2, sprints: [], backlog: [], history: [], conflicts: [] }
     const isAdopted = await db.transact(async (tx) => {
       if (await store.project(tx, name)) return false
-      await adopt(tx, store, name, index)
+      await importProject(tx, store, name, index)
       tx.append({
         type: 'work.project_registered',
         actor,
@@ -159,8 +159,8 @@ export function createRegistry({ db, store, root, keeper, boards, guarded, log }
         const { kind, id } = call.caller
         // Only a person's word opens a repository: see `guidance.ts`.
         const whole = kind === 'human' ? entry : { ...entry, registered_by: id }
-        root.writeRegistry(withProject(root.readRegistry(), name, whole))
-        await open(name, actorOf(call.caller))
+        root.writeRegistry(addProject(root.readRegistry(), name, whole))
+        await open(name, toActor(call.caller))
         await load()
       }),
     /** Its files stay where they are. */
@@ -168,14 +168,14 @@ export function createRegistry({ db, store, root, keeper, boards, guarded, log }
       inTurn(async () => {
         await load()
         checkUsable()
-        if (!get(name)) throw unknownProject(name)
+        if (!get(name)) throw unknownProjectError(name)
         await keeper.flush(name)
-        root.writeRegistry(withoutProject(root.readRegistry(), name))
+        root.writeRegistry(removeProject(root.readRegistry(), name))
         await db.transact(async (tx) => {
           await store.forget(tx, name)
           tx.append({
             type: 'work.project_unregistered',
-            actor: actorOf(call.caller),
+            actor: toActor(call.caller),
             domain: 'work',
             subject: name,
             ids: { call: call.id },

@@ -1,7 +1,7 @@
 import type { ResourceSource } from '#base/resource.ts'
-import { rfc3339 } from '#base/clock.ts'
+import { formatRfc3339 } from '#base/clock.ts'
 import type { Work } from './service.ts'
-import { statusOf, storyWhole } from './views.ts'
+import { toProjectStatus, toStoryDetail } from './views.ts'
 
 const prefix = 'work://'
 const json = 'application/json'
@@ -47,10 +47,10 @@ export const workResources = (work: Work): ResourceSource => ({
     if (id === undefined)
       return {
         mimeType: json,
-        text: JSON.stringify({ ...statusOf(board, at), as_of: rfc3339(at) }),
+        text: JSON.stringify({ ...toProjectStatus(board, at), as_of: formatRfc3339(at) }),
       }
     const story = board.story(id)
-    return story && { mimeType: json, text: JSON.stringify(storyWhole(board, story, at)) }
+    return story && { mimeType: json, text: JSON.stringify(toStoryDetail(board, story, at)) }
   },
   async complete(caller, parameter, start) {
     if (work.keyRefusal(caller)) return []

@@ -1,24 +1,28 @@
 import type { Priority, Story, StoryStatus, WorkIndex } from './model.ts'
 
 /** The next free number of a story: above every one that was ever given (W14). */
-export const nextStoryOf = (known: number, { next_story: said = 1, sprints }: WorkIndex): number =>
+export const nextStoryNumber = (
+  known: number,
+  { next_story: said = 1, sprints }: WorkIndex,
+): number =>
   sprints.reduce(
     (most, { stories }) =>
-      (stories ?? []).reduce((next, { id }) => Math.max(next, numberOf(id) + 1), most),
+      (stories ?? []).reduce((next, { id }) => Math.max(next, parseStoryNumber(id) + 1), most),
     Math.max(known, said),
   )
 
-export const numberOf = (id: string): number => Number(/^STORY-(\d{1,9})$/i.exec(id)?.[1] ?? 0)
+export const parseStoryNumber = (id: string): number =>
+  Number(/^STORY-(\d{1,9})$/i.exec(id)?.[1] ?? 0)
 
 /** kebab-case, or STORY-N (W14). */
-export const isGoodId = (id: string): boolean =>
+export const isValidId = (id: string): boolean =>
   id.length <= 100 && (/^[a-z0-9]+(?:-[a-z0-9]+)*$/.test(id) || /^STORY-\d{1,9}$/.test(id))
 
 /** Names of projects are names of folders. */
 export const isProjectName = (name: string): boolean =>
   /^[a-z0-9](?:[a-z0-9._-]{0,98}[a-z0-9])?$/.test(name)
 
-export const kebab = (words: string): string =>
+export const toKebabCase = (words: string): string =>
   words
     .normalize('NFKD')
     .toLowerCase()
@@ -28,7 +32,7 @@ export const kebab = (words: string): string =>
     .replace(/-+$/, '')
 
 /** The way round, where depending on these would lead back to the story itself. */
-export function cycleThrough(
+export function findCycleThrough(
   id: string,
   dependsOn: readonly string[],
   of: (id: string) => readonly string[],
@@ -50,7 +54,7 @@ export function cycleThrough(
 }
 
 /** Stories that wait for each other, so that none can be begun: one way round each such knot, a few of them. */
-export function cyclesIn(stories: Iterable<Story>, most: number): string[][] {
+export function findCycles(stories: Iterable<Story>, most: number): string[][] {
   const needs = new Map<string, readonly string[]>()
   for (const story of stories)
     if (story.depends_on && isOpen(story)) needs.set(story.id, story.depends_on)
@@ -83,11 +87,12 @@ export function cyclesIn(stories: Iterable<Story>, most: number): string[][] {
 
 const rank: Record<Priority, number> = { urgent: 0, high: 1, medium: 2, low: 3 }
 
-export const rankOf = (priority: Priority | undefined): number => rank[priority ?? 'medium']
+export const priorityRank = (priority: Priority | undefined): number => rank[priority ?? 'medium']
 
 /** The backlog item that it was, whose long text it shows. The plan may say anything there (W9). */
-export const originOf = ({ from_backlog: from }: Pick<Story, 'from_backlog'>): string | undefined =>
-  typeof from === 'string' ? from : undefined
+export const sourceBacklogId = ({
+  from_backlog: from,
+}: Pick<Story, 'from_backlog'>): string | undefined => (typeof from === 'string' ? from : undefined)
 
 export const isOpen = ({ status }: { readonly status?: StoryStatus | undefined }): boolean =>
   status !== 'done' && status !== 'dropped'

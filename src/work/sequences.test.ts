@@ -2,7 +2,7 @@ import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { createModel, steps } from '../../test/work-model.ts'
 import { parsed } from '../../test/work.ts'
-import { createBoards } from './board.ts'
+import { createProjectCache } from './board.ts'
 import { createWorld, sales, sqliteEngine, support } from '../../test/work/work.fixture.ts'
 import type { Desk, World } from '../../test/work/work.fixture.ts'
 import type { Story, WorkIndex } from './model.ts'
@@ -99,7 +99,7 @@ test('W7 W10 W12 W13 W14 W15 W16 W20 whatever is done, memory, store and file sa
       const board = await desk.work.boards.current(project)
       expect(told(board.index())).toEqual(wanted(model))
       // One that has seen nothing yet reads it all from the store.
-      const fresh = await createBoards(desk.db, createWorkStore('sqlite')).current(project)
+      const fresh = await createProjectCache(desk.db, createWorkStore('sqlite')).current(project)
       expect(told(fresh.index())).toEqual(wanted(model))
       expect(told(parsed(await desk.text(project)))).toEqual(wanted(model))
     }),

@@ -5,22 +5,22 @@ import { currentFolders, expandPath } from '#base/config/index.ts'
 import type { Config } from '#base/config/index.ts'
 import type { Db, Reader } from '#base/db/port.ts'
 import type { Log } from '#base/log.ts'
-import { createActs } from './act.ts'
+import { createProjectTransactions } from './act.ts'
 import { createBacklog } from './backlog.ts'
-import { createBoards } from './board.ts'
-import { createClaims, startExpiry } from './claims.ts'
+import { createProjectCache } from './board.ts'
+import { createClaims, startLeaseExpiry } from './claims.ts'
 import { openDataRoot } from './disk/data-root.ts'
-import { createKeeper } from './disk/keeper.ts'
+import { createProjectSync } from './disk/keeper.ts'
 import type { GuardedFiles } from './guarded.ts'
-import { createJournal, unknownProject } from './journal.ts'
+import { createJournal, unknownProjectError } from './journal.ts'
 import { keyRefusal } from './check.ts'
 import type { HistoryEntry } from './model.ts'
-import { createPlans } from './plans.ts'
+import { createSprints } from './plans.ts'
 import { createRegistry } from './registry.ts'
-import { createRetaking, createSettling } from './settle.ts'
+import { createReimport, createConflictResolver } from './settle.ts'
 import { createStories } from './stories.ts'
 import { createWorkStore } from './store.ts'
-import { createTexts } from './texts.ts'
+import { createBacklogTexts } from './texts.ts'
 
 export type WorkDeps = {
   readonly db: Db
@@ -42,18 +42,18 @@ export function createWork({ db, config, guarded, needsToken = false, now, log }
   const { data_root: folder, lease_ttl: leaseMs, vault_path: vault } = config.work
   const store = createWorkStore(db.dialect)
   const journal = createJournal(store)
-  const boards = createBoards(db, store)
-  const act = createActs({ store, journal, now })
+  const boards = createProjectCache(db, store)
+  const act = createProjectTransactions({ store, journal, now })
   const root = openDataRoot(folder, log)
-  const texts = createTexts({ store, root, now })
+  const texts = createBacklogTexts({ store, root, now })
   const { folderOf } = root
   const isProtected = (path: string) => !root.holds(path) && guarded.isProtected(path)
-  const keeper = createKeeper({ db, store, boards, journal, folderOf, isProtected, now, log })
+  const keeper = createProjectSync({ db, store, boards, journal, folderOf, isProtected, now, log })
   const registry = createRegistry({ db, store, root, keeper, boards, guarded, log })
-  const expiry = startExpiry({ db, store, journal, now, log })
+  const expiry = startLeaseExpiry({ db, store, journal, now, log })
   let looking: NodeJS.Timeout | undefined
   // Once for all commits of a moment: whoever made one should not wait for a look at the plans.
-  const stopFollowing = db.onGrowth(() => {
+  const stopFollowing = db.onAppend(() => {
     if (root.isHolder) looking ??= setTimeout(look, lookAfter)
   })
   function look(): void {
@@ -72,17 +72,17 @@ export function createWork({ db, config, guarded, needsToken = false, now, log }
     keyRefusal: (caller: Caller) => keyRefusal(caller, needsToken),
     now,
     stories: createStories(act),
-    plans: createPlans(act),
+    plans: createSprints(act),
     backlog: createBacklog(act, texts),
     claims: createClaims(act, leaseMs),
-    resolve: createSettling(act, texts, createRetaking({ store, root })),
+    resolve: createConflictResolver(act, texts, createReimport({ store, root })),
     projects: registry.names,
     vaultPath: (): string => vaultFolder(registry.vaultPath()) ?? vault ?? join(folder, 'vault'),
     broken: keeper.broken,
     unwritten: keeper.unwritten,
     /** Newest first. */
     async historyOf(reader: Reader, project: string): Promise<HistoryEntry[]> {
-      if (!(await store.project(reader, project))) throw unknownProject(project)
+      if (!(await store.project(reader, project))) throw unknownProjectError(project)
       const entries = await store.ofKind(reader, project, 'history')
       return entries
         .map(({ item }) => item as HistoryEntry)

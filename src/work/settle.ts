@@ -2,24 +2,24 @@ import type { Tx } from '#base/db/port.ts'
 import { CoworkError } from '#base/errors.ts'
 import type { Call } from '#base/tool.ts'
 import type { ChangeInput } from './tools/shapes.ts'
-import type { Act, createActs } from './act.ts'
+import type { ProjectTransaction, createProjectTransactions } from './act.ts'
 import type { Conflict, ItemKind } from './model.ts'
-import { needSprint } from './plans.ts'
-import { isOpen, nextStoryOf } from './rules.ts'
+import { getOpenSprint } from './plans.ts'
+import { isOpen, nextStoryNumber } from './rules.ts'
 import type { Stored, WorkStore } from './store.ts'
-import type { Texts } from './texts.ts'
+import type { BacklogTexts } from './texts.ts'
 import { readCopy } from './disk/inside.ts'
 import type { DataRoot } from './disk/data-root.ts'
-import { conflictOf, indexOf, stepsTo } from './disk/take-over.ts'
-import { versionAfter } from './merge/ancestor.ts'
-import { mergeEdit } from './merge/merge.ts'
-import { readPlan } from './yaml/read.ts'
+import { toConflict, buildIndex, diffSteps } from './disk/take-over.ts'
+import { reconstructVersion } from './merge/ancestor.ts'
+import { mergeThreeWay } from './merge/merge.ts'
+import { parseIndexBytes } from './yaml/read.ts'
 
 /** Ends a conflict between a person's edit and an agent's (W5). */
-export const createSettling = (
-  act: ReturnType<typeof createActs>,
-  texts: Texts,
-  retake: ReturnType<typeof createRetaking>,
+export const createConflictResolver = (
+  act: ReturnType<typeof createProjectTransactions>,
+  texts: BacklogTexts,
+  retake: ReturnType<typeof createReimport>,
 ) =>
   async function resolve(
     tx: Tx,
@@ -40,7 +40,7 @@ export const createSettling = (
       // Whoever settles it changes the story: not while another agent has it (W16).
       on.guard(target, {})
       if (field === 'sprint') {
-        await needSprint(on, String(theirs))
+        await getOpenSprint(on, String(theirs))
         on.set(target, {}, String(theirs))
       } else if (field === 'text' && target.kind === 'backlog') {
         const { copy } = found.item as Conflict
@@ -68,7 +68,11 @@ export const createSettling = (
   }
 
 /** Where the file says no kind any more, whatever has the id. */
-async function itemNamed(on: Act, id: string, of?: ItemKind): Promise<Stored | undefined> {
+async function itemNamed(
+  on: ProjectTransaction,
+  id: string,
+  of?: ItemKind,
+): Promise<Stored | undefined> {
   for (const kind of of ? [of] : (['story', 'backlog', 'sprint'] as const)) {
     const found = await on.find(kind, id)
     if (found) return found
@@ -76,7 +80,7 @@ async function itemNamed(on: Act, id: string, of?: ItemKind): Promise<Stored | u
   return undefined
 }
 
-async function removeWhole(on: Act, target: Stored): Promise<void> {
+async function removeWhole(on: ProjectTransaction, target: Stored): Promise<void> {
   if (target.kind === 'sprint') {
     const stories = await on.storiesOf(target.id)
     if (stories.length > 0)
@@ -97,27 +101,27 @@ type Deps = {
  * Takes what a person saved as made from the version that stood there then, after it was held for an older one
  * (W5). What others wrote since stays, or is told.
  */
-export const createRetaking = ({ store, root }: Deps) =>
-  async function retake(on: Act, { copy = '', seq = NaN }: Conflict): Promise<void> {
+export const createReimport = ({ store, root }: Deps) =>
+  async function retake(on: ProjectTransaction, { copy = '', seq = NaN }: Conflict): Promise<void> {
     const { tx, project } = on
     const bytes = root.isHolder ? readCopy(root.folderOf(project), copy) : undefined
-    const read = bytes && readPlan(bytes)
+    const read = bytes && parseIndexBytes(bytes)
     if (!read?.ok)
       throw new CoworkError('not_found', `The copy of that text (${copy}) cannot be read here.`, {
         hint: 'Take ours: then the conflict ends.',
       })
     const stored = await store.items(tx, project)
     const row = await store.project(tx, project)
-    const ours = indexOf(stored, row?.version ?? 2, on.nextStory())
+    const ours = buildIndex(stored, row?.version ?? 2, on.nextStory())
     const changes = await store.changesSince(tx, project, Number.isInteger(seq) ? seq : 0)
-    const base = versionAfter(ours, changes.toReversed(), seq)
+    const base = reconstructVersion(ours, changes.toReversed(), seq)
     if (!base)
       throw new CoworkError('invalid_input', 'Too much has changed since that text was saved.', {
         hint: `Take ours, and take from the copy (${copy}) what you want back.`,
       })
-    const { merged, clashes } = mergeEdit({ base, ours, theirs: read.index })
-    const conflicts = clashes.map((clash) => conflictOf(clash, copy, on.at))
-    for (const step of stepsTo(stored, ours, merged, conflicts)) {
+    const { merged, clashes } = mergeThreeWay({ base, ours, theirs: read.index })
+    const conflicts = clashes.map((clash) => toConflict(clash, copy, on.at))
+    for (const step of diffSteps(stored, ours, merged, conflicts)) {
       const { before, after } = step
       // Whoever settles it changes the story: not while another agent has it (W16).
       if (before) on.guard(before, {})
@@ -129,5 +133,5 @@ export const createRetaking = ({ store, root }: Deps) =>
           : { ...step, after: { ...after, item: { ...after.item, ...marks } } },
       )
     }
-    on.countNumber(nextStoryOf(on.nextStory(), merged) - 1)
+    on.countNumber(nextStoryNumber(on.nextStory(), merged) - 1)
   }

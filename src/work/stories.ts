@@ -1,19 +1,19 @@
 import type { Tx } from '#base/db/port.ts'
 import { CoworkError } from '#base/errors.ts'
 import type { Call } from '#base/tool.ts'
-import { changedBy, checkId, nothingGiven } from './act.ts'
-import type { Act, createActs } from './act.ts'
+import { toPatch, checkId, noFieldsError } from './act.ts'
+import type { ProjectTransaction, createProjectTransactions } from './act.ts'
 import type { Comment, Story } from './model.ts'
-import { needSprint } from './plans.ts'
+import { getOpenSprint } from './plans.ts'
 import type { Stored } from './store.ts'
 import type { ChangeInput } from './tools/shapes.ts'
-import { cycleThrough, isOpen, numberOf, originOf } from './rules.ts'
+import { findCycleThrough, isOpen, parseStoryNumber, sourceBacklogId } from './rules.ts'
 
-export function createStories(act: ReturnType<typeof createActs>) {
+export function createStories(act: ReturnType<typeof createProjectTransactions>) {
   async function addStory(tx: Tx, input: ChangeInput<'worksync_add_story'>, call: Call) {
     const { project, sprint_id: sprint, story_id: given, ...fields } = input
     const on = await act(tx, project, call)
-    await needSprint(on, sprint)
+    await getOpenSprint(on, sprint)
     if (given !== undefined) {
       checkId(given)
       if (await on.find('story', given))
@@ -23,7 +23,7 @@ export function createStories(act: ReturnType<typeof createActs>) {
         })
     }
     const id = given ?? `STORY-${on.takeNumber()}`
-    on.countNumber(numberOf(id))
+    on.countNumber(parseStoryNumber(id))
     await checkNeeds(on, id, fields.depends_on)
     const { title, status = 'planned', ...rest } = fields
     const story = on.add('story', id, { title, status, ...rest }, sprint)
@@ -38,15 +38,15 @@ export function createStories(act: ReturnType<typeof createActs>) {
     const story = await on.need('story', id)
     checkSprint(story, sprint)
     on.guard(story, { expect_rev, fence })
-    const fields = changedBy(given)
+    const fields = toPatch(given)
     if (more !== undefined) fields['notes'] = appended(fields['notes'] ?? story.item['notes'], more)
     if (Object.keys(fields).length === 0)
-      throw nothingGiven(
+      throw noFieldsError(
         'status, title, notes, append_notes, priority, estimate, depends_on, acceptance, paths',
       )
     await checkNeeds(on, id, given.depends_on)
     const isReopened = given.status !== undefined && isOpen(given) && !isOpen(story.item)
-    if (isReopened && story.sprint !== null) await needSprint(on, story.sprint)
+    if (isReopened && story.sprint !== null) await getOpenSprint(on, story.sprint)
     // What is finished is nobody's any more.
     if (!isOpen(given)) fields['lease'] = undefined
     const item = on.set(story, fields)
@@ -63,7 +63,7 @@ export function createStories(act: ReturnType<typeof createActs>) {
     on.guard(story, guards)
     const open = story.item as Story
     const { status, title } = open
-    const from = originOf(open)
+    const from = sourceBacklogId(open)
     if (status === 'done')
       throw new CoworkError('already_done', `${id} is done already.`, {
         hint: 'worksync_history shows when and by whom.',
@@ -119,7 +119,7 @@ function appended(before: unknown, more: string): string {
 
 /** Everything it depends on is there, and none of it depends on it in turn (W20). */
 async function checkNeeds(
-  on: Act,
+  on: ProjectTransaction,
   id: string,
   needs: readonly string[] | undefined,
 ): Promise<void> {
@@ -141,7 +141,7 @@ async function checkNeeds(
     for (const further of next) await load(further)
   }
   for (const one of needs) await load(one)
-  const cycle = cycleThrough(id, needs, (one) => (one === id ? [] : (known.get(one) ?? [])))
+  const cycle = findCycleThrough(id, needs, (one) => (one === id ? [] : (known.get(one) ?? [])))
   if (cycle)
     throw new CoworkError('dependency_cycle', `${cycle.join(' → ')} would wait for itself.`, {
       hint: 'Leave out one of them.',

@@ -12,7 +12,7 @@ type TextRow = {
 }
 
 /** The long text of a backlog item that was acknowledged and is on its way to its file (W25). */
-export type WaitingText = Readonly<Omit<TextRow, 'project' | 'body'>> & { readonly text: string }
+export type PendingText = Readonly<Omit<TextRow, 'project' | 'body'>> & { readonly text: string }
 
 /** Texts until they are in their files; nearly always there are none. */
 export function createTextStore(dialect: Dialect) {
@@ -42,13 +42,13 @@ export function createTextStore(dialect: Dialect) {
   )
 
   return {
-    add: (tx: Tx, project: string, { seq, id, base, sha256, text }: WaitingText) =>
+    add: (tx: Tx, project: string, { seq, id, base, sha256, text }: PendingText) =>
       // As JSON: PostgreSQL keeps no NUL.
       tx.insert('work_text', [{ project, seq, id, base, sha256, body: JSON.stringify(text) }]),
     /** In the order in which they were acknowledged. */
     waiting: async (reader: Reader, project: string) =>
       (await reader.all(waiting({ project }))).map(toWaiting),
-    async latest(reader: Reader, project: string, id: string): Promise<WaitingText | undefined> {
+    async latest(reader: Reader, project: string, id: string): Promise<PendingText | undefined> {
       const row = await reader.first(latest({ project, id }))
       return row && toWaiting(row)
     },
@@ -60,7 +60,7 @@ export function createTextStore(dialect: Dialect) {
   }
 }
 
-function toWaiting(row: TextRow): WaitingText {
+function toWaiting(row: TextRow): PendingText {
   const { project: _, body, ...rest } = row
   return { ...rest, text: JSON.parse(body) as string }
 }

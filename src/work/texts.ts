@@ -2,10 +2,10 @@ import type { Clock } from '#base/clock.ts'
 import type { Reader } from '#base/db/port.ts'
 import { CoworkError } from '#base/errors.ts'
 import { sha256Hex } from '#base/hash.ts'
-import type { Act } from './act.ts'
+import type { ProjectTransaction } from './act.ts'
 import type { DataRoot } from './disk/data-root.ts'
-import { createTextWords, mostTextBytes, readTextFile, textName } from './disk/text-words.ts'
-import type { FoundText } from './disk/text-words.ts'
+import { createTextSearch, maxTextBytes, readTextFile, textPath } from './disk/text-words.ts'
+import type { TextFileState } from './disk/text-words.ts'
 import type { WorkStore } from './store.ts'
 
 type Deps = {
@@ -21,16 +21,16 @@ type TextChange = {
 
 type NewText = { readonly text: string; readonly sha256: string; readonly base: string | null }
 
-export type Texts = ReturnType<typeof createTexts>
+export type BacklogTexts = ReturnType<typeof createBacklogTexts>
 
 /**
  * The long text of a backlog item: `BACKLOG/<id>.md`, which is a person's file as much as an agent's (W25).
  * What the file says is the truth; a text that was acknowledged is in the store until the file says it.
  */
-export function createTexts({ store, root, now }: Deps) {
-  const files = createTextWords(now)
+export function createBacklogTexts({ store, root, now }: Deps) {
+  const files = createTextSearch(now)
 
-  async function current(reader: Reader, project: string, id: string): Promise<FoundText> {
+  async function current(reader: Reader, project: string, id: string): Promise<TextFileState> {
     const waiting = await store.texts.latest(reader, project, id)
     if (waiting) return { as: 'text', text: waiting.text, sha256: waiting.sha256 }
     return root.isHolder
@@ -41,7 +41,7 @@ export function createTexts({ store, root, now }: Deps) {
   /** For an answer. The hash comes with the first part of it: who reads on has to present that one. */
   async function shown(reader: Reader, project: string, id: string, cursor?: string) {
     const found = await current(reader, project, id)
-    if (found.as === 'unusable') return { text_note: `${textName(id)} is not given: ${found.why}.` }
+    if (found.as === 'unusable') return { text_note: `${textPath(id)} is not given: ${found.why}.` }
     if (!isSaying(found)) return {}
     return { text: found.text, ...(cursor === undefined && { text_sha256: found.sha256 }) }
   }
@@ -90,7 +90,7 @@ export function createTexts({ store, root, now }: Deps) {
 
   /** The change that was asked for, where it may be made: nobody writes over what they have not read. */
   async function checked(
-    on: Act,
+    on: ProjectTransaction,
     id: string,
     { text: given, text_sha256: read }: TextChange,
   ): Promise<NewText | undefined> {
@@ -105,24 +105,31 @@ export function createTexts({ store, root, now }: Deps) {
     return given === undefined ? undefined : newText(given, found)
   }
 
-  async function usable(on: Act, id: string): Promise<Exclude<FoundText, { as: 'unusable' }>> {
+  async function usable(
+    on: ProjectTransaction,
+    id: string,
+  ): Promise<Exclude<TextFileState, { as: 'unusable' }>> {
     if (!root.isHolder)
       throw new CoworkError('data_root_busy', 'Another daemon has the files of the work data.', {
         hint: 'Texts of backlog items are changed through that one.',
       })
     const found = await current(on.tx, on.project, id)
     if (found.as !== 'unusable') return found
-    throw new CoworkError('work_file_broken', `${textName(id)} cannot be changed: ${found.why}.`, {
+    throw new CoworkError('work_file_broken', `${textPath(id)} cannot be changed: ${found.why}.`, {
       hint: 'Somebody has to mend what is there; it is not written over.',
     })
   }
 
   /** Instead of whatever there is, since somebody said so. */
-  const instead = async (on: Act, id: string, text: string): Promise<NewText> =>
+  const instead = async (on: ProjectTransaction, id: string, text: string): Promise<NewText> =>
     newText(text, await usable(on, id))
 
   /** In the transaction of the change that it belongs to, after its steps; the file says it soon (W7). */
-  async function put(on: Act, id: string, { text, sha256, base }: NewText): Promise<void> {
+  async function put(
+    on: ProjectTransaction,
+    id: string,
+    { text, sha256, base }: NewText,
+  ): Promise<void> {
     await store.texts.add(on.tx, on.project, { seq: on.seq(), id, base, sha256, text })
   }
 
@@ -130,15 +137,15 @@ export function createTexts({ store, root, now }: Deps) {
 }
 
 /** An empty file says nothing. */
-const isSaying = (found: FoundText): found is Extract<FoundText, { as: 'text' }> =>
+const isSaying = (found: TextFileState): found is Extract<TextFileState, { as: 'text' }> =>
   found.as === 'text' && found.text !== ''
 
-function newText(given: string, found: Exclude<FoundText, { as: 'unusable' }>): NewText {
+function newText(given: string, found: Exclude<TextFileState, { as: 'unusable' }>): NewText {
   // Half a character cannot be in a file.
   const text = given.toWellFormed()
   const bytes = Buffer.byteLength(text)
-  if (bytes > mostTextBytes)
-    throw new CoworkError('too_large', `The text has ${bytes} bytes; ${mostTextBytes} may be.`, {
+  if (bytes > maxTextBytes)
+    throw new CoworkError('too_large', `The text has ${bytes} bytes; ${maxTextBytes} may be.`, {
       hint: 'Leave the rest in a file of the repository, and name it in the text.',
     })
   return { text, sha256: sha256Hex(text), base: found.as === 'text' ? found.sha256 : null }
@@ -152,7 +159,7 @@ function staleWords(id: string, there: string | undefined, read: string | undefi
 }
 
 /** What the entry says of a text; the call has it whole. */
-export const textFacts = ({ text, sha256, base }: NewText) => ({
+export const toTextDetails = ({ text, sha256, base }: NewText) => ({
   sha256,
   bytes: Buffer.byteLength(text),
   ...(base !== null && { before: base }),

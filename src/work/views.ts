@@ -1,10 +1,18 @@
-import { rfc3339 } from '#base/clock.ts'
-import type { Board, Placed } from './board.ts'
+import { formatRfc3339 } from '#base/clock.ts'
+import type { ProjectSnapshot, PositionedItem } from './board.ts'
 import type { BacklogItem, Sprint, Story } from './model.ts'
-import { pageOf } from './paging.ts'
-import { cyclesIn, cycleThrough, isLeased, isOpen, isUnblocked, originOf, rankOf } from './rules.ts'
+import { paginate } from './paging.ts'
+import {
+  findCycles,
+  findCycleThrough,
+  isLeased,
+  isOpen,
+  isUnblocked,
+  sourceBacklogId,
+  priorityRank,
+} from './rules.ts'
 
-export const brief = ({ item, sprint, rev }: Placed<Story>, at: number) => ({
+export const toStorySummary = ({ item, sprint, rev }: PositionedItem<Story>, at: number) => ({
   id: item.id,
   ...(item.title !== undefined && { title: item.title }),
   status: item.status,
@@ -17,7 +25,7 @@ export const brief = ({ item, sprint, rev }: Placed<Story>, at: number) => ({
   rev,
 })
 
-const briefBacklog = ({ item, rev }: Placed<BacklogItem>) => ({
+const briefBacklog = ({ item, rev }: PositionedItem<BacklogItem>) => ({
   id: item.id,
   summary: item.summary,
   status: item.status,
@@ -34,13 +42,13 @@ const countBy = (list: readonly { readonly item: { readonly status: string } }[]
 }
 
 /** What is going on in a project (W10). */
-export function statusOf(board: Board, at: number) {
+export function toProjectStatus(board: ProjectSnapshot, at: number) {
   const stories = board.stories()
   const inSprint = Map.groupBy(stories, ({ sprint }) => sprint)
   // As many of each as fit into a reply together; the counts tell of all.
   const some = <T>(list: readonly (() => T)[], limit: number, bytes: number) =>
-    pageOf(list, { limit }, bytes).page
-  const cycles = cyclesIn(
+    paginate(list, { limit }, bytes).page
+  const cycles = findCycles(
     stories.values().map(({ item }) => item),
     mostCycles,
   )
@@ -50,14 +58,14 @@ export function statusOf(board: Board, at: number) {
       board
         .sprints()
         .filter(({ item }) => item.status === 'active')
-        .map((sprint) => () => sprintBrief(sprint, inSprint.get(sprint.item.id) ?? [])),
+        .map((sprint) => () => toSprintSummary(sprint, inSprint.get(sprint.item.id) ?? [])),
       20,
       5000,
     ),
     in_progress: some(
       stories
         .filter(({ item }) => item.status === 'in_progress')
-        .map((story) => () => brief(story, at)),
+        .map((story) => () => toStorySummary(story, at)),
       50,
       9000,
     ),
@@ -73,7 +81,7 @@ export function statusOf(board: Board, at: number) {
       sprints: countBy(board.sprints()),
       stories: countBy(stories),
       backlog: countBy(board.backlog()),
-      ready: readyIn(board, at).length,
+      ready: listReady(board, at).length,
     },
     conflicts: some(
       board.conflicts().map(({ id, item, field, kind, at: since }) => () => ({
@@ -97,7 +105,10 @@ const mostCycles = 5
 const clipped = (text: string | null) =>
   text !== null && text.length > 300 ? `${text.slice(0, 300)}…` : text
 
-export const sprintBrief = ({ item, rev }: Placed<Sprint>, stories: readonly Placed<Story>[]) => ({
+export const toSprintSummary = (
+  { item, rev }: PositionedItem<Sprint>,
+  stories: readonly PositionedItem<Story>[],
+) => ({
   id: item.id,
   ...(item.title !== undefined && { title: item.title }),
   status: item.status,
@@ -110,24 +121,28 @@ export const sprintBrief = ({ item, rev }: Placed<Sprint>, stories: readonly Pla
   rev,
 })
 
-const isReady = (board: Board, item: Story, at: number): boolean =>
+const isReady = (board: ProjectSnapshot, item: Story, at: number): boolean =>
   (item.status === 'planned' || item.status === 'in_progress') &&
   !isLeased(item, at) &&
   isUnblocked(item, (id) => board.story(id)?.item)
 
 /** What can be begun now, the most urgent first (W20). */
-export function readyIn(board: Board, at: number, sprint?: string): Placed<Story>[] {
+export function listReady(
+  board: ProjectSnapshot,
+  at: number,
+  sprint?: string,
+): PositionedItem<Story>[] {
   const open = new Set(
     board
       .sprints()
       .filter(({ item }) => item.status === 'active' || item.status === 'planned')
       .map(({ item }) => item.id),
   )
-  const byRank: Placed<Story>[][] = []
+  const byRank: PositionedItem<Story>[][] = []
   for (const story of board.stories()) {
     const isMeant = sprint === undefined ? open.has(story.sprint) : story.sprint === sprint
     if (isMeant && isReady(board, story.item, at))
-      (byRank[rankOf(story.item.priority)] ??= []).push(story)
+      (byRank[priorityRank(story.item.priority)] ??= []).push(story)
   }
   return byRank.flat()
 }
@@ -158,7 +173,7 @@ const sprintTexts = ({ id, title, goal, themes }: Sprint): Texts => [
 const between = '\u0000'
 
 /** By the id of a backlog item, the words that its long text has (W25). */
-export type InTexts = ReadonlyMap<string, readonly string[]>
+export type TextMatches = ReadonlyMap<string, readonly string[]>
 
 /**
  * How well it fits: a word in the title or id counts most, one that is in the long text alone least. Nothing
@@ -166,7 +181,7 @@ export type InTexts = ReadonlyMap<string, readonly string[]>
  */
 function scoreOf<T>(
   words: readonly string[],
-  one: Placed<T>,
+  one: PositionedItem<T>,
   texts: (item: T) => Texts,
   inLong: readonly string[] = [],
 ) {
@@ -178,35 +193,40 @@ function scoreOf<T>(
   return words.reduce((score, word) => score + worth(word), 0)
 }
 
-export const wordsIn = (query: string): string[] =>
+export const tokenize = (query: string): string[] =>
   query
     .toLowerCase()
     .split(/[\s\0]+/)
     .filter(Boolean)
 
-export function textIdsIn(board: Board): ReadonlySet<string> {
+export function listTextIds(board: ProjectSnapshot): ReadonlySet<string> {
   const ids = new Set(board.backlog().map(({ item }) => item.id))
   for (const { item } of board.stories()) {
-    const from = originOf(item)
+    const from = sourceBacklogId(item)
     if (from !== undefined) ids.add(from)
   }
   return ids
 }
 
 /** What holds all these words, the best first; all there is, without words. */
-export function searchIn(
-  board: Board,
+export function searchProject(
+  board: ProjectSnapshot,
   words: readonly string[],
-  inTexts: InTexts,
+  inTexts: TextMatches,
   at: number,
 ): Hit[] {
   const byScore: Hit[][] = []
   const add = (score: number, hit: Hit) => void (byScore[score] ??= []).push(hit)
   for (const story of board.stories()) {
     const { item, sprint } = story
-    const score = scoreOf(words, story, storyTexts, inTexts.get(originOf(item) ?? ''))
+    const score = scoreOf(words, story, storyTexts, inTexts.get(sourceBacklogId(item) ?? ''))
     if (score === undefined) continue
-    add(score, { kind: 'story', status: item.status, sprint, show: () => brief(story, at) })
+    add(score, {
+      kind: 'story',
+      status: item.status,
+      sprint,
+      show: () => toStorySummary(story, at),
+    })
   }
   for (const one of board.backlog()) {
     const { id, status } = one.item
@@ -219,7 +239,7 @@ export function searchIn(
     if (score === undefined) continue
     const { id, status } = sprint.item
     const stories = () => board.stories().filter((story) => story.sprint === id)
-    const show = () => sprintBrief(sprint, stories())
+    const show = () => toSprintSummary(sprint, stories())
     add(score, { kind: 'sprint', status, sprint: id, show })
   }
   return byScore
@@ -228,7 +248,11 @@ export function searchIn(
     .flat()
 }
 
-export function storyWhole(board: Board, { item, sprint, rev }: Placed<Story>, at: number) {
+export function toStoryDetail(
+  board: ProjectSnapshot,
+  { item, sprint, rev }: PositionedItem<Story>,
+  at: number,
+) {
   const needs = (item.depends_on ?? []).map((id) => {
     const on = board.story(id)?.item
     return { id, status: on?.status ?? 'gone', ...(on?.title !== undefined && { title: on.title }) }
@@ -237,7 +261,7 @@ export function storyWhole(board: Board, { item, sprint, rev }: Placed<Story>, a
     const on = board.story(id)?.item
     return on && isOpen(on) ? (on.depends_on ?? []) : []
   }
-  const cycle = cycleThrough(item.id, openNeeds(item.id), openNeeds)
+  const cycle = findCycleThrough(item.id, openNeeds(item.id), openNeeds)
   return {
     ...item,
     rev,
@@ -255,6 +279,6 @@ export function storyWhole(board: Board, { item, sprint, rev }: Placed<Story>, a
       .history()
       .filter(({ ref }) => ref === item.id)
       .slice(-20),
-    as_of: rfc3339(at),
+    as_of: formatRfc3339(at),
   }
 }

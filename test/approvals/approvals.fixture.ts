@@ -10,8 +10,8 @@ import { createRedactor, createSealer, ledgerMigrations, openKey, openLedger } f
 import { createApprovalKinds } from '../../src/approvals/kinds.ts'
 import type { ApprovalKind } from '../../src/approvals/kinds.ts'
 import { approvalMigrations } from '../../src/approvals/migrations.ts'
-import type { Decision, Opening } from '../../src/approvals/model.ts'
-import { digestOf } from '../../src/approvals/rules.ts'
+import type { Decision, NewApproval } from '../../src/approvals/model.ts'
+import { computeDigest } from '../../src/approvals/rules.ts'
 import { createApprovals } from '../../src/approvals/service.ts'
 import type { ApprovalSettings, Binding } from '../../src/approvals/service.ts'
 import { openMigrated, storeFolder, storePath } from '../stores.ts'
@@ -41,7 +41,7 @@ const kinds: ApprovalKind[] = [
       tx.append({ type: 'answer.given', actor: by, ids: { approval: id }, outcome: verdict })
       return { answered: true }
     },
-    async onDropped(tx, { id }) {
+    async onClosedUndecided(tx, { id }) {
       tx.append({
         type: 'answer.dropped',
         actor: { kind: 'system', id: 'test' },
@@ -85,7 +85,7 @@ const callOf = (caller: Caller): Call => ({
   caller,
   signal: new AbortController().signal,
   progress: () => undefined,
-  tell: () => undefined,
+  addDetails: () => undefined,
 })
 
 const person = (id: string): Decision['by'] => ({ kind: 'human', id })
@@ -94,8 +94,8 @@ const person = (id: string): Decision['by'] => ({ kind: 'human', id })
 export function opening(
   kind: string,
   change: object = { to: 'a' },
-  more: Partial<Opening> = {},
-): Opening {
+  more: Partial<NewApproval> = {},
+): NewApproval {
   const action = 'move'
   return {
     kind,
@@ -127,7 +127,7 @@ export function opening(
 }
 
 export const digestFor = (change: object, agent = 'sales') =>
-  digestOf({ agent, action: 'move', target: targetOf(change), content: change })
+  computeDigest({ agent, action: 'move', target: targetOf(change), content: change })
 
 const migrations = [...ledgerMigrations, ...approvalMigrations]
 
@@ -198,7 +198,7 @@ export async function createWorld(engine: Engine) {
       leave: (id: string) => void gone.add(id),
       withdraw: (id: string, caller = sales) =>
         db.transact((tx) => approvals.withdraw(tx, id, callOf(caller))),
-      open: async (given: Opening, caller = sales) =>
+      open: async (given: NewApproval, caller = sales) =>
         (await db.transact((tx) => approvals.open(tx, caller, 'call-1', given))).id,
       /** A call with these arguments, as dispatch makes it where rules ask for so many people. */
       pass: (change: object = { to: 'a' }, caller = sales, needed = 1) =>

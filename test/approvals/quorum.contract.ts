@@ -71,7 +71,11 @@ export function quorumContract(engine: Engine) {
       const { approval } = await daemon.pass(change)
       await daemon.decide(approval.id)
       const asked = await daemon.pass(change, undefined, 2)
-      expect(asked).toMatchObject({ as: 'waiting', isNew: true, approval: { needed: 2 } })
+      expect(asked).toMatchObject({
+        as: 'waiting',
+        isNew: true,
+        approval: { requiredApprovals: 2 },
+      })
       expect(await daemon.status(approval.id)).toBe('withdrawn')
       expect((await daemon.types(approval.id)).at(-1)).toBe('approval.withdrawn')
       await daemon.decide(asked.approval.id, 'anna')

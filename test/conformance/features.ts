@@ -3,7 +3,7 @@ import { inputRequired, ProtocolError, ResourceNotFoundError } from '@modelconte
 import type { GetPromptResult, Server } from '@modelcontextprotocol/server'
 import * as z from 'zod'
 import type { Tool } from '#base/tool.ts'
-import type { Announce, McpFeature } from '../../src/server/mcp/server.ts'
+import type { Broadcaster, McpFeature } from '../../src/server/mcp/server.ts'
 import { rawTool, text } from './tool.ts'
 import { png } from './tools.ts'
 
@@ -129,7 +129,7 @@ const logging: McpFeature = { capabilities: { logging: {} }, attach: () => undef
 
 /** The lists never change; the suite only wants to hear that they did. */
 export function createTriggers(): { feature: McpFeature; tools: Tool[] } {
-  let announce: Announce | undefined
+  let announce: Broadcaster | undefined
   return {
     feature: {
       capabilities: {},

@@ -25,8 +25,8 @@ import { createIdentity, identityMigrations } from '#identity'
 import type { IdentityConfig } from '#identity'
 import { createRedactor, createSealer, ledgerMigrations, openKey, openLedger } from '#ledger'
 import { statusOf } from '../../src/app/errors.ts'
-import { createMcpDoor } from '../../src/server/mcp/door.ts'
-import type { McpDoorDeps } from '../../src/server/mcp/door.ts'
+import { createMcpEndpoint } from '../../src/server/mcp/door.ts'
+import type { McpEndpointDeps } from '../../src/server/mcp/door.ts'
 import { governanceSchema, testGovernance } from '../governance.ts'
 
 const version = '0.0.0-test'
@@ -41,9 +41,9 @@ export type RigOptions = {
   readonly catalogue?: Catalogue
   /** None is open mode. */
   readonly agents?: IdentityConfig['agents']
-  readonly features?: McpDoorDeps['features']
-  readonly tasks?: McpDoorDeps['tasks']
-  readonly limits?: Partial<McpDoorDeps['limits']>
+  readonly features?: McpEndpointDeps['features']
+  readonly tasks?: McpEndpointDeps['tasks']
+  readonly limits?: Partial<McpEndpointDeps['limits']>
   readonly patienceMs?: number
   readonly now?: () => number
   readonly log?: Log
@@ -117,7 +117,7 @@ export async function createRig(options: RigOptions = {}) {
     halts: parts.halts,
     agents: identity,
   })
-  const door = createMcpDoor({
+  const door = createMcpEndpoint({
     catalogue,
     dispatch,
     approvals,

@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import * as z from 'zod'
 import { newId } from '#base/ids.ts'
 import type { Tool } from '#base/tool.ts'
-import { requireTasks, taskResult } from '../../src/server/mcp/tasks.ts'
+import { requireTaskSupport, taskResult } from '../../src/server/mcp/tasks.ts'
 import type { TaskRecord, TaskSource } from '../../src/server/mcp/tasks.ts'
 import { ask, elicit, filledIn, oneField, rawTool, text } from './tool.ts'
 
@@ -98,7 +98,7 @@ export const taskTools = ({ start }: ReturnType<typeof createTasks>): Tool[] => 
     return exchange.tasks ? taskResult(start(({ signal }) => compute(signal))) : compute()
   }),
   rawTool('failing_job', (_, __, call) => {
-    requireTasks(call)
+    requireTaskSupport(call)
     return taskResult(
       start(async () => {
         await delay(1000)
@@ -107,7 +107,7 @@ export const taskTools = ({ start }: ReturnType<typeof createTasks>): Tool[] => 
     )
   }),
   rawTool('protocol_error_job', (_, __, call) => {
-    requireTasks(call)
+    requireTaskSupport(call)
     return taskResult(start(() => Promise.reject(new Error('it broke'))))
   }),
   rawTool('confirm_delete', (exchange, { filename }) => {
@@ -120,7 +120,7 @@ export const taskTools = ({ start }: ReturnType<typeof createTasks>): Tool[] => 
     )
   }),
   rawTool('multi_input', (_, __, call) => {
-    requireTasks(call)
+    requireTaskSupport(call)
     return taskResult(
       start(async (work) => text(JSON.stringify(await work.ask([confirmation, confirmation])))),
     )
@@ -128,7 +128,7 @@ export const taskTools = ({ start }: ReturnType<typeof createTasks>): Tool[] => 
   rawTool('test_tool_with_task', (exchange, _, call) => {
     const answer = filledIn(exchange, 'user_name', { name: z.string() })
     if (!answer) return ask({ user_name: elicit('Your name?', oneField('name')) })
-    requireTasks(call)
+    requireTaskSupport(call)
     return taskResult(start(() => Promise.resolve(text(`Hello, ${answer.name}!`))))
   }),
 ]

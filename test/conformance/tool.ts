@@ -2,15 +2,15 @@ import { createHmac, randomBytes } from 'node:crypto'
 import { CLIENT_CAPABILITIES_META_KEY } from '@modelcontextprotocol/server'
 import type { ClientCapabilities } from '@modelcontextprotocol/server'
 import * as z from 'zod'
-import { sameSecret } from '#base/hash.ts'
+import { secretsEqual } from '#base/hash.ts'
 import { defineTool, McpResult, rpcError } from '#base/tool.ts'
 import type { Call, Tool } from '#base/tool.ts'
-import { exchangeOf } from '../../src/server/mcp/exchange.ts'
-import type { Exchange } from '../../src/server/mcp/exchange.ts'
+import { getMcpContext } from '../../src/server/mcp/exchange.ts'
+import type { McpContext } from '../../src/server/mcp/exchange.ts'
 
 export type Answer = Readonly<Record<string, unknown>> | McpResult
 type Args = Readonly<Record<string, unknown>>
-export type Run = (exchange: Exchange, args: Args, call: Call) => Answer | Promise<Answer>
+export type Run = (exchange: McpContext, args: Args, call: Call) => Answer | Promise<Answer>
 
 /** A tool that answers in MCP's own words, as the gateway's will. */
 export const rawTool = (name: string, run: Run, listing: Tool['listing'] = {}): Tool =>
@@ -26,7 +26,7 @@ export const rawTool = (name: string, run: Run, listing: Tool['listing'] = {}): 
     speaksMcp: true,
     listing,
     async read(args, call) {
-      const exchange = exchangeOf(call)
+      const exchange = getMcpContext(call)
       if (!exchange) throw new Error('the suite calls over MCP')
       const answer = await run(exchange, args, call)
       return answer instanceof McpResult ? answer : new McpResult(answer)
@@ -62,17 +62,17 @@ export const oneField = (name: string, type = 'string'): Schema => ({
   required: [name],
 })
 
-export const responseOf = ({ context }: Exchange, key: string): unknown =>
+export const responseOf = ({ context }: McpContext, key: string): unknown =>
   context.mcpReq.inputResponses?.[key]
 
 /** What the client filled in, if it did so as asked. */
-export function filledIn<T extends z.ZodRawShape>(exchange: Exchange, key: string, shape: T) {
+export function filledIn<T extends z.ZodRawShape>(exchange: McpContext, key: string, shape: T) {
   const answer = z.object({ action: z.literal('accept'), content: z.object(shape) })
   const parsed = answer.safeParse(responseOf(exchange, key))
   return parsed.success ? parsed.data.content : undefined
 }
 
-export const capabilitiesOf = ({ context }: Exchange): ClientCapabilities => {
+export const capabilitiesOf = ({ context }: McpContext): ClientCapabilities => {
   const envelope: { readonly [CLIENT_CAPABILITIES_META_KEY]?: ClientCapabilities } =
     context.mcpReq.envelope ?? {}
   return envelope[CLIENT_CAPABILITIES_META_KEY] ?? {}
@@ -87,10 +87,10 @@ export function sealState(state: unknown): string {
   return `${body}.${sealOf(body)}`
 }
 
-export function openState<T>({ context }: Exchange, schema: z.ZodType<T>): T | undefined {
+export function openState<T>({ context }: McpContext, schema: z.ZodType<T>): T | undefined {
   const raw = context.mcpReq.requestState()
   if (typeof raw !== 'string') return undefined
   const [body = '', seal = ''] = raw.split('.')
-  if (!sameSecret(seal, sealOf(body))) throw rpcError(-32602, 'The request state was changed.')
+  if (!secretsEqual(seal, sealOf(body))) throw rpcError(-32602, 'The request state was changed.')
   return schema.parse(JSON.parse(Buffer.from(body, 'base64url').toString()))
 }

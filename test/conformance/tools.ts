@@ -18,7 +18,7 @@ import {
   sealState,
   text,
 } from './tool.ts'
-import type { Exchange } from '../../src/server/mcp/exchange.ts'
+import type { McpContext } from '../../src/server/mcp/exchange.ts'
 
 /** One red pixel, and two samples of silence. */
 export const png =
@@ -84,7 +84,7 @@ const contentTools: Tool[] = [
   }),
 ]
 
-const log = ({ context }: Exchange, message: string) => context.mcpReq.log('info', message)
+const log = ({ context }: McpContext, message: string) => context.mcpReq.log('info', message)
 
 const streamTools: Tool[] = [
   rawTool('test_tool_with_logging', async (exchange) => {
@@ -119,7 +119,7 @@ const streamTools: Tool[] = [
   }),
 ]
 
-const elicited = (exchange: Exchange, request: unknown) => {
+const elicited = (exchange: McpContext, request: unknown) => {
   const response = responseOf(exchange, 'form')
   return response === undefined ? ask({ form: request }) : text(JSON.stringify(response))
 }
@@ -178,9 +178,9 @@ const askingTools: Tool[] = [
   ),
 ]
 
-const rootsOf = (exchange: Exchange, key: string) =>
+const rootsOf = (exchange: McpContext, key: string) =>
   z.object({ roots: z.array(z.unknown()) }).safeParse(responseOf(exchange, key)).data?.roots
-const sampledOf = (exchange: Exchange, key: string) =>
+const sampledOf = (exchange: McpContext, key: string) =>
   z.object({ content: z.object({ text: z.string() }) }).safeParse(responseOf(exchange, key)).data
     ?.content.text
 

@@ -1,6 +1,6 @@
 // Whether all that a person and a program did to a plan is accounted for. Pure.
 import type { Change, WorkIndex } from '../../src/work/model.ts'
-import { wordsOf } from '../../src/work/merge/lists.ts'
+import { canonicalKey } from '../../src/work/merge/lists.ts'
 import { storyIn } from '../work.ts'
 import type { Edit } from './editor.ts'
 
@@ -126,12 +126,12 @@ function takenBack({ changes, edits }: Case): string[] {
 /** The same words for the same plan, in whatever order it stands. */
 function allOf(index: WorkIndex): string {
   const byId = (list: readonly { readonly id: string }[]) =>
-    list.map((one) => wordsOf(one)).toSorted()
+    list.map((one) => canonicalKey(one)).toSorted()
   const stories = index.sprints.flatMap(({ stories: list }) => list ?? [])
   return JSON.stringify([
     byId(stories),
     byId(index.backlog),
     byId(index.conflicts),
-    index.history.map((one) => wordsOf(one)).toSorted(),
+    index.history.map((one) => canonicalKey(one)).toSorted(),
   ])
 }

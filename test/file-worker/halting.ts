@@ -1,9 +1,9 @@
 // The real worker, which stops or dies right before or after it acts on a file whose name says so; `changed` makes the
 // file look as if somebody had written to it by then, `slow` makes it act as on a slow disk.
 import fs from 'node:fs'
-import { undoUnfinished } from '../../src/files/ops/in-place.ts'
+import { rollBackUnfinished } from '../../src/files/ops/in-place.ts'
 import { ops } from '../../src/files/ops/index.ts'
-import { dropTemporaries } from '../../src/files/ops/placing.ts'
+import { removeTempFiles } from '../../src/files/ops/placing.ts'
 import { runWorker } from '../../src/files/worker/run.ts'
 
 /** `stop-after-renameSync.txt`: a stopped process is like one whose disk hangs. */
@@ -48,5 +48,5 @@ runWorker(
     ...ops,
     usage: () => ({ files: process.pid, bytes: 0, folders: [], largest: [] }),
   },
-  { begin: undoUnfinished, leave: dropTemporaries },
+  { begin: rollBackUnfinished, leave: removeTempFiles },
 )

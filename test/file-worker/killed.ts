@@ -1,6 +1,6 @@
 // One operation that is killed before, or after, it comes to call a function of `fs` for the nth time.
 import fs from 'node:fs'
-import type { Ask, Op } from '../../src/files/worker/protocol.ts'
+import type { OpRequest, Op } from '../../src/files/worker/protocol.ts'
 import { openTestOps } from '../ops.ts'
 import type { TestFolders } from '../roots.ts'
 
@@ -30,4 +30,4 @@ Object.assign(fs, {
   },
 })
 const files = openTestOps({ folders: folders as TestFolders })
-await files.run(op, ask as Ask<Op>, body)
+await files.run(op, ask as OpRequest<Op>, body)

@@ -5,8 +5,8 @@ import { connect, createServer } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { Worker } from 'node:worker_threads'
-import { errnoOf, FileFault } from '../../src/files/confine/fault.ts'
-import { dropTemporaries, withTemporary } from '../../src/files/ops/placing.ts'
+import { getErrno, FileError } from '../../src/files/confine/fault.ts'
+import { removeTempFiles, withTempFile } from '../../src/files/ops/placing.ts'
 import type { OpMap, RunOp } from '../../src/files/worker/context.ts'
 import { runWorker } from '../../src/files/worker/run.ts'
 
@@ -34,7 +34,7 @@ const read: RunOp<'read'> = ({ roots }, { at }) => {
  * Replaces whole, as a writer should. A name that begins with `slow` takes 100 ms, one with `late` longer than a
  * revocation waits, one with `stuck` for ever; with `lasting` too, and others are served meanwhile.
  */
-const write: RunOp<'write'> = async ({ roots, entered }, { at }, body) => {
+const write: RunOp<'write'> = async ({ roots, waitForEntry: entered }, { at }, body) => {
   const root = roots.get(at.root, at.closed)
   if (at.path.startsWith('stuck')) stall()
   if (at.path.startsWith('slow')) await sleep(100)
@@ -43,8 +43,7 @@ const write: RunOp<'write'> = async ({ roots, entered }, { at }, body) => {
     at.path,
     async (parent) => {
       const { at: within, name, real } = parent
-      if (name.startsWith('lasting'))
-        await withTemporary(parent, 0o600, () => new Promise(() => {}))
+      if (name.startsWith('lasting')) await withTempFile(parent, 0o600, () => new Promise(() => {}))
       const temporary = within(`.${name}.tmp`)
       fs.writeFileSync(temporary, body, { flag: 'w' })
       try {
@@ -78,9 +77,14 @@ const usage: RunOp<'usage'> = async (_, { at }) => {
 }
 
 /** Goes on, standing aside as it should, until nobody waits for it. */
-const searchContent: RunOp<'searchContent'> = async ({ turn }, _ask, _body, cancelled) => {
+const searchContent: RunOp<'searchContent'> = async (
+  { yieldIfDue: turn },
+  _ask,
+  _body,
+  cancelled,
+) => {
   while (!cancelled()) await turn()
-  throw new FileFault('cancelled', 'Nobody waits for it.')
+  throw new FileError('cancelled', 'Nobody waits for it.')
 }
 
 /** What reading a path gives in each way that Node has, and what the network gives. */
@@ -89,7 +93,7 @@ const diff: RunOp<'diff'> = async (_, { from }) => {
   const outcome = (act: Promise<unknown>) =>
     act.then(
       () => 'allowed',
-      (error: unknown) => errnoOf(error) ?? 'failed',
+      (error: unknown) => getErrno(error) ?? 'failed',
     )
   const tried = {
     sync: await outcome((async () => fs.readFileSync(path))()),
@@ -137,5 +141,5 @@ const connected = () =>
 const repin: RunOp<'repin'> = ({ roots }, { roots: moved }) => ({ left: roots.repin(moved) })
 
 runWorker({ repin, stat, read, write, usage, searchContent, diff } as unknown as OpMap, {
-  leave: dropTemporaries,
+  leave: removeTempFiles,
 })

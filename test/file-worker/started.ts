@@ -5,7 +5,7 @@ import { onTestFinished } from 'vitest'
 import { CoworkError } from '#base/errors.ts'
 import { createLog } from '#base/log.ts'
 import { createFileWorker } from '../../src/files/client.ts'
-import type { AskOptions } from '../../src/files/client.ts'
+import type { RequestOptions } from '../../src/files/client.ts'
 import type { Root } from '../../src/files/worker/protocol.ts'
 import { testFolders } from '../roots.ts'
 
@@ -28,7 +28,7 @@ export function startWorker({
   const worker = createFileWorker({ setup: { ...setup, roots }, log, landlock, entry })
   onTestFinished(() => worker.close())
 
-  const usage = (path: string, options?: AskOptions) =>
+  const usage = (path: string, options?: RequestOptions) =>
     worker.ask('usage', { at: { root: 'workspace', path }, depth: 0 }, options)
 
   return {
@@ -38,16 +38,16 @@ export function startWorker({
     worker,
     usage,
     pid: async () => (await usage('')).files,
-    read: async (path: string, root = 'grant_1', options?: AskOptions) =>
+    read: async (path: string, root = 'grant_1', options?: RequestOptions) =>
       (await worker.ask('read', { at: { root, path }, maxBytes: 1e9 }, options)).body?.toString() ??
       '',
-    write: (path: string, content: string, root = 'grant_1', options: AskOptions = {}) =>
+    write: (path: string, content: string, root = 'grant_1', options: RequestOptions = {}) =>
       worker.ask(
         'write',
         { at: { root, path }, how: 'put', encoding: 'binary' },
         { body: Buffer.from(content), ...options },
       ),
-    search: (options?: AskOptions) =>
+    search: (options?: RequestOptions) =>
       worker.ask('searchContent', { in: [], query: '', types: [], limit: 1 }, options),
     /** What reading and writing at a path comes to when the walk is not asked. */
     async probe(path: string) {

@@ -4,7 +4,7 @@ import { onTestFinished } from 'vitest'
 import * as z from 'zod'
 import type { Caller } from '#base/caller.ts'
 import type { Db, Sealer } from '#base/db/port.ts'
-import type { Draft } from '#base/entry.ts'
+import type { EntryDraft } from '#base/entry.ts'
 import { CoworkError } from '#base/errors.ts'
 import { createLog } from '#base/log.ts'
 import type { SelectionFields } from '#base/selection-fields.ts'
@@ -62,8 +62,8 @@ export type Setup = Partial<Omit<IdentityDeps, 'config'>> & { agents?: IdentityC
 
 /** Collects what the ledger would keep. A draft of the type `no.room` fails the whole batch. */
 export function createRecord() {
-  const entries: Draft[] = []
-  const sealer: Sealer<Draft> = {
+  const entries: EntryDraft[] = []
+  const sealer: Sealer<EntryDraft> = {
     prepare: (draft) => draft,
     async seal(_tx, drafts) {
       if (drafts.some(({ type }) => type === 'no.room')) throw new Error('no room')
@@ -77,7 +77,7 @@ export async function setup({ agents = [], ...deps }: Setup = {}) {
   const { entries, sealer } = createRecord()
   const db = deps.db ?? (await openStore(sealer))
   const time = createTime()
-  const noted: Draft[] = []
+  const noted: EntryDraft[] = []
   const logged: string[] = []
   const identity = await createIdentity({
     db,
@@ -117,7 +117,7 @@ export const call: Call = {
   caller,
   signal: new AbortController().signal,
   progress: () => undefined,
-  tell: () => undefined,
+  addDetails: () => undefined,
 }
 
 const common = { title: '', description: '', input: z.object({}), output: z.object({}) }

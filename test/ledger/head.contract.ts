@@ -5,7 +5,7 @@ import { draftOf, forge, setupLedger, unlockEntries } from './ledger.fixture.ts'
 import type { Engine } from './ledger.fixture.ts'
 import { createHeadMac } from '../../src/ledger/head-mac.ts'
 import type { Entry } from '../../src/ledger/model.ts'
-import { decodeFrontier, rootOf } from '../../src/ledger/tree.ts'
+import { decodeFrontier, computeRoot } from '../../src/ledger/tree.ts'
 
 type World = Awaited<ReturnType<typeof setupLedger>>
 
@@ -102,7 +102,10 @@ export function headContract(engine: Engine) {
       })
       await snapshot.close()
       const { size, frontier } = head
-      const mac = createHeadMac(createKey().key).of(size, rootOf(decodeFrontier(size, frontier)))
+      const mac = createHeadMac(createKey().key).of(
+        size,
+        computeRoot(decodeFrontier(size, frontier)),
+      )
       await world.tamper(`UPDATE ledger_head SET mac = '${mac}'`)
     }
 

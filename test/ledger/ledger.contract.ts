@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { verifyInclusion } from '../../src/ledger/proof.ts'
-import { openCheckpoint } from '../../src/ledger/checkpoint.ts'
+import { verifyCheckpoint } from '../../src/ledger/checkpoint.ts'
 import { draftOf as entry, setupLedger, unlockEntries } from './ledger.fixture.ts'
 import type { Engine } from './ledger.fixture.ts'
 import type { Ledger } from '../../src/ledger/service.ts'
@@ -60,7 +60,7 @@ export function ledgerContract(engine: Engine) {
         await fill(running.ledger, 300)
         for (const seq of [1, 2, 255, 256, 257, 300]) {
           const proof = await running.ledger.prove(seq)
-          const { size, root } = openCheckpoint(proof.checkpoint, proof.vkey)
+          const { size, root } = verifyCheckpoint(proof.checkpoint, proof.vkey)
           const path = proof.path.map((hash) => Buffer.from(hash, 'base64'))
           expect(verifyInclusion(leafHash(proof.entry), seq - 1, size, path, root)).toBe(true)
           expect(verifyInclusion(leafHash(`${proof.entry} `), seq - 1, size, path, root)).toBe(
@@ -263,7 +263,7 @@ export function ledgerContract(engine: Engine) {
       await stop()
       expect(world.copies.at(-1)?.size).toBe(302)
       for (const { size, note } of world.copies)
-        expect(openCheckpoint(note, ledger.vkey).size).toBe(size)
+        expect(verifyCheckpoint(note, ledger.vkey).size).toBe(size)
       const result = await world.verify()
       expect(result).toMatchObject({ ok: true, entries: 302, signed: 302 })
     })

@@ -2,19 +2,19 @@ import { join } from 'node:path'
 import { migrate } from '#base/db/migrate.ts'
 import type { Db, Dialect, Sealer, Snapshot } from '#base/db/port.ts'
 import { systemActor } from '#base/entry.ts'
-import type { Draft } from '#base/entry.ts'
+import type { EntryDraft } from '#base/entry.ts'
 import { canonicalJson } from '#base/hash.ts'
 import { silentLog } from '#base/log.ts'
-import { columnsOf, genesis } from '../../src/ledger/model.ts'
+import { toIndexColumns, genesisHash } from '../../src/ledger/model.ts'
 import type { HeadMac } from '../../src/ledger/head-mac.ts'
-import { openKey, readHeadMac } from '../../src/ledger/key-file.ts'
+import { loadOrCreateKey, readHeadMac } from '../../src/ledger/key-file.ts'
 import { ledgerMigrations } from '../../src/ledger/migrations.ts'
-import type { Entry, Prepared } from '../../src/ledger/model.ts'
+import type { Entry, PreparedEntry } from '../../src/ledger/model.ts'
 import { createRedactor } from '../../src/ledger/redact.ts'
 import { createSealer } from '../../src/ledger/sealer.ts'
 import { openLedger } from '../../src/ledger/service.ts'
 import { databaseSource } from '../../src/ledger/sources.ts'
-import { appended, emptyFrontier, encodeFrontier, leafHash } from '../../src/ledger/tree.ts'
+import { appendLeaf, emptyFrontier, encodeFrontier, leafHash } from '../../src/ledger/tree.ts'
 import { verifyLedger } from '../../src/ledger/verify.ts'
 import { storeFolder } from '../stores.ts'
 
@@ -22,14 +22,14 @@ export type Engine = {
   readonly dialect: 'sqlite' | 'postgres'
   /** A store of its own for each call. */
   create(): Promise<{
-    open(sealer: Sealer<Prepared>): Promise<Db>
+    open(sealer: Sealer<PreparedEntry>): Promise<Db>
     snapshot(): Promise<Snapshot>
     /** As someone would who holds the database and wants to hide something. */
     tamper(...sql: string[]): Promise<void>
   }>
 }
 
-export const draftOf = (type: string, more: Partial<Draft> = {}): Draft => ({
+export const draftOf = (type: string, more: Partial<EntryDraft> = {}): EntryDraft => ({
   type,
   actor: systemActor,
   ...more,
@@ -53,7 +53,7 @@ export async function setupLedger(engine: Engine) {
     const ledger = await openLedger({
       db,
       sealer,
-      openKey: (known) => openKey(files, known),
+      openKey: (known) => loadOrCreateKey(files, known),
       copyCheckpoint: (line) => void copies.push(JSON.parse(line)),
       now: () => time,
       log: silentLog,
@@ -73,7 +73,7 @@ export async function setupLedger(engine: Engine) {
       createRedactor({ secrets: [], patterns: [] }),
       () => time,
     )
-    sealer.useKey(openKey(files, undefined))
+    sealer.useKey(loadOrCreateKey(files, undefined))
     const db = await store.open(sealer)
     return { db, close: () => db.close() }
   }
@@ -116,7 +116,7 @@ export function forge(dialect: Dialect, entries: readonly Entry[]): string[] {
     'DELETE FROM ledger_node',
   ]
   let frontier = emptyFrontier
-  let prev = genesis
+  let prev = genesisHash
   let at = 0
   for (const [i, each] of entries.entries()) {
     const entry = { ...each, seq: i + 1, prev }
@@ -126,9 +126,9 @@ export function forge(dialect: Dialect, entries: readonly Entry[]): string[] {
     ;({ at } = entry)
     const { seq, type } = entry
     statements.push(
-      insert('ledger_entry', { seq, at, type, ...columnsOf(entry), body, hash: prev }),
+      insert('ledger_entry', { seq, at, type, ...toIndexColumns(entry), body, hash: prev }),
     )
-    frontier = appended(frontier, leaf, (level, idx, hash) =>
+    frontier = appendLeaf(frontier, leaf, (level, idx, hash) =>
       statements.push(insert('ledger_node', { level, idx, hash: hash.toString('hex') })),
     )
   }

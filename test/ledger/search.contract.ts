@@ -2,10 +2,10 @@ import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { migrate } from '#base/db/migrate.ts'
 import type { Db, Sealer } from '#base/db/port.ts'
-import type { Draft } from '#base/entry.ts'
+import type { EntryDraft } from '#base/entry.ts'
 import { createKey } from '../../src/ledger/checkpoint.ts'
 import { ledgerMigrations } from '../../src/ledger/migrations.ts'
-import type { Prepared } from '../../src/ledger/model.ts'
+import type { PreparedEntry } from '../../src/ledger/model.ts'
 import { createRedactor } from '../../src/ledger/redact.ts'
 import { createSealer } from '../../src/ledger/sealer.ts'
 import { matches, search } from '../../src/ledger/search.ts'
@@ -18,7 +18,7 @@ const word = fc.constantFrom(...words)
 const maybe = <T>(some: fc.Arbitrary<T>) => fc.option(some, { nil: undefined, freq: 2 })
 const type = fc.constantFrom('call.done', 'call.failed', 'grant.made', 'grants.made')
 
-const draft: fc.Arbitrary<Draft> = fc.record({
+const draft: fc.Arbitrary<EntryDraft> = fc.record({
   type,
   actor: fc.record({
     kind: fc.constantFrom('agent', 'human', 'system'),
@@ -56,7 +56,7 @@ const filter: fc.Arbitrary<EntryFilter> = fc.record({
 /** What a filter must find, on both engines. */
 export function searchContract(
   dialect: 'sqlite' | 'postgres',
-  open: (sealer: Sealer<Prepared>) => Promise<Db>,
+  open: (sealer: Sealer<PreparedEntry>) => Promise<Db>,
 ): void {
   test('L10 L11 a filter finds exactly the entries that match it, in order, however it looks for them', async () => {
     let time = firstTime

@@ -1,8 +1,8 @@
 // A plan in a real store, edited by agents and by people, without files: for the tests of taking over.
 import type { Db } from '#base/db/port.ts'
 import { createJournal } from '../../src/work/journal.ts'
-import type { Step } from '../../src/work/journal.ts'
-import type { Seen } from '../../src/work/merge/ancestor.ts'
+import type { JournalStep } from '../../src/work/journal.ts'
+import type { ImportedEdit } from '../../src/work/merge/ancestor.ts'
 import type {
   BacklogItem,
   Conflict,
@@ -11,9 +11,9 @@ import type {
   Story,
   WorkIndex,
 } from '../../src/work/model.ts'
-import { numberOf } from '../../src/work/rules.ts'
+import { parseStoryNumber } from '../../src/work/rules.ts'
 import { createWorkStore } from '../../src/work/store.ts'
-import { adopt, indexOf, takeOver } from '../../src/work/disk/take-over.ts'
+import { importProject, buildIndex, importEdit } from '../../src/work/disk/take-over.ts'
 
 export const story = (id: string, more: Partial<Story> = {}): Story => ({
   id,
@@ -40,8 +40,8 @@ export async function openPlan(db: Db) {
   const journal = createJournal(store)
   const project = `p${++count}`
   let time = Date.parse('2026-01-01')
-  let seen: readonly Seen[] = []
-  await db.transact((tx) => adopt(tx, store, project, start))
+  let seen: readonly ImportedEdit[] = []
+  await db.transact((tx) => importProject(tx, store, project, start))
 
   /** As an agent's tool does it: with its mark at the item, and in the file soon after. */
   async function agent(kind: ItemKind, id: string, fields?: object) {
@@ -53,8 +53,9 @@ export async function openPlan(db: Db) {
       const whole = { ...before?.item, id, ...fields, rev, updated, by: 'agent' }
       const after = fields && { item: whole, sprint: kind === 'story' ? 'one' : null }
       if (!before && !after) return
-      const steps: Step[] = [{ kind, id, before, after }]
-      const next = kind === 'story' ? Math.max(held.nextStory, numberOf(id) + 1) : held.nextStory
+      const steps: JournalStep[] = [{ kind, id, before, after }]
+      const next =
+        kind === 'story' ? Math.max(held.nextStory, parseStoryNumber(id) + 1) : held.nextStory
       await journal.write(tx, held, { by: 'agent', at: time }, steps, next)
     })
   }
@@ -69,7 +70,7 @@ export async function openPlan(db: Db) {
   }
   const now = async (): Promise<WorkIndex> => {
     const row = await store.project(db, project)
-    return indexOf(await store.items(db, project), 2, row?.nextStory ?? 1)
+    return buildIndex(await store.items(db, project), 2, row?.nextStory ?? 1)
   }
   /** Writes the file, and gives what somebody loads then. */
   async function file(): Promise<WorkIndex> {
@@ -80,7 +81,7 @@ export async function openPlan(db: Db) {
   async function save(theirs: WorkIndex, isFile = true): Promise<readonly Conflict[]> {
     const known = new Set((await now()).conflicts.map(({ id }) => id))
     const edit = { project, theirs, copy: 'copy', isFile, seen, at: (time += 1000) }
-    const { seq } = await db.transact((tx) => takeOver(tx, { store, journal }, edit))
+    const { seq } = await db.transact((tx) => importEdit(tx, { store, journal }, edit))
     seen = [{ index: theirs, seq, isFile }, ...seen].slice(0, 3)
     return (await now()).conflicts.filter(({ id }) => !known.has(id))
   }

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync 
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { textName } from '../../src/work/disk/text-words.ts'
+import { textPath } from '../../src/work/disk/text-words.ts'
 import { createWorld } from './work.fixture.ts'
 import type { Desk, Engine, World } from './work.fixture.ts'
 
@@ -17,7 +17,7 @@ export function searchContract(engine: Engine) {
     let count = 0
     const ask: Desk['ask'] = (...args) => desk.ask(...args)
     const folder = () => join(world.root, 'projects', project)
-    const fileOf = (id: string) => join(folder(), textName(id))
+    const fileOf = (id: string) => join(folder(), textPath(id))
     const add = async (id: string, more: object = {}) =>
       (await ask('add_backlog', { project, item_id: id, summary: `About ${id}`, ...more })).item
     const hits = async (query: string, more: object = {}, at = desk) =>

@@ -11,7 +11,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { sha256Hex } from '#base/hash.ts'
-import { textName } from '../../src/work/disk/text-words.ts'
+import { textPath } from '../../src/work/disk/text-words.ts'
 import { anna, createWorld, parsed, support } from './work.fixture.ts'
 import type { Desk, Engine, World } from './work.fixture.ts'
 
@@ -44,7 +44,7 @@ export function textContract(engine: Engine) {
     let count = 0
     const ask: Desk['ask'] = (...args) => desk.ask(...args)
     const folder = () => join(world.root, 'projects', project)
-    const fileOf = (id: string) => join(folder(), textName(id))
+    const fileOf = (id: string) => join(folder(), textPath(id))
     const add = async (more: object = {}) =>
       (await ask('add_backlog', { project, item_id: 'later', summary: 'Later', ...more })).item
     const update = (more: object, caller = support) =>

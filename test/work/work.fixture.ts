@@ -9,10 +9,10 @@ import type { Db, Sealer } from '#base/db/port.ts'
 import { newId } from '#base/ids.ts'
 import { silentLog } from '#base/log.ts'
 import { callTool } from '../base/tool.fixture.ts'
-import type { Call, CallTold } from '#base/tool.ts'
+import type { Call, CallDetails } from '#base/tool.ts'
 import { createRedactor, createSealer, ledgerMigrations, openKey, openLedger } from '#ledger'
 import { checkWork } from '../../src/work/check.ts'
-import { startExpiry } from '../../src/work/claims.ts'
+import { startLeaseExpiry } from '../../src/work/claims.ts'
 import type { GuardedFiles } from '../../src/work/guarded.ts'
 import { createJournal } from '../../src/work/journal.ts'
 import { workMigrations } from '../../src/work/migrations.ts'
@@ -20,7 +20,7 @@ import type { Story, WorkIndex } from '../../src/work/model.ts'
 import { createWork } from '../../src/work/service.ts'
 import { createWorkStore } from '../../src/work/store.ts'
 import { workTools } from '../../src/work/tools/index.ts'
-import { readIndex } from '../../src/work/yaml/read.ts'
+import { parseIndex } from '../../src/work/yaml/read.ts'
 import { guardFiles } from '../guarded-files.ts'
 import { openMigrated, storePath } from '../stores.ts'
 
@@ -107,13 +107,13 @@ export async function createWorld(engine: Engine) {
       const verdict = await check({ tool, caller, input })
       // Thrown, as what a tool refuses itself.
       if (verdict.mode === 'refuse') throw Object.assign(new Error(verdict.message), verdict)
-      const told: CallTold[] = []
+      const told: CallDetails[] = []
       const made: Call = {
         id: newId(),
         caller,
         signal: new AbortController().signal,
         progress: () => undefined,
-        tell: (facts) => void told.push(facts),
+        addDetails: (facts) => void told.push(facts),
       }
       const given = await callTool(tool, db, input, made)
       return { output: tool.output.parse(given) as Said, told, id: made.id }
@@ -140,7 +140,7 @@ export async function createWorld(engine: Engine) {
       async sweep(): Promise<void> {
         const items = createWorkStore(db.dialect)
         const journal = createJournal(items)
-        const expiry = startExpiry({ db, store: items, journal, now, log: silentLog })
+        const expiry = startLeaseExpiry({ db, store: items, journal, now, log: silentLog })
         await expiry.sweep()
         await expiry.close()
       },
@@ -157,7 +157,7 @@ export async function createWorld(engine: Engine) {
 }
 
 export const parsed = (text: string): WorkIndex => {
-  const read = readIndex(text)
+  const read = parseIndex(text)
   if (!read.ok) throw new Error(JSON.stringify(read.problems))
   return read.index
 }

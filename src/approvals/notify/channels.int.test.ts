@@ -4,7 +4,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { startTestApp } from '../../../test/app.ts'
 import type { TestApp } from '../../../test/app.ts'
 import { flood, hang, startReceiver } from '../../../test/approvals/notify/notify.fixture.ts'
-import type { Channel, Notice } from './model.ts'
+import type { Channel, ApprovalNotification } from './model.ts'
 import { startMailServer } from '../../../test/approvals/notify/smtp.fixture.ts'
 import { startTelegram } from '../../../test/approvals/notify/telegram/telegram.fixture.ts'
 
@@ -82,7 +82,7 @@ test('A10 channels that are dead, hang or flood delay neither a decision nor eac
   for (const id of ids)
     expect(await decide(app, id)).toMatchObject({ outcomes: [{ id, status: 'approved' }] })
   await expect.poll(() => ops.got.length).toBe(4)
-  const told = ops.got.map(({ body }) => JSON.parse(body) as Notice)
+  const told = ops.got.map(({ body }) => JSON.parse(body) as ApprovalNotification)
   expect(
     told
       .filter(({ data }) => data.status === 'approved')

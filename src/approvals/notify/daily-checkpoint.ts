@@ -1,11 +1,11 @@
-import { rfc3339 } from '#base/clock.ts'
+import { formatRfc3339 } from '#base/clock.ts'
 import type { Clock } from '#base/clock.ts'
 import type { Db } from '#base/db/port.ts'
 import type { Ledger } from '#ledger'
 import type { Channel, CheckpointNotice } from './model.ts'
 import { untried } from './rules.ts'
 import type { DeliveryStore } from './store.ts'
-import { awakeAt } from './timing.ts'
+import { endOfQuietHours } from './timing.ts'
 import type { Settings } from './timing.ts'
 
 type Deps = {
@@ -30,10 +30,10 @@ export function createDailyCheckpoint(deps: Deps) {
     const newest = channels.length > 0 ? await ledger.latestCheckpoint() : undefined
     if (!newest) return false
     const at = now()
-    const day = rfc3339(at).slice(0, 10)
+    const day = formatRfc3339(at).slice(0, 10)
     const notice: CheckpointNotice = {
       type: 'ledger.checkpoint',
-      timestamp: rfc3339(at),
+      timestamp: formatRfc3339(at),
       data: {
         size: newest.size,
         checkpoint: newest.note,
@@ -41,7 +41,7 @@ export function createDailyCheckpoint(deps: Deps) {
         review_url: `${publicUrl().replace(/\/+$/, '')}/audit`,
       },
     }
-    const nextAt = awakeAt(at, notice.data.risk, settings.quietHours)
+    const nextAt = endOfQuietHours(at, notice.data.risk, settings.quietHours)
     const common = { event: notice.type, approval: '', nextAt, held: null }
     const delivery = (channel: string) =>
       untried({ id: `checkpoint-${day}-${channel}`, channel, ...common }, notice, at)

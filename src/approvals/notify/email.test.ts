@@ -3,7 +3,7 @@ import * as fc from 'fast-check'
 import { expect, onTestFinished, test } from 'vitest'
 import { createEmail } from './email.ts'
 import { createTime, noticed } from '../../../test/approvals/notify/notify.fixture.ts'
-import type { ChannelOf } from './model.ts'
+import type { ChannelOfType } from './model.ts'
 import { isLoopback } from './post.ts'
 import {
   certificate,
@@ -16,9 +16,9 @@ import { sendMail } from './smtp.ts'
 const never = new AbortController().signal
 const at = Date.parse('2026-08-01T12:00:00Z')
 
-async function setup(options: ServerOptions = {}, more: Partial<ChannelOf<'email'>> = {}) {
+async function setup(options: ServerOptions = {}, more: Partial<ChannelOfType<'email'>> = {}) {
   const server = await startMailServer(options)
-  const channel: ChannelOf<'email'> = {
+  const channel: ChannelOfType<'email'> = {
     type: 'email',
     id: 'mail',
     host: '127.0.0.1',

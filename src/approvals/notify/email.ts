@@ -1,16 +1,16 @@
-import type { ChannelOf, Driver, Wait } from './model.ts'
-import { invalid, isLoopback } from './post.ts'
-import { linesOf, worded } from './words.ts'
+import type { ChannelOfType, Driver, Sleep } from './model.ts'
+import { channelConfigError, isLoopback } from './post.ts'
+import { formatLines, formatNotification } from './words.ts'
 
 const timeout = 30_000
 /** The port on which encryption comes first. */
 const tlsPort = 465
 
 /** Sends mail over SMTP. It carries a link and cannot decide anything (A5). */
-export function createEmail(channel: ChannelOf<'email'>, wait: Wait): Driver {
+export function createEmail(channel: ChannelOfType<'email'>, wait: Sleep): Driver {
   const { id, host, port, user, password, from, to } = channel
   if ((user === undefined) !== (password === undefined))
-    throw invalid(
+    throw channelConfigError(
       `notify.channels: "${id}" has a user without a password, or the reverse.`,
       'Give both or neither.',
     )
@@ -23,18 +23,18 @@ export function createEmail(channel: ChannelOf<'email'>, wait: Wait): Driver {
   }
 
   return {
-    reader: 'person',
+    audience: 'person',
     async send(message, signal) {
       // Loads nodemailer when the first mail is sent, not when the daemon starts.
-      const { sendMail, SmtpFault } = await import('./smtp.ts')
-      const words = worded(message)
+      const { sendMail, SmtpError } = await import('./smtp.ts')
+      const words = formatNotification(message)
       const mail = {
         id: message.id,
         at: message.at,
         from,
         to,
         subject: words.title,
-        text: `${[words.title, ...linesOf(words), '', words.url].join('\n')}\n`,
+        text: `${[words.title, ...formatLines(words), '', words.url].join('\n')}\n`,
       }
       const limit = new AbortController()
       void wait(timeout, limit.signal).then(() => limit.abort())
@@ -47,7 +47,7 @@ export function createEmail(channel: ChannelOf<'email'>, wait: Wait): Driver {
         if (signal.aborted) return { kind: 'interrupted' }
         if (limit.signal.aborted)
           return { kind: 'failed', error: `no answer within ${timeout / 1000} s` }
-        if (!(error instanceof SmtpFault)) throw error
+        if (!(error instanceof SmtpError)) throw error
         return { kind: 'failed', error: error.message }
       } finally {
         limit.abort()

@@ -1,15 +1,15 @@
 import type { Config } from '#base/config/index.ts'
 import type { Reader } from '#base/db/port.ts'
-import type { deliveryStatuses, holds } from '../wire.ts'
+import type { deliveryStatuses, delayReasons } from '../wire.ts'
 
 export type Channel = Config['notify']['channels'][number]
-export type ChannelOf<T extends Channel['type']> = Extract<Channel, { type: T }>
-export type WebhookChannel = ChannelOf<'webhook'>
+export type ChannelOfType<T extends Channel['type']> = Extract<Channel, { type: T }>
+export type WebhookChannel = ChannelOfType<'webhook'>
 export type NotifyRule = Config['notify']['rules'][number]
 export type QuietHours = NonNullable<Config['notify']['quiet_hours']>
 
 /** What the record of an approval says that people are told. */
-export type Described = {
+export type ApprovalSummary = {
   readonly kind: string
   readonly requester: string
   readonly domain: string
@@ -21,13 +21,13 @@ export type Described = {
   readonly status: string
   readonly decidedBy?: string | undefined
 }
-export type Describe = (reader: Reader, ids: string[]) => Promise<Map<string, Described>>
+export type Describe = (reader: Reader, ids: string[]) => Promise<Map<string, ApprovalSummary>>
 
-export type NoticeType = 'approval.requested' | 'approval.escalated' | 'approval.decided'
+export type NotificationType = 'approval.requested' | 'approval.escalated' | 'approval.decided'
 
 /** What leaves the house, the same for every channel: a webhook posts it, others word it. */
-export type Notice = {
-  readonly type: NoticeType
+export type ApprovalNotification = {
+  readonly type: NotificationType
   /** When it happened, not when it is told. */
   readonly timestamp: string
   readonly data: {
@@ -46,7 +46,7 @@ export type Notice = {
   }
 }
 
-export type TestNotice = {
+export type TestNotification = {
   readonly type: 'channel.test'
   readonly timestamp: string
   readonly data: {
@@ -83,13 +83,13 @@ export type LookBackNotice = {
   }
 }
 
-export type AnyNotice = Notice | TestNotice | CheckpointNotice | LookBackNotice
+export type AnyNotice = ApprovalNotification | TestNotification | CheckpointNotice | LookBackNotice
 
-export const isAboutApproval = (notice: AnyNotice | undefined): notice is Notice =>
+export const isAboutApproval = (notice: AnyNotice | undefined): notice is ApprovalNotification =>
   notice !== undefined && notice.type.startsWith('approval.')
 
 export type DeliveryStatus = (typeof deliveryStatuses)[number]
-export type Hold = (typeof holds)[number]
+export type DelayReason = (typeof delayReasons)[number]
 
 export type Delivery = {
   readonly id: string
@@ -103,17 +103,17 @@ export type Delivery = {
   readonly attempts: number
   /** When it is due; while it is being sent, until when nobody else may take it. */
   readonly nextAt: number
-  readonly held: Hold | null
+  readonly held: DelayReason | null
   readonly lastError: string | null
   readonly createdAt: number
   readonly settledAt: number | null
 }
 
 /** How one try ended. Errors are words of ours: those of the network may hold an address. */
-export type Outcome =
+export type SendOutcome =
   /** `note` says whom it did not reach all the same. */
-  { readonly kind: 'sent'; readonly note?: string } | Unsent
-export type Unsent =
+  { readonly kind: 'sent'; readonly note?: string } | SendFailure
+export type SendFailure =
   | {
       readonly kind: 'failed'
       readonly error: string
@@ -127,12 +127,12 @@ type Parcel = { readonly id: string; readonly notice: string }
 /** `more` are notices that go with it, where people would else get many messages at once. */
 export type Message = Parcel & { readonly at: number; readonly more?: readonly Parcel[] }
 
-type Send = (message: Message, signal: AbortSignal) => Promise<Outcome>
+type Send = (message: Message, signal: AbortSignal) => Promise<SendOutcome>
 
 export type Driver = {
   readonly send: Send
   /** A machine is told everything, each by itself. A person is told what waits, and many things at once. */
-  readonly reader: 'machine' | 'person'
+  readonly audience: 'machine' | 'person'
   readonly edits?: true
 }
 
@@ -146,4 +146,4 @@ export type DecideAs = (
 ) => Promise<{ readonly status: string } | { readonly refused: string }>
 
 /** Resolves after so long, or when the signal is aborted; it never throws. */
-export type Wait = (ms: number, signal: AbortSignal) => Promise<void>
+export type Sleep = (ms: number, signal: AbortSignal) => Promise<void>

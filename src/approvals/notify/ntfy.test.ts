@@ -6,13 +6,13 @@ import {
   startReceiver,
   status,
 } from '../../../test/approvals/notify/notify.fixture.ts'
-import type { ChannelOf } from './model.ts'
+import type { ChannelOfType } from './model.ts'
 import { createNtfy } from './ntfy.ts'
 
 const never = new AbortController().signal
 const time = createTime()
 
-async function setup(more: Partial<ChannelOf<'ntfy'>> = {}) {
+async function setup(more: Partial<ChannelOfType<'ntfy'>> = {}) {
   const server = await startReceiver(says(200, '{"id":"x","event":"message"}'))
   const url = server.url.replace('/hook', '')
   const channel = { type: 'ntfy' as const, id: 'phone', server: url, topic: 'mine-91x', ...more }

@@ -1,38 +1,38 @@
-import type { ChannelOf, Driver, Wait } from './model.ts'
-import { addressOf, invalid, outcomeOf, post } from './post.ts'
-import { linesOf, worded } from './words.ts'
+import type { ChannelOfType, Driver, Sleep } from './model.ts'
+import { parseAddress, channelConfigError, toSendOutcome, post } from './post.ts'
+import { formatLines, formatNotification } from './words.ts'
 
 const priorities = { low: 2, normal: 3, high: 4 }
 /** ntfy makes an attachment of what is longer than 4,096 bytes. */
 const longest = 4000
 
 /** Publishes to an ntfy topic. It carries a link and cannot decide anything (A5). */
-export function createNtfy(channel: ChannelOf<'ntfy'>, wait: Wait): Driver {
+export function createNtfy(channel: ChannelOfType<'ntfy'>, wait: Sleep): Driver {
   const { id, topic, token } = channel
-  const { address, authorization } = addressOf(id, channel.server)
+  const { address, authorization } = parseAddress(id, channel.server)
   const access = token === undefined ? authorization : `Bearer ${token}`
   if (!/^[\w-]{1,64}$/.test(topic))
-    throw invalid(
+    throw channelConfigError(
       `notify.channels: the topic of "${id}" must be 1 to 64 letters, digits, - or _.`,
       'Choose one that nobody guesses: whoever knows it can read along.',
     )
 
   return {
-    reader: 'person',
+    audience: 'person',
     async send(message, signal) {
-      const words = worded(message)
+      const words = formatNotification(message)
       const { title, risk, isEscalated, url } = words
       const body = JSON.stringify({
         topic,
         title,
-        message: cut(linesOf(words).join('\n') || title, longest),
+        message: cut(formatLines(words).join('\n') || title, longest),
         priority: priorities[risk] + (isEscalated ? 1 : 0),
         tags: isEscalated ? ['cowork', risk, 'escalated'] : ['cowork', risk],
         click: url,
       })
       const headers = access === undefined ? {} : { authorization: access }
       const answer = await post({ address, headers, body }, wait, signal)
-      return 'kind' in answer ? answer : outcomeOf(answer, message.at)
+      return 'kind' in answer ? answer : toSendOutcome(answer, message.at)
     },
   }
 }

@@ -2,14 +2,20 @@ import type { Clock } from '#base/clock.ts'
 import type { Tx } from '#base/db/port.ts'
 import { newId } from '#base/ids.ts'
 import type { Entry } from '#ledger'
-import type { Delivery, Described, Describe, Driver } from './model.ts'
-import { channelsFor, isNews, isRecent, lookBackNoticeOf } from './rules.ts'
-import { noticeOf, toldOf, untried } from './rules.ts'
-import type { Told } from './rules.ts'
+import type { Delivery, ApprovalSummary, Describe, Driver } from './model.ts'
+import { selectChannels, isRecentEnough, isRecent, lookBackNoticeOf } from './rules.ts'
+import { buildNotification, toNotificationEvent, untried } from './rules.ts'
+import type { NotificationEvent } from './rules.ts'
 import type { DeliveryStore } from './store.ts'
 import type { ChatStore } from './telegram/store.ts'
-import { isNeedless, isQuestion, planAnswer, planLookBack, planQuestion } from './timing.ts'
-import type { Planned, Settings } from './timing.ts'
+import {
+  isObsolete,
+  isRequestDelivery,
+  scheduleDecision,
+  planLookBack,
+  scheduleRequest,
+} from './timing.ts'
+import type { ScheduledDelivery, Settings } from './timing.ts'
 
 type Deps = {
   readonly store: DeliveryStore
@@ -20,7 +26,7 @@ type Deps = {
   readonly publicUrl: () => string
   readonly now: Clock
 }
-type Event = { readonly entry: Entry; readonly told: Told; readonly approval: string }
+type Event = { readonly entry: Entry; readonly told: NotificationEvent; readonly approval: string }
 
 /**
  * Writes what is to be told where and when, in the transaction of whoever follows the ledger. Times lie in
@@ -29,13 +35,13 @@ type Event = { readonly entry: Entry; readonly told: Told; readonly approval: st
 export function createOutbox(deps: Deps) {
   const { store, chats, drivers, settings, describe, publicUrl, now } = deps
   const channels = [...drivers.keys()]
-  const readerOf = (channel: string) => drivers.get(channel)?.reader
+  const readerOf = (channel: string) => drivers.get(channel)?.audience
 
   return async function write(tx: Tx, entries: readonly Entry[]): Promise<boolean> {
     for (const { type, subject } of entries)
       if (type === 'person.removed' && subject !== undefined) await chats.forgetPerson(tx, subject)
     const events = entries.flatMap((entry): Event[] => {
-      const told = toldOf(entry)
+      const told = toNotificationEvent(entry)
       const approval = entry.ids?.approval
       return told && approval !== undefined ? [{ entry, told, approval }] : []
     })
@@ -55,16 +61,16 @@ export function createOutbox(deps: Deps) {
       const { entry, told, approval } = event
       const about = known.get(approval)
       if (!about) continue
-      let plan: Planned[]
+      let plan: ScheduledDelivery[]
       if (told.type === 'approval.decided') {
         const mine = [...before, ...fresh].filter((one) => one.approval === approval)
-        const needless = mine.filter((one) => isNeedless(one, readerOf(one.channel)))
+        const needless = mine.filter((one) => isObsolete(one, readerOf(one.channel)))
         for (const { id } of needless) await store.drop(tx, id)
         fresh = fresh.filter((one) => !needless.includes(one))
         const open = messages.filter((one) => one.approval === approval)
         plan = [...answers(about, mine, needless), ...marks(open.map(({ channel }) => channel))]
       } else plan = questions(told, about)
-      if (isNews(told, about, entry.at, now()))
+      if (isRecentEnough(told, about, entry.at, now()))
         fresh.push(...plan.map((one) => toldIn(one, event, about)))
     }
     if (fresh.length > 0) await store.add(tx, fresh)
@@ -72,32 +78,32 @@ export function createOutbox(deps: Deps) {
   }
 
   /** People need not hear of what is decided by now. */
-  function questions({ type }: Told, about: Described): Planned[] {
-    const plan = planQuestion(type, about, channels, settings, now())
+  function questions({ type }: NotificationEvent, about: ApprovalSummary): ScheduledDelivery[] {
+    const plan = scheduleRequest(type, about, channels, settings, now())
     if (about.status === 'pending') return plan
     return plan.filter(({ channel }) => readerOf(channel) === 'machine')
   }
 
   /** Machines hear how it ended, unless they have not heard of it in time, or have heard that already. */
   function answers(
-    about: Described,
+    about: ApprovalSummary,
     mine: readonly Delivery[],
     needless: readonly Delivery[],
-  ): Planned[] {
-    const first = channelsFor(settings.rules, channels, about)
+  ): ScheduledDelivery[] {
+    const first = selectChannels(settings.rules, channels, about)
     const machines = channels.filter((channel) => {
       const own = mine.filter((one) => one.channel === channel)
-      const isAsked = own.some((one) => isQuestion(one) && !needless.includes(one))
+      const isAsked = own.some((one) => isRequestDelivery(one) && !needless.includes(one))
       const isUnheard = own.some((one) => needless.includes(one)) && !isAsked
-      const isAnswered = own.some((one) => !isQuestion(one))
+      const isAnswered = own.some((one) => !isRequestDelivery(one))
       const isConcerned = (isAsked || first.includes(channel)) && !isUnheard && !isAnswered
       return readerOf(channel) === 'machine' && isConcerned
     })
-    return planAnswer(machines, about, settings, now())
+    return scheduleDecision(machines, about, settings, now())
   }
 
   /** Messages that can be marked are, at any hour, since that makes no sound. */
-  function marks(open: readonly string[]): Planned[] {
+  function marks(open: readonly string[]): ScheduledDelivery[] {
     const marking = open.filter((channel) => drivers.get(channel)?.edits)
     return marking.map((channel) => ({
       channel,
@@ -107,8 +113,18 @@ export function createOutbox(deps: Deps) {
     }))
   }
 
-  function toldIn(one: Planned, { entry, told, approval }: Event, about: Described): Delivery {
-    const notice = noticeOf({ ...told, type: one.event }, entry, approval, about, publicUrl())
+  function toldIn(
+    one: ScheduledDelivery,
+    { entry, told, approval }: Event,
+    about: ApprovalSummary,
+  ): Delivery {
+    const notice = buildNotification(
+      { ...told, type: one.event },
+      entry,
+      approval,
+      about,
+      publicUrl(),
+    )
     return untried({ id: newId(), approval, ...one }, notice, now())
   }
 

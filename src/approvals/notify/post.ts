@@ -1,5 +1,5 @@
 import { CoworkError } from '#base/errors.ts'
-import type { Outcome, Unsent, Wait } from './model.ts'
+import type { SendOutcome, SendFailure, Sleep } from './model.ts'
 
 const usualTimeout = 10_000
 
@@ -11,7 +11,7 @@ type Posting = {
   /** So many bytes of the answer are read; none where absent, only its status. */
   readonly most?: number
 }
-export type Answer = {
+export type HttpReply = {
   readonly status: number
   readonly retryAfter: string | null
   /** What was read of it, cut where it went on. */
@@ -21,9 +21,9 @@ export type Answer = {
 /** Posts JSON and gives the answer, or why there is none. Never throws, and never waits for long (A10). */
 export async function post(
   { address, headers, body, timeout = usualTimeout, most }: Posting,
-  wait: Wait,
+  wait: Sleep,
   signal: AbortSignal,
-): Promise<Answer | Unsent> {
+): Promise<HttpReply | SendFailure> {
   const limit = new AbortController()
   void wait(timeout, limit.signal).then(() => limit.abort())
   try {
@@ -40,7 +40,9 @@ export async function post(
     return { status, retryAfter: response.headers.get('retry-after'), text }
   } catch (error) {
     if (signal.aborted) return { kind: 'interrupted' }
-    const why = limit.signal.aborted ? `no answer within ${timeout / 1000} s` : reasonOf(error)
+    const why = limit.signal.aborted
+      ? `no answer within ${timeout / 1000} s`
+      : networkErrorCode(error)
     return { kind: 'failed', error: why }
   } finally {
     // Ends the timer, and what else the receiver has to say: an answer may be endless.
@@ -60,22 +62,26 @@ async function beginningOf({ body }: Response, most: number): Promise<string> {
 }
 
 /** What an HTTP status means for a delivery. `said` is what the receiver gave as its reason. */
-export function outcomeOf({ status, retryAfter }: Answer, now: number, said = ''): Outcome {
+export function toSendOutcome(
+  { status, retryAfter }: HttpReply,
+  now: number,
+  said = '',
+): SendOutcome {
   if (status >= 200 && status < 300) return { kind: 'sent' }
   const error = `the receiver answered ${status}${said && ` (${said})`}`
   if (status === 410) return { kind: 'failed', error, isFinal: true }
-  const waitMs = pauseOf(retryAfter, now)
+  const waitMs = parseRetryAfter(retryAfter, now)
   return { kind: 'failed', error, ...(waitMs !== undefined && { waitMs }) }
 }
 
-export function pauseOf(retryAfter: string | null, now: number): number | undefined {
+export function parseRetryAfter(retryAfter: string | null, now: number): number | undefined {
   if (retryAfter === null) return undefined
   const ms = /^\d+$/.test(retryAfter) ? Number(retryAfter) * 1000 : Date.parse(retryAfter) - now
   return ms > 0 ? ms : undefined
 }
 
 /** The code alone: the message may hold the address, and that a password. */
-export function reasonOf(error: unknown): string {
+export function networkErrorCode(error: unknown): string {
   const cause: unknown = error instanceof Error ? (error.cause ?? error) : undefined
   const code: unknown = typeof cause === 'object' && cause && Reflect.get(cause, 'code')
   const isCode = typeof code === 'string' && /^[A-Z][A-Z0-9_]{2,50}$/.test(code)
@@ -85,10 +91,10 @@ export function reasonOf(error: unknown): string {
 type Address = { readonly address: string; readonly authorization?: string }
 
 /** fetch refuses an address with a user in it; the header is what was meant. */
-export function addressOf(id: string, url: string): Address {
+export function parseAddress(id: string, url: string): Address {
   const address = URL.parse(url)
   if (!address || !/^https?:$/.test(address.protocol))
-    throw invalid(`notify.channels: "${id}" has no valid url.`, 'Correct it.')
+    throw channelConfigError(`notify.channels: "${id}" has no valid url.`, 'Correct it.')
   const { username, password } = address
   if (username === '' && password === '') return { address: address.href }
   address.username = ''
@@ -109,5 +115,5 @@ function decoded(text: string): string {
 export const isLoopback = (host: string): boolean =>
   /^(localhost|127(\.\d{1,3}){3}|\[?::1\]?)$/i.test(host)
 
-export const invalid = (message: string, hint: string) =>
+export const channelConfigError = (message: string, hint: string) =>
   new CoworkError('config_invalid', message, { hint })

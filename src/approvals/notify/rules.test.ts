@@ -2,11 +2,19 @@ import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { notify } from '../config.ts'
 import { delivery, described } from '../../../test/approvals/notify/notify.fixture.ts'
-import type { Delivery, Outcome } from './model.ts'
-import { channelsFor, isNews, noticeOf, revived, taken, toldOf, tried } from './rules.ts'
+import type { Delivery, SendOutcome } from './model.ts'
+import {
+  selectChannels,
+  isRecentEnough,
+  buildNotification,
+  resetDelivery,
+  markSending,
+  toNotificationEvent,
+  applySendOutcome,
+} from './rules.ts'
 
 const day = 86_400_000
-const failed: Outcome = { kind: 'failed', error: 'the receiver answered 500' }
+const failed: SendOutcome = { kind: 'failed', error: 'the receiver answered 500' }
 
 test.each([
   ['proposal.created', 'suggest', 'approval.requested', 'pending'],
@@ -20,7 +28,7 @@ test.each([
   ['approval.expired', undefined, 'approval.decided', 'expired'],
   ['approval.withdrawn', undefined, 'approval.decided', 'withdrawn'],
 ])('A10 %s %s is told as %s, %s', (type, outcome, told, status) => {
-  expect(toldOf({ type, outcome })).toEqual({ type: told, status })
+  expect(toNotificationEvent({ type, outcome })).toEqual({ type: told, status })
 })
 
 test.each([
@@ -33,7 +41,7 @@ test.each([
   ['call.done', 'suggest'],
   ['toString', undefined],
 ])('A10 nobody is told of %s %s', (type, outcome) => {
-  expect(toldOf({ type, outcome })).toBeUndefined()
+  expect(toNotificationEvent({ type, outcome })).toBeUndefined()
 })
 
 test('A10 the first rule that fits kind and risk says who is told', () => {
@@ -45,13 +53,13 @@ test('A10 the first rule that fits kind and risk says who is told', () => {
     ],
   })
   const told = (kind: string, risk: string) =>
-    channelsFor(rules, ['ops', 'pager', 'other'], { kind, risk })
+    selectChannels(rules, ['ops', 'pager', 'other'], { kind, risk })
   expect(told('call', 'high')).toEqual(['ops', 'pager'])
   expect(told('call', 'low')).toEqual(['ops'])
   expect(told('proposal', 'high')).toEqual(['ops'])
   expect(told('permission', 'high')).toEqual(['pager'])
   expect(told('permission', 'low')).toEqual([])
-  expect(channelsFor([], ['ops', 'pager'], described())).toEqual(['ops', 'pager'])
+  expect(selectChannels([], ['ops', 'pager'], described())).toEqual(['ops', 'pager'])
 })
 
 test('A10 a rule may name every kind of approval there is', () => {
@@ -67,18 +75,18 @@ test('A10 of what is older than a day only questions that still wait are told', 
   const question = { type: 'approval.requested', status: 'pending' } as const
   const answer = { type: 'approval.decided', status: 'approved' } as const
   const now = 10 * day
-  expect(isNews(question, described({ status: 'approved' }), now - 1, now)).toBe(true)
-  expect(isNews(answer, described({ status: 'approved' }), now - 1, now)).toBe(true)
-  expect(isNews(question, described(), now - day, now)).toBe(true)
-  expect(isNews(question, described({ status: 'expired' }), now - day, now)).toBe(false)
-  expect(isNews(answer, described({ status: 'approved' }), now - day, now)).toBe(false)
+  expect(isRecentEnough(question, described({ status: 'approved' }), now - 1, now)).toBe(true)
+  expect(isRecentEnough(answer, described({ status: 'approved' }), now - 1, now)).toBe(true)
+  expect(isRecentEnough(question, described(), now - day, now)).toBe(true)
+  expect(isRecentEnough(question, described({ status: 'expired' }), now - day, now)).toBe(false)
+  expect(isRecentEnough(answer, described({ status: 'approved' }), now - day, now)).toBe(false)
 })
 
 test('A5 a notice carries a link and what it is about, and nothing else', () => {
   const told = { type: 'approval.decided', status: 'approved' } as const
   const entry = { at: 1_700_000_000_000, data: { decided_by: 'anna', reasoning: 'because' } }
   const about = described({ status: 'consumed', decidedBy: 'somebody' })
-  expect(noticeOf(told, entry, 'p 1', about, 'https://cowork.test/')).toEqual({
+  expect(buildNotification(told, entry, 'p 1', about, 'https://cowork.test/')).toEqual({
     type: 'approval.decided',
     timestamp: '2023-11-14T22:13:20.000Z',
     data: {
@@ -111,7 +119,7 @@ test('A13 no text of an agent hides anything in a notice or makes it long', () =
         target: text,
         summary: text,
       })
-      const { data } = noticeOf(told, { at: 0 }, 'p1', about, 'http://localhost')
+      const { data } = buildNotification(told, { at: 0 }, 'p1', about, 'http://localhost')
       for (const word of Object.values(data)) {
         expect(word.length).toBeLessThanOrEqual(300)
         expect(word).not.toMatch(/[\p{Cc}\p{Bidi_Control}\u200b\u{e0041}]/u)
@@ -127,7 +135,7 @@ function untilDead(chance: () => number): { tries: number[]; dead: Delivery } {
   while (one.status === 'pending') {
     const now = one.nextAt
     tries.push(now)
-    one = tried(taken(one, now), failed, now, chance())
+    one = applySendOutcome(markSending(one, now), failed, now, chance())
   }
   return { tries, dead: one }
 }
@@ -147,21 +155,21 @@ test('A10 a delivery is tried ten times in about three days, then it is dead', (
 })
 
 test('A10 a receiver may ask for a longer pause, within a day, and not for a shorter one', () => {
-  const held = taken(delivery(), 0)
-  const after = (waitMs: number) => tried(held, { ...failed, waitMs }, 0, 0).nextAt
+  const held = markSending(delivery(), 0)
+  const after = (waitMs: number) => applySendOutcome(held, { ...failed, waitMs }, 0, 0).nextAt
   expect(after(1)).toBe(5000)
   expect(after(60_000)).toBe(60_000)
   expect(after(30 * day)).toBe(day)
 })
 
 test('A10 what is gone is dead at once, and what we interrupted costs no try', () => {
-  const held = taken(delivery({ attempts: 3 }), 500)
-  expect(tried(held, { ...failed, isFinal: true }, 900, 0)).toMatchObject({
+  const held = markSending(delivery({ attempts: 3 }), 500)
+  expect(applySendOutcome(held, { ...failed, isFinal: true }, 900, 0)).toMatchObject({
     status: 'dead',
     attempts: 4,
     settledAt: 900,
   })
-  expect(tried(held, { kind: 'interrupted' }, 900, 0)).toMatchObject({
+  expect(applySendOutcome(held, { kind: 'interrupted' }, 900, 0)).toMatchObject({
     status: 'pending',
     attempts: 3,
     nextAt: 900,
@@ -169,9 +177,9 @@ test('A10 what is gone is dead at once, and what we interrupted costs no try', (
 })
 
 test('A10 a crashed sender keeps a delivery for a minute, and a dead one that is put back starts anew', () => {
-  expect(taken(delivery(), 1000)).toMatchObject({ attempts: 1, nextAt: 61_000 })
+  expect(markSending(delivery(), 1000)).toMatchObject({ attempts: 1, nextAt: 61_000 })
   const { dead } = untilDead(() => 0)
-  expect(revived(dead, 7)).toMatchObject({
+  expect(resetDelivery(dead, 7)).toMatchObject({
     status: 'pending',
     attempts: 0,
     nextAt: 7,

@@ -1,18 +1,18 @@
-import { rfc3339 } from '#base/clock.ts'
-import { plainText } from '#base/plain.ts'
+import { formatRfc3339 } from '#base/clock.ts'
+import { sanitizeText } from '#base/plain.ts'
 import type { Entry } from '#ledger'
 import type {
   AnyNotice,
   Delivery,
-  Described,
+  ApprovalSummary,
   LookBackNotice,
-  Notice,
-  NoticeType,
+  ApprovalNotification,
+  NotificationType,
   NotifyRule,
-  Outcome,
+  SendOutcome,
 } from './model.ts'
 
-export type Told = { readonly type: NoticeType; readonly status: string }
+export type NotificationEvent = { readonly type: NotificationType; readonly status: string }
 
 const asksPeople: readonly (string | undefined)[] = ['suggest', 'escalate']
 const questions = ['approval.requested', 'handoff.created']
@@ -25,7 +25,10 @@ const decided: Record<string, string> = {
 }
 
 /** What an entry is to people: a question, a reminder, an answer, or nothing to be told of (A10). */
-export function toldOf({ type, outcome }: Pick<Entry, 'type' | 'outcome'>): Told | undefined {
+export function toNotificationEvent({
+  type,
+  outcome,
+}: Pick<Entry, 'type' | 'outcome'>): NotificationEvent | undefined {
   const isQuestion =
     questions.includes(type) || (type === 'proposal.created' && asksPeople.includes(outcome))
   if (isQuestion) return { type: 'approval.requested', status: 'pending' }
@@ -42,12 +45,17 @@ export const isRecent = (at: number, now: number): boolean => now - at < day
  * Channels that are configured again after a while find a long past. Of what is older than a day only
  * questions that still wait are told.
  */
-export const isNews = (told: Told, about: Described, at: number, now: number): boolean =>
+export const isRecentEnough = (
+  told: NotificationEvent,
+  about: ApprovalSummary,
+  at: number,
+  now: number,
+): boolean =>
   isRecent(at, now) || (told.type === 'approval.requested' && about.status === 'pending')
 
-export const ruleFor = (
+export const findRule = (
   rules: readonly NotifyRule[],
-  { kind, risk }: Pick<Described, 'kind' | 'risk'>,
+  { kind, risk }: Pick<ApprovalSummary, 'kind' | 'risk'>,
 ): NotifyRule | undefined =>
   rules.find(({ kinds, risks }) => covers(kinds, kind) && covers(risks, risk))
 
@@ -55,13 +63,13 @@ const covers = (list: readonly string[] | undefined, word: string) =>
   list === undefined || list.includes(word)
 
 /** Channels to tell, of those that can be told. No rules mean everyone. */
-export function channelsFor(
+export function selectChannels(
   rules: readonly NotifyRule[],
   channels: readonly string[],
-  about: Pick<Described, 'kind' | 'risk'>,
+  about: Pick<ApprovalSummary, 'kind' | 'risk'>,
 ): string[] {
   if (rules.length === 0) return [...channels]
-  const rule = ruleFor(rules, about)
+  const rule = findRule(rules, about)
   return channels.filter((id) => rule?.channels.includes(id))
 }
 
@@ -69,18 +77,18 @@ export function channelsFor(
 const longest = 300
 
 /** A link and what is needed to judge its urgency; never reasoning or arguments (A5, A13). */
-export function noticeOf(
-  told: Told,
+export function buildNotification(
+  told: NotificationEvent,
   { at, data }: Pick<Entry, 'at' | 'data'>,
   approval: string,
-  about: Described,
+  about: ApprovalSummary,
   publicUrl: string,
-): Notice {
-  const words = (text: string) => plainText(text, longest)
+): ApprovalNotification {
+  const words = (text: string) => sanitizeText(text, longest)
   const by = data?.['decided_by'] ?? about.decidedBy
   return {
     type: told.type,
-    timestamp: rfc3339(at),
+    timestamp: formatRfc3339(at),
     data: {
       approval_id: approval,
       kind: words(about.kind),
@@ -93,7 +101,7 @@ export function noticeOf(
       risk: words(about.risk),
       status: told.status,
       ...(told.type === 'approval.decided' && typeof by === 'string' && { decided_by: words(by) }),
-      review_url: `${inboxOf(publicUrl)}/${encodeURIComponent(approval)}`,
+      review_url: `${inboxUrl(publicUrl)}/${encodeURIComponent(approval)}`,
     },
   }
 }
@@ -106,19 +114,19 @@ export function lookBackNoticeOf(
   const textOf = (value: unknown) => (typeof value === 'string' ? value : '')
   return {
     type: 'look_back.opened',
-    timestamp: rfc3339(at),
+    timestamp: formatRfc3339(at),
     data: {
       look_back: textOf(data['look_back']),
-      agent: plainText(subject, longest),
-      domain: plainText(domain, longest),
+      agent: sanitizeText(subject, longest),
+      domain: sanitizeText(domain, longest),
       risk: textOf(data['risk']),
       count: Number(data['count']),
-      review_url: inboxOf(publicUrl),
+      review_url: inboxUrl(publicUrl),
     },
   }
 }
 
-export const inboxOf = (publicUrl: string): string => `${publicUrl.replace(/\/+$/, '')}/inbox`
+export const inboxUrl = (publicUrl: string): string => `${publicUrl.replace(/\/+$/, '')}/inbox`
 
 const second = 1000
 const minute = 60 * second
@@ -156,14 +164,19 @@ export const untried = (address: Address, notice: AnyNotice, createdAt: number):
   settledAt: null,
 })
 
-export const taken = (delivery: Delivery, now: number): Delivery => ({
+export const markSending = (delivery: Delivery, now: number): Delivery => ({
   ...delivery,
   attempts: delivery.attempts + 1,
   nextAt: now + lease,
 })
 
 /** A delivery after one try. `chance`, from 0 to 1, spreads the next. */
-export function tried(delivery: Delivery, outcome: Outcome, now: number, chance: number): Delivery {
+export function applySendOutcome(
+  delivery: Delivery,
+  outcome: SendOutcome,
+  now: number,
+  chance: number,
+): Delivery {
   switch (outcome.kind) {
     case 'sent':
       return { ...delivery, status: 'sent', lastError: outcome.note ?? null, settledAt: now }
@@ -180,7 +193,7 @@ export function tried(delivery: Delivery, outcome: Outcome, now: number, chance:
   }
 }
 
-export const revived = (delivery: Delivery, now: number): Delivery => ({
+export const resetDelivery = (delivery: Delivery, now: number): Delivery => ({
   ...delivery,
   status: 'pending',
   attempts: 0,

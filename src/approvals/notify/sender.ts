@@ -1,12 +1,12 @@
 import type { Clock } from '#base/clock.ts'
 import type { Db } from '#base/db/port.ts'
 import { systemActor } from '#base/entry.ts'
-import { messageOf } from '#base/errors.ts'
+import { errorMessage } from '#base/errors.ts'
 import type { Log } from '#base/log.ts'
-import type { Delivery, Driver, Wait } from './model.ts'
-import { taken, tried } from './rules.ts'
+import type { Delivery, Driver, Sleep } from './model.ts'
+import { markSending, applySendOutcome } from './rules.ts'
 import type { DeliveryStore } from './store.ts'
-import { parcelled } from './timing.ts'
+import { groupDeliveries } from './timing.ts'
 
 /** So many at a time to one receiver. */
 const atOnce = 4
@@ -19,7 +19,7 @@ export type SenderDeps = {
   readonly db: Db
   readonly store: DeliveryStore
   readonly now: Clock
-  readonly wait: Wait
+  readonly wait: Sleep
   readonly chance: () => number
   /** From when on it may be sent: people sleep also when a retry is due. */
   readonly awakeAt: (delivery: Delivery, now: number) => number
@@ -30,7 +30,7 @@ export type SenderDeps = {
  * Takes what is due for one channel and sends it, until closed. Each channel has a sender of its own, so a
  * receiver that hangs is waited for by nobody else (A10).
  */
-export function startSender(channel: string, { send, reader }: Driver, deps: SenderDeps) {
+export function startSender(channel: string, { send, audience: reader }: Driver, deps: SenderDeps) {
   const { db, store, now, wait, chance, awakeAt, log } = deps
   const ending = new AbortController()
   const underWay = new Set<Promise<void>>()
@@ -47,7 +47,7 @@ export function startSender(channel: string, { send, reader }: Driver, deps: Sen
   async function takeDue(most: number): Promise<Delivery[][] | undefined> {
     const due = await store.due(db, channel, now(), reader === 'person' ? mostTogether : most)
     if (due.length === 0) return undefined
-    const parcels = parcelled(due, reader).slice(0, most)
+    const parcels = groupDeliveries(due, reader).slice(0, most)
     return db.transact(async (tx) => {
       const ours: Delivery[][] = []
       for (const parcel of parcels) {
@@ -57,7 +57,7 @@ export function startSender(channel: string, { send, reader }: Driver, deps: Sen
           const nextAt = awakeAt(delivery, at)
           const isAwake = nextAt <= at
           const next = isAwake
-            ? taken(delivery, at)
+            ? markSending(delivery, at)
             : { ...delivery, nextAt, held: delivery.held ?? ('quiet' as const) }
           if ((await store.change(tx, delivery, next)) && isAwake) own.push(next)
         }
@@ -74,7 +74,7 @@ export function startSender(channel: string, { send, reader }: Driver, deps: Sen
     const outcome = await send(message, ending.signal)
     // One for all of them, so that what went together is tried again together.
     const spread = chance()
-    const after = parcel.map((was) => ({ was, is: tried(was, outcome, now(), spread) }))
+    const after = parcel.map((was) => ({ was, is: applySendOutcome(was, outcome, now(), spread) }))
     await db.transact(async (tx) => {
       for (const { was, is } of after) {
         const { id, approval, status, attempts, lastError: error } = is
@@ -103,7 +103,7 @@ export function startSender(channel: string, { send, reader }: Driver, deps: Sen
     const sending = deliver(parcel)
       // It stays taken for a while and is sent again then.
       .catch((error: unknown) =>
-        log.error('a notice is in doubt', { channel, error: messageOf(error) }),
+        log.error('a notice is in doubt', { channel, error: errorMessage(error) }),
       )
       .finally(() => {
         underWay.delete(sending)
@@ -129,7 +129,7 @@ export function startSender(channel: string, { send, reader }: Driver, deps: Sen
       try {
         await work(rung)
       } catch (error) {
-        log.error('notices cannot be sent', { channel, error: messageOf(error) })
+        log.error('notices cannot be sent', { channel, error: errorMessage(error) })
         await wait(lookEvery, ending.signal)
       }
     }

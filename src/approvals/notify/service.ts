@@ -1,13 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Caller } from '#base/caller.ts'
-import { actorOf } from '#base/caller.ts'
-import { rfc3339 } from '#base/clock.ts'
+import { toActor } from '#base/caller.ts'
+import { formatRfc3339 } from '#base/clock.ts'
 import type { Clock } from '#base/clock.ts'
 import type { Db, Tx } from '#base/db/port.ts'
-import { CoworkError, messageOf } from '#base/errors.ts'
+import { CoworkError, errorMessage } from '#base/errors.ts'
 import { newId } from '#base/ids.ts'
 import type { Log } from '#base/log.ts'
-import { plainText } from '#base/plain.ts'
+import { sanitizeText } from '#base/plain.ts'
 import type { Entry, Ledger } from '#ledger'
 import { createDailyCheckpoint } from './daily-checkpoint.ts'
 import { createDrivers } from './drivers.ts'
@@ -19,15 +19,15 @@ import type {
   Describe,
   NotifyRule,
   QuietHours,
-  TestNotice,
-  Wait,
+  TestNotification,
+  Sleep,
 } from './model.ts'
 import { createOutbox } from './outbox.ts'
-import { inboxOf, revived } from './rules.ts'
+import { inboxUrl, resetDelivery } from './rules.ts'
 import { startSender } from './sender.ts'
 import { createDeliveryStore } from './store.ts'
 import { createChatStore } from './telegram/store.ts'
-import { awakeAt } from './timing.ts'
+import { endOfQuietHours } from './timing.ts'
 
 const hour = 3_600_000
 const day = 24 * hour
@@ -47,7 +47,7 @@ export type NotifyDeps = {
   readonly decide: DecideAs
   readonly now: Clock
   readonly log: Log
-  readonly wait?: Wait
+  readonly wait?: Sleep
   readonly chance?: () => number
 }
 
@@ -78,7 +78,7 @@ export function startNotify(deps: NotifyDeps) {
       awakeAt: (delivery, at) =>
         driver.edits && delivery.event === 'approval.decided'
           ? at
-          : awakeAt(at, riskOf(delivery), deps.quietHours),
+          : endOfQuietHours(at, riskOf(delivery), deps.quietHours),
       log,
     }),
   )
@@ -96,7 +96,7 @@ export function startNotify(deps: NotifyDeps) {
         await work()
         isBroken = false
       } catch (error) {
-        if (!isBroken) log.error(what, { error: messageOf(error) })
+        if (!isBroken) log.error(what, { error: errorMessage(error) })
         isBroken = true
         await wait(retryAfter, signal)
       }
@@ -142,11 +142,11 @@ export function startNotify(deps: NotifyDeps) {
       if (!delivery) throw notFound(id)
       const { channel, approval, status } = delivery
       if (!drivers.has(channel)) throw noChannel(channel)
-      const again = revived(delivery, now())
+      const again = resetDelivery(delivery, now())
       if (status !== 'dead' || !(await store.change(tx, delivery, again))) throw notDead(id)
       tx.append({
         type: 'delivery.retried',
-        actor: actorOf(call.caller),
+        actor: toActor(call.caller),
         subject: id,
         ids: { call: call.id, ...(approval !== '' && { approval }) },
         data: { channel },
@@ -158,11 +158,11 @@ export function startNotify(deps: NotifyDeps) {
     async test(id: string, call: { caller: Caller; signal: AbortSignal }) {
       const driver = drivers.get(id)
       if (!driver) throw notSent(id, channels)
-      const review_url = inboxOf(publicUrl())
-      const notice: TestNotice = {
+      const review_url = inboxUrl(publicUrl())
+      const notice: TestNotification = {
         type: 'channel.test',
-        timestamp: rfc3339(now()),
-        data: { channel: id, asked_by: plainText(call.caller.id), review_url },
+        timestamp: formatRfc3339(now()),
+        data: { channel: id, asked_by: sanitizeText(call.caller.id), review_url },
       }
       const message = { id: newId(), notice: JSON.stringify(notice), at: now() }
       const outcome = await driver.send(message, AbortSignal.any([signal, call.signal]))
@@ -187,7 +187,7 @@ export function startNotify(deps: NotifyDeps) {
 const riskOf = ({ notice }: Delivery) =>
   (JSON.parse(notice) as { data: { risk: string } }).data.risk
 
-const pause: Wait = (ms, signal) =>
+const pause: Sleep = (ms, signal) =>
   sleep(ms, undefined, { signal, ref: false }).catch(() => undefined)
 
 const notFound = (id: string) =>

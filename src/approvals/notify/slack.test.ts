@@ -9,8 +9,8 @@ import {
   startReceiver,
   status,
 } from '../../../test/approvals/notify/notify.fixture.ts'
-import { createSlack, payloadOf } from './slack.ts'
-import { worded } from './words.ts'
+import { createSlack, buildPayload } from './slack.ts'
+import { formatNotification } from './words.ts'
 
 const never = new AbortController().signal
 
@@ -54,7 +54,7 @@ test('A5 Slack is told in plain text with a button that opens the inbox', async 
 /** Every text of a message about so many of these. */
 function textsOf(notice: string, count: number): string[] {
   const more = Array.from({ length: count - 1 }, () => ({ id: 'e', notice }))
-  const { text, blocks } = payloadOf(worded({ id: 'd', at: 0, notice, more }))
+  const { text, blocks } = buildPayload(formatNotification({ id: 'd', at: 0, notice, more }))
   return [text, ...blocks.flatMap((block) => (block.type === 'section' ? [block.text.text] : []))]
 }
 const isHarmless = (shown: string) =>

@@ -1,7 +1,7 @@
-import type { ChannelOf, Driver, Wait } from './model.ts'
-import { addressOf, invalid, isLoopback, outcomeOf, post } from './post.ts'
-import { linesOf, worded } from './words.ts'
-import type { Worded } from './words.ts'
+import type { ChannelOfType, Driver, Sleep } from './model.ts'
+import { parseAddress, channelConfigError, isLoopback, toSendOutcome, post } from './post.ts'
+import { formatLines, formatNotification } from './words.ts'
+import type { NotificationText } from './words.ts'
 
 /** What is longer is refused, and no agent may keep people from being told. */
 const longest = 3000
@@ -9,29 +9,29 @@ const longest = 3000
 const reason = /^[a-z_]{1,60}$/
 
 /** Posts to an incoming webhook. It carries a link and cannot decide anything (A5). */
-export function createSlack({ id, url }: ChannelOf<'slack'>, wait: Wait): Driver {
-  const { address } = addressOf(id, url)
+export function createSlack({ id, url }: ChannelOfType<'slack'>, wait: Sleep): Driver {
+  const { address } = parseAddress(id, url)
   const { protocol, hostname } = new URL(address)
   if (protocol !== 'https:' && !isLoopback(hostname))
-    throw invalid(
+    throw channelConfigError(
       `notify.channels: the url of "${id}" is a secret and must be https.`,
       'Copy it from Slack again.',
     )
 
   return {
-    reader: 'person',
+    audience: 'person',
     async send(message, signal) {
-      const body = JSON.stringify(payloadOf(worded(message)))
+      const body = JSON.stringify(buildPayload(formatNotification(message)))
       const answer = await post({ address, body, most: 100 }, wait, signal)
       if ('kind' in answer) return answer
-      return outcomeOf(answer, message.at, reason.test(answer.text) ? answer.text : '')
+      return toSendOutcome(answer, message.at, reason.test(answer.text) ? answer.text : '')
     },
   }
 }
 
 /** Plain text alone, and nothing in it is looked at for names, links or marks. */
-export function payloadOf(words: Worded) {
-  const lines = linesOf(words)
+export function buildPayload(words: NotificationText) {
+  const lines = formatLines(words)
   const plain = (text: string) => ({
     type: 'plain_text' as const,
     text: escaped(text),

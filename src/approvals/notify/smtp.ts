@@ -3,7 +3,7 @@ import { connect } from 'node:net'
 import { createTransport } from 'nodemailer'
 import type { NodemailerError } from 'nodemailer'
 import { encodeWord } from 'nodemailer/lib/mime-funcs'
-import { reasonOf } from './post.ts'
+import { networkErrorCode } from './post.ts'
 
 export type MailServer = {
   readonly host: string
@@ -23,14 +23,14 @@ export type Mail = {
   readonly text: string
 }
 
-export class SmtpFault extends Error {}
+export class SmtpError extends Error {}
 
 /** A reply is a few lines; a server that sends more at once is not a mail server. */
 const maxResponseSize = 16_384
 /** RFC 2047 limits an encoded word to 75 characters. */
 const maxWordLength = 75
 
-/** Sends a mail over SMTP. Returns the number of receivers the server refused; throws an `SmtpFault`. */
+/** Sends a mail over SMTP. Returns the number of receivers the server refused; throws an `SmtpError`. */
 export async function sendMail(
   { host, port, isLocal, isTlsFirst, auth }: MailServer,
   mail: Mail,
@@ -87,23 +87,23 @@ function messageOf({ id, at, from, to, subject, text }: Mail) {
 }
 
 /** Only the command and the code: the text of a reply is the server's and may repeat an address. */
-function faultOf(error: unknown): SmtpFault {
-  if (!(error instanceof Error)) return new SmtpFault(reasonOf(error))
+function faultOf(error: unknown): SmtpError {
+  if (!(error instanceof Error)) return new SmtpError(networkErrorCode(error))
   const { code, originalCode, command = '', response, responseCode }: NodemailerError = error
   const [verb] = command.split(' ')
   if (code === 'ETLS' && verb === 'STARTTLS' && responseCode !== undefined)
-    return new SmtpFault('the mail server offers no encryption (STARTTLS)')
+    return new SmtpError('the mail server offers no encryption (STARTTLS)')
   if (responseCode !== undefined)
-    return new SmtpFault(
+    return new SmtpError(
       `the mail server answered ${responseCode} to ${verb === 'CONN' ? 'the greeting' : verb}`,
     )
   if (code === 'EPROTOCOL')
-    return new SmtpFault(
+    return new SmtpError(
       response === undefined ? 'the mail server says too much' : 'the mail server speaks no SMTP',
     )
   if (originalCode !== undefined)
-    return new SmtpFault(reasonOf(new Error('smtp', { cause: { code: originalCode } })))
-  return new SmtpFault(
-    code === 'ECONNECTION' ? 'the mail server ended the connection' : reasonOf(error),
+    return new SmtpError(networkErrorCode(new Error('smtp', { cause: { code: originalCode } })))
+  return new SmtpError(
+    code === 'ECONNECTION' ? 'the mail server ended the connection' : networkErrorCode(error),
   )
 }

@@ -1,6 +1,6 @@
 import type { Dialect, Reader, Tx } from '#base/db/port.ts'
 import { builder, query } from '#base/db/statement.ts'
-import type { Delivery, DeliveryStatus, Hold } from './model.ts'
+import type { Delivery, DeliveryStatus, DelayReason } from './model.ts'
 
 type Row = {
   id: string
@@ -11,7 +11,7 @@ type Row = {
   status: DeliveryStatus
   attempts: number
   next_at: number
-  held: Hold | null
+  held: DelayReason | null
   last_error: string | null
   created_at: number
   settled_at: number | null

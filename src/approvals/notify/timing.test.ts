@@ -3,7 +3,14 @@ import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { notify } from '../config.ts'
 import { delivery } from '../../../test/approvals/notify/notify.fixture.ts'
-import { awakeAt, digestAt, isNeedless, parcelled, planAnswer, planQuestion } from './timing.ts'
+import {
+  endOfQuietHours,
+  nextDigestAt,
+  isObsolete,
+  groupDeliveries,
+  scheduleDecision,
+  scheduleRequest,
+} from './timing.ts'
 
 const minute = 60_000
 const hour = 60 * minute
@@ -21,20 +28,22 @@ test.each([
   ['at its end', local(7), local(7)],
   ['in the afternoon', local(15), local(15)],
 ])('A10 quiet hours across midnight, %s', (_, at, awake) => {
-  expect(awakeAt(at, 'normal', night)).toBe(awake)
+  expect(endOfQuietHours(at, 'normal', night)).toBe(awake)
 })
 
 test('A10 quiet hours within a day, none, and hours that end where they begin', () => {
-  expect(awakeAt(local(12, 10), 'low', noon)).toBe(local(13, 30))
-  expect(awakeAt(local(13, 30), 'low', noon)).toBe(local(13, 30))
-  expect(awakeAt(local(11, 59), 'low', noon)).toBe(local(11, 59))
-  expect(awakeAt(local(3), 'low', undefined)).toBe(local(3))
-  expect(awakeAt(local(9), 'low', { ...night, from: '09:00', to: '09:00' })).toBe(local(9))
+  expect(endOfQuietHours(local(12, 10), 'low', noon)).toBe(local(13, 30))
+  expect(endOfQuietHours(local(13, 30), 'low', noon)).toBe(local(13, 30))
+  expect(endOfQuietHours(local(11, 59), 'low', noon)).toBe(local(11, 59))
+  expect(endOfQuietHours(local(3), 'low', undefined)).toBe(local(3))
+  expect(endOfQuietHours(local(9), 'low', { ...night, from: '09:00', to: '09:00' })).toBe(local(9))
 })
 
 test('A10 high risk is told in quiet hours too, unless the owner says otherwise', () => {
-  expect(awakeAt(local(23), 'high', night)).toBe(local(23))
-  expect(awakeAt(local(23), 'high', { ...night, except_high_risk: false })).toBe(local(7) + day)
+  expect(endOfQuietHours(local(23), 'high', night)).toBe(local(23))
+  expect(endOfQuietHours(local(23), 'high', { ...night, except_high_risk: false })).toBe(
+    local(7) + day,
+  )
 })
 
 test('A10 quiet hours are those of the clock on the wall, also when it is put back or forward', () => {
@@ -59,10 +68,10 @@ test('A10 a digest comes at the same moments before and after a restart', () => 
   const duration = fc.integer({ min: 1, max: 7 * day })
   fc.assert(
     fc.property(fc.nat(2_000_000_000_000), duration, (now, every) => {
-      const at = digestAt(now, every)
+      const at = nextDigestAt(now, every)
       expect(at).toBeGreaterThan(now)
       expect(at - now).toBeLessThanOrEqual(every)
-      expect(digestAt(at - 1, every)).toBe(at)
+      expect(nextDigestAt(at - 1, every)).toBe(at)
     }),
   )
 })
@@ -79,7 +88,7 @@ const settings = {
 }
 const channels = ['ops', 'mail', 'pager']
 const plan = (risk: string, at: number, event: 'requested' | 'escalated' = 'requested') =>
-  planQuestion(`approval.${event}`, { kind: 'call', risk }, channels, settings, at).map(
+  scheduleRequest(`approval.${event}`, { kind: 'call', risk }, channels, settings, at).map(
     ({ channel, event: told, nextAt, held }) => [channel, told.slice(9), nextAt - at, held],
   )
 
@@ -89,7 +98,7 @@ test('A10 a question is told at once, low risk with the next digest, nothing at 
     ['ops', 'requested', 0, null],
     ['mail', 'requested', 0, null],
   ])
-  const digest = digestAt(at, hour) - at
+  const digest = nextDigestAt(at, hour) - at
   expect(plan('low', at)).toEqual([
     ['ops', 'requested', digest, 'digest'],
     ['mail', 'requested', digest, 'digest'],
@@ -111,7 +120,7 @@ test('A10 who is told when nobody decided in time is planned with the question',
     ])
   const careful = { ...settings, quietHours: { ...night, except_high_risk: false } }
   const about = { kind: 'call', risk: 'high' }
-  const late = planQuestion('approval.requested', about, channels, careful, local(21, 50))
+  const late = scheduleRequest('approval.requested', about, channels, careful, local(21, 50))
   expect(late.map(({ nextAt, held }) => [nextAt, held])).toEqual([
     [local(21, 50), null],
     [local(7) + day, 'escalation'],
@@ -128,10 +137,13 @@ test('A10 a reminder goes to everyone whom the question concerns, at once', () =
 
 test('A10 an answer keeps the hours of its question', () => {
   const answer = (risk: string, at: number) =>
-    planAnswer(['hook'], { kind: 'call', risk }, settings, at).map((one) => [one.nextAt, one.held])
+    scheduleDecision(['hook'], { kind: 'call', risk }, settings, at).map((one) => [
+      one.nextAt,
+      one.held,
+    ])
   expect(answer('normal', local(12))).toEqual([[local(12), null]])
   expect(answer('normal', local(23))).toEqual([[local(7) + day, 'quiet']])
-  expect(answer('low', local(12, 10))).toEqual([[digestAt(local(12, 10), hour), 'digest']])
+  expect(answer('low', local(12, 10))).toEqual([[nextDigestAt(local(12, 10), hour), 'digest']])
 })
 
 test.each([
@@ -147,14 +159,14 @@ test.each([
   ['an answer held back', { held: 'quiet', event: 'approval.decided' }, 'machine', false],
   ['one of a channel that is gone', {}, undefined, false],
 ] as const)('A10 %s is needless after a decision: %o %s %s', (_, more, reader, expected) => {
-  expect(isNeedless(delivery(more), reader)).toBe(expected)
+  expect(isObsolete(delivery(more), reader)).toBe(expected)
 })
 
 test('A10 what was held back goes to people as one message, and so does a crowd', () => {
   const many = (count: number, more = {}) =>
     Array.from({ length: count }, (_, i) => delivery({ id: `d${i}`, ...more }))
   const sizes = (due: ReturnType<typeof many>, reader: 'person' | 'machine' = 'person') =>
-    parcelled(due, reader).map(({ length }) => length)
+    groupDeliveries(due, reader).map(({ length }) => length)
   expect(sizes(many(10))).toEqual(Array(10).fill(1))
   expect(sizes(many(11))).toEqual([11])
   expect(sizes(many(11), 'machine')).toEqual(Array(11).fill(1))

@@ -1,14 +1,14 @@
 import type {
   Delivery,
-  Described,
+  ApprovalSummary,
   Driver,
-  Hold,
+  DelayReason,
   LookBackNotice,
-  NoticeType,
+  NotificationType,
   NotifyRule,
   QuietHours,
 } from './model.ts'
-import { channelsFor, ruleFor } from './rules.ts'
+import { selectChannels, findRule } from './rules.ts'
 
 export type Settings = {
   readonly rules: readonly NotifyRule[]
@@ -17,30 +17,30 @@ export type Settings = {
   readonly digest?: number | undefined
 }
 
-export type Planned<Event = NoticeType> = {
+export type ScheduledDelivery<Event = NotificationType> = {
   readonly channel: string
   readonly event: Event
   readonly nextAt: number
-  readonly held: Hold | null
+  readonly held: DelayReason | null
 }
 
-type Kind = Pick<Described, 'kind' | 'risk'>
+type Kind = Pick<ApprovalSummary, 'kind' | 'risk'>
 
 /**
  * Who is told of a question now, later or when people are awake, and who when nobody decided in time (A10).
  * A reminder goes to everyone whom the question goes to, sooner or later.
  */
-export function planQuestion(
-  event: NoticeType,
+export function scheduleRequest(
+  event: NotificationType,
   about: Kind,
   channels: readonly string[],
   settings: Settings,
   now: number,
-): Planned[] {
-  const first = channelsFor(settings.rules, channels, about)
-  const { escalate_after: after, escalate_to: to = [] } = ruleFor(settings.rules, about) ?? {}
+): ScheduledDelivery[] {
+  const first = selectChannels(settings.rules, channels, about)
+  const { escalate_after: after, escalate_to: to = [] } = findRule(settings.rules, about) ?? {}
   const next = channels.filter((channel) => to.includes(channel))
-  const at = (list: readonly string[], time: number, held: Hold | null = null) =>
+  const at = (list: readonly string[], time: number, held: DelayReason | null = null) =>
     planned(list, 'approval.escalated', time, held, about.risk, settings)
   if (event === 'approval.escalated') return at([...new Set([...first, ...next])], now)
   const direct = soon(first, event, about, settings, now)
@@ -48,12 +48,12 @@ export function planQuestion(
 }
 
 /** The answer keeps the hours of its question. */
-export const planAnswer = (
+export const scheduleDecision = (
   channels: readonly string[],
   about: Kind,
   settings: Settings,
   now: number,
-): Planned[] => soon(channels, 'approval.decided', about, settings, now)
+): ScheduledDelivery[] => soon(channels, 'approval.decided', about, settings, now)
 
 /** A look-back goes where checks of its risk go, and is no question: each of its rows is one. */
 export const planLookBack = (
@@ -61,9 +61,9 @@ export const planLookBack = (
   risk: string,
   settings: Settings,
   now: number,
-): Planned<LookBackNotice['type']>[] => {
+): ScheduledDelivery<LookBackNotice['type']>[] => {
   const about = { kind: 'spot_check', risk }
-  const first = channelsFor(settings.rules, channels, about)
+  const first = selectChannels(settings.rules, channels, about)
   return soon(first, 'look_back.opened', about, settings, now)
 }
 
@@ -73,10 +73,10 @@ function soon<Event extends string>(
   { risk }: Kind,
   settings: Settings,
   now: number,
-): Planned<Event>[] {
+): ScheduledDelivery<Event>[] {
   const { digest = 0 } = settings
   return risk === 'low' && digest > 0
-    ? planned(channels, event, digestAt(now, digest), 'digest', risk, settings)
+    ? planned(channels, event, nextDigestAt(now, digest), 'digest', risk, settings)
     : planned(channels, event, now, null, risk, settings)
 }
 
@@ -84,23 +84,23 @@ function planned<Event extends string>(
   channels: readonly string[],
   event: Event,
   at: number,
-  held: Hold | null,
+  held: DelayReason | null,
   risk: string,
   { quietHours }: Settings,
-): Planned<Event>[] {
-  const nextAt = awakeAt(at, risk, quietHours)
+): ScheduledDelivery<Event>[] {
+  const nextAt = endOfQuietHours(at, risk, quietHours)
   const why = held ?? (nextAt > at ? 'quiet' : null)
   return channels.map((channel) => ({ channel, event, nextAt, held: why }))
 }
 
 /** The same moments for every daemon, before and after a restart. */
-export const digestAt = (now: number, every: number): number =>
+export const nextDigestAt = (now: number, every: number): number =>
   (Math.floor(now / every) + 1) * every
 
 const hour = 3_600_000
 
 /** The first moment from `at` on at which people may be told of this risk. Local time, as on their clocks. */
-export function awakeAt(at: number, risk: string, quiet: QuietHours | undefined): number {
+export function endOfQuietHours(at: number, risk: string, quiet: QuietHours | undefined): number {
   if (!quiet || (quiet.except_high_risk && risk === 'high')) return at
   const from = minuteOf(quiet.from)
   const to = minuteOf(quiet.to)
@@ -120,19 +120,19 @@ function minuteOf(time: string): number {
   return hours * 60 + minutes
 }
 
-export const isQuestion = ({ event }: Pick<Delivery, 'event'>): boolean =>
+export const isRequestDelivery = ({ event }: Pick<Delivery, 'event'>): boolean =>
   event === 'approval.requested' || event === 'approval.escalated'
 
 /**
  * Whether a decision makes it needless. People need not hear of what is decided; a machine that is told
  * everything hears neither question nor answer of what was only held back.
  */
-export const isNeedless = (
+export const isObsolete = (
   delivery: Pick<Delivery, 'event' | 'status' | 'attempts' | 'held'>,
-  reader: Driver['reader'] | undefined,
+  reader: Driver['audience'] | undefined,
 ): boolean =>
   delivery.status === 'pending' &&
-  isQuestion(delivery) &&
+  isRequestDelivery(delivery) &&
   (reader === 'person' || (delivery.held !== null && delivery.attempts === 0))
 
 /** More than this at once is one message. */
@@ -142,11 +142,15 @@ const crowd = 10
  * What goes out together, given what is due: what was held back while people slept or for the digest, and
  * everything where an agent asks more than anyone would read one by one.
  */
-export function parcelled(due: readonly Delivery[], reader: Driver['reader']): Delivery[][] {
+export function groupDeliveries(
+  due: readonly Delivery[],
+  reader: Driver['audience'],
+): Delivery[][] {
   if (reader === 'machine') return due.map((one) => [one])
-  const questions = due.filter(isQuestion)
+  const questions = due.filter(isRequestDelivery)
   const isGathered = (one: Delivery) =>
-    isQuestion(one) && (questions.length > crowd || one.held === 'quiet' || one.held === 'digest')
+    isRequestDelivery(one) &&
+    (questions.length > crowd || one.held === 'quiet' || one.held === 'digest')
   const gathered = due.filter(isGathered)
   const rest = due.filter((one) => !isGathered(one)).map((one) => [one])
   return gathered.length > 0 ? [gathered, ...rest] : rest

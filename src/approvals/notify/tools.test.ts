@@ -51,7 +51,7 @@ async function setup() {
         caller: anna,
         signal,
         progress: () => undefined,
-        tell: () => undefined,
+        addDetails: () => undefined,
       }
       const given = tool.input.parse(input)
       return tool.output.parse(await callTool(tool, ledger, given, call)) as Record<string, unknown>

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { rfc3339 } from '#base/clock.ts'
+import { formatRfc3339 } from '#base/clock.ts'
 import { effort } from '#base/effort.ts'
 import { forPeople } from '#base/own-tools.ts'
 import { defineTool } from '#base/tool.ts'
@@ -68,7 +68,7 @@ export const notifyTools = (notify: Notify): Tool[] => [
     async change(tx, input, call) {
       const { code, expiresAt } = await notify.bindChat(tx, input.channel, call)
       const how = `Send /start ${code} to the bot in a private chat, within ten minutes. A chat you bound before is bound no more.`
-      return { code, expires_at: rfc3339(expiresAt), how }
+      return { code, expires_at: formatRfc3339(expiresAt), how }
     },
   }),
 ]
@@ -80,8 +80,8 @@ const toListed = (one: Delivery): DeliveryResult => ({
   approval_id: one.approval,
   status: one.status,
   attempts: one.attempts,
-  next_at: one.status === 'pending' ? rfc3339(one.nextAt) : null,
+  next_at: one.status === 'pending' ? formatRfc3339(one.nextAt) : null,
   held: one.held,
   last_error: one.lastError,
-  created_at: rfc3339(one.createdAt),
+  created_at: formatRfc3339(one.createdAt),
 })

@@ -8,7 +8,7 @@ import {
   status,
 } from '../../../test/approvals/notify/notify.fixture.ts'
 import type { WebhookChannel } from './model.ts'
-import { pauseOf } from './post.ts'
+import { parseRetryAfter } from './post.ts'
 import { createWebhook } from './webhook.ts'
 
 const notice = JSON.stringify({ type: 'approval.requested', data: { summary: 'Grüße, 日本' } })
@@ -50,9 +50,9 @@ test('A10 Retry-After is read as seconds or as a date', async () => {
   const receiver = await startReceiver(status(429, { 'retry-after': '90' }))
   expect(await sendTo(receiver.channel('ops'))).toMatchObject({ waitMs: 90_000 })
   const now = Date.parse('2026-08-01T12:00:00Z')
-  expect(pauseOf('Sat, 01 Aug 2026 12:00:30 GMT', now)).toBe(30_000)
+  expect(parseRetryAfter('Sat, 01 Aug 2026 12:00:30 GMT', now)).toBe(30_000)
   for (const useless of [null, '', '-5', '0', 'soon', 'Sat, 01 Aug 2026 11:00:00 GMT'])
-    expect(pauseOf(useless, now)).toBeUndefined()
+    expect(parseRetryAfter(useless, now)).toBeUndefined()
 })
 
 test('A10 a receiver that does not answer is left after ten seconds', async () => {

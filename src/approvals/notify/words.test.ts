@@ -2,10 +2,15 @@ import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { noticed } from '../../../test/approvals/notify/notify.fixture.ts'
 import { lookBackNoticeOf } from './rules.ts'
-import { endOf, linesOf, unlinked, worded } from './words.ts'
+import { formatOutcome, formatLines, defangLinks, formatNotification } from './words.ts'
 
 const message = (notice: string, ...more: string[]) =>
-  worded({ id: 'd', at: 0, notice, more: more.map((one) => ({ id: 'e', notice: one })) })
+  formatNotification({
+    id: 'd',
+    at: 0,
+    notice,
+    more: more.map((one) => ({ id: 'e', notice: one })),
+  })
 
 test('A5 people read who asks, how risky it is, what the agent says, and where to decide', () => {
   const words = message(noticed({ kind: 'call', risk: 'high' }))
@@ -16,7 +21,7 @@ test('A5 people read who asks, how risky it is, what the agent says, and where t
     risk: 'high',
     isEscalated: false,
   })
-  expect(linesOf(words)).toEqual(['The agent says: Set the stage of deal-7 to won (crm)'])
+  expect(formatLines(words)).toEqual(['The agent says: Set the stage of deal-7 to won (crm)'])
   expect(message(noticed({}, 'approval.escalated'))).toMatchObject({
     title: 'Nobody has decided yet: sales asks for a decision (proposal, normal risk)',
     isEscalated: true,
@@ -32,7 +37,7 @@ test.each([
   ['expired', 'cowork', 'Expired'],
   ['withdrawn', 'sales', 'Withdrawn'],
 ])('A5 %s by %s is told as %s', (status, by, end) => {
-  expect(endOf(status, by)).toBe(end)
+  expect(formatOutcome(status, by)).toBe(end)
   const decided = { status, ...(by !== undefined && { decidedBy: by }) }
   expect(message(noticed(decided, 'approval.decided')).title).toBe(
     `${end}: sales asked for a decision (proposal, normal risk)`,
@@ -56,14 +61,14 @@ test('A10 many are one message: the riskiest first and then the oldest, twenty l
   })
   expect(words.said).toHaveLength(20)
   expect(words.said.slice(0, 3)).toEqual(['sales: thing 29', 'sales: thing 28', 'sales: thing 27'])
-  expect(linesOf(words)).toEqual(['The agents say:', ...words.said, 'And 10 more.'])
+  expect(formatLines(words)).toEqual(['The agents say:', ...words.said, 'And 10 more.'])
 })
 
 test('A13 no words of an agent become a link', () => {
-  expect(unlinked('see https://evil.test/x, www.evil.test or mail a@evil.test')).toBe(
+  expect(defangLinks('see https://evil.test/x, www.evil.test or mail a@evil.test')).toBe(
     'see https[:]//evil[.]test/x, www[.]evil[.]test or mail a@evil[.]test',
   )
-  expect(unlinked('Done. Costs 3.50, v1.2, e.g. “this”')).toBe(
+  expect(defangLinks('Done. Costs 3.50, v1.2, e.g. “this”')).toBe(
     'Done. Costs 3.50, v1.2, e[.]g. “this”',
   )
   // What programs that show text are known to take for an address.
@@ -77,7 +82,7 @@ test('A13 no words of an agent become a link', () => {
       const two = message(noticed({ requester: agent }), noticed({ summary }))
       for (const words of [one, two]) {
         expect(words.title).not.toMatch(link)
-        for (const line of linesOf(words)) expect(line).not.toMatch(link)
+        for (const line of formatLines(words)) expect(line).not.toMatch(link)
       }
     }),
   )

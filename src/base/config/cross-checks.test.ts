@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { globMatches, specificityOf } from '#base/glob.ts'
+import { matchesGlob, globSpecificity } from '#base/glob.ts'
 import { loadYaml, problemsOf } from '../../../test/base/config/config.fixture.ts'
 import { configSchema } from './schema.ts'
 
@@ -39,9 +39,9 @@ test('Y1 refused is exactly what leaves some agent and domain with two mappings 
     ),
   )
   const meet = (a: string, b: string) =>
-    texts.some((text) => globMatches(a, text) && globMatches(b, text))
+    texts.some((text) => matchesGlob(a, text) && matchesGlob(b, text))
   const weight = (it: { agent_id: string; domain: string }) =>
-    String(specificityOf(it.agent_id, it.domain))
+    String(globSpecificity(it.agent_id, it.domain))
   fc.assert(
     fc.property(fc.array(mapping, { maxLength: 4 }), (mappings) => {
       const isTie = mappings.some((a, index) =>

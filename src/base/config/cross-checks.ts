@@ -1,5 +1,5 @@
 import type * as z from 'zod'
-import { globsOverlap, specificityOf } from '#base/glob.ts'
+import { globsOverlap, globSpecificity } from '#base/glob.ts'
 
 type Entry = Record<string, unknown>
 type Lists = {
@@ -74,7 +74,7 @@ function* tiesIn(mappings: readonly Mapping[]): Generator<{ index: number; first
     const { agent_id, domain } = mapping
     // Only globs are compared, since exact names fit the same only if they are the same.
     const exact = [agent_id, domain].map((glob) => (glob.includes('*') ? '*' : glob))
-    const key = JSON.stringify([...exact, ...specificityOf(agent_id, domain)])
+    const key = JSON.stringify([...exact, ...globSpecificity(agent_id, domain)])
     const earlier = rivals.get(key) ?? []
     const first = earlier.find((place) => fitTogether(mapping, mappings[place]))
     if (first !== undefined) yield { index, first }

@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { readConfigText, withSetting } from './edit.ts'
+import { parseConfigText, setConfigValue } from './edit.ts'
 
 const path = ['workspace', 'path']
 
@@ -17,14 +17,14 @@ test.each([
     '# top\nserver:\n  port: 1 # here\nworkspace:\n  # where\n  path: /w # now\n',
   ],
 ])('SV5 %s gets the one setting, and nothing else changes', (_, before, after) => {
-  expect(withSetting(before, path, '/w')).toBe(after)
+  expect(setConfigValue(before, path, '/w')).toBe(after)
 })
 
 test('SV5 a text is read as the daemon would read it, beside its file, and leaves nothing there', () => {
   const folder = mkdtempSync(join(tmpdir(), 'cowork-edit-'))
   onTestFinished(() => rmSync(folder, { recursive: true }))
   const file = join(folder, 'not', 'yet', 'cowork.yaml')
-  const read = (text: string, env = {}) => readConfigText(text, file, env).config.workspace.path
+  const read = (text: string, env = {}) => parseConfigText(text, file, env).config.workspace.path
   expect(read('workspace: { path: /w }')).toBe('/w')
   expect(read('workspace: { path: /w }', { WORKSPACE_PATH: '/other' })).toBe('/other')
   expect(() => read('workspace: { paht: /w }')).toThrow(

@@ -8,7 +8,7 @@ import type { LoadedConfig } from './load.ts'
 import type { ConfigPath } from './shape.ts'
 
 /** The text of a configuration with one setting changed: what else it says and its comments stay. */
-export function withSetting(text: string, path: ConfigPath, value: unknown): string {
+export function setConfigValue(text: string, path: ConfigPath, value: unknown): string {
   const document = parseDocument(text)
   const [section = ''] = path
   // `workspace:` with nothing below it is as good as not there.
@@ -20,7 +20,7 @@ export function withSetting(text: string, path: ConfigPath, value: unknown): str
 }
 
 /** What the daemon would make of this text, or why it would refuse it. Nothing is left behind. */
-export function readConfigText(text: string, file: string, env: Environment): LoadedConfig {
+export function parseConfigText(text: string, file: string, env: Environment): LoadedConfig {
   const folder = mkdtempSync(join(existingParent(file), '.cowork-check-'))
   try {
     const copy = join(folder, 'cowork.yaml')

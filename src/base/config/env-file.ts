@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { CoworkError, messageOf } from '#base/errors.ts'
+import { CoworkError, errorMessage } from '#base/errors.ts'
 
 /** `--env-file`, which may repeat: the later file wins. Values may be references (I8). */
 export function readEnvFiles(paths: readonly string[]): Record<string, string> {
@@ -12,7 +12,7 @@ function readEnvFile(path: string): string {
   } catch (cause) {
     throw new CoworkError(
       'env_file_unreadable',
-      `Cannot read the env file ${path}: ${messageOf(cause)}.`,
+      `Cannot read the env file ${path}: ${errorMessage(cause)}.`,
       {
         hint: 'Check the path given with --env-file.',
         cause,

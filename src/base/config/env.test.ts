@@ -1,6 +1,11 @@
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { callerFromEnvironment, fromEnvironment, mcpSettingsFile, stateDirectory } from './env.ts'
+import {
+  readCallerEnvironment,
+  readEnvironmentOverrides,
+  mcpSettingsFile,
+  stateDirectory,
+} from './env.ts'
 import { problemsOf, tempHome } from '../../../test/base/config/config.fixture.ts'
 
 const folders = { home: '/home/me', cwd: '/here' }
@@ -67,14 +72,14 @@ test('SV6 the state directory and the settings of MCP servers follow their varia
 
 test('SV6 PORT, TRANSPORT and LOG_LEVEL are not read by a daemon that the bridge starts', () => {
   const env = { PORT: '1', TRANSPORT: 'stdio', LOG_LEVEL: 'ERROR', TEMP_CLEANUP_DAYS: '2' }
-  expect(fromEnvironment(env, { forUp: false }).map(({ origin }) => origin)).toEqual([
+  expect(readEnvironmentOverrides(env, { forUp: false }).map(({ origin }) => origin)).toEqual([
     'environment variable TEMP_CLEANUP_DAYS',
   ])
-  expect(fromEnvironment(env, { forUp: true })).toHaveLength(4)
+  expect(readEnvironmentOverrides(env, { forUp: true })).toHaveLength(4)
 })
 
 test('SV6 an empty variable is as good as unset', () => {
-  expect(fromEnvironment({ PORT: '', WORKSPACE_PATH: '' }, { forUp: true })).toEqual([])
+  expect(readEnvironmentOverrides({ PORT: '', WORKSPACE_PATH: '' }, { forUp: true })).toEqual([])
 })
 
 test.each([
@@ -95,11 +100,11 @@ test.each([
 
 test('I13 AGENT_ID, SESSION_ID and COWORK_TOKEN say who calls and are no part of the configuration', () => {
   const env = { AGENT_ID: 'main', SESSION_ID: 's1', COWORK_TOKEN: 'sk-cowork-1' }
-  expect(callerFromEnvironment(env)).toEqual({
+  expect(readCallerEnvironment(env)).toEqual({
     agentId: 'main',
     sessionId: 's1',
     token: 'sk-cowork-1',
   })
-  expect(callerFromEnvironment({ AGENT_ID: '' }).agentId).toBeUndefined()
+  expect(readCallerEnvironment({ AGENT_ID: '' }).agentId).toBeUndefined()
   expect(JSON.stringify(tempHome().load({ env }).config)).not.toContain('sk-cowork-1')
 })

@@ -47,7 +47,10 @@ export const variables: readonly Variable[] = [
 ]
 
 /** The seeds' variables as overrides. `forUp` is true for `cowork up` and `npm start` only. */
-export function fromEnvironment(env: Environment, { forUp }: { forUp: boolean }): Override[] {
+export function readEnvironmentOverrides(
+  env: Environment,
+  { forUp }: { forUp: boolean },
+): Override[] {
   return variables
     .filter((it) => forUp || !it.upOnly)
     .flatMap(({ name, path, read }) => {
@@ -59,7 +62,7 @@ export function fromEnvironment(env: Environment, { forUp }: { forUp: boolean })
 }
 
 /** Who a client started by hand says it is (I5, I7, I13); never part of the configuration. */
-export function callerFromEnvironment(env: Environment) {
+export function readCallerEnvironment(env: Environment) {
   return {
     agentId: env['AGENT_ID'] || undefined,
     sessionId: env['SESSION_ID'] || undefined,

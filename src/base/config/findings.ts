@@ -1,13 +1,13 @@
 import type * as z from 'zod'
 import { configSchema } from './schema.ts'
 import type { ConfigPath } from './shape.ts'
-import { isSecret, keysAt } from './shape.ts'
-import { nearest } from './suggest.ts'
+import { isSecret, listKeys } from './shape.ts'
+import { findClosestWord } from './suggest.ts'
 
-export type Finding = { path: ConfigPath; at: 'key' | 'value'; message: string }
+export type SchemaIssue = { path: ConfigPath; at: 'key' | 'value'; message: string }
 
 /** Everything that is wrong with a configuration, in words: what was found and what was expected. */
-export function findingsIn(input: unknown): Finding[] {
+export function findSchemaIssues(input: unknown): SchemaIssue[] {
   const result = configSchema.safeParse(input, { error: expectation })
   return result.success ? [] : result.error.issues.flatMap((issue) => explain(issue, [], input))
 }
@@ -22,7 +22,7 @@ const refusedKeys = new Map([
 
 type Issue = z.core.$ZodIssue
 
-function explain(issue: Issue, above: ConfigPath, input: unknown): Finding[] {
+function explain(issue: Issue, above: ConfigPath, input: unknown): SchemaIssue[] {
   const path = [...above, ...issue.path.map((key) => (typeof key === 'symbol' ? String(key) : key))]
   if (issue.code === 'unrecognized_keys') return issue.keys.map((key) => unknownKey(path, key))
   if (issue.code === 'invalid_union') {
@@ -30,30 +30,36 @@ function explain(issue: Issue, above: ConfigPath, input: unknown): Finding[] {
     if (branch) return branch.flatMap((inner) => explain(inner, path, input))
   }
   if (issue.code === 'custom')
-    return [{ path, at: 'value', message: `${dotted(path)} ${issue.message}` }]
+    return [{ path, at: 'value', message: `${formatConfigPath(path)} ${issue.message}` }]
   const value = valueAt(input, path)
   const found =
     isSecret(path) && typeof value === 'string' ? 'another text (not shown)' : shown(value)
   const expected = issue.message === '' ? 'another form' : issue.message
   const near =
     issue.code === 'invalid_value' && typeof value === 'string'
-      ? nearest(value, issue.values.map(String))
+      ? findClosestWord(value, issue.values.map(String))
       : undefined
   const hint = near === undefined ? '' : `; did you mean ${near}?`
   return [
-    { path, at: 'value', message: `${dotted(path)}: expected ${expected}, found ${found}${hint}` },
+    {
+      path,
+      at: 'value',
+      message: `${formatConfigPath(path)}: expected ${expected}, found ${found}${hint}`,
+    },
   ]
 }
 
-function unknownKey(path: ConfigPath, key: string): Finding {
+function unknownKey(path: ConfigPath, key: string): SchemaIssue {
   const full = [...path, key]
   const reason = refusedKeys.get(key)
-  const known = keysAt(path)
-  const near = nearest(key, known)
+  const known = listKeys(path)
+  const near = findClosestWord(key, known)
   const advice =
     near === undefined ? `expected one of ${known.join(', ')}` : `did you mean ${near}?`
   const message =
-    reason === undefined ? `${dotted(full)}: unknown key; ${advice}` : `${dotted(full)}: ${reason}`
+    reason === undefined
+      ? `${formatConfigPath(full)}: unknown key; ${advice}`
+      : `${formatConfigPath(full)}: ${reason}`
   return { path: full, at: 'key', message }
 }
 
@@ -107,7 +113,7 @@ function shown(value: unknown): string {
   return text.length > 60 ? `${text.slice(0, 57)}…` : text
 }
 
-export const dotted = (path: ConfigPath): string =>
+export const formatConfigPath = (path: ConfigPath): string =>
   path.reduce<string>((text, key) => {
     if (typeof key === 'number') return `${text}[${key}]`
     return text === '' ? key : `${text}.${key}`

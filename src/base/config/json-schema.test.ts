@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
 import { problemsOf } from '../../../test/base/config/config.fixture.ts'
-import { faultOfSchema, objectSchema } from './json-schema.ts'
+import { validateSchema, compileObjectSchema } from './json-schema.ts'
 
 const accepts = (schema: Record<string, unknown>, value: unknown) =>
-  objectSchema(schema).safeParse(value).success
+  compileObjectSchema(schema).safeParse(value).success
 
 test.each([
   [{ budget: 10, region: 'emea' }, true],
@@ -37,13 +37,13 @@ test.each([
   [{ $ref: 'https://example.com/schema' }, /ref/],
   [{ not: { type: 'string' } }, /not/],
 ])('R1 what a JSON Schema cannot keep is refused: %j', (schema, why) => {
-  expect(faultOfSchema(schema)).toMatch(why)
+  expect(validateSchema(schema)).toMatch(why)
 })
 
 test('R1 a schema nested without end is refused', () => {
   let schema: Record<string, unknown> = { type: 'string' }
   for (let depth = 0; depth < 1000; depth++) schema = { type: 'array', items: schema }
-  expect(faultOfSchema({ properties: { list: schema } })).toMatch(/levels deep/)
+  expect(validateSchema({ properties: { list: schema } })).toMatch(/levels deep/)
 })
 
 test('R1 the file names a schema that cannot be kept', () => {

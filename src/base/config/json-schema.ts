@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { messageOf } from '#base/errors.ts'
+import { errorMessage } from '#base/errors.ts'
 
 type Json = Readonly<Record<string, unknown>>
 
@@ -25,19 +25,19 @@ const patterns = ['pattern', 'patternProperties']
 const deepest = 32
 
 /** A JSON Schema about an object, ready to be asked. Throws where it says more than can be kept. */
-export function objectSchema(schema: Json): z.ZodType {
+export function compileObjectSchema(schema: Json): z.ZodType {
   const whole = { type: 'object', ...schema }
   check(whole, 'it', 0)
   return z.fromJSONSchema(whole as Parameters<typeof z.fromJSONSchema>[0])
 }
 
 /** What is wrong with it, or undefined. */
-export function faultOfSchema(schema: Json): string | undefined {
+export function validateSchema(schema: Json): string | undefined {
   try {
-    objectSchema(schema)
+    compileObjectSchema(schema)
     return undefined
   } catch (error) {
-    return messageOf(error)
+    return errorMessage(error)
   }
 }
 

@@ -10,32 +10,32 @@ import * as z from 'zod'
 const between = (what: string, min: number, max?: number) =>
   max === undefined ? `${what} of at least ${min}` : `${what} from ${min} to ${max}`
 
-export function whole(min: number, max?: number) {
+export function integer(min: number, max?: number) {
   const expected = between('a whole number', min, max)
   const kind = z.int(expected).min(min, expected)
   return max === undefined ? kind : kind.max(max, expected)
 }
 
-export function amount(min: number, max?: number) {
+export function decimal(min: number, max?: number) {
   const expected = between('a number', min, max)
   const kind = z.number(expected).min(min, expected)
   return max === undefined ? kind : kind.max(max, expected)
 }
 
-export const share = amount(0, 1)
+export const ratio = decimal(0, 1)
 
-export const port = whole(0, 65_535)
+export const port = integer(0, 65_535)
 
-export const text = (expected: string, form: RegExp = /\S/) =>
+export const nonEmptyString = (expected: string, form: RegExp = /\S/) =>
   z.string(expected).regex(form, expected)
 
-export const name = text(
+export const trimmedName = nonEmptyString(
   'a name without spaces at its ends or control characters',
   /^(?!\s)[^\p{Cc}]+(?<!\s)$/u,
 )
 
 /** `~/` is the home folder; a relative path counts from the folder of the file it stands in. */
-export const path = text(
+export const filePath = nonEmptyString(
   'a path (another user’s ~name is not understood)',
   /^(?!~[^/\\])[^\0]+$/,
 ).meta({
@@ -43,7 +43,9 @@ export const path = text(
 })
 
 /** A value, or where to find it: `env:NAME`, `file:path`, `op://vault/item/field`, `keychain:name`, `cmd:…` (I8). */
-export const secret = text('a text or a reference such as env:NAME').meta({ 'x-secret': true })
+export const secretText = nonEmptyString('a text or a reference such as env:NAME').meta({
+  'x-secret': true,
+})
 
 export const isReference = (value: string): boolean =>
   /^(env:|file:|keychain:|cmd:|op:\/\/)/.test(value)
@@ -64,7 +66,10 @@ const durationExpected = 'a duration such as 500ms, 30s, 10m, 1h or 7d (a bare n
 /** Written `10m`, read as milliseconds. */
 export const duration = z
   .union(
-    [z.number(durationExpected).min(0, durationExpected), text(durationExpected, durationForm)],
+    [
+      z.number(durationExpected).min(0, durationExpected),
+      nonEmptyString(durationExpected, durationForm),
+    ],
     durationExpected,
   )
   .transform((value) => {
@@ -72,15 +77,15 @@ export const duration = z
     return Math.round(Number(count ?? value) * (unitMilliseconds[unit] ?? 1000))
   })
 
-export const httpUrl = text('an http:// or https:// address', /^https?:\/\/[^\s/]+\S*$/)
+export const httpUrl = nonEmptyString('an http:// or https:// address', /^https?:\/\/[^\s/]+\S*$/)
 
 const cronForm = /^(@\w+|\S+( +\S+){4,5})$/
-export const cron = text('a cron line of five fields such as "0 2 * * *"', cronForm)
+export const cron = nonEmptyString('a cron line of five fields such as "0 2 * * *"', cronForm)
 
-export const timeOfDay = text('a time of day such as 22:00', /^([01]\d|2[0-3]):[0-5]\d$/)
+export const timeOfDay = nonEmptyString('a time of day such as 22:00', /^([01]\d|2[0-3]):[0-5]\d$/)
 
 /** Compiled by the linear engine that will run it, so a pattern from outside can never hang us (Y2, PV7). */
-export const pattern = text('a regular expression').refine(compiles, {
+export const regexPattern = nonEmptyString('a regular expression').refine(compiles, {
   error: 'is not a regular expression in RE2 syntax (no look-around, no back-references)',
 })
 

@@ -1,23 +1,23 @@
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { CoworkError, messageOf } from '#base/errors.ts'
+import { CoworkError, errorMessage } from '#base/errors.ts'
 import type { Environment, Folders, Override } from './env.ts'
 import {
   currentEnvironment,
   currentFolders,
   expandPath,
-  fromEnvironment,
+  readEnvironmentOverrides,
   mcpSettingsFile,
   stateDirectory,
 } from './env.ts'
-import type { Finding } from './findings.ts'
-import { dotted, findingsIn } from './findings.ts'
+import type { SchemaIssue } from './findings.ts'
+import { formatConfigPath, findSchemaIssues } from './findings.ts'
 import { warningsFor } from './no-effect.ts'
 import type { Config } from './schema.ts'
 import { configSchema } from './schema.ts'
-import { mapMarked, takesType } from './shape.ts'
+import { mapMarked, acceptsType } from './shape.ts'
 import type { ConfigPath } from './shape.ts'
-import { readYaml } from './yaml.ts'
+import { parseYaml } from './yaml.ts'
 
 export type LoadOptions = Partial<Folders> & {
   /** `--config`; otherwise `cowork.yaml` in the state directory, which may be missing. */
@@ -39,7 +39,7 @@ export type LoadedConfig = {
 }
 
 /** `file` names the variable or flag when the value did not come from a file; there are no lines then. */
-export type ConfigProblem = {
+export type ConfigIssue = {
   file: string
   line?: number
   column?: number
@@ -56,7 +56,7 @@ export function loadConfig(options: LoadOptions = {}): LoadedConfig {
   const path = options.file ? expandPath(options.file, home, cwd) : join(state, 'cowork.yaml')
   const source = readConfigFile(path, options.file !== undefined)
   const overrides = [
-    ...fromEnvironment(env, { forUp: options.forUp ?? false }),
+    ...readEnvironmentOverrides(env, { forUp: options.forUp ?? false }),
     ...(options.flags ?? []),
   ]
     .filter((it) => it.value !== undefined)
@@ -71,7 +71,7 @@ export function loadConfig(options: LoadOptions = {}): LoadedConfig {
   const mcpSettings = mcpSettingsFile(env, folders)
   const isNamed = Boolean(env['COWORK_MCP_SETTINGS_PATH'])
   return {
-    config: frozen(absolute(configSchema.parse(merged), home, state)),
+    config: deepFreeze(absolute(configSchema.parse(merged), home, state)),
     paths: { state, config: path, mcpSettings },
     sources: [...(source === undefined ? [] : [path]), ...overrides.map((it) => it.origin)],
     warnings: warningsFor({
@@ -86,22 +86,22 @@ export function loadConfig(options: LoadOptions = {}): LoadedConfig {
 
 /** The settings of the file and their places, once it and all overrides are known to be valid. */
 function checked(file: string, source: string, overrides: readonly Override[]) {
-  const yaml = readYaml(source)
+  const yaml = parseYaml(source)
   if (yaml.problems.length > 0)
     throw invalid(yaml.problems.map((it) => ({ file, path: '', ...it })))
 
   const written = withoutEmptySections(yaml.value)
-  const inFile = ({ path, at, message }: Finding): ConfigProblem => ({
+  const inFile = ({ path, at, message }: SchemaIssue): ConfigIssue => ({
     file,
     ...yaml.place(path, at),
-    path: dotted(path),
+    path: formatConfigPath(path),
     message,
   })
-  const own = findingsIn(written)
+  const own = findSchemaIssues(written)
   const onTop =
     overrides.length === 0
       ? []
-      : findingsIn(overrides.reduce((input, it) => over(input, nested(it)), written))
+      : findSchemaIssues(overrides.reduce((input, it) => over(input, nested(it)), written))
   const problems = [
     ...own.map(inFile).toSorted(byPlace),
     ...onTop
@@ -111,7 +111,7 @@ function checked(file: string, source: string, overrides: readonly Override[]) {
           one.path.every((key, index) => it.path[index] === key),
         )
         return cause
-          ? { file: cause.origin, path: dotted(it.path), message: it.message }
+          ? { file: cause.origin, path: formatConfigPath(it.path), message: it.message }
           : inFile(it)
       }),
   ]
@@ -120,7 +120,7 @@ function checked(file: string, source: string, overrides: readonly Override[]) {
   return { written, place }
 }
 
-const byPlace = (a: ConfigProblem, b: ConfigProblem): number =>
+const byPlace = (a: ConfigIssue, b: ConfigIssue): number =>
   (a.line ?? 0) - (b.line ?? 0) || (a.column ?? 0) - (b.column ?? 0)
 
 const largestFile = 1024 * 1024
@@ -136,7 +136,7 @@ function readConfigFile(path: string, named: boolean): string | undefined {
     if (missing && !named) return undefined
     throw new CoworkError(
       'config_unreadable',
-      `Cannot read the configuration ${path}: ${messageOf(cause)}.`,
+      `Cannot read the configuration ${path}: ${errorMessage(cause)}.`,
       {
         hint: named
           ? 'Check the path given with --config.'
@@ -159,9 +159,9 @@ function withoutEmptySections(value: unknown): unknown {
 function typed(it: Override): Override {
   const { path, value } = it
   if (typeof value !== 'string') return it
-  if (takesType(path, 'boolean') && Object.hasOwn(booleans, value.toLowerCase()))
+  if (acceptsType(path, 'boolean') && Object.hasOwn(booleans, value.toLowerCase()))
     return { ...it, value: booleans[value.toLowerCase()] }
-  const isNumber = takesType(path, 'integer') || takesType(path, 'number')
+  const isNumber = acceptsType(path, 'integer') || acceptsType(path, 'number')
   return isNumber && /^-?\d+(\.\d+)?$/.test(value) ? { ...it, value: Number(value) } : it
 }
 
@@ -199,14 +199,14 @@ const isRecord = (value: unknown): value is Record<string, unknown> =>
 
 /** Returns the error for a value that only the running daemon can check, with its place in the file. */
 export function refusedSetting(file: string, path: ConfigPath, message: string): CoworkError {
-  const { place } = readYaml(readConfigFile(file, false) ?? '')
-  const key = dotted(path)
+  const { place } = parseYaml(readConfigFile(file, false) ?? '')
+  const key = formatConfigPath(path)
   return invalid([{ file, ...place(path, 'value'), path: key, message: `${key}: ${message}` }])
 }
 
 const mostShown = 20
 
-function invalid(problems: readonly ConfigProblem[]): CoworkError {
+function invalid(problems: readonly ConfigIssue[]): CoworkError {
   const lines = problems
     .slice(0, mostShown)
     .map(
@@ -225,10 +225,10 @@ function invalid(problems: readonly ConfigProblem[]): CoworkError {
   )
 }
 
-export function frozen<T>(value: T): T {
+export function deepFreeze<T>(value: T): T {
   if (typeof value === 'object' && value !== null && !Object.isFrozen(value)) {
     Object.freeze(value)
-    for (const child of Object.values(value)) frozen(child)
+    for (const child of Object.values(value)) deepFreeze(child)
   }
   return value
 }

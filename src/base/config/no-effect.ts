@@ -1,5 +1,5 @@
 import type { Environment, Override } from './env.ts'
-import { dotted } from './findings.ts'
+import { formatConfigPath } from './findings.ts'
 import type { ConfigPath } from './shape.ts'
 
 const noGateway = 'cowork does not start or call other MCP servers'
@@ -74,7 +74,7 @@ const line = (key: string, source: string, instead: string) =>
   `${key} (${source}) has no effect in this version: ${instead}`
 
 /** `agents[0].id` and `agents[1].id` are one setting. */
-const keyOf = (path: ConfigPath): string => dotted(path).replaceAll(/\[\d+\]/g, '[]')
+const keyOf = (path: ConfigPath): string => formatConfigPath(path).replaceAll(/\[\d+\]/g, '[]')
 
 /** Every path that holds a value, and every list. */
 function* leavesOf(value: unknown, path: ConfigPath = []): Generator<ConfigPath> {

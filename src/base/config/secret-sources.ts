@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { readFileSync, statSync } from 'node:fs'
-import { CoworkError, messageOf } from '#base/errors.ts'
+import { CoworkError, errorMessage } from '#base/errors.ts'
 import type { Environment, Folders } from './env.ts'
 import { currentEnvironment, currentFolders, expandPath } from './env.ts'
 
@@ -112,7 +112,7 @@ function fromFile(
     return readFileSync(full, 'utf8').replace(/\r?\n$/, '')
   } catch (cause) {
     throw refuse(
-      `the file ${full} cannot be read: ${messageOf(cause)}`,
+      `the file ${full} cannot be read: ${errorMessage(cause)}`,
       'Check the path and its permissions.',
       cause,
     )
@@ -137,7 +137,7 @@ async function fromKeychain(name: string, options: SecretOptions, refuse: Refuse
     return new keyring.Entry(service, account).getPassword() ?? ''
   } catch (cause) {
     throw refuse(
-      `the keychain did not give ${service}/${account}: ${messageOf(cause)}`,
+      `the keychain did not give ${service}/${account}: ${errorMessage(cause)}`,
       'Unlock the keychain, or use file: or env: instead.',
       cause,
     )

@@ -1,8 +1,8 @@
 import { CoworkError } from '#base/errors.ts'
 import type { Environment } from './env.ts'
-import { dotted } from './findings.ts'
+import { formatConfigPath } from './findings.ts'
 import { isPostgresUrl, isReference } from './kinds.ts'
-import { frozen } from './load.ts'
+import { deepFreeze } from './load.ts'
 import type { Config } from './schema.ts'
 import type { SecretOptions } from './secret-sources.ts'
 import { resolveReference } from './secret-sources.ts'
@@ -40,7 +40,10 @@ export async function readSecrets(
   const warnings: string[] = []
   const values: [string, string][] = []
   for (const [reference, path] of references)
-    values.push([reference, await resolveReference(reference, dotted(path), options, warnings)])
+    values.push([
+      reference,
+      await resolveReference(reference, formatConfigPath(path), options, warnings),
+    ])
   return { values: Object.fromEntries(values), warnings }
 }
 
@@ -62,7 +65,7 @@ export function applySecrets(
         hint: 'Correct the secret it names; its value is not shown here.',
       },
     )
-  return { config: frozen(resolved), secrets: [...secrets] }
+  return { config: deepFreeze(resolved), secrets: [...secrets] }
 }
 
 /** Values of an env file or of the environment that are references, resolved; the rest stays. */

@@ -12,7 +12,7 @@ type Shape = {
   'x-path'?: boolean
   'x-secret'?: boolean
 }
-export type Mark = 'x-path' | 'x-secret'
+export type SchemaMark = 'x-path' | 'x-secret'
 export type ConfigPath = readonly (string | number)[]
 
 let built: Shape[] | undefined
@@ -35,11 +35,11 @@ const below = (shapes: Shape[], key: string | number): Shape[] =>
 /** All shapes a value at this path may have; a union such as `grants` gives several. */
 const shapesAt = (path: ConfigPath): Shape[] => path.reduce<Shape[]>(below, roots())
 
-export const keysAt = (path: ConfigPath): string[] => [
+export const listKeys = (path: ConfigPath): string[] => [
   ...new Set(shapesAt(path).flatMap((shape) => Object.keys(shape.properties ?? {}))),
 ]
 
-export const takesType = (path: ConfigPath, type: string): boolean =>
+export const acceptsType = (path: ConfigPath, type: string): boolean =>
   shapesAt(path).some((shape) => shape.type === type)
 
 export const isSecret = (path: ConfigPath): boolean =>
@@ -47,7 +47,7 @@ export const isSecret = (path: ConfigPath): boolean =>
 
 /** A copy of `value` in which every text that carries the mark is replaced. */
 export function mapMarked<T>(
-  mark: Mark,
+  mark: SchemaMark,
   value: T,
   replace: (text: string, path: ConfigPath) => string,
 ): T {

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { isPostgresUrl, isReference, path, secret } from './kinds.ts'
+import { isPostgresUrl, isReference, filePath, secretText } from './kinds.ts'
 
 export const storage = z
   .strictObject({
@@ -7,10 +7,10 @@ export const storage = z
       .enum(['sqlite', 'postgres'])
       .optional()
       .describe('Engine of the control plane. Follows from `url`, so it need not be written.'),
-    path: path
+    path: filePath
       .default('cowork.db')
       .describe('File of the embedded SQLite store. Default cowork.db in the state directory.'),
-    url: secret
+    url: secretText
       .refine((url) => isReference(url) || isPostgresUrl(url), {
         error: 'must be a postgres:// address or a reference such as env:DATABASE_URL',
       })

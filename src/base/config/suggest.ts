@@ -1,18 +1,18 @@
 /** The known word nearest to a mistyped one, or none when nothing is near enough to be meant. */
-export function nearest(word: string, known: readonly string[]): string | undefined {
+export function findClosestWord(word: string, known: readonly string[]): string | undefined {
   const limit = Math.max(1, Math.floor(word.length / 3))
   let best: string | undefined
   let least = limit + 1
   for (const candidate of known) {
     if (Math.abs(candidate.length - word.length) >= least) continue
-    const steps = distance(word.toLowerCase(), candidate.toLowerCase())
+    const steps = editDistance(word.toLowerCase(), candidate.toLowerCase())
     if (steps < least) [best, least] = [candidate, steps]
   }
   return best
 }
 
 /** Edits between two words, where swapping neighbours counts as one: `prot` is one away from `port`. */
-export function distance(a: string, b: string): number {
+export function editDistance(a: string, b: string): number {
   let before: number[] = []
   let last = Array.from({ length: b.length + 1 }, (_, j) => j)
   for (let i = 1; i <= a.length; i += 1) {

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
-import { readYaml } from './yaml.ts'
+import { parseYaml } from './yaml.ts'
 
 const megabyte = 1024 * 1024
 
 test('SV5 values stand where they were written, keys too, and what is missing at its parent', () => {
-  const { value, place } = readYaml('# note\r\na:\r\n  b: [1, {c: x}]\r\n')
+  const { value, place } = parseYaml('# note\r\na:\r\n  b: [1, {c: x}]\r\n')
   expect(value).toEqual({ a: { b: [1, { c: 'x' }] } })
   expect(place(['a', 'b', 1, 'c'], 'value')).toEqual({ line: 3, column: 14 })
   expect(place(['a', 'b', 1, 'c'], 'key')).toEqual({ line: 3, column: 11 })
@@ -12,11 +12,11 @@ test('SV5 values stand where they were written, keys too, and what is missing at
 })
 
 test('SV5 anchors and aliases work as people use them', () => {
-  expect(readYaml('a: &x [1]\nb: *x\n').value).toEqual({ a: [1], b: [1] })
+  expect(parseYaml('a: &x [1]\nb: *x\n').value).toEqual({ a: [1], b: [1] })
 })
 
 test('SV5 a key named __proto__ is a key like any other', () => {
-  const { value } = readYaml('__proto__: {polluted: true}\n')
+  const { value } = parseYaml('__proto__: {polluted: true}\n')
   expect(Object.keys(value as object)).toEqual(['__proto__'])
   expect({}).not.toHaveProperty('polluted')
 })
@@ -43,7 +43,7 @@ test.each([
   ],
   ['very many faults', '[]'.repeat(megabyte / 2), 'more than 100000'],
 ])('N34 %s is refused', (_, source, message) => {
-  const { problems } = readYaml(source)
+  const { problems } = parseYaml(source)
   expect(problems.length).toBeGreaterThan(0)
   expect(problems.length).toBeLessThanOrEqual(100)
   expect(problems[0]?.message).toContain(message)

@@ -3,7 +3,7 @@ import { isAlias, isMap, isScalar, isSeq, Lexer, parseDocument } from 'yaml'
 import type { ConfigPath } from './shape.ts'
 
 type Place = { line: number; column: number }
-export type YamlText = {
+export type ParsedYaml = {
   value: unknown
   problems: (Place & { message: string })[]
   /** Where the value at this path stands, or its key; what is missing stands where its parent does. */
@@ -20,13 +20,13 @@ const deepest = 32
 const tooDeep = `nested more than ${deepest} levels deep`
 
 /** Reads YAML from people and strangers: plain values with their places, every fault named, no way to hang. */
-export function readYaml(source: string): YamlText {
+export function parseYaml(source: string): ParsedYaml {
   const placeOf = placesIn(source)
   const located = (faults: readonly Fault[]) =>
     faults
       .slice(0, mostFaults)
       .map((it) => ({ ...placeOf(it.offset), message: shorten(it.message) }))
-  const broken = (faults: readonly Fault[]): YamlText => ({
+  const broken = (faults: readonly Fault[]): ParsedYaml => ({
     value: undefined,
     problems: located(faults),
     place: () => placeOf(0),
@@ -36,7 +36,7 @@ export function readYaml(source: string): YamlText {
   const { document, faults } = parsed(source)
   if (faults.length > 0) return broken(faults)
   const { value, spots, refused } = plainValues(document)
-  const place: YamlText['place'] = (path, at) => {
+  const place: ParsedYaml['place'] = (path, at) => {
     const spot = spots.get(JSON.stringify(path))
     if (spot) return placeOf(spot[at])
     return path.length === 0 ? placeOf(0) : place(path.slice(0, -1), 'key')

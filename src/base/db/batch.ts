@@ -1,6 +1,6 @@
-import { CoworkError, messageOf } from '../errors.ts'
-import { holdInserts } from './held.ts'
-import type { Body, Query, Sealer, TransactOptions, Tx } from './port.ts'
+import { CoworkError, errorMessage } from '../errors.ts'
+import { bufferInserts } from './held.ts'
+import type { TransactionBody, Query, Sealer, TransactOptions, Tx } from './port.ts'
 
 /** What the batch needs of an engine. Statements run one after the other on one connection. */
 export type Connection = {
@@ -20,7 +20,7 @@ export type Connection = {
 }
 
 type Job = {
-  readonly body: Body<unknown>
+  readonly body: TransactionBody<unknown>
   readonly resolve: (value: unknown) => void
   readonly reject: (error: unknown) => void
 }
@@ -42,10 +42,10 @@ const tries = 5
  * and are answered together. Measured on SQLite: 35,000 durable transactions a second
  * against 4,500 with one commit each.
  */
-export function createBatches<P extends object>(
+export function createGroupCommit<P extends object>(
   connect: () => Promise<Connection>,
   sealer: Sealer<P>,
-  onGrowth: () => void,
+  onAppend: () => void,
 ) {
   const waiting: Job[] = []
   /** Goes before all that waits. */
@@ -53,8 +53,11 @@ export function createBatches<P extends object>(
   let running: Promise<void> | undefined
   let closed = false
 
-  function transact<T>(body: Body<T>, { isUrgent = false }: TransactOptions = {}): Promise<T> {
-    if (closed) return Promise.reject(storeClosed())
+  function transact<T>(
+    body: TransactionBody<T>,
+    { isUrgent = false }: TransactOptions = {},
+  ): Promise<T> {
+    if (closed) return Promise.reject(storeClosedError())
     return new Promise<T>((resolve, reject) => {
       const job = { body, resolve: resolve as (value: unknown) => void, reject }
       ;(isUrgent ? urgent : waiting).push(job)
@@ -108,7 +111,7 @@ export function createBatches<P extends object>(
         const plan = { savepoints, committing: () => (committing = true) }
         const { answers, appended } = await tryBatch(connection, jobs, plan)
         for (const answer of answers) answer()
-        if (appended) onGrowth()
+        if (appended) onAppend()
         return answers.length
       } catch (error) {
         await connection.control('ROLLBACK').catch(() => undefined)
@@ -135,7 +138,7 @@ export function createBatches<P extends object>(
     const answers: (() => void)[] = []
     const entries: P[] = []
     // Behind savepoints each body must meet the faults of its own rows.
-    const inserts = savepoints ? undefined : holdInserts(connection)
+    const inserts = savepoints ? undefined : bufferInserts(connection)
     const fails = (error: unknown) =>
       connection.mayRetry(error) || connection.isBroken(error)
         ? error
@@ -235,7 +238,7 @@ function createGuard<P extends object>(connection: Connection, sealer: Sealer<P>
   }
 
   return {
-    async run(body: Body<unknown>, own: P[]): Promise<unknown> {
+    async run(body: TransactionBody<unknown>, own: P[]): Promise<unknown> {
       let ended = false
 
       async function use<T>(act: () => Promise<T>): Promise<T> {
@@ -280,19 +283,23 @@ function createGuard<P extends object>(connection: Connection, sealer: Sealer<P>
   }
 }
 
-export const storeClosed = () => new CoworkError('store_closed', 'The store is closed.')
+export const storeClosedError = () => new CoworkError('store_closed', 'The store is closed.')
 
 const asStoreError = (cause: unknown): CoworkError =>
   cause instanceof CoworkError
     ? cause
-    : new CoworkError('store_unavailable', `The store could not be written: ${messageOf(cause)}`, {
-        hint: 'Nothing was saved. See `cowork doctor` and the log, then try again.',
-        cause,
-      })
+    : new CoworkError(
+        'store_unavailable',
+        `The store could not be written: ${errorMessage(cause)}`,
+        {
+          hint: 'Nothing was saved. See `cowork doctor` and the log, then try again.',
+          cause,
+        },
+      )
 
 const outcomeUnknown = (cause: unknown) =>
   new CoworkError(
     'outcome_unknown',
-    `The connection to the store broke while it was committing: ${messageOf(cause)}`,
+    `The connection to the store broke while it was committing: ${errorMessage(cause)}`,
     { hint: 'It may or may not be saved. Look it up before you try again.', cause },
   )

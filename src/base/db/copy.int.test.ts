@@ -3,7 +3,7 @@ import { createTestDatabase } from '../../../test/databases.ts'
 import { silentLog } from '../log.ts'
 import { copyContract, sqliteEngine } from '../../../test/base/db/copy.contract.ts'
 import type { Engine } from '../../../test/base/db/copy.contract.ts'
-import { fillPostgres, openPostgres, readPostgres } from './postgres.ts'
+import { openPostgresImport, openPostgres, readPostgres } from './postgres.ts'
 
 const postgresEngine: Engine = {
   dialect: 'postgres',
@@ -12,7 +12,7 @@ const postgresEngine: Engine = {
     return {
       open: () => openPostgres({ url, log: silentLog }),
       read: () => readPostgres(url),
-      fill: () => fillPostgres(url),
+      fill: () => openPostgresImport(url),
     }
   },
 }

@@ -1,10 +1,10 @@
 import { sha256 } from '../hash.ts'
-import { quoted } from './dialect.ts'
-import type { Dialect, Filling, Query, Reader, Snapshot } from './port.ts'
+import { quoteIdentifier } from './dialect.ts'
+import type { Dialect, StoreImport, Query, Reader, Snapshot } from './port.ts'
 
 type Row = Record<string, unknown>
-export type Copied = { readonly table: string; readonly rows: number }
-export type OnCopied = (table: string, rows: number, of: number) => void
+export type CopyResult = { readonly table: string; readonly rows: number }
+export type OnTableCopied = (table: string, rows: number, of: number) => void
 
 /** Few enough that rows of the largest kind fit into one statement. */
 const batchSize = 250
@@ -15,14 +15,14 @@ const batchSize = 250
  */
 export async function copyTables(
   from: Snapshot,
-  to: Filling,
-  onCopied: OnCopied = () => undefined,
-): Promise<Copied[]> {
+  to: StoreImport,
+  onCopied: OnTableCopied = () => undefined,
+): Promise<CopyResult[]> {
   const known = new Set(await tableNames(from))
-  const copied: Copied[] = []
+  const copied: CopyResult[] = []
   for (const table of await tableNames(to)) {
     if (!known.has(table)) continue
-    await to.run(query(`DELETE FROM ${quoted(table)}`))
+    await to.run(query(`DELETE FROM ${quoteIdentifier(table)}`))
     const total = await rowCount(from, table)
     const [sent, arrived] = [createDigest(), createDigest()]
     for await (const rows of scan(from, table)) {
@@ -47,7 +47,7 @@ export async function tableNames({ dialect, all }: Snapshot): Promise<string[]> 
 }
 
 export const hasRows = async (db: Reader, table: string): Promise<boolean> =>
-  (await db.first(query(`SELECT 1 FROM ${quoted(table)} LIMIT 1`))) !== undefined
+  (await db.first(query(`SELECT 1 FROM ${quoteIdentifier(table)} LIMIT 1`))) !== undefined
 
 const sqliteTables = query<{ name: string }>(
   `SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY name`,
@@ -62,10 +62,10 @@ function query<R>(sql: string): Query<R> {
 }
 
 const scan = (db: Snapshot, table: string) =>
-  db.scan<Row>(query(`SELECT * FROM ${quoted(table)}`), batchSize)
+  db.scan<Row>(query(`SELECT * FROM ${quoteIdentifier(table)}`), batchSize)
 
 async function rowCount(db: Reader, table: string): Promise<number> {
-  const counted = query<{ rows: number }>(`SELECT count(*) AS rows FROM ${quoted(table)}`)
+  const counted = query<{ rows: number }>(`SELECT count(*) AS rows FROM ${quoteIdentifier(table)}`)
   return Number((await db.first(counted))?.rows ?? 0)
 }
 

@@ -5,7 +5,7 @@ import type { Dialect } from './port.ts'
 /** What the two engines spell differently. Everything else is portable SQL (DESIGN 5). */
 
 /** Names such as `by` are words of SQL, too. */
-export const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`
+export const quoteIdentifier = (name: string): string => `"${name.replaceAll('"', '""')}"`
 
 /** A numeric key. In SQLite `integer` is the row's own address, which saves an index. */
 export const keyType = (dialect: Dialect) => (dialect === 'sqlite' ? 'integer' : 'bigint')

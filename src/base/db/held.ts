@@ -7,7 +7,7 @@ type Row = Readonly<Record<string, unknown>>
  * statement for all bodies. On PostgreSQL that is a round trip less for each: 2,280 proposals a second, not 1,530.
  * A statement that sees a table by another name, as through a view, does not see what waits.
  */
-export function holdInserts(connection: Connection) {
+export function bufferInserts(connection: Connection) {
   const held: Waiting[] = []
   let failure: Error | undefined
 

@@ -1,5 +1,5 @@
 /** Reads by key, not by offset, so that a page costs the same wherever it lies. */
-export async function* pages<R extends { seq: number }>(
+export async function* paginateByKey<R extends { seq: number }>(
   page: (after: number, limit: number) => Promise<R[]>,
   size = 1000,
   start = 0,

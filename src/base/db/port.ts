@@ -1,4 +1,4 @@
-import type { Draft } from '../entry.ts'
+import type { EntryDraft } from '../entry.ts'
 import type { ErrorCode } from '../errors.ts'
 
 export type Dialect = 'sqlite' | 'postgres'
@@ -21,10 +21,10 @@ export type Tx = Reader & {
   /** One statement for any number of rows of one table. */
   insert(table: string, rows: readonly Record<string, unknown>[]): Promise<void>
   /** Collected now, numbered and hashed at the end of the batch, committed with the rest (L1). */
-  append(draft: Draft): void
+  append(draft: EntryDraft): void
 }
 
-export type Body<T> = (tx: Tx) => Promise<T>
+export type TransactionBody<T> = (tx: Tx) => Promise<T>
 
 export type TransactOptions = {
   /** Runs before the bodies that wait, in the next transaction: what a person asked for (RS4). */
@@ -32,19 +32,23 @@ export type TransactOptions = {
 }
 
 /** Why nothing can be read or written now. */
-export type Trouble = { readonly code: ErrorCode; readonly message: string; readonly hint: string }
+export type StoreOutage = {
+  readonly code: ErrorCode
+  readonly message: string
+  readonly hint: string
+}
 
 export type Db = Reader & {
   readonly dialect: Dialect
   /** Known without asking: a server elsewhere can be away (A11). */
-  trouble(): Trouble | undefined
+  trouble(): StoreOutage | undefined
   /**
    * The one way to write. The body awaits only `tx`, has no side effects and may run twice.
    * It resolves when everything it did is on disk.
    */
-  transact<T>(body: Body<T>, options?: TransactOptions): Promise<T>
+  transact<T>(body: TransactionBody<T>, options?: TransactOptions): Promise<T>
   /** Calls back after each commit that appended entries, here or (PostgreSQL) in another daemon. */
-  onGrowth(listener: () => void): () => void
+  onAppend(listener: () => void): () => void
   /** Whether this daemon is the one that signs checkpoints (L5): the holder of the advisory lock. */
   leads(): Promise<boolean>
   /** Everything as it stands, before a migration changes it (SV8). Gives the place. */
@@ -61,14 +65,14 @@ export type Snapshot = Reader & {
 } & AsyncDisposable
 
 /** A store that is being filled in one transaction: nobody else sees any of it before `commit`. */
-export type Filling = Snapshot & Pick<Tx, 'run' | 'insert'> & { commit(): Promise<void> }
+export type StoreImport = Snapshot & Pick<Tx, 'run' | 'insert'> & { commit(): Promise<void> }
 
 /**
  * What the ledger does inside the store's transactions. `prepare` runs in the body (so an entry that
  * may not be recorded fails only its own body), `seal` at the end of the batch, under the lock on the head.
  */
 export type Sealer<P extends object = object> = {
-  prepare(draft: Draft): P
+  prepare(draft: EntryDraft): P
   seal(tx: Tx, prepared: readonly P[]): Promise<void>
 }
 

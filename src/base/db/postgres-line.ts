@@ -1,21 +1,21 @@
 import pg from 'pg'
-import { CoworkError, messageOf } from '../errors.ts'
+import { CoworkError, errorMessage } from '../errors.ts'
 import { sha256Hex } from '../hash.ts'
-import type { Query, Trouble } from './port.ts'
+import type { Query, StoreOutage } from './port.ts'
 
 /** Who has not answered by then is taken for gone. */
-export const patience = 5000
+export const answerTimeoutMs = 5000
 /** A farewell is worth less. */
-export const farewell = 1000
+export const closeTimeoutMs = 1000
 
 /** How every connection is made. One that only waits notices too when the other end has vanished. */
-export const lineTo = (url: string) =>
+export const connectionConfig = (url: string) =>
   ({
     connectionString: url,
     types: { getTypeParser },
-    connectionTimeoutMillis: patience,
+    connectionTimeoutMillis: answerTimeoutMs,
     keepAlive: true,
-    keepAliveInitialDelayMillis: patience,
+    keepAliveInitialDelayMillis: answerTimeoutMs,
   }) satisfies pg.ClientConfig
 
 /** int8 as a number: sequence numbers and milliseconds are far below 2^53. */
@@ -24,7 +24,7 @@ const getTypeParser: typeof pg.types.getTypeParser = (oid: number, format?: 'tex
 
 /** A prepared statement per text; names are short digests, so equal texts share one. */
 const names = new Map<string, string>()
-export function named(query: Query): pg.QueryConfig {
+export function toPreparedQuery(query: Query): pg.QueryConfig {
   let name = names.get(query.sql)
   if (!name && names.size < 500) {
     name = sha256Hex(query.sql).slice(0, 16)
@@ -36,10 +36,10 @@ export function named(query: Query): pg.QueryConfig {
 const lost = new WeakSet<pg.ClientBase>()
 
 /** Whether no statement on it will be answered any more. */
-export const isLost = (client: pg.ClientBase): boolean => lost.has(client)
+export const isDisconnected = (client: pg.ClientBase): boolean => lost.has(client)
 
 /** Without a listener a connection that dies would end the process. */
-export function watched<C extends pg.ClientBase>(client: C): C {
+export function withErrorListener<C extends pg.ClientBase>(client: C): C {
   const lose = () => void lost.add(client)
   client.on('error', lose).on('end', lose)
   return client
@@ -48,7 +48,7 @@ export function watched<C extends pg.ClientBase>(client: C): C {
 /** Connection failures, and what the server says before it hangs up: by code, for it says it in any language. */
 const lastWords = /^(08|57P|25P0[34])/
 
-export async function ask<R extends pg.QueryResultRow>(
+export async function runQuery<R extends pg.QueryResultRow>(
   client: pg.ClientBase,
   query: string | pg.QueryConfig,
 ): Promise<pg.QueryResult<R>> {
@@ -57,24 +57,24 @@ export async function ask<R extends pg.QueryResultRow>(
   } catch (error) {
     if (error instanceof pg.DatabaseError && lastWords.test(error.code ?? '')) {
       lost.add(client)
-      hangUp(client)
+      disconnect(client)
     }
     throw error
   }
 }
 
 /** The same where nobody tries again: what broke off is said as such, and the rest is the statement's own. */
-export const askOnce: typeof ask = (client, query) =>
-  ask<never>(client, query).catch((error: unknown) => {
-    throw isLost(client) ? unanswered(error) : error
+export const runQueryOnce: typeof runQuery = (client, query) =>
+  runQuery<never>(client, query).catch((error: unknown) => {
+    throw isDisconnected(client) ? noAnswerError(error) : error
   })
 
 /** At once: whoever waits on it is told so. */
-export const hangUp = (client: pg.ClientBase, why?: Error): void =>
+export const disconnect = (client: pg.ClientBase, why?: Error): void =>
   void (client as pg.Client).connection.stream.destroy(why)
 
-export async function end(client: pg.Client): Promise<void> {
-  using _ = after(farewell, () => hangUp(client))
+export async function closeClient(client: pg.Client): Promise<void> {
+  using _ = delayAfterPendingReads(closeTimeoutMs, () => disconnect(client))
   await client.end()
 }
 
@@ -82,7 +82,7 @@ export async function end(client: pg.Client): Promise<void> {
  * Not before answers were read that had come by then: a process that was held up finds its timers due first, and
  * must not take that for the silence of others.
  */
-export function after(ms: number, act: () => void): Disposable {
+export function delayAfterPendingReads(ms: number, act: () => void): Disposable {
   let turn: NodeJS.Immediate | undefined
   const timer = setTimeout(() => (turn = setImmediate(act)), ms)
   return {
@@ -93,20 +93,20 @@ export function after(ms: number, act: () => void): Disposable {
   }
 }
 
-export const silence = (ms: number) => new Error(`silence for ${ms / 1000} s`)
+export const timeoutError = (ms: number) => new Error(`silence for ${ms / 1000} s`)
 
-export function troubleOf(cause: unknown): Trouble {
+export function toStoreOutage(cause: unknown): StoreOutage {
   // A name with several addresses fails once for each of them.
   const causes: unknown[] = cause instanceof AggregateError ? cause.errors : [cause]
   return {
     code: 'store_unavailable',
-    message: `PostgreSQL did not answer: ${causes.map(messageOf).join('; ')}.`,
+    message: `PostgreSQL did not answer: ${causes.map(errorMessage).join('; ')}.`,
     hint: 'Try again shortly. If it stays so, check storage.url and that the server is running.',
   }
 }
 
-export function unanswered(cause: unknown): CoworkError {
+export function noAnswerError(cause: unknown): CoworkError {
   if (cause instanceof CoworkError) return cause
-  const { code, message, hint } = troubleOf(cause)
+  const { code, message, hint } = toStoreOutage(cause)
   return new CoworkError(code, message, { hint, cause })
 }

@@ -1,21 +1,21 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
-import { messageOf } from '../errors.ts'
+import { errorMessage } from '../errors.ts'
 import type { Log } from '../log.ts'
-import type { Trouble } from './port.ts'
+import type { StoreOutage } from './port.ts'
 import {
-  after,
-  ask,
-  end,
-  hangUp,
-  silence,
-  patience,
-  troubleOf,
-  unanswered,
-  watched,
+  delayAfterPendingReads,
+  runQuery,
+  closeClient,
+  disconnect,
+  timeoutError,
+  answerTimeoutMs,
+  toStoreOutage,
+  noAnswerError,
+  withErrorListener,
 } from './postgres-line.ts'
 
-export const channel = 'cowork_ledger'
+export const notifyChannel = 'cowork_ledger'
 /** Any fixed number: daemons of one database agree on who signs by it. */
 const signerLock = 0x636f776b
 const reconnectAfter = 500
@@ -38,7 +38,7 @@ type Deps = {
  * Hears of other daemons' commits, and holds the lock of the one that signs. Reconnects by itself. Nothing that takes
  * time is asked here, so it is also how a daemon knows that the database is there, however long its statements take.
  */
-export function createListener({ settings, grown, cut, log }: Deps) {
+export function createNotifyListener({ settings, grown, cut, log }: Deps) {
   let client: pg.Client | undefined
   let trying: pg.Client | undefined
   let opening: Promise<void> | undefined
@@ -49,7 +49,7 @@ export function createListener({ settings, grown, cut, log }: Deps) {
   let why: Error | undefined
 
   async function start(): Promise<void> {
-    const fresh = watched(new pg.Client(settings))
+    const fresh = withErrorListener(new pg.Client(settings))
     const over = (error?: Error) => {
       if (client !== fresh || stopped) return
       client = undefined
@@ -62,16 +62,16 @@ export function createListener({ settings, grown, cut, log }: Deps) {
     trying = fresh
     try {
       await answered(fresh, fresh.connect())
-      await answered(fresh, ask(fresh, limitSession))
-      await answered(fresh, ask(fresh, `LISTEN ${channel}`))
+      await answered(fresh, runQuery(fresh, limitSession))
+      await answered(fresh, runQuery(fresh, `LISTEN ${notifyChannel}`))
     } catch (error) {
-      hangUp(fresh)
+      disconnect(fresh)
       lose(error)
       throw error
     } finally {
       trying = undefined
     }
-    if (stopped) return hangUp(fresh)
+    if (stopped) return disconnect(fresh)
     client = fresh
     why = undefined
     if (isAway) log.info('the database is there again')
@@ -93,7 +93,7 @@ export function createListener({ settings, grown, cut, log }: Deps) {
   function beat(of: pg.Client) {
     clearTimeout(next)
     next = setTimeout(() => {
-      answered(of, ask(of, 'SELECT 1'))
+      answered(of, runQuery(of, 'SELECT 1'))
         .then(() => (why = undefined))
         // If it was the last of this connection, that is heard of by itself.
         .catch(() => undefined)
@@ -102,24 +102,24 @@ export function createListener({ settings, grown, cut, log }: Deps) {
   }
 
   async function answered<T>(by: pg.Client, asked: Promise<T>): Promise<T> {
-    using _silent = after(silentAfter, () => (why ??= silence(silentAfter)))
-    using _gone = after(patience, () => {
-      const error = silence(patience)
+    using _silent = delayAfterPendingReads(silentAfter, () => (why ??= timeoutError(silentAfter)))
+    using _gone = delayAfterPendingReads(answerTimeoutMs, () => {
+      const error = timeoutError(answerTimeoutMs)
       lose(error)
-      hangUp(by, error)
+      disconnect(by, error)
     })
     return await asked
   }
 
   async function givenUp(): Promise<never> {
     await sleep(reconnectAfter)
-    throw why ?? silence(reconnectAfter)
+    throw why ?? timeoutError(reconnectAfter)
   }
 
   function lose(cause: unknown) {
     if (stopped) return
     why = cause instanceof Error ? cause : new Error(String(cause))
-    if (!isAway) log.error('the database cannot be reached', { error: messageOf(cause) })
+    if (!isAway) log.error('the database cannot be reached', { error: errorMessage(cause) })
     isAway = true
     // A server that says no is there: what works on other connections goes on.
     if (!(cause instanceof pg.DatabaseError)) cut(why)
@@ -127,21 +127,21 @@ export function createListener({ settings, grown, cut, log }: Deps) {
 
   return {
     /** Why nothing can be asked now, if so. */
-    trouble: (): Trouble | undefined => why && troubleOf(why),
+    trouble: (): StoreOutage | undefined => why && toStoreOutage(why),
     /** It may be back before we have looked; but for what stays away nobody waits twice. */
     async reached(): Promise<void> {
       if (client) return
       try {
         await (isAway ? Promise.race([open(), givenUp()]) : open())
       } catch (error) {
-        throw unanswered(error)
+        throw noAnswerError(error)
       }
     },
     async leads() {
       if (!client || stopped) return false
       if (holds) return true
       const asked = client
-      const { rows } = await ask<{ held: boolean }>(asked, {
+      const { rows } = await runQuery<{ held: boolean }>(asked, {
         text: 'SELECT pg_try_advisory_lock($1) AS held',
         values: [signerLock],
       })
@@ -151,8 +151,8 @@ export function createListener({ settings, grown, cut, log }: Deps) {
     async stop() {
       stopped = true
       clearTimeout(next)
-      if (trying) hangUp(trying)
-      if (client) await end(client)
+      if (trying) disconnect(trying)
+      if (client) await closeClient(client)
     },
   }
 }

@@ -1,16 +1,16 @@
 import pg from 'pg'
 import type { Log } from '../log.ts'
-import { storeClosed } from './batch.ts'
+import { storeClosedError } from './batch.ts'
 import type { Query, Reader } from './port.ts'
 import {
-  after,
-  askOnce,
-  farewell,
-  hangUp,
-  named,
-  patience,
-  unanswered,
-  watched,
+  delayAfterPendingReads,
+  runQueryOnce,
+  closeTimeoutMs,
+  disconnect,
+  toPreparedQuery,
+  answerTimeoutMs,
+  noAnswerError,
+  withErrorListener,
 } from './postgres-line.ts'
 
 const connections = 4
@@ -18,12 +18,12 @@ const connections = 4
 /** Said here, since the pool would also count how long a statement waits for one that is free. */
 class ReadingClient extends pg.Client {
   constructor(settings?: pg.ClientConfig) {
-    super({ ...settings, connectionTimeoutMillis: patience })
+    super({ ...settings, connectionTimeoutMillis: answerTimeoutMs })
   }
 }
 
 /** A few connections that read. `reached` fails while the database is away. */
-export function createReading(
+export function createReadPool(
   settings: pg.ClientConfig,
   reached: () => Promise<void>,
   log: Log,
@@ -31,21 +31,21 @@ export function createReading(
   const { connectionTimeoutMillis: _, ...rest } = settings
   const pool = new pg.Pool({ ...rest, max: connections, Client: ReadingClient })
   const open = new Set<pg.PoolClient>()
-  pool.on('connect', (client) => open.add(watched(client)))
+  pool.on('connect', (client) => open.add(withErrorListener(client)))
   pool.on('remove', (client) => open.delete(client))
   pool.on('error', ({ message }) => log.warn('a reading connection was lost', { error: message }))
   /** How to tell those who wait, for an answer or for a connection. */
   const waiting = new Set<(why: Error) => void>()
 
   async function read(query: Query): Promise<unknown[]> {
-    if (pool.ending) throw storeClosed()
+    if (pool.ending) throw storeClosedError()
     await reached()
     const client = await pool.connect().catch((error: unknown) => {
-      throw unanswered(error)
+      throw noAnswerError(error)
     })
     let isSound = false
     try {
-      const { rows } = await askOnce(client, named(query))
+      const { rows } = await runQueryOnce(client, toPreparedQuery(query))
       isSound = true
       return rows
     } finally {
@@ -62,9 +62,9 @@ export function createReading(
     })
 
   function cut(why: Error): void {
-    for (const tell of waiting) tell(unanswered(why))
+    for (const tell of waiting) tell(noAnswerError(why))
     waiting.clear()
-    for (const client of open) hangUp(client, why)
+    for (const client of open) disconnect(client, why)
   }
 
   return {
@@ -72,7 +72,9 @@ export function createReading(
     first: async (query) => (await all(query))[0],
     cut,
     async end() {
-      using _late = after(farewell, () => cut(new Error('the store is closing')))
+      using _late = delayAfterPendingReads(closeTimeoutMs, () =>
+        cut(new Error('the store is closing')),
+      )
       await pool.end()
     },
   }

@@ -16,7 +16,7 @@ test('L11 a commit in one daemon wakes the followers of another', async () => {
   const one = await openPostgres({ url, sealer: quiet, log: silentLog })
   const other = await openPostgres({ url, sealer: quiet, log: silentLog })
   let told = 0
-  other.onGrowth(() => told++)
+  other.onAppend(() => told++)
   await one.transact(async (tx) => tx.append({ type: 'a.b', actor: systemActor }))
   await expect.poll(() => told).toBe(1)
   await one.close()
@@ -51,7 +51,7 @@ test('SV7 a restart of PostgreSQL is survived without a restart of the daemon', 
       log: silentLog,
     })
     let told = 0
-    db.onGrowth(() => told++)
+    db.onAppend(() => told++)
     await other.transact(async (tx) => tx.append({ type: 'a.b', actor: systemActor }))
     await expect.poll(() => told, { timeout: 5000 }).toBeGreaterThan(0)
     await other.close()

@@ -1,26 +1,26 @@
 import pg from 'pg'
 import type { Log } from '../log.ts'
-import { createBatches } from './batch.ts'
+import { createGroupCommit } from './batch.ts'
 import type { Connection } from './batch.ts'
-import { quoted } from './dialect.ts'
-import { createGrowth } from './growth.ts'
+import { quoteIdentifier } from './dialect.ts'
+import { createAppendNotifier } from './growth.ts'
 import { noSealer } from './port.ts'
-import type { Db, Filling, Query, Sealer, Snapshot } from './port.ts'
+import type { Db, StoreImport, Query, Sealer, Snapshot } from './port.ts'
 import {
-  after,
-  ask,
-  askOnce,
-  end,
-  hangUp,
-  isLost,
-  lineTo,
-  named,
-  silence,
-  unanswered,
-  watched,
+  delayAfterPendingReads,
+  runQuery,
+  runQueryOnce,
+  closeClient,
+  disconnect,
+  isDisconnected,
+  connectionConfig,
+  toPreparedQuery,
+  timeoutError,
+  noAnswerError,
+  withErrorListener,
 } from './postgres-line.ts'
-import { channel, createListener } from './postgres-listener.ts'
-import { createReading } from './postgres-reading.ts'
+import { notifyChannel, createNotifyListener } from './postgres-listener.ts'
+import { createReadPool } from './postgres-reading.ts'
 
 const applicationName = 'cowork'
 /** Reading a part of a large answer takes seconds; this is for a server that has vanished meanwhile. */
@@ -38,9 +38,9 @@ export async function openPostgres<P extends object>({
   sealer = noSealer,
   log,
 }: PostgresOptions<P>): Promise<Db> {
-  const settings = { ...lineTo(url), application_name: applicationName }
-  const growth = createGrowth()
-  const listener = createListener({
+  const settings = { ...connectionConfig(url), application_name: applicationName }
+  const growth = createAppendNotifier()
+  const listener = createNotifyListener({
     settings,
     grown: growth.grown,
     cut(why) {
@@ -49,9 +49,9 @@ export async function openPostgres<P extends object>({
     },
     log,
   })
-  const reading = createReading(settings, listener.reached, log)
+  const reading = createReadPool(settings, listener.reached, log)
   const writer = createWriter(settings, listener.reached)
-  const batches = createBatches(writer.connect, sealer, growth.grown)
+  const batches = createGroupCommit(writer.connect, sealer, growth.grown)
   async function close() {
     await batches.close()
     await listener.stop()
@@ -70,7 +70,7 @@ export async function openPostgres<P extends object>({
     transact: batches.transact,
     all: reading.all,
     first: reading.first,
-    onGrowth: growth.onGrowth,
+    onAppend: growth.onAppend,
     leads: listener.leads,
     backup: (label) => copyTables(url, `cowork_${label.replaceAll(/\W/g, '_')}`),
     close,
@@ -85,7 +85,7 @@ export async function readPostgres(url: string): Promise<Snapshot> {
 }
 
 /** References are taken off while it is filled, so that rows may come in any order, and checked at the end. */
-export async function fillPostgres(url: string): Promise<Filling> {
+export async function openPostgresImport(url: string): Promise<StoreImport> {
   const client = await connected(url)
   await client.query('BEGIN')
   const { rows: references } = await client.query<{ at: string; name: string; def: string }>(
@@ -93,7 +93,7 @@ export async function fillPostgres(url: string): Promise<Filling> {
      FROM pg_constraint WHERE contype = 'f' AND connamespace = current_schema()::regnamespace`,
   )
   for (const { at, name } of references)
-    await client.query(`ALTER TABLE ${at} DROP CONSTRAINT ${quoted(name)}`)
+    await client.query(`ALTER TABLE ${at} DROP CONSTRAINT ${quoteIdentifier(name)}`)
   const { run, insert, commit } = postgresConnection(client)
   return {
     ...snapshotOf(client),
@@ -101,22 +101,22 @@ export async function fillPostgres(url: string): Promise<Filling> {
     insert,
     async commit() {
       for (const { at, name, def } of references)
-        await client.query(`ALTER TABLE ${at} ADD CONSTRAINT ${quoted(name)} ${def}`)
+        await client.query(`ALTER TABLE ${at} ADD CONSTRAINT ${quoteIdentifier(name)} ${def}`)
       await commit(true)
     },
   }
 }
 
 /** Whether a daemon is at work there, from whatever machine. */
-export async function isServed(db: Snapshot): Promise<boolean> {
+export async function isInUse(db: Snapshot): Promise<boolean> {
   const daemons = `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND application_name = '${applicationName}' LIMIT 1`
   return (await db.first({ sql: daemons, parameters: [] })) !== undefined
 }
 
 async function connected(url: string): Promise<pg.Client> {
-  const client = watched(new pg.Client(lineTo(url)))
+  const client = withErrorListener(new pg.Client(connectionConfig(url)))
   await client.connect().catch((error: unknown) => {
-    throw unanswered(error)
+    throw noAnswerError(error)
   })
   return client
 }
@@ -125,13 +125,15 @@ async function connected(url: string): Promise<pg.Client> {
 function snapshotOf(client: pg.Client, longest?: number): Snapshot {
   async function rows(query: string | pg.QueryConfig): Promise<unknown[]> {
     using _late =
-      longest === undefined ? undefined : after(longest, () => hangUp(client, silence(longest)))
-    return (await askOnce(client, query)).rows
+      longest === undefined
+        ? undefined
+        : delayAfterPendingReads(longest, () => disconnect(client, timeoutError(longest)))
+    return (await runQueryOnce(client, query)).rows
   }
   return {
     dialect: 'postgres',
-    all: async <R>(query: Query<R>) => (await rows(named(query))) as R[],
-    first: async <R>(query: Query<R>) => (await rows(named(query)))[0] as R | undefined,
+    all: async <R>(query: Query<R>) => (await rows(toPreparedQuery(query))) as R[],
+    first: async <R>(query: Query<R>) => (await rows(toPreparedQuery(query)))[0] as R | undefined,
     async *scan<R>({ sql, parameters }: Query<R>, size: number) {
       await rows({ text: `DECLARE scan NO SCROLL CURSOR FOR ${sql}`, values: [...parameters] })
       for (;;) {
@@ -141,8 +143,8 @@ function snapshotOf(client: pg.Client, longest?: number): Snapshot {
       }
       await rows('CLOSE scan')
     },
-    close: () => end(client),
-    [Symbol.asyncDispose]: () => end(client),
+    close: () => closeClient(client),
+    [Symbol.asyncDispose]: () => closeClient(client),
   }
 }
 
@@ -156,7 +158,7 @@ function createWriter(settings: pg.ClientConfig, reached: () => Promise<void>) {
 
   async function start(): Promise<Connection> {
     await reached()
-    const client = watched(new pg.Client(settings))
+    const client = withErrorListener(new pg.Client(settings))
     const drop = () => {
       if (current !== client) return
       current = undefined
@@ -168,8 +170,8 @@ function createWriter(settings: pg.ClientConfig, reached: () => Promise<void>) {
       await client.connect()
       await client.query(asWriter)
     } catch (error) {
-      hangUp(client)
-      throw unanswered(error)
+      disconnect(client)
+      throw noAnswerError(error)
     }
     return postgresConnection(client)
   }
@@ -183,10 +185,10 @@ function createWriter(settings: pg.ClientConfig, reached: () => Promise<void>) {
       return open
     },
     cut(why: Error) {
-      if (current) hangUp(current, why)
+      if (current) disconnect(current, why)
     },
     async end() {
-      if (current) await end(current)
+      if (current) await closeClient(current)
     },
   }
 }
@@ -198,30 +200,30 @@ function postgresConnection(client: pg.Client): Connection {
   const codeOf = (error: unknown) => (error instanceof pg.DatabaseError && error.code) || ''
   return {
     begin: 'BEGIN',
-    all: async (query) => (await ask(client, named(query))).rows,
-    run: async (query) => (await ask(client, named(query))).rowCount ?? 0,
+    all: async (query) => (await runQuery(client, toPreparedQuery(query))).rows,
+    run: async (query) => (await runQuery(client, toPreparedQuery(query))).rowCount ?? 0,
     async insert(table, rows) {
       const columns = Object.keys(rows[0] ?? {})
-        .map(quoted)
+        .map(quoteIdentifier)
         .join(', ')
-      const name = quoted(table)
+      const name = quoteIdentifier(table)
       // One parameter and one plan for any number of rows; the table itself gives the types.
       const sql = `INSERT INTO ${name} (${columns}) SELECT ${columns} FROM json_populate_recordset(null::${name}, $1)`
-      await ask(client, named({ sql, parameters: [JSON.stringify(rows)] }))
+      await runQuery(client, toPreparedQuery({ sql, parameters: [JSON.stringify(rows)] }))
     },
     async control(sql) {
-      await ask(client, sql)
+      await runQuery(client, sql)
     },
     async commit(appended) {
-      const sql = appended ? `NOTIFY ${channel}; COMMIT` : 'COMMIT'
-      const result = (await ask(client, sql)) as pg.QueryResult | pg.QueryResult[]
+      const sql = appended ? `NOTIFY ${notifyChannel}; COMMIT` : 'COMMIT'
+      const result = (await runQuery(client, sql)) as pg.QueryResult | pg.QueryResult[]
       // An aborted transaction answers COMMIT with a rollback and no error.
       const last = Array.isArray(result) ? result.at(-1) : result
       if (last?.command !== 'COMMIT') throw new Error(`commit was answered by ${last?.command}`)
     },
     mayRetry: (error) => ['40001', '40P01'].includes(codeOf(error)),
-    isBroken: (error) => isLost(client) || serversOwn.test(codeOf(error)),
-    isLost: () => isLost(client),
+    isBroken: (error) => isDisconnected(client) || serversOwn.test(codeOf(error)),
+    isLost: () => isDisconnected(client),
   }
 }
 
@@ -229,14 +231,14 @@ function postgresConnection(client: pg.Client): Connection {
 async function copyTables(url: string, schema: string): Promise<string> {
   const client = await connected(url)
   try {
-    const { rows } = await askOnce<{ name: string }>(client, {
+    const { rows } = await runQueryOnce<{ name: string }>(client, {
       text: 'SELECT table_name AS name FROM information_schema.tables WHERE table_schema = current_schema() AND table_type = $1',
       values: ['BASE TABLE'],
     })
     const copies = rows.map(({ name }) => `CREATE TABLE ${schema}."${name}" AS TABLE "${name}"`)
-    await askOnce(client, [`BEGIN; CREATE SCHEMA ${schema}`, ...copies, 'COMMIT'].join('; '))
+    await runQueryOnce(client, [`BEGIN; CREATE SCHEMA ${schema}`, ...copies, 'COMMIT'].join('; '))
     return `schema ${schema}`
   } finally {
-    await end(client)
+    await closeClient(client)
   }
 }

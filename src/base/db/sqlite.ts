@@ -2,13 +2,13 @@ import { mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import type { SQLInputValue, StatementSync } from 'node:sqlite'
-import { CoworkError, messageOf } from '../errors.ts'
-import { createBatches } from './batch.ts'
+import { CoworkError, errorMessage } from '../errors.ts'
+import { createGroupCommit } from './batch.ts'
 import type { Connection } from './batch.ts'
-import { quoted } from './dialect.ts'
-import { createGrowth } from './growth.ts'
+import { quoteIdentifier } from './dialect.ts'
+import { createAppendNotifier } from './growth.ts'
 import { noSealer } from './port.ts'
-import type { Db, Filling, Query, Reader, Sealer, Snapshot } from './port.ts'
+import type { Db, StoreImport, Query, Reader, Sealer, Snapshot } from './port.ts'
 
 /**
  * The embedded engine: one connection that writes, one that reads, both on the main thread.
@@ -24,16 +24,16 @@ export function openSqlite<P extends object>(
   if (isLasting) growLog(writing.db)
   const reading = open(path)
   reading.db.exec('PRAGMA query_only = on')
-  const growth = createGrowth()
+  const growth = createAppendNotifier()
   const connection = sqliteConnection(writing)
-  const batches = createBatches(() => Promise.resolve(connection), sealer, growth.grown)
+  const batches = createGroupCommit(() => Promise.resolve(connection), sealer, growth.grown)
 
   return {
     dialect: 'sqlite',
     trouble: () => undefined,
     transact: batches.transact,
     ...readerOf(reading),
-    onGrowth: growth.onGrowth,
+    onAppend: growth.onAppend,
     leads: () => Promise.resolve(true),
     async backup(label) {
       const copy = `${path}.${label}.bak`
@@ -60,7 +60,7 @@ export function readSqlite(path: string): Snapshot {
  * A store of its own that is filled and then taken into use by another name. It is one file: no log beside it
  * has to come along. References are checked at the end, so that rows may come in any order.
  */
-export function fillSqlite(path: string): Filling {
+export function openSqliteImport(path: string): StoreImport {
   const filling = open(path)
   filling.db.exec('PRAGMA journal_mode = DELETE; PRAGMA foreign_keys = off; BEGIN IMMEDIATE')
   const { run, insert } = sqliteConnection(filling)
@@ -77,13 +77,13 @@ export function fillSqlite(path: string): Filling {
 }
 
 /** `ok`, or what is wrong with the file as it is on disk. */
-export function integrityOf(path: string): string {
+export function checkIntegrity(path: string): string {
   const db = new DatabaseSync(path, { readOnly: true })
   try {
     const found = db.prepare('PRAGMA integrity_check(5)').all()
     return found.map(({ integrity_check: line }) => String(line)).join('; ')
   } catch (error) {
-    return messageOf(error)
+    return errorMessage(error)
   } finally {
     db.close()
   }
@@ -188,10 +188,14 @@ function connect(path: string, options: { readOnly?: boolean }): DatabaseSync {
     db.exec('PRAGMA busy_timeout = 5000; PRAGMA foreign_keys = on; PRAGMA cache_size = -16000')
     return db
   } catch (cause) {
-    throw new CoworkError('store_unavailable', `${path} cannot be opened: ${messageOf(cause)}.`, {
-      hint: 'Check that it is a cowork store and that you may read it, or restore a backup.',
-      cause,
-    })
+    throw new CoworkError(
+      'store_unavailable',
+      `${path} cannot be opened: ${errorMessage(cause)}.`,
+      {
+        hint: 'Check that it is a cowork store and that you may read it, or restore a backup.',
+        cause,
+      },
+    )
   }
 }
 
@@ -212,12 +216,12 @@ function growLog(db: DatabaseSync): void {
 const inserts = new Map<string, string>()
 
 /** To spell the columns costs more than to insert a row, and there are few sets of them. */
-export function insertInto(table: string, columns: readonly string[]): string {
+export function buildInsert(table: string, columns: readonly string[]): string {
   const shape = `${table} ${columns.join()}`
   let sql = inserts.get(shape)
   if (sql === undefined) {
     const marks = columns.map(() => '?').join(', ')
-    sql = `INSERT INTO ${quoted(table)} (${columns.map(quoted).join(', ')}) VALUES (${marks})`
+    sql = `INSERT INTO ${quoteIdentifier(table)} (${columns.map(quoteIdentifier).join(', ')}) VALUES (${marks})`
     inserts.set(shape, sql)
   }
   return sql
@@ -230,7 +234,7 @@ function sqliteConnection({ db, prepared }: Opened): Connection {
     run: async (query) => prepared(query.sql).run(values(query)),
     async insert(table, rows) {
       const columns = Object.keys(rows[0] ?? {})
-      const insert = prepared(insertInto(table, columns))
+      const insert = prepared(buildInsert(table, columns))
       for (const row of rows) insert.run(columns.map((column) => row[column] as SQLInputValue))
     },
     async control(sql) {

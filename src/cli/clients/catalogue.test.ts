@@ -4,10 +4,10 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { choiceArguments, choiceQuery } from '../agent-plan.ts'
-import { clientNamed, clients } from './catalogue.ts'
+import { findClient, clients } from './catalogue.ts'
 import type { Client, Server } from './catalogue.ts'
 import { readClientFile, writeClientFile } from './client-file.ts'
-import { putAll, takeAll, valueAt } from './edits.ts'
+import { applyEdits, revertEdits, getValue } from './edits.ts'
 
 const stdio = {
   via: 'stdio',
@@ -50,13 +50,13 @@ describe.each(cases)('$id, $name', ({ client, name }) => {
 
   test('K4 connecting writes the client’s own format, and disconnecting gives back the bytes', async () => {
     const edits = client.edits(stdio)
-    const put = putAll(client.format, source, edits)
+    const put = applyEdits(client.format, source, edits)
     await expect(visible(put.text)).toMatchFileSnapshot(golden(`${client.id}-${name}`))
-    expect(valueAt(client.format, { ...source, text: put.text }, client.places[0])).toMatchObject({
+    expect(getValue(client.format, { ...source, text: put.text }, client.places[0])).toMatchObject({
       command: '/usr/bin/node',
     })
     const places = edits.map(({ place }, index) => ({ place, made: put.made[index] }))
-    expect(takeAll(client.format, { ...source, text: put.text }, places).text).toBe(text)
+    expect(revertEdits(client.format, { ...source, text: put.text }, places).text).toBe(text)
   })
 })
 
@@ -64,11 +64,15 @@ test.each(clients.filter(({ id }) => id !== 'claude-desktop'))(
   'K4 over HTTP $id is told where the token is, and the token itself only inline',
   async (client) => {
     const source = { file: 'config', text: '' }
-    const { text, made } = putAll(client.format, source, client.edits(http))
+    const { text, made } = applyEdits(client.format, source, client.edits(http))
     await expect(text).toMatchFileSnapshot(golden(`${client.id}-http`))
     const places = client.places.map((place, index) => ({ place, made: made[index] }))
-    expect(takeAll(client.format, { ...source, text }, places).text).toBe('')
-    const inline = putAll(client.format, source, client.edits({ ...http, token: 'sk-cowork-abc' }))
+    expect(revertEdits(client.format, { ...source, text }, places).text).toBe('')
+    const inline = applyEdits(
+      client.format,
+      source,
+      client.edits({ ...http, token: 'sk-cowork-abc' }),
+    )
     expect(inline.text).toContain('sk-cowork-abc')
     expect(inline.text).not.toContain('COWORK_TOKEN_X')
     expect(JSON.stringify(inline.hunks)).not.toContain('sk-cowork-abc')
@@ -88,20 +92,20 @@ test.each(clients)('RA8 the entry of $id names the tools and the results', async
   if (client.id !== 'claude-desktop')
     servers.push({ ...http, url: `${http.url}${choiceQuery(choice)}` })
   const texts = servers.map(
-    (server) => putAll(client.format, { file: 'config', text: '' }, client.edits(server)).text,
+    (server) => applyEdits(client.format, { file: 'config', text: '' }, client.edits(server)).text,
   )
   await expect(texts.join('\n')).toMatchFileSnapshot(golden(`${client.id}-tools`))
 })
 
 test('K4 Claude Desktop takes stdio only, and says so', () => {
-  expect(() => clientNamed('claude-desktop').edits(http)).toThrow('stdio only')
+  expect(() => findClient('claude-desktop').edits(http)).toThrow('stdio only')
 })
 
 test.each(clients)('K4 the token of $id stands in its environment when inline', (client) => {
-  const { text } = putAll(client.format, { file: 'config', text: '' }, [
+  const { text } = applyEdits(client.format, { file: 'config', text: '' }, [
     ...client.edits({ ...stdio, token: 'sk-cowork-abc' }),
   ])
-  expect(valueAt(client.format, { file: 'config', text }, client.places[0])).toMatchObject({
+  expect(getValue(client.format, { file: 'config', text }, client.places[0])).toMatchObject({
     env: { COWORK_TOKEN: 'sk-cowork-abc' },
   })
 })
@@ -129,9 +133,9 @@ test('K4 every client’s file is where that client looks', () => {
 })
 
 test('K2, K4 a client may be named by the beginning of its name', () => {
-  expect(clientNamed('cod').id).toBe('codex')
-  expect(() => clientNamed('claude')).toThrow('More than one client')
-  expect(() => clientNamed('emacs')).toThrow('no client named emacs')
+  expect(findClient('cod').id).toBe('codex')
+  expect(() => findClient('claude')).toThrow('More than one client')
+  expect(() => findClient('emacs')).toThrow('no client named emacs')
 })
 
 function folder(): string {
@@ -143,7 +147,7 @@ function folder(): string {
 test.each(clients)('K4 a broken or read-only file of $id is refused and stays', (client) => {
   const file = join(folder(), 'config')
   writeFileSync(file, '{"mcpServers": [')
-  expect(() => putAll(client.format, readClientFile(file), client.edits(stdio))).toThrow(
+  expect(() => applyEdits(client.format, readClientFile(file), client.edits(stdio))).toThrow(
     /config:\d+:\d+: .* The file was left as it is/,
   )
   writeFileSync(file, '')
@@ -157,8 +161,8 @@ test('K4 for any name, path and value, what is written is what a client reads', 
   fc.assert(
     fc.property(fc.constantFrom(...clients), word, fc.array(word), (client, command, args) => {
       const server: Server = { via: 'stdio', command, args }
-      const { text } = putAll(client.format, { file: 'config', text: '' }, client.edits(server))
-      const value = valueAt(client.format, { file: 'config', text }, client.places[0])
+      const { text } = applyEdits(client.format, { file: 'config', text: '' }, client.edits(server))
+      const value = getValue(client.format, { file: 'config', text }, client.places[0])
       expect(value).toMatchObject({ command, args })
     }),
   )

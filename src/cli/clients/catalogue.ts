@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import type { Environment } from '#base/config/env.ts'
 import { CoworkError } from '#base/errors.ts'
 import { clientIds } from '../choices.ts'
-import { byPrefix } from '../lookup.ts'
+import { resolvePrefix } from '../lookup.ts'
 import type { Edit } from './edits.ts'
 import type { Place } from './json.ts'
 
@@ -149,8 +149,8 @@ export const clients = rows.map((row): Client => {
   }
 })
 
-export function clientNamed(given: string): Client {
-  const id = byPrefix(given, clientIds, 'client')
+export function findClient(given: string): Client {
+  const id = resolvePrefix(given, clientIds, 'client')
   const found = clients.find((client) => client.id === id)
   if (!found) throw new CoworkError('not_found', `There is no client named ${id}.`)
   return found

@@ -11,14 +11,14 @@ import {
 } from 'node:fs'
 import { dirname } from 'node:path'
 import { writeFileAtomic } from '#base/atomic-file.ts'
-import { CoworkError, messageOf } from '#base/errors.ts'
+import { CoworkError, errorMessage } from '#base/errors.ts'
 
 export type Source = { readonly file: string; readonly text: string }
 
 export type Splice = { readonly at: number; readonly removed: string; readonly inserted: string }
 
 /** The text after splices that were all found in this one. */
-export const spliced = (text: string, splices: readonly Splice[]): string =>
+export const applySplices = (text: string, splices: readonly Splice[]): string =>
   splices
     .toSorted((a, b) => b.at - a.at)
     .reduce(
@@ -28,7 +28,7 @@ export const spliced = (text: string, splices: readonly Splice[]): string =>
     )
 
 /** What a file cannot be changed for. It stays as it was. */
-export function brokenAt({ file, text }: Source, offset: number, what: string): CoworkError {
+export function syntaxError({ file, text }: Source, offset: number, what: string): CoworkError {
   const before = text.slice(0, offset).split('\n')
   const place = `${file}:${before.length}:${(before.at(-1)?.length ?? 0) + 1}`
   return new CoworkError('client_config_broken', `${place}: ${what}. The file was left as it is.`, {
@@ -36,7 +36,7 @@ export function brokenAt({ file, text }: Source, offset: number, what: string): 
   })
 }
 
-export const lineEndOf = (text: string): string => (text.includes('\r\n') ? '\r\n' : '\n')
+export const detectLineEnding = (text: string): string => (text.includes('\r\n') ? '\r\n' : '\n')
 
 /** A text without any content, save perhaps a byte order mark. */
 export const isBlank = (text: string): boolean => /^\uFEFF?\s*$/.test(text)
@@ -75,7 +75,9 @@ export function readClientFile(file: string): ClientFile {
     return { file, text, exists: true, target: realpathSync(file), mode: about.mode & 0o777 }
   } catch (cause) {
     throw refuse(
-      cause instanceof TypeError ? 'is not text in UTF-8' : `cannot be read: ${messageOf(cause)}`,
+      cause instanceof TypeError
+        ? 'is not text in UTF-8'
+        : `cannot be read: ${errorMessage(cause)}`,
       'Check what it is and who may read it.',
       cause,
     )
@@ -120,7 +122,7 @@ const changed = (file: string) =>
   })
 
 const unwritable = (file: string, cause: unknown) =>
-  new CoworkError('client_config_unusable', `${file} cannot be written: ${messageOf(cause)}.`, {
+  new CoworkError('client_config_unusable', `${file} cannot be written: ${errorMessage(cause)}.`, {
     hint: 'It was left as it is. Check who may write there, and whether the disk is full.',
     cause,
   })

@@ -1,16 +1,16 @@
 import { isDeepStrictEqual } from 'node:util'
 import { CoworkError } from '#base/errors.ts'
 import type { Client } from './catalogue.ts'
-import { jsonAt, putJson, takeJson } from './json.ts'
+import { getJsonValue, setJsonValue, removeJsonValue } from './json.ts'
 import type { Made as JsonMade, Place } from './json.ts'
-import { spliced } from './client-file.ts'
+import { applySplices } from './client-file.ts'
 import type { Source, Splice } from './client-file.ts'
-import { putToml, takeToml, tomlAt } from './toml.ts'
+import { setTomlTable, removeTomlTable, getTomlTable } from './toml.ts'
 import type { Made as TomlMade, Table } from './toml.ts'
 
 export type Edit = { readonly place: Place; readonly value: unknown }
 
-export type Made = JsonMade | TomlMade
+export type EditUndo = JsonMade | TomlMade
 
 export type Hunk = { readonly line: number; readonly removed: string; readonly inserted: string }
 
@@ -21,45 +21,45 @@ type Format = {
   readonly put: (
     source: Source,
     edit: Edit,
-  ) => { splices: readonly Splice[]; made?: Made } | undefined
-  readonly take: (source: Source, place: Place, made?: Made) => readonly Splice[] | undefined
+  ) => { splices: readonly Splice[]; made?: EditUndo } | undefined
+  readonly take: (source: Source, place: Place, made?: EditUndo) => readonly Splice[] | undefined
 }
 
 const formats: Readonly<Record<Client['format'], Format>> = {
   json: {
-    at: jsonAt,
-    put: (source, { place, value }) => putJson(source, place, value),
+    at: getJsonValue,
+    put: (source, { place, value }) => setJsonValue(source, place, value),
     take: (source, place, made) =>
-      takeJson(source, place, made && 'depth' in made ? made : undefined),
+      removeJsonValue(source, place, made && 'depth' in made ? made : undefined),
   },
   toml: {
-    at: (source, place) => tomlAt(source, place.map(String)),
+    at: (source, place) => getTomlTable(source, place.map(String)),
     // What a client's edits say is of a form that its file can hold.
-    put: (source, { place, value }) => putToml(source, place.map(String), value as Table),
+    put: (source, { place, value }) => setTomlTable(source, place.map(String), value as Table),
     take: (source, place, made) =>
-      takeToml(source, place.map(String), made && 'gap' in made ? made : undefined),
+      removeTomlTable(source, place.map(String), made && 'gap' in made ? made : undefined),
   },
 }
 
-export const valueAt = (format: Client['format'], source: Source, place: Place): unknown =>
+export const getValue = (format: Client['format'], source: Source, place: Place): unknown =>
   formats[format].at(source, place)
 
 /** The file with all edits in it, and for each what stood there before. */
-export function putAll(
+export function applyEdits(
   format: Client['format'],
   source: Source,
   edits: readonly Edit[],
-): Changed & { made: (Made | undefined)[] } {
+): Changed & { made: (EditUndo | undefined)[] } {
   const { put, at } = formats[format]
   const hunks: Hunk[] = []
-  const made: (Made | undefined)[] = []
+  const made: (EditUndo | undefined)[] = []
   let { text } = source
   for (const edit of edits) {
     const change = put({ ...source, text }, edit)
     made.push(change?.made)
     if (!change) continue
     hunks.push(...hunksOf(text, change.splices))
-    text = spliced(text, change.splices)
+    text = applySplices(text, change.splices)
   }
   for (const { place, value } of edits)
     if (!isDeepStrictEqual(reread(at, { ...source, text }, place), value)) throw unsafe(source)
@@ -67,10 +67,10 @@ export function putAll(
 }
 
 /** The file without what was put there, newest first. Places that are empty are passed over. */
-export function takeAll(
+export function revertEdits(
   format: Client['format'],
   source: Source,
-  places: readonly { readonly place: Place; readonly made?: Made | undefined }[],
+  places: readonly { readonly place: Place; readonly made?: EditUndo | undefined }[],
 ): Changed {
   const { take, at } = formats[format]
   const hunks: Hunk[] = []
@@ -79,7 +79,7 @@ export function takeAll(
     const splices = take({ ...source, text }, place, made)
     if (!splices) continue
     hunks.push(...hunksOf(text, splices))
-    text = spliced(text, splices)
+    text = applySplices(text, splices)
     if (reread(at, { ...source, text }, place) !== undefined) throw unsafe(source)
   }
   return { text, hunks }

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
-import { greetCommand, greetUrl } from './handshake.ts'
+import { handshakeCommand, handshakeUrl } from './handshake.ts'
 
 const node = (script: string) => ({
   command: process.execPath,
@@ -22,7 +22,7 @@ lines.on('line', (line) => {
 })`
 
 test('K4 the check greets a server as a client does and counts its tools over all pages', async () => {
-  expect(await greetCommand(node(server))).toEqual({
+  expect(await handshakeCommand(node(server))).toEqual({
     server: 'x 1',
     protocol: '2025-06-18',
     tools: 3,
@@ -37,7 +37,7 @@ test.each([
     'AuthError',
   ],
 ])('K4 %s is no handshake, and what it said is told', async (script, message) => {
-  await expect(greetCommand(node(script))).rejects.toMatchObject({
+  await expect(handshakeCommand(node(script))).rejects.toMatchObject({
     code: 'handshake_failed',
     message: expect.stringContaining(message),
   })
@@ -45,7 +45,7 @@ test.each([
 
 test('K4 a command that is not there is no handshake', async () => {
   const missing = { command: '/nowhere/node', args: [], env: {} }
-  await expect(greetCommand(missing)).rejects.toMatchObject({ code: 'handshake_failed' })
+  await expect(handshakeCommand(missing)).rejects.toMatchObject({ code: 'handshake_failed' })
 })
 
 test('K4 an address that refuses us is no handshake', async () => {
@@ -53,5 +53,5 @@ test('K4 an address that refuses us is no handshake', async () => {
   onTestFinished(() => void http.close())
   await new Promise<void>((listening) => http.listen(0, '127.0.0.1', listening))
   const { port } = http.address() as AddressInfo
-  await expect(greetUrl(`http://127.0.0.1:${port}/mcp`, 't')).rejects.toThrow('answered 401')
+  await expect(handshakeUrl(`http://127.0.0.1:${port}/mcp`, 't')).rejects.toThrow('answered 401')
 })

@@ -2,11 +2,15 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Environment } from '#base/config/env.ts'
-import { CoworkError, messageOf } from '#base/errors.ts'
+import { CoworkError, errorMessage } from '#base/errors.ts'
 import { createHttpClient, createLineClient, initialize, listTools } from '../mcp-client.ts'
 import type { McpClient } from '../mcp-client.ts'
 
-export type Seen = { readonly server: string; readonly protocol: string; readonly tools: number }
+export type HandshakeResult = {
+  readonly server: string
+  readonly protocol: string
+  readonly tools: number
+}
 
 type Command = {
   readonly command: string
@@ -18,7 +22,7 @@ const revision = '2025-06-18'
 const greetingTimeoutMs = 30_000
 
 /** Starts what a client was told to start, and greets it as the client will (K4). */
-export async function greetCommand({ command, args, env }: Command): Promise<Seen> {
+export async function handshakeCommand({ command, args, env }: Command): Promise<HandshakeResult> {
   const child = spawn(command, args, { env, stdio: ['pipe', 'pipe', 'pipe'], windowsHide: true })
   let told = ''
   child.stderr.on('data', (chunk: Buffer) => (told = (told + chunk.toString()).slice(-2000)))
@@ -39,7 +43,7 @@ export async function greetCommand({ command, args, env }: Command): Promise<See
 }
 
 /** The same over HTTP, with the token that the client's variable will hold. */
-export async function greetUrl(url: string, token: string): Promise<Seen> {
+export async function handshakeUrl(url: string, token: string): Promise<HandshakeResult> {
   const client = createHttpClient(url, token, revision)
   try {
     return await Promise.race([greet(client), timeOut()])
@@ -56,7 +60,7 @@ const timeOut = (): Promise<never> =>
     throw new Error(`the greeting took more than ${greetingTimeoutMs / 1000} seconds`)
   })
 
-async function greet(client: McpClient): Promise<Seen> {
+async function greet(client: McpClient): Promise<HandshakeResult> {
   const { serverInfo, protocolVersion } = await initialize(client, 'cowork-connect', revision)
   const { length: tools } = await listTools(client)
   // Tools are listed without a token: only a call shows that the client has one where it is needed.
@@ -71,6 +75,6 @@ async function greet(client: McpClient): Promise<Seen> {
 const unanswered = (what: string, told: string, cause: unknown) =>
   new CoworkError(
     'handshake_failed',
-    `${what} did not answer as a client needs it: ${messageOf(cause)}.${told && `\n${told}`}`,
+    `${what} did not answer as a client needs it: ${errorMessage(cause)}.${told && `\n${told}`}`,
     { hint: '`cowork doctor` may find the cause.', cause },
   )

@@ -1,23 +1,23 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { jsonAt, putJson, takeJson } from './json.ts'
+import { getJsonValue, setJsonValue, removeJsonValue } from './json.ts'
 import type { Made, Place } from './json.ts'
-import { spliced } from './client-file.ts'
+import { applySplices } from './client-file.ts'
 
 const place: Place = ['mcpServers', 'cowork']
 const entry = { command: 'node', args: ['cowork.mjs', 'mcp'] }
 const source = (text: string) => ({ file: 'settings.json', text })
 
 function put(text: string, at = place, value: unknown = entry): { text: string; made?: Made } {
-  const { splices = [], made } = putJson(source(text), at, value) ?? {}
-  return { text: spliced(text, splices), ...(made && { made }) }
+  const { splices = [], made } = setJsonValue(source(text), at, value) ?? {}
+  return { text: applySplices(text, splices), ...(made && { made }) }
 }
 
 const valueOf = (text: string) =>
-  jsonAt(source(text), []) as { mcpServers?: object; [name: string]: unknown }
+  getJsonValue(source(text), []) as { mcpServers?: object; [name: string]: unknown }
 
 const take = (text: string, made?: Made, at = place) =>
-  spliced(text, takeJson(source(text), at, made) ?? [])
+  applySplices(text, removeJsonValue(source(text), at, made) ?? [])
 
 test('K4 our entry comes first, in the indentation of the file, and its neighbours stay', () => {
   const before = '{\n\t"theme": "dark",\n\t"mcpServers": {\n\t\t"other": {"url": "x"}\n\t}\n}\n'
@@ -44,7 +44,7 @@ test('K4 an entry that is there is replaced where it stands, and an equal one is
   expect(put(before, place, { url: 'new' }).text).toBe(
     '{\n  "mcpServers": {\n    "a": 1,\n    "cowork": {\n      "url": "new"\n    } // ours\n  }\n}',
   )
-  expect(putJson(source(before), place, { url: 'old' })).toBeUndefined()
+  expect(setJsonValue(source(before), place, { url: 'old' })).toBeUndefined()
 })
 
 test('K4 taking our entry out from between or after others takes one comma and no comment', () => {
@@ -59,13 +59,13 @@ test('K4 taking our entry out from between or after others takes one comma and n
     '{"mcpServers": { // ours\n "b": 2}}',
   )
   expect(take('{"mcpServers": {\n  "cowork": {}\n}}')).toBe('{"mcpServers": {}}')
-  expect(takeJson(source('{"mcpServers": {}}'), place)).toBeUndefined()
+  expect(removeJsonValue(source('{"mcpServers": {}}'), place)).toBeUndefined()
 })
 
 test('K4 what was made for our entry stays once something else stands in it', () => {
   const { text, made } = put('{\n  "a": 1\n}')
   const shared = text.replace('"cowork"', '"other": 1, "cowork"')
-  expect(jsonAt(source(take(shared, made)), ['mcpServers'])).toEqual({ other: 1 })
+  expect(getJsonValue(source(take(shared, made)), ['mcpServers'])).toEqual({ other: 1 })
 })
 
 test.each([
@@ -85,7 +85,7 @@ test.each([
   ['{"mcpServers": {"cowork": 1, "cowork": 2}}', '"cowork" is there twice'],
   ['['.repeat(5000), 'nested more than 100 levels deep'],
 ])('K4 %j is refused with its place', (text, message) => {
-  expect(() => putJson(source(text), place, entry)).toThrow(message)
+  expect(() => setJsonValue(source(text), place, entry)).toThrow(message)
 })
 
 const gapArb = (eol: string) =>
@@ -143,7 +143,7 @@ test('K4 the same holds for an empty file and for an item of a list', () => {
     '{ "inputs": [\n] }',
   ]) {
     const { text, made } = put(before, input, value)
-    expect(jsonAt(source(text), input)).toEqual(value)
+    expect(getJsonValue(source(text), input)).toEqual(value)
     expect(take(text, made, input)).toBe(before)
   }
 })

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { createScanner, parse, parseTree, printParseErrorCode, visit } from 'jsonc-parser'
 import type { JSONPath, Node } from 'jsonc-parser'
-import { brokenAt, isBlank, lineEndOf } from './client-file.ts'
+import { syntaxError, isBlank, detectLineEnding } from './client-file.ts'
 import type { Source, Splice } from './client-file.ts'
 
 const maxDepth = 100
@@ -22,13 +22,13 @@ const messages: Readonly<Record<string, string>> = {
 const dialect = { allowTrailingComma: true }
 
 /** Reads JSON with comments and trailing commas, with offsets. Returns undefined for an empty file. */
-function readJson(source: Source): Node | undefined {
+function parseJson(source: Source): Node | undefined {
   if (isBlank(source.text)) return undefined
   // The parser refuses a byte order mark; a space in its place keeps the offsets.
   const text = source.text.replace(/^\uFEFF/, ' ')
   const open = (start: number, _: number, _line: number, _column: number, path: () => JSONPath) => {
     if (path().length > maxDepth)
-      throw brokenAt(source, start, `it is nested more than ${maxDepth} levels deep`)
+      throw syntaxError(source, start, `it is nested more than ${maxDepth} levels deep`)
   }
   // First: building the tree of a file that is nested too deep would exhaust the stack.
   visit(
@@ -38,7 +38,7 @@ function readJson(source: Source): Node | undefined {
       onArrayBegin: open,
       onError(code, offset) {
         const message = messages[printParseErrorCode(code)] ?? 'a text or number is not valid JSON'
-        throw brokenAt(source, offset, message)
+        throw syntaxError(source, offset, message)
       },
     },
     dialect,
@@ -67,8 +67,8 @@ export type Made = {
   readonly padded: boolean
 }
 
-export function jsonAt(source: Source, place: Place): unknown {
-  const root = readJson(source)
+export function getJsonValue(source: Source, place: Place): unknown {
+  const root = parseJson(source)
   if (!root) return undefined
   const found = walk(source, root, place)
   if (found.length < place.length) return undefined
@@ -76,15 +76,15 @@ export function jsonAt(source: Source, place: Place): unknown {
 }
 
 /** Puts a value at a place as the first of its neighbours, so that no byte of theirs changes. Nothing if it is there. */
-export function putJson(
+export function setJsonValue(
   source: Source,
   place: Place,
   value: unknown,
 ): { splices: Splice[]; made?: Made } | undefined {
   const { text } = source
-  const root = readJson(source)
+  const root = parseJson(source)
   if (!root) {
-    const eol = lineEndOf(text)
+    const eol = detectLineEnding(text)
     const inserted = pretty(nested(place, value), eol, '', '  ') + eol
     const made = { depth: -1, padded: false }
     return { splices: [{ at: text.length, removed: '', inserted }], made }
@@ -110,9 +110,9 @@ export function putJson(
 }
 
 /** Takes out what stands at a place, and what was made for it if nothing else came to stand there. */
-export function takeJson(source: Source, place: Place, made?: Made): Splice[] | undefined {
+export function removeJsonValue(source: Source, place: Place, made?: Made): Splice[] | undefined {
   const { text } = source
-  const root = readJson(source)
+  const root = parseJson(source)
   if (!root) return undefined
   const found = walk(source, root, place)
   if (found.length < place.length) return undefined
@@ -121,7 +121,7 @@ export function takeJson(source: Source, place: Place, made?: Made): Splice[] | 
   const isAlone = (item: Node | undefined) => item && itemsOf(nodeOf(item)).length === 1
   while (depth > Math.max(first, 0) && isAlone(found[depth - 1])) depth--
   if (first === -1 && depth === 0 && itemsOf(root).length === 1) {
-    const eol = lineEndOf(text)
+    const eol = detectLineEnding(text)
     const end = endOf(root) + (text.startsWith(eol, endOf(root)) ? eol.length : 0)
     return [{ at: root.offset, removed: text.slice(root.offset, end), inserted: '' }]
   }
@@ -139,11 +139,11 @@ function walk(source: Source, root: Node, place: Place): Node[] {
     const kind = typeof step === 'string' ? 'object' : 'array'
     const what = found.length === 0 ? 'the document' : describe(place[found.length - 1])
     if (container.type !== kind)
-      throw brokenAt(source, container.offset, `${what} should be an ${kind}`)
+      throw syntaxError(source, container.offset, `${what} should be an ${kind}`)
     const [item, again] = itemsOf(container).filter((one) =>
       typeof step === 'string' ? nameIn(one) === step : idIn(one) === step.id,
     )
-    if (again) throw brokenAt(source, again.offset, `${describe(step)} is there twice`)
+    if (again) throw syntaxError(source, again.offset, `${describe(step)} is there twice`)
     if (!item) break
     found.push(item)
     container = nodeOf(item)
@@ -171,7 +171,7 @@ function replacing(text: string, root: Node, item: Node, value: unknown): Splice
   const isOneLine = !removed.includes('\n') && !text.includes('\n')
   const inserted = isOneLine
     ? JSON.stringify(value)
-    : pretty(value, lineEndOf(text), indentAt(text, item.offset), unitOf(text, root))
+    : pretty(value, detectLineEnding(text), indentAt(text, item.offset), unitOf(text, root))
   return { at, removed, inserted }
 }
 
@@ -195,7 +195,7 @@ function inserting(
     const inserted = lead + label + JSON.stringify(value) + (first ? ',' : '')
     return { splice: { at: open, removed: '', inserted }, padded: false }
   }
-  const eol = lineEndOf(text)
+  const eol = detectLineEnding(text)
   const unit = unitOf(text, root)
   const base = indentAt(text, container.offset)
   const indent = first ? indentAt(text, first.offset) : base + unit
@@ -221,7 +221,7 @@ function removing(text: string, container: Node, item: Node, padded?: boolean): 
   const comma = commaAfter(text, item)
   let end = comma === undefined ? endOf(item) : comma + 1
   if (isOnly && padded) {
-    const pad = lineEndOf(text) + indentAt(text, container.offset)
+    const pad = detectLineEnding(text) + indentAt(text, container.offset)
     if (text.startsWith(pad, end)) end += pad.length
   }
   let start = item.offset

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { spliced } from './client-file.ts'
-import { putToml, readToml, takeToml, tomlAt } from './toml.ts'
+import { applySplices } from './client-file.ts'
+import { setTomlTable, parseToml, removeTomlTable, getTomlTable } from './toml.ts'
 import type { Made } from './toml.ts'
 
 const path = ['mcp_servers', 'cowork']
@@ -9,11 +9,12 @@ const table = { command: '/usr/bin/node', args: ['cowork.mjs', 'mcp', '--agent',
 const source = (text: string) => ({ file: 'config.toml', text })
 
 function put(text: string): { text: string; made?: Made } {
-  const { splices = [], made } = putToml(source(text), path, table) ?? {}
-  return { text: spliced(text, splices), ...(made && { made }) }
+  const { splices = [], made } = setTomlTable(source(text), path, table) ?? {}
+  return { text: applySplices(text, splices), ...(made && { made }) }
 }
 
-const take = (text: string, made?: Made) => spliced(text, takeToml(source(text), path, made) ?? [])
+const take = (text: string, made?: Made) =>
+  applySplices(text, removeTomlTable(source(text), path, made) ?? [])
 
 const block =
   '[mcp_servers.cowork]\ncommand = "/usr/bin/node"\nargs = ["cowork.mjs", "mcp", "--agent", "codex"]\n'
@@ -29,14 +30,14 @@ test('K4 a table that is there is replaced where it stands, with those below it,
   const before =
     'a = 1\n[mcp_servers.cowork]\n# note\ncommand = "old"\n[mcp_servers.cowork.env]\nA = "b"\n\n[z]\n'
   expect(put(before).text).toBe(`a = 1\n${block}# note\n\n[z]\n`)
-  expect(putToml(source(put(before).text), path, table)).toBeUndefined()
+  expect(setTomlTable(source(put(before).text), path, table)).toBeUndefined()
 })
 
 test('K4 taking our table out leaves its neighbours and their comments', () => {
   const { text, made } = put('model = "x" # mine\n')
   const more = `${text}# theirs\n[mcp_servers.other]\nurl = "u"\n`
   expect(take(more, made)).toBe('model = "x" # mine\n# theirs\n[mcp_servers.other]\nurl = "u"\n')
-  expect(takeToml(source('[mcp_servers.cowork2]\n'), path)).toBeUndefined()
+  expect(removeTomlTable(source('[mcp_servers.cowork2]\n'), path)).toBeUndefined()
 })
 
 test('K4 a table is read as it is meant, however its texts are written', () => {
@@ -50,7 +51,7 @@ mcp""", "\\u002d\\x2dagent",
   'codex',
 ]
 `
-  expect(tomlAt(source(text), path)).toEqual(table)
+  expect(getTomlTable(source(text), path)).toEqual(table)
 })
 
 test.each([
@@ -100,8 +101,8 @@ test('K4 for any file, connecting adds our table alone and disconnecting gives b
     fc.property(documentArb, (before) => {
       const { text, made } = put(before)
       expect(text.startsWith(before)).toBe(true)
-      expect(tomlAt(source(text), path)).toEqual(table)
-      expect(readToml(source(text)).slice(0, -3)).toEqual(readToml(source(before)).map(unended))
+      expect(getTomlTable(source(text), path)).toEqual(table)
+      expect(parseToml(source(text)).slice(0, -3)).toEqual(parseToml(source(before)).map(unended))
       expect(take(text, made)).toBe(before)
     }),
     { numRuns: 1000 },

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import { brokenAt, lineEndOf } from './client-file.ts'
+import { syntaxError, detectLineEnding } from './client-file.ts'
 import type { Source, Splice } from './client-file.ts'
 
 type TomlValue = string | readonly TomlValue[] | { readonly [key: string]: TomlValue }
@@ -34,12 +34,12 @@ const escapes: Readonly<Record<string, string>> = {
   e: '\u001B',
 }
 
-export function readToml(source: Source): Statement[] {
+export function parseToml(source: Source): Statement[] {
   const { text } = source
   const statements: Statement[] = []
   let at = text.startsWith('\uFEFF') ? 1 : 0
   let table: readonly string[] = []
-  const fault = (what: string) => brokenAt(source, at, what)
+  const fault = (what: string) => syntaxError(source, at, what)
 
   function match(form: RegExp): string | undefined {
     form.lastIndex = at
@@ -193,19 +193,19 @@ export type Table = Readonly<Record<string, TomlValue>>
 /** What was put between the text that stood there and our table. */
 export type Made = { readonly gap: string }
 
-export function tomlAt(source: Source, path: Path): Table | undefined {
+export function getTomlTable(source: Source, path: Path): Table | undefined {
   const ours = ownStatements(source, path)
   return ours.length === 0 ? undefined : tableOf(ours, path)
 }
 
 /** Puts a table at the end of the file, or in the place of the one that is there. Nothing if it is there already. */
-export function putToml(
+export function setTomlTable(
   source: Source,
   path: Path,
   table: Table,
 ): { splices: Splice[]; made?: Made } | undefined {
   const { text } = source
-  const eol = lineEndOf(text)
+  const eol = detectLineEnding(text)
   const block = written(path, table, eol)
   const ours = ownStatements(source, path)
   const [first] = ours
@@ -219,7 +219,7 @@ export function putToml(
 }
 
 /** Takes out a table and those below it; comments between their lines are people's, and stay. */
-export function takeToml(source: Source, path: Path, made?: Made): Splice[] | undefined {
+export function removeTomlTable(source: Source, path: Path, made?: Made): Splice[] | undefined {
   const { text } = source
   const ours = ownStatements(source, path)
   const [first] = ours
@@ -232,7 +232,7 @@ export function takeToml(source: Source, path: Path, made?: Made): Splice[] | un
 }
 
 function ownStatements(source: Source, path: Path): Statement[] {
-  const statements = readToml(source)
+  const statements = parseToml(source)
   const name = path.join('.')
   const ours: Statement[] = []
   let inside = false
@@ -240,10 +240,10 @@ function ownStatements(source: Source, path: Path): Statement[] {
     if (one.kind !== 'pair') inside = one.kind === 'table' && startsWith(one.path, path)
     if (inside) ours.push(one)
     else if (startsWith(one.path, path) || (one.kind !== 'table' && startsWith(path, one.path)))
-      throw brokenAt(source, one.start, `${name} is not written as a table [${name}]`)
+      throw syntaxError(source, one.start, `${name} is not written as a table [${name}]`)
   }
   const heads = ours.filter((one) => one.kind === 'table' && one.path.length === path.length)
-  if (heads[1]) throw brokenAt(source, heads[1].start, `the table [${name}] is there twice`)
+  if (heads[1]) throw syntaxError(source, heads[1].start, `the table [${name}] is there twice`)
   return ours
 }
 

@@ -4,7 +4,7 @@ import { readDetail, readItems } from '../approvals.ts'
 import { createClient, notRunning, send } from '../client.ts'
 import type { Client } from '../client.ts'
 import type { Context } from '../context.ts'
-import { runningDaemon } from '../daemon.ts'
+import { findRunningDaemon } from '../daemon.ts'
 
 const version = '2026-07-28'
 const meta = 'io.modelcontextprotocol'
@@ -17,7 +17,7 @@ type Result = {
 /** An agent of the demo: it calls over MCP like every other, and has no powers of its own. */
 export function createDemoAgent(paths: StatePaths, id: string, token: string | undefined) {
   async function call(tool: string, args: object): Promise<Result> {
-    const daemon = runningDaemon(paths)
+    const daemon = findRunningDaemon(paths)
     if (!daemon) throw notRunning(paths)
     const body = {
       jsonrpc: '2.0',

@@ -5,13 +5,20 @@ import { readItems } from '../approvals.ts'
 import { createClient } from '../client.ts'
 import type { Client } from '../client.ts'
 import type { Context } from '../context.ts'
-import { countText, tableOf } from '../output.ts'
+import { pluralize, tableOf } from '../output.ts'
 import { levelName, normalOf, standingIn, standingText } from '../trust.ts'
 import { addReviewer, answerChecks, createDemoAgent, removeReviewer } from './agent.ts'
-import { chanceFrom, handedOver, roles, sceneOf, workOnFiles, workOnPlan } from './scenes.ts'
+import {
+  seededRandom,
+  demoHandoff,
+  roles,
+  pickScene,
+  runFileScene,
+  runWorkScene,
+} from './scenes.ts'
 import type { Role, Scene } from './scenes.ts'
-import { bringPolicies } from './policies.ts'
-import type { Brought } from './policies.ts'
+import { installDemoPolicies } from './policies.ts'
+import type { DemoPolicies } from './policies.ts'
 
 type Options = {
   readonly proposals?: number | undefined
@@ -50,7 +57,7 @@ export async function demo(context: Context, { proposals = 45, pace = 40, clean 
   const { auth } = await person.call('cowork_status')
   const played: Played[] = []
   const tokens = auth === 'closed' ? await enrol(person) : new Map<string, string>()
-  const policies = await bringPolicies(person)
+  const policies = await installDemoPolicies(person)
   const reviewer = await addReviewer(context, person)
   let asking: string | undefined
   try {
@@ -60,11 +67,11 @@ export async function demo(context: Context, { proposals = 45, pace = 40, clean 
       return { seen, agent: createDemoAgent(context.paths, role.id, tokens.get(role.id)), at }
     })
     const isRight = new Map<string, boolean>()
-    const chances = plays.map(({ at }) => chanceFrom(seed + at))
+    const chances = plays.map(({ at }) => seededRandom(seed + at))
     for (let turn = 0; turn < proposals; turn++) {
       if (turn === Math.floor(proposals / 2)) await policies.tighten()
       for (const { seen, agent, at } of plays) {
-        const scene = sceneOf(seen.role, chances[at] ?? Math.random)
+        const scene = pickScene(seen.role, chances[at] ?? Math.random)
         const { isRight: right, ...asked } = scene
         const answer = await agent.call('cowork_propose', { domain: seen.role.domain, ...asked })
         if (answer.isError) {
@@ -92,11 +99,11 @@ export async function demo(context: Context, { proposals = 45, pace = 40, clean 
     }
     // The one that is never wrong keeps files, and asks for some that only a person can open.
     const [careful, steady] = plays
-    if (careful && (await workOnFiles(careful.agent))) asking = careful.seen.role.id
-    if (careful && steady) await workOnPlan(careful.agent, steady.agent)
+    if (careful && (await runFileScene(careful.agent))) asking = careful.seen.role.id
+    if (careful && steady) await runWorkScene(careful.agent, steady.agent)
     // The one that errs most gives up last, and asks a person to take over.
     const last = plays.at(-1)
-    await last?.agent.call('cowork_handoff', { domain: last.seen.role.domain, ...handedOver })
+    await last?.agent.call('cowork_handoff', { domain: last.seen.role.domain, ...demoHandoff })
   } finally {
     for (const line of policyLines(policies.brought())) out.note(line)
     if (reviewer) await removeReviewer(person)
@@ -166,7 +173,7 @@ async function tell(
   { out }: Context,
   person: Client,
   played: readonly Played[],
-  brought: Brought,
+  brought: DemoPolicies,
   asksForFiles: boolean,
 ): Promise<void> {
   const agents = await Promise.all(
@@ -211,7 +218,7 @@ async function tell(
   const waiting = checks.items.filter(({ domain }) =>
     played.some(({ role }) => role.domain === domain),
   )
-  const unread = waiting.length === 0 ? '' : `, ${countText(waiting.length, 'check')}`
+  const unread = waiting.length === 0 ? '' : `, ${pluralize(waiting.length, 'check')}`
   out.note(
     `${left} proposals${unread}${asksForFiles ? ', a request for your files' : ''} and a handoff wait for you: \`cowork inbox\`, or \`cowork open inbox\`.`,
   )
@@ -224,7 +231,7 @@ const owedText = (owed: readonly { kind: string; to_go: number }[]): string =>
     .map(({ kind, to_go: more }) => ` It was wrong in ${kind}: ${more} more right actions there.`)
     .join('')
 
-function policyLines(brought: Brought): string[] {
+function policyLines(brought: DemoPolicies): string[] {
   if ('left' in brought) return [brought.left]
   const { saved, before } = brought
   return [

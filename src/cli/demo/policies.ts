@@ -5,7 +5,7 @@ import type { Client } from '../client.ts'
 type Rules = readonly Readonly<Record<string, unknown>>[]
 
 /** What the demo put in force, and what was before; or why it left everything as it was. */
-export type Brought =
+export type DemoPolicies =
   | {
       readonly saved: Pick<ToolResults['cowork_save_policies'], 'version' | 'number'>
       readonly before: string
@@ -90,11 +90,11 @@ const harmless = ['passkey_required', 'role_required', 'policy_changed', 'would_
  * The rules of the play, saved as a person saves them on the Policies screen, and only where there are none: what a
  * person wrote is never replaced.
  */
-export async function bringPolicies(person: Client) {
+export async function installDemoPolicies(person: Client) {
   const listed = await person.call('cowork_list_policies')
   const isFree =
     listed.policies.length === 0 && listed.mappings.length === 0 && listed.problem === undefined
-  let brought: Brought = { left: 'Policies are in force already, and stay as they are.' }
+  let brought: DemoPolicies = { left: 'Policies are in force already, and stay as they are.' }
 
   async function save(body: object, note: string, from: string): Promise<void> {
     try {

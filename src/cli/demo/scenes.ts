@@ -88,7 +88,7 @@ const templates: Record<string, readonly Template[]> = {
 }
 
 /** What an agent gives to a person when it does not know how to go on. */
-export const handedOver = {
+export const demoHandoff = {
   reason: 'The contract has two versions with different prices, and both are signed.',
   confidence: 0.4,
   attempted_actions: ['compared the two versions', 'looked for a later mail', 'asked the owner'],
@@ -96,7 +96,7 @@ export const handedOver = {
 }
 
 /** The same numbers every time, so that the demo looks the same twice. */
-export function chanceFrom(seed: number): () => number {
+export function seededRandom(seed: number): () => number {
   let state = seed >>> 0
   return () => {
     state = (state + 0x6d2b79f5) >>> 0
@@ -106,7 +106,7 @@ export function chanceFrom(seed: number): () => number {
   }
 }
 
-export function sceneOf({ domain, errs }: Role, chance: () => number): Scene {
+export function pickScene({ domain, errs }: Role, chance: () => number): Scene {
   const choices = templates[domain] ?? []
   const template = choices[Math.floor(chance() * choices.length)]
   if (!template) throw new Error(`the demo has nothing to do in ${domain}`)
@@ -145,7 +145,7 @@ export const writtenPaths = written.slice(0, -1).map(({ path }) => path)
  * Files to look at, one with an earlier version and one in the trash, and a question that only a person
  * answers: whether the agent may read what is theirs (K7). What was there before is written over: it is ours.
  */
-export async function workOnFiles(agent: Agent): Promise<boolean> {
+export async function runFileScene(agent: Agent): Promise<boolean> {
   for (const file of written) await agent.call('create_file', { ...file, overwrite: true })
   await agent.call('update_file', {
     path: 'Documents/reports/demo-week.md',
@@ -186,7 +186,7 @@ const stories = [
  * A plan that two agents work through: one finishes a story and takes the next, the other holds one (K7).
  * Where the plan is there already, only the claims are made again.
  */
-export async function workOnPlan(first: Agent, second: Agent): Promise<void> {
+export async function runWorkScene(first: Agent, second: Agent): Promise<void> {
   await first.call('worksync_register_project', { project, description: 'The fair in spring' })
   await first.call('worksync_create_sprint', {
     project,

@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs'
 import type { Context } from '../context.ts'
-import { exitCode, problemOf } from '../exit.ts'
+import { exitCode, toProblem } from '../exit.ts'
 import type { ExitCode } from '../exit.ts'
-import { shown, wrapped } from '../output.ts'
+import { sanitizeForTerminal, wrapText } from '../output.ts'
 import { loadSettings } from '../settings.ts'
 import type { Settings } from '../settings.ts'
 import { checkConnections, checkStore, checkWorkData, checkWorkspace } from './state.ts'
@@ -16,7 +16,7 @@ import {
   checkService,
 } from './machine.ts'
 import { about, fail, ok, warn } from './finding.ts'
-import type { Finding } from './finding.ts'
+import type { CheckResult } from './finding.ts'
 
 export type DoctorOptions = { readonly deep?: boolean }
 
@@ -42,7 +42,7 @@ export async function doctor(context: Context, { deep = false }: DoctorOptions):
       const found = [(await act()) ?? []].flat()
       findings.push(...found.map((finding) => ({ check, ...finding })))
     } catch (error) {
-      const { message, hint } = problemOf(error)
+      const { message, hint } = toProblem(error)
       findings.push(about(check, fail(message, hint ?? '`cowork logs` may tell more.')))
     }
   const isWell = findings.every(({ state }) => state !== 'fail')
@@ -50,11 +50,11 @@ export async function doctor(context: Context, { deep = false }: DoctorOptions):
   return isWell ? exitCode.ok : exitCode.failed
 }
 
-type Found = Finding | Finding[] | undefined | Promise<Finding | Finding[]>
+type Found = CheckResult | CheckResult[] | undefined | Promise<CheckResult | CheckResult[]>
 
 async function checkConfig(context: Context) {
-  const findings: Finding[] = []
-  const add = (finding: Finding) => findings.push({ check: 'config', ...finding })
+  const findings: CheckResult[] = []
+  const add = (finding: CheckResult) => findings.push({ check: 'config', ...finding })
   try {
     const settings = await loadSettings(context)
     const file = context.configFile ?? context.paths.config
@@ -62,7 +62,7 @@ async function checkConfig(context: Context) {
     for (const text of settings.warnings) add(warn(text, 'Change or remove the setting.'))
     return { settings, findings }
   } catch (error) {
-    const { message, hint } = problemOf(error)
+    const { message, hint } = toProblem(error)
     add(fail(message, hint ?? 'Correct it and run this again.'))
     return { settings: undefined, findings }
   }
@@ -71,10 +71,10 @@ async function checkConfig(context: Context) {
 const indent = ' '.repeat(18)
 const colours = { ok: 'green', warn: 'yellow', fail: 'red' } as const
 
-function lines({ check = '', state, message, remedy }: Finding, { out }: Context): string[] {
+function lines({ check = '', state, message, remedy }: CheckResult, { out }: Context): string[] {
   const mended = remedy === undefined || state === 'ok' ? [] : [`→ ${out.callable(remedy)}`]
   const [first = '', ...rest] = [...message.split('\n'), ...mended].flatMap((text) =>
-    wrapped(shown(text), 80 - indent.length),
+    wrapText(sanitizeForTerminal(text), 80 - indent.length),
   )
   return [
     `${out.style(colours[state], state.padEnd(4))}  ${check.padEnd(11)} ${first}`,

@@ -5,16 +5,16 @@ import type { StatePaths } from '#base/state.ts'
 import { createClient } from '../client.ts'
 import { connectionsFile } from '../connections.ts'
 import type { Context } from '../context.ts'
-import { runningDaemon } from '../daemon.ts'
-import { isCurrent, isInstalled, managerFor } from '../service.ts'
+import { findRunningDaemon } from '../daemon.ts'
+import { isUpToDate, isInstalled, getServiceManager } from '../service.ts'
 import type { Settings } from '../settings.ts'
 import { version } from '../launcher.ts'
-import { about, fail, ok, thereOf, troubleWith, warn } from './finding.ts'
-import type { Finding } from './finding.ts'
+import { about, fail, ok, nearestExistingFolder, describeFolderIssue, warn } from './finding.ts'
+import type { CheckResult } from './finding.ts'
 
 const neededNode = 24
 
-export function checkRuntime(): Finding {
+export function checkRuntime(): CheckResult {
   const { version, versions, platform, arch } = process
   const told = `Node ${version} on ${platform}-${arch}, SQLite ${versions['sqlite'] ?? 'missing'}`
   return Number(versions.node.split('.')[0]) >= neededNode
@@ -26,8 +26,8 @@ export function checkRuntime(): Finding {
 export function checkFiles(
   { paths }: Context,
   settings: Settings | undefined,
-): Finding | Finding[] {
-  const trouble = troubleWith(paths.dir)
+): CheckResult | CheckResult[] {
+  const trouble = describeFolderIssue(paths.dir)
   if (trouble !== undefined)
     return fail(
       `${trouble}: nothing can be kept there.`,
@@ -61,8 +61,8 @@ const mebibyte = 1024 * 1024
 const leastFree = 200
 const littleFree = 2000
 
-export function checkDisk(paths: StatePaths): Finding {
-  const folder = thereOf(paths.dir)
+export function checkDisk(paths: StatePaths): CheckResult {
+  const folder = nearestExistingFolder(paths.dir)
   const { bavail, bsize } = statfsSync(folder)
   const free = Math.floor((bavail * bsize) / mebibyte)
   const told = `${free} MiB free at ${folder}`
@@ -71,10 +71,10 @@ export function checkDisk(paths: StatePaths): Finding {
   return free < littleFree ? warn(told, 'Make room soon.') : ok(told)
 }
 
-export function checkService(context: Context): Finding | Finding[] {
+export function checkService(context: Context): CheckResult | CheckResult[] {
   if (!isInstalled(context)) return []
-  const { title, file } = managerFor(context)
-  return isCurrent(context)
+  const { title, file } = getServiceManager(context)
+  return isUpToDate(context)
     ? ok(`cowork starts at login through ${title}`)
     : warn(
         `${file} starts cowork otherwise than this program would.`,
@@ -82,8 +82,8 @@ export function checkService(context: Context): Finding | Finding[] {
       )
 }
 
-export async function checkDaemon(context: Context): Promise<Finding | Finding[]> {
-  const daemon = runningDaemon(context.paths)
+export async function checkDaemon(context: Context): Promise<CheckResult | CheckResult[]> {
+  const daemon = findRunningDaemon(context.paths)
   if (!daemon) return warn(`None runs on ${context.paths.dir}.`, 'Start one with `cowork up -d`.')
   const { auth, halts } = await createClient(context).call('cowork_status')
   const told = `cowork ${daemon.version} runs (process ${daemon.pid}, port ${daemon.port}, ${auth} mode)`
@@ -98,8 +98,8 @@ export async function checkDaemon(context: Context): Promise<Finding | Finding[]
 }
 
 /** Ours when the daemon runs, else free: on both loopbacks, or a browser could end up at a stranger's (SV20). */
-export async function checkPort({ paths }: Context, { config }: Settings): Promise<Finding> {
-  const daemon = runningDaemon(paths)
+export async function checkPort({ paths }: Context, { config }: Settings): Promise<CheckResult> {
+  const daemon = findRunningDaemon(paths)
   const { port, tls } = config.server
   if (daemon) {
     const url = `${tls ? 'https' : 'http'}://localhost:${daemon.port}/readyz`
@@ -131,7 +131,7 @@ function isTaken(port: number, host: string): Promise<boolean> {
   })
 }
 
-export function checkBind({ config }: Settings): Finding {
+export function checkBind({ config }: Settings): CheckResult {
   const { host, tls, insecure_bind: insecure } = config.server
   if (['localhost', '127.0.0.1', '::1', '[::1]'].includes(host.toLowerCase()))
     return ok(`${host}: this machine only`)

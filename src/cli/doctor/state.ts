@@ -1,58 +1,58 @@
 import { existsSync, realpathSync } from 'node:fs'
 import { systemClock } from '#base/clock.ts'
 import { refuseCut, verifyLedger, verifyTail } from '#ledger'
-import { stored } from '../audit-verify.ts'
+import { openStoredLedger } from '../audit-verify.ts'
 import { createClient } from '../client.ts'
-import { clientNamed } from '../clients/catalogue.ts'
+import { findClient } from '../clients/catalogue.ts'
 import { readClientFile } from '../clients/client-file.ts'
-import { valueAt } from '../clients/edits.ts'
-import { digestOf } from '../connect.ts'
+import { getValue } from '../clients/edits.ts'
+import { hashValue } from '../connect.ts'
 import { readConnections } from '../connections.ts'
 import type { Connection } from '../connections.ts'
 import type { Context } from '../context.ts'
-import { runningDaemon } from '../daemon.ts'
-import { problemOf } from '../exit.ts'
-import { isGone, liveGrants } from '../grants.ts'
+import { findRunningDaemon } from '../daemon.ts'
+import { toProblem } from '../exit.ts'
+import { isMissing, listActiveGrants } from '../grants.ts'
 import type { Grant } from '../grants.ts'
 import { realPathOf } from '../launcher.ts'
-import { countText, plain } from '../output.ts'
+import { pluralize, sanitize } from '../output.ts'
 import type { Settings } from '../settings.ts'
 import { readProjects } from '../work/asking.ts'
 import type { ProjectBrief } from '../work/wire.ts'
-import { holdsText } from '../workspace.ts'
+import { formatUsage } from '../workspace.ts'
 import type { WorkspaceInfo } from '../workspace.ts'
-import { about, fail, ok, troubleWith, warn } from './finding.ts'
-import type { Finding } from './finding.ts'
+import { about, fail, ok, describeFolderIssue, warn } from './finding.ts'
+import type { CheckResult } from './finding.ts'
 
 /** Whether each client's file still says what we wrote, and whether that still works. */
-export async function checkConnections(context: Context): Promise<Finding[]> {
+export async function checkConnections(context: Context): Promise<CheckResult[]> {
   const connections = readConnections(context.paths)
-  const daemon = runningDaemon(context.paths)
+  const daemon = findRunningDaemon(context.paths)
   const active = connections.length > 0 && daemon ? await activeAgents(context) : undefined
   return connections.map((one) => {
     try {
       const wrong = drift(one) ?? stale(one, context, active, daemon?.port)
       return wrong ?? ok(`${one.client} as ${one.agent} over ${one.via} (${one.file})`)
     } catch (error) {
-      const { message, hint = '' } = problemOf(error)
+      const { message, hint = '' } = toProblem(error)
       return warn(message, hint)
     }
   })
 }
 
-function drift({ client: id, file, entries }: Connection): Finding | undefined {
-  const client = clientNamed(id)
+function drift({ client: id, file, entries }: Connection): CheckResult | undefined {
+  const client = findClient(id)
   const again = `Write it anew with \`cowork connect ${id}\`, or undo it with \`cowork disconnect ${id}\`.`
   const source = readClientFile(file)
   for (const { place, digest } of entries) {
-    const value = valueAt(client.format, source, place)
+    const value = getValue(client.format, source, place)
     if (value === undefined) return warn(`Our entry is gone from ${file}.`, again)
     const { command, args = [] } = value as { command?: string; args?: string[] }
     const missing = [command, args.find((word) => word !== '--')].find(
       (path) => path !== undefined && !existsSync(path),
     )
     if (missing !== undefined) return fail(`${file} starts ${missing}, which is not there.`, again)
-    if (digestOf(value) !== digest) return warn(`Our entry in ${file} was changed since.`, again)
+    if (hashValue(value) !== digest) return warn(`Our entry in ${file} was changed since.`, again)
   }
   return undefined
 }
@@ -62,12 +62,12 @@ function stale(
   { paths }: Context,
   active: ReadonlySet<string> | undefined,
   port: number | undefined,
-): Finding | undefined {
+): CheckResult | undefined {
   const again = `Give it a new one with \`cowork connect ${client}\`.`
   if (active && !active.has(agent))
     return fail(`${client} speaks for the agent ${agent}, which is revoked.`, again)
-  const { format, places } = clientNamed(client)
-  const entry = valueAt(format, readClientFile(file), places[0]) as { url?: string; env?: object }
+  const { format, places } = findClient(client)
+  const entry = getValue(format, readClientFile(file), places[0]) as { url?: string; env?: object }
   const isInline = entry.env !== undefined && 'COWORK_TOKEN' in entry.env
   if (via === 'stdio' && !isInline && entries.length > 0 && !existsSync(paths.agentToken(agent)))
     return fail(`The token of ${agent} is not in ${paths.agentToken(agent)}.`, again)
@@ -88,7 +88,7 @@ export async function checkStore(
   context: Context,
   settings: Settings,
   deep: boolean,
-): Promise<Finding[]> {
+): Promise<CheckResult[]> {
   const { storage, ledger: kept } = settings.config
   const { url, path } = storage
   const copies = kept.checkpoint_copies
@@ -98,7 +98,7 @@ export async function checkStore(
       ? cut
       : [warn(`There is no ${path} yet.`, 'The first `cowork up` makes it.')]
   }
-  await using ledger = await stored(context, settings)
+  await using ledger = await openStoredLedger(context, settings)
   const findings = [ok(url ? 'PostgreSQL answers' : path)]
   if (!existsSync(kept.key_path))
     findings.push(
@@ -109,7 +109,7 @@ export async function checkStore(
     )
   const tail = await verifyTail(ledger.db, ledger.vkey, { mac: ledger.mac })
   // A daemon that runs may have signed more since we looked.
-  if (!runningDaemon(context.paths)) findings.push(...cutAt(copies, tail.size))
+  if (!findRunningDaemon(context.paths)) findings.push(...cutAt(copies, tail.size))
   const ahead = (tail.newestAt ?? 0) - systemClock()
   findings.push(
     about(
@@ -125,7 +125,7 @@ export async function checkStore(
   return [...findings, about('ledger', await checkLedger(context, ledger, tail, deep))]
 }
 
-type Stored = Awaited<ReturnType<typeof stored>>
+type Stored = Awaited<ReturnType<typeof openStoredLedger>>
 type Tail = Awaited<ReturnType<typeof verifyTail>>
 
 async function checkLedger({ out }: Context, ledger: Stored, tail: Tail, deep: boolean) {
@@ -148,32 +148,32 @@ async function checkLedger({ out }: Context, ledger: Stored, tail: Tail, deep: b
 }
 
 /** Entries that were signed and are gone: the next start is refused for them. */
-function cutAt(copies: readonly string[], size: number): Finding[] {
+function cutAt(copies: readonly string[], size: number): CheckResult[] {
   try {
     refuseCut(copies, size)
     return []
   } catch (error) {
-    const { message, hint = '' } = problemOf(error)
+    const { message, hint = '' } = toProblem(error)
     return [fail(message, hint)]
   }
 }
 
 /** Why a plan of work cannot be read, or does not say what was acknowledged. */
-function faultsOf({ project, broken = [], unwritten }: ProjectBrief): Finding[] {
-  const name = plain(project)
+function faultsOf({ project, broken = [], unwritten }: ProjectBrief): CheckResult[] {
+  const name = sanitize(project)
   const [first] = broken
-  const findings: Finding[] = []
+  const findings: CheckResult[] = []
   if (first)
     findings.push(
       fail(
-        `The plan of ${name} cannot be read at ${first.line}:${first.column}: ${plain(first.message)}`,
+        `The plan of ${name} cannot be read at ${first.line}:${first.column}: ${sanitize(first.message)}`,
         `Mend the file; \`cowork work projects ${name}\` says in which folder it is.`,
       ),
     )
   if (unwritten)
     findings.push(
       fail(
-        `The files of ${name} lack what changed since ${unwritten.since}: ${plain(unwritten.message)}`,
+        `The files of ${name} lack what changed since ${unwritten.since}: ${sanitize(unwritten.message)}`,
         'Take away what is in the way. Nothing is lost, and it is tried again every two seconds.',
       ),
     )
@@ -181,17 +181,17 @@ function faultsOf({ project, broken = [], unwritten }: ProjectBrief): Finding[] 
 }
 
 /** Where agents keep their files, how well the disk is guarded from them, and what they may see of ours. */
-export async function checkWorkspace(context: Context, settings: Settings): Promise<Finding[]> {
+export async function checkWorkspace(context: Context, settings: Settings): Promise<CheckResult[]> {
   const folder = workspaceFolder(settings)
-  if (!runningDaemon(context.paths)) return [folder]
+  if (!findRunningDaemon(context.paths)) return [folder]
   const client = createClient(context)
   const info = await client.call('get_workspace_info')
-  const grants = await liveGrants(client)
+  const grants = await listActiveGrants(client)
   const dead = [
     ...grants.filter(({ replaced }) => replaced).map(deadGrant),
     ...leftOut(settings, grants),
   ]
-  const told = dead.length > 0 ? dead : [ok(countText(grants.length, 'grant'))]
+  const told = dead.length > 0 ? dead : [ok(pluralize(grants.length, 'grant'))]
   return [
     folder.state === 'ok' ? inUse(settings, info) : folder,
     about('containment', containmentOf(info)),
@@ -199,17 +199,17 @@ export async function checkWorkspace(context: Context, settings: Settings): Prom
   ]
 }
 
-function deadGrant({ id, path }: Grant): Finding {
+function deadGrant({ id, path }: Grant): CheckResult {
   const revoke = `\`cowork grants revoke ${id.replace(/^grant_/, '')}\``
-  if (isGone(path)) return warn(`${plain(path)} is granted and gone.`, `${revoke} closes it.`)
+  if (isMissing(path)) return warn(`${sanitize(path)} is granted and gone.`, `${revoke} closes it.`)
   return warn(
-    `${plain(path)} is granted, but something else is there now: the grant does not open it.`,
-    `Grant it anew with \`cowork grants add ${plain(path)}\`, or close it with ${revoke}.`,
+    `${sanitize(path)} is granted, but something else is there now: the grant does not open it.`,
+    `Grant it anew with \`cowork grants add ${sanitize(path)}\`, or close it with ${revoke}.`,
   )
 }
 
 /** What stands in the configuration and opens nothing: only the log told of it. */
-function leftOut({ config }: Settings, grants: readonly Grant[]): Finding[] {
+function leftOut({ config }: Settings, grants: readonly Grant[]): CheckResult[] {
   const inForce = grants.filter(({ granted_by: by }) => by === 'system_setup')
   return config.grants.entries
     .filter(({ expires_at: until }) => until === undefined || Date.parse(until) > Date.now())
@@ -219,16 +219,16 @@ function leftOut({ config }: Settings, grants: readonly Grant[]): Finding[] {
     })
     .map(({ path }) =>
       warn(
-        `The configuration grants ${plain(path)}, which is not in force${realPathOf(path) === undefined ? ': nothing is there' : ''}.`,
+        `The configuration grants ${sanitize(path)}, which is not in force${realPathOf(path) === undefined ? ': nothing is there' : ''}.`,
         '`cowork logs` says why it was left out; `cowork restart` reads it again.',
       ),
     )
 }
 
 /** The one that the daemon uses: another may have been chosen since it started. */
-function inUse({ config }: Settings, info: WorkspaceInfo): Finding {
+function inUse({ config }: Settings, info: WorkspaceInfo): CheckResult {
   const { workspace_path: used } = info
-  const told = `${used}: ${holdsText(info)}`
+  const told = `${used}: ${formatUsage(info)}`
   return realpathSync(config.workspace.path) === used
     ? ok(told)
     : warn(
@@ -237,26 +237,29 @@ function inUse({ config }: Settings, info: WorkspaceInfo): Finding {
       )
 }
 
-function workspaceFolder({ config }: Settings): Finding {
+function workspaceFolder({ config }: Settings): CheckResult {
   const { path, create_if_missing: isMade } = config.workspace
   if (!existsSync(path))
     return isMade
       ? warn(`There is no ${path} yet.`, 'The next `cowork up` makes it.')
       : fail(`There is no ${path}: start is refused.`, `Make it: mkdir -p ${path}`)
-  const trouble = troubleWith(path)
+  const trouble = describeFolderIssue(path)
   return trouble === undefined
     ? ok(path)
     : fail(`${trouble}.`, 'Name another folder in workspace.path, or mend this one.')
 }
 
 /** Where the plan of work is kept: a daemon that cannot use it refuses every call about work. */
-export async function checkWorkData(context: Context, { config }: Settings): Promise<Finding[]> {
+export async function checkWorkData(
+  context: Context,
+  { config }: Settings,
+): Promise<CheckResult[]> {
   const { data_root: folder } = config.work
-  if (runningDaemon(context.paths)) {
+  if (findRunningDaemon(context.paths)) {
     const faults = (await readProjects(createClient(context))).flatMap(faultsOf)
     return faults.length > 0 ? faults : [ok(folder)]
   }
-  const trouble = troubleWith(folder)
+  const trouble = describeFolderIssue(folder)
   if (trouble !== undefined)
     return [
       fail(
@@ -267,7 +270,7 @@ export async function checkWorkData(context: Context, { config }: Settings): Pro
   return [ok(existsSync(folder) ? folder : `${folder}, made at the first start`)]
 }
 
-function containmentOf({ containment }: WorkspaceInfo): Finding {
+function containmentOf({ containment }: WorkspaceInfo): CheckResult {
   if (containment === 'landlock')
     return ok('the kernel keeps the file worker in granted folders (Landlock)')
   if (containment === 'walk')

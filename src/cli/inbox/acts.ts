@@ -1,12 +1,12 @@
 import { overrideTypes, severities } from '#base/override.ts'
-import { choiceLabels, isCheck, untilOf } from '../approvals.ts'
-import type { GrantChoice, Item } from '../approvals.ts'
-import { problemOf } from '../exit.ts'
-import { plain } from '../output.ts'
-import { choose, only, opened, say, scrollTo, typed } from '../screen/keys.ts'
+import { choiceLabels, isCheck, parseUntil } from '../approvals.ts'
+import type { GrantChoice, ApprovalItem } from '../approvals.ts'
+import { toProblem } from '../exit.ts'
+import { sanitize } from '../output.ts'
+import { choose, noEffects, openSelected, showMessage, scrollTo, typed } from '../screen/keys.ts'
 import type { Key } from '../screen/keys.ts'
-import { statusName } from './detail.ts'
-import { bodyRows, pageSize, readable, selectedItem, visible } from './state.ts'
+import { formatStatus } from './detail.ts'
+import { bodyRows, pageSize, readerLines, selectedItem, visibleItems } from './state.ts'
 import type { Effect, Override, Prompt, State, Step } from './state.ts'
 
 /** Has it done; until it is, keys decide nothing more. */
@@ -17,8 +17,8 @@ const doing = (state: State, effect: Effect): Step => ({
 
 const mostItems = 1000
 
-export function moved(state: State, by: number): Step {
-  const shown = visible(state)
+export function moveSelection(state: State, by: number): Step {
+  const shown = visibleItems(state)
   const at = shown.findIndex(({ id }) => id === state.selected)
   const next = Math.min(Math.max(at + by, 0), shown.length - 1)
   const isAtEnd = next === shown.length - 1 && state.isMore
@@ -29,24 +29,24 @@ export function moved(state: State, by: number): Step {
   }
 }
 
-export const scrolled = (state: State, by: number): State =>
-  scrollTo(state, state.scroll + by, readable(state).length - bodyRows(state.size))
+export const scrollBy = (state: State, by: number): State =>
+  scrollTo(state, state.scroll + by, readerLines(state).length - bodyRows(state.size))
 
 /** Something may no longer be shown: the hand then goes to what takes its place. */
-export function keepingPlace(state: State, next: State): State {
-  const shown = visible(next)
+export function keepSelection(state: State, next: State): State {
+  const shown = visibleItems(next)
   if (shown.some(({ id }) => id === next.selected)) return next
-  const at = visible(state).findIndex(({ id }) => id === state.selected)
+  const at = visibleItems(state).findIndex(({ id }) => id === state.selected)
   return { ...next, selected: shown[Math.min(Math.max(at, 0), shown.length - 1)]?.id, scroll: 0 }
 }
 
-export function filtered(state: State, filter: string): Step {
+export function applyFilter(state: State, filter: string): Step {
   const afresh = { filter, selected: undefined, items: [], isLoaded: false, limit: pageSize }
   return { state: { ...state, ...afresh, prompt: undefined }, effects: [{ act: 'load' }] }
 }
 
 /** A key held down repeats faster than that, and nobody reads and decides faster. */
-export const settleMs = 400
+export const keyRepeatMs = 400
 
 export const approve = (state: State): Step =>
   deciding(state, (item) => {
@@ -55,7 +55,7 @@ export const approve = (state: State): Step =>
     if (isCheck(item) && !isRead(state, id)) return toBeRead(state)
     if (conflict) {
       const { version, message: why } = conflict
-      return only({ ...state, prompt: { ask: 'conflict', id, version, why } })
+      return noEffects({ ...state, prompt: { ask: 'conflict', id, version, why } })
     }
     return doing(state, asksMore(kind, id) ?? { act: 'decide', id, decision: 'approve' })
   })
@@ -66,12 +66,12 @@ function asksMore(kind: string, id: string): Effect | undefined {
   return kind === 'grant' ? { act: 'access', id } : undefined
 }
 
-export const deny = (state: State): Step =>
+export const reject = (state: State): Step =>
   deciding(state, (item) => {
     const { id, kind } = item
     if (kind === 'handoff') return toBeAnswered(state)
-    if (kind === 'grant') return only({ ...state, prompt: { ask: 'refusal', id, at: 0 } })
-    if (!changesTrust(item)) return only({ ...state, prompt: { ask: 'reason', id, text: '' } })
+    if (kind === 'grant') return noEffects({ ...state, prompt: { ask: 'refusal', id, at: 0 } })
+    if (!changesTrust(item)) return noEffects({ ...state, prompt: { ask: 'reason', id, text: '' } })
     if (isCheck(item) && !isRead(state, id)) return toBeRead(state)
     return {
       state: { ...state, prompt: { ask: 'type', id, at: 0 } },
@@ -87,7 +87,7 @@ export const differently = (state: State): Step =>
     if (!isCheck(item)) return onlyChecks(state)
     if (!isRead(state, id)) return toBeRead(state)
     const override = { type: 'human_preference', severity: 'medium' } as const
-    return only({ ...state, prompt: { ask: 'reason', id, override, text: '' } })
+    return noEffects({ ...state, prompt: { ask: 'reason', id, override, text: '' } })
   })
 
 /** Closes a check that nobody looks at: it counts for nothing (T14). */
@@ -102,81 +102,84 @@ const isRead = ({ view, detail }: State, id: string) => view === 'detail' && det
 
 /** What nobody has looked at says nothing: a check is opened before it is answered. */
 function toBeRead(state: State): Step {
-  const { state: reading, effects } = opened(state)
-  return { state: say(reading, 'Read what was done, then answer.').state, effects }
+  const { state: reading, effects } = openSelected(state)
+  return { state: showMessage(reading, 'Read what was done, then answer.').state, effects }
 }
 
 const onlyChecks = (state: State): Step =>
-  say(state, 'Only checks of what an agent did alone are answered so.')
+  showMessage(state, 'Only checks of what an agent did alone are answered so.')
 
 export const edit = (state: State): Step =>
   deciding(state, ({ id, kind }) =>
     kind === 'proposal' || kind === 'call'
       ? doing(state, { act: 'edit', id })
-      : say(state, 'Only proposals and calls can be edited.'),
+      : showMessage(state, 'Only proposals and calls can be edited.'),
   )
 
 /** Answers a handoff (H2); of all others there is nothing to answer, and they are read again. */
-export const answer = (state: State): Step =>
+export const answerHandoff = (state: State): Step =>
   selectedItem(state)?.kind === 'handoff'
-    ? deciding(state, ({ id }) => only({ ...state, prompt: { ask: 'resolution', id, text: '' } }))
+    ? deciding(state, ({ id }) =>
+        noEffects({ ...state, prompt: { ask: 'resolution', id, text: '' } }),
+      )
     : { state, effects: [{ act: 'load' }] }
 
 const toBeAnswered = (state: State): Step =>
-  say(state, 'A handoff is answered, not approved or denied: r answers it.')
+  showMessage(state, 'A handoff is answered, not approved or denied: r answers it.')
 
 /** Whatever changes trust asks what was wrong; the rest asks only why (B4). */
-export const changesTrust = ({ kind }: Pick<Item, 'kind'>): boolean =>
+export const changesTrust = ({ kind }: Pick<ApprovalItem, 'kind'>): boolean =>
   kind === 'proposal' || kind === 'spot_check'
 
 /** Goes on only where there is something to decide, and only with a key that was meant. */
-function deciding(state: State, act: (item: Item) => Step): Step {
+function deciding(state: State, act: (item: ApprovalItem) => Step): Step {
   const item = selectedItem(state)
-  if (!item || state.isBusy) return only(state)
-  if (state.now < state.quietUntil) return only({ ...state, quietUntil: state.now + settleMs })
+  if (!item || state.isBusy) return noEffects(state)
+  if (state.now < state.quietUntil)
+    return noEffects({ ...state, quietUntil: state.now + keyRepeatMs })
   if (item.status !== 'pending') {
-    const by = item.decided_by ? ` by ${plain(item.decided_by)}` : ''
-    return say(state, `Nothing to decide: ${statusName(item)}${by}.`)
+    const by = item.decided_by ? ` by ${sanitize(item.decided_by)}` : ''
+    return showMessage(state, `Nothing to decide: ${formatStatus(item)}${by}.`)
   }
-  return item.held ? say(state, 'This is decided and held: z takes it back.') : act(item)
+  return item.held ? showMessage(state, 'This is decided and held: z takes it back.') : act(item)
 }
 
 export function undo(state: State): Step {
   const item = selectedItem(state)
   const id = item?.held ? item.id : state.lastHeld
-  if (state.isBusy) return only(state)
-  if (id === undefined) return say(state, 'Nothing is held that could be undone.')
+  if (state.isBusy) return noEffects(state)
+  if (id === undefined) return showMessage(state, 'Nothing is held that could be undone.')
   return doing(state, { act: 'undo', id })
 }
 
 export function snooze(state: State): Step {
   const { selected } = state
-  if (selected === undefined) return only(state)
+  if (selected === undefined) return noEffects(state)
   const snoozed = new Set([...state.snoozed, selected])
-  const next = keepingPlace(state, { ...state, view: 'list', snoozed })
-  return say(next, 'Snoozed until you leave; S brings it back.')
+  const next = keepSelection(state, { ...state, view: 'list', snoozed })
+  return showMessage(next, 'Snoozed until you leave; S brings it back.')
 }
 
-export type Choosing = Extract<Prompt, { at: number }>
+export type ChoicePrompt = Extract<Prompt, { at: number }>
 type Writing = Extract<Prompt, { text: string }>
 
-export function answered(state: State, prompt: Prompt, key: Key): Step {
+export function handlePromptKey(state: State, prompt: Prompt, key: Key): Step {
   if (key.name === 'escape')
-    return say(
+    return showMessage(
       { ...state, prompt: undefined },
       prompt.ask === 'filter' ? '' : 'Nothing was decided.',
     )
   if ('text' in prompt) return written(state, prompt, key)
-  if (state.isPasting) return only(state)
-  return isChoosing(prompt) ? chosen(state, prompt, key) : confirmed(state, prompt, key.name)
+  if (state.isPasting) return noEffects(state)
+  return isChoicePrompt(prompt) ? chosen(state, prompt, key) : confirmed(state, prompt, key.name)
 }
 
-export const isChoosing = (prompt: Prompt | undefined): prompt is Choosing =>
+export const isChoicePrompt = (prompt: Prompt | undefined): prompt is ChoicePrompt =>
   prompt !== undefined && 'at' in prompt
 
 const refusals = ['Deny', 'Deny and don’t ask again'] as const
 
-export function optionsOf(prompt: Choosing): readonly string[] {
+export function listOptions(prompt: ChoicePrompt): readonly string[] {
   if (prompt.ask === 'policy') return prompt.options
   if (prompt.ask === 'access') return prompt.options.map((option) => choiceLabels[option])
   if (prompt.ask === 'refusal') return refusals
@@ -186,15 +189,15 @@ export function optionsOf(prompt: Choosing): readonly string[] {
 /** Severity is medium unless it is said to be more or less (T4). */
 const medium = severities.indexOf('medium')
 
-function chosen(state: State, prompt: Choosing, key: Key): Step {
-  const next = choose(prompt.at, optionsOf(prompt), key)
-  if (!next) return only(state)
+function chosen(state: State, prompt: ChoicePrompt, key: Key): Step {
+  const next = choose(prompt.at, listOptions(prompt), key)
+  if (!next) return noEffects(state)
   return 'at' in next
-    ? only({ ...state, prompt: { ...prompt, at: next.at } })
+    ? noEffects({ ...state, prompt: { ...prompt, at: next.at } })
     : picking(state, prompt, next.taken)
 }
 
-function picking(state: State, prompt: Choosing, at: number): Step {
+function picking(state: State, prompt: ChoicePrompt, at: number): Step {
   const { id } = prompt
   if (prompt.ask === 'policy') {
     const policy = prompt.options[at] ?? ''
@@ -202,19 +205,19 @@ function picking(state: State, prompt: Choosing, at: number): Step {
   }
   if (prompt.ask === 'access') {
     const choice = prompt.options[at] ?? 'until'
-    if (choice === 'until') return only({ ...state, prompt: { ask: 'until', id, text: '' } })
+    if (choice === 'until') return noEffects({ ...state, prompt: { ask: 'until', id, text: '' } })
     return allowing(state, id, { choice })
   }
   if (prompt.ask === 'refusal') {
     const grant = at === 1 ? { grant: { choice: 'deny_always' as const } } : {}
-    return only({ ...state, prompt: { ask: 'reason', id, ...grant, text: '' } })
+    return noEffects({ ...state, prompt: { ask: 'reason', id, ...grant, text: '' } })
   }
   if (prompt.ask === 'type') {
     const type = overrideTypes[at] ?? 'agent_wrong'
-    return only({ ...state, prompt: { ask: 'severity', id, type, at: medium } })
+    return noEffects({ ...state, prompt: { ask: 'severity', id, type, at: medium } })
   }
   const override: Override = { type: prompt.type, severity: severities[at] ?? 'medium' }
-  return only({ ...state, prompt: { ask: 'reason', id, override, text: '' } })
+  return noEffects({ ...state, prompt: { ask: 'reason', id, override, text: '' } })
 }
 
 const allowing = (state: State, id: string, grant: GrantChoice): Step =>
@@ -222,10 +225,10 @@ const allowing = (state: State, id: string, grant: GrantChoice): Step =>
 
 function allowedUntil(state: State, id: string, text: string): Step {
   try {
-    return allowing(state, id, untilOf(text, state.now))
+    return allowing(state, id, parseUntil(text, state.now))
   } catch (error) {
-    const { message, hint = '' } = problemOf(error)
-    return say({ ...state, prompt: undefined }, plain(`${message} ${hint}`), 'bad')
+    const { message, hint = '' } = toProblem(error)
+    return showMessage({ ...state, prompt: undefined }, sanitize(`${message} ${hint}`), 'bad')
   }
 }
 
@@ -233,14 +236,14 @@ const written = (state: State, prompt: Writing, key: Key): Step =>
   // A line break that was pasted is no answer.
   key.name === 'enter' && !state.isPasting
     ? submitted(state, prompt)
-    : only({ ...state, prompt: { ...prompt, text: typed(prompt.text, key) } })
+    : noEffects({ ...state, prompt: { ...prompt, text: typed(prompt.text, key) } })
 
 function submitted(state: State, prompt: Writing): Step {
   const text = prompt.text.trim()
-  if (prompt.ask === 'filter') return filtered(state, text)
+  if (prompt.ask === 'filter') return applyFilter(state, text)
   const { id } = prompt
   if (prompt.ask === 'resolution')
-    return only(
+    return noEffects(
       text === ''
         ? state
         : { ...state, prompt: { ask: 'instructions', id, resolution: text, text: '' } },
@@ -270,8 +273,8 @@ function confirmed(
   const { id } = prompt
   const more =
     prompt.ask === 'conflict' ? { acknowledge: prompt.version } : { change: prompt.change }
-  if (key === 'n') return say({ ...state, prompt: undefined }, 'Nothing was decided.')
+  if (key === 'n') return showMessage({ ...state, prompt: undefined }, 'Nothing was decided.')
   return key === 'y'
     ? doing(state, { act: 'decide', id, decision: 'approve', ...more })
-    : only(state)
+    : noEffects(state)
 }

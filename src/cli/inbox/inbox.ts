@@ -1,20 +1,20 @@
 import { createInterface } from 'node:readline/promises'
 import { findApproval, readDetail, readItems } from '../approvals.ts'
-import type { Item, Wanted } from '../approvals.ts'
+import type { ApprovalItem, ApprovalFilter } from '../approvals.ts'
 import { approvalKinds } from '#approvals/wire.ts'
 import type { Client } from '../client.ts'
-import { choice, command, count, flag, localCommand, text } from '../command.ts'
+import { choice, command, linesOption, flag, localCommand, text } from '../command.ts'
 import type { Entry } from '../command.ts'
-import { agentNamed, moreNotes, shortIds } from '../lookup.ts'
-import { plain, tableOf } from '../output.ts'
+import { resolveAgent, moreNotes, shortenIds } from '../lookup.ts'
+import { sanitize, tableOf } from '../output.ts'
 import { hasScreen } from '../terminal.ts'
-import { detailLines, kindName, score, statusName } from './detail.ts'
-import { onTerminal, span } from './lines.ts'
+import { detailLines, formatKind, score, formatStatus } from './detail.ts'
+import { fitToTerminal, formatDuration } from './lines.ts'
 
 /** Shows each check with what follows from it, and asks. Gives the ids of those that the person confirms (T14). */
 export async function confirmEach(
   client: Client,
-  checks: readonly Item[],
+  checks: readonly ApprovalItem[],
 ): Promise<ReadonlySet<string>> {
   const confirmed = new Set<string>()
   if (checks.length === 0) return confirmed
@@ -23,7 +23,7 @@ export async function confirmEach(
   try {
     for (const { id } of checks) {
       const detail = await readDetail(client, id)
-      const lines = onTerminal(detailLines(detail, Date.now()), stderr)
+      const lines = fitToTerminal(detailLines(detail, Date.now()), stderr)
       stderr.write(`${lines.join('\n')}\n\n`)
       const said = await terminal.question('Confirm it? [y/N] ')
       if (/^y(es)?$/i.test(said.trim())) confirmed.add(id)
@@ -38,7 +38,7 @@ const shown = {
   run: async (client: Client, given: string, kind?: 'handoff') =>
     readDetail(client, (await findApproval(client, given, kind)).id),
   lines: (detail: Awaited<ReturnType<typeof readDetail>>) =>
-    onTerminal(detailLines(detail, Date.now())),
+    fitToTerminal(detailLines(detail, Date.now())),
 }
 
 export const showApproval = (about: { summary: string; kind?: 'handoff' }): Entry =>
@@ -60,7 +60,7 @@ export const inboxCommand = localCommand({
     kind: choice('--kind <kind>', 'only of this kind', approvalKinds),
     agent: text('--agent <id>', 'only of this agent'),
     domain: text('--domain <name>', 'only in this domain'),
-    lines: count(100),
+    lines: linesOption(100),
   },
   async act(call) {
     const { client, env, options, args, out } = call
@@ -70,11 +70,16 @@ export const inboxCommand = localCommand({
       return out.data(detail, () => shown.lines(detail))
     }
     const status = all ? 'all' : 'pending'
-    const wanted: Wanted = { status, kind, agent: await agentNamed(client, agent), domain }
+    const wanted: ApprovalFilter = {
+      status,
+      kind,
+      agent: await resolveAgent(client, agent),
+      domain,
+    }
     // Whoever asks for decided ones too wants to look something up, not to decide.
     if (!all && hasScreen(call, options)) {
       const { showInbox } = await import('./loop.ts')
-      const { requirePersonHere } = await import('../person.ts')
+      const { requirePersonAtTerminal: requirePersonHere } = await import('../person.ts')
       const person = () => requirePersonHere(call, 'Deciding')
       const { stdin, stdout } = process
       return showInbox({ client, wanted, env, person, stdin, stdout })
@@ -89,8 +94,8 @@ export const inboxCommand = localCommand({
 })
 
 /** What a look-back brought is one group: a mistake was found, and these are looked at together (T14). */
-function listLines(items: readonly Item[], hasStatus: boolean): string[] {
-  const short = shortIds(items.map(({ id }) => id))
+function listLines(items: readonly ApprovalItem[], hasStatus: boolean): string[] {
+  const short = shortenIds(items.map(({ id }) => id))
   const groups = Map.groupBy(items, (item) => item.look_back)
   const alone = groups.get(undefined) ?? []
   const lines = alone.length > 0 ? itemTable(alone, hasStatus, short) : []
@@ -104,25 +109,29 @@ function listLines(items: readonly Item[], hasStatus: boolean): string[] {
   return lines
 }
 
-function lookBackText(rows: readonly Item[]): string {
+function lookBackText(rows: readonly ApprovalItem[]): string {
   const [first] = rows
-  const who = `${plain(first?.requester ?? '')} did alone in ${plain(first?.domain ?? '')}`
+  const who = `${sanitize(first?.requester ?? '')} did alone in ${sanitize(first?.domain ?? '')}`
   const these = rows.length === 1 ? 'this action' : `these ${rows.length} actions`
   return `A mistake was found in what ${who}: look at ${these}.`
 }
 
-function itemTable(items: readonly Item[], hasStatus: boolean, short: (id: string) => string) {
+function itemTable(
+  items: readonly ApprovalItem[],
+  hasStatus: boolean,
+  short: (id: string) => string,
+) {
   const now = Date.now()
   return tableOf(items, '', {
     ID: (item) => short(item.id),
-    ...(hasStatus && { STATUS: (item: Item) => statusName(item) }),
-    KIND: (item) => kindName(item.kind),
+    ...(hasStatus && { STATUS: (item: ApprovalItem) => formatStatus(item) }),
+    KIND: (item) => formatKind(item.kind),
     AGENT: (item) => item.requester,
     DOMAIN: (item) => item.domain,
     MODE: (item) => item.mode,
     RISK: (item) => item.risk,
     TRUST: (item) => score(item.trust_level),
-    AGE: (item) => span(now - Date.parse(item.created_at)),
+    AGE: (item) => formatDuration(now - Date.parse(item.created_at)),
     WHAT: (item) => `${item.held ? '(held) ' : ''}${item.summary}`,
   })
 }

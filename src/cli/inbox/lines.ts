@@ -10,25 +10,25 @@ export type Line = readonly Span[]
 
 export const bold = (text: string): Span => ({ look: 'bold', text })
 export const dim = (text: string): Span => ({ look: 'dim', text })
-export const looking = (look: Look, text: string): Span => ({ look, text })
+export const styled = (look: Look, text: string): Span => ({ look, text })
 
-export const textOf = (line: Line): string =>
+export const lineText = (line: Line): string =>
   line.map((span) => (typeof span === 'string' ? span : span.text)).join('')
 
 /** Respects NO_COLOR, FORCE_COLOR and whether anyone looks. */
-export const painted = (line: Line, stream: NodeJS.WritableStream): string =>
+export const renderLine = (line: Line, stream: NodeJS.WritableStream): string =>
   line
     .map((span) => (typeof span === 'string' ? span : styleText(span.look, span.text, { stream })))
     .join('')
 
 /** As wide as the terminal; whole where nobody looks. */
-export const onTerminal = (
+export const fitToTerminal = (
   lines: readonly Line[],
   stream: NodeJS.WriteStream = process.stdout,
 ): string[] =>
   lines
-    .flatMap((line) => (stream.isTTY ? wrapped(line, stream.columns) : [line]))
-    .map((line) => painted(line, stream))
+    .flatMap((line) => (stream.isTTY ? wrapLine(line, stream.columns) : [line]))
+    .map((line) => renderLine(line, stream))
 
 export const section = (name: string, lines: readonly Line[]): Line[] =>
   lines.length === 0 ? [] : [[''], [bold(name)], ...lines.map((line) => ['  ', ...line])]
@@ -39,50 +39,50 @@ const isMark = /^\p{M}+$/u
 const isWide =
   /\p{Emoji_Presentation}|[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff01-\uff60\uffe0-\uffe6\u{1f300}-\u{1faff}\u{20000}-\u{3fffd}]/u
 
-export const charsOf = (text: string): string[] =>
+export const splitGraphemes = (text: string): string[] =>
   isAscii.test(text) ? [...text] : [...graphemes.segment(text)].map(({ segment }) => segment)
 
 const columnsOfChar = (char: string) => (isMark.test(char) ? 0 : isWide.test(char) ? 2 : 1)
 
-export const columnsOf = (text: string): number =>
+export const displayWidth = (text: string): number =>
   isAscii.test(text)
     ? text.length
-    : charsOf(text).reduce((sum, char) => sum + columnsOfChar(char), 0)
+    : splitGraphemes(text).reduce((sum, char) => sum + columnsOfChar(char), 0)
 
 /** As much of the text as fits, with an ellipsis where there is more. */
-export function cut(text: string, columns: number): string {
-  if (columnsOf(text) <= columns) return text
+export function truncate(text: string, columns: number): string {
+  if (displayWidth(text) <= columns) return text
   if (columns < 1) return ''
-  return `${taken(charsOf(text), columns - 1)}…`
+  return `${taken(splitGraphemes(text), columns - 1)}…`
 }
 
-export const fit = (text: string, columns: number): string => {
-  const short = cut(text, columns)
-  return short + ' '.repeat(Math.max(0, columns - columnsOf(short)))
+export const padToWidth = (text: string, columns: number): string => {
+  const short = truncate(text, columns)
+  return short + ' '.repeat(Math.max(0, columns - displayWidth(short)))
 }
 
-export function cutLine(line: Line, columns: number): Line {
+export function truncateLine(line: Line, columns: number): Line {
   let left = columns
   const kept: Span[] = []
   for (const span of line) {
     const text = typeof span === 'string' ? span : span.text
-    const short = cut(text, left)
+    const short = truncate(text, left)
     kept.push(typeof span === 'string' ? short : { ...span, text: short })
-    left -= columnsOf(short)
+    left -= displayWidth(short)
     if (short !== text) break
   }
   return kept
 }
 
 /** One line as several, broken at spaces, each going on where the first began. */
-export function wrapped(line: Line, columns: number): Line[] {
-  const whole = textOf(line)
-  if (columnsOf(whole) <= columns) return [line]
+export function wrapLine(line: Line, columns: number): Line[] {
+  const whole = lineText(line)
+  if (displayWidth(whole) <= columns) return [line]
   const [first] = line
   // Lines with several looks are short by nature: headings and labels.
   const look = line.length === 1 && typeof first === 'object' ? first.look : undefined
   const [indent = ''] = /^[ │+-]*/.exec(whole) ?? []
-  const room = Math.max(columns - columnsOf(indent), 10)
+  const room = Math.max(columns - displayWidth(indent), 10)
   return chunks(whole.slice(indent.length), room).map((text, at) => {
     const full = (at === 0 ? indent : indent.replaceAll(/[+-]/g, ' ')) + text
     return [look ? { look, text: full } : full]
@@ -92,9 +92,9 @@ export function wrapped(line: Line, columns: number): Line[] {
 function chunks(text: string, columns: number): string[] {
   const found: string[] = []
   let rest = text
-  while (columnsOf(rest) > columns) {
+  while (displayWidth(rest) > columns) {
     // At least one character, or a narrow screen would be wrapped for ever.
-    const head = taken(charsOf(rest), columns) || (charsOf(rest)[0] ?? '')
+    const head = taken(splitGraphemes(rest), columns) || (splitGraphemes(rest)[0] ?? '')
     const space = rest[head.length] === ' ' ? head.length : head.lastIndexOf(' ')
     const end = space > columns / 3 ? space : head.length
     found.push(rest.slice(0, end))
@@ -118,10 +118,10 @@ const units: readonly (readonly [size: number, name: string])[] = [
 ]
 
 /** A span of time in its largest unit: `3m`. */
-export function span(milliseconds: number): string {
+export function formatDuration(milliseconds: number): string {
   const [size, name] = units.find(([one]) => milliseconds >= one) ?? [1000, 's']
   return `${Math.max(0, Math.floor(milliseconds / size))}${name}`
 }
 
 /** The same until a moment: the last second still counts. */
-export const left = (milliseconds: number): string => span(milliseconds + 999)
+export const formatTimeLeft = (milliseconds: number): string => formatDuration(milliseconds + 999)

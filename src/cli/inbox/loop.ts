@@ -7,21 +7,21 @@ import type { ReadStream, WriteStream } from 'node:tty'
 import { isDeepStrictEqual } from 'node:util'
 import type { Environment } from '#base/config/env.ts'
 import { CoworkError } from '#base/errors.ts'
-import { choicesFor, readByIds, readDetail, readItems } from '../approvals.ts'
-import type { Item, Wanted } from '../approvals.ts'
+import { listGrantChoices, readByIds, readDetail, readItems } from '../approvals.ts'
+import type { ApprovalItem, ApprovalFilter } from '../approvals.ts'
 import type { Client } from '../client.ts'
 import type { ExitCode } from '../exit.ts'
 import { editableJson, parseJson } from '../output.ts'
 import type { Message } from '../screen/keys.ts'
 import { openScreen } from '../screen/terminal.ts'
 import { reduce } from './reduce.ts'
-import { answeredText } from './detail.ts'
-import { startState } from './state.ts'
+import { formatHandoffResult } from './detail.ts'
+import { initialState } from './state.ts'
 import type { Effect, Event, Outcome } from './state.ts'
 import { render } from './view.ts'
 
 /** What the person's own editor makes of a text; nobody else can read it meanwhile. */
-async function edited(text: string, env: Environment): Promise<string> {
+async function editInEditor(text: string, env: Environment): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), 'cowork-edit-'))
   try {
     const file = join(folder, 'change.json')
@@ -48,7 +48,7 @@ async function edit(file: string, env: Environment): Promise<number> {
 
 export type InboxOptions = {
   readonly client: Client
-  readonly wanted: Wanted
+  readonly wanted: ApprovalFilter
   readonly env: Environment
   /** Throws where no person decides (I10). */
   readonly person: () => void
@@ -59,7 +59,7 @@ export type InboxOptions = {
 /** The inbox on a terminal (K6). */
 export async function showInbox(options: InboxOptions): Promise<ExitCode> {
   const { client, wanted, env, person, stdin, stdout } = options
-  const screen = openScreen({ stdin, stdout, start: startState, reduce, render, perform })
+  const screen = openScreen({ stdin, stdout, start: initialState, reduce, render, perform })
   /** What a person wrote that was no JSON is not lost. */
   const drafts = new Map<string, string>()
   let isLoading = false
@@ -104,7 +104,7 @@ export async function showInbox(options: InboxOptions): Promise<ExitCode> {
   }
 
   /** What lies under the hand stays there when somebody else has decided it. */
-  async function withSelected(items: readonly Item[]): Promise<readonly Item[]> {
+  async function withSelected(items: readonly ApprovalItem[]): Promise<readonly ApprovalItem[]> {
     const { selected, decided } = screen.state()
     if (selected === undefined || decided.has(selected)) return items
     if (items.some(({ id }) => id === selected)) return items
@@ -135,7 +135,7 @@ export async function showInbox(options: InboxOptions): Promise<ExitCode> {
     const { id, resolution, instructions } = effect
     const answer = { handoff_id: id, resolution, instructions }
     const answered = await client.call('cowork_resolve_handoff', answer)
-    return { id, status: 'resolved', note: answeredText(answered) }
+    return { id, status: 'resolved', note: formatHandoffResult(answered) }
   }
 
   async function undo(id: string): Promise<Outcome> {
@@ -152,7 +152,7 @@ export async function showInbox(options: InboxOptions): Promise<ExitCode> {
   }
 
   async function access(id: string): Promise<Event> {
-    const options = choicesFor(await readDetail(client, id))
+    const options = listGrantChoices(await readDetail(client, id))
     return options.length > 0
       ? { event: 'access', id, options }
       : told('Nothing was there that could be allowed: deny it, or let the agent ask again.', 'bad')
@@ -161,7 +161,7 @@ export async function showInbox(options: InboxOptions): Promise<ExitCode> {
   async function edit(id: string): Promise<Event> {
     const { change } = await readDetail(client, id)
     const before = drafts.get(id) ?? editableJson(change)
-    const text = await screen.lend(() => edited(before, env))
+    const text = await screen.lend(() => editInEditor(before, env))
     drafts.set(id, text)
     const after = parseJson(text)
     if (after === undefined) return told('That is not JSON: nothing was decided. e goes on.', 'bad')

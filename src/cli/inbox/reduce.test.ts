@@ -10,7 +10,7 @@ import {
   start,
 } from '../../../test/cli/inbox/inbox.fixture.ts'
 import type { Played } from '../../../test/cli/inbox/inbox.fixture.ts'
-import { startState, visible } from './state.ts'
+import { initialState, visibleItems } from './state.ts'
 import type { Effect, State } from './state.ts'
 
 /** As keys, one by one. */
@@ -59,7 +59,7 @@ describe('moving', () => {
 
   test('K6 at the end of what was read more is asked for', () => {
     const event = { event: 'loaded', items: three, total: 900, isMore: true, filter: '' } as const
-    const { state } = play(startState({ rows: 24, columns: 80 }, start), event)
+    const { state } = play(initialState({ rows: 24, columns: 80 }, start), event)
     const { state: after, effects } = press(state, 'G')
     expect(after.limit).toBe(400)
     expect(effects).toEqual([{ act: 'load' }])
@@ -97,7 +97,7 @@ describe('deciding', () => {
     expect(after.message?.text).toBe('Approved. Trust 0.30 → 0.32.')
     expect(after.selected).toBe('b')
     // A page that was read before the decision brings nothing back.
-    expect(visible(play(after, loaded(three)).state).map(({ id }) => id)).toEqual(['b', 'a'])
+    expect(visibleItems(play(after, loaded(three)).state).map(({ id }) => id)).toEqual(['b', 'a'])
   })
 
   test('K6 a key held down decides once', () => {
@@ -193,7 +193,7 @@ describe('deciding', () => {
     const outcome = { id: 'c', status: 'error', error }
     const after = play(state, { event: 'decided', outcome, now: start })
     expect(after.state.message).toEqual({ text: error.message, tone: 'bad' })
-    expect(visible(after.state)).toHaveLength(3)
+    expect(visibleItems(after.state)).toHaveLength(3)
     expect(after.effects).toEqual([{ act: 'load' }])
   })
 })
@@ -228,7 +228,7 @@ describe('answering', () => {
     const outcome = { id: 'c', status: 'resolved', note: 'Answered and handed back to sales.' }
     const after = play(handed, { event: 'decided', outcome, now: start }).state
     expect(after.message?.text).toBe('Answered and handed back to sales.')
-    expect(visible(after).map(({ id }) => id)).toEqual(['b', 'a'])
+    expect(visibleItems(after).map(({ id }) => id)).toEqual(['b', 'a'])
     const read = screenWith([itemOf('c', { kind: 'handoff', status: 'consumed' })])
     expect(press(read, 'r').state.message?.text).toBe('Nothing to decide: answered and read.')
   })
@@ -293,15 +293,15 @@ describe('finding', () => {
   test('K6 s sets aside until S, and the hand goes on', () => {
     const aside = press(screenWith(three), 's').state
     expect(aside.selected).toBe('b')
-    expect(visible(play(aside, loaded(three)).state)).toHaveLength(2)
-    expect(visible(press(aside, 'S').state)).toHaveLength(3)
+    expect(visibleItems(play(aside, loaded(three)).state)).toHaveLength(2)
+    expect(visibleItems(press(aside, 'S').state)).toHaveLength(3)
   })
 
   test('K6 a filter asks anew, and the answer to an older question is none', () => {
     const { state, effects } = press(screenWith(three), '/', ...typed('acme'), 'enter')
     expect(state.filter).toBe('acme')
     expect(effects).toEqual([{ act: 'load' }])
-    expect(visible(play(state, loaded(three)).state)).toEqual([])
+    expect(visibleItems(play(state, loaded(three)).state)).toEqual([])
     const found = play(state, loaded([itemOf('b')], 'acme')).state
     expect(found.selected).toBe('b')
     expect(press(found, 'escape').state.filter).toBe('')
@@ -329,7 +329,7 @@ test('K6 whatever is pressed, the hand is on something shown, and never two deci
       (given, pressed) => {
         const state = screenWith(given.map((kind, at) => itemOf(String(at), { kind })))
         const { state: after, effects } = press(state, ...pressed)
-        const shown = visible(after).map(({ id }) => id)
+        const shown = visibleItems(after).map(({ id }) => id)
         if (shown.length === 0) expect(after.selected).toBeUndefined()
         else expect(shown).toContain(after.selected)
         expect(decisions(effects).length).toBeLessThanOrEqual(1)

@@ -1,10 +1,10 @@
 import type { OverrideType, Severity } from '#base/override.ts'
-import type { Detail, GrantChoice, Item, Outcome as Decided } from '../approvals.ts'
-import type { GrantWord } from '../choices.ts'
+import type { ApprovalDetail, GrantChoice, ApprovalItem, Outcome as Decided } from '../approvals.ts'
+import type { GrantOption } from '../choices.ts'
 import { startScreen } from '../screen/keys.ts'
 import type { ScreenEvent, ScreenState, Size, Step as StepOf } from '../screen/keys.ts'
 import { detailLines } from './detail.ts'
-import { wrapped } from './lines.ts'
+import { wrapLine } from './lines.ts'
 import type { Line } from './lines.ts'
 
 export type Override = { readonly type: OverrideType; readonly severity: Severity }
@@ -17,7 +17,7 @@ type Question<Ask extends string, More> = {
 export type Prompt =
   | { readonly ask: 'filter'; readonly text: string }
   | Question<'policy', { options: string[]; at: number }>
-  | Question<'access', { options: readonly (GrantWord | 'until')[]; at: number }>
+  | Question<'access', { options: readonly (GrantOption | 'until')[]; at: number }>
   | Question<'until', { text: string }>
   | Question<'refusal', { at: number }>
   | Question<'type', { at: number }>
@@ -28,9 +28,9 @@ export type Prompt =
   | Question<'resolution', { text: string }>
   | Question<'instructions', { resolution: string; text: string }>
 
-export type State = ScreenState<'list' | 'detail' | 'help', Prompt, Detail> & {
+export type State = ScreenState<'list' | 'detail' | 'help', Prompt, ApprovalDetail> & {
   /** Newest first, as the daemon gave them. */
-  readonly items: readonly Item[]
+  readonly items: readonly ApprovalItem[]
   /** How many wait in all, whether there are more than were read, and how many are asked for. */
   readonly total: number
   readonly isMore: boolean
@@ -53,20 +53,20 @@ export type Event =
   | ScreenEvent
   | {
       readonly event: 'loaded'
-      readonly items: readonly Item[]
+      readonly items: readonly ApprovalItem[]
       readonly total: number
       readonly isMore: boolean
       /** What was asked for: the answer to an older question is none to this one. */
       readonly filter: string
     }
-  | { readonly event: 'read'; readonly detail: Detail }
+  | { readonly event: 'read'; readonly detail: ApprovalDetail }
   | { readonly event: 'decided'; readonly outcome: Outcome; readonly now: number }
   | { readonly event: 'undone'; readonly outcome: Outcome }
   | { readonly event: 'policies'; readonly id: string; readonly options: string[] }
   | {
       readonly event: 'access'
       readonly id: string
-      readonly options: readonly (GrantWord | 'until')[]
+      readonly options: readonly (GrantOption | 'until')[]
     }
   | { readonly event: 'edited'; readonly id: string; readonly change: unknown }
 
@@ -99,7 +99,7 @@ export type Step = StepOf<State, Effect>
 /** How many are read at first; more once the person has come to their end. */
 export const pageSize = 200
 
-export const startState = (size: Size, now: number): State => ({
+export const initialState = (size: Size, now: number): State => ({
   ...startScreen,
   size,
   now,
@@ -114,10 +114,10 @@ export const startState = (size: Size, now: number): State => ({
   quietUntil: 0,
 })
 
-export const visible = ({ items, snoozed, decided }: State): readonly Item[] =>
+export const visibleItems = ({ items, snoozed, decided }: State): readonly ApprovalItem[] =>
   items.filter(({ id }) => !snoozed.has(id) && !decided.has(id))
 
-export const selectedItem = (state: State): Item | undefined =>
+export const selectedItem = (state: State): ApprovalItem | undefined =>
   state.items.find(({ id }) => id === state.selected)
 
 export const bodyRows = ({ rows }: Size): number => Math.max(1, rows - 4)
@@ -125,7 +125,7 @@ export const bodyRows = ({ rows }: Size): number => Math.max(1, rows - 4)
 /** Each item takes two lines. */
 export const itemsOnScreen = (size: Size): number => Math.max(1, Math.floor(bodyRows(size) / 2))
 
-export function readable({ detail, selected, size, now }: State): Line[] {
+export function readerLines({ detail, selected, size, now }: State): Line[] {
   if (!detail || detail.id !== selected) return [['Reading …']]
-  return detailLines(detail, now).flatMap((line) => wrapped(line, size.columns - 2))
+  return detailLines(detail, now).flatMap((line) => wrapLine(line, size.columns - 2))
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import type { Handoff, Item } from '../approvals.ts'
+import type { Handoff, ApprovalItem } from '../approvals.ts'
 import {
   detailOf,
   itemOf,
@@ -10,17 +10,17 @@ import {
   screenWith,
   start,
 } from '../../../test/cli/inbox/inbox.fixture.ts'
-import { columnsOf, textOf } from './lines.ts'
-import { startState } from './state.ts'
+import { displayWidth, lineText } from './lines.ts'
+import { initialState } from './state.ts'
 import type { State } from './state.ts'
 import { render } from './view.ts'
 
 /** As keys, one by one. */
 const typed = (text: string): string[] => Array.from(text)
 
-const shown = (state: State) => render(state).map((line) => textOf(line).trimEnd())
+const shown = (state: State) => render(state).map((line) => lineText(line).trimEnd())
 const after = (state: State, ...names: string[]) => play(state, ...keys(names)).state
-const reading = (item: Item) =>
+const reading = (item: ApprovalItem) =>
   play(after(screenWith([item]), 'enter'), { event: 'read', detail: detailOf(item) }).state
 
 test('K6 at 80 × 24 an item is two lines: what is asked, and by whom', () => {
@@ -174,7 +174,7 @@ test('C2, A5 what is held or was decided elsewhere says so in its place', () => 
 test('K6, C13 empty, filtered, waiting and offline each say what is next', () => {
   const empty = screenWith([])
   expect(shown(empty)).toContain(' Nothing waits for you.')
-  expect(shown(startState({ rows: 24, columns: 80 }, start))).toContain(' Reading …')
+  expect(shown(initialState({ rows: 24, columns: 80 }, start))).toContain(' Reading …')
   const found = play(after(empty, '/', ...typed('acme'), 'enter'), loaded([], 'acme')).state
   expect(shown(found)).toContain(' Esc shows all.')
   const message = 'No daemon runs on /x.'
@@ -213,10 +213,10 @@ test('K6, A13 whatever agents write and people press, the screen keeps its size 
         const read = first
           ? play(begun, { event: 'read', detail: detailOf(first, { reasoning }) }).state
           : begun
-        const lines = render(after(read, ...pressed)).map(textOf)
+        const lines = render(after(read, ...pressed)).map(lineText)
         expect(lines).toHaveLength(size.rows)
         for (const line of lines) {
-          expect(columnsOf(line)).toBeLessThanOrEqual(size.columns)
+          expect(displayWidth(line)).toBeLessThanOrEqual(size.columns)
           expect(line).not.toMatch(/[\p{Cc}\p{Bidi_Control}\u2028\u2029]/u)
         }
       },

@@ -1,6 +1,6 @@
 import { isCheck } from '../approvals.ts'
-import type { Detail, Item } from '../approvals.ts'
-import { plain } from '../output.ts'
+import type { ApprovalDetail, ApprovalItem } from '../approvals.ts'
+import { sanitize } from '../output.ts'
 import {
   bodyLines,
   choiceKeys,
@@ -11,46 +11,46 @@ import {
   messageLines,
   writingLine,
 } from '../screen/frame.ts'
-import { kindName, modeSpan, score, stateLine } from './detail.ts'
+import { formatKind, modeSpan, score, statusLine } from './detail.ts'
 import {
   bold,
-  columnsOf,
-  cut,
-  cutLine,
+  displayWidth,
+  truncate,
+  truncateLine,
   dim,
-  fit,
-  left,
-  looking,
-  span,
-  textOf,
-  wrapped,
+  padToWidth,
+  formatTimeLeft,
+  styled,
+  formatDuration,
+  lineText,
+  wrapLine,
 } from './lines.ts'
 import type { Line, Span } from './lines.ts'
-import { isChoosing, optionsOf } from './acts.ts'
-import type { Choosing } from './acts.ts'
-import { bodyRows, itemsOnScreen, readable, selectedItem, visible } from './state.ts'
+import { isChoicePrompt, listOptions } from './acts.ts'
+import type { ChoicePrompt } from './acts.ts'
+import { bodyRows, itemsOnScreen, readerLines, selectedItem, visibleItems } from './state.ts'
 import type { Prompt, State } from './state.ts'
 
-function panelOf(state: State): Line[] {
+function promptPanel(state: State): Line[] {
   const { prompt, message, size } = state
-  if (isChoosing(prompt)) return choices(state, prompt)
+  if (isChoicePrompt(prompt)) return choices(state, prompt)
   return prompt ? [] : messageLines(message, size).slice(0, -1)
 }
 
-function choices({ detail, size }: State, prompt: Choosing): Line[] {
-  const options = optionsOf(prompt)
+function choices({ detail, size }: State, prompt: ChoicePrompt): Line[] {
+  const options = listOptions(prompt)
   const about = detail?.id === prompt.id ? detail : undefined
-  const width = Math.max(...options.map((option) => columnsOf(plain(option))))
+  const width = Math.max(...options.map((option) => displayWidth(sanitize(option))))
   const labels = options.map((option) => {
     const to = about && trustAfter(about, prompt, option)
     const beside = to === undefined ? '' : `  trust ${score(to)}`
-    return { label: fit(plain(option), width), beside }
+    return { label: padToWidth(sanitize(option), width), beside }
   })
   const follows = about?.check?.consequences.wrong
   return [
     [''],
     [bold(` ${questions[prompt.ask]}`)],
-    ...(follows === undefined ? [] : wrapped([dim(` ${plain(follows)}`)], size.columns - 1)),
+    ...(follows === undefined ? [] : wrapLine([dim(` ${sanitize(follows)}`)], size.columns - 1)),
     ...choiceLines(labels, prompt.at, Math.max(1, bodyRows(size) - 4)),
   ]
 }
@@ -63,7 +63,11 @@ const questions = {
   severity: 'How serious is it?',
 }
 
-function trustAfter({ effect }: Detail, prompt: Choosing, option: string): number | undefined {
+function trustAfter(
+  { effect }: ApprovalDetail,
+  prompt: ChoicePrompt,
+  option: string,
+): number | undefined {
   if (prompt.ask !== 'type' && prompt.ask !== 'severity') return undefined
   const [type, severity] = prompt.ask === 'type' ? [option, 'medium'] : [prompt.type, option]
   return effect.overrides.find((one) => one.type === type && one.severity === severity)?.to
@@ -77,18 +81,18 @@ const labels = {
   until: 'Until when? (2h, 7d, 2027-03-01T18:00) ',
 }
 
-function foot({ prompt, message, size }: State): Line {
+function footer({ prompt, message, size }: State): Line {
   if (!prompt) return messageLines(message, size).at(-1) ?? ['']
   if ('text' in prompt) return writingLine(labels[prompt.ask], prompt.text, size.columns)
   if (prompt.ask === 'changed') return [bold(' Approve it as you changed it?')]
   if (prompt.ask === 'conflict')
-    return [looking('red', ` Blocked by the active policy: ${plain(prompt.why)} Approve anyway?`)]
+    return [styled('red', ` Blocked by the active policy: ${sanitize(prompt.why)} Approve anyway?`)]
   return ['']
 }
 
 function keysLine(state: State): string {
   const { prompt, view } = state
-  if (prompt) return isChoosing(prompt) ? choiceKeys : promptKeys[prompt.ask]
+  if (prompt) return isChoicePrompt(prompt) ? choiceKeys : promptKeys[prompt.ask]
   if (view === 'help') return ' any key goes back'
   const item = selectedItem(state)
   const acts = keysOf(item)
@@ -97,14 +101,14 @@ function keysLine(state: State): string {
   return ` j/k move  Enter read  ${acts}${item && isCheck(item) ? '' : '  / filter'}  ? keys  q leave`
 }
 
-function keysOf(item: Item | undefined): string {
+function keysOf(item: ApprovalItem | undefined): string {
   if (item?.kind === 'handoff') return 'r answer'
   return item && isCheck(item)
     ? 'a confirm  d wrong  o differently  x skip'
     : 'a approve  d deny  e edit'
 }
 
-const promptKeys: Record<Exclude<Prompt, Choosing>['ask'], string> = {
+const promptKeys: Record<Exclude<Prompt, ChoicePrompt>['ask'], string> = {
   filter: ' Enter shows what has these words  Esc leaves it',
   until: ' Enter allows it until then  Esc cancels',
   reason: ' Enter decides; the reason may be empty  Esc cancels',
@@ -143,8 +147,8 @@ export const render = (state: State): Line[] =>
   frame(state.size, smallest, 'cowork inbox --list', () => [
     head(state),
     [''],
-    ...bodyLines(contents(state), panelOf(state), bodyRows(state.size)),
-    foot(state),
+    ...bodyLines(contents(state), promptPanel(state), bodyRows(state.size)),
+    footer(state),
     [dim(keysLine(state))],
   ])
 
@@ -154,7 +158,7 @@ function head(state: State): Line {
     isLoaded ? `${total} ${total === 1 ? 'waits' : 'wait'}` : 'reading …',
     ...(isMore ? [`the newest ${items.length} shown`] : []),
     ...(snoozed.size > 0 ? [`${snoozed.size} snoozed`] : []),
-    ...(filter === '' ? [] : [`with “${plain(filter)}”`]),
+    ...(filter === '' ? [] : [`with “${sanitize(filter)}”`]),
   ]
   const standing = offline ? 'not connected' : isBusy ? 'deciding …' : 'live'
   return headLine('Inbox', facts, standing, offline !== undefined, size.columns)
@@ -163,14 +167,14 @@ function head(state: State): Line {
 function contents(state: State): Line[] {
   if (state.view === 'help') return helpLines
   if (state.view === 'detail')
-    return readable(state)
+    return readerLines(state)
       .slice(state.scroll)
       .map((line) => [' ', ...line])
   return list(state)
 }
 
 function list(state: State): Line[] {
-  const shown = visible(state)
+  const shown = visibleItems(state)
   const at = shown.findIndex(({ id }) => id === state.selected)
   const count = itemsOnScreen(state.size)
   // By whole pages, so that moving within one moves nothing but the mark.
@@ -182,7 +186,7 @@ function list(state: State): Line[] {
 }
 
 function emptyLines({ isLoaded, filter, offline, snoozed }: State): Line[] {
-  if (offline) return [[` ${plain(offline)}`], [dim(' It is tried again every second.')]]
+  if (offline) return [[` ${sanitize(offline)}`], [dim(' It is tried again every second.')]]
   if (!isLoaded) return [[' Reading …']]
   if (filter !== '') return [[' Nothing that waits has these words.'], [dim(' Esc shows all.')]]
   if (snoozed.size > 0) return [[' Nothing else waits.'], [dim(' S shows what you snoozed.')]]
@@ -191,19 +195,19 @@ function emptyLines({ isLoaded, filter, offline, snoozed }: State): Line[] {
 
 const ageColumns = 4
 
-function itemLines(item: Item, isSelected: boolean, state: State): Line[] {
+function itemLines(item: ApprovalItem, isSelected: boolean, state: State): Line[] {
   const { now, size } = state
   const place = placeIn(state, item)
-  const mark: Span = isSelected ? looking('cyan', ' ❯ ') : '   '
+  const mark: Span = isSelected ? styled('cyan', ' ❯ ') : '   '
   const mode = modeSpan(item)
   const room = size.columns - 3 - 12 - ageColumns - 1
-  const summary = fit(plain(item.summary), room)
-  const age = span(now - Date.parse(item.created_at)).padStart(ageColumns)
+  const summary = padToWidth(sanitize(item.summary), room)
+  const age = formatDuration(now - Date.parse(item.created_at)).padStart(ageColumns)
   return [
     [
       mark,
       mode,
-      ' '.repeat(12 - columnsOf(textOf([mode]))),
+      ' '.repeat(12 - displayWidth(lineText([mode]))),
       isSelected ? bold(summary) : summary,
       dim(age),
     ],
@@ -211,26 +215,26 @@ function itemLines(item: Item, isSelected: boolean, state: State): Line[] {
   ]
 }
 
-function placeIn({ items }: State, { id, look_back: back }: Item): string[] {
+function placeIn({ items }: State, { id, look_back: back }: ApprovalItem): string[] {
   if (back === undefined) return []
   const rows = items.filter((item) => item.look_back === back)
   return [`look-back ${rows.findIndex((row) => row.id === id) + 1} of ${rows.length}`]
 }
 
-function beside(item: Item, place: readonly string[], now: number, columns: number): Line {
-  if (item.held || item.status !== 'pending') return stateLine(item, now)
+function beside(item: ApprovalItem, place: readonly string[], now: number, columns: number): Line {
+  if (item.held || item.status !== 'pending') return statusLine(item, now)
   const { requester, domain, kind, risk, confidence, trust_level, expires_at, approvers } = item
-  const time = expires_at ? [`${left(Date.parse(expires_at) - now)} left`] : []
+  const time = expires_at ? [`${formatTimeLeft(Date.parse(expires_at) - now)} left`] : []
   const votes =
     approvers.needed > 1 ? [`${approvers.given.length}/${approvers.needed} approved`] : []
   const facts = [
-    ...[requester, domain].map((name) => cut(plain(name), 16)),
-    ...(place.length > 0 ? place : [kindName(kind)]),
+    ...[requester, domain].map((name) => truncate(sanitize(name), 16)),
+    ...(place.length > 0 ? place : [formatKind(kind)]),
     ...(trust_level === null ? [] : [`trust ${score(trust_level)}`]),
     ...(confidence === null ? [] : [`${score(confidence)} sure`]),
     ...votes,
     ...time,
   ]
-  const risky: Span[] = risk === 'high' ? [looking('red', 'high risk'), dim(' · ')] : []
-  return cutLine([...risky, dim(facts.join(' · '))], columns)
+  const risky: Span[] = risk === 'high' ? [styled('red', 'high risk'), dim(' · ')] : []
+  return truncateLine([...risky, dim(facts.join(' · '))], columns)
 }

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { parse } from 'yaml'
-import { importable, mergeImports, withoutSecrets } from './imports.ts'
+import { findImportableFiles, mergeImports, redactSecrets } from './imports.ts'
 
 const policies = {
   file: '/home/a/cowork.config.yaml',
@@ -80,7 +80,7 @@ test('SV5 importing twice changes nothing more', () => {
 
 test('I8 a change is shown without the secrets in it, references as they are', () => {
   const text = 'agents: [{ id: a, token: sk-cowork-1 }]\nwork: { api_key: env:KEY }\n'
-  expect(withoutSecrets(text)).toBe(text.replace('sk-cowork-1', '…'))
+  expect(redactSecrets(text)).toBe(text.replace('sk-cowork-1', '…'))
 })
 
 test('SV5 files are found here and at home, each once', () => {
@@ -88,7 +88,7 @@ test('SV5 files are found here and at home, each once', () => {
   onTestFinished(() => rmSync(home, { recursive: true }))
   writeFileSync(join(home, 'grants-config.yaml'), '')
   writeFileSync(join(home, 'cowork.config.yaml'), '')
-  expect(importable({ cwd: home, home })).toEqual([
+  expect(findImportableFiles({ cwd: home, home })).toEqual([
     join(home, 'cowork.config.yaml'),
     join(home, 'grants-config.yaml'),
   ])

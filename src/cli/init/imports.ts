@@ -14,7 +14,7 @@ const names = ['cowork.config.yaml', 'fileops-mcp.yaml', 'grants-config.yaml'] a
 export type Import = { readonly file: string; readonly text: string }
 
 /** What came from where, and what did not because something else was there. */
-export type Merged = {
+export type MergeResult = {
   readonly text: string
   readonly taken: readonly { readonly setting: string; readonly file: string }[]
   readonly kept: readonly { readonly setting: string; readonly file: string }[]
@@ -29,14 +29,14 @@ type Adapted = {
   readonly to: string
 }
 
-export const importable = ({ cwd, home }: Folders): string[] => [
+export const findImportableFiles = ({ cwd, home }: Folders): string[] => [
   ...new Set(
     names.flatMap((name) => [join(cwd, name), join(home, name)]).filter((file) => existsSync(file)),
   ),
 ]
 
 /** Adds the sections of other files to a configuration. What it says already stays as it is. */
-export function mergeImports(existing: string, imports: readonly Import[]): Merged {
+export function mergeImports(existing: string, imports: readonly Import[]): MergeResult {
   const target = parseDocument(existing)
   const root = rootOf(target)
   const taken: { setting: string; file: string }[] = []
@@ -91,7 +91,7 @@ function openHost(source: Document.Parsed): string | undefined {
   return isOpen && tls === undefined && insecure !== true ? host : undefined
 }
 
-export function withoutSecrets(text: string): string {
+export function redactSecrets(text: string): string {
   const found = new Set<string>()
   mapMarked('x-secret', parseDocument(text).toJS() as unknown, (value) => {
     if (!isReference(value)) found.add(value)

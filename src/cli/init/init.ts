@@ -5,29 +5,29 @@ import { fileURLToPath } from 'node:url'
 import { isDeepStrictEqual } from 'node:util'
 import { parse } from 'yaml'
 import { systemClock } from '#base/clock.ts'
-import { readConfigText } from '#base/config/edit.ts'
+import { parseConfigText } from '#base/config/edit.ts'
 import { currentFolders, loadConfig } from '#base/config/index.ts'
-import { messageOf } from '#base/errors.ts'
-import { ensureState } from '#base/state.ts'
-import { clientNamed, clients } from '../clients/catalogue.ts'
+import { errorMessage } from '#base/errors.ts'
+import { ensureStateDir } from '#base/state.ts'
+import { findClient, clients } from '../clients/catalogue.ts'
 import { readClientFile, writeClientFile } from '../clients/client-file.ts'
 import type { Hunk } from '../clients/edits.ts'
-import { connect, fileOf } from '../connect.ts'
+import { connect, clientConfigPath } from '../connect.ts'
 import { readConnections } from '../connections.ts'
 import type { Context } from '../context.ts'
-import { runningDaemon } from '../daemon.ts'
+import { findRunningDaemon } from '../daemon.ts'
 import type { ExitCode } from '../exit.ts'
-import { confirmWhole } from '../grants.ts'
-import { plain } from '../output.ts'
-import { requirePersonHere } from '../person.ts'
-import { canAsk, chosen, confirmed, diffLines, tell } from '../terminal.ts'
-import { importable, mergeImports, withoutSecrets } from './imports.ts'
-import type { Merged } from './imports.ts'
-import { grantFolders, wishesOf, withWishes } from './wishes.ts'
-import type { Wishes, WishFlags } from './wishes.ts'
-import { configManual } from './manual.ts'
+import { confirmBroadGrant } from '../grants.ts'
+import { sanitize } from '../output.ts'
+import { requirePersonAtTerminal } from '../person.ts'
+import { isInteractive, selectMany, confirm, diffLines, printNote } from '../terminal.ts'
+import { findImportableFiles, mergeImports, redactSecrets } from './imports.ts'
+import type { MergeResult } from './imports.ts'
+import { grantFolders, readSetupOptions, applySetupOptions } from './wishes.ts'
+import type { SetupOptions, SetupFlags } from './wishes.ts'
+import { renderConfigTemplate } from './manual.ts'
 
-export type InitOptions = WishFlags & {
+export type InitOptions = SetupFlags & {
   readonly import?: readonly string[]
   readonly connect?: readonly string[]
 }
@@ -39,37 +39,40 @@ export async function init(context: Context, options: InitOptions): Promise<Exit
   const imports = [
     ...new Set([
       ...(options.import ?? []).map((one) => resolve(one)),
-      ...importable(currentFolders()),
+      ...findImportableFiles(currentFolders()),
     ]),
   ].filter((one) => one !== file)
   const before = readClientFile(file)
   if (before.exists) loadConfig({ file, env: {} })
   const merged = mergedConfig(context, before.text, imports)
-  const { config: present } = readConfigText(merged.text, file, context.env)
+  const { config: present } = parseConfigText(merged.text, file, context.env)
   const { checkWorkspace } = await import('../../app.ts')
   const checked = (folder: string) =>
     checkWorkspace(folder, { config: present, paths, ...currentFolders() })
-  for (const client of options.connect ?? []) clientNamed(client)
-  const wishes = await wishesOf(options, present, !before.exists, (folder) =>
+  for (const client of options.connect ?? []) findClient(client)
+  const wishes = await readSetupOptions(options, present, !before.exists, (folder) =>
     refusal(() => checked(folder)),
   )
   // What only a person may ask for is refused before anything is written (GR8, I10).
-  if (wishes.folders.length > 0) requirePersonHere(context, 'Granting access', present)
-  for (const { path } of wishes.folders) await confirmWhole(path, options)
+  if (wishes.folders.length > 0) requirePersonAtTerminal(context, 'Granting access', present)
+  for (const { path } of wishes.folders) await confirmBroadGrant(path, options)
   const place = wishes.workspace === undefined ? undefined : checked(wishes.workspace)
-  const wished = withWishes(merged, wishes, place?.path)
+  const wished = applySetupOptions(merged, wishes, place?.path)
   const text = before.exists ? wished.text : freshConfig(wished)
   const isChanged = !before.exists || !isDeepStrictEqual(settingsIn(text), settingsIn(before.text))
   // Nothing is written that the daemon would refuse.
-  const { warnings } = readConfigText(text, file, {})
+  const { warnings } = parseConfigText(text, file, {})
   if (isChanged) {
-    tell(described(file, before.text, before.exists, wished), options)
+    printNote(described(file, before.text, before.exists, wished), options)
     if (place?.around !== undefined)
-      tell([`${plain(place.around)} holds something already: agents get a folder in it.`], options)
+      printNote(
+        [`${sanitize(place.around)} holds something already: agents get a folder in it.`],
+        options,
+      )
     const what = before.exists ? `Add this to ${file}?` : `Write ${file}?`
-    await confirmed(what, options)
+    await confirm(what, options)
   }
-  ensureState(paths)
+  ensureStateDir(paths)
   const backup = isChanged ? writeClientFile(before, text, systemClock()) : undefined
   out.data(
     {
@@ -90,7 +93,7 @@ export async function init(context: Context, options: InitOptions): Promise<Exit
   for (const warning of warnings) out.note(warning)
   if (!isChanged)
     out.note('It asks only for a new cowork.yaml; --grant, --notify and --connect add to this.')
-  if (isChanged && before.exists && runningDaemon(paths))
+  if (isChanged && before.exists && findRunningDaemon(paths))
     out.note('A daemon runs: `cowork restart` makes it read this.')
   return carryOut(context, options, wishes)
 }
@@ -103,12 +106,12 @@ function refusal(act: () => unknown): string | undefined {
     act()
     return undefined
   } catch (error) {
-    return messageOf(error)
+    return errorMessage(error)
   }
 }
 
 /** Each file is checked by itself first, so that a fault is named where it stands. */
-function mergedConfig({ env }: Context, existing: string, files: readonly string[]): Merged {
+function mergedConfig({ env }: Context, existing: string, files: readonly string[]): MergeResult {
   const imports = files.map((file) => {
     loadConfig({ file, env: { COWORK_STATE_DIR: env['COWORK_STATE_DIR'] } })
     return { file, text: readFileSync(file, 'utf8') }
@@ -118,21 +121,21 @@ function mergedConfig({ env }: Context, existing: string, files: readonly string
 
 const schemaFile = fileURLToPath(new URL('../../../docs/config.schema.json', import.meta.url))
 
-const freshConfig = ({ text }: Merged): string =>
+const freshConfig = ({ text }: MergeResult): string =>
   [
     `# yaml-language-server: $schema=${schemaFile}`,
     '# The configuration of cowork. What is commented out is the default; secrets may be references',
     '# such as env:NAME, file:path, op://vault/item/field, keychain:name or cmd:…',
     '',
     ...(text === '' ? [] : [text]),
-    configManual(),
+    renderConfigTemplate(),
     '',
   ].join('\n')
 
-function described(file: string, before: string, exists: boolean, merged: Merged): string[] {
+function described(file: string, before: string, exists: boolean, merged: MergeResult): string[] {
   const { taken, kept, adapted } = merged
-  const text = withoutSecrets(merged.text)
-  const hunks = exists ? [lineHunk(withoutSecrets(before), text)] : [freshHunk(text)]
+  const text = redactSecrets(merged.text)
+  const hunks = exists ? [lineHunk(redactSecrets(before), text)] : [freshHunk(text)]
   return [
     ...diffLines(file, hunks),
     ...taken.map(({ setting, file: from }) => `${setting} comes from ${from}`),
@@ -167,11 +170,12 @@ function lineHunk(before: string, after: string): Hunk {
 async function carryOut(
   context: Context,
   options: InitOptions,
-  { folders, practice }: Wishes,
+  { folders, practice }: SetupOptions,
 ): Promise<ExitCode> {
-  const wanted = options.connect ?? (canAsk(options) && !options.yes ? await asked(context) : [])
+  const wanted =
+    options.connect ?? (isInteractive(options) && !options.yes ? await asked(context) : [])
   const isNeeded = wanted.length + folders.length > 0 || practice
-  if (isNeeded && !runningDaemon(context.paths)) {
+  if (isNeeded && !findRunningDaemon(context.paths)) {
     const { start } = await import('../background.ts')
     await start(context, { timeout: 30 })
   }
@@ -179,7 +183,7 @@ async function carryOut(
   for (const client of wanted) await connect(context, client, options)
   if (practice) await (await import('../demo/demo.ts')).demo(context, {})
   if (wanted.length === 0) {
-    const first = runningDaemon(context.paths) ? '' : '`cowork up -d` starts it, '
+    const first = findRunningDaemon(context.paths) ? '' : '`cowork up -d` starts it, '
     context.out.note(`Next: ${first}\`cowork connect <client>\` lets a client in.`)
   }
   return worst
@@ -191,9 +195,9 @@ async function asked(context: Context): Promise<string[]> {
   const open = clients.filter(({ id }) => !connected.includes(id))
   const isFound = (file: string) =>
     existsSync(file) || (dirname(file) !== homedir() && existsSync(dirname(file)))
-  const found = open.filter((client) => isFound(fileOf(context, client)))
+  const found = open.filter((client) => isFound(clientConfigPath(context, client)))
   if (found.length === 0) return []
-  return chosen(
+  return selectMany(
     'Which clients shall be connected?',
     found.map(({ id, title }) => ({ value: id, label: title })),
   )

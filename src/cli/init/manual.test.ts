@@ -1,15 +1,15 @@
 import { expect, test } from 'vitest'
 import { configSchema } from '#base/config/index.ts'
-import { readYaml } from '#base/config/yaml.ts'
-import { configManual } from './manual.ts'
+import { parseYaml } from '#base/config/yaml.ts'
+import { renderConfigTemplate } from './manual.ts'
 
 test('SV5 the manual in the file says nothing by itself', () => {
-  expect(readYaml(configManual()).value).toBeNull()
+  expect(parseYaml(renderConfigTemplate()).value).toBeNull()
 })
 
 test('SV5 each setting of the manual, without its #, is the default', () => {
-  const active = configManual().replaceAll(/^# ?/gm, '')
-  const { value, problems } = readYaml(active)
+  const active = renderConfigTemplate().replaceAll(/^# ?/gm, '')
+  const { value, problems } = parseYaml(active)
   expect(problems).toEqual([])
   const sections = Object.entries(value as object).filter(([, section]) => section !== null)
   expect(sections.length).toBeGreaterThan(15)

@@ -11,7 +11,7 @@ type Schema = {
 }
 
 /** Every setting with its description and default, commented out: what a person may change, in the file itself. */
-export function configManual(): string {
+export function renderConfigTemplate(): string {
   const { properties = {} } = configJsonSchema() as Schema
   return Object.entries(properties)
     .map(([name, schema]) => settingLines(name, schema).map((line) => `# ${line}`.trimEnd()))

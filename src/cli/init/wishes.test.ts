@@ -1,7 +1,7 @@
 import { homedir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { expect, test } from 'vitest'
-import { channelOf, folderOf } from './wishes.ts'
+import { parseChannel, parseFolder } from './wishes.ts'
 
 test.each([
   ['/a/b', { path: '/a/b', permission: 'read' }],
@@ -10,19 +10,19 @@ test.each([
   ['Work:r', { path: resolve('Work'), permission: 'read' }],
   ['/a:b', { path: '/a:b', permission: 'read' }],
 ])('C9 --grant %s', (text, folder) => {
-  expect(folderOf(text)).toEqual(folder)
+  expect(parseFolder(text)).toEqual(folder)
 })
 
 test('C9 --notify names a channel, and a topic that nobody can guess', () => {
-  expect(channelOf('none')).toBeUndefined()
-  expect(channelOf('desktop')).toEqual({ id: 'desktop', type: 'desktop' })
-  expect(channelOf('ntfy:mine')).toEqual({ id: 'phone', type: 'ntfy', topic: 'mine' })
-  expect(channelOf('ntfy')?.topic).toMatch(/^cowork-[0-9a-f]{18}$/)
-  expect(channelOf('ntfy')?.topic).not.toBe(channelOf('ntfy')?.topic)
+  expect(parseChannel('none')).toBeUndefined()
+  expect(parseChannel('desktop')).toEqual({ id: 'desktop', type: 'desktop' })
+  expect(parseChannel('ntfy:mine')).toEqual({ id: 'phone', type: 'ntfy', topic: 'mine' })
+  expect(parseChannel('ntfy')?.topic).toMatch(/^cowork-[0-9a-f]{18}$/)
+  expect(parseChannel('ntfy')?.topic).not.toBe(parseChannel('ntfy')?.topic)
   for (const wrong of ['', 'ntfy:', 'ntfy:a b', 'smoke'])
-    expect(() => channelOf(wrong)).toThrow(expect.objectContaining({ code: 'usage' }) as Error)
+    expect(() => parseChannel(wrong)).toThrow(expect.objectContaining({ code: 'usage' }) as Error)
 })
 
 test('C9, K3 --grant without a folder is a mistake', () => {
-  expect(() => folderOf(':rw')).toThrow(expect.objectContaining({ code: 'usage' }) as Error)
+  expect(() => parseFolder(':rw')).toThrow(expect.objectContaining({ code: 'usage' }) as Error)
 })

@@ -1,20 +1,20 @@
 import { randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { withSetting } from '#base/config/edit.ts'
+import { setConfigValue } from '#base/config/edit.ts'
 import { currentFolders } from '#base/config/index.ts'
 import type { Config } from '#base/config/index.ts'
 import { CoworkError } from '#base/errors.ts'
 import { createClient } from '../client.ts'
 import type { Context } from '../context.ts'
-import { exitCode, exitCodeOf, usage } from '../exit.ts'
+import { exitCode, toExitCode, usageError } from '../exit.ts'
 import type { ExitCode } from '../exit.ts'
-import { grantedText, pathHere } from '../grants.ts'
-import { canAsk, picked, written } from '../terminal.ts'
-import type { Asking } from '../terminal.ts'
-import type { Merged } from './imports.ts'
+import { formatGrant, resolveFromCwd } from '../grants.ts'
+import { isInteractive, selectOne, promptText } from '../terminal.ts'
+import type { PromptOptions } from '../terminal.ts'
+import type { MergeResult } from './imports.ts'
 
-export type WishFlags = Asking & {
+export type SetupFlags = PromptOptions & {
   readonly workspace?: string
   readonly grant?: readonly string[]
   readonly notify?: string
@@ -25,7 +25,7 @@ export type Folder = { readonly path: string; readonly permission: 'read' | 'rea
 export type Channel = { readonly id: string; readonly type: string; readonly topic?: string }
 
 /** What a person wants of a new place (C9): said by flags, or asked for on a terminal. */
-export type Wishes = {
+export type SetupOptions = {
   readonly workspace?: string
   readonly folders: readonly Folder[]
   readonly channel?: Channel
@@ -35,13 +35,13 @@ export type Wishes = {
 type Refused = (path: string) => string | undefined
 
 /** Without a terminal, or with `--yes`, what no flag says stays at its default. */
-export async function wishesOf(
-  flags: WishFlags,
+export async function readSetupOptions(
+  flags: SetupFlags,
   present: Config,
   isFirst: boolean,
   refused: Refused,
-): Promise<Wishes> {
-  const asks = isFirst && canAsk(flags) && !flags.yes
+): Promise<SetupOptions> {
+  const asks = isFirst && isInteractive(flags) && !flags.yes
   const said = flagged(flags)
   const standard = present.workspace.path
   const workspace = said.workspace ?? (asks ? await askWorkspace(standard, refused) : undefined)
@@ -58,26 +58,26 @@ export async function wishesOf(
 }
 
 /** What is wrong with a flag is said before anything is asked. */
-const flagged = ({ workspace, grant, notify }: WishFlags) => ({
-  workspace: workspace === undefined ? undefined : pathHere(workspace),
-  folders: grant?.map(folderOf).map(checkThere),
-  channel: notify === undefined ? undefined : channelOf(notify),
+const flagged = ({ workspace, grant, notify }: SetupFlags) => ({
+  workspace: workspace === undefined ? undefined : resolveFromCwd(workspace),
+  folders: grant?.map(parseFolder).map(checkThere),
+  channel: notify === undefined ? undefined : parseChannel(notify),
 })
 
 async function askWorkspace(standard: string, refused: Refused): Promise<string | undefined> {
-  const answer = await picked('Where should AI save files it creates?', [
+  const answer = await selectOne('Where should AI save files it creates?', [
     { value: 'default', label: 'Use Default', hint: shortened(standard) },
     { value: 'other', label: 'Choose Different Location…' },
   ])
   if (answer === 'default') return undefined
   const question = 'Which folder? In one that holds something agents get a new one, AI-Workspace.'
-  return pathHere(await askPath(question, refused))
+  return resolveFromCwd(await askPath(question, refused))
 }
 
 /** Nothing is filled in: an Enter too many must not open the whole home. */
 const askPath = (question: string, wrong: (path: string) => string | undefined) =>
-  written(question, '~/AI', (text) =>
-    text === '' ? 'Write a path, such as ~/AI.' : wrong(pathHere(text)),
+  promptText(question, '~/AI', (text) =>
+    text === '' ? 'Write a path, such as ~/AI.' : wrong(resolveFromCwd(text)),
   )
 
 const missing = (path: string) => (existsSync(path) ? undefined : 'There is no such folder.')
@@ -91,7 +91,7 @@ async function askFolders(): Promise<Folder[]> {
   const chosen: Folder[] = []
   for (;;) {
     const open = offered.filter((path) => !chosen.some((one) => one.path === path))
-    const answer = await picked(
+    const answer = await selectOne(
       'Grant AI access to these folders now? (You can always grant more access later)',
       [
         // To go on is under the hand: nothing is opened by an Enter too many.
@@ -103,8 +103,9 @@ async function askFolders(): Promise<Folder[]> {
       ],
     )
     if (answer === 'on') return chosen
-    const path = answer === 'more' ? pathHere(await askPath('Which folder?', missing)) : answer
-    const permission = await picked(`What may AI do in ${shortened(path)}?`, [
+    const path =
+      answer === 'more' ? resolveFromCwd(await askPath('Which folder?', missing)) : answer
+    const permission = await selectOne(`What may AI do in ${shortened(path)}?`, [
       { value: 'read', label: 'Read' },
       { value: 'read-write', label: 'Read-Write' },
     ])
@@ -115,30 +116,30 @@ async function askFolders(): Promise<Folder[]> {
 const folderText = ({ path, permission }: Folder) => `${shortened(path)} (${permission})`
 
 async function askChannel(): Promise<Channel | undefined> {
-  const answer = await picked('How shall you be told when AI asks for something?', [
+  const answer = await selectOne('How shall you be told when AI asks for something?', [
     { value: 'none', label: 'In the console and the terminal only' },
     { value: 'desktop', label: 'On this desktop, while the console is open' },
     { value: 'ntfy', label: 'On a phone, by ntfy', hint: 'a topic is made up for you' },
   ])
-  return channelOf(answer)
+  return parseChannel(answer)
 }
 
 /** `none`, `desktop`, `ntfy` or `ntfy:<topic>`. Who knows a topic can read along, so ours cannot be guessed. */
-export function channelOf(text: string): Channel | undefined {
+export function parseChannel(text: string): Channel | undefined {
   if (text === 'none') return undefined
   if (text === 'desktop') return { id: 'desktop', type: 'desktop' }
   const [, topic] = /^ntfy(?::([\w-]{1,64}))?$/.exec(text) ?? [undefined, '']
   if (topic === '')
-    throw usage(`--notify cannot be ${JSON.stringify(text)}.`, 'It is none, desktop or ntfy.')
+    throw usageError(`--notify cannot be ${JSON.stringify(text)}.`, 'It is none, desktop or ntfy.')
   return { id: 'phone', type: 'ntfy', topic: topic ?? `cowork-${randomBytes(9).toString('hex')}` }
 }
 
 /** `<folder>` to be read, or `<folder>:rw`. */
-export function folderOf(text: string): Folder {
+export function parseFolder(text: string): Folder {
   const [, path = text, end] = /^(.*):(r|rw|read|read-write)$/s.exec(text) ?? []
   const permission = end === 'rw' || end === 'read-write' ? 'read-write' : 'read'
-  if (path === '') throw usage('--grant names a folder.', 'Such as --grant ~/Documents:rw.')
-  return { path: pathHere(path), permission }
+  if (path === '') throw usageError('--grant names a folder.', 'Such as --grant ~/Documents:rw.')
+  return { path: resolveFromCwd(path), permission }
 }
 
 function checkThere(folder: Folder): Folder {
@@ -149,7 +150,7 @@ function checkThere(folder: Folder): Folder {
 }
 
 async function askPractice(): Promise<boolean> {
-  const answer = await picked('Play a practice round, with demo agents that ask for things?', [
+  const answer = await selectOne('Play a practice round, with demo agents that ask for things?', [
     { value: 'no', label: 'Not now', hint: '`cowork demo` does it later' },
     { value: 'yes', label: 'Yes' },
   ])
@@ -162,15 +163,15 @@ function shortened(path: string): string {
 }
 
 /** The configuration with the workspace and the channel that were chosen; the rest is said to the daemon. */
-export function withWishes(
-  merged: Merged,
-  { channel }: Wishes,
+export function applySetupOptions(
+  merged: MergeResult,
+  { channel }: SetupOptions,
   workspace: string | undefined,
-): Merged {
+): MergeResult {
   // `{}` is how an empty file is written.
   let text = merged.text.trim() === '{}' ? '' : merged.text
-  if (workspace !== undefined) text = withSetting(text, ['workspace', 'path'], workspace)
-  if (channel) text = withSetting(text, ['notify', 'channels'], [channel])
+  if (workspace !== undefined) text = setConfigValue(text, ['workspace', 'path'], workspace)
+  if (channel) text = setConfigValue(text, ['notify', 'channels'], [channel])
   return { ...merged, text }
 }
 
@@ -187,11 +188,11 @@ export async function grantFolders(
         permission,
         granted_by: 'system_setup',
       })
-      context.out.data({ granted: grant }, () => [grantedText(grant)])
+      context.out.data({ granted: grant }, () => [formatGrant(grant)])
     } catch (error) {
       if (!(error instanceof CoworkError)) throw error
       context.out.problem(error)
-      worst = Math.max(worst, exitCodeOf(error)) as ExitCode
+      worst = Math.max(worst, toExitCode(error)) as ExitCode
     }
   return worst
 }

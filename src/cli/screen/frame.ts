@@ -1,6 +1,15 @@
-import { bold, charsOf, columnsOf, cutLine, dim, fit, looking, wrapped } from '../inbox/lines.ts'
+import {
+  bold,
+  splitGraphemes,
+  displayWidth,
+  truncateLine,
+  dim,
+  padToWidth,
+  styled,
+  wrapLine,
+} from '../inbox/lines.ts'
 import type { Line } from '../inbox/lines.ts'
-import { plain } from '../output.ts'
+import { sanitize } from '../output.ts'
 import type { Message, Size } from './keys.ts'
 
 const emptyLines = (count: number): Line[] =>
@@ -19,7 +28,7 @@ export function frame(
       : lines()
   return [...shown, ...emptyLines(rows - shown.length)]
     .slice(0, rows)
-    .map((line) => cutLine(line, columns))
+    .map((line) => truncateLine(line, columns))
 }
 
 export function headLine(
@@ -29,12 +38,12 @@ export function headLine(
   isFault: boolean,
   columns: number,
 ): Line {
-  const room = columns - name.length - columnsOf(standing) - 3
+  const room = columns - name.length - displayWidth(standing) - 3
   return [
     bold(` ${name}`),
-    fit(` ${facts.join(' · ')}`, room),
+    padToWidth(` ${facts.join(' · ')}`, room),
     ' ',
-    isFault ? looking('red', standing) : dim(standing),
+    isFault ? styled('red', standing) : dim(standing),
   ]
 }
 
@@ -54,7 +63,7 @@ export function choiceLines(
   return options.slice(top, top + room).map(({ label, beside = '' }, offset): Line => {
     const at = top + offset
     const text = `${at + 1} ${label}`
-    return [at === chosen ? looking('cyan', ` ❯ ${text}`) : `   ${text}`, dim(beside)]
+    return [at === chosen ? styled('cyan', ` ❯ ${text}`) : `   ${text}`, dim(beside)]
   })
 }
 
@@ -66,7 +75,7 @@ const maxMessageLines = 4
 /** Whole, also where it does not fit one line: what went wrong names the next step at its end. */
 export const messageLines = (message: Message | undefined, { columns }: Size): Line[] =>
   message
-    ? wrapped([looking(toneLook[message.tone], ` ${message.text}`)], columns - 1).slice(
+    ? wrapLine([styled(toneLook[message.tone], ` ${message.text}`)], columns - 1).slice(
         0,
         maxMessageLines,
       )
@@ -74,17 +83,17 @@ export const messageLines = (message: Message | undefined, { columns }: Size): L
 
 /** The end of what is written stays in sight. */
 export function writingLine(label: string, text: string, columns: number): Line {
-  const room = columns - columnsOf(label) - 3
-  const chars = charsOf(plain(text))
-  while (columnsOf(chars.join('')) > room) chars.shift()
-  return [' ', bold(label), chars.join(''), looking('inverse', ' ')]
+  const room = columns - displayWidth(label) - 3
+  const chars = splitGraphemes(sanitize(text))
+  while (displayWidth(chars.join('')) > room) chars.shift()
+  return [' ', bold(label), chars.join(''), styled('inverse', ' ')]
 }
 
 export const keyLines = (keys: Readonly<Record<string, string>>, width: number): Line[] => [
   [bold(' Keys')],
   ...Object.entries(keys).map(([names, text]): Line => [
     '   ',
-    looking('cyan', names.padEnd(width)),
+    styled('cyan', names.padEnd(width)),
     text,
   ]),
 ]

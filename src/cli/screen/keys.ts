@@ -1,4 +1,4 @@
-import { charsOf } from '../inbox/lines.ts'
+import { splitGraphemes } from '../inbox/lines.ts'
 
 export type Size = { readonly rows: number; readonly columns: number }
 
@@ -46,21 +46,21 @@ export const startScreen = {
   isPasting: false,
 } as const
 
-export const only = <State>(state: State): Step<State, never> => ({ state, effects: [] })
+export const noEffects = <State>(state: State): Step<State, never> => ({ state, effects: [] })
 
-export const say = <State extends { readonly message: Message | undefined }>(
+export const showMessage = <State extends { readonly message: Message | undefined }>(
   state: State,
   text: string,
   tone: Message['tone'] = 'calm',
-): Step<State, never> => only({ ...state, message: { text, tone } })
+): Step<State, never> => noEffects({ ...state, message: { text, tone } })
 
 type Selecting = { readonly selected: string | undefined; readonly scroll: number }
 
-export function opened<State extends Selecting & { readonly view: string }>(
+export function openSelected<State extends Selecting & { readonly view: string }>(
   state: State,
 ): Step<State, { readonly act: 'read'; readonly id: string }> {
   const id = state.selected
-  if (id === undefined) return only(state)
+  if (id === undefined) return noEffects(state)
   return { state: { ...state, view: 'detail', scroll: 0 }, effects: [{ act: 'read', id }] }
 }
 
@@ -87,7 +87,7 @@ export function choose(
 
 /** What a key makes of a text; `pastedBreak` stands for the line breaks of what is pasted. */
 export function typed(text: string, key: Key, pastedBreak = ''): string {
-  if (key.name === 'backspace') return charsOf(text).slice(0, -1).join('')
+  if (key.name === 'backspace') return splitGraphemes(text).slice(0, -1).join('')
   if (key.name === 'ctrl-u') return ''
   return text + (key.name === 'enter' ? pastedBreak : (key.text ?? ''))
 }
@@ -95,7 +95,7 @@ export function typed(text: string, key: Key, pastedBreak = ''): string {
 type Act<State, Effect> = (state: State) => Step<State, Effect>
 type Keys<State, Effect> = Readonly<Record<string, Act<State, Effect>>>
 
-export function moving<State, Effect>(
+export function navigationKeys<State, Effect>(
   by: (state: State, count: number) => Step<State, Effect>,
   page: (state: State) => number,
 ): Keys<State, Effect> {
@@ -114,7 +114,7 @@ export const reading = <State, Effect>(
   page: (state: State) => number,
   back: Act<State, Effect>,
 ): Keys<State, Effect> => ({
-  ...moving<State, Effect>((state, by) => only(scrolled(state, by)), page),
+  ...navigationKeys<State, Effect>((state, by) => noEffects(scrolled(state, by)), page),
   enter: back,
   left: back,
   h: back,
@@ -130,19 +130,19 @@ type Handlers<State, Prompt, Effect> = {
   readonly back: Act<State, Effect>
 }
 
-export function pressed<Prompt, State extends ScreenState<string, Prompt, unknown>, Effect>(
+export function handleKey<Prompt, State extends ScreenState<string, Prompt, unknown>, Effect>(
   state: State,
   key: Key,
   { answered, first, detail, back }: Handlers<State, Prompt, Effect>,
 ): Step<State, Effect | { act: 'leave'; isInterrupted: true }> {
   if (key.name === 'ctrl-c') return { state, effects: [{ act: 'leave', isInterrupted: true }] }
-  if (key.name === 'paste-start') return only({ ...state, isPasting: true })
-  if (key.name === 'paste-end') return only({ ...state, isPasting: false })
+  if (key.name === 'paste-start') return noEffects({ ...state, isPasting: true })
+  if (key.name === 'paste-end') return noEffects({ ...state, isPasting: false })
   if (state.prompt) return answered(state, state.prompt, key)
   // What is pasted was not meant as commands.
-  if (state.isPasting) return only(state)
+  if (state.isPasting) return noEffects(state)
   const fresh = { ...state, message: undefined }
   if (state.view === 'help') return back(fresh)
   const act = (state.view === 'detail' ? detail : first)[key.name]
-  return act ? act(fresh) : only(fresh)
+  return act ? act(fresh) : noEffects(fresh)
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { keyOf } from './terminal.ts'
+import { toKey } from './terminal.ts'
 
 test.each([
   ['a', { name: 'a' }, { name: 'a', text: 'a' }],
@@ -17,5 +17,5 @@ test.each([
   [undefined, { name: 'paste-start' }, { name: 'paste-start' }],
   [undefined, { name: 'f1' }, undefined],
 ])('K6 %j with %j is the key %j', (text, keypress, key) => {
-  expect(keyOf(text, keypress)).toEqual(key)
+  expect(toKey(text, keypress)).toEqual(key)
 })

@@ -2,11 +2,11 @@ import { createInterface, emitKeypressEvents } from 'node:readline'
 import { PassThrough } from 'node:stream'
 import type { ReadStream, WriteStream } from 'node:tty'
 import { CoworkError } from '#base/errors.ts'
-import { exitCode, problemOf } from '../exit.ts'
+import { exitCode, toProblem } from '../exit.ts'
 import type { ExitCode } from '../exit.ts'
-import { painted } from '../inbox/lines.ts'
+import { renderLine } from '../inbox/lines.ts'
 import type { Line } from '../inbox/lines.ts'
-import { plain } from '../output.ts'
+import { sanitize } from '../output.ts'
 import type { Key, ScreenEvent, Size, Step } from './keys.ts'
 
 // The other screen, no cursor, no wrapping at the edge, and pasted text told apart from typed.
@@ -33,7 +33,7 @@ function openTerminal(stdin: ReadStream, stdout: WriteStream, events: TerminalEv
   let last = ''
   const size = (): Size => ({ rows: stdout.rows, columns: stdout.columns })
   const onKeypress = (text: string | undefined, key: Keypress) => {
-    const known = keyOf(text, key)
+    const known = toKey(text, key)
     if (known) events.onKey(known)
   }
   const onResize = () => {
@@ -79,7 +79,7 @@ function openTerminal(stdin: ReadStream, stdout: WriteStream, events: TerminalEv
     size,
     paint(lines: readonly Line[]): void {
       if (!isOurs) return
-      const frame = lines.map((line) => painted(line, stdout) + restOfLine).join('\r\n')
+      const frame = lines.map((line) => renderLine(line, stdout) + restOfLine).join('\r\n')
       if (frame !== last) stdout.write(inOneGo(frame))
       last = frame
     },
@@ -114,7 +114,7 @@ const named =
   /^(up|down|left|right|pageup|pagedown|home|end|escape|backspace|paste-start|paste-end)$/
 
 /** One key as the screen knows it; a letter with Ctrl or Alt is not that letter. */
-export function keyOf(text: string | undefined, { name, ctrl, meta }: Keypress): Key | undefined {
+export function toKey(text: string | undefined, { name, ctrl, meta }: Keypress): Key | undefined {
   if (name !== undefined && named.test(name)) return { name }
   if (ctrl) return { name: `ctrl-${name ?? ''}` }
   if (meta) return undefined
@@ -166,15 +166,15 @@ export function openScreen<State extends { readonly isLoaded: boolean }, Event, 
         happened(await act())
       } catch (error) {
         if (!(error instanceof CoworkError)) throw error
-        const { message, hint = '' } = problemOf(error)
-        const text = plain(`${message} ${hint}`.trim())
+        const { message, hint = '' } = toProblem(error)
+        const text = sanitize(`${message} ${hint}`.trim())
         happened({ event: 'told', message: { text, tone: 'bad' } })
       }
     },
     /** A daemon that ends while people look may be back in a moment; one that never answered will not. */
     unreachable(error: unknown): void {
       if (!state.isLoaded || !(error instanceof CoworkError)) throw error
-      happened({ event: 'unreachable', message: problemOf(error).message })
+      happened({ event: 'unreachable', message: toProblem(error).message })
     },
     async run(): Promise<ExitCode> {
       const tick = () => happened({ event: 'tick', now: Date.now() })

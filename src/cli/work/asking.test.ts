@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { joined, ownerOf } from './asking.ts'
+import { mergeParts, findOwningProject } from './asking.ts'
 
 test('K2 in a repository its project is meant, in one inside another the inner one', () => {
   const projects = [
@@ -8,11 +8,11 @@ test('K2 in a repository its project is meant, in one inside another the inner o
     { project: 'inner', repo: '/src/outer/parts/inner' },
     { project: 'homeless' },
   ]
-  expect(ownerOf('/src/outer', projects)).toBe('outer')
-  expect(ownerOf('/src/outer/docs', projects)).toBe('outer')
-  expect(ownerOf('/src/outer/parts/inner/a', projects)).toBe('inner')
-  expect(ownerOf('/src/outer-two', projects)).toBeUndefined()
-  expect(ownerOf('/src', projects)).toBeUndefined()
+  expect(findOwningProject('/src/outer', projects)).toBe('outer')
+  expect(findOwningProject('/src/outer/docs', projects)).toBe('outer')
+  expect(findOwningProject('/src/outer/parts/inner/a', projects)).toBe('inner')
+  expect(findOwningProject('/src/outer-two', projects)).toBeUndefined()
+  expect(findOwningProject('/src', projects)).toBeUndefined()
 })
 
 test('W23 an item that came in parts is whole again: long texts and lists go on, the rest is as it was', () => {
@@ -27,7 +27,7 @@ test('W23 an item that came in parts is whole again: long texts and lists go on,
           ...texts.map((notes) => ({ ...id, notes })),
           ...numbers.map((one) => ({ ...id, list: [one] })),
         ]
-        expect(joined<object>(parts)).toEqual({ ...id, notes: texts.join(''), list: numbers })
+        expect(mergeParts<object>(parts)).toEqual({ ...id, notes: texts.join(''), list: numbers })
       },
     ),
   )

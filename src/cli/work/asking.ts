@@ -2,16 +2,16 @@ import { isUtf8 } from 'node:buffer'
 import { createReadStream } from 'node:fs'
 import { resolve, sep } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
-import { callerFromEnvironment, currentFolders, expandPath } from '#base/config/env.ts'
-import { CoworkError, messageOf } from '#base/errors.ts'
+import { readCallerEnvironment, currentFolders, expandPath } from '#base/config/env.ts'
+import { CoworkError, errorMessage } from '#base/errors.ts'
 import type { Client } from '../client.ts'
 import type { Context } from '../context.ts'
-import { usage } from '../exit.ts'
-import { byPrefix, moreNotes, pages } from '../lookup.ts'
-import { plain } from '../output.ts'
+import { usageError } from '../exit.ts'
+import { resolvePrefix, moreNotes, pages } from '../lookup.ts'
+import { sanitize } from '../output.ts'
 import type { BacklogItem, ProjectBrief, Sprint, Story, StoryBrief } from './wire.ts'
 
-type InProject = { readonly project?: string | undefined }
+type ProjectOption = { readonly project?: string | undefined }
 
 /** What was typed: the group `work` takes the project for all of its commands. */
 type Asked = { readonly client: Client; readonly options: object }
@@ -20,28 +20,31 @@ export const readProjects = async (client: Client): Promise<ProjectBrief[]> =>
   (await pages(client, 'worksync_projects', {}, ({ projects }) => projects as ProjectBrief[])).all
 
 /** The project that is meant: the one named, the only one there is, or the one whose repository this is. */
-export async function projectOf({ client, options }: Asked): Promise<string> {
-  const { project: given }: InProject = options
+export async function resolveProject({ client, options }: Asked): Promise<string> {
+  const { project: given }: ProjectOption = options
   const projects = await readProjects(client)
   const names = projects.map(({ project }) => project)
-  if (given !== undefined) return byPrefix(given, names, 'project')
+  if (given !== undefined) return resolvePrefix(given, names, 'project')
   const [only] = names
   if (only === undefined)
     throw new CoworkError('not_found', 'There is no project yet.', {
       hint: 'Add one with `cowork work register <name>`.',
     })
-  const found = names.length === 1 ? only : ownerOf(process.cwd(), projects)
+  const found = names.length === 1 ? only : findOwningProject(process.cwd(), projects)
   if (found !== undefined) return found
-  throw usage('Say which project.', `Name it with -p: ${plain(names.slice(0, 20).join(', '))}.`)
+  throw usageError(
+    'Say which project.',
+    `Name it with -p: ${sanitize(names.slice(0, 20).join(', '))}.`,
+  )
 }
 
 /** The one that was named, for commands that look at all of them otherwise. */
 export async function projectNamed(asked: Asked): Promise<string | undefined> {
-  const { project }: InProject = asked.options
-  return project === undefined ? undefined : projectOf(asked)
+  const { project }: ProjectOption = asked.options
+  return project === undefined ? undefined : resolveProject(asked)
 }
 
-export function ownerOf(
+export function findOwningProject(
   folder: string,
   projects: readonly Pick<ProjectBrief, 'project' | 'repo'>[],
 ): string | undefined {
@@ -56,7 +59,7 @@ export function ownerOf(
 }
 
 /** An item by its id alone: ids of stories come first, then those of the backlog, then sprints. */
-export type Found =
+export type FoundItem =
   | { readonly kind: 'story'; readonly story: Story }
   | { readonly kind: 'backlog'; readonly item: BacklogItem }
   | { readonly kind: 'sprint'; readonly sprint: Sprint; readonly stories: readonly StoryBrief[] }
@@ -65,14 +68,14 @@ export async function findItem(
   client: Client,
   project: string,
   id: string,
-): Promise<Found & { readonly stale: readonly string[] }> {
+): Promise<FoundItem & { readonly stale: readonly string[] }> {
   const story = await unlessMissing(readStory(client, project, id))
   if (story) return { kind: 'story', ...story }
   const listed = await unlessMissing(readBacklogItem(client, project, id))
   if (listed) return { kind: 'backlog', ...listed }
   const sprint = await unlessMissing(readSprint(client, project, id))
   if (sprint) return { kind: 'sprint', ...sprint }
-  throw new CoworkError('not_found', `${plain(project)} has no ${plain(id)}.`, {
+  throw new CoworkError('not_found', `${sanitize(project)} has no ${sanitize(id)}.`, {
     hint: '`cowork work search <words>` finds items by their words.',
   })
 }
@@ -85,12 +88,12 @@ async function readParts<Part extends object>(client: Client, project: string, n
 
 export async function readStory(client: Client, project: string, id: string) {
   const { all, stale } = await readParts<{ story: Story }>(client, project, { story_id: id })
-  return { story: joined(all.map(({ story }) => story)), stale }
+  return { story: mergeParts(all.map(({ story }) => story)), stale }
 }
 
 async function readBacklogItem(client: Client, project: string, id: string) {
   const { all, stale } = await readParts<{ item: BacklogItem }>(client, project, { item_id: id })
-  return { item: joined(all.map(({ item }) => item)), stale }
+  return { item: mergeParts(all.map(({ item }) => item)), stale }
 }
 
 export async function readSprint(client: Client, project: string, id: string) {
@@ -98,7 +101,7 @@ export async function readSprint(client: Client, project: string, id: string) {
   type Part = { sprint: Sprint; stories: StoryBrief[] }
   const { all, stale } = await readParts<Part>(client, project, named)
   return {
-    sprint: joined(all.map(({ sprint }) => sprint)),
+    sprint: mergeParts(all.map(({ sprint }) => sprint)),
     stories: all.flatMap(({ stories }) => stories),
     stale,
   }
@@ -107,7 +110,7 @@ export async function readSprint(client: Client, project: string, id: string) {
 const longestShort = 500
 
 /** A long item comes in parts: its short fields are in each of them, its long ones go on from part to part (W23). */
-export function joined<Item extends object>([first, ...rest]: readonly Item[]): Item {
+export function mergeParts<Item extends object>([first, ...rest]: readonly Item[]): Item {
   if (!first) throw new Error('an item was read without being there')
   const whole: Record<string, unknown> = Object.fromEntries(Object.entries(first))
   for (const part of rest)
@@ -132,15 +135,15 @@ async function unlessMissing<Answer>(asked: Promise<Answer>): Promise<Answer | u
 }
 
 /** An agent at a terminal of its owner's says so by AGENT_ID; it is kept as a claim (W8). */
-export function claimOf({ env }: Context): { readonly agent?: string } {
-  const { agentId } = callerFromEnvironment(env)
+export function readAgentClaim({ env }: Context): { readonly agent?: string } {
+  const { agentId } = readCallerEnvironment(env)
   return agentId === undefined ? {} : { agent: agentId }
 }
 
 /** A file that cannot be read at present is no reason to hide what was known (W6). */
 export const staleNotes = (stale: readonly string[] = []): string[] =>
   stale
-    .map(plain)
+    .map(sanitize)
     .map(
       (project) =>
         `The file of ${project} cannot be read at present; this is how it was before. \`cowork work projects ${project}\` says where it is broken.`,
@@ -154,19 +157,19 @@ export const listNotes = ({ isMore, stale }: Part): string[] => [
 ]
 
 /** As many as the daemon takes. */
-export const mostTextBytes = 256_000
+export const maxTextBytes = 256_000
 
 /** The long text of a backlog item, from a file or, with `-`, from stdin (W25). */
-export async function givenText(file: string): Promise<string> {
-  const name = file === '-' ? 'stdin' : plain(file)
+export async function readTextInput(file: string): Promise<string> {
+  const name = file === '-' ? 'stdin' : sanitize(file)
   const whole = await bytesOf(file === '-' ? process.stdin : createReadStream(file), name)
   // A program before the pipe that failed is not to take a text away.
   if (whole.length === 0)
-    throw usage(
+    throw usageError(
       `There is nothing in ${name}.`,
       '`cowork work set <id> --clear text` takes a text away.',
     )
-  if (!isUtf8(whole)) throw usage(`What is in ${name} is not UTF-8.`, 'Save it as UTF-8.')
+  if (!isUtf8(whole)) throw usageError(`What is in ${name} is not UTF-8.`, 'Save it as UTF-8.')
   return whole.toString('utf8')
 }
 
@@ -177,13 +180,16 @@ async function bytesOf(source: AsyncIterable<Buffer>, name: string): Promise<Buf
     for await (const chunk of source) {
       chunks.push(chunk)
       bytes += chunk.length
-      if (bytes > mostTextBytes) break
+      if (bytes > maxTextBytes) break
     }
   } catch (error) {
-    throw usage(`${name} cannot be read: ${messageOf(error)}.`, 'Name a file, or `-` for stdin.')
+    throw usageError(
+      `${name} cannot be read: ${errorMessage(error)}.`,
+      'Name a file, or `-` for stdin.',
+    )
   }
-  if (bytes <= mostTextBytes) return Buffer.concat(chunks)
-  throw new CoworkError('too_large', `There are more than ${mostTextBytes} bytes in ${name}.`, {
+  if (bytes <= maxTextBytes) return Buffer.concat(chunks)
+  throw new CoworkError('too_large', `There are more than ${maxTextBytes} bytes in ${name}.`, {
     hint: 'Leave the rest in a file of the repository, and name it in the text.',
   })
 }

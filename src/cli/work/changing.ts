@@ -1,19 +1,19 @@
 import type { ToolName, ToolResults } from '#wire'
-import { priorities, sides, sprintStatuses, storyStatuses } from '../choices.ts'
+import { priorities, conflictSides, sprintStatuses, storyStatuses } from '../choices.ts'
 import type { Client } from '../client.ts'
-import { choice, command, list, positive, text, toolCommand, yes } from '../command.ts'
+import { choice, command, list, parsePositiveInt, text, toolCommand, yes } from '../command.ts'
 import type { Call, Entry, Options } from '../command.ts'
-import { usage } from '../exit.ts'
-import { pathHere } from '../grants.ts'
-import { byPrefix } from '../lookup.ts'
-import { countText } from '../output.ts'
-import { confirmed } from '../terminal.ts'
-import { claimOf, findItem, givenText, projectNamed, projectOf } from './asking.ts'
-import { wordsOf } from './item-lines.ts'
+import { usageError } from '../exit.ts'
+import { resolveFromCwd } from '../grants.ts'
+import { resolvePrefix } from '../lookup.ts'
+import { pluralize } from '../output.ts'
+import { confirm } from '../terminal.ts'
+import { readAgentClaim, findItem, readTextInput, projectNamed, resolveProject } from './asking.ts'
+import { formatWorkStatus } from './item-lines.ts'
 import type { ProjectStatus, Sprint, Story } from './wire.ts'
 
 export const priority = () => choice('--priority <priority>', 'how urgent', priorities)
-export const estimate = () => positive('--estimate <size>', 'how large')
+export const estimate = () => parsePositiveInt('--estimate <size>', 'how large')
 export const needs = () => list('--needs <ids...>', 'stories that come before')
 export const paths = () => list('--paths <globs...>', 'files it is about')
 export const textFile = () =>
@@ -43,8 +43,8 @@ function changeCommand<
   return command<Usage, ToolResults[Name] & Changed, Given>({
     ...rest,
     async run(call) {
-      const project = await projectOf(call)
-      const fields = { project, ...(await input(call, project)), ...claimOf(call) }
+      const project = await resolveProject(call)
+      const fields = { project, ...(await input(call, project)), ...readAgentClaim(call) }
       return Object.assign({ project }, await call.client.call(tool, fields))
     },
   })
@@ -57,7 +57,7 @@ async function storyOrItem(
   sprintsCannot: string,
 ): Promise<object> {
   const { kind } = await findItem(client, project, id)
-  if (kind === 'sprint') throw usage(sprintsCannot)
+  if (kind === 'sprint') throw usageError(sprintsCannot)
   return { [kind === 'story' ? 'story_id' : 'item_id']: id }
 }
 
@@ -77,7 +77,7 @@ export const addingCommands = [
       item_id: options.id,
       theme: options.theme,
       priority: options.priority,
-      text: options.textFile === undefined ? undefined : await givenText(options.textFile),
+      text: options.textFile === undefined ? undefined : await readTextInput(options.textFile),
     }),
     show: ({ item, project }) => `${item.id} is in the backlog of ${project}.`,
   }),
@@ -127,7 +127,7 @@ export const addingCommands = [
       end,
     }),
     show: ({ sprint, project }) =>
-      `The sprint ${sprint.id} is ${wordsOf((sprint as Sprint).status)} in ${project}.`,
+      `The sprint ${sprint.id} is ${formatWorkStatus((sprint as Sprint).status)} in ${project}.`,
   }),
 ]
 
@@ -135,7 +135,9 @@ export const storyCommands = [
   changeCommand({
     usage: 'claim <id>',
     summary: 'take a story for yourself, for a while',
-    options: { minutes: positive('--minutes <count>', 'for how long (default: work.lease_ttl)') },
+    options: {
+      minutes: parsePositiveInt('--minutes <count>', 'for how long (default: work.lease_ttl)'),
+    },
     tool: 'worksync_claim',
     input: ({ args: [id], options: { minutes } }) => ({
       story_id: id,
@@ -150,7 +152,7 @@ export const storyCommands = [
     options: { status: choice('--status <status>', 'where it stands', storyStatuses) },
     tool: 'worksync_release',
     input: ({ args: [id], options: { status } }) => ({ story_id: id, status }),
-    show: ({ story }) => `${story.id} is nobody's, and ${wordsOf(toStory(story).status)}.`,
+    show: ({ story }) => `${story.id} is nobody's, and ${formatWorkStatus(toStory(story).status)}.`,
   }),
   changeCommand({
     usage: 'done <id>',
@@ -201,7 +203,7 @@ export const storyCommands = [
 export const resolveCommand = changeCommand({
   usage: 'resolve <conflict> <take>',
   summary: 'end a conflict between the file and an agent',
-  args: { take: { about: 'what stands, or what the file said', choices: sides } },
+  args: { take: { about: 'what stands, or what the file said', choices: conflictSides } },
   tool: 'worksync_resolve',
   async input({ client, args: [given, take] }, project) {
     const { projects } = await client.call('worksync_status', { project })
@@ -209,7 +211,7 @@ export const resolveCommand = changeCommand({
     const known = conflicts.map(({ id }) => id)
     // Of many only the first are told; the daemon knows the rest.
     const isTold = known.some((one) => one.startsWith(given))
-    return { conflict_id: isTold ? byPrefix(given, known, 'conflict') : given, take }
+    return { conflict_id: isTold ? resolvePrefix(given, known, 'conflict') : given, take }
   },
   show: (_, { args: [, take] }) =>
     take === 'ours' ? 'It stays as it stands.' : 'What the file said is what stands now.',
@@ -234,10 +236,10 @@ export const keepingCommands = [
       if (repo !== undefined) await call.person('Registering a project with a repository')
       return {
         project: call.args[0],
-        repo: repo === undefined ? undefined : pathHere(repo),
+        repo: repo === undefined ? undefined : resolveFromCwd(repo),
         description,
         guidance: inherit && { inherit },
-        ...claimOf(call),
+        ...readAgentClaim(call),
       }
     },
     show: ({ project, folder }) => `${project} is kept in ${folder}.`,
@@ -250,8 +252,8 @@ export const keepingCommands = [
     tool: 'worksync_unregister_project',
     async input(call) {
       const [project] = call.args
-      await confirmed(`Take ${project} out of the registry? Its files stay.`, call.options)
-      return { project, ...claimOf(call) }
+      await confirm(`Take ${project} out of the registry? Its files stay.`, call.options)
+      return { project, ...readAgentClaim(call) }
     },
     show: ({ project, folder }) => `${project} is no project any more. Its files are in ${folder}.`,
   }),
@@ -260,8 +262,8 @@ export const keepingCommands = [
     usage: 'sync',
     summary: 'write the Obsidian vault',
     tool: 'worksync_sync',
-    input: async (call) => ({ project: await projectNamed(call), ...claimOf(call) }),
+    input: async (call) => ({ project: await projectNamed(call), ...readAgentClaim(call) }),
     show: ({ written, removed, notes, vault_path: folder }) =>
-      `${written} of ${countText(notes, 'note')} written, ${removed} removed, in ${folder}.`,
+      `${written} of ${pluralize(notes, 'note')} written, ${removed} removed, in ${folder}.`,
   }),
 ]

@@ -1,25 +1,27 @@
 import { expect, test } from 'vitest'
 import type { McpResult } from '../mcp-client.ts'
-import { checkClient, missing, seedTools, steps } from './verify.ts'
-import type { Door } from './verify.ts'
+import { checkClient, describeMismatch, worksyncTools, steps } from './verify.ts'
+import type { WorkClient } from './verify.ts'
 
 test('W42 every tool of the seed is called, each once', () => {
-  expect(steps.map(({ tool }) => tool)).toEqual(seedTools)
-  expect(seedTools).toHaveLength(13)
+  expect(steps.map(({ tool }) => tool)).toEqual(worksyncTools)
+  expect(worksyncTools).toHaveLength(13)
 })
 
 test('W42 what an answer lacks is named by its place', () => {
   const expected = { story: { id: 'STORY-1', status: 'done' }, list: [{ a: 1 }] }
-  expect(missing(expected, { ...expected, more: true }, '')).toBeUndefined()
-  expect(missing(expected, { story: { id: 'STORY-1', status: 'planned' } }, '')).toBe(
+  expect(describeMismatch(expected, { ...expected, more: true }, '')).toBeUndefined()
+  expect(describeMismatch(expected, { story: { id: 'STORY-1', status: 'planned' } }, '')).toBe(
     'story.status is "planned", not "done"',
   )
-  expect(missing(expected, { story: expected.story, list: [] }, '')).toBe('list.0 is absent')
-  expect(missing(expected, null, '')).toBe('the answer is absent')
+  expect(describeMismatch(expected, { story: expected.story, list: [] }, '')).toBe(
+    'list.0 is absent',
+  )
+  expect(describeMismatch(expected, null, '')).toBe('the answer is absent')
 })
 
 /** A daemon that answers every call in the same way. */
-const answering = (result: McpResult): Door => ({
+const answering = (result: McpResult): WorkClient => ({
   name: 'test',
   isForWork: false,
   ask: async (method) => (method === 'tools/list' ? { tools: [] } : result),
@@ -28,8 +30,8 @@ const answering = (result: McpResult): Door => ({
 })
 
 test('W1, W42 the address for work has the tools about work and no others', async () => {
-  const tools = [...seedTools, 'create_file'].map((name) => ({ name }))
-  const listing = (isForWork: boolean): Door => ({
+  const tools = [...worksyncTools, 'create_file'].map((name) => ({ name }))
+  const listing = (isForWork: boolean): WorkClient => ({
     ...answering({}),
     isForWork,
     ask: async () => ({ tools }),

@@ -1,10 +1,10 @@
-import { bold, dim, left, looking, section } from '../inbox/lines.ts'
+import { bold, dim, formatTimeLeft, styled, section } from '../inbox/lines.ts'
 import type { Line, Span } from '../inbox/lines.ts'
-import { plain, plainLines, tableOf, minuteOf } from '../output.ts'
-import type { Found } from './asking.ts'
+import { sanitize, sanitizeLines, tableOf, formatMinute } from '../output.ts'
+import type { FoundItem } from './asking.ts'
 import type {
   BacklogItem,
-  Brief,
+  ItemSummary,
   Conflict,
   HistoryEntry,
   Sprint,
@@ -13,16 +13,19 @@ import type {
 } from './wire.ts'
 
 /** `in_progress` as people say it. */
-export const wordsOf = (status: string): string => plain(status).replaceAll('_', ' ')
+export const formatWorkStatus = (status: string): string => sanitize(status).replaceAll('_', ' ')
 
-export const titleOf = ({ title, summary, id }: Pick<Brief, 'id' | 'title' | 'summary'>): string =>
-  plain(title ?? summary ?? id)
+export const titleOf = ({
+  title,
+  summary,
+  id,
+}: Pick<ItemSummary, 'id' | 'title' | 'summary'>): string => sanitize(title ?? summary ?? id)
 
-export const claimText = (agent: string, until: string, now: number): string =>
-  `${plain(agent)}, ${left(Date.parse(until) - now)} left`
+export const formatClaim = (agent: string, until: string, now: number): string =>
+  `${sanitize(agent)}, ${formatTimeLeft(Date.parse(until) - now)} left`
 
 /** All there is to know of an item, in lines that nothing in it can disturb. */
-export function itemLines(found: Found, now: number): Line[] {
+export function itemLines(found: FoundItem, now: number): Line[] {
   if (found.kind === 'story') return storyLines(found.story, now)
   return found.kind === 'sprint'
     ? sprintLines(found.sprint, found.stories, now)
@@ -32,10 +35,10 @@ export function itemLines(found: Found, now: number): Line[] {
 export function storyLines(story: Story, now: number): Line[] {
   const { id, priority, estimate, sprint_id: sprint, rev, notes, acceptance, paths } = story
   const facts = [
-    ...(priority === undefined ? [] : [`${plain(priority)} priority`]),
+    ...(priority === undefined ? [] : [`${sanitize(priority)} priority`]),
     ...(estimate === undefined ? [] : [`estimate ${estimate}`]),
-    `in ${plain(sprint)}`,
-    ...(story.from_backlog === undefined ? [] : [`from ${plain(story.from_backlog)}`]),
+    `in ${sanitize(sprint)}`,
+    ...(story.from_backlog === undefined ? [] : [`from ${sanitize(story.from_backlog)}`]),
     `revision ${rev}`,
   ]
   return [
@@ -45,14 +48,14 @@ export function storyLines(story: Story, now: number): Line[] {
     ...section('Waits for', story.needs.map(needLine)),
     ...section(
       'Needed by',
-      story.needed_by.length > 0 ? [[plain(story.needed_by.join(', '))]] : [],
+      story.needed_by.length > 0 ? [[sanitize(story.needed_by.join(', '))]] : [],
     ),
     ...section('Done when', (acceptance ?? []).map(acceptanceLine)),
     ...section('Notes', textLines(notes)),
     ...longText(story),
     ...section(
       'Paths',
-      (paths ?? []).map((path): Line => [plain(path)]),
+      (paths ?? []).map((path): Line => [sanitize(path)]),
     ),
     ...section('Conflicts', story.conflicts.flatMap(conflictLines)),
     ...section('Comments', (story.comments ?? []).flatMap(commentLines)),
@@ -62,12 +65,12 @@ export function storyLines(story: Story, now: number): Line[] {
 
 function standing({ lease, ready, needs, status }: Story, now: number): Line {
   if (lease && Date.parse(lease.until) > now)
-    return [looking('cyan', `claimed by ${claimText(lease.agent, lease.until, now)}`)]
+    return [styled('cyan', `claimed by ${formatClaim(lease.agent, lease.until, now)}`)]
   const open = needs.filter((need) => !['done', 'dropped', 'gone'].includes(need.status))
   if (ready) return ['can be begun']
   const isOpen = status !== 'done' && status !== 'dropped'
   return [
-    isOpen && open.length > 0 ? `waits for ${plain(open.map(({ id }) => id).join(', '))}` : '',
+    isOpen && open.length > 0 ? `waits for ${sanitize(open.map(({ id }) => id).join(', '))}` : '',
   ]
 }
 
@@ -78,8 +81,8 @@ function sprintLines(sprint: Sprint, stories: readonly StoryBrief[], now: number
     `${done} of ${stories.length} done`,
     ...(start === undefined && end === undefined
       ? []
-      : [`${plain(start ?? '…')} to ${plain(end ?? '…')}`]),
-    ...(themes.length > 0 ? [plain(themes.join(', '))] : []),
+      : [`${sanitize(start ?? '…')} to ${sanitize(end ?? '…')}`]),
+    ...(themes.length > 0 ? [sanitize(themes.join(', '))] : []),
     `revision ${rev}`,
   ]
   return [
@@ -96,10 +99,10 @@ function sprintLines(sprint: Sprint, stories: readonly StoryBrief[], now: number
 function backlogLines(item: BacklogItem): Line[] {
   const { id, theme, priority, related_sprints: sprints = [], promoted_to: story, rev } = item
   const facts = [
-    ...(theme === undefined ? [] : [plain(theme)]),
-    ...(priority === undefined ? [] : [`${plain(priority)} priority`]),
-    ...(sprints.length > 0 ? [`belongs to ${plain(sprints.join(', '))}`] : []),
-    ...(story === undefined ? [] : [`is ${plain(story)} now`]),
+    ...(theme === undefined ? [] : [sanitize(theme)]),
+    ...(priority === undefined ? [] : [`${sanitize(priority)} priority`]),
+    ...(sprints.length > 0 ? [`belongs to ${sanitize(sprints.join(', '))}`] : []),
+    ...(story === undefined ? [] : [`is ${sanitize(story)} now`]),
     `revision ${rev}`,
   ]
   return [
@@ -110,8 +113,8 @@ function backlogLines(item: BacklogItem): Line[] {
   ]
 }
 
-const heading = (id: string, item: Pick<Brief, 'id' | 'title' | 'summary'>): Line => [
-  looking('cyan', plain(id)),
+const heading = (id: string, item: Pick<ItemSummary, 'id' | 'title' | 'summary'>): Line => [
+  styled('cyan', sanitize(id)),
   ' ',
   bold(titleOf(item)),
 ]
@@ -128,7 +131,7 @@ const looks: Readonly<Record<string, 'green' | 'yellow' | 'red' | 'dim'>> = {
 
 export function statusSpan(status: string): Span {
   const look = looks[status]
-  return look ? looking(look, wordsOf(status)) : wordsOf(status)
+  return look ? styled(look, formatWorkStatus(status)) : formatWorkStatus(status)
 }
 
 const storyLine = (story: StoryBrief, now: number): Line => [
@@ -138,34 +141,34 @@ const storyLine = (story: StoryBrief, now: number): Line => [
 ]
 
 export const cardLine = (story: StoryBrief, now: number): Line => [
-  plain(story.id).padEnd(10),
+  sanitize(story.id).padEnd(10),
   ` ${titleOf(story)}`,
   ...(story.claimed_by === undefined
     ? []
-    : [dim(`  ${claimText(story.claimed_by, story.until ?? '', now)}`)]),
+    : [dim(`  ${formatClaim(story.claimed_by, story.until ?? '', now)}`)]),
 ]
 
 const textLines = (text: string | undefined): Line[] =>
   text === undefined || text.trim() === ''
     ? []
-    : plainLines(text.trimEnd()).map((line): Line => [line])
+    : sanitizeLines(text.trimEnd()).map((line): Line => [line])
 
 const longText = ({ text, text_note: note }: Pick<BacklogItem, 'text' | 'text_note'>): Line[] =>
-  section('Text', note === undefined ? textLines(text) : [[dim(plain(note))]])
+  section('Text', note === undefined ? textLines(text) : [[dim(sanitize(note))]])
 
 const needLine = ({ id, status, title }: Story['needs'][number]): Line => [
-  plain(id).padEnd(10),
+  sanitize(id).padEnd(10),
   ' ',
   statusSpan(status),
-  ...(title === undefined ? [] : [`  ${plain(title)}`]),
+  ...(title === undefined ? [] : [`  ${sanitize(title)}`]),
 ]
 
 const acceptanceLine = ({ text, done = false }: { text: string; done?: boolean }): Line => [
-  `${done ? '[x]' : '[ ]'} ${plain(text)}`,
+  `${done ? '[x]' : '[ ]'} ${sanitize(text)}`,
 ]
 
 const conflictLines = ({ id, field, kind, ours, theirs }: Conflict): Line[] => [
-  [looking('red', plain(id)), `  ${field === '*' ? wordsOf(kind) : plain(field)}`],
+  [styled('red', sanitize(id)), `  ${field === '*' ? formatWorkStatus(kind) : sanitize(field)}`],
   ...(kind === 'possible_revert'
     ? []
     : [[`  stands: ${valueText(ours)}`], [`  the file said: ${valueText(theirs)}`]]),
@@ -173,29 +176,29 @@ const conflictLines = ({ id, field, kind, ours, theirs }: Conflict): Line[] => [
 
 /** What one side deleted has no value there. */
 const valueText = (value: unknown): string =>
-  value === undefined ? 'deleted' : plain(JSON.stringify(value) ?? '')
+  value === undefined ? 'deleted' : sanitize(JSON.stringify(value) ?? '')
 
 const commentLines = ({ at, by, text }: { at: string; by: string; text: string }): Line[] => [
-  [dim(`${minuteOf(plain(at))} ${plain(by)}`)],
-  ...plainLines(text).map((line): Line => [`  ${line}`]),
+  [dim(`${formatMinute(sanitize(at))} ${sanitize(by)}`)],
+  ...sanitizeLines(text).map((line): Line => [`  ${line}`]),
 ]
 
 export const historyLine = ({ date, at, by, summary }: HistoryEntry): Line => [
-  dim(at === undefined ? plain(date) : minuteOf(plain(at))),
-  `  ${plain(summary)}`,
-  ...(by === undefined ? [] : [dim(`  ${plain(by)}`)]),
+  dim(at === undefined ? sanitize(date) : formatMinute(sanitize(at))),
+  `  ${sanitize(summary)}`,
+  ...(by === undefined ? [] : [dim(`  ${sanitize(by)}`)]),
 ]
 
-export function itemTable(items: readonly Brief[]): string[] {
+export function itemTable(items: readonly ItemSummary[]): string[] {
   const hasProject = items.some(({ project }) => project !== undefined)
   const now = Date.now()
   return tableOf(items, '', {
-    ...(hasProject && { PROJECT: (item: Brief) => item.project }),
+    ...(hasProject && { PROJECT: (item: ItemSummary) => item.project }),
     ID: (item) => item.id,
-    STATUS: (item) => wordsOf(item.status),
+    STATUS: (item) => formatWorkStatus(item.status),
     PRIORITY: (item) => item.priority,
     IN: (item) => item.sprint_id ?? (item.kind === 'backlog' ? 'backlog' : ''),
-    CLAIMED: ({ claimed_by: by, until = '' }) => by && claimText(by, until, now),
+    CLAIMED: ({ claimed_by: by, until = '' }) => by && formatClaim(by, until, now),
     WHAT: titleOf,
   })
 }

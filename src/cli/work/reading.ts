@@ -1,22 +1,35 @@
 import type { ToolResults } from '#wire'
 import { itemKinds } from '../choices.ts'
 import type { Client } from '../client.ts'
-import { choice, command, count, list, text } from '../command.ts'
+import { choice, command, linesOption, list, text } from '../command.ts'
 import type { Values } from '../command.ts'
-import { byPrefix, pages } from '../lookup.ts'
-import { countText, fields, plain, table, tableOf } from '../output.ts'
-import { onTerminal } from '../inbox/lines.ts'
+import { resolvePrefix, pages } from '../lookup.ts'
+import { pluralize, formatFields, sanitize, formatTable, tableOf } from '../output.ts'
+import { fitToTerminal } from '../inbox/lines.ts'
 import {
-  claimOf,
+  readAgentClaim,
   findItem,
   listNotes,
   projectNamed,
-  projectOf,
+  resolveProject,
   readProjects,
   staleNotes,
 } from './asking.ts'
-import { claimText, historyLine, itemLines, itemTable, titleOf, wordsOf } from './item-lines.ts'
-import type { Brief, HistoryEntry, ProjectBrief, ProjectStatus, Unwritten } from './wire.ts'
+import {
+  formatClaim,
+  historyLine,
+  itemLines,
+  itemTable,
+  titleOf,
+  formatWorkStatus,
+} from './item-lines.ts'
+import type {
+  ItemSummary,
+  HistoryEntry,
+  ProjectBrief,
+  ProjectStatus,
+  WriteFailure,
+} from './wire.ts'
 
 const sprint = () => text('--sprint <id>', 'only in this sprint')
 
@@ -24,7 +37,7 @@ const filters = (lines: number) => ({
   kind: choice('--kind <kind>', 'only of this kind', itemKinds),
   sprint: sprint(),
   status: text('--status <status>', 'only with this status'),
-  lines: count(lines),
+  lines: linesOption(lines),
 })
 
 type Asked = {
@@ -32,7 +45,7 @@ type Asked = {
   readonly args: readonly string[]
   readonly options: Values<ReturnType<typeof filters>>
 }
-type Listing = { items: Brief[]; stale: readonly string[]; isMore: boolean }
+type Listing = { items: ItemSummary[]; stale: readonly string[]; isMore: boolean }
 
 /** Items by their words, or all of them in the order of the file; in all projects unless one is named. */
 const listing = {
@@ -46,7 +59,7 @@ const listing = {
       status: options.status?.replaceAll('-', '_'),
       limit: Math.min(options.lines, 1000),
     }
-    const of = (page: ToolResults['worksync_search']) => page.results as Brief[]
+    const of = (page: ToolResults['worksync_search']) => page.results as ItemSummary[]
     const found = await pages(client, 'worksync_search', asked, of, options.lines)
     return { items: found.all, stale: found.last.stale ?? [], isMore: found.isMore }
   },
@@ -72,12 +85,12 @@ export const listingCommands = [
   command({
     usage: 'ready',
     summary: 'what can be begun, the most urgent first',
-    options: { sprint: sprint(), lines: count(20) },
+    options: { sprint: sprint(), lines: linesOption(20) },
     async run(call) {
       const { lines } = call.options
-      const project = await projectOf(call)
+      const project = await resolveProject(call)
       const asked = { project, sprint_id: call.options.sprint, limit: Math.min(lines, 1000) }
-      const of = (page: ToolResults['worksync_ready']) => page.stories as Brief[]
+      const of = (page: ToolResults['worksync_ready']) => page.stories as ItemSummary[]
       const { all, isMore, last } = await pages(call.client, 'worksync_ready', asked, of, lines)
       return { project, stories: all, stale: last.stale ?? [], isMore }
     },
@@ -92,10 +105,10 @@ export const listingCommands = [
     usage: 'show <id>',
     summary: 'one story, backlog item or sprint',
     async run(call) {
-      const project = await projectOf(call)
+      const project = await resolveProject(call)
       return { project, ...(await findItem(call.client, project, call.args[0])) }
     },
-    show: (found) => onTerminal(itemLines(found, Date.now())),
+    show: (found) => fitToTerminal(itemLines(found, Date.now())),
     notes: ({ stale }) => staleNotes(stale),
   }),
 ]
@@ -116,14 +129,20 @@ export const readingCommands = [
     options: {
       add: text('--add <text>', 'add this to it'),
       sprint: list('--sprint <ids...>', 'with --add: the sprints it belongs to'),
-      lines: count(50),
+      lines: linesOption(50),
     },
     async run(call): Promise<Appended | History> {
       const { client, options } = call
       const { add: summary, sprint, lines } = options
-      const project = await projectOf(call)
+      const project = await resolveProject(call)
       if (summary !== undefined) {
-        const asked = { project, summary, related_sprints: sprint, limit: 1, ...claimOf(call) }
+        const asked = {
+          project,
+          summary,
+          related_sprints: sprint,
+          limit: 1,
+          ...readAgentClaim(call),
+        }
         const { appended } = await client.call('worksync_history', asked)
         if (!appended) throw new Error('the daemon did not say what it added to the history')
         return { project, appended }
@@ -138,9 +157,11 @@ export const readingCommands = [
         ? found
         : { project: found.project, history: found.history, stale: found.stale },
     show(found) {
-      if ('appended' in found) return onTerminal([historyLine(found.appended)])
+      if ('appended' in found) return fitToTerminal([historyLine(found.appended)])
       const { history } = found
-      return history.length === 0 ? 'Nothing was done yet.' : onTerminal(history.map(historyLine))
+      return history.length === 0
+        ? 'Nothing was done yet.'
+        : fitToTerminal(history.map(historyLine))
     },
     notes: (found) => ('appended' in found ? [] : listNotes(found)),
   }),
@@ -163,10 +184,10 @@ export const readingCommands = [
         ? `There is no guidance on that. Topics: ${topics.join(', ')}.`
         : guidance.flatMap(({ text: whole }, at) => [
             ...(at > 0 ? [''] : []),
-            ...whole.trimEnd().split('\n').map(plain),
+            ...whole.trimEnd().split('\n').map(sanitize),
           ]),
     notes: ({ faults }) =>
-      faults.map(({ name, message }) => plain(`${name} is left out: ${message}`)),
+      faults.map(({ name, message }) => sanitize(`${name} is left out: ${message}`)),
   }),
 ]
 
@@ -199,12 +220,14 @@ function statusLines(status: ProjectStatus, now: number): string[] {
       'doing',
       story.id,
       titleOf(story),
-      story.claimed_by === undefined ? '' : claimText(story.claimed_by, story.until ?? '', now),
+      story.claimed_by === undefined ? '' : formatClaim(story.claimed_by, story.until ?? '', now),
     ]),
     ...status.backlog_in_progress.map((item) => ['backlog', item.id, titleOf(item), '']),
     ...conflicts.map(({ id, item, field }) => ['conflict', id, `${item} ${field}`, '']),
   ]
-  const open = Object.entries(counts.stories).map(([name, count]) => `${count} ${wordsOf(name)}`)
+  const open = Object.entries(counts.stories).map(
+    ([name, count]) => `${count} ${formatWorkStatus(name)}`,
+  )
   const waiting = Object.entries(counts.backlog)
     .filter(([name]) => name !== 'done')
     .reduce((sum, [, count]) => sum + count, 0)
@@ -212,22 +235,22 @@ function statusLines(status: ProjectStatus, now: number): string[] {
     open.join(', ') || 'no stories',
     `${counts.ready} ready`,
     `${waiting} in the backlog`,
-    ...(conflicts.length > 0 ? [countText(conflicts.length, 'conflict')] : []),
+    ...(conflicts.length > 0 ? [pluralize(conflicts.length, 'conflict')] : []),
   ]
-  const cells = rows.map((row) => row.map(plain))
+  const cells = rows.map((row) => row.map(sanitize))
   return [
-    `${plain(status.project)}  ${facts.join(' · ')}`,
-    ...table(['', '', '', ''], cells)
+    `${sanitize(status.project)}  ${facts.join(' · ')}`,
+    ...formatTable(['', '', '', ''], cells)
       .slice(1)
       .map((line) => `  ${line}`),
     ...unwrittenLines(status.unwritten).map((line) => `  ${line}`),
   ]
 }
 
-const unwrittenLines = (fault: Unwritten | undefined): string[] =>
-  fault ? [`not in the file since ${fault.since}: ${plain(fault.message)}`] : []
+const unwrittenLines = (fault: WriteFailure | undefined): string[] =>
+  fault ? [`not in the file since ${fault.since}: ${sanitize(fault.message)}`] : []
 
-type Whole = ProjectBrief & { folder: string; guidance: string[]; sprint_list: Brief[] }
+type Whole = ProjectBrief & { folder: string; guidance: string[]; sprint_list: ItemSummary[] }
 type Projects = { readonly projects: readonly ProjectBrief[] }
 
 /** Which projects there are, or one of them (W11). */
@@ -238,7 +261,7 @@ export const projectsCommand = command({
     const projects = await readProjects(client)
     if (given === undefined) return { projects }
     const names = projects.map((one) => one.project)
-    const asked = { project: byPrefix(given, names, 'project') }
+    const asked = { project: resolvePrefix(given, names, 'project') }
     const [one] = (await client.call('worksync_projects', asked)).projects
     if (!one) throw new Error('a project was asked for and none was told')
     return one as Whole
@@ -258,21 +281,21 @@ export const projectsCommand = command({
 
 function aboutOf({ broken, unwritten, description, repo }: ProjectBrief): string {
   if (broken) return 'its file cannot be read'
-  return unwritten ? 'its file cannot be written' : plain(description ?? repo ?? '')
+  return unwritten ? 'its file cannot be written' : sanitize(description ?? repo ?? '')
 }
 
 function projectLines(one: Whole): string[] {
   return [
-    ...fields({
-      project: plain(one.project),
-      about: one.description && plain(one.description),
-      repository: one.repo && plain(one.repo),
-      folder: plain(one.folder),
-      holds: `${countText(one.sprints, 'sprint')}, ${one.stories} stories, ${one.backlog} in the backlog, ${countText(one.conflicts, 'conflict')}`,
-      guidance: plain(one.guidance.join(', ')) || 'none',
+    ...formatFields({
+      project: sanitize(one.project),
+      about: one.description && sanitize(one.description),
+      repository: one.repo && sanitize(one.repo),
+      folder: sanitize(one.folder),
+      holds: `${pluralize(one.sprints, 'sprint')}, ${one.stories} stories, ${one.backlog} in the backlog, ${pluralize(one.conflicts, 'conflict')}`,
+      guidance: sanitize(one.guidance.join(', ')) || 'none',
     }),
     ...(one.broken ?? []).map(
-      ({ line, column, message }) => `broken at ${line}:${column}: ${plain(message)}`,
+      ({ line, column, message }) => `broken at ${line}:${column}: ${sanitize(message)}`,
     ),
     ...unwrittenLines(one.unwritten),
     ...(one.sprint_list.length === 0 ? [] : ['', ...itemTable(one.sprint_list)]),

@@ -1,12 +1,12 @@
 import { CoworkError } from '#base/errors.ts'
 import type { ToolResults } from '#wire'
-import { clearable } from '../choices.ts'
-import { choices, command, flag, list, positive, text } from '../command.ts'
+import { clearableFields } from '../choices.ts'
+import { choices, command, flag, list, parsePositiveInt, text } from '../command.ts'
 import type { Values } from '../command.ts'
-import { usage } from '../exit.ts'
-import { plain } from '../output.ts'
-import { claimOf, findItem, givenText, projectOf } from './asking.ts'
-import type { Found } from './asking.ts'
+import { usageError } from '../exit.ts'
+import { sanitize } from '../output.ts'
+import { readAgentClaim, findItem, readTextInput, resolveProject } from './asking.ts'
+import type { FoundItem } from './asking.ts'
 import { estimate, needs, paths, priority, textFile } from './changing.ts'
 import type { Story } from './wire.ts'
 
@@ -28,12 +28,12 @@ const settable = {
   end: text('--end <date>', 'of a sprint'),
   carryTo: text('--carry-to <sprint>', 'with --status completed: takes the open stories'),
   archive: flag('--archive', 'of a sprint: move it to COMPLETE/'),
-  clear: choices('--clear <fields...>', 'take these away', clearable),
-  ifRev: positive('--if-rev <number>', 'only if it is at this revision'),
+  clear: choices('--clear <fields...>', 'take these away', clearableFields),
+  ifRev: parsePositiveInt('--if-rev <number>', 'only if it is at this revision'),
 }
 type SetFlags = Values<typeof settable>
 
-type Kind = Found['kind']
+type Kind = FoundItem['kind']
 type Flag = Exclude<keyof SetFlags, 'ifRev' | 'clear'>
 
 const flagsOf: Readonly<Record<Kind, readonly Flag[]>> = {
@@ -68,7 +68,7 @@ export const setCommand = command({
   async run(call) {
     const { client, options } = call
     const [id] = call.args
-    const project = await projectOf(call)
+    const project = await resolveProject(call)
     const found = await findItem(client, project, id)
     const { tool, id: name } = toolOf[found.kind]
     const change = {
@@ -76,7 +76,7 @@ export const setCommand = command({
       [name]: id,
       ...(await withText(found, options)),
       expect_rev: options.ifRev,
-      ...claimOf(call),
+      ...readAgentClaim(call),
     }
     const answer = await client.call(tool, change).catch((error: unknown) => inOurWords(error, id))
     return {
@@ -87,10 +87,10 @@ export const setCommand = command({
   },
   json: ({ data }) => data,
   show: ({ carried, rev }, { args: [id], options }) => [
-    plain(`${id} is at revision ${rev}.`),
+    sanitize(`${id} is at revision ${rev}.`),
     ...(carried.length === 0
       ? []
-      : [plain(`${carried.join(', ')} went to ${options.carryTo ?? ''}.`)]),
+      : [sanitize(`${carried.join(', ')} went to ${options.carryTo ?? ''}.`)]),
   ],
 })
 
@@ -100,23 +100,23 @@ function changedItem(answer: ToolResults[(typeof toolOf)[Kind]['tool']]) {
 }
 
 /** The fields, with the text itself: it takes the place of the one that is read here, and of no other (W25). */
-async function withText(found: Found, flags: SetFlags): Promise<Record<string, unknown>> {
+async function withText(found: FoundItem, flags: SetFlags): Promise<Record<string, unknown>> {
   if (found.kind === 'story' && flags.textFile !== undefined) checkOrigin(found.story)
-  const { text, ...fields } = fieldsFor(found.kind, flags)
+  const { text, ...fields } = toFields(found.kind, flags)
   if (found.kind !== 'backlog' || text === undefined) return fields
   return {
     text_sha256: found.item.text_sha256,
     ...fields,
-    text: typeof text === 'string' ? await givenText(text) : '',
+    text: typeof text === 'string' ? await readTextInput(text) : '',
   }
 }
 
 /** A story shows the text of the backlog item that it was. */
 function checkOrigin({ id, from_backlog: from }: Story): void {
   if (from === undefined) return
-  throw usage(
-    `The text of ${plain(id)} is that of ${plain(from)}.`,
-    `Change it there: \`cowork work set ${plain(from)} --text-file <file>\`.`,
+  throw usageError(
+    `The text of ${sanitize(id)} is that of ${sanitize(from)}.`,
+    `Change it there: \`cowork work set ${sanitize(from)} --text-file <file>\`.`,
   )
 }
 
@@ -124,12 +124,12 @@ function checkOrigin({ id, from_backlog: from }: Story): void {
 function inOurWords(error: unknown, id: string): never {
   if (!(error instanceof CoworkError) || error.code !== 'stale') throw error
   throw new CoworkError(error.code, error.message, {
-    hint: `Nothing was written. \`cowork work show ${plain(id)}\` shows what is there now.`,
+    hint: `Nothing was written. \`cowork work show ${sanitize(id)}\` shows what is there now.`,
   })
 }
 
 /** In the words of the tool, with the name of a file for its text; a flag that is of no use here is said, not dropped. */
-export function fieldsFor(kind: Kind, flags: SetFlags): Record<string, unknown> {
+export function toFields(kind: Kind, flags: SetFlags): Record<string, unknown> {
   const { ifRev: _, clear = [], ...values } = flags
   const fields: Record<string, unknown> = {}
   const foreign: string[] = []
@@ -145,7 +145,7 @@ export function fieldsFor(kind: Kind, flags: SetFlags): Record<string, unknown> 
   for (const field of clear) set(field === 'text' ? 'textFile' : field, null)
   if (foreign.length === 0) return fields
   const known = flagsOf[kind].map((flag) => `--${dashed(flag)}`)
-  throw usage(
+  throw usageError(
     `A ${kind === 'backlog' ? 'backlog item' : kind} has no ${foreign.join(', ')}.`,
     `It has ${known.join(', ')}.`,
   )

@@ -2,23 +2,23 @@ import { once } from 'node:events'
 import { readFileSync, rmSync } from 'node:fs'
 import { connect } from 'node:net'
 import { basename, join } from 'node:path'
-import { readYaml } from '#base/config/yaml.ts'
-import { CoworkError, messageOf } from '#base/errors.ts'
+import { parseYaml } from '#base/config/yaml.ts'
+import { CoworkError, errorMessage } from '#base/errors.ts'
 import { randomHex } from '#base/ids.ts'
 import type { StatePaths } from '#base/state.ts'
 import { createClient } from '../client.ts'
 import type { Client } from '../client.ts'
 import type { Context } from '../context.ts'
-import { runningDaemon } from '../daemon.ts'
+import { findRunningDaemon } from '../daemon.ts'
 import { exitCode } from '../exit.ts'
 import type { ExitCode } from '../exit.ts'
 import { createHttpClient, createLineClient, initialize, listTools } from '../mcp-client.ts'
 import type { McpClient } from '../mcp-client.ts'
-import { helloOf } from '../mcp.ts'
-import { countText, plain } from '../output.ts'
+import { buildHello } from '../mcp.ts'
+import { pluralize, sanitize } from '../output.ts'
 import { loadSettings } from '../settings.ts'
 
-export type Door = McpClient & {
+export type WorkClient = McpClient & {
   readonly name: string
   /** An address that has the tools about work and no others (W1). */
   readonly isForWork: boolean
@@ -31,7 +31,7 @@ type Hello = { readonly cowork: number; readonly token?: string; readonly agent?
 const clientName = 'cowork-verify'
 const revision = '2025-11-25'
 
-async function openStdio(paths: StatePaths, who: Hello): Promise<Door> {
+async function connectStdio(paths: StatePaths, who: Hello): Promise<WorkClient> {
   const socket = connect(paths.socket)
   await once(socket, 'connect')
   socket.on('error', () => undefined)
@@ -42,14 +42,14 @@ async function openStdio(paths: StatePaths, who: Hello): Promise<Door> {
 }
 
 /** As a client of the Streamable HTTP transport does, at the address for work. */
-async function openHttp(url: string, token: string | undefined): Promise<Door> {
+async function connectHttp(url: string, token: string | undefined): Promise<WorkClient> {
   const { end: close, ...client } = createHttpClient(url, token, revision)
   await initialize(client, clientName, revision)
   return { ...client, name: url, isForWork: true, close }
 }
 
 /** The tools that seed 003 names. */
-export const seedTools = [
+export const worksyncTools = [
   'worksync_projects',
   'worksync_guidance',
   'worksync_add_backlog',
@@ -64,7 +64,7 @@ export const seedTools = [
   'worksync_remove_backlog',
   'worksync_sync',
 ] as const
-type SeedTool = (typeof seedTools)[number]
+type SeedTool = (typeof worksyncTools)[number]
 
 export type Check = { readonly name: string; readonly fault?: string }
 
@@ -129,13 +129,13 @@ export const steps: readonly Step[] = [
 ]
 
 /** Calls every tool of the seed on a project that is there for it, and goes on where one fails. */
-export async function checkClient(door: Door, project: string): Promise<Check[]> {
+export async function checkClient(door: WorkClient, project: string): Promise<Check[]> {
   const checks: Check[] = [await checked('tools/list', () => checkListed(door))]
   for (const { tool, args, expected } of steps)
     checks.push(
       await checked(tool, async () => {
         const answer = await called(door, tool, { project, ...args })
-        const fault = missing(expected, answer, '')
+        const fault = describeMismatch(expected, answer, '')
         if (fault !== undefined) throw new CoworkError('failed', fault)
       }),
     )
@@ -154,20 +154,20 @@ async function checked(name: string, act: () => Promise<void> | void): Promise<C
     await act()
     return { name }
   } catch (error) {
-    return { name, fault: messageOf(error) }
+    return { name, fault: errorMessage(error) }
   }
 }
 
-async function checkListed(door: Door): Promise<void> {
+async function checkListed(door: WorkClient): Promise<void> {
   const names = (await listTools(door)).map(({ name }) => name)
-  const absent = seedTools.filter((tool) => !names.includes(tool))
+  const absent = worksyncTools.filter((tool) => !names.includes(tool))
   if (absent.length > 0) throw new CoworkError('failed', `does not name ${absent.join(', ')}`)
   const foreign = names.filter((name) => !name.startsWith('worksync_'))
   if (door.isForWork && foreign.length > 0)
     throw new CoworkError('failed', `names ${foreign.join(', ')} too`)
 }
 
-async function called(door: Door, tool: string, args: object): Promise<Answer> {
+async function called(door: WorkClient, tool: string, args: object): Promise<Answer> {
   const result = (await door.ask('tools/call', { name: tool, arguments: args })) as {
     isError?: boolean
     structuredContent?: Answer
@@ -179,7 +179,11 @@ async function called(door: Door, tool: string, args: object): Promise<Answer> {
 }
 
 /** Where the answer has not what it should, in words; what it has besides does not matter. */
-export function missing(expected: unknown, found: unknown, path: string): string | undefined {
+export function describeMismatch(
+  expected: unknown,
+  found: unknown,
+  path: string,
+): string | undefined {
   if (typeof expected !== 'object' || expected === null)
     return expected === found
       ? undefined
@@ -187,7 +191,7 @@ export function missing(expected: unknown, found: unknown, path: string): string
   if (typeof found !== 'object' || found === null) return `${path || 'the answer'} is absent`
   const inside = found as Readonly<Record<string, unknown>>
   for (const [key, value] of Object.entries(expected)) {
-    const fault = missing(value, inside[key], path === '' ? key : `${path}.${key}`)
+    const fault = describeMismatch(value, inside[key], path === '' ? key : `${path}.${key}`)
     if (fault !== undefined) return fault
   }
   return undefined
@@ -208,10 +212,10 @@ export async function verifyWork(
   const caller = await callerFor(context, client, agent)
   const told: { readonly over: string; readonly checks: readonly Check[] }[] = []
   try {
-    const url = runningDaemon(paths)?.workUrl
+    const url = findRunningDaemon(paths)?.workUrl
     const doors = [
-      () => openStdio(paths, caller.hello),
-      ...(url === undefined ? [] : [() => openHttp(url, caller.hello.token)]),
+      () => connectStdio(paths, caller.hello),
+      ...(url === undefined ? [] : [() => connectHttp(url, caller.hello.token)]),
     ]
     for (const open of doors) {
       const door = await open()
@@ -227,14 +231,14 @@ export async function verifyWork(
   const failed = told.flatMap(({ checks }) => checks).filter(({ fault }) => fault !== undefined)
   out.data({ ok: failed.length === 0, over: told }, () =>
     told.flatMap(({ over, checks }) => [
-      `over ${plain(over)}`,
+      `over ${sanitize(over)}`,
       ...checks.map(({ name, fault }) =>
-        fault === undefined ? `  ok    ${name}` : `  FAIL  ${name}: ${plain(fault)}`,
+        fault === undefined ? `  ok    ${name}` : `  FAIL  ${name}: ${sanitize(fault)}`,
       ),
     ]),
   )
   if (failed.length === 0) return exitCode.ok
-  out.note(`${countText(failed.length, 'check')} failed. The log of the daemon is ${paths.log}.`)
+  out.note(`${pluralize(failed.length, 'check')} failed. The log of the daemon is ${paths.log}.`)
   return exitCode.failed
 }
 
@@ -247,7 +251,7 @@ async function callerFor(
   agent: string | undefined,
 ): Promise<Calling> {
   const { paths, env } = context
-  const hello: Hello = { cowork: 1, ...helloOf({ paths, env, agent: agent ?? ownName }) }
+  const hello: Hello = { cowork: 1, ...buildHello({ paths, env, agent: agent ?? ownName }) }
   const { auth } = await client.call('cowork_status')
   const asIs = { hello, end: async () => undefined }
   if (hello.token !== undefined) return asIs
@@ -259,7 +263,7 @@ async function callerFor(
     return { ...asIs, hello: { cowork: 1, token } }
   }
   if (agent !== undefined)
-    throw new CoworkError('auth_error', `There is no token kept for ${plain(agent)}.`, {
+    throw new CoworkError('auth_error', `There is no token kept for ${sanitize(agent)}.`, {
       hint: 'Leave --agent out: an agent is made for the check and revoked after it.',
     })
   const made = await client.call('cowork_add_agent', {
@@ -271,7 +275,7 @@ async function callerFor(
 }
 
 /** On a project that was not there before and is not there afterwards. */
-async function onScratch(client: Client, door: Door): Promise<Check[]> {
+async function onScratch(client: Client, door: WorkClient): Promise<Check[]> {
   const project = `verify-${randomHex(4)}`
   await client.call('worksync_register_project', {
     project,
@@ -293,7 +297,7 @@ async function removed(client: Client, project: string): Promise<Check[]> {
   })
   const file = join(folder, 'work-index.yaml')
   const inFile = await checked('work-index.yaml', () => {
-    const fault = missing(left, readYaml(readFileSync(file, 'utf8')).value, '')
+    const fault = describeMismatch(left, parseYaml(readFileSync(file, 'utf8')).value, '')
     if (fault !== undefined) throw new CoworkError('failed', `in the file ${fault}`)
   })
   const { vault_path: vault } = await client.call('worksync_sync')

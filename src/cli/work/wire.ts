@@ -1,6 +1,6 @@
 import type { StoryStatus } from '../choices.ts'
 
-export type Brief = {
+export type ItemSummary = {
   readonly kind?: 'story' | 'backlog' | 'sprint'
   /** Where more than one project was asked. */
   readonly project?: string
@@ -18,9 +18,9 @@ export type Brief = {
   readonly rev: number
 }
 
-export type StoryBrief = Brief & { readonly status: StoryStatus; readonly sprint_id: string }
+export type StoryBrief = ItemSummary & { readonly status: StoryStatus; readonly sprint_id: string }
 
-export type SprintBrief = Brief & {
+export type SprintBrief = ItemSummary & {
   readonly goal?: string
   readonly stories: number
   readonly done: number
@@ -60,21 +60,21 @@ export type Story = StoryBrief &
     readonly comments?: readonly Comment[]
     readonly lease?: { readonly agent: string; readonly until: string }
     readonly from_backlog?: string
-    readonly needs: readonly Pick<Brief, 'id' | 'status' | 'title'>[]
+    readonly needs: readonly Pick<ItemSummary, 'id' | 'status' | 'title'>[]
     readonly needed_by: readonly string[]
     readonly ready: boolean
     readonly conflicts: readonly Conflict[]
     readonly history: readonly HistoryEntry[]
   }
 
-export type Sprint = Brief & {
+export type Sprint = ItemSummary & {
   readonly goal?: string
   readonly themes?: readonly string[]
   readonly start?: string
   readonly end?: string
 }
 
-export type BacklogItem = Brief &
+export type BacklogItem = ItemSummary &
   LongText & {
     readonly related_sprints?: readonly string[]
     readonly promoted_to?: string
@@ -82,7 +82,7 @@ export type BacklogItem = Brief &
   }
 
 /** Why a file does not say what was acknowledged, and since when. */
-export type Unwritten = { readonly since: string; readonly message: string }
+export type WriteFailure = { readonly since: string; readonly message: string }
 
 export type ProjectBrief = {
   readonly project: string
@@ -97,14 +97,14 @@ export type ProjectBrief = {
     readonly column: number
     readonly message: string
   }[]
-  readonly unwritten?: Unwritten
+  readonly unwritten?: WriteFailure
 }
 
 export type ProjectStatus = {
   readonly project: string
   readonly active_sprints: readonly SprintBrief[]
   readonly in_progress: readonly StoryBrief[]
-  readonly backlog_in_progress: readonly Brief[]
+  readonly backlog_in_progress: readonly ItemSummary[]
   readonly counts: {
     readonly sprints: Readonly<Record<string, number>>
     readonly stories: Readonly<Record<string, number>>
@@ -112,5 +112,5 @@ export type ProjectStatus = {
     readonly ready: number
   }
   readonly conflicts: readonly Conflict[]
-  readonly unwritten?: Unwritten
+  readonly unwritten?: WriteFailure
 }

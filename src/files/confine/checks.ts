@@ -1,35 +1,39 @@
 /** What is decided by name and by stat, the same for every way of reaching the disk. */
 import type { BigIntStats } from 'node:fs'
 import { join } from 'node:path'
-import type { Need } from '../model.ts'
+import type { AccessKind } from '../model.ts'
 import type { Guard } from '../rules/guard.ts'
 import type { Inode, Root, Stat } from '../worker/protocol.ts'
-import { FileFault } from './fault.ts'
+import { FileError } from './fault.ts'
 import type { ParentOptions } from './types.ts'
-import { isUnfinished } from './unfinished.ts'
+import { isTempName } from './unfinished.ts'
 
 /** Longest path and name that Linux takes; longer ones are refused before the disk sees them. */
 const longestPath = 4096
-export const longestName = 255
+export const maxNameBytes = 255
 
 /** The names of a relative path. The daemon has understood it before; here it is not believed. */
-export function namesOf(path: string): string[] {
+export function splitPath(path: string): string[] {
   if (path.includes('\0') || Buffer.byteLength(path) > longestPath)
-    throw new FileFault('invalid_path', 'The path is too long or not a path.', path.slice(0, 200))
-  if (path.startsWith('/')) throw new FileFault('path_escape', 'The path is not relative.', path)
+    throw new FileError('invalid_path', 'The path is too long or not a path.', path.slice(0, 200))
+  if (path.startsWith('/')) throw new FileError('path_escape', 'The path is not relative.', path)
   const names = path.split('/').filter((name) => name !== '' && name !== '.')
   if (names.includes('..'))
-    throw new FileFault('path_traversal', 'The path must not contain `..`.', path)
-  if (names.some((name) => Buffer.byteLength(name) > longestName))
-    throw new FileFault('invalid_path', 'A name in the path is longer than 255 bytes.', path)
+    throw new FileError('path_traversal', 'The path must not contain `..`.', path)
+  if (names.some((name) => Buffer.byteLength(name) > maxNameBytes))
+    throw new FileError('invalid_path', 'A name in the path is longer than 255 bytes.', path)
   return names
 }
 
-export type Wish = { readonly need: Need; readonly reviewed?: boolean; readonly own?: boolean }
+export type AccessOptions = {
+  readonly need: AccessKind
+  readonly reviewed?: boolean
+  readonly own?: boolean
+}
 
-export type Checks = ReturnType<typeof createChecks>
+export type AccessChecks = ReturnType<typeof createAccessChecks>
 
-export function createChecks(
+export function createAccessChecks(
   root: Root,
   guard: Guard,
   closed: readonly string[] = [],
@@ -49,12 +53,12 @@ export function createChecks(
 
   return {
     /** May this path, relative to the root, be used so? Asked of what was named and of where it leads. */
-    place(path: string, { need, reviewed = false, own = false }: Wish): void {
+    place(path: string, { need, reviewed = false, own = false }: AccessOptions): void {
       if (need !== 'read' && root.access === 'read')
-        throw new FileFault('read_only_grant', 'That folder may be read, not changed.', path)
+        throw new FileError('read_only_grant', 'That folder may be read, not changed.', path)
       // A folder of such a name counts too: what lies in one that was given up goes.
-      if (need !== 'read' && namesOf(path).some(isUnfinished))
-        throw new FileFault(
+      if (need !== 'read' && splitPath(path).some(isTempName))
+        throw new FileError(
           'invalid_path',
           'That is a name for files that are being written.',
           path,
@@ -90,7 +94,7 @@ export function createChecks(
       const absolute = join(root.path, path)
       const refusal = absolute === origin ? undefined : guard.extension(absolute)
       if (refusal !== undefined && (need === 'create' || !isThere()))
-        throw new FileFault('forbidden_extension', refusal, path)
+        throw new FileError('forbidden_extension', refusal, path)
     },
 
     /**
@@ -99,12 +103,12 @@ export function createChecks(
      */
     regular(stat: BigIntStats, path: string, again: () => BigIntStats = () => stat): void {
       if (stat.isDirectory())
-        throw new FileFault('is_a_folder', 'That is a folder, not a file.', path)
+        throw new FileError('is_a_folder', 'That is a folder, not a file.', path)
       if (!stat.isFile())
-        throw new FileFault('not_regular', 'Only regular files are read and written.', path)
+        throw new FileError('not_regular', 'Only regular files are read and written.', path)
       if (deniedFiles.has(`${stat.dev}:${stat.ino}`)) throw noAccess(path)
       if (stat.nlink > 1n && !isOurs && !root.hardLinks && again().nlink > 1n)
-        throw new FileFault(
+        throw new FileError(
           'hard_link',
           'The file has a second name, perhaps outside the folder. A person may allow it in the grant (hard_links).',
           path,
@@ -114,15 +118,15 @@ export function createChecks(
 }
 
 const noAccess = (path: string) =>
-  new FileFault('no_grant', 'No access. Call request_grant() first.', path)
+  new FileError('no_grant', 'No access. Call request_grant() first.', path)
 
 const forbidden = (path: string) =>
-  new FileFault('forbidden_path', 'That path is closed, with or without a grant.', path)
+  new FileError('forbidden_path', 'That path is closed, with or without a grant.', path)
 
 /** Where trust or a person has looked at the path as it was given, nobody comes here (F5, PV5). */
 export function checkRisk(risk: string | undefined, path: string): void {
   if (risk !== undefined)
-    throw new FileFault(
+    throw new FileError(
       'forbidden_path',
       `That needs a person: ${risk}. Name the file itself by its full path, and a person is asked.`,
       path,
@@ -134,7 +138,7 @@ export function checkRisk(risk: string | undefined, path: string): void {
  * What stood as badly where it was is no worse off now: a person's own projects can be moved. But what was for
  * secrets only by the folder it was in would be found and shown like any text.
  */
-export function checkArrival(
+export function checkDestination(
   guard: Guard,
   entry: { readonly from: string; readonly to: string; readonly isFolder: boolean },
   reviewed: boolean,
@@ -144,7 +148,7 @@ export function checkArrival(
   if (guard.forbidden(to, 'write')) throw forbidden(path)
   const extension = isFolder ? undefined : guard.extension(to)
   if (extension !== undefined && guard.extension(from) === undefined)
-    throw new FileFault('forbidden_extension', extension, path)
+    throw new FileError('forbidden_extension', extension, path)
   const [before, now] = [guard.risk(from), guard.risk(to)]
   const isSame = (before === undefined) === (now === undefined)
   if (!reviewed && !isSame) checkRisk(now ?? before, path)
@@ -156,7 +160,7 @@ const spelling = (path: string) => path.normalize('NFKC').toLowerCase()
 const isAtOrBelow = (path: string, folder: string) =>
   folder === '' || path === folder || path.startsWith(`${folder}/`)
 
-export const statOf = (stat: BigIntStats): Stat => ({
+export const toStat = (stat: BigIntStats): Stat => ({
   type: stat.isFile()
     ? 'file'
     : stat.isDirectory()
@@ -172,6 +176,6 @@ export const statOf = (stat: BigIntStats): Stat => ({
 
 /** A path and a text that changes when its file is changed or replaced. */
 export const lookOf = (stat: BigIntStats) => ({
-  stat: statOf(stat),
+  stat: toStat(stat),
   identity: `${stat.dev}:${stat.ino}:${stat.size}:${stat.mtimeNs}`,
 })

@@ -6,22 +6,22 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { fill, openDescriptors, pinnedRoot, testFolders } from '../../../test/roots.ts'
 import type { TestFolders } from '../../../test/roots.ts'
 import type { Root } from '../worker/protocol.ts'
-import { openLeaf } from '../ops/leaf.ts'
-import { FileFault } from './fault.ts'
+import { openRegularFile } from '../ops/leaf.ts'
+import { FileError } from './fault.ts'
 import { openRoots } from './roots.ts'
-import type { Confined, Roots } from './types.ts'
+import type { ConfinedRoot, Roots } from './types.ts'
 
 /** What the act was refused with, or what it returned. */
 function refusal(act: () => unknown): string {
   try {
     return `returned ${String(act())}`
   } catch (error) {
-    if (error instanceof FileFault) return error.code
+    if (error instanceof FileError) return error.code
     throw error
   }
 }
 
-function read(confined: Confined, path: string): string {
+function read(confined: ConfinedRoot, path: string): string {
   const { fd } = confined.openFile(path)
   try {
     return fs.readFileSync(fd, 'utf8')
@@ -30,7 +30,7 @@ function read(confined: Confined, path: string): string {
   }
 }
 
-const write = (confined: Confined, path: string, content: string, parents = false) =>
+const write = (confined: ConfinedRoot, path: string, content: string, parents = false) =>
   confined.withParent(path, ({ at, name }) => fs.writeFileSync(at(name), content, { flag: 'wx' }), {
     need: 'write',
     parents,
@@ -40,7 +40,7 @@ const write = (confined: Confined, path: string, content: string, parents = fals
 describe.each(['walk', 'checked'] as const)('confinement by %s', (containment) => {
   let folders: TestFolders
   let roots: Roots
-  let granted: Confined
+  let granted: ConfinedRoot
   let descriptors: number
 
   beforeEach(() => {
@@ -256,7 +256,7 @@ describe.each(['walk', 'checked'] as const)('confinement by %s', (containment) =
         refusal(() => theirs.openFile(name)),
         name,
       ).toBe('no_grant')
-    const leaf = (name: string) => openLeaf(theirs, join(folders.granted, name), name)
+    const leaf = (name: string) => openRegularFile(theirs, join(folders.granted, name), name)
     expect(refusal(() => leaf('again.txt'))).toBe('no_grant')
     expect(read(theirs, 'free.txt')).toBe('free')
     expect(read(roots.get('grant_1'), 'again.txt')).toBe('denied')

@@ -1,11 +1,11 @@
-import type { FileFaultCode } from '../model.ts'
+import type { FileErrorCode } from '../model.ts'
 
 /** What the worker answers when an operation does not succeed. `path` is relative, as it was asked for. */
-export class FileFault extends Error {
-  readonly code: FileFaultCode
+export class FileError extends Error {
+  readonly code: FileErrorCode
   readonly path: string | undefined
 
-  constructor(code: FileFaultCode, message: string, path?: string, cause?: unknown) {
+  constructor(code: FileErrorCode, message: string, path?: string, cause?: unknown) {
     super(message, cause === undefined ? {} : { cause })
     this.name = 'FileFault'
     this.code = code
@@ -13,7 +13,7 @@ export class FileFault extends Error {
   }
 }
 
-const known: Readonly<Record<string, readonly [FileFaultCode, string]>> = {
+const known: Readonly<Record<string, readonly [FileErrorCode, string]>> = {
   ENOENT: ['not_found', 'There is nothing at that path.'],
   EEXIST: ['exists', 'There is something at that path already.'],
   ENOTEMPTY: ['exists', 'The folder is not empty.'],
@@ -38,18 +38,18 @@ const known: Readonly<Record<string, readonly [FileFaultCode, string]>> = {
   ESTALE: ['unreadable', 'The disk it lies on has gone.'],
 }
 
-export const errnoOf = (error: unknown): string | undefined =>
+export const getErrno = (error: unknown): string | undefined =>
   error instanceof Error && 'code' in error && typeof error.code === 'string'
     ? error.code
     : undefined
 
 /** Any error as a fault. The system's own message is left out, for it may name paths outside the roots. */
-export const faultOf = (error: unknown, path?: string): FileFault => {
-  if (error instanceof FileFault) return error
-  const errno = errnoOf(error)
+export const toFileError = (error: unknown, path?: string): FileError => {
+  if (error instanceof FileError) return error
+  const errno = getErrno(error)
   const [code, message] = (errno === undefined ? undefined : known[errno]) ?? [
     'unreadable',
     errno === undefined ? 'The operation failed.' : `The operation failed (${errno}).`,
   ]
-  return new FileFault(code, message, path, error)
+  return new FileError(code, message, path, error)
 }

@@ -11,7 +11,7 @@ const tellsBirths =
   process.platform === 'linux' &&
   fs.statSync('/proc/self', { bigint: true, throwIfNoEntry: false })?.birthtimeNs === 0n
 
-export const inodeOf = ({ dev, ino, birthtimeNs }: BigIntStats): Inode => ({
+export const toInode = ({ dev, ino, birthtimeNs }: BigIntStats): Inode => ({
   dev: String(dev),
   ino: String(ino),
   born: tellsBirths && birthtimeNs > 0n ? String(birthtimeNs) : null,
@@ -24,18 +24,18 @@ export const isSameInode = (one: Partial<Inode>, other: Partial<Inode>): boolean
   (!one.born || !other.born || one.born === other.born)
 
 /** Whether this is what a root is for; one that names nothing takes what is there. */
-export const isPinned = (root: Partial<Inode>, stat: BigIntStats): boolean =>
-  root.dev === undefined || isSameInode(root, inodeOf(stat))
+export const matchesPin = (root: Partial<Inode>, stat: BigIntStats): boolean =>
+  root.dev === undefined || isSameInode(root, toInode(stat))
 
 /** What is held for a root: its birth is looked at only where the root names one, which our own folders do not. */
-export const heldFor = ({ born = null }: Partial<Inode>, stat: BigIntStats): Inode => ({
-  ...inodeOf(stat),
+export const inodeForRoot = ({ born = null }: Partial<Inode>, stat: BigIntStats): Inode => ({
+  ...toInode(stat),
   born,
 })
 
 /** As a word. */
-export const inodeName = ({ dev, ino, born }: Inode): string => `${dev}:${ino}:${born ?? ''}`
+export const formatInode = ({ dev, ino, born }: Inode): string => `${dev}:${ino}:${born ?? ''}`
 
 /** What was put in the place of this one, known by no more than this was. */
-export const inPlaceOf = ({ born }: Partial<Inode>, to: Inode): Inode =>
+export const inodeAfterReplace = ({ born }: Partial<Inode>, to: Inode): Inode =>
   born ? to : { ...to, born: null }

@@ -5,7 +5,7 @@
 import fs from 'node:fs'
 import type { BigIntStats } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { isUnfinished } from './unfinished.ts'
+import { isTempName } from './unfinished.ts'
 
 /** Of an empty file or folder that holds a name for what is to be moved there. Nobody else makes one like it. */
 export const placeholderMode = 0o200
@@ -21,7 +21,7 @@ const isSame = (one: BigIntStats | undefined, other: BigIntStats) =>
  * Takes the second name from a file that only has it because of a crash (PV3): an unfinished one in its folder,
  * and a backup of a change that did not come. A placeholder goes altogether. Names that others gave stay.
  */
-export function putRight(path: string): void {
+export function cleanUpAfterCrash(path: string): void {
   try {
     dropNames(path)
   } catch {
@@ -36,11 +36,11 @@ function dropNames(path: string): void {
   const folder = dirname(path)
   if (!unfinishedIn(folder).some((name) => isSame(look(join(folder, name)), stat))) return
   const names = fs.readdirSync(folder).filter((name) => isSame(look(join(folder, name)), stat))
-  const shown = names.filter((name) => !isUnfinished(name))
+  const shown = names.filter((name) => !isTempName(name))
   const isPlaceholder = stat.size === 0n && hasPlaceholderMode(stat)
   const over = isPlaceholder ? shown : shown.filter((name) => isBackupOf(name, shown))
   // The unfinished names last: without them nobody would know.
-  for (const name of [...over, ...names.filter(isUnfinished)]) fs.unlinkSync(join(folder, name))
+  for (const name of [...over, ...names.filter(isTempName)]) fs.unlinkSync(join(folder, name))
 }
 
 const hasPlaceholderMode = ({ mode }: BigIntStats) => (Number(mode) & 0o777) === placeholderMode
@@ -62,7 +62,7 @@ function unfinishedIn(folder: string): string[] {
   const { dev, ino, mtimeNs } = fs.statSync(folder, { bigint: true })
   const key = `${dev}:${ino}:${mtimeNs}`
   if (key === withoutAny) return []
-  const names = fs.readdirSync(folder).filter(isUnfinished)
+  const names = fs.readdirSync(folder).filter(isTempName)
   if (names.length === 0) withoutAny = key
   return names
 }

@@ -2,9 +2,9 @@
 import fs, { constants } from 'node:fs'
 import type { BigIntStats } from 'node:fs'
 import type { Inode, Root } from '../worker/protocol.ts'
-import { errnoOf, FileFault } from './fault.ts'
-import { heldFor, isPinned } from './inode.ts'
-import { isShownOtherwise } from './names.ts'
+import { getErrno, FileError } from './fault.ts'
+import { inodeForRoot, matchesPin } from './inode.ts'
+import { hasReplacementCharacter } from './names.ts'
 
 const { O_DIRECTORY, O_NOFOLLOW } = constants
 /** Not among Node's constants; the same on every architecture that Node runs on. */
@@ -15,7 +15,7 @@ const asFolder = O_PATH | O_DIRECTORY | O_NOFOLLOW
  * A name in an open folder, for any call of `fs`. The link in /proc jumps to the folder that is held open,
  * wherever it lies by now, and the kernel looks up one name in it: what openat() and its kin do.
  */
-export const at = (fd: number, name = '.'): string => `/proc/self/fd/${fd}/${name}`
+export const fdPath = (fd: number, name = '.'): string => `/proc/self/fd/${fd}/${name}`
 
 /** The inode that was granted, whatever its path leads to later. */
 export type Pin = {
@@ -29,10 +29,10 @@ export function pin(root: Root): Pin {
   const fd = fs.openSync(root.path, root.kind === 'folder' ? asFolder : O_PATH | O_NOFOLLOW)
   try {
     const stat = fs.fstatSync(fd, { bigint: true })
-    if (!isPinned(root, stat)) throw replaced(root.key)
+    if (!matchesPin(root, stat)) throw rootReplacedError(root.key)
     if (root.kind === 'file' && !stat.isFile())
-      throw new FileFault('not_regular', 'Only regular files are read and written.')
-    return { fd, stat, inode: heldFor(root, stat), mount: mountOf(fd) }
+      throw new FileError('not_regular', 'Only regular files are read and written.')
+    return { fd, stat, inode: inodeForRoot(root, stat), mount: mountOf(fd) }
   } catch (error) {
     fs.closeSync(fd)
     throw error
@@ -42,7 +42,7 @@ export function pin(root: Root): Pin {
 /** The granted folder may have been moved away since, and another put in its place (PV9). */
 export function checkPin(root: Root, { inode }: Pin): void {
   const now = fs.statSync(root.path, { bigint: true, throwIfNoEntry: false })
-  if (!now || !isPinned(inode, now)) throw replaced(root.key)
+  if (!now || !matchesPin(inode, now)) throw rootReplacedError(root.key)
 }
 
 /** Of folders that nobody grants: no request brings them back. */
@@ -52,12 +52,12 @@ const ours = new Map([
   ['versions', 'The store of versions'],
 ])
 
-export function replaced(key: string): FileFault {
+export function rootReplacedError(key: string): FileError {
   const our = ours.get(key)
   if (our === undefined)
-    return new FileFault('root_replaced', 'What was granted is no longer at its path.')
+    return new FileError('root_replaced', 'What was granted is no longer at its path.')
   const next = 'A person has to put it back, or start cowork again.'
-  return new FileFault('unreadable', `${our} is no longer at its path. ${next}`)
+  return new FileError('unreadable', `${our} is no longer at its path. ${next}`)
 }
 
 /**
@@ -77,72 +77,75 @@ function mountOf(fd: number): string {
 /** The root itself lies where it was pinned: what is open stays in its mount. */
 export function checkMount(pinned: Pin, fd: number, path: string): void {
   if (fd !== pinned.fd && mountOf(fd) !== pinned.mount)
-    throw new FileFault('other_device', 'Another disk is mounted there.', path)
+    throw new FileError('other_device', 'Another disk is mounted there.', path)
 }
 
 /** Room for the first lines, among which the mount is; locks come after them. */
 const info = Buffer.alloc(512)
 
 /** What is answered of a name that is a link, which no call here follows. */
-export const link = Symbol('a link')
+export const symlinkMarker = Symbol('a link')
 
 /** Opens a name with flags that refuse links. */
-export function openUnlessLink(path: string | Buffer, flags: number): number | typeof link {
+export function openNoFollow(path: string | Buffer, flags: number): number | typeof symlinkMarker {
   try {
     return fs.openSync(path, flags)
   } catch (error) {
-    if (errnoOf(error) === 'ELOOP') return link
+    if (getErrno(error) === 'ELOOP') return symlinkMarker
     throw error
   }
 }
 
 /** Opens a folder on the way; one that is missing is made where `mayMake` says nothing against it. */
-export function enter(path: string | Buffer, mayMake?: () => void): number | typeof link {
+export function openFolder(
+  path: string | Buffer,
+  mayMake?: () => void,
+): number | typeof symlinkMarker {
   try {
     return fs.openSync(path, asFolder)
   } catch (error) {
-    const errno = errnoOf(error)
+    const errno = getErrno(error)
     // Of a link too, since it is no folder.
-    if (errno === 'ENOTDIR' || errno === 'ELOOP') return link
+    if (errno === 'ENOTDIR' || errno === 'ELOOP') return symlinkMarker
     if (!mayMake || errno !== 'ENOENT') throw error
   }
   mayMake()
   makeFolder(path)
-  return enter(path)
+  return openFolder(path)
 }
 
 /** A name in an open folder as `at`, also one that is only shown so. */
-export const pathTo = (fd: number, name: string): string | Buffer =>
-  isShownOtherwise(name) ? spelled(fd, name) : at(fd, name)
+export const entryPath = (fd: number, name: string): string | Buffer =>
+  hasReplacementCharacter(name) ? spelled(fd, name) : fdPath(fd, name)
 
 /** The bytes of a name as it is shown; of two that look the same neither is taken for the other. */
 function spelled(fd: number, name: string): Buffer | string {
   const alike = fs
-    .readdirSync(at(fd), { encoding: 'buffer' })
+    .readdirSync(fdPath(fd), { encoding: 'buffer' })
     .filter((bytes) => bytes.toString('utf8') === name)
   if (alike.length > 1)
-    throw new FileFault('invalid_path', 'Names that are no UTF-8 look the same. Rename them first.')
-  return alike[0] ? bytesAt(fd, alike[0]) : at(fd, name)
+    throw new FileError('invalid_path', 'Names that are no UTF-8 look the same. Rename them first.')
+  return alike[0] ? entryPathBytes(fd, alike[0]) : fdPath(fd, name)
 }
 
 /** A name in an open folder by its bytes. */
-export const bytesAt = (fd: number, bytes: Buffer): Buffer =>
-  Buffer.concat([Buffer.from(at(fd, '')), bytes])
+export const entryPathBytes = (fd: number, bytes: Buffer): Buffer =>
+  Buffer.concat([Buffer.from(fdPath(fd, '')), bytes])
 
 export function makeFolder(path: string | Buffer): void {
   try {
     fs.mkdirSync(path, 0o755)
   } catch (error) {
-    if (errnoOf(error) !== 'EEXIST') throw error
+    if (getErrno(error) !== 'EEXIST') throw error
   }
 }
 
 /** What a link says, or undefined for anything that is none. */
 export function readLink(fd: number, name: string): string | undefined {
   try {
-    return fs.readlinkSync(pathTo(fd, name))
+    return fs.readlinkSync(entryPath(fd, name))
   } catch (error) {
-    if (errnoOf(error) === 'EINVAL') return undefined
+    if (getErrno(error) === 'EINVAL') return undefined
     throw error
   }
 }

@@ -9,39 +9,39 @@ import type { BigIntStats } from 'node:fs'
 import { dirname, join, relative, sep } from 'node:path'
 import type { Guard } from '../rules/guard.ts'
 import type { Inode, Root } from '../worker/protocol.ts'
-import { createChecks, lookOf, namesOf } from './checks.ts'
-import type { Wish } from './checks.ts'
-import { faultOf, FileFault } from './fault.ts'
-import { heldFor, isPinned } from './inode.ts'
-import { putRight } from './leftovers.ts'
-import { isOneName } from './names.ts'
-import { makeFolder, replaced } from './pinned.ts'
-import type { Confined, Parent, ParentOptions } from './types.ts'
+import { createAccessChecks, lookOf, splitPath } from './checks.ts'
+import type { AccessOptions } from './checks.ts'
+import { toFileError, FileError } from './fault.ts'
+import { inodeForRoot, matchesPin } from './inode.ts'
+import { cleanUpAfterCrash } from './leftovers.ts'
+import { isSingleSegment } from './names.ts'
+import { makeFolder, rootReplacedError } from './pinned.ts'
+import type { ConfinedRoot, Parent, ParentOptions } from './types.ts'
 
 const look = (path: string) => fs.lstatSync(path, { bigint: true, throwIfNoEntry: false })
 const isSame = (one: BigIntStats | undefined, other: BigIntStats | undefined) =>
   one !== undefined && one.dev === other?.dev && one.ino === other.ino
 
 const escapes = (path: string) =>
-  new FileFault('path_escape', 'A link on the way leads out of the folder.', path)
-const isFolder = (path: string) => new FileFault('is_a_folder', 'That is a folder.', path)
-const isNoFolder = (path: string) => new FileFault('not_a_folder', 'That is no folder.', path)
+  new FileError('path_escape', 'A link on the way leads out of the folder.', path)
+const isFolder = (path: string) => new FileError('is_a_folder', 'That is a folder.', path)
+const isNoFolder = (path: string) => new FileError('not_a_folder', 'That is no folder.', path)
 
-export function portableTo(
+export function createPortableRoot(
   root: Root,
   guard: Guard,
-): (closed?: readonly string[], denied?: readonly Inode[]) => Confined {
+): (closed?: readonly string[], denied?: readonly Inode[]) => ConfinedRoot {
   const pinned = fs.lstatSync(root.path, { bigint: true })
-  if (!isPinned(root, pinned)) throw replaced(root.key)
+  if (!matchesPin(root, pinned)) throw rootReplacedError(root.key)
   if (root.kind === 'file' ? !pinned.isFile() : !pinned.isDirectory())
-    throw new FileFault('not_regular', 'What was granted is no longer what it was.')
-  const held = heldFor(root, pinned)
+    throw new FileError('not_regular', 'What was granted is no longer what it was.')
+  const held = inodeForRoot(root, pinned)
   const home = fs.realpathSync.native(root.path)
   /** Folders that were opened, by descriptor: their names are all there is to reach them by. */
   const folders = new Map<number, string>()
 
   return (closed = [], denied = []) => {
-    const checks = createChecks(root, guard, closed, denied)
+    const checks = createAccessChecks(root, guard, closed, denied)
 
     function relativeTo(real: string, path: string): string {
       if (real !== home && !real.startsWith(home.endsWith(sep) ? home : home + sep))
@@ -51,14 +51,14 @@ export function portableTo(
 
     function checkDisk(absolute: string, path: string): void {
       if (fs.lstatSync(absolute, { bigint: true }).dev !== pinned.dev)
-        throw new FileFault('other_device', 'Another disk is mounted there.', path)
+        throw new FileError('other_device', 'Another disk is mounted there.', path)
     }
 
     /** Where a path leads, all links followed. */
-    function resolve(path: string, wish: Wish): { absolute: string; real: string } {
+    function resolve(path: string, wish: AccessOptions): { absolute: string; real: string } {
       const now = look(root.path)
-      if (!now || !isPinned(held, now)) throw replaced(root.key)
-      const names = namesOf(path)
+      if (!now || !matchesPin(held, now)) throw rootReplacedError(root.key)
+      const names = splitPath(path)
       checks.place(names.join('/'), wish)
       const absolute = fs.realpathSync.native(join(home, ...names))
       const real = relativeTo(absolute, path)
@@ -90,13 +90,13 @@ export function portableTo(
 
     const at = (fd: number, name?: string) => {
       const folder = folders.get(fd)
-      if (folder === undefined) throw new FileFault('unreadable', 'The folder is not open.')
+      if (folder === undefined) throw new FileError('unreadable', 'The folder is not open.')
       return name === undefined ? folder : join(folder, name)
     }
 
     /** The folder a name lies in, and the name; of a link that is followed, those of what it leads to. */
     function parentOf(path: string, options: ParentOptions): { folder: string; name: string } {
-      const names = namesOf(path)
+      const names = splitPath(path)
       checks.place(names.join('/'), options)
       const name = names.pop()
       if (name === undefined) throw isFolder(path)
@@ -123,7 +123,7 @@ export function portableTo(
         try {
           return act(path, ...rest)
         } catch (error) {
-          throw faultOf(error, path)
+          throw toFileError(error, path)
         }
       }
 
@@ -165,12 +165,12 @@ export function portableTo(
       withParent: (path, use, options) =>
         guarded(withParent<ReturnType<typeof use>>)(path, use, options),
       openFile: guarded((path, { write = false, reviewed = false } = {}) => {
-        const wish: Wish = { need: write ? 'write' : 'read', reviewed }
+        const wish: AccessOptions = { need: write ? 'write' : 'read', reviewed }
         const { absolute, real } = resolve(path, wish)
         const before = look(absolute)
         if (before)
           checks.regular(before, path, () => {
-            if (root.access === 'read-write' && root.kind === 'folder') putRight(absolute)
+            if (root.access === 'read-write' && root.kind === 'folder') cleanUpAfterCrash(absolute)
             return look(absolute) ?? before
           })
         const { fd, stat } = open(absolute, write ? O_RDWR : O_RDONLY, path)
@@ -181,7 +181,8 @@ export function portableTo(
         return { fd: openFolderAt(absolute, path), real }
       }),
       openChild(parentFd, name, real) {
-        if (!isOneName(name)) throw new FileFault('path_traversal', 'That is no name of a folder.')
+        if (!isSingleSegment(name))
+          throw new FileError('path_traversal', 'That is no name of a folder.')
         checks.place(real, { need: 'read' })
         return guarded(() => openFolderAt(at(parentFd, name), real))(real)
       },

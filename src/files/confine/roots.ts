@@ -1,17 +1,17 @@
 import fs from 'node:fs'
-import type { FileFaultCode } from '../model.ts'
+import type { FileErrorCode } from '../model.ts'
 import { createGuard } from '../rules/guard.ts'
 import { isWithin } from '../rules/paths.ts'
 import type { Inode, Root, WorkerSetup } from '../worker/protocol.ts'
-import { confinedTo } from './confined.ts'
-import { faultOf, FileFault } from './fault.ts'
-import { inPlaceOf, isSameInode } from './inode.ts'
-import { pin, replaced } from './pinned.ts'
-import { portableTo } from './portable.ts'
-import type { Confined, Roots } from './types.ts'
+import { createConfinedRoot } from './confined.ts'
+import { toFileError, FileError } from './fault.ts'
+import { inodeAfterReplace, isSameInode } from './inode.ts'
+import { pin, rootReplacedError } from './pinned.ts'
+import { createPortableRoot } from './portable.ts'
+import type { ConfinedRoot, Roots } from './types.ts'
 
 type Open = {
-  confined(closed?: readonly string[], denied?: readonly Inode[]): Confined
+  confined(closed?: readonly string[], denied?: readonly Inode[]): ConfinedRoot
   /** From now on it is what lies there by now, if that is what it should be. */
   repin(root: Root): void
   close(): void
@@ -24,25 +24,25 @@ export function openRoots(
 ): Roots {
   const guard = createGuard(settings)
   const opened = new Map<string, Open>()
-  const missing = new Map<string, FileFaultCode>()
+  const missing = new Map<string, FileErrorCode>()
 
   const open = (root: Root): Open => {
     if (containment === 'checked') {
-      let confined = portableTo(root, guard)
+      let confined = createPortableRoot(root, guard)
       return {
         confined: (closed, denied) => confined(closed, denied),
-        repin: (next) => void (confined = portableTo(next, guard)),
+        repin: (next) => void (confined = createPortableRoot(next, guard)),
         close() {},
       }
     }
     const pinned = pin(root)
     // As most callers have it: made once, not for each of their calls.
-    const whole = confinedTo(root, pinned, guard)
+    const whole = createConfinedRoot(root, pinned, guard)
     return {
       confined: (closed = [], denied = []) =>
         closed.length + denied.length === 0
           ? whole
-          : confinedTo(root, pinned, guard, closed, denied),
+          : createConfinedRoot(root, pinned, guard, closed, denied),
       repin(next) {
         const { fd } = pinned
         Object.assign(pinned, pin(next))
@@ -55,7 +55,7 @@ export function openRoots(
     try {
       opened.set(root.key, open(root))
     } catch (error) {
-      missing.set(root.key, faultOf(error).code)
+      missing.set(root.key, toFileError(error).code)
     }
 
   const told = new Map(roots.map((root) => [root.key, root]))
@@ -70,7 +70,7 @@ export function openRoots(
       // Not of what is not there: then the next that is put there would not be followed.
       told.set(root.key, root)
     } catch (error) {
-      if (!before) missing.set(root.key, faultOf(error).code)
+      if (!before) missing.set(root.key, toFileError(error).code)
     }
   }
 
@@ -88,16 +88,16 @@ export function openRoots(
     missing: [...missing].map(([key, code]) => ({ key, code })),
     get(key, closed, denied) {
       const code = missing.get(key)
-      if (code === 'root_replaced') throw replaced(key)
-      if (code !== undefined) throw new FileFault(code, 'What was granted cannot be opened.')
+      if (code === 'root_replaced') throw rootReplacedError(key)
+      if (code !== undefined) throw new FileError(code, 'What was granted cannot be opened.')
       const found = opened.get(key)
-      if (!found) throw new FileFault('no_grant', 'No access. Call request_grant() first.')
+      if (!found) throw new FileError('no_grant', 'No access. Call request_grant() first.')
       return found.confined(closed, denied)
     },
     follow(path, from, to) {
       for (const root of told.values())
         if (root.kind === 'file' && root.path === path && isSameInode(root, from))
-          move({ ...root, ...inPlaceOf(root, to) })
+          move({ ...root, ...inodeAfterReplace(root, to) })
     },
     repin(moved) {
       const fresh = moved.filter((root) => !isSameInode(told.get(root.key) ?? {}, root))

@@ -1,6 +1,6 @@
 /** How the operations reach the disk: always from a pinned root, never by a path they were given. */
 import type { BigIntStats } from 'node:fs'
-import type { Containment, FileFaultCode, Need } from '../model.ts'
+import type { Containment, FileErrorCode, AccessKind } from '../model.ts'
 import type { Inode, Root, Stat } from '../worker/protocol.ts'
 
 /** A folder held open, and the name in it that was asked for. */
@@ -23,7 +23,7 @@ export type OpenedFile = {
 export type ParentOptions = {
   /** Makes the folders on the way that are missing. */
   readonly parents?: boolean
-  readonly need: Need
+  readonly need: AccessKind
   /** A person or trust has looked at it: paths that are guarded (F5) are let through. */
   readonly reviewed?: boolean
   /** A link as the last name is meant itself, not what it leads to. */
@@ -35,7 +35,7 @@ export type ParentOptions = {
 }
 
 /** One open root. Every method throws a FileFault. */
-export type Confined = {
+export type ConfinedRoot = {
   readonly root: Root
   /** Opens a regular file for reading, or for both where `write`; the caller closes it. */
   openFile(
@@ -69,12 +69,12 @@ export type Roots = {
    * Throws `no_grant` for a key that is not there, and its own fault for one that could not be opened.
    * `closed` and `denied` are those of the place.
    */
-  get(key: string, closed?: readonly string[], denied?: readonly Inode[]): Confined
+  get(key: string, closed?: readonly string[], denied?: readonly Inode[]): ConfinedRoot
   /** The worker put a file in the place of another: a root that is that file goes on for the new one (PV9). */
   follow(path: string, from: Inode, to: Inode): void
   /** The same as the daemon tells it. Answers those that no open folder leads to: the wall may be in the way. */
   repin(roots: readonly Root[]): readonly string[]
   /** Roots that could not be opened, and why. */
-  readonly missing: readonly { readonly key: string; readonly code: FileFaultCode }[]
+  readonly missing: readonly { readonly key: string; readonly code: FileErrorCode }[]
   close(): void
 }

@@ -2,9 +2,9 @@
 import { newSalt } from '#base/ids.ts'
 
 /** Of a pool: to ask the system for a name each time costs as much as to make the file. */
-export const unfinishedName = (): string => `.cowork-${newSalt().slice(0, 24)}.tmp`
+export const createTempName = (): string => `.cowork-${newSalt().slice(0, 24)}.tmp`
 
 /** Never shown, never searched, and nobody else's to make: an old one is taken for what a crash left. */
-export const isUnfinished = (name: string): boolean =>
+export const isTempName = (name: string): boolean =>
   name.startsWith('.cowork-') && unfinished.test(name)
 const unfinished = /^\.cowork-[0-9a-f]{24}\.tmp$/

@@ -5,10 +5,10 @@
  */
 import fs from 'node:fs'
 import type { Root } from '../worker/protocol.ts'
-import { namesOf } from './checks.ts'
-import type { Checks, Wish } from './checks.ts'
-import { faultOf, FileFault } from './fault.ts'
-import { checkMount, checkPin, enter, link, pathTo, readLink } from './pinned.ts'
+import { splitPath } from './checks.ts'
+import type { AccessChecks, AccessOptions } from './checks.ts'
+import { toFileError, FileError } from './fault.ts'
+import { checkMount, checkPin, openFolder, symlinkMarker, entryPath, readLink } from './pinned.ts'
 import type { Pin } from './pinned.ts'
 
 /** As many as the kernel follows. */
@@ -28,21 +28,25 @@ type Place = {
   keep(): void
 }
 
-type WalkWish = Wish & {
+type WalkWish = AccessOptions & {
   /** Makes the folders on the way that are missing. */
   readonly parents?: boolean
 }
 
 /** Goes to the last name and hands it to `take`, which answers `link` when it wants that one followed too. */
-export type Walk = <T>(path: string, wish: WalkWish, take: (place: Place) => T | typeof link) => T
+export type Walk = <T>(
+  path: string,
+  wish: WalkWish,
+  take: (place: Place) => T | typeof symlinkMarker,
+) => T
 
 export const createWalk =
-  (root: Root, pinned: Pin, checks: Checks): Walk =>
+  (root: Root, pinned: Pin, checks: AccessChecks): Walk =>
   (path, wish, take) => {
     const prefix = root.path.endsWith('/') ? root.path : `${root.path}/`
     const escape = () =>
-      new FileFault('path_escape', 'A link on the way leads out of the folder.', path)
-    const names = namesOf(path)
+      new FileError('path_escape', 'A link on the way leads out of the folder.', path)
+    const names = splitPath(path)
     checks.place(names.join('/'), wish)
 
     // One folder is open at a time. Going up starts again at the root, by names that were no links.
@@ -94,15 +98,15 @@ export const createWalk =
           if (isLast) {
             const keep = () => void (folder = pinned.fd)
             const taken = take({ fd: folder, name, real: here, keep })
-            if (taken !== link) return taken
+            if (taken !== symlinkMarker) return taken
           }
         }
         if (name === undefined) throw escape()
         if (!isLast) {
           const here = folder
           const mayMake = () => checkMount(pinned, here, path)
-          const next = enter(pathTo(folder, name), wish.parents ? mayMake : undefined)
-          if (next !== link) {
+          const next = openFolder(entryPath(folder, name), wish.parents ? mayMake : undefined)
+          if (next !== symlinkMarker) {
             leave()
             folder = next
             real.push(name)
@@ -112,11 +116,11 @@ export const createWalk =
         const target = readLink(folder, name)
         if (target !== undefined) follow(target)
         else if (retries++ < mostRetries) ahead.push(name)
-        else throw new FileFault('not_a_folder', 'A name on the way is not a folder.', path)
+        else throw new FileError('not_a_folder', 'A name on the way is not a folder.', path)
       }
       throw escape()
     } catch (error) {
-      throw faultOf(error, path)
+      throw toFileError(error, path)
     } finally {
       leave()
     }

@@ -1,12 +1,12 @@
 import { createCachedView } from '#base/cached-view.ts'
 import type { Clock } from '#base/clock.ts'
 import type { Db } from '#base/db/port.ts'
-import { messageOf } from '#base/errors.ts'
+import { errorMessage } from '#base/errors.ts'
 import type { Log } from '#base/log.ts'
-import { inodeName } from '../confine/inode.ts'
+import { formatInode } from '../confine/inode.ts'
 import type { GrantStore } from '../grant-store.ts'
 import type { Grant } from '../model.ts'
-import { isLive } from '../rules/grants.ts'
+import { isActive } from '../rules/grants.ts'
 import { isWithin } from '../rules/paths.ts'
 
 type GrantChange = {
@@ -26,10 +26,10 @@ type Deps = {
 
 const flushMs = 1000
 
-export type Book = ReturnType<typeof createBook>
+export type GrantCache = ReturnType<typeof createGrantCache>
 
 /** The grants of this node in memory, so that no call has to ask the store for them. */
-export function createBook({ db, store, node, now, log }: Deps) {
+export function createGrantCache({ db, store, node, now, log }: Deps) {
   /** What listeners were told of, by id with the file it is for; and what of it every listener has dealt with. */
   let told: ReadonlyMap<string, string> = new Map()
   const followed = new Map<string, string>()
@@ -64,7 +64,8 @@ export function createBook({ db, store, node, now, log }: Deps) {
     view
       .latest()
       .filter(
-        (grant) => isLive(grant, now()) && (followed.has(grant.id) || grant.permission === 'deny'),
+        (grant) =>
+          isActive(grant, now()) && (followed.has(grant.id) || grant.permission === 'deny'),
       )
 
   const movesOf = (id: string) => moves.get(id) ?? 0
@@ -74,11 +75,11 @@ export function createBook({ db, store, node, now, log }: Deps) {
    * still deal with what was new before.
    */
   function announce(): void {
-    const next = view.latest().filter((grant) => isLive(grant, now()))
+    const next = view.latest().filter((grant) => isActive(grant, now()))
     const before = told
-    told = new Map(next.map((grant) => [grant.id, inodeName(grant)]))
+    told = new Map(next.map((grant) => [grant.id, formatInode(grant)]))
     const ended = [...before.keys()].filter((id) => !told.has(id))
-    const fresh = next.filter((grant) => before.get(grant.id) !== inodeName(grant))
+    const fresh = next.filter((grant) => before.get(grant.id) !== formatInode(grant))
     for (const id of ended) {
       followed.delete(id)
       moves.delete(id)
@@ -95,9 +96,9 @@ export function createBook({ db, store, node, now, log }: Deps) {
       [...listeners].map(async (listener) => listener(change)),
     ))
       if (one.status === 'rejected')
-        log.error('a change of grants was not followed', { error: messageOf(one.reason) })
+        log.error('a change of grants was not followed', { error: errorMessage(one.reason) })
     for (const grant of fresh)
-      if (told.get(grant.id) === inodeName(grant)) followed.set(grant.id, inodeName(grant))
+      if (told.get(grant.id) === formatInode(grant)) followed.set(grant.id, formatInode(grant))
   }
 
   async function current(): Promise<void> {
@@ -132,7 +133,8 @@ export function createBook({ db, store, node, now, log }: Deps) {
     /** The same, where one of them is for another file from now on. */
     moving: (id: string) => void moving.set(id, view.invalidate()),
     /** Whether the worker may still know it by the file that it was for before. */
-    isMoving: (grant: Grant) => moving.has(grant.id) || followed.get(grant.id) !== inodeName(grant),
+    isMoving: (grant: Grant) =>
+      moving.has(grant.id) || followed.get(grant.id) !== formatInode(grant),
     /** Another number where it went on for another file meanwhile: those are numbered anew, and may come back. */
     movesOf,
     /** All that is stored, where nothing is being changed. */
@@ -163,7 +165,7 @@ export function createBook({ db, store, node, now, log }: Deps) {
   }
 
   function complain(error: unknown) {
-    log.warn('the use of grants could not be counted', { error: messageOf(error) })
+    log.warn('the use of grants could not be counted', { error: errorMessage(error) })
   }
 }
 
@@ -175,14 +177,17 @@ function withUse(grant: Grant, uses: ReadonlyMap<string, { count: number; at: nu
 
 type Replacing = { readonly folder: string; readonly over: Promise<void> }
 
-export type UnderWay = ReturnType<typeof createUnderWay>
+export type PendingReplacements = ReturnType<typeof createPendingReplacements>
 
 /**
  * Files that calls put in the place of others. Between that and the row by which a grant goes on for the new one,
  * what the disk says of now does not go with what is known of before: whoever finds a grant's file replaced waits
  * here, and looks again (PV9).
  */
-export function createUnderWay({ refresh, settled }: Pick<Book, 'refresh' | 'settled'>) {
+export function createPendingReplacements({
+  refresh,
+  settled,
+}: Pick<GrantCache, 'refresh' | 'settled'>) {
   const ahead = new Set<Replacing>()
   /** How many came in line, and how many of them are read. */
   let came = 0

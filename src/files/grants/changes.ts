@@ -1,26 +1,26 @@
-import { actorOf } from '#base/caller.ts'
+import { toActor } from '#base/caller.ts'
 import type { Clock } from '#base/clock.ts'
 import type { Tx } from '#base/db/port.ts'
 import type { Actor } from '#base/entry.ts'
 import { CoworkError } from '#base/errors.ts'
 import { newId } from '#base/ids.ts'
-import { plainText } from '#base/plain.ts'
+import { sanitizeText } from '#base/plain.ts'
 import type { Call } from '#base/tool.ts'
 import { storedIn } from '#ledger'
 import type { RecordedTable } from '#ledger'
-import { inPlaceOf, isSameInode } from '../confine/inode.ts'
+import { inodeAfterReplace, isSameInode } from '../confine/inode.ts'
 import { toRow } from '../grant-store.ts'
 import type { GrantRow, GrantStore } from '../grant-store.ts'
 import type { Grant } from '../model.ts'
 import { covers } from '../rules/grants.ts'
 import type { Inode } from '../worker/protocol.ts'
-import type { Book } from './book.ts'
+import type { GrantCache } from './book.ts'
 
 /** Who made a grant that stands in the configuration. */
-export const configBy = 'config'
+export const configActorId = 'config'
 
 /** Of a grant that is for the person alone who makes it: no agent can be called so. */
-export const forNoAgent = ''
+export const noAgentId = ''
 
 /** Why a grant ended, as its entry says. */
 export type EndReason =
@@ -46,16 +46,16 @@ export type NewGrant = Pick<
     readonly call?: string | undefined
   }
 
-type Deps = Pick<Book, 'changing' | 'moving' | 'known'> & {
+type Deps = Pick<GrantCache, 'changing' | 'moving' | 'known'> & {
   readonly store: GrantStore
   readonly node: string
   readonly now: Clock
 }
 
-export type GrantChanges = ReturnType<typeof createChanges>
+export type GrantWriter = ReturnType<typeof createGrantWriter>
 
 /** The only ways in which a grant comes and goes: each with its entry, in one transaction. */
-export function createChanges({ store, node, changing, moving, known, now }: Deps) {
+export function createGrantWriter({ store, node, changing, moving, known, now }: Deps) {
   /** Of files that the worker replaced, what is there instead: a request may have waited over it. */
   const swapped: (Swap & { readonly at: number })[] = []
 
@@ -63,7 +63,8 @@ export function createChanges({ store, node, changing, moving, known, now }: Dep
   function latest(path: string, { dev, ino, born = null }: Inode, since: number): Inode {
     let last: Inode = { dev, ino, born }
     for (const { path: there, from, to, at } of swapped)
-      if (there === path && at >= since && isSameInode(last, from)) last = inPlaceOf(last, to)
+      if (there === path && at >= since && isSameInode(last, from))
+        last = inodeAfterReplace(last, to)
     return last
   }
 
@@ -88,7 +89,7 @@ export function createChanges({ store, node, changing, moving, known, now }: Dep
       ...(pinnedAt !== undefined && latest(given.path, given, pinnedAt)),
     }
     const live = await store.live(tx, grant.node)
-    if (grant.permission !== 'deny') checkDenials(live, grant)
+    if (grant.permission !== 'deny') assertNotDenied(live, grant)
     for (const before of live)
       if (isReplacedBy(before, grant) || isGoneFor(before, grant))
         await end(tx, before, 'replaced', actor, call)
@@ -145,11 +146,11 @@ export function createChanges({ store, node, changing, moving, known, now }: Dep
     for (const grant of await filesAt(tx, path)) {
       if (!isSameInode(grant, from)) continue
       moving(grant.id)
-      const row = await store.repin(tx, grant.id, from, inPlaceOf(grant, to))
+      const row = await store.repin(tx, grant.id, from, inodeAfterReplace(grant, to))
       if (!row) continue
       tx.append({
         type: 'grant.repinned',
-        actor: actorOf(call.caller),
+        actor: toActor(call.caller),
         domain: 'files',
         subject: path,
         ids: { grant: grant.id, call: call.id },
@@ -184,7 +185,7 @@ export function createChanges({ store, node, changing, moving, known, now }: Dep
   async function endOf(tx: Tx, agent: string, { id, caller }: FollowedCall): Promise<void> {
     for (const grant of await store.live(tx))
       if (grant.agent === agent && grant.permission !== 'deny')
-        await end(tx, grant, 'agent_revoked', actorOf(caller), id)
+        await end(tx, grant, 'agent_revoked', toActor(caller), id)
   }
 
   return { make, end, endOf, latest, follow, revoke }
@@ -198,7 +199,7 @@ const mostSwapped = 10_000
 const nameOf = ({ dev, ino }: Inode) => `${dev}:${ino}`
 
 /** A denial from further up, or one that lasts longer, would win, and the grant would do nothing (GR6). */
-export function checkDenials(live: readonly Grant[], made: Lasting): void {
+export function assertNotDenied(live: readonly Grant[], made: Lasting): void {
   const denial = live.find(
     (grant) =>
       grant.permission === 'deny' &&
@@ -207,7 +208,7 @@ export function checkDenials(live: readonly Grant[], made: Lasting): void {
       !isReplacedBy(grant, made),
   )
   if (denial)
-    throw new CoworkError('denied_above', `${plainText(denial.path, 300)} is denied for good.`, {
+    throw new CoworkError('denied_above', `${sanitizeText(denial.path, 300)} is denied for good.`, {
       hint: `Revoke ${denial.id} first.`,
     })
 }
@@ -224,7 +225,7 @@ const isReplacedBy = (before: Grant, made: Lasting): boolean =>
   before.scope === made.scope &&
   before.session === made.session &&
   (before.permission === 'deny' || lastOf(before) <= lastOf(made)) &&
-  (before.by === configBy) === (made.by === configBy)
+  (before.by === configActorId) === (made.by === configActorId)
 
 const lastOf = ({ expiresAt }: Pick<Grant, 'expiresAt'>) => expiresAt ?? Infinity
 
@@ -233,7 +234,7 @@ const lastOf = ({ expiresAt }: Pick<Grant, 'expiresAt'>) => expiresAt ?? Infinit
  * for a moment changes nothing for others.
  */
 const isGoneFor = (before: Grant, made: Grant): boolean =>
-  made.agent !== forNoAgent &&
+  made.agent !== noAgentId &&
   before.path === made.path &&
   !isSameInode(before, made) &&
   before.permission !== 'deny' &&
@@ -241,7 +242,7 @@ const isGoneFor = (before: Grant, made: Grant): boolean =>
   made.approval === null
 
 const told = ({ agent, by, permission, scope, node, session }: Grant) => ({
-  ...(agent === forNoAgent ? { person: by } : { agent_id: agent }),
+  ...(agent === noAgentId ? { person: by } : { agent_id: agent }),
   permission,
   scope,
   node,

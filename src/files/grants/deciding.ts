@@ -1,24 +1,30 @@
 import type { Caller } from '#base/caller.ts'
 import type { Clock } from '#base/clock.ts'
 import { isSameInode } from '../confine/inode.ts'
-import type { Grant, Need } from '../model.ts'
-import { closedBelow, coveringOf, decideAmong, decideGrant, deniedFiles } from '../rules/grants.ts'
+import type { Grant, AccessKind } from '../model.ts'
+import {
+  listClosedSubpaths,
+  findCoveringGrants,
+  decideWithStaleGrants,
+  decideGrant,
+  deniedFiles,
+} from '../rules/grants.ts'
 import type { GrantVerdict, Holder } from '../rules/grants.ts'
 import type { Inode } from '../worker/protocol.ts'
-import type { Book, UnderWay } from './book.ts'
-import { isInPlace } from './pin.ts'
+import type { GrantCache, PendingReplacements } from './book.ts'
+import { isStillAtPath } from './pin.ts'
 
 type Deps = {
-  readonly book: Pick<Book, 'live' | 'current' | 'settled' | 'isMoving' | 'movesOf'>
-  readonly underWay: Pick<UnderWay, 'over'>
+  readonly book: Pick<GrantCache, 'live' | 'current' | 'settled' | 'isMoving' | 'movesOf'>
+  readonly underWay: Pick<PendingReplacements, 'over'>
   readonly node: string
   readonly now: Clock
 }
 
 /** The rule of `rules/grants.ts` over what is granted now and lies where it was (GR6, PV9). */
-export function createDeciding({ book, underWay, node, now }: Deps) {
-  const decide = (caller: Caller, path: string, need: Need): GrantVerdict =>
-    decideGrant(book.live(), { holder: holderOf(caller), path, need, now: now() })
+export function createAccessDecision({ book, underWay, node, now }: Deps) {
+  const decide = (caller: Caller, path: string, need: AccessKind): GrantVerdict =>
+    decideGrant(book.live(), { holder: toHolder(caller), path, need, now: now() })
 
   /**
    * Whether it opens anything: what was granted may be gone, or another in its place (PV9). A denial is for the path,
@@ -27,7 +33,7 @@ export function createDeciding({ book, underWay, node, now }: Deps) {
   async function opens(grant: Grant): Promise<boolean> {
     const { id, kind, path, permission } = grant
     const moves = book.movesOf(id)
-    if (permission === 'deny' || grant.node !== node || (await isInPlace(grant))) return true
+    if (permission === 'deny' || grant.node !== node || (await isStillAtPath(grant))) return true
     if (kind === 'folder') return false
     await underWay.over(path)
     const later = book.live().find((one) => one.id === id)
@@ -47,22 +53,27 @@ export function createDeciding({ book, underWay, node, now }: Deps) {
     return grants.filter(({ id }) => !dead.has(id))
   }
 
-  async function decideInPlace(caller: Caller, path: string, need: Need): Promise<GrantVerdict> {
-    const asked = { holder: holderOf(caller), path, need, now: now() }
-    const covering = coveringOf(book.live(), asked)
+  async function decideInPlace(
+    caller: Caller,
+    path: string,
+    need: AccessKind,
+  ): Promise<GrantVerdict> {
+    const asked = { holder: toHolder(caller), path, need, now: now() }
+    const covering = findCoveringGrants(book.live(), asked)
     const verdict = decideGrant(covering, asked)
-    if (!verdict.grant || covering.length < 2 || (await isInPlace(verdict.grant))) return verdict
+    if (!verdict.grant || covering.length < 2 || (await isStillAtPath(verdict.grant)))
+      return verdict
     const dead = await deadOf(covering)
     // What was decided while they were looked at counts, too.
-    const later = coveringOf(book.live(), asked)
-    return decideAmong(later, asked, new Set(later.filter(({ id }) => dead.has(id))))
+    const later = findCoveringGrants(book.live(), asked)
+    return decideWithStaleGrants(later, asked, new Set(later.filter(({ id }) => dead.has(id))))
   }
 
   /**
    * As `decide`; before a refusal it sees what was decided in this very moment. Where several grants have a say, those
    * whose file or folder is there no more open nothing, and allow no more than they did (PV9). Denials hold by their path.
    */
-  async function decideNow(caller: Caller, path: string, need: Need): Promise<GrantVerdict> {
+  async function decideNow(caller: Caller, path: string, need: AccessKind): Promise<GrantVerdict> {
     const verdict = await decideInPlace(caller, path, need)
     if (verdict.grant && !book.isMoving(verdict.grant)) return verdict
     await (verdict.grant ? book.settled() : book.current())
@@ -70,13 +81,13 @@ export function createDeciding({ book, underWay, node, now }: Deps) {
   }
 
   /** For `Place.closed`. What is dead closes as it did: whether it lies there need not be looked at. */
-  const closedAt = (caller: Caller, root: Grant, need: Need): readonly string[] =>
-    closedBelow(book.live(), root, { holder: holderOf(caller), need, now: now() })
+  const closedAt = (caller: Caller, root: Grant, need: AccessKind): readonly string[] =>
+    listClosedSubpaths(book.live(), root, { holder: toHolder(caller), need, now: now() })
 
   /** For `Place.denied`. Numbers of files are given anew, so only what lies where it was denied is known by them. */
   async function deniedTo(caller: Caller): Promise<readonly Inode[]> {
-    const denied = deniedFiles(book.live(), { holder: holderOf(caller), now: now() })
-    const found = await Promise.all(denied.map(isInPlace))
+    const denied = deniedFiles(book.live(), { holder: toHolder(caller), now: now() })
+    const found = await Promise.all(denied.map(isStillAtPath))
     return denied.filter((_, at) => found[at]).map(({ dev, ino }) => ({ dev, ino }))
   }
 
@@ -96,7 +107,7 @@ export function createDeciding({ book, underWay, node, now }: Deps) {
   }
 }
 
-export const holderOf = (caller: Caller): Holder =>
+export const toHolder = (caller: Caller): Holder =>
   caller.kind === 'human'
     ? { kind: 'human' }
     : { kind: 'agent', agent: caller.id, session: caller.session }

@@ -1,44 +1,44 @@
 import type { Approval, ApprovalKind, Approvals, Deciding, Decision } from '#approvals'
 import type { Tx } from '#base/db/port.ts'
 import { CoworkError } from '#base/errors.ts'
-import { plainText } from '#base/plain.ts'
+import { sanitizeText } from '#base/plain.ts'
 import type { GrantStore } from '../grant-store.ts'
 import type { Grant } from '../model.ts'
-import { chosenGrant, narrowest } from '../rules/choices.ts'
-import type { AskedAccess } from '../rules/choices.ts'
+import { toGrant, narrowestChoice } from '../rules/choices.ts'
+import type { RequestedAccess } from '../rules/choices.ts'
 import { isWithin } from '../rules/paths.ts'
-import { allows, covers, decideGrant, inTheWay, outlasts } from '../rules/grants.ts'
-import type { Asked } from '../rules/grants.ts'
-import { checkDenials } from './changes.ts'
-import type { GrantChanges } from './changes.ts'
-import type { Replaced } from './replaced.ts'
+import { allows, covers, decideGrant, findBlockingGrants, outlasts } from '../rules/grants.ts'
+import type { AccessQuery } from '../rules/grants.ts'
+import { assertNotDenied } from './changes.ts'
+import type { GrantWriter } from './changes.ts'
+import type { ReplacedTargetCheck } from './replaced.ts'
 import type { GrantsDeps } from './service.ts'
 import { timeOrNull } from './people-tools.ts'
-import { choosingOf, grantDeclaration, requestOf } from './request-content.ts'
+import { choosingOf, grantDeclaration, getGrantRequest } from './request-content.ts'
 
 /** For a waiting request the session that asked for the same last: it may outlive the first. */
-export type Joined = Map<string, string>
+export type JoinedSessions = Map<string, string>
 
 type Deps = Pick<GrantsDeps, 'node' | 'now'> & {
   readonly ttlMs: number
-  readonly make: GrantChanges['make']
-  readonly end: GrantChanges['end']
-  readonly replaced: Pick<Replaced, 'check' | 'pinFor' | 'forget'>
+  readonly make: GrantWriter['make']
+  readonly end: GrantWriter['end']
+  readonly replaced: Pick<ReplacedTargetCheck, 'check' | 'pinFor' | 'forget'>
   readonly store: Pick<GrantStore, 'find' | 'live'>
   readonly approvals: () => Pick<Approvals, 'pendingLike' | 'decide'>
   readonly agents: Pick<GrantsDeps['agents'], 'isRevoked'>
   readonly sessions: { has(session: string): boolean }
-  readonly joined: Joined
+  readonly joined: JoinedSessions
 }
 
 /** A request for access: approving it chooses how far it goes (GR3). */
-export function grantKind(deps: Deps): ApprovalKind {
+export function grantApprovalKind(deps: Deps): ApprovalKind {
   const { node, ttlMs, make, replaced, store, agents, sessions, joined, now } = deps
-  const settling = createSettling({ ...deps, accessOf })
+  const settling = createGrantOverlap({ ...deps, accessOf })
 
-  function accessOf(approval: Approval): AskedAccess {
+  function accessOf(approval: Approval): RequestedAccess {
     const { id, session: first } = approval
-    const { permission, real, pin, folder_pin: folderPin } = requestOf(approval)
+    const { permission, real, pin, folder_pin: folderPin } = getGrantRequest(approval)
     const isHere = first !== null && sessions.has(first)
     return { permission, real, pin, folderPin, session: isHere ? first : (joined.get(id) ?? first) }
   }
@@ -46,9 +46,9 @@ export function grantKind(deps: Deps): ApprovalKind {
   /** The grant that the decision makes; undefined where another one answers it. */
   function chosenBy(approval: Approval, decision: Decision) {
     const asked = accessOf(approval)
-    const choosing = choosingOf(decision) ?? { choice: narrowest(asked) }
+    const choosing = choosingOf(decision) ?? { choice: narrowestChoice(asked) }
     if (choosing.choice === 'covered') return undefined
-    return chosenGrant(choosing.choice, asked, {
+    return toGrant(choosing.choice, asked, {
       until: choosing.until,
       // Held back for a moment, it was in time when it was made.
       now: decision.at ?? now(),
@@ -63,7 +63,7 @@ export function grantKind(deps: Deps): ApprovalKind {
     { by }: Decision,
     call: Deciding,
   ): Promise<void> {
-    for (const id of requestOf(approval).replaces ?? []) {
+    for (const id of getGrantRequest(approval).replaces ?? []) {
       const dead = await store.find(tx, id)
       if (dead && isWithin(dead.path, path))
         await deps.end(tx, dead, 'replaced', by, call.caller && call.id)
@@ -92,8 +92,8 @@ export function grantKind(deps: Deps): ApprovalKind {
     const grant = await make(tx, {
       ...chosen,
       ...replaced.pinFor(approval, chosen),
-      id: grantIdOf(approval),
-      node: requestOf(approval).node,
+      id: toGrantId(approval),
+      node: getGrantRequest(approval).node,
       agent: approval.requester,
       grantedBy: 'user_explicit',
       approval: approval.id,
@@ -101,14 +101,14 @@ export function grantKind(deps: Deps): ApprovalKind {
       call: call.caller && call.id,
     })
     const also = await settling.answerOthers(tx, approval, grant, decision, call)
-    const choice = choosing?.choice ?? narrowest(accessOf(approval))
+    const choice = choosing?.choice ?? narrowestChoice(accessOf(approval))
     return { grant_id: grant.id, choice, ...(also.length > 0 && { also }) }
   }
 
   return {
     ...grantDeclaration,
     ttlMs,
-    opened: 'grant.requested',
+    openedEntryType: 'grant.requested',
     async check(approval, decision, reader) {
       if (decision.change !== undefined)
         throw new CoworkError('invalid_input', 'A request for access is not edited.', {
@@ -128,9 +128,9 @@ export function grantKind(deps: Deps): ApprovalKind {
         throw new CoworkError('agent_revoked', `The agent ${requester} was revoked.`, {
           hint: 'Deny it: whoever has that name later asks anew.',
         })
-      const { node: theirs } = requestOf(approval)
+      const { node: theirs } = getGrantRequest(approval)
       const live = await store.live(reader, theirs)
-      checkDenials(live, { ...chosen, agent: requester, by: decision.by.id })
+      assertNotDenied(live, { ...chosen, agent: requester, by: decision.by.id })
       settling.checkWay(live, approval, chosen)
       const { session } = chosen
       if (session !== null && theirs === node && !sessions.has(session))
@@ -145,12 +145,12 @@ export function grantKind(deps: Deps): ApprovalKind {
       const chosen = chosenBy(approval, decision)
       if (!chosen) return undefined
       return {
-        ...answerOf({ ...chosen, id: grantIdOf(approval) }),
+        ...answerOf({ ...chosen, id: toGrantId(approval) }),
         scope: chosen.scope,
         expires_at: timeOrNull(chosen.expiresAt),
       }
     },
-    async onDropped(_, approval) {
+    async onClosedUndecided(_, approval) {
       forget(approval)
     },
     async onDecided(tx, approval, decision, call) {
@@ -162,7 +162,7 @@ export function grantKind(deps: Deps): ApprovalKind {
 }
 
 /** An approval makes one grant at most, so it names it. */
-export const grantIdOf = ({ id }: Approval): string => `grant_${id}`
+export const toGrantId = ({ id }: Approval): string => `grant_${id}`
 
 const answerOf = ({ id, path, permission }: Pick<Grant, 'id' | 'path' | 'permission'>) => ({
   grant_id: id,
@@ -171,7 +171,7 @@ const answerOf = ({ id, path, permission }: Pick<Grant, 'id' | 'path' | 'permiss
 })
 
 type SettlingDeps = Pick<Deps, 'end' | 'store' | 'approvals' | 'now'> & {
-  readonly accessOf: (approval: Approval) => AskedAccess
+  readonly accessOf: (approval: Approval) => RequestedAccess
 }
 
 type Settled = { readonly id: string; readonly summary: string }
@@ -179,8 +179,8 @@ type Settled = { readonly id: string; readonly summary: string }
 type Chosen = Pick<Grant, 'path' | 'permission'>
 
 /** What a choice means for what was granted and asked for before: what was chosen must open what was asked (GR3). */
-function createSettling({ end, store, approvals, accessOf, now }: SettlingDeps) {
-  function askedBy(approval: Approval): Asked {
+function createGrantOverlap({ end, store, approvals, accessOf, now }: SettlingDeps) {
+  function askedBy(approval: Approval): AccessQuery {
     const { real: path, permission, session } = accessOf(approval)
     const holder = { kind: 'agent', agent: approval.requester, session: session ?? '' } as const
     return { holder, path, need: permission === 'read' ? 'read' : 'write', now: now() }
@@ -190,7 +190,7 @@ function createSettling({ end, store, approvals, accessOf, now }: SettlingDeps) 
   function blocking(live: readonly Grant[], approval: Approval, chosen: Chosen) {
     const asked = askedBy(approval)
     const need = allows(chosen.permission, asked.need) ? asked.need : 'read'
-    return inTheWay(withoutDead(live, approval), chosen, { ...asked, need })
+    return findBlockingGrants(withoutDead(live, approval), chosen, { ...asked, need })
   }
 
   /** Ends the agent's own grants that would keep what was chosen from opening what was asked. */
@@ -201,7 +201,7 @@ function createSettling({ end, store, approvals, accessOf, now }: SettlingDeps) 
     { by }: Decision,
     call: Deciding,
   ): Promise<void> {
-    const live = await store.live(tx, requestOf(approval).node)
+    const live = await store.live(tx, getGrantRequest(approval).node)
     for (const grant of blocking(live, approval, chosen))
       if (grant.agent === approval.requester)
         await end(tx, grant, 'replaced', by, call.caller && call.id)
@@ -213,7 +213,7 @@ function createSettling({ end, store, approvals, accessOf, now }: SettlingDeps) 
     if (grant)
       throw new CoworkError(
         'narrower_grant',
-        `${plainText(grant.path, 300)} has a grant of its own for all agents, and that decides.`,
+        `${sanitizeText(grant.path, 300)} has a grant of its own for all agents, and that decides.`,
         { hint: `Revoke ${grant.id} first, or allow exactly what was asked for until a time.` },
       )
   }
@@ -229,7 +229,7 @@ function createSettling({ end, store, approvals, accessOf, now }: SettlingDeps) 
     const settled: Settled[] = []
     const more = { grant: grant.permission === 'deny' ? { choice: 'deny' } : coveredBy(grant) }
     for (const other of await approvals().pendingLike(tx, { kind: 'grant', requester })) {
-      if (requestOf(other).node !== grant.node) continue
+      if (getGrantRequest(other).node !== grant.node) continue
       const isAnswered =
         grant.permission === 'deny'
           ? covers(grant, accessOf(other).real)
@@ -245,9 +245,9 @@ function createSettling({ end, store, approvals, accessOf, now }: SettlingDeps) 
   /** Whether it gives what that one asks for, and takes nothing that was given for more or for longer. */
   async function isCovered(tx: Tx, other: Approval, grant: Grant): Promise<boolean> {
     const asked = askedBy(other)
-    if (other.needed > 1 || !decideGrant([grant], asked).grant) return false
+    if (other.requiredApprovals > 1 || !decideGrant([grant], asked).grant) return false
     const live = withoutDead(await store.live(tx, grant.node), other)
-    const narrower = inTheWay(live, grant, asked)
+    const narrower = findBlockingGrants(live, grant, asked)
     if (narrower.some((one) => one.agent !== other.requester || !outlasts(grant, one))) return false
     return (
       'grant' in
@@ -268,6 +268,6 @@ const coveredBy = ({ id, path, permission }: Grant) => ({
 
 /** What opened something else at that path is ended along with the request itself. */
 function withoutDead(live: readonly Grant[], approval: Approval): readonly Grant[] {
-  const dead = new Set(requestOf(approval).replaces)
+  const dead = new Set(getGrantRequest(approval).replaces)
   return live.filter(({ id }) => !dead.has(id))
 }

@@ -1,12 +1,12 @@
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { actorOf } from '#base/caller.ts'
+import { toActor } from '#base/caller.ts'
 import { anna } from '../../../test/acts.ts'
 import { sqliteStore } from '../../../test/governed.ts'
 import { createWorld } from '../../../test/granted.ts'
 import type { Daemon } from '../../../test/granted.ts'
 import type { Pin } from '../rules/choices.ts'
-import { pinOf } from './pin.ts'
+import { pinPath } from './pin.ts'
 
 /** A call that has the file until it is told to be done; answers which grant opens it in the end. */
 function using(here: Daemon, id: string, file: string, need: 'read' | 'write') {
@@ -78,9 +78,9 @@ test('TR3 GR6 what is denied to all is lent to nobody, and to the next once it i
   const { start, docs } = await createWorld(sqliteStore())
   const here = await start()
   const file = join(docs, 'report.txt')
-  const pin = (await pinOf(file)) as Pin
+  const pin = (await pinPath(file)) as Pin
   const denial = { agent: '*', permission: 'deny', scope: 'permanent' } as const
-  const by = { grantedBy: 'user_explicit', actor: actorOf(anna) } as const
+  const by = { grantedBy: 'user_explicit', actor: toActor(anna) } as const
   const { id } = await here.db.transact((tx) => here.grants.make(tx, { ...pin, ...denial, ...by }))
   await here.grants.refresh()
   for (const call of ['call_1', 'call_2'])

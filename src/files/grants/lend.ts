@@ -1,23 +1,23 @@
 import { dirname } from 'node:path'
-import { actorOf } from '#base/caller.ts'
+import { toActor } from '#base/caller.ts'
 import type { Caller } from '#base/caller.ts'
-import { plainText } from '#base/plain.ts'
+import { sanitizeText } from '#base/plain.ts'
 import type { Call } from '#base/tool.ts'
 import { isSameInode } from '../confine/inode.ts'
-import { fileFault, hasCode } from '../faults.ts'
-import type { Grant, Need, Permission } from '../model.ts'
+import { fileError, hasCode } from '../faults.ts'
+import type { Grant, AccessKind, Permission } from '../model.ts'
 import type { GrantVerdict } from '../rules/grants.ts'
-import { understandPath } from '../rules/paths.ts'
-import { forNoAgent } from './changes.ts'
-import type { GrantChanges } from './changes.ts'
-import { pinOf } from './pin.ts'
-import type { Pinned } from './pin.ts'
+import { parsePath } from '../rules/paths.ts'
+import { noAgentId } from './changes.ts'
+import type { GrantWriter } from './changes.ts'
+import { pinPath } from './pin.ts'
+import type { TimedPin } from './pin.ts'
 import type { GrantsDeps } from './service.ts'
 
 type LendingCall = Pick<Call, 'id' | 'caller'>
 
 type Loan = {
-  readonly pin: Pinned
+  readonly pin: TimedPin
   readonly permission: 'read' | 'read-write'
   readonly expiresAt: number
   /** Calls that have it. The last of them ends it. */
@@ -27,10 +27,10 @@ type Loan = {
 }
 
 type Deps = Pick<GrantsDeps, 'db' | 'where' | 'now'> &
-  Pick<GrantChanges, 'make' | 'end'> & {
-    readonly decideNow: (caller: Caller, abs: string, need: Need) => Promise<GrantVerdict>
+  Pick<GrantWriter, 'make' | 'end'> & {
+    readonly decideNow: (caller: Caller, abs: string, need: AccessKind) => Promise<GrantVerdict>
     readonly opens: (grant: Grant) => Promise<boolean>
-    readonly grantable: (given: string, permission: Permission) => Promise<Pinned>
+    readonly grantable: (given: string, permission: Permission) => Promise<TimedPin>
     readonly refresh: () => Promise<void>
   }
 
@@ -45,16 +45,16 @@ export const isOwner = ({ kind, role }: Caller): boolean => kind === 'human' && 
  * The owner takes back what agents did, whatever is granted by now (TR3). The worker still reaches only what is
  * granted: where nothing opens the file, it is for that person, and ends with the last call that uses it.
  */
-export function createLending({ db, where, now, ...deps }: Deps) {
+export function createTemporaryGrants({ db, where, now, ...deps }: Deps) {
   /** By path. One that nobody uses any more stays here until it has ended. */
   const loans = new Map<string, Loan>()
 
   /** What is lent to another call is not open to this one: it ends with that. */
-  async function isOpen(caller: Caller, given: string, need: Need): Promise<boolean> {
-    const { area, path } = understandPath(given, where)
+  async function isOpen(caller: Caller, given: string, need: AccessKind): Promise<boolean> {
+    const { area, path } = parsePath(given, where)
     if (area === 'workspace') return true
     const { grant } = await deps.decideNow(caller, path, need)
-    return grant !== undefined && grant.agent !== forNoAgent && (await deps.opens(grant))
+    return grant !== undefined && grant.agent !== noAgentId && (await deps.opens(grant))
   }
 
   /** `act` is given the path by which it finds the file. */
@@ -82,7 +82,7 @@ export function createLending({ db, where, now, ...deps }: Deps) {
 
   /** Shared with whoever has the file for as much now; otherwise after that has ended. */
   async function borrow(
-    pin: Pinned,
+    pin: TimedPin,
     permission: Loan['permission'],
     call: LendingCall,
   ): Promise<Loan> {
@@ -103,14 +103,18 @@ export function createLending({ db, where, now, ...deps }: Deps) {
     return loan
   }
 
-  const isShared = ({ pin, users, expiresAt, ...loan }: Loan, wanted: Pinned, permission: string) =>
+  const isShared = (
+    { pin, users, expiresAt, ...loan }: Loan,
+    wanted: TimedPin,
+    permission: string,
+  ) =>
     users > 0 &&
     (loan.permission === permission || loan.permission === 'read-write') &&
     isSameInode(pin, wanted) &&
     expiresAt - now() >= longEnough
 
   const make = (
-    pin: Pinned,
+    pin: TimedPin,
     permission: Loan['permission'],
     expiresAt: number,
     { id, caller }: LendingCall,
@@ -118,7 +122,7 @@ export function createLending({ db, where, now, ...deps }: Deps) {
     db.transact((tx) =>
       deps.make(tx, {
         ...pin,
-        agent: forNoAgent,
+        agent: noAgentId,
         permission,
         // A restart ends it as well.
         scope: 'session',
@@ -126,7 +130,7 @@ export function createLending({ db, where, now, ...deps }: Deps) {
         hardLinks: true,
         expiresAt,
         grantedBy: 'user_implicit',
-        actor: actorOf(caller),
+        actor: toActor(caller),
         call: id,
       }),
     )
@@ -135,7 +139,7 @@ export function createLending({ db, where, now, ...deps }: Deps) {
     try {
       const grant = await made.catch(() => undefined)
       if (!grant) return
-      await db.transact((tx) => deps.end(tx, grant, 'done', actorOf(caller), id))
+      await db.transact((tx) => deps.end(tx, grant, 'done', toActor(caller), id))
       await deps.refresh()
     } finally {
       loans.delete(pin.path)
@@ -148,12 +152,12 @@ export function createLending({ db, where, now, ...deps }: Deps) {
       return await deps.grantable(given, permission)
     } catch (error) {
       if (!hasCode(error, 'not_found')) throw error
-      const { path } = understandPath(given, where)
-      const folder = await pinOf(dirname(path))
-      throw fileFault(
+      const { path } = parsePath(given, where)
+      const folder = await pinPath(dirname(path))
+      throw fileError(
         'no_grant',
         path,
-        `${plainText(path, 300)} is not there any more, and no grant opens its folder.`,
+        `${sanitizeText(path, 300)} is not there any more, and no grant opens its folder.`,
         folder
           ? `Open its folder for a while, then try again: \`cowork grants add ${folder.path} --permission ${permission} --until 10m\`.`
           : 'Its folder is gone as well: make it first.',

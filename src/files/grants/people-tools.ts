@@ -1,22 +1,22 @@
 import { opendir } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import * as z from 'zod'
-import { actorOf } from '#base/caller.ts'
-import { rfc3339 } from '#base/clock.ts'
+import { toActor } from '#base/caller.ts'
+import { formatRfc3339 } from '#base/clock.ts'
 import { CoworkError } from '#base/errors.ts'
-import { plainText } from '#base/plain.ts'
+import { sanitizeText } from '#base/plain.ts'
 import { defineTool } from '#base/tool.ts'
 import type { Tool } from '#base/tool.ts'
-import { fileFault } from '../faults.ts'
+import { fileError } from '../faults.ts'
 import type { Grant } from '../model.ts'
 import type { Guard } from '../rules/guard.ts'
-import { understandPath } from '../rules/paths.ts'
+import { parsePath } from '../rules/paths.ts'
 import { reads, writes } from '../tools/words.ts'
 import { fileResults } from '../wire.ts'
 import type { GrantResult } from '../wire.ts'
 import type { GrantToolDeps } from './tools.ts'
-import { configBy } from './changes.ts'
-import { pinOf } from './pin.ts'
+import { configActorId } from './changes.ts'
+import { pinPath } from './pin.ts'
 
 const path = z.string().min(1).max(4096).describe('From / or ~/')
 
@@ -74,12 +74,12 @@ const addGrant = ({ db, grants, agents, defaultScope, now }: GrantToolDeps) =>
           hardLinks: input.hard_links,
           expiresAt,
           grantedBy: input.granted_by,
-          actor: actorOf(caller),
+          actor: toActor(caller),
           call,
         })
       })
       await grants.refresh()
-      return { output: shownGrant(grant) }
+      return { output: toGrantResult(grant) }
     },
   })
 
@@ -87,7 +87,7 @@ const addGrant = ({ db, grants, agents, defaultScope, now }: GrantToolDeps) =>
 async function checkKnown(agents: GrantToolDeps['agents'], id: string): Promise<void> {
   if (id === '*' || agents.mode() === 'open') return
   if ((await agents.listAgents()).some((agent) => agent.id === id)) return
-  throw new CoworkError('not_found', `There is no agent named ${plainText(id)}.`, {
+  throw new CoworkError('not_found', `There is no agent named ${sanitizeText(id)}.`, {
     hint: '`cowork agents ls` lists them; * is for all.',
   })
 }
@@ -103,13 +103,13 @@ const revokeGrant = ({ db, grants }: GrantToolDeps) =>
     output: fileResults.revoke_grant,
     touches: ({ grant_id: target }) => ({ domain: 'files', target }),
     async run({ grant_id: id }, call) {
-      call.tell({ ids: { grant: id } })
-      const grant = await db.transact((tx) => grants.revoke(tx, id, actorOf(call.caller), call.id))
+      call.addDetails({ ids: { grant: id } })
+      const grant = await db.transact((tx) => grants.revoke(tx, id, toActor(call.caller), call.id))
       await grants.refresh()
       const output = {
         success: true as const,
         revoked_path: grant.path,
-        ...(grant.by === configBy && {
+        ...(grant.by === configActorId && {
           message:
             'It stands in the configuration and comes back at the next start: remove it there.',
         }),
@@ -132,12 +132,12 @@ const browseFolder = ({ guard, where }: GrantToolDeps) =>
     output: fileResults.browse_folder,
     touches: ({ path: target }) => ({ domain: 'files', target }),
     async read({ path: given }) {
-      const understood = understandPath(given, where)
+      const understood = parsePath(given, where)
       const asked =
         understood.area === 'workspace' ? join(where.workspace, understood.path) : understood.path
-      const pin = await pinOf(asked)
+      const pin = await pinPath(asked)
       if (pin?.kind !== 'folder')
-        throw fileFault('not_a_folder', asked, `No folder is at ${plainText(given, 300)}.`)
+        throw fileError('not_a_folder', asked, `No folder is at ${sanitizeText(given, 300)}.`)
       const parent = dirname(pin.path)
       return {
         path: pin.path,
@@ -164,7 +164,7 @@ async function entriesOf(folder: string, guard: Guard) {
       })
     }
   } catch (cause) {
-    throw new CoworkError('no_permission', `${plainText(folder, 300)} cannot be read.`, {
+    throw new CoworkError('no_permission', `${sanitizeText(folder, 300)} cannot be read.`, {
       hint: 'Give the account that runs cowork the right to read it.',
       cause,
     })
@@ -178,10 +178,10 @@ async function entriesOf(folder: string, guard: Guard) {
   }
 }
 
-export const timeOrNull = (at: number | null) => (at === null ? null : rfc3339(at))
+export const timeOrNull = (at: number | null) => (at === null ? null : formatRfc3339(at))
 
 /** `replaced` is said of one whose file or folder lies at its path no more: it opens nothing (PV9). */
-export const shownGrant = (grant: Grant, isInPlace = true): GrantResult => ({
+export const toGrantResult = (grant: Grant, isInPlace = true): GrantResult => ({
   id: grant.id,
   agent: grant.agent,
   path: grant.path,
@@ -190,7 +190,7 @@ export const shownGrant = (grant: Grant, isInPlace = true): GrantResult => ({
   scope: grant.scope,
   session: grant.session,
   hard_links: grant.hardLinks,
-  granted_at: rfc3339(grant.grantedAt),
+  granted_at: formatRfc3339(grant.grantedAt),
   granted_by: grant.grantedBy,
   expires_at: timeOrNull(grant.expiresAt),
   last_accessed: timeOrNull(grant.lastAccessed),

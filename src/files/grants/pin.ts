@@ -3,25 +3,25 @@ import { lstat, opendir, readlink, realpath, stat, statfs } from 'node:fs/promis
 import { basename, dirname, join, resolve } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { CoworkError } from '#base/errors.ts'
-import { plainText } from '#base/plain.ts'
-import { errnoOf } from '../confine/fault.ts'
-import { inodeOf, isSameInode } from '../confine/inode.ts'
+import { sanitizeText } from '#base/plain.ts'
+import { getErrno } from '../confine/fault.ts'
+import { toInode, isSameInode } from '../confine/inode.ts'
 import type { Pin } from '../rules/choices.ts'
 import type { Guard } from '../rules/guard.ts'
-import { fileFault } from '../faults.ts'
+import { fileError } from '../faults.ts'
 import type { Permission } from '../model.ts'
-import { understandPath } from '../rules/paths.ts'
-import type { Where } from '../rules/paths.ts'
+import { parsePath } from '../rules/paths.ts'
+import type { PathContext } from '../rules/paths.ts'
 import type { GrantRequest } from './request-content.ts'
 
 /** A network disk that does not answer must hold up nobody. */
 const patience = 2000
 
 /** With when it was looked at: a call may have replaced it since. */
-export type Pinned = Pin & { readonly pinnedAt: number }
+export type TimedPin = Pin & { readonly pinnedAt: number }
 
 /** What lies at a path now, links followed; nothing for what is not there, or neither file nor folder. */
-export async function pinOf(path: string): Promise<Pin | undefined> {
+export async function pinPath(path: string): Promise<Pin | undefined> {
   return soon(pinned(path), undefined)
 }
 
@@ -31,7 +31,7 @@ async function pinned(path: string): Promise<Pin | undefined> {
     const found = await stat(real, { bigint: true })
     const kind = kindOf(found)
     if (!kind) return undefined
-    const pin = { path: real, kind, ...inodeOf(found) } as const
+    const pin = { path: real, kind, ...toInode(found) } as const
     return pin.born === null || (await keepsBirths(real)) ? pin : { ...pin, born: null }
   } catch {
     return undefined
@@ -60,19 +60,19 @@ const kindOf = (found: BigIntStats) =>
  * Whether what was granted still lies at its path (PV9), as the worker will find it. Where the disk does not say,
  * it is believed: nothing is opened by that.
  */
-export const isInPlace = (pin: Pin): Promise<boolean> => soon(lies(pin), true)
+export const isStillAtPath = (pin: Pin): Promise<boolean> => soon(lies(pin), true)
 
 async function lies(pin: Pin): Promise<boolean> {
   try {
     const found = await lstat(pin.path, { bigint: true })
-    return kindOf(found) === pin.kind && isSameInode(pin, inodeOf(found))
+    return kindOf(found) === pin.kind && isSameInode(pin, toInode(found))
   } catch (error) {
-    return !['ENOENT', 'ENOTDIR'].includes(errnoOf(error) ?? '')
+    return !['ENOENT', 'ENOTDIR'].includes(getErrno(error) ?? '')
   }
 }
 
 /** What a person should know of a path before they open it. Nothing of this is told to agents. */
-export type Seen = {
+export type PathInspection = {
   readonly real: string
   readonly pin: Pin | null
   readonly folderPin: Pin | null
@@ -80,9 +80,9 @@ export type Seen = {
   readonly sensitive: readonly string[]
 }
 
-export async function lookAt(path: string, guard: Guard): Promise<Seen> {
-  const pin = (await pinOf(path)) ?? null
-  const real = pin?.path ?? (await realPathOf(path))
+export async function inspectPath(path: string, guard: Guard): Promise<PathInspection> {
+  const pin = (await pinPath(path)) ?? null
+  const real = pin?.path ?? (await resolveRealPath(path))
   const folderPin = pin?.kind === 'folder' ? pin : await folderAround(real)
   if (pin?.kind !== 'folder')
     return { real, pin, folderPin, inside: null, sensitive: guard.isSensitive(real) ? [real] : [] }
@@ -90,7 +90,7 @@ export async function lookAt(path: string, guard: Guard): Promise<Seen> {
 }
 
 /** Without links, as far as it is there. */
-export const realPathOf = (path: string): Promise<string> => soon(realOf(path), path)
+export const resolveRealPath = (path: string): Promise<string> => soon(realOf(path), path)
 
 /** As many links as the kernel follows. */
 const mostLinks = 40
@@ -110,7 +110,7 @@ async function realOf(path: string, links = mostLinks): Promise<string> {
 }
 
 async function folderAround(path: string): Promise<Pin | null> {
-  const pin = await pinOf(dirname(path))
+  const pin = await pinPath(dirname(path))
   return pin?.kind === 'folder' ? pin : null
 }
 
@@ -174,33 +174,33 @@ async function soon<T>(work: Promise<T>, otherwise: T): Promise<T> {
   }
 }
 
-type Deps = { readonly guard: Guard; readonly where: Where }
+type Deps = { readonly guard: Guard; readonly where: PathContext }
 
-export async function grantable(
+export async function resolveGrantTarget(
   given: string,
   permission: Permission,
   { guard, where }: Deps,
 ): Promise<Pin> {
-  const understood = understandPath(given, where)
+  const understood = parsePath(given, where)
   if (understood.area === 'workspace') throw inWorkspace(given)
   const need = permission === 'read' ? 'read' : 'write'
-  const pin = await pinOf(understood.path)
+  const pin = await pinPath(understood.path)
   if (guard.forbidden(understood.path, need) || (pin && guard.forbidden(pin.path, need)))
-    throw fileFault(
+    throw fileError(
       'forbidden_path',
       understood.path,
-      `${plainText(given, 300)} is closed to agents.`,
+      `${sanitizeText(given, 300)} is closed to agents.`,
       'No grant opens it. Copy what they need into the workspace.',
     )
   if (!pin)
-    throw fileFault(
+    throw fileError(
       'not_found',
       understood.path,
-      `No file or folder is at ${plainText(given, 300)}.`,
+      `No file or folder is at ${sanitizeText(given, 300)}.`,
       'Check the path.',
     )
   // Named over a link it is the workspace all the same.
-  if (understandPath(pin.path, where).area === 'workspace') throw inWorkspace(given)
+  if (parsePath(pin.path, where).area === 'workspace') throw inWorkspace(given)
   if (permission === 'write' && pin.kind === 'file')
     throw new CoworkError('invalid_input', 'New files are made in a folder, not in a file.', {
       hint: 'Grant the folder, or give read-write.',
@@ -209,6 +209,6 @@ export async function grantable(
 }
 
 const inWorkspace = (given: string) =>
-  new CoworkError('invalid_path', `${plainText(given, 300)} is in the workspace.`, {
+  new CoworkError('invalid_path', `${sanitizeText(given, 300)} is in the workspace.`, {
     hint: 'Agents may use it already. For another folder give its path from / or ~/.',
   })

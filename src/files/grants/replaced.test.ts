@@ -9,11 +9,11 @@ import { sqliteStore } from '../../../test/governed.ts'
 import { createWorld } from '../../../test/granted.ts'
 import { mountSmallDisk } from '../../../test/small-disk.ts'
 import { createGrantStore } from '../grant-store.ts'
-import type { Grant, Need } from '../model.ts'
+import type { Grant, AccessKind } from '../model.ts'
 import type { Pin } from '../rules/choices.ts'
 import type { Inode } from '../worker/protocol.ts'
-import { createChanges } from './changes.ts'
-import { isInPlace, pinOf } from './pin.ts'
+import { createGrantWriter } from './changes.ts'
+import { isStillAtPath, pinPath } from './pin.ts'
 
 const world = () => createWorld(sqliteStore())
 
@@ -42,7 +42,7 @@ test('PV9 GR3 what took the place of a granted file is asked for anew, and the n
   const listed = await here.listed(here.sales)
   expect(listed).toMatchObject([{ id: made, path: file, scope: 'session' }])
   expect(listed[0]).not.toHaveProperty('replaced')
-  const { ino } = (await pinOf(file)) ?? {}
+  const { ino } = (await pinPath(file)) ?? {}
   expect(here.grants.decide(here.sales, file, 'read').grant).toMatchObject({ ino })
   expect(await here.entries(['grant.revoked'])).toMatchObject([
     { ids: { grant: dead }, data: { reason: 'replaced' } },
@@ -76,7 +76,7 @@ test('PV9 GR3 what was replaced while its request waited is allowed once the per
   expect(await here.ask(file, here.sales)).toMatchObject({ status: 'pending', request_id: id })
   expect(await here.allow(id, 'file')).toMatchObject({ status: 'approved' })
   expect(await here.ask(file, here.sales)).toMatchObject({ status: 'granted' })
-  const { ino } = (await pinOf(file)) ?? {}
+  const { ino } = (await pinPath(file)) ?? {}
   expect(here.grants.decide(here.sales, file, 'read').grant).toMatchObject({ ino })
 })
 
@@ -110,11 +110,11 @@ test.each(remade)(
 
 test('PV9 what is there is known by its kind, and by its birth where both are known', async () => {
   const { docs } = await world()
-  const pin = (await pinOf(join(docs, 'report.txt'))) as Pin
-  expect(await isInPlace(pin)).toBe(true)
-  expect(await isInPlace({ ...pin, kind: 'folder' })).toBe(false)
-  expect(await isInPlace({ ...pin, born: '1' })).toBe(pin.born === null)
-  expect(await isInPlace({ ...pin, born: null })).toBe(true)
+  const pin = (await pinPath(join(docs, 'report.txt'))) as Pin
+  expect(await isStillAtPath(pin)).toBe(true)
+  expect(await isStillAtPath({ ...pin, kind: 'folder' })).toBe(false)
+  expect(await isStillAtPath({ ...pin, born: '1' })).toBe(pin.born === null)
+  expect(await isStillAtPath({ ...pin, born: null })).toBe(true)
 })
 
 test('PV9 GR3 a link in the place of what was asked for is nothing that can be allowed', async () => {
@@ -155,9 +155,9 @@ test.each([0, 600_000])(
     const { request_id: id } = await here.ask(file, sales)
     const call = { id: 'call_1', caller: sales }
     for (const _ of [1, 2, 3]) {
-      const from = (await pinOf(file)) as Inode
+      const from = (await pinPath(file)) as Inode
       replace(file)
-      const to = (await pinOf(file)) as Inode
+      const to = (await pinPath(file)) as Inode
       await here.db.transact((tx) => here.grants.follow(tx, { path: file, from, to }, call))
     }
     expect(await here.allow(id, 'file')).toMatchObject({ status: 'approved' })
@@ -171,7 +171,7 @@ test('PV9 what is known without its birth is known without it, too, after cowork
   const store = createGrantStore(db.dialect)
   const nothing = () => undefined
   const memory = { changing: nothing, moving: nothing, known: nothing }
-  const changes = createChanges({ ...memory, store, node: 'here', now })
+  const changes = createGrantWriter({ ...memory, store, node: 'here', now })
   const path = join(docs, 'report.txt')
   const file = (ino: string) => ({ dev: '1', ino, born: `9${ino}` })
   const call = { id: 'call_1', caller: sales }
@@ -236,7 +236,7 @@ test('PV9 GR6 a dead grant lets a wider one through, and to no more than itself 
   const file = join(docs, 'report.txt')
   const { id: folder } = await here.add(docs, 'read-write', { agent: 'sales' })
   await here.add(file, 'read', { agent: 'sales' })
-  const decided = (by: Caller, need: Need) => here.grants.decideNow(by, file, need)
+  const decided = (by: Caller, need: AccessKind) => here.grants.decideNow(by, file, need)
   expect(await decided(here.sales, 'write')).toEqual({ code: 'read_only_grant' })
   replace(file)
   for (const by of [here.sales, anna])
@@ -349,10 +349,10 @@ test('PV9 who was refused over a file that cowork put there a moment ago learns 
   const file = join(docs, 'report.txt')
   await here.add(file, 'read')
   const { grant } = here.grants.decide(here.sales, file, 'read')
-  const from = (await pinOf(file)) as Inode
+  const from = (await pinPath(file)) as Inode
   replace(file)
   expect(await here.grants.hasMoved(grant as Grant)).toBe(false)
-  const to = (await pinOf(file)) as Inode
+  const to = (await pinPath(file)) as Inode
   const call = { id: 'call_1', caller: here.sales }
   await here.db.transact((tx) => here.grants.follow(tx, { path: file, from, to }, call))
   expect(await here.grants.hasMoved(grant as Grant)).toBe(true)
@@ -368,10 +368,10 @@ test.runIf(process.platform === 'linux' && process.getuid?.() === 0)(
     const layers = `lowerdir=${at('lower')},upperdir=${at('upper')},workdir=${at('work')}`
     execFileSync('mount', ['-t', 'overlay', 'overlay', '-o', layers, at('shown')])
     try {
-      const pin = await pinOf(at('shown/project'))
+      const pin = await pinPath(at('shown/project'))
       if (!pin) throw new Error('the project cannot be pinned')
       writeFileSync(at('shown/project/new.txt'), 'new')
-      expect(await isInPlace(pin)).toBe(true)
+      expect(await isStillAtPath(pin)).toBe(true)
     } finally {
       execFileSync('umount', [at('shown')])
       disk.remove()

@@ -1,27 +1,27 @@
 import type { Approval, Approvals, Decision } from '#approvals'
 import { CoworkError } from '#base/errors.ts'
-import { plainText } from '#base/plain.ts'
-import { inodeName } from '../confine/inode.ts'
+import { sanitizeText } from '#base/plain.ts'
+import { formatInode } from '../confine/inode.ts'
 import type { Pin } from '../rules/choices.ts'
-import type { GrantChanges } from './changes.ts'
-import { isInPlace, pinOf } from './pin.ts'
-import { requestOf } from './request-content.ts'
+import type { GrantWriter } from './changes.ts'
+import { isStillAtPath, pinPath } from './pin.ts'
+import { getGrantRequest } from './request-content.ts'
 import type { GrantsDeps } from './service.ts'
-import type { UnderWay } from './book.ts'
+import type { PendingReplacements } from './book.ts'
 
 type Deps = Pick<GrantsDeps, 'node' | 'now'> & {
   readonly approvals: () => Pick<Approvals, 'get'>
-  readonly latest: GrantChanges['latest']
-  readonly underWay: Pick<UnderWay, 'over'>
+  readonly latest: GrantWriter['latest']
+  readonly underWay: Pick<PendingReplacements, 'over'>
 }
 
-export type Replaced = ReturnType<typeof createReplaced>
+export type ReplacedTargetCheck = ReturnType<typeof createReplacedTargetCheck>
 
 /**
  * What took the place of what was asked for, while the request waited, is opened by nobody who does not know of it
  * (PV9): who decides is told, and decides again about what lies there now (GR3).
  */
-export function createReplaced({ node, approvals, latest, underWay, now }: Deps) {
+export function createReplacedTargetCheck({ node, approvals, latest, underWay, now }: Deps) {
   /** By request and path: what lies there instead, if it can be meant. Of the last look. */
   const looks = new Map<string, { readonly at: number; readonly found: Map<string, Pin | null> }>()
   /** By request: whom it was told to last, and what. A restart or another daemon tells it once more. */
@@ -35,10 +35,10 @@ export function createReplaced({ node, approvals, latest, underWay, now }: Deps)
   async function lookAtOne(id: string): Promise<void> {
     const approval = await approvals().get(id)
     if (approval?.kind !== 'grant' || approval.status !== 'pending') return
-    const { node: theirs, pin: asked, folder_pin: folder } = requestOf(approval)
+    const { node: theirs, pin: asked, folder_pin: folder } = getGrantRequest(approval)
     const since = pinnedAt(approval)
     if (theirs !== node) return
-    const lies = (pin: Pin) => isInPlace({ ...pin, ...latest(pin.path, pin, since) })
+    const lies = (pin: Pin) => isStillAtPath({ ...pin, ...latest(pin.path, pin, since) })
     const at = now()
     const found = new Map<string, Pin | null>()
     for (const pin of [asked, folder]) {
@@ -47,7 +47,7 @@ export function createReplaced({ node, approvals, latest, underWay, now }: Deps)
       // What cowork itself puts there is no other file.
       await underWay.over(path)
       if (await lies(pin)) continue
-      const other = await pinOf(path)
+      const other = await pinPath(path)
       // Where a link leads by now nobody has asked for.
       found.set(path, other?.path === path && other.kind === kind ? other : null)
     }
@@ -58,15 +58,15 @@ export function createReplaced({ node, approvals, latest, underWay, now }: Deps)
     const found = looks.get(id)?.found.get(path)
     if (found === undefined) return
     if (found === null)
-      throw new CoworkError('stale', `${plainText(path, 300)} is not there any more.`, {
+      throw new CoworkError('stale', `${sanitizeText(path, 300)} is not there any more.`, {
         hint: 'Allow a folder around it, or deny it: the agent may ask again.',
       })
-    const it = `${by.id} ${inodeName(found)} ${path}`
+    const it = `${by.id} ${formatInode(found)} ${path}`
     if (told.get(id) === it) return
     told.set(id, it)
     throw new CoworkError(
       'stale',
-      `${plainText(path, 300)} was replaced since it was asked for: another ${found.kind} is there now.`,
+      `${sanitizeText(path, 300)} was replaced since it was asked for: another ${found.kind} is there now.`,
       { hint: 'Look at that, then decide again to allow it.' },
     )
   }
@@ -87,4 +87,5 @@ export function createReplaced({ node, approvals, latest, underWay, now }: Deps)
 }
 
 /** Of a request of an older version only when it was made is known. */
-const pinnedAt = (approval: Approval): number => requestOf(approval).pinned_at ?? approval.createdAt
+const pinnedAt = (approval: Approval): number =>
+  getGrantRequest(approval).pinned_at ?? approval.createdAt

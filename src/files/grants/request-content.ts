@@ -73,6 +73,7 @@ export const grantDeclaration = {
   },
 } as const satisfies KindDeclaration
 
-export const requestOf = ({ content }: Approval): GrantRequest => grantRequest.parse(content.more)
+export const getGrantRequest = ({ content }: Approval): GrantRequest =>
+  grantRequest.parse(content.extra)
 
 export const choosingOf = ({ more }: Decision) => choosing.optional().parse(more?.['grant'])

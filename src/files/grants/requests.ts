@@ -1,22 +1,22 @@
 import { digestOf, oneLine } from '#approvals'
 import type { Approval } from '#approvals'
-import { isOwn } from '#base/caller.ts'
+import { isOwnRecord } from '#base/caller.ts'
 import type { Caller } from '#base/caller.ts'
 import type { Config } from '#base/config/index.ts'
 import type { Tx } from '#base/db/port.ts'
 import { CoworkError } from '#base/errors.ts'
-import { plainText } from '#base/plain.ts'
+import { sanitizeText } from '#base/plain.ts'
 import type { Call } from '#base/tool.ts'
-import { fileFault } from '../faults.ts'
-import type { Grant, Need } from '../model.ts'
+import { fileError } from '../faults.ts'
+import type { Grant, AccessKind } from '../model.ts'
 import { allows, covers } from '../rules/grants.ts'
 import type { GrantVerdict } from '../rules/grants.ts'
-import { isWithin, understandPath } from '../rules/paths.ts'
-import { grantIdOf } from './kind.ts'
-import type { Joined } from './kind.ts'
+import { isWithin, parsePath } from '../rules/paths.ts'
+import { toGrantId } from './kind.ts'
+import type { JoinedSessions } from './kind.ts'
 import type { GrantRequest } from './request-content.ts'
-import { lookAt, realPathOf } from './pin.ts'
-import type { Seen } from './pin.ts'
+import { inspectPath, resolveRealPath } from './pin.ts'
+import type { PathInspection } from './pin.ts'
 import type { GrantsDeps } from './service.ts'
 
 export type AccessRequest = {
@@ -26,7 +26,7 @@ export type AccessRequest = {
 }
 
 /** What an agent is told: what a person decided, and of the disk only where a link leads that needs nobody's yes. */
-export type AccessAnswer =
+export type AccessResult =
   | { readonly status: 'granted'; readonly grant: Grant }
   /** It lies in the workspace; at this path, where it was named over a link. */
   | { readonly status: 'granted'; readonly grant?: never; readonly path?: string }
@@ -37,11 +37,11 @@ type Deps = Pick<
   GrantsDeps,
   'db' | 'config' | 'guard' | 'where' | 'node' | 'approvals' | 'policyVersion' | 'now'
 > & {
-  readonly decideNow: (caller: Caller, abs: string, need: Need) => Promise<GrantVerdict>
+  readonly decideNow: (caller: Caller, abs: string, need: AccessKind) => Promise<GrantVerdict>
   readonly opens: (grant: Grant) => Promise<boolean>
   readonly refresh: () => Promise<void>
   readonly of: (caller: Caller) => Promise<readonly Grant[]>
-  readonly joined: Joined
+  readonly joined: JoinedSessions
 }
 
 /** So many of one agent wait at most: more would only bury the others. */
@@ -51,28 +51,31 @@ export function createRequest(deps: Deps) {
   const { db, config, guard, where, node, approvals, policyVersion, now } = deps
 
   /** Asks a person, or says what became of the same question (GR3). */
-  async function request(asked: AccessRequest, call: Call): Promise<AccessAnswer> {
+  async function request(asked: AccessRequest, call: Call): Promise<AccessResult> {
     const { caller } = call
-    const understood = understandPath(asked.path, where)
+    const understood = parsePath(asked.path, where)
     if (understood.area === 'workspace') return { status: 'granted' }
     const { path } = understood
     const need = asked.permission === 'read' ? 'read' : 'write'
     checkOpen(path, need)
-    const real = await realPathOf(path)
+    const real = await resolveRealPath(path)
     const known = await answered(caller, path, need)
     if (known && (real === path || !(await leadsOut(known, caller, real, need)))) return known
     const digest = digestFor(caller, path, asked.permission)
     const equal = { kind: 'grant', requester: caller.id, digest }
     const [latest] = await approvals().list({ ...equal, limit: 1 })
     // Whoever asked before under its name was another (I4).
-    const mine = ({ requester, createdAt }: Approval) => isOwn(caller, requester, createdAt)
+    const mine = ({ requester, createdAt }: Approval) => isOwnRecord(caller, requester, createdAt)
     const before = latest && mine(latest) && (await outcome(latest, caller, real, need))
     if (before) return before
 
     const at = now()
-    const seen = notTheHome(await lookAt(path, guard), await realPathOf(where.home))
+    const seen = withoutHomeFolder(
+      await inspectPath(path, guard),
+      await resolveRealPath(where.home),
+    )
     checkOpen(path, need, seen.real)
-    if (understandPath(seen.real, where).area === 'workspace')
+    if (parsePath(seen.real, where).area === 'workspace')
       return { status: 'granted', path: seen.real }
     const really = seen.real === path ? undefined : await answered(caller, seen.real, need)
     if (really) return really
@@ -88,16 +91,16 @@ export function createRequest(deps: Deps) {
   }
 
   /** Where a link leads is not the agent's to know. */
-  function checkOpen(path: string, need: Need, real = path): void {
+  function checkOpen(path: string, need: AccessKind, real = path): void {
     if (guard.forbidden(real, need))
-      throw fileFault('forbidden_path', path, `${plainText(path, 300)} is closed to agents.`)
+      throw fileError('forbidden_path', path, `${sanitizeText(path, 300)} is closed to agents.`)
   }
 
   async function answered(
     caller: Caller,
     path: string,
-    need: Need,
-  ): Promise<AccessAnswer | undefined> {
+    need: AccessKind,
+  ): Promise<AccessResult | undefined> {
     const verdict = await deps.decideNow(caller, path, need)
     const { grant } = verdict
     if (grant) return (await deps.opens(grant)) ? { status: 'granted', grant } : undefined
@@ -108,7 +111,7 @@ export function createRequest(deps: Deps) {
    * Links are followed inside a grant only (PV1): one that leads elsewhere is a matter for a person, as that place
    * itself would be.
    */
-  async function leadsOut(known: AccessAnswer, caller: Caller, real: string, need: Need) {
+  async function leadsOut(known: AccessResult, caller: Caller, real: string, need: AccessKind) {
     if (known.status !== 'granted' || !known.grant) return false
     return !covers(known.grant, real) || !(await deps.decideNow(caller, real, need)).grant
   }
@@ -126,7 +129,7 @@ export function createRequest(deps: Deps) {
     return over.filter((_, at) => !open[at]).map(({ id }) => id)
   }
 
-  function joinedBy({ session }: Caller, approval: Approval): AccessAnswer {
+  function joinedBy({ session }: Caller, approval: Approval): AccessResult {
     deps.joined.set(approval.id, session)
     return { status: 'pending', approval }
   }
@@ -139,15 +142,15 @@ export function createRequest(deps: Deps) {
     approval: Approval,
     caller: Caller,
     real: string,
-    need: Need,
-  ): Promise<AccessAnswer | undefined> {
+    need: AccessKind,
+  ): Promise<AccessResult | undefined> {
     if (isWaiting(approval)) return joinedBy(caller, approval)
     if ((approval.decidedAt ?? 0) <= now() - config.approvals.call_ttl) return undefined
     if (approval.status === 'rejected') return { status: 'denied', ...reasonIn(approval) }
     if (approval.status !== 'approved') return undefined
     // Perhaps less than was asked for, or decided in another daemon a moment ago.
     await deps.refresh()
-    const { grant_id: id = grantIdOf(approval) } = (approval.answer ?? {}) as { grant_id?: string }
+    const { grant_id: id = toGrantId(approval) } = (approval.answer ?? {}) as { grant_id?: string }
     const made = (await deps.of(caller)).find((one) => one.id === id)
     if (!made) return undefined
     const { grant } = await deps.decideNow(
@@ -171,7 +174,7 @@ export function createRequest(deps: Deps) {
   function open(
     tx: Tx,
     { path, permission, reason }: AccessRequest,
-    seen: Looked & { readonly at: number; readonly dead: readonly string[] },
+    seen: InspectedPath & { readonly at: number; readonly dead: readonly string[] },
     digest: string,
     { caller, id }: Call,
   ): Promise<Approval> {
@@ -192,14 +195,14 @@ export function createRequest(deps: Deps) {
       ...(seen.dead.length > 0 && { replaces: seen.dead }),
     }
     const verb = permission === 'read' ? 'read' : 'read and write'
-    const what = wholeName(path, where.home) ?? 'files in'
+    const what = describeBroadPath(path, where.home) ?? 'files in'
     return approvals().open(tx, caller, id, {
       kind: 'grant',
       domain: 'files',
       action: 'request_grant',
       // As it was asked for: where it leads is shown to people only.
       target: path,
-      summary: oneLine(`AI wants to ${verb} ${what}: ${plainText(path)}`),
+      summary: oneLine(`AI wants to ${verb} ${what}: ${sanitizeText(path)}`),
       mode: 'suggest',
       risk: seen.warning === undefined ? 'normal' : 'high',
       digest,
@@ -216,9 +219,9 @@ export function createRequest(deps: Deps) {
             : 'You are asked because files outside the workspace are opened by a person only.',
           config,
         ),
-        more,
+        extra: more,
       },
-      told: { permission },
+      details: { permission },
     })
   }
 
@@ -252,16 +255,16 @@ const wholes = new Map([
   ['/', 'the whole disk'],
 ])
 
-const wholeName = (path: string, home: string): string | undefined =>
+const describeBroadPath = (path: string, home: string): string | undefined =>
   wholes.get(path === home ? '~' : path)
 
-type Looked = Seen & { readonly warning?: string }
+type InspectedPath = PathInspection & { readonly warning?: string }
 
 /**
  * The home is opened by whoever asks for it, and not as the folder around something: a name that is mistyped would
  * offer all of it.
  */
-function notTheHome(seen: Seen, home: string): Looked {
+function withoutHomeFolder(seen: PathInspection, home: string): InspectedPath {
   const { pin, real, folderPin } = seen
   const isWide = (folder: string) => isWithin(home, folder)
   const warning = isWide(real) && {

@@ -1,15 +1,15 @@
 import { mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { rfc3339 } from '#base/clock.ts'
+import { formatRfc3339 } from '#base/clock.ts'
 import { systemActor } from '#base/entry.ts'
-import { messageOf } from '#base/errors.ts'
+import { errorMessage } from '#base/errors.ts'
 import type { GrantStore } from '../grant-store.ts'
 import type { Grant, GrantedBy, Permission } from '../model.ts'
 import type { Pin } from '../rules/choices.ts'
 import { covers } from '../rules/grants.ts'
-import type { GrantChanges, NewGrant } from './changes.ts'
-import { grantable } from './pin.ts'
+import type { GrantWriter, NewGrant } from './changes.ts'
+import { resolveGrantTarget } from './pin.ts'
 import { timeOrNull } from './people-tools.ts'
 import type { GrantsDeps } from './service.ts'
 
@@ -49,7 +49,7 @@ type SeedRow = {
 const by = 'import'
 
 /** A grants.db of seed 004: what is new in it is taken over at start, and it is kept as a copy (GR1). */
-export function createSeedCopy({ db, config, guard, where, store, node, now, log }: Deps) {
+export function createGrantsDbMirror({ db, config, guard, where, store, node, now, log }: Deps) {
   const path = config.grants.database
   let copy: DatabaseSync | undefined
   let writes = 0
@@ -72,7 +72,7 @@ export function createSeedCopy({ db, config, guard, where, store, node, now, log
     }
   }
 
-  async function read(make: GrantChanges['make']): Promise<void> {
+  async function read(make: GrantWriter['make']): Promise<void> {
     let rows: SeedRow[] = []
     try {
       rows = (open()?.prepare('SELECT * FROM grants').all() ?? []) as SeedRow[]
@@ -114,9 +114,9 @@ export function createSeedCopy({ db, config, guard, where, store, node, now, log
     if (!isGrantId(row.id)) return 'Its id is none of a grant.'
     let pin: Pin
     try {
-      pin = await grantable(String(row.path), permission, { guard, where })
+      pin = await resolveGrantTarget(String(row.path), permission, { guard, where })
     } catch (error) {
-      return messageOf(error)
+      return errorMessage(error)
     }
     return {
       ...pin,
@@ -156,7 +156,7 @@ export function createSeedCopy({ db, config, guard, where, store, node, now, log
             grant.path,
             grant.permission,
             grant.scope,
-            rfc3339(grant.grantedAt),
+            formatRfc3339(grant.grantedAt),
             grant.grantedBy,
             timeOrNull(grant.expiresAt),
             timeOrNull(grant.lastAccessed),
@@ -173,7 +173,7 @@ export function createSeedCopy({ db, config, guard, where, store, node, now, log
   function complain(error: unknown): void {
     log.warn('the copy of the grants in grants.db is out of date', {
       path,
-      error: messageOf(error),
+      error: errorMessage(error),
     })
   }
 

@@ -31,7 +31,7 @@ test('GR4 what another daemon revokes ends here when its entry is followed', asy
   const ended: string[] = []
   here.grants.onChange((change) => void ended.push(...change.ended))
   // As app.ts follows entries about grants.
-  const unfollow = here.db.onGrowth(() => void here.grants.refresh())
+  const unfollow = here.db.onAppend(() => void here.grants.refresh())
   await there.revoke(added['id'])
   await expect.poll(() => ended).toEqual([added['id']])
   unfollow()

@@ -4,36 +4,36 @@ import type { Clock } from '#base/clock.ts'
 import type { Config } from '#base/config/index.ts'
 import type { Db } from '#base/db/port.ts'
 import { systemActor } from '#base/entry.ts'
-import { messageOf } from '#base/errors.ts'
+import { errorMessage } from '#base/errors.ts'
 import type { Log } from '#base/log.ts'
 import { startPeriodicTask } from '#base/periodic-task.ts'
 import type { Identity } from '#identity'
 import { createGrantStore } from '../grant-store.ts'
 import type { Grant, Permission } from '../model.ts'
-import { isFor, isLive } from '../rules/grants.ts'
+import { appliesTo, isActive } from '../rules/grants.ts'
 import type { Guard } from '../rules/guard.ts'
-import type { Where } from '../rules/paths.ts'
-import { createBook, createUnderWay } from './book.ts'
-import { createChanges } from './changes.ts'
+import type { PathContext } from '../rules/paths.ts'
+import { createGrantCache, createPendingReplacements } from './book.ts'
+import { createGrantWriter } from './changes.ts'
 import type { EndReason } from './changes.ts'
-import { createDeciding, holderOf } from './deciding.ts'
-import { grantFromConfig } from './from-config.ts'
-import type { LeftOut } from './from-config.ts'
-import { grantable } from './pin.ts'
-import type { Pinned } from './pin.ts'
-import { createLending } from './lend.ts'
-import { grantKind } from './kind.ts'
-import type { Joined } from './kind.ts'
-import { createReplaced } from './replaced.ts'
+import { createAccessDecision, toHolder } from './deciding.ts'
+import { syncConfigGrants } from './from-config.ts'
+import type { SkippedGrant } from './from-config.ts'
+import { resolveGrantTarget } from './pin.ts'
+import type { TimedPin } from './pin.ts'
+import { createTemporaryGrants } from './lend.ts'
+import { grantApprovalKind } from './kind.ts'
+import type { JoinedSessions } from './kind.ts'
+import { createReplacedTargetCheck } from './replaced.ts'
 import { createRequest } from './requests.ts'
-import { createSeedCopy } from './seed-db.ts'
-import { createUnused } from './unused.ts'
+import { createGrantsDbMirror } from './seed-db.ts'
+import { createUnusedGrantReview } from './unused.ts'
 
 export type GrantsDeps = {
   readonly db: Db
   readonly config: Pick<Config, 'grants' | 'approvals' | 'authority'>
   readonly guard: Guard
-  readonly where: Where
+  readonly where: PathContext
   /** The machine whose disk it is about; see `nodeName`. */
   readonly node: string
   /** Made after us, since it must know our kinds. */
@@ -53,33 +53,38 @@ const longestPause = 60_000
 export function createGrants(deps: GrantsDeps) {
   const { db, config, node, sessions, now, log } = deps
   const store = createGrantStore(db.dialect)
-  const book = createBook({ db, store, node, now, log })
-  const seedCopy = createSeedCopy({ ...deps, store })
-  const { make, end, endOf, latest, follow, revoke } = createChanges({ ...book, store, node, now })
-  const unused = createUnused({ ...deps, end })
-  const joined: Joined = new Map()
-  let leftOut: readonly LeftOut[] = []
+  const book = createGrantCache({ db, store, node, now, log })
+  const seedCopy = createGrantsDbMirror({ ...deps, store })
+  const { make, end, endOf, latest, follow, revoke } = createGrantWriter({
+    ...book,
+    store,
+    node,
+    now,
+  })
+  const unused = createUnusedGrantReview({ ...deps, end })
+  const joined: JoinedSessions = new Map()
+  let leftOut: readonly SkippedGrant[] = []
 
-  const underWay = createUnderWay(book)
-  const replaced = createReplaced({ ...deps, latest, underWay })
-  const deciding = createDeciding({ book, underWay, node, now })
+  const underWay = createPendingReplacements(book)
+  const replaced = createReplacedTargetCheck({ ...deps, latest, underWay })
+  const deciding = createAccessDecision({ book, underWay, node, now })
   const { decideNow, opens } = deciding
 
   /** Those that this caller can use now, with what was decided in this very moment. */
   async function of(caller: Caller): Promise<readonly Grant[]> {
     await book.current()
-    const holder = holderOf(caller)
+    const holder = toHolder(caller)
     return book
       .live()
-      .filter((grant) => grant.permission !== 'deny' && isFor(grant, { holder, now: now() }))
+      .filter((grant) => grant.permission !== 'deny' && appliesTo(grant, { holder, now: now() }))
       .toSorted(byPath)
       .map(book.counted)
   }
 
   /** With the rows of whoever replaced it before it was looked at ahead of those that are asked for next. */
-  async function pinFor(given: string, permission: Permission): Promise<Pinned> {
+  async function pinFor(given: string, permission: Permission): Promise<TimedPin> {
     const pinnedAt = now()
-    const pin = await grantable(given, permission, deps)
+    const pin = await resolveGrantTarget(given, permission, deps)
     await underWay.inLine(pin.path)
     return { ...pin, pinnedAt }
   }
@@ -97,7 +102,7 @@ export function createGrants(deps: GrantsDeps) {
   /** Ends what is over by time or whose session is gone, and asks about what nobody uses. */
   async function tidy(): Promise<void> {
     await endThose((grant) => {
-      if (!isLive(grant, now())) return 'expired'
+      if (!isActive(grant, now())) return 'expired'
       const { session } = grant
       return session !== null && !sessions.has(session) ? 'session_ended' : undefined
     })
@@ -129,7 +134,7 @@ export function createGrants(deps: GrantsDeps) {
 
   const unfollow = sessions.onEnd((session) => {
     endOfSession(session).catch((error: unknown) =>
-      log.error('the grants of a session were not ended', { error: messageOf(error) }),
+      log.error('the grants of a session were not ended', { error: errorMessage(error) }),
     )
   })
   const unfollowAgents = deps.agents.onRevoked(async (tx, agent, call) => {
@@ -142,7 +147,7 @@ export function createGrants(deps: GrantsDeps) {
   return {
     /** To be registered with governance. */
     kinds: [
-      grantKind({
+      grantApprovalKind({
         ...deps,
         ttlMs: config.approvals.ttl,
         make,
@@ -156,7 +161,7 @@ export function createGrants(deps: GrantsDeps) {
     /** Reads the store, config and the seed's database. Once, before the first call. */
     async start(): Promise<void> {
       await endThose(({ scope }) => (scope === 'session' ? 'restart' : undefined))
-      leftOut = await grantFromConfig({ ...deps, store, make, end })
+      leftOut = await syncConfigGrants({ ...deps, store, make, end })
       await seedCopy.read(make)
       await book.refresh()
       await tidy()
@@ -170,7 +175,7 @@ export function createGrants(deps: GrantsDeps) {
     async list(): Promise<readonly Grant[]> {
       const all = await store.live(db)
       return all
-        .filter((grant) => isLive(grant, now()))
+        .filter((grant) => isActive(grant, now()))
         .toSorted(byPath)
         .map(book.counted)
     },
@@ -186,7 +191,7 @@ export function createGrants(deps: GrantsDeps) {
     follow,
     replacing: underWay.replacing,
     grantable: pinFor,
-    lend: createLending({
+    lend: createTemporaryGrants({
       ...deps,
       make,
       end,

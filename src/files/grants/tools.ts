@@ -4,16 +4,16 @@ import type { Caller } from '#base/caller.ts'
 import type { Clock } from '#base/clock.ts'
 import type { Db } from '#base/db/port.ts'
 import { CoworkError } from '#base/errors.ts'
-import { plainJson, plainText } from '#base/plain.ts'
+import { toSafeJson, sanitizeText } from '#base/plain.ts'
 import { defineTool } from '#base/tool.ts'
 import type { Tool } from '#base/tool.ts'
 import type { Identity } from '#identity'
 import type { Grant } from '../model.ts'
 import type { Guard } from '../rules/guard.ts'
-import { absoluteOf, understandPath } from '../rules/paths.ts'
-import type { Where } from '../rules/paths.ts'
-import { peopleGrantTools, shownGrant } from './people-tools.ts'
-import type { AccessAnswer, AccessRequest } from './requests.ts'
+import { toAbsolutePath, parsePath } from '../rules/paths.ts'
+import type { PathContext } from '../rules/paths.ts'
+import { peopleGrantTools, toGrantResult } from './people-tools.ts'
+import type { AccessResult, AccessRequest } from './requests.ts'
 import type { Grants } from './service.ts'
 import { reads, writes } from '../tools/words.ts'
 import { fileResults } from '../wire.ts'
@@ -24,7 +24,7 @@ export type GrantToolDeps = {
   readonly agents: Pick<Identity, 'isRevoked' | 'listAgents' | 'mode'>
   readonly approvals: () => Pick<Approvals, 'reviewUrl'>
   readonly guard: Guard
-  readonly where: Where
+  readonly where: PathContext
   readonly defaultScope: 'session' | 'permanent'
   readonly db: Db
   readonly now: Clock
@@ -50,7 +50,7 @@ function checkGrant({ grants, guard, where }: GrantToolDeps) {
     output: fileResults.check_grant,
     touches: ({ path: given }) => ({ domain: 'files', target: namedPath(given, where) }),
     async read({ path: given }, { caller }) {
-      const understood = understandPath(given, where)
+      const understood = parsePath(given, where)
       if (understood.area === 'workspace')
         return {
           has_access: true,
@@ -107,7 +107,7 @@ const requestGrant = ({ grants, approvals, where }: GrantToolDeps) =>
   })
 
 function requestAnswer(
-  answer: AccessAnswer,
+  answer: AccessResult,
   asked: AccessRequest,
   reviewUrl: (id: string) => string,
 ) {
@@ -125,24 +125,24 @@ function requestAnswer(
       request_id: id,
       review_url: reviewUrl(id),
       message: 'Waiting for user approval',
-      next: `Not a failure: do not work around it. Call cowork_check_approval ${plainJson({ request_id: id, wait_seconds: 25 })}, or tell the user and go on with other work.`,
+      next: `Not a failure: do not work around it. Call cowork_check_approval ${toSafeJson({ request_id: id, wait_seconds: 25 })}, or tell the user and go on with other work.`,
     }
   }
   return grantedAnswer(answer, asked)
 }
 
 /** As the ledger names files; what is no path is named as it was given. */
-function namedPath(given: string, where: Where): string {
+function namedPath(given: string, where: PathContext): string {
   try {
-    return absoluteOf(given, where)
+    return toAbsolutePath(given, where)
   } catch (error) {
-    if (error instanceof CoworkError) return plainText(given, 500)
+    if (error instanceof CoworkError) return sanitizeText(given, 500)
     throw error
   }
 }
 
 function grantedAnswer(
-  answer: Extract<AccessAnswer, { status: 'granted' }>,
+  answer: Extract<AccessResult, { status: 'granted' }>,
   { permission }: AccessRequest,
 ) {
   if (!answer.grant) {
@@ -185,7 +185,7 @@ const listGrants = ({ grants }: GrantToolDeps) =>
         : list.map(formatGrant).join('\n'),
     async read(_, { caller }) {
       const listed = await (caller.kind === 'agent' ? grants.of(caller) : grants.list())
-      const shown = listed.map(async (grant) => shownGrant(grant, await grants.isInPlace(grant)))
+      const shown = listed.map(async (grant) => toGrantResult(grant, await grants.isInPlace(grant)))
       return { grants: await Promise.all(shown) }
     },
   })
@@ -194,5 +194,5 @@ function formatGrant(grant: GrantResult): string {
   const { permission, path: granted, id, scope, expires_at: end, replaced } = grant
   const until = end === null ? '' : `, until ${end}`
   const gone = replaced ? ': not there any more, ask anew' : ''
-  return `${permission} ${plainText(granted)} (${id}, ${scope}${until})${gone}`
+  return `${permission} ${sanitizeText(granted)} (${id}, ${scope}${until})${gone}`
 }

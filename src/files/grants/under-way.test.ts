@@ -7,8 +7,8 @@ import { anna } from '../../../test/acts.ts'
 import { sqliteStore } from '../../../test/governed.ts'
 import { createWorld } from '../../../test/granted.ts'
 import type { Daemon } from '../../../test/granted.ts'
-import type { Need } from '../model.ts'
-import { pinOf } from './pin.ts'
+import type { AccessKind } from '../model.ts'
+import { pinPath } from './pin.ts'
 
 async function world() {
   const { start, docs } = await createWorld(sqliteStore())
@@ -22,7 +22,7 @@ function replace(file: string): void {
 }
 
 async function inodeAt(path: string) {
-  const { dev = '', ino = '' } = (await pinOf(path)) ?? {}
+  const { dev = '', ino = '' } = (await pinPath(path)) ?? {}
   return { dev, ino }
 }
 
@@ -171,7 +171,8 @@ test('GR6 where one grant alone decides, and where the file lies as it did, no c
   const support: Caller = await here.agent('support')
   const under = Promise.withResolvers<void>()
   here.grants.replacing(docs, under.promise)
-  const decided = (by: Caller, path: string, need: Need) => here.grants.decideNow(by, path, need)
+  const decided = (by: Caller, path: string, need: AccessKind) =>
+    here.grants.decideNow(by, path, need)
   expect(await decided(here.sales, plan, 'write')).toHaveProperty('grant')
   expect(await decided(here.sales, file, 'read')).toHaveProperty('grant')
   replace(file)

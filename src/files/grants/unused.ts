@@ -2,14 +2,14 @@ import * as z from 'zod'
 import { digestOf, oneLine } from '#approvals'
 import type { Approval, ApprovalKind } from '#approvals'
 import type { Caller } from '#base/caller.ts'
-import { rfc3339 } from '#base/clock.ts'
+import { formatRfc3339 } from '#base/clock.ts'
 import type { Tx } from '#base/db/port.ts'
 import { systemActor } from '#base/entry.ts'
 import { newId } from '#base/ids.ts'
-import { plainText } from '#base/plain.ts'
+import { sanitizeText } from '#base/plain.ts'
 import type { Grant } from '../model.ts'
-import { configBy } from './changes.ts'
-import type { GrantChanges } from './changes.ts'
+import { configActorId } from './changes.ts'
+import type { GrantWriter } from './changes.ts'
 import { whyAsked } from './requests.ts'
 import type { GrantsDeps } from './service.ts'
 
@@ -18,7 +18,7 @@ const day = 24 * 60 * 60 * 1000
 const longUnused = 60 * day
 
 type Deps = Pick<GrantsDeps, 'db' | 'config' | 'node' | 'approvals' | 'policyVersion' | 'now'> &
-  Pick<GrantChanges, 'end'>
+  Pick<GrantWriter, 'end'>
 
 const offer = z.object({
   grant: z.object({
@@ -49,7 +49,15 @@ const offer = z.object({
 const cowork: Caller = { ...systemActor, session: '', verified: true, scopes: [] }
 
 /** Lasting grants that nobody uses are offered for ending: once for each sixty days of silence (GR7). */
-export function createUnused({ db, config, node, approvals, policyVersion, now, end }: Deps) {
+export function createUnusedGrantReview({
+  db,
+  config,
+  node,
+  approvals,
+  policyVersion,
+  now,
+  end,
+}: Deps) {
   const kind: ApprovalKind = {
     kind: 'finding',
     content: offer,
@@ -98,7 +106,7 @@ export function createUnused({ db, config, node, approvals, policyVersion, now, 
 
   function open(tx: Tx, grant: Grant, usedAt: number, key: string) {
     const { path, permission, agent } = grant
-    const change = { path, permission, agent_id: agent, unused_since: rfc3339(usedAt) }
+    const change = { path, permission, agent_id: agent, unused_since: formatRfc3339(usedAt) }
     const digest = digestOf({
       agent: cowork.id,
       action: 'keep_grant',
@@ -110,7 +118,7 @@ export function createUnused({ db, config, node, approvals, policyVersion, now, 
       domain: 'files',
       action: 'keep_grant',
       target: path,
-      summary: oneLine(`Not used for 60 days: keep access to ${plainText(path)}?`),
+      summary: oneLine(`Not used for 60 days: keep access to ${sanitizeText(path)}?`),
       mode: 'suggest',
       risk: 'low',
       digest,
@@ -124,7 +132,7 @@ export function createUnused({ db, config, node, approvals, policyVersion, now, 
           'You are asked because access that nobody uses is better closed. Approving keeps it, rejecting ends it.',
           config,
         ),
-        more: { grant },
+        extra: { grant },
       },
     })
   }
@@ -132,10 +140,10 @@ export function createUnused({ db, config, node, approvals, policyVersion, now, 
   return { kind, ask }
 }
 
-const offered = ({ more }: Approval['content']): Grant => offer.parse(more).grant
+const offered = ({ extra: more }: Approval['content']): Grant => offer.parse(more).grant
 const lastUse = ({ lastAccessed, grantedAt }: Grant) => lastAccessed ?? grantedAt
 const silenceOf = (grant: Grant) => `${grant.id} ${lastUse(grant)}`
 
 /** What ends by itself needs no question, and what stands in the configuration would come back. */
 const isOffered = ({ permission, scope, expiresAt, by }: Grant): boolean =>
-  permission !== 'deny' && scope === 'permanent' && expiresAt === null && by !== configBy
+  permission !== 'deny' && scope === 'permanent' && expiresAt === null && by !== configActorId

@@ -1,15 +1,15 @@
 import fs from 'node:fs'
 import { extname } from 'node:path/posix'
-import { longestName } from '../confine/checks.ts'
-import { FileFault } from '../confine/fault.ts'
+import { maxNameBytes } from '../confine/checks.ts'
+import { FileError } from '../confine/fault.ts'
 import type { Parent } from '../confine/types.ts'
-import { unfinishedName } from '../confine/unfinished.ts'
+import { createTempName } from '../confine/unfinished.ts'
 import { unless, writeAll } from './disk.ts'
-import { leafStat } from './leaf.ts'
-import { isLinked, unlinkIfThere } from './placing.ts'
-import { permissionsOf } from './present.ts'
-import type { Present } from './present.ts'
-import { withoutTornEnd } from './text.ts'
+import { lstatEntry } from './leaf.ts'
+import { tryLink, unlinkIfExists } from './placing.ts'
+import { permissionBits } from './present.ts'
+import type { CurrentFile } from './present.ts'
+import { trimPartialCharacter } from './text.ts'
 
 const mostBackups = 10_000
 
@@ -17,35 +17,35 @@ const mostBackups = 10_000
  * Leaves what is there under the next free `.bak` name (FT4) while `place` puts something else in its place, and
  * says which. Until then it has an unfinished name as well: `putRight` knows by it that a crash came first.
  */
-export function backedUp(parent: Parent, present: Present, place: () => void): string {
-  const aside = parent.at(unfinishedName())
+export function createBackup(parent: Parent, present: CurrentFile, place: () => void): string {
+  const aside = parent.at(createTempName())
   const isOnly = present.stat.nlink === 1n
-  const isAside = isOnly && isLinked(parent.at(parent.name), aside)
+  const isAside = isOnly && tryLink(parent.at(parent.name), aside)
   try {
     const name = backUp(parent, present, isAside)
     try {
       place()
     } catch (error) {
-      unlinkIfThere(parent.at(name))
+      unlinkIfExists(parent.at(name))
       throw error
     }
     return name
   } finally {
-    if (isAside) unlinkIfThere(aside)
+    if (isAside) unlinkIfExists(aside)
   }
 }
 
-function backUp(parent: Parent, present: Present, isLinking: boolean): string {
+function backUp(parent: Parent, present: CurrentFile, isLinking: boolean): string {
   for (const name of backupNames(parent)) {
     // By a name that was cut `putRight` would not know it again.
     const isKnown = name.startsWith(parent.name)
     if (isBackedUp(parent, name, present, isLinking && isKnown)) return name
   }
-  throw new FileFault('exists', 'There are too many backups beside the file.', parent.real)
+  throw new FileError('exists', 'There are too many backups beside the file.', parent.real)
 }
 
-export const nextBackup = (parent: Parent): string | undefined =>
-  backupNames(parent).find((name) => !leafStat(parent.at(name)))
+export const nextBackupName = (parent: Parent): string | undefined =>
+  backupNames(parent).find((name) => !lstatEntry(parent.at(name)))
 
 function* backupNames({ name }: Parent): Generator<string, undefined> {
   for (let number = 0; number < mostBackups; number++) yield backupName(name, number)
@@ -60,30 +60,35 @@ const longestEnding = 50
 
 /** A name that gets too long loses letters before its ending. */
 function fittingName(name: string, suffix: string): string {
-  const over = Buffer.byteLength(name + suffix) - longestName
+  const over = Buffer.byteLength(name + suffix) - maxNameBytes
   if (over <= 0) return name + suffix
   const ending = Buffer.byteLength(extname(name)) > longestEnding ? '' : extname(name)
   const start = Buffer.from(name.slice(0, name.length - ending.length))
-  return withoutTornEnd(start.subarray(0, -over)).toString() + ending + suffix
+  return trimPartialCharacter(start.subarray(0, -over)).toString() + ending + suffix
 }
 
 /** The old file itself under a second name, unless others have it too: then a copy. */
-function isBackedUp(parent: Parent, name: string, present: Present, isLinking: boolean): boolean {
+function isBackedUp(
+  parent: Parent,
+  name: string,
+  present: CurrentFile,
+  isLinking: boolean,
+): boolean {
   const isDone = unless(['EEXIST'], () => {
-    if (!isLinking || !isLinked(parent.at(parent.name), parent.at(name)))
+    if (!isLinking || !tryLink(parent.at(parent.name), parent.at(name)))
       writeCopy(parent.at(name), present)
     return true
   })
   return isDone === true
 }
 
-function writeCopy(path: string, { bytes, stat }: Present): void {
-  const fd = fs.openSync(path, 'wx', permissionsOf(stat))
+function writeCopy(path: string, { bytes, stat }: CurrentFile): void {
+  const fd = fs.openSync(path, 'wx', permissionBits(stat))
   try {
     writeAll(fd, bytes)
     fs.fsyncSync(fd)
   } catch (error) {
-    unlinkIfThere(path)
+    unlinkIfExists(path)
     throw error
   } finally {
     fs.closeSync(fd)

@@ -1,50 +1,50 @@
 import fs from 'node:fs'
 import type { BigIntStats } from 'node:fs'
 import { basename, join, posix } from 'node:path'
-import { checkRisk, statOf } from '../confine/checks.ts'
-import type { Confined, OpenedFile, Parent } from '../confine/types.ts'
+import { checkRisk, toStat } from '../confine/checks.ts'
+import type { ConfinedRoot, OpenedFile, Parent } from '../confine/types.ts'
 import type { OpContext, RunOp } from '../worker/context.ts'
-import { FileFault } from '../confine/fault.ts'
+import { FileError } from '../confine/fault.ts'
 import { O_CREAT, O_EXCL, O_NOFOLLOW, O_RDWR } from '../confine/flags.ts'
-import { unfinishedName } from '../confine/unfinished.ts'
+import { createTempName } from '../confine/unfinished.ts'
 import {
   closing,
-  hashOf,
+  hashDescriptor,
   isUnchanged,
-  pieceBytes,
+  chunkBytes,
   readAt,
-  rootOf,
-  sync,
-  syncFolder,
+  getRoot,
+  fsync,
+  fsyncFolder,
   writeAll,
 } from './disk.ts'
-import { actInTurn, pathOfEnd } from './in-turn.ts'
-import { outlookOf } from './outlook.ts'
+import { walkAndLock, lockPath } from './in-turn.ts'
+import { expectFile } from './outlook.ts'
 import {
   isFree,
-  placeAtFree,
-  renameFolderToFree,
-  renameToFree,
-  whileUnplaced,
-  withTemporary,
+  publishNew,
+  renameFolderNoReplace,
+  renameNoReplace,
+  withCleanup,
+  withTempFile,
 } from './placing.ts'
-import { exists, notFound, permissionsOf, stale, tooLarge } from './present.ts'
-import { isPlaceholder, leafStat, openLeaf, placeholderFault } from './leaf.ts'
-import type { Leaf } from './leaf.ts'
-import { eachInside, removeAtOnce, removeTree } from './tree.ts'
-import type { CheckGoing, End } from './tree.ts'
-import { below, entriesOf, pathOfEntry } from './folders.ts'
+import { existsError, notFoundError, permissionBits, staleError, tooLargeError } from './present.ts'
+import { isCloudPlaceholder, lstatEntry, openRegularFile, cloudPlaceholderError } from './leaf.ts'
+import type { OpenFile } from './leaf.ts'
+import { forEachEntry, removeNow, removeTree } from './tree.ts'
+import type { BeforeRemove, OpenEntry } from './tree.ts'
+import { joinPath, readEntries, toEntryPath } from './folders.ts'
 
 type Way = { readonly file: OpenedFile; readonly parent: Parent }
 
 export const copy: RunOp<'copy'> = async (context, { from, to, reviewed = false }) => {
-  const source = rootOf(context, from)
-  const target = rootOf(context, to)
+  const source = getRoot(context, from)
+  const target = getRoot(context, to)
   const pathOf = ({ real }: OpenedFile) => join(source.root.path, real)
 
   function check(file: OpenedFile): void {
     const { maxFileBytes } = context.limits
-    if (file.stat.size > BigInt(maxFileBytes)) throw tooLarge(maxFileBytes, from.path)
+    if (file.stat.size > BigInt(maxFileBytes)) throw tooLargeError(maxFileBytes, from.path)
     const path = pathOf(file)
     // Under a plain name it would be found, shown and sent like any text (PV5).
     if (!reviewed && context.guard.isSensitive(path)) checkRisk(context.guard.risk(path), from.path)
@@ -64,65 +64,69 @@ export const copy: RunOp<'copy'> = async (context, { from, to, reviewed = false 
   }
 
   async function act({ file, parent }: Way) {
-    if (!isFree(parent.at(parent.name))) throw exists(to.path)
-    const mode = permissionsOf(file.stat)
+    if (!isFree(parent.at(parent.name))) throw existsError(to.path)
+    const mode = permissionBits(file.stat)
     const content = { ...file, name: basename(pathOf(file)) }
-    const copied = await withTemporary(parent, 0o600, async (temporary) => {
+    const copied = await withTempFile(parent, 0o600, async (temporary) => {
       const size = Number(file.stat.size)
       const tell = (bytes: number) => context.progress(bytes, size)
-      const sha256 = await copyContent(content, temporary.fd, context.turn, tell)
-      fs.fchmodSync(temporary.fd, mayRun(target, parent.real) ? mode : withoutRunning(mode))
+      const sha256 = await copyContent(content, temporary.fd, context.yieldIfDue, tell)
+      fs.fchmodSync(
+        temporary.fd,
+        canBeExecutable(target, parent.real) ? mode : clearExecuteBits(mode),
+      )
       const stat = fs.fstatSync(temporary.fd, { bigint: true })
-      const answer = { sha256, real: parent.real, stat: statOf(stat) }
-      await context.entered(outlookOf(target, parent, stat, answer))
-      placeAtFree(temporary, parent.at(parent.name))
+      const answer = { sha256, real: parent.real, stat: toStat(stat) }
+      await context.waitForEntry(expectFile(target, parent, stat, answer))
+      publishNew(temporary, parent.at(parent.name))
       return answer
     })
-    await syncFolder(parent.at('.'))
+    await fsyncFolder(parent.at('.'))
     return copied
   }
 
   // Of the file that is copied none is taken: it is open, and a copy of what was changed meanwhile is refused.
-  return actInTurn(walk, ({ parent }) => [pathOfEnd({ confined: target, parent })], act)
+  return walkAndLock(walk, ({ parent }) => [lockPath({ confined: target, parent })], act)
 }
 
 type Rest = () => Promise<void>
 
 /** The content of one descriptor into another, on disk and read back when it resolves; answers its hash. */
 async function copyContent(
-  source: Leaf & { readonly name: string },
+  source: OpenFile & { readonly name: string },
   to: number,
   rest: Rest,
   onCopied: (bytes: number) => void = () => undefined,
 ): Promise<string> {
   const { fd, stat, name } = source
-  if (isPlaceholder(name, stat, () => readAt(fd, 0, pieceBytes))) throw placeholderFault(name)
-  const sha256 = await hashOf(fd, rest, (piece, position) => {
+  if (isCloudPlaceholder(name, stat, () => readAt(fd, 0, chunkBytes)))
+    throw cloudPlaceholderError(name)
+  const sha256 = await hashDescriptor(fd, rest, (piece, position) => {
     writeAll(to, piece, position)
     onCopied(position + piece.length)
   })
-  await sync(to)
-  if ((await hashOf(to, rest)) !== sha256)
-    throw new FileFault('unreadable', 'The copy differs from the file. The disk may be failing.')
-  if (!isUnchanged(fs.fstatSync(fd, { bigint: true }), stat)) throw stale(name)
+  await fsync(to)
+  if ((await hashDescriptor(to, rest)) !== sha256)
+    throw new FileError('unreadable', 'The copy differs from the file. The disk may be failing.')
+  if (!isUnchanged(fs.fstatSync(fd, { bigint: true }), stat)) throw staleError(name)
   return sha256
 }
 
 /** Only in the workspace's Code/ may a file that was made here be run (F5). */
-export const mayRun = ({ root }: Confined, real: string): boolean =>
+export const canBeExecutable = ({ root }: ConfinedRoot, real: string): boolean =>
   root.key === 'workspace' && real.startsWith('Code/')
 
-export const withoutRunning = (mode: number): number => mode & 0o666
+export const clearExecuteBits = (mode: number): number => mode & 0o666
 
 type Spot = {
-  readonly confined: Confined
+  readonly confined: ConfinedRoot
   readonly fd: number
   readonly name: string
   readonly bytes?: Buffer | undefined
   readonly real: string
 }
 
-type Copied = { add(real: string, stat: BigIntStats): void; readonly check: CheckGoing }
+type Copied = { add(real: string, stat: BigIntStats): void; readonly check: BeforeRemove }
 
 type How = {
   /** Throws when nobody waits for it any longer. */
@@ -136,28 +140,33 @@ type How = {
  * Copies a file, a link or a whole folder to a free name; nothing is there until all of it is. Answers by what it
  * is known later that something is still as it was copied.
  */
-export async function copyTree({ turn }: OpContext, from: End, to: End, how: How): Promise<Copied> {
+export async function copyTree(
+  { yieldIfDue: turn }: OpContext,
+  from: OpenEntry,
+  to: OpenEntry,
+  how: How,
+): Promise<Copied> {
   const [source, target] = [spotOf(from), spotOf(to)]
-  const name = unfinishedName()
+  const name = createTempName()
   const temporary = { ...target, name, real: posix.join(posix.dirname(target.real), name) }
   const copied = createCopied()
   const copy = async () => {
     const stat = await copyOne(source, temporary, how, copied)
     if (stat.isDirectory())
-      await eachInside(how.rest, from, (fd, entry, real) => {
-        const now = leafStat(pathOfEntry(from.confined, fd, entry))
+      await forEachEntry(how.rest, from, (fd, entry, real) => {
+        const now = lstatEntry(toEntryPath(from.confined, fd, entry))
         if (now) copied.check(real, now)
       })
-    const made = leafStat(pathOf(temporary))
-    if (!made) throw notFound(target.real)
+    const made = lstatEntry(pathOf(temporary))
+    if (!made) throw notFoundError(target.real)
     await how.whole(made)
-    const place = stat.isDirectory() ? renameFolderToFree : renameToFree
+    const place = stat.isDirectory() ? renameFolderNoReplace : renameNoReplace
     place(to.parent.at(name), to.parent.at(target.name))
     return copied
   }
   // A worker that goes while the copy is taken away takes the rest of it.
-  return whileUnplaced(
-    () => removeAtOnce(target.confined, to.parent, { name }),
+  return withCleanup(
+    () => removeNow(target.confined, to.parent, { name }),
     async () => {
       try {
         return await copy()
@@ -177,31 +186,31 @@ function createCopied(): Copied {
   return {
     add: (real, stat) => void known.set(real, [...(known.get(real) ?? []), stat]),
     check(real, stat) {
-      if (!known.get(real)?.some((before) => isSame(stat, before))) throw stale(real)
+      if (!known.get(real)?.some((before) => isSame(stat, before))) throw staleError(real)
     },
   }
 }
 
-const spotOf = ({ confined, parent: { fd, name, real } }: End): Spot => ({
+const spotOf = ({ confined, parent: { fd, name, real } }: OpenEntry): Spot => ({
   confined,
   fd,
   name,
   real,
 })
-const pathOf = ({ confined, fd, ...entry }: Spot) => pathOfEntry(confined, fd, entry)
+const pathOf = ({ confined, fd, ...entry }: Spot) => toEntryPath(confined, fd, entry)
 
 async function copyOne(from: Spot, to: Spot, how: How, copied: Copied): Promise<BigIntStats> {
   await how.rest()
-  const stat = leafStat(pathOf(from))
-  if (!stat) throw notFound(from.real)
+  const stat = lstatEntry(pathOf(from))
+  if (!stat) throw notFoundError(from.real)
   if (stat.isSymbolicLink() || stat.isDirectory()) {
     copied.add(from.real, stat)
-    if (stat.isDirectory()) await copyFolder(from, to, permissionsOf(stat), how, copied)
+    if (stat.isDirectory()) await copyFolder(from, to, permissionBits(stat), how, copied)
     else fs.symlinkSync(fs.readlinkSync(pathOf(from), { encoding: 'buffer' }), pathOf(to))
     return stat
   }
-  const leaf = openLeaf(from.confined, pathOf(from), from.real)
-  if (!leaf) throw notFound(from.real)
+  const leaf = openRegularFile(from.confined, pathOf(from), from.real)
+  if (!leaf) throw notFoundError(from.real)
   copied.add(from.real, leaf.stat)
   using _ = closing(leaf.fd)
   await copyFile({ ...leaf, name: from.name }, pathOf(to), how)
@@ -210,7 +219,7 @@ async function copyOne(from: Spot, to: Spot, how: How, copied: Copied): Promise<
 
 /** Under its name at once: what it lies in is unfinished, or it is itself. */
 async function copyFile(
-  source: Leaf & { readonly name: string },
+  source: OpenFile & { readonly name: string },
   to: string | Buffer,
   { rest, modeOf }: How,
 ): Promise<void> {
@@ -218,7 +227,7 @@ async function copyFile(
   const fd = fs.openSync(to, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600)
   using _ = closing(fd)
   await copyContent(source, fd, rest)
-  fs.fchmodSync(fd, modeOf(permissionsOf(stat)))
+  fs.fchmodSync(fd, modeOf(permissionBits(stat)))
   fs.futimesSync(fd, Number(stat.atimeMs) / 1000, Number(stat.mtimeMs) / 1000)
 }
 
@@ -234,17 +243,17 @@ async function copyFolder(
   using _source = closing(source)
   const target = openSpot(to)
   using _target = closing(target)
-  for (const { name, bytes } of entriesOf(from.confined, source)) {
+  for (const { name, bytes } of readEntries(from.confined, source)) {
     const within = (folder: Spot, fd: number) => ({
       confined: folder.confined,
       fd,
       name,
       bytes,
-      real: below(folder.real, name),
+      real: joinPath(folder.real, name),
     })
     await copyOne(within(from, source), within(to, target), how, copied)
   }
-  await syncFolder(to.confined.at(target))
+  await fsyncFolder(to.confined.at(target))
 }
 
 const openSpot = ({ confined, fd, name, real, bytes }: Spot) =>

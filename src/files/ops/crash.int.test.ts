@@ -6,8 +6,8 @@ import type { Death } from '../../../test/file-worker/killed.ts'
 import { granted, inWorkspace, openTestOps } from '../../../test/ops.ts'
 import type { TestOps } from '../../../test/ops.ts'
 import { fill, pinnedRoot } from '../../../test/roots.ts'
-import type { Ask, Op } from '../worker/protocol.ts'
-import { undoUnfinished } from './in-place.ts'
+import type { OpRequest, Op } from '../worker/protocol.ts'
+import { rollBackUnfinished } from './in-place.ts'
 
 let files: TestOps
 beforeEach(() => {
@@ -23,7 +23,7 @@ const program = join(import.meta.dirname, '../../../test/file-worker/killed.ts')
 /** An operation in a process of its own, which is killed in the middle; then a while passes. */
 function killed<O extends Op>(
   op: O,
-  ask: Ask<O>,
+  ask: OpRequest<O>,
   body: string,
   death: Pick<Death, 'at' | 'when' | 'about'>,
 ): void {
@@ -135,7 +135,7 @@ describe('a grant of one file', () => {
   const at = { root: 'single', path: '' }
   const path = () => theirs('one.txt')
   const notes = () => fs.readdirSync(join(files.top, 'versions/in-place'))
-  const next = () => undoUnfinished(files.context.roots, files.setup.roots)
+  const next = () => rollBackUnfinished(files.context.roots, files.setup.roots)
 
   beforeEach(async () => {
     await files.close()

@@ -6,8 +6,8 @@ import type { TestOps } from '../../../test/ops.ts'
 import { fill, pinnedRoot, testFolders } from '../../../test/roots.ts'
 import { mountSmallDisk } from '../../../test/small-disk.ts'
 import type { SmallDisk } from '../../../test/small-disk.ts'
-import { syncFolder } from './disk.ts'
-import { inTurn } from './in-turn.ts'
+import { fsyncFolder } from './disk.ts'
+import { withPathLock } from './in-turn.ts'
 
 let disk: SmallDisk
 let files: TestOps
@@ -95,7 +95,7 @@ test('N31 on a disk that is mounted read-only every change says so', async () =>
 test('FT10 work on the same key is done one after the other, also after one that failed', async () => {
   const steps: string[] = []
   const work = (name: string, fails = false) =>
-    inTurn(['/key'], async () => {
+    withPathLock(['/key'], async () => {
       steps.push(`${name} begins`)
       await new Promise((resolve) => setImmediate(resolve))
       steps.push(`${name} ends`)
@@ -107,6 +107,6 @@ test('FT10 work on the same key is done one after the other, also after one that
 
 test('FT1 a disk that cannot sync folders fails no write', async () => {
   // The kernel’s own files know no fsync: EINVAL, as on some shared folders.
-  await syncFolder('/proc/self')
-  await expect(syncFolder('/proc/self/no-such')).rejects.toThrow('ENOENT')
+  await fsyncFolder('/proc/self')
+  await expect(fsyncFolder('/proc/self/no-such')).rejects.toThrow('ENOENT')
 })

@@ -4,21 +4,24 @@ import fs, { constants } from 'node:fs'
 import type { BigIntStats } from 'node:fs'
 import { basename } from 'node:path'
 import { promisify } from 'node:util'
-import { errnoOf, FileFault } from '../confine/fault.ts'
-import type { Confined } from '../confine/types.ts'
+import { getErrno, FileError } from '../confine/fault.ts'
+import type { ConfinedRoot } from '../confine/types.ts'
 import type { OpContext } from '../worker/context.ts'
 import type { Place } from '../worker/protocol.ts'
 
-export const rootOf = ({ roots }: OpContext, { root, closed, denied }: Place): Confined =>
+export const getRoot = ({ roots }: OpContext, { root, closed, denied }: Place): ConfinedRoot =>
   roots.get(root, closed, denied)
 
 /** As a person would call it: of a root that is a file, the file's own name. */
-export const nameOf = (context: OpContext, at: Place): string =>
-  at.path || basename(rootOf(context, at).root.path)
+export const displayName = (context: OpContext, at: Place): string =>
+  at.path || basename(getRoot(context, at).root.path)
 
 /** A long piece of work is ended when nobody waits for it any longer. */
-export async function pause({ turn }: OpContext, cancelled: () => boolean): Promise<void> {
-  if (cancelled()) throw new FileFault('cancelled', 'The call was cancelled.')
+export async function yieldOrCancel(
+  { yieldIfDue: turn }: OpContext,
+  cancelled: () => boolean,
+): Promise<void> {
+  if (cancelled()) throw new FileError('cancelled', 'The call was cancelled.')
   await turn()
 }
 
@@ -30,7 +33,7 @@ export function unless<T>(codes: readonly string[], act: () => T): T | undefined
   try {
     return act()
   } catch (error) {
-    if (codes.includes(errnoOf(error) ?? '')) return undefined
+    if (codes.includes(getErrno(error) ?? '')) return undefined
     throw error
   }
 }
@@ -46,8 +49,8 @@ export function readAt(fd: number, position: number, length: number): Buffer {
   return filled === length ? bytes : bytes.subarray(0, filled)
 }
 
-export function contentAt(
-  confined: Confined,
+export function readContent(
+  confined: ConfinedRoot,
   path: string,
   most = Infinity,
 ): { readonly bytes: Buffer; readonly stat: BigIntStats } {
@@ -63,20 +66,20 @@ export function writeAll(fd: number, bytes: Uint8Array, position = 0): void {
 }
 
 /** What is copied or hashed between two looks at whether others wait. */
-export const pieceBytes = 1024 * 1024
+export const chunkBytes = 1024 * 1024
 
-export async function hashOf(
+export async function hashDescriptor(
   fd: number,
   rest: () => Promise<void>,
   each: (piece: Buffer, position: number) => void = () => {},
 ): Promise<string> {
   const hash = createHash('sha256')
   for (let position = 0; ;) {
-    const piece = readAt(fd, position, pieceBytes)
+    const piece = readAt(fd, position, chunkBytes)
     hash.update(piece)
     each(piece, position)
     position += piece.length
-    if (piece.length < pieceBytes) return hash.digest('hex')
+    if (piece.length < chunkBytes) return hash.digest('hex')
     await rest()
   }
 }
@@ -86,22 +89,22 @@ export const isUnchanged = (a: BigIntStats, b: BigIntStats): boolean =>
   a.dev === b.dev && a.ino === b.ino && a.size === b.size && a.mtimeNs === b.mtimeNs
 
 /** On disk when it resolves. Not in this thread: others work on meanwhile. */
-export const sync = promisify(fs.fsync)
+export const fsync = promisify(fs.fsync)
 
 /** Disks that cannot sync a folder: its names are as durable as the disk makes them. */
 const noFolderSync = new Set(['EINVAL', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS'])
 
 /** Makes names in a folder durable. Windows cannot open a folder, and needs no such thing. */
-export async function syncFolder(path: string): Promise<void> {
+export async function fsyncFolder(path: string): Promise<void> {
   if (process.platform === 'win32') return
   // A folder that may be written and not listed: its names are as durable as the disk makes them.
   const flags = constants.O_RDONLY | constants.O_DIRECTORY
   const fd = unless(['EACCES'], () => fs.openSync(path, flags))
   if (fd === undefined) return
   try {
-    await sync(fd)
+    await fsync(fd)
   } catch (error) {
-    if (!noFolderSync.has(errnoOf(error) ?? '')) throw error
+    if (!noFolderSync.has(getErrno(error) ?? '')) throw error
   } finally {
     fs.closeSync(fd)
   }

@@ -1,7 +1,7 @@
 /** Takes the text out of one document. In a thread, since what it reads is not to be trusted. */
 import { parentPort } from 'node:worker_threads'
 
-export type Extracted = { readonly text: string } | { readonly fault: 'locked' | 'damaged' }
+export type ExtractedText = { readonly text: string } | { readonly fault: 'locked' | 'damaged' }
 
 type Document = { readonly bytes: Uint8Array<ArrayBuffer>; readonly isWord: boolean }
 
@@ -23,8 +23,8 @@ const isLocked = (error: unknown) => error instanceof Error && error.name === 'P
 parentPort?.once('message', ({ bytes, isWord }: Document) => {
   const text = isWord ? textOfWord(bytes) : textOfPdf(bytes)
   const answer = text.then(
-    (it): Extracted => ({ text: it }),
-    (error: unknown): Extracted => ({ fault: isLocked(error) ? 'locked' : 'damaged' }),
+    (it): ExtractedText => ({ text: it }),
+    (error: unknown): ExtractedText => ({ fault: isLocked(error) ? 'locked' : 'damaged' }),
   )
   void answer.then((it) => parentPort?.postMessage(it))
 })

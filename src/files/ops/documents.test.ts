@@ -2,8 +2,8 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { docxOf, paragraph, pdfOf, word } from '../../../test/documents.ts'
 import { inWorkspace, openTestOps } from '../../../test/ops.ts'
 import type { TestOps } from '../../../test/ops.ts'
-import { FileFault } from '../confine/fault.ts'
-import { textOfDocument } from './documents.ts'
+import { FileError } from '../confine/fault.ts'
+import { extractText } from './documents.ts'
 
 const waiting = () => Promise.resolve()
 
@@ -52,14 +52,14 @@ test('FT2 a document that unpacks to far more than it is gets no more memory tha
   const bomb = docxOf(Buffer.alloc(64 * 1024 ** 2, paragraph('x')))
   expect(bomb.length).toBeLessThan(1024 ** 2)
   await expect(
-    textOfDocument(bomb, word, waiting, { ms: 50_000, heapMb: 64, growthBytes: 128 * 1024 ** 2 }),
+    extractText(bomb, word, waiting, { ms: 50_000, heapMb: 64, growthBytes: 128 * 1024 ** 2 }),
   ).rejects.toMatchObject({ code: 'unreadable' })
 })
 
 test('FT2 a document that takes too long is given up', async () => {
   const slow = pdfOf('text')
   await expect(
-    textOfDocument(slow, 'application/pdf', waiting, { ms: 1, heapMb: 256, growthBytes: 2 ** 30 }),
+    extractText(slow, 'application/pdf', waiting, { ms: 1, heapMb: 256, growthBytes: 2 ** 30 }),
   ).rejects.toMatchObject({ code: 'timeout' })
 })
 
@@ -67,10 +67,10 @@ test('FT2 a document that nobody waits for any longer is given up, also before i
   const bomb = docxOf(Buffer.alloc(64 * 1024 ** 2, paragraph('x')))
   let isOver = false
   const untilOver = async () => {
-    if (isOver) throw new FileFault('cancelled', 'The call was cancelled.')
+    if (isOver) throw new FileError('cancelled', 'The call was cancelled.')
   }
   const limits = { ms: 50_000, heapMb: 1024, growthBytes: 2 ** 40 }
-  const both = [1, 2].map(() => textOfDocument(bomb, word, untilOver, limits))
+  const both = [1, 2].map(() => extractText(bomb, word, untilOver, limits))
   isOver = true
   const cancelled = { status: 'rejected', reason: expect.objectContaining({ code: 'cancelled' }) }
   expect(await Promise.allSettled(both)).toEqual([cancelled, cancelled])

@@ -1,17 +1,17 @@
 import { Worker } from 'node:worker_threads'
-import { FileFault } from '../confine/fault.ts'
-import type { Extracted } from './documents-thread.ts'
+import { FileError } from '../confine/fault.ts'
+import type { ExtractedText } from './documents-thread.ts'
 import { isWord } from './kinds.ts'
-import { createThreads } from './threads.ts'
+import { createThreadPool } from './threads.ts'
 
 /** A document is read by others' code: it gets this much time and memory, and is then given up. */
 const limits = { ms: 20_000, heapMb: 256, growthBytes: 512 * 1024 * 1024 }
 
 /** One document at a time: each may take as much memory as it is allowed. */
-const withDocumentThread = createThreads(1)
+const withDocumentThread = createThreadPool(1)
 
 /** The text of a PDF or Word file. `rest` throws when nobody waits for it any longer. */
-export async function textOfDocument(
+export async function extractText(
   bytes: Buffer,
   mime: string,
   rest: () => Promise<void>,
@@ -27,15 +27,15 @@ export async function textOfDocument(
   try {
     return await withDocumentThread(start, rest, async (thread) => {
       const question = { bytes: copy, isWord: isWord(mime) }
-      const answer = thread.ask<Extracted>(question, [copy.buffer])
+      const answer = thread.ask<ExtractedText>(question, [copy.buffer])
       return textIn(await limited(answer, within))
     })
   } catch (error) {
-    throw error instanceof FileFault ? error : unreadable()
+    throw error instanceof FileError ? error : unreadable()
   }
 }
 
-function textIn(answer: Extracted): string {
+function textIn(answer: ExtractedText): string {
   if ('text' in answer) return answer.text
   throw answer.fault === 'locked' ? locked() : unreadable()
 }
@@ -56,8 +56,8 @@ async function limited<T>(answer: Promise<T>, { ms, growthBytes }: typeof limits
   }
 }
 
-const unreadable = () => new FileFault('unreadable', 'No text could be taken out of the document.')
+const unreadable = () => new FileError('unreadable', 'No text could be taken out of the document.')
 
-const locked = () => new FileFault('unreadable', 'The document is locked with a password.')
+const locked = () => new FileError('unreadable', 'The document is locked with a password.')
 
-const tooSlow = () => new FileFault('timeout', 'Taking the text out of the document took too long.')
+const tooSlow = () => new FileError('timeout', 'Taking the text out of the document took too long.')

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { FileFault } from '../confine/fault.ts'
+import { FileError } from '../confine/fault.ts'
 import type { Edit } from '../worker/protocol.ts'
-import { applyEdit, lineEndingOf, withLineEnding } from './edits.ts'
+import { applyEdit, detectLineEnding, withLineEnding } from './edits.ts'
 
 const applyEdits = (text: string, edits: readonly Edit[]) =>
   edits.reduce((now, edit, place) => applyEdit(now, edit, place + 1), text)
@@ -11,7 +11,7 @@ const codeOf = (act: () => unknown) => {
   try {
     act()
   } catch (error) {
-    if (error instanceof FileFault) return error.code
+    if (error instanceof FileError) return error.code
   }
   return 'no fault'
 }
@@ -74,7 +74,7 @@ test('FT4 line ends of one kind come back from the other', () => {
       const windows = withLineEnding(plain, '\r\n')
       expect(withLineEnding(windows, '\n')).toBe(plain)
       expect(withLineEnding(windows, '\r\n')).toBe(windows)
-      if (plain.includes('\n')) expect(lineEndingOf(windows)).toBe('\r\n')
+      if (plain.includes('\n')) expect(detectLineEnding(windows)).toBe('\r\n')
     }),
   )
 })

@@ -1,5 +1,5 @@
 /** Edits by exact match (FT4). Pure: text in, text out. */
-import { FileFault } from '../confine/fault.ts'
+import { FileError } from '../confine/fault.ts'
 import type { Edit } from '../worker/protocol.ts'
 
 /** Beyond this nobody wants to know how many. */
@@ -12,19 +12,19 @@ const mostCounted = 1000
 export function applyEdit(text: string, edit: Edit, number: number): string {
   const old = edit.old.replaceAll('\r\n', '\n')
   if (old === '')
-    throw new FileFault('no_match', `Edit ${number} does not say which text to replace.`)
+    throw new FileError('no_match', `Edit ${number} does not say which text to replace.`)
   const { plain, real } = withoutReturns(text)
-  const places = firstPlaces(plain, old, mostCounted)
+  const places = findOccurrences(plain, old, mostCounted)
   const [found] = places
   if (found === undefined)
-    throw new FileFault('no_match', `The old text of edit ${number} is not there.`)
+    throw new FileError('no_match', `The old text of edit ${number} is not there.`)
   if (places.length > 1)
-    throw new FileFault(
+    throw new FileError(
       'ambiguous_edit',
       `The old text of edit ${number} is there ${places.length < mostCounted ? places.length : 'many'} times.`,
     )
   const [from, to] = [real(found), real(found + old.length)]
-  const ending = lineEndingOf(text.slice(from, to)) ?? usualEnding(text)
+  const ending = detectLineEnding(text.slice(from, to)) ?? usualEnding(text)
   return text.slice(0, from) + withLineEnding(edit.new, ending) + text.slice(to)
 }
 
@@ -48,7 +48,7 @@ function withoutReturns(text: string): { plain: string; real(place: number): num
 
 /** Of a place without a line end: as most lines of the file have it; as given where it has none. */
 function usualEnding(text: string) {
-  const ending = lineEndingOf(text)
+  const ending = detectLineEnding(text)
   if (ending !== 'mixed') return ending
   const windows = text.split('\r\n').length - 1
   return windows * 2 > text.split('\n').length - 1 ? '\r\n' : '\n'
@@ -57,7 +57,7 @@ function usualEnding(text: string) {
 /** How the lines of a text end. `mixed` ones are left as they are given. */
 export type LineEnding = '\n' | '\r\n' | 'mixed'
 
-export function lineEndingOf(text: string): LineEnding | undefined {
+export function detectLineEnding(text: string): LineEnding | undefined {
   let [windows, all] = [0, 0]
   for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) {
     all++
@@ -79,7 +79,7 @@ export function withLineEnding(text: string, ending: LineEnding | undefined): st
 const mostSteps = 1e9
 
 /** The first so many places, overlapping ones too: each of them could be meant. */
-export function firstPlaces(text: string, part: string, most: number): readonly number[] {
+export function findOccurrences(text: string, part: string, most: number): readonly number[] {
   const steps = (text.length - part.length + 1) * part.length
   const next =
     steps > mostSteps ? steadySearch(text, part) : (from: number) => text.indexOf(part, from)

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { inWorkspace, openTestOps } from '../../../test/ops.ts'
 import type { OpContext, RunOp } from '../worker/context.ts'
-import type { Ask } from '../worker/protocol.ts'
+import type { OpRequest } from '../worker/protocol.ts'
 import { ops } from './index.ts'
 
 /** An operation whose call is not on record yet. */
@@ -13,8 +13,8 @@ function begin() {
   onTestFinished(() => world.close())
   const entry = Promise.withResolvers<void>()
   entry.promise.catch(() => undefined)
-  const context: OpContext = { ...world.context, entered: () => entry.promise }
-  const run = <O extends 'write' | 'edit'>(op: O, ask: Ask<O>, body = '') => {
+  const context: OpContext = { ...world.context, waitForEntry: () => entry.promise }
+  const run = <O extends 'write' | 'edit'>(op: O, ask: OpRequest<O>, body = '') => {
     const act = ops[op] as RunOp<O>
     const answer = Promise.resolve(act(context, ask, Buffer.from(body), () => false))
     answer.catch(() => undefined)

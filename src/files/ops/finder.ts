@@ -1,38 +1,38 @@
 import { isUtf8 } from 'node:buffer'
 import { Worker } from 'node:worker_threads'
-import { FileFault } from '../confine/fault.ts'
-import { matchedIn, matchedLines } from './matched-lines.ts'
-import type { Matched, PlaceIn, SearchedText } from './matched-lines.ts'
-import type { Answer, Question } from './regex-thread.ts'
-import { createThreads } from './threads.ts'
+import { FileError } from '../confine/fault.ts'
+import { matchTexts, matchLines } from './matched-lines.ts'
+import type { LineMatches, FindMatch, SearchedText } from './matched-lines.ts'
+import type { ThreadReply, ThreadRequest } from './regex-thread.ts'
+import { createThreadPool } from './threads.ts'
 
-export type Finder = {
+export type TextMatcher = {
   /** Whether it is worth to look closer, decided on the bytes; `odd` where they are not plainly UTF-8. */
   hint(bytes: Buffer): 'no' | 'maybe' | 'odd'
-  linesOf(texts: readonly SearchedText[], most: number): Promise<readonly Matched[]>
+  linesOf(texts: readonly SearchedText[], most: number): Promise<readonly LineMatches[]>
 }
 
 const longestQuery = 1000
 
 /** `rest` throws when nobody waits any longer. */
-export async function withFinder<T>(
+export async function withTextMatcher<T>(
   { query, regex = false }: { readonly query: string; readonly regex?: boolean },
   rest: () => Promise<void>,
-  use: (finder: Finder) => Promise<T>,
+  use: (finder: TextMatcher) => Promise<T>,
 ): Promise<T> {
   if (query === '' || query.length > longestQuery)
-    throw new FileFault('invalid_query', `Search for 1 to ${longestQuery} characters.`)
+    throw new FileError('invalid_query', `Search for 1 to ${longestQuery} characters.`)
   if (query.includes('\n'))
-    throw new FileFault(
+    throw new FileError(
       'invalid_query',
       'A search looks at one line at a time: leave out the line break.',
     )
   return regex ? withRegex(query, rest, use) : use(literalFinder(query.toLowerCase()))
 }
 
-function literalFinder(query: string): Finder {
+function literalFinder(query: string): TextMatcher {
   const isAscii = Buffer.byteLength(query) === query.length
-  const placeIn: PlaceIn = (line) => line.toLowerCase().indexOf(query)
+  const placeIn: FindMatch = (line) => line.toLowerCase().indexOf(query)
   return {
     hint(bytes) {
       if (bytes.subarray(0, looked).includes(0)) return 'odd'
@@ -41,14 +41,14 @@ function literalFinder(query: string): Finder {
       return isAscii || bytes.toString('utf8').toLowerCase().includes(query) ? 'maybe' : 'no'
     },
     linesOf: (texts, most) =>
-      Promise.resolve(matchedIn(texts, most, (one, left) => matchedLines(one, left, placeIn))),
+      Promise.resolve(matchTexts(texts, most, (one, left) => matchLines(one, left, placeIn))),
   }
 }
 
 /** Where a zero byte in a text would show by. */
 const looked = 8192
 
-const withRegexThread = createThreads(2)
+const withRegexThread = createThreadPool(2)
 
 /**
  * Time grows with the text times the expression, and that can be minutes (measured: 6 s for 100 kB); to compile
@@ -57,16 +57,16 @@ const withRegexThread = createThreads(2)
 function withRegex<T>(
   query: string,
   rest: () => Promise<void>,
-  use: (finder: Finder) => Promise<T>,
+  use: (finder: TextMatcher) => Promise<T>,
 ): Promise<T> {
   const start = () =>
     new Worker(new URL('./regex-thread.ts', import.meta.url), { workerData: query })
   return withRegexThread(start, rest, async (thread) => {
     const linesOf = async (texts: readonly SearchedText[], most: number) => {
-      const question: Question = { texts, most }
-      const found = await thread.ask<Answer>(question)
+      const question: ThreadRequest = { texts, most }
+      const found = await thread.ask<ThreadReply>(question)
       if (found === 'invalid')
-        throw new FileFault('invalid_query', 'That is no regular expression of RE2.')
+        throw new FileError('invalid_query', 'That is no regular expression of RE2.')
       return found
     }
     // It is refused also where there is no file to look into.

@@ -2,9 +2,9 @@
 import fs from 'node:fs'
 import type { Dir, Dirent } from 'node:fs'
 import { isMainThread } from 'node:worker_threads'
-import { faultOf, FileFault } from '../confine/fault.ts'
-import { isShownOtherwise } from '../confine/names.ts'
-import type { Confined } from '../confine/types.ts'
+import { toFileError, FileError } from '../confine/fault.ts'
+import { hasReplacementCharacter } from '../confine/names.ts'
+import type { ConfinedRoot } from '../confine/types.ts'
 import type { Stat } from '../worker/protocol.ts'
 import { closing } from './disk.ts'
 
@@ -18,7 +18,7 @@ export type Entry = Pick<Dirent, 'name' | 'isFile' | 'isDirectory' | 'isSymbolic
 }
 
 /** All that a folder holds, in no order. Throws a FileFault where it cannot be read. */
-export function entriesOf(confined: Confined, fd: number): Iterable<Entry> {
+export function readEntries(confined: ConfinedRoot, fd: number): Iterable<Entry> {
   const path = confined.at(fd)
   try {
     if (fs.fstatSync(fd).size > largeFolder)
@@ -26,28 +26,28 @@ export function entriesOf(confined: Confined, fd: number): Iterable<Entry> {
     const entries = fs.readdirSync(path, { withFileTypes: true })
     return entries.some(isOdd) ? [...entries.filter((one) => !isOdd(one)), ...oddIn(path)] : entries
   } catch (error) {
-    throw faultOf(error)
+    throw toFileError(error)
   }
 }
 
 /** The same of a folder on the way down a tree: nothing where it is gone by now, or may not be read. */
-export function entriesIfOpen(confined: Confined, fd: number): Iterable<Entry> {
+export function readEntriesOrEmpty(confined: ConfinedRoot, fd: number): Iterable<Entry> {
   try {
-    return entriesOf(confined, fd)
+    return readEntries(confined, fd)
   } catch (error) {
-    if (error instanceof FileFault) return []
+    if (error instanceof FileError) return []
     throw error
   }
 }
 
-export function namesIn(
-  confined: Confined,
+export function filterNames(
+  confined: ConfinedRoot,
   path: string,
-  isOne: (name: string, folder: ReturnType<Confined['openFolder']>) => boolean,
+  isOne: (name: string, folder: ReturnType<ConfinedRoot['openFolder']>) => boolean,
 ): string[] {
   const folder = confined.openFolder(path)
   using _ = closing(folder.fd)
-  return [...entriesOf(confined, folder.fd)]
+  return [...readEntries(confined, folder.fd)]
     .map(({ name }) => name)
     .filter((name) => isOne(name, folder))
 }
@@ -64,13 +64,13 @@ function* streamed(folder: Dir, path: string): Generator<Entry> {
   if (hasOdd) yield* oddIn(path)
 }
 
-const isOdd = ({ name }: Entry) => isShownOtherwise(name)
+const isOdd = ({ name }: Entry) => hasReplacementCharacter(name)
 
 /** Only where there are some is a folder read a second time, for their bytes. */
 const oddIn = (path: string): Entry[] =>
   fs.readdirSync(path, { withFileTypes: true, encoding: 'buffer' }).flatMap((entry) => {
     const name = entry.name.toString('utf8')
-    if (!isShownOtherwise(name)) return []
+    if (!hasReplacementCharacter(name)) return []
     return {
       name,
       bytes: entry.name,
@@ -80,14 +80,14 @@ const oddIn = (path: string): Entry[] =>
     }
   })
 
-export const pathOfEntry = (
-  confined: Confined,
+export const toEntryPath = (
+  confined: ConfinedRoot,
   fd: number,
   { name, bytes }: { readonly name: string; readonly bytes?: Buffer | undefined },
 ): string | Buffer =>
   bytes ? Buffer.concat([Buffer.from(`${confined.at(fd)}/`), bytes]) : confined.at(fd, name)
 
-export const typeOf = (
+export const entryType = (
   entry: Pick<Dirent, 'isFile' | 'isDirectory' | 'isSymbolicLink'>,
 ): Stat['type'] =>
   entry.isFile()
@@ -98,13 +98,13 @@ export const typeOf = (
         ? 'link'
         : 'other'
 
-export type Seen = Pick<Stat, 'type' | 'size' | 'modifiedAt'>
+export type EntryStat = Pick<Stat, 'type' | 'size' | 'modifiedAt'>
 
-export function seenAt(path: string | Buffer): Seen | undefined {
+export function statEntry(path: string | Buffer): EntryStat | undefined {
   const stat = fs.lstatSync(path, { throwIfNoEntry: false })
   if (!stat) return undefined
   const size = stat.isFile() ? stat.size : 0
-  return { type: typeOf(stat), size, modifiedAt: Math.floor(stat.mtimeMs) }
+  return { type: entryType(stat), size, modifiedAt: Math.floor(stat.mtimeMs) }
 }
 
 function workingFolder(): string {
@@ -116,18 +116,18 @@ function workingFolder(): string {
 }
 
 /** Only there is a descriptor a folder to go to, and only the main thread may go anywhere. */
-const canEnter = process.platform === 'linux' && isMainThread
+const canChangeDirectory = process.platform === 'linux' && isMainThread
 
 /**
  * Runs `use` with that folder as the working directory, where a bare name is looked up in the folder that is
  * held open, like openat(). Measured: a stat takes 2.4 µs so, and 5.0 µs by /proc. Nothing in it may wait.
  */
-export function inside<T>(
-  confined: Confined,
+export function withWorkingDirectory<T>(
+  confined: ConfinedRoot,
   fd: number,
   use: (at: (name: string) => string) => T,
 ): T {
-  if (!canEnter) return use((name) => confined.at(fd, name))
+  if (!canChangeDirectory) return use((name) => confined.at(fd, name))
   const before = workingFolder()
   process.chdir(confined.at(fd))
   try {
@@ -137,12 +137,12 @@ export function inside<T>(
   }
 }
 
-export const below = (folder: string, name: string): string =>
+export const joinPath = (folder: string, name: string): string =>
   folder === '' ? name : `${folder}/${name}`
 
 /** A folder on the way down a tree; undefined for one that cannot or may not be entered. */
-export function openedChild(
-  confined: Confined,
+export function openChildFolder(
+  confined: ConfinedRoot,
   fd: number,
   name: string,
   real: string,
@@ -151,7 +151,7 @@ export function openedChild(
   try {
     return confined.openChild(fd, name, real, bytes)
   } catch (error) {
-    if (error instanceof FileFault) return undefined
+    if (error instanceof FileError) return undefined
     throw error
   }
 }

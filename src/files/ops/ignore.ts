@@ -1,9 +1,9 @@
 /** What lists of whole trees leave out: the usual excludes and what .gitignore files name (FT3). */
 import { dirname } from 'node:path/posix'
 import type { Ignore } from 'ignore'
-import type { Confined } from '../confine/types.ts'
+import type { ConfinedRoot } from '../confine/types.ts'
 import { closing, readAt } from './disk.ts'
-import { leafStat, openLeaf } from './leaf.ts'
+import { lstatEntry, openRegularFile } from './leaf.ts'
 
 const excluded = new Set([
   '.git',
@@ -31,7 +31,11 @@ const excluded = new Set([
 /** Made by tools, in great numbers, and hardly ever meant. */
 export const isExcluded = (name: string): boolean => excluded.has(name)
 
-export type Rules = { readonly folder: string; readonly own: Ignore; readonly above?: Rules }
+export type IgnoreRules = {
+  readonly folder: string
+  readonly own: Ignore
+  readonly above?: IgnoreRules
+}
 
 /** Bounds what a hostile file can cost: the library's patterns try again from every star (PV7). */
 const limits = { bytes: 64 * 1024, lines: 1000, length: 250, stars: 3 }
@@ -40,31 +44,35 @@ export const loadIgnore = async () => (await import('ignore')).default
 
 type Make = Awaited<ReturnType<typeof loadIgnore>>
 
-export function rulesIn(
+export function loadRules(
   make: Make,
-  confined: Confined,
+  confined: ConfinedRoot,
   folder: { readonly fd: number; readonly real: string },
-  above?: Rules,
-): Rules | undefined {
+  above?: IgnoreRules,
+): IgnoreRules | undefined {
   const patterns = patternsIn(confined, folder)
   if (patterns.length === 0) return above
   return { folder: folder.real, own: make().add(patterns), ...(above && { above }) }
 }
 
-export function rulesAt(make: Make, confined: Confined, real: string): Rules | undefined {
+export function loadRulesUpToRoot(
+  make: Make,
+  confined: ConfinedRoot,
+  real: string,
+): IgnoreRules | undefined {
   if (real === '') return undefined
   const folder = dirname(real) === '.' ? '' : dirname(real)
-  const above = rulesAt(make, confined, folder)
+  const above = loadRulesUpToRoot(make, confined, folder)
   const opened = confined.openFolder(folder)
   using _ = closing(opened.fd)
-  return rulesIn(make, confined, opened, above)
+  return loadRules(make, confined, opened, above)
 }
 
-function patternsIn(confined: Confined, { fd, real }: { fd: number; real: string }): string[] {
+function patternsIn(confined: ConfinedRoot, { fd, real }: { fd: number; real: string }): string[] {
   const path = confined.at(fd, '.gitignore')
   try {
     // Hardly any folder has one, and a failed open costs many times what a look does.
-    const leaf = leafStat(path) && openLeaf(confined, path, real)
+    const leaf = lstatEntry(path) && openRegularFile(confined, path, real)
     if (!leaf) return []
     using _ = closing(leaf.fd)
     const text = readAt(leaf.fd, 0, limits.bytes).toString('utf8')
@@ -79,7 +87,11 @@ const isBounded = (line: string) =>
   line.length <= limits.length && line.replaceAll('**', '*').split('*').length - 1 <= limits.stars
 
 /** Whether a path, relative to the root, is left out. The nearest file that speaks of it decides. */
-export function isIgnored(rules: Rules | undefined, real: string, isFolder: boolean): boolean {
+export function isIgnored(
+  rules: IgnoreRules | undefined,
+  real: string,
+  isFolder: boolean,
+): boolean {
   if (isExcluded(real.slice(real.lastIndexOf('/') + 1))) return true
   for (let at = rules; at; at = at.above) {
     const below = at.folder === '' ? real : real.slice(at.folder.length + 1)

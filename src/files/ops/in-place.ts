@@ -6,67 +6,74 @@ import fs from 'node:fs'
 import type { BigIntStats } from 'node:fs'
 import { basename } from 'node:path'
 import { sha256Hex } from '#base/hash.ts'
-import { statOf } from '../confine/checks.ts'
-import type { Confined, Parent, Roots } from '../confine/types.ts'
+import { toStat } from '../confine/checks.ts'
+import type { ConfinedRoot, Parent, Roots } from '../confine/types.ts'
 import type { OpContext } from '../worker/context.ts'
-import { errnoOf, FileFault } from '../confine/fault.ts'
+import { getErrno, FileError } from '../confine/fault.ts'
 import type { Root } from '../worker/protocol.ts'
 import {
   closing,
-  contentAt,
+  readContent,
   isUnchanged,
   readAt,
-  sync,
-  syncFolder,
+  fsync,
+  fsyncFolder,
   unless,
   writeAll,
 } from './disk.ts'
-import { keep } from './kept.ts'
-import { exists, keptOf, newContent, permissionsOf, presentOf, stale } from './present.ts'
-import type { Changed, Make, Present, Wanted } from './present.ts'
-import { passesUnfinished } from './tree.ts'
-import { namesIn } from './folders.ts'
-import { placeOver, unlinkIfThere, withTemporary } from './placing.ts'
+import { storeVersion } from './kept.ts'
+import {
+  existsError,
+  toVersion,
+  newContent,
+  permissionBits,
+  readCurrentFile,
+  staleError,
+} from './present.ts'
+import type { ChangeResult, BuildContent, CurrentFile, ChangeRequest } from './present.ts'
+import { skipTempFile } from './tree.ts'
+import { filterNames } from './folders.ts'
+import { publishOver, unlinkIfExists, withTempFile } from './placing.ts'
 
 export async function changeInPlace(
   context: OpContext,
-  confined: Confined,
-  wanted: Wanted,
-  make: Make,
-): Promise<Changed> {
+  confined: ConfinedRoot,
+  wanted: ChangeRequest,
+  make: BuildContent,
+): Promise<ChangeResult> {
   const { path } = wanted.at
-  if (wanted.how === 'create') throw exists(path)
+  if (wanted.how === 'create') throw existsError(path)
   const file = confined.openFile(path, { write: true, reviewed: wanted.reviewed ?? false })
   using _ = closing(file.fd)
-  const present = presentOf(context, file, basename(confined.root.path), path)
+  const present = readCurrentFile(context, file, basename(confined.root.path), path)
   const bytes = await newContent(context, wanted, present, make)
   if (bytes !== undefined) {
-    await keep(context, present.sha256, present.bytes)
+    await storeVersion(context, present.sha256, present.bytes)
     const becomes = {
-      stat: { ...statOf(present.stat), size: bytes.length, modifiedAt: Date.now() },
+      stat: { ...toStat(present.stat), size: bytes.length, modifiedAt: Date.now() },
       real: file.real,
       sha256: sha256Hex(bytes),
-      before: keptOf(present),
+      before: toVersion(present),
     }
     await overwriteNoted(context, confined, file.fd, present, { bytes, becomes })
-    return { ...becomes, stat: statOf(fs.fstatSync(file.fd, { bigint: true })) }
+    return { ...becomes, stat: toStat(fs.fstatSync(file.fd, { bigint: true })) }
   }
-  return { stat: statOf(present.stat), real: file.real, sha256: present.sha256 }
+  return { stat: toStat(present.stat), real: file.real, sha256: present.sha256 }
 }
 
 async function overwriteNoted(
-  { roots, entered }: OpContext,
-  { root }: Confined,
+  { roots, waitForEntry: entered }: OpContext,
+  { root }: ConfinedRoot,
   fd: number,
-  { stat, bytes: old }: Present,
-  { bytes: fresh, becomes }: { readonly bytes: Buffer; readonly becomes: Changed },
+  { stat, bytes: old }: CurrentFile,
+  { bytes: fresh, becomes }: { readonly bytes: Buffer; readonly becomes: ChangeResult },
 ): Promise<void> {
   const at = { root: root.key, path: '' }
-  await note(roots, root, stat, { old, fresh })
+  await writeJournal(roots, root, stat, { old, fresh })
   await entered({ sign: { at, sha256: becomes.sha256 }, answer: becomes })
   if (!isUnchanged(fs.fstatSync(fd, { bigint: true }), stat)) {
-    dropNote(roots, stat)
-    throw stale(at.path)
+    deleteJournal(roots, stat)
+    throw staleError(at.path)
   }
   try {
     overwrite(fd, old, fresh)
@@ -74,11 +81,11 @@ async function overwriteNoted(
     // Where this fails too, the note stays, and the next worker tries it.
     fs.ftruncateSync(fd, old.length)
     writeAll(fd, old)
-    dropNote(roots, stat)
+    deleteJournal(roots, stat)
     throw error
   }
-  await sync(fd)
-  dropNote(roots, stat)
+  await fsync(fd)
+  deleteJournal(roots, stat)
 }
 
 /** What needs new room on the disk comes first: where there is none, the old content has not been touched. */
@@ -109,7 +116,7 @@ const nameOf = ({ dev, ino }: Inode) => `${dev}-${ino}`
  * new one: after a crash the next worker finds the note and restores the old content. Where the grant is gone by then,
  * the old content becomes a version. The note is on disk when this resolves.
  */
-export async function note(
+export async function writeJournal(
   roots: Roots,
   { key, path }: Root,
   file: BigIntStats,
@@ -119,25 +126,25 @@ export async function note(
     pid: process.pid,
     key,
     path,
-    mode: permissionsOf(file),
+    mode: permissionBits(file),
     old: sha256Hex(old),
     fresh: sha256Hex(fresh),
     length: old.length,
   }
   await inStore(roots, nameOf(file), (parent) =>
-    withTemporary(parent, 0o600, async (temporary) => {
+    withTempFile(parent, 0o600, async (temporary) => {
       writeAll(temporary.fd, Buffer.concat([Buffer.from(`${JSON.stringify(head)}\n`), old, fresh]))
-      await sync(temporary.fd)
-      placeOver(temporary, parent.at(parent.name))
-      await Promise.all([syncFolder(parent.at('.')), syncFolder(parent.at('..'))])
+      await fsync(temporary.fd)
+      publishOver(temporary, parent.at(parent.name))
+      await Promise.all([fsyncFolder(parent.at('.')), fsyncFolder(parent.at('..'))])
     }),
   )
 }
 
-const dropNote = (roots: Roots, file: Inode) => dropNamed(roots, nameOf(file))
+const deleteJournal = (roots: Roots, file: Inode) => deleteJournalByName(roots, nameOf(file))
 
-export const dropNamed = (roots: Roots, name: string) =>
-  inStore(roots, name, ({ at, name: known }) => unlinkIfThere(at(known)))
+export const deleteJournalByName = (roots: Roots, name: string) =>
+  inStore(roots, name, ({ at, name: known }) => unlinkIfExists(at(known)))
 
 const inStore = <T>(roots: Roots, name: string, use: (parent: Parent) => T): T =>
   roots.get('versions').withParent(`${folder}/${name}`, use, { need: 'create', parents: true })
@@ -148,7 +155,7 @@ const longestMs = 60_000
 const lookEvery = 1000
 
 /** When a worker starts: what one before it did not finish is as it was before. */
-export function undoUnfinished(roots: Roots, all: readonly Root[]): void {
+export function rollBackUnfinished(roots: Roots, all: readonly Root[]): void {
   const files = all.filter(({ kind, access }) => kind === 'file' && access === 'read-write')
   const busy = files.filter((root) => {
     try {
@@ -158,7 +165,7 @@ export function undoUnfinished(roots: Roots, all: readonly Root[]): void {
       return false
     }
   })
-  if (busy.length > 0) setTimeout(() => undoUnfinished(roots, busy), lookEvery).unref()
+  if (busy.length > 0) setTimeout(() => rollBackUnfinished(roots, busy), lookEvery).unref()
 }
 
 /** False where the worker that wrote the note is alive. */
@@ -167,12 +174,12 @@ function isUndone(roots: Roots, root: Root): boolean {
   if (!noted) return true
   if (isBusy(noted)) return false
   if (noted.both) undo(roots.get(root.key), noted.both, noted.at)
-  dropNote(roots, root)
+  deleteJournal(roots, root)
   return true
 }
 
 /** Those of files that are under no grant any more: nobody will put them right. */
-export function leftNotes(roots: Roots): (Noted & { readonly name: string })[] {
+export function listOrphanedJournals(roots: Roots): (Noted & { readonly name: string })[] {
   return noteNames(roots.get('versions')).flatMap((name) => {
     const noted = notedOf(roots, name)
     if (!noted || isBusy(noted) || isGranted(roots, noted.head.key)) return []
@@ -180,10 +187,10 @@ export function leftNotes(roots: Roots): (Noted & { readonly name: string })[] {
   })
 }
 
-function noteNames(versions: Confined): string[] {
-  const isNote = (name: string, opened: ReturnType<Confined['openFolder']>) =>
-    !passesUnfinished(versions, opened, name)
-  return unless(['not_found'], () => namesIn(versions, folder, isNote)) ?? []
+function noteNames(versions: ConfinedRoot): string[] {
+  const isNote = (name: string, opened: ReturnType<ConfinedRoot['openFolder']>) =>
+    !skipTempFile(versions, opened, name)
+  return unless(['not_found'], () => filterNames(versions, folder, isNote)) ?? []
 }
 
 /** Also where its file cannot be opened now. */
@@ -191,7 +198,7 @@ function isGranted(roots: Roots, key: string): boolean {
   try {
     return roots.get(key) !== undefined
   } catch (error) {
-    return !(error instanceof FileFault && error.code === 'no_grant')
+    return !(error instanceof FileError && error.code === 'no_grant')
   }
 }
 
@@ -221,7 +228,7 @@ function notedOf(roots: Roots, name: string): Noted | undefined {
 
 function noteContent(roots: Roots, name: string) {
   try {
-    return contentAt(roots.get('versions'), `${folder}/${name}`)
+    return readContent(roots.get('versions'), `${folder}/${name}`)
   } catch {
     return undefined
   }
@@ -231,12 +238,12 @@ function isAlive(pid: number): boolean {
   try {
     return process.kill(pid, 0)
   } catch (error) {
-    return errnoOf(error) !== 'ESRCH'
+    return getErrno(error) !== 'ESRCH'
   }
 }
 
 /** Only what was last written while the note was fresh: anything later is somebody's own. */
-function undo(confined: Confined, { old, fresh }: Both, notedAt: number): void {
+function undo(confined: ConfinedRoot, { old, fresh }: Both, notedAt: number): void {
   const { fd, stat } = confined.openFile('', { write: true, reviewed: true })
   using _ = closing(fd)
   if (Number(stat.mtimeMs) - notedAt > longestMs) return

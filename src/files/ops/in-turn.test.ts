@@ -1,21 +1,21 @@
 import { setImmediate } from 'node:timers/promises'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { actInTurn, inTurn } from './in-turn.ts'
+import { walkAndLock, withPathLock } from './in-turn.ts'
 
 test('FT10 who waited and is led elsewhere then waits for the turn of that place', async () => {
   const steps: string[] = []
   const [first, second] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
   let place = '/a'
   const walk = <T>(use: (at: string) => Promise<T>) => use(place)
-  const atA = inTurn(['/a'], () => first.promise)
-  const acting = actInTurn(
+  const atA = withPathLock(['/a'], () => first.promise)
+  const acting = walkAndLock(
     walk,
     (at) => [at],
     async (at) => steps.push(`acts at ${at}`),
   )
   await setImmediate()
-  const atB = inTurn(['/b'], () => second.promise)
+  const atB = withPathLock(['/b'], () => second.promise)
   place = '/b'
   first.resolve()
   await atA
@@ -40,7 +40,7 @@ test('FT10 no two are ever at the same path, and none waits for ever', async () 
         let walks = 0
         const walk = <T>(use: (place: readonly string[]) => Promise<T>) =>
           use(walks++ === 0 ? paths : [later])
-        return actInTurn(
+        return walkAndLock(
           walk,
           (place) => place,
           async (place) => {

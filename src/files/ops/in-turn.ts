@@ -1,6 +1,6 @@
 /** Who changes something on disk takes turns with all others that change something there. */
 import { join } from 'node:path/posix'
-import type { End } from './tree.ts'
+import type { OpenEntry } from './tree.ts'
 
 type Turn = { readonly paths: readonly string[]; readonly over: Promise<void> }
 
@@ -21,7 +21,7 @@ const othersAt = (paths: readonly string[]): Turn[] =>
  * it alone, so however many paths it takes, none waits for ever; but never is one taken inside another. What waited
  * has to look anew where its path leads.
  */
-export async function inTurn<T>(
+export async function withPathLock<T>(
   paths: readonly string[],
   work: (hasWaited: boolean) => Promise<T>,
 ): Promise<T> {
@@ -38,7 +38,7 @@ export async function inTurn<T>(
   }
 }
 
-export const pathOfEnd = ({ confined, parent }: End): string =>
+export const lockPath = ({ confined, parent }: OpenEntry): string =>
   join(confined.root.path, parent.real)
 
 /** Goes to a place, or to the two of a move, and holds it open for as long as it is used. */
@@ -49,7 +49,7 @@ type Walk<P> = <T>(use: (place: P) => Promise<T>) => Promise<T>
  * folder may be another by then. Where the path leads elsewhere then, the turn is that of another place, and is
  * taken there.
  */
-export async function actInTurn<P, T>(
+export async function walkAndLock<P, T>(
   walk: Walk<P>,
   pathsOf: (place: P) => readonly string[],
   act: (place: P) => Promise<T>,
@@ -59,11 +59,11 @@ export async function actInTurn<P, T>(
       const paths = pathsOf(place)
       return othersAt(paths).length > 0
         ? { paths }
-        : { done: await inTurn(paths, () => act(place)) }
+        : { done: await withPathLock(paths, () => act(place)) }
     })
     if ('done' in first) return first.done
     const { paths } = first
-    const second = await inTurn(paths, () =>
+    const second = await withPathLock(paths, () =>
       walk(async (place) => {
         const isSame = pathsOf(place).every((path, at) => path === paths[at])
         return isSame ? { done: await act(place) } : undefined

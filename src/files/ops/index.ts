@@ -1,21 +1,21 @@
 import type { OpMap } from '../worker/context.ts'
 import { copy } from './copy.ts'
-import { rootOf } from './disk.ts'
-import { edit, write, writeOwn } from './write.ts'
+import { getRoot } from './disk.ts'
+import { edit, write, writeInternalFile } from './write.ts'
 import { list } from './list.ts'
 import { move } from './move.ts'
-import { seen } from './outlook.ts'
+import { verifyResult } from './outlook.ts'
 import { read } from './read.ts'
 import { searchContent } from './search-content.ts'
 import { searchNames } from './search-names.ts'
-import { purge, restore, trash, trashed } from './trash.ts'
+import { purge, restore, trash, listTrash } from './trash.ts'
 import { usage } from './usage.ts'
-import { diff, dropVersions, keptVersions, leftNotes, restoreVersion } from './versions.ts'
+import { diff, deleteVersions, listVersions, orphanedJournals, restoreVersion } from './versions.ts'
 
 export const ops: OpMap = {
-  stat: (context, { at }) => rootOf(context, at).stat(at.path),
+  stat: (context, { at }) => getRoot(context, at).stat(at.path),
   repin: (context, { roots }) => ({ left: context.roots.repin(roots) }),
-  seen,
+  seen: verifyResult,
   read,
   write,
   edit,
@@ -27,12 +27,12 @@ export const ops: OpMap = {
   trash,
   restore,
   purge,
-  trashed,
+  trashed: listTrash,
   restoreVersion,
-  keptVersions,
-  dropVersions,
-  leftNotes,
+  keptVersions: listVersions,
+  dropVersions: deleteVersions,
+  leftNotes: orphanedJournals,
   diff,
   usage,
-  writeOwn,
+  writeOwn: writeInternalFile,
 }

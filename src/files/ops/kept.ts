@@ -1,20 +1,20 @@
 /** The version store: contents under their hash, each written once (TR3). */
 import fs from 'node:fs'
 import { sha256Hex } from '#base/hash.ts'
-import { FileFault } from '../confine/fault.ts'
+import { FileError } from '../confine/fault.ts'
 import { O_CREAT, O_EXCL, O_NOFOLLOW, O_WRONLY } from '../confine/flags.ts'
-import type { Confined, Parent, Roots } from '../confine/types.ts'
+import type { ConfinedRoot, Parent, Roots } from '../confine/types.ts'
 import type { OpContext } from '../worker/context.ts'
-import { passesUnfinished } from './tree.ts'
-import { closing, contentAt, readAt, sync, syncFolder, unless, writeAll } from './disk.ts'
-import { namesIn } from './folders.ts'
-import { openLeaf } from './leaf.ts'
-import { placeOver, unlinkIfThere, withTemporary } from './placing.ts'
+import { skipTempFile } from './tree.ts'
+import { closing, readContent, readAt, fsync, fsyncFolder, unless, writeAll } from './disk.ts'
+import { filterNames } from './folders.ts'
+import { openRegularFile } from './leaf.ts'
+import { publishOver, unlinkIfExists, withTempFile } from './placing.ts'
 
-const store = ({ roots }: OpContext): Confined => roots.get('versions')
+const store = ({ roots }: OpContext): ConfinedRoot => roots.get('versions')
 
 function pathOf(sha256: string): string {
-  if (!/^[0-9a-f]{64}$/.test(sha256)) throw new FileFault('not_found', 'There is no such version.')
+  if (!/^[0-9a-f]{64}$/.test(sha256)) throw new FileError('not_found', 'There is no such version.')
   return `${sha256.slice(0, 2)}/${sha256.slice(2)}`
 }
 
@@ -22,7 +22,11 @@ function pathOf(sha256: string): string {
  * On disk, under its name, when it resolves. It is written under its name from the start, so that the disk takes
  * both at once; what a crash left there half done is found out by its bytes, and replaced.
  */
-export async function keep(context: OpContext, sha256: string, bytes: Buffer): Promise<void> {
+export async function storeVersion(
+  context: OpContext,
+  sha256: string,
+  bytes: Buffer,
+): Promise<void> {
   const versions = store(context)
   if (!hasShards.has(context.roots)) await makeShards(context)
   await versions.withParent(
@@ -31,8 +35,8 @@ export async function keep(context: OpContext, sha256: string, bytes: Buffer): P
       const fd = written(parent, bytes) ?? same(versions, parent, bytes)
       if (fd === undefined) await replace(parent, bytes)
       try {
-        const content = fd === undefined ? undefined : sync(fd)
-        await Promise.all([content, syncFolder(parent.at('.'))])
+        const content = fd === undefined ? undefined : fsync(fd)
+        await Promise.all([content, fsyncFolder(parent.at('.'))])
       } finally {
         if (fd !== undefined) fs.closeSync(fd)
       }
@@ -52,14 +56,14 @@ function written(parent: Parent, bytes: Buffer): number | undefined {
     return fd
   } catch (error) {
     fs.closeSync(fd)
-    unlinkIfThere(path)
+    unlinkIfExists(path)
     throw error
   }
 }
 
 /** The version that is there already, open, if it is whole. Whoever wrote it may not have waited for the disk. */
-function same(versions: Confined, parent: Parent, bytes: Buffer): number | undefined {
-  const leaf = openLeaf(versions, parent.at(parent.name), parent.real)
+function same(versions: ConfinedRoot, parent: Parent, bytes: Buffer): number | undefined {
+  const leaf = openRegularFile(versions, parent.at(parent.name), parent.real)
   if (!leaf) return undefined
   const { fd, stat } = leaf
   let isSame = false
@@ -78,10 +82,10 @@ function same(versions: Confined, parent: Parent, bytes: Buffer): number | undef
 }
 
 const replace = (parent: Parent, bytes: Buffer): Promise<void> =>
-  withTemporary(parent, 0o600, async (temporary) => {
+  withTempFile(parent, 0o600, async (temporary) => {
     writeAll(temporary.fd, bytes)
-    await sync(temporary.fd)
-    placeOver(temporary, parent.at(parent.name))
+    await fsync(temporary.fd)
+    publishOver(temporary, parent.at(parent.name))
   })
 
 /** Stores whose folders are all on disk under their names. */
@@ -91,26 +95,26 @@ const shards = Array.from({ length: 256 }, (_, at) => at.toString(16).padStart(2
 /** All at once, with one sync: made one by one, the first few hundred changes would each wait for a folder. */
 async function makeShards(context: OpContext): Promise<void> {
   const versions = store(context)
-  const there = new Set(shardsOf(context))
+  const there = new Set(listShards(context))
   for (const shard of shards.filter((one) => !there.has(one))) {
     versions.withParent(`${shard}/-`, () => undefined, { need: 'create', parents: true })
-    await context.turn()
+    await context.yieldIfDue()
   }
   const { fd } = versions.openFolder('')
   using _ = closing(fd)
-  await syncFolder(versions.at(fd))
+  await fsyncFolder(versions.at(fd))
   hasShards.add(context.roots)
 }
 
-export function keptContent(context: OpContext, sha256: string): Buffer {
+export function readStoredVersion(context: OpContext, sha256: string): Buffer {
   const path = pathOf(sha256)
-  const found = unless(['not_found'], () => contentAt(store(context), path))
-  if (!found) throw new FileFault('unreadable', 'The kept version is not there any more.')
+  const found = unless(['not_found'], () => readContent(store(context), path))
+  if (!found) throw new FileError('unreadable', 'The kept version is not there any more.')
   if (sha256Hex(found.bytes) === sha256) return found.bytes
-  throw new FileFault('unreadable', 'The kept version is damaged.')
+  throw new FileError('unreadable', 'The kept version is damaged.')
 }
 
-export function drop(context: OpContext, sha256: string): number {
+export function deleteVersion(context: OpContext, sha256: string): number {
   const remove = ({ at, name }: Parent) => {
     const { size } = fs.lstatSync(at(name))
     fs.unlinkSync(at(name))
@@ -121,18 +125,18 @@ export function drop(context: OpContext, sha256: string): number {
   return unless(['not_found'], act) ?? 0
 }
 
-export const shardsOf = (context: OpContext): string[] =>
-  namesIn(store(context), '', (name) => /^[0-9a-f]{2}$/.test(name)).sort()
+export const listShards = (context: OpContext): string[] =>
+  filterNames(store(context), '', (name) => /^[0-9a-f]{2}$/.test(name)).sort()
 
-export function keptIn(context: OpContext, shard: string, before: number): string[] {
+export function listVersionsInShard(context: OpContext, shard: string, before: number): string[] {
   const versions = store(context)
   const isOld = (path: string) =>
     (fs.lstatSync(path, { throwIfNoEntry: false })?.mtimeMs ?? Infinity) < before
-  return namesIn(
+  return filterNames(
     versions,
     shard,
     (name, folder) =>
-      !passesUnfinished(versions, folder, name) &&
+      !skipTempFile(versions, folder, name) &&
       /^[0-9a-f]{62}$/.test(name) &&
       isOld(versions.at(folder.fd, name)),
   ).map((name) => shard + name)

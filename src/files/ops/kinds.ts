@@ -1,13 +1,14 @@
 /** What a file is that is no plain text, by its content first and its name second. */
 import type { Ops } from '../worker/protocol.ts'
-import { sampleBytes, unicodeOf } from './text.ts'
+import { sampleBytes, detectUnicode } from './text.ts'
 
 type Kind = Ops['read']['answer']['kind']
 export type FileType = { readonly kind: Kind; readonly mime: string }
 
 const word = 'application/vnd.openxmlformats-officedocument.wordprocessingml.document'
 
-export const hasText = (mime: string): boolean => mime === 'application/pdf' || mime === word
+export const hasExtractableText = (mime: string): boolean =>
+  mime === 'application/pdf' || mime === word
 export const isWord = (mime: string): boolean => mime === word
 
 /** A PDF may be plain letters from end to end, and is a document all the same. */
@@ -16,14 +17,14 @@ export const isPdf = (start: Buffer): boolean => start.subarray(0, 5).toString('
 const packed = Buffer.from('PK\x03\x04')
 const compound = Buffer.from([0xd0, 0xcf, 0x11, 0xe0])
 /** What Office wrote before it packed its documents. */
-export const isCompound = (start: Buffer): boolean => start.subarray(0, 4).equals(compound)
+export const isLegacyOffice = (start: Buffer): boolean => start.subarray(0, 4).equals(compound)
 
 /** Whether it may be a document, and is no text in any case; other archives begin so, too. */
-export function mayBeDocument(start: Buffer): boolean {
-  return isPdf(start) || isCompound(start) || start.subarray(0, 4).equals(packed)
+export function canBeDocument(start: Buffer): boolean {
+  return isPdf(start) || isLegacyOffice(start) || start.subarray(0, 4).equals(packed)
 }
 
-export async function typeByContent(start: Buffer, name: string): Promise<FileType | undefined> {
+export async function detectType(start: Buffer, name: string): Promise<FileType | undefined> {
   if (isPdf(start)) return { kind: 'document', mime: 'application/pdf' }
   const { fileTypeFromBuffer } = await import('file-type')
   const found = await fileTypeFromBuffer(start).catch(() => undefined)
@@ -35,10 +36,10 @@ export async function typeByContent(start: Buffer, name: string): Promise<FileTy
 }
 
 /** The format of a file that text would destroy: a document, a picture, an archive. */
-export async function formatOf(bytes: Buffer, name: string): Promise<string | undefined> {
+export async function detectFormat(bytes: Buffer, name: string): Promise<string | undefined> {
   const start = bytes.subarray(0, sampleBytes)
-  const isText = !isPdf(start) && unicodeOf(start, start.length === bytes.length) !== undefined
-  return isText ? undefined : (await typeByContent(start, name))?.mime
+  const isText = !isPdf(start) && detectUnicode(start, start.length === bytes.length) !== undefined
+  return isText ? undefined : (await detectType(start, name))?.mime
 }
 
 export async function typeByName(name: string): Promise<FileType> {
@@ -62,7 +63,7 @@ async function mimeByName(name: string): Promise<string | undefined> {
 function kindOf(mime: string): Kind {
   if (mime.startsWith('image/')) return 'image'
   if (mime.startsWith('audio/')) return 'audio'
-  return hasText(mime) || office.test(mime) ? 'document' : 'binary'
+  return hasExtractableText(mime) || office.test(mime) ? 'document' : 'binary'
 }
 
 const office =

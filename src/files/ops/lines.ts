@@ -1,6 +1,6 @@
 /** Lines of a file without reading more of it than is needed, nor keeping more than is asked for. */
-import { FileFault } from '../confine/fault.ts'
-import type { Coding } from './text.ts'
+import { FileError } from '../confine/fault.ts'
+import type { TextEncoding } from './text.ts'
 
 /** Where the text lies: as many bytes on disk from `from` to before `to`. */
 type Span = { readonly from: number; readonly to: number }
@@ -13,7 +13,7 @@ export type Lines = Span & {
 
 export type Source = {
   readonly size: number
-  readonly coding: Coding
+  readonly coding: TextEncoding
   read(position: number, length: number): Buffer
 }
 
@@ -21,13 +21,13 @@ export type Source = {
 const chunkBytes = 256 * 1024
 
 /** How many bytes on disk stand for at most so many of UTF-8. */
-export function diskBudget(most: number, { encoding }: Coding): number {
+export function diskBudget(most: number, { encoding }: TextEncoding): number {
   if (encoding === 'utf-8') return most
   return Math.floor(encoding.startsWith('utf-16') ? (most * 2) / 3 : most / 3)
 }
 
 /** The place after the next line end, or -1. Trail bytes of no encoding are a line feed, but halves of UTF-16 are. */
-function afterNewline(chunk: Buffer, from: number, { encoding }: Coding): number {
+function afterNewline(chunk: Buffer, from: number, { encoding }: TextEncoding): number {
   const isLittle = encoding === 'utf-16le'
   if (!isLittle && encoding !== 'utf-16be') return chunk.indexOf(10, from) + 1 || -1
   for (let at = from; ; at++) {
@@ -118,7 +118,7 @@ export async function lastLines(
 }
 
 const tooLong = (line: number | undefined, most: number) =>
-  new FileFault(
+  new FileError(
     'too_large',
     `${line === undefined ? 'The last line' : `Line ${line}`} alone is longer than ${most} bytes. Read it by bytes.`,
   )

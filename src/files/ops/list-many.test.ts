@@ -3,10 +3,10 @@ import fs from 'node:fs'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { inWorkspace, openTestOps } from '../../../test/ops.ts'
-import { listedOf } from '../worker/columns.ts'
-import type { Listed, Stat } from '../worker/protocol.ts'
+import { readColumns } from '../worker/columns.ts'
+import type { ListEntry, Stat } from '../worker/protocol.ts'
 import { list } from './list.ts'
-import { byText } from './smallest.ts'
+import { compareText } from './smallest.ts'
 
 const ask = { recursive: false, limit: 10_000, ignore: false }
 
@@ -14,8 +14,8 @@ function begin() {
   const files = openTestOps()
   onTestFinished(files.close)
   const listed = async (path: string) => {
-    const entries = listedOf(await files.run('list', { ...ask, at: inWorkspace(path) }))
-    return entries.map(({ path: name, type, size, modifiedAt }): Listed => {
+    const entries = readColumns(await files.run('list', { ...ask, at: inWorkspace(path) }))
+    return entries.map(({ path: name, type, size, modifiedAt }): ListEntry => {
       return { path: name, type, size, modifiedAt }
     })
   }
@@ -41,10 +41,10 @@ function fillMixed(folder: string, count: number): void {
 }
 
 /** What a look at each by its whole path says. */
-const plain = (folder: string): Listed[] =>
+const plain = (folder: string): ListEntry[] =>
   fs
     .readdirSync(folder, { encoding: 'buffer' })
-    .toSorted((a, b) => byText(a.toString(), b.toString()) || Buffer.compare(a, b))
+    .toSorted((a, b) => compareText(a.toString(), b.toString()) || Buffer.compare(a, b))
     .map((name) => {
       const stat = fs.lstatSync(Buffer.concat([Buffer.from(`${folder}/`), name]))
       const types: readonly (readonly [boolean, Stat['type']])[] = [
@@ -76,8 +76,8 @@ test('FT3 a long list shows a file that goes while its folder is read as it was 
     for (const name of gone) fs.rmSync(at(name), { force: true })
   }
   const asked = { ...ask, at: inWorkspace('') }
-  const answer = await list({ ...context, turn }, asked, Buffer.alloc(0), () => false)
-  const entries = listedOf(answer)
+  const answer = await list({ ...context, yieldIfDue: turn }, asked, Buffer.alloc(0), () => false)
+  const entries = readColumns(answer)
   expect(entries).toHaveLength(4200)
   expect(entries.filter(({ size }) => size !== 4)).toEqual(
     gone.map((path) => ({ path, type: 'file', size: 0, modifiedAt: 0 })),

@@ -5,9 +5,9 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { granted, inWorkspace, openTestOps } from '../../../test/ops.ts'
 import type { TestOps } from '../../../test/ops.ts'
 import { fill } from '../../../test/roots.ts'
-import { listedOf } from '../worker/columns.ts'
-import type { Ask } from '../worker/protocol.ts'
-import { byPath } from './smallest.ts'
+import { readColumns } from '../worker/columns.ts'
+import type { OpRequest } from '../worker/protocol.ts'
+import { comparePath } from './smallest.ts'
 
 let files: TestOps
 beforeEach(() => {
@@ -15,7 +15,7 @@ beforeEach(() => {
 })
 afterEach(() => files.close())
 
-type Options = Partial<Ask<'list'>>
+type Options = Partial<OpRequest<'list'>>
 const list = async (path: string, more: Options = {}) => {
   const answer = await files.run('list', {
     at: inWorkspace(path),
@@ -24,7 +24,7 @@ const list = async (path: string, more: Options = {}) => {
     ignore: false,
     ...more,
   })
-  return { ...answer, entries: listedOf(answer) }
+  return { ...answer, entries: readColumns(answer) }
 }
 const paths = async (path: string, more: Options = {}) =>
   (await list(path, more)).entries.map((entry) => entry.path)
@@ -52,7 +52,7 @@ test('FT3 names and types alone are listed without a look at each file', async (
     entries: { paths: ['a', 'a/inside.md', 'b.md'], types: 'dff' },
     next: 'b.md',
   })
-  const [rest] = listedOf(await files.run('list', { ...asked, after: 'b.md' }))
+  const [rest] = readColumns(await files.run('list', { ...asked, after: 'b.md' }))
   expect(rest).toEqual({ path: 'link', type: 'link', size: 0, modifiedAt: 0 })
 })
 
@@ -221,7 +221,7 @@ describe('pages', () => {
             .slice(files.workspace.length + 1)
           for (const path of fitting(tree)) files.put({ [join(folder, ...path)]: '' })
           const whole = await paths(folder, { recursive })
-          expect(whole).toEqual(whole.toSorted(byPath))
+          expect(whole).toEqual(whole.toSorted(comparePath))
           const pages: string[] = []
           let after: string | undefined
           do {
@@ -320,7 +320,7 @@ describe('usage', () => {
     fs.symlinkSync(files.outside, join(files.workspace, 'out'))
     const answer = await files.run('usage', { at: inWorkspace(''), depth: 2 })
     expect(answer).toMatchObject({ files: 4, bytes: 9 })
-    expect(answer.folders.toSorted((a, b) => byPath(a.path, b.path))).toEqual([
+    expect(answer.folders.toSorted((a, b) => comparePath(a.path, b.path))).toEqual([
       { path: 'a', files: 2, bytes: 8 },
       { path: 'a/b', files: 1, bytes: 5 },
       { path: 'x', files: 1, bytes: 0 },

@@ -1,25 +1,25 @@
 import fs from 'node:fs'
-import { FileFault } from '../confine/fault.ts'
-import { isOneName, isShownOtherwise } from '../confine/names.ts'
-import type { Confined } from '../confine/types.ts'
-import { createColumns } from '../worker/columns.ts'
+import { FileError } from '../confine/fault.ts'
+import { isSingleSegment, hasReplacementCharacter } from '../confine/names.ts'
+import type { ConfinedRoot } from '../confine/types.ts'
+import { createColumnWriter } from '../worker/columns.ts'
 import type { RunOp } from '../worker/context.ts'
-import { passesUnfinished } from './tree.ts'
-import { closing, pause, rootOf } from './disk.ts'
+import { skipTempFile } from './tree.ts'
+import { closing, yieldOrCancel, getRoot } from './disk.ts'
 import {
-  below,
-  entriesIfOpen,
-  entriesOf,
-  inside,
-  openedChild,
-  pathOfEntry,
-  seenAt,
-  typeOf,
+  joinPath,
+  readEntriesOrEmpty,
+  readEntries,
+  withWorkingDirectory,
+  openChildFolder,
+  toEntryPath,
+  statEntry,
+  entryType,
 } from './folders.ts'
-import type { Entry, Seen } from './folders.ts'
-import { isIgnored, loadIgnore, rulesAt, rulesIn } from './ignore.ts'
-import type { Rules } from './ignore.ts'
-import { byText, createSmallest } from './smallest.ts'
+import type { Entry, EntryStat } from './folders.ts'
+import { isIgnored, loadIgnore, loadRulesUpToRoot, loadRules } from './ignore.ts'
+import type { IgnoreRules } from './ignore.ts'
+import { compareText, createTopN } from './smallest.ts'
 
 /** Deeper ones are listed from further down. */
 const deepest = 200
@@ -31,15 +31,15 @@ type Folder = {
   /** Relative to where was asked. */
   readonly path: string
   readonly cursor: string
-  readonly rules: Rules | undefined
+  readonly rules: IgnoreRules | undefined
 }
 
 type Name = Pick<Entry, 'name' | 'bytes'>
 
 type Listing = {
-  readonly confined: Confined
+  readonly confined: ConfinedRoot
   readonly makeIgnore: Awaited<ReturnType<typeof loadIgnore>> | undefined
-  readonly found: ReturnType<typeof createColumns>
+  readonly found: ReturnType<typeof createColumnWriter>
   readonly bare: boolean
   /** One more than the page takes, to know whether there is more. */
   readonly wanted: number
@@ -48,18 +48,18 @@ type Listing = {
 
 /** Names in order, each folder right before what is in it. */
 export const list: RunOp<'list'> = async (context, ask, _body, cancelled) => {
-  const confined = rootOf(context, ask.at)
+  const confined = getRoot(context, ask.at)
   const makeIgnore = ask.ignore ? await loadIgnore() : undefined
   const { fd, real } = confined.openFolder(ask.at.path)
   const bare = ask.bare === true
-  const found = createColumns(bare)
+  const found = createColumnWriter(bare)
   try {
     const rest = () => {
       context.progress(found.count())
-      return pause(context, cancelled)
+      return yieldOrCancel(context, cancelled)
     }
     const listing = { confined, makeIgnore, found, bare, wanted: ask.limit + 1, rest }
-    const above = makeIgnore && rulesAt(makeIgnore, confined, real)
+    const above = makeIgnore && loadRulesUpToRoot(makeIgnore, confined, real)
     const top = { fd, real, path: '', cursor: '', rules: rulesOf(listing, fd, real, above) }
     const depth = ask.recursive ? Math.min(ask.depth ?? deepest, deepest) : 1
     await listFolder(listing, top, namesIn(ask.after), depth)
@@ -86,21 +86,25 @@ function namesIn(cursor: string | undefined): readonly Name[] {
   for (const name of parts) {
     const before = name === '' ? names.pop() : undefined
     const bytes = before && Buffer.from(parts.next().value ?? '', 'hex')
-    const isIt = bytes ? isShown(before.name, bytes) : isOneName(name)
-    if (!isIt) throw new FileFault('invalid_query', 'That is no cursor of this list.')
+    const isIt = bytes ? isShown(before.name, bytes) : isSingleSegment(name)
+    if (!isIt) throw new FileError('invalid_query', 'That is no cursor of this list.')
     names.push(bytes ? { name: before.name, bytes } : { name })
   }
   return names
 }
 
 const isShown = (name: string, bytes: Buffer) =>
-  isShownOtherwise(name) && bytes.toString('utf8') === name
+  hasReplacementCharacter(name) && bytes.toString('utf8') === name
 
 const byName = (a: Name, b: Name): number =>
-  byText(a.name, b.name) || (a.bytes && b.bytes ? Buffer.compare(a.bytes, b.bytes) : 0)
+  compareText(a.name, b.name) || (a.bytes && b.bytes ? Buffer.compare(a.bytes, b.bytes) : 0)
 
-const rulesOf = ({ makeIgnore, confined }: Listing, fd: number, real: string, above?: Rules) =>
-  makeIgnore && rulesIn(makeIgnore, confined, { fd, real }, above)
+const rulesOf = (
+  { makeIgnore, confined }: Listing,
+  fd: number,
+  real: string,
+  above?: IgnoreRules,
+) => makeIgnore && loadRules(makeIgnore, confined, { fd, real }, above)
 
 /** `after` are the names that lead from here to the last entry of the page before. */
 async function listFolder(
@@ -136,16 +140,16 @@ const endOfFiles = (entries: readonly Entry[], from: number) => {
 /** The first entries of a folder after a name, as many as the page can take: each of them fills a place at least. */
 async function entriesAfter(listing: Listing, folder: Folder, last: Name | undefined) {
   const { confined, found, wanted, rest } = listing
-  const first = createSmallest<Entry>(wanted - found.count(), byName)
+  const first = createTopN<Entry>(wanted - found.count(), byName)
   const hides = confined.hidesIn(folder.real)
   // What was asked for is refused where it cannot be read; below it only that is left out.
-  const entries = folder.path === '' ? entriesOf : entriesIfOpen
+  const entries = folder.path === '' ? readEntries : readEntriesOrEmpty
   let seen = 0
   for (const entry of entries(confined, folder.fd)) {
     if (++seen % 4096 === 0) await rest()
     const { name } = entry
     if ((last !== undefined && byName(entry, last) <= 0) || hides(name)) continue
-    if (passesUnfinished(confined, folder, name)) continue
+    if (skipTempFile(confined, folder, name)) continue
     if (isLeftOut(listing, folder, entry)) continue
     first.add(entry)
   }
@@ -153,7 +157,7 @@ async function entriesAfter(listing: Listing, folder: Folder, last: Name | undef
 }
 
 const isLeftOut = ({ makeIgnore }: Listing, { rules, real }: Folder, entry: Entry): boolean =>
-  makeIgnore !== undefined && isIgnored(rules, below(real, entry.name), entry.isDirectory())
+  makeIgnore !== undefined && isIgnored(rules, joinPath(real, entry.name), entry.isDirectory())
 
 function statAll(listing: Listing, folder: Folder, entries: readonly Entry[]): void {
   const { confined, bare } = listing
@@ -161,26 +165,26 @@ function statAll(listing: Listing, folder: Folder, entries: readonly Entry[]): v
     for (const entry of entries) add(listing, folder, entry)
     return
   }
-  inside(confined, folder.fd, (at) => {
+  withWorkingDirectory(confined, folder.fd, (at) => {
     for (const entry of entries) {
-      const path = entry.bytes ? pathOfEntry(confined, folder.fd, entry) : at(entry.name)
-      add(listing, folder, entry, seenAt(path))
+      const path = entry.bytes ? toEntryPath(confined, folder.fd, entry) : at(entry.name)
+      add(listing, folder, entry, statEntry(path))
     }
   })
 }
 
 /** An entry with what was seen of it; one that is gone is listed as it was met. */
-function add({ found }: Listing, folder: Folder, entry: Entry, seen?: Seen): void {
-  const path = below(folder.path, entry.name)
+function add({ found }: Listing, folder: Folder, entry: Entry, seen?: EntryStat): void {
+  const path = joinPath(folder.path, entry.name)
   const cursor =
-    entry.bytes || folder.cursor !== folder.path ? below(folder.cursor, cursorName(entry)) : path
-  found.add(path, seen?.type ?? typeOf(entry), seen?.size, seen?.modifiedAt, cursor)
+    entry.bytes || folder.cursor !== folder.path ? joinPath(folder.cursor, cursorName(entry)) : path
+  found.add(path, seen?.type ?? entryType(entry), seen?.size, seen?.modifiedAt, cursor)
 }
 
 /** A folder and what is in it. One that cannot be entered is listed all the same. */
 async function listChild(listing: Listing, folder: Folder, entry: Entry, depth: number) {
   const { confined, bare } = listing
-  const seen = bare ? undefined : seenAt(pathOfEntry(confined, folder.fd, entry))
+  const seen = bare ? undefined : statEntry(toEntryPath(confined, folder.fd, entry))
   add(listing, folder, entry, seen)
   await withChild(listing, folder, entry, (child) => listFolder(listing, child, [], depth - 1))
 }
@@ -196,7 +200,7 @@ async function resume(
   const { confined, makeIgnore } = listing
   const { real, rules } = folder
   if (confined.hidesIn(real)(last.name)) return
-  if (makeIgnore && isIgnored(rules, below(real, last.name), true)) return
+  if (makeIgnore && isIgnored(rules, joinPath(real, last.name), true)) return
   await withChild(listing, folder, last, (child) => listFolder(listing, child, after, depth - 1))
 }
 
@@ -207,11 +211,11 @@ async function withChild(
   use: (child: Folder) => Promise<void>,
 ): Promise<void> {
   const { name, bytes } = child
-  const real = below(folder.real, name)
-  const fd = openedChild(listing.confined, folder.fd, name, real, bytes)
+  const real = joinPath(folder.real, name)
+  const fd = openChildFolder(listing.confined, folder.fd, name, real, bytes)
   if (fd === undefined) return
   using _ = closing(fd)
   const rules = rulesOf(listing, fd, real, folder.rules)
-  const cursor = below(folder.cursor, cursorName(child))
-  await use({ fd, real, path: below(folder.path, name), cursor, rules })
+  const cursor = joinPath(folder.cursor, cursorName(child))
+  await use({ fd, real, path: joinPath(folder.path, name), cursor, rules })
 }

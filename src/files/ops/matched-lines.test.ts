@@ -1,12 +1,12 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { matchedIn, matchedLines } from './matched-lines.ts'
+import { matchTexts, matchLines } from './matched-lines.ts'
 
 const placeIn = (line: string) => line.indexOf('x')
 
 test('S3 lines with a match are counted from 1, whatever ends them', () => {
   const text = 'x\r\n\r\nno\n x\n\nx'
-  expect(matchedLines({ text, after: 0 }, 9, placeIn)).toEqual({
+  expect(matchLines({ text, after: 0 }, 9, placeIn)).toEqual({
     count: 3,
     lines: [
       { line: 1, snippet: 'x' },
@@ -23,7 +23,7 @@ test('S3 all lines with a match are counted, and no more are kept than are wante
   const texts = fc.array(fc.record({ text, after: fc.nat(20) }), { maxLength: 6 })
   fc.assert(
     fc.property(texts, fc.nat(10), (given, most) => {
-      const found = matchedIn(given, most, (one, left) => matchedLines(one, left, placeIn))
+      const found = matchTexts(given, most, (one, left) => matchLines(one, left, placeIn))
       const whole = given.map(({ text: of }) =>
         of.split('\n').flatMap((line, at) => (line === 'x' ? [at + 1] : [])),
       )

@@ -1,21 +1,21 @@
-import { plainText } from '#base/plain.ts'
+import { sanitizeText } from '#base/plain.ts'
 
 type MatchedLine = { readonly line: number; readonly snippet: string }
 
 export type SearchedText = { readonly text: string; readonly after: number }
 
-export type Matched = { readonly count: number; readonly lines: readonly MatchedLine[] }
+export type LineMatches = { readonly count: number; readonly lines: readonly MatchedLine[] }
 
-export type PlaceIn = (text: string) => number
+export type FindMatch = (text: string) => number
 
 const longestSnippet = 200
 
 /** Of several texts, one after the other: a million lines with a match are counted, and so many are kept. */
-export function matchedIn(
+export function matchTexts(
   texts: readonly SearchedText[],
   most: number,
-  matchedOf: (searched: SearchedText, most: number) => Matched,
-): Matched[] {
+  matchedOf: (searched: SearchedText, most: number) => LineMatches,
+): LineMatches[] {
   let left = most
   return texts.map((searched) => {
     const matched = matchedOf(searched, left)
@@ -24,11 +24,11 @@ export function matchedIn(
   })
 }
 
-export function matchedLines(
+export function matchLines(
   { text, after }: SearchedText,
   most: number,
-  placeIn: PlaceIn,
-): Matched {
+  placeIn: FindMatch,
+): LineMatches {
   const lines: MatchedLine[] = []
   let [line, count] = [0, 0]
   for (let from = 0; from <= text.length;) {
@@ -49,5 +49,5 @@ export function matchedLines(
 function snippetOf(line: string, place: number): string {
   const start = place <= longestSnippet / 2 ? 0 : place - longestSnippet / 4
   const shown = line.slice(start, start + longestSnippet + 1)
-  return plainText(start === 0 ? shown.trimStart() : `…${shown}`, longestSnippet)
+  return sanitizeText(start === 0 ? shown.trimStart() : `…${shown}`, longestSnippet)
 }

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { inWorkspace, openTestOps } from '../../../test/ops.ts'
-import { cursorOf, listedOf } from '../worker/columns.ts'
+import { toCursor, readColumns } from '../worker/columns.ts'
 
 /** A folder with another in it whose name is in an old encoding. */
 function oldFolder(workspace: string): Buffer {
@@ -78,7 +78,7 @@ test.runIf(process.platform === 'linux')(
     const at = inWorkspace('')
     for (const recursive of [false, true]) {
       const list = await files.run('list', { at, recursive, limit: 10, ignore: false })
-      expect(listedOf(list)[0]).toMatchObject({
+      expect(readColumns(list)[0]).toMatchObject({
         path: 'caf\ufffd.txt',
         type: 'file',
         size: 5,
@@ -158,7 +158,7 @@ test.runIf(process.platform === 'linux')(
           for (const name of inside)
             fs.writeFileSync(Buffer.concat([folder, Buffer.from(`/${name}`, 'latin1')]), name)
           const ask = { at: inWorkspace(''), recursive, ignore: false }
-          const whole = listedOf(await files.run('list', { ...ask, limit: 100 }))
+          const whole = readColumns(await files.run('list', { ...ask, limit: 100 }))
           expect(whole).toHaveLength(names.length + 1 + (recursive ? inside.length : 0))
           const pages = []
           for (let after: string | undefined; ;) {
@@ -167,11 +167,11 @@ test.runIf(process.platform === 'linux')(
               limit,
               ...(after !== undefined && { after }),
             })
-            pages.push(...listedOf(page))
+            pages.push(...readColumns(page))
             if (page.next === undefined) break
             after = page.next
             // As a tool has it that shows only some of a page.
-            expect(pages.slice(-1).map(cursorOf)).toEqual([after])
+            expect(pages.slice(-1).map(toCursor)).toEqual([after])
           }
           expect(pages).toEqual(whole)
           await files.close()

@@ -7,10 +7,10 @@ import { testFolders } from '../../../test/roots.ts'
 import { mountSmallDisk } from '../../../test/small-disk.ts'
 import type { SmallDisk } from '../../../test/small-disk.ts'
 import { unprivileged } from '../../../test/unprivileged.ts'
-import { faultOf } from '../confine/fault.ts'
-import type { Outlook } from '../worker/protocol.ts'
+import { toFileError } from '../confine/fault.ts'
+import type { ExpectedResult } from '../worker/protocol.ts'
 import { ops } from './index.ts'
-import { dropTemporaries } from './placing.ts'
+import { removeTempFiles } from './placing.ts'
 
 let disk: SmallDisk
 let files: TestOps
@@ -38,11 +38,11 @@ async function movedWhile(path: string, when: () => boolean, act: () => void) {
   }
   const ask = { from: inWorkspace(path), to: { root: 'other', path } }
   const moving = Promise.resolve(
-    ops.move({ ...files.context, turn }, ask, Buffer.alloc(0), () => false),
+    ops.move({ ...files.context, yieldIfDue: turn }, ask, Buffer.alloc(0), () => false),
   )
   const code = await moving.then(
     () => 'moved',
-    (error: unknown) => faultOf(error).code,
+    (error: unknown) => toFileError(error).code,
   )
   expect(isDone).toBe(true)
   return code
@@ -140,7 +140,7 @@ test.each(['f', 'one.md'])(
       expect(fs.existsSync(there(name))).toBe(false)
     }
     const ask = { from: inWorkspace(name), to: { root: 'other', path: name } }
-    await ops.move({ ...files.context, entered }, ask, Buffer.alloc(0), () => false)
+    await ops.move({ ...files.context, waitForEntry: entered }, ask, Buffer.alloc(0), () => false)
     expect(whole).toBe('one')
     expect(fs.readdirSync(disk.path)).toEqual([name])
   },
@@ -151,13 +151,13 @@ test.each(['f', 'one.md'])(
   async (name) => {
     files.put({ 'f/a/one.md': 'one', 'one.md': 'one' })
     const other = { root: 'other', path: name }
-    const signs: Outlook['sign'][] = []
+    const signs: ExpectedResult['sign'][] = []
     const seen: boolean[] = []
     const look = async () => {
       for (const sign of signs) seen.push((await files.run('seen', sign)).isSeen)
     }
-    const entered = async (outlook?: Outlook) => void (outlook && signs.push(outlook.sign))
-    const context = { ...files.context, entered }
+    const entered = async (outlook?: ExpectedResult) => void (outlook && signs.push(outlook.sign))
+    const context = { ...files.context, waitForEntry: entered }
     const removed = vi.spyOn(fs, 'unlinkSync').mockImplementationOnce(() => {
       throw Object.assign(new Error('busy'), { code: 'EBUSY' })
     })
@@ -186,12 +186,17 @@ test('PV6 a worker that goes while it takes away a copy leaves nothing of it', a
   const turn = async () => {
     if (isWhole()) isOver = true
     else if (isOver && left === undefined) {
-      dropTemporaries()
+      removeTempFiles()
       left = fs.readdirSync(disk.path)
     }
   }
   const ask = { from: inWorkspace('f'), to: { root: 'other', path: 'f' } }
-  const moving = ops.move({ ...files.context, turn }, ask, Buffer.alloc(0), () => isOver)
+  const moving = ops.move(
+    { ...files.context, yieldIfDue: turn },
+    ask,
+    Buffer.alloc(0),
+    () => isOver,
+  )
   await expect(moving).rejects.toBeInstanceOf(Error)
   expect(left).toEqual([])
 })
@@ -206,7 +211,7 @@ test.each(['f', 'one.md'])(
       name,
       () => copying() !== 'none' && isBegun(),
       () => {
-        dropTemporaries()
+        removeTempFiles()
         left = fs.readdirSync(disk.path)
       },
     )
@@ -226,7 +231,7 @@ test('TR1 what was copied out of the trash is not listed while it goes from ther
     if (isPart()) listed ??= (await files.run('trashed', {})).records
   }
   const ask = { id: 'id-1', to: { root: 'other', path: 'f' } }
-  await ops.restore({ ...files.context, turn }, ask, Buffer.alloc(0), () => false)
+  await ops.restore({ ...files.context, yieldIfDue: turn }, ask, Buffer.alloc(0), () => false)
   expect(listed).toEqual([])
   expect(fs.existsSync(item)).toBe(false)
   expect(fs.readdirSync(there('f')).toSorted()).toEqual(['a.md', 'b.md'])

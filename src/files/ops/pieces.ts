@@ -1,21 +1,21 @@
 /** A piece of a text by bytes on disk, moved to where characters begin. */
 import { diskBudget } from './lines.ts'
 import type { Lines, Source } from './lines.ts'
-import { decoded, lengthOfUtf8, withoutTornEnd } from './text.ts'
-import type { Coding } from './text.ts'
+import { decode, lengthOfUtf8, trimPartialCharacter } from './text.ts'
+import type { TextEncoding } from './text.ts'
 
 type ByteRange = { readonly from: number; readonly to?: number }
-export type Piece = Omit<Lines, 'total'> & { readonly bytes: Buffer }
+export type ByteChunk = Omit<Lines, 'total'> & { readonly bytes: Buffer }
 
 /** From a byte on to before another, as much as fits in so many bytes of UTF-8. Pieces in a row lose nothing. */
-export function pieceOf(source: Source, range: ByteRange | undefined, most: number): Piece {
+export function readRange(source: Source, range: ByteRange | undefined, most: number): ByteChunk {
   const { size, coding } = source
   const from = Math.min(range?.from ?? 0, size)
   const end = Math.min(range?.to ?? size, size)
   const upTo = (budget: number) => pieceBetween(source, from, Math.min(end, from + budget))
-  const goesOn = ({ next }: Piece) => next === undefined || next > from
+  const goesOn = ({ next }: ByteChunk) => next === undefined || next > from
   const isUtf8 = coding.encoding === 'utf-8'
-  const fits = ({ bytes }: Piece) => isUtf8 || Buffer.byteLength(decoded(bytes, coding)) <= most
+  const fits = ({ bytes }: ByteChunk) => isUtf8 || Buffer.byteLength(decode(bytes, coding)) <= most
 
   // Plain letters take two bytes in UTF-16 and one in UTF-8: at best so much fits, and surely the other.
   for (const budget of isUtf8 ? [most] : [most * 2, diskBudget(most, coding)]) {
@@ -27,7 +27,7 @@ export function pieceOf(source: Source, range: ByteRange | undefined, most: numb
   return smallest ?? { from, to: end, bytes: source.read(from, end - from), next: end }
 }
 
-function pieceBetween({ read, size, coding }: Source, wanted: number, to: number): Piece {
+function pieceBetween({ read, size, coding }: Source, wanted: number, to: number): ByteChunk {
   const raw = read(wanted, Math.max(0, to - wanted))
   const skipped = Math.min(raw.length, wanted === 0 ? 0 : tornStart(read, raw, wanted, coding))
   const whole = raw.subarray(skipped)
@@ -41,12 +41,12 @@ function tornStart(
   read: Source['read'],
   bytes: Buffer,
   position: number,
-  { encoding }: Coding,
+  { encoding }: TextEncoding,
 ): number {
   if (encoding.startsWith('utf-16')) return position % 2
   if (encoding !== 'utf-8' || !isTrail(bytes[0])) return 0
   const before = read(Math.max(0, position - 3), Math.min(3, position))
-  const torn = before.subarray(withoutTornEnd(before).length)
+  const torn = before.subarray(trimPartialCharacter(before).length)
   if (torn.length === 0) return 0
   // In an old encoding it may look like one and is not.
   const missing = lengthOfUtf8(torn[0] ?? 0) - torn.length
@@ -56,8 +56,8 @@ function tornStart(
 
 const isTrail = (byte = 0): boolean => (byte & 0xc0) === 0x80
 
-function withoutTear(bytes: Buffer, { encoding }: Coding): Buffer {
-  if (encoding === 'utf-8') return withoutTornEnd(bytes)
+function withoutTear(bytes: Buffer, { encoding }: TextEncoding): Buffer {
+  if (encoding === 'utf-8') return trimPartialCharacter(bytes)
   if (encoding.startsWith('utf-16')) {
     const even = bytes.subarray(0, bytes.length - (bytes.length % 2))
     const high = even.at(encoding === 'utf-16le' ? -1 : -2) ?? 0

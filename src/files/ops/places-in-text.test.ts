@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { firstPlaces } from './edits.ts'
+import { findOccurrences } from './edits.ts'
 
 /** Place by place. */
 const plainly = (text: string, part: string) =>
@@ -16,7 +16,7 @@ test('FT4 all places of a text are found, overlapping ones too, up to so many', 
       fewLetters(1, 8),
       fc.integer({ min: 1, max: 5 }),
       (text, part, most) => {
-        expect(firstPlaces(text, part, most)).toEqual(plainly(text, part).slice(0, most))
+        expect(findOccurrences(text, part, most)).toEqual(plainly(text, part).slice(0, most))
       },
     ),
   )
@@ -25,8 +25,8 @@ test('FT4 all places of a text are found, overlapping ones too, up to so many', 
 test('PV7 texts of few letters do not take for ever, and the places are the same', () => {
   const filler = 'a'.repeat(2_000_000)
   const part = `${'a'.repeat(50_000)}b${'a'.repeat(50_000)}`
-  expect(firstPlaces(filler, part, 10)).toEqual([])
+  expect(findOccurrences(filler, part, 10)).toEqual([])
   const text = `${filler}b${'a'.repeat(50_000)}b${filler}`
-  expect(firstPlaces(text, part, 10)).toEqual([1_950_000, 2_000_001])
-  expect(firstPlaces(filler, 'a'.repeat(100_000), 1000)).toHaveLength(1000)
+  expect(findOccurrences(text, part, 10)).toEqual([1_950_000, 2_000_001])
+  expect(findOccurrences(filler, 'a'.repeat(100_000), 1000)).toHaveLength(1000)
 })

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { inWorkspace, openTestOps } from '../../../test/ops.ts'
 import type { TestOps } from '../../../test/ops.ts'
-import { errnoOf } from '../confine/fault.ts'
+import { getErrno } from '../confine/fault.ts'
 import { placeholderMode } from '../confine/leftovers.ts'
 
 let files: TestOps
@@ -26,7 +26,7 @@ test('FT5 a folder that somebody makes right before one is moved there is not re
     try {
       fs.mkdirSync(inside('b'))
     } catch (error) {
-      other = errnoOf(error)
+      other = getErrno(error)
     }
     rename(from, to)
   })

@@ -1,15 +1,15 @@
 /** A new content comes to its place whole or not at all. */
 import fs from 'node:fs'
 import { dirname, join } from 'node:path'
-import { errnoOf } from '../confine/fault.ts'
+import { getErrno } from '../confine/fault.ts'
 import { O_CREAT, O_EXCL, O_NOFOLLOW, O_RDWR, O_WRONLY } from '../confine/flags.ts'
-import { placeholderMode, putRight } from '../confine/leftovers.ts'
+import { placeholderMode, cleanUpAfterCrash } from '../confine/leftovers.ts'
 import type { Parent } from '../confine/types.ts'
-import { unfinishedName } from '../confine/unfinished.ts'
+import { createTempName } from '../confine/unfinished.ts'
 import { unless } from './disk.ts'
-import { exists } from './present.ts'
+import { existsError } from './present.ts'
 
-export type Temporary = {
+export type TempFile = {
   readonly fd: number
   readonly path: string
   /** It has another name by now, and none to be removed: to try costs as much as three other calls. */
@@ -19,7 +19,7 @@ export type Temporary = {
 const unplaced = new Set<() => void>()
 
 /** Takes all of it away. Whoever writes to it fails then: only for a worker that goes right after. */
-export function dropTemporaries(): void {
+export function removeTempFiles(): void {
   for (const drop of unplaced)
     try {
       drop()
@@ -29,7 +29,7 @@ export function dropTemporaries(): void {
 }
 
 /** Until `use` ends, `drop` takes away what it makes: at once, and nothing where that has its name. */
-export async function whileUnplaced<T>(drop: () => void, use: () => Promise<T>): Promise<T> {
+export async function withCleanup<T>(drop: () => void, use: () => Promise<T>): Promise<T> {
   unplaced.add(drop)
   try {
     return await use()
@@ -39,32 +39,32 @@ export async function whileUnplaced<T>(drop: () => void, use: () => Promise<T>):
 }
 
 /** A file beside the one that is to be; when `use` ends, in whichever way, nothing is left under its name. */
-export async function withTemporary<T>(
+export async function withTempFile<T>(
   parent: Pick<Parent, 'at'>,
   mode: number,
-  use: (temporary: Temporary) => Promise<T>,
+  use: (temporary: TempFile) => Promise<T>,
 ): Promise<T> {
-  const path = parent.at(unfinishedName())
+  const path = parent.at(createTempName())
   const fd = fs.openSync(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, mode)
   const temporary = { fd, path, isPlaced: false }
   const drop = () => {
-    if (!temporary.isPlaced) unlinkIfThere(path)
+    if (!temporary.isPlaced) unlinkIfExists(path)
   }
   try {
-    return await whileUnplaced(drop, () => use(temporary))
+    return await withCleanup(drop, () => use(temporary))
   } finally {
     fs.closeSync(fd)
     drop()
   }
 }
 
-export const unlinkIfThere = (path: string): void => unless(['ENOENT'], () => fs.unlinkSync(path))
+export const unlinkIfExists = (path: string): void => unless(['ENOENT'], () => fs.unlinkSync(path))
 
 /** Disks without hard links, and files that the system lets nobody link. */
 const noLinks = ['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK']
 
 /** Gives a file a second name, if that can be had. A name that is taken is EEXIST. */
-export function isLinked(from: string, to: string): boolean {
+export function tryLink(from: string, to: string): boolean {
   const isDone = unless(noLinks, () => {
     fs.linkSync(from, to)
     return true
@@ -78,27 +78,27 @@ export function isFree(path: string): boolean {
   const stat = look()
   if (!stat) return true
   if (stat.nlink === 1 && !stat.isDirectory()) return false
-  putRight(path)
+  cleanUpAfterCrash(path)
   return look() === undefined
 }
 
 function isTaken(from: string, to: string): boolean {
   try {
-    return isLinked(from, to)
+    return tryLink(from, to)
   } catch (error) {
-    if (errnoOf(error) === 'EEXIST' && isFree(to)) return isLinked(from, to)
+    if (getErrno(error) === 'EEXIST' && isFree(to)) return tryLink(from, to)
     throw error
   }
 }
 
 /** Puts a finished file under its name if that is free; EEXIST where it is not. */
-export function placeAtFree(made: Temporary, to: string): void {
-  if (isTaken(made.path, to)) unlinkIfThere(made.path)
-  else renameToFree(made.path, to)
+export function publishNew(made: TempFile, to: string): void {
+  if (isTaken(made.path, to)) unlinkIfExists(made.path)
+  else renameNoReplace(made.path, to)
   made.isPlaced = true
 }
 
-export function placeOver(made: Temporary, to: string): void {
+export function publishOver(made: TempFile, to: string): void {
   fs.renameSync(made.path, to)
   made.isPlaced = true
 }
@@ -108,8 +108,8 @@ export function placeOver(made: Temporary, to: string): void {
  * ours to rename over. With a link and an unlink, what an editor saved in between would be lost. The empty file
  * has an unfinished name as well, by which `putRight` knows it after a crash.
  */
-export function renameToFree(from: string, to: string): void {
-  const aside = join(dirname(to), unfinishedName())
+export function renameNoReplace(from: string, to: string): void {
+  const aside = join(dirname(to), createTempName())
   makeEmpty(aside)
   try {
     // A disk without links: there a crash leaves an empty file, which is better than to overwrite one.
@@ -117,11 +117,11 @@ export function renameToFree(from: string, to: string): void {
     try {
       fs.renameSync(from, to)
     } catch (error) {
-      unlinkIfThere(to)
+      unlinkIfExists(to)
       throw error
     }
   } finally {
-    unlinkIfThere(aside)
+    unlinkIfExists(aside)
   }
 }
 
@@ -133,8 +133,8 @@ function makeEmpty(path: string): void {
  * Moves a folder to a name that is free: an empty folder takes it, and is ours to rename over. Without it one that
  * somebody made since we looked would be replaced. By its mode it is known after a crash.
  */
-export function renameFolderToFree(from: string, to: string): void {
-  if (!isFree(to)) throw exists()
+export function renameFolderNoReplace(from: string, to: string): void {
+  if (!isFree(to)) throw existsError()
   // There a folder never takes the place of another.
   const isHeld = process.platform !== 'win32'
   if (isHeld) fs.mkdirSync(to, placeholderMode)

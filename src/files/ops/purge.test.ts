@@ -61,7 +61,7 @@ test('TR1 what cannot be removed holds up nothing that lies beside it or further
 /** A purge that is ended as soon as it has removed something. */
 async function endedPurge(ids: readonly string[]) {
   const turn = () => Promise.reject(new Error('the disk is gone'))
-  const context = { ...files.context, turn }
+  const context = { ...files.context, yieldIfDue: turn }
   return ops.purge(context, { ids }, Buffer.alloc(0), () => false)
 }
 
@@ -94,7 +94,7 @@ test('TR1 a purge that nobody waits for any longer stops, and says what is purge
   const turn = async () => {
     isLate = !fs.existsSync(bin('id-1'))
   }
-  const context = { ...files.context, turn }
+  const context = { ...files.context, yieldIfDue: turn }
   const answer = await ops.purge(context, { ids }, Buffer.alloc(0), () => isLate)
   expect(answer).toEqual({ purged: ['id-1', 'id-2'], left: [bin('id-2')] })
   expect(await listed()).toEqual(['id-3'])

@@ -1,56 +1,62 @@
 import { isUtf8 } from 'node:buffer'
 import { basename } from 'node:path/posix'
 import { sha256Hex } from '#base/hash.ts'
-import { statOf } from '../confine/checks.ts'
-import { FileFault } from '../confine/fault.ts'
+import { toStat } from '../confine/checks.ts'
+import { FileError } from '../confine/fault.ts'
 import type { OpenedFile } from '../confine/types.ts'
 import type { OpContext, RunOp } from '../worker/context.ts'
-import type { Answered, Ask, Range } from '../worker/protocol.ts'
-import { closing, pause, readAt, rootOf } from './disk.ts'
-import { textOfDocument } from './documents.ts'
-import { hasText, isPdf, textMime, typeByContent, typeByName } from './kinds.ts'
+import type { OpResponse, OpRequest, Range } from '../worker/protocol.ts'
+import { closing, yieldOrCancel, readAt, getRoot } from './disk.ts'
+import { extractText } from './documents.ts'
+import { hasExtractableText, isPdf, textMime, detectType, typeByName } from './kinds.ts'
 import type { FileType } from './kinds.ts'
-import { isPlaceholder, placeholderFault } from './leaf.ts'
+import { isCloudPlaceholder, cloudPlaceholderError } from './leaf.ts'
 import { lastLines, linesBetween } from './lines.ts'
 import type { Lines, Source } from './lines.ts'
-import { pieceOf } from './pieces.ts'
-import { decoded, legacyOf, sampleBytes, unicodeOf, utf8 } from './text.ts'
-import type { Coding } from './text.ts'
+import { readRange } from './pieces.ts'
+import { decode, detectLegacy, sampleBytes, detectUnicode, utf8 } from './text.ts'
+import type { TextEncoding } from './text.ts'
 
 type Rest = () => Promise<void>
-type Reading = { readonly ask: Ask<'read'>; readonly file: OpenedFile; readonly start: Buffer }
+type Reading = {
+  readonly ask: OpRequest<'read'>
+  readonly file: OpenedFile
+  readonly start: Buffer
+}
 
 export const read: RunOp<'read'> = async (context, ask, _body, cancelled) => {
-  const confined = rootOf(context, ask.at)
+  const confined = getRoot(context, ask.at)
   const file = confined.openFile(ask.at.path)
   using _ = closing(file.fd)
   const absolute = file.real === '' ? confined.root.path : `${confined.root.path}/${file.real}`
   const name = basename(absolute)
   const start = readAt(file.fd, 0, Math.min(Number(file.stat.size), sampleBytes))
   const type = await typeOf(name, start, Number(file.stat.size) === start.length)
-  const rest = () => pause(context, cancelled)
+  const rest = () => yieldOrCancel(context, cancelled)
   const reading = { ask, file, start }
   checkSize(context, reading, name, type)
   const content = await contentOf(reading, type, rest)
-  const stat = statOf(file.stat)
+  const stat = toStat(file.stat)
   return { stat, mime: type.mime, sensitive: context.guard.isSensitive(absolute), ...content }
 }
 
-type Typed = FileType & { readonly coding?: Coding }
+type Typed = FileType & { readonly coding?: TextEncoding }
 
 async function typeOf(name: string, start: Buffer, isWhole: boolean): Promise<Typed> {
-  const unicode = isPdf(start) ? undefined : (unicodeOf(start, isWhole) ?? oddUtf16(start, isWhole))
+  const unicode = isPdf(start)
+    ? undefined
+    : (detectUnicode(start, isWhole) ?? oddUtf16(start, isWhole))
   if (unicode) return { kind: 'text', mime: await textMime(name), coding: unicode }
-  const type = await typeByContent(start, name)
+  const type = await detectType(start, name)
   if (type) return type
-  const coding = await legacyOf(start, isWhole)
+  const coding = await detectLegacy(start, isWhole)
   return coding ? { kind: 'text', mime: await textMime(name), coding } : typeByName(name)
 }
 
 /** A half character at the end of UTF-16 is none, and the rest is text all the same. */
-function oddUtf16(bytes: Buffer, isWhole: boolean): Coding | undefined {
+function oddUtf16(bytes: Buffer, isWhole: boolean): TextEncoding | undefined {
   if (!isWhole || bytes.length % 2 === 0) return undefined
-  const coding = unicodeOf(bytes.subarray(0, -1))
+  const coding = detectUnicode(bytes.subarray(0, -1))
   return coding?.encoding.startsWith('utf-16') ? coding : undefined
 }
 
@@ -61,7 +67,7 @@ function checkSize(
   name: string,
   { kind, mime }: FileType,
 ): void {
-  const isExtracted = hasText(mime) && !ask.raw
+  const isExtracted = hasExtractableText(mime) && !ask.raw
   const isText = kind === 'text' || isExtracted
   const most = isText
     ? limits.maxFileBytes
@@ -69,22 +75,23 @@ function checkSize(
   const isWhole = ask.range === undefined || isExtracted
   const { size } = file.stat
   if (isWhole && size > BigInt(most))
-    throw new FileFault(
+    throw new FileError(
       'too_large',
       isExtracted
         ? `The document has ${size} bytes; text is taken out of up to ${most}.`
         : `The file has ${size} bytes; ${most} are read at once. Read it in parts: byte_from 0, max_bytes ${most}.`,
       ask.at.path,
     )
-  if (isWhole && isPlaceholder(name, file.stat, () => start)) throw placeholderFault(ask.at.path)
+  if (isWhole && isCloudPlaceholder(name, file.stat, () => start))
+    throw cloudPlaceholderError(ask.at.path)
 }
 
-type Content = Omit<Answered<'read'>, 'stat' | 'mime' | 'sensitive'>
+type Content = Omit<OpResponse<'read'>, 'stat' | 'mime' | 'sensitive'>
 
 async function contentOf(reading: Reading, type: Typed, rest: Rest): Promise<Content> {
   const { ask } = reading
   if (type.coding && !ask.raw) return textContent(reading, type.coding, rest)
-  if (type.kind === 'document' && hasText(type.mime) && !ask.raw)
+  if (type.kind === 'document' && hasExtractableText(type.mime) && !ask.raw)
     return documentContent(reading, type.mime, rest)
   // Pictures come whole, within the limit for binary files, unless a range of bytes is asked for.
   const isPiece = ask.raw || ask.range !== undefined || type.kind === 'binary'
@@ -95,7 +102,7 @@ async function contentOf(reading: Reading, type: Typed, rest: Rest): Promise<Con
 function bytesContent({ ask, file, start }: Reading, most: number) {
   const { range } = ask
   if (range && range.by !== 'bytes')
-    throw new FileFault('not_text', 'Only text has lines.', ask.at.path)
+    throw new FileError('not_text', 'Only text has lines.', ask.at.path)
   const size = Number(file.stat.size)
   const from = Math.min(range?.from ?? 0, size)
   const to = Math.min(range?.to ?? size, size, from + most)
@@ -109,7 +116,7 @@ function bytesContent({ ask, file, start }: Reading, most: number) {
   }
 }
 
-async function textContent(reading: Reading, sampled: Coding, rest: Rest): Promise<Content> {
+async function textContent(reading: Reading, sampled: TextEncoding, rest: Rest): Promise<Content> {
   const { ask, file, start } = reading
   const size = Number(file.stat.size)
   const isAll = start.length === size
@@ -133,17 +140,20 @@ async function textContent(reading: Reading, sampled: Coding, rest: Rest): Promi
 }
 
 /** The sample may have been plain letters, and the rest in an old encoding. */
-async function olderCoding({ size, read }: Source, given: Given): Promise<Coding | undefined> {
+async function olderCoding(
+  { size, read }: Source,
+  given: Given,
+): Promise<TextEncoding | undefined> {
   if (isUtf8(given.bytes)) return undefined
   // A guess from a few letters would not be the same for the next piece.
   const isMuch = given.bytes.length >= sampleBytes
   const around = Math.max(0, Math.min(given.from, size - sampleBytes))
-  return legacyOf(isMuch ? given.bytes : read(around, sampleBytes), false)
+  return detectLegacy(isMuch ? given.bytes : read(around, sampleBytes), false)
 }
 
 async function documentContent(reading: Reading, mime: string, rest: Rest): Promise<Content> {
   const bytes = readAt(reading.file.fd, 0, Number(reading.file.stat.size))
-  const text = Buffer.from(await textOfDocument(bytes, mime, rest))
+  const text = Buffer.from(await extractText(bytes, mime, rest))
   const read = (position: number, length: number) => text.subarray(position, position + length)
   const given = await givenOf({ size: text.length, coding: utf8, read }, reading.ask, rest)
   return {
@@ -160,10 +170,10 @@ type Given = Lines & { readonly bytes: Buffer }
 
 async function givenOf(
   source: Source,
-  { range, maxBytes }: Ask<'read'>,
+  { range, maxBytes }: OpRequest<'read'>,
   rest: Rest,
 ): Promise<Given> {
-  if (range === undefined || range.by === 'bytes') return pieceOf(source, range, maxBytes)
+  if (range === undefined || range.by === 'bytes') return readRange(source, range, maxBytes)
   const lines = await linesOf(source, range, maxBytes, rest)
   return { ...lines, bytes: source.read(lines.from, lines.to - lines.from) }
 }
@@ -184,9 +194,9 @@ const told = ({ next, total, before }: Given) => ({
   ...(total !== undefined && { lines: total }),
 })
 
-function asUtf8({ from, bytes }: Given, coding: Coding): Buffer {
+function asUtf8({ from, bytes }: Given, coding: TextEncoding): Buffer {
   const text = from === 0 ? bytes.subarray(coding.mark.length) : bytes
   return coding.encoding === 'utf-8' && isUtf8(text)
     ? text
-    : Buffer.from(decoded(text, { ...coding, mark: utf8.mark }))
+    : Buffer.from(decode(text, { ...coding, mark: utf8.mark }))
 }

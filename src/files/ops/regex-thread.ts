@@ -1,11 +1,11 @@
 /** Looks for a regular expression in texts. In a thread, since an agent says which, and how long they are. */
 import { parentPort, workerData } from 'node:worker_threads'
 import { RE2JS } from 're2js'
-import { matchedIn, matchedLines } from './matched-lines.ts'
-import type { Matched, PlaceIn, SearchedText } from './matched-lines.ts'
+import { matchTexts, matchLines } from './matched-lines.ts'
+import type { LineMatches, FindMatch, SearchedText } from './matched-lines.ts'
 
-export type Question = { readonly texts: readonly SearchedText[]; readonly most: number }
-export type Answer = readonly Matched[] | 'invalid'
+export type ThreadRequest = { readonly texts: readonly SearchedText[]; readonly most: number }
+export type ThreadReply = readonly LineMatches[] | 'invalid'
 
 const pattern = compiled(workerData as string)
 
@@ -17,20 +17,20 @@ function compiled(query: string): RE2JS | undefined {
   }
 }
 
-const none: Matched = { count: 0, lines: [] }
+const none: LineMatches = { count: 0, lines: [] }
 
-function answered({ texts, most }: Question): Answer {
+function answered({ texts, most }: ThreadRequest): ThreadReply {
   if (!pattern) return 'invalid'
-  const placeIn: PlaceIn = (text) => {
+  const placeIn: FindMatch = (text) => {
     const matcher = pattern.matcher(text)
     return matcher.find() ? matcher.start() : -1
   }
-  return matchedIn(texts, most, (searched, left) =>
+  return matchTexts(texts, most, (searched, left) =>
     // Line by line comes after, and only where there is something.
     placeIn(searched.text.replaceAll('\r\n', '\n')) === -1
       ? none
-      : matchedLines(searched, left, placeIn),
+      : matchLines(searched, left, placeIn),
   )
 }
 
-parentPort?.on('message', (question: Question) => parentPort?.postMessage(answered(question)))
+parentPort?.on('message', (question: ThreadRequest) => parentPort?.postMessage(answered(question)))

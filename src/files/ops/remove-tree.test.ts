@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { openTestOps } from '../../../test/ops.ts'
 import { removeTree } from './tree.ts'
-import type { CheckGoing } from './tree.ts'
+import type { BeforeRemove } from './tree.ts'
 
 /** Removes a folder of files in folders, and says what is left of it. */
 async function removed(check: (path: string) => void, rest = () => Promise.resolve()) {
@@ -11,7 +11,7 @@ async function removed(check: (path: string) => void, rest = () => Promise.resol
   onTestFinished(files.close)
   files.put({ 'f/a/one.md': '', 'f/b/two.md': '', 'f/c/three.md': '', 'f/z.md': '' })
   const at = (real: string) => join(files.workspace, real)
-  const checkGoing: CheckGoing = (real) => check(at(real))
+  const checkGoing: BeforeRemove = (real) => check(at(real))
   const workspace = files.context.roots.get('workspace')
   const removing = workspace.withParent('f', (top) => removeTree(workspace, top, rest, checkGoing))
   const error = await removing.then(

@@ -1,43 +1,43 @@
 import fs from 'node:fs'
-import { FileFault } from '../confine/fault.ts'
+import { FileError } from '../confine/fault.ts'
 import type { OpContext, RunOp } from '../worker/context.ts'
-import type { Answered, Ask, SearchHit, Skipped } from '../worker/protocol.ts'
-import { pause, readAt } from './disk.ts'
-import { withFinder } from './finder.ts'
-import type { Finder } from './finder.ts'
-import { inside } from './folders.ts'
-import { isCompound, mayBeDocument, typeByContent } from './kinds.ts'
-import { openLeaf } from './leaf.ts'
-import { absoluteIn, pathIn, searched } from './search-places.ts'
-import type { Searched } from './search-places.ts'
-import { byPath, byText, createSmallest } from './smallest.ts'
+import type { OpResponse, OpRequest, SearchHit, Skipped } from '../worker/protocol.ts'
+import { yieldOrCancel, readAt } from './disk.ts'
+import { withTextMatcher } from './finder.ts'
+import type { TextMatcher } from './finder.ts'
+import { withWorkingDirectory } from './folders.ts'
+import { isLegacyOffice, canBeDocument, detectType } from './kinds.ts'
+import { openRegularFile } from './leaf.ts'
+import { toAbsoluteHitPath, toPath, searchFolders } from './search-places.ts'
+import type { SearchFolder } from './search-places.ts'
+import { comparePath, compareText, createTopN } from './smallest.ts'
 import { sampleBytes, textOf } from './text.ts'
 
 type At = { readonly place: number; readonly path: string }
 type Found = At & { readonly line: number }
 type Hit = Found & Required<SearchHit>
 
-const byPlace = (a: At, b: At): number => a.place - b.place || byPath(a.path, b.path)
+const byPlace = (a: At, b: At): number => a.place - b.place || comparePath(a.path, b.path)
 const order = (a: Found, b: Found): number => byPlace(a, b) || a.line - b.line
 
 export const searchContent: RunOp<'searchContent'> = async (context, ask, _body, cancelled) => {
-  const rest = () => pause(context, cancelled)
-  return withFinder(ask, rest, (finder) => searchWith(finder, context, ask, rest))
+  const rest = () => yieldOrCancel(context, cancelled)
+  return withTextMatcher(ask, rest, (finder) => searchWith(finder, context, ask, rest))
 }
 
 async function searchWith(
-  finder: Finder,
+  finder: TextMatcher,
   context: OpContext,
-  ask: Ask<'searchContent'>,
+  ask: OpRequest<'searchContent'>,
   rest: () => Promise<void>,
-): Promise<Answered<'searchContent'>> {
+): Promise<OpResponse<'searchContent'>> {
   const after = ask.after === undefined ? undefined : parsedCursor(ask.after)
   const most = ask.limit + 1
-  const page = createSmallest<Hit>(most, order)
-  const skipped = createSkipped()
+  const page = createTopN<Hit>(most, order)
+  const skipped = createSkippedFiles()
   let total = 0
   let done = 0
-  for (const folder of searched(context, ask)) {
+  for (const folder of searchFolders(context, ask)) {
     const { place, confined } = folder
     const skip = (why: Skipped['why'], path: string) =>
       skipped.add(why, { place, root: confined.root.key, path })
@@ -82,21 +82,21 @@ const bytesAtOnce = 4 * 1024 * 1024
 /** A first look at some files of a folder: which may have a match. A sensitive one is not even read (PV5). */
 function lookedAt(
   { guard, limits }: OpContext,
-  folder: Searched,
+  folder: SearchFolder,
   names: readonly string[],
-  finder: Finder,
+  finder: TextMatcher,
   skip: (why: Skipped['why'], path: string) => void,
 ) {
   const files: File[] = []
   const packed: Content[] = []
   let [count, bytes] = [0, 0]
   const look = (name: string, at: string) => {
-    const path = pathIn(folder, name)
-    if (guard.isSensitive(absoluteIn(folder.confined, path))) return skip('sensitive', path)
+    const path = toPath(folder, name)
+    if (guard.isSensitive(toAbsoluteHitPath(folder.confined, path))) return skip('sensitive', path)
     const file = contentOf(folder, path, at, limits.maxBinaryReadBytes)
     if (typeof file === 'string') return skip(file, path)
     bytes += file.bytes.length
-    if (mayBeDocument(file.bytes)) return void packed.push(file)
+    if (canBeDocument(file.bytes)) return void packed.push(file)
     const hint = finder.hint(file.bytes)
     if (hint !== 'no') files.push({ ...file, isOdd: hint === 'odd' })
   }
@@ -108,12 +108,12 @@ function lookedAt(
     }
   }
   if (folder.fd === undefined) lookAll(() => '')
-  else inside(folder.confined, folder.fd, lookAll)
+  else withWorkingDirectory(folder.confined, folder.fd, lookAll)
   return { files, packed, count }
 }
 
 /** What the file holds, or why that is not known; of what is no text anyway the beginning is enough. */
-function contentOf(folder: Searched, path: string, at: string, most: number) {
+function contentOf(folder: SearchFolder, path: string, at: string, most: number) {
   const leaf = openedLeaf(folder, at, path)
   if (!leaf) return 'unreadable'
   const { fd, stat } = leaf
@@ -122,7 +122,7 @@ function contentOf(folder: Searched, path: string, at: string, most: number) {
     const size = Number(stat.size)
     const modifiedAt = Math.floor(Number(stat.mtimeMs))
     const start = readAt(fd, 0, Math.min(size, sampleBytes))
-    const isAll = start.length === size || mayBeDocument(start)
+    const isAll = start.length === size || canBeDocument(start)
     return { path, size, modifiedAt, bytes: isAll ? start : readAt(fd, 0, size) }
   } catch {
     return 'unreadable'
@@ -131,9 +131,9 @@ function contentOf(folder: Searched, path: string, at: string, most: number) {
   }
 }
 
-function openedLeaf({ confined, fd }: Searched, at: string, path: string) {
+function openedLeaf({ confined, fd }: SearchFolder, at: string, path: string) {
   try {
-    return fd === undefined ? confined.openFile('') : openLeaf(confined, at, path)
+    return fd === undefined ? confined.openFile('') : openRegularFile(confined, at, path)
   } catch {
     // Not regular, not ours to read, gone: a search goes on.
     return undefined
@@ -142,22 +142,22 @@ function openedLeaf({ confined, fd }: Searched, at: string, path: string) {
 
 /** Its text would have to be taken out first, which takes too long for all that a search may meet. */
 const isDocument = async (path: string, start: Buffer): Promise<boolean> =>
-  isCompound(start) || (await typeByContent(start, path))?.kind === 'document'
+  isLegacyOffice(start) || (await detectType(start, path))?.kind === 'document'
 
 type Wanted = { readonly after: Found | undefined; readonly most: number }
 
 /** What is no text has no lines. */
 async function matchesIn(
-  { confined, place }: Searched,
+  { confined, place }: SearchFolder,
   files: readonly File[],
-  finder: Finder,
+  finder: TextMatcher,
   { after, most }: Wanted,
 ): Promise<{ readonly count: number; readonly hits: readonly Hit[] }> {
   const read = await Promise.all(files.map(async (file) => ({ file, text: await textIn(file) })))
   const texts = read
     .flatMap(({ file, text }) => (text === undefined ? [] : [{ file, text }]))
     // Only the first lines of all are kept.
-    .toSorted((a, b) => byPath(a.file.path, b.file.path))
+    .toSorted((a, b) => comparePath(a.file.path, b.file.path))
   if (texts.length === 0) return { count: 0, hits: [] }
   const asked = texts.map(({ file: { path }, text }) => ({
     text,
@@ -188,26 +188,26 @@ const cursorOf = ({ place, line, path }: Found) => `${place}.${line}.${path}`
 
 function parsedCursor(cursor: string): Found {
   const [, place, line, path] = /^(\d+)\.(\d+)\.(.*)$/s.exec(cursor) ?? []
-  if (path === undefined) throw new FileFault('invalid_query', 'That is no cursor of this search.')
+  if (path === undefined) throw new FileError('invalid_query', 'That is no cursor of this search.')
   return { place: Number(place), line: Number(line), path }
 }
 
 const mostNamed = 5
 
 /** Files that a search by content did not look into: all are counted, the first few are named. */
-function createSkipped() {
+function createSkippedFiles() {
   type Named = At & { readonly root: string }
   const found = new Map<Skipped['why'], { count: number; readonly first: Smallest<Named> }>()
   return {
     add(why: Skipped['why'], at: Named): void {
-      const same = found.get(why) ?? { count: 0, first: createSmallest<Named>(mostNamed, byPlace) }
+      const same = found.get(why) ?? { count: 0, first: createTopN<Named>(mostNamed, byPlace) }
       found.set(why, same)
       same.count++
       same.first.add(at)
     },
     all: (): readonly Skipped[] =>
       [...found]
-        .toSorted(([a], [b]) => byText(a, b))
+        .toSorted(([a], [b]) => compareText(a, b))
         .map(([why, { count, first }]) => ({
           why,
           count,
@@ -216,4 +216,4 @@ function createSkipped() {
   }
 }
 
-type Smallest<T> = ReturnType<typeof createSmallest<T>>
+type Smallest<T> = ReturnType<typeof createTopN<T>>

@@ -1,13 +1,13 @@
 import { CoworkError } from '#base/errors.ts'
 import { compileGlob } from '#base/glob.ts'
-import { FileFault } from '../confine/fault.ts'
+import { FileError } from '../confine/fault.ts'
 import { compilePathGlob, isPathGlob } from '../rules/path-glob.ts'
 import type { OpContext, RunOp } from '../worker/context.ts'
-import type { Ask, SearchHit } from '../worker/protocol.ts'
-import { pause, rootOf } from './disk.ts'
-import { below } from './folders.ts'
-import { folded, pathIn, searched } from './search-places.ts'
-import { byPath, createSmallest } from './smallest.ts'
+import type { OpRequest, SearchHit } from '../worker/protocol.ts'
+import { yieldOrCancel, getRoot } from './disk.ts'
+import { joinPath } from './folders.ts'
+import { foldCase, toPath, searchFolders } from './search-places.ts'
+import { comparePath, createTopN } from './smallest.ts'
 
 /** The name itself, its beginning, a part of it, a part of the folders it lies in. */
 type Rank = 0 | 1 | 2 | 3
@@ -15,27 +15,27 @@ type Found = { readonly rank: number; readonly place: number; readonly path: str
 type RankOf = (name: string) => Rank | undefined
 
 const order = (a: Found, b: Found): number =>
-  a.rank - b.rank || a.place - b.place || byPath(a.path, b.path)
+  a.rank - b.rank || a.place - b.place || comparePath(a.path, b.path)
 
 export const searchNames: RunOp<'searchNames'> = async (context, ask, _body, cancelled) => {
   const rankIn = compiled(ask.query)
   const after = ask.after === undefined ? undefined : parsedCursor(ask.after)
-  const page = createSmallest<Found>(ask.limit + 1, order)
+  const page = createTopN<Found>(ask.limit + 1, order)
   let total = 0
   let files = 0
-  for (const folder of searched(context, ask)) {
+  for (const folder of searchFolders(context, ask)) {
     const rankOf = rankIn(folder.real)
     for (const name of folder.names) {
       const rank = rankOf(name)
       if (rank === undefined) continue
-      const path = pathIn(folder, name)
+      const path = toPath(folder, name)
       total++
       const found = { rank, place: folder.place, path }
       if (after === undefined || order(found, after) > 0) page.add(found)
     }
     files += folder.names.length
     context.progress(files)
-    await pause(context, cancelled)
+    await yieldOrCancel(context, cancelled)
   }
   context.progress(files, files)
   const found = page.sorted().slice(0, ask.limit)
@@ -48,33 +48,35 @@ export const searchNames: RunOp<'searchNames'> = async (context, ask, _body, can
 /** With the size and time of now; nothing for a file that is gone meanwhile. */
 function hitOf(
   context: OpContext,
-  { in: places }: Ask<'searchNames'>,
+  { in: places }: OpRequest<'searchNames'>,
   { place, path }: Found,
 ): SearchHit[] {
   const at = places[place]
   if (!at) return []
   try {
-    const { stat } = rootOf(context, at).stat(path)
+    const { stat } = getRoot(context, at).stat(path)
     return [{ root: at.root, path, modifiedAt: stat.modifiedAt, size: stat.size }]
   } catch (error) {
-    if (error instanceof FileFault) return []
+    if (error instanceof FileError) return []
     throw error
   }
 }
 
 /** What ranks the names of a folder: a glob where the query is one, else a part of the name or of the folder's path. */
 function compiled(query: string): (folder: string) => RankOf {
-  const text = folded(query)
+  const text = foldCase(query)
   if (isPathGlob(text)) return globRank(text)
   return (folder) => {
-    const path = folded(folder)
+    const path = foldCase(folder)
     const isInFolder = path.includes(text)
     const rankOf: RankOf = (name) => {
-      const lower = folded(name)
+      const lower = foldCase(name)
       const at = lower.indexOf(text)
       if (at === 0) return lower.length === text.length || lower[text.length] === '.' ? 0 : 1
       if (at > 0) return 2
-      return isInFolder || (text.includes('/') && below(path, lower).includes(text)) ? 3 : undefined
+      return isInFolder || (text.includes('/') && joinPath(path, lower).includes(text))
+        ? 3
+        : undefined
     }
     return rankOf
   }
@@ -85,8 +87,8 @@ function globRank(pattern: string): (folder: string) => RankOf {
   const isMatch = /[/?{]|\*\*/.test(pattern) ? pathGlob(pattern) : compileGlob(pattern)
   const isForNames = !pattern.includes('/')
   return (folder) => (name) => {
-    const lower = folded(name)
-    return isMatch(isForNames ? lower : below(folded(folder), lower)) ? 0 : undefined
+    const lower = foldCase(name)
+    return isMatch(isForNames ? lower : joinPath(foldCase(folder), lower)) ? 0 : undefined
   }
 }
 
@@ -94,7 +96,7 @@ function pathGlob(pattern: string) {
   try {
     return compilePathGlob(pattern)
   } catch (error) {
-    if (error instanceof CoworkError) throw new FileFault('invalid_query', error.message)
+    if (error instanceof CoworkError) throw new FileError('invalid_query', error.message)
     throw error
   }
 }
@@ -103,6 +105,6 @@ const cursorOf = ({ rank, place, path }: Found) => `${rank}.${place}.${path}`
 
 function parsedCursor(cursor: string): Found {
   const [, rank, place, path] = /^(\d)\.(\d+)\.(.*)$/s.exec(cursor) ?? []
-  if (path === undefined) throw new FileFault('invalid_query', 'That is no cursor of this search.')
+  if (path === undefined) throw new FileError('invalid_query', 'That is no cursor of this search.')
   return { rank: Number(rank), place: Number(place), path }
 }

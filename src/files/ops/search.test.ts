@@ -6,7 +6,7 @@ import { docxOf, paragraph, pdfOf } from '../../../test/documents.ts'
 import { granted, inWorkspace, openTestOps } from '../../../test/ops.ts'
 import type { TestOps } from '../../../test/ops.ts'
 import { fill, pinnedRoot, testFolders } from '../../../test/roots.ts'
-import type { Ask, Place } from '../worker/protocol.ts'
+import type { OpRequest, Place } from '../worker/protocol.ts'
 
 let files: TestOps
 beforeEach(() => {
@@ -15,16 +15,16 @@ beforeEach(() => {
 afterEach(() => files.close())
 
 const everywhere = [inWorkspace(''), granted('')]
-const ask = (query: string, more: Partial<Ask<'searchContent'>> = {}) => ({
+const ask = (query: string, more: Partial<OpRequest<'searchContent'>> = {}) => ({
   in: [inWorkspace('')] as readonly Place[],
   query,
   types: [],
   limit: 100,
   ...more,
 })
-const named = async (query: string, more: Partial<Ask<'searchNames'>> = {}) =>
+const named = async (query: string, more: Partial<OpRequest<'searchNames'>> = {}) =>
   (await files.run('searchNames', ask(query, more))).hits.map(({ path }) => path)
-const lines = async (query: string, more: Partial<Ask<'searchContent'>> = {}) =>
+const lines = async (query: string, more: Partial<OpRequest<'searchContent'>> = {}) =>
   (await files.run('searchContent', ask(query, more))).hits.map(
     ({ path, line }) => `${path}:${line}`,
   )

@@ -1,8 +1,16 @@
 import fc from 'fast-check'
 import iconv from 'iconv-lite'
 import { expect, test } from 'vitest'
-import { FileFault } from '../confine/fault.ts'
-import { codingOf, decoded, encoded, legacyOf, namedCoding, unicodeOf, utf8 } from './text.ts'
+import { FileError } from '../confine/fault.ts'
+import {
+  detectEncoding,
+  decode,
+  encode,
+  detectLegacy,
+  getEncoding,
+  detectUnicode,
+  utf8,
+} from './text.ts'
 
 const mark = { le: Buffer.from([0xff, 0xfe]), be: Buffer.from([0xfe, 0xff]) }
 const withMark = (text: string) =>
@@ -26,11 +34,11 @@ test.each(samples)(
   'FT2 a text in %s is told from its bytes and written back as it was',
   async (encoding, text) => {
     const bytes = iconv.encode(text, encoding)
-    const coding = await codingOf(bytes)
+    const coding = await detectEncoding(bytes)
     expect(coding?.encoding).toBe(encoding)
     if (!coding) return
-    expect(decoded(bytes, coding)).toBe(text)
-    expect((await encoded(text, coding)).equals(bytes)).toBe(true)
+    expect(decode(bytes, coding)).toBe(text)
+    expect((await encode(text, coding)).equals(bytes)).toBe(true)
   },
 )
 
@@ -45,9 +53,9 @@ test.each(['Grüße aus Köln\r\nzweite Zeile 漢字\r\n', `${samples[3]?.[1]}\n
       [le, 'utf-16le'],
       [be, 'utf-16be'],
     ] as const) {
-      const coding = unicodeOf(bytes)
+      const coding = detectUnicode(bytes)
       expect(coding?.encoding).toBe(encoding)
-      if (coding) expect(decoded(bytes, coding)).toBe(text)
+      if (coding) expect(decode(bytes, coding)).toBe(text)
     }
   },
 )
@@ -62,13 +70,13 @@ test('FT2 what is no text is taken for none', async () => {
     Buffer.from('text\0with a zero'),
     Buffer.from([0xff, 0xfe, 0, 0, 0x41, 0, 0, 0]),
   ])
-    expect(await codingOf(bytes)).toBeUndefined()
+    expect(await detectEncoding(bytes)).toBeUndefined()
 })
 
 test('FT2 a sample that ends amid a character is still UTF-8', () => {
   const bytes = Buffer.from('x'.repeat(10) + '漢🙂é')
   for (let end = 1; end <= bytes.length; end++)
-    expect(unicodeOf(bytes.subarray(0, end), false)?.encoding).toBe('utf-8')
+    expect(detectUnicode(bytes.subarray(0, end), false)?.encoding).toBe('utf-8')
 })
 
 const anyText = fc
@@ -80,26 +88,26 @@ test('FT4 every text comes back from UTF-8 and UTF-16, mark or not', async () =>
     fc.asyncProperty(anyText, async (text) => {
       const plain = text.replace(/^\uFEFF+/, '')
       for (const name of ['utf-8', 'utf-16le', 'utf-16be']) {
-        const coding = await namedCoding(name)
-        const bytes = await encoded(plain, coding)
-        expect(decoded(bytes, coding)).toBe(plain)
+        const coding = await getEncoding(name)
+        const bytes = await encode(plain, coding)
+        expect(decode(bytes, coding)).toBe(plain)
         // What was written with a mark, or in UTF-8, is told again from its bytes.
-        expect(decoded(bytes, unicodeOf(bytes) ?? coding)).toBe(plain)
+        expect(decode(bytes, detectUnicode(bytes) ?? coding)).toBe(plain)
       }
       const marked = withMark(plain)
-      const coding = unicodeOf(marked)
+      const coding = detectUnicode(marked)
       expect(coding?.mark).toHaveLength(3)
-      if (coding) expect((await encoded(decoded(marked, coding), coding)).equals(marked)).toBe(true)
+      if (coding) expect((await encode(decode(marked, coding), coding)).equals(marked)).toBe(true)
     }),
   )
 })
 
 test('FT4 a character that an encoding has not is refused and never replaced', async () => {
-  const coding = await namedCoding('windows-1252')
-  await expect(encoded('costs 5 €', coding)).resolves.toHaveLength(9)
-  await expect(encoded('漢字', coding)).rejects.toThrow(FileFault)
-  await expect(encoded('half of 😀: \ud83d', utf8)).rejects.toThrow(FileFault)
-  await expect(namedCoding('no-such-encoding')).rejects.toMatchObject({ code: 'unknown_encoding' })
+  const coding = await getEncoding('windows-1252')
+  await expect(encode('costs 5 €', coding)).resolves.toHaveLength(9)
+  await expect(encode('漢字', coding)).rejects.toThrow(FileError)
+  await expect(encode('half of 😀: \ud83d', utf8)).rejects.toThrow(FileError)
+  await expect(getEncoding('no-such-encoding')).rejects.toMatchObject({ code: 'unknown_encoding' })
 })
 
 test('FT2 an old encoding is seen behind a long stretch of plain letters', async () => {
@@ -107,5 +115,5 @@ test('FT2 an old encoding is seen behind a long stretch of plain letters', async
     `${'plain letters only\n'.repeat(8000)}${samples[4]?.[1]}`,
     'windows-1252',
   )
-  expect((await legacyOf(bytes))?.encoding).toBe('windows-1252')
+  expect((await detectLegacy(bytes))?.encoding).toBe('windows-1252')
 })

@@ -1,16 +1,16 @@
 /** Bytes on disk and the text they stand for. What is not certainly text is none. */
 import { isUtf8 } from 'node:buffer'
-import { plainText } from '#base/plain.ts'
+import { sanitizeText } from '#base/plain.ts'
 import { unifiedDiff } from '#base/unified-diff.ts'
-import { FileFault } from '../confine/fault.ts'
+import { FileError } from '../confine/fault.ts'
 
 /** How a text lies on disk: its encoding by its name on the web, and the byte order mark before it. */
-export type Coding = { readonly encoding: string; readonly mark: Buffer }
+export type TextEncoding = { readonly encoding: string; readonly mark: Buffer }
 
 const noMark = Buffer.alloc(0)
-export const utf8: Coding = { encoding: 'utf-8', mark: noMark }
+export const utf8: TextEncoding = { encoding: 'utf-8', mark: noMark }
 
-const marked: readonly Coding[] = [
+const marked: readonly TextEncoding[] = [
   { encoding: 'utf-8', mark: Buffer.from([0xef, 0xbb, 0xbf]) },
   { encoding: 'utf-16le', mark: Buffer.from([0xff, 0xfe]) },
   { encoding: 'utf-16be', mark: Buffer.from([0xfe, 0xff]) },
@@ -19,10 +19,10 @@ const marked: readonly Coding[] = [
 export const sampleBytes = 64 * 1024
 
 /** The coding of a text in Unicode; the bytes may end amid a character where they are not the whole file. */
-export function unicodeOf(bytes: Buffer, isWhole = true): Coding | undefined {
+export function detectUnicode(bytes: Buffer, isWhole = true): TextEncoding | undefined {
   const found = marked.find(({ mark }) => bytes.subarray(0, mark.length).equals(mark))
   if (found && isPlain(bytes.subarray(found.mark.length), found.encoding, isWhole)) return found
-  if (isUtf8(isWhole ? bytes : withoutTornEnd(bytes)) && !bytes.includes(0)) return utf8
+  if (isUtf8(isWhole ? bytes : trimPartialCharacter(bytes)) && !bytes.includes(0)) return utf8
   return unmarkedUtf16(bytes, isWhole)
 }
 
@@ -40,7 +40,7 @@ function decodedFatally(bytes: Buffer, encoding: string, isWhole: boolean): stri
   }
 }
 
-export function withoutTornEnd(bytes: Buffer): Buffer {
+export function trimPartialCharacter(bytes: Buffer): Buffer {
   for (let back = 1; back <= Math.min(3, bytes.length); back++) {
     const byte = bytes[bytes.length - back] ?? 0
     if (byte < 0x80) break
@@ -60,7 +60,7 @@ const strange = /[\p{Cn}\p{Co}]|(?![\t\n\f\r])\p{Cc}/u
  * UTF-16 without a mark: every zero byte belongs to a plain letter, nearly all on the same side; half of all are
  * such letters, or the others are of one alphabet; and the whole reads as text.
  */
-function unmarkedUtf16(bytes: Buffer, isWhole: boolean): Coding | undefined {
+function unmarkedUtf16(bytes: Buffer, isWhole: boolean): TextEncoding | undefined {
   if (bytes.length < 4 || (isWhole && bytes.length % 2 !== 0)) return undefined
   const even = bytes.subarray(0, bytes.length - (bytes.length % 2))
   let [little, big] = [0, 0]
@@ -94,7 +94,10 @@ const isAscii = (byte: number) =>
 const leastConfidence = 10
 
 /** The coding of a text from before Unicode, as far as it can be told and written back. */
-export async function legacyOf(bytes: Buffer, isWhole = true): Promise<Coding | undefined> {
+export async function detectLegacy(
+  bytes: Buffer,
+  isWhole = true,
+): Promise<TextEncoding | undefined> {
   // From a little before the first byte that tells anything.
   const start = Math.max(0, bytes.findIndex((byte) => byte >= 0x80) - 1024)
   const sample = bytes.subarray(start, start + sampleBytes)
@@ -112,7 +115,7 @@ export async function legacyOf(bytes: Buffer, isWhole = true): Promise<Coding | 
 }
 
 /** Too short to tell by: the most usual one. */
-const western: Coding = { encoding: 'windows-1252', mark: noMark }
+const western: TextEncoding = { encoding: 'windows-1252', mark: noMark }
 
 function isMostlyPlain(bytes: Buffer): boolean {
   const high = bytes.reduce((count, byte) => count + Number(byte >= 0x80), 0)
@@ -138,12 +141,15 @@ function webName(name: string): string | undefined {
   }
 }
 
-export async function codingOf(bytes: Buffer, isWhole = true): Promise<Coding | undefined> {
-  return unicodeOf(bytes, isWhole) ?? (await legacyOf(bytes, isWhole))
+export async function detectEncoding(
+  bytes: Buffer,
+  isWhole = true,
+): Promise<TextEncoding | undefined> {
+  return detectUnicode(bytes, isWhole) ?? (await detectLegacy(bytes, isWhole))
 }
 
 /** The text without its mark; what cannot be read becomes U+FFFD. */
-export function decoded(bytes: Buffer, { encoding, mark }: Coding): string {
+export function decode(bytes: Buffer, { encoding, mark }: TextEncoding): string {
   const body = bytes.subarray(0, mark.length).equals(mark) ? bytes.subarray(mark.length) : bytes
   return encoding === 'utf-8'
     ? body.toString('utf8')
@@ -151,13 +157,13 @@ export function decoded(bytes: Buffer, { encoding, mark }: Coding): string {
 }
 
 /** Bytes that read as this very text again; a character that the encoding has not is refused, never replaced. */
-export async function encoded(text: string, coding: Coding): Promise<Buffer> {
+export async function encode(text: string, coding: TextEncoding): Promise<Buffer> {
   const iconv = coding.encoding === 'utf-8' ? undefined : await loadIconv()
   const body = iconv ? iconv.encode(text, coding.encoding, { addBOM: false }) : Buffer.from(text)
   const bytes = coding.mark.length === 0 ? body : Buffer.concat([coding.mark, body])
   // UTF-8 has every character there is; only half of one gets lost.
-  if (iconv ? decoded(bytes, coding) === text : text.isWellFormed()) return bytes
-  throw new FileFault(
+  if (iconv ? decode(bytes, coding) === text : text.isWellFormed()) return bytes
+  throw new FileError(
     'not_text',
     iconv
       ? `The file is in ${coding.encoding}, which has not all characters of the text.`
@@ -166,10 +172,10 @@ export async function encoded(text: string, coding: Coding): Promise<Buffer> {
 }
 
 /** The coding that a caller names. UTF-16 gets its mark, since without one nobody can tell. */
-export async function namedCoding(name: string): Promise<Coding> {
+export async function getEncoding(name: string): Promise<TextEncoding> {
   const encoding = webName(name)
   if (encoding === undefined || !(await loadIconv()).encodingExists(encoding))
-    throw new FileFault('unknown_encoding', 'That encoding is not known here. Use utf-8.')
+    throw new FileError('unknown_encoding', 'That encoding is not known here. Use utf-8.')
   if (encoding === 'utf-8') return utf8
   return marked.find((coding) => coding.encoding === encoding) ?? { encoding, mark: noMark }
 }
@@ -182,13 +188,13 @@ export function textDiff(from: string, to: string, name: string, other = name): 
   if (from === to) return ''
   // A name stands in a line of its own, and may not make another.
   const sides = [
-    { name: plainText(name), text: from },
-    { name: plainText(other), text: to },
+    { name: sanitizeText(name), text: from },
+    { name: sanitizeText(other), text: to },
   ] as const
   return unifiedDiff(...sides, limits) || undefined
 }
 
 export async function textOf(bytes: Buffer): Promise<string | undefined> {
-  const coding = await codingOf(bytes)
-  return coding && decoded(bytes, coding)
+  const coding = await detectEncoding(bytes)
+  return coding && decode(bytes, coding)
 }

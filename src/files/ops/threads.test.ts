@@ -1,9 +1,9 @@
 import { Worker } from 'node:worker_threads'
 import { expect, test } from 'vitest'
-import { createThreads } from './threads.ts'
+import { createThreadPool } from './threads.ts'
 
 test('PV7 a thread that cannot be started takes nobody’s turn', async () => {
-  const withThread = createThreads(1)
+  const withThread = createThreadPool(1)
   const none = () => {
     throw new Error('no thread')
   }

@@ -11,7 +11,7 @@ export type Thread = {
 }
 
 /** So many threads of a kind at once; the others wait for their turn. */
-export function createThreads(most: number) {
+export function createThreadPool(most: number) {
   let running = 0
 
   /** `rest` throws when nobody waits any longer: then what was asked is not answered, and the thread is ended. */

@@ -110,7 +110,7 @@ test('F5 FT8 nothing loses its bits before it is told what the move comes to', a
   program('Code/k/a.py')
   const seen: number[] = []
   const entered = async () => void seen.push(modeOf(inside('Code/k/a.py')))
-  const context = { ...files.context, entered }
+  const context = { ...files.context, waitForEntry: entered }
   await ops.move(context, between('Code/k', 'k'), Buffer.alloc(0), () => false)
   expect(seen).toEqual([0o755])
 })

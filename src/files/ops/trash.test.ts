@@ -7,7 +7,7 @@ import type { TestOps } from '../../../test/ops.ts'
 import { fill, testFolders } from '../../../test/roots.ts'
 import { mountSmallDisk } from '../../../test/small-disk.ts'
 import type { RunOp } from '../worker/context.ts'
-import type { Ask } from '../worker/protocol.ts'
+import type { OpRequest } from '../worker/protocol.ts'
 import { ops } from './index.ts'
 
 const sha256 = (bytes: string) => createHash('sha256').update(bytes).digest('hex')
@@ -246,7 +246,12 @@ test('TR2 what was copied to a trash on another disk stays there when the rest f
       if (isPart()) throw new Error('the disk is gone')
     }
     const ask = { at: inWorkspace('f'), id: 'id-1', record: { path: 'f' } }
-    const trashing = ops.trash({ ...two.context, turn }, ask, Buffer.alloc(0), () => false)
+    const trashing = ops.trash(
+      { ...two.context, yieldIfDue: turn },
+      ask,
+      Buffer.alloc(0),
+      () => false,
+    )
     await expect(trashing).rejects.toThrow('The copy is whole')
     expect(isPart()).toBe(true)
     const kept = ['a/one.md', 'b/two.md'].map((name) =>
@@ -261,9 +266,9 @@ test('TR2 what was copied to a trash on another disk stays there when the rest f
 
 /** Runs an operation that stops where it says, until it is let go. */
 function halted<O extends 'purge' | 'restore' | 'move' | 'copy' | 'trash'>(
-  where: 'turn' | 'entered',
+  where: 'yieldIfDue' | 'waitForEntry',
   op: O,
-  ask: Ask<O>,
+  ask: OpRequest<O>,
 ) {
   const reached = Promise.withResolvers<void>()
   const go = Promise.withResolvers<void>()
@@ -283,7 +288,7 @@ const aWhile = () => new Promise((resolve) => setTimeout(resolve, 20))
 test('TR1 what is being purged does not come back in part', async () => {
   files.put({ 'f/a.md': 'a', 'f/b.md': 'b', 'f/c.md': 'c' })
   await trash('f', 'id-1')
-  const purge = halted('turn', 'purge', { ids: ['id-1'] })
+  const purge = halted('yieldIfDue', 'purge', { ids: ['id-1'] })
   await purge.reached
   const restored = files.refusal('restore', { id: 'id-1', to: inWorkspace('f') })
   await aWhile()
@@ -296,7 +301,7 @@ test('TR1 what is being purged does not come back in part', async () => {
 test('TR1 what comes back is not purged, and not said to be', async () => {
   files.put({ 'f/a.md': 'a', 'f/b.md': 'b' })
   await trash('f', 'id-1')
-  const restore = halted('entered', 'restore', { id: 'id-1', to: inWorkspace('f') })
+  const restore = halted('waitForEntry', 'restore', { id: 'id-1', to: inWorkspace('f') })
   await restore.reached
   const purge = files.run('purge', { ids: ['id-1'] })
   await aWhile()
@@ -321,7 +326,7 @@ test.each([
   async (_, __, op, ask, other, goes) => {
     files.put({ 'f/x.md': 'x', 'f/z.md': 'z', 'y.md': 'x' })
     await trash('f/x.md', 'id-1')
-    const going = halted('entered', other, goes)
+    const going = halted('waitForEntry', other, goes)
     await going.reached
     const answer = files.run(op, ask)
     await aWhile()
@@ -338,7 +343,7 @@ test.each([
 ] as const)('%s into a folder first, it moves along with it', async (_, op, ask) => {
   files.put({ 'f/x.md': 'x', 'f/z.md': 'z', 'y.md': 'x' })
   await trash('f/x.md', 'id-1')
-  const coming = halted('entered', op, ask)
+  const coming = halted('waitForEntry', op, ask)
   await coming.reached
   const done: string[] = []
   const moving = files.run('move', away).then(() => done.push('moved'))

@@ -2,31 +2,31 @@
 import fs from 'node:fs'
 import type { BigIntStats } from 'node:fs'
 import { join } from 'node:path'
-import { checkRisk, statOf } from '../confine/checks.ts'
-import { FileFault } from '../confine/fault.ts'
-import { replaced } from '../confine/pinned.ts'
-import type { Confined, Parent } from '../confine/types.ts'
-import { unfinishedName } from '../confine/unfinished.ts'
+import { checkRisk, toStat } from '../confine/checks.ts'
+import { FileError } from '../confine/fault.ts'
+import { rootReplacedError } from '../confine/pinned.ts'
+import type { ConfinedRoot, Parent } from '../confine/types.ts'
+import { createTempName } from '../confine/unfinished.ts'
 import type { OpContext, RunOp } from '../worker/context.ts'
-import { isAbandoned, removeTree } from './tree.ts'
-import type { End } from './tree.ts'
+import { isStaleTemp, removeTree } from './tree.ts'
+import type { OpenEntry } from './tree.ts'
 import {
   closing,
-  contentAt,
-  hashOf,
-  pause,
-  rootOf,
-  sync,
-  syncFolder,
+  readContent,
+  hashDescriptor,
+  yieldOrCancel,
+  getRoot,
+  fsync,
+  fsyncFolder,
   unless,
   writeAll,
 } from './disk.ts'
-import { entriesOf } from './folders.ts'
-import { actInTurn, inTurn, pathOfEnd } from './in-turn.ts'
-import { leafStat, openLeaf } from './leaf.ts'
-import { notFound } from './present.ts'
+import { readEntries } from './folders.ts'
+import { walkAndLock, withPathLock, lockPath } from './in-turn.ts'
+import { lstatEntry, openRegularFile } from './leaf.ts'
+import { notFoundError } from './present.ts'
 import { transfer } from './move.ts'
-import type { Leave } from './move.ts'
+import type { TransferOptions } from './move.ts'
 
 const recordName = 'record.json'
 const longestRecord = 1024 * 1024
@@ -34,14 +34,14 @@ const longestRecord = 1024 * 1024
 export const trash: RunOp<'trash'> = async (context, { at, id, record }, _body, cancelled) => {
   const bin = openBin(context)
   const item = itemOf(bin, id)
-  const confined = rootOf(context, at)
+  const confined = getRoot(context, at)
   const walk = <T>(use: (parent: Parent) => Promise<T>) =>
     confined.withParent(at.path, use, { need: 'delete', keepLeafLink: true })
   const act = async (parent: Parent) => {
-    const stat = leafStat(parent.at(parent.name))
-    if (!stat) throw notFound(at.path)
+    const stat = lstatEntry(parent.at(parent.name))
+    if (!stat) throw notFoundError(at.path)
     const sha256 = await contentHash(context, confined, parent, stat)
-    const shown = statOf(stat)
+    const shown = toStat(stat)
     const hash = sha256 === undefined ? {} : { sha256 }
     // When it comes back it is judged by where it really was, too, with all that is in it.
     const origin = join(confined.root.path, parent.real)
@@ -51,17 +51,17 @@ export const trash: RunOp<'trash'> = async (context, { at, id, record }, _body, 
     await into(context, bin, id, known, { confined, parent }, leave)
     return answer
   }
-  return actInTurn(walk, (parent) => [pathOfEnd({ confined, parent }), item], act)
+  return walkAndLock(walk, (parent) => [lockPath({ confined, parent }), item], act)
 }
 
 /** The record is on disk before the thing moves, so nothing lies in the trash that nobody knows of. */
 async function into(
   context: OpContext,
-  bin: Confined,
+  bin: ConfinedRoot,
   id: string,
   record: Readonly<Record<string, unknown>>,
-  from: End,
-  leave: Leave,
+  from: OpenEntry,
+  leave: TransferOptions,
 ): Promise<void> {
   await makeRoom(context, bin, id)
   try {
@@ -77,19 +77,19 @@ async function into(
 }
 
 /** Also where a worker was ended before anything came in, and the same is begun anew. */
-async function makeRoom(context: OpContext, bin: Confined, id: string): Promise<void> {
+async function makeRoom(context: OpContext, bin: ConfinedRoot, id: string): Promise<void> {
   const make = () => inBin(bin, id, ({ at, name }) => fs.mkdirSync(at(name), 0o700))
   try {
     make()
   } catch (error) {
-    if (!(error instanceof FileFault) || error.code !== 'exists' || hasContent(bin, id)) throw error
+    if (!(error instanceof FileError) || error.code !== 'exists' || hasContent(bin, id)) throw error
     await removeFromBin(context, bin, id)
     make()
   }
 }
 
-function hasContent(bin: Confined, id: string): boolean {
-  const found = (path: string) => inBin(bin, path, ({ at, name }) => leafStat(at(name)))
+function hasContent(bin: ConfinedRoot, id: string): boolean {
+  const found = (path: string) => inBin(bin, path, ({ at, name }) => lstatEntry(at(name)))
   return found(id)?.isDirectory() === true && found(`${id}/content`) !== undefined
 }
 
@@ -97,26 +97,26 @@ async function writeRecord(parent: Parent, record: Readonly<Record<string, unkno
   const fd = fs.openSync(parent.at(recordName), 'wx', 0o600)
   try {
     writeAll(fd, Buffer.from(JSON.stringify(record)))
-    await sync(fd)
+    await fsync(fd)
   } finally {
     fs.closeSync(fd)
   }
-  await Promise.all([syncFolder(parent.at('.')), syncFolder(parent.at('..'))])
+  await Promise.all([fsyncFolder(parent.at('.')), fsyncFolder(parent.at('..'))])
 }
 
 /** Of a file of the usual size; what is larger or cannot be read goes without. */
 async function contentHash(
-  { limits, turn }: OpContext,
-  confined: Confined,
+  { limits, yieldIfDue: turn }: OpContext,
+  confined: ConfinedRoot,
   parent: Parent,
   stat: BigIntStats,
 ): Promise<string | undefined> {
   if (!stat.isFile() || stat.size > BigInt(limits.maxFileBytes)) return undefined
   const path = parent.at(parent.name)
-  const leaf = unless(['EACCES'], () => openLeaf(confined, path, parent.real))
+  const leaf = unless(['EACCES'], () => openRegularFile(confined, path, parent.real))
   if (!leaf) return undefined
   using _ = closing(leaf.fd)
-  return await hashOf(leaf.fd, turn)
+  return await hashDescriptor(leaf.fd, turn)
 }
 
 export const restore: RunOp<'restore'> = async (
@@ -127,11 +127,11 @@ export const restore: RunOp<'restore'> = async (
 ) => {
   const bin = openBin(context)
   const item = itemOf(bin, id)
-  const target = rootOf(context, to)
+  const target = getRoot(context, to)
   const origin = originOf(bin, id)
   // The name that it had counts, as in a move; that of its place in the trash says nothing.
   if (origin !== undefined && !reviewed) checkRisk(context.guard.risk(origin), to.path)
-  const walk = async <T>(use: (ends: readonly [End, End]) => Promise<T>) => {
+  const walk = async <T>(use: (ends: readonly [OpenEntry, OpenEntry]) => Promise<T>) => {
     // Nothing comes back, then no folder is made for it either.
     if (!hasContent(bin, id)) throw notInTrash()
     return inBin(bin, `${id}/content`, (from) =>
@@ -146,17 +146,17 @@ export const restore: RunOp<'restore'> = async (
       ),
     )
   }
-  const restored = await actInTurn(
+  const restored = await walkAndLock(
     walk,
-    ([, end]) => [item, pathOfEnd(end)],
+    ([, end]) => [item, lockPath(end)],
     async (ends) => {
-      const answer = (stat: BigIntStats) => ({ stat: statOf(stat), real: ends[1].parent.real })
+      const answer = (stat: BigIntStats) => ({ stat: toStat(stat), real: ends[1].parent.real })
       const leave = { reviewed, origin, cancelled, answer }
       return answer(await transfer(context, ...ends, leave))
     },
   )
   // It is back, whatever becomes of its record: that goes with what others left.
-  await inTurn([item], () => removeFromBin(context, bin, id)).catch(() => undefined)
+  await withPathLock([item], () => removeFromBin(context, bin, id)).catch(() => undefined)
   return restored
 }
 
@@ -166,7 +166,7 @@ export const purge: RunOp<'purge'> = async (context, { ids }, _body, cancelled) 
   const left: string[] = []
   for (const [id, item] of ids.map((one) => [one, itemOf(bin, one)] as const)) {
     if (cancelled()) break
-    await inTurn([item], async () => {
+    await withPathLock([item], async () => {
       try {
         // Whoever has restored or purged it before says so.
         if (takeContent(bin, id)) purged.push(id)
@@ -180,17 +180,17 @@ export const purge: RunOp<'purge'> = async (context, { ids }, _body, cancelled) 
   return { purged, left }
 }
 
-export const trashed: RunOp<'trashed'> = async (context, _ask, _body, cancelled) => {
+export const listTrash: RunOp<'trashed'> = async (context, _ask, _body, cancelled) => {
   const bin = openBin(context)
   const { fd } = bin.openFolder('')
   using _ = closing(fd)
-  const ids = [...entriesOf(bin, fd)].filter((entry) => entry.isDirectory() && isId(entry.name))
+  const ids = [...readEntries(bin, fd)].filter((entry) => entry.isDirectory() && isId(entry.name))
   const records = []
   for (const { name: id } of ids) {
     const record = recordOf(bin, id)
     if (record) records.push({ id, record })
     else await removeLeft(context, bin, id, cancelled)
-    await pause(context, cancelled)
+    await yieldOrCancel(context, cancelled)
   }
   return { records }
 }
@@ -198,25 +198,25 @@ export const trashed: RunOp<'trashed'> = async (context, _ask, _body, cancelled)
 /** What was cut off before anything came into the trash, or while or after it was taken out again. */
 async function removeLeft(
   context: OpContext,
-  bin: Confined,
+  bin: ConfinedRoot,
   id: string,
   cancelled: () => boolean,
 ): Promise<void> {
   try {
-    const stat = inBin(bin, id, ({ at, name }) => leafStat(at(name)))
+    const stat = inBin(bin, id, ({ at, name }) => lstatEntry(at(name)))
     // By its time: another worker may be at it.
-    if (!stat || hasContent(bin, id) || !isAbandoned(Number(stat.mtimeMs))) return
-    await inTurn([itemOf(bin, id)], () => removeFromBin(context, bin, id, cancelled))
+    if (!stat || hasContent(bin, id) || !isStaleTemp(Number(stat.mtimeMs))) return
+    await withPathLock([itemOf(bin, id)], () => removeFromBin(context, bin, id, cancelled))
   } catch {
     // What cannot be removed now is looked at again another day.
   }
 }
 
 /** Undefined where there is no content with it: then the thing never came in, or is out again. */
-function recordOf(bin: Confined, id: string): Readonly<Record<string, unknown>> | undefined {
+function recordOf(bin: ConfinedRoot, id: string): Readonly<Record<string, unknown>> | undefined {
   try {
     if (!hasContent(bin, id)) return undefined
-    const { bytes } = contentAt(bin, `${id}/${recordName}`, longestRecord)
+    const { bytes } = readContent(bin, `${id}/${recordName}`, longestRecord)
     const record: unknown = JSON.parse(bytes.toString('utf8'))
     return typeof record === 'object' && record !== null ? { ...record } : undefined
   } catch {
@@ -224,52 +224,52 @@ function recordOf(bin: Confined, id: string): Readonly<Record<string, unknown>> 
   }
 }
 
-function originOf(bin: Confined, id: string): string | undefined {
+function originOf(bin: ConfinedRoot, id: string): string | undefined {
   const { origin, path } = recordOf(bin, id) ?? {}
   return [origin, path].find((one) => typeof one === 'string')
 }
 
 const isId = (id: string) => /^[\w-]{1,100}$/.test(id)
 
-function itemOf({ root }: Confined, id: string): string {
+function itemOf({ root }: ConfinedRoot, id: string): string {
   if (!isId(id)) throw notInTrash()
   return join(root.path, id)
 }
 
-const notInTrash = () => new FileFault('not_found', 'There is nothing of that id in the trash.')
+const notInTrash = () => new FileError('not_found', 'There is nothing of that id in the trash.')
 
-const inBin = <T>(bin: Confined, path: string, use: (parent: Parent) => T): T =>
+const inBin = <T>(bin: ConfinedRoot, path: string, use: (parent: Parent) => T): T =>
   bin.withParent(path, use, { need: 'delete', keepLeafLink: true })
 
 /** The content goes from under its name at once: half of it is nothing to list or to bring back. */
-function takeContent(bin: Confined, id: string): boolean {
+function takeContent(bin: ConfinedRoot, id: string): boolean {
   if (!hasContent(bin, id)) return false
-  inBin(bin, `${id}/content`, ({ at, name }) => fs.renameSync(at(name), at(unfinishedName())))
+  inBin(bin, `${id}/content`, ({ at, name }) => fs.renameSync(at(name), at(createTempName())))
   return true
 }
 
 async function removeFromBin(
   context: OpContext,
-  bin: Confined,
+  bin: ConfinedRoot,
   id: string,
   cancelled = () => false,
 ): Promise<void> {
   takeContent(bin, id)
-  await inBin(bin, id, (parent) => removeTree(bin, parent, () => pause(context, cancelled)))
+  await inBin(bin, id, (parent) => removeTree(bin, parent, () => yieldOrCancel(context, cancelled)))
 }
 
 /** A trash that others can reach is none (TR2). */
-function openBin({ roots }: OpContext): Confined {
+function openBin({ roots }: OpContext): ConfinedRoot {
   const bin = roots.get('trash')
   const stat = fs.lstatSync(bin.root.path, { throwIfNoEntry: false })
-  if (!stat) throw replaced(bin.root.key)
+  if (!stat) throw rootReplacedError(bin.root.key)
   const isOurs = process.getuid === undefined || stat.uid === process.getuid()
   if (stat.isDirectory() && isOurs && (stat.mode & 0o002) === 0) {
     // Another in its place is found out here, and for no thing in it alone.
     bin.stat('')
     return bin
   }
-  throw new FileFault(
+  throw new FileError(
     'no_permission',
     'The trash is a link, belongs to somebody else or is open to all. Nothing was deleted.',
   )

@@ -1,12 +1,18 @@
 import fs from 'node:fs'
 import type { BigIntStats } from 'node:fs'
-import type { Confined, Parent } from '../confine/types.ts'
-import { putRight } from '../confine/leftovers.ts'
-import { isUnfinished } from '../confine/unfinished.ts'
+import type { ConfinedRoot, Parent } from '../confine/types.ts'
+import { cleanUpAfterCrash } from '../confine/leftovers.ts'
+import { isTempName } from '../confine/unfinished.ts'
 import { closing } from './disk.ts'
-import { below, entriesIfOpen, entriesOf, openedChild, pathOfEntry } from './folders.ts'
+import {
+  joinPath,
+  readEntriesOrEmpty,
+  readEntries,
+  openChildFolder,
+  toEntryPath,
+} from './folders.ts'
 import type { Entry } from './folders.ts'
-import { leafStat } from './leaf.ts'
+import { lstatEntry } from './leaf.ts'
 
 /** `real` is relative to the root. */
 type OpenFolder = { readonly fd: number; readonly real: string }
@@ -18,17 +24,17 @@ export type Folder = OpenFolder & {
   readonly odd: readonly Buffer[]
 }
 
-export type Enters = (name: string, real: string) => boolean
+export type ShouldEnter = (name: string, real: string) => boolean
 
 const filesAtOnce = 4096
 /** A tree that is deeper was made to be; each level holds a folder open. */
 const deepest = 500
 
 /** Every folder with its files, in no order. Folders are closed when the next one comes, or nobody asks on. */
-export function* foldersBelow(
-  confined: Confined,
+export function* walkFolders(
+  confined: ConfinedRoot,
   path: string,
-  enters: Enters = () => true,
+  enters: ShouldEnter = () => true,
 ): Generator<Folder> {
   const top = confined.openFolder(path)
   yield* walk(top.fd, top.real, 0)
@@ -39,9 +45,11 @@ export function* foldersBelow(
     const folders: string[] = []
     let files: string[] = []
     let odd: Buffer[] = []
-    for (const entry of depth === 0 ? entriesOf(confined, fd) : entriesIfOpen(confined, fd)) {
+    for (const entry of depth === 0
+      ? readEntries(confined, fd)
+      : readEntriesOrEmpty(confined, fd)) {
       const { name } = entry
-      if (hides(name) || passesUnfinished(confined, { fd, real }, name)) continue
+      if (hides(name) || skipTempFile(confined, { fd, real }, name)) continue
       if (entry.isDirectory()) folders.push(name)
       if (!entry.isFile()) continue
       if (entry.bytes) odd.push(entry.bytes)
@@ -53,19 +61,19 @@ export function* foldersBelow(
     yield { fd, real, files, odd }
     if (depth === deepest) return
     for (const name of folders) {
-      const child = below(real, name)
+      const child = joinPath(real, name)
       if (!enters(name, child)) continue
-      const opened = openedChild(confined, fd, name, child)
+      const opened = openChildFolder(confined, fd, name, child)
       if (opened !== undefined) yield* walk(opened, child, depth + 1)
     }
   }
 }
 
-export type End = { readonly confined: Confined; readonly parent: Parent }
+export type OpenEntry = { readonly confined: ConfinedRoot; readonly parent: Parent }
 
-export async function eachInside(
+export async function forEachEntry(
   turn: () => Promise<void>,
-  { confined, parent }: End,
+  { confined, parent }: OpenEntry,
   visit: (fd: number, entry: Entry, path: string) => void,
 ): Promise<void> {
   const within = async (
@@ -75,8 +83,8 @@ export async function eachInside(
   ): Promise<void> => {
     const folder = confined.openChild(fd, name, real, bytes)
     using _ = closing(folder)
-    for (const entry of entriesOf(confined, folder)) {
-      const path = below(real, entry.name)
+    for (const entry of readEntries(confined, folder)) {
+      const path = joinPath(real, entry.name)
       visit(folder, entry, path)
       if (entry.isDirectory()) await within(folder, entry, path)
     }
@@ -86,7 +94,7 @@ export async function eachInside(
 }
 
 /** Asked right before something goes, by its path relative to the root; throws where it is to stay. */
-export type CheckGoing = (real: string, stat: BigIntStats) => void
+export type BeforeRemove = (real: string, stat: BigIntStats) => void
 
 type Spot = Pick<Parent, 'fd' | 'name' | 'real'> & {
   /** Of its name, where that may be no text as in old archives. */
@@ -98,11 +106,11 @@ type Spot = Pick<Parent, 'fd' | 'name' | 'real'> & {
  * stay holds up nothing else: why the first of it is left is thrown when all the rest is gone.
  */
 export async function removeTree(
-  confined: Confined,
+  confined: ConfinedRoot,
   top: Spot,
   /** Where this throws, no more goes. */
   rest: () => Promise<void>,
-  check: CheckGoing = () => {},
+  check: BeforeRemove = () => {},
 ): Promise<void> {
   let first: { readonly error: unknown } | undefined
 
@@ -116,7 +124,7 @@ export async function removeTree(
   }
 
   async function remove({ fd, name, real, bytes }: Spot): Promise<void> {
-    const path = pathOfEntry(confined, fd, { name, bytes })
+    const path = toEntryPath(confined, fd, { name, bytes })
     const stat = attempt(() => checked(path, real, check))
     if (!stat) return
     if (!stat.isDirectory()) return attempt(() => fs.unlinkSync(path))
@@ -128,7 +136,7 @@ export async function removeTree(
       const names = attempt(() => fs.readdirSync(confined.at(folder), { encoding: 'buffer' }))
       for (const child of names ?? []) {
         const text = child.toString('utf8')
-        await remove({ fd: folder, name: text, real: below(real, text), bytes: child })
+        await remove({ fd: folder, name: text, real: joinPath(real, text), bytes: child })
         await rest()
       }
     } finally {
@@ -139,11 +147,15 @@ export async function removeTree(
 
   await remove(top)
   // What others took away meanwhile is gone, too.
-  if (first && leafStat(pathOfEntry(confined, top.fd, top))) throw first.error
+  if (first && lstatEntry(toEntryPath(confined, top.fd, top))) throw first.error
 }
 
-function checked(path: string | Buffer, real: string, check: CheckGoing): BigIntStats | undefined {
-  const stat = leafStat(path)
+function checked(
+  path: string | Buffer,
+  real: string,
+  check: BeforeRemove,
+): BigIntStats | undefined {
+  const stat = lstatEntry(path)
   if (stat) check(real, stat)
   return stat
 }
@@ -156,47 +168,47 @@ function makeOpen(folder: number, path: string | Buffer, { mode }: BigIntStats):
 
 /** A call has half a minute: what is older will not be finished. */
 const abandonedMs = 60 * 60 * 1000
-export const isAbandoned = (mtimeMs: number): boolean => Date.now() - mtimeMs > abandonedMs
+export const isStaleTemp = (mtimeMs: number): boolean => Date.now() - mtimeMs > abandonedMs
 /** Of a folder so much goes at once: whoever looks waits for it. */
 const mostAtOnce = 10_000
 
 /** Whether a name that a walk met is of that kind. One that was given up goes, and nobody was told that it was kept. */
-export function passesUnfinished(confined: Confined, folder: OpenFolder, name: string): boolean {
-  if (!isUnfinished(name)) return false
+export function skipTempFile(confined: ConfinedRoot, folder: OpenFolder, name: string): boolean {
+  if (!isTempName(name)) return false
   if (confined.root.access === 'read-write') removeAbandoned(confined, folder, name)
   return true
 }
 
-function removeAbandoned(confined: Confined, { fd, real }: OpenFolder, name: string): void {
+function removeAbandoned(confined: ConfinedRoot, { fd, real }: OpenFolder, name: string): void {
   const path = confined.at(fd, name)
   try {
     const stat = fs.lstatSync(path)
-    if (stat.isFile() && stat.nlink > 1) putRight(path)
-    else if (isAbandoned(stat.mtimeMs))
-      removeAtOnce(confined, { fd, real }, { name }, { left: mostAtOnce })
+    if (stat.isFile() && stat.nlink > 1) cleanUpAfterCrash(path)
+    else if (isStaleTemp(stat.mtimeMs))
+      removeNow(confined, { fd, real }, { name }, { left: mostAtOnce })
   } catch {
     // Gone by now, or not ours to remove: it stays unseen.
   }
 }
 
 /** Without standing aside for others. */
-export function removeAtOnce(
-  confined: Confined,
+export function removeNow(
+  confined: ConfinedRoot,
   { fd, real }: OpenFolder,
   entry: Pick<Entry, 'name' | 'bytes'>,
   most = { left: Infinity },
 ): void {
   const { name, bytes } = entry
-  const path = pathOfEntry(confined, fd, entry)
+  const path = toEntryPath(confined, fd, entry)
   if (!fs.lstatSync(path).isDirectory()) {
     fs.unlinkSync(path)
     return
   }
-  const child = below(real, name)
+  const child = joinPath(real, name)
   const inside = { fd: confined.openChild(fd, name, child, bytes), real: child }
   try {
-    for (const one of entriesOf(confined, inside.fd))
-      if (most.left-- > 0) removeAtOnce(confined, inside, one, most)
+    for (const one of readEntries(confined, inside.fd))
+      if (most.left-- > 0) removeNow(confined, inside, one, most)
   } finally {
     fs.closeSync(inside.fd)
   }

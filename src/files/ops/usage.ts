@@ -1,10 +1,10 @@
 import fs from 'node:fs'
-import { isShownOtherwise } from '../confine/names.ts'
-import type { Confined } from '../confine/types.ts'
+import { hasReplacementCharacter } from '../confine/names.ts'
+import type { ConfinedRoot } from '../confine/types.ts'
 import type { RunOp } from '../worker/context.ts'
-import { pause, rootOf } from './disk.ts'
-import { below, inside, pathOfEntry } from './folders.ts'
-import { foldersBelow } from './tree.ts'
+import { yieldOrCancel, getRoot } from './disk.ts'
+import { joinPath, withWorkingDirectory, toEntryPath } from './folders.ts'
+import { walkFolders } from './tree.ts'
 import type { Folder } from './tree.ts'
 
 type Sum = { files: number; bytes: number }
@@ -21,12 +21,12 @@ export const usage: RunOp<'usage'> = async (
   _body,
   cancelled,
 ) => {
-  const confined = rootOf(context, at)
+  const confined = getRoot(context, at)
   const whole: Sum = { files: 0, bytes: 0 }
   const byFolder = new Map<string, Sum>()
   let named: Sized[] = []
   let top: string | undefined
-  for (const folder of foldersBelow(confined, at.path)) {
+  for (const folder of walkFolders(confined, at.path)) {
     top ??= folder.real
     const names = namesBelow(folder.real, top)
     const files = sizesOf(confined, folder)
@@ -38,7 +38,7 @@ export const usage: RunOp<'usage'> = async (
       add(so, sum)
       byFolder.set(path, so)
     }
-    await pause(context, cancelled)
+    await yieldOrCancel(context, cancelled)
   }
   const folders = [...byFolder].map(([path, sum]) => ({ path, ...sum }))
   const largest = folders
@@ -48,15 +48,15 @@ export const usage: RunOp<'usage'> = async (
 }
 
 /** Links and whatever is no file count for nothing. */
-function sizesOf(confined: Confined, { fd, files, odd }: Folder): Sized[] {
+function sizesOf(confined: ConfinedRoot, { fd, files, odd }: Folder): Sized[] {
   if (files.length === 0) return []
-  const named = inside(confined, fd, (path) =>
-    files.flatMap((name) => (isShownOtherwise(name) ? [] : sizeAt(name, path(name)))),
+  const named = withWorkingDirectory(confined, fd, (path) =>
+    files.flatMap((name) => (hasReplacementCharacter(name) ? [] : sizeAt(name, path(name)))),
   )
   return named.concat(
     odd.flatMap((bytes) => {
       const name = bytes.toString('utf8')
-      return sizeAt(name, pathOfEntry(confined, fd, { name, bytes }))
+      return sizeAt(name, toEntryPath(confined, fd, { name, bytes }))
     }),
   )
 }
@@ -70,7 +70,7 @@ function largestOf(so: readonly Sized[], folder: string, files: readonly Sized[]
   const least = so.length < mostFiles ? 0 : (so.at(-1)?.bytes ?? 0)
   const more = files.filter(({ bytes }) => bytes > least)
   if (more.length === 0) return [...so]
-  return [...so, ...more.map(({ path, bytes }) => ({ path: below(folder, path), bytes }))]
+  return [...so, ...more.map(({ path, bytes }) => ({ path: joinPath(folder, path), bytes }))]
     .toSorted((a, b) => b.bytes - a.bytes)
     .slice(0, mostFiles)
 }

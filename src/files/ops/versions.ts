@@ -1,51 +1,57 @@
 import { join } from 'node:path'
-import { FileFault } from '../confine/fault.ts'
+import { FileError } from '../confine/fault.ts'
 import type { OpContext, RunOp } from '../worker/context.ts'
-import type { Ask } from '../worker/protocol.ts'
+import type { OpRequest } from '../worker/protocol.ts'
 import { changeFile } from './change.ts'
-import { closing, nameOf, readAt, rootOf } from './disk.ts'
-import { dropNamed, leftNotes as left } from './in-place.ts'
-import { drop, keep, keptContent, keptIn, shardsOf } from './kept.ts'
+import { closing, displayName, readAt, getRoot } from './disk.ts'
+import { deleteJournalByName, listOrphanedJournals as left } from './in-place.ts'
+import {
+  deleteVersion,
+  storeVersion,
+  readStoredVersion,
+  listVersionsInShard,
+  listShards,
+} from './kept.ts'
 import { textDiff, textOf } from './text.ts'
 
 export const restoreVersion: RunOp<'restoreVersion'> = (context, { sha256, mode, ...ask }) =>
   changeFile(context, { ...ask, how: 'put', mode: mode & 0o777 }, () =>
-    keptContent(context, sha256),
+    readStoredVersion(context, sha256),
   )
 
 const mostNamed = 10_000
 
-export const keptVersions: RunOp<'keptVersions'> = async (context, { before, after = '' }) => {
+export const listVersions: RunOp<'keptVersions'> = async (context, { before, after = '' }) => {
   const sha256: string[] = []
-  for (const shard of shardsOf(context).filter((one) => one > after)) {
-    sha256.push(...keptIn(context, shard, before))
+  for (const shard of listShards(context).filter((one) => one > after)) {
+    sha256.push(...listVersionsInShard(context, shard, before))
     if (sha256.length >= mostNamed) return { sha256, next: shard }
-    await context.turn()
+    await context.yieldIfDue()
   }
   return { sha256 }
 }
 
-export const dropVersions: RunOp<'dropVersions'> = async (context, { sha256 }) => {
+export const deleteVersions: RunOp<'dropVersions'> = async (context, { sha256 }) => {
   let bytes = 0
   for (const one of sha256) {
-    bytes += drop(context, one)
-    await context.turn()
+    bytes += deleteVersion(context, one)
+    await context.yieldIfDue()
   }
   return { bytes }
 }
 
-export const leftNotes: RunOp<'leftNotes'> = async (context, { settled }) => {
-  for (const name of settled) dropNamed(context.roots, name)
+export const orphanedJournals: RunOp<'leftNotes'> = async (context, { settled }) => {
+  for (const name of settled) deleteJournalByName(context.roots, name)
   const notes = []
   for (const { name, head, at, both } of left(context.roots)) {
     // A note that is half was never acted on.
-    if (!both) dropNamed(context.roots, name)
+    if (!both) deleteJournalByName(context.roots, name)
     else {
       const { path, mode, old: sha256 } = head
-      await keep(context, sha256, both.old)
+      await storeVersion(context, sha256, both.old)
       notes.push({ name, path, before: { sha256, size: both.old.length, mode }, at })
     }
-    await context.turn()
+    await context.yieldIfDue()
   }
   return { notes }
 }
@@ -56,12 +62,12 @@ const mostDiffBytes = 16 * 1024 * 1024
 export const diff: RunOp<'diff'> = async (context, { from, to }) => {
   const [old, now] = [contentOf(context, from), contentOf(context, to)]
   if (old.bytes.length + now.bytes.length > mostDiffBytes)
-    throw new FileFault('too_large', 'The files are too large to compare.')
+    throw new FileError('too_large', 'The files are too large to compare.')
   if (old.sensitive || now.sensitive)
     return { sensitive: true, ...(old.bytes.equals(now.bytes) && { diff: '' }) }
   const [oldText, newText] = [await textOf(old.bytes), await textOf(now.bytes)]
   if (oldText === undefined || newText === undefined)
-    throw new FileFault('not_text', 'Only texts can be compared.')
+    throw new FileError('not_text', 'Only texts can be compared.')
   const found = textDiff(oldText, newText, old.name, now.name)
   return { sensitive: false, ...(found !== undefined && { diff: found }) }
 }
@@ -69,19 +75,19 @@ export const diff: RunOp<'diff'> = async (context, { from, to }) => {
 type Content = { readonly bytes: Buffer; readonly name: string; readonly sensitive: boolean }
 
 /** A version is as sensitive as the file that it is compared with. */
-function contentOf(context: OpContext, side: Ask<'diff'>['from']): Content {
+function contentOf(context: OpContext, side: OpRequest<'diff'>['from']): Content {
   if ('sha256' in side) {
-    const bytes = keptContent(context, side.sha256)
+    const bytes = readStoredVersion(context, side.sha256)
     return { bytes, name: `version ${side.name}`, sensitive: false }
   }
-  const confined = rootOf(context, side)
+  const confined = getRoot(context, side)
   const { fd, stat, real } = confined.openFile(side.path)
   using _ = closing(fd)
   if (stat.size > BigInt(mostDiffBytes))
-    throw new FileFault('too_large', 'The file is too large to compare.', side.path)
+    throw new FileError('too_large', 'The file is too large to compare.', side.path)
   return {
     bytes: readAt(fd, 0, Number(stat.size)),
-    name: nameOf(context, side),
+    name: displayName(context, side),
     sensitive: context.guard.isSensitive(join(confined.root.path, real)),
   }
 }

@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { granted, inWorkspace, openTestOps } from '../../../test/ops.ts'
 import type { TestOps } from '../../../test/ops.ts'
 import { fill, pinnedRoot, testFolders } from '../../../test/roots.ts'
-import { inodeOf } from '../confine/inode.ts'
+import { toInode } from '../confine/inode.ts'
 
 const sha256 = (bytes: string | Uint8Array) => createHash('sha256').update(bytes).digest('hex')
 
@@ -25,7 +25,7 @@ afterEach(async () => {
 
 const content = (path: string) => fs.readFileSync(join(files.workspace, path), 'utf8')
 const inodeAt = (path: string) =>
-  inodeOf(fs.statSync(join(files.workspace, path), { bigint: true }))
+  toInode(fs.statSync(join(files.workspace, path), { bigint: true }))
 const modeOf = (path: string) => fs.statSync(join(files.workspace, path)).mode & 0o7777
 const keptText = (hash: string) =>
   fs.readFileSync(join(files.top, 'versions', hash.slice(0, 2), hash.slice(2)), 'utf8')

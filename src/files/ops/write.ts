@@ -1,14 +1,14 @@
 import { sha256Hex } from '#base/hash.ts'
 import type { OpContext, RunOp } from '../worker/context.ts'
-import type { Ask } from '../worker/protocol.ts'
-import { FileFault } from '../confine/fault.ts'
+import type { OpRequest } from '../worker/protocol.ts'
+import { FileError } from '../confine/fault.ts'
 import { changeFile } from './change.ts'
-import { nameOf, pause, sync, writeAll } from './disk.ts'
-import { applyEdit, lineEndingOf, withLineEnding } from './edits.ts'
-import { checkEditable, notFound } from './present.ts'
-import type { Present } from './present.ts'
-import { codingOf, decoded, encoded, namedCoding, textDiff, textOf, utf8 } from './text.ts'
-import { placeOver, withTemporary } from './placing.ts'
+import { displayName, yieldOrCancel, fsync, writeAll } from './disk.ts'
+import { applyEdit, detectLineEnding, withLineEnding } from './edits.ts'
+import { checkEditable, notFoundError } from './present.ts'
+import type { CurrentFile } from './present.ts'
+import { detectEncoding, decode, encode, getEncoding, textDiff, textOf, utf8 } from './text.ts'
+import { publishOver, withTempFile } from './placing.ts'
 
 export const write: RunOp<'write'> = async (context, ask, body) => {
   let diff: string | undefined
@@ -27,29 +27,30 @@ export const write: RunOp<'write'> = async (context, ask, body) => {
   return { ...changed, ...(planned && { sha256: planned }), ...(diff !== undefined && { diff }) }
 }
 
-async function diffOf(context: OpContext, { at }: Ask<'write'>, from: Buffer, to: Buffer) {
+async function diffOf(context: OpContext, { at }: OpRequest<'write'>, from: Buffer, to: Buffer) {
   const [old, now] = [await textOf(from), await textOf(to)]
   if (old === undefined || now === undefined) return undefined
   // The same text, spelt in other bytes.
-  return textDiff(old, now, nameOf(context, at)) || undefined
+  return textDiff(old, now, displayName(context, at)) || undefined
 }
 
 async function bytesOf(
-  { encoding }: Ask<'write'>,
+  { encoding }: OpRequest<'write'>,
   body: Buffer,
-  present: Present | undefined,
+  present: CurrentFile | undefined,
 ): Promise<Buffer> {
   if (encoding === 'binary') return body
   if (encoding !== 'keep') {
-    const coding = await namedCoding(encoding)
-    return coding === utf8 ? body : encoded(body.toString('utf8'), coding)
+    const coding = await getEncoding(encoding)
+    return coding === utf8 ? body : encode(body.toString('utf8'), coding)
   }
-  const coding = present && present.bytes.length > 0 ? await codingOf(present.bytes) : undefined
+  const coding =
+    present && present.bytes.length > 0 ? await detectEncoding(present.bytes) : undefined
   // New, empty, or no text so far: there is nothing to keep to.
   if (!present || !coding) return body
-  const ending = lineEndingOf(decoded(present.bytes, coding))
+  const ending = detectLineEnding(decode(present.bytes, coding))
   const text = body.toString('utf8').replace(/^\uFEFF/, '')
-  return encoded(withLineEnding(text, ending), coding)
+  return encode(withLineEnding(text, ending), coding)
 }
 
 export const edit: RunOp<'edit'> = async (context, ask, _body, cancelled) => {
@@ -57,9 +58,9 @@ export const edit: RunOp<'edit'> = async (context, ask, _body, cancelled) => {
   let planned: string | undefined
   const wanted = { ...ask, how: 'replace' } as const
   const changed = await changeFile(context, wanted, async (present) => {
-    if (!present) throw notFound(ask.at.path)
+    if (!present) throw notFoundError(ask.at.path)
     await checkEditable(present, ask.at.path)
-    const edited = await editedOf(context, ask, present, () => pause(context, cancelled))
+    const edited = await editedOf(context, ask, present, () => yieldOrCancel(context, cancelled))
     diff = edited.diff
     planned = sha256Hex(edited.bytes)
     return ask.dryRun || planned === present.sha256 ? undefined : edited.bytes
@@ -69,36 +70,36 @@ export const edit: RunOp<'edit'> = async (context, ask, _body, cancelled) => {
 
 async function editedOf(
   context: OpContext,
-  { edits, at }: Ask<'edit'>,
-  { bytes }: Present,
+  { edits, at }: OpRequest<'edit'>,
+  { bytes }: CurrentFile,
   /** Nothing is changed yet: it can be ended still. */
   rest: () => Promise<void>,
 ) {
-  const coding = await codingOf(bytes)
-  if (!coding) throw new FileFault('not_text', 'The file is no text.', at.path)
-  const text = decoded(bytes, coding)
+  const coding = await detectEncoding(bytes)
+  if (!coding) throw new FileError('not_text', 'The file is no text.', at.path)
+  const text = decode(bytes, coding)
   // A wrong guess at an old encoding would change bytes that no edit names.
-  if (!(await encoded(text, coding)).equals(bytes))
-    throw new FileFault('not_text', 'The file cannot be read and written back unchanged.', at.path)
+  if (!(await encode(text, coding)).equals(bytes))
+    throw new FileError('not_text', 'The file cannot be read and written back unchanged.', at.path)
   let now = text
   for (const [place, one] of edits.entries()) {
     now = applyEdit(now, one, place + 1)
     await rest()
   }
-  return { bytes: await encoded(now, coding), diff: textDiff(text, now, nameOf(context, at)) }
+  return { bytes: await encode(now, coding), diff: textDiff(text, now, displayName(context, at)) }
 }
 
 /** A file of cowork's own below `.cowork/`, which agents may read and not write (F6). */
-export const writeOwn: RunOp<'writeOwn'> = async ({ roots }, { name }, body) => {
+export const writeInternalFile: RunOp<'writeOwn'> = async ({ roots }, { name }, body) => {
   if (!/^[a-z][\w.-]*$/.test(name))
-    throw new FileFault('invalid_path', 'That is no name for a file of ours.', name)
+    throw new FileError('invalid_path', 'That is no name for a file of ours.', name)
   await roots.get('workspace').withParent(
     `.cowork/${name}`,
     (parent) =>
-      withTemporary(parent, 0o644, async (temporary) => {
+      withTempFile(parent, 0o644, async (temporary) => {
         writeAll(temporary.fd, body)
-        await sync(temporary.fd)
-        placeOver(temporary, parent.at(parent.name))
+        await fsync(temporary.fd)
+        publishOver(temporary, parent.at(parent.name))
       }),
     { need: 'write', parents: true, own: true, keepLeafLink: true },
   )

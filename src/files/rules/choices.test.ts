@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
 import { CoworkError } from '#base/errors.ts'
-import { chosenGrant, narrowest } from './choices.ts'
-import type { AskedAccess, GrantChoice, Pin } from './choices.ts'
+import { toGrant, narrowestChoice } from './choices.ts'
+import type { RequestedAccess, GrantChoice, Pin } from './choices.ts'
 
 const folder: Pin = { path: '/d', kind: 'folder', dev: '1', ino: '10' }
 const file: Pin = { path: '/d/f.txt', kind: 'file', dev: '1', ino: '11' }
-const asked = (more: Partial<AskedAccess> = {}): AskedAccess => ({
+const asked = (more: Partial<RequestedAccess> = {}): RequestedAccess => ({
   permission: 'read',
   real: file.path,
   pin: file,
@@ -17,7 +17,7 @@ const ofFolder = asked({ real: folder.path, pin: folder })
 const ofNothing = asked({ real: '/d/none', pin: null })
 const until = '2027-01-31T18:00:00Z'
 const now = Date.parse('2027-01-01T00:00:00Z')
-const chosen = (choice: GrantChoice, given = asked()) => chosenGrant(choice, given, { until, now })
+const chosen = (choice: GrantChoice, given = asked()) => toGrant(choice, given, { until, now })
 
 function codeOf(act: () => unknown) {
   try {
@@ -51,8 +51,8 @@ test('GR3 until gives what was asked for, for as long as was said', () => {
     ...file,
     permission: 'read-write',
   })
-  expect(codeOf(() => chosenGrant('until', asked(), { now }))).toBe('invalid_input')
-  expect(codeOf(() => chosenGrant('until', asked(), { until: '2026-01-01T00:00:00Z', now }))).toBe(
+  expect(codeOf(() => toGrant('until', asked(), { now }))).toBe('invalid_input')
+  expect(codeOf(() => toGrant('until', asked(), { until: '2026-01-01T00:00:00Z', now }))).toBe(
     'invalid_input',
   )
 })
@@ -70,9 +70,9 @@ test('GR3 of what is not there only the folder around can be allowed, and all of
 })
 
 test('GR3 without a choice it is the narrowest that gives what was asked, and never a wider place', () => {
-  expect(narrowest(asked())).toBe('file_once')
-  expect(narrowest(ofFolder)).toBe('folder_session')
-  expect(narrowest({ ...ofFolder, permission: 'read-write' })).toBe('folder_write')
-  expect(codeOf(() => narrowest(asked({ permission: 'read-write' })))).toBe('invalid_input')
-  expect(codeOf(() => narrowest(ofNothing))).toBe('not_found')
+  expect(narrowestChoice(asked())).toBe('file_once')
+  expect(narrowestChoice(ofFolder)).toBe('folder_session')
+  expect(narrowestChoice({ ...ofFolder, permission: 'read-write' })).toBe('folder_write')
+  expect(codeOf(() => narrowestChoice(asked({ permission: 'read-write' })))).toBe('invalid_input')
+  expect(codeOf(() => narrowestChoice(ofNothing))).toBe('not_found')
 })

@@ -18,7 +18,7 @@ export type GrantChoice = (typeof grantChoices)[number]
 /** What lay at a path when it was looked at: a grant is for that and for nothing put there later. */
 export type Pin = Pick<Grant, 'path' | 'kind'> & Inode
 
-export type AskedAccess = {
+export type RequestedAccess = {
   readonly permission: 'read' | 'read-write'
   readonly real: string
   /** Nothing where nothing was there that can be granted. */
@@ -30,9 +30,9 @@ export type AskedAccess = {
 
 type Chosen = Pin & Pick<Grant, 'permission' | 'scope' | 'session' | 'expiresAt'>
 
-export function chosenGrant(
+export function toGrant(
   choice: GrantChoice,
-  asked: AskedAccess,
+  asked: RequestedAccess,
   { until, now }: { readonly until?: string | undefined; readonly now: number },
 ): Chosen {
   const { pin, permission, session } = asked
@@ -64,7 +64,7 @@ export function chosenGrant(
 }
 
 /** The narrowest choice that gives what was asked. Writing to a file alone is none of them, so it must be said. */
-export function narrowest(asked: AskedAccess): GrantChoice {
+export function narrowestChoice(asked: RequestedAccess): GrantChoice {
   const { permission, pin } = asked
   if (!pin) throw nothingThere(asked)
   if (permission === 'read') return pin.kind === 'file' ? 'file_once' : 'folder_session'
@@ -75,7 +75,7 @@ export function narrowest(asked: AskedAccess): GrantChoice {
   )
 }
 
-function fileOf(asked: AskedAccess): Pin {
+function fileOf(asked: RequestedAccess): Pin {
   const { pin } = asked
   if (pin?.kind === 'file') return pin
   throw pin
@@ -83,7 +83,7 @@ function fileOf(asked: AskedAccess): Pin {
     : nothingThere(asked)
 }
 
-function folderOf(asked: AskedAccess): Pin {
+function folderOf(asked: RequestedAccess): Pin {
   const { pin, folderPin } = asked
   if (folderPin?.kind === 'folder') return folderPin
   throw pin
@@ -94,7 +94,7 @@ function folderOf(asked: AskedAccess): Pin {
     : nothingThere(asked)
 }
 
-function thatOf(asked: AskedAccess): Pin {
+function thatOf(asked: RequestedAccess): Pin {
   if (asked.pin) return asked.pin
   throw nothingThere(asked)
 }
@@ -111,7 +111,7 @@ function timeOf(until: string | undefined, now: number): number {
 const wrongChoice = (message: string, hint: string) =>
   new CoworkError('invalid_input', message, { hint })
 
-const nothingThere = ({ folderPin }: AskedAccess) =>
+const nothingThere = ({ folderPin }: RequestedAccess) =>
   new CoworkError(
     'not_found',
     'Nothing was there when it was asked for, so this cannot be granted.',

@@ -1,18 +1,18 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { Grant, Need } from '../model.ts'
+import type { Grant, AccessKind } from '../model.ts'
 import {
   allows,
-  closedBelow,
+  listClosedSubpaths,
   covers,
-  decideAmong,
+  decideWithStaleGrants,
   decideGrant,
-  inTheWay,
-  isFor,
-  isLive,
+  findBlockingGrants,
+  appliesTo,
+  isActive,
   outlasts,
   readableSince,
-  rootsOf,
+  toRoots,
 } from './grants.ts'
 import type { Holder } from './grants.ts'
 
@@ -47,7 +47,7 @@ function grant(path: string, permission: Grant['permission'], more: Partial<Gran
   }
 }
 
-const decide = (grants: Grant[], path: string, need: Need, holder: Holder = sales) =>
+const decide = (grants: Grant[], path: string, need: AccessKind, holder: Holder = sales) =>
   decideGrant(grants, { holder, path, need, now })
 const codeOf = (...given: Parameters<typeof decide>) => {
   const verdict = decide(...given)
@@ -131,7 +131,8 @@ describe('what stays closed below', () => {
       grant('/a/b/look', 'read'),
       grant('/c/no', 'deny'),
     ]
-    const below = (need: Need) => closedBelow(grants, root, { holder: sales, need, now })
+    const below = (need: AccessKind) =>
+      listClosedSubpaths(grants, root, { holder: sales, need, now })
     expect(below('read')).toEqual(['no'])
     expect(below('write')).toEqual(['no', 'b/look'])
   })
@@ -143,7 +144,7 @@ describe('what stays closed below', () => {
       grant('/a/x', 'deny', { agent: 'support' }),
       grant('/a/y', 'deny', { revokedAt: 1 }),
     ]
-    expect(closedBelow(grants, root, { holder: sales, need: 'read', now })).toEqual([])
+    expect(listClosedSubpaths(grants, root, { holder: sales, need: 'read', now })).toEqual([])
   })
 })
 
@@ -168,7 +169,7 @@ test('GR6 the worker holds every live grant and no denial', () => {
     grant('/c', 'deny'),
     grant('/d', 'read', { expiresAt: now }),
   ]
-  expect(rootsOf(grants, now)).toMatchObject([
+  expect(toRoots(grants, now)).toMatchObject([
     { path: '/a', access: 'read', hardLinks: false, dev: '1', ino: '2' },
     { path: '/b', access: 'read-write', hardLinks: true },
   ])
@@ -194,7 +195,7 @@ const asked = fc.record({
 const grants = fc.array(anyGrant, { maxLength: 6 })
 
 test('GR6 nothing is let through but by a live grant of that agent that covers it and allows it', () => {
-  const opens: Record<string, Need[]> = {
+  const opens: Record<string, AccessKind[]> = {
     read: ['read'],
     'read-write': ['read', 'create', 'write'],
     write: ['create'],
@@ -206,12 +207,12 @@ test('GR6 nothing is let through but by a live grant of that agent that covers i
       if (!verdict.grant) return
       const { grant: found } = verdict
       expect(held).toContain(found)
-      expect(isLive(found, now)).toBe(true)
+      expect(isActive(found, now)).toBe(true)
       expect(['sales', '*']).toContain(found.agent)
       expect(found.scope === 'permanent' || found.session === 's1').toBe(true)
       expect(covers(found, path)).toBe(true)
       expect(opens[found.permission]).toContain(need)
-      for (const other of held.filter((one) => isFor(one, { holder: sales, now })))
+      for (const other of held.filter((one) => appliesTo(one, { holder: sales, now })))
         if (covers(other, path)) expect(other.path.length).toBeLessThanOrEqual(found.path.length)
     }),
   )
@@ -223,7 +224,7 @@ test('GR6 one more denial never opens anything, and closes all that it covers', 
       const denial = { ...more, permission: 'deny' as const }
       const before = decide(held, path, need)
       const after = decide([...held, denial], path, need)
-      if (isFor(denial, { holder: sales, now }) && covers(denial, path))
+      if (appliesTo(denial, { holder: sales, now }) && covers(denial, path))
         expect(after).toMatchObject({ code: 'no_grant', denied: { permission: 'deny' } })
       else expect(after).toEqual(before)
     }),
@@ -235,7 +236,7 @@ test('GR6 a walk below a grant is told to leave out all that would be refused th
     fc.property(grants, fc.constantFrom('read', 'write'), (held, need) => {
       const { grant: root } = decide(held, '/a', need)
       if (!root || root.kind === 'file') return
-      const closed = closedBelow(held, root, { holder: sales, need, now })
+      const closed = listClosedSubpaths(held, root, { holder: sales, need, now })
       const isLeftOut = (path: string) =>
         closed.some((one) => path === `/a/${one}` || path.startsWith(`/a/${one}/`))
       const refused = paths.filter(
@@ -255,9 +256,9 @@ test('PV9 GR6 what is dead opens nothing and nobody gains by it: both rules must
   fc.assert(
     fc.property(someDead, asked, ({ held, dead }, { path, need }) => {
       for (const holder of [sales, person]) {
-        const among = decideAmong(held, { holder, path, need, now }, dead)
+        const among = decideWithStaleGrants(held, { holder, path, need, now }, dead)
         const living = held.filter((one) => !dead.has(one))
-        const counts = (one: Grant) => isFor(one, { holder, now }) && covers(one, path)
+        const counts = (one: Grant) => appliesTo(one, { holder, now }) && covers(one, path)
         const isLivingAsked = living.some(counts)
         const whole = decide(held, path, need, holder)
         const rest = decide(living, path, need, holder)
@@ -273,13 +274,13 @@ test('PV9 GR6 what is dead opens nothing and nobody gains by it: both rules must
 test('GR3 without what is in its way a grant opens what it is made for, and with any of it not', () => {
   fc.assert(
     fc.property(grants, anyGrant, asked, (held, made, { path, need }) => {
-      const isOpening = isFor(made, { holder: sales, now }) && covers(made, path)
+      const isOpening = appliesTo(made, { holder: sales, now }) && covers(made, path)
       fc.pre(isOpening && allows(made.permission, need))
-      const narrower = inTheWay(held, made, { holder: sales, path, need, now })
+      const narrower = findBlockingGrants(held, made, { holder: sales, path, need, now })
       const rest = held.filter((one) => !narrower.includes(one))
       const denied = held.some(
         (one) =>
-          one.permission === 'deny' && covers(one, path) && isFor(one, { holder: sales, now }),
+          one.permission === 'deny' && covers(one, path) && appliesTo(one, { holder: sales, now }),
       )
       expect(decide([...rest, made], path, need).grant === undefined).toBe(denied)
       for (const one of narrower)
@@ -315,6 +316,6 @@ test('GR3 what outlasts another opens all that it does, whenever and to whicheve
 test('GR6 what is closed below a grant is named with slashes, also on Windows', () => {
   const root = grant('C:\\me\\proj', 'read')
   const denied = grant('C:\\me\\proj\\a\\secret', 'deny')
-  const closed = closedBelow([root, denied], root, { holder: sales, need: 'read', now })
+  const closed = listClosedSubpaths([root, denied], root, { holder: sales, need: 'read', now })
   expect(closed).toEqual(['a/secret'])
 })

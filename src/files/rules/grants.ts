@@ -1,16 +1,16 @@
-import type { Grant, Need } from '../model.ts'
+import type { Grant, AccessKind } from '../model.ts'
 import type { Root } from '../worker/protocol.ts'
-import { belowFolder, isWithin } from './paths.ts'
+import { relativePath, isWithin } from './paths.ts'
 
 /** Who asks, as far as grants care. A person has what any live grant opens. */
 export type Holder =
   | { readonly kind: 'agent'; readonly agent: string; readonly session: string }
   | { readonly kind: 'human' }
 
-export type Asked = {
+export type AccessQuery = {
   readonly holder: Holder
   readonly path: string
-  readonly need: Need
+  readonly need: AccessKind
   readonly now: number
 }
 
@@ -27,9 +27,9 @@ export type GrantVerdict =
  * Which grant lets this through (GR6, GR9): a deny wins over all, then the most specific one decides, also
  * where it allows less than one further up. Of several for the same path any that allows it will do.
  */
-export function decideGrant(grants: readonly Grant[], asked: Asked): GrantVerdict {
+export function decideGrant(grants: readonly Grant[], asked: AccessQuery): GrantVerdict {
   const { need } = asked
-  const covering = coveringOf(grants, asked)
+  const covering = findCoveringGrants(grants, asked)
   const denied = covering.find(({ permission }) => permission === 'deny')
   if (denied) return { code: 'no_grant', denied }
   const depth = Math.max(0, ...covering.map((grant) => grant.path.length))
@@ -52,14 +52,14 @@ export function decideGrant(grants: readonly Grant[], asked: Asked): GrantVerdic
  * The same where some of them are dead: what they were for is gone, or another in its place (PV9). Those open nothing,
  * and still narrow what is wider: nobody gains by it that a file was replaced. Where all are dead they decide as ever.
  */
-export function decideAmong(
+export function decideWithStaleGrants(
   grants: readonly Grant[],
-  asked: Asked,
+  asked: AccessQuery,
   dead: ReadonlySet<Grant>,
 ): GrantVerdict {
   const verdict = decideGrant(grants, asked)
   if (!verdict.grant || dead.size === 0) return verdict
-  const living = coveringOf(grants, asked).filter((grant) => !dead.has(grant))
+  const living = findCoveringGrants(grants, asked).filter((grant) => !dead.has(grant))
   return living.length === 0 ? verdict : decideGrant(living, asked)
 }
 
@@ -67,12 +67,12 @@ export function decideAmong(
  * Grants nearer to a path than the one that is made for it, and for less than that: with them there it would open
  * nothing (GR3). Denials are not among them: they stay.
  */
-export function inTheWay(
+export function findBlockingGrants(
   grants: readonly Grant[],
   made: Pick<Grant, 'path'>,
-  asked: Asked,
+  asked: AccessQuery,
 ): readonly Grant[] {
-  const nearer = coveringOf(grants, asked).filter(
+  const nearer = findCoveringGrants(grants, asked).filter(
     ({ path, permission }) => permission !== 'deny' && path.length > made.path.length,
   )
   const open = nearer.filter(({ permission }) => allows(permission, asked.need))
@@ -87,41 +87,43 @@ export const outlasts = (one: Given, other: Given): boolean =>
   (one.scope === 'permanent' || (other.scope === 'session' && one.session === other.session)) &&
   (one.expiresAt === null || (other.expiresAt !== null && other.expiresAt <= one.expiresAt))
 
-export const coveringOf = (grants: readonly Grant[], asked: Omit<Asked, 'need'>): Grant[] =>
-  grants.filter((grant) => isFor(grant, asked) && covers(grant, asked.path))
+export const findCoveringGrants = (
+  grants: readonly Grant[],
+  asked: Omit<AccessQuery, 'need'>,
+): Grant[] => grants.filter((grant) => appliesTo(grant, asked) && covers(grant, asked.path))
 
 /**
  * Below a grant's folder, what this caller may not use so although the folder is granted: for the walk, which
  * may come to it by a link (GR6). Relative to the folder.
  */
-export function closedBelow(
+export function listClosedSubpaths(
   grants: readonly Grant[],
   root: Grant,
-  { holder, need, now }: Omit<Asked, 'path'>,
+  { holder, need, now }: Omit<AccessQuery, 'path'>,
 ): readonly string[] {
   if (root.kind === 'file') return []
   const below = grants.filter(
     (grant) =>
       grant.path !== root.path &&
       isWithin(grant.path, root.path) &&
-      isFor(grant, { holder, now }) &&
+      appliesTo(grant, { holder, now }) &&
       (grant.permission === 'deny' || holder.kind === 'agent'),
   )
   const closed = below
     .map(({ path }) => path)
     .filter((path) => !decideGrant(grants, { holder, path, need, now }).grant)
-  return [...new Set(closed)].map((path) => belowFolder(path, root.path))
+  return [...new Set(closed)].map((path) => relativePath(path, root.path))
 }
 
 export const deniedFiles = (
   grants: readonly Grant[],
-  asked: Pick<Asked, 'holder' | 'now'>,
+  asked: Pick<AccessQuery, 'holder' | 'now'>,
 ): readonly Grant[] =>
   grants.filter(
-    (grant) => grant.permission === 'deny' && grant.kind === 'file' && isFor(grant, asked),
+    (grant) => grant.permission === 'deny' && grant.kind === 'file' && appliesTo(grant, asked),
   )
 
-export const isLive = ({ revokedAt, expiresAt }: Grant, now: number): boolean =>
+export const isActive = ({ revokedAt, expiresAt }: Grant, now: number): boolean =>
   revokedAt === null && (expiresAt === null || expiresAt > now)
 
 /** A file grant opens that file only. */
@@ -129,8 +131,11 @@ export const covers = ({ kind, path: granted }: Grant, path: string): boolean =>
   kind === 'file' ? path === granted : isWithin(path, granted)
 
 /** Whether it counts for this holder at all. A denial for one agent does not bind people; one for all does. */
-export function isFor(grant: Grant, { holder, now }: Pick<Asked, 'holder' | 'now'>): boolean {
-  if (!isLive(grant, now)) return false
+export function appliesTo(
+  grant: Grant,
+  { holder, now }: Pick<AccessQuery, 'holder' | 'now'>,
+): boolean {
+  if (!isActive(grant, now)) return false
   if (holder.kind === 'human') return grant.permission !== 'deny' || grant.agent === '*'
   const isTheirs = grant.agent === '*' || grant.agent === holder.agent
   // Without a session of its own it lasts as long as the daemon runs.
@@ -139,7 +144,7 @@ export function isFor(grant: Grant, { holder, now }: Pick<Asked, 'holder' | 'now
   return isTheirs && isHere
 }
 
-const allowed: Record<Grant['permission'], readonly Need[]> = {
+const allowed: Record<Grant['permission'], readonly AccessKind[]> = {
   read: ['read'],
   'read-write': ['read', 'create', 'write'],
   // Nothing that is there may be seen or overwritten (GR9).
@@ -147,7 +152,7 @@ const allowed: Record<Grant['permission'], readonly Need[]> = {
   deny: [],
 }
 
-export const allows = (permission: Grant['permission'], need: Need): boolean =>
+export const allows = (permission: Grant['permission'], need: AccessKind): boolean =>
   allowed[permission].includes(need)
 
 /**
@@ -163,9 +168,9 @@ export function readableSince(grant: Grant, path: string, closing: readonly Gran
 }
 
 /** What the worker holds for these grants. A denied path opens nothing. */
-export const rootsOf = (grants: readonly Grant[], now: number): readonly Root[] =>
+export const toRoots = (grants: readonly Grant[], now: number): readonly Root[] =>
   grants
-    .filter((grant) => grant.permission !== 'deny' && isLive(grant, now))
+    .filter((grant) => grant.permission !== 'deny' && isActive(grant, now))
     .map(({ id, path, kind, dev, ino, born, permission, hardLinks }) => ({
       key: id,
       path,

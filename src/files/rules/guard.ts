@@ -1,6 +1,6 @@
 import { sep } from 'node:path'
 import { guardedReason } from '#base/guarded-paths.ts'
-import type { Need } from '../model.ts'
+import type { AccessKind } from '../model.ts'
 import type { GuardSettings } from '../worker/protocol.ts'
 import { compilePathGlob } from './path-glob.ts'
 
@@ -45,7 +45,7 @@ export function createGuard(settings: GuardSettings) {
 
   return {
     /** Whether this absolute path is closed for what is wanted, grant or not. */
-    forbidden(abs: string, need: Need): 'forbidden_path' | undefined {
+    forbidden(abs: string, need: AccessKind): 'forbidden_path' | undefined {
       const path = speltOf(abs)
       const isNamed = path.names.some(isClosedName) || path.cut?.some(isClosedName)
       if (isNamed || isClosed(abs, path)) return 'forbidden_path'

@@ -2,16 +2,16 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { CoworkError } from '#base/errors.ts'
 import {
-  belowFolder,
+  relativePath,
   checkName,
-  destinationOf,
+  resolveDestination,
   isWithin,
-  prefixesOf,
-  understandPath,
+  pathPrefixes,
+  parsePath,
 } from './paths.ts'
 
 const where = { home: '/home/me', workspace: '/home/me/AI', windows: false }
-const read = (path: string) => understandPath(path, where)
+const read = (path: string) => parsePath(path, where)
 
 function codeOf(act: () => unknown): string | undefined {
   try {
@@ -48,16 +48,16 @@ test.each([
 
 test('F2 a workspace that config names over a link is the workspace by that name as well', () => {
   const linked = { ...where, given: '/mnt/link' }
-  expect(understandPath('/mnt/link/a/b', linked)).toEqual({ area: 'workspace', path: 'a/b' })
-  expect(understandPath('/mnt/link', linked)).toEqual({ area: 'workspace', path: '' })
-  expect(understandPath('/mnt/link-evil/a', linked)).toMatchObject({ area: 'absolute' })
+  expect(parsePath('/mnt/link/a/b', linked)).toEqual({ area: 'workspace', path: 'a/b' })
+  expect(parsePath('/mnt/link', linked)).toEqual({ area: 'workspace', path: '' })
+  expect(parsePath('/mnt/link-evil/a', linked)).toMatchObject({ area: 'absolute' })
 })
 
 test('PV2 below a folder names are parted by slashes, and a backslash is a letter only where it is one', () => {
-  expect(belowFolder('/home/me/a/b\\c', '/home/me')).toBe('a/b\\c')
-  expect(belowFolder('C:\\Users\\me\\a\\b', 'C:\\Users')).toBe('me/a/b')
-  expect(belowFolder('C:\\a', 'C:\\')).toBe('a')
-  expect(belowFolder('/a', '/')).toBe('a')
+  expect(relativePath('/home/me/a/b\\c', '/home/me')).toBe('a/b\\c')
+  expect(relativePath('C:\\Users\\me\\a\\b', 'C:\\Users')).toBe('me/a/b')
+  expect(relativePath('C:\\a', 'C:\\')).toBe('a')
+  expect(relativePath('/a', '/')).toBe('a')
 })
 
 test.each([
@@ -111,7 +111,7 @@ test('PV2 the longest name and path that disks take are fine, and a name that on
 
 test('PV2 on Windows backslashes separate, and only plain paths with a drive are absolute', () => {
   const there = { home: 'C:\\Users\\me', workspace: 'C:\\Users\\me\\AI', windows: true }
-  const on = (path: string) => understandPath(path, there)
+  const on = (path: string) => parsePath(path, there)
   expect(on('a\\b.txt')).toEqual({ area: 'workspace', path: 'a/b.txt' })
   expect(on('C:\\Users\\me\\AI\\b.txt')).toEqual({ area: 'workspace', path: 'b.txt' })
   expect(on('C:/Data/b.txt')).toEqual({ area: 'absolute', path: 'C:\\Data\\b.txt' })
@@ -160,12 +160,12 @@ test('PV2 whatever is understood has no way up left in it and says where it lies
 })
 
 test('FT5 a destination that ends in a slash is a folder, and what comes into it keeps its name', () => {
-  expect(destinationOf('b.txt', 'x/a.txt', false)).toBe('b.txt')
-  expect(destinationOf('b/', 'x/a.txt', false)).toBe('b/a.txt')
-  expect(destinationOf('~/b/', '/x/folder/', false)).toBe('~/b/folder')
-  expect(destinationOf('b/', '', false)).toBe('b/')
-  expect(destinationOf('b\\', 'x/a.txt', false)).toBe('b\\')
-  expect(destinationOf('C:\\b\\', 'x\\a.txt', true)).toBe('C:\\b\\a.txt')
+  expect(resolveDestination('b.txt', 'x/a.txt', false)).toBe('b.txt')
+  expect(resolveDestination('b/', 'x/a.txt', false)).toBe('b/a.txt')
+  expect(resolveDestination('~/b/', '/x/folder/', false)).toBe('~/b/folder')
+  expect(resolveDestination('b/', '', false)).toBe('b/')
+  expect(resolveDestination('b\\', 'x/a.txt', false)).toBe('b\\')
+  expect(resolveDestination('C:\\b\\', 'x\\a.txt', true)).toBe('C:\\b\\a.txt')
 })
 
 test.each([
@@ -176,7 +176,7 @@ test.each([
   ['Documents/no', ['Documents/no', '/home/me/AI/Documents/no']],
   ['../x', ['../x']],
 ])('L10 a filter of %j finds what begins with %j', (given, prefixes) => {
-  expect(prefixesOf(given, where)).toEqual(prefixes)
+  expect(pathPrefixes(given, where)).toEqual(prefixes)
 })
 
 test('PV2 a path lies within itself and its folders, and in no other', () => {

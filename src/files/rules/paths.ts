@@ -1,15 +1,15 @@
 import { join } from 'node:path'
 import { CoworkError } from '#base/errors.ts'
-import type { FileFaultCode } from '../model.ts'
+import type { FileErrorCode } from '../model.ts'
 
 /** Where a path given by a caller leads, before anything on disk was looked at. */
-export type Understood =
+export type ParsedPath =
   /** Relative to the workspace, with `/` between names; empty for the workspace itself. */
   | { readonly area: 'workspace'; readonly path: string }
   /** From the root of the disk, without `.`, doubled or trailing slashes. */
   | { readonly area: 'absolute'; readonly path: string }
 
-export type Where = {
+export type PathContext = {
   readonly home: string
   /** The real path of the workspace. */
   readonly workspace: string
@@ -25,7 +25,7 @@ const longestName = 255
  * Reads a path as it is written (PV2). Nothing is trimmed, decoded or guessed: what is not plainly a path is
  * refused, and what only looks like a trick (`%2e%2e`, full-width dots) is a name like any other.
  */
-export function understandPath(given: string, where: Where): Understood {
+export function parsePath(given: string, where: PathContext): ParsedPath {
   const { home, workspace, given: named, windows = process.platform === 'win32' } = where
   checkText(given)
   const path = windows ? given.replaceAll('\\', '/') : given
@@ -63,8 +63,8 @@ export function understandPath(given: string, where: Where): Understood {
   return { area: 'absolute', path: windows ? `${names.join('\\')}` : `/${names.join('/')}` }
 }
 
-export function absoluteOf(given: string, where: Where): string {
-  const { area, path } = understandPath(given, where)
+export function toAbsolutePath(given: string, where: PathContext): string {
+  const { area, path } = parsePath(given, where)
   return area === 'workspace' ? join(where.workspace, path) : path
 }
 
@@ -72,9 +72,9 @@ export function absoluteOf(given: string, where: Where): string {
  * How paths may begin that a filter is about: as it is given, and as the file tools would take it. It may end
  * amid a name.
  */
-export function prefixesOf(given: string, where: Where): readonly string[] {
+export function pathPrefixes(given: string, where: PathContext): readonly string[] {
   try {
-    const path = given === '' ? '' : absoluteOf(given, where)
+    const path = given === '' ? '' : toAbsolutePath(given, where)
     const isFolder = /[\\/]$/.test(given) && !/[\\/]$/.test(path)
     return [...new Set([given, isFolder ? join(path, '/') : path])]
   } catch (error) {
@@ -84,19 +84,21 @@ export function prefixesOf(given: string, where: Where): readonly string[] {
 }
 
 /** A destination that ends in a slash is the folder that something comes into under its own name, as `mv` has it. */
-export function destinationOf(
+export function resolveDestination(
   destination: string,
   source: string,
   windows = process.platform === 'win32',
 ): string {
-  const name = nameOf(source, windows)
+  const name = lastSegment(source, windows)
   const isFolder = windows ? /[\\/]$/.test(destination) : destination.endsWith('/')
   return isFolder && name !== undefined ? destination + name : destination
 }
 
 /** The last name of a path; the workspace as such has none. */
-export const nameOf = (path: string, windows = process.platform === 'win32'): string | undefined =>
-  namesOf(path, windows).at(-1)
+export const lastSegment = (
+  path: string,
+  windows = process.platform === 'win32',
+): string | undefined => namesOf(path, windows).at(-1)
 
 /** Refuses a name that some system would take for something else than a file of that name. */
 export function checkName(name: string): void {
@@ -115,7 +117,7 @@ export const isWithin = (path: string, folder: string): boolean =>
     (folder.endsWith('/') || folder.endsWith('\\') || /^[\\/]/.test(path.slice(folder.length))))
 
 /** What is left of a path below a folder around it, with `/` between names, as the worker takes it. */
-export function belowFolder(path: string, folder: string): string {
+export function relativePath(path: string, folder: string): string {
   const rest = path.slice(folder.length).replace(/^[\\/]+/, '')
   // Elsewhere a backslash is a letter of a name.
   return folder.startsWith('/') ? rest : rest.replaceAll('\\', '/')
@@ -145,7 +147,7 @@ const isDevice = (name: string): boolean =>
 const badPath = (path: string, why: string, hint: string) =>
   pathFault('invalid_path', `The path ${shown(path)} ${why}.`, { hint })
 
-const pathFault = (code: FileFaultCode, message: string, more: { hint?: string } = {}) =>
+const pathFault = (code: FileErrorCode, message: string, more: { hint?: string } = {}) =>
   new CoworkError(code, message, more)
 
 const shown = (path: string) => JSON.stringify(path.length > 100 ? `${path.slice(0, 100)}…` : path)

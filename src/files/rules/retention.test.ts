@@ -1,10 +1,10 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { bytesOf, contentsToDrop, trashToPurge, versionsToDrop } from './retention.ts'
-import type { KeptVersion } from './retention.ts'
+import { totalBytes, contentsToDrop, trashToPurge, versionsToDrop } from './retention.ts'
+import type { RetainedVersion } from './retention.ts'
 
 const limits = { retentionMs: 1000, maxPerFile: 3, maxBytes: 100 }
-const version = (id: string, more: Partial<KeptVersion> = {}): KeptVersion => ({
+const version = (id: string, more: Partial<RetainedVersion> = {}): RetainedVersion => ({
   id,
   path: '/w/a.txt',
   sha256: id,
@@ -12,7 +12,7 @@ const version = (id: string, more: Partial<KeptVersion> = {}): KeptVersion => ({
   at: 0,
   ...more,
 })
-const ids = (versions: readonly KeptVersion[]) => versions.map(({ id }) => id).sort()
+const ids = (versions: readonly RetainedVersion[]) => versions.map(({ id }) => id).sort()
 
 test('TR4 a version goes when it is too old, and not a moment before', () => {
   const kept = [version('old', { at: 0 }), version('young', { at: 1 })]
@@ -55,7 +55,7 @@ test('TR4 what stays is within every limit, and what goes is never newer than wh
       const kept = versions.filter((one) => !dropped.includes(one))
       for (const same of Map.groupBy(kept, ({ path }) => path).values())
         expect(same.length).toBeLessThanOrEqual(limits.maxPerFile)
-      expect(bytesOf(kept)).toBeLessThanOrEqual(100)
+      expect(totalBytes(kept)).toBeLessThanOrEqual(100)
       for (const { at } of kept) expect(now - at).toBeLessThanOrEqual(limits.retentionMs)
       for (const gone of dropped)
         for (const stays of kept)
@@ -67,7 +67,7 @@ test('TR4 what stays is within every limit, and what goes is never newer than wh
 test('TR4 a content goes when no version needs it, also one that none ever named', () => {
   const kept = [version('a'), version('b', { sha256: 'a' })]
   expect(contentsToDrop(['a', 'b', 'never'], kept)).toEqual(['b', 'never'])
-  expect(bytesOf(kept)).toBe(10)
+  expect(totalBytes(kept)).toBe(10)
 })
 
 test('TR4 deleted files go after their time', () => {

@@ -2,7 +2,7 @@
 
 import type { Version } from '../history-store.ts'
 
-export type KeptVersion = Pick<Version, 'id' | 'path' | 'sha256' | 'size' | 'at'>
+export type RetainedVersion = Pick<Version, 'id' | 'path' | 'sha256' | 'size' | 'at'>
 
 export type VersionLimits = {
   readonly retentionMs: number
@@ -15,10 +15,10 @@ export type VersionLimits = {
  * Equal contents are stored once, so their size counts once, for as long as any version needs it.
  */
 export function versionsToDrop(
-  versions: readonly KeptVersion[],
+  versions: readonly RetainedVersion[],
   limits: VersionLimits,
   now: number,
-): readonly KeptVersion[] {
+): readonly RetainedVersion[] {
   const newestFirst = versions.toSorted((a, b) => b.at - a.at || (a.id < b.id ? 1 : -1))
   const ofFile = new Map<string, number>()
   const stored = new Set<string>()
@@ -39,14 +39,14 @@ export function versionsToDrop(
 
 export function contentsToDrop(
   lying: readonly string[],
-  kept: readonly Pick<KeptVersion, 'sha256'>[],
+  kept: readonly Pick<RetainedVersion, 'sha256'>[],
 ): readonly string[] {
   const needed = new Set(kept.map(({ sha256 }) => sha256))
   return lying.filter((sha256) => !needed.has(sha256))
 }
 
 /** What they take up: equal contents are stored once. */
-export const bytesOf = (kept: readonly KeptVersion[]): number =>
+export const totalBytes = (kept: readonly RetainedVersion[]): number =>
   [...new Map(kept.map(({ sha256, size }) => [sha256, size])).values()].reduce(
     (sum, size) => sum + size,
     0,

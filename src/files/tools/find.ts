@@ -4,11 +4,21 @@ import { defineTool } from '#base/tool.ts'
 import type { Tool } from '#base/tool.ts'
 import type { FoundFile, Listing, SkippedFiles } from '../reading.ts'
 import type { Files } from '../service.ts'
-import { cursorOf } from '../worker/columns.ts'
-import type { Listed } from '../worker/protocol.ts'
+import { toCursor } from '../worker/columns.ts'
+import type { ListEntry } from '../worker/protocol.ts'
 import { fileResults } from '../wire.ts'
 import type { ListedFile, SearchHit } from '../wire.ts'
-import { cursor, fitting, limit, more, path, reads, readsPath, shown, time } from './words.ts'
+import {
+  cursor,
+  takeFitting,
+  limit,
+  moreHint,
+  path,
+  reads,
+  readsPath,
+  escapeName,
+  formatTime,
+} from './words.ts'
 
 const usualCount = 1000
 /** More than fit in a usual reply: a line of a tree is short. */
@@ -43,7 +53,8 @@ export const findTools = (
       const limited = { ...asked, after, limit: most ?? usualCount, bare: !details }
       const listed = await files.reading.list(call, limited)
       const entries = listed.entries.map(details ? entryOf : nameOf)
-      const page = most === undefined ? fitting(entries) : fitting(entries, roughBytes, true)
+      const page =
+        most === undefined ? takeFitting(entries) : takeFitting(entries, roughBytes, true)
       const next = cursorAt(listed, page.length)
       return {
         path: listed.path,
@@ -55,12 +66,12 @@ export const findTools = (
     // A name holds no tab here: `shown` replaces it.
     text: ({ path: at, files: listed, next_cursor: next }) =>
       [
-        `${shown(at)}: ${listed.length} entries${listed.some(hasSize) ? ' (name, tab, bytes)' : ''}`,
+        `${escapeName(at)}: ${listed.length} entries${listed.some(hasSize) ? ' (name, tab, bytes)' : ''}`,
         ...listed.map(({ name, type, size_bytes: size }) => {
-          if (type === 'link') return `${shown(name)}@`
-          return size === undefined ? shown(name) : `${shown(name)}\t${size}`
+          if (type === 'link') return `${escapeName(name)}@`
+          return size === undefined ? escapeName(name) : `${escapeName(name)}\t${size}`
         }),
-        ...more(next),
+        ...moreHint(next),
       ].join('\n'),
   }),
   defineTool({
@@ -75,7 +86,7 @@ export const findTools = (
     async read({ path: given, depth, cursor: after }, call) {
       const asked = { path: given, recursive: true, depth, after, limit: treeCount, bare: true }
       const listed = await files.reading.list(call, asked)
-      const lines = fitting(listed.entries.map(treeLine), Buffer.byteLength)
+      const lines = takeFitting(listed.entries.map(treeLine), Buffer.byteLength)
       const next = cursorAt(listed, lines.length)
       return {
         path: listed.path,
@@ -84,7 +95,8 @@ export const findTools = (
       }
     },
     textOnly: true,
-    text: ({ path: at, tree, next_cursor: next }) => [shown(at), tree, ...more(next)].join('\n'),
+    text: ({ path: at, tree, next_cursor: next }) =>
+      [escapeName(at), tree, ...moreHint(next)].join('\n'),
   }),
   searchTool(files),
   defineTool({
@@ -146,12 +158,13 @@ export const findTools = (
 ]
 
 /** Folders end with a slash, as `ls -F` writes them (FT3). */
-function entryOf({ path: at, type, size, modifiedAt }: Listed): ListedFile {
-  if (type === 'folder') return { name: `${at}/`, type: 'directory', modified_at: time(modifiedAt) }
-  return { name: at, type, size_bytes: size, modified_at: time(modifiedAt) }
+function entryOf({ path: at, type, size, modifiedAt }: ListEntry): ListedFile {
+  if (type === 'folder')
+    return { name: `${at}/`, type: 'directory', modified_at: formatTime(modifiedAt) }
+  return { name: at, type, size_bytes: size, modified_at: formatTime(modifiedAt) }
 }
 
-const nameOf = ({ path: at, type }: Listed): ListedFile =>
+const nameOf = ({ path: at, type }: ListEntry): ListedFile =>
   type === 'folder' ? { name: `${at}/`, type: 'directory' } : { name: at, type }
 
 const hasSize = ({ size_bytes }: ListedFile) => size_bytes !== undefined
@@ -161,15 +174,15 @@ const roughBytes = ({ name }: ListedFile) => 2 * Buffer.byteLength(name) + 100
 
 function cursorAt({ entries, next }: Listing, shownCount: number): string | undefined {
   const last = entries[shownCount - 1]
-  return last && shownCount < entries.length ? cursorOf(last) : next
+  return last && shownCount < entries.length ? toCursor(last) : next
 }
 
-const marks: Partial<Record<Listed['type'], string>> = { folder: '/', link: '@' }
+const marks: Partial<Record<ListEntry['type'], string>> = { folder: '/', link: '@' }
 
-function treeLine({ path: at, type }: Listed): string {
+function treeLine({ path: at, type }: ListEntry): string {
   const names = at.split('/')
   const name = names.pop() ?? ''
-  return `${'  '.repeat(names.length)}${shown(name)}${marks[type] ?? ''}`
+  return `${'  '.repeat(names.length)}${escapeName(name)}${marks[type] ?? ''}`
 }
 
 /** Fewer than of a list, since a hit has a line of text with it. */
@@ -209,10 +222,10 @@ const searchTool = (files: Files): Tool =>
         types: input.file_types,
         after: input.cursor,
         limit: most ?? usualHits,
-        fitting: (hits) => fitting(hits.map(resultOf), undefined, most !== undefined).length,
+        fitting: (hits) => takeFitting(hits.map(resultOf), undefined, most !== undefined).length,
       })
       const results = found.hits.map(resultOf)
-      call.tell({ data: { results: results.length } })
+      call.addDetails({ data: { results: results.length } })
       return {
         results,
         total_count: found.total,
@@ -226,9 +239,9 @@ const searchTool = (files: Files): Tool =>
         `${total_count} found`,
         ...left,
         ...results.map(({ path: at, line, snippet = '' }) =>
-          line === undefined ? shown(at) : `${shown(at)}:${line}: ${shown(snippet)}`,
+          line === undefined ? escapeName(at) : `${escapeName(at)}:${line}: ${escapeName(snippet)}`,
         ),
-        ...more(next),
+        ...moreHint(next),
       ].join('\n'),
   })
 
@@ -237,7 +250,7 @@ const resultBy =
   ({ path, modifiedAt, line, snippet }: FoundFile): SearchHit => ({
     path,
     match_type,
-    modified_at: time(modifiedAt),
+    modified_at: formatTime(modifiedAt),
     ...(line !== undefined && { line }),
     ...(snippet !== undefined && { snippet }),
   })
@@ -255,6 +268,6 @@ function skippedText({ why, count, paths }: SkippedFiles): string {
   const what = why === 'document' ? 'document' : why === 'no_grant' ? 'place' : 'file'
   const subject = count === 1 ? `1 ${what} was` : `${count} ${what}s were`
   const others = count - paths.length
-  const named = paths.map(shown).join(', ') + (others > 0 ? ` and ${others} more` : '')
+  const named = paths.map(escapeName).join(', ') + (others > 0 ? ` and ${others} more` : '')
   return `${subject} not searched (${reasons[why]}): ${named}`
 }

@@ -3,7 +3,16 @@ import { defineTool } from '#base/tool.ts'
 import type { Tool } from '#base/tool.ts'
 import { touchedData } from '#ledger'
 import type { Files } from '../service.ts'
-import { cursor, path, reads, sensitiveWarning, shown, shownDiff, time, writes } from './words.ts'
+import {
+  cursor,
+  path,
+  reads,
+  sensitiveWarning,
+  escapeName,
+  truncateDiff,
+  formatTime,
+  writes,
+} from './words.ts'
 import { fileResults } from '../wire.ts'
 
 const pageSize = 100
@@ -27,7 +36,7 @@ export const historyTools = (files: Files): Tool[] => {
           versions: kept.map((one) => ({
             version_id: one.id,
             size_bytes: one.size,
-            replaced_at: time(one.at),
+            replaced_at: formatTime(one.at),
             replaced_by: one.by,
             operation: one.operation,
           })),
@@ -58,14 +67,14 @@ export const historyTools = (files: Files): Tool[] => {
         const compared = await versions.diff(call, given, { version: version_id, path: other })
         return {
           path: compared.path,
-          diff: shownDiff(compared.diff),
+          diff: truncateDiff(compared.diff),
           ...(compared.sensitive && { warnings: [sensitiveWarning(call.caller)] }),
         }
       },
       textOnly: true,
       text: ({ path: at, diff, warnings = [] }) =>
         [
-          diff === '' ? `${shown(at)}: nothing differs.` : diff,
+          diff === '' ? `${escapeName(at)}: nothing differs.` : diff,
           ...warnings.map((warning) => `[${warning}]`),
         ].join('\n'),
     }),
@@ -86,7 +95,7 @@ export const historyTools = (files: Files): Tool[] => {
           output: {
             success: true as const,
             path: at,
-            restored_at: time(stat.modifiedAt),
+            restored_at: formatTime(stat.modifiedAt),
             size_bytes: stat.size,
           },
           finalize: history.changed(call, {
@@ -113,9 +122,9 @@ export const historyTools = (files: Files): Tool[] => {
             path: item.path,
             type: item.type === 'folder' ? 'directory' : item.type,
             size_bytes: item.size,
-            deleted_at: time(item.deletedAt),
+            deleted_at: formatTime(item.deletedAt),
             deleted_by: item.by,
-            expires_at: time(trash.expiresAt(item)),
+            expires_at: formatTime(trash.expiresAt(item)),
           })),
           ...(next !== undefined && { next_cursor: next }),
         }
@@ -170,7 +179,7 @@ export const historyTools = (files: Files): Tool[] => {
         const { purged, left } = await trash.purge(call, all ? 'all' : trash_ids)
         const ids = purged.map(({ id }) => id)
         const gone = purged.map(({ path: at, size }) => ({ path: at, size_bytes: size }))
-        call.tell({ data: touchedData(gone) })
+        call.addDetails({ data: touchedData(gone) })
         const some = left.length > 0 && { left_in: [...left] }
         return {
           output: { purged: ids, count: ids.length, ...some },

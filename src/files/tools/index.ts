@@ -4,7 +4,7 @@ import { CoworkError } from '#base/errors.ts'
 import { grantTools } from '../grants/tools.ts'
 import type { GrantToolDeps } from '../grants/tools.ts'
 import type { Files } from '../service.ts'
-import { destinationOf } from '../rules/paths.ts'
+import { resolveDestination } from '../rules/paths.ts'
 import { findTools } from './find.ts'
 import { historyTools } from './history.ts'
 import { readTools } from './read.ts'
@@ -51,7 +51,7 @@ function withTargets(tool: Tool, { places, stateOf }: Pick<Files, 'places' | 'st
 
 const arrivalIn = ({ source, destination }: Input) =>
   typeof source === 'string' && typeof destination === 'string'
-    ? { destination: destinationOf(destination, source) }
+    ? { destination: resolveDestination(destination, source) }
     : {}
 
 const pathArguments = ['path', 'source', 'destination', 'with']

@@ -2,14 +2,22 @@ import * as z from 'zod'
 import type { Caller } from '#base/caller.ts'
 import { effort } from '#base/effort.ts'
 import { CoworkError } from '#base/errors.ts'
-import { plainJson, plainText } from '#base/plain.ts'
+import { toSafeJson, sanitizeText } from '#base/plain.ts'
 import { defineTool } from '#base/tool.ts'
 import type { Call, ContentBlock, Tool } from '#base/tool.ts'
 import { touchedData } from '#ledger'
 import type { FileRead } from '../reading.ts'
 import type { Files } from '../service.ts'
 import type { Range } from '../worker/protocol.ts'
-import { mostAnswerBytes, path, reads, readsPath, sensitiveWarning, shown, time } from './words.ts'
+import {
+  maxReplyBytes,
+  path,
+  reads,
+  readsPath,
+  sensitiveWarning,
+  escapeName,
+  formatTime,
+} from './words.ts'
 import { fileResults } from '../wire.ts'
 import type { FileReadResult } from '../wire.ts'
 
@@ -95,7 +103,7 @@ export const readTools = (files: Files): Tool[] => [
         const touched = { ...files.places.named(one), ...told(), ...refusalIn(result) }
         results.push({ result, touched })
       }
-      call.tell({ data: touchedData(results.map(({ touched }) => touched)) })
+      call.addDetails({ data: touchedData(results.map(({ touched }) => touched)) })
       return {
         files: results.flatMap(({ result }) => ('success' in result ? [result] : [])),
         errors: results.flatMap(({ result }) => ('success' in result ? [] : [result])),
@@ -104,12 +112,12 @@ export const readTools = (files: Files): Tool[] => [
     textOnly: true,
     present: ({ files: read, errors }) => [
       ...read.flatMap((one) => [
-        { type: 'text', text: `=== ${shown(one.path)}` },
+        { type: 'text', text: `=== ${escapeName(one.path)}` },
         ...presentFile(one as FileReadResult),
       ]),
       ...errors.map(({ path: at, message }) => ({
         type: 'text',
-        text: `=== ${shown(at)}\n[Failed: ${message}]`,
+        text: `=== ${escapeName(at)}\n[Failed: ${message}]`,
       })),
     ],
   }),
@@ -117,7 +125,7 @@ export const readTools = (files: Files): Tool[] => [
 
 /** People read by other doors, and have no client that hangs up. */
 const mostFor = ({ caller }: Call): number | undefined =>
-  caller.kind === 'agent' ? mostAnswerBytes : undefined
+  caller.kind === 'agent' ? maxReplyBytes : undefined
 
 /** Of base64; text is far below. */
 const bytesALetter = 3 / 4
@@ -131,8 +139,8 @@ const noRoom = (given: string) => ({
 /** One of several reads: what it tells is said of its own file, of the first also as what the call is about (FT8). */
 function callFor(call: Call, isFirst: boolean) {
   let all: { grant?: string } & Readonly<Record<string, unknown>> = {}
-  const tell: Call['tell'] = (facts) => {
-    if (isFirst) call.tell(facts)
+  const tell: Call['addDetails'] = (facts) => {
+    if (isFirst) call.addDetails(facts)
     all = { ...all, ...facts.data, ...(facts.ids?.grant && { grant: facts.ids.grant }) }
   }
   return { own: { ...call, tell }, told: () => all }
@@ -161,7 +169,7 @@ async function readOrFail(
 
 /** The path is said beside it. */
 function withoutPath({ message, details }: CoworkError): string {
-  const named = `${plainText(String(details['path']), 300)}: `
+  const named = `${sanitizeText(String(details['path']), 300)}: `
   return message.startsWith(named) ? message.slice(named.length) : message
 }
 
@@ -207,7 +215,7 @@ function wireOf(read: FileRead, wanted: Range | undefined, caller: Caller): File
     content: content.toString(isText ? 'utf8' : 'base64'),
     path: at,
     size_bytes: stat.size,
-    modified_at: time(stat.modifiedAt),
+    modified_at: formatTime(stat.modifiedAt),
     encoding: isText ? encoding : 'base64',
     mime,
     ...(lines !== undefined && { lines }),
@@ -247,7 +255,7 @@ function notesOn(read: FileReadResult, isText: boolean): string {
   const { path: at, size_bytes: size, mime, encoding, sha256, warnings = [] } = read
   const isWhole = sha256 !== undefined
   const what = [
-    ...(isText ? [] : [shown(at), mime]),
+    ...(isText ? [] : [escapeName(at), mime]),
     ...(isText && isWhole ? [] : [`${size} ${size === 1 ? 'byte' : 'bytes'}`]),
     ...(isText && isWhole && !read.content.endsWith('\n') ? ['no newline at the end'] : []),
     ...(isText && encoding !== 'utf-8' ? [encoding] : []),
@@ -265,7 +273,7 @@ function nextRead({ path: at, next_line, next_byte, lines }: FileReadResult): re
       : { line_from: next_line }
   if (!next) return []
   const total = lines === undefined ? '' : ` of ${lines} lines`
-  return [`There is more${total}: read_file ${plainJson({ path: at, ...next })}`]
+  return [`There is more${total}: read_file ${toSafeJson({ path: at, ...next })}`]
 }
 
 /** Why there is nothing to read: a model sees the text alone. */

@@ -2,7 +2,7 @@ import { existsSync, readFileSync, realpathSync } from 'node:fs'
 import * as z from 'zod'
 import { writeFileAtomic } from '#base/atomic-file.ts'
 import type { Clock } from '#base/clock.ts'
-import { readConfigText, withSetting } from '#base/config/edit.ts'
+import { parseConfigText, setConfigValue } from '#base/config/edit.ts'
 import { currentEnvironment } from '#base/config/env.ts'
 import { CoworkError } from '#base/errors.ts'
 import { defineTool } from '#base/tool.ts'
@@ -35,8 +35,8 @@ export const setupTools = ({ configFile, now, ...rules }: SetupDeps): Tool[] => 
     async run({ path: given }) {
       const { path, around } = checkWorkspaceChoice(given, rules)
       const before = existsSync(configFile) ? readFileSync(configFile, 'utf8') : undefined
-      const text = withSetting(before ?? '', ['workspace', 'path'], path)
-      const { config: loaded } = readConfigText(text, configFile, currentEnvironment())
+      const text = setConfigValue(before ?? '', ['workspace', 'path'], path)
+      const { config: loaded } = parseConfigText(text, configFile, currentEnvironment())
       if (loaded.workspace.path !== path)
         throw new CoworkError(
           'config_overruled',

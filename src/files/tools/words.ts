@@ -1,8 +1,8 @@
 import * as z from 'zod'
 import type { Caller } from '#base/caller.ts'
-import { rfc3339 } from '#base/clock.ts'
+import { formatRfc3339 } from '#base/clock.ts'
 import { effort } from '#base/effort.ts'
-import { plainJson, plainText } from '#base/plain.ts'
+import { toSafeJson, sanitizeText } from '#base/plain.ts'
 import type { PathRequest } from '#base/tool.ts'
 
 /** What the tools of this folder share. Bare types: every word of a schema is read by every agent (FT9). */
@@ -18,13 +18,13 @@ export const readsPath = (input: { readonly path: string }): readonly PathReques
   { path: input.path, need: 'read' },
 ]
 
-export const time = (at: number): string => rfc3339(at)
+export const formatTime = (at: number): string => formatRfc3339(at)
 
 /** Names in texts for a model: nothing in them can pass for our own words (PV8). */
-export const shown = (name: string): string => plainText(name, 1000)
+export const escapeName = (name: string): string => sanitizeText(name, 1000)
 
-export const more = (next: string | undefined): readonly string[] =>
-  next === undefined ? [] : [`[There is more: repeat the call with "cursor": ${plainJson(next)}]`]
+export const moreHint = (next: string | undefined): readonly string[] =>
+  next === undefined ? [] : [`[There is more: repeat the call with "cursor": ${toSafeJson(next)}]`]
 
 /** A reply beyond this goes on by cursor, unless more is asked for (SV12). */
 const usualBytes = 25_000
@@ -33,13 +33,13 @@ const usualBytes = 25_000
  * What one answer may hold, whatever was asked for. Clients hang up on a message of more than 10 MiB, and base64
  * writes four letters for three bytes.
  */
-export const mostAnswerBytes = 7_000_000
+export const maxReplyBytes = 7_000_000
 
 /** The same of a list, which is told twice: as text and in the structure. */
-const mostListBytes = mostAnswerBytes / 2
+const mostListBytes = maxReplyBytes / 2
 
 /** As many of these as fit in a usual reply, or in any where more is asked for; at least one. */
-export function fitting<T>(
+export function takeFitting<T>(
   items: readonly T[],
   bytesOf: (item: T) => number = (item) => Buffer.byteLength(JSON.stringify(item)),
   isMoreAskedFor = false,
@@ -51,7 +51,7 @@ export function fitting<T>(
 }
 
 /** A diff up to the usual size of a reply. Empty it says that nothing differs, so one that is not shown is not empty. */
-export function shownDiff(diff: string | undefined): string {
+export function truncateDiff(diff: string | undefined): string {
   if (diff === undefined) return '[it differs; what does is not shown]'
   if (diff.length <= usualBytes) return diff
   return `${diff.slice(0, diff.lastIndexOf('\n', usualBytes))}\n[more differs than is shown]`

@@ -1,12 +1,12 @@
 import * as z from 'zod'
 import { CoworkError } from '#base/errors.ts'
 import { sha256HexInParts } from '#base/hash.ts'
-import { plainJson } from '#base/plain.ts'
+import { toSafeJson } from '#base/plain.ts'
 import { defineTool } from '#base/tool.ts'
 import type { PathRequest, Tool } from '#base/tool.ts'
 import type { Files } from '../service.ts'
-import { destinationOf } from '../rules/paths.ts'
-import { path, shown, shownDiff, time, writes } from './words.ts'
+import { resolveDestination } from '../rules/paths.ts'
+import { path, escapeName, truncateDiff, formatTime, writes } from './words.ts'
 import { fileResults } from '../wire.ts'
 
 /** A model that wrote more than this knows what it wrote. */
@@ -70,7 +70,7 @@ export const writeTools = (files: Files): Tool[] => {
           output: {
             success: true as const,
             full_path: at,
-            created_at: time(stat.modifiedAt),
+            created_at: formatTime(stat.modifiedAt),
             size_bytes: stat.size,
             ...warned(at),
           },
@@ -83,7 +83,7 @@ export const writeTools = (files: Files): Tool[] => {
       },
       text: ({ full_path, size_bytes, warnings: told }) =>
         withWarnings(
-          `Wrote ${shown(full_path)} (${size_bytes} ${size_bytes === 1 ? 'byte' : 'bytes'}).`,
+          `Wrote ${escapeName(full_path)} (${size_bytes} ${size_bytes === 1 ? 'byte' : 'bytes'}).`,
           told,
         ),
     }),
@@ -151,8 +151,8 @@ export const writeTools = (files: Files): Tool[] => {
           success: true as const,
           path: at,
           ...(backup !== undefined && { backup_path: backup }),
-          ...(!dry_run && { updated_at: time(stat.modifiedAt) }),
-          diff: shownDiff(isHidden ? undefined : diff),
+          ...(!dry_run && { updated_at: formatTime(stat.modifiedAt) }),
+          diff: truncateDiff(isHidden ? undefined : diff),
           ...warned(at, ...(before && create_backup && backup === undefined ? [noBackup] : [])),
         }
         if (!before) return { output }
@@ -164,12 +164,12 @@ export const writeTools = (files: Files): Tool[] => {
       },
       textOnly: true,
       text({ path: at, updated_at, backup_path, diff, warnings: told }) {
-        if (diff === '') return withWarnings(`${shown(at)} has that content already.`, told)
+        if (diff === '') return withWarnings(`${escapeName(at)} has that content already.`, told)
         const isDone = updated_at !== undefined
-        const done = isDone ? `Changed ${shown(at)}.` : `Would change ${shown(at)}.`
-        const backup = backup_path === undefined ? '' : ` The backup is ${shown(backup_path)}.`
+        const done = isDone ? `Changed ${escapeName(at)}.` : `Would change ${escapeName(at)}.`
+        const backup = backup_path === undefined ? '' : ` The backup is ${escapeName(backup_path)}.`
         const isLong = isDone && diff.length > longDiff
-        const rest = isLong ? ` See file_diff ${plainJson({ path: at })}.` : `\n${diff}`
+        const rest = isLong ? ` See file_diff ${toSafeJson({ path: at })}.` : `\n${diff}`
         return withWarnings(`${done}${backup}${rest}`, told)
       },
     }),
@@ -194,7 +194,7 @@ export const writeTools = (files: Files): Tool[] => {
         return { output, finalize: history.changed(call, { operation: 'delete_file', trashed }) }
       },
       text: ({ deleted_path, trash_id }) =>
-        `Moved ${shown(deleted_path)} to the trash. To undo: trash_restore ${plainJson({ trash_id })}`,
+        `Moved ${escapeName(deleted_path)} to the trash. To undo: trash_restore ${toSafeJson({ trash_id })}`,
     }),
     defineTool({
       ...writes,
@@ -214,7 +214,7 @@ export const writeTools = (files: Files): Tool[] => {
         const moved = { from, to: at }
         return { output, finalize: history.changed(call, { operation: 'move_file', moved }) }
       },
-      text: ({ new_path }) => `Moved to ${shown(new_path)}.`,
+      text: ({ new_path }) => `Moved to ${escapeName(new_path)}.`,
     }),
     defineTool({
       ...writes,
@@ -240,7 +240,7 @@ export const writeTools = (files: Files): Tool[] => {
           finalize: history.changed(call, { operation: 'copy_file', made: at }),
         }
       },
-      text: ({ destination_path }) => `Copied to ${shown(destination_path)}.`,
+      text: ({ destination_path }) => `Copied to ${escapeName(destination_path)}.`,
     }),
   ]
 }
@@ -250,7 +250,7 @@ const withWarnings = (text: string, told: readonly string[] = []) =>
 
 type Transfer = { readonly source: string; readonly destination: string }
 
-const arrivalOf = ({ source, destination }: Transfer) => destinationOf(destination, source)
+const arrivalOf = ({ source, destination }: Transfer) => resolveDestination(destination, source)
 
 const arrival = (input: Transfer): PathRequest => ({
   path: arrivalOf(input),

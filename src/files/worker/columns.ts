@@ -1,5 +1,5 @@
 /** The entries of a list on their way: names and letters in the head, sizes and times as bytes after it. */
-import type { Answered, Columns, Listed, Stat } from './protocol.ts'
+import type { OpResponse, Columns, ListEntry, Stat } from './protocol.ts'
 
 const letters: Readonly<Record<Stat['type'], string>> = {
   file: 'f',
@@ -11,7 +11,7 @@ const types = new Map(
   Object.entries(letters).map(([type, letter]) => [letter, type as Stat['type']]),
 )
 
-export function createColumns(isBare: boolean) {
+export function createColumnWriter(isBare: boolean) {
   const paths: string[] = []
   const found: string[] = []
   const sizes: number[] = []
@@ -44,7 +44,10 @@ export function createColumns(isBare: boolean) {
   }
 }
 
-export function listedOf({ entries, body }: Pick<Answered<'list'>, 'entries' | 'body'>): Listed[] {
+export function readColumns({
+  entries,
+  body,
+}: Pick<OpResponse<'list'>, 'entries' | 'body'>): ListEntry[] {
   const { paths, types: found, cursors } = entries
   const numbers = new Float64Array(2 * paths.length)
   // A copy, since bytes of a frame may lie where no number can begin.
@@ -58,7 +61,7 @@ export function listedOf({ entries, body }: Pick<Answered<'list'>, 'entries' | '
   return cursors ? listed.map((one, place) => withCursor(one, cursors[place])) : listed
 }
 
-const withCursor = (one: Listed, cursor: string | undefined): Listed =>
+const withCursor = (one: ListEntry, cursor: string | undefined): ListEntry =>
   cursor === undefined ? one : { ...one, cursor }
 
-export const cursorOf = ({ path, cursor = path }: Listed): string => cursor
+export const toCursor = ({ path, cursor = path }: ListEntry): string => cursor

@@ -3,7 +3,7 @@
  * by execve has no more than it kept. Only Linux has it, and koffi is there where npm could install it.
  */
 import fs from 'node:fs'
-import { isPinned } from '../confine/inode.ts'
+import { matchesPin } from '../confine/inode.ts'
 import type { Inode } from './protocol.ts'
 
 const fsRights = {
@@ -92,7 +92,7 @@ export async function restrict(rules: readonly Rule[]): Promise<void> {
     rule.writeBigUInt64LE(BigInt(rights), 0)
     rule.writeInt32LE(fd, 8)
     const isAdded =
-      !isPinned(inode, stat) || Number(add(addRule, ruleset, pathBeneath, rule, 0)) === 0
+      !matchesPin(inode, stat) || Number(add(addRule, ruleset, pathBeneath, rule, 0)) === 0
     fs.closeSync(fd)
     if (!isAdded) throw fail(`adding a rule for ${path}`)
   }

@@ -1,6 +1,6 @@
-import { undoUnfinished } from '../ops/in-place.ts'
+import { rollBackUnfinished } from '../ops/in-place.ts'
 import { ops } from '../ops/index.ts'
-import { dropTemporaries } from '../ops/placing.ts'
+import { removeTempFiles } from '../ops/placing.ts'
 import { runWorker } from './run.ts'
 
-runWorker(ops, { begin: undoUnfinished, leave: dropTemporaries })
+runWorker(ops, { begin: rollBackUnfinished, leave: removeTempFiles })

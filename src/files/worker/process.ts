@@ -3,15 +3,15 @@ import module from 'node:module'
 import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { messageOf } from '#base/errors.ts'
+import { errorMessage } from '#base/errors.ts'
 import type { Log } from '#base/log.ts'
 import { createFrameReader, encodeFrame } from './frames.ts'
-import { frameLimits, leaveSignal } from './serve.ts'
+import { frameLimits, shutdownSignal } from './serve.ts'
 import type {
   CancelHead,
-  GoHead,
+  ProceedHead,
   Op,
-  Outlook,
+  ExpectedResult,
   Place,
   Progress,
   ReplyHead,
@@ -24,7 +24,7 @@ type ReadyHead = Extract<ReplyHead, { ready: unknown }>
 export type AnswerHead = Extract<ReplyHead, { answer: unknown } | { fault: unknown }>
 
 /** One operation that waits for a worker, or that a worker has. */
-export type Call = {
+export type WorkerCall = {
   readonly id: number
   readonly op: Op
   readonly ask: unknown
@@ -34,12 +34,12 @@ export type Call = {
   readonly onProgress: ((progress: Progress) => void) | undefined
   onReceived(): void
   /** The worker must not do anything visible yet. */
-  isHeld: boolean
+  isDeferred: boolean
   isLate: boolean
   /** Its caller has an answer. The worker may still be busy with it. */
   isSettled: boolean
   crashes: number
-  outlook: Outlook | undefined
+  outlook: ExpectedResult | undefined
   worker: WorkerProcess | undefined
   readonly deadline: NodeJS.Timeout
   readonly resolve: (answer: object) => void
@@ -49,16 +49,16 @@ export type Call = {
 export type WorkerProcess = {
   /** The roots that it was started with, or has been told of since. */
   roots: readonly Root[]
-  readonly calls: ReadonlyMap<number, Call>
+  readonly calls: ReadonlyMap<number, WorkerCall>
   readyAt: number | undefined
   /** The daemon ends it, so its calls have not made it crash. */
   isEnding: boolean
   readonly ended: Promise<void>
   canTakeCall(): boolean
-  give(call: Call): void
+  give(call: WorkerCall): void
   /** The call may do visible things from now on. */
-  release(call: Call): void
-  cancel(call: Call): void
+  release(call: WorkerCall): void
+  cancel(call: WorkerCall): void
   /** Resolves when no call writes any more, or after the timeout. */
   waitForWrites(timeoutMs: number): Promise<void>
   /** Folders in which it may have left a temporary file. */
@@ -76,7 +76,7 @@ type Options = {
   readonly warm: boolean
   readonly log: Log
   onReady(head: ReadyHead): void
-  onAnswer(call: Call, head: AnswerHead, body: Buffer): void
+  onAnswer(call: WorkerCall, head: AnswerHead, body: Buffer): void
   onRoom(): void
 }
 
@@ -90,7 +90,7 @@ const quiet = '--disable-warning=ExperimentalWarning'
 export function startProcess(options: Options): WorkerProcess {
   const { setup, log, onReady, onAnswer, onRoom } = options
   const child = spawnWorker(options)
-  const calls = new Map<number, Call>()
+  const calls = new Map<number, WorkerCall>()
   const kill = () => void child.kill('SIGKILL')
   const startTimer = setTimeout(kill, startTimeoutMs)
 
@@ -121,7 +121,7 @@ export function startProcess(options: Options): WorkerProcess {
       read(chunk)
     } catch (error) {
       log.error('the file worker answered what is no answer and was ended', {
-        error: messageOf(error),
+        error: errorMessage(error),
       })
       kill()
     }
@@ -133,7 +133,7 @@ export function startProcess(options: Options): WorkerProcess {
     stream.on('error', () => undefined)
 
   function send(
-    head: WorkerSetup | RequestHead | GoHead | CancelHead,
+    head: WorkerSetup | RequestHead | ProceedHead | CancelHead,
     body?: Uint8Array,
     onSent?: () => void,
   ): void {
@@ -151,7 +151,7 @@ export function startProcess(options: Options): WorkerProcess {
     isEnding: false,
     ended: new Promise((resolve) => {
       child.once('error', (error) => {
-        log.error('the file worker could not be started', { error: messageOf(error) })
+        log.error('the file worker could not be started', { error: errorMessage(error) })
         resolve()
       })
       // Unlike 'exit', 'close' comes after the last answer was read.
@@ -166,7 +166,7 @@ export function startProcess(options: Options): WorkerProcess {
       calls.set(call.id, call)
       call.worker = worker
       call.outlook = undefined
-      const { id, op, ask, body, isHeld, onProgress } = call
+      const { id, op, ask, body, isDeferred: isHeld, onProgress } = call
       const head = { id, op, ask, ...(isHeld && { held: true as const }) }
       send({ ...head, ...(onProgress && { progress: true }) }, body, call.onReceived)
     },
@@ -186,7 +186,7 @@ export function startProcess(options: Options): WorkerProcess {
         return [join(root.path, dirname(target.path))]
       }),
     finish: () => void child.stdin.end(),
-    leave: () => void child.kill(leaveSignal),
+    leave: () => void child.kill(shutdownSignal),
     kill,
   }
   void worker.ended.then(() => clearTimeout(startTimer))

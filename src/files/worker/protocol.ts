@@ -1,5 +1,5 @@
 /** What the daemon asks of the file worker, and what the worker answers. Both sides import it. */
-import type { Containment, FileFaultCode } from '../model.ts'
+import type { Containment, FileErrorCode } from '../model.ts'
 
 /** One tree or file that the worker may touch. It is pinned when the worker starts. */
 export type Root = {
@@ -60,7 +60,7 @@ export type Stat = {
   readonly links: number
 }
 
-export type Listed = {
+export type ListEntry = {
   /** Relative to where was asked, with `/` between names. */
   readonly path: string
   readonly type: Stat['type']
@@ -114,7 +114,7 @@ export type Inode = {
 }
 
 /** The previous content of a file, kept under its hash (TR3). */
-export type Kept = {
+export type StoredVersion = {
   readonly sha256: string
   readonly size: number
   readonly mode: number
@@ -131,7 +131,7 @@ export type Replaced = {
   /** Where it lies after links, relative to the root. */
   readonly real: string
   readonly sha256: string
-  readonly before?: Kept
+  readonly before?: StoredVersion
   readonly backup?: string
   readonly diff?: string
 }
@@ -146,7 +146,7 @@ type Sign = { readonly at: Place; readonly gone?: Place } & (
 )
 
 /** What a change is about to come to: said before it is made, for whoever has to find out without its worker. */
-export type Outlook = { readonly sign: Sign; readonly answer: object }
+export type ExpectedResult = { readonly sign: Sign; readonly answer: object }
 
 /** Every operation: its question beside its answer. A `body` travels as bytes after the head. */
 export type Ops = {
@@ -260,7 +260,7 @@ export type Ops = {
   /** Puts a kept version back in place, the present content kept first. */
   restoreVersion: {
     ask: Writing & { at: Place; sha256: string; mode: number }
-    answer: { stat: Stat; real: string; sha256: string; before?: Kept }
+    answer: { stat: Stat; real: string; sha256: string; before?: StoredVersion }
   }
   /** The contents that lie in the version store since before a time, so many shards at a time. */
   keptVersions: {
@@ -275,7 +275,7 @@ export type Ops = {
   leftNotes: {
     ask: { settled: readonly string[] }
     answer: {
-      notes: readonly { name: string; path: string; before: Kept; at: number }[]
+      notes: readonly { name: string; path: string; before: StoredVersion; at: number }[]
     }
   }
   /** A unified diff of two texts: files, or a kept version by its hash. */
@@ -310,8 +310,8 @@ type SearchAsk = {
 }
 
 export type Op = keyof Ops
-export type Ask<O extends Op> = Ops[O]['ask']
-export type Answered<O extends Op> = Ops[O]['answer'] & { readonly body?: Buffer }
+export type OpRequest<O extends Op> = Ops[O]['ask']
+export type OpResponse<O extends Op> = Ops[O]['answer'] & { readonly body?: Buffer }
 
 /** Operations that change nothing, and may be repeated. */
 export const reading: ReadonlySet<Op> = new Set<Op>([
@@ -329,7 +329,7 @@ export const reading: ReadonlySet<Op> = new Set<Op>([
 ])
 
 /** Operations that change something at a path: each announces its result before it acts. */
-export const changing: ReadonlySet<Op> = new Set<Op>([
+export const mutatingOps: ReadonlySet<Op> = new Set<Op>([
   'write',
   'edit',
   'move',
@@ -347,15 +347,15 @@ export type RequestHead = {
   readonly held?: true
   readonly progress?: true
 }
-export type GoHead = { readonly go: number }
+export type ProceedHead = { readonly go: number }
 export type CancelHead = { readonly cancel: number }
 export type ReplyHead =
   | {
       readonly ready: Containment
-      readonly missing: readonly { key: string; code: FileFaultCode }[]
+      readonly missing: readonly { key: string; code: FileErrorCode }[]
     }
   /** Comes before an answer, or instead of one. */
-  | { readonly id: number; readonly outlook: Outlook }
+  | { readonly id: number; readonly outlook: ExpectedResult }
   /** Comes any number of times before an answer, where it was asked for. */
   | { readonly id: number; readonly progress: Progress }
   | { readonly id: number; readonly answer: unknown }
@@ -366,7 +366,7 @@ export type Progress = { readonly done: number; readonly total?: number }
 
 /** Names nothing outside the roots. `path` is what was asked for, relative. */
 type Fault = {
-  readonly code: FileFaultCode
+  readonly code: FileErrorCode
   readonly message: string
   readonly path?: string
 }

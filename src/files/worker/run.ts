@@ -5,7 +5,7 @@ import { createGuard } from '../rules/guard.ts'
 import type { OpMap } from './context.ts'
 import { createFrameReader, encodeFrame, isWithin } from './frames.ts'
 import type { Frame, FrameLimits } from './frames.ts'
-import { frameLimits, leaveSignal, serve } from './serve.ts'
+import { frameLimits, shutdownSignal, serve } from './serve.ts'
 import type { ReplyHead, WorkerSetup } from './protocol.ts'
 
 /** Generous: what the daemon sends it has measured itself. */
@@ -21,8 +21,8 @@ type Around = {
 export function runWorker(ops: OpMap, { begin, leave }: Around = {}): void {
   // A terminal and a service manager signal the daemon and us alike; the daemon decides when we end.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => undefined)
-  if (leaveSignal !== 'SIGKILL')
-    process.once(leaveSignal, () => {
+  if (shutdownSignal !== 'SIGKILL')
+    process.once(shutdownSignal, () => {
       leave?.()
       process.exit(0)
     })

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest'
 import { testFolders } from '../../../test/roots.ts'
-import { FileFault } from '../confine/fault.ts'
+import { FileError } from '../confine/fault.ts'
 import { openRoots } from '../confine/roots.ts'
 import { createGuard } from '../rules/guard.ts'
 import type { OpMap } from './context.ts'
 import { encodeFrame, isWithin } from './frames.ts'
 import type { ReplyHead } from './protocol.ts'
-import { createTurns, serve } from './serve.ts'
+import { createTimeSlicer, serve } from './serve.ts'
 
 const nothing = Buffer.alloc(0)
 
@@ -39,7 +39,7 @@ test('PV6 an answer goes out with its body apart, a fault with its code and path
   const { replies, ask, end } = serving({
     list: () => ({ entries: { paths: [], types: '' }, body: Buffer.from('body') }),
     usage: () => {
-      throw new FileFault('not_found', 'There is nothing.', 'a/b')
+      throw new FileError('not_found', 'There is nothing.', 'a/b')
     },
     stat: () => {
       throw Object.assign(new Error('EROFS: /home/secret'), { code: 'EROFS' })
@@ -96,9 +96,9 @@ test('PV6 an answer that is too large is refused here and does not end the worke
 
 test('PV6 a long operation lets a short one pass, and stops when it is cancelled', async () => {
   const { replies, take, ask, end } = serving({
-    usage: async ({ turn }, _ask, _body, cancelled) => {
+    usage: async ({ yieldIfDue: turn }, _ask, _body, cancelled) => {
       while (!cancelled()) await turn()
-      throw new FileFault('cancelled', 'Stopped.')
+      throw new FileError('cancelled', 'Stopped.')
     },
     trashed: () => ({ records: [] }),
   })
@@ -116,7 +116,7 @@ test('PV6 a long operation lets a short one pass, and stops when it is cancelled
 
 test('PV6 the end waits for what runs and tells it to stop', async () => {
   const { replies, ask, end } = serving({
-    usage: async ({ turn }, _ask, _body, cancelled) => {
+    usage: async ({ yieldIfDue: turn }, _ask, _body, cancelled) => {
       while (!cancelled()) await turn()
       return usage
     },
@@ -128,7 +128,7 @@ test('PV6 the end waits for what runs and tells it to stop', async () => {
 
 test('PV6 of many long operations one goes on after each round, and what arrives comes in between', async () => {
   let now = 0
-  const { begin, turn } = createTurns(() => now)
+  const { begin, turn } = createTimeSlicer(() => now)
   const order: string[] = []
   const long = async (name: string) => {
     for (let piece = 0; piece < 3; piece++) {
@@ -150,7 +150,7 @@ test('PV6 of many long operations one goes on after each round, and what arrives
 })
 
 test('PV6 within its share an operation goes on at once', async () => {
-  const { begin, turn } = createTurns(() => 0)
+  const { begin, turn } = createTimeSlicer(() => 0)
   begin()
   let hasWaited = false
   setImmediate(() => (hasWaited = true))

@@ -1,12 +1,12 @@
-import { messageOf } from '#base/errors.ts'
-import { errnoOf, faultOf, FileFault } from '../confine/fault.ts'
+import { errorMessage } from '#base/errors.ts'
+import { getErrno, toFileError, FileError } from '../confine/fault.ts'
 import type { OpContext, OpMap, RunOp } from './context.ts'
 import type { Frame } from './frames.ts'
 import type {
   CancelHead,
-  GoHead,
+  ProceedHead,
   Op,
-  Outlook,
+  ExpectedResult,
   Progress,
   ReplyHead,
   RequestHead,
@@ -19,7 +19,7 @@ export const frameLimits = ({ maxFileBytes, maxBinaryReadBytes }: WorkerSetup['l
   body: 2 * Math.max(maxFileBytes, maxBinaryReadBytes) + 1024 ** 2,
 })
 
-type Running = { isCancelled: boolean; readonly hold?: PromiseWithResolvers<void> }
+type WorkerSession = { isCancelled: boolean; readonly hold?: PromiseWithResolvers<void> }
 
 /** Operations that wait by themselves where it matters; any other waits before it begins. */
 const awaitsEntry: ReadonlySet<Op> = new Set<Op>(['write', 'edit', 'read'])
@@ -31,15 +31,15 @@ function createHold(): PromiseWithResolvers<void> {
   return hold
 }
 
-function cancel(state: Running | undefined): void {
+function cancel(state: WorkerSession | undefined): void {
   if (!state) return
   state.isCancelled = true
-  state.hold?.reject(new FileFault('cancelled', 'The call was cancelled.'))
+  state.hold?.reject(new FileError('cancelled', 'The call was cancelled.'))
 }
 
 type Deps = {
   readonly ops: OpMap
-  readonly context: Omit<OpContext, 'turn' | 'entered' | 'progress'>
+  readonly context: Omit<OpContext, 'yieldIfDue' | 'waitForEntry' | 'progress'>
   /** False where it is too large, and was not sent: the other side would take it for the end of all order. */
   send(head: ReplyHead, body?: Uint8Array): boolean
   /** Resolves when the other side has it, whatever becomes of us. */
@@ -47,40 +47,40 @@ type Deps = {
   complain(message: string): void
 }
 
-/** Runs what is asked, each as it comes; whatever takes long stands aside by `context.turn`. */
+/** Runs what is asked, each as it comes; whatever takes long stands aside by `context.yieldIfDue`. */
 export function serve({ ops, context, send, tell, complain }: Deps) {
-  const { begin, turn } = createTurns()
-  const running = new Map<number, Running>()
+  const { begin, turn } = createTimeSlicer()
+  const running = new Map<number, WorkerSession>()
   let onIdle: (() => void) | undefined
 
   async function run(request: RequestHead, body: Buffer): Promise<void> {
     const { id, op, ask, held } = request
-    const state: Running = { isCancelled: false, ...(held && { hold: createHold() }) }
+    const state: WorkerSession = { isCancelled: false, ...(held && { hold: createHold() }) }
     const { hold } = state
     running.set(id, state)
     begin()
     try {
-      if (!Object.hasOwn(ops, op)) throw new FileFault('unreadable', `There is no operation ${op}.`)
+      if (!Object.hasOwn(ops, op)) throw new FileError('unreadable', `There is no operation ${op}.`)
       // What belongs to what is the protocol's promise; the map holds them all.
       const act = ops[op] as RunOp<Op>
       if (hold && !awaitsEntry.has(op)) await hold.promise
-      const entered = async (outlook?: Outlook) => {
+      const entered = async (outlook?: ExpectedResult) => {
         if (outlook) await tell({ id, outlook })
         await hold?.promise
       }
       const progress = request.progress
         ? createProgress((reached) => void send({ id, progress: reached }))
         : () => undefined
-      const whole: OpContext = { ...context, turn, entered, progress }
+      const whole: OpContext = { ...context, yieldIfDue: turn, waitForEntry: entered, progress }
       const answered = await act(whole, ask as never, body, () => state.isCancelled)
       const { body: bytes, ...answer } = answered
       // Of reads alone: what is answered to a change is short, however much was changed.
       if (!send({ id, answer }, bytes))
-        throw new FileFault('too_large', 'The answer is too large. Ask for a part of it.')
+        throw new FileError('too_large', 'The answer is too large. Ask for a part of it.')
     } catch (error) {
-      const { code, message, path, cause } = faultOf(error)
-      if (cause !== undefined && errnoOf(cause) === undefined)
-        complain((cause instanceof Error && cause.stack) || messageOf(cause))
+      const { code, message, path, cause } = toFileError(error)
+      if (cause !== undefined && getErrno(cause) === undefined)
+        complain((cause instanceof Error && cause.stack) || errorMessage(cause))
       send({ id, fault: { code, message, ...(path !== undefined && { path }) } })
     } finally {
       running.delete(id)
@@ -90,7 +90,7 @@ export function serve({ ops, context, send, tell, complain }: Deps) {
 
   return {
     take({ head, body }: Frame): void {
-      const asked = head as RequestHead | GoHead | CancelHead
+      const asked = head as RequestHead | ProceedHead | CancelHead
       if ('cancel' in asked) cancel(running.get(asked.cancel))
       else if ('go' in asked) running.get(asked.go)?.hold?.resolve()
       else void run(asked, body)
@@ -124,7 +124,7 @@ const share = 4
  * Lets long operations stand aside. One of them goes on after each round of the event loop, so that however many
  * there are, what arrives is looked at after one share.
  */
-export function createTurns(now: () => number = () => performance.now()) {
+export function createTimeSlicer(now: () => number = () => performance.now()) {
   const waiting: (() => void)[] = []
   let since = now()
 
@@ -150,4 +150,4 @@ export function createTurns(now: () => number = () => performance.now()) {
 }
 
 /** It is to go at once, and leave nothing unfinished behind. Elsewhere there is no such signal, and it is killed. */
-export const leaveSignal = process.platform === 'win32' ? 'SIGKILL' : 'SIGUSR2'
+export const shutdownSignal = process.platform === 'win32' ? 'SIGKILL' : 'SIGUSR2'

@@ -1,8 +1,8 @@
 import { askedBy, channelOf, digestOf, oneLine } from '#approvals'
 import type { Approval, ApprovalKind, Approvals, Decision } from '#approvals'
-import { actorOf, isOwn } from '#base/caller.ts'
+import { toActor, isOwnRecord } from '#base/caller.ts'
 import type { Caller } from '#base/caller.ts'
-import { rfc3339 } from '#base/clock.ts'
+import { formatRfc3339 } from '#base/clock.ts'
 import type { Clock } from '#base/clock.ts'
 import type { Config } from '#base/config/index.ts'
 import type { Db, Reader, Tx } from '#base/db/port.ts'
@@ -10,16 +10,16 @@ import { CoworkError } from '#base/errors.ts'
 import { newId } from '#base/ids.ts'
 import type { Call } from '#base/tool.ts'
 import type { Entry } from '#ledger'
-import { handoffAnswer, handoffContent, handoffOf, packetOf } from './packet.ts'
-import { recentOf, urgencyOf, whyOf } from './packet.ts'
-import type { Answer, HandoffMode } from './packet.ts'
+import { handoffAnswer, handoffContent, toHandoff, buildPacket } from './packet.ts'
+import { listRecentActivity, handoffUrgency, handoffReasons } from './packet.ts'
+import type { HandoffAnswer, HandoffMode } from './packet.ts'
 import type { HandoffStore } from './store.ts'
 import { plainWhy } from '../rules/judge.ts'
 import type { Rules } from '../rules/judge.ts'
 import type { Override } from '../scores.ts'
 import type { GovernanceStore } from '../store.ts'
-import { current } from '../rules/trust.ts'
-import { hasMost, mostWaiting, whenMost } from '../volume.ts'
+import { applyDecay } from '../rules/trust.ts'
+import { isPendingLimitReached, maxPendingRequests, pendingLimitHint } from '../volume.ts'
 
 type Handoff = {
   readonly domain: string
@@ -55,8 +55,8 @@ type Deps = {
 export const handoffKind = (store: HandoffStore, now: Clock): ApprovalKind => ({
   kind: 'handoff',
   content: handoffContent,
-  opened: 'handoff.created',
-  decided: 'handoff.resolved',
+  openedEntryType: 'handoff.created',
+  decidedEntryType: 'handoff.resolved',
   check(_, decision) {
     if (decision.verdict === 'approve' && answerOf(decision)) return
     throw new CoworkError('answer_needed', 'A handoff is answered, not approved or rejected.', {
@@ -69,7 +69,7 @@ export const handoffKind = (store: HandoffStore, now: Clock): ApprovalKind => ({
     await store.answered(tx, id, isBack ? now() : null)
     return { hand_back: isBack }
   },
-  async onDropped(tx, { id }) {
+  async onClosedUndecided(tx, { id }) {
     await store.answered(tx, id, null)
   },
 })
@@ -104,11 +104,11 @@ export function createHandoffs(deps: Deps) {
       handoff.proposal === undefined
         ? undefined
         : await proposalOf(tx, handoff.proposal, call.caller)
-    if (await hasMost(deps.trust, tx, 'handoff', call.caller))
+    if (await isPendingLimitReached(deps.trust, tx, 'handoff', call.caller))
       throw new CoworkError(
         'too_many_requests',
-        `${mostWaiting} of your handoffs wait for an answer already.`,
-        { hint: whenMost },
+        `${maxPendingRequests} of your handoffs wait for an answer already.`,
+        { hint: pendingLimitHint },
       )
     const known = await deps.trust.trust(tx, agent, domain)
     const id = newId()
@@ -131,22 +131,22 @@ export function createHandoffs(deps: Deps) {
       action: mode,
       target,
       summary: oneLine(reason),
-      mode: urgencyOf(mode),
+      mode: handoffUrgency(mode),
       risk: proposal?.risk ?? 'normal',
       digest: digestOf({ agent, action: mode, target, content: change }),
       policyVersion: deps.policyVersion(),
-      trustLevel: known ? current(rules.trust, known, now()).score : null,
+      trustLevel: known ? applyDecay(rules.trust, known, now()).score : null,
       confidence,
       group: thread,
       content: {
         change,
         reasoning: reason,
-        why: plainWhy(rules.mode, whyOf[mode]),
-        more: {
+        why: plainWhy(rules.mode, handoffReasons[mode]),
+        extra: {
           handoff_mode: mode,
           ...(parent && { parent_handoff_id: parent.id }),
           ...(proposal && { proposal_id: proposal.id }),
-          packet: { recent: recentOf(lately) },
+          packet: { recent: listRecentActivity(lately) },
         },
       },
     })
@@ -156,14 +156,18 @@ export function createHandoffs(deps: Deps) {
     const approval = await approvals.find(tx, id)
     if (approval?.kind !== 'handoff') throw unknown(id)
     const { resolution, handBack, instructions, proposal } = given
-    const named = handoffOf(approval).proposal_id
+    const named = toHandoff(approval).proposal_id
     if (proposal && named === null)
       throw new CoworkError('invalid_input', 'This handoff names no proposal to decide.', {
         hint: 'Leave decide_proposal out.',
       })
-    const by = actorOf(call.caller)
+    const by = toActor(call.caller)
     const common = { by, channel: channelOf(call.caller), reason: resolution }
-    const answer: Answer = { resolution, hand_back: handBack, instructions: instructions ?? null }
+    const answer: HandoffAnswer = {
+      resolution,
+      hand_back: handBack,
+      instructions: instructions ?? null,
+    }
     const decision: Decision = { ...common, verdict: 'approve', more: { answer } }
     const resolved = await approvals.decide(tx, id, decision, call)
     if (!proposal || named === null) return { approval: resolved.approval, proposal: undefined }
@@ -184,7 +188,7 @@ export function createHandoffs(deps: Deps) {
     await approvals.consume(tx, id)
     tx.append({
       type: 'handoff.acknowledged',
-      actor: actorOf(call.caller),
+      actor: toActor(call.caller),
       domain: row.domain,
       ids: { handoff: id, approval: id, call: call.id, ...(proposal && { proposal }) },
       data: { requester: row.agent },
@@ -201,13 +205,14 @@ export function createHandoffs(deps: Deps) {
   async function findOwn(tx: Tx, id: string, caller: Caller) {
     const row = await store.find(tx, id)
     const approval = await approvals.find(tx, id)
-    const isTheirs = row && approval && isOwn(caller, row.agent, approval.createdAt)
+    const isTheirs = row && approval && isOwnRecord(caller, row.agent, approval.createdAt)
     return isTheirs ? { row, approval } : undefined
   }
 
   async function proposalOf(tx: Tx, id: string, caller: Caller): Promise<Approval> {
     const found = await approvals.find(tx, id)
-    if (found?.kind === 'proposal' && isOwn(caller, found.requester, found.createdAt)) return found
+    if (found?.kind === 'proposal' && isOwnRecord(caller, found.requester, found.createdAt))
+      return found
     throw new CoworkError(
       'not_found',
       `You have no proposal ${JSON.stringify(id.slice(0, 100))}.`,
@@ -227,12 +232,12 @@ export function createHandoffs(deps: Deps) {
     for (const id of ids) {
       const approval = await approvals.find(reader, id)
       if (!approval) continue
-      const { answer, reason } = handoffOf(approval)
+      const { answer, reason } = toHandoff(approval)
       items.push({
         handoff_id: id,
         domain: approval.domain,
         resolution: answer?.resolution ?? '',
-        resolved_at: rfc3339(approval.decidedAt ?? 0),
+        resolved_at: formatRfc3339(approval.decidedAt ?? 0),
         hand_back: answer?.hand_back ?? false,
         instructions: answer?.instructions ?? null,
         original_reason: reason,
@@ -267,17 +272,17 @@ export function createHandoffs(deps: Deps) {
         handoff_id: approval.id,
         agent_id: approval.requester,
         domain: approval.domain,
-        reason: handoffOf(approval).reason,
-        handoff_mode: handoffOf(approval).handoff_mode,
-        context_packet: packetOf(approval, settings),
-        created_at: rfc3339(approval.createdAt),
+        reason: toHandoff(approval).reason,
+        handoff_mode: toHandoff(approval).handoff_mode,
+        context_packet: buildPacket(approval, settings),
+        created_at: formatRfc3339(approval.createdAt),
         overdue: isOverdue(approval),
       }))
   }
 
   /** What the inbox shows of one, with all that was asked and answered in its thread (H6). */
   async function detail(approval: Approval) {
-    const { answer: _, ...handoff } = handoffOf(approval)
+    const { answer: _, ...handoff } = toHandoff(approval)
     const row = await store.find(db, approval.id)
     const ids = row ? await store.thread(db, row.thread, mostAtOnce) : [approval.id]
     const found = await approvals.list({ ids, limit: ids.length })
@@ -287,11 +292,11 @@ export function createHandoffs(deps: Deps) {
       overdue: isOverdue(approval),
       reminded: row?.reminded ?? 0,
       thread: thread.map((one) => {
-        const { reason, answer } = handoffOf(one)
+        const { reason, answer } = toHandoff(one)
         return {
           handoff_id: one.id,
           reason,
-          at: rfc3339(one.createdAt),
+          at: formatRfc3339(one.createdAt),
           ...(answer && {
             resolution: answer.resolution,
             hand_back: answer.hand_back,
@@ -310,7 +315,7 @@ export function createHandoffs(deps: Deps) {
     handedBack,
     waiting,
     detail,
-    packetOf: (approval: Approval) => packetOf(approval, settings),
+    packetOf: (approval: Approval) => buildPacket(approval, settings),
   }
 }
 

@@ -1,8 +1,8 @@
 import * as z from 'zod'
 import type { Approval, Mode } from '#approvals'
-import { rfc3339 } from '#base/clock.ts'
+import { formatRfc3339 } from '#base/clock.ts'
 import type { Config } from '#base/config/index.ts'
-import { plainText } from '#base/plain.ts'
+import { sanitizeText } from '#base/plain.ts'
 import type { Entry } from '#ledger'
 import { handoffModes, recent } from '../wire/handoffs.ts'
 
@@ -23,19 +23,19 @@ export const handoffAnswer = z.object({
   hand_back: z.boolean(),
   instructions: z.string().nullable(),
 })
-export type Answer = z.output<typeof handoffAnswer>
+export type HandoffAnswer = z.output<typeof handoffAnswer>
 
-export type Includes = Pick<
+export type PacketOptions = Pick<
   Config['handoff'],
   'include_reasoning' | 'include_confidence' | 'include_attempted'
 >
 
 /** Whose turn it is: in two of the modes the agent stands still until a person has acted. */
-export const urgencyOf = (mode: HandoffMode): Mode =>
+export const handoffUrgency = (mode: HandoffMode): Mode =>
   mode === 'escalate' || mode === 'takeover' ? 'escalate' : 'suggest'
 
 /** Our words: those of the agent are shown as the agent's (A13). */
-export const whyOf: Record<HandoffMode, string> = {
+export const handoffReasons: Record<HandoffMode, string> = {
   escalate: 'You are asked because the agent cannot or may not go on by itself.',
   review: 'You are asked because the agent wants its work looked at before it goes on.',
   collaborate: 'You are asked because the agent wants to do this together with a person.',
@@ -46,7 +46,7 @@ export const whyOf: Record<HandoffMode, string> = {
 const mostRecent = 20
 
 /** The last things the agent did, oldest first. A call of ours that is recorded by what it did is left out. */
-export function recentOf(newestFirst: readonly Entry[]): z.output<typeof recent>[] {
+export function listRecentActivity(newestFirst: readonly Entry[]): z.output<typeof recent>[] {
   const isTold = ({ type, data }: Entry) =>
     type !== 'call.started' && !(type === 'call.done' && isOurs(data?.['tool']))
   return newestFirst
@@ -57,7 +57,7 @@ export function recentOf(newestFirst: readonly Entry[]): z.output<typeof recent>
       const action = data?.['action'] ?? data?.['tool']
       return {
         seq,
-        at: rfc3339(at),
+        at: formatRfc3339(at),
         type,
         ...(typeof action === 'string' && { action }),
         ...(subject !== undefined && { subject }),
@@ -72,9 +72,9 @@ const erasedChange: { readonly attempted_actions: unknown[]; readonly context: u
   context: null,
 }
 
-export function handoffOf({ action, confidence, content, answer }: Approval) {
+export function toHandoff({ action, confidence, content, answer }: Approval) {
   const { attempted_actions, context } = (content.change ?? erasedChange) as typeof erasedChange
-  const { proposal_id, parent_handoff_id, packet } = handoffContent.parse(content.more)
+  const { proposal_id, parent_handoff_id, packet } = handoffContent.parse(content.extra)
   return {
     handoff_mode: action as HandoffMode,
     reason: content.reasoning ?? '',
@@ -88,11 +88,11 @@ export function handoffOf({ action, confidence, content, answer }: Approval) {
   }
 }
 
-export type Packet = ReturnType<typeof packetOf>
+export type Packet = ReturnType<typeof buildPacket>
 
 /** Structured, with what the configuration lets it carry. */
-export function packetOf(approval: Approval, includes: Includes) {
-  const { reason, confidence, attempted_actions, ...handoff } = handoffOf(approval)
+export function buildPacket(approval: Approval, includes: PacketOptions) {
+  const { reason, confidence, attempted_actions, ...handoff } = toHandoff(approval)
   return {
     handoff_id: approval.id,
     agent_id: approval.requester,
@@ -105,16 +105,16 @@ export function packetOf(approval: Approval, includes: Includes) {
     proposal_id: handoff.proposal_id,
     parent_handoff_id: handoff.parent_handoff_id,
     recent: handoff.packet.recent,
-    created_at: rfc3339(approval.createdAt),
+    created_at: formatRfc3339(approval.createdAt),
   }
 }
 
 const longestText = 2000
 const shown = (value: unknown) =>
-  plainText(typeof value === 'string' ? value : JSON.stringify(value), longestText)
+  sanitizeText(typeof value === 'string' ? value : JSON.stringify(value), longestText)
 
 /** The same in words, a line each, in which nothing can hide or imitate a line (A13). */
-export function forHuman(packet: Packet, reviewUrl: string): string {
+export function formatForHuman(packet: Packet, reviewUrl: string): string {
   const { reason, confidence, attempted_actions: tried, context, recent } = packet
   const last = recent.at(-1)
   return [

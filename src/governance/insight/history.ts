@@ -5,7 +5,7 @@ import type { OverrideKind } from '../rules/trust.ts'
 /** What the ledger says of who asked, who decided and who acted, for reports and metrics. Pure. */
 
 /** One question, or a proposal that trust decided by itself. */
-export type Asked = {
+export type ApprovalRecord = {
   readonly id: string
   readonly kind: string
   readonly agent: string
@@ -18,10 +18,10 @@ export type Asked = {
   readonly confidence: number | null
   /** A check that a mistake brought, not chance (T14). */
   readonly isLookBack?: true
-  readonly ended?: Ended
+  readonly ended?: ApprovalEnd
 }
 
-export type Ended = {
+export type ApprovalEnd = {
   readonly as: 'approved' | 'rejected' | 'expired' | 'withdrawn'
   readonly seq: number
   readonly at: number
@@ -31,7 +31,7 @@ export type Ended = {
   readonly isUnread?: true
 }
 
-export type Executed = {
+export type ExecutionRecord = {
   readonly seq: number
   readonly at: number
   readonly agent: string
@@ -41,24 +41,24 @@ export type Executed = {
   readonly proposal?: string
 }
 
-type Corrected = Executed & { readonly override: OverrideKind }
+type Corrected = ExecutionRecord & { readonly override: OverrideKind }
 
 /** What an agent did because trust let it. */
-type Acted = Pick<Executed, 'seq' | 'at' | 'agent' | 'domain'>
+type Acted = Pick<ExecutionRecord, 'seq' | 'at' | 'agent' | 'domain'>
 
 export type History = {
-  readonly asked: ReadonlyMap<string, Asked>
-  readonly executed: readonly Executed[]
+  readonly asked: ReadonlyMap<string, ApprovalRecord>
+  readonly executed: readonly ExecutionRecord[]
   readonly corrected: readonly Corrected[]
   readonly acted: readonly Acted[]
 }
 
-const historyTypes = [
+const historyEntryTypes = [
   ...words('proposal.created grant.requested approval. handoff.created handoff.resolved'),
   ...words('action.logged override.recorded'),
 ]
 
-const ends: Record<string, Ended['as']> = {
+const ends: Record<string, ApprovalEnd['as']> = {
   'approval.approved': 'approved',
   'handoff.resolved': 'approved',
   'approval.rejected': 'rejected',
@@ -72,8 +72,8 @@ const openings = new Set<string>(
 
 /** Fed with entries in the order of the ledger. */
 export function createHistory() {
-  const asked = new Map<string, Asked>()
-  const executed: Executed[] = []
+  const asked = new Map<string, ApprovalRecord>()
+  const executed: ExecutionRecord[] = []
   const corrected: Corrected[] = []
   const acted: Acted[] = []
   const attention = createAttention()
@@ -118,11 +118,11 @@ export function createHistory() {
     })
   }
 
-  function end(entry: Entry, as: Ended['as']) {
+  function end(entry: Entry, as: ApprovalEnd['as']) {
     const { seq, at, actor, domain = '', subject = '', ids, data = {} } = entry
     const id = ids?.approval ?? ''
     const openedAt = openedIn(entry)
-    const known: Asked = asked.get(id) ?? {
+    const known: ApprovalRecord = asked.get(id) ?? {
       id,
       kind: text(data['kind']),
       agent: text(data['requester']),
@@ -190,7 +190,7 @@ function openedIn({ data }: Entry): number | undefined {
 const executedOf = (
   { seq, at, domain = '', subject = '', ids, data }: Entry,
   agent: string,
-): Executed => ({
+): ExecutionRecord => ({
   seq,
   at,
   agent,
@@ -238,7 +238,7 @@ export async function readHistory(
     types: ['handoff.created', 'handoff.resolved', 'approval.withdrawn'],
     until: since,
   })
-  await take({ types: historyTypes, since, until: end })
+  await take({ types: historyEntryTypes, since, until: end })
   // What trust let an agent do is said in the entry of the call; to find those among all takes a while.
   if (calls)
     await take({
@@ -251,7 +251,8 @@ export async function readHistory(
     ({ proposal }) => proposal ?? [],
   )
   for (const proposal of new Set(named))
-    if (!history.asked.has(proposal)) await take({ types: historyTypes, proposal, until: since })
+    if (!history.asked.has(proposal))
+      await take({ types: historyEntryTypes, proposal, until: since })
   return history
 }
 

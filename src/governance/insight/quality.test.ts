@@ -1,16 +1,19 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { begun, createRecord, day, hour, minute } from '../../../test/recorded.ts'
-import { changedFields, qualityOf, retriesOf, scoreOf } from './quality.ts'
-import type { FieldsOf } from './quality.ts'
+import { changedFields, computeQuality, findRetries, collaborationScore } from './quality.ts'
+import type { FieldsByProposal } from './quality.ts'
 import type { Scope } from './report.ts'
 import { overrideTypes, severities } from '../rules/trust.ts'
 
 type Record = ReturnType<typeof createRecord>
 
 const month: Scope = { period: { start: begun, end: begun + 30 * day } }
-const quality = (record: Record, scope: Partial<Scope> = {}, fields: FieldsOf = new Map()) =>
-  qualityOf(record.history(), { ...month, ...scope }, fields)
+const quality = (
+  record: Record,
+  scope: Partial<Scope> = {},
+  fields: FieldsByProposal = new Map(),
+) => computeQuality(record.history(), { ...month, ...scope }, fields)
 
 describe('what people decide', () => {
   test('Q1 of nothing there are no rates', () => {
@@ -231,7 +234,7 @@ describe('second tries', () => {
     record.asked('second')
     record.pass(minute)
     record.rejected('first', 'agent_wrong')
-    const [retry] = retriesOf([...record.history().asked.values()], month)
+    const [retry] = findRetries([...record.history().asked.values()], month)
     expect(retry?.[1]).toEqual([])
   })
 
@@ -249,14 +252,14 @@ describe('second tries', () => {
 describe('the score', () => {
   test('Q2 it weighs overrides, slowness, calibration and escapes', () => {
     const best = { weightedOverride: 0, p95Ms: 0, ece: 0, escape: 0 }
-    expect(scoreOf(best)).toBe(100)
-    expect(scoreOf({ ...best, weightedOverride: 1 })).toBeCloseTo(65, 10)
-    expect(scoreOf({ ...best, p95Ms: 2 * hour })).toBeCloseTo(87.5, 10)
-    expect(scoreOf({ ...best, p95Ms: 9 * hour })).toBeCloseTo(75, 10)
-    expect(scoreOf({ ...best, ece: 0.5 })).toBeCloseTo(90, 10)
-    expect(scoreOf({ ...best, escape: 0.25 })).toBeCloseTo(95, 10)
+    expect(collaborationScore(best)).toBe(100)
+    expect(collaborationScore({ ...best, weightedOverride: 1 })).toBeCloseTo(65, 10)
+    expect(collaborationScore({ ...best, p95Ms: 2 * hour })).toBeCloseTo(87.5, 10)
+    expect(collaborationScore({ ...best, p95Ms: 9 * hour })).toBeCloseTo(75, 10)
+    expect(collaborationScore({ ...best, ece: 0.5 })).toBeCloseTo(90, 10)
+    expect(collaborationScore({ ...best, escape: 0.25 })).toBeCloseTo(95, 10)
     const worst = { weightedOverride: 1, p95Ms: 4 * hour, ece: 1, escape: 1 }
-    expect(scoreOf(worst)).toBeCloseTo(0, 10)
+    expect(collaborationScore(worst)).toBeCloseTo(0, 10)
   })
 
   const reviewed = (count: number) => {
@@ -399,7 +402,7 @@ describe('what is done alone', () => {
       { agent: 'sales', domain: 'crm', openedAt: begun + 4 * day - hour },
       { agent: 'sales', domain: 'crm', openedAt: begun - hour },
     ]
-    const counted = qualityOf(record.history(), { ...month, ...scope }, new Map(), open)
+    const counted = computeQuality(record.history(), { ...month, ...scope }, new Map(), open)
     expect(counted.checks_within_day).toBe(0.25)
   })
 })

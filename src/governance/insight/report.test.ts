@@ -1,14 +1,14 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { begun, createRecord, day, hour, minute } from '../../../test/recorded.ts'
-import { findingKinds, findingsOf, interventionsOf, unreadFindingsOf } from './report.ts'
+import { findingKinds, computeFindings, computeInterventions, unreadFindingsOf } from './report.ts'
 import type { Scope } from './report.ts'
 
 type Record = ReturnType<typeof createRecord>
 
 const month: Scope = { period: { start: begun, end: begun + 30 * day } }
 const findings = (record: Record, scope: Partial<Scope> = {}, handoffMs = hour) =>
-  findingsOf(record.history(), { ...month, ...scope }, handoffMs)
+  computeFindings(record.history(), { ...month, ...scope }, handoffMs)
 const kinds = (record: Record, scope?: Partial<Scope>) =>
   findings(record, scope).map(({ kind, count }) => [kind, count])
 
@@ -235,7 +235,7 @@ describe('the report', () => {
     }
     record.done(undefined, demo)
     expect(findings(record)).toEqual([])
-    expect(interventionsOf(record.history(), month)).toEqual([])
+    expect(computeInterventions(record.history(), month)).toEqual([])
     expect(findings(record, { domain: 'demo.deals' })).not.toEqual([])
     // A name of the demo hides nothing elsewhere.
     record.done(undefined, { agent: 'demo-hasty', domain: 'crm' })
@@ -278,11 +278,11 @@ describe('the report', () => {
     record.asked('y', { agent: 'support' })
     record.approved('y', { agent: 'support' })
     record.approved('late', { at: begun + 31 * day })
-    expect(interventionsOf(record.history(), month)).toEqual([
+    expect(computeInterventions(record.history(), month)).toEqual([
       { agent_id: 'sales', domain: 'crm', approvals: 2, overrides: 2, handoffs: 1, expired: 1 },
       { agent_id: 'support', domain: 'crm', approvals: 1, overrides: 0, handoffs: 0, expired: 0 },
     ])
-    expect(interventionsOf(record.history(), { ...month, agent: 'support' })).toHaveLength(1)
+    expect(computeInterventions(record.history(), { ...month, agent: 'support' })).toHaveLength(1)
   })
 
   test('G3 whatever happened, every finding is counted once and shown by entries of the ledger', () => {

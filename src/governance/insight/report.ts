@@ -1,5 +1,5 @@
 import { isDemoPair } from '#base/demo.ts'
-import type { Asked, Executed, History, Period } from './history.ts'
+import type { ApprovalRecord, ExecutionRecord, History, Period } from './history.ts'
 import { percentile } from './statistics.ts'
 import type { Severity } from '../rules/trust.ts'
 import type { Finding, Intervention } from '../wire/report.ts'
@@ -9,7 +9,7 @@ import type { Finding, Intervention } from '../wire/report.ts'
 const hour = 3_600_000
 const slowAfter = 24 * hour
 /** Below this nobody has read what was approved. */
-export const stampedWithin = 3000
+export const rubberStampMs = 3000
 const stamping = { decisions: 50, approved: 0.95 }
 
 export type Scope = {
@@ -87,7 +87,7 @@ type Found = {
 const mostEntries = 100
 
 /** One finding for each kind, agent and domain; the worst first. `handoffMs` is how soon an answer is due. */
-export function findingsOf(history: History, scope: Scope, handoffMs: number): Finding[] {
+export function computeFindings(history: History, scope: Scope, handoffMs: number): Finding[] {
   const found = [
     ...executionsOf(history, scope),
     ...waitsOf(history, scope, handoffMs),
@@ -156,11 +156,14 @@ function findingOf({ kind, agent, domain, person }: Found, some: readonly Found[
   }
 }
 
-export const isIn = ({ start, end }: Period, at: number | undefined): boolean =>
+export const isInPeriod = ({ start, end }: Period, at: number | undefined): boolean =>
   at !== undefined && at >= start && at < end
 
 /** The demo counts only where somebody asks for its agent or its domain (K7). */
-export const isOf = ({ agent, domain }: Scope, it: Pick<Executed, 'agent' | 'domain'>): boolean =>
+export const matchesScope = (
+  { agent, domain }: Scope,
+  it: Pick<ExecutionRecord, 'agent' | 'domain'>,
+): boolean =>
   (agent === undefined || it.agent === agent) &&
   (domain === undefined || it.domain === domain) &&
   (agent !== undefined || domain !== undefined || !isDemoPair(it))
@@ -168,13 +171,13 @@ export const isOf = ({ agent, domain }: Scope, it: Pick<Executed, 'agent' | 'dom
 function executionsOf({ asked, executed }: History, scope: Scope): Found[] {
   return executed.flatMap((done): Found[] => {
     const { seq, agent, domain, proposal } = done
-    if (!isIn(scope.period, done.at) || !isOf(scope, done)) return []
+    if (!isInPeriod(scope.period, done.at) || !matchesScope(scope, done)) return []
     const kind = executionKind(done, proposal === undefined ? undefined : asked.get(proposal))
     return kind ? [{ kind, seq, agent, domain }] : []
   })
 }
 
-function executionKind(done: Executed, asked: Asked | undefined): Kind | undefined {
+function executionKind(done: ExecutionRecord, asked: ApprovalRecord | undefined): Kind | undefined {
   if (done.proposal === undefined) return 'missing_intent'
   if (asked?.kind !== 'proposal' || asked.agent !== done.agent) return 'orphaned_execution'
   const { auto, ended } = asked
@@ -183,14 +186,14 @@ function executionKind(done: Executed, asked: Asked | undefined): Kind | undefin
   return isSame(asked, done) ? undefined : 'different_execution'
 }
 
-const isSame = (asked: Asked, { domain, action, target }: Executed) =>
+const isSame = (asked: ApprovalRecord, { domain, action, target }: ExecutionRecord) =>
   asked.domain === domain && asked.action === action && asked.target === target
 
 function waitsOf({ asked }: History, scope: Scope, handoffMs: number): Found[] {
   const { period } = scope
   return [...asked.values()].flatMap((one): Found[] => {
     const { agent, domain, auto, kind, opened, ended } = one
-    if (auto || !isOf(scope, one)) return []
+    if (auto || !matchesScope(scope, one)) return []
     // An unknown start is not judged: the wait may have been short.
     const waited = opened && (ended?.at ?? period.end) - opened.at
     if (kind === 'handoff') {
@@ -199,7 +202,7 @@ function waitsOf({ asked }: History, scope: Scope, handoffMs: number): Found[] {
     }
     const isSlow = (waited !== undefined && waited > slowAfter) || ended?.as === 'expired'
     const seq = ended ? ended.seq : opened?.seq
-    const concerns = !ended || isIn(period, ended.at)
+    const concerns = !ended || isInPeriod(period, ended.at)
     return isSlow && concerns && seq !== undefined
       ? [{ kind: 'slow_decision', seq, agent, domain }]
       : []
@@ -210,7 +213,8 @@ function waitsOf({ asked }: History, scope: Scope, handoffMs: number): Found[] {
 function stampsOf({ asked }: History, scope: Scope): Found[] {
   const decisions = [...asked.values()].flatMap((one) => {
     const { kind, ended } = one
-    const isTheirs = kind !== 'handoff' && isOf(scope, one) && isIn(scope.period, ended?.at)
+    const isTheirs =
+      kind !== 'handoff' && matchesScope(scope, one) && isInPeriod(scope.period, ended?.at)
     return isTheirs && ended?.by !== undefined ? [{ ...ended, by: ended.by }] : []
   })
   return [...Map.groupBy(decisions, ({ by }) => by)].flatMap(([person, all]): Found[] => {
@@ -219,16 +223,16 @@ function stampsOf({ asked }: History, scope: Scope): Found[] {
     const isStamping =
       all.length >= stamping.decisions &&
       approved.length / all.length > stamping.approved &&
-      (percentile(looked, 0.5) ?? Infinity) < stampedWithin
+      (percentile(looked, 0.5) ?? Infinity) < rubberStampMs
     return isStamping ? approved.map(({ seq }) => ({ kind: 'rubber_stamping', seq, person })) : []
   })
 }
 
 /** Where people step in: what they decided, corrected, were handed, and left (the intervention map). */
-export function interventionsOf({ asked, corrected }: History, scope: Scope): Intervention[] {
+export function computeInterventions({ asked, corrected }: History, scope: Scope): Intervention[] {
   type Count = 'approvals' | 'overrides' | 'handoffs' | 'expired'
   const counts = new Map<string, Intervention>()
-  const count = ({ agent, domain }: Pick<Executed, 'agent' | 'domain'>, what: Count) => {
+  const count = ({ agent, domain }: Pick<ExecutionRecord, 'agent' | 'domain'>, what: Count) => {
     const key = JSON.stringify([agent, domain])
     const known = counts.get(key) ?? {
       agent_id: agent,
@@ -241,19 +245,19 @@ export function interventionsOf({ asked, corrected }: History, scope: Scope): In
     counts.set(key, { ...known, [what]: known[what] + 1 })
   }
   for (const one of asked.values()) {
-    if (!isOf(scope, one)) continue
+    if (!matchesScope(scope, one)) continue
     if (one.kind === 'handoff') {
-      if (isIn(scope.period, one.opened?.at)) count(one, 'handoffs')
+      if (isInPeriod(scope.period, one.opened?.at)) count(one, 'handoffs')
       continue
     }
     const { ended } = one
-    if (!ended || !isIn(scope.period, ended.at)) continue
+    if (!ended || !isInPeriod(scope.period, ended.at)) continue
     if (ended.as === 'expired') count(one, 'expired')
     else if (ended.override) count(one, 'overrides')
     else if (ended.as === 'approved' && ended.by !== undefined) count(one, 'approvals')
   }
   for (const one of corrected)
-    if (isOf(scope, one) && isIn(scope.period, one.at)) count(one, 'overrides')
+    if (matchesScope(scope, one) && isInPeriod(scope.period, one.at)) count(one, 'overrides')
   return [...counts.values()].toSorted(
     (a, b) => a.agent_id.localeCompare(b.agent_id) || a.domain.localeCompare(b.domain),
   )

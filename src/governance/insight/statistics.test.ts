@@ -1,6 +1,13 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { brier, calibrationError, mean, percentile, shareOf, wilson } from './statistics.ts'
+import {
+  brierScore,
+  calibrationError,
+  mean,
+  percentile,
+  ratio,
+  wilsonInterval,
+} from './statistics.ts'
 import type { Claim } from './statistics.ts'
 
 const claim = (confidence: number, isRight: boolean): Claim => ({ confidence, isRight })
@@ -19,7 +26,7 @@ describe('how sure a share is', () => {
     [1, 1, 0.206549, 1],
     [95, 100, 0.88825, 0.978456],
   ])('Q1 of %d in %d the Wilson interval is %d to %d', (part, all, low, high) => {
-    const found = wilson(part, all)
+    const found = wilsonInterval(part, all)
     expect(found.low).toBeCloseTo(low, 5)
     expect(found.high).toBeCloseTo(high, 5)
   })
@@ -28,9 +35,9 @@ describe('how sure a share is', () => {
     fc.assert(
       fc.property(fc.nat(500), fc.integer({ min: 1, max: 500 }), (some, all) => {
         const part = Math.min(some, all)
-        const { low, high } = wilson(part, all)
+        const { low, high } = wilsonInterval(part, all)
         const wide = high - low
-        const more = wilson(part * 4, all * 4)
+        const more = wilsonInterval(part * 4, all * 4)
         expect(low).toBeGreaterThanOrEqual(0)
         expect(high).toBeLessThanOrEqual(1)
         expect(low).toBeLessThanOrEqual(part / all + 1e-9)
@@ -45,8 +52,8 @@ describe('confidence against outcome', () => {
   test('Q1 the Brier score is the mean squared distance', () => {
     // (0.1² + 0.8² + 0.4²) / 3
     const claims = [claim(0.9, true), claim(0.8, false), claim(0.6, true)]
-    expect(brier(claims)).toBeCloseTo(0.27, 10)
-    expect(brier([])).toBeNull()
+    expect(brierScore(claims)).toBeCloseTo(0.27, 10)
+    expect(brierScore([])).toBeNull()
   })
 
   test('Q1 the calibration error weighs ten bins of confidence by how many they hold', () => {
@@ -65,14 +72,14 @@ describe('confidence against outcome', () => {
   test('Q1 both lie within 0 and 1, and are 0 for an oracle and 1 for its opposite', () => {
     fc.assert(
       fc.property(someClaims, (claims) => {
-        for (const value of [brier(claims), calibrationError(claims)]) {
+        for (const value of [brierScore(claims), calibrationError(claims)]) {
           expect(value).toBeGreaterThanOrEqual(0)
           expect(value).toBeLessThanOrEqual(1 + 1e-9)
         }
         const sure = claims.map(({ isRight }) => claim(isRight ? 1 : 0, isRight))
         const wrong = claims.map(({ isRight }) => claim(isRight ? 0 : 1, isRight))
-        expect([brier(sure), calibrationError(sure)]).toEqual([0, 0])
-        expect(brier(wrong)).toBe(1)
+        expect([brierScore(sure), calibrationError(sure)]).toEqual([0, 0])
+        expect(brierScore(wrong)).toBe(1)
         expect(calibrationError(wrong)).toBeCloseTo(1, 9)
       }),
     )
@@ -104,8 +111,8 @@ describe('places in an order', () => {
   test('Q1 of nothing there is no mean and no share', () => {
     expect(mean([])).toBeNull()
     expect(mean([1, 2])).toBe(1.5)
-    expect(shareOf(0, 0)).toBeNull()
-    expect(shareOf(1, 4)).toBe(0.25)
-    expect(shareOf(5, 4)).toBe(1)
+    expect(ratio(0, 0)).toBeNull()
+    expect(ratio(1, 4)).toBe(0.25)
+    expect(ratio(5, 4)).toBe(1)
   })
 })

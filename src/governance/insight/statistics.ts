@@ -6,7 +6,7 @@ const z = 1.959964
 export type Interval = { readonly low: number; readonly high: number }
 
 /** Where the true share lies with 95 % certainty (Wilson): honest for few and for extreme counts. */
-export function wilson(successes: number, all: number): Interval {
+export function wilsonInterval(successes: number, all: number): Interval {
   const share = successes / all
   const base = 1 + z ** 2 / all
   const centre = share + z ** 2 / (2 * all)
@@ -20,7 +20,7 @@ export type Claim = { readonly confidence: number; readonly isRight: boolean }
 const outcomeOf = ({ isRight }: Claim) => (isRight ? 1 : 0)
 
 /** Mean squared distance of confidence from outcome: 0 is perfect, 0.25 is a coin. */
-export const brier = (claims: readonly Claim[]): number | null =>
+export const brierScore = (claims: readonly Claim[]): number | null =>
   mean(claims.map((claim) => (claim.confidence - outcomeOf(claim)) ** 2))
 
 const bins = 10
@@ -49,5 +49,5 @@ export function percentile(values: readonly number[], share: number): number | n
 export const mean = (values: readonly number[]): number | null =>
   values.length === 0 ? null : values.reduce((sum, value) => sum + value, 0) / values.length
 
-export const shareOf = (part: number, all: number): number | null =>
+export const ratio = (part: number, all: number): number | null =>
   all === 0 ? null : Math.min(1, part / all)

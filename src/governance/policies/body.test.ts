@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { CoworkError } from '#base/errors.ts'
-import { digestOfBody, readPolicyBody, textOfBody } from './body.ts'
+import { hashPolicyDocument, parsePolicyDocument, formatPolicyYaml } from './body.ts'
 
 const body = {
   policies: [
@@ -19,7 +19,7 @@ const body = {
 
 function problemsOf(given: unknown, schemas: string[] = []): string[] {
   try {
-    readPolicyBody(given, schemas)
+    parsePolicyDocument(given, schemas)
   } catch (error) {
     if (!(error instanceof CoworkError) || error.code !== 'policy_invalid') throw error
     return (error.details['problems'] as { message: string }[]).map(({ message }) => message)
@@ -28,11 +28,13 @@ function problemsOf(given: unknown, schemas: string[] = []): string[] {
 }
 
 test('Y6 values and YAML are read as the same policies', () => {
-  const read = readPolicyBody(body, [])
+  const read = parsePolicyDocument(body, [])
   expect(read.policies[0]).toMatchObject({ mode: 'enforce', rules: [{ approvers: 1 }, {}, {}] })
-  expect(readPolicyBody(JSON.stringify(body), [])).toEqual(read)
-  expect(readPolicyBody(textOfBody(read), [])).toEqual(read)
-  expect(digestOfBody(readPolicyBody(textOfBody(read), []))).toBe(digestOfBody(read))
+  expect(parsePolicyDocument(JSON.stringify(body), [])).toEqual(read)
+  expect(parsePolicyDocument(formatPolicyYaml(read), [])).toEqual(read)
+  expect(hashPolicyDocument(parsePolicyDocument(formatPolicyYaml(read), []))).toBe(
+    hashPolicyDocument(read),
+  )
 })
 
 test.each([
@@ -121,5 +123,7 @@ test('Y6 all problems are named at once', () => {
 
 test('Y2 Y6 a pattern that would hang another engine is read and asked in time', () => {
   const rule = { field: 'x', constraint: 'regex', pattern: '(x+x+)+y' }
-  expect(readPolicyBody({ policies: [{ id: 'a', rules: [rule] }] }, []).policies).toHaveLength(1)
+  expect(parsePolicyDocument({ policies: [{ id: 'a', rules: [rule] }] }, []).policies).toHaveLength(
+    1,
+  )
 })

@@ -1,14 +1,14 @@
 import { stringify } from 'yaml'
-import { findingsIn, dotted } from '#base/config/findings.ts'
+import { findSchemaIssues, formatConfigPath } from '#base/config/findings.ts'
 import { configSchema } from '#base/config/index.ts'
 import type { Config } from '#base/config/index.ts'
-import { readYaml } from '#base/config/yaml.ts'
+import { parseYaml } from '#base/config/yaml.ts'
 import { CoworkError } from '#base/errors.ts'
 import { canonicalJson, sha256Hex } from '#base/hash.ts'
 import { isRecord } from '#base/json.ts'
 
 /** What a version of the policies is: two sections of cowork.yaml, as they are written there (Y6). */
-export type PolicyBody = Pick<Config, 'policies' | 'mappings'>
+export type PolicyDocument = Pick<Config, 'policies' | 'mappings'>
 
 type Problem = { readonly path: string; readonly message: string }
 
@@ -19,14 +19,20 @@ const mostPatterns = 500
 const longestPattern = 1000
 
 /** Reads what a person wrote, as values or as YAML. Refuses with every problem at once. */
-export function readPolicyBody(given: unknown, reasoningIds: readonly string[]): PolicyBody {
-  const body = checkedBody(valueOf(given), reasoningIds)
+export function parsePolicyDocument(
+  given: unknown,
+  reasoningIds: readonly string[],
+): PolicyDocument {
+  const body = validatePolicyDocument(valueOf(given), reasoningIds)
   checkPatterns(body)
   return body
 }
 
 /** By the words of cowork.yaml: what stands there may be stored, and what is stored stand there. */
-export function checkedBody(written: unknown, reasoningIds: readonly string[]): PolicyBody {
+export function validatePolicyDocument(
+  written: unknown,
+  reasoningIds: readonly string[],
+): PolicyDocument {
   if (!isRecord(written)) throw invalid([{ path: '', message: 'expected policies and mappings' }])
   const { policies = [], mappings = [], ...rest } = written
   const unknown = Object.keys(rest).map((key) => ({
@@ -39,7 +45,10 @@ export function checkedBody(written: unknown, reasoningIds: readonly string[]): 
     mappings: mappings ?? [],
     reasoning_schemas: reasoningIds.map((id) => ({ id })),
   }
-  const found = findingsIn(input).map(({ path, message }) => ({ path: dotted(path), message }))
+  const found = findSchemaIssues(input).map(({ path, message }) => ({
+    path: formatConfigPath(path),
+    message,
+  }))
   const problems = [...unknown, ...found]
   if (problems.length > 0) throw invalid(problems)
   const { policies: read, mappings: readMappings } = configSchema.parse(input)
@@ -56,7 +65,7 @@ function valueOf(given: unknown): unknown {
       },
     ])
   if (typeof given !== 'string') return given
-  const { value, problems } = readYaml(given)
+  const { value, problems } = parseYaml(given)
   if (problems.length > 0)
     throw invalid(
       problems.map(({ line, column, message }) => ({
@@ -67,7 +76,7 @@ function valueOf(given: unknown): unknown {
   return value
 }
 
-function checkPatterns({ policies }: PolicyBody): void {
+function checkPatterns({ policies }: PolicyDocument): void {
   const patterns = policies.flatMap((policy, at) =>
     policy.rules.flatMap((rule, place) =>
       rule.constraint === 'regex'
@@ -101,11 +110,11 @@ function invalid(problems: readonly Problem[]): CoworkError {
 }
 
 /** The full digest of what it says; versions show the start of one. */
-export const digestOfBody = ({ policies, mappings }: PolicyBody): string =>
+export const hashPolicyDocument = ({ policies, mappings }: PolicyDocument): string =>
   sha256Hex(canonicalJson({ policies, mappings }))
 
 /** As a person would write it in cowork.yaml, with what is the default left out. */
-export function textOfBody({ policies, mappings }: PolicyBody): string {
+export function formatPolicyYaml({ policies, mappings }: PolicyDocument): string {
   const brief = policies.map(({ rules, mode, description, ...policy }) => ({
     ...policy,
     ...(description !== '' && { description }),

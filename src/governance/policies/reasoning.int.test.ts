@@ -1,5 +1,5 @@
 import { expect, inject, test } from 'vitest'
-import { actorOf } from '#base/caller.ts'
+import { toActor } from '#base/caller.ts'
 import { propose, sales, support } from '../../../test/acts.ts'
 import { createMigratedDatabase } from '../../../test/databases.ts'
 import { governed, postgresStore } from '../../../test/governed.ts'
@@ -11,7 +11,7 @@ test('R2 sources are checked on PostgreSQL as they are elsewhere', async () => {
   for (const by of [sales, support])
     await system.ledger.record({
       type: 'call.done',
-      actor: actorOf(by),
+      actor: toActor(by),
       domain: 'files',
       subject: `of-${by.id}.md`,
       ids: { call: `call-of-${by.id}` },

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import * as z from 'zod'
-import { actorOf } from '#base/caller.ts'
+import { toActor } from '#base/caller.ts'
 import { defineTool } from '#base/tool.ts'
 import { anna, propose, sales, support, trusted } from '../../../test/acts.ts'
 import { governed } from '../../../test/governed.ts'
@@ -51,7 +51,7 @@ describe('the shape of it', () => {
       reasoning_problems: [],
     })
     const kept = await system.governance.approvals.get(String(said['proposal_id']))
-    expect(kept?.content.more?.['reasoning_schema']).toEqual({ criteria: good })
+    expect(kept?.content.extra?.['reasoning_schema']).toEqual({ criteria: good })
     const [entry] = await system.entries(['proposal.created'])
     expect(entry?.data).toMatchObject({ reasoning_valid: true })
   })
@@ -303,7 +303,7 @@ describe('its sources', () => {
     const read = (path: string, by = sales) =>
       system.ledger.record({
         type: 'call.done',
-        actor: actorOf(by),
+        actor: toActor(by),
         domain: 'files',
         subject: path,
         data: { tool: 'read_file', effect: 'read', sha256: seen },

@@ -3,7 +3,7 @@ import type * as z from 'zod'
 import type { Mode } from '#approvals'
 import type { Caller } from '#base/caller.ts'
 import type { Config } from '#base/config/index.ts'
-import { objectSchema } from '#base/config/json-schema.ts'
+import { compileObjectSchema } from '#base/config/json-schema.ts'
 import type { Reader } from '#base/db/port.ts'
 import type { Lookup, Entry } from '#ledger'
 import type { Policy } from '../rules/policy.ts'
@@ -45,7 +45,7 @@ export function createReasonings(
         id,
         {
           schema,
-          ...(json && { json: objectSchema(json) }),
+          ...(json && { json: compileObjectSchema(json) }),
           ...(source !== undefined && { source: RE2JS.compile(source) }),
         },
       ]
@@ -66,7 +66,14 @@ export function createReasonings(
       const sources = Object.values(given?.criteria ?? {}).flatMap(({ source }) => source ?? [])
       const maxAge = wanted?.schema.max_age
       const since = maxAge === undefined ? 0 : at - maxAge
-      const failed = await unverified(lookup, reader, by, sources, since, guardedToolsets)
+      const failed = await findUnverifiedSources(
+        lookup,
+        reader,
+        by,
+        sources,
+        since,
+        guardedToolsets,
+      )
       return assessed(wanted, given, failed, at)
     },
 
@@ -180,7 +187,7 @@ function sourceOf(text: string): Source | undefined {
  * Those of these sources that the ledger does not confirm: this agent made that call, it was carried out, it
  * is not older than `since`, and what it saw is what is cited.
  */
-async function unverified(
+async function findUnverifiedSources(
   lookup: Lookup,
   reader: Reader,
   by: Caller,

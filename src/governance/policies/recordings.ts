@@ -2,8 +2,8 @@ import type { Approval, Approvals, Mode } from '#approvals'
 import { isRecord } from '#base/json.ts'
 import type { Entry, Ledger } from '#ledger'
 import type { Assessment } from './reasoning.ts'
-import type { Recorded } from './replay.ts'
-import { readChange } from '../tools/propose.ts'
+import type { RecordedCall } from './replay.ts'
+import { parseChange } from '../tools/propose.ts'
 import type { Reasoning } from '../tools/propose.ts'
 
 type Wanted = {
@@ -11,7 +11,7 @@ type Wanted = {
   readonly agent?: string | undefined
   readonly domain?: string | undefined
   /** Proposals alone, or calls too. */
-  readonly kinds: readonly Recorded['kind'][]
+  readonly kinds: readonly RecordedCall['kind'][]
   readonly most: number
   readonly onCut?: () => void
 }
@@ -23,10 +23,10 @@ const pageSize = 200
  * rule refused and what nobody had to decide in the ledger, with its arguments (L8). Reads that nobody had to
  * decide come last, without any. Undefined is one whose arguments are gone.
  */
-export async function* recordings(
+export async function* readRecordedCalls(
   { approvals, ledger }: { readonly approvals: Approvals; readonly ledger: Ledger },
   wanted: Wanted,
-): AsyncGenerator<(Recorded | undefined)[]> {
+): AsyncGenerator<(RecordedCall | undefined)[]> {
   for (const kind of wanted.kinds)
     for await (const page of approvalsOf(approvals, kind, wanted)) yield page.map(ofApproval)
   const reads = new Map<string, Entry>()
@@ -80,10 +80,10 @@ async function* entriesOf(ledger: Ledger, wanted: Wanted) {
 const turn = () => new Promise((done) => setImmediate(done))
 
 /** All that judging it again takes was written down when it was judged; see judge.ts. */
-function ofApproval(approval: Approval): Recorded | undefined {
+function ofApproval(approval: Approval): RecordedCall | undefined {
   const { content, kind } = approval
   if (content.erased) return undefined
-  const { why, more } = content
+  const { why, extra: more } = content
   const reasoned = why.more?.['reasoning'] as Assessment | undefined
   return {
     kind: kind === 'call' ? 'call' : 'proposal',
@@ -135,7 +135,7 @@ function isUndecidedCall({ type, data, ids, payload }: Entry): boolean {
   return ids?.approval === undefined || decisionOf(data)['by'] === 'permission'
 }
 
-function ofEntry(entry: Entry, input: Json | undefined): Recorded | undefined {
+function ofEntry(entry: Entry, input: Json | undefined): RecordedCall | undefined {
   if (!input) return undefined
   return isProposing(entry.data) ? ofRefusedProposal(entry, input) : ofCall(entry, input)
 }
@@ -149,13 +149,13 @@ const commonOf = (entry: Entry) => ({
   domain: entry.domain ?? '',
 })
 
-function ofRefusedProposal(entry: Entry, input: Json): Recorded {
+function ofRefusedProposal(entry: Entry, input: Json): RecordedCall {
   const details = recordOf(entry.data?.['details'])
   return {
     ...commonOf(entry),
     kind: 'proposal',
     action: String(input['action']),
-    change: readChange(input['proposed_change']),
+    change: parseChange(input['proposed_change']),
     field: textOf(input['field']),
     outcome: 'blocked',
     trustLevel: numberOf(details['trust_level']),
@@ -164,7 +164,7 @@ function ofRefusedProposal(entry: Entry, input: Json): Recorded {
   }
 }
 
-function ofCall(entry: Entry, input: Json): Recorded {
+function ofCall(entry: Entry, input: Json): RecordedCall {
   const { data } = entry
   const decision = decisionOf(data)
   const isRead = data?.['effect'] === 'read'

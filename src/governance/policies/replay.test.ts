@@ -2,27 +2,27 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { configSchema } from '#base/config/index.ts'
 import { createLookup } from '#ledger'
-import { fieldsOf } from '../rules/fields.ts'
-import { outcomeUnder } from '../rules/judge.ts'
-import { modeRulesOf } from '../rules/mode.ts'
+import { extractFields } from '../rules/fields.ts'
+import { outcomeForRules } from '../rules/judge.ts'
+import { toModeRules } from '../rules/mode.ts'
 import { createPolicies } from '../rules/policy.ts'
 import { createReasonings } from './reasoning.ts'
-import { createReplay, outcomeOf, summaryOf } from './replay.ts'
-import type { Candidate, Recorded } from './replay.ts'
+import { createReplay, replayOutcome, formatReplaySummary } from './replay.ts'
+import type { CandidatePolicy, RecordedCall } from './replay.ts'
 
 const day = 24 * 60 * 60 * 1000
 
-function candidateOf(input: object): Candidate {
+function candidateOf(input: object): CandidatePolicy {
   const config = configSchema.parse(input)
   return {
     policies: createPolicies(config),
     extra: [],
-    rules: modeRulesOf(config),
+    rules: toModeRules(config),
     reasonings: createReasonings(config.reasoning_schemas, createLookup('sqlite'), []),
   }
 }
 
-const recorded = (more: Partial<Recorded> = {}): Recorded => ({
+const recorded = (more: Partial<RecordedCall> = {}): RecordedCall => ({
   kind: 'proposal',
   agent: 'sales',
   domain: 'crm',
@@ -43,7 +43,7 @@ const under = (rules: object[], more: object = {}) =>
     mappings: [{ agent_id: '*', domain: '*', policy_id: 'p' }],
   })
 
-function replayOf(candidate: Candidate, all: readonly Recorded[]) {
+function replayOf(candidate: CandidatePolicy, all: readonly RecordedCall[]) {
   const replay = createReplay(candidate)
   for (const one of all) replay.add(one)
   return replay.result()
@@ -69,7 +69,7 @@ describe('one judged again', () => {
       'escalate',
     ],
   ] as const)('Y6 with the trust of that time: %s', (_, more, rules, outcome) => {
-    expect(outcomeOf(under([...rules]), recorded(more))).toBe(outcome)
+    expect(replayOutcome(under([...rules]), recorded(more))).toBe(outcome)
   })
 
   test('Y6 without a mapping a proposal is blocked, and a call has its defaults', () => {
@@ -78,10 +78,10 @@ describe('one judged again', () => {
       mappings: [{ agent_id: '*', domain: 'erp', policy_id: 'p' }],
     })
     const call = { isRead: false, byTrust: true, isPermitted: false }
-    expect(outcomeOf(elsewhere, recorded())).toBe('blocked')
-    expect(outcomeOf(elsewhere, recorded({ kind: 'call', call }))).toBe('act')
+    expect(replayOutcome(elsewhere, recorded())).toBe('blocked')
+    expect(replayOutcome(elsewhere, recorded({ kind: 'call', call }))).toBe('act')
     const extra = [{ agent_id: 'sales', domain: 'crm', policy_id: 'p' }]
-    expect(outcomeOf({ ...elsewhere, extra }, recorded())).toBe('act')
+    expect(replayOutcome({ ...elsewhere, extra }, recorded())).toBe('act')
   })
 
   test.each([
@@ -94,7 +94,7 @@ describe('one judged again', () => {
   ] as const)('Y6 Y7 a call on record: %s', (_, constraint, more, outcome) => {
     const call = { isRead: false, byTrust: false, isPermitted: false, ...more }
     expect(
-      outcomeOf(under([{ field: 'note', constraint }]), recorded({ kind: 'call', call })),
+      replayOutcome(under([{ field: 'note', constraint }]), recorded({ kind: 'call', call })),
     ).toBe(outcome)
   })
 
@@ -105,8 +105,8 @@ describe('one judged again', () => {
     })
     const call = { isRead: false, byTrust: false, isPermitted: false }
     const written = recorded({ kind: 'call', domain: 'files', call, trustLevel: undefined })
-    expect(outcomeOf(named, written)).toBeUndefined()
-    expect(outcomeOf(named, { ...written, call: { ...call, isRead: true } })).toBe('act')
+    expect(replayOutcome(named, written)).toBeUndefined()
+    expect(replayOutcome(named, { ...written, call: { ...call, isRead: true } })).toBe('act')
     expect(replayOf(named, [written])).toEqual({
       replayed: 0,
       unchanged: 0,
@@ -123,7 +123,8 @@ describe('one judged again', () => {
     })
     const at = 1000 * day
     const given = (age: number) => ({ criteria: { budget: { value: 1, timestamp: at - age } } })
-    const judgedAgain = (more: Partial<Recorded>) => outcomeOf(asking, recorded({ at, ...more }))
+    const judgedAgain = (more: Partial<RecordedCall>) =>
+      replayOutcome(asking, recorded({ at, ...more }))
     expect(judgedAgain({})).toBe('escalate')
     expect(judgedAgain({ reasoning: given(day / 2) })).toBe('act')
     expect(judgedAgain({ reasoning: given(2 * day) })).toBe('escalate')
@@ -133,7 +134,7 @@ describe('one judged again', () => {
   test('Y6 what is too deep to be judged is left out', () => {
     let change: unknown = {}
     for (let depth = 0; depth < 100; depth++) change = { change }
-    expect(outcomeOf(under([]), recorded({ change }))).toBeUndefined()
+    expect(replayOutcome(under([]), recorded({ change }))).toBeUndefined()
   })
 })
 
@@ -168,14 +169,17 @@ describe('a month judged again', () => {
       ],
     })
   /** As it was recorded under these rules, by the same judge that decides. */
-  function lived(candidate: Candidate, given: Omit<Recorded, keyof typeof plain>): Recorded {
-    const one: Recorded = { ...plain, ...given }
+  function lived(
+    candidate: CandidatePolicy,
+    given: Omit<RecordedCall, keyof typeof plain>,
+  ): RecordedCall {
+    const one: RecordedCall = { ...plain, ...given }
     const { policies, rules } = candidate
     const policy = policies.find(one.agent, one.domain)
     if (!policy) return { ...one, outcome: 'blocked' }
     const standing = { score: one.trustLevel ?? 0, gateOpen: one.gateOpen, floor: 'act' as const }
-    const effect = policies.evaluate(policy, fieldsOf(one.change))
-    return { ...one, outcome: outcomeUnder(rules, standing, effect) }
+    const effect = policies.evaluate(policy, extractFields(one.change))
+    return { ...one, outcome: outcomeForRules(rules, standing, effect) }
   }
   const plain = {
     kind: 'proposal' as const,
@@ -197,7 +201,7 @@ describe('a month judged again', () => {
           skipped: 0,
           changes: [],
         })
-        expect(summaryOf(result)).toBe('nothing would change')
+        expect(formatReplaySummary(result)).toBe('nothing would change')
       }),
     )
   })
@@ -236,6 +240,8 @@ describe('a month judged again', () => {
       { field: 'note', constraint: 'high_risk' },
       { field: 'id', constraint: 'readonly' },
     ]
-    expect(summaryOf(replayOf(under(rules), all))).toBe('14 act→suggest, 2 suggest→blocked')
+    expect(formatReplaySummary(replayOf(under(rules), all))).toBe(
+      '14 act→suggest, 2 suggest→blocked',
+    )
   })
 })

@@ -1,7 +1,7 @@
 import type { Mode } from '#approvals'
 import { CoworkError } from '#base/errors.ts'
-import { fieldsOf } from '../rules/fields.ts'
-import { outcomeUnder } from '../rules/judge.ts'
+import { extractFields } from '../rules/fields.ts'
+import { outcomeForRules } from '../rules/judge.ts'
 import type { Outcome } from '../rules/judge.ts'
 import type { ModeRules } from '../rules/mode.ts'
 import type { Mapping, Policies, Policy } from '../rules/policy.ts'
@@ -9,7 +9,7 @@ import type { Reasonings } from './reasoning.ts'
 import type { Reasoning } from '../tools/propose.ts'
 
 /** A proposal or a call as it is on record, with all that decided it then. */
-export type Recorded = {
+export type RecordedCall = {
   readonly kind: 'proposal' | 'call'
   readonly agent: string
   readonly domain: string
@@ -39,7 +39,7 @@ export type Recorded = {
 }
 
 /** The rules that it is judged by this time. */
-export type Candidate = {
+export type CandidatePolicy = {
   readonly policies: Policies
   readonly extra: readonly Mapping[]
   readonly always?: Policy | undefined
@@ -48,7 +48,10 @@ export type Candidate = {
 }
 
 /** What would become of it under these rules, with the trust of that time; undefined where that is not on record. */
-export function outcomeOf(candidate: Candidate, recorded: Recorded): Outcome | undefined {
+export function replayOutcome(
+  candidate: CandidatePolicy,
+  recorded: RecordedCall,
+): Outcome | undefined {
   try {
     return judgedAgain(candidate, recorded)
   } catch (error) {
@@ -58,14 +61,14 @@ export function outcomeOf(candidate: Candidate, recorded: Recorded): Outcome | u
   }
 }
 
-function judgedAgain(candidate: Candidate, recorded: Recorded): Outcome | undefined {
+function judgedAgain(candidate: CandidatePolicy, recorded: RecordedCall): Outcome | undefined {
   const { policies, extra, rules } = candidate
   const { agent, domain, change, field, call } = recorded
-  const policy = policyOf(candidate, recorded)
+  const policy = findPolicy(candidate, recorded)
   // No silent fallback for a proposal; a call has its defaults (Y4, Y9).
   if (!call && !policy && policies.isMapped) return 'blocked'
   if (looksAtUnseen(policies, policy, recorded)) return undefined
-  const effect = policies.evaluate(policy, fieldsOf(change, field), call?.isRead ?? false)
+  const effect = policies.evaluate(policy, extractFields(change, field), call?.isRead ?? false)
   if (effect.hardStop) return 'blocked'
   if (call?.isPermitted) return 'act'
   const own = policies.find(agent, domain) ? [] : extra
@@ -77,26 +80,26 @@ function judgedAgain(candidate: Candidate, recorded: Recorded): Outcome | undefi
   if (score === undefined) return undefined
   const standing = { score, gateOpen, floor: floorOf(candidate, policy, recorded) }
   const thresholds = recorded.thresholds ?? rules.thresholds
-  return outcomeUnder({ ...rules, thresholds }, standing, effect)
+  return outcomeForRules({ ...rules, thresholds }, standing, effect)
 }
 
 /** Whether a rule asks what a value is that is not on record. That a field is touched is. */
 function looksAtUnseen(
   policies: Policies,
   policy: Policy | undefined,
-  { change, unseen }: Recorded,
+  { change, unseen }: RecordedCall,
 ): boolean {
   if (unseen === undefined || policy?.mode === 'shadow') return false
   const args = Object.entries(change ?? {}).filter(([name]) => unseen.includes(name))
-  const fields = fieldsOf(Object.fromEntries(args))
+  const fields = extractFields(Object.fromEntries(args))
   // As of a read, only rules about values count.
   const { rulesChecked, rulesMatched } = policies.evaluate(policy, fields, true)
   return unseen === 'all' ? rulesChecked > 0 : rulesMatched > 0
 }
 
-export const policyOf = (
-  { policies, extra, always }: Candidate,
-  { agent, domain }: Pick<Recorded, 'agent' | 'domain'>,
+export const findPolicy = (
+  { policies, extra, always }: CandidatePolicy,
+  { agent, domain }: Pick<RecordedCall, 'agent' | 'domain'>,
 ): Policy | undefined =>
   always ??
   policies.find(agent, domain) ??
@@ -104,9 +107,9 @@ export const policyOf = (
 
 /** A proposal's floor is its reasoning, which is judged again too. */
 function floorOf(
-  { reasonings }: Candidate,
+  { reasonings }: CandidatePolicy,
   policy: Policy | undefined,
-  { call, floor, reasoning: given, unverified, at }: Recorded,
+  { call, floor, reasoning: given, unverified, at }: RecordedCall,
 ): Mode {
   if (call) return floor
   if (policy?.mode === 'shadow' || !reasonings.isAsked(policy, given)) return 'act'
@@ -118,10 +121,10 @@ type Change = {
   readonly from: Outcome
   readonly to: Outcome
   readonly count: number
-  readonly examples: readonly Recorded[]
+  readonly examples: readonly RecordedCall[]
 }
 
-export type Replayed = {
+export type ReplayResult = {
   readonly replayed: number
   readonly unchanged: number
   /** What is on record too thinly to be judged again. */
@@ -132,17 +135,17 @@ export type Replayed = {
 const mostExamples = 3
 
 /** Judges what is on record again, one by one, and tells what would come out differently (Y6). Pure. */
-export function createReplay(candidate: Candidate) {
+export function createReplay(candidate: CandidatePolicy) {
   const cells = new Map<
     string,
-    { from: Outcome; to: Outcome; count: number; examples: Recorded[] }
+    { from: Outcome; to: Outcome; count: number; examples: RecordedCall[] }
   >()
   let replayed = 0
   let skipped = 0
 
   return {
-    add(recorded: Recorded): void {
-      const to = outcomeOf(candidate, recorded)
+    add(recorded: RecordedCall): void {
+      const to = replayOutcome(candidate, recorded)
       if (to === undefined) {
         skipped++
         return
@@ -156,7 +159,7 @@ export function createReplay(candidate: Candidate) {
       if (cell.examples.length < mostExamples) cell.examples.push(recorded)
       cells.set(key, cell)
     },
-    result(): Replayed {
+    result(): ReplayResult {
       const changes = [...cells.values()].toSorted(
         (a, b) => b.count - a.count || keyOf(a).localeCompare(keyOf(b), 'en'),
       )
@@ -169,7 +172,10 @@ export function createReplay(candidate: Candidate) {
 const keyOf = ({ from, to }: { from: Outcome; to: Outcome }) => `${from} ${to}`
 
 /** `14 act→suggest, 2 suggest→blocked` */
-export const summaryOf = ({ changes, skipped }: Pick<Replayed, 'changes' | 'skipped'>): string =>
+export const formatReplaySummary = ({
+  changes,
+  skipped,
+}: Pick<ReplayResult, 'changes' | 'skipped'>): string =>
   [
     ...(changes.length === 0 ? ['nothing would change'] : []),
     ...changes.map(({ from, to, count }) => `${count} ${from}→${to}`),

@@ -1,16 +1,16 @@
 import { CoworkError } from '#base/errors.ts'
 import type { Ledger } from '#ledger'
-import { fieldsOf } from '../rules/fields.ts'
+import { extractFields } from '../rules/fields.ts'
 import type { Policies } from '../rules/policy.ts'
-import { readPolicyBody } from './body.ts'
-import type { PolicyBody } from './body.ts'
+import { parsePolicyDocument } from './body.ts'
+import type { PolicyDocument } from './body.ts'
 import type { Reasoning } from '../tools/propose.ts'
-import { recordings } from './recordings.ts'
-import { createReplay, outcomeOf, policyOf } from './replay.ts'
-import type { Candidate, Recorded, Replayed } from './replay.ts'
+import { readRecordedCalls } from './recordings.ts'
+import { createReplay, replayOutcome, findPolicy } from './replay.ts'
+import type { CandidatePolicy, RecordedCall, ReplayResult } from './replay.ts'
 import type { Governance } from '../service.ts'
 import { kindCreditToAct } from '../rules/standing.ts'
-import { closedGate, current, newTrust } from '../rules/trust.ts'
+import { closedGate, applyDecay, initialTrust } from '../rules/trust.ts'
 
 const day = 24 * 60 * 60 * 1000
 /** A replay of more than this says no more, and takes the daemon's time from others. */
@@ -20,13 +20,13 @@ const activeDays = 30
 const mostLookedAt = 10_000
 
 /** The rules to try: what a person wrote, a version there was, a policy for everything; else those in force. */
-export type Tried = {
+export type CandidateSource = {
   readonly body?: unknown
   readonly version?: string | undefined
   readonly policyId?: string | undefined
 }
 
-export type Supposed = {
+export type HypotheticalProposal = {
   readonly agent: string
   readonly domain: string
   readonly change: unknown
@@ -41,7 +41,7 @@ export type Simulation = ReturnType<typeof createSimulation>
 export function createSimulation(governance: Governance, ledger: Ledger) {
   const { db, store, approvals, proposals, versions, reasonings, rules, now } = governance
 
-  const candidateOf = async (policies: Policies): Promise<Candidate> => ({
+  const candidateOf = async (policies: Policies): Promise<CandidatePolicy> => ({
     policies,
     extra: await proposals.approvedMappings(db),
     rules: rules.mode,
@@ -57,7 +57,7 @@ export function createSimulation(governance: Governance, ledger: Ledger) {
     }
   }
 
-  async function tried({ body, version, policyId }: Tried): Promise<Candidate> {
+  async function tried({ body, version, policyId }: CandidateSource): Promise<CandidatePolicy> {
     if (body !== undefined) return candidateOf(versions.setOf(read(body)))
     if (version !== undefined) return candidateOf(versions.setOf(await bodyOf(version)))
     const candidate = await candidateOf(versions.policies())
@@ -67,22 +67,22 @@ export function createSimulation(governance: Governance, ledger: Ledger) {
     return { ...candidate, always }
   }
 
-  const read = (body: unknown): PolicyBody => readPolicyBody(body, versions.reasoningIds)
+  const read = (body: unknown): PolicyDocument => parsePolicyDocument(body, versions.reasoningIds)
 
-  async function bodyOf(version: string): Promise<PolicyBody> {
+  async function bodyOf(version: string): Promise<PolicyDocument> {
     const found = await versions.find(version)
-    if (!found?.body) throw noVersion(version)
+    if (!found?.body) throw unknownVersionError(version)
     return found.body
   }
 
   /** One proposal, as it would be judged now. */
-  async function judged(candidate: Candidate | undefined, supposed: Supposed) {
+  async function judged(candidate: CandidatePolicy | undefined, supposed: HypotheticalProposal) {
     if (!candidate) return { mode: 'blocked' as const, ...nothing }
     const { agent, domain, change, field, reasoning } = supposed
     const at = now()
-    const known = (await store.trust(db, agent, domain)) ?? newTrust(rules.trust, at)
-    const trust = current(rules.trust, known, at)
-    const recorded: Recorded = {
+    const known = (await store.trust(db, agent, domain)) ?? initialTrust(rules.trust, at)
+    const trust = applyDecay(rules.trust, known, at)
+    const recorded: RecordedCall = {
       kind: 'proposal',
       agent,
       domain,
@@ -97,10 +97,10 @@ export function createSimulation(governance: Governance, ledger: Ledger) {
       reasoning,
       unverified: [],
     }
-    const policy = policyOf(candidate, recorded)
-    const evaluation = candidate.policies.evaluate(policy, fieldsOf(change, field))
+    const policy = findPolicy(candidate, recorded)
+    const evaluation = candidate.policies.evaluate(policy, extractFields(change, field))
     return {
-      mode: outcomeOf(candidate, recorded) ?? ('blocked' as const),
+      mode: replayOutcome(candidate, recorded) ?? ('blocked' as const),
       policy_id: policy?.id ?? null,
       mapping_found: policy !== undefined,
       trust_level: recorded.trustLevel ?? 0,
@@ -111,17 +111,17 @@ export function createSimulation(governance: Governance, ledger: Ledger) {
   }
 
   async function replayed(
-    candidate: Candidate,
+    candidate: CandidatePolicy,
     {
       days,
       agent,
       domain,
     }: { days: number; agent?: string | undefined; domain?: string | undefined },
-  ): Promise<Replayed & { truncated: boolean }> {
+  ): Promise<ReplayResult & { truncated: boolean }> {
     const replay = createReplay(candidate)
     let lost = 0
     let truncated = false
-    const pages = recordings(
+    const pages = readRecordedCalls(
       { approvals, ledger },
       {
         since: now() - days * day,
@@ -144,7 +144,9 @@ export function createSimulation(governance: Governance, ledger: Ledger) {
    * Agents that proposed something lately that is possible today, and could propose none of it any more.
    * People rarely mean that, and the agents cannot tell them.
    */
-  async function lockedOut(body: PolicyBody): Promise<{ agent_id: string; domains: string[] }[]> {
+  async function lockedOut(
+    body: PolicyDocument,
+  ): Promise<{ agent_id: string; domains: string[] }[]> {
     const active = inForce()
     if (!active) return []
     const before = await candidateOf(active)
@@ -155,13 +157,13 @@ export function createSimulation(governance: Governance, ledger: Ledger) {
       kinds: ['proposal'],
       most: mostLookedAt,
     } as const
-    for await (const page of recordings({ approvals, ledger }, wanted))
+    for await (const page of readRecordedCalls({ approvals, ledger }, wanted))
       for (const recorded of page) {
         if (!recorded) continue
         const { agent, domain } = recorded
         const known = agents.get(agent) ?? { hadWay: false, hasWay: false, domains: new Set() }
-        known.hadWay ||= outcomeOf(before, recorded) !== 'blocked'
-        known.hasWay ||= outcomeOf(after, recorded) !== 'blocked'
+        known.hadWay ||= replayOutcome(before, recorded) !== 'blocked'
+        known.hasWay ||= replayOutcome(after, recorded) !== 'blocked'
         known.domains.add(domain)
         agents.set(agent, known)
       }
@@ -177,7 +179,7 @@ export function createSimulation(governance: Governance, ledger: Ledger) {
     lockedOut,
     tried,
     replayed,
-    async compared(candidate: Candidate, supposed: Supposed) {
+    async compared(candidate: CandidatePolicy, supposed: HypotheticalProposal) {
       const active = inForce()
       return {
         before: await judged(active && (await candidateOf(active)), supposed),
@@ -185,7 +187,7 @@ export function createSimulation(governance: Governance, ledger: Ledger) {
       }
     },
     /** Where an example stands in the ledger; the question about a call is found by its approval. */
-    async seqOf({ seq, approval, kind }: Recorded): Promise<number | null> {
+    async seqOf({ seq, approval, kind }: RecordedCall): Promise<number | null> {
       if (seq !== undefined || approval === undefined || kind === 'call') return seq ?? null
       const [entry] = await ledger.find({ proposal: approval, limit: 1 })
       return entry?.seq ?? null
@@ -202,7 +204,7 @@ const nothing = {
   approvers: 1,
 }
 
-export const noVersion = (version: string) =>
+export const unknownVersionError = (version: string) =>
   new CoworkError('not_found', `There is no version ${JSON.stringify(version.slice(0, 100))}.`, {
     hint: 'cowork_policy_versions lists those there were.',
   })

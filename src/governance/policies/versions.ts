@@ -1,15 +1,15 @@
-import { actorOf } from '#base/caller.ts'
+import { toActor } from '#base/caller.ts'
 import type { Clock } from '#base/clock.ts'
 import type { Config } from '#base/config/index.ts'
 import type { Db, Tx } from '#base/db/port.ts'
 import { systemActor } from '#base/entry.ts'
 import type { Actor } from '#base/entry.ts'
-import { CoworkError, messageOf } from '#base/errors.ts'
+import { CoworkError, errorMessage } from '#base/errors.ts'
 import type { Call } from '#base/tool.ts'
 import { createPolicies } from '../rules/policy.ts'
 import type { Policies } from '../rules/policy.ts'
-import { checkedBody, digestOfBody } from './body.ts'
-import type { PolicyBody } from './body.ts'
+import { validatePolicyDocument, hashPolicyDocument } from './body.ts'
+import type { PolicyDocument } from './body.ts'
 import { createVersionStore } from './version-store.ts'
 import type { VersionRow } from './version-store.ts'
 
@@ -33,16 +33,17 @@ type InForce =
 export function createVersions({ db, config, now }: Deps) {
   const store = createVersionStore(db.dialect)
   const { policies, mappings, authority } = config
-  const file: PolicyBody = { policies, mappings }
-  const fileDigest = digestOfBody(file)
+  const file: PolicyDocument = { policies, mappings }
+  const fileDigest = hashPolicyDocument(file)
   const reasoningIds = config.reasoning_schemas.map(({ id }) => id)
 
   let inForce: InForce = { number: -1, policies: setOf(file) }
 
-  function setOf(body: PolicyBody): Policies {
+  function setOf(body: PolicyDocument): Policies {
     return createPolicies({ ...body, authority })
   }
-  const bodyOf = (row: Pick<VersionRow, 'body'>) => checkedBody(JSON.parse(row.body), reasoningIds)
+  const bodyOf = (row: Pick<VersionRow, 'body'>) =>
+    validatePolicyDocument(JSON.parse(row.body), reasoningIds)
 
   /** Goes forward only: what comes late has been overtaken. */
   function enforce(row: VersionRow | undefined): void {
@@ -58,7 +59,7 @@ export function createVersions({ db, config, now }: Deps) {
   async function add(
     tx: Tx,
     newest: VersionRow | undefined,
-    body: PolicyBody,
+    body: PolicyDocument,
     made: { type: string; source: string; by: Actor; note: string; call?: string },
   ): Promise<VersionRow | undefined> {
     const { type, source, by, note, call } = made
@@ -84,7 +85,7 @@ export function createVersions({ db, config, now }: Deps) {
         number: row.number,
         from: newest?.version ?? null,
         note,
-        digest: digestOfBody(body),
+        digest: hashPolicyDocument(body),
         policies: body.policies.length,
         mappings: body.mappings.length,
       },
@@ -110,7 +111,7 @@ export function createVersions({ db, config, now }: Deps) {
   }
 
   /** One that cannot be read stays in force, and forbids everything until a person saves another. */
-  function readIfPossible(row: VersionRow): PolicyBody | undefined {
+  function readIfPossible(row: VersionRow): PolicyDocument | undefined {
     try {
       return bodyOf(row)
     } catch {
@@ -134,7 +135,7 @@ export function createVersions({ db, config, now }: Deps) {
 
     /** In force from here on, here and in every daemon. `from` is the version it was made of. */
     async save(
-      body: PolicyBody,
+      body: PolicyDocument,
       { note, from }: { note: string; from?: string | undefined },
       call: Call,
     ): Promise<{ version: Version; from: string; isNew: boolean }> {
@@ -143,7 +144,7 @@ export function createVersions({ db, config, now }: Deps) {
         const newest = await store.lockNewest(tx)
         if (from !== undefined && newest && newest.version !== from) throw overtaken(newest)
         if (newest?.version === setOf(body).version) return { row: newest, newest }
-        const by = actorOf(call.caller)
+        const by = toActor(call.caller)
         const row = await add(tx, newest, body, {
           type: 'policy.saved',
           source: 'saved',
@@ -163,7 +164,7 @@ export function createVersions({ db, config, now }: Deps) {
     /** What a version says, where it can be read; of the one in force where none is named. */
     async find(
       version?: string,
-    ): Promise<{ version: Version; body: PolicyBody | undefined } | undefined> {
+    ): Promise<{ version: Version; body: PolicyDocument | undefined } | undefined> {
       const row = await (version === undefined ? store.newest(db) : store.find(db, version))
       return row && { version: shown(row), body: readIfPossible(row) }
     },
@@ -178,7 +179,7 @@ function shown(row: VersionRow): Version {
 const unreadable = ({ number, version }: VersionRow, cause: unknown) =>
   new CoworkError(
     'policy_unreadable',
-    `Version ${version} of the policies (number ${number}) cannot be read: ${messageOf(cause)}`,
+    `Version ${version} of the policies (number ${number}) cannot be read: ${errorMessage(cause)}`,
     {
       hint: 'Nothing is allowed under it. Save another in the console, or change the policies in cowork.yaml and start again.',
       cause,

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { configSchema } from '#base/config/index.ts'
-import { fieldsOf } from './fields.ts'
+import { extractFields } from './fields.ts'
 import { createPolicies } from './policy.ts'
 
 const rules = [
@@ -13,7 +13,7 @@ const soft = [{ id: 'price', field: 'price', constraint: 'high_risk' }]
 
 function judged(change: unknown, { of = rules, field }: { of?: object[]; field?: string } = {}) {
   const policies = createPolicies(configSchema.parse({ policies: [{ id: 'p', rules: of }] }))
-  return policies.evaluate(policies.named('p'), fieldsOf(change, field))
+  return policies.evaluate(policies.named('p'), extractFields(change, field))
 }
 
 const brokenBy = (change: unknown) => judged(change).violations.map(({ rule_id }) => rule_id)

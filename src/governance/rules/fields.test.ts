@@ -1,10 +1,10 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { refusalOf } from '../../../test/base/config/config.fixture.ts'
-import { fieldsOf } from './fields.ts'
+import { extractFields } from './fields.ts'
 
 const shortly = (change: unknown, field?: string) =>
-  fieldsOf(change, field).map(({ name, path, value }) => [name, path, value])
+  extractFields(change, field).map(({ name, path, value }) => [name, path, value])
 
 test('M4 keys, nested leaves and what lies between count, by name and dotted path', () => {
   const contact = { owner: 'ann', tags: ['a', 'b'] }
@@ -89,10 +89,10 @@ test('M4 a change too deep or too wide to be recorded is refused, without a full
     for (let level = 0; level < levels; level++) value = level % 2 === 0 ? [value] : { a: value }
     return value
   }
-  expect(fieldsOf(nested(64))).toHaveLength(64)
+  expect(extractFields(nested(64))).toHaveLength(64)
   const long = { ['k'.repeat(100_000)]: Array.from({ length: 100_000 }, () => 1) }
   for (const change of [nested(70), nested(200_000), long, { ['a.'.repeat(1_000_000)]: 1 }])
-    expect(refusalOf(() => fieldsOf(change))).toMatchObject({ code: 'invalid_input' })
+    expect(refusalOf(() => extractFields(change))).toMatchObject({ code: 'invalid_input' })
 })
 
 test('M4 nothing hides a field: not depth, not lists, not other keys, not another `field`', () => {
@@ -112,7 +112,7 @@ test('M4 nothing hides a field: not depth, not lists, not other keys, not anothe
       fc.jsonValue(),
       (own, wraps, other, value) => {
         const change = wraps.reduce<unknown>((inner, wrapped) => wrapped(inner), { [own]: value })
-        const found = fieldsOf(change, other).filter(({ name }) => name === 'owner')
+        const found = extractFields(change, other).filter(({ name }) => name === 'owner')
         expect(found.map((each) => each.value)).toContainEqual(value)
       },
     ),
@@ -133,7 +133,7 @@ test.each([
   ['many lists in texts', { x: Array.from({ length: 1500 }, () => `[${'1,'.repeat(50)}1]`) }],
   ['a form', { x: 'a=1&b=2&'.repeat(30_000) }],
 ])('RS4 more fields than an agent may write are unreadable: %s', (_, change) => {
-  const fields = fieldsOf(change)
+  const fields = extractFields(change)
   expect(fields.length).toBeLessThan(10_000)
   expect(fields).toContainEqual(expect.objectContaining({ isUnreadable: true }))
 })
@@ -149,21 +149,21 @@ test.each([
   ],
   ['keys name fields on the way', keysWith(spellings('a.b.c.d.e.f', 4000), 1)],
 ])('RS4 more fields than an agent may write are refused: %s', (_, change) => {
-  expect(refusalOf(() => fieldsOf(change))).toMatchObject({ code: 'invalid_input' })
+  expect(refusalOf(() => extractFields(change))).toMatchObject({ code: 'invalid_input' })
 })
 
 test('RS4 reading the keys of one object takes time by their number, not by its square', () => {
-  expect(fieldsOf(keysWith(spellings('contents', 4000), 'text'))).toHaveLength(4000)
+  expect(extractFields(keysWith(spellings('contents', 4000), 'text'))).toHaveLength(4000)
 })
 
 test('RS4 a table or a list of 4,000 values is still read', () => {
   const table = { columns: ['stage'], rows: Array.from({ length: 2000 }, () => ['won']) }
-  expect(fieldsOf(table).filter(({ name }) => name === 'stage')).not.toHaveLength(0)
-  expect(fieldsOf(JSON.stringify(Array.from({ length: 4000 }, () => 1)))).toContainEqual(
+  expect(extractFields(table).filter(({ name }) => name === 'stage')).not.toHaveLength(0)
+  expect(extractFields(JSON.stringify(Array.from({ length: 4000 }, () => 1)))).toContainEqual(
     expect.objectContaining({ path: '3999' }),
   )
 })
 
 test('RS4 a text of white space is read once', () => {
-  expect(fieldsOf({ x: `${' '.repeat(250_000)}x` })).toHaveLength(1)
+  expect(extractFields({ x: `${' '.repeat(250_000)}x` })).toHaveLength(1)
 })

@@ -9,7 +9,7 @@ import {
   maxFields,
   namesFile,
 } from './encodings.ts'
-import { asSeen } from './spelling.ts'
+import { normalizeVisible } from './spelling.ts'
 import { sqlBudget } from './sql.ts'
 
 /**
@@ -49,7 +49,7 @@ type Encoded = { readonly place: Place; readonly value?: unknown; readonly pairs
  * Neither nesting nor spelling hides one: `order.items[0].price` as a key means the change above, and so do
  * all that lie on the way.
  */
-export function fieldsOf(change: unknown, field?: string): Field[] {
+export function extractFields(change: unknown, field?: string): Field[] {
   let left = mostCharacters
   let fieldsLeft = maxFields
 
@@ -215,7 +215,7 @@ function valuesFor(field: string, change: unknown, fields: readonly Field[]): un
   if (!isObject(change)) return [change]
   const wrapped = ['value', 'raw'].filter((key) => Object.hasOwn(change, key))
   if (wrapped.length > 0) return wrapped.map((key): unknown => Reflect.get(change, key))
-  const wanted = pathOf(field).toLowerCase()
+  const wanted = normalizeFieldPath(field).toLowerCase()
   const isNamed = fields.some(
     ({ name, path, value }) =>
       value !== undefined && (name.toLowerCase() === wanted || path.toLowerCase() === wanted),
@@ -224,11 +224,11 @@ function valuesFor(field: string, change: unknown, fields: readonly Field[]): un
 }
 
 /** A key in the one spelling of a path: `a[0].b` and `/a/0/b` are `a.0.b`. */
-export const pathOf = (key: string): string => segmentsOf(key).join('.')
+export const normalizeFieldPath = (key: string): string => segmentsOf(key).join('.')
 
 /** `a["b"]`, `a->>'b'`, `$.a.b`, `/a/b` and `a%2Eb` name what `a.b` names; `~1` is the slash of RFC 6901. */
 function segmentsOf(key: string): string[] {
-  const segments = asSeen(unescaped(key))
+  const segments = normalizeVisible(unescaped(key))
     .split(/(?:[./[\]]|->>?)+/)
     .map((segment) => segment.trim().replace(quotes, '$2').trim())
     .filter((segment) => segment !== '')

@@ -1,15 +1,15 @@
 import type { Mode, Risk, Why } from '#approvals'
-import { modeOf, stricter } from './mode.ts'
+import { resolveMode, stricterMode } from './mode.ts'
 import type { ModeRules } from './mode.ts'
 import type { Effect, Evaluation, Policy } from './policy.ts'
 import type { Closed } from './standing.ts'
 import { evidenceLevelOf } from './standing.ts'
-import { closedGate, current } from './trust.ts'
+import { closedGate, applyDecay } from './trust.ts'
 import type { Proof, Trust, TrustRules } from './trust.ts'
 
 export type Rules = { readonly trust: TrustRules; readonly mode: ModeRules }
 
-export type Judgement = {
+export type ModeDecision = {
   readonly mode: Mode
   readonly risk: Risk
   readonly gated: boolean
@@ -41,9 +41,9 @@ type Given = {
 }
 
 /** Whether an act may be done, or is suggested to a person, and why (M1, M2, T11, A8). Pure. */
-export function judge(rules: Rules, given: Given): Judgement {
+export function decideMode(rules: Rules, given: Given): ModeDecision {
   const { policy, evaluation, always, because, atLeast = 'act', shadowFloor = 'act' } = given
-  const trust = current(rules.trust, given.trust, given.at)
+  const trust = applyDecay(rules.trust, given.trust, given.at)
   const risk: Risk = evaluation.highRisk.length > 0 ? 'high' : given.risk
   const closed = closedGate(rules.trust, trust, given.risk, given.proof)
   const toGo = closed?.toGo ?? 0
@@ -51,14 +51,14 @@ export function judge(rules: Rules, given: Given): Judgement {
   const grounds: Grounds = {
     score: trust.score,
     gateOpen: closed === undefined,
-    floor: always === undefined ? atLeast : stricter(atLeast, 'suggest'),
+    floor: always === undefined ? atLeast : stricterMode(atLeast, 'suggest'),
   }
   const { mode, gated } = modeUnder(rules.mode, grounds, evaluation)
-  const enforced = { ...grounds, floor: stricter(grounds.floor, shadowFloor) }
+  const enforced = { ...grounds, floor: stricterMode(grounds.floor, shadowFloor) }
   const shadow = policy &&
     evaluation.shadow && {
       policy_id: policy.id,
-      would: outcomeUnder(rules.mode, enforced, evaluation.shadow),
+      would: outcomeForRules(rules.mode, enforced, evaluation.shadow),
     }
   const { thresholds } = rules.mode
   const facts = { score: trust.score, closed, gated, thresholds }
@@ -124,16 +124,16 @@ export type Grounds = {
 
 export type Outcome = Mode | 'blocked'
 
-export const outcomeUnder = (rules: ModeRules, grounds: Grounds, effect: Effect): Outcome =>
+export const outcomeForRules = (rules: ModeRules, grounds: Grounds, effect: Effect): Outcome =>
   effect.hardStop ? 'blocked' : modeUnder(rules, grounds, effect).mode
 
 function modeUnder(rules: ModeRules, { score, gateOpen, floor }: Grounds, effect: Effect) {
   // A high-risk act goes to a person anyway, so that only the gate of its own class ever matters.
   const highRisk = effect.highRisk.length > 0
-  const { mode, gated } = modeOf(rules, { score, gateOpen, highRisk })
+  const { mode, gated } = resolveMode(rules, { score, gateOpen, highRisk })
   const isAsked = effect.approvers > 1 || effect.isUnreadable
-  const asked = isAsked ? stricter(floor, 'suggest') : floor
-  return { mode: stricter(mode, asked), gated }
+  const asked = isAsked ? stricterMode(floor, 'suggest') : floor
+  return { mode: stricterMode(mode, asked), gated }
 }
 
 type Facts = {

@@ -2,9 +2,9 @@ import type { Mode } from '#approvals'
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { configSchema } from '#base/config/index.ts'
-import { modeOf, modeRulesOf, stricter } from './mode.ts'
+import { resolveMode, toModeRules, stricterMode } from './mode.ts'
 
-const rules = modeRulesOf(configSchema.parse({}))
+const rules = toModeRules(configSchema.parse({}))
 const strictest = { ...rules, highRiskMode: 'strictest' } as const
 
 test.each([
@@ -17,22 +17,22 @@ test.each([
   [1, 'act'],
 ])('M2 a score of %d gives %s', (score, mode) => {
   const given = { score, gateOpen: true, highRisk: false }
-  expect(modeOf(rules, given)).toEqual({ mode, gated: false })
+  expect(resolveMode(rules, given)).toEqual({ mode, gated: false })
 })
 
 test('M2 thresholds are those of the configuration', () => {
-  const own = modeRulesOf(
+  const own = toModeRules(
     configSchema.parse({ authority: { thresholds: { suggest: 0.2, act: 0.4 } } }),
   )
-  expect(modeOf(own, { score: 0.4, gateOpen: true, highRisk: false }).mode).toBe('act')
-  expect(modeOf(own, { score: 0.2, gateOpen: true, highRisk: false }).mode).toBe('suggest')
+  expect(resolveMode(own, { score: 0.4, gateOpen: true, highRisk: false }).mode).toBe('act')
+  expect(resolveMode(own, { score: 0.2, gateOpen: true, highRisk: false }).mode).toBe('suggest')
 })
 
 test.each([0, 0.3, 0.5, 0.8, 1])(
   'M1 a high-risk field is a suggestion at a score of %d',
   (score) => {
     for (const open of [true, false])
-      expect(modeOf(rules, { score, gateOpen: open, highRisk: true })).toEqual({
+      expect(resolveMode(rules, { score, gateOpen: open, highRisk: true })).toEqual({
         mode: 'suggest',
         gated: false,
       })
@@ -40,14 +40,15 @@ test.each([0, 0.3, 0.5, 0.8, 1])(
 )
 
 test('M1 strictest takes the stricter of that and what trust says', () => {
-  const of = (score: number) => modeOf(strictest, { score, gateOpen: true, highRisk: true }).mode
+  const of = (score: number) =>
+    resolveMode(strictest, { score, gateOpen: true, highRisk: true }).mode
   expect([of(0.3), of(0.5), of(0.9)]).toEqual(['escalate', 'suggest', 'suggest'])
   const configured = configSchema.parse({ authority: { high_risk_mode: 'strictest' } })
-  expect(modeRulesOf(configured).highRiskMode).toBe('strictest')
+  expect(toModeRules(configured).highRiskMode).toBe('strictest')
 })
 
 test('T11 a closed gate turns act into suggest, and only that', () => {
-  const closed = (score: number) => modeOf(rules, { score, gateOpen: false, highRisk: false })
+  const closed = (score: number) => resolveMode(rules, { score, gateOpen: false, highRisk: false })
   expect(closed(0.8)).toEqual({ mode: 'suggest', gated: true })
   expect(closed(0.5)).toEqual({ mode: 'suggest', gated: false })
   expect(closed(0.3)).toEqual({ mode: 'escalate', gated: false })
@@ -58,7 +59,7 @@ test('M6 the stricter of two modes loosens neither', () => {
   const mode = fc.constantFrom(...order)
   fc.assert(
     fc.property(mode, mode, (a, b) => {
-      expect(order.indexOf(stricter(a, b))).toBe(Math.max(order.indexOf(a), order.indexOf(b)))
+      expect(order.indexOf(stricterMode(a, b))).toBe(Math.max(order.indexOf(a), order.indexOf(b)))
     }),
   )
 })

@@ -6,7 +6,7 @@ export type ModeRules = {
   readonly highRiskMode: 'suggest' | 'strictest'
 }
 
-export const modeRulesOf = ({ authority }: Pick<Config, 'authority'>): ModeRules => ({
+export const toModeRules = ({ authority }: Pick<Config, 'authority'>): ModeRules => ({
   thresholds: authority.thresholds,
   highRiskMode: authority.high_risk_mode,
 })
@@ -14,10 +14,10 @@ export const modeRulesOf = ({ authority }: Pick<Config, 'authority'>): ModeRules
 type Given = { readonly score: number; readonly gateOpen: boolean; readonly highRisk: boolean }
 
 /** What an agent may do (M1, M2). `gated`: it would act, were the gate of T11 open. */
-export function modeOf(rules: ModeRules, given: Given): { mode: Mode; gated: boolean } {
+export function resolveMode(rules: ModeRules, given: Given): { mode: Mode; gated: boolean } {
   const byTrust = modeByScore(rules, given.score)
   if (given.highRisk) {
-    const mode = rules.highRiskMode === 'strictest' ? stricter('suggest', byTrust) : 'suggest'
+    const mode = rules.highRiskMode === 'strictest' ? stricterMode('suggest', byTrust) : 'suggest'
     return { mode, gated: false }
   }
   const gated = byTrust === 'act' && !given.gateOpen
@@ -31,4 +31,4 @@ function modeByScore({ thresholds }: ModeRules, score: number): Mode {
 
 const strictness = { act: 0, suggest: 1, escalate: 2 } satisfies Record<Mode, number>
 
-export const stricter = (a: Mode, b: Mode): Mode => (strictness[a] >= strictness[b] ? a : b)
+export const stricterMode = (a: Mode, b: Mode): Mode => (strictness[a] >= strictness[b] ? a : b)

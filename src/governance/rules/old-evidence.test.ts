@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { evidenceLevel, fadedEvidence, wasOpen } from '../convert-evidence.ts'
+import { evidenceLevel, decayEvidence, wasOpen } from '../convert-evidence.ts'
 
 test.each([
   [0, 0, 0.3],
@@ -51,8 +51,8 @@ test('T11 the gate of earlier versions was open from 25 approvals on', () => {
 })
 
 test('T11 evidence halves every 17 idle days: 25 approvals idle for 10 days give 0.702', () => {
-  expect(fadedEvidence({ good: 8, bad: 2 }, 17)).toEqual({ good: 4, bad: 1 })
-  expect(fadedEvidence({ good: 8, bad: 2 }, 0)).toEqual({ good: 8, bad: 2 })
-  expect(evidenceLevel(fadedEvidence({ good: 25, bad: 0 }, 10))).toBeCloseTo(0.702, 3)
-  expect(fadedEvidence({ good: 100, bad: 0 }, 1_000_000).good).toBeGreaterThan(0)
+  expect(decayEvidence({ good: 8, bad: 2 }, 17)).toEqual({ good: 4, bad: 1 })
+  expect(decayEvidence({ good: 8, bad: 2 }, 0)).toEqual({ good: 8, bad: 2 })
+  expect(evidenceLevel(decayEvidence({ good: 25, bad: 0 }, 10))).toBeCloseTo(0.702, 3)
+  expect(decayEvidence({ good: 100, bad: 0 }, 1_000_000).good).toBeGreaterThan(0)
 })

@@ -1,4 +1,4 @@
-import { globMatches } from '#base/glob.ts'
+import { matchesGlob } from '#base/glob.ts'
 import { canonicalJson } from '#base/hash.ts'
 
 /** Which calls a permission is for (Y8). Pure, given how a value is recognized. */
@@ -10,7 +10,7 @@ export type Arguments = Readonly<Record<string, unknown>>
 type Globs = Readonly<Record<string, string>>
 
 /** What a person says of the arguments: globs for some, and of those not named whether they may change. */
-export type Reach = {
+export type ArgumentScope = {
   readonly arguments?: Globs | undefined
   readonly rest?: 'free' | 'exact' | undefined
 }
@@ -24,9 +24,9 @@ export type Pattern = {
 }
 
 /** For calls like the approved one; without globs for exactly those arguments. */
-export function patternFor(
+export function buildPattern(
   args: Arguments,
-  { arguments: globs, rest = 'free' }: Reach,
+  { arguments: globs, rest = 'free' }: ArgumentScope,
   fingerprint: Fingerprint,
 ): Pattern {
   if (!globs) return { exact: fingerprints(args, fingerprint), globs: {}, free: [] }
@@ -42,7 +42,7 @@ export const patternText = ({ exact, globs, free }: Pattern): string =>
 /** Whether the text is of an earlier version, which stored values: as an object, or all of them as one text. */
 export const holdsValues = (text: string | null): boolean => Object.hasOwn(parsed(text), 'exact')
 
-export function readPattern(text: string | null, fingerprint: Fingerprint): Pattern {
+export function parsePattern(text: string | null, fingerprint: Fingerprint): Pattern {
   const { exact, fingerprints: known, globs = {}, free = 'all' } = parsed(text)
   if (typeof exact === 'string') {
     const args = JSON.parse(exact) as Arguments
@@ -66,7 +66,7 @@ const fingerprints = (args: Arguments, fingerprint: Fingerprint): Pattern['exact
   )
 
 /** Climbing out of a folder never fits a glob. */
-export function fits(
+export function matchesPattern(
   { exact, globs, free }: Pattern,
   args: Arguments,
   fingerprint: Fingerprint,
@@ -89,11 +89,11 @@ export function fits(
 function fitsGlob(glob: string, value: unknown): boolean {
   const text = typeof value === 'string' ? value : value === undefined ? '' : canonicalJson(value)
   const climbs = glob.includes('*') && /(^|[/\\])\.\.([/\\]|$)/.test(text)
-  return !climbs && globMatches(glob, text)
+  return !climbs && matchesGlob(glob, text)
 }
 
 /** As people read it: a glob for each argument that may change, and the names of those that may not. */
-export function shownPattern({ exact, globs, free }: Pattern) {
+export function describePattern({ exact, globs, free }: Pattern) {
   const names = free === 'all' ? [] : free
   const open = { ...globs, ...Object.fromEntries(names.map((name) => [name, '*'])) }
   const isExact = free !== 'all' && Object.keys(open).length === 0

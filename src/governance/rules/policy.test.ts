@@ -1,8 +1,8 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { configSchema } from '#base/config/index.ts'
-import { globMatches } from '#base/glob.ts'
-import { fieldsOf } from './fields.ts'
+import { matchesGlob } from '#base/glob.ts'
+import { extractFields } from './fields.ts'
 import type { Mapping } from './policy.ts'
 import { createPolicies } from './policy.ts'
 
@@ -12,7 +12,7 @@ type RuleInput = { field: string; constraint: string; [key: string]: unknown }
 function judged(rules: RuleInput[], change: unknown, field?: string, mode = 'enforce') {
   const config = configSchema.parse({ policies: [{ id: 'p', rules, mode }] })
   const policies = createPolicies(config)
-  return policies.evaluate(policies.named('p'), fieldsOf(change, field))
+  return policies.evaluate(policies.named('p'), extractFields(change, field))
 }
 
 const mapped = (mappings: [string, string, string][], extra: [string, string, string][] = []) => {
@@ -124,7 +124,7 @@ test('Y1 the most specific mapping wins, whatever their order', () => {
       fc.pre(parsed.success)
       const found = createPolicies(configSchema.parse(inputOf(one))).find(agent, domain)?.id
       expect(createPolicies(configSchema.parse(inputOf(other))).find(agent, domain)?.id).toBe(found)
-      const fitting = one.filter((it) => globMatches(it[0], agent) && globMatches(it[1], domain))
+      const fitting = one.filter((it) => matchesGlob(it[0], agent) && matchesGlob(it[1], domain))
       expect(found === undefined).toBe(fitting.length === 0)
       if (fitting.some(([id]) => id === agent)) expect(found?.split(',')[0]).toBe(agent)
       else if (fitting.some(([, id]) => id === domain)) expect(found?.split(',')[1]).toBe(domain)
@@ -158,7 +158,7 @@ test('Y6 the version changes with policies, mappings and authority, and with not
 
 test('M3 the default high-risk fields are reviewed with or without a policy', () => {
   const policies = createPolicies(configSchema.parse({}))
-  const risky = (change: unknown) => policies.evaluate(undefined, fieldsOf(change)).highRisk
+  const risky = (change: unknown) => policies.evaluate(undefined, extractFields(change)).highRisk
   expect(risky({ deal_stage: 1, utm_source: 2, note: 3 })).toEqual(['deal_stage', 'utm_source'])
   expect(risky({ BILLING_City: 1 })).toEqual(['BILLING_City'])
   expect(risky({ a: [{ b: { password: 'x' } }] })).toEqual(['a.b.password'])
@@ -169,7 +169,7 @@ test('M3 a full glob is accepted', () => {
   const config = configSchema.parse({ authority: { high_risk_fields: ['*_secret*'] } })
   const { highRisk } = createPolicies(config).evaluate(
     undefined,
-    fieldsOf({ a_secret_b: 1, owner: 1 }),
+    extractFields({ a_secret_b: 1, owner: 1 }),
   )
   expect(highRisk).toEqual(['a_secret_b'])
 })

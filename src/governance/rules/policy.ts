@@ -1,11 +1,11 @@
 import { RE2JS } from 're2js'
 import type { Config } from '#base/config/index.ts'
 import { toSkeleton } from '#base/confusables.ts'
-import { compileGlob, globMatches, specificityOf } from '#base/glob.ts'
+import { compileGlob, matchesGlob, globSpecificity } from '#base/glob.ts'
 import { canonicalJson, sha256Hex } from '#base/hash.ts'
-import { remembering } from '#base/remember.ts'
+import { memoize } from '#base/remember.ts'
 import type { Field } from './fields.ts'
-import { isIndex, pathOf } from './fields.ts'
+import { isIndex, normalizeFieldPath } from './fields.ts'
 
 export type Policy = Config['policies'][number]
 export type Mapping = Config['mappings'][number]
@@ -69,7 +69,7 @@ export function createPolicies(config: Pick<Config, 'policies' | 'mappings' | 'a
 
   function closestWritten(agent: string, domain: string): Mapping | undefined {
     if (ordered.length === 0) return undefined
-    const fits = (it: Mapping) => globMatches(it.agent_id, agent) && globMatches(it.domain, domain)
+    const fits = (it: Mapping) => matchesGlob(it.agent_id, agent) && matchesGlob(it.domain, domain)
     const pair = JSON.stringify([agent, domain])
     if (!ofPair.has(pair)) {
       if (ofPair.size >= mostPairs) ofPair.clear()
@@ -127,7 +127,7 @@ export function createPolicies(config: Pick<Config, 'policies' | 'mappings' | 'a
 }
 
 function mostSpecificFirst(a: Mapping, b: Mapping): number {
-  const [left, right] = [a, b].map((it) => specificityOf(it.agent_id, it.domain))
+  const [left, right] = [a, b].map((it) => globSpecificity(it.agent_id, it.domain))
   const differences = (left ?? []).map((value, place) => (right?.[place] ?? 0) - value)
   return differences.find((difference) => difference !== 0) ?? 0
 }
@@ -169,11 +169,11 @@ const withoutSigns = (name: string): string =>
 type Matcher = (subject: Subject) => boolean
 
 /** Every rule asks about the same names. */
-const skeletonOf = remembering(toSkeleton)
+const skeletonOf = memoize(toSkeleton)
 
 /** A rule's path may begin at any depth, as its name may: `{ value: { order: … } }` hides no order. */
 function matcherOf(field: string): Matcher {
-  const globs = spellingsOf([pathOf(field)]).flatMap((glob) => [glob, `*.${glob}`])
+  const globs = spellingsOf([normalizeFieldPath(field)]).flatMap((glob) => [glob, `*.${glob}`])
   const matchers = globs.map(compileGlob)
   const alike = globs.map((glob) => compileGlob(toSkeleton(glob)))
   return ({ spellings }) =>

@@ -1,15 +1,15 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { configSchema } from '#base/config/index.ts'
-import { fieldsOf } from './fields.ts'
+import { extractFields } from './fields.ts'
 import { createPolicies } from './policy.ts'
-import { isAsItLooks } from './spelling.ts'
+import { isVisiblyUnambiguous } from './spelling.ts'
 
 type RuleInput = { field: string; constraint: string; [key: string]: unknown }
 
 function judged(rules: RuleInput[], change: unknown, field?: string) {
   const policies = createPolicies(configSchema.parse({ policies: [{ id: 'p', rules }] }))
-  return policies.evaluate(policies.named('p'), fieldsOf(change, field))
+  return policies.evaluate(policies.named('p'), extractFields(change, field))
 }
 
 const rules = [
@@ -172,5 +172,5 @@ test.each([
   ['crm\u0007', false],
   ['crm\u202e', false],
 ])('Y1 whether %j is what it looks like: %s', (name, is) => {
-  expect(isAsItLooks(name)).toBe(is)
+  expect(isVisiblyUnambiguous(name)).toBe(is)
 })

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { configSchema } from '#base/config/index.ts'
-import { fieldsOf } from './fields.ts'
+import { extractFields } from './fields.ts'
 import { createPolicies } from './policy.ts'
 import { sqlBudget, writesSql } from './sql.ts'
 
@@ -134,7 +134,8 @@ test.each([
 })
 
 test('RS3 more verbs than the limit are unreadable, however many texts hold them', () => {
-  const isUnreadable = (change: unknown) => fieldsOf(change).some((field) => field.isUnreadable)
+  const isUnreadable = (change: unknown) =>
+    extractFields(change).some((field) => field.isUnreadable)
   const text = 'We update and delete. '.repeat(100)
   expect(isUnreadable({ page: text })).toBe(false)
   expect(isUnreadable({ page: Array.from({ length: 50 }, () => text) })).toBe(true)
@@ -144,7 +145,7 @@ test('RS3 M7 SQL that writes is blocked under hard stops, and else asks a person
   const judged = (rules: object[]) => {
     const policies = createPolicies(configSchema.parse({ policies: [{ id: 'p', rules }] }))
     const change = { query: 'UPDATE deals SET price = 5' }
-    return policies.evaluate(policies.named('p'), fieldsOf(change))
+    return policies.evaluate(policies.named('p'), extractFields(change))
   }
   expect(judged([{ field: 'stage', constraint: 'readonly' }])).toMatchObject({ hardStop: true })
   expect(judged([])).toMatchObject({ hardStop: false, isUnreadable: true })

@@ -9,7 +9,7 @@ import {
   creditToAct,
   uncheckedWorth,
 } from './standing.ts'
-import type { Closed, Standing, StandingRules, Unread } from './standing.ts'
+import type { Closed, TrustStanding, StandingRules, Unread } from './standing.ts'
 
 /** How an agent stands in one class of risk, in the words of the console, the command line and the report. Pure. */
 
@@ -78,7 +78,7 @@ function closedWords({ cause, toGo }: Closed, { count, lookBacks }: Given['unrea
 /** What each answer to a check leads to, said before it is given. */
 export function consequencesOf(
   rules: StandingRules,
-  standing: Standing,
+  standing: TrustStanding,
   { isLookBack, weight }: { readonly isLookBack: boolean; readonly weight: number },
 ) {
   const after = applyWrongAlone(rules, standing, weight)
@@ -91,7 +91,7 @@ export function consequencesOf(
   }
 }
 
-function paid(standing: Standing): string {
+function paid(standing: TrustStanding): string {
   const { credit } = applyRight(standing, uncheckedWorth)
   const missing = creditToAct - credit
   return missing > 0
@@ -99,7 +99,7 @@ function paid(standing: Standing): string {
     : 'Counts for five right actions: none is missing then.'
 }
 
-function confirmed(rules: StandingRules, standing: Standing): string {
+function confirmed(rules: StandingRules, standing: TrustStanding): string {
   const after = applyCleanCheck(standing)
   if (after.strikes < standing.strikes) return 'A strike is forgiven.'
   const next = checkRate(rules, after)

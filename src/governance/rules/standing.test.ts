@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { configSchema } from '#base/config/index.ts'
-import type { Standing } from './standing.ts'
+import type { TrustStanding } from './standing.ts'
 import {
   applyCleanCheck,
   applyIdleDecay,
@@ -28,10 +28,10 @@ const day = 24 * 60 * 60 * 1000
 const times = <T>(count: number, start: T, change: (value: T) => T): T =>
   Array.from({ length: count }).reduce<T>((value) => change(value), start)
 const right = (count: number, start = newStanding) => times(count, start, (it) => applyRight(it))
-const cleanChecks = (count: number, start: Standing) => times(count, start, applyCleanCheck)
-const lookedBack = (start: Standing) => times(10, start, (it) => applyRight(it, 5))
+const cleanChecks = (count: number, start: TrustStanding) => times(count, start, applyCleanCheck)
+const lookedBack = (start: TrustStanding) => times(10, start, (it) => applyRight(it, 5))
 const open = right(25)
-const closed = (standing: Standing, kind = 5, unread = nothingUnread) =>
+const closed = (standing: TrustStanding, kind = 5, unread = nothingUnread) =>
   gateClosed(rules, standing, kind, unread)
 
 test('T11 24 right actions leave one to go, 25 open the gate, one in two is checked', () => {

@@ -3,7 +3,7 @@ import type { Config } from '#base/config/index.ts'
 
 /** When an agent may act alone (T11, T13, T14). Pure: whole numbers and times come in, values go out. */
 
-export type Standing = {
+export type TrustStanding = {
   /** Right actions that people saw, up to 25; below 0 it is a debt. */
   readonly credit: number
   /** Mistakes that were found in what it did alone, and that are not forgiven yet. */
@@ -12,7 +12,7 @@ export type Standing = {
   readonly clean: number
 }
 
-export const newStanding: Standing = { credit: 0, strikes: 0, clean: 0 }
+export const newStanding: TrustStanding = { credit: 0, strikes: 0, clean: 0 }
 
 /** `trust.mistake_price`, `trust.unread_checks` and `trust.spot_check_rate`. */
 export type StandingRules = {
@@ -51,7 +51,7 @@ const minCredit = ({ price }: StandingRules) => -16 * price
 const minKindCredit = ({ price }: StandingRules) => -3 * price
 
 /** Seen right: while it asked, or, worth more, in what it did alone. */
-export const applyRight = (standing: Standing, worth = 1): Standing => ({
+export const applyRight = (standing: TrustStanding, worth = 1): TrustStanding => ({
   ...standing,
   credit: Math.min(creditToAct, standing.credit + worth),
 })
@@ -69,9 +69,9 @@ export const applyWrongAsked = (rules: StandingRules, kind: number, weight: numb
  */
 export function applyWrongAlone(
   rules: StandingRules,
-  standing: Standing,
+  standing: TrustStanding,
   weight: number,
-): Standing {
+): TrustStanding {
   if (weight === 0) return standing
   const loss = Math.round(rules.price * weight * 2 ** standing.strikes)
   const strikes = Math.min(maxStrikes, standing.strikes + 1)
@@ -81,23 +81,23 @@ export function applyWrongAlone(
 export const applyWrongAloneOfKind = (kind: number, weight: number): number =>
   weight === 0 ? kind : Math.min(kind, 0)
 
-export function applyCleanCheck(standing: Standing): Standing {
+export function applyCleanCheck(standing: TrustStanding): TrustStanding {
   const clean = standing.clean + 1
   const isForgiven = clean % checksPerForgiveness === 0
   const strikes = isForgiven ? Math.max(0, standing.strikes - 1) : standing.strikes
   return applyRight({ ...standing, clean, strikes }, uncheckedWorth)
 }
 
-export const checksToForgiveness = ({ clean }: Standing): number =>
+export const checksToForgiveness = ({ clean }: TrustStanding): number =>
   checksPerForgiveness - (clean % checksPerForgiveness)
 
 /** The share of what it does alone that is checked afterwards. */
-export function checkRate(rules: StandingRules, { clean }: Standing): number {
+export function checkRate(rules: StandingRules, { clean }: TrustStanding): number {
   const step = steps.find(({ from }) => clean >= from) ?? steps[2]
   return Math.min(1, rules.checkRate * step.factor)
 }
 
-export const isSampled = (rules: StandingRules, standing: Standing, draw: number): boolean =>
+export const isSampled = (rules: StandingRules, standing: TrustStanding, draw: number): boolean =>
   draw < checkRate(rules, standing)
 
 /** From 0 up to 1, the same for the same action; nobody without the key knows it beforehand. */
@@ -116,7 +116,7 @@ export type Closed = {
 /** Why the gate is closed, first reason first; undefined while it is open. `kind`: the credit of the kind of action. */
 export function gateClosed(
   rules: StandingRules,
-  standing: Standing,
+  standing: TrustStanding,
   kind: number,
   unread: Unread,
 ): Closed | undefined {
@@ -150,7 +150,7 @@ export function selectLookBack<A>(alone: readonly A[], draws: readonly number[])
 }
 
 /** Doing nothing proves nothing: credit fades, strikes and debts do not. */
-export function applyIdleDecay(standing: Standing, idleDays: number): Standing {
+export function applyIdleDecay(standing: TrustStanding, idleDays: number): TrustStanding {
   const left = 0.5 ** (idleDays / halfLifeDays)
   const { credit, clean } = standing
   return {

@@ -3,44 +3,44 @@ import type { Risk } from '#approvals'
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { configSchema } from '#base/config/index.ts'
-import { modeOf, modeRulesOf } from './mode.ts'
+import { resolveMode, toModeRules } from './mode.ts'
 import type { Change, OverrideType, Proof, Severity, Trust } from './trust.ts'
 import {
-  accuracyOf,
-  approved,
-  checkedClean,
+  computeAccuracy,
+  applyApproval,
+  applyCleanSpotCheck,
   closedGate,
-  current,
+  applyDecay,
   forgiven,
   lookedBackClean,
-  newTrust,
-  overridden,
+  initialTrust,
+  applyOverride,
   overrideTypes,
   seenThrough,
-  setByHand,
+  setScore,
   severities,
-  touched,
-  trustRulesOf,
+  markActive,
+  toTrustRules,
 } from './trust.ts'
 
 const config = configSchema.parse({})
-const rules = trustRulesOf(config)
+const rules = toTrustRules(config)
 const day = 86_400_000
 const start = 1_700_000_000_000
 
 const withScore = (score: number, more: Partial<Trust> = {}): Trust => ({
-  ...newTrust(rules, start),
+  ...initialTrust(rules, start),
   score,
   ...more,
 })
 const approve = (trust: Trust, at = start, risk: Risk = 'normal') =>
-  approved(rules, trust, risk, at)
+  applyApproval(rules, trust, risk, at)
 const override = (
   trust: Trust,
   type: OverrideType = 'agent_wrong',
   severity: Severity = 'medium',
   at = start,
-) => overridden(rules, trust, 'normal', { type, severity }, at)
+) => applyOverride(rules, trust, 'normal', { type, severity }, at)
 
 /** The last of many changes. */
 function repeated(times: number, trust: Trust, change: (trust: Trust) => Change): Change {
@@ -53,24 +53,24 @@ const proven: Proof = { kind: 5, unread: { count: 0, oldestMs: 0 } }
 const isOpen = (trust: Trust, risk: Risk = 'normal', own = rules, proof = proven) =>
   closedGate(own, trust, risk, proof) === undefined
 const modeNow = (trust: Trust, risk: Risk = 'normal', own = rules) =>
-  modeOf(modeRulesOf(config), {
+  resolveMode(toModeRules(config), {
     score: trust.score,
     gateOpen: isOpen(trust, risk, own),
     highRisk: false,
   })
 const wrongAlone = (trust: Trust, at = start) =>
-  overridden(rules, trust, 'normal', { type: 'agent_wrong', severity: 'medium' }, at, true).trust
+  applyOverride(rules, trust, 'normal', { type: 'agent_wrong', severity: 'medium' }, at, true).trust
 
 test('T2 a new pair starts at the default level, without evidence', () => {
-  expect(newTrust(rules, start)).toMatchObject({
+  expect(initialTrust(rules, start)).toMatchObject({
     score: 0.3,
     approvals: 0,
     overrides: 0,
     streak: 0,
   })
-  const own = trustRulesOf(configSchema.parse({ trust: { default_level: 0.65 } }))
-  expect(newTrust(own, start).score).toBe(0.65)
-  expect(accuracyOf(newTrust(rules, start))).toBeNull()
+  const own = toTrustRules(configSchema.parse({ trust: { default_level: 0.65 } }))
+  expect(initialTrust(own, start).score).toBe(0.65)
+  expect(computeAccuracy(initialTrust(rules, start))).toBeNull()
 })
 
 test('T3 an approval adds 0.02, clears the row of overrides and stops at 1', () => {
@@ -82,9 +82,9 @@ test('T3 an approval adds 0.02, clears the row of overrides and stops at 1', () 
 
 test('T3 five approvals give 0.10, and 25 carry 0.3 to 0.8 without a bit missing', () => {
   const own = { ...rules, promoteAfter: 1000 }
-  const step = (trust: Trust) => approved(own, trust, 'normal', start)
-  expect(repeated(5, newTrust(own, start), step).to).toBe(0.4)
-  expect(repeated(25, newTrust(own, start), step).to).toBe(0.8)
+  const step = (trust: Trust) => applyApproval(own, trust, 'normal', start)
+  expect(repeated(5, initialTrust(own, start), step).to).toBe(0.4)
+  expect(repeated(25, initialTrust(own, start), step).to).toBe(0.8)
 })
 
 test.each([
@@ -137,7 +137,7 @@ test('T6 an approval between them breaks the row', () => {
 })
 
 test('T7 the twentieth approval promotes to 0.8, once', () => {
-  const nineteen = repeated(19, newTrust(rules, start), approve)
+  const nineteen = repeated(19, initialTrust(rules, start), approve)
   expect(nineteen).toMatchObject({ to: 0.68, promoted: false })
   const twenty = approve(nineteen.trust)
   expect(twenty).toMatchObject({ from: 0.68, to: 0.8, promoted: true, trust: { promoted: true } })
@@ -155,7 +155,7 @@ test('T7 below the wanted rate nobody is promoted; preferences and policy change
   const disliked = repeated(30, withScore(0.9, { approvals: 19 }), (trust) =>
     override(trust, 'human_preference'),
   )
-  expect(accuracyOf(disliked.trust)).toBe(1)
+  expect(computeAccuracy(disliked.trust)).toBe(1)
   expect(approve(disliked.trust).promoted).toBe(true)
 })
 
@@ -166,36 +166,36 @@ test('T7 after a demotion an agent can be promoted again', () => {
 })
 
 test('T7 a promotion is subject to T11: it gives the score, not the evidence', () => {
-  const { trust } = repeated(20, newTrust(rules, start), approve)
+  const { trust } = repeated(20, initialTrust(rules, start), approve)
   expect(trust.score).toBe(0.8)
   expect(modeNow(trust)).toEqual({ mode: 'suggest', gated: true })
 })
 
 test('T8 0.8 idle for 10 days is 0.7; whole days count', () => {
   const trust = withScore(0.8)
-  const after = (time: number) => current(rules, trust, start + time).score
+  const after = (time: number) => applyDecay(rules, trust, start + time).score
   expect(after(10 * day)).toBe(0.7)
   expect(after(10 * day - 1)).toBe(0.71)
   expect(after(day - 1)).toBe(0.8)
   expect(after(1000 * day)).toBe(0.1)
-  expect(current(rules, trust, start + 10 * day).activeAt).toBe(start)
+  expect(applyDecay(rules, trust, start + 10 * day).activeAt).toBe(start)
 })
 
 test('T8 a score at or below 0.1 stays as it is', () => {
   for (const score of [0, 0.05, 0.1])
-    expect(current(rules, withScore(score), start + 500 * day).score).toBe(score)
+    expect(applyDecay(rules, withScore(score), start + 500 * day).score).toBe(score)
 })
 
 test('T8 a clock that goes back makes nobody idle and is not followed', () => {
   const trust = withScore(0.8)
-  expect(current(rules, trust, start - 90 * day)).toEqual(trust)
-  expect(touched(rules, trust, start - 90 * day).activeAt).toBe(start)
+  expect(applyDecay(rules, trust, start - 90 * day)).toEqual(trust)
+  expect(markActive(rules, trust, start - 90 * day).activeAt).toBe(start)
   expect(approve(trust, start - 90 * day)).toMatchObject({ to: 0.82, trust: { activeAt: start } })
 })
 
 test('T9 a proposal and an approval store what decay has left and start the clock again', () => {
   const later = start + 10 * day
-  expect(touched(rules, withScore(0.8), later)).toMatchObject({ score: 0.7, activeAt: later })
+  expect(markActive(rules, withScore(0.8), later)).toMatchObject({ score: 0.7, activeAt: later })
   expect(approve(withScore(0.8), later)).toMatchObject({
     from: 0.7,
     to: 0.72,
@@ -207,27 +207,27 @@ test('T8 an override does not start the clock again, and decay is counted once',
   const later = start + 10 * day
   const change = override(withScore(0.8), 'agent_wrong', 'medium', later)
   expect(change).toMatchObject({ from: 0.7, to: 0.62, trust: { activeAt: start } })
-  expect(current(rules, change.trust, later).score).toBe(0.62)
-  expect(current(rules, change.trust, later + 2 * day).score).toBe(0.6)
+  expect(applyDecay(rules, change.trust, later).score).toBe(0.62)
+  expect(applyDecay(rules, change.trust, later + 2 * day).score).toBe(0.6)
 })
 
 test('T8 an override of an agent that decayed to the floor still costs', () => {
   const later = start + 100 * day
   const change = override(withScore(0.5), 'agent_wrong', 'low', later)
   expect(change).toMatchObject({ from: 0.1, to: 0.06 })
-  expect(current(rules, change.trust, later).score).toBe(0.06)
+  expect(applyDecay(rules, change.trust, later).score).toBe(0.06)
 })
 
 test('T15 25 clean approvals reach act, 24 do not', () => {
-  const all = repeated(24, newTrust(rules, start), approve)
+  const all = repeated(24, initialTrust(rules, start), approve)
   expect(modeNow(all.trust)).toEqual({ mode: 'suggest', gated: true })
   expect(modeNow(approve(all.trust).trust)).toEqual({ mode: 'act', gated: false })
 })
 
 test('T11 what a mistake alone costs goes by type and severity; taste and new rules cost nothing', () => {
-  const { trust } = repeated(25, newTrust(rules, start), approve)
+  const { trust } = repeated(25, initialTrust(rules, start), approve)
   const credit = (type: OverrideType, severity: Severity) =>
-    overridden(rules, trust, 'normal', { type, severity }, start, true).trust.standings.normal
+    applyOverride(rules, trust, 'normal', { type, severity }, start, true).trust.standings.normal
       .credit
   expect(credit('agent_wrong', 'medium')).toBe(-25)
   expect(credit('agent_wrong', 'critical')).toBe(-100)
@@ -238,7 +238,7 @@ test('T11 what a mistake alone costs goes by type and severity; taste and new ru
 })
 
 test('T11 what was asked about and refused costs the class nothing', () => {
-  const { trust } = repeated(25, newTrust(rules, start), approve)
+  const { trust } = repeated(25, initialTrust(rules, start), approve)
   expect(override(trust, 'agent_wrong', 'critical').trust.standings).toEqual(trust.standings)
 })
 
@@ -254,35 +254,35 @@ test('A3 without the gate, too, what unknown callers gave needs right actions', 
 })
 
 test('RS2 T16 only a score of 0.8 or more vouches for an agent', () => {
-  const fresh = newTrust(rules, start)
-  expect(isOpen(setByHand(rules, fresh, 0.8, start))).toBe(true)
-  expect(isOpen(setByHand(rules, fresh, 0.79, start))).toBe(false)
-  expect(setByHand(rules, setByHand(rules, fresh, 0.9, start), 0.6, start).vouched).toBe(false)
+  const fresh = initialTrust(rules, start)
+  expect(isOpen(setScore(rules, fresh, 0.8, start))).toBe(true)
+  expect(isOpen(setScore(rules, fresh, 0.79, start))).toBe(false)
+  expect(setScore(rules, setScore(rules, fresh, 0.9, start), 0.6, start).vouched).toBe(false)
 })
 
 test('RS2 T16 vouching opens low and normal risk, never high, and not where the gate is strict', () => {
-  const vouched = setByHand(rules, newTrust(rules, start), 0.9, start)
+  const vouched = setScore(rules, initialTrust(rules, start), 0.9, start)
   expect(risks.map((risk) => isOpen(vouched, risk))).toEqual([true, true, false])
   expect(isOpen(vouched, 'normal', { ...rules, gate: 'strict' })).toBe(false)
 })
 
 test('RS2 T16 vouching ends with the first fault, and when the score falls below 0.8', () => {
-  const vouched = setByHand(rules, newTrust(rules, start), 0.95, start)
+  const vouched = setScore(rules, initialTrust(rules, start), 0.95, start)
   expect(override(vouched, 'edge_case', 'low').trust.vouched).toBe(false)
   expect(override(vouched, 'human_preference').trust.vouched).toBe(true)
   const idle = start + 20 * day
-  expect(isOpen(current(rules, vouched, idle))).toBe(false)
+  expect(isOpen(applyDecay(rules, vouched, idle))).toBe(false)
   // It does not come back with the score.
-  const again = repeated(5, touched(rules, vouched, idle), (trust) => approve(trust, idle))
+  const again = repeated(5, markActive(rules, vouched, idle), (trust) => approve(trust, idle))
   expect(again.to).toBeGreaterThanOrEqual(0.8)
   expect(again.trust.vouched).toBe(false)
 })
 
 test('RS2 T16 vouching covers no debt, neither of the class nor of the kind', () => {
-  const wrong = wrongAlone(repeated(25, newTrust(rules, start), approve).trust)
-  const vouched = setByHand(rules, wrong, 0.9, start)
+  const wrong = wrongAlone(repeated(25, initialTrust(rules, start), approve).trust)
+  const vouched = setScore(rules, wrong, 0.9, start)
   expect(isOpen(vouched)).toBe(false)
-  const fresh = setByHand(rules, newTrust(rules, start), 0.9, start)
+  const fresh = setScore(rules, initialTrust(rules, start), 0.9, start)
   expect(isOpen(fresh, 'normal', rules, { ...proven, kind: 0 })).toBe(true)
   expect(isOpen(fresh, 'normal', rules, { ...proven, kind: -45 })).toBe(false)
   expect(isOpen(fresh, 'normal', rules, { ...proven, unread: { count: 6, oldestMs: 0 } })).toBe(
@@ -291,46 +291,50 @@ test('RS2 T16 vouching covers no debt, neither of the class nor of the kind', ()
 })
 
 test('T11 credit fades while an agent is idle, and the gate closes again', () => {
-  const { trust } = repeated(30, newTrust(rules, start), approve)
+  const { trust } = repeated(30, initialTrust(rules, start), approve)
   expect(isOpen(trust)).toBe(true)
-  const idle = current(rules, trust, start + 17 * day)
+  const idle = applyDecay(rules, trust, start + 17 * day)
   expect(idle.standings.normal.credit).toBe(12)
   expect(isOpen(idle)).toBe(false)
 })
 
 test('T11 what is found about an idle agent counts in full and fades from then on', () => {
-  const { trust } = repeated(25, newTrust(rules, start), approve)
+  const { trust } = repeated(25, initialTrust(rules, start), approve)
   const later = start + 34 * day
   const wrong = wrongAlone(trust, later)
-  expect(current(rules, wrong, later).standings.normal.credit).toBe(6 - 50)
-  expect(current(rules, wrong, later + 340 * day).standings.normal.credit).toBe(6 - 50)
-  const seen = checkedClean(trust, 'normal', later)
-  expect(current(rules, seen, later).standings.normal).toEqual({ credit: 11, strikes: 0, clean: 1 })
-  expect(current(rules, seen, later + 17 * day).standings.normal.credit).toBe(5)
+  expect(applyDecay(rules, wrong, later).standings.normal.credit).toBe(6 - 50)
+  expect(applyDecay(rules, wrong, later + 340 * day).standings.normal.credit).toBe(6 - 50)
+  const seen = applyCleanSpotCheck(trust, 'normal', later)
+  expect(applyDecay(rules, seen, later).standings.normal).toEqual({
+    credit: 11,
+    strikes: 0,
+    clean: 1,
+  })
+  expect(applyDecay(rules, seen, later + 17 * day).standings.normal.credit).toBe(5)
 })
 
 test('T13 credit is kept per class of risk: easy wins buy nothing in risky actions', () => {
-  const { trust } = repeated(60, newTrust(rules, start), (it) => approve(it, start, 'low'))
+  const { trust } = repeated(60, initialTrust(rules, start), (it) => approve(it, start, 'low'))
   expect(trust.score).toBe(1)
   expect(risks.map((risk) => modeNow(trust, risk).mode)).toEqual(['act', 'suggest', 'suggest'])
 })
 
 test('T14 a clean check counts for the standing and never for the score', () => {
   const trust = withScore(0.85, { streak: 1 })
-  const after = checkedClean(trust, 'high', start)
+  const after = applyCleanSpotCheck(trust, 'high', start)
   const high = { credit: 5, strikes: 0, clean: 1 }
   expect(after).toEqual({ ...trust, standings: { ...trust.standings, high } })
   expect(lookedBackClean(trust, 'high', start).standings.high).toEqual({ ...high, clean: 0 })
 })
 
 test('T14 another client is checked as often as a new agent; credit and strikes stay', () => {
-  const known = { ...checkedClean(withScore(0.9), 'normal', start), client: 'claude-code' }
+  const known = { ...applyCleanSpotCheck(withScore(0.9), 'normal', start), client: 'claude-code' }
   expect(seenThrough(known, 'cursor').standings.normal).toEqual({ credit: 5, strikes: 0, clean: 0 })
   expect(seenThrough({ ...known, client: null }, 'cursor').standings).toEqual(known.standings)
 })
 
 test('T16 a person forgives: strikes and debt are gone, earned credit stays', () => {
-  const wrong = wrongAlone(repeated(25, newTrust(rules, start), approve).trust)
+  const wrong = wrongAlone(repeated(25, initialTrust(rules, start), approve).trust)
   expect(forgiven(wrong, 'normal', start).standings.normal).toEqual({
     credit: 0,
     strikes: 0,
@@ -341,19 +345,19 @@ test('T16 a person forgives: strikes and debt are gone, earned credit stays', ()
 })
 
 test('T16 a score set by hand clears the row of overrides and leaves credit and strikes', () => {
-  const { trust } = repeated(10, newTrust(rules, start), approve)
-  const set = setByHand(rules, { ...trust, streak: 2 }, 0.9, start)
+  const { trust } = repeated(10, initialTrust(rules, start), approve)
+  const set = setScore(rules, { ...trust, streak: 2 }, 0.9, start)
   expect(set).toEqual({ ...trust, score: 0.9, streak: 0, vouched: true })
-  expect(setByHand(rules, trust, 7, start).score).toBe(1)
-  expect(setByHand(rules, trust, -1, start).score).toBe(0)
+  expect(setScore(rules, trust, 7, start).score).toBe(1)
+  expect(setScore(rules, trust, -1, start).score).toBe(0)
 })
 
 test('T16 an idle agent has the score it was given, and its credit goes on fading', () => {
-  const { trust } = repeated(20, newTrust(rules, start), approve)
+  const { trust } = repeated(20, initialTrust(rules, start), approve)
   const later = start + 34 * day
-  const set = setByHand(rules, trust, 0.9, later)
-  expect(current(rules, set, later).score).toBe(0.9)
-  expect(set.standings).toEqual(current(rules, trust, later).standings)
+  const set = setScore(rules, trust, 0.9, later)
+  expect(applyDecay(rules, set, later).score).toBe(0.9)
+  expect(set.standings).toEqual(applyDecay(rules, trust, later).standings)
 })
 
 const risk = fc.constantFrom(...risks)
@@ -380,22 +384,22 @@ type Happening = {
 
 function after(trust: Trust, what: Happening, at: number): Trust {
   const { act, risk: of = 'normal', type = 'agent_wrong', severity = 'medium', score = 0 } = what
-  if (act === 'approve') return approved(rules, trust, of, at).trust
-  if (act === 'check') return checkedClean(trust, of, at)
-  if (act === 'propose') return touched(rules, trust, at)
-  if (act === 'set') return setByHand(rules, trust, score, at)
-  return overridden(rules, trust, of, { type, severity }, at, true).trust
+  if (act === 'approve') return applyApproval(rules, trust, of, at).trust
+  if (act === 'check') return applyCleanSpotCheck(trust, of, at)
+  if (act === 'propose') return markActive(rules, trust, at)
+  if (act === 'set') return setScore(rules, trust, score, at)
+  return applyOverride(rules, trust, of, { type, severity }, at, true).trust
 }
 
 test('T1 whatever happens, scores stay from 0 to 1 with 4 decimals and standings within their bounds', () => {
   fc.assert(
     fc.property(history, (happenings) => {
-      let trust = newTrust(rules, start)
+      let trust = initialTrust(rules, start)
       let at = start
       for (const { what, days } of happenings) {
         at += days * day
         trust = after(trust, what, at)
-        for (const { score, standings } of [trust, current(rules, trust, at)]) {
+        for (const { score, standings } of [trust, applyDecay(rules, trust, at)]) {
           expect(score).toBeGreaterThanOrEqual(0)
           expect(score).toBeLessThanOrEqual(1)
           expect(score).toBe(Number(score.toFixed(4)))
@@ -412,7 +416,7 @@ test('T1 whatever happens, scores stay from 0 to 1 with 4 decimals and standings
 test('T1 a change says what was read before it and is read after it', () => {
   fc.assert(
     fc.property(history, happening, fc.integer({ min: 0, max: 200 }), (happenings, last, days) => {
-      let trust = newTrust(rules, start)
+      let trust = initialTrust(rules, start)
       let at = start
       for (const { what, days: more } of happenings) {
         at += more * day
@@ -421,12 +425,12 @@ test('T1 a change says what was read before it and is read after it', () => {
       at += days * day
       const { type = 'agent_wrong', severity = 'medium' } = last as Happening
       const changes = [
-        approved(rules, trust, 'low', at),
-        overridden(rules, trust, 'low', { type, severity }, at),
+        applyApproval(rules, trust, 'low', at),
+        applyOverride(rules, trust, 'low', { type, severity }, at),
       ]
       for (const change of changes) {
-        expect(change.from).toBe(current(rules, trust, at).score)
-        expect(change.to).toBe(current(rules, change.trust, at).score)
+        expect(change.from).toBe(applyDecay(rules, trust, at).score)
+        expect(change.to).toBe(applyDecay(rules, change.trust, at).score)
       }
       expect(changes[0]?.to).toBeGreaterThanOrEqual(changes[0]?.from ?? 1)
       expect(changes[1]?.to).toBeLessThanOrEqual(changes[1]?.from ?? 0)
@@ -448,8 +452,8 @@ test('T4 short of clamps, demotion and promotion, the order of decisions makes n
     decisions.reduce(
       (trust, each) =>
         each === 'approve'
-          ? approved(calm, trust, 'normal', start).trust
-          : overridden(calm, trust, 'normal', each, start).trust,
+          ? applyApproval(calm, trust, 'normal', start).trust
+          : applyOverride(calm, trust, 'normal', each, start).trust,
       withScore(0.5),
     )
   fc.assert(

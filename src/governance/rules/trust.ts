@@ -1,7 +1,7 @@
 import type { Risk } from '#approvals'
 import type { Config } from '#base/config/index.ts'
 import type { OverrideType, Severity } from '#base/override.ts'
-import type { Closed, Standing, StandingRules, Unread } from './standing.ts'
+import type { Closed, TrustStanding, StandingRules, Unread } from './standing.ts'
 import {
   applyCleanCheck,
   applyIdleDecay,
@@ -32,7 +32,7 @@ export type Trust = {
   readonly activeAt: number
   /** When people last judged its work. Credit fades from then or from `activeAt`, whichever is later. */
   readonly seenAt: number
-  readonly standings: Readonly<Record<Risk, Standing>>
+  readonly standings: Readonly<Record<Risk, TrustStanding>>
   readonly client: string | null
 }
 
@@ -47,7 +47,7 @@ export type TrustRules = {
   readonly standing: StandingRules
 }
 
-export const trustRulesOf = ({
+export const toTrustRules = ({
   trust,
   feedback,
 }: Pick<Config, 'trust' | 'feedback'>): TrustRules => ({
@@ -77,20 +77,20 @@ const severityFactor: Record<Severity, number> = { low: 0.5, medium: 1, high: 1.
 
 /** What an override costs, and how that compares with being plainly wrong (T4, T11). */
 const lossOf = ({ type, severity }: OverrideKind) => baseLoss[type] * severityFactor[severity]
-export const weightOf = (kind: OverrideKind): number => lossOf(kind) / baseLoss.agent_wrong
+export const overrideWeight = (kind: OverrideKind): number => lossOf(kind) / baseLoss.agent_wrong
 
-export const isFault = (type: OverrideType) =>
+export const isAgentFault = (type: OverrideType) =>
   type !== 'human_preference' && type !== 'policy_change'
 
 /** What it costs in credit: what is a matter of taste, or of rules that changed, costs nothing (T11). */
 export const creditWeightOf = (kind: OverrideKind): number =>
-  isFault(kind.type) ? weightOf(kind) : 0
+  isAgentFault(kind.type) ? overrideWeight(kind) : 0
 
 const demotionLoss = 0.1
 const promotedScore = 0.8
 const vouchedScore = 0.8
 const decayFloor = 0.1
-export const dayMilliseconds = 86_400_000
+export const msPerDay = 86_400_000
 
 /** Twenty-five approvals of 0.02 must carry 0.3 to 0.8, not to one bit short of it. */
 const rounded = (score: number) => Math.round(score * 10_000) / 10_000
@@ -104,7 +104,7 @@ export type Change = {
   readonly demoted: boolean
 }
 
-export const newTrust = (rules: TrustRules, at: number): Trust => ({
+export const initialTrust = (rules: TrustRules, at: number): Trust => ({
   score: rounded(rules.defaultLevel),
   approvals: 0,
   overrides: 0,
@@ -119,7 +119,7 @@ export const newTrust = (rules: TrustRules, at: number): Trust => ({
 })
 
 /** As read now (T8). Not to be stored: its clock still runs from when the agent was last active. */
-export function current(rules: TrustRules, trust: Trust, at: number): Trust {
+export function applyDecay(rules: TrustRules, trust: Trust, at: number): Trust {
   const days = idleDays(trust, at)
   if (days === 0) return trust
   const score = decayed(rules, trust.score, days)
@@ -132,8 +132,8 @@ export function current(rules: TrustRules, trust: Trust, at: number): Trust {
 }
 
 /** A proposal: the clock starts again, from what was left (T8, T9). */
-export const touched = (rules: TrustRules, trust: Trust, at: number): Trust => ({
-  ...current(rules, trust, at),
+export const markActive = (rules: TrustRules, trust: Trust, at: number): Trust => ({
+  ...applyDecay(rules, trust, at),
   activeAt: Math.max(trust.activeAt, at),
 })
 
@@ -143,14 +143,14 @@ export const touched = (rules: TrustRules, trust: Trust, at: number): Trust => (
  */
 export type Worth = 'credit' | 'score' | 'claim'
 
-export function approved(
+export function applyApproval(
   rules: TrustRules,
   trust: Trust,
   risk: Risk,
   at: number,
   worth: Worth = 'credit',
 ): Change {
-  const before = touched(rules, trust, at)
+  const before = markActive(rules, trust, at)
   const after: Trust = {
     ...before,
     score: rounded(Math.min(1, before.score + rules.approvalImpact)),
@@ -171,7 +171,7 @@ export function approved(
 }
 
 function earnsPromotion(rules: TrustRules, trust: Trust): boolean {
-  const accuracy = accuracyOf(trust) ?? 0
+  const accuracy = computeAccuracy(trust) ?? 0
   return (
     !trust.promoted && trust.approvals >= rules.promoteAfter && accuracy >= rules.promoteThreshold
   )
@@ -181,7 +181,7 @@ function earnsPromotion(rules: TrustRules, trust: Trust): boolean {
  * Does not make an agent active, so the clock runs on: only the score as read now loses. `isAlone`: it was found in
  * what the agent had done without asking.
  */
-export function overridden(
+export function applyOverride(
   rules: TrustRules,
   trust: Trust,
   risk: Risk,
@@ -191,19 +191,19 @@ export function overridden(
 ): Change {
   const { type } = kind
   const loss = lossOf(kind)
-  const streak = trust.streak + (isFault(type) ? 1 : 0)
-  const demoted = isFault(type) && streak >= rules.demoteAfter
-  const { score: from, vouched } = current(rules, trust, at)
+  const streak = trust.streak + (isAgentFault(type) ? 1 : 0)
+  const demoted = isAgentFault(type) && streak >= rules.demoteAfter
+  const { score: from, vouched } = applyDecay(rules, trust, at)
   const to = rounded(Math.max(0, from - loss - (demoted ? demotionLoss : 0)))
   const weight = creditWeightOf(kind)
   const after: Trust = {
     ...trust,
     // Above the floor decay goes on being taken off, so what it took is not taken twice.
     score: to > decayFloor ? rounded(trust.score - (from - to)) : to,
-    overrides: trust.overrides + (isFault(type) ? 1 : 0),
+    overrides: trust.overrides + (isAgentFault(type) ? 1 : 0),
     streak: demoted ? 0 : streak,
     promoted: trust.promoted && !demoted,
-    vouched: vouched && !isFault(type) && to >= vouchedScore,
+    vouched: vouched && !isAgentFault(type) && to >= vouchedScore,
     ...(isAlone &&
       weight > 0 &&
       judged(trust, risk, at, (standing) => applyWrongAlone(rules.standing, standing, weight))),
@@ -212,7 +212,7 @@ export function overridden(
 }
 
 /** A spot check that found nothing wrong counts for the standing and never for the score (T14). */
-export const checkedClean = (trust: Trust, risk: Risk, at: number): Trust => ({
+export const applyCleanSpotCheck = (trust: Trust, risk: Risk, at: number): Trust => ({
   ...trust,
   ...judged(trust, risk, at, applyCleanCheck),
 })
@@ -255,10 +255,10 @@ export const seenThrough = (trust: Trust, client: string): Trust => ({
 })
 
 /** Counts from now, or a long idle agent would not have the score it was given (T16). */
-export function setByHand(rules: TrustRules, trust: Trust, score: number, at: number): Trust {
+export function setScore(rules: TrustRules, trust: Trust, score: number, at: number): Trust {
   const given = rounded(Math.min(1, Math.max(0, score)))
   return {
-    ...touched(rules, trust, at),
+    ...markActive(rules, trust, at),
     score: given,
     streak: 0,
     vouched: given >= vouchedScore,
@@ -285,11 +285,11 @@ export function closedGate(
 }
 
 /** As it counts for who asks: among callers that nobody knows, what any of them gave counts. */
-export const countedFor = ({ verified }: { readonly verified: boolean }, trust: Trust): Trust =>
+export const trustForCaller = ({ verified }: { readonly verified: boolean }, trust: Trust): Trust =>
   verified ? trust : { ...trust, claimed: false }
 
 /** The share of approvals among people's decisions about the agent's own work (T7, G5). */
-export function accuracyOf({ approvals, overrides }: Trust): number | null {
+export function computeAccuracy({ approvals, overrides }: Trust): number | null {
   return approvals + overrides === 0 ? null : approvals / (approvals + overrides)
 }
 
@@ -300,13 +300,13 @@ function decayed(rules: TrustRules, score: number, days: number): number {
 
 /** Whole days; a clock that goes back makes none. */
 const daysBetween = (from: number, to: number): number =>
-  Math.max(0, Math.floor((to - from) / dayMilliseconds))
+  Math.max(0, Math.floor((to - from) / msPerDay))
 
 export const idleDays = ({ activeAt }: Trust, at: number): number => daysBetween(activeAt, at)
 
 const eachStanding = (
   { low, normal, high }: Trust['standings'],
-  change: (standing: Standing) => Standing,
+  change: (standing: TrustStanding) => TrustStanding,
 ): Trust['standings'] => ({ low: change(low), normal: change(normal), high: change(high) })
 
 function fadedStandings({ standings, activeAt, seenAt }: Trust, at: number): Trust['standings'] {
@@ -321,7 +321,7 @@ function judged(
   trust: Trust,
   risk: Risk,
   at: number,
-  change: (standing: Standing) => Standing,
+  change: (standing: TrustStanding) => TrustStanding,
 ): Pick<Trust, 'standings' | 'seenAt'> {
   const standings = fadedStandings(trust, at)
   return {

@@ -1,17 +1,17 @@
 import * as z from 'zod'
 import { isSeenBy, notYours, stale } from '#approvals'
 import type { Approval, Approvals } from '#approvals'
-import { rfc3339 } from '#base/clock.ts'
+import { formatRfc3339 } from '#base/clock.ts'
 import { effort } from '#base/effort.ts'
 import { CoworkError } from '#base/errors.ts'
-import { plainJson, plainText } from '#base/plain.ts'
+import { toSafeJson, sanitizeText } from '#base/plain.ts'
 import { forAgents, forAnyone } from '#base/own-tools.ts'
 import { defineTool } from '#base/tool.ts'
 import type { Tool } from '#base/tool.ts'
-import type { Answer } from '../handoffs/packet.ts'
+import type { HandoffAnswer } from '../handoffs/packet.ts'
 import type { Governance } from '../service.ts'
 import { checkCall, editSentence, logCall } from '../next-call.ts'
-import { approvalId, who } from './words.ts'
+import { approvalId, agentFields } from './words.ts'
 import { proposalResults } from '../wire/proposals.ts'
 
 /** The result of a call as dispatch stores it. */
@@ -34,14 +34,14 @@ function messageFor(approval: Approval, { isLive, isRunning }: Approvals): strin
       return kind === 'call' ? ran() : `USED: ${by} approved it, and it was carried out.`
     case 'rejected':
       return reason
-        ? `REJECTED by ${by}. Do not do it, by other tools either. The person says: ${plainText(reason)}`
+        ? `REJECTED by ${by}. Do not do it, by other tools either. The person says: ${sanitizeText(reason)}`
         : `REJECTED by ${by}. Do not do it, by other tools either; no reason was given.`
     case 'expired':
       return 'EXPIRED: Nobody decided in time, which is a no. You may ask again.'
     case 'withdrawn':
       if (reason === stale)
-        return `STALE: ${plainText(target, 300)} changed after you asked; nothing was done. Look at it again and call ${action} again.`
-      return `WITHDRAWN: It was taken back${reason ? ` (${plainText(reason)})` : ''}; nothing was done.`
+        return `STALE: ${sanitizeText(target, 300)} changed after you asked; nothing was done. Look at it again and call ${action} again.`
+      return `WITHDRAWN: It was taken back${reason ? ` (${sanitizeText(reason)})` : ''}; nothing was done.`
   }
 
   function approvedCall(): string {
@@ -61,18 +61,18 @@ function messageFor(approval: Approval, { isLive, isRunning }: Approvals): strin
       return `OUTCOME UNKNOWN: ${message} It is not run again. Look at what it did before you ask again.${edit}`
     return end === 'done'
       ? `DONE: ${action} was approved by ${by} and ran once. Do not call it again.${edit}`
-      : `FAILED: ${action} was approved by ${by} and ran once, and failed: ${plainText(message)}${edit}`
+      : `FAILED: ${action} was approved by ${by} and ran once, and failed: ${sanitizeText(message)}${edit}`
   }
 
   /** An act outside of cowork is the agent's to carry out. */
   function approved(): string {
     const { answer } = approval
     if (kind === 'handoff' && answer !== undefined)
-      return (answer as Answer).hand_back
+      return (answer as HandoffAnswer).hand_back
         ? `APPROVED by ${by}. A person handed it back: do as they say, and acknowledge it with cowork_check_handoff.`
         : `APPROVED by ${by}. A person has dealt with it: leave it to them.`
     if (kind !== 'proposal') return `APPROVED by ${by}. Go on.`
-    const change = plainJson(approval.approved ?? approval.content.change)
+    const change = toSafeJson(approval.approved ?? approval.content.change)
     const isEdited = approval.approved !== undefined
     const what = isEdited
       ? `APPROVED WITH CHANGES by ${by}. Do exactly this, not your original: ${change}.`
@@ -96,7 +96,7 @@ const maxPartBytes = 25_000
 
 /** The result whole where it is small; else its handle and the part of its JSON that begins at `from`. */
 function partsOf(handle: string, result: unknown, from = 0) {
-  const json = plainJson(result) ?? 'null'
+  const json = toSafeJson(result) ?? 'null'
   if (from === 0 && Buffer.byteLength(json) <= maxPartBytes) return { result }
   const start = isPairSplit(json, from) ? from - 1 : from
   const part = firstBytes(json.slice(start, start + maxPartBytes))
@@ -128,7 +128,7 @@ export const approvalTools = ({ approvals }: Governance): Tool[] => [
       'Whether a person has decided on your proposal, call, plan or request, what exactly they approved, and the result of an approved call, which cowork runs itself. wait_seconds waits for it, up to 25.',
     core: true,
     input: z.object({
-      ...who,
+      ...agentFields,
       proposal_id: approvalId.optional(),
       approval_id: approvalId.optional(),
       request_id: approvalId.optional(),
@@ -145,13 +145,13 @@ export const approvalTools = ({ approvals }: Governance): Tool[] => [
       [
         output.message,
         ...(output.feedback !== null && output.status !== 'rejected'
-          ? [`The person says: ${plainText(output.feedback)}`]
+          ? [`The person says: ${sanitizeText(output.feedback)}`]
           : []),
-        ...(output.answer === undefined ? [] : [`Answer: ${plainJson(output.answer)}`]),
+        ...(output.answer === undefined ? [] : [`Answer: ${toSafeJson(output.answer)}`]),
         ...(output.approval_token === undefined
           ? []
           : [`Token: ${output.approval_token}, until ${output.token_expires_at}`]),
-        ...(output.result === undefined ? [] : [`Result: ${plainJson(output.result)}`]),
+        ...(output.result === undefined ? [] : [`Result: ${toSafeJson(output.result)}`]),
         ...(output.result_part === undefined ? [] : [partText(output)]),
         `(${output.kind.replace('_', ' ')} ${output.approval_id}, ${output.status}${output.decided_at === null ? '' : ` at ${output.decided_at}`}${output.expires_at === null || output.decided_at !== null ? '' : `, expires ${output.expires_at}`}: ${output.review_url})`,
       ].join('\n'),
@@ -182,7 +182,7 @@ export const approvalTools = ({ approvals }: Governance): Tool[] => [
         kind,
         status,
         decided_by: found.decidedBy,
-        decided_at: found.decidedAt === null ? null : rfc3339(found.decidedAt),
+        decided_at: found.decidedAt === null ? null : formatRfc3339(found.decidedAt),
         // The reason of a withdrawn call is cowork's own, and is in the message.
         feedback: status === 'withdrawn' ? null : found.reason,
         ...(isApproved &&
@@ -194,9 +194,9 @@ export const approvalTools = ({ approvals }: Governance): Tool[] => [
         ...(found.answer !== undefined && { answer: found.answer }),
         ...(token && {
           approval_token: token.value,
-          token_expires_at: rfc3339(token.expiresAt),
+          token_expires_at: formatRfc3339(token.expiresAt),
         }),
-        expires_at: found.expiresAt === null ? null : rfc3339(found.expiresAt),
+        expires_at: found.expiresAt === null ? null : formatRfc3339(found.expiresAt),
         ...(found.result !== undefined &&
           partsOf(
             id,
@@ -213,7 +213,7 @@ export const approvalTools = ({ approvals }: Governance): Tool[] => [
     name: 'cowork_withdraw',
     title: 'Withdraw',
     description: 'Take back your own proposal or request while nobody has decided on it.',
-    input: z.object({ ...who, approval_id: approvalId }),
+    input: z.object({ ...agentFields, approval_id: approvalId }),
     output: proposalResults.cowork_withdraw,
     async change(tx, { approval_id: id }, call) {
       await approvals.withdraw(tx, id, call)

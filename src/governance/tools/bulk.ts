@@ -6,8 +6,8 @@ import { forPeople } from '#base/own-tools.ts'
 import { defineTool } from '#base/tool.ts'
 import type { Call } from '#base/tool.ts'
 import type { Governance } from '../service.ts'
-import { decisionOf, each, ownProposal, shown } from './decide.ts'
-import { agentId, approvalId, domain, overrideType, severity, words } from './words.ts'
+import { toDecision, decideEach, loadOwnProposal, toOutcomeResult } from './decide.ts'
+import { agentId, approvalId, domain, overrideType, severity, longText } from './words.ts'
 import { decisionResults } from '../wire/decisions.ts'
 
 const most = 1000
@@ -42,7 +42,7 @@ export const bulkApproveTool = ({ approvals }: Governance) =>
       'Approve many proposals in one act, by id or by filters. Each has its own outcome, and one that fails leaves the others.',
     unverified: true,
     input: filterInput.extend({
-      feedback: words.optional().describe('What the agents should know'),
+      feedback: longText.optional().describe('What the agents should know'),
     }),
     output: decisionResults.cowork_bulk_approve,
     approves: (input) => input.proposal_ids ?? 'unknown',
@@ -80,7 +80,7 @@ export const bulkRejectTool = ({ approvals }: Governance) =>
       ...which,
       override_type: overrideType,
       severity,
-      description: words.describe('What was wrong'),
+      description: longText.describe('What was wrong'),
     }),
     output: decisionResults.cowork_bulk_reject,
     async change(tx, input, call) {
@@ -113,12 +113,12 @@ async function decideAll(
   approvals: Governance['approvals'],
   ids: readonly string[],
   call: Call,
-  asked: Parameters<typeof decisionOf>[0],
+  asked: Parameters<typeof toDecision>[0],
 ) {
-  const decision = decisionOf({ ...asked, isBulk: true }, call)
-  const made = await each(ids, async (id) => {
-    await ownProposal(tx, approvals, id, {})
-    return shown(id, await approvals.decide(tx, id, decision, call))
+  const decision = toDecision({ ...asked, isBulk: true }, call)
+  const made = await decideEach(ids, async (id) => {
+    await loadOwnProposal(tx, approvals, id, {})
+    return toOutcomeResult(id, await approvals.decide(tx, id, decision, call))
   })
   const outcomes = []
   const errors = []

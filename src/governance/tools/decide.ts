@@ -1,8 +1,8 @@
 import * as z from 'zod'
 import { channelOf } from '#approvals'
 import type { AnswerFields, Approval, Decision, Outcome } from '#approvals'
-import { actorOf } from '#base/caller.ts'
-import { rfc3339 } from '#base/clock.ts'
+import { toActor } from '#base/caller.ts'
+import { formatRfc3339 } from '#base/clock.ts'
 import type { Tx } from '#base/db/port.ts'
 import { CoworkError } from '#base/errors.ts'
 import { forPeople } from '#base/own-tools.ts'
@@ -11,14 +11,14 @@ import type { Call } from '#base/tool.ts'
 import { acknowledgePolicy, overrideAnswer } from '../answers.ts'
 import { evidenceNote } from '../gate-proof.ts'
 import type { Governance } from '../service.ts'
-import { changeInput, readChange } from './propose.ts'
+import { changeInput, parseChange } from './propose.ts'
 import {
   agentId,
   approvalId,
   domain as domainName,
   overrideType,
   severity,
-  words,
+  longText,
 } from './words.ts'
 import { decisionResults } from '../wire/decisions.ts'
 import type { TrustMove } from '../wire/trust.ts'
@@ -27,7 +27,7 @@ import type { DecisionOutcome, Fault } from '../wire/decisions.ts'
 const ids = z.array(approvalId).min(1).max(1000).describe('One or more approvals')
 
 /** One item fails alone: nothing is written of it before it is found wrong. */
-export async function each<T extends { id: string }>(
+export async function decideEach<T extends { id: string }>(
   list: readonly string[],
   act: (id: string) => Promise<T>,
 ): Promise<(T | { id: string; status: 'error'; error: Fault })[]> {
@@ -63,7 +63,7 @@ export const decideTool = ({ approvals, answerFields }: Governance) => {
     input: z.object({
       approval_ids: ids,
       decision: z.enum(['approve', 'reject']),
-      reason: words.optional(),
+      reason: longText.optional(),
       change: changeInput.optional().describe('What is approved instead of what was asked'),
       override: overrideAnswer.optional(),
       ...kindFields,
@@ -88,17 +88,17 @@ export const decideTool = ({ approvals, answerFields }: Governance) => {
           hint: oneByOneHint(answerFields),
         })
       const answers = Object.fromEntries(given.map(({ name, value }) => [name, value]))
-      const decision = decisionOf(
+      const decision = toDecision(
         { decision: verdict, reason, change, isBulk, answers: { override, ...answers } },
         call,
       )
-      const outcomes = await each(list, async (id) => {
+      const outcomes = await decideEach(list, async (id) => {
         checkFields(answerFields, await approvals.find(tx, id), decision)
         const isHeld = hold && (isBulk || (await approvals.riskOf(tx, id, decision)) === 'high')
         const made = isHeld
           ? await approvals.hold(tx, id, decision, call)
           : await approvals.decide(tx, id, decision, call)
-        return shown(id, made)
+        return toOutcomeResult(id, made)
       })
       const errors = outcomes.filter(({ status }) => status === 'error').length
       return { outcomes, count: outcomes.length, errors }
@@ -144,7 +144,7 @@ type Asked = {
   readonly answers?: Readonly<Record<string, unknown>>
 }
 
-export function decisionOf(asked: Asked, { caller }: Call): Decision {
+export function toDecision(asked: Asked, { caller }: Call): Decision {
   const { answers = {}, isBulk: bulk } = asked
   const more = Object.fromEntries(
     Object.entries({ ...answers, bulk }).filter(
@@ -153,19 +153,19 @@ export function decisionOf(asked: Asked, { caller }: Call): Decision {
   )
   return {
     verdict: asked.decision,
-    by: actorOf(caller),
+    by: toActor(caller),
     channel: channelOf(caller),
     ...(asked.reason !== undefined && { reason: asked.reason }),
-    ...(asked.change !== undefined && { change: readChange(asked.change) }),
+    ...(asked.change !== undefined && { change: parseChange(asked.change) }),
     ...(asked.batch !== undefined && { batch: asked.batch }),
     ...(Object.keys(more).length > 0 && { more }),
   }
 }
 
-export const shown = (id: string, { status, told, until }: Outcome) => ({
+export const toOutcomeResult = (id: string, { status, told, until }: Outcome) => ({
   id,
   status,
-  ...(until !== undefined && { until: rfc3339(until) }),
+  ...(until !== undefined && { until: formatRfc3339(until) }),
   ...(told['trust'] !== undefined && { trust: told['trust'] as TrustMove }),
   ...(told['look_back'] !== undefined && { look_back: told['look_back'] as number }),
   ...(told['counted'] !== undefined && { counted: told['counted'] as boolean }),
@@ -181,7 +181,7 @@ export const undoTool = ({ approvals }: Governance) =>
     input: z.object({ approval_ids: ids }),
     output: decisionResults.cowork_undo,
     change: async (tx, { approval_ids: list }, call) => ({
-      outcomes: await each(list, async (id) => {
+      outcomes: await decideEach(list, async (id) => {
         await approvals.undo(tx, id, call)
         return { id, status: 'pending' as const }
       }),
@@ -200,7 +200,7 @@ export const approveTool = ({ approvals }: Governance) =>
     unverified: true,
     input: z.object({
       proposal_id: approvalId,
-      feedback: words.optional().describe('What the agent should know'),
+      feedback: longText.optional().describe('What the agent should know'),
       agent_id: agentId.optional().describe('Taken from the proposal; checked if given'),
       domain: domainName.optional().describe('Taken from the proposal; checked if given'),
       acknowledge_policy: acknowledgePolicy,
@@ -210,8 +210,8 @@ export const approveTool = ({ approvals }: Governance) =>
     approves: (input) => [input.proposal_id],
     async change(tx, input, call) {
       const { proposal_id: id, feedback } = input
-      await ownProposal(tx, approvals, id, input)
-      const decision = decisionOf(
+      await loadOwnProposal(tx, approvals, id, input)
+      const decision = toDecision(
         {
           decision: 'approve',
           reason: feedback,
@@ -253,10 +253,10 @@ export const overrideTool = ({ approvals, scores, store, spotChecks, kindOf }: G
     input: z.object({
       agent_id: agentId,
       domain: domainName,
-      action_description: words.describe('What the agent did or wanted'),
+      action_description: longText.describe('What the agent did or wanted'),
       override_type: overrideType,
       severity,
-      description: words.describe('What was wrong, or what you did instead'),
+      description: longText.describe('What was wrong, or what you did instead'),
       proposal_id: approvalId.optional(),
     }),
     output: decisionResults.cowork_override,
@@ -268,10 +268,11 @@ export const overrideTool = ({ approvals, scores, store, spotChecks, kindOf }: G
         description: input.description,
       }
       const { agent_id: agent, domain, proposal_id: id } = input
-      const proposal = id === undefined ? undefined : await ownProposal(tx, approvals, id, input)
-      const by = actorOf(call.caller)
+      const proposal =
+        id === undefined ? undefined : await loadOwnProposal(tx, approvals, id, input)
+      const by = toActor(call.caller)
       if (proposal?.status === 'pending') {
-        const decision = decisionOf(
+        const decision = toDecision(
           { decision: 'reject', reason: input.description, answers: { override: given } },
           call,
         )
@@ -344,7 +345,7 @@ export const overrideTool = ({ approvals, scores, store, spotChecks, kindOf }: G
 const overriddenAlready = ({ by, at }: { by: string; at: number }) =>
   new CoworkError(
     'already_decided',
-    `not found or already decided: overridden by ${by} at ${rfc3339(at)}`,
+    `not found or already decided: overridden by ${by} at ${formatRfc3339(at)}`,
     { hint: 'Leave proposal_id out to correct the agent for something else.' },
   )
 
@@ -356,7 +357,7 @@ function recordedOf(told: Outcome['told']): Recorded {
 }
 
 /** The proposal itself says whose it is and where (B1). */
-export async function ownProposal(
+export async function loadOwnProposal(
   tx: Tx,
   approvals: Governance['approvals'],
   id: string,

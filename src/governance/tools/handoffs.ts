@@ -5,10 +5,10 @@ import { CoworkError } from '#base/errors.ts'
 import { forAgents, forAnyone, forPeople } from '#base/own-tools.ts'
 import { defineTool } from '#base/tool.ts'
 import type { Tool } from '#base/tool.ts'
-import { forHuman } from '../handoffs/packet.ts'
+import { formatForHuman } from '../handoffs/packet.ts'
 import type { GovernanceDeps } from './index.ts'
-import { changeInput, readChange } from './propose.ts'
-import { approvalId, domain, overrideType, severity, who, words } from './words.ts'
+import { changeInput, parseChange } from './propose.ts'
+import { approvalId, domain, overrideType, severity, agentFields, longText } from './words.ts'
 import { handoffModes, handoffResults } from '../wire/handoffs.ts'
 import type { TrustMove } from '../wire/trust.ts'
 
@@ -39,9 +39,9 @@ export const handoffTools = ({ governance, ledger, identity }: GovernanceDeps): 
       'Give a task to a person when you cannot or may not go on: say why, what you tried, what they need to know. Then poll cowork_check_handoff.',
     core: true,
     input: z.object({
-      ...who,
+      ...agentFields,
       domain,
-      reason: words.min(1).describe('Why you stop'),
+      reason: longText.min(1).describe('Why you stop'),
       confidence: z.number().min(0).max(1).describe('0 to 1'),
       attempted_actions: changeInput.default([]).describe('What you tried: a list'),
       context: changeInput.default({}).describe('What the person needs to know'),
@@ -71,7 +71,7 @@ export const handoffTools = ({ governance, ledger, identity }: GovernanceDeps): 
         reason: input.reason,
         confidence: input.confidence,
         attempted: attemptsOf(input.attempted_actions),
-        context: readChange(input.context),
+        context: parseChange(input.context),
         proposal: input.proposal_id,
         parent: input.parent_handoff_id,
       }
@@ -84,7 +84,7 @@ export const handoffTools = ({ governance, ledger, identity }: GovernanceDeps): 
         status: 'pending' as const,
         handoff_mode: input.handoff_mode,
         context_packet: given,
-        for_human: forHuman(given, url),
+        for_human: formatForHuman(given, url),
         review_url: url,
         message: `HANDED OVER (${input.handoff_mode}): Handoff ${id}. A person answers at ${url}. Call cowork_check_handoff for the answer.`,
       }
@@ -99,7 +99,7 @@ export const handoffTools = ({ governance, ledger, identity }: GovernanceDeps): 
       'Read what people handed back to you, with their instructions. They come again until you acknowledge them with ack.',
     idempotent: true,
     input: z.object({
-      agent_id: who.agent_id,
+      agent_id: agentFields.agent_id,
       domain: domain.optional().describe('Only this domain'),
       ack: z.array(approvalId).max(1000).default([]).describe('Ids of those you have read'),
     }),
@@ -136,20 +136,20 @@ export const handoffTools = ({ governance, ledger, identity }: GovernanceDeps): 
     unverified: true,
     input: z.object({
       handoff_id: approvalId,
-      resolution: words.min(1).describe('What you did or decided'),
+      resolution: longText.min(1).describe('What you did or decided'),
       hand_back: z
         .boolean()
         .optional()
         .describe('Whether the agent goes on; yes where instructions are given'),
       hand_back_to_agent: z.boolean().optional().describe('Another name of hand_back'),
-      instructions: words.optional().describe('What the agent is to do'),
+      instructions: longText.optional().describe('What the agent is to do'),
       decide_proposal: z
         .enum(['approve', 'reject'])
         .optional()
         .describe('Decide the pending proposal that the handoff names, in the same act'),
       override_type: overrideType.optional(),
       severity,
-      description: words.default('').describe('What was wrong, where the proposal is rejected'),
+      description: longText.default('').describe('What was wrong, where the proposal is rejected'),
     }),
     output: handoffResults.cowork_resolve_handoff,
     touches: (input) => ({ domain: 'cowork', target: input.handoff_id }),

@@ -1,16 +1,16 @@
 import * as z from 'zod'
-import { actorOf, isOwn } from '#base/caller.ts'
+import { toActor, isOwnRecord } from '#base/caller.ts'
 import { CoworkError } from '#base/errors.ts'
 import { newId } from '#base/ids.ts'
 import { forAnyone } from '#base/own-tools.ts'
 import { defineTool } from '#base/tool.ts'
 import type { Tool } from '#base/tool.ts'
 import type { GovernanceDeps } from './index.ts'
-import { domain, target, who } from './words.ts'
+import { domain, target, agentFields } from './words.ts'
 import { proposalResults } from '../wire/proposals.ts'
-import { rfc3339 } from '#base/clock.ts'
+import { formatRfc3339 } from '#base/clock.ts'
 import { visibleTo } from '#ledger'
-import { trailOf } from '../trail.ts'
+import { buildAuditTrail } from '../trail.ts'
 
 const notTheirs = (agent: string, id: string) =>
   new CoworkError('not_found', `${agent} has no proposal ${JSON.stringify(id)}.`, {
@@ -27,7 +27,7 @@ export const logTools = ({ governance: { approvals }, ledger }: GovernanceDeps):
       'Record an action that was taken outside cowork, after it is done, and who took it. Give proposal_id if it was proposed: that completes its audit trail.',
     core: true,
     input: z.object({
-      ...who,
+      ...agentFields,
       domain,
       action: z.string().min(1).max(200).describe('Such as update_deal'),
       target,
@@ -42,13 +42,13 @@ export const logTools = ({ governance: { approvals }, ledger }: GovernanceDeps):
       // Else what another agent was allowed would pass as allowed to this one.
       if (proposal_id && caller.kind === 'agent') {
         const asked = await approvals.find(tx, proposal_id)
-        if (asked && !isOwn(caller, asked.requester, asked.createdAt))
+        if (asked && !isOwnRecord(caller, asked.requester, asked.createdAt))
           throw notTheirs(caller.id, proposal_id)
       }
       const actionId = newId()
       tx.append({
         type: 'action.logged',
-        actor: actorOf(caller),
+        actor: toActor(caller),
         domain,
         subject: target,
         ids: { call: id, ...(proposal_id && { proposal: proposal_id }) },
@@ -72,20 +72,22 @@ export const logTools = ({ governance: { approvals }, ledger }: GovernanceDeps):
     title: 'Audit trail',
     description:
       'See what happened to one proposal: propose → approve → execute → verify, with its order checked.',
-    input: z.object({ ...who, proposal_id: z.string().min(1).max(128) }),
+    input: z.object({ ...agentFields, proposal_id: z.string().min(1).max(128) }),
     output: proposalResults.cowork_audit_trail,
     async read({ proposal_id }, { caller }) {
       const found = await ledger.find({ proposal: proposal_id, limit: 1000 })
       // Whose proposal it is sees all of it, the decisions of people too.
       const isTheirs = found.some(
         ({ type, actor, at }) =>
-          type === 'proposal.created' && actor.kind === caller.kind && isOwn(caller, actor.id, at),
+          type === 'proposal.created' &&
+          actor.kind === caller.kind &&
+          isOwnRecord(caller, actor.id, at),
       )
       const seen = isTheirs ? found : found.filter((entry) => visibleTo(caller, entry))
-      const { chain, missing, inOrder } = trailOf(seen)
+      const { chain, missing, isInOrder: inOrder } = buildAuditTrail(seen)
       return {
         proposal_id,
-        chain: chain.map((step) => ({ ...step, at: rfc3339(step.at) })),
+        chain: chain.map((step) => ({ ...step, at: formatRfc3339(step.at) })),
         missing,
         in_order: inOrder,
         message:

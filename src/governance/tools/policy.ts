@@ -3,43 +3,43 @@ import { CoworkError } from '#base/errors.ts'
 import { forAnyone, forPeople } from '#base/own-tools.ts'
 import { defineTool } from '#base/tool.ts'
 import type { Tool } from '#base/tool.ts'
-import { fieldsOf } from '../rules/fields.ts'
+import { extractFields } from '../rules/fields.ts'
 import type { Governance } from '../service.ts'
-import { changeInput, readChange, reasoningInput } from './propose.ts'
-import { domain, who, text, agentId } from './words.ts'
+import { changeInput, parseChange, reasoningInput } from './propose.ts'
+import { domain, agentFields, boundedText, agentId } from './words.ts'
 import { policyResults, policyRow } from '../wire/policies.ts'
-import { rfc3339 } from '#base/clock.ts'
-import type { PolicyBody } from '../policies/body.ts'
+import { formatRfc3339 } from '#base/clock.ts'
+import type { PolicyDocument } from '../policies/body.ts'
 import type { Version } from '../policies/versions.ts'
 import { effort } from '#base/effort.ts'
 import { unifiedDiff } from '#base/unified-diff.ts'
-import { textOfBody } from '../policies/body.ts'
-import { noVersion } from '../policies/simulation.ts'
+import { formatPolicyYaml } from '../policies/body.ts'
+import { unknownVersionError } from '../policies/simulation.ts'
 import type { Simulation } from '../policies/simulation.ts'
-import { summaryOf } from '../policies/replay.ts'
+import { formatReplaySummary } from '../policies/replay.ts'
 
 /** What the tools of policies take and give alike. */
 
-const shownVersion = ({ version, number, source, by, note, at }: Version) => ({
+const toVersionResult = ({ version, number, source, by, note, at }: Version) => ({
   version,
   number,
   source: source === 'saved' ? ('saved' as const) : ('file' as const),
   by,
   note,
-  at: rfc3339(at),
+  at: formatRfc3339(at),
 })
 
-const shownBody = ({ policies, mappings }: PolicyBody) => ({
+const toDocumentResult = ({ policies, mappings }: PolicyDocument) => ({
   policies: policies.map((policy) => ({ ...policy })),
   mappings: mappings.map((mapping) => ({ ...mapping })),
 })
 
 /** What a person wrote is judged by the words of cowork.yaml, not by a schema of its own. */
-const bodyInput = z
+const documentInput = z
   .union([z.string().max(1_000_000), policyRow])
   .describe('The sections policies and mappings as in cowork.yaml: YAML as text, or their values')
 
-const versionName = text(64).min(1)
+const versionName = boundedText(64).min(1)
 
 /** Also where what is in force cannot be read: whoever is to mend it must see what there is. */
 function readable(versions: Governance['versions']) {
@@ -67,9 +67,9 @@ const wouldLockOut = (agents: readonly { agent_id: string }[]) => {
 async function sideOf(
   { versions }: Pick<Governance, 'versions'>,
   name: string,
-): Promise<{ name: string; body: PolicyBody }> {
+): Promise<{ name: string; body: PolicyDocument }> {
   const found = await versions.find(name === 'active' ? undefined : name)
-  if (!found?.body) throw noVersion(name)
+  if (!found?.body) throw unknownVersionError(name)
   return { name: found.version.version, body: found.body }
 }
 
@@ -87,7 +87,7 @@ export const policyTools = (
     description:
       'Check what the policy says to a change before you propose it. Nothing is stored and nothing counts.',
     input: z.object({
-      agent_id: who.agent_id.describe('The agent; yourself where absent'),
+      agent_id: agentFields.agent_id.describe('The agent; yourself where absent'),
       domain,
       field: z.string().max(200).optional(),
       proposed_value: z.unknown().optional().describe('The value that `field` is to have'),
@@ -100,8 +100,8 @@ export const policyTools = (
       const { policies, policy, isMapped } = await proposals.policyFor(db, named, input.domain)
       const { field, proposed_value: value } = input
       const change =
-        input.proposed_change === undefined ? { value } : readChange(input.proposed_change)
-      const evaluation = policies.evaluate(policy, fieldsOf(change, field))
+        input.proposed_change === undefined ? { value } : parseChange(input.proposed_change)
+      const evaluation = policies.evaluate(policy, extractFields(change, field))
       const isBlocked = evaluation.hardStop || (policies.isMapped && !isMapped)
       const [first] = evaluation.violations
       return {
@@ -133,7 +133,7 @@ export const policyTools = (
     async read() {
       const approved = await store.mappings(db)
       const { policies, problem } = readable(versions)
-      const newest = (await versions.list(20)).map(shownVersion)
+      const newest = (await versions.list(20)).map(toVersionResult)
       return {
         version: versions.version(),
         ...(problem !== undefined && { problem }),
@@ -154,7 +154,7 @@ export const policyTools = (
         ],
         active: newest[0] ?? null,
         versions: newest,
-        body: shownBody({ policies: policies.list, mappings: policies.mappings }),
+        body: toDocumentResult({ policies: policies.list, mappings: policies.mappings }),
       }
     },
   }),
@@ -165,11 +165,11 @@ export const policyTools = (
     description:
       'What other policies would do: to one proposal, or to all that agents proposed and called in the last days, judged again with the trust of that time. Changes nothing.',
     input: z.object({
-      body: bodyInput
+      body: documentInput
         .optional()
         .describe('The policies to try, as cowork_save_policies takes them'),
       version: versionName.optional().describe('Or a version there was'),
-      policy_id: text(128)
+      policy_id: boundedText(128)
         .optional()
         .describe('Or a policy in force, as if it were mapped everywhere'),
       proposal: z
@@ -177,7 +177,7 @@ export const policyTools = (
           agent_id: agentId,
           domain,
           proposed_change: changeInput,
-          field: text(200).optional(),
+          field: boundedText(200).optional(),
           trust_level: z
             .number()
             .min(0)
@@ -205,7 +205,7 @@ export const policyTools = (
         const { before, after } = await simulation.compared(candidate, {
           agent: proposal.agent_id,
           domain: proposal.domain,
-          change: readChange(proposal.proposed_change),
+          change: parseChange(proposal.proposed_change),
           field: proposal.field,
           trustLevel: proposal.trust_level,
           reasoning: proposal.reasoning_schema,
@@ -234,7 +234,7 @@ export const policyTools = (
           ),
         })),
       )
-      const summary = summaryOf(found)
+      const summary = formatReplaySummary(found)
       return { ...named, summary, table, days, replayed, unchanged, skipped, truncated }
     },
   }),
@@ -247,8 +247,8 @@ export const policyTools = (
     role: 'owner',
     assured: true,
     input: z.object({
-      body: bodyInput,
-      note: text(1000).default('').describe('Why, for whoever reads the history'),
+      body: documentInput,
+      note: boundedText(1000).default('').describe('Why, for whoever reads the history'),
       from: versionName
         .optional()
         .describe('The version it was made of: refused when another was saved meanwhile'),
@@ -288,13 +288,13 @@ export const policyTools = (
     }),
     output: policyResults.cowork_policy_versions,
     async read({ version, limit }) {
-      const listed = (await versions.list(limit)).map(shownVersion)
+      const listed = (await versions.list(limit)).map(toVersionResult)
       const answer = { active: versions.version(), versions: listed }
       if (version === undefined) return answer
       const found = await versions.find(version)
-      if (!found?.body) throw noVersion(version)
+      if (!found?.body) throw unknownVersionError(version)
       const { body } = found
-      return { ...answer, body: shownBody(body), text: textOfBody(body) }
+      return { ...answer, body: toDocumentResult(body), text: formatPolicyYaml(body) }
     },
   }),
   defineTool({
@@ -305,7 +305,7 @@ export const policyTools = (
     input: z.object({
       from: versionName.describe('A version, or `active`'),
       to: versionName.optional().describe('A version, or `active`; absent where `body` is given'),
-      body: bodyInput.optional(),
+      body: documentInput.optional(),
     }),
     output: policyResults.cowork_policy_diff,
     async read({ from, to, body }) {
@@ -319,8 +319,8 @@ export const policyTools = (
           ? { name: 'written', body: simulation.read(body) }
           : await sideOf({ versions }, to)
       const diff = unifiedDiff(
-        { name: old.name, text: textOfBody(old.body) },
-        { name: young.name, text: textOfBody(young.body) },
+        { name: old.name, text: formatPolicyYaml(old.body) },
+        { name: young.name, text: formatPolicyYaml(young.body) },
       )
       return { from: old.name, to: young.name, changed: diff !== '', diff }
     },

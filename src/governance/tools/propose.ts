@@ -1,15 +1,15 @@
 import * as z from 'zod'
 import { canonicalJson } from '#base/hash.ts'
 import { checkJsonSize } from '#base/json-size.ts'
-import { plainText } from '#base/plain.ts'
+import { sanitizeText } from '#base/plain.ts'
 import { forAgents } from '#base/own-tools.ts'
 import { defineTool } from '#base/tool.ts'
 import type { Governance } from '../service.ts'
-import { action, approvalId, domain, target, text, who, words } from './words.ts'
+import { action, approvalId, domain, target, boundedText, agentFields, longText } from './words.ts'
 import { proposalResults } from '../wire/proposals.ts'
 
 /** Anything may stand in a change; what is no JSON is kept as it came (P3). */
-export function readChange(given: unknown): unknown {
+export function parseChange(given: unknown): unknown {
   if (typeof given !== 'string') return given
   // JSON inside a string has the limits of JSON that is a body (RS4).
   if (/^\s*[[{]/.test(given)) checkJsonSize(Buffer.from(given))
@@ -30,17 +30,17 @@ const mostCriteria = 50
 /** Reasons that can be checked, not only read (R1). */
 export const reasoningInput = z
   .strictObject({
-    type: text(128).optional(),
+    type: boundedText(128).optional(),
     criteria: z
       .record(
-        text(128),
+        boundedText(128),
         z.strictObject({
           value: z.unknown().optional(),
-          source: text(1000)
+          source: boundedText(1000)
             .optional()
             .describe('ledger:<seq>, mcp:<server>/<tool>#<call> or file:<path>#<sha256>'),
           timestamp: z
-            .union([text(64), z.number()])
+            .union([boundedText(64), z.number()])
             .optional()
             .describe('When it was so: RFC 3339, or milliseconds'),
         }),
@@ -77,7 +77,7 @@ function factsOf(reply: z.output<typeof proposalResults.cowork_propose>): string
     ...listed('unverified sources', reply.unverified_sources),
     ...listed('problems', reply.reasoning_problems),
   ]
-  return `[${plainText(facts.join('; '))}]`
+  return `[${sanitizeText(facts.join('; '))}]`
 }
 
 export const proposeTool = ({ proposals }: Governance) =>
@@ -90,19 +90,22 @@ export const proposeTool = ({ proposals }: Governance) =>
     core: true,
     additive: true,
     input: z.object({
-      ...who,
+      ...agentFields,
       domain,
       action,
       target,
       proposed_change: changeInput,
       confidence: z.number().min(0).max(1).describe('How sure you are, 0 to 1'),
-      reasoning: words.describe('For the person who decides'),
-      field: text(200).optional().describe('If it is about one field'),
+      reasoning: longText.describe('For the person who decides'),
+      field: boundedText(200).optional().describe('If it is about one field'),
       reasoning_schema: reasoningInput
         .optional()
         .describe('Reasons that can be checked, if a policy asks'),
       handoff_id: approvalId.optional().describe('Handoff whose instructions you follow'),
-      idempotency_key: text(200).min(1).optional().describe('The same key gives the same proposal'),
+      idempotency_key: boundedText(200)
+        .min(1)
+        .optional()
+        .describe('The same key gives the same proposal'),
     }),
     output: proposalResults.cowork_propose,
     text: (output) =>
@@ -123,7 +126,7 @@ export const proposeTool = ({ proposals }: Governance) =>
           domain: input.domain,
           action: input.action,
           target: input.target,
-          change: readChange(input.proposed_change),
+          change: parseChange(input.proposed_change),
           confidence: input.confidence,
           reasoning: input.reasoning,
           field: input.field,

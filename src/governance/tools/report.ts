@@ -1,26 +1,32 @@
 import * as z from 'zod'
 import { askedBy, spotCheck } from '#approvals'
 import type { Caller } from '#base/caller.ts'
-import { rfc3339 } from '#base/clock.ts'
+import { formatRfc3339 } from '#base/clock.ts'
 import { CoworkError } from '#base/errors.ts'
 import { forAnyone } from '#base/own-tools.ts'
 import { defineTool } from '#base/tool.ts'
 import type { Tool } from '#base/tool.ts'
-import { changedFields, qualityOf, retriesOf } from '../insight/quality.ts'
+import { changedFields, computeQuality, findRetries } from '../insight/quality.ts'
 import type { OpenCheck } from '../insight/quality.ts'
 import type { History } from '../insight/history.ts'
 import { readHistory } from '../insight/history.ts'
-import { byWeight, findingsOf, interventionsOf, isOf, unreadFindingsOf } from '../insight/report.ts'
+import {
+  byWeight,
+  computeFindings,
+  computeInterventions,
+  matchesScope,
+  unreadFindingsOf,
+} from '../insight/report.ts'
 import type { Scope } from '../insight/report.ts'
 import type { GovernanceDeps } from './index.ts'
-import { domain, text, who } from './words.ts'
+import { domain, boundedText, agentFields } from './words.ts'
 import { reportResults } from '../wire/report.ts'
 
 const days30 = 30 * 24 * 3_600_000
-const time = text(40).optional()
+const time = boundedText(40).optional()
 
 const scopeInput = z.object({
-  agent_id: who.agent_id.describe('Only this agent; an agent sees itself'),
+  agent_id: agentFields.agent_id.describe('Only this agent; an agent sees itself'),
   domain: domain.optional().describe('Only this domain'),
   start: time.describe('Date or RFC 3339 time; default 30 days before end'),
   end: time.describe('Date or RFC 3339 time; default now'),
@@ -51,8 +57,8 @@ function timeOf(name: string, given: string): number {
 }
 
 const shownPeriod = ({ period: { start, end } }: Scope) => ({
-  start: rfc3339(start),
-  end: rfc3339(end),
+  start: formatRfc3339(start),
+  end: formatRfc3339(end),
 })
 
 /**
@@ -75,7 +81,7 @@ async function standingsIn({ governance, identity }: GovernanceDeps, scope: Scop
   const pairs = await store.all(db, { agent, domain: where })
   const found = []
   for (const { trust, ...pair } of pairs)
-    if (isOf(scope, pair) && !(await identity.hasGone(db, pair.agent, now())))
+    if (matchesScope(scope, pair) && !(await identity.hasGone(db, pair.agent, now())))
       found.push(await standings(db, pair, trust))
   return found
 }
@@ -140,22 +146,22 @@ export const reportTools = (deps: GovernanceDeps): Tool[] => [
       const period = shownPeriod(scope)
       if (caller.kind === 'agent') {
         const history = forAgent(whole)
-        const findings = findingsOf(history, scope, waits.handoffMs)
+        const findings = computeFindings(history, scope, waits.handoffMs)
         return {
           // How people decide is for people.
           findings: findings.filter(({ person_id: person }) => person === undefined),
-          interventions: interventionsOf(history, scope),
+          interventions: computeInterventions(history, scope),
           period,
         }
       }
       const standings = await standingsIn(deps, scope)
       const findings = [
-        ...findingsOf(whole, scope, waits.handoffMs),
+        ...computeFindings(whole, scope, waits.handoffMs),
         ...unreadFindingsOf(standings),
       ].toSorted(byWeight)
       return {
         findings,
-        interventions: interventionsOf(whole, scope),
+        interventions: computeInterventions(whole, scope),
         standings: standings.map(({ agent_id, domain: where, classes }) => ({
           agent_id,
           domain: where,
@@ -186,13 +192,13 @@ export const reportTools = (deps: GovernanceDeps): Tool[] => [
       const whole = await readHistory(deps.ledger, scope.period, { longestWaitMs, calls: true })
       const isAgent = caller.kind === 'agent'
       const history = isAgent ? forAgent(whole) : whole
-      const ids = retriesOf([...history.asked.values()], scope).flatMap(([first, later]) =>
+      const ids = findRetries([...history.asked.values()], scope).flatMap(([first, later]) =>
         later.length === 0 ? [] : [first.id, ...later.map(({ id }) => id)],
       )
       const fields = await fieldsById(approvals, [...new Set(ids)])
       const open = isAgent ? [] : await openChecks(approvals, scope)
       return {
-        ...qualityOf(history, scope, fields, open),
+        ...computeQuality(history, scope, fields, open),
         ...(isAgent && ofChecks),
         period: shownPeriod(scope),
       }

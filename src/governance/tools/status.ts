@@ -1,13 +1,13 @@
 import * as z from 'zod'
-import { rfc3339 } from '#base/clock.ts'
+import { formatRfc3339 } from '#base/clock.ts'
 import { effort } from '#base/effort.ts'
 import { forAnyone } from '#base/own-tools.ts'
 import { defineTool } from '#base/tool.ts'
 import { visibleEntries } from '#ledger'
 import type { Entry } from '#ledger'
 import type { GovernanceDeps } from './index.ts'
-import { standing } from './trust.ts'
-import { domain, who } from './words.ts'
+import { toTrustResult } from './trust.ts'
+import { domain, agentFields } from './words.ts'
 import { trustResults } from '../wire/trust.ts'
 import type { StatusResult } from '../wire/trust.ts'
 
@@ -22,7 +22,7 @@ export const statusTool = ({ governance, ledger, identity, halts, version }: Gov
       'See who you are here, whether you are halted, your trust per domain and what waits for a person. Call it first, or when unsure what to do next.',
     core: true,
     input: z.object({
-      ...who,
+      ...agentFields,
       domain: domain.optional(),
       include_timeline: z.boolean().default(false),
       timeline_limit: effort(z.int().min(1).max(200)).default(20),
@@ -48,7 +48,9 @@ export const statusTool = ({ governance, ledger, identity, halts, version }: Gov
         halts: await halts.list(),
         ledger: { size: await ledger.size(), checkpoint: checkpoint?.size ?? null },
         trust: await Promise.all(
-          pairs.map(({ trust, ...pair }) => standing(governance, { pair, stored: trust, caller })),
+          pairs.map(({ trust, ...pair }) =>
+            toTrustResult(governance, { pair, stored: trust, caller }),
+          ),
         ),
         pending: waiting.count,
         pending_proposals: waiting.items,
@@ -62,7 +64,7 @@ function eventOf({ seq, at, type, actor, domain, subject, outcome, data }: Entry
   const tool = data?.['tool']
   return {
     seq,
-    at: rfc3339(at),
+    at: formatRfc3339(at),
     type,
     actor: actor.id,
     ...(domain !== undefined && { domain }),

@@ -1,9 +1,9 @@
 import * as z from 'zod'
 import { risks } from '#approvals'
 import type { Risk } from '#approvals'
-import { actorOf } from '#base/caller.ts'
+import { toActor } from '#base/caller.ts'
 import type { Caller } from '#base/caller.ts'
-import { rfc3339 } from '#base/clock.ts'
+import { formatRfc3339 } from '#base/clock.ts'
 import { effort } from '#base/effort.ts'
 import { CoworkError } from '#base/errors.ts'
 import { forAnyone, forPeople } from '#base/own-tools.ts'
@@ -11,13 +11,20 @@ import { defineTool } from '#base/tool.ts'
 import type { Tool } from '#base/tool.ts'
 import type { Ledger } from '#ledger'
 import { evidenceNote } from '../gate-proof.ts'
-import { modeOf } from '../rules/mode.ts'
+import { resolveMode } from '../rules/mode.ts'
 import { pointsFor } from '../scores.ts'
 import type { Governance } from '../service.ts'
 import { evidenceLevelOf, kindCreditToAct } from '../rules/standing.ts'
-import { accuracyOf, closedGate, countedFor, current, idleDays, newTrust } from '../rules/trust.ts'
+import {
+  computeAccuracy,
+  closedGate,
+  trustForCaller,
+  applyDecay,
+  idleDays,
+  initialTrust,
+} from '../rules/trust.ts'
 import type { Trust } from '../rules/trust.ts'
-import { agentId, domain, who, words } from './words.ts'
+import { agentId, domain, agentFields, longText } from './words.ts'
 import { trustResults } from '../wire/trust.ts'
 
 type Asked = {
@@ -30,13 +37,13 @@ type Asked = {
  * The standing of one agent in one domain (G5). An agent reads how much is missing. Why, and what is checked, only
  * people read: else it would know when it is looked at (T14).
  */
-export async function standing(
+export async function toTrustResult(
   { rules, store, db, now }: Pick<Governance, 'rules' | 'store' | 'db' | 'now'>,
   { pair, stored, caller }: Asked,
 ) {
   const at = now()
-  const trust = current(rules.trust, stored, at)
-  const accuracy = accuracyOf(trust)
+  const trust = applyDecay(rules.trust, stored, at)
+  const accuracy = computeAccuracy(trust)
   const waiting = await store.unread(db, pair.agent, pair.domain, at)
   const of = (risk: Risk) => {
     const unread = waiting.get(risk) ?? { count: 0, oldestMs: 0 }
@@ -51,7 +58,7 @@ export async function standing(
   }
   const byRisk = { low: of('low'), normal: of('normal'), high: of('high') }
   const { gated: isClosed, ...normal } = byRisk.normal
-  const { mode, gated } = modeOf(rules.mode, {
+  const { mode, gated } = resolveMode(rules.mode, {
     score: trust.score,
     gateOpen: !isClosed,
     highRisk: false,
@@ -70,7 +77,7 @@ export async function standing(
     gated,
     ...(gated && { evidence_note: evidenceNote }),
     decay_days: idleDays(stored, at),
-    last_active_at: rfc3339(stored.activeAt),
+    last_active_at: formatRfc3339(stored.activeAt),
     by_risk: byRisk,
   }
 }
@@ -99,7 +106,7 @@ export const trustTools = (governance: Governance, ledger: Ledger): Tool[] => {
       description:
         'See how far you are trusted in a domain, and what that lets you do without asking.',
       input: z.object({
-        agent_id: who.agent_id.describe('The agent; yourself where absent'),
+        agent_id: agentFields.agent_id.describe('The agent; yourself where absent'),
         domain,
       }),
       output: trustResults.cowork_check_trust,
@@ -108,8 +115,8 @@ export const trustTools = (governance: Governance, ledger: Ledger): Tool[] => {
         const known = await store.trust(db, pair.agent, where)
         // The first read creates the pair (T2).
         const stored =
-          known ?? (await ledger.transact((tx) => scores.load(tx, pair, actorOf(caller))))
-        return standing(governance, { pair, stored: countedFor(caller, stored), caller })
+          known ?? (await ledger.transact((tx) => scores.load(tx, pair, toActor(caller))))
+        return toTrustResult(governance, { pair, stored: trustForCaller(caller, stored), caller })
       },
     }),
     defineTool({
@@ -123,7 +130,7 @@ export const trustTools = (governance: Governance, ledger: Ledger): Tool[] => {
         agent_id: agentId,
         domain,
         score: z.number().min(0).max(1),
-        reason: words.min(1).describe('Why, for whoever asks later'),
+        reason: longText.min(1).describe('Why, for whoever asks later'),
       }),
       output: trustResults.cowork_set_trust,
       touches: (input) => ({ domain: input.domain, target: input.agent_id }),
@@ -133,7 +140,7 @@ export const trustTools = (governance: Governance, ledger: Ledger): Tool[] => {
         const { from, to } = trust
         tx.append({
           type: 'trust.set',
-          actor: actorOf(caller),
+          actor: toActor(caller),
           domain: where,
           subject: agent,
           ids: { call: id },
@@ -155,7 +162,7 @@ export const trustTools = (governance: Governance, ledger: Ledger): Tool[] => {
         agent_id: agentId,
         domain,
         risk: z.enum(risks).default('normal'),
-        reason: words.min(1).describe('Why, for whoever asks later'),
+        reason: longText.min(1).describe('Why, for whoever asks later'),
       }),
       output: trustResults.cowork_forgive,
       touches: (input) => ({ domain: input.domain, target: input.agent_id }),
@@ -170,7 +177,7 @@ export const trustTools = (governance: Governance, ledger: Ledger): Tool[] => {
         for (const stored of await scores.forgive(tx, { agent, domain: where }, risk))
           tx.append({
             type: 'trust.forgiven',
-            actor: actorOf(caller),
+            actor: toActor(caller),
             domain: where,
             subject: agent,
             ids: { call: id },
@@ -203,7 +210,7 @@ export const trustTools = (governance: Governance, ledger: Ledger): Tool[] => {
       title: 'Trust over time',
       description: 'See how your trust in a domain changed, and where idle days would take it.',
       input: z.object({
-        agent_id: who.agent_id.describe('The agent; yourself where absent'),
+        agent_id: agentFields.agent_id.describe('The agent; yourself where absent'),
         domain,
         days: effort(z.int().min(1).max(365)).default(30),
       }),
@@ -212,7 +219,7 @@ export const trustTools = (governance: Governance, ledger: Ledger): Tool[] => {
         const agent = agentOf(caller, agent_id)
         const at = now()
         const since = at - days * day
-        const trust = (await store.trust(db, agent, where)) ?? newTrust(rules.trust, at)
+        const trust = (await store.trust(db, agent, where)) ?? initialTrust(rules.trust, at)
         const points = await store.points(db, agent, where, since)
         const before = await store.pointBefore(db, agent, where, since)
         const start = {
@@ -222,7 +229,7 @@ export const trustTools = (governance: Governance, ledger: Ledger): Tool[] => {
         }
         const isPerson = caller.kind === 'human'
         const pair = { agent, domain: where }
-        const { trust_level, mode, evidence_level, gated } = await standing(governance, {
+        const { trust_level, mode, evidence_level, gated } = await toTrustResult(governance, {
           pair,
           stored: trust,
           caller,
@@ -231,17 +238,17 @@ export const trustTools = (governance: Governance, ledger: Ledger): Tool[] => {
           agent_id: agent,
           domain: where,
           points: [
-            { ...start, at: rfc3339(start.at) },
+            { ...start, at: formatRfc3339(start.at) },
             ...pointsFor(caller, points).map((point) => ({
-              at: rfc3339(point.at),
+              at: formatRfc3339(point.at),
               score: point.score,
               cause: point.cause,
               ...(isPerson && point.mark && point.risk && { mark: point.mark, risk: point.risk }),
             })),
           ],
           projection: Array.from({ length: projectedDays + 1 }, (_, ahead) => ({
-            at: rfc3339(at + ahead * day),
-            score: current(rules.trust, trust, at + ahead * day).score,
+            at: formatRfc3339(at + ahead * day),
+            score: applyDecay(rules.trust, trust, at + ahead * day).score,
           })),
           thresholds: rules.mode.thresholds,
           now: { trust_level, mode, evidence_level, gated },

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import type { Clock } from '#base/clock.ts'
 import { sha256 } from '#base/hash.ts'
 
-export type Purpose = 'register' | 'assert'
+export type ChallengePurpose = 'register' | 'assert'
 
 const minute = 60_000
 const answerWithin = 2 * minute
@@ -18,11 +18,11 @@ type Asked = {
 /** Questions under way: each for one session and one purpose, answered once or never (I6). */
 export function createChallenges(now: Clock) {
   const asked = new Map<string, Asked>()
-  const keyOf = (session: string, purpose: Purpose) => `${purpose}:${session}`
+  const keyOf = (session: string, purpose: ChallengePurpose) => `${purpose}:${session}`
 
   return {
     /** A new question takes the place of one that was not answered. */
-    ask(session: string, purpose: Purpose, decision?: string): Asked {
+    ask(session: string, purpose: ChallengePurpose, decision?: string): Asked {
       dropOld(asked, ({ expiresAt }) => expiresAt <= now())
       // The passkey signs the challenge, and with it the decision that it is for.
       const nonce = randomBytes(32)
@@ -36,7 +36,7 @@ export function createChallenges(now: Clock) {
       return question
     },
     /** The question, which is gone from then on whatever the answer is worth. */
-    take(session: string, purpose: Purpose): Asked | undefined {
+    take(session: string, purpose: ChallengePurpose): Asked | undefined {
       const key = keyOf(session, purpose)
       const question = asked.get(key)
       asked.delete(key)
@@ -46,7 +46,7 @@ export function createChallenges(now: Clock) {
 }
 
 /** Which sessions have shown a passkey lately. In memory only: a restart forgets, which is the safe side. */
-export function createAssurance(now: Clock) {
+export function createStepUpSessions(now: Clock) {
   const shown = new Map<string, { passkey: string; until: number }>()
   const confirmed = new Map<string, { passkey: string; until: number }>()
   const keyOf = (session: string, decision: string) => `${session}:${decision}`

@@ -1,25 +1,25 @@
-import { actorOf } from '#base/caller.ts'
+import { toActor } from '#base/caller.ts'
 import type { Caller } from '#base/caller.ts'
 import type { Clock } from '#base/clock.ts'
 import type { Db, Tx } from '#base/db/port.ts'
-import type { Draft } from '#base/entry.ts'
+import type { EntryDraft } from '#base/entry.ts'
 import { CoworkError } from '#base/errors.ts'
 import { sha256 } from '#base/hash.ts'
-import { principalOfPerson } from '../credentials.ts'
-import type { Doorkeeper } from '../doorkeeper.ts'
-import { entryBy } from '../entries.ts'
-import type { By } from '../entries.ts'
-import { cleanName } from '../ids.ts'
-import { isLiving } from '../people/rules.ts'
+import { personPrincipal } from '../credentials.ts'
+import type { FailedAuth } from '../doorkeeper.ts'
+import { buildIdentityEntry } from '../entries.ts'
+import type { ActingCall } from '../entries.ts'
+import { normalizeName } from '../ids.ts'
+import { isSessionActive } from '../people/rules.ts'
 import type { Person } from '../people/rules.ts'
 import type { PeopleStore } from '../people/store.ts'
-import { createAssurance, createChallenges } from './memory.ts'
-import type { Purpose } from './memory.ts'
+import { createStepUpSessions, createChallenges } from './memory.ts'
+import type { ChallengePurpose } from './memory.ts'
 import type { Passkey, PasskeyStore } from './store.ts'
-import { asserted, registered } from './verify.ts'
-import type { Assertion, Question, Reason, Registration } from './verify.ts'
+import { verifyAssertion, verifyRegistration } from './verify.ts'
+import type { Assertion, ExpectedChallenge, RejectionReason, Registration } from './verify.ts'
 
-export type Answering = { readonly caller: Caller; readonly address: string }
+export type PasskeyRequestContext = { readonly caller: Caller; readonly address: string }
 
 export type Challenge = {
   readonly challenge: string
@@ -35,7 +35,7 @@ type Deps = {
   readonly db: Db
   readonly store: PasskeyStore
   readonly people: PeopleStore
-  readonly doorkeeper: Doorkeeper
+  readonly doorkeeper: FailedAuth
   readonly now: Clock
   readonly consoleUrl: () => string
 }
@@ -46,13 +46,14 @@ type Deps = {
  */
 export function createPasskeys({ db, store, people, doorkeeper, now, consoleUrl }: Deps) {
   const challenges = createChallenges(now)
-  const assurance = createAssurance(now)
+  const assurance = createStepUpSessions(now)
   const has = async (person: string) => (await store.idsOf(db, person)).length > 0
 
   /** A passkey belongs to a browser's session: the owner's token is read from a file and proves no person. */
   async function personIn(caller: Caller): Promise<Person> {
     const opened = await people.session(db, caller.session)
-    if (opened && opened.person.id === caller.id && isLiving(opened, now())) return opened.person
+    if (opened && opened.person.id === caller.id && isSessionActive(opened, now()))
+      return opened.person
     throw new CoworkError('session_required', 'Passkeys are used from a session of the console.', {
       hint: '`cowork open` opens one.',
     })
@@ -66,14 +67,19 @@ export function createPasskeys({ db, store, people, doorkeeper, now, consoleUrl 
       })
   }
 
-  const questionOf = (type: Question['type'], challenge: string): Question => {
+  const questionOf = (type: ExpectedChallenge['type'], challenge: string): ExpectedChallenge => {
     const { origin, hostname } = new URL(consoleUrl())
     return { type, challenge, origin, rpId: hostname }
   }
 
-  const entry = (type: string, caller: Caller, id: string, more: Partial<Draft> = {}): Draft => ({
+  const entry = (
+    type: string,
+    caller: Caller,
+    id: string,
+    more: Partial<EntryDraft> = {},
+  ): EntryDraft => ({
     type,
-    actor: actorOf(caller),
+    actor: toActor(caller),
     domain: 'cowork',
     subject: id,
     ...more,
@@ -88,11 +94,11 @@ export function createPasskeys({ db, store, people, doorkeeper, now, consoleUrl 
     })
 
   async function refuse(
-    reason: Reason | 'not_asked' | 'unknown_passkey',
-    { caller, address }: Answering,
+    reason: RejectionReason | 'not_asked' | 'unknown_passkey',
+    { caller, address }: PasskeyRequestContext,
   ): Promise<never> {
     const failure = { address, door: 'api', reason: `passkey_${reason}`, claimed: caller.id }
-    await doorkeeper.guessed(failure, principalOfPerson(caller.id))
+    await doorkeeper.guessed(failure, personPrincipal(caller.id))
     throw new CoworkError('passkey_refused', why[reason], {
       hint: hints[reason] ?? 'Try again; if it stays so, remove the passkey and add it anew.',
       details: { reason },
@@ -105,7 +111,11 @@ export function createPasskeys({ db, store, people, doorkeeper, now, consoleUrl 
     /** Whether this session confirmed the decision of this digest; uses that up. */
     takeConfirmed: assurance.take,
 
-    async challenge(caller: Caller, purpose: Purpose, decision?: string): Promise<Challenge> {
+    async challenge(
+      caller: Caller,
+      purpose: ChallengePurpose,
+      decision?: string,
+    ): Promise<Challenge> {
       const person = await personIn(caller)
       const allow = await store.idsOf(db, person.id)
       if (purpose === 'register') refuseUnassured(caller, allow)
@@ -121,15 +131,15 @@ export function createPasskeys({ db, store, people, doorkeeper, now, consoleUrl 
 
     async register(
       given: Registration & { readonly name: string },
-      answering: Answering,
+      answering: PasskeyRequestContext,
     ): Promise<Passkey> {
       const { caller } = answering
-      const name = cleanName(given.name)
+      const name = normalizeName(given.name)
       const person = await personIn(caller)
       refuseUnassured(caller, await store.idsOf(db, person.id))
       const asked = challenges.take(caller.session, 'register')
       if (!asked) return refuse('not_asked', answering)
-      const outcome = registered(given, questionOf('webauthn.create', asked.challenge))
+      const outcome = verifyRegistration(given, questionOf('webauthn.create', asked.challenge))
       if ('refused' in outcome) return refuse(outcome.refused, answering)
       const passkey: Passkey = {
         id: given.id,
@@ -154,7 +164,7 @@ export function createPasskeys({ db, store, people, doorkeeper, now, consoleUrl 
     /** Gives until when this session may change settings, or take the one decision that was asked about. */
     async assert(
       { id, ...given }: Assertion & { readonly id: string },
-      answering: Answering,
+      answering: PasskeyRequestContext,
     ): Promise<number> {
       const { caller, address } = answering
       const person = await personIn(caller)
@@ -162,7 +172,7 @@ export function createPasskeys({ db, store, people, doorkeeper, now, consoleUrl 
       if (!asked) return refuse('not_asked', answering)
       const passkey = await store.find(db, id)
       if (passkey?.person !== person.id) return refuse('unknown_passkey', answering)
-      const outcome = asserted(passkey, given, questionOf('webauthn.get', asked.challenge))
+      const outcome = verifyAssertion(passkey, given, questionOf('webauthn.get', asked.challenge))
       const count =
         'refused' in outcome
           ? outcome
@@ -175,7 +185,7 @@ export function createPasskeys({ db, store, people, doorkeeper, now, consoleUrl 
           )
         return refuse(count.refused, answering)
       }
-      doorkeeper.succeeded(address, principalOfPerson(person.id))
+      doorkeeper.succeeded(address, personPrincipal(person.id))
       return asked.decision === undefined
         ? assurance.grant(caller.session, id)
         : assurance.confirm(caller.session, id, asked.decision)
@@ -186,7 +196,7 @@ export function createPasskeys({ db, store, people, doorkeeper, now, consoleUrl 
       return all.filter(({ person }) => caller.role === 'owner' || person === caller.id)
     },
 
-    async remove(tx: Tx, id: string, by: By): Promise<Passkey> {
+    async remove(tx: Tx, id: string, by: ActingCall): Promise<Passkey> {
       const passkey = await store.find(tx, id)
       const isTheirs = by.caller.role === 'owner' || passkey?.person === by.caller.id
       if (!passkey || !isTheirs)
@@ -196,13 +206,13 @@ export function createPasskeys({ db, store, people, doorkeeper, now, consoleUrl 
       await store.remove(tx, id)
       assurance.revoke(id)
       const { person, name } = passkey
-      tx.append(entryBy(by, 'passkey.removed', id, { person, name }))
+      tx.append(buildIdentityEntry(by, 'passkey.removed', id, { person, name }))
       return passkey
     },
   }
 }
 
-const why: Record<Reason | 'not_asked' | 'unknown_passkey', string> = {
+const why: Record<RejectionReason | 'not_asked' | 'unknown_passkey', string> = {
   not_asked: 'The passkey answered a question that was not asked, or answered it too late.',
   unknown_passkey: 'This passkey is not one of yours.',
   unreadable: 'The answer of the passkey cannot be read.',

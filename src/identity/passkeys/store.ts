@@ -1,6 +1,6 @@
 import type { Dialect, Reader, Tx } from '#base/db/port.ts'
 import { builder, query } from '#base/db/statement.ts'
-import type { Algorithm, Verifier } from './verify.ts'
+import type { Algorithm, StoredPublicKey } from './verify.ts'
 
 type Row = {
   id: string
@@ -13,7 +13,7 @@ type Row = {
   last_used_at: number | null
 }
 
-export type Passkey = Verifier & {
+export type Passkey = StoredPublicKey & {
   /** As the browser names it: base64url of the credential id. */
   readonly id: string
   readonly person: string

@@ -3,19 +3,19 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { createAuthenticator } from '../../../test/identity/passkeys/passkeys.fixture.ts'
 import type { Changes } from '../../../test/identity/passkeys/passkeys.fixture.ts'
-import { algorithms, asserted, readAuthenticatorData, registered } from './verify.ts'
-import type { Question } from './verify.ts'
+import { algorithms, verifyAssertion, readAuthenticatorData, verifyRegistration } from './verify.ts'
+import type { ExpectedChallenge } from './verify.ts'
 
 const site = { origin: 'http://localhost:8765', rpId: 'localhost' }
 const challenge = randomBytes(32).toString('base64url')
-const toCreate: Question = { ...site, type: 'webauthn.create', challenge }
-const toGet: Question = { ...site, type: 'webauthn.get', challenge }
+const toCreate: ExpectedChallenge = { ...site, type: 'webauthn.create', challenge }
+const toGet: ExpectedChallenge = { ...site, type: 'webauthn.get', challenge }
 
 /** An authenticator and what was kept of it at registration. */
 function made(algorithm: (typeof algorithms)[number] = -7, counts = true) {
   const authenticator = createAuthenticator({ algorithm, counts })
   const given = authenticator.create(challenge)
-  const outcome = registered(given, toCreate)
+  const outcome = verifyRegistration(given, toCreate)
   if ('refused' in outcome) throw new Error(outcome.refused)
   return { authenticator, kept: { publicKey: given.publicKey, algorithm, ...outcome } }
 }
@@ -23,7 +23,7 @@ function made(algorithm: (typeof algorithms)[number] = -7, counts = true) {
 test.each(algorithms)('I6 a passkey that signs by COSE %i is registered and shown', (algorithm) => {
   const { authenticator, kept } = made(algorithm)
   expect(kept.signCount).toBe(1)
-  expect(asserted(kept, authenticator.get(challenge), toGet)).toEqual({ signCount: 2 })
+  expect(verifyAssertion(kept, authenticator.get(challenge), toGet)).toEqual({ signCount: 2 })
 })
 
 const bad: [string, Changes, string][] = [
@@ -41,22 +41,22 @@ const bad: [string, Changes, string][] = [
 
 test.each(bad)('I6 an answer with %s is refused', (_, changes, refused) => {
   const { authenticator, kept } = made()
-  expect(asserted(kept, authenticator.get(challenge, changes), toGet)).toEqual({ refused })
+  expect(verifyAssertion(kept, authenticator.get(challenge, changes), toGet)).toEqual({ refused })
   const fresh = createAuthenticator()
-  expect(registered(fresh.create(challenge, changes), toCreate)).toEqual({ refused })
+  expect(verifyRegistration(fresh.create(challenge, changes), toCreate)).toEqual({ refused })
 })
 
 test('I6 an answer to one kind of question is none to the other', () => {
   const { authenticator, kept } = made()
   const refused = 'wrong_type'
-  expect(asserted(kept, authenticator.get(challenge), toCreate)).toEqual({ refused })
-  expect(registered(createAuthenticator().create(challenge), toGet)).toEqual({ refused })
+  expect(verifyAssertion(kept, authenticator.get(challenge), toCreate)).toEqual({ refused })
+  expect(verifyRegistration(createAuthenticator().create(challenge), toGet)).toEqual({ refused })
 })
 
 test('I6 a passkey is registered under its own id and with a key that can be checked', () => {
   const given = createAuthenticator().create(challenge)
   const other = createAuthenticator()
-  expect(registered({ ...given, id: other.id }, toCreate)).toEqual({ refused: 'wrong_id' })
+  expect(verifyRegistration({ ...given, id: other.id }, toCreate)).toEqual({ refused: 'wrong_id' })
   const spki = (type: 'weak' | 'curve') =>
     (type === 'weak'
       ? generateKeyPairSync('rsa', { modulusLength: 1024 })
@@ -69,7 +69,7 @@ test('I6 a passkey is registered under its own id and with a key that can be che
     [given.publicKey, -8],
     [Buffer.from('no key'), -7],
   ] as const)
-    expect(registered({ ...given, publicKey, algorithm }, toCreate)).toEqual({
+    expect(verifyRegistration({ ...given, publicKey, algorithm }, toCreate)).toEqual({
       refused: 'wrong_key',
     })
 })
@@ -79,20 +79,22 @@ test('I6 the signature of another key is refused, and so is a changed one', () =
   const other = made()
   const answer = authenticator.get(challenge)
   const refused = 'wrong_signature'
-  expect(asserted(other.kept, answer, toGet)).toEqual({ refused })
+  expect(verifyAssertion(other.kept, answer, toGet)).toEqual({ refused })
   const empty = { ...answer, signature: Buffer.alloc(0) }
-  expect(asserted(kept, empty, toGet)).toEqual({ refused })
+  expect(verifyAssertion(kept, empty, toGet)).toEqual({ refused })
 })
 
 test('I6 a count that stands still or goes back is refused, except where none is kept', () => {
   const { authenticator, kept } = made()
   const answer = authenticator.get(challenge)
   const after = { ...kept, signCount: 2 }
-  expect(asserted(after, answer, toGet)).toEqual({ refused: 'counter_back' })
+  expect(verifyAssertion(after, answer, toGet)).toEqual({ refused: 'counter_back' })
   authenticator.rewind(-1)
-  expect(asserted(kept, authenticator.get(challenge), toGet)).toEqual({ refused: 'counter_back' })
+  expect(verifyAssertion(kept, authenticator.get(challenge), toGet)).toEqual({
+    refused: 'counter_back',
+  })
   const without = made(-7, false)
-  expect(asserted(without.kept, without.authenticator.get(challenge), toGet)).toEqual({
+  expect(verifyAssertion(without.kept, without.authenticator.get(challenge), toGet)).toEqual({
     signCount: 0,
   })
 })
@@ -106,7 +108,7 @@ test('I6 one changed bit anywhere in an answer is enough to refuse it', () => {
       const bytes = Buffer.from(answer[part])
       const place = at % bytes.length
       bytes.writeUInt8(bytes.readUInt8(place) ^ (1 << bit), place)
-      expect(asserted(kept, { ...answer, [part]: bytes }, toGet)).toHaveProperty('refused')
+      expect(verifyAssertion(kept, { ...answer, [part]: bytes }, toGet)).toHaveProperty('refused')
     }),
   )
 })
@@ -118,11 +120,11 @@ test('I6 whatever bytes come, they are refused and nothing breaks', () => {
     fc.property(bytes, bytes, bytes, (authenticatorData, clientData, signature) => {
       readAuthenticatorData(authenticatorData)
       const answer = { authenticatorData, clientData, signature }
-      expect(asserted(kept, answer, toGet)).toHaveProperty('refused')
+      expect(verifyAssertion(kept, answer, toGet)).toHaveProperty('refused')
       const given = { id: 'x', publicKey: signature, algorithm: -7 as const }
-      expect(registered({ ...given, authenticatorData, clientData }, toCreate)).toHaveProperty(
-        'refused',
-      )
+      expect(
+        verifyRegistration({ ...given, authenticatorData, clientData }, toCreate),
+      ).toHaveProperty('refused')
     }),
   )
 })

@@ -1,7 +1,7 @@
 import { createPublicKey, verify } from 'node:crypto'
 import type { KeyObject } from 'node:crypto'
 import * as z from 'zod'
-import { sameSecret, sha256 } from '#base/hash.ts'
+import { secretsEqual, sha256 } from '#base/hash.ts'
 import { parseJson } from '#base/json.ts'
 
 /** COSE numbers of the signatures that are understood: ES256, EdDSA (Ed25519), RS256. */
@@ -9,14 +9,14 @@ export const algorithms = [-7, -8, -257] as const
 export type Algorithm = (typeof algorithms)[number]
 
 /** What was asked, and of whom: a browser says in its answer which page it served. */
-export type Question = {
+export type ExpectedChallenge = {
   readonly type: 'webauthn.create' | 'webauthn.get'
   readonly challenge: string
   readonly origin: string
   readonly rpId: string
 }
 
-export type Reason =
+export type RejectionReason =
   | 'unreadable'
   | 'wrong_type'
   | 'wrong_challenge'
@@ -29,7 +29,7 @@ export type Reason =
   | 'wrong_signature'
   | 'counter_back'
 
-type Refused = { readonly refused: Reason }
+type Refused = { readonly refused: RejectionReason }
 
 export type Registration = {
   readonly id: string
@@ -46,7 +46,7 @@ export type Assertion = {
   readonly signature: Buffer
 }
 
-export type Verifier = {
+export type StoredPublicKey = {
   readonly publicKey: Buffer
   readonly algorithm: Algorithm
   readonly signCount: number
@@ -56,9 +56,9 @@ export type Verifier = {
  * A new passkey (WebAuthn level 3, section 7.1, attestation none): who made the key is not asked, only
  * that a verified user of this very page made it now.
  */
-export function registered(
+export function verifyRegistration(
   { id, publicKey, algorithm, authenticatorData, clientData }: Registration,
-  question: Question,
+  question: ExpectedChallenge,
 ): { readonly signCount: number } | Refused {
   const data = checked(authenticatorData, clientData, question)
   if ('refused' in data) return data
@@ -68,10 +68,10 @@ export function registered(
 }
 
 /** A passkey shown (section 7.2): the key signs what the authenticator and the browser saw. */
-export function asserted(
-  { publicKey, algorithm, signCount }: Verifier,
+export function verifyAssertion(
+  { publicKey, algorithm, signCount }: StoredPublicKey,
   { authenticatorData, clientData, signature }: Assertion,
-  question: Question,
+  question: ExpectedChallenge,
 ): { readonly signCount: number } | Refused {
   const data = checked(authenticatorData, clientData, question)
   if ('refused' in data) return data
@@ -97,13 +97,13 @@ const clientDataSchema = z.looseObject({
 function checked(
   authenticatorData: Buffer,
   clientData: Buffer,
-  { type, challenge, origin, rpId }: Question,
+  { type, challenge, origin, rpId }: ExpectedChallenge,
 ): AuthenticatorData | Refused {
   const said = clientDataSchema.safeParse(parseJson(clientData.toString('utf8')))
   const data = readAuthenticatorData(authenticatorData)
   if (!said.success || !data) return { refused: 'unreadable' }
   if (said.data.type !== type) return { refused: 'wrong_type' }
-  if (!sameSecret(said.data.challenge, challenge)) return { refused: 'wrong_challenge' }
+  if (!secretsEqual(said.data.challenge, challenge)) return { refused: 'wrong_challenge' }
   if (said.data.origin !== origin || said.data.crossOrigin) return { refused: 'wrong_origin' }
   if (!data.rpIdHash.equals(sha256(rpId))) return { refused: 'wrong_rp' }
   if (!data.isPresent) return { refused: 'not_present' }

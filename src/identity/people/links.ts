@@ -2,11 +2,11 @@ import type { Clock } from '#base/clock.ts'
 import type { Tx } from '#base/db/port.ts'
 import { CoworkError } from '#base/errors.ts'
 import { mintCode } from '../token.ts'
-import { linkLife, linkMemory } from './rules.ts'
-import type { Link, LinkFault, Purpose } from './rules.ts'
+import { linkTtlMs, endedLinkRetentionMs } from './rules.ts'
+import type { Link, LinkErrorCode, Purpose } from './rules.ts'
 import type { PeopleStore } from './store.ts'
 
-export type MadeLink = {
+export type CreatedLink = {
   readonly link: string
   readonly hash: string
   readonly expiresAt: number
@@ -18,22 +18,22 @@ type Deps = {
   readonly consoleUrl: () => string
 }
 
-export type MakeLink = ReturnType<typeof createLinks>
+export type CreateLink = ReturnType<typeof createLinkFactory>
 
 /** Makes one-time links. The code stands in the fragment, which browsers send to nobody (I6, SV26). */
-export function createLinks({ store, now, consoleUrl }: Deps) {
-  return async function makeLink(tx: Tx, purpose: Purpose): Promise<MadeLink> {
+export function createLinkFactory({ store, now, consoleUrl }: Deps) {
+  return async function makeLink(tx: Tx, purpose: Purpose): Promise<CreatedLink> {
     const at = now()
     const { token: code, hash } = mintCode()
-    const expiresAt = at + linkLife[purpose.kind]
-    await store.forgetLinks(tx, at - linkMemory)
+    const expiresAt = at + linkTtlMs[purpose.kind]
+    await store.forgetLinks(tx, at - endedLinkRetentionMs)
     await store.addLink(tx, { ...purpose, hash, createdAt: at, expiresAt })
     const name = purpose.kind === 'open' ? 'code' : 'invite'
     return { link: `${consoleUrl()}/#${name}=${code}`, hash, expiresAt }
   }
 }
 
-const why: Record<LinkFault, (kind: Link['kind']) => string> = {
+const why: Record<LinkErrorCode, (kind: Link['kind']) => string> = {
   unknown_link: () =>
     'This link is not one that cowork knows: a part of it is missing, or it was withdrawn or ended long ago.',
   used_link: () => 'This link has been used; it works once.',
@@ -45,7 +45,7 @@ const why: Record<LinkFault, (kind: Link['kind']) => string> = {
       : 'This invitation no longer counts: who made it is not an owner any more.',
 }
 
-export const linkRefused = (fault: LinkFault, link: Link | undefined): CoworkError =>
+export const linkError = (fault: LinkErrorCode, link: Link | undefined): CoworkError =>
   new CoworkError(fault, why[fault](link?.kind ?? 'open'), {
     hint:
       link?.kind === 'invite'

@@ -3,14 +3,14 @@ import type { Clock } from '#base/clock.ts'
 import type { Db, Reader, Tx } from '#base/db/port.ts'
 import { CoworkError } from '#base/errors.ts'
 import { ownerId } from '../credentials.ts'
-import { entryBy } from '../entries.ts'
-import type { By } from '../entries.ts'
-import { cleanName, refuseReserved } from '../ids.ts'
+import { buildIdentityEntry } from '../entries.ts'
+import type { ActingCall } from '../entries.ts'
+import { normalizeName, refuseReserved } from '../ids.ts'
 import { hashPrefix } from '../token.ts'
-import type { MadeLink, MakeLink } from './links.ts'
-import { decides, isActive, isLiving } from './rules.ts'
+import type { CreatedLink, CreateLink } from './links.ts'
+import { canDecide, isActive, isSessionActive } from './rules.ts'
 import type { Invitation, Person } from './rules.ts'
-import { ended } from './sessions.ts'
+import { sessionEndedEntry } from './sessions.ts'
 import type { PeopleStore } from './store.ts'
 
 export type ListedPerson = Person & { readonly lastSeenAt?: number; readonly sessions: number }
@@ -18,13 +18,13 @@ export type ListedPerson = Person & { readonly lastSeenAt?: number; readonly ses
 type Deps = {
   readonly db: Db
   readonly store: PeopleStore
-  readonly makeLink: MakeLink
+  readonly makeLink: CreateLink
   readonly now: Clock
   readonly forgetPasskeys: (tx: Tx, person: string) => Promise<unknown>
 }
 
 /** Who the people are and what they may do; all of it for owners (I6). */
-export function createRoster({ db, store, makeLink, now, forgetPasskeys }: Deps) {
+export function createPeopleAdmin({ db, store, makeLink, now, forgetPasskeys }: Deps) {
   async function active(tx: Tx, id: string): Promise<Person> {
     const person = await store.person(tx, id)
     if (person && isActive(person)) return person
@@ -48,12 +48,12 @@ export function createRoster({ db, store, makeLink, now, forgetPasskeys }: Deps)
      */
     async mayStillDecide(reader: Reader, id: string): Promise<boolean> {
       const person = await store.person(reader, id)
-      return !person || decides(person)
+      return !person || canDecide(person)
     },
 
     async list(): Promise<{ people: ListedPerson[]; invitations: Invitation[] }> {
       const at = now()
-      const open = (await store.sessions(db)).filter((opened) => isLiving(opened, at))
+      const open = (await store.sessions(db)).filter((opened) => isSessionActive(opened, at))
       const people = (await store.people(db)).map((person) => {
         const own = open.filter(({ session }) => session.person === person.id)
         const [last] = own
@@ -69,50 +69,54 @@ export function createRoster({ db, store, makeLink, now, forgetPasskeys }: Deps)
     async invite(
       tx: Tx,
       given: { name: string; role: Role },
-      by: By,
-    ): Promise<MadeLink & { id: string; name: string }> {
-      const name = cleanName(given.name)
+      by: ActingCall,
+    ): Promise<CreatedLink & { id: string; name: string }> {
+      const name = normalizeName(given.name)
       refuseReserved(name)
       const { role } = given
       const made = await makeLink(tx, { kind: 'invite', name, role, invitedBy: by.caller.id })
       const id = hashPrefix(made.hash)
-      tx.append(entryBy(by, 'person.invited', id, { name, role, expires_at: made.expiresAt }))
+      tx.append(
+        buildIdentityEntry(by, 'person.invited', id, { name, role, expires_at: made.expiresAt }),
+      )
       return { ...made, id, name }
     },
 
-    async withdraw(tx: Tx, id: string, by: By): Promise<Invitation> {
+    async withdraw(tx: Tx, id: string, by: ActingCall): Promise<Invitation> {
       const open = await store.invitations(tx, now())
       const invitation = open.find(({ hash }) => hashPrefix(hash) === id)
       if (!invitation || (await store.dropLink(tx, invitation.hash)) === 0)
         throw new CoworkError('not_found', `There is no open invitation ${JSON.stringify(id)}.`, {
           hint: 'cowork_list_people lists them.',
         })
-      tx.append(entryBy(by, 'invitation.withdrawn', id, { name: invitation.name }))
+      tx.append(buildIdentityEntry(by, 'invitation.withdrawn', id, { name: invitation.name }))
       return invitation
     },
 
-    async setRole(tx: Tx, given: { id: string; role: Role }, by: By): Promise<Person> {
+    async setRole(tx: Tx, given: { id: string; role: Role }, by: ActingCall): Promise<Person> {
       const person = await active(tx, given.id)
       const { id, role: from } = person
       const to = given.role
       if (from === to) return person
       refuseLastOwner(person)
       await store.setRole(tx, id, to)
-      tx.append(entryBy(by, 'role.changed', id, { from, to }))
+      tx.append(buildIdentityEntry(by, 'role.changed', id, { from, to }))
       return { ...person, role: to }
     },
 
     /** Ends whatever opens the door for them; their name stays in the ledger. */
-    async remove(tx: Tx, id: string, by: By): Promise<Person & { removedAt: number }> {
+    async remove(tx: Tx, id: string, by: ActingCall): Promise<Person & { removedAt: number }> {
       const person = await active(tx, id)
       refuseLastOwner(person)
       const removedAt = now()
       await store.removePerson(tx, id, removedAt)
       const sessions = await store.endSessions(tx, id, removedAt)
       await forgetPasskeys(tx, id)
-      tx.append(entryBy(by, 'person.removed', id, { name: person.name, role: person.role }))
+      tx.append(
+        buildIdentityEntry(by, 'person.removed', id, { name: person.name, role: person.role }),
+      )
       for (const session of sessions)
-        tx.append(ended({ id: session, person: id }, 'person_removed', by))
+        tx.append(sessionEndedEntry({ id: session, person: id }, 'person_removed', by))
       return { ...person, removedAt }
     },
   }

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { idsFor, isLiving, linkFault } from './rules.ts'
+import { candidateIds, isSessionActive, checkLink } from './rules.ts'
 import type { Person } from './rules.ts'
 
 const day = 24 * 60 * 60_000
@@ -8,10 +8,10 @@ const anna: Person = { id: 'anna', name: 'Anna', role: 'reviewer', joinedAt: 0 }
 const session = { id: 's', person: 'anna', userAgent: '', createdAt: 0, lastSeenAt: 0 }
 
 test('I6 a session lives until it ends, its person goes or 30 days pass without it', () => {
-  expect(isLiving({ session, person: anna }, 30 * day - 1)).toBe(true)
-  expect(isLiving({ session, person: anna }, 30 * day)).toBe(false)
-  expect(isLiving({ session: { ...session, endedAt: 1 }, person: anna }, 2)).toBe(false)
-  expect(isLiving({ session, person: { ...anna, removedAt: 1 } }, 2)).toBe(false)
+  expect(isSessionActive({ session, person: anna }, 30 * day - 1)).toBe(true)
+  expect(isSessionActive({ session, person: anna }, 30 * day)).toBe(false)
+  expect(isSessionActive({ session: { ...session, endedAt: 1 }, person: anna }, 2)).toBe(false)
+  expect(isSessionActive({ session, person: { ...anna, removedAt: 1 } }, 2)).toBe(false)
 })
 
 const times = { hash: 'h', createdAt: 0, expiresAt: 10 }
@@ -35,7 +35,7 @@ test.each([
     'void_link',
   ],
 ] as const)('I6 %s', (_, link, behind, fault) => {
-  expect(linkFault(link, behind, 5)).toBe(fault)
+  expect(checkLink(link, behind, 5)).toBe(fault)
 })
 
 test.each([
@@ -44,14 +44,14 @@ test.each([
   ['Анна', 'анна'],
   ['🦊', 'person'],
 ])('I6 %s becomes %s', (name, id) => {
-  const ids = idsFor(name)
+  const ids = candidateIds(name)
   expect([ids.next().value, ids.next().value]).toEqual([id, `${id}-2`])
 })
 
 test('I6 any name gives short ids without spaces, each different', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'grapheme' }), (name) => {
-      const ids = idsFor(name).take(5).toArray()
+      const ids = candidateIds(name).take(5).toArray()
       expect(new Set(ids).size).toBe(5)
       for (const id of ids) expect(id).toMatch(/^[\p{L}\p{N}\p{M}-]{1,42}$/u)
     }),

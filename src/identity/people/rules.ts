@@ -1,7 +1,7 @@
 import type { Role } from '#base/caller.ts'
-import { principalOfPerson } from '../credentials.ts'
-import { personOnMcp, twoTokens } from '../rules.ts'
-import type { Fault, Presented, Recognised } from '../rules.ts'
+import { personPrincipal } from '../credentials.ts'
+import { personTokenOnMcpError, conflictingTokensError } from '../rules.ts'
+import type { AuthError, PresentedCredentials, AuthenticatedCaller } from '../rules.ts'
 
 export type Person = {
   readonly id: string
@@ -20,7 +20,7 @@ export type Session = {
   readonly endedAt?: number
 }
 
-export type Opened = { readonly session: Session; readonly person: Person }
+export type SessionWithPerson = { readonly session: Session; readonly person: Person }
 
 /** What a link is good for: opening the console as someone, or becoming someone. */
 export type Purpose =
@@ -42,38 +42,38 @@ export type Invitation = Link<Extract<Purpose, { kind: 'invite' }>>
 const minute = 60_000
 const day = 24 * 60 * minute
 
-export const linkLife = { open: 5 * minute, invite: day } satisfies Record<Purpose['kind'], number>
+export const linkTtlMs = { open: 5 * minute, invite: day } satisfies Record<Purpose['kind'], number>
 /** How long a link that has ended is still told from one that never was. */
-export const linkMemory = day
+export const endedLinkRetentionMs = day
 /** Sessions slide: each use gives them this long again (I6). */
 const idleLimit = 30 * day
 /** A use is written down at most this often, so that reading does not become writing. */
-export const seenEvery = minute
+export const lastSeenIntervalMs = minute
 
 export const isActive = (person: Person): boolean => person.removedAt === undefined
 
 /** To decide is for reviewers and owners (I6). */
-export const decides = (person: Person): boolean => isActive(person) && person.role !== 'viewer'
+export const canDecide = (person: Person): boolean => isActive(person) && person.role !== 'viewer'
 
-export const sessionEnd = ({ lastSeenAt }: Session): number => lastSeenAt + idleLimit
+export const sessionExpiresAt = ({ lastSeenAt }: Session): number => lastSeenAt + idleLimit
 
 /** Whether the session still opens the door: not ended, not idle for too long, and its person still here. */
-export const isLiving = ({ session, person }: Opened, now: number): boolean =>
-  session.endedAt === undefined && sessionEnd(session) > now && isActive(person)
+export const isSessionActive = ({ session, person }: SessionWithPerson, now: number): boolean =>
+  session.endedAt === undefined && sessionExpiresAt(session) > now && isActive(person)
 
 /** Who comes in by the token of a session, or why nobody does (I6, A3). */
-export function recogniseSession(
-  opened: Opened | undefined,
-  { door, bearer, agentToken, client }: Presented,
+export function authenticateSession(
+  opened: SessionWithPerson | undefined,
+  { door, bearer, agentToken, client }: PresentedCredentials,
   now: number,
-): Recognised | Fault {
-  if (bearer && agentToken && bearer !== agentToken) return twoTokens
+): AuthenticatedCaller | AuthError {
+  if (bearer && agentToken && bearer !== agentToken) return conflictingTokensError
   if (!opened) return unknownSession
   const { session, person } = opened
-  if (!isLiving(opened, now)) return endedSession(person.id)
-  if (door === 'mcp') return personOnMcp(person.id)
+  if (!isSessionActive(opened, now)) return endedSession(person.id)
+  if (door === 'mcp') return personTokenOnMcpError(person.id)
   return {
-    principal: principalOfPerson(person.id),
+    principal: personPrincipal(person.id),
     sessionKey: session.id,
     session: session.id,
     caller: {
@@ -90,31 +90,31 @@ export function recogniseSession(
 
 const openAgain = '`cowork open` opens the console with a new one.'
 
-const unknownSession: Fault = {
+const unknownSession: AuthError = {
   fault: 'wrong_token',
   message: 'The session is not one that cowork knows.',
   hint: openAgain,
 }
 
-const endedSession = (person: string): Fault => ({
+const endedSession = (person: string): AuthError => ({
   fault: 'ended_token',
   message: 'The session has ended: signed out, revoked, or not used for 30 days.',
   hint: openAgain,
   claimed: person,
-  principal: principalOfPerson(person),
+  principal: personPrincipal(person),
 })
 
-export type LinkFault = 'unknown_link' | 'used_link' | 'expired_link' | 'void_link'
+export type LinkErrorCode = 'unknown_link' | 'used_link' | 'expired_link' | 'void_link'
 
 /**
  * Why a link does not open, if so. `behind` is whom it opens for, or who invited: a link is worth no more
  * than they are on the day it is used.
  */
-export function linkFault(
+export function checkLink(
   link: Link | undefined,
   behind: Person | undefined,
   now: number,
-): LinkFault | undefined {
+): LinkErrorCode | undefined {
   if (!link) return 'unknown_link'
   if (link.usedAt !== undefined) return 'used_link'
   if (link.expiresAt <= now) return 'expired_link'
@@ -123,7 +123,7 @@ export function linkFault(
 }
 
 /** Ids to try for a newcomer: `anna-berg`, then `anna-berg-2` and so on. The ledger reads better than with numbers. */
-export function* idsFor(name: string): Generator<string> {
+export function* candidateIds(name: string): Generator<string> {
   const words = name.toLowerCase().match(/[\p{L}\p{N}\p{M}]+/gu) ?? ['person']
   const id = [...words.join('-')].slice(0, 40).join('')
   yield id

@@ -1,22 +1,29 @@
-import { actorOf } from '#base/caller.ts'
+import { toActor } from '#base/caller.ts'
 import type { Caller } from '#base/caller.ts'
 import type { Clock } from '#base/clock.ts'
 import type { Db, Tx } from '#base/db/port.ts'
 import { systemActor } from '#base/entry.ts'
-import type { Actor, Draft } from '#base/entry.ts'
-import { CoworkError, messageOf } from '#base/errors.ts'
+import type { Actor, EntryDraft } from '#base/entry.ts'
+import { CoworkError, errorMessage } from '#base/errors.ts'
 import { sha256Hex } from '#base/hash.ts'
 import { newId } from '#base/ids.ts'
 import type { Log } from '#base/log.ts'
-import { ownerId, principalOfPerson } from '../credentials.ts'
-import type { Doorkeeper } from '../doorkeeper.ts'
-import { entryBy } from '../entries.ts'
-import type { By } from '../entries.ts'
-import { mintSessionToken, sessionHash } from '../token.ts'
-import { linkRefused } from './links.ts'
-import type { MadeLink, MakeLink } from './links.ts'
-import { idsFor, isLiving, linkFault, seenEvery } from './rules.ts'
-import type { Invitation, Link, LinkFault, Opened, Person, Session } from './rules.ts'
+import { ownerId, personPrincipal } from '../credentials.ts'
+import type { FailedAuth } from '../doorkeeper.ts'
+import { buildIdentityEntry } from '../entries.ts'
+import type { ActingCall } from '../entries.ts'
+import { mintSessionToken, hashSessionToken } from '../token.ts'
+import { linkError } from './links.ts'
+import type { CreatedLink, CreateLink } from './links.ts'
+import { candidateIds, isSessionActive, checkLink, lastSeenIntervalMs } from './rules.ts'
+import type {
+  Invitation,
+  Link,
+  LinkErrorCode,
+  SessionWithPerson,
+  Person,
+  Session,
+} from './rules.ts'
 import type { PeopleStore } from './store.ts'
 
 export type SignIn = {
@@ -30,8 +37,8 @@ export type EndReason = 'signed_out' | 'revoked' | 'person_removed'
 type Deps = {
   readonly db: Db
   readonly store: PeopleStore
-  readonly makeLink: MakeLink
-  readonly doorkeeper: Doorkeeper
+  readonly makeLink: CreateLink
+  readonly doorkeeper: FailedAuth
   readonly now: Clock
   readonly log: Log
 }
@@ -48,7 +55,7 @@ export function createPersonSessions({ db, store, makeLink, doorkeeper, now, log
     const link = await store.link(tx, sha256Hex(given.code))
     const behind =
       link && (await store.person(tx, link.kind === 'open' ? link.person : link.invitedBy))
-    const fault = linkFault(link, behind, at)
+    const fault = checkLink(link, behind, at)
     if (fault || !link || !behind) return { fault: fault ?? 'unknown_link', link }
     if (!(await store.useLink(tx, link.hash, at))) return { fault: 'used_link' as const, link }
     const id = newId()
@@ -74,7 +81,7 @@ export function createPersonSessions({ db, store, makeLink, doorkeeper, now, log
     at: number,
     actorFor: (person: string) => Actor,
   ): Promise<Person> {
-    for (const id of idsFor(name)) {
+    for (const id of candidateIds(name)) {
       if (!(await store.addPerson(tx, { id, name, role, at }))) continue
       const data = { name, role, invited_by: invitedBy }
       tx.append(entryOf('person.joined', actorFor(id), id, data))
@@ -84,12 +91,12 @@ export function createPersonSessions({ db, store, makeLink, doorkeeper, now, log
   }
 
   async function refuse(
-    fault: LinkFault,
+    fault: LinkErrorCode,
     link: Link | undefined,
     { address }: SignIn,
   ): Promise<never> {
     await doorkeeper.guessed({ address, door: 'api', reason: fault })
-    throw linkRefused(fault, link)
+    throw linkError(fault, link)
   }
 
   return {
@@ -103,32 +110,32 @@ export function createPersonSessions({ db, store, makeLink, doorkeeper, now, log
       }),
 
     /** The link that the start prints (SV2). */
-    ownerLink: (): Promise<MadeLink> =>
+    ownerLink: (): Promise<CreatedLink> =>
       db.transact(async (tx) => {
         const made = await makeLink(tx, { kind: 'open', person: ownerId })
         tx.append(entryOf('link.made', systemActor, ownerId, { expires_at: made.expiresAt }))
         return made
       }),
 
-    async openLink(tx: Tx, by: By): Promise<MadeLink> {
+    async openLink(tx: Tx, by: ActingCall): Promise<CreatedLink> {
       const made = await makeLink(tx, { kind: 'open', person: by.caller.id })
-      tx.append(entryBy(by, 'link.made', by.caller.id, { expires_at: made.expiresAt }))
+      tx.append(buildIdentityEntry(by, 'link.made', by.caller.id, { expires_at: made.expiresAt }))
       return made
     },
 
     /** A link's code becomes a session; its token is shown here and never again. */
-    async signIn(given: SignIn): Promise<Opened & { readonly token: string }> {
+    async signIn(given: SignIn): Promise<SessionWithPerson & { readonly token: string }> {
       if (given.code.length > longestCode) return refuse('unknown_link', undefined, given)
       const { token, hash } = mintSessionToken()
       const outcome = await db.transact((tx) => enter(tx, given, hash))
       if ('fault' in outcome) return refuse(outcome.fault, outcome.link, given)
-      doorkeeper.succeeded(given.address, principalOfPerson(outcome.person.id))
+      doorkeeper.succeeded(given.address, personPrincipal(outcome.person.id))
       return { ...outcome, token }
     },
 
     /** Read from the store each time: a revoked session is out at once, in every daemon. */
-    async byToken(token: string): Promise<Opened | undefined> {
-      const hash = sessionHash(token)
+    async byToken(token: string): Promise<SessionWithPerson | undefined> {
+      const hash = hashSessionToken(token)
       return hash === undefined ? undefined : store.sessionByHash(db, hash)
     },
 
@@ -138,11 +145,11 @@ export function createPersonSessions({ db, store, makeLink, doorkeeper, now, log
      */
     seen({ id, lastSeenAt }: Session): void {
       const at = now()
-      if (at - lastSeenAt < seenEvery || noting.has(id)) return
+      if (at - lastSeenAt < lastSeenIntervalMs || noting.has(id)) return
       noting.add(id)
       db.transact((tx) => store.seen(tx, id, at))
         .catch((error: unknown) =>
-          log.warn('the use of a session was not noted', { error: messageOf(error) }),
+          log.warn('the use of a session was not noted', { error: errorMessage(error) }),
         )
         .finally(() => noting.delete(id))
     },
@@ -156,15 +163,16 @@ export function createPersonSessions({ db, store, makeLink, doorkeeper, now, log
       return { person }
     },
 
-    async listSessions(caller: Caller): Promise<Opened[]> {
+    async listSessions(caller: Caller): Promise<SessionWithPerson[]> {
       const at = now()
       return (await store.sessions(db)).filter(
         (opened) =>
-          isLiving(opened, at) && (caller.role === 'owner' || opened.person.id === caller.id),
+          isSessionActive(opened, at) &&
+          (caller.role === 'owner' || opened.person.id === caller.id),
       )
     },
 
-    async revokeSession(tx: Tx, id: string, by: By): Promise<{ id: string; at: number }> {
+    async revokeSession(tx: Tx, id: string, by: ActingCall): Promise<{ id: string; at: number }> {
       const { caller } = by
       const opened = await store.session(tx, id)
       const isTheirs = opened && (caller.role === 'owner' || opened.person.id === caller.id)
@@ -173,7 +181,7 @@ export function createPersonSessions({ db, store, makeLink, doorkeeper, now, log
         throw new CoworkError('not_found', `There is no open session ${id}.`, {
           hint: 'cowork_list_sessions lists them.',
         })
-      tx.append(ended(opened.session, 'revoked', by))
+      tx.append(sessionEndedEntry(opened.session, 'revoked', by))
       return { id, at }
     },
 
@@ -183,7 +191,7 @@ export function createPersonSessions({ db, store, makeLink, doorkeeper, now, log
         if (!opened || !(await store.endSession(tx, caller.session, now()))) return false
         const { session } = opened
         const data = { person: session.person, reason: 'signed_out' satisfies EndReason }
-        tx.append(entryOf('session.ended', actorOf(caller), session.id, data))
+        tx.append(entryOf('session.ended', toActor(caller), session.id, data))
         return true
       })
       if (!done)
@@ -194,7 +202,7 @@ export function createPersonSessions({ db, store, makeLink, doorkeeper, now, log
   }
 }
 
-const entryOf = (type: string, actor: Actor, subject: string, data: object): Draft => ({
+const entryOf = (type: string, actor: Actor, subject: string, data: object): EntryDraft => ({
   type,
   actor,
   domain: 'cowork',
@@ -202,8 +210,8 @@ const entryOf = (type: string, actor: Actor, subject: string, data: object): Dra
   data: { ...data },
 })
 
-export const ended = (
+export const sessionEndedEntry = (
   { id, person }: Pick<Session, 'id' | 'person'>,
   reason: EndReason,
-  by: By,
-): Draft => entryBy(by, 'session.ended', id, { person, reason })
+  by: ActingCall,
+): EntryDraft => buildIdentityEntry(by, 'session.ended', id, { person, reason })

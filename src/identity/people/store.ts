@@ -2,7 +2,7 @@ import type { Role } from '#base/caller.ts'
 import type { Dialect, Reader, Tx } from '#base/db/port.ts'
 import { builder, query } from '#base/db/statement.ts'
 import { words } from '#base/words.ts'
-import type { Invitation, Link, Opened, Person, Session } from './rules.ts'
+import type { Invitation, Link, SessionWithPerson, Person, Session } from './rules.ts'
 
 type PersonRow = {
   id: string
@@ -152,7 +152,7 @@ const toPerson = (row: PersonRow): Person => ({
 
 type OpenedRow = Omit<SessionRow, 'hash'> & Omit<PersonRow, 'id'>
 
-function toOpened(row: OpenedRow): Opened {
+function toOpened(row: OpenedRow): SessionWithPerson {
   const session: Session = {
     id: row.id,
     person: row.person,

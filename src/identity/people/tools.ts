@@ -1,13 +1,13 @@
 import * as z from 'zod'
-import { rfc3339 } from '#base/clock.ts'
+import { formatRfc3339 } from '#base/clock.ts'
 import { forPeople } from '#base/own-tools.ts'
 import { defineTool } from '#base/tool.ts'
 import type { Tool } from '#base/tool.ts'
 import type { Identity } from '../service.ts'
 import { hashPrefix } from '../token.ts'
 import type { ListedPerson } from './roster.ts'
-import { sessionEnd } from './rules.ts'
-import type { Invitation, Opened } from './rules.ts'
+import { sessionExpiresAt } from './rules.ts'
+import type { Invitation, SessionWithPerson } from './rules.ts'
 import { identityResults, role } from '../wire.ts'
 import type { InvitationResult, PersonResult } from '../wire.ts'
 
@@ -27,7 +27,7 @@ export const peopleTools = (identity: Identity): Tool[] => [
     touches: () => ({ domain: 'cowork' }),
     async change(tx, _, call) {
       const made = await identity.people.openLink(tx, call)
-      return { link: made.link, expires_at: rfc3339(made.expiresAt) }
+      return { link: made.link, expires_at: formatRfc3339(made.expiresAt) }
     },
   }),
   defineTool({
@@ -56,7 +56,7 @@ export const peopleTools = (identity: Identity): Tool[] => [
     touches: (input) => ({ domain: 'cowork', target: input.name.slice(0, 128) }),
     async change(tx, input, call) {
       const made = await identity.people.invite(tx, input, call)
-      return { id: made.id, link: made.link, expires_at: rfc3339(made.expiresAt) }
+      return { id: made.id, link: made.link, expires_at: formatRfc3339(made.expiresAt) }
     },
   }),
   defineTool({
@@ -104,7 +104,7 @@ export const peopleTools = (identity: Identity): Tool[] => [
     touches: (input) => ({ domain: 'cowork', target: input.person }),
     async change(tx, input, call) {
       const { id, name, removedAt } = await identity.people.remove(tx, input.person, call)
-      return { id, name, removed_at: rfc3339(removedAt) }
+      return { id, name, removed_at: formatRfc3339(removedAt) }
     },
   }),
   defineTool({
@@ -132,7 +132,7 @@ export const peopleTools = (identity: Identity): Tool[] => [
     touches: (input) => ({ domain: 'cowork', target: input.session }),
     async change(tx, input, call) {
       const { id, at } = await identity.people.revokeSession(tx, input.session, call)
-      return { id, ended_at: rfc3339(at) }
+      return { id, ended_at: formatRfc3339(at) }
     },
   }),
 ]
@@ -142,9 +142,9 @@ const toPerson = (one: ListedPerson): PersonResult => ({
   name: one.name,
   role: one.role,
   status: one.removedAt === undefined ? 'active' : 'removed',
-  joined_at: rfc3339(one.joinedAt),
-  ...(one.removedAt !== undefined && { removed_at: rfc3339(one.removedAt) }),
-  ...(one.lastSeenAt !== undefined && { last_seen_at: rfc3339(one.lastSeenAt) }),
+  joined_at: formatRfc3339(one.joinedAt),
+  ...(one.removedAt !== undefined && { removed_at: formatRfc3339(one.removedAt) }),
+  ...(one.lastSeenAt !== undefined && { last_seen_at: formatRfc3339(one.lastSeenAt) }),
   sessions: one.sessions,
 })
 
@@ -153,18 +153,18 @@ const toInvitation = (one: Invitation): InvitationResult => ({
   name: one.name,
   role: one.role,
   invited_by: one.invitedBy,
-  created_at: rfc3339(one.createdAt),
-  expires_at: rfc3339(one.expiresAt),
+  created_at: formatRfc3339(one.createdAt),
+  expires_at: formatRfc3339(one.expiresAt),
 })
 
-const toSession = ({ session, person: whose }: Opened, current: string) => ({
+const toSession = ({ session, person: whose }: SessionWithPerson, current: string) => ({
   id: session.id,
   person: whose.id,
   name: whose.name,
   user_agent: session.userAgent,
-  created_at: rfc3339(session.createdAt),
-  last_seen_at: rfc3339(session.lastSeenAt),
-  expires_at: rfc3339(sessionEnd(session)),
+  created_at: formatRfc3339(session.createdAt),
+  last_seen_at: formatRfc3339(session.lastSeenAt),
+  expires_at: formatRfc3339(sessionExpiresAt(session)),
   current: session.id === current,
 })
 
@@ -185,8 +185,8 @@ export const passkeyTools = (identity: Identity): Tool[] => [
           id,
           person,
           name,
-          created_at: rfc3339(createdAt),
-          ...(lastUsedAt !== undefined && { last_used_at: rfc3339(lastUsedAt) }),
+          created_at: formatRfc3339(createdAt),
+          ...(lastUsedAt !== undefined && { last_used_at: formatRfc3339(lastUsedAt) }),
         })),
       }
     },

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import * as z from 'zod'
 import { defineTool } from '#base/tool.ts'
-import { contentOf, toFault } from './answer.ts'
-import { withEdit } from './earlier.ts'
+import { toContent, toErrorResult } from './answer.ts'
+import { withEditNotice } from './earlier.ts'
 
 const common = {
   title: 'For the test',
@@ -25,24 +25,24 @@ const said = defineTool({
 const output = { word: 'hello', more: [] }
 
 test('SV19 a tool without a text of its own says its output as JSON in both halves', () => {
-  expect(contentOf(plain, output)).toEqual({
+  expect(toContent(plain, output)).toEqual({
     content: [{ type: 'text', text: JSON.stringify(output) }],
     structuredContent: output,
   })
 })
 
 test('SV19 RA15 a lean form is sent in both halves unless the client asks for structured results', () => {
-  expect(contentOf(lean, output)).toEqual({
+  expect(toContent(lean, output)).toEqual({
     content: [{ type: 'text', text: '{"word":"hello"}' }],
     structuredContent: { word: 'hello' },
   })
-  expect(contentOf(lean, output, true)).toMatchObject({ structuredContent: output })
+  expect(toContent(lean, output, true)).toMatchObject({ structuredContent: output })
 })
 
 test('SV19 RA1 a text that says everything is sent alone unless the client asks for structured results', () => {
   const content = [{ type: 'text', text: '« hello' }]
-  expect(contentOf(said, output)).toEqual({ content })
-  expect(contentOf(said, output, true)).toEqual({ content, structuredContent: output })
+  expect(toContent(said, output)).toEqual({ content })
+  expect(toContent(said, output, true)).toEqual({ content, structuredContent: output })
 })
 
 test('SV19 RA3 the text of an error is prose with every detail, and never JSON', () => {
@@ -54,7 +54,7 @@ test('SV19 RA3 the text of an error is prose with every detail, and never JSON',
     none: null,
   }
   const fault = { code: 'stale', message: 'Not found: /a.', hint: 'Read it again.', details }
-  const { content, structuredContent, isError } = toFault(fault)
+  const { content, structuredContent, isError } = toErrorResult(fault)
   expect(isError).toBe(true)
   expect(structuredContent).toEqual({
     code: 'stale',
@@ -69,14 +69,14 @@ test('SV19 RA3 the text of an error is prose with every detail, and never JSON',
     },
   ])
   for (const message of ['42', '"quoted"', '{"a": 1}', 'null', '[]']) {
-    const [block] = toFault({ code: 'odd', message }).content
+    const [block] = toErrorResult({ code: 'odd', message }).content
     expect(block).toEqual({ type: 'text', text: `Error: ${message}` })
   }
 })
 
 test('SV19 a number is not taken for mentioned because its digit is', () => {
   const fault = { code: 'x', message: 'The budget is 10.', details: { left: 1, isLast: true } }
-  expect(toFault(fault).content).toMatchObject([
+  expect(toErrorResult(fault).content).toMatchObject([
     { text: expect.stringMatching(/left: 1\nisLast: true$/) },
   ])
 })
@@ -84,9 +84,9 @@ test('SV19 a number is not taken for mentioned because its digit is', () => {
 test('B3 RA2 a person’s edit is in both halves', () => {
   const approved = { amount: 50 }
   const edit = { approval_id: 'a-1', approved_change: approved, edited_by: 'anna' }
-  const { content, structuredContent } = withEdit(contentOf(plain, output), edit)
+  const { content, structuredContent } = withEditNotice(toContent(plain, output), edit)
   expect(structuredContent).toEqual({ ...output, ...edit })
   expect(JSON.stringify(content)).toContain('anna changed the arguments first')
   expect(JSON.stringify(content)).toContain('50')
-  expect(withEdit(contentOf(said, output), edit)).not.toHaveProperty('structuredContent')
+  expect(withEditNotice(toContent(said, output), edit)).not.toHaveProperty('structuredContent')
 })

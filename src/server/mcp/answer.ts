@@ -1,6 +1,6 @@
 import { ProtocolError } from '@modelcontextprotocol/server'
 import type { CallToolResult, Server } from '@modelcontextprotocol/server'
-import { plainJson, plainText } from '#base/plain.ts'
+import { toSafeJson, sanitizeText } from '#base/plain.ts'
 import { McpResult } from '#base/tool.ts'
 import type { Tool } from '#base/tool.ts'
 import type { Answer } from '#dispatch'
@@ -12,7 +12,7 @@ export function toResult(server: Server, answer: Answer, structured: boolean): C
   if (answer.status === 'done')
     return withEarlier(toDone(server, answer, structured), answer.earlier)
   if (answer.code === 'rpc_error') throw toProtocolError(answer)
-  return toFault(answer)
+  return toErrorResult(answer)
 }
 
 type Done = Extract<Answer, { status: 'done' }>
@@ -20,7 +20,7 @@ type Done = Extract<Answer, { status: 'done' }>
 function toDone(server: Server, { tool, output, notes }: Done, structured: boolean) {
   if (output instanceof McpResult && !tool.speaksMcp)
     throw new Error(`${tool.name} answers in the words of MCP and does not say so`)
-  const content = contentOf(tool, output, structured)
+  const content = toContent(tool, output, structured)
   // A question to the client or a task is no tool's answer: nothing of it is rewritten.
   if ('resultType' in content) return content
   const result = withNotes(content, notes)
@@ -44,14 +44,14 @@ function withNotes(result: CallToolResult, notes: readonly string[] = []): CallT
  * The result of a tool. Some clients show their model the content, others structuredContent alone: either half says
  * everything, or the text is sent alone (SV19).
  */
-export function contentOf(
+export function toContent(
   tool: Tool | undefined,
   output: unknown,
   structured = false,
 ): CallToolResult {
   if (output instanceof McpResult) return output.result as CallToolResult
   const sent = structured ? output : (tool?.lean?.(output) ?? output)
-  const text = () => tool?.text?.(output) ?? plainJson(sent) ?? 'done'
+  const text = () => tool?.text?.(output) ?? toSafeJson(sent) ?? 'done'
   const content = (tool?.present?.(output) ?? [
     { type: 'text', text: text() },
   ]) as CallToolResult['content']
@@ -65,23 +65,25 @@ const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** An error that the model can read and correct, complete in both halves (SV19). */
-export const toFault = (fault: Problem): CallToolResult => ({
+export const toErrorResult = (fault: Problem): CallToolResult => ({
   isError: true,
   content: [{ type: 'text', text: textOf(fault) }],
-  structuredContent: payloadOf(fault),
+  structuredContent: toErrorPayload(fault),
 })
 
-export const isModern = (server: Server) => (server.getNegotiatedProtocolVersion() ?? '') >= '2026'
+export const isCurrentProtocol = (server: Server) =>
+  (server.getNegotiatedProtocolVersion() ?? '') >= '2026'
 
 /** A refusal where there is no tool's result to put it in. */
 export function toProtocolError(fault: Problem): ProtocolError {
   const { code, message, details = {} } = fault
-  if (code !== 'rpc_error') return new ProtocolError(-32000, proseOf(fault), payloadOf(fault))
+  if (code !== 'rpc_error')
+    return new ProtocolError(-32000, formatError(fault), toErrorPayload(fault))
   const { rpc_code: rpcCode, rpc_data: data } = details
   return new ProtocolError(typeof rpcCode === 'number' ? rpcCode : -32603, message, data)
 }
 
-export const proseOf = ({ message, hint }: Problem): string =>
+export const formatError = ({ message, hint }: Problem): string =>
   hint === undefined ? message : `${message} ${hint}`
 
 /** Marks of the seeds for programs; they tell a model nothing that the prose does not. */
@@ -89,12 +91,12 @@ const marks = new Set(['code', 'message', 'hint', 'error', 'auth_error', 'error_
 
 /** Prose, then every detail that it does not mention. */
 function textOf(fault: Problem): string {
-  const prose = proseOf(fault)
+  const prose = formatError(fault)
   const details = Object.entries(fault.details ?? {})
     .filter(([name, value]) => !marks.has(name) && !isMentioned(prose, value))
     .map(
       ([name, value]) =>
-        `${name}: ${typeof value === 'string' ? plainText(value) : plainJson(value)}`,
+        `${name}: ${typeof value === 'string' ? sanitizeText(value) : toSafeJson(value)}`,
     )
   const text = [prose, ...details].join('\n')
   // Gemini CLI takes a text that parses as JSON for structured content.
@@ -104,7 +106,7 @@ function textOf(fault: Problem): string {
 function isMentioned(prose: string, value: unknown): boolean {
   if (value === undefined || value === null) return true
   if (typeof value === 'object') return Object.values(value).every((one) => isMentioned(prose, one))
-  const text = typeof value === 'string' ? plainText(value) : plainJson(value)
+  const text = typeof value === 'string' ? sanitizeText(value) : toSafeJson(value)
   // Short values would be found inside of others.
   return typeof value === 'string'
     ? prose.includes(text ?? '')
@@ -120,7 +122,12 @@ function isJson(text: string): boolean {
   }
 }
 
-export const payloadOf = ({ code, message, hint, details }: Problem): Record<string, unknown> => ({
+export const toErrorPayload = ({
+  code,
+  message,
+  hint,
+  details,
+}: Problem): Record<string, unknown> => ({
   // Named first so that they are read first; named last so that no detail hides them.
   ...Object.assign({ code, message, hint }, details),
   code,

@@ -3,7 +3,7 @@ import * as z from 'zod'
 import type { Approval } from '#approvals'
 import { defineTool } from '#base/tool.ts'
 import { createCatalogue } from '#dispatch'
-import { taskOf } from './approval-task.ts'
+import { toTask } from './approval-task.ts'
 
 const hour = 60 * 60 * 1000
 const now = Date.UTC(2026, 10, 15, 12)
@@ -48,7 +48,7 @@ const asked: Approval = {
   confidence: null,
   content: { change: {}, why },
   group: '',
-  needed: 1,
+  requiredApprovals: 1,
   createdAt: now - hour,
   expiresAt: now + hour,
   decidedAt: null,
@@ -63,7 +63,7 @@ const seen = (more: Partial<Approval>, tools = [tool]) => {
     reviewUrl: (id: string) => `http://here/inbox/${id}`,
   }
   const deps = { approvals, catalogue: createCatalogue(tools) }
-  return taskOf(deps, { ...asked, decidedAt: now, ...more })
+  return toTask(deps, { ...asked, decidedAt: now, ...more })
 }
 
 test.each<[string, Partial<Approval>, object]>([

@@ -1,9 +1,9 @@
 import type { Approval, Approvals } from '#approvals'
-import { rfc3339 } from '#base/clock.ts'
+import { formatRfc3339 } from '#base/clock.ts'
 import { settledOf } from '#dispatch'
 import type { Catalogue } from '#dispatch'
-import { contentOf, toFault, toProtocolError } from './answer.ts'
-import { withEdit } from './earlier.ts'
+import { toContent, toErrorResult, toProtocolError } from './answer.ts'
+import { withEditNotice } from './earlier.ts'
 import type { TaskRecord } from './tasks.ts'
 
 type Deps = {
@@ -17,7 +17,7 @@ const pollWhilePendingMs = 5000
 const pollWhileRunningMs = 1000
 
 /** The approval of a call in the words of SEP-2663. Every end but an error of JSON-RPC is a tool's result. */
-export function taskOf(
+export function toTask(
   { approvals, catalogue }: Deps,
   approval: Approval,
   structured = false,
@@ -25,8 +25,8 @@ export function taskOf(
   const { id, status, createdAt, decidedAt, reason } = approval
   return {
     taskId: id,
-    createdAt: rfc3339(createdAt),
-    lastUpdatedAt: rfc3339(decidedAt ?? createdAt),
+    createdAt: formatRfc3339(createdAt),
+    lastUpdatedAt: formatRfc3339(decidedAt ?? createdAt),
     ttlMs: null,
     pollIntervalMs: status === 'pending' ? pollWhilePendingMs : pollWhileRunningMs,
     ...endOf(),
@@ -46,12 +46,12 @@ export function taskOf(
       }
     if (settled.status === 'done') {
       const { tool, output, earlier } = settled
-      return completed(withEdit(contentOf(tool, output, structured), earlier))
+      return completed(withEditNotice(toContent(tool, output, structured), earlier))
     }
     const { code, message, data } = toProtocolError(settled)
     return settled.code === 'rpc_error'
       ? { status: 'failed', error: { code, message, data } }
-      : completed(toFault(settled))
+      : completed(toErrorResult(settled))
   }
 }
 

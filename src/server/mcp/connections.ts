@@ -6,13 +6,13 @@ import type { Log } from '#base/log.ts'
 import { checkSelection } from '#base/selection.ts'
 import type { ToolSelection } from '#base/selection.ts'
 import type { Catalogue } from '#dispatch'
-import type { createListens } from './listens.ts'
-import type { createServers, Credentials, Held, Link } from './server.ts'
-import { createLineTransport, serveLines } from './stdio.ts'
+import type { createSubscriptions } from './listens.ts'
+import type { createServers, Credentials, BoundCredentials, ServerBinding } from './server.ts'
+import { createLineTransport, serveStdioLines } from './stdio.ts'
 import type { LineTransport } from './stdio.ts'
 
 /** The handshake of the stdio bridge, which precedes the client's first byte (I13). */
-export type Hello = {
+export type BridgeHello = {
   readonly token?: string
   readonly agent?: string
   readonly session?: string
@@ -26,11 +26,11 @@ export type Hello = {
 
 export type ConnectionDeps = ReturnType<typeof createServers> & {
   readonly catalogue: Catalogue
-  readonly listens: Pick<ReturnType<typeof createListens>, 'over'>
+  readonly listens: Pick<ReturnType<typeof createSubscriptions>, 'over'>
   readonly log: Log
   readonly ended: (session: string) => void
   /** What came with it opens nothing any more. */
-  readonly isOver: (held: Held) => boolean
+  readonly isOver: (held: BoundCredentials) => boolean
   /** Parses a line when it is the turn of its lane. */
   readonly parse: (lane: string, line: Buffer) => Promise<unknown>
   readonly onRefused: (error: CoworkError) => void
@@ -51,13 +51,13 @@ export function createConnections(deps: ConnectionDeps) {
   const connections = new Set<Connection>()
 
   /** Throws when the bridge selects unknown tools, or reconnects with a token that has ended. */
-  function checkHello({ selection, token, isReconnect }: Hello): void {
+  function checkHello({ selection, token, isReconnect }: BridgeHello): void {
     if (selection) checkSelection(selection, catalogue.list())
     if (isReconnect && token !== undefined && isOver({ bearer: token })) throw tokenEnded()
   }
 
   /** Serves one connection until either side ends it. */
-  async function serve(stream: Duplex, hello: Hello): Promise<void> {
+  async function serve(stream: Duplex, hello: BridgeHello): Promise<void> {
     const presented: Credentials = {
       address: 'stdio',
       ...(hello.token !== undefined && { bearer: hello.token }),
@@ -65,7 +65,7 @@ export function createConnections(deps: ConnectionDeps) {
       ...(hello.session !== undefined && { label: hello.session }),
     }
     const session = newId()
-    const link: Link = {
+    const link: ServerBinding = {
       transport: 'stdio',
       view: {
         selection: hello.selection ?? {},
@@ -89,7 +89,7 @@ export function createConnections(deps: ConnectionDeps) {
     const connection = { presented, servers, transport, unlisten: listening.close }
     connections.add(connection)
     // A client may probe with one era and go on with the other: then two servers live for a moment.
-    await serveLines(transport, log, () => {
+    await serveStdioLines(transport, log, () => {
       const server = newServer(link)
       servers.add(server)
       server.onclose = () => servers.delete(server)

@@ -15,7 +15,7 @@ import {
   tools,
 } from '../../../test/mcp-door.ts'
 import type { Era } from '../../../test/mcp-door.ts'
-import type { Arrival } from './door.ts'
+import type { IncomingRequest } from './door.ts'
 
 const eras: Era[] = ['legacy', 'auto']
 
@@ -73,7 +73,7 @@ describe.each(eras)('%s era over HTTP', (era) => {
 
   test('SV11 RA8 an address and its query choose what is listed', async () => {
     const rig = await openRig()
-    const names = async (arrival: Partial<Arrival>) =>
+    const names = async (arrival: Partial<IncomingRequest>) =>
       (await (await connect(rig, era, arrival)).listTools()).tools.map((tool) => tool.name)
     expect(await names({ toolset: 'files' })).toEqual(['broken', 'echo'])
     expect(await names({ query: { tools: 'core' } })).toEqual(['echo'])

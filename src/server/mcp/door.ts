@@ -5,34 +5,41 @@ import type { Server, ServerContext } from '@modelcontextprotocol/server'
 import type { Clock } from '#base/clock.ts'
 import { createCountedEntries } from '#base/counted-entries.ts'
 import { systemActor } from '#base/entry.ts'
-import type { Draft } from '#base/entry.ts'
+import type { EntryDraft } from '#base/entry.ts'
 import { CoworkError } from '#base/errors.ts'
 import { usedTool } from '#dispatch'
 import type { StatusOf } from '../guards.ts'
-import { createInFlight } from '../limits.ts'
+import { createInFlightLimiter } from '../limits.ts'
 import { createMessages } from '../messages.ts'
-import { isModern } from './answer.ts'
+import { isCurrentProtocol } from './answer.ts'
 import { createConnections } from './connections.ts'
-import type { Hello } from './connections.ts'
-import { createListens, isListen } from './listens.ts'
-import { checkMirrored } from './mirrored.ts'
-import { createOldSse } from './old-sse.ts'
-import { refusal } from './replies.ts'
-import { createServers, enter } from './server.ts'
-import type { Credentials, Held, Link, RunningCall, ServerDeps, View } from './server.ts'
+import type { BridgeHello } from './connections.ts'
+import { createSubscriptions, isSubscribeRequest } from './listens.ts'
+import { checkHeaderArguments } from './mirrored.ts'
+import { createLegacySse } from './old-sse.ts'
+import { errorResponse } from './replies.ts'
+import { createServers, trackInFlight } from './server.ts'
+import type {
+  Credentials,
+  BoundCredentials,
+  ServerBinding,
+  RunningCall,
+  ServerDeps,
+  ToolView,
+} from './server.ts'
 import { createSessions } from './sessions.ts'
 import type { SessionLimits } from './sessions.ts'
-import { eitherTasks } from './tasks.ts'
+import { combineTaskSources } from './tasks.ts'
 import { defaultView, onlyToolset, parseView } from './view.ts'
-import { createWaiting } from './waiting.ts'
-import { wireOf } from './wire.ts'
+import { createPendingReply } from './waiting.ts'
+import { toWireTool } from './wire.ts'
 
-export type McpDoorDeps = ServerDeps & {
-  readonly approvals: Parameters<typeof createWaiting>[0]['approvals']
+export type McpEndpointDeps = ServerDeps & {
+  readonly approvals: Parameters<typeof createPendingReply>[0]['approvals']
   readonly patienceMs?: number
   readonly now: Clock
   /** For requests that are refused before they are calls. */
-  readonly note: (draft: Draft) => void
+  readonly note: (draft: EntryDraft) => void
   readonly statusOf: StatusOf
   /** AGENT_ID of the daemon's environment. */
   readonly agentId?: string | undefined
@@ -45,7 +52,7 @@ export type McpDoorDeps = ServerDeps & {
 }
 
 /** What the HTTP door knows of a request before MCP begins. */
-export type Arrival = {
+export type IncomingRequest = {
   readonly address: string
   readonly bearer?: string
   readonly parsedBody?: unknown
@@ -58,26 +65,26 @@ export type Arrival = {
   readonly old?: { readonly stream?: string }
 }
 
-export type McpDoor = ReturnType<typeof createMcpDoor>
+export type McpEndpoint = ReturnType<typeof createMcpEndpoint>
 
 /** MCP in both eras, over HTTP and stdio, in front of one catalogue and one dispatch (SV10). */
-export function createMcpDoor(deps: McpDoorDeps) {
+export function createMcpEndpoint(deps: McpEndpointDeps) {
   const { catalogue, identity, limits, log } = deps
-  const inFlight = createInFlight(limits.callsInFlight)
+  const inFlight = createInFlightLimiter(limits.callsInFlight)
   const messages = createMessages({
     bodyBytes: limits.bodyBytes,
     largeTools: () => catalogue.list().flatMap(({ large, name }) => (large ? [name] : [])),
   })
   const calls = new Set<RunningCall>()
-  const waiting = createWaiting(deps)
-  const listens = createListens(deps)
-  const tasks = deps.tasks ? eitherTasks(deps.tasks, waiting.tasks) : waiting.tasks
+  const waiting = createPendingReply(deps)
+  const listens = createSubscriptions(deps)
+  const tasks = deps.tasks ? combineTaskSources(deps.tasks, waiting.tasks) : waiting.tasks
   const servers = createServers({ ...deps, tasks }, { inFlight, calls, waiting, checkOpen })
   const { newServer } = servers
   /** Which credentials came with which request; the SDK hands the request back to every handler. */
   const arrivals = new WeakMap<
     Request,
-    { readonly view: View; readonly credentials: Credentials }
+    { readonly view: ToolView; readonly credentials: Credentials }
   >()
   const recordRefused = createCountedEntries({
     toEntry: refusedEntry,
@@ -88,11 +95,11 @@ export function createMcpDoor(deps: McpDoorDeps) {
   let isClosing = false
 
   // A schema that cannot be listed should stop the start, not the first client.
-  for (const tool of catalogue.list()) wireOf(tool)
+  for (const tool of catalogue.list()) toWireTool(tool)
 
   const arrivalOf = (request: Request | undefined) => (request && arrivals.get(request)) ?? nobody
   const credentials = ({ http }: ServerContext) => arrivalOf(http?.req).credentials
-  const newLink = (view: View, session?: string, bearer?: string): Link => ({
+  const newLink = (view: ToolView, session?: string, bearer?: string): ServerBinding => ({
     transport: 'http',
     view,
     ...(bearer !== undefined && { bearer }),
@@ -113,7 +120,7 @@ export function createMcpDoor(deps: McpDoorDeps) {
   )
   const { ended } = identity.sessions
   /** Its token opens nothing any more; where it has none, the door is closed (I4, I5). */
-  const isOver = ({ bearer, agentToken, isAnonymous }: Held) => {
+  const isOver = ({ bearer, agentToken, isAnonymous }: BoundCredentials) => {
     const tokens = [bearer, agentToken].filter((token) => token !== undefined)
     if (tokens.length > 0) return tokens.some(identity.hasEnded)
     return !isAnonymous && identity.mode() === 'closed'
@@ -136,9 +143,9 @@ export function createMcpDoor(deps: McpDoorDeps) {
     throw new CoworkError('shutting_down', 'cowork is shutting down.', { hint })
   }
 
-  const old = createOldSse({
+  const old = createLegacySse({
     maxStreams: limits.maxSessions,
-    messagesPath: oldPaths.messages,
+    messagesPath: legacySsePaths.messages,
     log,
     isOver,
   })
@@ -159,7 +166,7 @@ export function createMcpDoor(deps: McpDoorDeps) {
     toolsChanged()
   })
 
-  async function fetch(request: Request, arrival: Arrival): Promise<Response> {
+  async function fetch(request: Request, arrival: IncomingRequest): Promise<Response> {
     let body = arrival.parsedBody
     try {
       checkOpen()
@@ -168,17 +175,21 @@ export function createMcpDoor(deps: McpDoorDeps) {
     } catch (error) {
       if (error instanceof CoworkError) {
         if (malformed.includes(error.code)) recordRefused({ address: arrival.address, error })
-        return refusal(error, deps.statusOf(error.code), body)
+        return errorResponse(error, deps.statusOf(error.code), body)
       }
       log.error('an MCP request failed unexpectedly', {
         error: error instanceof Error ? error.stack : String(error),
       })
       const message = 'The request failed because of a fault in cowork.'
-      return refusal({ code: 'internal', message }, 500, body)
+      return errorResponse({ code: 'internal', message }, 500, body)
     }
   }
 
-  async function serve(request: Request, arrival: Arrival, body: unknown): Promise<Response> {
+  async function serve(
+    request: Request,
+    arrival: IncomingRequest,
+    body: unknown,
+  ): Promise<Response> {
     const view = viewOf(arrival)
     const presented = presentedBy(arrival)
     const isLegacy = await isLegacyRequest(request, body)
@@ -192,7 +203,7 @@ export function createMcpDoor(deps: McpDoorDeps) {
       ? `anonymous:${arrival.address}`
       : await identity.principalOf({ door: 'mcp', ...presented })
     // A client that has too many is told to wait by HTTP; the call itself is counted where it runs.
-    if (isCall(body)) enter(inFlight, principal)()
+    if (isCall(body)) trackInFlight(inFlight, principal)()
     arrivals.set(request, {
       view,
       credentials: isAnonymous ? presented : { ...presented, principal },
@@ -201,14 +212,14 @@ export function createMcpDoor(deps: McpDoorDeps) {
     return isLegacy ? sessions.handle(request, view, holder, body) : serveModern(request, body)
   }
 
-  function viewOf({ query = {}, toolset, isOnly }: Arrival): View {
+  function viewOf({ query = {}, toolset, isOnly }: IncomingRequest): ToolView {
     const tools = catalogue.list()
     const view = parseView(query, toolset, tools)
     return isOnly && toolset !== undefined ? onlyToolset(view, toolset, tools) : view
   }
 
   /** In open mode a client without a name of its own goes by the daemon's AGENT_ID, if there is one (I5). */
-  function presentedBy({ address, bearer }: Arrival): Credentials {
+  function presentedBy({ address, bearer }: IncomingRequest): Credentials {
     const { agentId } = deps
     return {
       address,
@@ -218,22 +229,22 @@ export function createMcpDoor(deps: McpDoorDeps) {
   }
 
   async function serveModern(request: Request, body: unknown): Promise<Response> {
-    if (isListen(body))
+    if (isSubscribeRequest(body))
       return listens.stream(body, arrivalOf(request).credentials, request.signal, (parsedBody) =>
         modern.fetch(request, { parsedBody }),
       )
     const { params } = isCall(body) ? body : {}
     const tool = catalogue.find(String(params?.name))
-    if (tool) checkMirrored(tool, params?.arguments, request.headers)
+    if (tool) checkHeaderArguments(tool, params?.arguments, request.headers)
     return modern.fetch(request, { parsedBody: body })
   }
 
   /** The addresses of the oldest revision, where they are wanted (SV6). */
-  async function serveOld(arrival: Arrival, body: unknown): Promise<Response> {
+  async function serveOld(arrival: IncomingRequest, body: unknown): Promise<Response> {
     const { old: asked } = arrival
     const presented = presentedBy(arrival)
     const principal = await identity.principalOf({ door: 'mcp', ...presented })
-    if (isCall(body)) enter(inFlight, principal)()
+    if (isCall(body)) trackInFlight(inFlight, principal)()
     const known = { ...presented, principal }
     if (asked?.stream !== undefined) return old.post(asked.stream, known, body)
     return old.open(known, (session, held) => {
@@ -243,7 +254,7 @@ export function createMcpDoor(deps: McpDoorDeps) {
     })
   }
 
-  async function bodyOf(request: Request, arrival: Arrival): Promise<unknown> {
+  async function bodyOf(request: Request, arrival: IncomingRequest): Promise<unknown> {
     if (!['GET', 'POST', 'DELETE'].includes(request.method))
       throw new CoworkError('method_not_allowed', `MCP has no use for ${request.method}.`, {
         hint: 'Send messages with POST.',
@@ -261,12 +272,12 @@ export function createMcpDoor(deps: McpDoorDeps) {
     return messages.readMessage(lane, request, canWriteFiles)
   }
 
-  function checkHello(hello: Hello): void {
+  function checkHello(hello: BridgeHello): void {
     checkOpen()
     connections.checkHello(hello)
   }
 
-  async function serveStdio(stream: Duplex, hello: Hello): Promise<void> {
+  async function serveStdio(stream: Duplex, hello: BridgeHello): Promise<void> {
     if (!isClosing) return connections.serve(stream, hello)
     stream.destroy()
   }
@@ -291,7 +302,7 @@ export function createMcpDoor(deps: McpDoorDeps) {
   function resourceUpdated(uri: string): void {
     modern.notify.resourceUpdated(uri)
     for (const server of connections.servers())
-      if (isModern(server)) server.sendResourceUpdated({ uri }).catch(() => undefined)
+      if (isCurrentProtocol(server)) server.sendResourceUpdated({ uri }).catch(() => undefined)
   }
 
   async function close(): Promise<void> {
@@ -335,7 +346,7 @@ const malformed = [
 
 type RefusedRequest = { readonly address: string; readonly error: CoworkError }
 
-const refusedEntry = (address: string, { error }: RefusedRequest, count: number): Draft => ({
+const refusedEntry = (address: string, { error }: RefusedRequest, count: number): EntryDraft => ({
   type: 'request.refused',
   actor: systemActor,
   domain: 'cowork',
@@ -345,9 +356,9 @@ const refusedEntry = (address: string, { error }: RefusedRequest, count: number)
 })
 
 /** Where clients of the 2024-11-05 revision connect and post. */
-export const oldPaths = { stream: '/sse', messages: '/messages' }
+export const legacySsePaths = { stream: '/sse', messages: '/messages' }
 
-const nobody: { readonly view: View; readonly credentials: Credentials } = {
+const nobody: { readonly view: ToolView; readonly credentials: Credentials } = {
   view: defaultView,
   credentials: { address: 'unknown' },
 }
@@ -370,5 +381,5 @@ const bringsToken = (body: unknown): boolean => {
 }
 
 /** Handshake and lists need no token, so that a client can start; calls and subscriptions do (SV21). */
-const canBeAnonymous = ({ bearer }: Arrival, body: unknown): boolean =>
-  bearer === undefined && (isCall(body) ? bringsToken(body) : !isListen(body))
+const canBeAnonymous = ({ bearer }: IncomingRequest, body: unknown): boolean =>
+  bearer === undefined && (isCall(body) ? bringsToken(body) : !isSubscribeRequest(body))

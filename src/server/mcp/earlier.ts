@@ -4,7 +4,7 @@ import type { EarlierRun } from '#dispatch'
 type Result = Readonly<Record<string, unknown>>
 
 /** Says in both halves of a result what ran instead of what was asked for, where a person changed it (B3, RA2). */
-export const withEdit = <R extends Result>(result: R, earlier: EarlierRun): R =>
+export const withEditNotice = <R extends Result>(result: R, earlier: EarlierRun): R =>
   earlier.approved_change === undefined ? result : withNote(result, editText(earlier), earlier)
 
 /** The same, and that the call ran before and was not run again (A15). */

@@ -7,7 +7,7 @@ import type { ClientCapabilities, Server, ServerContext } from '@modelcontextpro
 import type { Call } from '#base/tool.ts'
 
 /** The MCP request behind a call, for the few tools that speak MCP themselves (the gateway's). */
-export type Exchange = {
+export type McpContext = {
   readonly context: ServerContext
   /** The client can take a task instead of an answer (SV15). */
   readonly tasks: boolean
@@ -15,15 +15,15 @@ export type Exchange = {
 
 export const tasksExtension = 'io.modelcontextprotocol/tasks'
 
-export const exchangeFor = (context: ServerContext): Exchange => ({
+export const createMcpContext = (context: ServerContext): McpContext => ({
   context,
-  tasks: takesTasks(context),
+  tasks: supportsTasks(context),
 })
 
-export const exchangeOf = (call: Call): Exchange | undefined =>
+export const getMcpContext = (call: Call): McpContext | undefined =>
   isExchange(call.exchange) ? call.exchange : undefined
 
-const isExchange = (value: unknown): value is Exchange =>
+const isExchange = (value: unknown): value is McpContext =>
   typeof value === 'object' && value !== null && 'context' in value && 'tasks' in value
 
 /** What a client of the 2026 era says of itself with every request. */
@@ -34,21 +34,21 @@ type Envelope = {
 
 const envelopeOf = ({ mcpReq }: ServerContext): Envelope => mcpReq.envelope ?? {}
 
-export const clientInfoOf = (context: ServerContext) => envelopeOf(context)[CLIENT_INFO_META_KEY]
+export const getClientInfo = (context: ServerContext) => envelopeOf(context)[CLIENT_INFO_META_KEY]
 
 /** With the call itself, else with the HTTP request that brought it. */
-export function traceparentOf({ mcpReq, http }: ServerContext): string | undefined {
+export function getTraceparent({ mcpReq, http }: ServerContext): string | undefined {
   const named = mcpReq._meta?.[TRACEPARENT_META_KEY]
   return typeof named === 'string' ? named : (http?.req?.headers.get('traceparent') ?? undefined)
 }
 
 /** The client can show a person an address (A5). */
-export function takesUrls(server: Server, context: ServerContext): boolean {
+export function supportsUrlElicitation(server: Server, context: ServerContext): boolean {
   const declared =
     envelopeOf(context)[CLIENT_CAPABILITIES_META_KEY] ?? server.getClientCapabilities()
   return declared?.elicitation?.url !== undefined
 }
 
 /** The 2025 era's tasks were another thing, so its clients take none. */
-export const takesTasks = (context: ServerContext): boolean =>
+export const supportsTasks = (context: ServerContext): boolean =>
   envelopeOf(context)[CLIENT_CAPABILITIES_META_KEY]?.extensions?.[tasksExtension] !== undefined

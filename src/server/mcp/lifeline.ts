@@ -2,13 +2,13 @@ import type { ServerContext } from '@modelcontextprotocol/server'
 import { noProgress } from '#base/tool.ts'
 import type { Call } from '#base/tool.ts'
 
-export type Lifeline = ReturnType<typeof lifelineOf>
+export type CallLifetime = ReturnType<typeof createCallLifetime>
 
 /**
  * The request's signal fires on the newer HTTP also when the exchange is over. A call's own must not:
  * what it left running is not to be stopped by its own answer.
  */
-export function lifelineOf({ mcpReq: { signal } }: ServerContext) {
+export function createCallLifetime({ mcpReq: { signal } }: ServerContext) {
   const own = new AbortController()
   const end = () => own.abort(signal.reason)
   if (signal.aborted) end()
@@ -26,7 +26,10 @@ export function lifelineOf({ mcpReq: { signal } }: ServerContext) {
 }
 
 /** Sent only to those who asked, only forwards, and never after the answer. */
-export function progressOf({ mcpReq }: ServerContext, { isOver }: Lifeline): Call['progress'] {
+export function createProgressReporter(
+  { mcpReq }: ServerContext,
+  { isOver }: CallLifetime,
+): Call['progress'] {
   const progressToken = mcpReq._meta?.progressToken
   if (progressToken === undefined) return noProgress
   let last = -Infinity

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { lineOf } from './line.ts'
+import { encodeJsonLine } from './line.ts'
 
 const answerOf = (text: string, more: readonly object[] = []) => ({
   jsonrpc: '2.0',
@@ -15,7 +15,7 @@ test('N4 a long text goes out in pieces that are one line and read as what it wa
       // Whatever it is, in turn each character of it lies at the edge of a piece.
       const long = 'x'.repeat(shift) + text.repeat(Math.ceil(200_000 / text.length))
       const message = answerOf(long, isFollowed ? [{ type: 'text', text: '[more]' }] : [])
-      const pieces = [...lineOf(message)]
+      const pieces = [...encodeJsonLine(message)]
       const line = pieces.join('')
       expect(pieces.length).toBeGreaterThan(2)
       expect(line.indexOf('\n')).toBe(line.length - 1)
@@ -34,7 +34,7 @@ test('N4 any other message is one piece', () => {
     { jsonrpc: '2.0', method: 'notifications/message' },
   ]
   for (const message of messages)
-    expect([...lineOf(message)]).toEqual([JSON.stringify(message) + '\n'])
+    expect([...encodeJsonLine(message)]).toEqual([JSON.stringify(message) + '\n'])
 })
 
 test('F4 SV12 an answer that the client would hang up on is refused instead, and the connection stays', () => {
@@ -49,7 +49,7 @@ test('F4 SV12 an answer that the client would hang up on is refused instead, and
     { jsonrpc: '2.0', id: 1, result: { content: blob(most) } },
   ]
   for (const message of tooLong) {
-    const { id, result } = JSON.parse([...lineOf(message)].join('')) as {
+    const { id, result } = JSON.parse([...encodeJsonLine(message)].join('')) as {
       id: number
       result: { isError: boolean; structuredContent: object }
     }
@@ -57,9 +57,12 @@ test('F4 SV12 an answer that the client would hang up on is refused instead, and
     expect(result.structuredContent).toMatchObject({ code: 'too_large' })
   }
   const read = { jsonrpc: '2.0', id: 'a', result: { contents: [{ text: 'x'.repeat(most) }] } }
-  expect(JSON.parse([...lineOf(read)].join(''))).toMatchObject({ id: 'a', error: { code: -32000 } })
+  expect(JSON.parse([...encodeJsonLine(read)].join(''))).toMatchObject({
+    id: 'a',
+    error: { code: -32000 },
+  })
   // What a client sends is its own affair, and so is what fits.
   const sent = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { x: 'x'.repeat(most) } }
   for (const message of [sent, answerOf('x'.repeat(9_000_000)), answerOf('', blob(9_500_000))])
-    expect(JSON.parse([...lineOf(message)].join(''))).toEqual(message)
+    expect(JSON.parse([...encodeJsonLine(message)].join(''))).toEqual(message)
 })

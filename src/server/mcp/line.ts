@@ -1,6 +1,6 @@
 import { STDIO_DEFAULT_MAX_BUFFER_SIZE } from '@modelcontextprotocol/server'
 import { randomHex } from '#base/ids.ts'
-import { toFault } from './answer.ts'
+import { toErrorResult } from './answer.ts'
 
 /** A text beyond this goes out in pieces. */
 const longText = 128 * 1024
@@ -19,7 +19,7 @@ type Block = { readonly text?: unknown }
  * A message as one line of JSON, in pieces to be written one after the other: the other side reads the first of
  * a long text while the next are still being spelled, and none of it is copied to make one string of all.
  */
-export function* lineOf(message: object): Generator<string> {
+export function* encodeJsonLine(message: object): Generator<string> {
   const { result } = message as Answer
   const content: readonly unknown[] = Array.isArray(result?.content) ? result.content : []
   const [first, ...rest] = content
@@ -59,5 +59,5 @@ function refusalOf({ id, result }: Answer) {
   const hint = 'Ask for less at once: a smaller max_bytes or limit, or fewer files.'
   if (!Array.isArray(result?.content))
     return { jsonrpc: '2.0', id, error: { code: -32000, message: `${message} ${hint}` } }
-  return { jsonrpc: '2.0', id, result: toFault({ code: 'too_large', message, hint }) }
+  return { jsonrpc: '2.0', id, result: toErrorResult({ code: 'too_large', message, hint }) }
 }

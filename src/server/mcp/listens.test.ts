@@ -1,12 +1,12 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import { createListens } from './listens.ts'
+import { createSubscriptions } from './listens.ts'
 
 const nobody = { identify: () => Promise.reject(new Error('nobody is asked for')) }
 
 /** A stream that is open, whose other end is the test's. */
 async function openStream() {
-  const listens = createListens({ identity: nobody as never })
+  const listens = createSubscriptions({ identity: nobody as never })
   let end: ReadableStreamDefaultController<Uint8Array> | undefined
   let cancelled = 0
   const body = new ReadableStream<Uint8Array>({

@@ -1,9 +1,9 @@
 import { isJSONRPCRequest } from '@modelcontextprotocol/server'
 import type { JSONRPCMessage } from '@modelcontextprotocol/server'
-import type { Credentials, Held, ServerDeps } from './server.ts'
+import type { Credentials, BoundCredentials, ServerDeps } from './server.ts'
 
 /** What clients of the newer era listen to: the SDK tells them of it, and here it is watched for them. */
-export function createListens({
+export function createSubscriptions({
   identity,
   features = [],
 }: Pick<ServerDeps, 'identity' | 'features'>) {
@@ -94,7 +94,7 @@ export function createListens({
   return { stream, streams: (): Iterable<Stream> => streams, over }
 }
 
-type Stream = { readonly held: Held; end(): void }
+type Stream = { readonly held: BoundCredentials; end(): void }
 
 /** Ends with the life, and the life with it. */
 function livingWith(
@@ -132,7 +132,8 @@ const methodOf = (message: unknown): unknown =>
 
 type Cancelled = { readonly params?: { readonly requestId?: unknown } | null }
 
-export const isListen = (message: unknown): boolean => methodOf(message) === 'subscriptions/listen'
+export const isSubscribeRequest = (message: unknown): boolean =>
+  methodOf(message) === 'subscriptions/listen'
 
 const mostListened = 100
 
@@ -140,7 +141,7 @@ type Listen = { readonly params: { readonly notifications: Readonly<Record<strin
 
 /** The addresses whose change a client of the newer era asks to hear of. What is malformed is the SDK's to refuse. */
 function listenedIn(message: unknown): string[] | undefined {
-  if (!isListen(message)) return undefined
+  if (!isSubscribeRequest(message)) return undefined
   const { params } = message as {
     params?: { notifications?: { resourceSubscriptions?: unknown } | null } | null
   }

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import * as z from 'zod'
 import { defineTool } from '#base/tool.ts'
-import { checkMirrored } from './mirrored.ts'
+import { checkHeaderArguments } from './mirrored.ts'
 
 const tool = defineTool({
   name: 'route',
@@ -30,7 +30,7 @@ const tool = defineTool({
 })
 
 const check = (args: object, headers: Record<string, string>) => () =>
-  checkMirrored(tool, args, new Headers(headers))
+  checkHeaderArguments(tool, args, new Headers(headers))
 const base64 = (text: string) => `=?base64?${Buffer.from(text).toString('base64')}?=`
 
 test.each([

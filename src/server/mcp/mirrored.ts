@@ -1,14 +1,14 @@
 import { isUtf8 } from 'node:buffer'
 import { CoworkError } from '#base/errors.ts'
 import type { Tool } from '#base/tool.ts'
-import { wireOf } from './wire.ts'
+import { toWireTool } from './wire.ts'
 
 /** An argument that a client repeats as a header, for whoever routes without reading bodies (SEP-2243). */
 type Mirrored = { readonly path: readonly string[]; readonly header: string }
 
 /** Refuses a call whose headers and arguments disagree: what was routed must be what is run. */
-export function checkMirrored(tool: Tool, args: unknown, headers: Headers): void {
-  for (const { path, header } of findMirrored(wireOf(tool).inputSchema)) {
+export function checkHeaderArguments(tool: Tool, args: unknown, headers: Headers): void {
+  for (const { path, header } of findMirrored(toWireTool(tool).inputSchema)) {
     const value = path.reduce(fieldOf, args)
     if (!isPrimitive(value)) continue
     const sent = decoded(headers.get(header))

@@ -4,19 +4,19 @@ import { CoworkError } from '#base/errors.ts'
 import { newId } from '#base/ids.ts'
 import type { Log } from '#base/log.ts'
 import type { Credentials } from './server.ts'
-import type { Holder } from './sessions.ts'
+import type { SessionOwner } from './sessions.ts'
 
-export type OldSseDeps = {
+export type LegacySseDeps = {
   readonly maxStreams: number
   /** Where the client posts to, relative to this server. */
   readonly messagesPath: string
   readonly log: Log
   /** What its token opened is over. */
-  readonly isOver: (holder: Holder) => boolean
+  readonly isOver: (holder: SessionOwner) => boolean
 }
 
 /** As it came with the last message: the client may have moved to a newer token. */
-type Known = Credentials & Holder
+type Known = Credentials & SessionOwner
 type Stream = { holder: Known; readonly transport: Transport }
 
 /**
@@ -24,7 +24,7 @@ type Stream = { holder: Known; readonly transport: Transport }
  * stream carries all answers, messages come by POST. The id of a stream names it and lets nobody in: each
  * request brings its credential, and the stream belongs to whoever opened it.
  */
-export function createOldSse({ maxStreams, messagesPath, log, isOver }: OldSseDeps) {
+export function createLegacySse({ maxStreams, messagesPath, log, isOver }: LegacySseDeps) {
   const streams = new Map<string, Stream>()
 
   async function open(

@@ -1,4 +1,4 @@
-import { payloadOf, proseOf } from './answer.ts'
+import { toErrorPayload, formatError } from './answer.ts'
 import type { Problem } from '../guards.ts'
 
 const extraHeaders: Record<number, Record<string, string>> = {
@@ -17,15 +17,15 @@ const rpcCodeOf: Record<string, number> = {
 }
 
 /** A refusal before MCP has begun: an HTTP status for the transport and a JSON-RPC error for the client. */
-export function refusal(fault: Problem, status: number, body?: unknown): Response {
+export function errorResponse(fault: Problem, status: number, body?: unknown): Response {
   return Response.json(
     {
       jsonrpc: '2.0',
-      id: idOf(body),
+      id: getRequestId(body),
       error: {
         code: rpcCodeOf[fault.code] ?? -32000,
-        message: proseOf(fault),
-        data: payloadOf(fault),
+        message: formatError(fault),
+        data: toErrorPayload(fault),
       },
     },
     { status, headers: extraHeaders[status] ?? {} },
@@ -33,7 +33,7 @@ export function refusal(fault: Problem, status: number, body?: unknown): Respons
 }
 
 /** The id to answer under: null where a message gives none that can be read. */
-export function idOf(body: unknown): string | number | null {
+export function getRequestId(body: unknown): string | number | null {
   if (typeof body !== 'object' || body === null || !('id' in body)) return null
   return typeof body.id === 'string' || typeof body.id === 'number' ? body.id : null
 }

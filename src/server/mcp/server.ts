@@ -22,19 +22,19 @@ import type { ToolSelection } from '#base/selection.ts'
 import { hasScope, isListed, nameUnlisted, usedTool } from '#dispatch'
 import type { Catalogue, Dispatch } from '#dispatch'
 import type { Identity, Presented } from '#identity'
-import type { createInFlight } from '../limits.ts'
-import { proseOf, toFault, toProtocolError, toResult } from './answer.ts'
-import { clientInfoOf, exchangeFor, tasksExtension, traceparentOf } from './exchange.ts'
+import type { createInFlightLimiter } from '../limits.ts'
+import { formatError, toErrorResult, toProtocolError, toResult } from './answer.ts'
+import { getClientInfo, createMcpContext, tasksExtension, getTraceparent } from './exchange.ts'
 import { instructionsFor } from './instructions.ts'
-import { lifelineOf, progressOf } from './lifeline.ts'
-import type { Lifeline } from './lifeline.ts'
+import { createCallLifetime, createProgressReporter } from './lifeline.ts'
+import type { CallLifetime } from './lifeline.ts'
 import { attachTasks } from './tasks.ts'
 import type { TaskSource } from './tasks.ts'
-import type { createWaiting } from './waiting.ts'
-import { pageOf } from './wire.ts'
+import type { createPendingReply } from './waiting.ts'
+import { paginateTools } from './wire.ts'
 
 /** The tools and the form of results that a connection asked for (SV18, SV19). */
-export type View = {
+export type ToolView = {
   readonly selection: ToolSelection
   /** The client wants the output of every tool in structuredContent (SV19). */
   readonly structured?: boolean
@@ -47,7 +47,7 @@ export type Credentials = Pick<Presented, 'address' | 'bearer' | 'fallbackId' | 
 }
 
 /** What lets a request in: what it opens ends with these. */
-export type Held = {
+export type BoundCredentials = {
   readonly bearer?: string | undefined
   readonly agentToken?: string | undefined
   /** It came without a token though one is needed: it lists tools, and a call may bring one. */
@@ -56,7 +56,7 @@ export type Held = {
 
 /** A call under way. */
 export type RunningCall = {
-  readonly held: Held
+  readonly held: BoundCredentials
   /** When its work is, which may be after it was answered. */
   readonly done: Promise<unknown>
   /** Stops it, and answers that whoever makes it may not come in any more. */
@@ -64,9 +64,9 @@ export type RunningCall = {
 }
 
 /** Where a server instance speaks, and for whom. */
-export type Link = {
+export type ServerBinding = {
   readonly transport: Client['transport']
-  readonly view: View
+  readonly view: ToolView
   /** The older era's Mcp-Session-Id, or the stdio connection; the newer HTTP has none (I12). */
   readonly session?: string
   /** A sentence for the model at the end of the instructions. */
@@ -83,14 +83,14 @@ export type McpFeature = {
   readonly capabilities: ServerCapabilities
   readonly cacheHints?: NonNullable<ServerOptions['cacheHints']>
   /** Called once, before any client comes. */
-  start?(announce: Announce): void
+  start?(announce: Broadcaster): void
   attach(server: Server, viewer: Viewer): void
   /** A client of the newer era wants to hear of these addresses until the signal. Which of them it will. */
   listens?(caller: Caller, uris: readonly string[], signal: AbortSignal): Promise<readonly string[]>
 }
 
 /** Tells every client that listens. */
-export type Announce = {
+export type Broadcaster = {
   toolsChanged(): void
   promptsChanged(): void
   resourceUpdated(uri: string): void
@@ -121,7 +121,7 @@ const listSchemas = {
 type Running = {
   readonly inFlight: InFlight
   readonly calls: Set<RunningCall>
-  readonly waiting: Pick<ReturnType<typeof createWaiting>, 'answer'>
+  readonly waiting: Pick<ReturnType<typeof createPendingReply>, 'answer'>
   /** Throws once the door is closing. */
   readonly checkOpen: () => void
 }
@@ -147,7 +147,7 @@ export function createServers(deps: ServerDeps, running: Running) {
 
   async function list(
     server: Server,
-    link: Link,
+    link: ServerBinding,
     cursor: string | undefined,
     context: ServerContext,
   ): Promise<ListToolsResult> {
@@ -162,17 +162,17 @@ export function createServers(deps: ServerDeps, running: Running) {
       .filter(
         (tool) => isListed(tool, { selection, isOpen }) && (!caller || hasScope(caller, tool)),
       )
-    return pageOf(shown, cursor, isUnknown ? 'unknown' : isOpen ? 'open' : 'known')
+    return paginateTools(shown, cursor, isUnknown ? 'unknown' : isOpen ? 'open' : 'known')
   }
 
   async function call(
     server: Server,
-    link: Link,
+    link: ServerBinding,
     request: CallToolRequest,
     context: ServerContext,
   ): Promise<CallToolResult> {
     const { name, arguments: given = {} } = request.params
-    const lifeline = lifelineOf(context)
+    const lifeline = createCallLifetime(context)
     const held = { bearer: link.credentials(context).bearer, agentToken: tokenIn(name, given) }
     const ended = Promise.withResolvers<never>()
     const done = perform(server, link, request, context, lifeline)
@@ -188,7 +188,7 @@ export function createServers(deps: ServerDeps, running: Running) {
     try {
       return await Promise.race([done, ended.promise])
     } catch (error) {
-      if (error instanceof CoworkError) return toFault(error)
+      if (error instanceof CoworkError) return toErrorResult(error)
       throw error
     } finally {
       link.busy -= 1
@@ -198,29 +198,29 @@ export function createServers(deps: ServerDeps, running: Running) {
 
   async function perform(
     server: Server,
-    link: Link,
+    link: ServerBinding,
     { params: { name, arguments: given = {} } }: CallToolRequest,
     context: ServerContext,
-    lifeline: Lifeline,
+    lifeline: CallLifetime,
   ): Promise<CallToolResult> {
     running.checkOpen()
     const caller = await callerOf(server, link, context, callerArguments(name, given))
     const { principal = `${caller.kind}:${caller.id}` } = link.credentials(context)
-    const leave = enter(running.inFlight, principal)
+    const leave = trackInFlight(running.inFlight, principal)
     try {
       const asked = {
         tool: name,
         arguments: withoutToken(name, given),
         caller,
         signal: lifeline.signal,
-        progress: progressOf(context, lifeline),
-        exchange: exchangeFor(context),
-        traceparent: traceparentOf(context),
+        progress: createProgressReporter(context, lifeline),
+        exchange: createMcpContext(context),
+        traceparent: getTraceparent(context),
       }
       const isOpen = identity.mode() === 'open'
       const answer = nameUnlisted(await dispatch(asked), catalogue, caller, isOpen)
       if (answer.status === 'refused' && !catalogue.find(name))
-        throw new ProtocolError(ProtocolErrorCode.InvalidParams, proseOf(answer))
+        throw new ProtocolError(ProtocolErrorCode.InvalidParams, formatError(answer))
       const structured = link.view.structured === true
       return answer.status === 'waiting'
         ? await running.waiting.answer(server, context, asked, answer, structured)
@@ -232,7 +232,7 @@ export function createServers(deps: ServerDeps, running: Running) {
 
   async function callerOf(
     server: Server,
-    link: Link,
+    link: ServerBinding,
     context: ServerContext,
     args: CallerArguments = {},
   ): Promise<Caller> {
@@ -264,7 +264,7 @@ export function createServers(deps: ServerDeps, running: Running) {
       }
     }
 
-  function newServer(link: Link): Server {
+  function newServer(link: ServerBinding): Server {
     const chosen = link.bearer === undefined ? undefined : identity.selectionOf(link.bearer)
     const selection = joinSelections(chosen ?? {}, link.view.selection)
     const instructions = [
@@ -290,10 +290,10 @@ export function createServers(deps: ServerDeps, running: Running) {
   return { newServer }
 }
 
-type InFlight = ReturnType<typeof createInFlight>
+type InFlight = ReturnType<typeof createInFlightLimiter>
 
 /** Counts a call of this principal until the function it gives is called (SV25). */
-export function enter(inFlight: InFlight, principal: string): () => void {
+export function trackInFlight(inFlight: InFlight, principal: string): () => void {
   const leave = inFlight.enter(principal)
   if (leave) return leave
   throw new CoworkError('too_many_calls', `${principal} has too many calls under way.`, {
@@ -301,7 +301,7 @@ export function enter(inFlight: InFlight, principal: string): () => void {
   })
 }
 
-function shutOut({ bearer, agentToken }: Held): CoworkError {
+function shutOut({ bearer, agentToken }: BoundCredentials): CoworkError {
   const hasToken = bearer !== undefined || agentToken !== undefined
   const why = hasToken ? 'Its token was rotated or revoked' : 'The door was closed'
   const message = `${why} while the call was under way.`
@@ -335,8 +335,12 @@ function withoutToken(name: string, given: Arguments): Arguments {
 }
 
 /** What the other side says of itself: shown, never trusted, and short. */
-function clientOf(server: Server, { transport }: Link, context: ServerContext): Client | undefined {
-  const { name, version } = clientInfoOf(context) ?? server.getClientVersion() ?? {}
+function clientOf(
+  server: Server,
+  { transport }: ServerBinding,
+  context: ServerContext,
+): Client | undefined {
+  const { name, version } = getClientInfo(context) ?? server.getClientVersion() ?? {}
   if (typeof name !== 'string') return undefined
   return {
     name: name.slice(0, 100),

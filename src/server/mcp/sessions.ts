@@ -8,10 +8,10 @@ import { CoworkError } from '#base/errors.ts'
 import { newId } from '#base/ids.ts'
 import type { Log } from '#base/log.ts'
 import { createEventStore } from './events.ts'
-import type { Link, View } from './server.ts'
+import type { ServerBinding, ToolView } from './server.ts'
 
 /** Who opened something that stays open, and the token it goes by now. */
-export type Holder = {
+export type SessionOwner = {
   readonly principal: string
   readonly bearer?: string
   readonly isAnonymous?: boolean
@@ -33,8 +33,8 @@ export type SessionLimits = { readonly maxSessions: number; readonly idleMs: num
 
 type Session = {
   readonly id: string
-  holder: Holder
-  readonly link: Link
+  holder: SessionOwner
+  readonly link: ServerBinding
   readonly server: Server
   readonly transport: WebStandardStreamableHTTPServerTransport
   usedAt: number
@@ -46,11 +46,11 @@ export type SessionDeps = {
   readonly limits: SessionLimits
   readonly now: Clock
   readonly log: Log
-  readonly newLink: (view: View, session: string, bearer?: string) => Link
-  readonly newServer: (link: Link) => Server
+  readonly newLink: (view: ToolView, session: string, bearer?: string) => ServerBinding
+  readonly newServer: (link: ServerBinding) => Server
   readonly ended: (session: string) => void
   /** What its token opened is over. */
-  readonly isOver: (holder: Holder) => boolean
+  readonly isOver: (holder: SessionOwner) => boolean
 }
 
 /** The sessions of the 2025 era and before (SV10): bound to whoever opened them, counted, swept. */
@@ -75,8 +75,8 @@ export function createSessions(deps: SessionDeps) {
 
   async function handle(
     request: Request,
-    view: View,
-    holder: Holder,
+    view: ToolView,
+    holder: SessionOwner,
     parsedBody: unknown,
   ): Promise<Response> {
     const id = request.headers.get('mcp-session-id')
@@ -94,7 +94,7 @@ export function createSessions(deps: SessionDeps) {
     return response
   }
 
-  function find(id: string, { principal }: Holder): Session | undefined {
+  function find(id: string, { principal }: SessionOwner): Session | undefined {
     const session = sessions.get(id)
     if (session && session.holder.principal !== principal) throw unknownSession()
     if (!session || !isIdle(session)) return session
@@ -109,8 +109,8 @@ export function createSessions(deps: SessionDeps) {
   async function revive(
     id: string,
     request: Request,
-    view: View,
-    holder: Holder,
+    view: ToolView,
+    holder: SessionOwner,
     body: unknown,
   ): Promise<Session> {
     const isOver = !isId(id) || ended.has(id) || request.method !== 'POST'
@@ -131,7 +131,7 @@ export function createSessions(deps: SessionDeps) {
     return session
   }
 
-  async function open(view: View, holder: Holder, body: unknown): Promise<Session> {
+  async function open(view: ToolView, holder: SessionOwner, body: unknown): Promise<Session> {
     if (!isInitializeRequest(body))
       throw new CoworkError('session_missing', 'The request names no session.', {
         hint: 'Send initialize first, then its Mcp-Session-Id with every request.',
@@ -139,7 +139,12 @@ export function createSessions(deps: SessionDeps) {
     return create(newId(), view, holder)
   }
 
-  async function create(id: string, view: View, holder: Holder, own = id): Promise<Session> {
+  async function create(
+    id: string,
+    view: ToolView,
+    holder: SessionOwner,
+    own = id,
+  ): Promise<Session> {
     sweep()
     const isTaken = (holder.isAnonymous ?? false) && countAnonymous() >= maxAnonymous
     if (isTaken || sessions.size >= limits.maxSessions)

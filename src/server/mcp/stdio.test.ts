@@ -8,7 +8,7 @@ import * as z from 'zod'
 import { defineTool } from '#base/tool.ts'
 import { createRig } from '../../../test/conformance/rig.ts'
 import type { RigOptions } from '../../../test/conformance/rig.ts'
-import type { Hello } from './connections.ts'
+import type { BridgeHello } from './connections.ts'
 import { createLineTransport } from './stdio.ts'
 
 const echo = defineTool({
@@ -31,7 +31,7 @@ afterEach(async () => {
   for (const one of open.splice(0).toReversed()) await one.close()
 })
 
-async function plug(hello: Hello = {}, options: RigOptions = {}) {
+async function plug(hello: BridgeHello = {}, options: RigOptions = {}) {
   const rig = await createRig({ tools: [echo], ...options })
   open.push(rig)
   const [here, there] = duplexPair()

@@ -4,15 +4,15 @@ import type { Server, Transport } from '@modelcontextprotocol/server'
 import { serveStdio } from '@modelcontextprotocol/server/stdio'
 import { CoworkError } from '#base/errors.ts'
 import type { Log } from '#base/log.ts'
-import { mostFileBytes, parseJson } from '../limits.ts'
-import { lineOf } from './line.ts'
-import { idOf } from './replies.ts'
+import { maxFileBodyBytes, parseJson } from '../limits.ts'
+import { encodeJsonLine } from './line.ts'
+import { getRequestId } from './replies.ts'
 
 /** Who asks and leaves gets what can be answered in this time; what takes longer is stopped (SV14). */
 const lastAnswersMs = 1000
 
 /** Serves one stdio connection: its first message decides the era. Ends when either side does. */
-export async function serveLines(
+export async function serveStdioLines(
   transport: LineTransport,
   log: Log,
   newServer: () => Server,
@@ -86,7 +86,7 @@ type LineOptions = {
 export function createLineTransport(
   stream: Duplex,
   {
-    most = mostFileBytes,
+    most = maxFileBodyBytes,
     parse = parseLine,
     take,
     onAnswered,
@@ -206,12 +206,16 @@ export function createLineTransport(
   }
 
   function complain(code: number, message: string, about?: unknown, data?: object): void {
-    write({ jsonrpc: '2.0', id: idOf(about), error: { code, message, ...(data && { data }) } })
+    write({
+      jsonrpc: '2.0',
+      id: getRequestId(about),
+      error: { code, message, ...(data && { data }) },
+    })
   }
 
   function write(message: object): void {
     let hasRoom = true
-    for (const piece of lineOf(message)) hasRoom = stream.write(piece)
+    for (const piece of encodeJsonLine(message)) hasRoom = stream.write(piece)
     // Who does not read its answers is not asked for more questions.
     if (hasRoom || stream.isPaused()) return
     stream.pause()

@@ -4,7 +4,7 @@ import * as z from 'zod'
 import { defineTool } from '#base/tool.ts'
 import { createRig } from '../../../test/conformance/rig.ts'
 import type { RigOptions } from '../../../test/conformance/rig.ts'
-import { requireTasks, taskResult } from './tasks.ts'
+import { requireTaskSupport, taskResult } from './tasks.ts'
 import type { TaskRecord, TaskSource } from './tasks.ts'
 
 const tasksExtension = 'io.modelcontextprotocol/tasks'
@@ -44,7 +44,7 @@ function createRecords() {
     speaksMcp: true,
     output: z.unknown(),
     run(_, call) {
-      requireTasks(call)
+      requireTaskSupport(call)
       const task: TaskRecord = {
         taskId: call.id,
         status: 'input_required',

@@ -4,7 +4,7 @@ import * as z from 'zod'
 import type { Caller } from '#base/caller.ts'
 import { McpResult, rpcError } from '#base/tool.ts'
 import type { Call } from '#base/tool.ts'
-import { exchangeOf, takesTasks, tasksExtension } from './exchange.ts'
+import { getMcpContext, supportsTasks, tasksExtension } from './exchange.ts'
 
 type TaskStatus = 'working' | 'input_required' | 'completed' | 'failed' | 'cancelled'
 
@@ -35,7 +35,7 @@ export type TaskSource = {
 }
 
 /** Two sources behind one address; ids do not meet. */
-export const eitherTasks = (first: TaskSource, second: TaskSource): TaskSource => ({
+export const combineTaskSources = (first: TaskSource, second: TaskSource): TaskSource => ({
   get: async (id, caller, structured) =>
     (await first.get(id, caller, structured)) ?? (await second.get(id, caller, structured)),
   update: async (id, responses, caller) =>
@@ -50,8 +50,8 @@ const missing = [
 ] as const
 
 /** For tools that can answer in no other way. */
-export function requireTasks(call: Call): void {
-  if (!exchangeOf(call)?.tasks) throw rpcError(...missing)
+export function requireTaskSupport(call: Call): void {
+  if (!getMcpContext(call)?.tasks) throw rpcError(...missing)
 }
 
 /** The answer that a record, already durable, will be the result. */
@@ -71,7 +71,7 @@ export function attachTasks(
   structured = false,
 ): void {
   const callerWithTasks = (context: ServerContext) => {
-    if (!takesTasks(context)) throw new ProtocolError(...missing)
+    if (!supportsTasks(context)) throw new ProtocolError(...missing)
     return callerOf(context)
   }
   server.setRequestHandler('tasks/get', { params, result }, async ({ taskId }, context) => {

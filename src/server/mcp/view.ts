@@ -1,11 +1,11 @@
-import { nearest } from '#base/config/suggest.ts'
+import { findClosestWord } from '#base/config/suggest.ts'
 import { CoworkError } from '#base/errors.ts'
 import { checkSelection, joinSelections, parseNames } from '#base/selection.ts'
 import type { ToolSelection } from '#base/selection.ts'
 import type { Tool } from '#base/tool.ts'
-import type { View } from './server.ts'
+import type { ToolView } from './server.ts'
 
-export const defaultView: View = { selection: {} }
+export const defaultView: ToolView = { selection: {} }
 
 type Query = Readonly<Record<string, string>>
 
@@ -15,7 +15,11 @@ const parameters = ['tools', 'exclude', 'read_only', 'results'] as const
  * Reads what an MCP address asks for: `/mcp/files`, `?tools=…&exclude=…&read_only=true&results=structured` (SV11, SV18).
  * A toolset of the path is a choice of tools.
  */
-export function parseView(query: Query, toolset: string | undefined, tools: readonly Tool[]): View {
+export function parseView(
+  query: Query,
+  toolset: string | undefined,
+  tools: readonly Tool[],
+): ToolView {
   if (toolset !== undefined && !tools.some((tool) => tool.toolset === toolset))
     throw new CoworkError('unknown_toolset', `/mcp/${toolset.slice(0, 100)} has no tools.`, {
       hint: 'The default list is at /mcp, all tools are at /mcp?tools=all.',
@@ -36,7 +40,7 @@ export function parseView(query: Query, toolset: string | undefined, tools: read
 }
 
 /** Leaves one toolset alone: other tools are neither listed nor called (W1). */
-export function onlyToolset(view: View, toolset: string, tools: readonly Tool[]): View {
+export function onlyToolset(view: ToolView, toolset: string, tools: readonly Tool[]): ToolView {
   const others = new Set(tools.map((tool) => tool.toolset).filter((name) => name !== toolset))
   return { ...view, selection: joinSelections(view.selection, { exclude: [...others] }) }
 }
@@ -55,7 +59,7 @@ function oneOf(name: string, given: string, values: Readonly<Record<string, bool
 }
 
 function unknownParameter(name: string): CoworkError {
-  const near = nearest(name, parameters)
+  const near = findClosestWord(name, parameters)
   const hint = `The address takes ${parameters.join(', ')}.`
   return new CoworkError(
     'unknown_parameter',

@@ -1,17 +1,17 @@
 import { inputRequired, inputResponse } from '@modelcontextprotocol/server'
 import type { CallToolResult, Server, ServerContext } from '@modelcontextprotocol/server'
 import type { Approval, Approvals } from '#approvals'
-import { isOwn } from '#base/caller.ts'
+import { isOwnRecord } from '#base/caller.ts'
 import type { Caller } from '#base/caller.ts'
-import { messageOf } from '#base/errors.ts'
+import { errorMessage } from '#base/errors.ts'
 import { newId } from '#base/ids.ts'
 import type { Log } from '#base/log.ts'
 import { settledOf } from '#dispatch'
 import type { Answer, CallRequest, Catalogue, Dispatch } from '#dispatch'
-import { isModern, toFault, toResult } from './answer.ts'
-import { taskOf } from './approval-task.ts'
-import { withEdit } from './earlier.ts'
-import { takesTasks, takesUrls } from './exchange.ts'
+import { isCurrentProtocol, toErrorResult, toResult } from './answer.ts'
+import { toTask } from './approval-task.ts'
+import { withEditNotice } from './earlier.ts'
+import { supportsTasks, supportsUrlElicitation } from './exchange.ts'
 import { taskResult } from './tasks.ts'
 import type { TaskSource } from './tasks.ts'
 
@@ -49,7 +49,7 @@ const longestTimerMs = 2 ** 31 - 1
  * same record, and nothing a client answers decides anything (A5). The runner runs what is approved; here a call
  * only waits for that (A15).
  */
-export function createWaiting(deps: Deps) {
+export function createPendingReply(deps: Deps) {
   const { approvals, dispatch, log, patienceMs = defaultPatience } = deps
   const end = new AbortController()
   /** The requests that have a task and have not ended. */
@@ -64,12 +64,12 @@ export function createWaiting(deps: Deps) {
   ): Promise<CallToolResult> {
     const { tool, approval } = waiting
     const { id } = approval
-    if (takesTasks(context)) {
+    if (supportsTasks(context)) {
       waitForTask(id)
-      return taskResult(taskOf(deps, approval)).result as CallToolResult
+      return taskResult(toTask(deps, approval)).result as CallToolResult
     }
-    const pending = toFault(waiting)
-    if (!takesUrls(server, context)) return pending
+    const pending = toErrorResult(waiting)
+    if (!supportsUrlElicitation(server, context)) return pending
     const url = approvals.reviewUrl(id)
     const asked = {
       message: `A person decides whether ${approval.requester} may call ${tool.name}. Open the inbox to look at it.`,
@@ -77,7 +77,7 @@ export function createWaiting(deps: Deps) {
     }
     const isPending = approval.status === 'pending'
     const response = inputResponse(context.mcpReq.inputResponses, question)
-    if (isPending && isModern(server) && response.kind === 'missing')
+    if (isPending && isCurrentProtocol(server) && response.kind === 'missing')
       return inputRequired({
         inputRequests: { [question]: inputRequired.elicitUrl(asked) },
       }) as unknown as CallToolResult
@@ -85,7 +85,7 @@ export function createWaiting(deps: Deps) {
     const signal = AbortSignal.any([end.signal, request.signal ?? end.signal])
     const wait = (until: AbortSignal) => approvals.finished(id, patienceMs, until)
     const isAccepted = response.kind === 'elicit' && response.action === 'accept'
-    const isAsked = isPending && !isModern(server)
+    const isAsked = isPending && !isCurrentProtocol(server)
     let latest: Approval | undefined
     try {
       if (isAsked) latest = await askWhile(server, context, asked, wait, signal)
@@ -95,12 +95,12 @@ export function createWaiting(deps: Deps) {
     }
     if (!latest || latest.status === 'pending') return pending
     const settled = settledOf(latest, tool, approvals)
-    if (settled.status === 'waiting') return toFault(settled)
+    if (settled.status === 'waiting') return toErrorResult(settled)
     approvals.noteDelivered(id)
     const { call } = waiting
     if (settled.status !== 'done') return toResult(server, { ...settled, call }, structured)
     const { earlier, ...done } = settled
-    return withEdit(toResult(server, { ...done, call }, structured), earlier)
+    return withEditNotice(toResult(server, { ...done, call }, structured), earlier)
   }
 
   /** A task waits for its request until that ends, though the client asks for the task only now and then. */
@@ -110,7 +110,7 @@ export function createWaiting(deps: Deps) {
     approvals
       .finished(id, longestTimerMs, end.signal)
       .catch((error: unknown) =>
-        log.warn('the wait of a task ended early', { error: messageOf(error) }),
+        log.warn('the wait of a task ended early', { error: errorMessage(error) }),
       )
       .finally(() => tasksFor.delete(id))
   }
@@ -121,7 +121,7 @@ export function createWaiting(deps: Deps) {
     await approvals
       .cancel(id, caller)
       .catch((error: unknown) =>
-        log.warn('a cancelled request could not be withdrawn', { error: messageOf(error) }),
+        log.warn('a cancelled request could not be withdrawn', { error: errorMessage(error) }),
       )
   }
 
@@ -171,7 +171,7 @@ export function createWaiting(deps: Deps) {
     const approval = await approvals.get(id)
     if (approval?.kind !== 'call') return undefined
     const { requester, createdAt } = approval
-    return isOwn(caller, requester, createdAt) || !caller.verified ? approval : undefined
+    return isOwnRecord(caller, requester, createdAt) || !caller.verified ? approval : undefined
   }
 
   const tasks: TaskSource = {
@@ -179,7 +179,7 @@ export function createWaiting(deps: Deps) {
       const approval = await ownCall(id, caller)
       if (!approval) return undefined
       if (approval.result !== undefined) approvals.noteDelivered(id)
-      return taskOf(deps, approval, structured)
+      return toTask(deps, approval, structured)
     },
     // It asks the client nothing.
     update: async (id, _, caller) => (await ownCall(id, caller)) !== undefined,
@@ -213,5 +213,5 @@ export function createWaiting(deps: Deps) {
 function isCancelled(server: Server, { mcpReq: { signal }, http }: ServerContext): boolean {
   if (!signal.aborted) return false
   const isClosed = signal.reason instanceof Error && signal.reason.message === 'Connection closed'
-  return !isClosed || (http !== undefined && isModern(server))
+  return !isClosed || (http !== undefined && isCurrentProtocol(server))
 }

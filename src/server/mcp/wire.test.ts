@@ -4,7 +4,7 @@ import * as z from 'zod'
 import { defineTool } from '#base/tool.ts'
 import type { Tool } from '#base/tool.ts'
 import { createCatalogue } from '#dispatch'
-import { pageOf, wireOf } from './wire.ts'
+import { paginateTools, toWireTool } from './wire.ts'
 
 function tool(name: string, more: Partial<Tool> = {}): Tool {
   const common = defineTool({
@@ -30,7 +30,7 @@ const many = (count: number) =>
   ).list()
 
 test('SV11 a tool is listed with title, description, annotations and both schemas', () => {
-  expect(wireOf(tool('write_file', { idempotent: true }))).toEqual({
+  expect(toWireTool(tool('write_file', { idempotent: true }))).toEqual({
     name: 'write_file',
     title: 'A title',
     description: 'A description',
@@ -63,21 +63,21 @@ test.each([
 ] as const)(
   'RA13 a tool of effect %s with %j has the hints that differ from those of MCP',
   (effect, more, hints) => {
-    expect(wireOf(tool('x', { effect, ...more })).annotations).toEqual(hints)
+    expect(toWireTool(tool('x', { effect, ...more })).annotations).toEqual(hints)
   },
 )
 
 test('SV11 a strict schema stays strict, and what another server wrote stays as it is', () => {
   const strict = tool('strict', { input: z.strictObject({ a: z.string() }), output: z.unknown() })
-  expect(wireOf(strict).inputSchema).toMatchObject({ additionalProperties: false })
-  expect(wireOf(strict)).not.toHaveProperty('outputSchema')
+  expect(toWireTool(strict).inputSchema).toMatchObject({ additionalProperties: false })
+  expect(toWireTool(strict)).not.toHaveProperty('outputSchema')
   const listing = { inputSchema: { type: 'object', $defs: { a: {} } }, _meta: { ui: { x: 1 } } }
-  expect(wireOf(tool('foreign', { listing }))).toMatchObject(listing)
+  expect(toWireTool(tool('foreign', { listing }))).toMatchObject(listing)
 })
 
 test('SV11 the form of a tool is made once', () => {
   const one = tool('one')
-  expect(wireOf(one)).toBe(wireOf(one))
+  expect(toWireTool(one)).toBe(toWireTool(one))
 })
 
 test('SV11 pages follow each other in the order of names, without gap or repetition', () => {
@@ -87,7 +87,7 @@ test('SV11 pages follow each other in the order of names, without gap or repetit
       const seen: string[] = []
       let cursor: string | undefined
       do {
-        const page = pageOf(tools, cursor)
+        const page = paginateTools(tools, cursor)
         seen.push(...page.tools.map(({ name }) => name))
         cursor = page.nextCursor
       } while (cursor !== undefined)
@@ -99,18 +99,18 @@ test('SV11 pages follow each other in the order of names, without gap or repetit
 
 test('SV11 a cursor outlives a tool that goes', () => {
   const tools = many(150)
-  const { nextCursor, tools: first } = pageOf(tools, undefined)
+  const { nextCursor, tools: first } = paginateTools(tools, undefined)
   const last = first.at(-1)?.name
   const left = tools.filter(({ name }) => name !== last)
-  expect(pageOf(left, nextCursor).tools[0]?.name).toBe('tool_0100')
+  expect(paginateTools(left, nextCursor).tools[0]?.name).toBe('tool_0100')
 })
 
 test('SV11 a cursor this server did not give is refused', () => {
-  expect(() => pageOf(many(3), 'x')).toThrow('without a cursor')
+  expect(() => paginateTools(many(3), 'x')).toThrow('without a cursor')
   fc.assert(
     fc.property(fc.string(), (cursor) => {
       fc.pre(!Buffer.from(cursor, 'base64url').toString().startsWith('after '))
-      expect(() => pageOf(many(3), cursor)).toThrow('cursor')
+      expect(() => paginateTools(many(3), cursor)).toThrow('cursor')
     }),
   )
 })

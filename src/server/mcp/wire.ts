@@ -12,7 +12,7 @@ const pageSize = 100
 const forms = new WeakMap<Tool, WireTool>()
 
 /** The whole contract of a tool, for documents and the API. */
-export function wireOf(tool: Tool): WireTool {
+export function toWireTool(tool: Tool): WireTool {
   const known = forms.get(tool)
   if (known) return known
   const form = toWire(tool)
@@ -21,12 +21,12 @@ export function wireOf(tool: Tool): WireTool {
 }
 
 function toWire(tool: Tool): WireTool {
-  const outputSchema = schemaOf(tool.output, 'output')
+  const outputSchema = toJsonSchema(tool.output, 'output')
   return {
     name: tool.name,
     title: tool.title,
     description: tool.description,
-    inputSchema: { ...schemaOf(tool.input, 'input'), type: 'object' },
+    inputSchema: { ...toJsonSchema(tool.input, 'input'), type: 'object' },
     // `z.unknown()` says nothing: such a tool promises no structured answer.
     ...(Object.keys(outputSchema).length > 0 && { outputSchema }),
     annotations: annotationsOf(tool),
@@ -38,7 +38,7 @@ function toWire(tool: Tool): WireTool {
  * 2020-12 is what MCP assumes, so `$schema` is left out: it would cost 60 bytes of context a schema. Neither
  * is an answer closed to new fields, which would break clients that still hold the list of yesterday.
  */
-export function schemaOf(schema: z.ZodType, io: 'input' | 'output'): Record<string, unknown> {
+export function toJsonSchema(schema: z.ZodType, io: 'input' | 'output'): Record<string, unknown> {
   const { $schema: _, ...rest } = z.toJSONSchema(schema, {
     io,
     override({ zodSchema, jsonSchema }) {
@@ -61,7 +61,7 @@ function listedTool(tool: Tool, listedFor: ListedFor): WireTool {
 }
 
 /** One page, in the order of names. The cursor names the last tool sent, so it outlives a changed list. */
-export function pageOf(
+export function paginateTools(
   tools: readonly Tool[],
   cursor: string | undefined,
   listedFor: ListedFor = 'known',

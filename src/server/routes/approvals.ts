@@ -3,9 +3,9 @@ import { CoworkError } from '#base/errors.ts'
 import type { Dispatch } from '#dispatch'
 import type { Inbox } from '#governance'
 import { inboxAnswers } from '#governance/wire.ts'
-import { refuseBy } from '../guards.ts'
+import { sendProblemByCode } from '../guards.ts'
 import type { StatusOf } from '../guards.ts'
-import { whole } from './filters.ts'
+import { integerParam } from './filters.ts'
 import { defineRoute } from './route.ts'
 import type { Route } from './route.ts'
 
@@ -42,7 +42,7 @@ const lookRoutes = (inbox: Inbox): Route[] => [
       q: text.describe('Anywhere in what a row shows'),
       ids: word(20_000).optional().describe('These only, up to 200, with commas between'),
       after: word(128).optional().describe('`next` of the page before'),
-      limit: whole.pipe(z.number().min(1).max(mostItems)).default(100),
+      limit: integerParam.pipe(z.number().min(1).max(mostItems)).default(100),
     }),
     answer: inboxAnswers['GET /api/approvals'],
     async run({ query: { ids, ...query } }, c) {
@@ -86,6 +86,6 @@ const decideRoute = ({ dispatch, statusOf }: Deps, verb: 'decide' | 'decision'):
       })
       return answer.status === 'done'
         ? { call: answer.call, output: answer.output }
-        : refuseBy(c, statusOf, answer)
+        : sendProblemByCode(c, statusOf, answer)
     },
   })

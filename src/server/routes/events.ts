@@ -4,15 +4,15 @@ import type { Context } from 'hono'
 import * as z from 'zod'
 import { CoworkError } from '#base/errors.ts'
 import type { Identity } from '#identity'
-import { presentedOf } from '../guards.ts'
+import { readCredentials } from '../guards.ts'
 import type { Env } from '../guards.ts'
-import { eventHeaders } from '../live.ts'
-import type { Live } from '../live.ts'
-import { conditionFields, conditionsFor, whole } from './filters.ts'
+import { sseHeaders } from '../live.ts'
+import type { LiveStream } from '../live.ts'
+import { conditionFields, toEntryConditions, integerParam } from './filters.ts'
 import { defineRoute } from './route.ts'
 import type { Route } from './route.ts'
 
-type Deps = { readonly live: Live; readonly identity: Identity }
+type Deps = { readonly live: LiveStream; readonly identity: Identity }
 
 export const eventRoute = ({ live, identity }: Deps): Route =>
   defineRoute({
@@ -21,7 +21,9 @@ export const eventRoute = ({ live, identity }: Deps): Route =>
     summary: 'The ledger as it grows',
     by: 'anyone',
     query: z.strictObject({
-      after: whole.optional().describe('From behind this entry on; Last-Event-ID goes before it'),
+      after: integerParam
+        .optional()
+        .describe('From behind this entry on; Last-Event-ID goes before it'),
       ...conditionFields,
     }),
     answer: {
@@ -29,13 +31,13 @@ export const eventRoute = ({ live, identity }: Deps): Route =>
       description: 'First `hello` with {size}, then `entry` with an entry, its number as id',
     },
     async run({ query: { after, ...asked } }, c) {
-      if (c.req.method === 'HEAD') return new Response(null, { headers: eventHeaders })
-      const presented = presentedOf(c)
+      if (c.req.method === 'HEAD') return new Response(null, { headers: sseHeaders })
+      const presented = readCredentials(c)
       const { outgoing } = c.env
       if (!(outgoing instanceof ServerResponse)) throw new Error('HTTP/2 is not served')
       const listening = {
         caller: c.get('caller'),
-        conditions: conditionsFor(c.get('caller'), asked),
+        conditions: toEntryConditions(c.get('caller'), asked),
         after: lastSeen(c) ?? after,
         identify: () => identity.identify(presented),
         credential: presented.bearer ?? '',
@@ -47,7 +49,7 @@ export const eventRoute = ({ live, identity }: Deps): Route =>
 
 function lastSeen(c: Context<Env>): number | undefined {
   const given = c.req.header('last-event-id')
-  const read = whole.optional().safeParse(given === '' ? undefined : given)
+  const read = integerParam.optional().safeParse(given === '' ? undefined : given)
   if (read.success) return read.data
   throw new CoworkError('invalid_input', 'Last-Event-ID is not the number of an entry.', {
     hint: 'Leave it out to hear of new entries only.',

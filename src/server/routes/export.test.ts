@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { quoted } from './export.ts'
+import { escapeCsvCell } from './export.ts'
 
 test.each([
   ['plain', 'plain'],
@@ -15,7 +15,7 @@ test.each([
   [7, '7'],
   [undefined, ''],
 ])('C8 the cell %j is written as %s', (cell, written) => {
-  expect(quoted(cell)).toBe(written)
+  expect(escapeCsvCell(cell)).toBe(written)
 })
 
 /** As RFC 4180 reads it. */
@@ -30,7 +30,7 @@ test('C8 whatever a cell holds, it stays one cell and begins no formula', () => 
         unit: fc.constantFrom('a', ',', '"', '\r', '\n', '=', '+', '-', '@', '\t', "'"),
       }),
       (text) => {
-        const written = quoted(text)
+        const written = escapeCsvCell(text)
         expect(written).toMatch(/^("([^"]|"")*"|[^",\r\n]*)$/)
         const read = unquoted(written)
         expect(read).not.toMatch(/^[=+\-@\t\r]/)

@@ -1,9 +1,9 @@
 import * as z from 'zod'
-import { rfc3339 } from '#base/clock.ts'
+import { formatRfc3339 } from '#base/clock.ts'
 import type { Log } from '#base/log.ts'
 import type { Conditions, Ledger, Recorded } from '#ledger'
-import { streamed } from '../stream.ts'
-import { conditionFields, conditionsFor, rangeFields } from './filters.ts'
+import { streamResponse } from '../stream.ts'
+import { conditionFields, toEntryConditions, rangeFields } from './filters.ts'
 import { defineRoute } from './route.ts'
 
 type Deps = { readonly ledger: Ledger; readonly log: Log }
@@ -24,10 +24,10 @@ export const exportRoute = ({ ledger, log }: Deps) =>
     }),
     answer: { media: 'application/jsonl', description: 'One entry a line; text/csv by format=csv' },
     async run({ query: { format, ...asked } }, c) {
-      const conditions = conditionsFor(c.get('caller'), asked)
-      const day = rfc3339(Date.now()).slice(0, 10)
+      const conditions = toEntryConditions(c.get('caller'), asked)
+      const day = formatRfc3339(Date.now()).slice(0, 10)
       const lines = format === 'csv' ? csvOf : jsonlOf
-      return streamed(c, () => lines(pagesOf(ledger, conditions)), {
+      return streamResponse(c, () => lines(pagesOf(ledger, conditions)), {
         type: format === 'csv' ? 'text/csv; charset=utf-8' : 'application/jsonl; charset=utf-8',
         headers: { 'Content-Disposition': `attachment; filename="cowork-ledger-${day}.${format}"` },
         log,
@@ -56,7 +56,7 @@ async function* csvOf(pages: AsyncIterable<Recorded[]>): AsyncGenerator<string, 
     yield page
       .map((recorded) =>
         Object.values(columns)
-          .map((cell) => quoted(cell(recorded)))
+          .map((cell) => escapeCsvCell(cell(recorded)))
           .join(','),
       )
       .map((line) => `${line}\r\n`)
@@ -65,7 +65,7 @@ async function* csvOf(pages: AsyncIterable<Recorded[]>): AsyncGenerator<string, 
 
 const columns: Record<string, (recorded: Recorded) => string | number | undefined> = {
   seq: ({ entry }) => entry.seq,
-  time: ({ entry }) => rfc3339(entry.at),
+  time: ({ entry }) => formatRfc3339(entry.at),
   type: ({ entry }) => entry.type,
   actor_kind: ({ entry }) => entry.actor.kind,
   actor: ({ entry }) => entry.actor.id,
@@ -85,7 +85,7 @@ const columns: Record<string, (recorded: Recorded) => string | number | undefine
 }
 
 /** Agents choose subjects, and a spreadsheet runs a cell that begins like a formula. */
-export function quoted(cell: string | number | undefined): string {
+export function escapeCsvCell(cell: string | number | undefined): string {
   if (typeof cell !== 'string') return String(cell ?? '')
   const safe = /^[=+\-@\t\r]/.test(cell) ? `'${cell}` : cell
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe

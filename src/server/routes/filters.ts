@@ -4,12 +4,12 @@ import { visibleEntries } from '#ledger'
 import type { Conditions } from '#ledger'
 
 /** Digits only: what `Number` makes of an empty text or of 1e3 is nobody's intention. */
-export const whole = z
+export const integerParam = z
   .string()
   .regex(/^\d{1,15}$/, 'expected a whole number')
   .meta({ type: 'integer' })
   .transform(Number)
-export const flag = z.enum(['true', 'false']).transform((given) => given === 'true')
+export const booleanParam = z.enum(['true', 'false']).transform((given) => given === 'true')
 
 /** Milliseconds since the epoch, a date or an RFC 3339 time. */
 const time = z.string().transform((given, context) => {
@@ -38,8 +38,8 @@ export const conditionFields = {
 }
 
 export const rangeFields = {
-  after: whole.optional().describe('Only entries with a higher number'),
-  before: whole.optional().describe('Only entries with a lower number'),
+  after: integerParam.optional().describe('Only entries with a higher number'),
+  before: integerParam.optional().describe('Only entries with a lower number'),
   since: time.optional().describe('Only from this time on'),
   until: time.optional().describe('Only before this time'),
 }
@@ -47,7 +47,7 @@ export const rangeFields = {
 const condition = z.object({ ...rangeFields, ...conditionFields }).partial()
 
 /** The conditions of a query, narrowed to what this caller may see (L10). */
-export function conditionsFor(caller: Caller, asked: z.output<typeof condition>): Conditions {
+export function toEntryConditions(caller: Caller, asked: z.output<typeof condition>): Conditions {
   const { after, before, since, until, type: types, actor, domain, subject, tool, call } = asked
   const isOther = caller.kind === 'agent' && actor !== undefined && actor !== caller.id
   return {

@@ -5,11 +5,17 @@ import { visibleTo } from '#ledger'
 import type { Ledger } from '#ledger'
 import { ledgerAnswers } from '#ledger/wire.ts'
 import type { Env } from '../guards.ts'
-import { conditionFields, conditionsFor, flag, rangeFields, whole } from './filters.ts'
+import {
+  conditionFields,
+  toEntryConditions,
+  booleanParam,
+  rangeFields,
+  integerParam,
+} from './filters.ts'
 import { defineRoute } from './route.ts'
 import type { Route } from './route.ts'
 
-const seqParam = z.object({ seq: whole.describe('Number of the entry') })
+const seqParam = z.object({ seq: integerParam.describe('Number of the entry') })
 const mostEntries = 1000
 
 /**
@@ -25,16 +31,18 @@ export const ledgerRoutes = ({ ledger }: { readonly ledger: Ledger }): Route[] =
     query: z.strictObject({
       ...rangeFields,
       ...conditionFields,
-      limit: whole
+      limit: integerParam
         .pipe(z.number().max(mostEntries))
         .default(100)
         .describe('Up to 1000; 100 where absent'),
-      newest: flag.prefault('false').describe('true: the newest that match, not the oldest'),
-      payloads: flag.prefault('false').describe('true: with what is kept beside them'),
+      newest: booleanParam
+        .prefault('false')
+        .describe('true: the newest that match, not the oldest'),
+      payloads: booleanParam.prefault('false').describe('true: with what is kept beside them'),
     }),
     answer: ledgerAnswers['GET /api/ledger'],
     async run({ query: { limit, newest, payloads, ...asked } }, c) {
-      const conditions = conditionsFor(c.get('caller'), asked)
+      const conditions = toEntryConditions(c.get('caller'), asked)
       const found = await ledger.find({ ...conditions, limit, newestFirst: newest })
       return {
         size: await ledger.size(),

@@ -1,10 +1,10 @@
 import * as z from 'zod'
-import { rfc3339 } from '#base/clock.ts'
+import { formatRfc3339 } from '#base/clock.ts'
 import { passkeyAlgorithms } from '#identity'
 import type { Identity } from '#identity'
 import { identityAnswers } from '#identity/wire.ts'
 import type { Context } from 'hono'
-import { addressOf } from '../guards.ts'
+import { getRemoteAddress } from '../guards.ts'
 import type { Env } from '../guards.ts'
 import { defineRoute } from './route.ts'
 import type { Route } from './route.ts'
@@ -43,7 +43,7 @@ export const passkeyRoutes = ({ identity }: { readonly identity: Identity }): Ro
         user: { id: handle, name: person.id, display_name: person.name },
         algorithms: [...passkeyAlgorithms],
         allow: [...asked.allow],
-        expires_at: rfc3339(asked.expiresAt),
+        expires_at: formatRfc3339(asked.expiresAt),
       }
     },
   }),
@@ -72,7 +72,7 @@ export const passkeyRoutes = ({ identity }: { readonly identity: Identity }): Ro
         clientData: decoded(body.client_data),
       }
       const passkey = await identity.passkeys.register(given, answering(c))
-      return { id: passkey.id, name: passkey.name, created_at: rfc3339(passkey.createdAt) }
+      return { id: passkey.id, name: passkey.name, created_at: formatRfc3339(passkey.createdAt) }
     },
   }),
   defineRoute({
@@ -95,7 +95,7 @@ export const passkeyRoutes = ({ identity }: { readonly identity: Identity }): Ro
         clientData: decoded(body.client_data),
         signature: decoded(body.signature),
       }
-      return { assured_until: rfc3339(await identity.passkeys.assert(given, answering(c))) }
+      return { assured_until: formatRfc3339(await identity.passkeys.assert(given, answering(c))) }
     },
   }),
 ]
@@ -104,4 +104,4 @@ const decoded = (text: string) => Buffer.from(text, 'base64url')
 /** The last character has bits to spare: one passkey, one id. */
 const sameSpelling = (text: string) => decoded(text).toString('base64url')
 
-const answering = (c: Context<Env>) => ({ caller: c.get('caller'), address: addressOf(c) })
+const answering = (c: Context<Env>) => ({ caller: c.get('caller'), address: getRemoteAddress(c) })

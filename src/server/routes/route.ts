@@ -5,7 +5,7 @@ import { CoworkError } from '#base/errors.ts'
 import type { Identity } from '#identity'
 import { identifyCaller } from '../guards.ts'
 import type { Env } from '../guards.ts'
-import { createInFlight, mostFileBytes, readJson } from '../limits.ts'
+import { createInFlightLimiter, maxFileBodyBytes, readJsonBody } from '../limits.ts'
 import type { Messages } from '../messages.ts'
 
 type Fields = z.ZodObject
@@ -64,13 +64,13 @@ export function mountRoutes(
   { identity, bodyBytes, callsInFlight, messages }: MountOptions,
 ): void {
   const identify = identifyCaller(identity)
-  const inFlight = createInFlight(callsInFlight)
+  const inFlight = createInFlightLimiter(callsInFlight)
 
   async function answer(route: Route, c: Context<Env>): Promise<Response> {
     if (route.by === 'human' && c.get('caller').kind !== 'human') throw forPeople(c.req.path)
     const params = parsed(route.params, c.req.param(), 'The address')
     const isLarge = route.isLarge?.(params as Parameters<typeof route.isLarge>[0])
-    const most = isLarge ? Math.max(bodyBytes, mostFileBytes) : bodyBytes
+    const most = isLarge ? Math.max(bodyBytes, maxFileBodyBytes) : bodyBytes
     const asked = {
       params,
       query: parsed(route.query, queryOf(c), 'The query'),
@@ -82,7 +82,7 @@ export function mountRoutes(
 
   async function bodyOf(route: Route, c: Context<Env>, most: number): Promise<unknown> {
     const { kind, id } = c.get('caller') ?? { kind: 'human' }
-    if (kind !== 'agent' || !messages) return readJson(c.req.raw, most)
+    if (kind !== 'agent' || !messages) return readJsonBody(c.req.raw, most)
     const tool = route.isLarge ? c.req.param('name') : undefined
     return messages.readArguments(`agent:${id}`, c.req.raw, tool)
   }

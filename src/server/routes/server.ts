@@ -1,5 +1,5 @@
 import { CoworkError } from '#base/errors.ts'
-import { globMatches } from '#base/glob.ts'
+import { matchesGlob } from '#base/glob.ts'
 import type { Metrics } from '../metrics.ts'
 import { serverAnswers } from '../wire.ts'
 import { defineRoute } from './route.ts'
@@ -39,7 +39,7 @@ export const serverRoutes = ({ unready, metrics }: Deps): Route[] => [
     answer: { media: 'text/plain', description: 'Prometheus text format 0.0.4' },
     async run(_, c) {
       const { kind, id, scopes } = c.get('caller')
-      if (kind === 'agent' && !scopes.some((scope) => globMatches(scope, 'read:metrics')))
+      if (kind === 'agent' && !scopes.some((scope) => matchesGlob(scope, 'read:metrics')))
         throw new CoworkError('scope_missing', `${id} may not read the figures.`, {
           hint: 'A person gives it the scope read:metrics.',
         })

@@ -1,9 +1,9 @@
 import * as z from 'zod'
-import { rfc3339 } from '#base/clock.ts'
+import { formatRfc3339 } from '#base/clock.ts'
 import { sessionEnd } from '#identity'
 import type { Identity, Person, Session } from '#identity'
 import { identityAnswers } from '#identity/wire.ts'
-import { addressOf } from '../guards.ts'
+import { getRemoteAddress } from '../guards.ts'
 import { defineRoute } from './route.ts'
 import type { Route } from './route.ts'
 
@@ -27,7 +27,7 @@ export const sessionRoutes = ({
     answer: identityAnswers['POST /api/sessions'],
     async run({ body: { code } }, c) {
       const userAgent = c.req.header('user-agent') ?? 'unknown'
-      const opened = await identity.people.signIn({ code, address: addressOf(c), userAgent })
+      const opened = await identity.people.signIn({ code, address: getRemoteAddress(c), userAgent })
       return { token: opened.token, session: toSession(opened.session, opened.person) }
     },
   }),
@@ -45,7 +45,7 @@ export const sessionRoutes = ({
         person: toPerson(me.person),
         ...(me.session && { session: toSession(me.session, me.person) }),
         has_passkey: await identity.passkeys.has(me.person.id),
-        ...(assuredUntil !== undefined && { assured_until: rfc3339(assuredUntil) }),
+        ...(assuredUntil !== undefined && { assured_until: formatRfc3339(assuredUntil) }),
         ...(me.person.role === 'owner' && command && { command: [...command] }),
         ...(home !== undefined && { home }),
       }
@@ -69,6 +69,6 @@ const toPerson = ({ id, name, role }: Person) => ({ id, name, role })
 const toSession = (one: Session, whose: Person) => ({
   id: one.id,
   person: toPerson(whose),
-  created_at: rfc3339(one.createdAt),
-  expires_at: rfc3339(sessionEnd(one)),
+  created_at: formatRfc3339(one.createdAt),
+  expires_at: formatRfc3339(sessionEnd(one)),
 })

@@ -4,9 +4,9 @@ import { isCallable } from '#base/selection.ts'
 import type { Tool } from '#base/tool.ts'
 import { hasRole, hasScope, leastRole } from '#dispatch'
 import type { Catalogue, Dispatch } from '#dispatch'
-import { refuseBy } from '../guards.ts'
+import { sendProblemByCode } from '../guards.ts'
 import type { StatusOf } from '../guards.ts'
-import { wireOf } from '../mcp/wire.ts'
+import { toWireTool } from '../mcp/wire.ts'
 import { serverAnswers } from '../wire.ts'
 import type { ListedTool } from '../wire.ts'
 import { defineRoute } from './route.ts'
@@ -29,7 +29,7 @@ export const toolRoutes = ({ catalogue, dispatch, statusOf }: Deps): Route[] => 
     run: async (_, c) =>
       catalogue
         .list()
-        .filter((tool) => mayUse(c.get('caller'), tool))
+        .filter((tool) => canUseTool(c.get('caller'), tool))
         .map(listingOf),
   }),
   defineRoute({
@@ -49,7 +49,7 @@ export const toolRoutes = ({ catalogue, dispatch, statusOf }: Deps): Route[] => 
         signal: c.req.raw.signal,
         traceparent: c.req.header('traceparent'),
       })
-      if (answer.status !== 'done') return refuseBy(c, statusOf, answer)
+      if (answer.status !== 'done') return sendProblemByCode(c, statusOf, answer)
       const { call, output, notes, earlier } = answer
       return {
         call,
@@ -61,14 +61,14 @@ export const toolRoutes = ({ catalogue, dispatch, statusOf }: Deps): Route[] => 
   }),
 ]
 
-export const mayUse = (caller: Caller, tool: Tool): boolean =>
+export const canUseTool = (caller: Caller, tool: Tool): boolean =>
   (tool.by === 'anyone' || tool.by === caller.kind) &&
   hasRole(caller, tool) &&
   hasScope(caller, tool) &&
   isCallable(caller.selection ?? {}, tool)
 
 function listingOf(tool: Tool): ListedTool {
-  const { inputSchema, outputSchema } = wireOf(tool)
+  const { inputSchema, outputSchema } = toWireTool(tool)
   const { name, title, description, effect, by, toolset } = tool
   return {
     name,

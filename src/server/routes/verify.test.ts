@@ -6,7 +6,7 @@ import { CoworkError } from '#base/errors.ts'
 import { silentLog } from '#base/log.ts'
 import { openTestLedger } from '../../../test/ledger.ts'
 import type { TestLedger } from '../../../test/ledger.ts'
-import { refuseBy } from '../guards.ts'
+import { sendProblemByCode } from '../guards.ts'
 import type { Env } from '../guards.ts'
 import { mountRoutes } from './route.ts'
 import { verifyRoute } from './verify.ts'
@@ -50,7 +50,7 @@ async function setup() {
     },
   })
   app.onError((error, c) =>
-    error instanceof CoworkError ? refuseBy(c, () => 409, error) : c.text('internal', 500),
+    error instanceof CoworkError ? sendProblemByCode(c, () => 409, error) : c.text('internal', 500),
   )
   const identity = { identify: () => Promise.resolve(person) }
   mountRoutes(app, [route], { identity, bodyBytes: 1000, callsInFlight: 10 })

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { CoworkError, messageOf } from '#base/errors.ts'
+import { CoworkError, errorMessage } from '#base/errors.ts'
 import type { Log } from '#base/log.ts'
 import { verifyLedger } from '#ledger'
 import type { Ledger, LedgerSource, Replay } from '#ledger'
@@ -57,8 +57,8 @@ export function verifyRoute({ ledger, snapshot, log }: Deps): Route {
         check(deep, gone.signal, tell)
           .catch((error: unknown) => {
             if (gone.signal.aborted) return
-            log.error('the ledger could not be checked', { error: messageOf(error) })
-            tell({ error: { code: 'verify_failed', message: messageOf(error) } })
+            log.error('the ledger could not be checked', { error: errorMessage(error) })
+            tell({ error: { code: 'verify_failed', message: errorMessage(error) } })
           })
           .finally(() => {
             isRunning = false

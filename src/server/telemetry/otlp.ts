@@ -1,4 +1,4 @@
-import type { Figure } from '../metrics.ts'
+import type { Metric } from '../metrics.ts'
 import type { Span } from './span.ts'
 
 /** OTLP 1.x as JSON: names in camel case, ids in hex, 64-bit numbers as text, enums as numbers. */
@@ -31,7 +31,7 @@ const resourceOf = ({ name, version, instance }: Resource) => ({
 /** To the microsecond: that is as exact as the clock. */
 const nanos = (ms: number): string => `${Math.round(ms * 1000)}000`
 
-export const tracesOf = (resource: Resource, spans: readonly Span[]) => ({
+export const toOtlpTraces = (resource: Resource, spans: readonly Span[]) => ({
   resourceSpans: [
     {
       resource: resourceOf(resource),
@@ -55,9 +55,9 @@ const spanJson = (span: Span) => ({
   ...(span.isError && { status: { code: failed } }),
 })
 
-export const metricsOf = (
+export const toOtlpMetrics = (
   resource: Resource,
-  figures: readonly Figure[],
+  figures: readonly Metric[],
   { since, at }: { readonly since: number; readonly at: number },
 ) => ({
   resourceMetrics: [
@@ -73,7 +73,7 @@ export const metricsOf = (
   ],
 })
 
-const metricJson = (since: number, at: number) => (figure: Figure) => {
+const metricJson = (since: number, at: number) => (figure: Metric) => {
   const { name, help: description } = figure
   const named = { name, description, unit: unitOf(name) }
   const time = { timeUnixNano: nanos(at) }

@@ -1,6 +1,6 @@
-import { messageOf } from '#base/errors.ts'
+import { errorMessage } from '#base/errors.ts'
 import type { Log } from '#base/log.ts'
-import type { Send, Sent } from './sender.ts'
+import type { Send, ExportResult } from './sender.ts'
 
 export type OutboxOptions<Item> = {
   readonly send: Send
@@ -15,7 +15,7 @@ const firstPause = 1000
 const longestPause = 60_000
 
 /** Spans on their way out. It never makes anyone wait and never grows beyond its bound (L13). */
-export function createOutbox<Item>({ send, encode, log, atOnce, most }: OutboxOptions<Item>) {
+export function createExportQueue<Item>({ send, encode, log, atOnce, most }: OutboxOptions<Item>) {
   const waiting: Item[] = []
   let sending: Promise<void> | undefined
   let dropped = 0
@@ -25,7 +25,7 @@ export function createOutbox<Item>({ send, encode, log, atOnce, most }: OutboxOp
   function flush(until: AbortSignal): Promise<void> {
     if (performance.now() < pausedUntil) return sending ?? Promise.resolve()
     sending ??= drain(until)
-      .catch((error: unknown) => log.error('telemetry stopped', { error: messageOf(error) }))
+      .catch((error: unknown) => log.error('telemetry stopped', { error: errorMessage(error) }))
       .finally(() => (sending = undefined))
     return sending
   }
@@ -47,7 +47,7 @@ export function createOutbox<Item>({ send, encode, log, atOnce, most }: OutboxOp
     }
   }
 
-  function pause({ why, waitMs }: Extract<Sent, { as: 'again' }>): void {
+  function pause({ why, waitMs }: Extract<ExportResult, { as: 'again' }>): void {
     tell(why)
     // With a part left to chance, so that many senders do not come back at once.
     const backOff = Math.min(firstPause * 2 ** (failures - 1), longestPause) * (0.5 + Math.random())

@@ -1,10 +1,14 @@
 /** What became of a request: taken, to be tried again, or of no use to repeat. */
-export type Sent =
+export type ExportResult =
   | { readonly as: 'taken'; readonly rejected: number }
   | { readonly as: 'again'; readonly why: string; readonly waitMs?: number }
   | { readonly as: 'refused'; readonly why: string }
 
-export type Send = (path: 'traces' | 'metrics', body: object, until: AbortSignal) => Promise<Sent>
+export type Send = (
+  path: 'traces' | 'metrics',
+  body: object,
+  until: AbortSignal,
+) => Promise<ExportResult>
 
 /** An answer says little; one that goes on and on is not read to its end. */
 const longestAnswer = 64 * 1024

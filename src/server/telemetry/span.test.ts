@@ -3,8 +3,8 @@ import { expect, test } from 'vitest'
 import type { Caller } from '#base/caller.ts'
 import type { Tool } from '#base/tool.ts'
 import type { Answer } from '#dispatch'
-import { parentOf, spanOf } from './span.ts'
-import type { Ended } from './span.ts'
+import { parseTraceparent, toSpan } from './span.ts'
+import type { CompletedCall } from './span.ts'
 
 const trace = '4bf92f3577b34da6a3ce929d0e0e4736'
 const parent = '00f067aa0ba902b7'
@@ -15,7 +15,7 @@ test.each([
   [`01-${trace}-${parent}-01`],
   [`cc-${trace}-${parent}-01-what-the-future-is-like`],
 ])('L13 a client names the parent: %s', (traceparent) => {
-  expect(parentOf(traceparent)).toEqual({ traceId: trace, parentSpanId: parent })
+  expect(parseTraceparent(traceparent)).toEqual({ traceId: trace, parentSpanId: parent })
 })
 
 test.each([
@@ -30,8 +30,8 @@ test.each([
   [` 00-${trace}-${parent}-01`],
   [`00-${trace}-${parent}-01\n`],
 ])('L13 what is no parent begins a trace of its own: %s', (traceparent) => {
-  expect(parentOf(traceparent)).toBeUndefined()
-  const span = spanOf(ended({ traceparent }))
+  expect(parseTraceparent(traceparent)).toBeUndefined()
+  const span = toSpan(ended({ traceparent }))
   expect(span.traceId).toMatch(/^[0-9a-f]{32}$/)
   expect(span.parentSpanId).toBeUndefined()
 })
@@ -41,17 +41,20 @@ test('L13 any text is a parent or none, and none that is one is refused', () => 
     fc.stringMatching(new RegExp(`^[0-9a-f]{${length}}$`)).filter((id) => !/^0+$/.test(id))
   fc.assert(
     fc.property(hex(32), hex(16), hex(2), (traceId, parentSpanId, flags) => {
-      expect(parentOf(`00-${traceId}-${parentSpanId}-${flags}`)).toEqual({ traceId, parentSpanId })
+      expect(parseTraceparent(`00-${traceId}-${parentSpanId}-${flags}`)).toEqual({
+        traceId,
+        parentSpanId,
+      })
     }),
   )
-  fc.assert(fc.property(fc.string(), (text) => parentOf(text) === undefined))
+  fc.assert(fc.property(fc.string(), (text) => parseTraceparent(text) === undefined))
 })
 
 const id = '01990000-0000-7000-8000-00000000000a'
 
 test('L13 the approval is the one that dispatch passed, the answer made or the arguments name', () => {
-  const approvalIn = (more: Partial<Ended>, args: unknown = {}) =>
-    spanOf({ ...ended({ arguments: args }), ...more }).attributes['cowork.approval_id']
+  const approvalIn = (more: Partial<CompletedCall>, args: unknown = {}) =>
+    toSpan({ ...ended({ arguments: args }), ...more }).attributes['cowork.approval_id']
   const done = (output: unknown): Answer => ({ status: 'done', call: 'c', tool, output })
   expect(approvalIn({ facts: { approval: id } })).toBe(id)
   expect(approvalIn({ answer: done({ proposal_id: id }) })).toBe(id)
@@ -65,7 +68,7 @@ test('L13 the approval is the one that dispatch passed, the answer made or the a
     message: 'No.',
     details: { approval_id: id, mode: 'escalate' },
   }
-  const { attributes } = spanOf({ ...ended({}), answer: refused })
+  const { attributes } = toSpan({ ...ended({}), answer: refused })
   expect(attributes).toMatchObject({
     'cowork.approval_id': id,
     'cowork.mode': 'escalate',
@@ -96,7 +99,7 @@ test('L13 nothing that was asked or answered is in a span, whatever it is', () =
             details: { said },
           }
       const request = ended({ arguments: args, tool: secret })
-      expect(JSON.stringify(spanOf({ ...request, answer, isTool: false }))).not.toContain(secret)
+      expect(JSON.stringify(toSpan({ ...request, answer, isTool: false }))).not.toContain(secret)
     }),
   )
 })
@@ -110,7 +113,7 @@ const sales: Caller = {
   scopes: ['*'],
 }
 
-function ended(more: Partial<Ended['request']>): Ended {
+function ended(more: Partial<CompletedCall['request']>): CompletedCall {
   return {
     request: { tool: 'cowork_log', arguments: {}, caller: sales, ...more },
     facts: {},

@@ -21,7 +21,7 @@ const form = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}(-.*)?$/
  * The parent a client names, if it is one. Its sampled flag is not heeded: whoever is traced must not be the one who
  * decides that.
  */
-export function parentOf(
+export function parseTraceparent(
   traceparent: string | undefined,
 ): { readonly traceId: string; readonly parentSpanId: string } | undefined {
   const [, version, traceId = '', parentSpanId = '', more] = form.exec(traceparent ?? '') ?? []
@@ -31,7 +31,7 @@ export function parentOf(
 }
 
 /** How one call ended; without an answer where a fault of ours was in the way. */
-export type Ended = {
+export type CompletedCall = {
   readonly request: CallRequest
   readonly facts: CallFacts
   readonly answer: Answer | undefined
@@ -40,8 +40,8 @@ export type Ended = {
   readonly took: number
 }
 
-export function spanOf({ request, facts, answer, isTool, startedAt, took }: Ended): Span {
-  const parent = parentOf(request.traceparent)
+export function toSpan({ request, facts, answer, isTool, startedAt, took }: CompletedCall): Span {
+  const parent = parseTraceparent(request.traceparent)
   const { kind, id } = request.caller
   const outcome = answer?.status ?? 'failed'
   const code = !answer ? 'internal' : answer.status === 'done' ? undefined : answer.code

@@ -1,14 +1,14 @@
 import type { Clock } from '#base/clock.ts'
 import type { Config } from '#base/config/index.ts'
-import { CoworkError, messageOf } from '#base/errors.ts'
+import { CoworkError, errorMessage } from '#base/errors.ts'
 import { newId } from '#base/ids.ts'
 import type { Log } from '#base/log.ts'
 import type { Answer, CallFacts, Dispatch } from '#dispatch'
 import type { Metrics } from '../metrics.ts'
-import { metricsOf, tracesOf } from './otlp.ts'
-import { createOutbox } from './outbox.ts'
+import { toOtlpMetrics, toOtlpTraces } from './otlp.ts'
+import { createExportQueue } from './outbox.ts'
 import { createSend } from './sender.ts'
-import { spanOf } from './span.ts'
+import { toSpan } from './span.ts'
 import type { Span } from './span.ts'
 
 type Deps = {
@@ -55,9 +55,9 @@ function startExport(
   const since = now()
   const send = createSend(endpoint, headers, pace.timeoutMs)
   const end = new AbortController()
-  const outbox = createOutbox<Span>({
+  const outbox = createExportQueue<Span>({
     send,
-    encode: (spans) => tracesOf(resource, spans),
+    encode: (spans) => toOtlpTraces(resource, spans),
     log,
     atOnce: pace.atOnce,
     most: pace.most,
@@ -71,12 +71,12 @@ function startExport(
   let measuring: Promise<void> | undefined
   const measure = (): Promise<void> =>
     (measuring ??= sendFigures()
-      .catch((error: unknown) => log.debug('no metrics were sent', { error: messageOf(error) }))
+      .catch((error: unknown) => log.debug('no metrics were sent', { error: errorMessage(error) }))
       .finally(() => (measuring = undefined)))
 
   /** They add up: what is lost is in the next ones. */
   async function sendFigures(): Promise<void> {
-    const body = metricsOf(resource, await metrics.figures(), { since, at: now() })
+    const body = toOtlpMetrics(resource, await metrics.figures(), { since, at: now() })
     const sent = await send('metrics', body, end.signal)
     if (sent.as !== 'taken') log.debug('no metrics were sent', { why: sent.why })
   }
@@ -104,7 +104,7 @@ function startExport(
       } finally {
         const took = performance.now() - from
         const ended = { request, facts, answer, isTool: isTool(request.tool), startedAt, took }
-        outbox.add(spanOf(ended), end.signal)
+        outbox.add(toSpan(ended), end.signal)
       }
     },
     async close() {

@@ -2,16 +2,16 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { writeFileAtomic } from '#base/atomic-file.ts'
 import { systemActor } from '#base/entry.ts'
-import type { Board } from '../board.ts'
-import type { Step, WorkParts } from '../journal.ts'
-import { wordsOf } from '../merge/lists.ts'
+import type { ProjectSnapshot } from '../board.ts'
+import type { JournalStep, WorkParts } from '../journal.ts'
+import { canonicalKey } from '../merge/lists.ts'
 import type { HistoryEntry, WorkIndex } from '../model.ts'
 import type { Stored } from '../store.ts'
-import { readIndex, readPlan } from '../yaml/read.ts'
-import type { Read } from '../yaml/read.ts'
-import { newItem } from '../yaml/rewrite.ts'
-import { openSheet } from '../yaml/sheet.ts'
-import { fileNameOf } from './file-name.ts'
+import { parseIndex, parseIndexBytes } from '../yaml/read.ts'
+import type { ParseResult } from '../yaml/read.ts'
+import { emitNewItem } from '../yaml/rewrite.ts'
+import { createYamlEditor } from '../yaml/sheet.ts'
+import { toFileName } from './file-name.ts'
 import { folderInside, readInside, textInside } from './inside.ts'
 
 /** More entries of history than this move to COMPLETE/, until so many are left. */
@@ -20,7 +20,7 @@ const leftHistory = 400
 
 /** Archived sprints and old history, written to COMPLETE/ and then taken out of the index (W25). */
 export function createArchive({ db, store, journal, now, log }: WorkParts) {
-  return async function tidy(board: Board, folder: string): Promise<boolean> {
+  return async function tidy(board: ProjectSnapshot, folder: string): Promise<boolean> {
     const done = board.sprints().filter(({ item }) => item['archived'] === true)
     const history = board.history()
     const old = history.length > longHistory ? history.slice(0, history.length - leftHistory) : []
@@ -31,7 +31,7 @@ export function createArchive({ db, store, journal, now, log }: WorkParts) {
       const stories = board.stories().filter(({ sprint }) => sprint === item.id)
       const { archived: _, ...own } = item
       const whole = { ...own, stories: stories.map((story) => story.item) }
-      const text = `version: 2\nsprints:\n${newItem(whole, 2, '\n')}`
+      const text = `version: 2\nsprints:\n${emitNewItem(whole, 2, '\n')}`
       keepSprint(complete, item.id, text)
     }
     if (old.length > 0) keepHistory(complete, old)
@@ -66,7 +66,7 @@ export function createArchive({ db, store, journal, now, log }: WorkParts) {
         if (sprint) gone.push(sprint, ...(await store.storiesOf(tx, project, id)))
       }
       const oldest = entries > 0 ? await store.ofKind(tx, project, 'history') : []
-      const steps: Step[] = [...gone, ...oldest.slice(0, entries)].map((before) => ({
+      const steps: JournalStep[] = [...gone, ...oldest.slice(0, entries)].map((before) => ({
         kind: before.kind,
         id: before.id,
         before,
@@ -86,7 +86,7 @@ export function createArchive({ db, store, journal, now, log }: WorkParts) {
 
 /** Another sprint of the same id that was archived before stays, and so does the history. */
 function keepSprint(folder: string, id: string, text: string): void {
-  const name = fileNameOf(id)
+  const name = toFileName(id)
   for (let n = 1; ; n++) {
     const file = n === 1 ? `${name}.yaml` : `${name}~${n}.yaml`
     const path = join(folder, file)
@@ -100,11 +100,11 @@ function historyIn(
   folder: string,
   name: string,
   empty: string,
-): { readonly text: string; readonly read: Read } {
-  if (!existsSync(join(folder, name))) return { text: empty, read: readIndex(empty) }
+): { readonly text: string; readonly read: ParseResult } {
+  if (!existsSync(join(folder, name))) return { text: empty, read: parseIndex(empty) }
   const bytes = readInside(folder, name)
   const text = bytes.toString('utf8')
-  return { text, read: readPlan(bytes, text) }
+  return { text, read: parseIndexBytes(bytes, text) }
 }
 
 /** Written as the plan is: whatever else stands there stays, and it is read back before it counts. */
@@ -114,10 +114,10 @@ function addHistory(
   index: WorkIndex,
   entries: readonly HistoryEntry[],
 ): void {
-  const known = new Set(index.history.map(wordsOf))
-  const more = entries.filter((entry) => !known.has(wordsOf(entry)))
+  const known = new Set(index.history.map(canonicalKey))
+  const more = entries.filter((entry) => !known.has(canonicalKey(entry)))
   if (more.length === 0) return
-  const sheet = openSheet(text, index)
+  const sheet = createYamlEditor(text, index)
   sheet.become({ ...index, history: [...index.history, ...more] })
   writeFileAtomic(path, sheet.text(), 0o644)
 }

@@ -1,8 +1,8 @@
 import { existsSync, mkdirSync, realpathSync, rmSync, statSync } from 'node:fs'
 import { join, sep } from 'node:path'
 import { writeFileAtomic } from '#base/atomic-file.ts'
-import { CoworkError, messageOf } from '#base/errors.ts'
-import { lockFile } from '#base/lock.ts'
+import { CoworkError, errorMessage } from '#base/errors.ts'
+import { tryLockFile } from '#base/lock.ts'
 import type { Log } from '#base/log.ts'
 import { guidanceTexts } from '../guidance-texts.ts'
 import { isProjectName } from '../rules.ts'
@@ -23,11 +23,11 @@ export function openDataRoot(folder: string, log: Log) {
   let free: (() => void) | undefined
   try {
     mkdirSync(join(folder, '.cowork'), { recursive: true })
-    free = lockFile(join(folder, '.cowork', 'lock.db'))
+    free = tryLockFile(join(folder, '.cowork', 'lock.db'))
     if (free) setUp(folder)
     else trouble = { message: `Another daemon holds ${folder}.`, hint: endOther }
   } catch (error) {
-    trouble = { message: `${folder} cannot be used: ${messageOf(error)}`, hint: nameAnother }
+    trouble = { message: `${folder} cannot be used: ${errorMessage(error)}`, hint: nameAnother }
   }
   if (trouble !== undefined) log.warn('the work data is not in use', { trouble: trouble.message })
   const registryPath = join(folder, 'config.yaml')

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { fileNameOf, idIn } from './file-name.ts'
+import { toFileName, parseFileName } from './file-name.ts'
 
 const ids = fc.oneof(
   fc.string({ unit: 'binary', minLength: 1, maxLength: 300 }),
@@ -9,7 +9,7 @@ const ids = fc.oneof(
 
 test('W25 ids that tools give are file names as they are', () => {
   for (const id of ['later', 'pin-actions-2', 'STORY-7', 'x'.repeat(100)])
-    expect(fileNameOf(id)).toBe(id)
+    expect(toFileName(id)).toBe(id)
 })
 
 test('W25 no id leaves its folder, is hidden, or is too long', () => {
@@ -17,7 +17,7 @@ test('W25 no id leaves its folder, is hidden, or is too long', () => {
     fc.property(
       ids.filter((id) => id !== ''),
       (id) => {
-        const name = fileNameOf(id)
+        const name = toFileName(id)
         expect(name).toMatch(/^[^./\\\0 ](?:[^/\\\0]*[^./\\\0 ])?$/)
         expect(Buffer.byteLength(name)).toBeLessThanOrEqual(120)
       },
@@ -28,19 +28,19 @@ test('W25 no id leaves its folder, is hidden, or is too long', () => {
 test('W25 two ids have two names, and a name that is not too long tells its id', () => {
   fc.assert(
     fc.property(ids, ids, (a, b) => {
-      if (a !== b) expect(fileNameOf(a)).not.toBe(fileNameOf(b))
-      const name = fileNameOf(a)
-      if (!name.includes('~')) expect(idIn(name)).toBe(a)
+      if (a !== b) expect(toFileName(a)).not.toBe(toFileName(b))
+      const name = toFileName(a)
+      if (!name.includes('~')) expect(parseFileName(name)).toBe(a)
     }),
   )
-  expect(idIn('%zz')).toBe('%zz')
+  expect(parseFileName('%zz')).toBe('%zz')
 })
 
 test.each(['CLAUDE', 'agents', 'Gemini', 'autostart', 'copilot-instructions', '.cursorrules'])(
   'RS9 the id %s is not the name of a file that a program obeys',
   (id) => {
-    const name = fileNameOf(id)
+    const name = toFileName(id)
     expect(name).toMatch(/^%/)
-    expect(idIn(name)).toBe(id)
+    expect(parseFileName(name)).toBe(id)
   },
 )

@@ -18,7 +18,7 @@ const isGuarded = (id: string): boolean =>
  * An id as the name of a file. Those that tools give stay as they are (W14); people may write any into the
  * plan, so that the rest is spelt out: no name leaves its folder, is hidden, or is that of another id.
  */
-export function fileNameOf(id: string): string {
+export function toFileName(id: string): string {
   // Nearly all of them: a search asks for each.
   if (isPlain(id) && !isGuarded(id)) return id
   const plain = id.replaceAll(/[^\p{L}\p{M}\p{N}_. -]|^[. ]|[. ]$/gu, spelt)
@@ -27,7 +27,7 @@ export function fileNameOf(id: string): string {
   return `${name.replaceAll(/[^\w-]/g, '').slice(0, 40)}~${sha256Hex(id).slice(0, 32)}`
 }
 
-export function idIn(name: string): string {
+export function parseFileName(name: string): string {
   try {
     return name.includes('~') ? name : decodeURIComponent(name)
   } catch {

@@ -15,7 +15,7 @@ import { createHash } from 'node:crypto'
 import { open } from 'node:fs/promises'
 import { CoworkError } from '#base/errors.ts'
 import { writeFileAtomic } from '#base/atomic-file.ts'
-import { rfc3339 } from '#base/clock.ts'
+import { formatRfc3339 } from '#base/clock.ts'
 import { newId } from '#base/ids.ts'
 
 const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants
@@ -124,14 +124,14 @@ const copies = '.cowork/conflicts'
  * What a person saved, kept whole and byte for byte below the project's folder; `name` is its path from
  * there (W5).
  */
-export function keepCopy(
+export function saveCopy(
   folder: string,
   written: Buffer,
   at: number,
   ending: 'yaml' | 'md' = 'yaml',
 ): { readonly name: string; readonly path: string } {
   const own = folderInside(folder, copies)
-  const name = `${rfc3339(at).replaceAll(/[:.]/g, '-')}-${newId().slice(-6)}.${ending}`
+  const name = `${formatRfc3339(at).replaceAll(/[:.]/g, '-')}-${newId().slice(-6)}.${ending}`
   const path = join(own, name)
   writeFileAtomic(path, written, 0o644)
   return { name: join(copies, name), path }
@@ -149,7 +149,7 @@ export function readCopy(folder: string, name: unknown): Buffer | undefined {
 }
 
 /** Writes a new file, part by part so that others have their turn; on disk when it resolves. Gives its hash. */
-export async function putFile(path: string, parts: Iterable<string>): Promise<string> {
+export async function writeFileInChunks(path: string, parts: Iterable<string>): Promise<string> {
   const digest = createHash('sha256')
   await using file = await open(path, 'wx', 0o644)
   for (const part of parts) {
@@ -164,7 +164,7 @@ export async function putFile(path: string, parts: Iterable<string>): Promise<st
 const scratch = Buffer.allocUnsafe(256 * 1024)
 
 /** Without holding a long file in memory, and so the collector up. In one go: nobody is to write meanwhile. */
-export function hashOfFile(file: number): string {
+export function hashFile(file: number): string {
   const digest = createHash('sha256')
   for (let position = 0; ;) {
     const length = readSync(file, scratch, { position })

@@ -1,34 +1,34 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { setImmediate as othersTurn, setTimeout as sleep } from 'node:timers/promises'
-import { rfc3339 } from '#base/clock.ts'
-import { CoworkError, messageOf } from '#base/errors.ts'
+import { formatRfc3339 } from '#base/clock.ts'
+import { CoworkError, errorMessage } from '#base/errors.ts'
 import { sha256Hex } from '#base/hash.ts'
-import type { Boards } from '../board.ts'
+import type { ProjectCache } from '../board.ts'
 import type { WorkParts } from '../journal.ts'
-import type { Seen } from '../merge/ancestor.ts'
+import type { ImportedEdit } from '../merge/ancestor.ts'
 import type { WorkIndex } from '../model.ts'
 import { newIndexText } from '../yaml/schema.ts'
-import { readIndex, readPlan } from '../yaml/read.ts'
-import type { Problem, Read } from '../yaml/read.ts'
-import { openSheet } from '../yaml/sheet.ts'
-import type { Sheet } from '../yaml/sheet.ts'
+import { parseIndex, parseIndexBytes } from '../yaml/read.ts'
+import type { Problem, ParseResult } from '../yaml/read.ts'
+import { createYamlEditor } from '../yaml/sheet.ts'
+import type { YamlEditor } from '../yaml/sheet.ts'
 import { createArchive } from './archive.ts'
-import { keepCopy } from './inside.ts'
+import { saveCopy } from './inside.ts'
 import { createProjectFile } from './project-file.ts'
-import type { ProjectFile, Written } from './project-file.ts'
-import { takeOver } from './take-over.ts'
-import { createTextFiles } from './text-files.ts'
+import type { ProjectFile, FileContent } from './project-file.ts'
+import { importEdit } from './take-over.ts'
+import { createTextWriter } from './text-files.ts'
 
 type Deps = WorkParts & {
-  readonly boards: Boards
+  readonly boards: ProjectCache
   readonly folderOf: (project: string) => string
   /** Whether a plan that is a link may not lead to this path (PV4). */
   readonly isProtected: (path: string) => boolean
 }
 
 /** Why a project's file cannot be used: reads serve what was known, changes are refused (W6). */
-export type Broken = { readonly file: string; readonly problems: readonly Problem[] }
+export type InvalidFile = { readonly file: string; readonly problems: readonly Problem[] }
 
 /** Why a file does not say what the store says, since when, and that it is tried again (W7). */
 type Unwritten = { readonly since: string; readonly message: string }
@@ -45,26 +45,26 @@ const seenKept = 3
 /** A file that is written all the time is looked at again with the next call. */
 const patienceMs = 1000
 
-export type Keeper = ReturnType<typeof createKeeper>
+export type ProjectSync = ReturnType<typeof createProjectSync>
 
 /** Keeps files and store in agreement: takes over what people write, writes what was acknowledged. */
-export function createKeeper(deps: Deps) {
+export function createProjectSync(deps: Deps) {
   const { db, store, boards, journal, folderOf, isProtected, now, log } = deps
   const kept = new Map<string, Kept>()
-  const broken = new Map<string, Broken>()
+  const broken = new Map<string, InvalidFile>()
   const unwritten = new Map<string, Unwritten>()
   const timers = new Map<string, NodeJS.Timeout>()
   /** One at a time for each project: looking and writing would see each other's halves. */
   const turns = new Map<string, Promise<unknown>>()
   const looking = new Set<string>()
   const tidy = createArchive({ db, store, journal, now, log })
-  const texts = createTextFiles({ db, store, journal, folderOf, now })
+  const texts = createTextWriter({ db, store, journal, folderOf, now })
   let isClosed = false
 
   type Kept = {
     readonly file: ProjectFile
-    sheet: Sheet | undefined
-    seen: readonly Seen[]
+    sheet: YamlEditor | undefined
+    seen: readonly ImportedEdit[]
     /** The file has a text of theirs, which may lack what others changed. */
     isTheirs: boolean
   }
@@ -82,7 +82,7 @@ export function createKeeper(deps: Deps) {
   const fileOf = (project: string, known?: string) =>
     createProjectFile(pathOf(project), known, { isProtected })
 
-  const keptAs = (file: ProjectFile, sheet?: Sheet): Kept => ({
+  const keptAs = (file: ProjectFile, sheet?: YamlEditor): Kept => ({
     file,
     sheet,
     seen: [],
@@ -131,45 +131,45 @@ export function createKeeper(deps: Deps) {
     }
   }
 
-  const brokenFile = (project: string, problems: readonly Problem[]): Broken => ({
+  const brokenFile = (project: string, problems: readonly Problem[]): InvalidFile => ({
     file: pathOf(project),
     problems,
   })
 
   /** False where it cannot be read; the file is then left alone until somebody mends it. */
-  async function merge(project: string, written: Written, isFile: boolean): Promise<boolean> {
+  async function merge(project: string, written: FileContent, isFile: boolean): Promise<boolean> {
     const { text, bytes } = written
     const read = await notEmptied(
       project,
       text,
-      text.trim() === '' ? readIndex('') : readPlan(bytes, text),
+      text.trim() === '' ? parseIndex('') : parseIndexBytes(bytes, text),
     )
     if (!read.ok) {
       if (isFile) broken.set(project, brokenFile(project, read.problems))
-      else keepCopy(folderOf(project), bytes, now())
+      else saveCopy(folderOf(project), bytes, now())
       return false
     }
     // A long text takes a while: others have their turn in between.
     await othersTurn()
     // Kept before anything is decided: it goes again where nobody has to look at it.
-    let copy: ReturnType<typeof keepCopy>
+    let copy: ReturnType<typeof saveCopy>
     try {
-      copy = keepCopy(folderOf(project), bytes, now())
+      copy = saveCopy(folderOf(project), bytes, now())
     } catch (error) {
-      const message = `It cannot be taken over, for no copy of it can be kept: ${messageOf(error)}`
+      const message = `It cannot be taken over, for no copy of it can be kept: ${errorMessage(error)}`
       broken.set(project, brokenFile(project, [{ line: 1, column: 1, message }]))
       return false
     }
     const own = await keptOf(project)
     const { seen } = own
     const edit = { project, theirs: read.index, copy: copy.name, isFile, seen, at: now() }
-    const { seq, conflicts } = await db.transact((tx) => takeOver(tx, { store, journal }, edit))
+    const { seq, conflicts } = await db.transact((tx) => importEdit(tx, { store, journal }, edit))
     if (conflicts === 0) rmSync(copy.path, { force: true })
     own.seen = [{ index: read.index, seq, isFile }, ...seen].slice(0, seenKept)
     if (isFile) {
       own.isTheirs = true
       await othersTurn()
-      own.sheet = openSheet(text, read.index)
+      own.sheet = createYamlEditor(text, read.index)
       broken.delete(project)
     }
     flushSoon(project)
@@ -177,7 +177,11 @@ export function createKeeper(deps: Deps) {
   }
 
   /** A disk that was full, an editor that was ended: nobody takes back a whole plan that way. */
-  async function notEmptied(project: string, text: string, read: Read): Promise<Read> {
+  async function notEmptied(
+    project: string,
+    text: string,
+    read: ParseResult,
+  ): Promise<ParseResult> {
     if (!read.ok || read.index.sprints.length + read.index.backlog.length > 0) return read
     const { sprints, backlog } = (await boards.current(project)).index()
     const stories = sprints.flatMap((sprint) => sprint.stories ?? [])
@@ -200,7 +204,7 @@ export function createKeeper(deps: Deps) {
         flush(project).catch((error: unknown) => {
           log.error('a work file could not be written; it is tried again', {
             project,
-            error: messageOf(error),
+            error: errorMessage(error),
           })
           setTimeout(() => flushSoon(project), 2000).unref()
         })
@@ -224,8 +228,8 @@ export function createKeeper(deps: Deps) {
       if (!(await tried(() => texts.write(project))) && faults.length === 0) flushSoon(project)
       if (isWatching(project)) lookLater(project)
       if (faults.length > 0) {
-        const since = unwritten.get(project)?.since ?? rfc3339(now())
-        unwritten.set(project, { since, message: messageOf(faults[0]) })
+        const since = unwritten.get(project)?.since ?? formatRfc3339(now())
+        unwritten.set(project, { since, message: errorMessage(faults[0]) })
         throw faults[0]
       }
       if (isWritten) unwritten.delete(project)
@@ -279,7 +283,7 @@ export function createKeeper(deps: Deps) {
       inTurn(project, () => look(project))
         .then(() => isWatching(project) && lookLater(project))
         .catch((error: unknown) =>
-          log.error('a work file could not be looked at', { project, error: messageOf(error) }),
+          log.error('a work file could not be looked at', { project, error: errorMessage(error) }),
         )
     }, 500).unref()
   }
@@ -293,7 +297,7 @@ export function createKeeper(deps: Deps) {
     notice,
     /** A project that the store has just taken over as this text says; a file that says so is no edit. */
     adopted(project: string, text: string, index: WorkIndex): void {
-      kept.set(project, keptAs(fileOf(project, sha256Hex(text)), openSheet(text, index)))
+      kept.set(project, keptAs(fileOf(project, sha256Hex(text)), createYamlEditor(text, index)))
     },
     /** What the file of a project says; nothing where there is none, or none that may be read. */
     readFile(project: string): Buffer | undefined {
@@ -330,11 +334,11 @@ export function createKeeper(deps: Deps) {
   }
 
   /** Only after a look found the file as it is known, or missing. */
-  function sheetOf({ path, read: readBytes }: ProjectFile): Sheet {
+  function sheetOf({ path, read: readBytes }: ProjectFile): YamlEditor {
     const bytes = readBytes() ?? Buffer.from(newIndexText())
     const text = bytes.toString('utf8')
-    const read = readPlan(bytes, text)
-    if (read.ok) return openSheet(text, read.index)
+    const read = parseIndexBytes(bytes, text)
+    if (read.ok) return createYamlEditor(text, read.index)
     const [first] = read.problems
     throw new CoworkError(
       'work_file_broken',

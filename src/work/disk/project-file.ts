@@ -11,29 +11,29 @@ import {
   statSync,
 } from 'node:fs'
 import { basename, dirname, join, resolve, sep } from 'node:path'
-import { folderSynced } from '#base/atomic-file.ts'
+import { fsyncFolder } from '#base/atomic-file.ts'
 import type { Clock } from '#base/clock.ts'
-import { messageOf } from '#base/errors.ts'
-import { exchangeFiles } from '#base/exchange.ts'
+import { errorMessage } from '#base/errors.ts'
+import { swapFiles } from '#base/exchange.ts'
 import { sha256Hex } from '#base/hash.ts'
 import { randomHex } from '#base/ids.ts'
 import {
   folderInside,
-  hashOfFile,
+  hashFile,
   isMissing,
   namesInside,
   openPlain,
   placeOfOpen,
-  putFile,
+  writeFileInChunks,
   withPlain,
 } from './inside.ts'
 
 /** What somebody wrote: as text, and byte for byte where it is no UTF-8. */
-export type Written = { readonly text: string; readonly bytes: Buffer }
+export type FileContent = { readonly text: string; readonly bytes: Buffer }
 
-export type Look =
+export type FileState =
   | { readonly as: 'same' | 'missing' | 'unsettled' }
-  | ({ readonly as: 'changed'; readonly hash: string } & Written)
+  | ({ readonly as: 'changed'; readonly hash: string } & FileContent)
   /** Something stands there that is no file, or cannot be read. */
   | { readonly as: 'unusable'; readonly message: string }
 
@@ -70,7 +70,7 @@ export function createProjectFile(
   const olds: Old[] = leftBehind(path, own, isProtected)
   let lateAt = -Infinity
 
-  function look(now: number): Look {
+  function look(now: number): FileState {
     let at: Facts
     try {
       at = factsOf(path)
@@ -84,7 +84,7 @@ export function createProjectFile(
     try {
       file = open()
       // Of a file that is as it was, nobody needs the text.
-      const isKnown = hashOfFile(file) === hash
+      const isKnown = hashFile(file) === hash
       const bytes = isKnown ? Buffer.of() : readFileSync(file)
       const text = bytes.toString('utf8')
       const found = isKnown ? (hash ?? '') : sha256Hex(bytes)
@@ -146,7 +146,7 @@ export function createProjectFile(
     const part = join(place.own, `${basename(place.file)}.${randomHex(6)}.part`)
     let wanted: string
     try {
-      wanted = await putFile(part, parts)
+      wanted = await writeFileInChunks(part, parts)
       const seen = look(now())
       if (seen.as === 'missing') linkSync(part, path)
       else if (seen.as === 'same' && wanted !== hash) replace(part, place, now())
@@ -159,7 +159,7 @@ export function createProjectFile(
     }
     hash = wanted
     identity = undefined
-    await folderSynced(dirname(place.file))
+    await fsyncFolder(dirname(place.file))
     return 'written'
   }
 
@@ -169,7 +169,7 @@ export function createProjectFile(
     // Says what it was before anybody saved into it.
     const old = join(at, `${basename(file)}.${hash ?? 'none'}.${randomHex(6)}.old`)
     renameSync(part, old)
-    if (!exchangeFiles(old, file)) {
+    if (!swapFiles(old, file)) {
       // As near as other systems come: an editor that replaces the file in this very moment loses.
       renameSync(old, part)
       linkSync(file, old)
@@ -187,8 +187,8 @@ export function createProjectFile(
   }
 
   /** Texts that were saved into what has been replaced, once they are whole. */
-  function late(now: number): Written[] {
-    const texts: Written[] = []
+  function late(now: number): FileContent[] {
+    const texts: FileContent[] = []
     for (const old of olds.slice()) {
       try {
         const at = factsOf(old.path)
@@ -263,12 +263,12 @@ function checkPlan(real: string, isProtected: IsProtected): void {
 
 /** Of what has been replaced: in a folder of our own, and no link. */
 const readAt = (path: string) => withPlain(path, (file) => readFileSync(file))
-const hashAt = (path: string) => withPlain(path, hashOfFile)
+const hashAt = (path: string) => withPlain(path, hashFile)
 
 const isLink = (path: string): boolean =>
   lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true
 
-const leadsNowhere: Look = { as: 'unusable', message: 'It is a link that leads to no file.' }
+const leadsNowhere: FileState = { as: 'unusable', message: 'It is a link that leads to no file.' }
 
 /** A folder beside somebody else's file is not left there empty. */
 function tidied(folder: string): void {
@@ -325,4 +325,4 @@ function leftovers(folder: string, name: string): Old[] {
 
 const isTaken = (error: unknown) =>
   error instanceof Error && 'code' in error && error.code === 'EEXIST'
-const unusable = (error: unknown): Look => ({ as: 'unusable', message: messageOf(error) })
+const unusable = (error: unknown): FileState => ({ as: 'unusable', message: errorMessage(error) })

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { openTestLedger } from '../../../test/ledger.ts'
 import { workMigrations } from '../migrations.ts'
 import type { Conflict, WorkIndex } from '../model.ts'
-import { nextStoryOf } from '../rules.ts'
+import { nextStoryNumber } from '../rules.ts'
 import {
   idsOf,
   item,
@@ -63,7 +63,7 @@ const deed: fc.Arbitrary<Deed> = fc.oneof(
       if (kind === 'history') await plan.remember(`agent ${n}`)
       else if (kind === 'backlog') await plan.agent('backlog', `a-${n}`, item(`a-${n}`))
       else {
-        const number = nextStoryOf(1, await plan.now())
+        const number = nextStoryNumber(1, await plan.now())
         await plan.agent('story', `STORY-${number}`, story(`STORY-${number}`, { by_n: n }))
       }
     },

@@ -1,17 +1,17 @@
 import type { Tx } from '#base/db/port.ts'
-import type { Draft } from '#base/entry.ts'
-import { rfc3339 } from '#base/clock.ts'
+import type { EntryDraft } from '#base/entry.ts'
+import { formatRfc3339 } from '#base/clock.ts'
 import { newId } from '#base/ids.ts'
-import type { Journal, Step } from '../journal.ts'
-import { closestVersion } from '../merge/ancestor.ts'
-import type { Seen } from '../merge/ancestor.ts'
+import type { Journal, JournalStep } from '../journal.ts'
+import { findMergeBase } from '../merge/ancestor.ts'
+import type { ImportedEdit } from '../merge/ancestor.ts'
 import { flatten, unflatten } from '../merge/flat.ts'
 import type { Flat, FlatItem } from '../merge/flat.ts'
-import { isSame, wordsOf } from '../merge/lists.ts'
-import { mergeEdit } from '../merge/merge.ts'
-import type { Clash } from '../merge/merge.ts'
+import { isEqualValue, canonicalKey } from '../merge/lists.ts'
+import { mergeThreeWay } from '../merge/merge.ts'
+import type { MergeConflict } from '../merge/merge.ts'
 import type { Change, Conflict, HistoryEntry, WorkIndex } from '../model.ts'
-import { nextStoryOf } from '../rules.ts'
+import { nextStoryNumber } from '../rules.ts'
 import type { Stored, WorkStore } from '../store.ts'
 
 type Edit = {
@@ -21,39 +21,40 @@ type Edit = {
   readonly copy: string
   /** The file itself, not something that was saved too late into a replaced one. */
   readonly isFile: boolean
-  readonly seen: readonly Seen[]
+  readonly seen: readonly ImportedEdit[]
   readonly at: number
 }
 
 /** Versions that far back are looked at for the one that a person's text was made from. */
 const lookBack = 2000
-export const filePerson = 'person:file'
+export const fileEditorId = 'person:file'
 
 /** Takes a person's edit of the file into the store: merged three ways, with its entry (W5). */
-export async function takeOver(
+export async function importEdit(
   tx: Tx,
   { store, journal }: { store: WorkStore; journal: Journal },
   { project, theirs, copy, isFile, seen, at }: Edit,
 ): Promise<{ readonly seq: number; readonly conflicts: number }> {
   const held = await journal.hold(tx, project)
   const stored = await store.items(tx, project)
-  const ours = indexOf(stored, held.version, held.nextStory)
+  const ours = buildIndex(stored, held.version, held.nextStory)
   const changes = await store.changesSince(tx, project, held.flushed - lookBack)
-  const base = closestVersion(ours, changes.toReversed(), theirs, {
+  const base = findMergeBase(ours, changes.toReversed(), theirs, {
     flushed: held.flushed,
     seen,
     isFile,
   })
-  const { merged, clashes } = mergeEdit({ base: base.index, ours, theirs })
+  const { merged, clashes } = mergeThreeWay({ base: base.index, ours, theirs })
   // Who goes on writing with what was told already in their text has said nothing new.
-  const isNew = (clash: Clash) => !merged.conflicts.some((known) => isTold(known, clash))
+  const isNew = (clash: MergeConflict) =>
+    !merged.conflicts.some((known) => isKnownConflict(known, clash))
   const told = clashes.filter(isNew)
   const isRevert = isFile && base.distance === 0 && base.seq < held.flushed
-  const other = base.newest && mergeEdit({ base: base.newest.index, ours, theirs }).merged
+  const other = base.newest && mergeThreeWay({ base: base.newest.index, ours, theirs }).merged
   const items = other ? unfollowed(merged, other, clashes) : []
   if (isRevert || items.length > 0) {
     const seq = base.newest?.seq ?? held.flushed
-    const revert: Clash = {
+    const revert: MergeConflict = {
       item: '*',
       field: '*',
       kind: 'possible_revert',
@@ -62,15 +63,15 @@ export async function takeOver(
     }
     if (isRevert || isNew(revert)) told.push(revert)
   }
-  const conflicts = told.map((clash) => conflictOf(clash, copy, at))
-  const steps = stepsTo(stored, ours, merged, conflicts)
+  const conflicts = told.map((clash) => toConflict(clash, copy, at))
+  const steps = diffSteps(stored, ours, merged, conflicts)
   if (steps.length > 0)
     await journal.write(
       tx,
       held,
-      { by: filePerson, at, external: true },
+      { by: fileEditorId, at, external: true },
       steps,
-      nextStoryOf(held.nextStory, merged),
+      nextStoryNumber(held.nextStory, merged),
     )
   if (steps.length > 0 || told.length > 0)
     tx.append(
@@ -85,9 +86,9 @@ export const mergedEntry = (
   items: readonly string[],
   conflicts: readonly Conflict[],
   copy: string,
-): Draft => ({
+): EntryDraft => ({
   type: 'work.merged',
-  actor: { kind: 'human', id: filePerson, verified: false },
+  actor: { kind: 'human', id: fileEditorId, verified: false },
   domain: 'work',
   subject: project,
   outcome: conflicts.length > 0 ? 'conflicts' : 'clean',
@@ -101,15 +102,15 @@ export const mergedEntry = (
   },
 })
 
-export const isTold = (known: Conflict, clash: Clash): boolean =>
+export const isKnownConflict = (known: Conflict, clash: MergeConflict): boolean =>
   known.item === clash.item &&
   known.of === clash.of &&
   known.field === clash.field &&
   known.kind === clash.kind &&
-  isSame(known.theirs, clash.theirs) &&
+  isEqualValue(known.theirs, clash.theirs) &&
   (clash.items ?? []).every((one) => Array.isArray(known.items) && known.items.includes(one))
 
-export function conflictOf(clash: Clash, copy: string, at: number): Conflict {
+export function toConflict(clash: MergeConflict, copy: string, at: number): Conflict {
   const { base, ours, theirs, ...rest } = clash
   return {
     id: `conflict-${newId().slice(-12)}`,
@@ -117,27 +118,35 @@ export function conflictOf(clash: Clash, copy: string, at: number): Conflict {
     ...(base !== undefined && { base }),
     ...(ours !== undefined && { ours }),
     ...(theirs !== undefined && { theirs }),
-    at: rfc3339(at),
+    at: formatRfc3339(at),
     copy,
   }
 }
 
 /** What would be otherwise, had the text been made from a newer version, and is not told by itself. */
-function unfollowed(merged: WorkIndex, other: WorkIndex, clashes: readonly Clash[]): string[] {
+function unfollowed(
+  merged: WorkIndex,
+  other: WorkIndex,
+  clashes: readonly MergeConflict[],
+): string[] {
   const [is, were] = [flatten(merged).items, flatten(other).items]
   const told = new Set(clashes.map(({ item, of }) => `${of}:${item}`))
   const items = [...new Set([...is.keys(), ...were.keys()])]
-    .filter((key) => !told.has(key) && !isSame(saidOf(is.get(key)), saidOf(were.get(key))))
+    .filter((key) => !told.has(key) && !isEqualValue(saidOf(is.get(key)), saidOf(were.get(key))))
     .map((key) => key.slice(key.indexOf(':') + 1))
-  const entries = (index: WorkIndex) => index.history.map(wordsOf).toSorted()
-  return isSame(entries(merged), entries(other)) ? items : [...items, 'history']
+  const entries = (index: WorkIndex) => index.history.map(canonicalKey).toSorted()
+  return isEqualValue(entries(merged), entries(other)) ? items : [...items, 'history']
 }
 
 /** Without what the server keeps. */
 const saidOf = (one: FlatItem | undefined) =>
   one && { sprint: one.sprint, ...one.item, rev: null, updated: null, by: null, lease: null }
 
-export function indexOf(stored: readonly Stored[], version: number, nextStory: number): WorkIndex {
+export function buildIndex(
+  stored: readonly Stored[],
+  version: number,
+  nextStory: number,
+): WorkIndex {
   const items = new Map<string, FlatItem>()
   const history: HistoryEntry[] = []
   const conflicts: Conflict[] = []
@@ -151,19 +160,19 @@ export function indexOf(stored: readonly Stored[], version: number, nextStory: n
 }
 
 /** What has to happen in the store so that it says `to`. */
-export function stepsTo(
+export function diffSteps(
   stored: readonly Stored[],
   from: WorkIndex,
   to: WorkIndex,
   conflicts: readonly Conflict[],
-): Step[] {
+): JournalStep[] {
   const known = new Map(stored.map((one) => [`${one.kind}:${one.id}`, one]))
   const [was, shall] = [flatten(from).items, flatten(to).items]
-  const steps: Step[] = []
+  const steps: JournalStep[] = []
   for (const [key, one] of shall) {
     const before = known.get(key)
     const isInSprint = (before?.sprint ?? undefined) === one.sprint
-    if (before && isInSprint && isSame(before.item, one.item)) continue
+    if (before && isInSprint && isEqualValue(before.item, one.item)) continue
     const { kind, id, sprint = null, item } = one
     steps.push({ kind, id, before, after: { item: counted(item, before), sprint } })
   }
@@ -182,15 +191,15 @@ function entrySteps(
   kind: 'history' | 'conflict',
   stored: readonly Stored[],
   wanted: readonly Readonly<Record<string, unknown>>[],
-): Step[] {
+): JournalStep[] {
   const left = new Map<string, Stored[]>()
   for (const one of stored.filter((item) => item.kind === kind)) {
-    const words = wordsOf(one.item)
+    const words = canonicalKey(one.item)
     left.set(words, [...(left.get(words) ?? []), one])
   }
-  const steps: Step[] = []
+  const steps: JournalStep[] = []
   for (const item of wanted) {
-    if (left.get(wordsOf(item))?.shift()) continue
+    if (left.get(canonicalKey(item))?.shift()) continue
     const id = kind === 'conflict' && typeof item['id'] === 'string' ? item['id'] : newId()
     const before =
       kind === 'conflict' ? stored.find((one) => one.kind === kind && one.id === id) : undefined
@@ -203,14 +212,14 @@ function entrySteps(
 }
 
 /** A project that the store does not know yet is taken over as its file says. */
-export async function adopt(
+export async function importProject(
   tx: Tx,
   store: WorkStore,
   project: string,
   index: WorkIndex,
 ): Promise<void> {
   const fence = highestFence(index)
-  await store.addProject(tx, project, index.version, nextStoryOf(1, index), fence?.seq ?? 0)
+  await store.addProject(tx, project, index.version, nextStoryNumber(1, index), fence?.seq ?? 0)
   if (fence) await store.addChanges(tx, [{ ...fence, project, rev: 1 }])
   let place = 0
   const items: Stored[] = [...flatten(index).items.values()].map(({ kind, id, sprint, item }) => ({

@@ -1,16 +1,16 @@
 import { readdirSync, rmdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { CoworkError, messageOf } from '#base/errors.ts'
+import { CoworkError, errorMessage } from '#base/errors.ts'
 import type { WorkParts } from '../journal.ts'
-import type { Clash } from '../merge/merge.ts'
+import type { MergeConflict } from '../merge/merge.ts'
 import type { Conflict } from '../model.ts'
-import type { WaitingText } from '../text-store.ts'
-import { folderInside, keepCopy } from './inside.ts'
-import { fileNameOf, idIn } from './file-name.ts'
+import type { PendingText } from '../text-store.ts'
+import { folderInside, saveCopy } from './inside.ts'
+import { toFileName, parseFileName } from './file-name.ts'
 import { createProjectFile } from './project-file.ts'
-import type { ProjectFile, Written } from './project-file.ts'
-import { conflictOf, filePerson, isTold, mergedEntry } from './take-over.ts'
-import { mostTextBytes, readTextFile, standingAt, textName } from './text-words.ts'
+import type { ProjectFile, FileContent } from './project-file.ts'
+import { toConflict, fileEditorId, isKnownConflict, mergedEntry } from './take-over.ts'
+import { maxTextBytes, readTextFile, statTextFile, textPath } from './text-words.ts'
 
 type Deps = Omit<WorkParts, 'log'> & { readonly folderOf: (project: string) => string }
 
@@ -21,11 +21,11 @@ const mostTries = 5
  * Writes the long texts of backlog items that were acknowledged into their files (W25). Where a person saved
  * one at the same time, theirs is kept whole and told, as with a field of the plan (W5).
  */
-export function createTextFiles({ db, store, journal, folderOf, now }: Deps) {
+export function createTextWriter({ db, store, journal, folderOf, now }: Deps) {
   /** By project and name, those that were written lately: somebody may yet save into what stood there. */
   const lately = new Map<string, Map<string, ProjectFile>>()
   /** What was saved so late, by project, until it is told. */
-  const untold = new Map<string, { readonly id: string; readonly written: Written }[]>()
+  const untold = new Map<string, { readonly id: string; readonly written: FileContent }[]>()
 
   const ownOf = (project: string) => join(folderOf(project), '.cowork', 'backlog')
 
@@ -47,7 +47,7 @@ export function createTextFiles({ db, store, journal, folderOf, now }: Deps) {
     )
 
   function fileOf(project: string, id: string): ProjectFile {
-    const [files, name] = [filesOf(project), fileNameOf(id)]
+    const [files, name] = [filesOf(project), toFileName(id)]
     const file = files.get(name) ?? fileAt(project, name)
     files.set(name, file)
     return file
@@ -62,7 +62,7 @@ export function createTextFiles({ db, store, journal, folderOf, now }: Deps) {
       try {
         if (!(await writeOne(project, id, texts))) isDone = false
       } catch (error) {
-        fault ??= `${textName(id)} of ${project} cannot be written: ${messageOf(error)}.`
+        fault ??= `${textPath(id)} of ${project} cannot be written: ${errorMessage(error)}.`
       }
     if (waiting.length > 0) await takeLate(project)
     if (fault === undefined) return isDone
@@ -74,12 +74,12 @@ export function createTextFiles({ db, store, journal, folderOf, now }: Deps) {
   async function writeOne(
     project: string,
     id: string,
-    texts: readonly WaitingText[],
+    texts: readonly PendingText[],
   ): Promise<boolean> {
     const last = texts.at(-1)
     if (!last) return true
     const folder = folderOf(project)
-    const standing = standingAt(folder, id)
+    const standing = statTextFile(folder, id)
     if (typeof standing === 'object') throw new Error(standing.why)
     const file = fileOf(project, id)
     // Whatever of these is there may be replaced: it was read before, or is one of our own.
@@ -103,24 +103,24 @@ export function createTextFiles({ db, store, journal, folderOf, now }: Deps) {
   }
 
   /** What a person wrote while another text was acknowledged: a copy of it, and a conflict to settle. */
-  async function tell(project: string, id: string, written: Written, ours: string) {
+  async function tell(project: string, id: string, written: FileContent, ours: string) {
     const { text: theirs, bytes } = written
-    const copy = keepCopy(folderOf(project), bytes, now(), 'md')
-    const clash: Clash = {
+    const copy = saveCopy(folderOf(project), bytes, now(), 'md')
+    const clash: MergeConflict = {
       item: id,
       of: 'backlog',
       field: 'text',
       kind: 'same_field',
       ours,
-      ...(Buffer.byteLength(theirs) <= mostTextBytes && { theirs }),
+      ...(Buffer.byteLength(theirs) <= maxTextBytes && { theirs }),
     }
     const isNew = await db.transact(async (tx) => {
       const held = await journal.hold(tx, project)
       const known = await store.ofKind(tx, project, 'conflict')
-      if (known.some(({ item }) => isTold(item as Conflict, clash))) return false
-      const conflict = conflictOf(clash, copy.name, now())
+      if (known.some(({ item }) => isKnownConflict(item as Conflict, clash))) return false
+      const conflict = toConflict(clash, copy.name, now())
       const step = { kind: 'conflict', id: conflict.id, before: undefined } as const
-      const who = { by: filePerson, at: now(), external: true } as const
+      const who = { by: fileEditorId, at: now(), external: true } as const
       await journal.write(tx, held, who, [{ ...step, after: { item: conflict } }])
       tx.append(mergedEntry(project, 1, [id], [conflict], copy.name))
       return true
@@ -132,7 +132,7 @@ export function createTextFiles({ db, store, journal, folderOf, now }: Deps) {
     const files = filesOf(project)
     const late = untold.get(project) ?? []
     for (const [name, file] of files) {
-      late.push(...file.late(now()).map((written) => ({ id: idIn(name), written })))
+      late.push(...file.late(now()).map((written) => ({ id: parseFileName(name), written })))
       if (file.isWatching()) continue
       files.delete(name)
       tidy(join(ownOf(project), name))

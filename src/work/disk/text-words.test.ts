@@ -12,7 +12,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { createTextWords, readTextFile, textName } from './text-words.ts'
+import { createTextSearch, readTextFile, textPath } from './text-words.ts'
 
 const ids = ['later', 'a/b', '..', 'Über uns', 'x'.repeat(200)]
 const words = ['login', 'page', '漢']
@@ -51,7 +51,7 @@ function personAt(folder: string) {
       mkdirSync(backlog)
       return
     }
-    const path = join(folder, textName(one.id))
+    const path = join(folder, textPath(one.id))
     if (one.as !== 'save') rmSync(path, { recursive: true, force: true })
     try {
       if (one.as === 'save') writeFileSync(path, one.text)
@@ -88,7 +88,7 @@ const wordsThere = (folder: string) =>
 /** What is found after each of them, and what is there. */
 async function walk(steps: readonly Step[], aheadMs: number, limits = {}, tickMs = 0) {
   const folder = mkdtempSync(join(tmpdir(), 'cowork-words-'))
-  const texts = createTextWords(() => Date.now() + aheadMs, limits)
+  const texts = createTextSearch(() => Date.now() + aheadMs, limits)
   const act = personAt(folder)
   const found: Map<string, readonly string[]>[] = []
   const there: typeof found = []
@@ -134,7 +134,7 @@ test('W20 W25 of many texts one that is written in place is found a moment later
   const folder = mkdtempSync(join(tmpdir(), 'cowork-words-'))
   const act = personAt(folder)
   let at = Date.now() + 3_600_000
-  const texts = createTextWords(() => at, { few: 1 })
+  const texts = createTextSearch(() => at, { few: 1 })
   const found = async () => [...(await texts.find(folder, ids, ['login'])).keys()]
   act({ as: 'save', id: 'later', text: 'login' })
   act({ as: 'save', id: '..', text: 'page' })

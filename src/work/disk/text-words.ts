@@ -4,9 +4,9 @@ import { setImmediate as othersTurn } from 'node:timers/promises'
 import { isUtf8 } from 'node:buffer'
 import { join } from 'node:path'
 import type { Clock } from '#base/clock.ts'
-import { messageOf } from '#base/errors.ts'
+import { errorMessage } from '#base/errors.ts'
 import { sha256Hex } from '#base/hash.ts'
-import { fileNameOf } from './file-name.ts'
+import { toFileName } from './file-name.ts'
 import { isMissing, readInside } from './inside.ts'
 
 type Seen<What> = { readonly look: Look; readonly what: What }
@@ -32,7 +32,7 @@ const turnMs = 8
  * Finds words in the long texts of backlog items. People save them at any time, so each file is looked at
  * for each search, and read where it is not the one that was read before (W20, W25).
  */
-export function createTextWords(now: Clock, { most = mostKept, few = fewTexts } = {}) {
+export function createTextSearch(now: Clock, { most = mostKept, few = fewTexts } = {}) {
   const folders = new Map<string, Folder>()
   let length = 0
 
@@ -95,7 +95,7 @@ export function createTextWords(now: Clock, { most = mostKept, few = fewTexts } 
       const isSoon = isKept && names.size > few && Math.abs(at - own.lookedAt) < lookMs
       let since = performance.now()
       for (const id of names.size === 0 ? [] : ids) {
-        const name = fileNameOf(id)
+        const name = toFileName(id)
         if (!names.has(name)) continue
         const text = textOf(folder, id, name, own, isSoon)
         const held = words.filter((word) => text.includes(word))
@@ -134,39 +134,42 @@ const isSame = (at: Stats, { ino, size, mtimeMs, ctimeMs }: Look): boolean =>
   at.ino === ino && at.size === size && at.mtimeMs === mtimeMs && at.ctimeMs === ctimeMs
 
 /** Longer ones are no text of one item any more. */
-export const mostTextBytes = 256_000
+export const maxTextBytes = 256_000
 
-export type FoundText =
+export type TextFileState =
   | { readonly as: 'none' }
   | { readonly as: 'text'; readonly text: string; readonly sha256: string }
   | { readonly as: 'unusable'; readonly why: string }
 
 /** Below a project's folder, with `/` between. */
-export const textName = (id: string): string => `BACKLOG/${fileNameOf(id)}.md`
+export const textPath = (id: string): string => `BACKLOG/${toFileName(id)}.md`
 
 /** What stands at a name: nothing, a file of its own, or why it is neither. No link is followed (W25). */
-export function standingAt(folder: string, id: string): 'none' | 'file' | { readonly why: string } {
+export function statTextFile(
+  folder: string,
+  id: string,
+): 'none' | 'file' | { readonly why: string } {
   try {
     if (lstatSync(join(folder, 'BACKLOG')).isSymbolicLink())
       return { why: 'BACKLOG is a link, and is not followed' }
-    const about = lstatSync(join(folder, textName(id)))
+    const about = lstatSync(join(folder, textPath(id)))
     if (about.isSymbolicLink()) return { why: 'it is a link, and is not followed' }
     return about.isFile() ? 'file' : { why: 'it is not a file' }
   } catch (error) {
-    return isMissing(error) ? 'none' : { why: messageOf(error) }
+    return isMissing(error) ? 'none' : { why: errorMessage(error) }
   }
 }
 
-export function readTextFile(folder: string, id: string): FoundText {
-  const standing = standingAt(folder, id)
+export function readTextFile(folder: string, id: string): TextFileState {
+  const standing = statTextFile(folder, id)
   if (standing === 'none') return { as: 'none' }
   if (standing !== 'file') return { as: 'unusable', why: standing.why }
   try {
     // What was put there since is not followed, and not waited for.
-    const bytes = readInside(folder, textName(id), mostTextBytes)
+    const bytes = readInside(folder, textPath(id), maxTextBytes)
     if (!isUtf8(bytes)) return { as: 'unusable', why: 'it is not UTF-8' }
     return { as: 'text', text: bytes.toString('utf8'), sha256: sha256Hex(bytes) }
   } catch (error) {
-    return isMissing(error) ? { as: 'none' } : { as: 'unusable', why: messageOf(error) }
+    return isMissing(error) ? { as: 'none' } : { as: 'unusable', why: errorMessage(error) }
   }
 }

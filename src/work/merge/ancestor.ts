@@ -1,30 +1,30 @@
 import type { Change, WorkIndex } from '../model.ts'
-import { boundsOf, isItem, undone } from './evidence.ts'
-import { flatten, keyOf, unflatten } from './flat.ts'
+import { inferVersionBounds, isItem, revertChange } from './evidence.ts'
+import { flatten, itemKey, unflatten } from './flat.ts'
 import type { Flat, FlatItem } from './flat.ts'
-import { isSame, isSameField, wordsOf } from './lists.ts'
+import { isEqualValue, isSameField, canonicalKey } from './lists.ts'
 
 /** An item that is only on one side counts as much as a few fields. */
 const wholeItem = 3
 
 /** What a person had saved, and how far the journal was when it was taken over. */
-export type Seen = {
+export type ImportedEdit = {
   readonly index: WorkIndex
   readonly seq: number
   /** False where it was saved too late, into a file that had been replaced. */
   readonly isFile?: boolean
 }
 
-export type Ancestor = Pick<Seen, 'index' | 'seq'> & {
+export type MergeBase = Pick<ImportedEdit, 'index' | 'seq'> & {
   readonly distance: number
   /** A newer one that it may as well have been made from, farther away: what that changes is not sure. */
-  readonly newest?: Pick<Seen, 'index' | 'seq'>
+  readonly newest?: Pick<ImportedEdit, 'index' | 'seq'>
 }
 
 type Known = {
   /** What is not known to have been in the file, after this, counts only if the text proves that it was. */
   readonly flushed?: number
-  readonly seen?: readonly Seen[]
+  readonly seen?: readonly ImportedEdit[]
   readonly isFile?: boolean
 }
 
@@ -35,19 +35,20 @@ type Known = {
  * Who saves again and again goes on from what they saved last (`seen`), with old values of others in it. As
  * long as nobody else wrote since, that is also where a person who takes something back begins.
  */
-export function closestVersion(
+export function findMergeBase(
   now: WorkIndex,
   newestFirst: readonly Change[],
   theirs: WorkIndex,
   { flushed = Infinity, seen = [], isFile = true }: Known = {},
-): Ancestor {
+): MergeBase {
   const items = new Map(flatten(now).items)
   const text = flatten(theirs).items
   const said = new Set(entriesOf(theirs))
   let distance = distanceOf(now, text, said)
 
-  const proven = boundsOf(now, newestFirst, theirs)
-  const hasAll = (one: Seen) => boundsOf(now, newestFirst, one.index).since >= proven.since
+  const proven = inferVersionBounds(now, newestFirst, theirs)
+  const hasAll = (one: ImportedEdit) =>
+    inferVersionBounds(now, newestFirst, one.index).since >= proven.since
   const own = isFile ? lastOwn(newestFirst, flushed, seen) : undefined
   const [last] = seen
   // Nothing has been written over it yet: the file was their own text.
@@ -72,8 +73,8 @@ export function closestVersion(
       if (to !== undefined) distance += said.has(entryOf(kind, to)) ? 1 : -1
       if (from !== undefined) distance += said.has(entryOf(kind, from)) ? -1 : 1
     } else if (!quiet) {
-      const key = keyOf(kind, id)
-      const before = undone(items.get(key), change)
+      const key = itemKey(kind, id)
+      const before = revertChange(items.get(key), change)
       distance += between(before, text.get(key)) - between(items.get(key), text.get(key))
       if (before) items.set(key, before)
       else items.delete(key)
@@ -81,7 +82,7 @@ export function closestVersion(
     // An item that is not in the text tells nothing of when it was seen last: then as early as may be, so
     // that a person who deletes it does not delete what they never saw.
     const isGone =
-      quiet === true || (!change.external && isItem(kind) && !text.has(keyOf(kind, id)))
+      quiet === true || (!change.external && isItem(kind) && !text.has(itemKey(kind, id)))
     const isEarlier =
       isGone && distance > 0 && distance === best.distance && best.steps === steps - 1
     if (!mayBe(steps)) continue
@@ -110,7 +111,7 @@ export function closestVersion(
 function lastOwn(
   newestFirst: readonly Change[],
   flushed: number,
-  [last]: readonly Seen[],
+  [last]: readonly ImportedEdit[],
 ): number | undefined {
   if (last?.isFile === false) return undefined
   const saved = Math.max(newestFirst.find(({ external }) => external)?.seq ?? 0, last?.seq ?? 0)
@@ -122,7 +123,7 @@ function lastOwn(
 }
 
 /** How it was after the change of this number; nothing where the journal does not lead there. */
-export function versionAfter(
+export function reconstructVersion(
   now: WorkIndex,
   newestFirst: readonly Change[],
   seq: number,
@@ -150,7 +151,7 @@ function distanceOf(
 function versionBefore(now: WorkIndex, newestFirst: readonly Change[]): WorkIndex {
   const { items: known, ...lists } = flatten(now)
   const items = new Map(known)
-  const worded = (one: unknown) => ({ words: wordsOf(one), one })
+  const worded = (one: unknown) => ({ words: canonicalKey(one), one })
   const entries = {
     history: lists.history.map(worded),
     conflict: lists.conflicts.map(worded),
@@ -159,14 +160,14 @@ function versionBefore(now: WorkIndex, newestFirst: readonly Change[]): WorkInde
     const { kind, id, fields, quiet } = change
     if (quiet) continue
     if (isItem(kind)) {
-      const key = keyOf(kind, id)
-      const before = undone(items.get(key), change)
+      const key = itemKey(kind, id)
+      const before = revertChange(items.get(key), change)
       if (before) items.set(key, before)
       else items.delete(key)
       continue
     }
     const { from, to } = fields['entry'] ?? {}
-    const [list, gone] = [entries[kind], wordsOf(to)]
+    const [list, gone] = [entries[kind], canonicalKey(to)]
     const at = to === undefined ? -1 : list.findLastIndex(({ words }) => words === gone)
     if (at >= 0) list.splice(at, 1)
     if (from !== undefined) list.push(worded(from))
@@ -176,7 +177,7 @@ function versionBefore(now: WorkIndex, newestFirst: readonly Change[]): WorkInde
   return unflatten({ items, history, conflicts }, now)
 }
 
-const entryOf = (kind: 'history' | 'conflict', entry: unknown) => `${kind} ${wordsOf(entry)}`
+const entryOf = (kind: 'history' | 'conflict', entry: unknown) => `${kind} ${canonicalKey(entry)}`
 
 const entriesOf = ({ history, conflicts }: WorkIndex): string[] => [
   ...history.map((one) => entryOf('history', one)),
@@ -191,7 +192,7 @@ function between(a: FlatItem | undefined, b: FlatItem | undefined): number {
   if (!a || !b) return a === b ? 0 : wholeItem
   let fields = a.sprint === b.sprint ? 0 : 1
   // As nearly all are.
-  if (isSame(a.item, b.item)) return fields
+  if (isEqualValue(a.item, b.item)) return fields
   for (const field of new Set([...Object.keys(a.item), ...Object.keys(b.item)]))
     if (!isSameField(field, a.item[field], b.item[field])) fields++
   return fields

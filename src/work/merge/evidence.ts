@@ -1,11 +1,11 @@
 import type { Change, ItemKind, WorkIndex } from '../model.ts'
-import { numberOf } from '../rules.ts'
-import { flatten, keyOf } from './flat.ts'
+import { parseStoryNumber } from '../rules.ts'
+import { flatten, itemKey } from './flat.ts'
 import type { FlatItem } from './flat.ts'
-import { isSame, isSameField, wordsOf } from './lists.ts'
+import { isEqualValue, isSameField, canonicalKey } from './lists.ts'
 
 /** A text was made from a version that has the change `since`, and not yet the change `before`. */
-export type Bounds = { readonly since: number; readonly before: number }
+export type VersionBounds = { readonly since: number; readonly before: number }
 
 /**
  * What a text proves of the version it was made from. Whoever loaded a change has what only it wrote: the
@@ -13,11 +13,11 @@ export type Bounds = { readonly since: number; readonly before: number }
  * proves nothing: it may have been deleted. Nor does an old value, for people put values back; but they do
  * not put back the time at an item, which says that its change was not there yet.
  */
-export function boundsOf(
+export function inferVersionBounds(
   now: WorkIndex,
   newestFirst: readonly Change[],
   theirs: WorkIndex,
-): Bounds {
+): VersionBounds {
   const sign = createSigns(now, theirs)
   let before = Infinity
   for (const change of newestFirst) {
@@ -33,8 +33,8 @@ type Sign = 'has' | 'lacks' | undefined
 function createSigns(now: WorkIndex, theirs: WorkIndex) {
   const items = new Map(flatten(now).items)
   const text = flatten(theirs).items
-  const entries = new Set(theirs.history.map(wordsOf))
-  const current = new Set(now.history.map(wordsOf))
+  const entries = new Set(theirs.history.map(canonicalKey))
+  const current = new Set(now.history.map(canonicalKey))
   const conflicts = new Set(theirs.conflicts.map(({ id }) => id))
   /** What the text has as it stands: how it came to be so proves nothing. */
   const settled = new Set<string>()
@@ -43,7 +43,7 @@ function createSigns(now: WorkIndex, theirs: WorkIndex) {
 
   /** A story that took the next number: the number after it is in the file as long as nobody looks at it. */
   function ofNumber({ kind, id, op, external }: Change, isThere: boolean): Sign {
-    const number = kind === 'story' && op === 'add' ? numberOf(id) : 0
+    const number = kind === 'story' && op === 'add' ? parseStoryNumber(id) : 0
     if (number === 0 || number !== next - 1) return undefined
     next = number
     if (external || said === undefined) return undefined
@@ -53,17 +53,17 @@ function createSigns(now: WorkIndex, theirs: WorkIndex) {
 
   function ofItem(change: Change, after: FlatItem | undefined, own: FlatItem | undefined): Sign {
     const { kind, id, op, fields, fromSprint, external } = change
-    const key = keyOf(kind as ItemKind, id)
+    const key = itemKey(kind as ItemKind, id)
     if (!after || !own || settled.has(key)) return undefined
     const [time, at] = [own.item['updated'], fields['updated']]
     if (at) {
-      if (isSame(time, at.to)) {
+      if (isEqualValue(time, at.to)) {
         settled.add(key)
         return external || time === undefined ? undefined : 'has'
       }
-      return !external && op !== 'add' && isSame(time, at.from) ? 'lacks' : undefined
+      return !external && op !== 'add' && isEqualValue(time, at.from) ? 'lacks' : undefined
     }
-    if (external || op === 'add' || !isSame(time, after.item['updated'])) return undefined
+    if (external || op === 'add' || !isEqualValue(time, after.item['updated'])) return undefined
     const changed = Object.entries(fields)
     if (changed.some(([field, { to }]) => isSameField(field, own.item[field], to))) settled.add(key)
     const isBefore =
@@ -80,17 +80,19 @@ function createSigns(now: WorkIndex, theirs: WorkIndex) {
     }
     if (external) return undefined
     if (from !== undefined)
-      return entries.has(wordsOf(from)) && !current.has(wordsOf(from)) ? 'lacks' : undefined
+      return entries.has(canonicalKey(from)) && !current.has(canonicalKey(from))
+        ? 'lacks'
+        : undefined
     const isDated = typeof to === 'object' && to !== null && 'at' in to
-    return isDated && entries.has(wordsOf(to)) ? 'has' : undefined
+    return isDated && entries.has(canonicalKey(to)) ? 'has' : undefined
   }
 
   return function sign(change: Change): Sign {
     const { kind, id } = change
     if (!isItem(kind)) return ofEntry(change)
-    const key = keyOf(kind, id)
+    const key = itemKey(kind, id)
     const [after, own] = [items.get(key), text.get(key)]
-    const before = undone(after, change)
+    const before = revertChange(after, change)
     if (before) items.set(key, before)
     else items.delete(key)
     return ofNumber(change, own !== undefined) ?? ofItem(change, after, own)
@@ -101,7 +103,7 @@ export const isItem = (kind: Change['kind']): kind is ItemKind =>
   kind === 'sprint' || kind === 'story' || kind === 'backlog'
 
 /** The item before a change. */
-export function undone(item: FlatItem | undefined, change: Change): FlatItem | undefined {
+export function revertChange(item: FlatItem | undefined, change: Change): FlatItem | undefined {
   const { kind, id, op, fields } = change
   if (op === 'add') return undefined
   const before: Record<string, unknown> = { ...(op === 'remove' ? {} : item?.item) }

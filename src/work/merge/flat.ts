@@ -17,7 +17,7 @@ export type Flat = {
   readonly conflicts: readonly Conflict[]
 }
 
-export const keyOf = (kind: ItemKind, id: string): string => `${kind}:${id}`
+export const itemKey = (kind: ItemKind, id: string): string => `${kind}:${id}`
 
 /** A merge asks several times for the same ones. */
 const flattened = new WeakMap<WorkIndex, Flat>()
@@ -26,7 +26,7 @@ export function flatten(index: WorkIndex): Flat {
   const known = flattened.get(index)
   if (known) return known
   const items = new Map<string, FlatItem>()
-  const add = (one: FlatItem) => items.set(keyOf(one.kind, one.id), one)
+  const add = (one: FlatItem) => items.set(itemKey(one.kind, one.id), one)
   for (const { stories, ...sprint } of index.sprints) {
     add({ kind: 'sprint', id: sprint.id, item: sprint })
     for (const story of stories ?? [])

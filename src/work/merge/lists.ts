@@ -4,7 +4,7 @@ import type { Row } from './flat.ts'
  * Whether values are the same on disk, where a key without a value and no key are one: as `wordsOf` says,
  * without the words. Merging compares every field of every item, most of them the same or short.
  */
-export function isSame(one: unknown, other: unknown): boolean {
+export function isEqualValue(one: unknown, other: unknown): boolean {
   const [a, b] = [asWritten(one), asWritten(other)]
   if (a === b) return true
   if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false
@@ -13,14 +13,14 @@ export function isSame(one: unknown, other: unknown): boolean {
       Array.isArray(a) &&
       Array.isArray(b) &&
       a.length === b.length &&
-      a.every((entry, at) => isSame(entry, b[at]))
+      a.every((entry, at) => isEqualValue(entry, b[at]))
     )
   const [mine, yours] = [a as Row, b as Row]
   const names = Object.keys(mine).filter((name) => mine[name] !== undefined)
   const others = Object.keys(yours).filter((name) => yours[name] !== undefined)
   return (
     names.length === others.length &&
-    names.every((name) => yours[name] !== undefined && isSame(mine[name], yours[name]))
+    names.every((name) => yours[name] !== undefined && isEqualValue(mine[name], yours[name]))
   )
 }
 
@@ -28,7 +28,7 @@ const asWritten = (value: unknown): unknown =>
   value === undefined || (typeof value === 'number' && !Number.isFinite(value)) ? null : value
 
 /** The same words for the same value, whatever the order of its keys. */
-export const wordsOf = (value: unknown): string => JSON.stringify(value ?? null, inOrder)
+export const canonicalKey = (value: unknown): string => JSON.stringify(value ?? null, inOrder)
 
 function inOrder(_: string, value: unknown): unknown {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
@@ -37,7 +37,7 @@ function inOrder(_: string, value: unknown): unknown {
 
 /** The same value of a field. A claim is the same until another one has it: how long it lasts the store knows (W7). */
 export const isSameField = (field: string, a: unknown, b: unknown): boolean =>
-  isSame(a, b) || (field === 'lease' && fenceOf(a) !== undefined && fenceOf(a) === fenceOf(b))
+  isEqualValue(a, b) || (field === 'lease' && fenceOf(a) !== undefined && fenceOf(a) === fenceOf(b))
 
 const fenceOf = (lease: unknown): unknown =>
   typeof lease === 'object' && lease !== null && 'fence' in lease ? lease.fence : undefined
@@ -46,7 +46,7 @@ const fenceOf = (lease: unknown): unknown =>
 const identity = (entry: unknown): string =>
   typeof entry === 'object' && entry !== null && 'text' in entry && !('at' in entry)
     ? String(entry.text)
-    : wordsOf(entry)
+    : canonicalKey(entry)
 
 /** Three lists made one: what either side added is there, what either side removed and the other left is not. */
 export function mergeLists(
@@ -60,12 +60,12 @@ export function mergeLists(
     const own = mine.get(key)
     if (own !== undefined)
       // Both have it: whoever changed it is followed, and ours where both did.
-      merged.push(isSame(own, had.get(key)) ? entry : own)
+      merged.push(isEqualValue(own, had.get(key)) ? entry : own)
     else if (!had.has(key)) merged.push(entry)
-    else if (!isSame(entry, had.get(key))) merged.push(entry)
+    else if (!isEqualValue(entry, had.get(key))) merged.push(entry)
   }
   for (const [key, entry] of mine)
-    if (!yours.has(key) && (!had.has(key) || !isSame(entry, had.get(key)))) merged.push(entry)
+    if (!yours.has(key) && (!had.has(key) || !isEqualValue(entry, had.get(key)))) merged.push(entry)
   return merged
 }
 

@@ -1,9 +1,9 @@
 import type { Conflict, WorkIndex } from '../model.ts'
 import { flatten, unflatten } from './flat.ts'
 import type { Flat, FlatItem, Row } from './flat.ts'
-import { isSame, isSameField, mergeLists } from './lists.ts'
+import { isEqualValue, isSameField, mergeLists } from './lists.ts'
 
-export type Merge = {
+export type MergeInput = {
   readonly base: WorkIndex
   /** What is acknowledged: the store. */
   readonly ours: WorkIndex
@@ -12,7 +12,7 @@ export type Merge = {
 }
 
 /** A place where both wrote: ours stands, theirs is kept for somebody to settle (W5). */
-export type Clash = Pick<Conflict, 'item' | 'field' | 'kind' | 'of' | 'items' | 'seq'> & {
+export type MergeConflict = Pick<Conflict, 'item' | 'field' | 'kind' | 'of' | 'items' | 'seq'> & {
   readonly base?: unknown
   readonly ours?: unknown
   readonly theirs?: unknown
@@ -25,12 +25,12 @@ const bookkeeping = new Set(['rev', 'updated', 'by', 'lease'])
  * Three ways, for each field of each item: what one side changed is taken, from either side; what both
  * changed stays ours and is told. Nothing that anybody wrote is lost. In the order of the person's file.
  */
-export function mergeEdit({ base, ours, theirs }: Merge): {
+export function mergeThreeWay({ base, ours, theirs }: MergeInput): {
   merged: WorkIndex
-  clashes: readonly Clash[]
+  clashes: readonly MergeConflict[]
 } {
   const [was, mine, yours] = [flatten(base), flatten(ours), flatten(theirs)]
-  const clashes: Clash[] = []
+  const clashes: MergeConflict[] = []
   const items = new Map<string, FlatItem>()
   for (const key of new Set([...yours.items.keys(), ...mine.items.keys()])) {
     const merged = mergeItem(was.items.get(key), mine.items.get(key), yours.items.get(key), clashes)
@@ -56,7 +56,7 @@ function mergeItem(
   was: FlatItem | undefined,
   mine: FlatItem | undefined,
   yours: FlatItem | undefined,
-  clashes: Clash[],
+  clashes: MergeConflict[],
 ): FlatItem | undefined {
   if (mine && yours)
     return isUntouched(mine, yours) ? yours : mergeFields(was, mine, yours, clashes)
@@ -77,13 +77,13 @@ function mergeItem(
 }
 
 const isUntouched = (was: FlatItem, now: FlatItem): boolean =>
-  was.sprint === now.sprint && isSame(was.item, now.item)
+  was.sprint === now.sprint && isEqualValue(was.item, now.item)
 
 function mergeFields(
   was: FlatItem | undefined,
   mine: FlatItem,
   yours: FlatItem,
-  clashes: Clash[],
+  clashes: MergeConflict[],
 ): FlatItem {
   const { id, kind } = mine
   const before: Row = was?.item ?? {}
@@ -115,7 +115,11 @@ function mergeFields(
 }
 
 /** A sprint goes only with all its stories: one that stays keeps its sprint. */
-function keepSprints(items: Map<string, FlatItem>, sides: readonly Flat[], clashes: Clash[]): void {
+function keepSprints(
+  items: Map<string, FlatItem>,
+  sides: readonly Flat[],
+  clashes: MergeConflict[],
+): void {
   for (const { kind, sprint } of items.values()) {
     if (kind !== 'story' || sprint === undefined || items.has(`sprint:${sprint}`)) continue
     const kept = sides.map((side) => side.items.get(`sprint:${sprint}`)).find((one) => one)
@@ -138,7 +142,7 @@ export function changedFields(
 ): Record<string, { from?: unknown; to?: unknown }> {
   const fields: Record<string, { from?: unknown; to?: unknown }> = {}
   for (const field of new Set([...Object.keys(from), ...Object.keys(to)]))
-    if (!isSame(from[field], to[field]))
+    if (!isEqualValue(from[field], to[field]))
       fields[field] = {
         ...(from[field] !== undefined && { from: from[field] }),
         ...(to[field] !== undefined && { to: to[field] }),

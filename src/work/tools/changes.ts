@@ -3,7 +3,7 @@ import type { Tx } from '#base/db/port.ts'
 import type { Call, Tool } from '#base/tool.ts'
 import type { Work } from '../service.ts'
 import { workResults } from '../wire.ts'
-import { changeInputs, touch, withoutAgent } from './shapes.ts'
+import { changeInputs, toCallTarget, omitAgent } from './shapes.ts'
 import type { ChangeInput, ChangeName } from './shapes.ts'
 
 type Verb<N extends ChangeName> = (
@@ -28,10 +28,10 @@ const changeTool = <N extends ChangeName>(
   output: workResults[name],
   touches(input) {
     const about = ids.map((id) => input[id]).find((id) => id !== undefined)
-    return touch(input['project'] as string, about as string | undefined)
+    return toCallTarget(input['project'] as string, about as string | undefined)
   },
   // Dispatch has parsed the input by the schema of this name.
-  change: (tx, input, call) => verb(tx, withoutAgent(input, call) as ChangeInput<N>, call),
+  change: (tx, input, call) => verb(tx, omitAgent(input, call) as ChangeInput<N>, call),
   ...more,
 })
 

@@ -1,14 +1,14 @@
 import * as z from 'zod'
-import { plainJson } from '#base/plain.ts'
+import { toSafeJson } from '#base/plain.ts'
 import { defineTool } from '#base/tool.ts'
 import type { Tool } from '#base/tool.ts'
-import { guidanceFor } from '../guidance.ts'
-import { unknownProject } from '../journal.ts'
-import { inPieces, pageOf } from '../paging.ts'
+import { loadGuidance } from '../guidance.ts'
+import { unknownProjectError } from '../journal.ts'
+import { splitText, paginate } from '../paging.ts'
 import type { Work } from '../service.ts'
 import { syncVault } from '../vault/sync.ts'
-import { sprintBrief } from '../views.ts'
-import { agent, cursor, line, project, touch, withoutAgent } from './shapes.ts'
+import { toSprintSummary } from '../views.ts'
+import { agent, cursor, shortText, project, toCallTarget, omitAgent } from './shapes.ts'
 import { workResults } from '../wire.ts'
 
 const read = { toolset: 'work', effect: 'read', by: 'anyone' } as const
@@ -39,13 +39,13 @@ export const projectTools = (work: Work): Tool[] => [
     description: 'List the projects there are, or see one with its sprints and guidance.',
     input: z.object({ project: project.optional(), cursor }),
     output: workResults.worksync_projects,
-    touches: (input) => touch(input.project ?? '*'),
+    touches: (input) => toCallTarget(input.project ?? '*'),
     async read(input, call) {
       const names = input.project === undefined ? work.projects() : [input.project]
       const listed = await Promise.all(
         names.map(async (name) => {
           const entry = work.registry.get(name)
-          if (!entry) throw unknownProject(name)
+          if (!entry) throw unknownProjectError(name)
           const board = await work.boards.current(name)
           const [broken, unwritten] = [work.broken(name), work.unwritten(name)]
           const one = {
@@ -60,23 +60,23 @@ export const projectTools = (work: Work): Tool[] => [
             ...(unwritten && { unwritten }),
           }
           if (input.project === undefined) return one
-          const { texts } = await guidanceFor(work, call, name, entry)
+          const { texts } = await loadGuidance(work, call, name, entry)
           const inSprint = Map.groupBy(board.stories(), ({ sprint }) => sprint)
           return {
             ...one,
             folder: work.root.folderOf(name),
             guidance: texts.map((text) => text.name),
-            sprint_list: pageOf(
+            sprint_list: paginate(
               board
                 .sprints()
-                .map((sprint) => () => sprintBrief(sprint, inSprint.get(sprint.item.id) ?? [])),
+                .map((sprint) => () => toSprintSummary(sprint, inSprint.get(sprint.item.id) ?? [])),
               { limit: 100 },
               12_000,
             ).page,
           }
         }),
       )
-      const { page, ...next } = pageOf(listed, { cursor: input.cursor })
+      const { page, ...next } = paginate(listed, { cursor: input.cursor })
       return { projects: page, ...next }
     },
   }),
@@ -88,17 +88,17 @@ export const projectTools = (work: Work): Tool[] => [
       'Read how to work here, before you write code: foundational guidance, then the project’s own. `topic` gives one of them.',
     input: z.object({ project: project.optional(), topic: z.string().max(100).optional(), cursor }),
     output: workResults.worksync_guidance,
-    touches: (input) => touch(input.project ?? '*'),
+    touches: (input) => toCallTarget(input.project ?? '*'),
     async read({ project: name, topic, cursor: from }, call) {
       const entry = name === undefined ? undefined : work.registry.get(name)
-      if (name !== undefined && !entry) throw unknownProject(name)
-      const { texts, faults } = await guidanceFor(work, call, name, entry)
+      if (name !== undefined && !entry) throw unknownProjectError(name)
+      const { texts, faults } = await loadGuidance(work, call, name, entry)
       const asked = texts.filter((one) => topic === undefined || one.name.includes(topic))
       // Long texts go in pieces, so that every reply stays short.
       const pieces = asked.flatMap(({ text, ...rest }) =>
-        inPieces(text).map((piece) => ({ ...rest, text: piece })),
+        splitText(text).map((piece) => ({ ...rest, text: piece })),
       )
-      const { page, ...next } = pageOf(pieces, { cursor: from })
+      const { page, ...next } = paginate(pieces, { cursor: from })
       return {
         guidance: page,
         topics: texts.map((one) => one.name),
@@ -114,7 +114,7 @@ export const projectTools = (work: Work): Tool[] => [
         `[topics: ${topics.join(', ') || 'none'}]`,
         ...(next === undefined
           ? []
-          : [`[There is more: repeat the call with "cursor": ${plainJson(next)}]`]),
+          : [`[There is more: repeat the call with "cursor": ${toSafeJson(next)}]`]),
       ].join('\n\n'),
   }),
   defineTool({
@@ -126,10 +126,10 @@ export const projectTools = (work: Work): Tool[] => [
       'Write the Obsidian vault from the work index. A second run without changes writes nothing.',
     input: z.object({ project: project.optional(), agent }),
     output: workResults.worksync_sync,
-    touches: (input) => touch(input.project ?? '*'),
+    touches: (input) => toCallTarget(input.project ?? '*'),
     async run(given, call) {
-      const { project: name } = withoutAgent(given, call)
-      if (name !== undefined && !work.registry.get(name)) throw unknownProject(name)
+      const { project: name } = omitAgent(given, call)
+      if (name !== undefined && !work.registry.get(name)) throw unknownProjectError(name)
       return { output: await syncVault(work, name) }
     },
   }),
@@ -142,17 +142,17 @@ export const projectTools = (work: Work): Tool[] => [
     description: 'Add a project: its folder, an empty work index, and its entry in the registry.',
     input: z.object({
       project,
-      description: line.optional(),
+      description: shortText.optional(),
       repo: z.string().max(1000).optional().describe('Folder of its repository'),
       guidance: guidanceInput,
       agent,
     }),
     output: workResults.worksync_register_project,
-    touches: (input) => touch(input.project),
+    touches: (input) => toCallTarget(input.project),
     // From then on texts of that folder are read out to agents.
     isRisky: (input) => input.repo !== undefined || input.guidance?.project !== undefined,
     async run(given, call) {
-      const { project: name, description, repo, guidance } = withoutAgent(given, call)
+      const { project: name, description, repo, guidance } = omitAgent(given, call)
       await work.registry.register(
         name,
         {
@@ -172,10 +172,10 @@ export const projectTools = (work: Work): Tool[] => [
     description: 'Take a project out of the registry. Its files stay where they are.',
     input: z.object({ project, agent }),
     output: workResults.worksync_unregister_project,
-    touches: (input) => touch(input.project),
+    touches: (input) => toCallTarget(input.project),
     isRisky: () => true,
     async run(given, call) {
-      const { project: name } = withoutAgent(given, call)
+      const { project: name } = omitAgent(given, call)
       await work.registry.unregister(name, call)
       return { output: { project: name, folder: work.root.folderOf(name) } }
     },

@@ -2,31 +2,39 @@ import * as z from 'zod'
 import { CoworkError } from '#base/errors.ts'
 import { defineTool } from '#base/tool.ts'
 import type { Tool } from '#base/tool.ts'
-import type { Board } from '../board.ts'
-import { pageOf, partOf } from '../paging.ts'
+import type { ProjectSnapshot } from '../board.ts'
+import { paginate, paginateItem } from '../paging.ts'
 import type { Paging } from '../paging.ts'
 import type { HistoryEntry } from '../model.ts'
-import { originOf } from '../rules.ts'
+import { sourceBacklogId } from '../rules.ts'
 import type { Work } from '../service.ts'
-import { brief, readyIn, searchIn, statusOf, storyWhole, textIdsIn, wordsIn } from '../views.ts'
-import type { InTexts } from '../views.ts'
+import {
+  toStorySummary,
+  listReady,
+  searchProject,
+  toProjectStatus,
+  toStoryDetail,
+  listTextIds,
+  tokenize,
+} from '../views.ts'
+import type { TextMatches } from '../views.ts'
 import {
   agent,
   cursor,
   ids,
   itemId,
   limit,
-  line,
+  shortText,
   project,
   sprintId,
   storyId,
-  touch,
-  withoutAgent,
+  toCallTarget,
+  omitAgent,
 } from './shapes.ts'
 import { workResults } from '../wire.ts'
 
 const read = { toolset: 'work', effect: 'read', by: 'anyone' } as const
-const noTexts: InTexts = new Map()
+const noTexts: TextMatches = new Map()
 
 const historyShape = {
   toolset: 'work',
@@ -37,18 +45,21 @@ const historyShape = {
   input: z.object({
     project,
     action: z.enum(['list', 'add']).optional().describe('add needs summary'),
-    summary: line.optional().describe('What to add'),
+    summary: shortText.optional().describe('What to add'),
     related_sprints: ids.optional(),
     cursor,
     limit,
     agent,
   }),
   output: workResults.worksync_history,
-  touches: (input: { readonly project: string }) => touch(input.project),
+  touches: (input: { readonly project: string }) => toCallTarget(input.project),
 } as const
 
 /** What has this id; a conflict about the whole file is about none. */
-function kindOfItem(board: Board, id: string): 'story' | 'sprint' | 'backlog' | undefined {
+function kindOfItem(
+  board: ProjectSnapshot,
+  id: string,
+): 'story' | 'sprint' | 'backlog' | undefined {
   if (board.story(id)) return 'story'
   if (board.backlogItem(id)) return 'backlog'
   return board.sprint(id) ? 'sprint' : undefined
@@ -61,19 +72,19 @@ export function readTools(work: Work): Tool[] {
     const broken = names.filter((name) => work.broken(name))
     return broken.length > 0 ? { stale: broken } : {}
   }
-  const boardsOf = async (name: string | undefined): Promise<Board[]> =>
+  const boardsOf = async (name: string | undefined): Promise<ProjectSnapshot[]> =>
     Promise.all((name === undefined ? work.projects() : [name]).map((one) => boards.current(one)))
 
   const textOf = (name: string, id: string, { cursor: from }: Paging) =>
     work.texts.shown(work.db, name, id, from)
 
-  const textHits = async (board: Board, words: readonly string[], kind?: string) =>
+  const textHits = async (board: ProjectSnapshot, words: readonly string[], kind?: string) =>
     words.length === 0 || kind === 'sprint'
       ? noTexts
-      : work.texts.holding(work.db, board.project, textIdsIn(board), words)
+      : work.texts.holding(work.db, board.project, listTextIds(board), words)
 
   const historyPage = (entries: readonly HistoryEntry[], name: string, paging: Paging) => {
-    const { page, ...next } = pageOf(entries, { limit: 50, ...paging })
+    const { page, ...next } = paginate(entries, { limit: 50, ...paging })
     return { history: page, total: entries.length, ...next, ...staleIn([name]) }
   }
   const history = defineTool({
@@ -86,7 +97,7 @@ export function readTools(work: Work): Tool[] {
         ? viewHistory
         : undefined,
     async change(tx, given, call) {
-      const { project: name, summary, related_sprints, ...rest } = withoutAgent(given, call)
+      const { project: name, summary, related_sprints, ...rest } = omitAgent(given, call)
       if (summary === undefined)
         throw new CoworkError('invalid_input', 'Give summary: what to append to the history.', {
           hint: 'Call it like this: worksync_history {"project":"web","summary":"Shipped 1.2"}',
@@ -115,13 +126,13 @@ export function readTools(work: Work): Tool[] {
         'See active sprints, stories in progress, counts and conflicts of a project, or of all. Start here before you work.',
       input: z.object({ project: project.optional(), cursor }),
       output: workResults.worksync_status,
-      touches: (input) => touch(input.project ?? '*'),
+      touches: (input) => toCallTarget(input.project ?? '*'),
       async read(input) {
         const found = await boardsOf(input.project)
-        const { page, ...next } = pageOf(
+        const { page, ...next } = paginate(
           found.map((board) => {
             const unwritten = work.unwritten(board.project)
-            return { ...statusOf(board, now()), ...(unwritten && { unwritten }) }
+            return { ...toProjectStatus(board, now()), ...(unwritten && { unwritten }) }
           }),
           { cursor: input.cursor },
         )
@@ -147,7 +158,7 @@ export function readTools(work: Work): Tool[] {
       }),
       output: workResults.worksync_get,
       touches: ({ project: name, story_id, sprint_id, item_id, conflict_id }) =>
-        touch(name, story_id ?? sprint_id ?? item_id ?? conflict_id),
+        toCallTarget(name, story_id ?? sprint_id ?? item_id ?? conflict_id),
       async read({ project: name, story_id, sprint_id, item_id, conflict_id, ...paging }) {
         const board = await boards.current(name)
         const missing = (what: string, id: string) =>
@@ -157,11 +168,11 @@ export function readTools(work: Work): Tool[] {
         if (story_id !== undefined) {
           const story = board.story(story_id)
           if (!story) throw missing('story', story_id)
-          const from = originOf(story.item)
+          const from = sourceBacklogId(story.item)
           // What was written about it before it was a story.
           const text = from === undefined ? {} : await textOf(name, from, paging)
-          const whole = { ...storyWhole(board, story, now()), ...text }
-          const { part, ...next } = partOf(whole, paging)
+          const whole = { ...toStoryDetail(board, story, now()), ...text }
+          const { part, ...next } = paginateItem(whole, paging)
           return { story: part, ...next, ...staleIn([name]) }
         }
         if (sprint_id !== undefined) {
@@ -169,15 +180,15 @@ export function readTools(work: Work): Tool[] {
           if (!sprint) throw missing('sprint', sprint_id)
           const stories = board.stories().filter((story) => story.sprint === sprint_id)
           const { item: own, rev } = sprint
-          const shown = stories.map((story) => () => brief(story, now()))
-          const { part, ...next } = partOf({ ...own, rev, stories: shown }, paging)
+          const shown = stories.map((story) => () => toStorySummary(story, now()))
+          const { part, ...next } = paginateItem({ ...own, rev, stories: shown }, paging)
           const { stories: page = [], ...rest } = part
           return { sprint: rest, stories: page, ...next, ...staleIn([name]) }
         }
         if (conflict_id !== undefined) {
           const conflict = board.conflicts().find(({ id }) => id === conflict_id)
           if (!conflict) throw missing('conflict', conflict_id)
-          const { part, ...next } = partOf(conflict, paging)
+          const { part, ...next } = paginateItem(conflict, paging)
           const about = kindOfItem(board, conflict.item)
           return { conflict: part, ...(about && { about }), ...next, ...staleIn([name]) }
         }
@@ -188,7 +199,7 @@ export function readTools(work: Work): Tool[] {
         const found = board.backlogItem(item_id)
         if (!found) throw missing('backlog item', item_id)
         const text = await textOf(name, item_id, paging)
-        const { part, ...next } = partOf({ ...found.item, rev: found.rev, ...text }, paging)
+        const { part, ...next } = paginateItem({ ...found.item, rev: found.rev, ...text }, paging)
         return { item: part, ...next, ...staleIn([name]) }
       },
     }),
@@ -201,11 +212,11 @@ export function readTools(work: Work): Tool[] {
         'List stories that can be started now, the most urgent first. Then claim one with worksync_claim.',
       input: z.object({ project, sprint_id: sprintId.optional(), cursor, limit }),
       output: workResults.worksync_ready,
-      touches: (input) => touch(input.project),
+      touches: (input) => toCallTarget(input.project),
       async read({ project: name, sprint_id: sprint, ...paging }) {
-        const ready = readyIn(await boards.current(name), now(), sprint)
-        const { page, ...next } = pageOf(
-          ready.map((story) => () => brief(story, now())),
+        const ready = listReady(await boards.current(name), now(), sprint)
+        const { page, ...next } = paginate(
+          ready.map((story) => () => toStorySummary(story, now())),
           { limit: 20, ...paging },
         )
         return { stories: page, total: ready.length, ...next, ...staleIn([name]) }
@@ -227,13 +238,13 @@ export function readTools(work: Work): Tool[] {
         limit,
       }),
       output: workResults.worksync_search,
-      touches: (input) => touch(input.project ?? '*'),
+      touches: (input) => toCallTarget(input.project ?? '*'),
       async read({ query, project: name, kind, sprint_id: sprint, status, ...paging }) {
         const found = await boardsOf(name)
-        const words = wordsIn(query)
+        const words = tokenize(query)
         const inTexts = await Promise.all(found.map((board) => textHits(board, words, kind)))
         const hits = found.flatMap((board, place) =>
-          searchIn(board, words, inTexts[place] ?? noTexts, now())
+          searchProject(board, words, inTexts[place] ?? noTexts, now())
             .filter(
               (hit) =>
                 (kind === undefined || hit.kind === kind) &&
@@ -246,7 +257,7 @@ export function readTools(work: Work): Tool[] {
               ...hit.show(),
             })),
         )
-        const { page, ...next } = pageOf<Record<string, unknown>>(hits, { limit: 50, ...paging })
+        const { page, ...next } = paginate<Record<string, unknown>>(hits, { limit: 50, ...paging })
         const names = found.map((board) => board.project)
         return { results: page, total: hits.length, ...next, ...staleIn(names) }
       },

@@ -10,8 +10,8 @@ const id = z
   .max(100)
   // No part of the schema: that would be said of every id in every listing.
   .refine((one) => !one.includes('\0'), 'must not contain NUL')
-export const line = z.string().trim().min(1).max(500)
-const text = z.string().max(50_000)
+export const shortText = z.string().trim().min(1).max(500)
+const boundedText = z.string().max(50_000)
 /** Of a backlog item, in a file of its own (W25). */
 const longText = z.string().max(256_000).optional().describe('Long text in Markdown')
 export const ids = z.array(id).max(200)
@@ -38,22 +38,22 @@ const fence = z.number().int().optional().describe('Of your claim')
 const inSprint = id.optional().describe('Refused if it is in another')
 
 const storyFields = {
-  title: line.optional(),
+  title: shortText.optional(),
   status: storyStatus.optional(),
-  notes: text.optional(),
+  notes: boundedText.optional(),
   priority: priority.optional(),
   estimate: z.number().min(0).max(10_000).optional(),
   depends_on: ids.optional().describe('Story ids'),
   acceptance: z
-    .array(z.strictObject({ text: line, done: z.boolean().optional() }))
+    .array(z.strictObject({ text: shortText, done: z.boolean().optional() }))
     .max(100)
     .optional(),
   paths: z.array(z.string().max(500)).max(100).optional().describe('Files it changes'),
 }
 const sprintFields = {
-  title: line.optional(),
+  title: shortText.optional(),
   status: sprintStatus.optional(),
-  goal: text.optional(),
+  goal: boundedText.optional(),
   themes: ids.optional(),
   file: z.string().max(500).optional(),
   start: date.optional(),
@@ -71,7 +71,7 @@ export const changeInputs = {
   worksync_add_backlog: z.object({
     project,
     item_id: itemId.optional(),
-    summary: line,
+    summary: shortText,
     ...backlogFields,
     text: longText,
     agent,
@@ -79,7 +79,7 @@ export const changeInputs = {
   worksync_update_backlog: z.object({
     project,
     item_id: itemId,
-    summary: line.optional(),
+    summary: shortText.optional(),
     ...backlogFields,
     theme: backlogFields.theme.nullable(),
     priority: backlogFields.priority.nullable(),
@@ -112,7 +112,7 @@ export const changeInputs = {
     ...storyFields,
     priority: storyFields.priority.nullable(),
     estimate: storyFields.estimate.nullable(),
-    append_notes: text.optional(),
+    append_notes: boundedText.optional(),
     sprint_id: inSprint,
     expect_rev: expectRev,
     fence,
@@ -121,8 +121,8 @@ export const changeInputs = {
   worksync_done: z.object({
     project,
     story_id: storyId,
-    summary: line.optional().describe('For the history'),
-    notes: text.optional().describe('Added to the notes'),
+    summary: shortText.optional().describe('For the history'),
+    notes: boundedText.optional().describe('Added to the notes'),
     sprint_id: inSprint,
     expect_rev: expectRev,
     fence,
@@ -168,15 +168,15 @@ export type ChangeName = keyof typeof changeInputs
 export type ChangeInput<N extends ChangeName> = Omit<z.output<(typeof changeInputs)[N]>, 'agent'>
 
 /** The claim is for the record; what follows does not see it. */
-export function withoutAgent<I extends { readonly agent?: string | undefined }>(
+export function omitAgent<I extends { readonly agent?: string | undefined }>(
   { agent: claim, ...rest }: I,
   call: Call,
 ): Omit<I, 'agent'> {
-  if (claim !== undefined && claim !== call.caller.id) call.tell({ data: { claim } })
+  if (claim !== undefined && claim !== call.caller.id) call.addDetails({ data: { claim } })
   return rest
 }
 
-export const touch = (name: string, about?: string) => ({
+export const toCallTarget = (name: string, about?: string) => ({
   domain: 'work',
   target: about === undefined ? name : `${name}/${about}`,
 })

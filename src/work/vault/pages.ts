@@ -1,20 +1,20 @@
 import { dump } from 'js-yaml'
-import type { Board, Placed } from '../board.ts'
-import { fileNameOf } from '../disk/file-name.ts'
+import type { ProjectSnapshot, PositionedItem } from '../board.ts'
+import { toFileName } from '../disk/file-name.ts'
 import type { BacklogItem, Sprint, Story } from '../model.ts'
 import { isOpen } from '../rules.ts'
 
 /** What comes after this line in a note is a person's, and is never touched. */
-export const notesMark = '<!-- worksync:generated -->'
-export const ownNotes = `${notesMark}\n\n## Notes (yours)\n`
+export const generatedMarker = '<!-- worksync:generated -->'
+export const notesTemplate = `${generatedMarker}\n\n## Notes (yours)\n`
 
 /** Notes by their path in the vault. Links carry whole paths, so that two projects may use the same id. */
 export function projectPages(
-  board: Board,
+  board: ProjectSnapshot,
   texts: ReadonlyMap<string, string>,
 ): Map<string, string> {
   const pages = new Map<string, string>()
-  const base = `projects/${fileNameOf(board.project)}`
+  const base = `projects/${toFileName(board.project)}`
   const inSprint = Map.groupBy(board.stories(), (story) => story.sprint)
   for (const sprint of board.sprints())
     pages.set(
@@ -25,7 +25,7 @@ export function projectPages(
     pages.set(storyPath(base, story.item.id), storyPage(board, base, story))
   for (const item of board.backlog())
     pages.set(
-      `${base}/Backlog/${fileNameOf(item.item.id)}.md`,
+      `${base}/Backlog/${toFileName(item.item.id)}.md`,
       backlogPage(board.project, base, item, texts.get(item.item.id)),
     )
   pages.set(`${base}/Dashboard.md`, dashboard(board, base, inSprint))
@@ -34,12 +34,12 @@ export function projectPages(
 }
 
 export function globalPage(projects: readonly string[]): string {
-  const rows = projects.map((name) => `- ${link(`projects/${fileNameOf(name)}/Dashboard`, name)}`)
+  const rows = projects.map((name) => `- ${link(`projects/${toFileName(name)}/Dashboard`, name)}`)
   return note({ type: 'dashboard' }, ['# All projects', '', ...rows])
 }
 
-const storyPath = (base: string, id: string) => `${base}/Stories/${fileNameOf(id)}.md`
-const sprintPath = (base: string, id: string) => `${base}/Sprints/${fileNameOf(id)}.md`
+const storyPath = (base: string, id: string) => `${base}/Stories/${toFileName(id)}.md`
+const sprintPath = (base: string, id: string) => `${base}/Sprints/${toFileName(id)}.md`
 
 /** In a table the bar has to be escaped. */
 const link = (path: string, shown: string, isInTable = false) =>
@@ -55,17 +55,17 @@ function note(properties: Readonly<Record<string, unknown>>, lines: readonly str
   )
   const head = dump(said, { lineWidth: -1, noRefs: true, flowLevel: 1 })
   // Whatever people and agents write, it cannot end the page early.
-  const page = `---\n${head}---\n\n${lines.join('\n')}`.replaceAll(notesMark, '(mark)')
-  return `${page}\n\n${ownNotes}`
+  const page = `---\n${head}---\n\n${lines.join('\n')}`.replaceAll(generatedMarker, '(mark)')
+  return `${page}\n\n${notesTemplate}`
 }
 
 const section = (title: string, lines: readonly string[]) =>
   lines.length > 0 ? ['', `## ${title}`, '', ...lines] : []
 
 function storyPage(
-  { project, story: other }: Board,
+  { project, story: other }: ProjectSnapshot,
   base: string,
-  { item, sprint }: Placed<Story>,
+  { item, sprint }: PositionedItem<Story>,
 ): string {
   const { id, title = id, status, notes, acceptance = [], comments = [] } = item
   const needs = (item.depends_on ?? []).map((need) => {
@@ -105,8 +105,8 @@ function storyPage(
 const sprintPage = (
   project: string,
   base: string,
-  { item }: Placed<Sprint>,
-  stories: readonly Placed<Story>[],
+  { item }: PositionedItem<Sprint>,
+  stories: readonly PositionedItem<Story>[],
 ): string =>
   note(
     {
@@ -135,13 +135,13 @@ const sprintPage = (
     ],
   )
 
-const storyRow = (base: string, { item }: Placed<Story>) =>
+const storyRow = (base: string, { item }: PositionedItem<Story>) =>
   `| ${link(storyPath(base, item.id).slice(0, -3), item.title ?? item.id, true)} | ${item.status} |`
 
 const backlogPage = (
   project: string,
   base: string,
-  { item }: Placed<BacklogItem>,
+  { item }: PositionedItem<BacklogItem>,
   text: string | undefined,
 ): string =>
   note(
@@ -169,9 +169,9 @@ const backlogPage = (
   )
 
 function dashboard(
-  board: Board,
+  board: ProjectSnapshot,
   base: string,
-  inSprint: ReadonlyMap<string, readonly Placed<Story>[]>,
+  inSprint: ReadonlyMap<string, readonly PositionedItem<Story>[]>,
 ): string {
   const active = board.sprints().filter(({ item }) => item.status === 'active')
   const doing = board.stories().filter(({ item }) => item.status === 'in_progress')
@@ -199,7 +199,7 @@ function dashboard(
       '',
       ...todo.map(
         ({ item }) =>
-          `- ${link(`${base}/Backlog/${fileNameOf(item.id)}`, item.summary)} (${item.status})`,
+          `- ${link(`${base}/Backlog/${toFileName(item.id)}`, item.summary)} (${item.status})`,
       ),
       '',
       '```dataview',
@@ -210,7 +210,7 @@ function dashboard(
   )
 }
 
-const historyPage = (board: Board): string =>
+const historyPage = (board: ProjectSnapshot): string =>
   note({ type: 'history', project: board.project }, [
     `# History of ${board.project}`,
     '',

@@ -2,21 +2,21 @@ import { lstatSync, mkdirSync, rmSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import * as z from 'zod'
 import { writeFileAtomic } from '#base/atomic-file.ts'
-import { CoworkError, messageOf } from '#base/errors.ts'
+import { CoworkError, errorMessage } from '#base/errors.ts'
 import { sha256Hex } from '#base/hash.ts'
 import { folderInside, textInside } from '../disk/inside.ts'
 import type { Work } from '../service.ts'
 import type { workResults } from '../wire.ts'
-import { globalPage, notesMark, ownNotes, projectPages } from './pages.ts'
+import { globalPage, generatedMarker, notesTemplate, projectPages } from './pages.ts'
 
 const manifestName = '.worksync-manifest.json'
 /** By path, the hash of what was written there. */
 const manifest = z.record(z.string(), z.string())
 type Manifest = z.infer<typeof manifest>
-type VaultRun = z.infer<typeof workResults.worksync_sync>
+type VaultSyncResult = z.infer<typeof workResults.worksync_sync>
 
 /** Writes the notes that changed (W18). What people wrote below the mark, and files of theirs, stay (W33). */
-export async function syncVault(work: Work, only?: string): Promise<VaultRun> {
+export async function syncVault(work: Work, only?: string): Promise<VaultSyncResult> {
   const folder = work.vaultPath()
   checkPlace(work, folder)
   const known = readManifest(folder)
@@ -36,7 +36,7 @@ export async function syncVault(work: Work, only?: string): Promise<VaultRun> {
     try {
       return act(path)
     } catch (error) {
-      faults.push(`${path}: ${messageOf(error)}`)
+      faults.push(`${path}: ${errorMessage(error)}`)
       const before = known[path]
       if (before !== undefined) next[path] = before
       return undefined
@@ -44,7 +44,7 @@ export async function syncVault(work: Work, only?: string): Promise<VaultRun> {
   }
   let written = 0
   for (const [path, text] of pages) {
-    const generated = text.slice(0, text.indexOf(notesMark))
+    const generated = text.slice(0, text.indexOf(generatedMarker))
     const isWritten = attempt(path, (one) => put(folder, one, generated))
     if (isWritten !== undefined) next[path] = sha256Hex(generated)
     if (isWritten) written++
@@ -85,10 +85,10 @@ const isLink = (path: string): boolean =>
 /** False where the note says so already. */
 function put(folder: string, path: string, generated: string): boolean {
   const before = textInside(folder, path)
-  const mark = before?.indexOf(notesMark) ?? -1
+  const mark = before?.indexOf(generatedMarker) ?? -1
   // A file of a person's that happens to have the name, or a note whose mark they removed.
   if (before !== undefined && mark === -1) return false
-  const own = before === undefined ? ownNotes : before.slice(mark)
+  const own = before === undefined ? notesTemplate : before.slice(mark)
   if (before === generated + own) return false
   const inFolder = dirname(path)
   const at = inFolder === '.' ? folder : folderInside(folder, inFolder)
@@ -100,8 +100,8 @@ function put(folder: string, path: string, generated: string): boolean {
 function remove(folder: string, path: string, hash: string): boolean {
   const text = textInside(folder, path)
   if (text === undefined) return false
-  const mark = text.indexOf(notesMark)
-  if (mark === -1 || text.slice(mark) !== ownNotes || sha256Hex(text.slice(0, mark)) !== hash)
+  const mark = text.indexOf(generatedMarker)
+  if (mark === -1 || text.slice(mark) !== notesTemplate || sha256Hex(text.slice(0, mark)) !== hash)
     return false
   rmSync(join(folder, path))
   return true

@@ -1,53 +1,53 @@
 import type { Sprint, Story, WorkIndex } from '../model.ts'
-import { layoutOf } from './layout.ts'
-import type { ListName, ListPlace } from './layout.ts'
+import { computeLayout } from './layout.ts'
+import type { ListName, ListLayout } from './layout.ts'
 import { lineStart } from './nodes.ts'
-import { readIndex } from './read.ts'
+import { parseIndex } from './read.ts'
 import type { Row } from './rewrite.ts'
 
 /** A part of the text: an item's lines, or what stands between items. */
-export type Piece = { text: string; isGone?: true }
-type Placed = { value: Row; readonly piece: Piece }
+export type TextSlice = { text: string; isGone?: true }
+type Placed = { value: Row; readonly piece: TextSlice }
 
-export type Column = {
+export type ListSlice = {
   readonly rows: Placed[]
   readonly dash: number
   readonly isNewestFirst: boolean
 }
 
 /** A sprint's own lines, before and after its stories. */
-export type Head = {
-  readonly head: Piece
-  readonly tail: Piece
+export type SprintSlice = {
+  readonly head: TextSlice
+  readonly tail: TextSlice
   value: Row
   /** Nothing where they do not stand on lines of their own; `uncut` says how many there are then. */
-  readonly stories: Column | undefined
+  readonly stories: ListSlice | undefined
   readonly uncut: number
 }
 
-type Section = { readonly first: Piece; readonly last: Piece }
+type Section = { readonly first: TextSlice; readonly last: TextSlice }
 
-export type Cut = {
+export type SlicedText = {
   readonly eol: string
   readonly hasAnchors: boolean
   readonly isOdd: boolean
-  pieces: Piece[]
-  readonly columns: Partial<Record<ListName, Column>>
-  heads: Head[]
+  pieces: TextSlice[]
+  readonly columns: Partial<Record<ListName, ListSlice>>
+  heads: SprintSlice[]
   dash: number
   readonly sections: Partial<Record<ListName, Section>>
-  readonly words: Partial<Record<Word, Piece>>
+  readonly words: Partial<Record<Word, TextSlice>>
 }
 
 /** What stands at the top besides the lists, and changes. */
-export const words = ['version', 'next_story'] as const
-type Word = (typeof words)[number]
+export const scalarKeys = ['version', 'next_story'] as const
+type Word = (typeof scalarKeys)[number]
 
 /** Cuts a text where its items begin and end; `values` are in the order in which they stand in it. */
-export function cutText(source: string, values: WorkIndex): Cut {
-  const layout = layoutOf(source)
-  const pieces: Piece[] = []
-  const cut: Cut = {
+export function sliceText(source: string, values: WorkIndex): SlicedText {
+  const layout = computeLayout(source)
+  const pieces: TextSlice[] = []
+  const cut: SlicedText = {
     eol: layout.eol,
     hasAnchors: layout.hasAnchors,
     isOdd: layout.isOdd,
@@ -59,14 +59,14 @@ export function cutText(source: string, values: WorkIndex): Cut {
     words: {},
   }
   let at = 0
-  const piece = (end: number): Piece => {
+  const piece = (end: number): TextSlice => {
     const one = { text: source.slice(at, end) }
     pieces.push(one)
     at = end
     return one
   }
 
-  const column = (place: ListPlace, rows: readonly Row[]): Column => ({
+  const column = (place: ListLayout, rows: readonly Row[]): ListSlice => ({
     dash: place.dash,
     isNewestFirst: isNewestFirst(rows),
     rows: (place.spans ?? []).map((span, n) => {
@@ -75,7 +75,7 @@ export function cutText(source: string, values: WorkIndex): Cut {
     }),
   })
 
-  function sprints({ spans = [] }: ListPlace): void {
+  function sprints({ spans = [] }: ListLayout): void {
     for (const [n, span] of spans.entries()) {
       const { stories: given, ...value } = values.sprints[n] ?? ({} as Sprint)
       const list = layout.stories[n]
@@ -89,7 +89,7 @@ export function cutText(source: string, values: WorkIndex): Cut {
     }
   }
 
-  function list(name: ListName, place: ListPlace): void {
+  function list(name: ListName, place: ListLayout): void {
     const start = lineStart(source, place.colon)
     const isOwn = place.indent === 0 && start >= at
     if (isOwn) piece(start)
@@ -104,7 +104,7 @@ export function cutText(source: string, values: WorkIndex): Cut {
   const parts: { readonly at: number; readonly cut: () => void }[] = []
   for (const [name, place] of Object.entries(layout.lists))
     parts.push({ at: place.colon, cut: () => list(name as ListName, place) })
-  for (const word of words) {
+  for (const word of scalarKeys) {
     const place = layout.words[word]
     if (place)
       parts.push({
@@ -125,17 +125,18 @@ function isNewestFirst(rows: readonly Row[]): boolean {
   return typeof first === 'string' && typeof last === 'string' && first > last
 }
 
-export const textOf = (pieces: readonly Piece[]): string => pieces.map(({ text }) => text).join('')
+export const joinSlices = (pieces: readonly TextSlice[]): string =>
+  pieces.map(({ text }) => text).join('')
 
 /** Nothing where the text means nothing by itself, such as one with an alias of something elsewhere. */
-export function valuesOf(text: string): WorkIndex | undefined {
-  const read = readIndex(text)
+export function parseValues(text: string): WorkIndex | undefined {
+  const read = parseIndex(text)
   return read.ok ? read.index : undefined
 }
 
 /** What a text says that must say something. */
-export function inOrder(text: string): WorkIndex {
-  const read = readIndex(text)
+export function parseOrThrow(text: string): WorkIndex {
+  const read = parseIndex(text)
   if (!read.ok) throw new Error(`what was written cannot be read: ${JSON.stringify(read.problems)}`)
   return read.index
 }

@@ -5,7 +5,7 @@ import {
   isQuoted,
   lineEnd,
   lineStart,
-  nodesOf,
+  indexNodes,
   trimmedEnd,
 } from './nodes.ts'
 import type { Nodes, Pair } from './nodes.ts'
@@ -98,7 +98,7 @@ type Cut = { readonly from: number; readonly to: number; readonly text: string }
 export function editItem(text: string, fields: Fields, eol: string): string | undefined {
   let nodes: Nodes
   try {
-    nodes = nodesOf(text)
+    nodes = indexNodes(text)
   } catch {
     // Such as an alias of an anchor that stands elsewhere.
     return undefined
@@ -152,7 +152,7 @@ export function editItem(text: string, fields: Fields, eol: string): string | un
     const isOpen = at > 0 && text[at - 1] !== '\n'
     cuts.push({ from: at, to: at, text: (isOpen ? eol : '') + added.join('') })
   }
-  return applied(text, cuts)
+  return applySplices(text, cuts)
 }
 
 /** A word for a word on the same line, what follows it untouched. */
@@ -184,7 +184,7 @@ function pairEnd(text: string, nodes: Nodes, pair: Pair, bound: number, indent: 
   return trimmedEnd(text, Math.min(least, bound), bound, indent)
 }
 
-export function applied(text: string, cuts: readonly Cut[]): string {
+export function applySplices(text: string, cuts: readonly Cut[]): string {
   let out = ''
   let at = 0
   for (const { from, to, text: put } of cuts.toSorted((a, b) => a.from - b.from || a.to - b.to)) {

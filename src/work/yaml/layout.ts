@@ -1,10 +1,10 @@
-import { anchorOf, lineEnd, lineStart, nodesOf, trimmedEnd } from './nodes.ts'
+import { findAnchor, lineEnd, lineStart, indexNodes, trimmedEnd } from './nodes.ts'
 import type { Nodes, Pair } from './nodes.ts'
 
 /** The text of one item: whole lines, from its dash on. */
 type Span = { readonly start: number; readonly end: number }
 
-export type ListPlace = {
+export type ListLayout = {
   readonly colon: number
   readonly end: number
   readonly indent: number
@@ -18,25 +18,25 @@ export type ListPlace = {
 export const lists = ['sprints', 'backlog', 'history', 'conflicts'] as const
 export type ListName = (typeof lists)[number]
 
-export type Layout = ReturnType<typeof layoutOf>
+export type Layout = ReturnType<typeof computeLayout>
 
 /** Where the items of a work-index.yaml stand, for cutting its text into pieces. */
-export function layoutOf(text: string) {
-  const nodes = nodesOf(text)
+export function computeLayout(text: string) {
+  const nodes = indexNodes(text)
   // In braces, as JSON is, nothing has lines of its own.
   const isBlock = nodes.isMap(nodes.root) && nodes.isBlock(nodes.root)
   const pairs = (isBlock ? nodes.pairs(nodes.root) : undefined) ?? []
   const [top] = pairs
   const start = top && lineStart(text, top.keyStart)
-  const found: Partial<Record<ListName, ListPlace>> = {}
+  const found: Partial<Record<ListName, ListLayout>> = {}
   const words: Record<string, { from: number; to: number }> = {}
-  let stories: readonly (ListPlace | undefined)[] = []
+  let stories: readonly (ListLayout | undefined)[] = []
   for (const [at, pair] of pairs.entries()) {
     const bound = boundOf(text, pairs, at, text.length)
     const name = lists.find((list) => list === pair.key)
     const scalar = nodes.scalar(pair.value)
     if (!name) {
-      if (scalar && scalar.valueStart >= 0 && !anchorOf(scalar))
+      if (scalar && scalar.valueStart >= 0 && !findAnchor(scalar))
         words[pair.key] = { from: scalar.valueStart, to: scalar.valueEnd }
       continue
     }
@@ -53,7 +53,7 @@ export function layoutOf(text: string) {
     indent: top && start !== undefined ? top.keyStart - start : 0,
     start,
     /** What one item says may depend on another's lines. */
-    hasAnchors: nodes.events.some(anchorOf),
+    hasAnchors: nodes.events.some(findAnchor),
     isOdd: isOdd(text, nodes),
     lists: found,
     /** The list of stories of each sprint, in order; nothing where a sprint has no such key. */
@@ -72,14 +72,19 @@ const boundOf = (text: string, pairs: readonly Pair[], at: number, end: number) 
   return next ? lineStart(text, next.keyStart) : end
 }
 
-function storiesOf(text: string, nodes: Nodes, sprint: number, end: number): ListPlace | undefined {
+function storiesOf(
+  text: string,
+  nodes: Nodes,
+  sprint: number,
+  end: number,
+): ListLayout | undefined {
   const pairs = (nodes.isMap(sprint) && nodes.isBlock(sprint) && nodes.pairs(sprint)) || []
   const at = pairs.findIndex(({ key }) => key === 'stories')
   const pair = pairs[at]
   return pair && placeOf(text, nodes, pair, boundOf(text, pairs, at, end))
 }
 
-function placeOf(text: string, nodes: Nodes, pair: Pair, bound: number): ListPlace {
+function placeOf(text: string, nodes: Nodes, pair: Pair, bound: number): ListLayout {
   const { value, keyStart, keyEnd } = pair
   const colon = text.indexOf(':', keyEnd) + 1
   const indent = keyStart - lineStart(text, keyStart)

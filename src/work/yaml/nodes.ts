@@ -7,7 +7,7 @@ type Scalar = Extract<Event, { type: typeof EVENT_ID.SCALAR }>
  * Where things stand in a YAML text, by the parser's own events: exact, and found without building
  * anything. A node is the number of its event.
  */
-export type Nodes = ReturnType<typeof nodesOf>
+export type Nodes = ReturnType<typeof indexNodes>
 
 export type Pair = {
   readonly key: string
@@ -16,7 +16,7 @@ export type Pair = {
   readonly value: number
 }
 
-export function nodesOf(text: string) {
+export function indexNodes(text: string) {
   const events = parseEvents(text, {})
   const root = events[0]?.type === EVENT_ID.DOCUMENT && events[1]?.type !== EVENT_ID.POP ? 1 : -1
 
@@ -108,7 +108,7 @@ export function nodesOf(text: string) {
 export const isAlias = (event: Event): event is Extract<Event, { type: typeof EVENT_ID.ALIAS }> =>
   event.type === EVENT_ID.ALIAS
 
-export const anchorOf = (
+export const findAnchor = (
   event: Event,
 ): { readonly from: number; readonly to: number } | undefined =>
   'anchorStart' in event && event.anchorStart >= 0

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
 import type { Story, WorkIndex } from '../model.ts'
 import { emitItem } from './emit.ts'
-import { isSamePlan, readIndex, readPlan } from './read.ts'
-import { openSheet } from './sheet.ts'
+import { isEqualIndex, parseIndex, parseIndexBytes } from './read.ts'
+import { createYamlEditor } from './sheet.ts'
 
 const parsed = (text: string): WorkIndex => {
-  const read = readIndex(text)
+  const read = parseIndex(text)
   if (!read.ok) throw new Error(`${JSON.stringify(read.problems)}\n${text}`)
   return read.index
 }
@@ -13,11 +13,11 @@ const parsed = (text: string): WorkIndex => {
 function become(text: string, change: (index: WorkIndex) => WorkIndex): string {
   const index = parsed(text)
   const target = change(structuredClone(index))
-  const sheet = openSheet(text, index)
+  const sheet = createYamlEditor(text, index)
   sheet.become(target)
   const out = sheet.text()
   expect([...sheet.parts()].join('')).toBe(out)
-  expect(isSamePlan(parsed(out), target)).toBe(true)
+  expect(isEqualIndex(parsed(out), target)).toBe(true)
   return out
 }
 
@@ -214,9 +214,9 @@ test.each(['x', '漢', 'a\n'])('W4 %j three million times is a text like others'
 test('W6 the first byte that is no UTF-8 is told with its line and column', () => {
   const text = 'version: 2\n# a mark \ufffd, ä\nbacklog: [] # gr'
   const bytes = Buffer.concat([Buffer.from(text), Buffer.from('ößer\n', 'latin1')])
-  expect(readPlan(bytes)).toEqual({
+  expect(parseIndexBytes(bytes)).toEqual({
     ok: false,
     problems: [{ line: 3, column: 17, message: 'This is not UTF-8.' }],
   })
-  expect(readPlan(Buffer.from(text)).ok).toBe(true)
+  expect(parseIndexBytes(Buffer.from(text)).ok).toBe(true)
 })

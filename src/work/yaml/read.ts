@@ -1,14 +1,14 @@
 import { isUtf8 } from 'node:buffer'
 import { constructFromEvents, load, YAMLException } from 'js-yaml'
 import type { WorkIndex } from '../model.ts'
-import { isSame, wordsOf } from '../merge/lists.ts'
-import { isAlias, nodesOf } from './nodes.ts'
+import { isEqualValue, canonicalKey } from '../merge/lists.ts'
+import { isAlias, indexNodes } from './nodes.ts'
 import type { Nodes } from './nodes.ts'
 import { workIndexSchema } from './schema.ts'
 
 /** What is wrong with a file, and where, as editors count: from 1. */
 export type Problem = { readonly line: number; readonly column: number; readonly message: string }
-export type Read =
+export type ParseResult =
   | { readonly ok: true; readonly index: WorkIndex }
   | { readonly ok: false; readonly problems: readonly Problem[] }
 
@@ -16,17 +16,17 @@ export type Read =
 const longest = 64_000_000
 
 /** Parses and checks a work-index.yaml; says where it cannot be used (W6). */
-export function readIndex(given: string): Read {
+export function parseIndex(given: string): ParseResult {
   const text = given.startsWith('\ufeff') ? given.slice(1) : given
-  const fault = (message: string, at = 0): Read => ({
+  const fault = (message: string, at = 0): ParseResult => ({
     ok: false,
-    problems: [{ ...placeOf(text, at), message }],
+    problems: [{ ...toLineColumn(text, at), message }],
   })
   if (text.length > longest) return fault('The file is larger than 64 MB.')
   let nodes: Nodes
   let value: unknown
   try {
-    nodes = nodesOf(text)
+    nodes = indexNodes(text)
     const documents = constructFromEvents(nodes.events, { source: text, maxAliases: 1000 })
     if (documents.length > 1) return fault('There is more than one document in the file.')
     value = documents[0] ?? {}
@@ -37,7 +37,7 @@ export function readIndex(given: string): Read {
   const parsed = workIndexSchema.safeParse(value)
   if (!parsed.success) {
     const problems = parsed.error.issues.slice(0, 20).map(({ path, message }) => ({
-      ...placeOf(text, find(nodes, path)),
+      ...toLineColumn(text, find(nodes, path)),
       message: `${path.join('.')}: ${message}`,
     }))
     return { ok: false, problems }
@@ -53,9 +53,9 @@ export function readIndex(given: string): Read {
  * The same of the bytes of a file. Such that are no UTF-8 have no place in a text: they would be gone as soon
  * as it is written.
  */
-export function readPlan(bytes: Buffer, text = bytes.toString('utf8')): Read {
-  if (isUtf8(bytes)) return readIndex(text)
-  const place = placeOf(text, firstBad(bytes, text))
+export function parseIndexBytes(bytes: Buffer, text = bytes.toString('utf8')): ParseResult {
+  if (isUtf8(bytes)) return parseIndex(text)
+  const place = toLineColumn(text, firstBad(bytes, text))
   return { ok: false, problems: [{ ...place, message: 'This is not UTF-8.' }] }
 }
 
@@ -125,7 +125,7 @@ function find(nodes: Nodes, path: Path): number {
   return at
 }
 
-export function placeOf(text: string, at: number): { line: number; column: number } {
+export function toLineColumn(text: string, at: number): { line: number; column: number } {
   const before = text.slice(0, at)
   const line = before.split('\n').length
   return { line, column: at - (before.lastIndexOf('\n') + 1) + 1 }
@@ -134,25 +134,25 @@ export function placeOf(text: string, at: number): { line: number; column: numbe
 type Row = Readonly<Record<string, unknown>>
 type Rows = readonly Row[] | null | undefined
 
-export function says(text: string, wanted: WorkIndex): boolean {
-  const read = readIndex(text)
-  return read.ok && isSamePlan(read.index, wanted)
+export function textMatches(text: string, wanted: WorkIndex): boolean {
+  const read = parseIndex(text)
+  return read.ok && isEqualIndex(read.index, wanted)
 }
 
 /** Whether two plans say the same. Where items stand in their lists is for people to choose. */
-export const isSamePlan = (one: WorkIndex, other: WorkIndex): boolean =>
+export const isEqualIndex = (one: WorkIndex, other: WorkIndex): boolean =>
   one.version === other.version &&
   (other.next_story === undefined || one.next_story === other.next_story) &&
   areSame(one.sprints, other.sprints) &&
   areSame(one.backlog, other.backlog) &&
   areSame(one.conflicts, other.conflicts) &&
-  isSame(one.history.map(wordsOf).toSorted(), other.history.map(wordsOf).toSorted())
+  isEqualValue(one.history.map(canonicalKey).toSorted(), other.history.map(canonicalKey).toSorted())
 
 /**
  * Whether the lines of one item say this, read by themselves. Lines with an alias mean something in their
  * text only: that is looked at as a whole.
  */
-export function saysItem(lines: string, wanted: Row): boolean {
+export function itemTextMatches(lines: string, wanted: Row): boolean {
   try {
     const read = load(lines)
     return Array.isArray(read) && read.length === 1 && isSameItem(read[0] as Row, wanted)
@@ -164,7 +164,7 @@ export function saysItem(lines: string, wanted: Row): boolean {
 
 function hasAlias(lines: string): boolean {
   try {
-    return nodesOf(lines).events.some(isAlias)
+    return indexNodes(lines).events.some(isAlias)
   } catch {
     return false
   }
@@ -174,7 +174,7 @@ function isSameItem(one: Row | null, other: Row): boolean {
   if (one === null || typeof one !== 'object') return false
   const { stories, ...own } = one
   const { stories: others, ...wanted } = other
-  return isSame(own, wanted) && areSame(stories as Rows, others as Rows)
+  return isEqualValue(own, wanted) && areSame(stories as Rows, others as Rows)
 }
 
 function areSame(some: Rows, others: Rows): boolean {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { readRegistry, withoutProject, withProject } from './registry.ts'
+import { readRegistry, removeProject, addProject } from './registry.ts'
 
 const text = `# projects of this machine
 vault_path: ~/vault   # Obsidian
@@ -32,10 +32,10 @@ test('W11 the registry names projects, their repositories and guidance', () => {
 })
 
 test('W4 a project comes and goes, and every other line stays', () => {
-  const grown = withProject(text, 'gamma', { repo: '/src/gamma', description: 'Third: one' })
+  const grown = addProject(text, 'gamma', { repo: '/src/gamma', description: 'Third: one' })
   expect(projectsOf(grown)).toEqual(['alpha', 'beta', 'gamma'])
-  expect(withoutProject(grown, 'gamma')).toBe(text)
-  const without = withoutProject(text, 'alpha')
+  expect(removeProject(grown, 'gamma')).toBe(text)
+  const without = removeProject(text, 'alpha')
   expect(projectsOf(without)).toEqual(['beta'])
   expect(without).toContain('vault_path: ~/vault   # Obsidian\nprojects:\n')
   expect(without).toContain('settings:\n  auto_sync: true\n')
@@ -47,9 +47,9 @@ test.each([
   ['projects: {}\n', []],
   ['settings: {}', []],
 ])('W11 a registry that says %j takes its first project', (given) => {
-  const grown = withProject(given, 'one', { description: 'x' })
+  const grown = addProject(given, 'one', { description: 'x' })
   expect(projectsOf(grown)).toEqual(['one'])
-  expect(projectsOf(withoutProject(grown, 'one'))).toEqual([])
+  expect(projectsOf(removeProject(grown, 'one'))).toEqual([])
 })
 
 test('W6 a registry that cannot be read says where', () => {

@@ -1,10 +1,10 @@
 import { constructFromEvents, YAMLException } from 'js-yaml'
 import * as z from 'zod'
 import { isProjectName } from '../rules.ts'
-import { applied, emitPair } from './emit.ts'
-import { lineEnd, lineStart, nodesOf, trimmedEnd } from './nodes.ts'
+import { applySplices, emitPair } from './emit.ts'
+import { lineEnd, lineStart, indexNodes, trimmedEnd } from './nodes.ts'
 import type { Nodes } from './nodes.ts'
-import { placeOf } from './read.ts'
+import { toLineColumn } from './read.ts'
 import type { Problem } from './read.ts'
 
 const guidance = z.looseObject({
@@ -47,7 +47,7 @@ export function readRegistry(
   text: string,
 ): { ok: true; registry: Registry } | { ok: false; problems: readonly Problem[] } {
   try {
-    const nodes = nodesOf(text)
+    const nodes = indexNodes(text)
     const value = constructFromEvents(nodes.events, { source: text, maxAliases: 100 })[0] ?? {}
     const parsed = registry.safeParse(value)
     if (!parsed.success)
@@ -77,7 +77,7 @@ export function readRegistry(
     }
   } catch (error) {
     if (!(error instanceof YAMLException)) throw error
-    const place = placeOf(text, error.mark?.position ?? 0)
+    const place = toLineColumn(text, error.mark?.position ?? 0)
     return { ok: false, problems: [{ ...place, message: error.reason }] }
   }
 }
@@ -85,7 +85,7 @@ export function readRegistry(
 function nameFault(text: string, nodes: Nodes, name: string): Problem {
   const at = projectsIn(nodes).projects.find(({ key }) => key === name)?.keyStart ?? 0
   const shown = JSON.stringify(name.slice(0, 100))
-  return { ...placeOf(text, at), message: `${shown} is no name of a project.` }
+  return { ...toLineColumn(text, at), message: `${shown} is no name of a project.` }
 }
 
 /** The key `projects`, the key after it, and the projects. */
@@ -98,10 +98,10 @@ function projectsIn(nodes: Nodes) {
 }
 
 /** With one more project, or with another entry for it; the rest as it was. */
-export function withProject(text: string, name: string, entry: RegisteredProject): string {
-  const without = withoutProject(text, name)
+export function addProject(text: string, name: string, entry: RegisteredProject): string {
+  const without = removeProject(text, name)
   const eol = text.includes('\r\n') ? '\r\n' : '\n'
-  const nodes = nodesOf(without)
+  const nodes = indexNodes(without)
   const { pair, after, projects } = projectsIn(nodes)
   const block = (indent: number) => ' '.repeat(indent) + `${emitPair(name, entry, indent, eol)}`
   if (!pair) {
@@ -113,17 +113,17 @@ export function withProject(text: string, name: string, entry: RegisteredProject
   if (projects.length === 0) {
     // `projects:`, `projects: {}` or nothing of use: what stands there is empty.
     const end = lineEnd(without, colon)
-    return applied(without, [{ from: colon, to: end, text: `${eol}${block(2)}` }])
+    return applySplices(without, [{ from: colon, to: end, text: `${eol}${block(2)}` }])
   }
   const [first] = projects
   const indent = first ? first.keyStart - lineStart(without, first.keyStart) : 2
   const end = trimmedEnd(without, lineEnd(without, nodes.lastEnd(pair.value) - 1), bound, 0)
   const isOpen = !without.slice(0, end).endsWith('\n')
-  return applied(without, [{ from: end, to: end, text: (isOpen ? eol : '') + block(indent) }])
+  return applySplices(without, [{ from: end, to: end, text: (isOpen ? eol : '') + block(indent) }])
 }
 
-export function withoutProject(text: string, name: string): string {
-  const nodes = nodesOf(text)
+export function removeProject(text: string, name: string): string {
+  const nodes = indexNodes(text)
   const { pair, after, projects } = projectsIn(nodes)
   const which = projects.findIndex(({ key }) => key === name)
   const found = projects[which]
@@ -136,7 +136,7 @@ export function withoutProject(text: string, name: string): string {
   const end = trimmedEnd(text, Math.min(lineEnd(text, last - 1), bound), bound, indent)
   const isOnly = projects.length === 1
   const colon = text.indexOf(':', pair.keyEnd) + 1
-  return applied(text, [
+  return applySplices(text, [
     ...(isOnly ? [{ from: colon, to: colon, text: ' {}' }] : []),
     { from: start, to: end, text: '' },
   ])

@@ -1,21 +1,21 @@
 import { isDeepStrictEqual } from 'node:util'
 import { constructFromEvents, dump, EVENT_ID, load, YAMLException } from 'js-yaml'
 import type { WorkIndex } from '../model.ts'
-import { applied, editItem, emitItem, emitList, emitPair } from './emit.ts'
+import { applySplices, editItem, emitItem, emitList, emitPair } from './emit.ts'
 import type { Fields } from './emit.ts'
-import { layoutOf, lists } from './layout.ts'
-import type { Layout, ListName, ListPlace } from './layout.ts'
-import { anchorOf, isAlias, lineEnd, nodesOf } from './nodes.ts'
-import { says, saysItem } from './read.ts'
-import { inOrder } from './cut.ts'
+import { computeLayout, lists } from './layout.ts'
+import type { Layout, ListName, ListLayout } from './layout.ts'
+import { findAnchor, isAlias, lineEnd, indexNodes } from './nodes.ts'
+import { textMatches, itemTextMatches } from './read.ts'
+import { parseOrThrow } from './cut.ts'
 
 export type Row = Readonly<Record<string, unknown>>
-export type KeysOf = (rows: readonly Row[]) => string[]
+export type ToKeys = (rows: readonly Row[]) => string[]
 
-export const idsOf: KeysOf = (rows) => rows.map(({ id }) => String(id))
+export const idKeys: ToKeys = (rows) => rows.map(({ id }) => String(id))
 
 /** Entries of history have no id: equal ones are told apart by how often they came before. */
-export const entryKeys: KeysOf = (rows) => {
+export const entryKeys: ToKeys = (rows) => {
   const counts = new Map<string, number>()
   return rows.map((row) => {
     const said = JSON.stringify(row)
@@ -25,7 +25,7 @@ export const entryKeys: KeysOf = (rows) => {
   })
 }
 
-export function differences(from: Row, to: Row): Fields {
+export function diffFields(from: Row, to: Row): Fields {
   const fields: Record<string, unknown> = {}
   for (const key of new Set([...Object.keys(from), ...Object.keys(to)]))
     if (!isDeepStrictEqual(from[key], to[key])) fields[key] = to[key]
@@ -33,13 +33,13 @@ export function differences(from: Row, to: Row): Fields {
 }
 
 /** The text with whole lists written again where they differ; items that stay keep their lines. */
-export function rewritten(text: string, from: WorkIndex, to: WorkIndex): string {
+export function rewriteLists(text: string, from: WorkIndex, to: WorkIndex): string {
   let out = words(text, from, to)
   for (const name of lists) {
     const [had, has] = [from[name] as readonly Row[], to[name] as readonly Row[]]
     if (isDeepStrictEqual(had, has)) continue
-    const layout = layoutOf(out)
-    const keysOf = name === 'history' ? entryKeys : idsOf
+    const layout = computeLayout(out)
+    const keysOf = name === 'history' ? entryKeys : idKeys
     const place = layout.lists[name]
     if (place) out = withList(out, place, had, has, keysOf, layout.eol)
     else if (has.length > 0) out = appended(out, name, has, layout)
@@ -48,7 +48,7 @@ export function rewritten(text: string, from: WorkIndex, to: WorkIndex): string 
 }
 
 function words(text: string, from: WorkIndex, to: WorkIndex): string {
-  const layout = layoutOf(text)
+  const layout = computeLayout(text)
   const cuts = (['version', 'next_story'] as const)
     .filter((word) => from[word] !== to[word] && to[word] !== undefined)
     .map((word) => {
@@ -60,7 +60,7 @@ function words(text: string, from: WorkIndex, to: WorkIndex): string {
       const line = `${' '.repeat(layout.indent)}${word}: ${String(to[word])}${layout.eol}`
       return { from: at, to: at, text: (isOpen ? layout.eol : '') + line }
     })
-  return applied(text, cuts)
+  return applySplices(text, cuts)
 }
 
 function appended(text: string, name: ListName, rows: readonly Row[], { eol, indent }: Layout) {
@@ -71,10 +71,10 @@ function appended(text: string, name: ListName, rows: readonly Row[], { eol, ind
 
 function withList(
   text: string,
-  place: ListPlace,
+  place: ListLayout,
   had: readonly Row[],
   has: readonly Row[],
-  keysOf: KeysOf,
+  keysOf: ToKeys,
   eol: string,
 ): string {
   const { colon, end, dash, spans } = place
@@ -103,23 +103,29 @@ function withList(
     const key = keys[at] ?? ''
     const to = wanted.get(key)
     wanted.delete(key)
-    if (to) out += itemText(text.slice(start, stop), had[at] ?? {}, to, dash, eol)
+    if (to) out += emitChangedItem(text.slice(start, stop), had[at] ?? {}, to, dash, eol)
   }
   if (wanted.size > 0 && !out.endsWith('\n')) out += eol
   return out + emitList([...wanted.values()], dash, eol) + text.slice(spans.at(-1)?.end)
 }
 
 /** The lines of an item as it shall be: by changes in them where that says it, else anew. */
-export function itemText(text: string, from: Row, to: Row, dash: number, eol: string): string {
+export function emitChangedItem(
+  text: string,
+  from: Row,
+  to: Row,
+  dash: number,
+  eol: string,
+): string {
   if (isDeepStrictEqual(from, to)) return text
   const edited = editedText(text, from, to, eol)
-  return edited !== undefined && saysItem(edited, to) ? edited : newItem(to, dash, eol)
+  return edited !== undefined && itemTextMatches(edited, to) ? edited : emitNewItem(to, dash, eol)
 }
 
 /** The lines of an item that is new, read back like all that is written. */
-export function newItem(item: Row, dash: number, eol: string): string {
+export function emitNewItem(item: Row, dash: number, eol: string): string {
   const lines = emitItem(item, dash, eol)
-  if (saysItem(lines, item)) return lines
+  if (itemTextMatches(lines, item)) return lines
   const { id = 'An entry' } = item as { readonly id?: string }
   throw new Error(`${id} cannot be written so that it can be read.`)
 }
@@ -129,31 +135,31 @@ function editedText(text: string, from: Row, to: Row, eol: string): string | und
   const { stories: asked, ...wanted } = to as { stories?: readonly Row[] | null }
   const [had, has] = [given ?? [], asked ?? []]
   const isLacking = has.length > 0 && !('stories' in from)
-  const fields = { ...differences(own, wanted), ...(isLacking && { stories: [] }) }
+  const fields = { ...diffFields(own, wanted), ...(isLacking && { stories: [] }) }
   const edited = editItem(text, fields, eol)
   if (edited === undefined || isDeepStrictEqual(had, has)) return edited
   // As a file of its own, to find the stories in it.
   const top = `sprints:${eol}`
-  const layout = layoutOf(top + edited)
+  const layout = computeLayout(top + edited)
   const [place] = layout.stories
-  return place && withList(top + edited, place, had, has, idsOf, eol).slice(top.length)
+  return place && withList(top + edited, place, had, has, idKeys, eol).slice(top.length)
 }
 
 /**
  * A text that says `to`, by the way that leaves most of it alone: list by list, then with its aliases spelt
  * out, then all of it anew. Each is read back before it counts.
  */
-export function anew(text: string, to: WorkIndex): string {
-  const from = inOrder(text)
+export function rewriteDocument(text: string, to: WorkIndex): string {
+  const from = parseOrThrow(text)
   const ways = [
     () => text,
-    () => rewritten(text, from, to),
-    () => rewritten(speltOut(text), from, to),
+    () => rewriteLists(text, from, to),
+    () => rewriteLists(speltOut(text), from, to),
     () => emitted(text, to),
   ]
   for (const way of ways) {
     const out = attempt(way)
-    if (out !== undefined && says(out, to)) return out
+    if (out !== undefined && textMatches(out, to)) return out
   }
   throw new Error('The plan cannot be written so that it says what it should.')
 }
@@ -169,9 +175,9 @@ function attempt(way: () => string): string | undefined {
 
 /** The text with what each alias stands for in its place, and without anchors. */
 function speltOut(text: string): string {
-  const { events, after } = nodesOf(text)
+  const { events, after } = indexNodes(text)
   const anchors = events.flatMap((event, node) => {
-    const anchor = isAlias(event) ? undefined : anchorOf(event)
+    const anchor = isAlias(event) ? undefined : findAnchor(event)
     return anchor ? [{ ...anchor, node, name: text.slice(anchor.from, anchor.to) }] : []
   })
   // All that has an anchor as one list, in the order of the text, so that each finds those before it.
@@ -190,7 +196,7 @@ function speltOut(text: string): string {
     const which = anchors.findLastIndex((one) => one.node < at && one.name === name)
     cuts.push({ from: event.anchorStart - 1, to: event.anchorEnd, text: flow(values?.[which]) })
   }
-  return applied(text, cuts)
+  return applySplices(text, cuts)
 }
 
 const sequence = {

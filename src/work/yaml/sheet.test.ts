@@ -1,11 +1,11 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { Story, WorkIndex } from '../model.ts'
-import { readIndex } from './read.ts'
-import { openSheet } from './sheet.ts'
+import { parseIndex } from './read.ts'
+import { createYamlEditor } from './sheet.ts'
 
 const parsed = (text: string): WorkIndex => {
-  const read = readIndex(text)
+  const read = parseIndex(text)
   if (!read.ok) throw new Error(`${JSON.stringify(read.problems)}\n${text}`)
   return read.index
 }
@@ -93,7 +93,7 @@ const withStory = (index: WorkIndex, id: string, change: Partial<Story>): WorkIn
 
 function become(text: string, target: (index: WorkIndex) => WorkIndex): string {
   const index = parsed(text)
-  const sheet = openSheet(text, index)
+  const sheet = createYamlEditor(text, index)
   sheet.become(target(index))
   return sheet.text()
 }
@@ -105,7 +105,7 @@ test.each([
   ['BOM', `\ufeff${seed}`],
 ])('W4 a text to which nothing happens stays byte for byte: %s', (_, text) => {
   const index = parsed(text)
-  const sheet = openSheet(text, index)
+  const sheet = createYamlEditor(text, index)
   expect(sheet.text()).toBe(text)
   sheet.become(structuredClone(index))
   expect(sheet.text()).toBe(text)
@@ -211,7 +211,7 @@ test('W4 items leave, move and come without touching the others', () => {
 test('W4 a sprint comes, goes and gets its first story beside lines that stay', () => {
   const two = { id: 'two', status: 'planned' as const }
   const story: Story = { id: 'STORY-4', status: 'planned' }
-  const sheet = openSheet(handmade, parsed(handmade))
+  const sheet = createYamlEditor(handmade, parsed(handmade))
   const [one] = parsed(handmade).sprints as [WorkIndex['sprints'][number]]
   const become = (sprints: WorkIndex['sprints'], next_story: number) => {
     sheet.become({ ...parsed(handmade), next_story, sprints })
@@ -248,7 +248,7 @@ test.each([
   ['- just\n- a list\n', 1],
   ['version: 3', 1],
 ])('W6 what cannot be used is told with its line: %j', (text, line) => {
-  const read = readIndex(text)
+  const read = parseIndex(text)
   expect(read.ok).toBe(false)
   expect(read.ok || read.problems[0]?.line).toBe(line)
 })
@@ -341,7 +341,7 @@ test('W4 whatever it shall say, it says: any text, any change, any number of tim
       fc.constantFrom(seed, handmade, 'version: 2\n', ''),
       fc.array(indexArbitrary, { minLength: 1, maxLength: 4 }),
       (text, targets) => {
-        const sheet = openSheet(text, parsed(text))
+        const sheet = createYamlEditor(text, parsed(text))
         for (const target of targets) {
           sheet.become(target)
           expect(sorted(parsed(sheet.text()))).toEqual(sorted(target))
@@ -372,7 +372,7 @@ test('W4 whatever sprints come and go, it says those there are', () => {
       fc.array(plan, { minLength: 1, maxLength: 5 }),
       (text, plans) => {
         const index = parsed(text)
-        const sheet = openSheet(text, index)
+        const sheet = createYamlEditor(text, index)
         for (const one of plans) {
           const target = { ...index, ...one } as WorkIndex
           sheet.become(target)

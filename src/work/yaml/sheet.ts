@@ -1,13 +1,21 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { WorkIndex } from '../model.ts'
-import { anew, differences, entryKeys, idsOf, itemText, newItem, rewritten } from './rewrite.ts'
-import type { KeysOf, Row } from './rewrite.ts'
-import { cutText, inOrder, textOf, valuesOf, words } from './cut.ts'
-import type { Column, Head, Piece } from './cut.ts'
+import {
+  rewriteDocument,
+  diffFields,
+  entryKeys,
+  idKeys,
+  emitChangedItem,
+  emitNewItem,
+  rewriteLists,
+} from './rewrite.ts'
+import type { ToKeys, Row } from './rewrite.ts'
+import { sliceText, parseOrThrow, joinSlices, parseValues, scalarKeys } from './cut.ts'
+import type { ListSlice, SprintSlice, TextSlice } from './cut.ts'
 import { editItem } from './emit.ts'
 import { lists } from './layout.ts'
 import type { ListName } from './layout.ts'
-import { isSamePlan, says, saysItem } from './read.ts'
+import { isEqualIndex, textMatches, itemTextMatches } from './read.ts'
 
 type WholeSprint = WorkIndex['sprints'][number]
 
@@ -22,12 +30,12 @@ const partLength = 50_000
  * changed items stays (W4). The text is cut once where items begin and end; changing one is then
  * independent of how long the file is.
  */
-export type Sheet = ReturnType<typeof openSheet>
+export type YamlEditor = ReturnType<typeof createYamlEditor>
 
-export function openSheet(given: string, parsed: WorkIndex) {
+export function createYamlEditor(given: string, parsed: WorkIndex) {
   const mark = given.startsWith('\ufeff') ? '\ufeff' : ''
   const end = endOf(given)
-  let cut = cutText(given.slice(mark.length, given.length - end.length), parsed)
+  let cut = sliceText(given.slice(mark.length, given.length - end.length), parsed)
   let index = parsed
   let joined: string | undefined
   let gone = 0
@@ -35,7 +43,7 @@ export function openSheet(given: string, parsed: WorkIndex) {
   /** Whether lines were changed that others may refer to, or that refer to others. */
   let isShared = false
 
-  function compact(): readonly Piece[] {
+  function compact(): readonly TextSlice[] {
     if (gone > mostGone) {
       cut.pieces = cut.pieces.filter(({ isGone }) => !isGone)
       gone = 0
@@ -43,13 +51,13 @@ export function openSheet(given: string, parsed: WorkIndex) {
     return cut.pieces
   }
 
-  const text = () => (joined ??= textOf(compact()))
+  const text = () => (joined ??= joinSlices(compact()))
 
   function touch(lines: string): void {
     isShared ||= cut.hasAnchors && /[&*]/.test(lines)
   }
 
-  function drop(piece: Piece): void {
+  function drop(piece: TextSlice): void {
     touch(piece.text)
     piece.text = ''
     piece.isGone = true
@@ -65,7 +73,11 @@ export function openSheet(given: string, parsed: WorkIndex) {
   }
 
   /** Makes a list say what it shall. False where its text has to be written by other means. */
-  function* settle(list: Column, target: readonly Row[], keysOf: KeysOf): Generator<void, boolean> {
+  function* settle(
+    list: ListSlice,
+    target: readonly Row[],
+    keysOf: ToKeys,
+  ): Generator<void, boolean> {
     const { rows, dash } = list
     if (rows.length === target.length && rows.every(({ value }, at) => value === target[at]))
       return true
@@ -85,7 +97,7 @@ export function openSheet(given: string, parsed: WorkIndex) {
       const isEqual = isDeepStrictEqual(to, row.value)
       if (!isEqual) {
         touch(row.piece.text)
-        row.piece.text = itemText(row.piece.text, row.value, to, dash, cut.eol)
+        row.piece.text = emitChangedItem(row.piece.text, row.value, to, dash, cut.eol)
       }
       row.value = to
       yield* pause(isEqual ? 1 : 10)
@@ -95,12 +107,12 @@ export function openSheet(given: string, parsed: WorkIndex) {
     return true
   }
 
-  function* insert(list: Column, values: readonly Row[]): Generator<void, void> {
+  function* insert(list: ListSlice, values: readonly Row[]): Generator<void, void> {
     const { rows, dash, isNewestFirst } = list
     const { pieces, eol } = cut
-    const added: Column['rows'] = []
+    const added: ListSlice['rows'] = []
     for (const value of isNewestFirst ? values.toReversed() : values) {
-      added.push({ value, piece: { text: newItem(value, dash, eol) } })
+      added.push({ value, piece: { text: emitNewItem(value, dash, eol) } })
       yield* pause(10)
     }
     const neighbour = (isNewestFirst ? rows[0] : rows.at(-1))?.piece
@@ -110,19 +122,20 @@ export function openSheet(given: string, parsed: WorkIndex) {
     rows.splice(isNewestFirst ? 0 : rows.length, 0, ...added)
   }
 
-  function* settleSprint(own: Head, target: WholeSprint): Generator<void, boolean> {
+  function* settleSprint(own: SprintSlice, target: WholeSprint): Generator<void, boolean> {
     const { stories, ...value } = target
     if (!isDeepStrictEqual(value, own.value)) {
       touch(own.head.text + own.tail.text)
-      const fields = differences(own.value, value)
+      const fields = diffFields(own.value, value)
       const edited = editItem(own.head.text + own.tail.text, fields, cut.eol)
       // Where the tail has lines of its own the two cannot be told apart afterwards.
-      if (edited === undefined || own.tail.text !== '' || !saysItem(edited, value)) return false
+      if (edited === undefined || own.tail.text !== '' || !itemTextMatches(edited, value))
+        return false
       own.head.text = edited
       own.value = value
     }
     if (!own.stories) return own.uncut === 0 && (stories ?? []).length === 0
-    return yield* settle(own.stories, stories ?? [], idsOf)
+    return yield* settle(own.stories, stories ?? [], idKeys)
   }
 
   /** Sprints come, go and begin to have stories without the others being looked at. */
@@ -142,13 +155,13 @@ export function openSheet(given: string, parsed: WorkIndex) {
     return true
   }
 
-  function rewriteSprint(own: Head, to: WholeSprint): boolean {
+  function rewriteSprint(own: SprintSlice, to: WholeSprint): boolean {
     const { pieces, eol, dash } = cut
     const [from, last] = [pieces.indexOf(own.head), pieces.indexOf(own.tail)]
-    const before = textOf(pieces.slice(from, last + 1))
+    const before = joinSlices(pieces.slice(from, last + 1))
     touch(before)
-    const was = valuesOf(`sprints:${eol}${before}`)?.sprints[0]
-    return was !== undefined && putSprint(own, to, itemText(before, was, to, dash, eol))
+    const was = parseValues(`sprints:${eol}${before}`)?.sprints[0]
+    return was !== undefined && putSprint(own, to, emitChangedItem(before, was, to, dash, eol))
   }
 
   function addSprint(sprint: WholeSprint): boolean {
@@ -158,32 +171,32 @@ export function openSheet(given: string, parsed: WorkIndex) {
     const before = pieces.slice(0, pieces.indexOf(last.tail) + 1).findLast((one) => one.text !== '')
     const isOpen = before !== undefined && !before.text.endsWith('\n')
     const [head, tail] = [{ text: '' }, { text: '' }]
-    const empty: Head = { head, tail, value: {}, stories: undefined, uncut: 0 }
+    const empty: SprintSlice = { head, tail, value: {}, stories: undefined, uncut: 0 }
     pieces.splice(pieces.indexOf(last.tail) + 1, 0, head, tail)
     cut.heads.push(empty)
     if (isOpen) before.text += eol
-    return putSprint(empty, sprint, newItem(sprint, dash, eol))
+    return putSprint(empty, sprint, emitNewItem(sprint, dash, eol))
   }
 
-  function removeSprint(own: Head): void {
+  function removeSprint(own: SprintSlice): void {
     const { pieces, heads } = cut
     const from = pieces.indexOf(own.head)
-    touch(textOf(pieces.splice(from, pieces.indexOf(own.tail) - from + 1)))
+    touch(joinSlices(pieces.splice(from, pieces.indexOf(own.tail) - from + 1)))
     heads.splice(heads.indexOf(own), 1)
   }
 
   /** Other lines in place of a sprint's, cut as a file of their own. */
-  function putSprint(own: Head, to: WholeSprint, lines: string): boolean {
+  function putSprint(own: SprintSlice, to: WholeSprint, lines: string): boolean {
     const { pieces, heads, eol } = cut
     const from = pieces.indexOf(own.head)
     const count = pieces.indexOf(own.tail) - from + 1
     const top = `sprints:${eol}`
-    const values = valuesOf(top + lines)
-    const part = values && cutText(top + lines, values)
+    const values = parseValues(top + lines)
+    const part = values && sliceText(top + lines, values)
     const [one, ...more] = part?.heads ?? []
     const start = part?.pieces.findIndex(({ text: said }) => said === top) ?? -1
     if (!part || !one || more.length > 0 || start === -1) return false
-    if (!isSamePlan(values, { ...values, sprints: [to] })) return false
+    if (!isEqualIndex(values, { ...values, sprints: [to] })) return false
     pieces.splice(from, count, ...part.pieces.slice(start + 1))
     heads[heads.indexOf(own)] = one
     return true
@@ -195,15 +208,15 @@ export function openSheet(given: string, parsed: WorkIndex) {
     const section = cut.sections[name]
     if (!section) return false
     const [from, last] = [pieces.indexOf(section.first), pieces.indexOf(section.last)]
-    const before = textOf(pieces.slice(from, last + 1))
+    const before = joinSlices(pieces.slice(from, last + 1))
     touch(before)
-    const was = valuesOf(before)
+    const was = parseValues(before)
     if (!was) return false
     const wanted = { ...was, [name]: rows }
-    const after = rewritten(before, was, wanted)
-    const values = valuesOf(after)
-    if (!values || !isSamePlan(values, wanted)) return false
-    const part = cutText(after, values)
+    const after = rewriteLists(before, was, wanted)
+    const values = parseValues(after)
+    if (!values || !isEqualIndex(values, wanted)) return false
+    const part = sliceText(after, values)
     pieces.splice(from, last - from + 1, ...part.pieces)
     if (name === 'sprints') cut.heads = part.heads
     cut.dash = name === 'sprints' ? part.dash : cut.dash
@@ -219,13 +232,13 @@ export function openSheet(given: string, parsed: WorkIndex) {
       name === 'sprints'
         ? yield* settleSprints(target.sprints)
         : list
-          ? yield* settle(list, rows, name === 'history' ? entryKeys : idsOf)
+          ? yield* settle(list, rows, name === 'history' ? entryKeys : idKeys)
           : rows.length === 0 && index[name].length === 0
     return isSettled || rewriteSection(name, rows)
   }
 
   function settleWords(target: WorkIndex): boolean {
-    return words.every((word) => {
+    return scalarKeys.every((word) => {
       const [piece, to] = [cut.words[word], target[word]]
       if (to === undefined || to === index[word]) return true
       if (piece) piece.text = String(to)
@@ -247,11 +260,11 @@ export function openSheet(given: string, parsed: WorkIndex) {
     index = target
     // Each piece was read back by itself; what they have to do with each other only the whole tells.
     const isWhole = !cut.isOdd && !isShared
-    if (isSettled && (isWhole || says(text(), target))) return
+    if (isSettled && (isWhole || textMatches(text(), target))) return
     // Something that is seldom changed, such as a list that was not there: by all that is there.
-    const whole = anew(start ?? text(), target)
+    const whole = rewriteDocument(start ?? text(), target)
     joined = whole
-    cut = cutText(whole, inOrder(whole))
+    cut = sliceText(whole, parseOrThrow(whole))
     gone = 0
   }
 

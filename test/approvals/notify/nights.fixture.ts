@@ -1,4 +1,4 @@
-import { awakeAt } from '../../../src/approvals/notify/timing.ts'
+import { endOfQuietHours } from '../../../src/approvals/notify/timing.ts'
 
 const minute = 60_000
 const hour = 60 * minute
@@ -15,7 +15,7 @@ export function wrongNights(): string[] {
   ] as const)
     for (let at = Date.UTC(2026, 0, 1); at < Date.UTC(2027, 0, 1); at += 15 * minute) {
       const quiet = { from, to, except_high_risk: false }
-      const awake = awakeAt(at, 'low', quiet)
+      const awake = endOfQuietHours(at, 'low', quiet)
       const isQuiet = (time: string) =>
         from < to ? time >= from && time < to : time >= from || time < to
       const isWrong =
@@ -23,7 +23,7 @@ export function wrongNights(): string[] {
         awake > at + 25 * hour ||
         isQuiet(clock(awake)) ||
         awake > at !== isQuiet(clock(at)) ||
-        awakeAt(awake, 'low', quiet) !== awake
+        endOfQuietHours(awake, 'low', quiet) !== awake
       if (isWrong) wrong.push(`${from}-${to} ${new Date(at).toString()}`)
     }
   return wrong

@@ -1,7 +1,7 @@
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { asked, decided, hang, lookedBack, startReceiver, status } from './notify.fixture.ts'
 import type { Delivery } from '../../../src/approvals/notify/model.ts'
-import { taken } from '../../../src/approvals/notify/rules.ts'
+import { markSending } from '../../../src/approvals/notify/rules.ts'
 import type { NotifyDeps } from '../../../src/approvals/notify/service.ts'
 import { createSetup } from './service.fixture.ts'
 import type { Engine } from './service.fixture.ts'
@@ -111,7 +111,7 @@ export function notifyContract(engine: Engine) {
       await expect.poll(() => receiver.got.length).toBe(1)
       await first.close()
       const [left] = await store.list(db, 'pending', 1)
-      const held = taken(left as Delivery, time.now())
+      const held = markSending(left as Delivery, time.now())
       expect(await db.transact((tx) => store.change(tx, left as Delivery, held))).toBe(true)
       receiver.answer(status(200))
       start([receiver.channel('ops')])
@@ -131,7 +131,7 @@ export function notifyContract(engine: Engine) {
       await ask('p1')
       await expect.poll(() => receiver.got.length).toBe(1)
       const [held] = (await store.list(db, 'pending', 1)) as [Delivery]
-      const stolen = taken(held, time.now() + minute)
+      const stolen = markSending(held, time.now() + minute)
       expect(await db.transact((tx) => store.change(tx, held, stolen))).toBe(true)
       time.move(10_000)
       await service.close()

@@ -5,16 +5,16 @@ import { text } from 'node:stream/consumers'
 import { Webhook } from 'standardwebhooks'
 import { onTestFinished } from 'vitest'
 import { systemActor } from '#base/entry.ts'
-import type { Draft } from '#base/entry.ts'
+import type { EntryDraft } from '#base/entry.ts'
 import type {
   Delivery,
-  Described,
-  Notice,
-  NoticeType,
-  Wait,
+  ApprovalSummary,
+  ApprovalNotification,
+  NotificationType,
+  Sleep,
   WebhookChannel,
 } from '../../../src/approvals/notify/model.ts'
-import { noticeOf } from '../../../src/approvals/notify/rules.ts'
+import { buildNotification } from '../../../src/approvals/notify/rules.ts'
 
 /** Time for tests: it stands still until it is moved, and wakes whoever waited until then. */
 export function createTime(start = Date.now()) {
@@ -24,7 +24,7 @@ export function createTime(start = Date.now()) {
     readonly due: number
     readonly wake: () => void
   }>()
-  const wait: Wait = (ms, signal) =>
+  const wait: Sleep = (ms, signal) =>
     new Promise((resolve) => {
       if (signal.aborted) return resolve()
       const one = { ms, due: at + ms, wake: resolve }
@@ -58,7 +58,7 @@ type Got = {
   readonly body: string
   readonly headers: IncomingHttpHeaders
   /** What the official library makes of it. */
-  verify(): Notice
+  verify(): ApprovalNotification
 }
 type Answer = (response: ServerResponse, nth: number, request: IncomingMessage) => void
 
@@ -85,7 +85,7 @@ export async function startReceiver(first: Answer = status(204)) {
   const server = createServer((request, response) => {
     const take = (body: string) => {
       const headers = request.headers as Record<string, string>
-      const verify = () => new Webhook(secret).verify(body, headers) as Notice
+      const verify = () => new Webhook(secret).verify(body, headers) as ApprovalNotification
       got.push({ id: headers['webhook-id'] ?? '', body, headers: request.headers, verify })
       answer(response, got.length, request)
     }
@@ -109,7 +109,7 @@ export async function startReceiver(first: Answer = status(204)) {
 }
 
 /** The record of a proposal that waits. */
-export const described = (more: Partial<Described> = {}): Described => ({
+export const described = (more: Partial<ApprovalSummary> = {}): ApprovalSummary => ({
   kind: 'proposal',
   requester: 'sales',
   domain: 'crm',
@@ -124,12 +124,12 @@ export const described = (more: Partial<Described> = {}): Described => ({
 
 /** What is told of it, as it is sent. */
 export const noticed = (
-  more: Partial<Described> = {},
-  type: NoticeType = 'approval.requested',
+  more: Partial<ApprovalSummary> = {},
+  type: NotificationType = 'approval.requested',
   at = 0,
 ) =>
   JSON.stringify(
-    noticeOf(
+    buildNotification(
       { type, status: more.status ?? 'pending' },
       { at },
       'p1',
@@ -138,7 +138,7 @@ export const noticed = (
     ),
   )
 
-export const asked = (approval: string, more: Partial<Draft> = {}): Draft => ({
+export const asked = (approval: string, more: Partial<EntryDraft> = {}): EntryDraft => ({
   type: 'proposal.created',
   actor: { kind: 'agent', id: 'sales' },
   domain: 'crm',
@@ -149,7 +149,7 @@ export const asked = (approval: string, more: Partial<Draft> = {}): Draft => ({
   ...more,
 })
 
-export const decided = (approval: string, type = 'approval.approved'): Draft => ({
+export const decided = (approval: string, type = 'approval.approved'): EntryDraft => ({
   type,
   actor: { kind: 'human', id: 'anna' },
   ids: { approval },
@@ -157,7 +157,7 @@ export const decided = (approval: string, type = 'approval.approved'): Draft => 
 })
 
 /** A mistake was found: ten others that the agent did alone come to the inbox. */
-export const lookedBack = (): Draft => ({
+export const lookedBack = (): EntryDraft => ({
   type: 'look_back.opened',
   actor: systemActor,
   domain: 'crm',

@@ -6,7 +6,7 @@ import { createLog } from '#base/log.ts'
 import { createRedactor, createSealer, ledgerMigrations, openKey, openLedger } from '#ledger'
 import { asked, createTime, decided, described } from './notify.fixture.ts'
 import { notifyMigrations } from '../../../src/approvals/notify/migrations.ts'
-import type { Channel, Described } from '../../../src/approvals/notify/model.ts'
+import type { Channel, ApprovalSummary } from '../../../src/approvals/notify/model.ts'
 import { startNotify } from '../../../src/approvals/notify/service.ts'
 import type { NotifyDeps } from '../../../src/approvals/notify/service.ts'
 import { createDeliveryStore } from '../../../src/approvals/notify/store.ts'
@@ -27,7 +27,7 @@ export const createSetup = (engine: Engine) =>
     const folder = storeFolder()
     const files = { ledgerKey: join(folder, 'key'), ledgerPublicKey: join(folder, 'pub') }
     const time = createTime(now)
-    const about = new Map<string, Described>()
+    const about = new Map<string, ApprovalSummary>()
     const logged: string[] = []
 
     async function open() {
@@ -80,7 +80,7 @@ export const createSetup = (engine: Engine) =>
       about,
       logged,
       start,
-      async ask(id: string, more: Partial<Described> = {}) {
+      async ask(id: string, more: Partial<ApprovalSummary> = {}) {
         about.set(id, described(more))
         await ledger.record(asked(id))
       },

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { notify } from '../../../src/approvals/config.ts'
 import { says, startReceiver, status } from './notify.fixture.ts'
-import type { Channel, Notice } from '../../../src/approvals/notify/model.ts'
+import type { Channel, ApprovalNotification } from '../../../src/approvals/notify/model.ts'
 import { createSetup } from './service.fixture.ts'
 import type { Engine } from './service.fixture.ts'
 
@@ -29,7 +29,7 @@ async function receivers() {
     told: () =>
       [ops, pager].map(({ got }) =>
         got.map((one) => {
-          const { type, data } = JSON.parse(one.body) as Notice
+          const { type, data } = JSON.parse(one.body) as ApprovalNotification
           return `${data.approval_id} ${type.slice(9)}`
         }),
       ),

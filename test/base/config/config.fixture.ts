@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { onTestFinished } from 'vitest'
 import { CoworkError } from '#base/errors.ts'
-import type { ConfigProblem, LoadOptions } from '../../../src/base/config/load.ts'
+import type { ConfigIssue, LoadOptions } from '../../../src/base/config/load.ts'
 import { loadConfig } from '../../../src/base/config/load.ts'
 
 /** A home of its own with a state directory, gone when the test is. */
@@ -35,7 +35,7 @@ export function refusalOf(act: () => unknown): CoworkError {
 /** `line:column message` of every problem, in order. */
 export function problemsOf(yaml: string, options: LoadOptions = {}): string[] {
   const { details } = refusalOf(() => loadYaml(yaml, options))
-  return (details['problems'] as ConfigProblem[]).map(({ file, line, column, message }) =>
+  return (details['problems'] as ConfigIssue[]).map(({ file, line, column, message }) =>
     line === undefined ? `${file}: ${message}` : `${line}:${column} ${message}`,
   )
 }

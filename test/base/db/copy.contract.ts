@@ -5,8 +5,8 @@ import { expect, test } from 'vitest'
 import { copyTables } from '../../../src/base/db/copy.ts'
 import { migrate } from '../../../src/base/db/migrate.ts'
 import type { Migration } from '../../../src/base/db/migrate.ts'
-import type { Db, Dialect, Filling, Query, Snapshot } from '../../../src/base/db/port.ts'
-import { fillSqlite, openSqlite, readSqlite } from '../../../src/base/db/sqlite.ts'
+import type { Db, Dialect, StoreImport, Query, Snapshot } from '../../../src/base/db/port.ts'
+import { openSqliteImport, openSqlite, readSqlite } from '../../../src/base/db/sqlite.ts'
 
 /** A place for a store of one engine. */
 export type Engine = {
@@ -14,7 +14,7 @@ export type Engine = {
   create(): Promise<{
     open(): Promise<Db>
     read(): Promise<Snapshot>
-    fill(): Promise<Filling>
+    fill(): Promise<StoreImport>
   }>
 }
 
@@ -25,7 +25,7 @@ export const sqliteEngine: Engine = {
     return {
       open: async () => openSqlite(path),
       read: async () => readSqlite(path),
-      fill: async () => fillSqlite(path),
+      fill: async () => openSqliteImport(path),
     }
   },
 }
@@ -146,7 +146,7 @@ export function copyContract(from: Engine, to: Engine) {
     for (const change of changes) {
       await using reading = await source.read()
       await using filling = await target.fill()
-      const insert: Filling['insert'] = (table, sent) =>
+      const insert: StoreImport['insert'] = (table, sent) =>
         filling.insert(table, sent.flatMap((row) => change(row) ?? []) as typeof sent)
       await expect(copyTables(reading, { ...filling, insert })).rejects.toThrow(/order/)
     }

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Draft } from '../../../src/base/entry.ts'
+import type { EntryDraft } from '../../../src/base/entry.ts'
 import { systemActor } from '../../../src/base/entry.ts'
 import { migrate } from '../../../src/base/db/migrate.ts'
 import type { Migration } from '../../../src/base/db/migrate.ts'
@@ -21,10 +21,10 @@ const items: Migration = {
 }
 
 /** What both engines must do; run against each by its own test file. */
-export function storeContract(dialect: string, open: (sealer: Sealer<Draft>) => Promise<Db>) {
+export function storeContract(dialect: string, open: (sealer: Sealer<EntryDraft>) => Promise<Db>) {
   describe(`store on ${dialect}`, () => {
-    const sealed: Draft[][] = []
-    const sealer: Sealer<Draft> = {
+    const sealed: EntryDraft[][] = []
+    const sealer: Sealer<EntryDraft> = {
       prepare(draft) {
         if (draft.type === 'not.recordable') throw new Error('not recordable')
         return draft
@@ -42,7 +42,7 @@ export function storeContract(dialect: string, open: (sealer: Sealer<Draft>) => 
     const add = (id: string, count = 0) =>
       query(sql().insertInto('item').values({ id, count, text: null }))
     const get = (id: string) => query(sql().selectFrom('item').selectAll().where('id', '=', id))
-    const entry = (type: string): Draft => ({ type, actor: systemActor })
+    const entry = (type: string): EntryDraft => ({ type, actor: systemActor })
 
     test('SV7 what a body writes is there when transact resolves', async () => {
       await db.transact((tx) => tx.run(add('a', 2 ** 40)))
@@ -245,7 +245,7 @@ export function storeContract(dialect: string, open: (sealer: Sealer<Draft>) => 
 
     test('L11 a commit with entries is told to those who follow, one without is not', async () => {
       let told = 0
-      const stop = db.onGrowth(() => told++)
+      const stop = db.onAppend(() => told++)
       await db.transact((tx) => tx.run(add('silent')))
       expect(told).toBe(0)
       await db.transact(async (tx) => tx.append(entry('loud.told')))

@@ -1,13 +1,13 @@
-import type { Detail, Item } from '../../../src/cli/approvals.ts'
+import type { ApprovalDetail, ApprovalItem } from '../../../src/cli/approvals.ts'
 import { reduce } from '../../../src/cli/inbox/reduce.ts'
-import { startState } from '../../../src/cli/inbox/state.ts'
+import { initialState } from '../../../src/cli/inbox/state.ts'
 import type { Effect, Event, State } from '../../../src/cli/inbox/state.ts'
 
 /** Items and keystrokes for the tests of the screen. */
 
 export const start = Date.parse('2026-03-02T10:00:00Z')
 
-export const itemOf = (id: string, more: Partial<Item> = {}): Item => ({
+export const itemOf = (id: string, more: Partial<ApprovalItem> = {}): ApprovalItem => ({
   id,
   kind: 'proposal',
   status: 'pending',
@@ -27,7 +27,10 @@ export const itemOf = (id: string, more: Partial<Item> = {}): Item => ({
   ...more,
 })
 
-export const detailOf = (item: Item, more: Partial<Detail> = {}): Detail => ({
+export const detailOf = (
+  item: ApprovalItem,
+  more: Partial<ApprovalDetail> = {},
+): ApprovalDetail => ({
   ...item,
   why: {
     text: 'You are asked because trust 0.30 is below 0.50.',
@@ -82,7 +85,7 @@ export function play(state: State, ...events: Event[]): Played {
   )
 }
 
-export const loaded = (items: readonly Item[], filter = ''): Event => ({
+export const loaded = (items: readonly ApprovalItem[], filter = ''): Event => ({
   event: 'loaded',
   items,
   total: items.length,
@@ -99,5 +102,7 @@ export const keys = (names: readonly string[], now = start): Event[] =>
   }))
 
 /** Ready, with these items and the first of them under the hand. */
-export const screenWith = (items: readonly Item[], size = { rows: 24, columns: 80 }): State =>
-  play(startState(size, start), loaded(items)).state
+export const screenWith = (
+  items: readonly ApprovalItem[],
+  size = { rows: 24, columns: 80 },
+): State => play(initialState(size, start), loaded(items)).state

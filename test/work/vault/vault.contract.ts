@@ -4,7 +4,7 @@ import { load } from 'js-yaml'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createWorld } from '../work.fixture.ts'
 import type { Desk, Engine, World } from '../work.fixture.ts'
-import { notesMark } from '../../../src/work/vault/pages.ts'
+import { generatedMarker } from '../../../src/work/vault/pages.ts'
 
 /** What is written for Obsidian, whatever people and agents put into the plan and into the vault. */
 export function vaultContract(engine: Engine) {
@@ -29,13 +29,13 @@ export function vaultContract(engine: Engine) {
 
     test('W33 the mark in a text of the plan does not end the note', async () => {
       const project = 'marks'
-      await begin(project, [`Handle the ${notesMark} mark`])
-      await ask('comment', { project, story_id: 'STORY-1', text: `see ${notesMark}` })
-      for (const summary of ['older', `about ${notesMark}`, 'newer'])
+      await begin(project, [`Handle the ${generatedMarker} mark`])
+      await ask('comment', { project, story_id: 'STORY-1', text: `see ${generatedMarker}` })
+      for (const summary of ['older', `about ${generatedMarker}`, 'newer'])
         await ask('history', { project, summary })
       await ask('sync', { project })
       const story = note(project, 'Stories', 'STORY-1.md')
-      expect(story.split(notesMark)).toHaveLength(2)
+      expect(story.split(generatedMarker)).toHaveLength(2)
       expect(load(story.split('---\n')[1] ?? '')).toMatchObject({ title: 'Handle the (mark) mark' })
       expect(story).toContain('sales: see (mark)\n')
       expect(note(project, 'History.md')).toContain(': older\n')

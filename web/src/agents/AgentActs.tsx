@@ -1,25 +1,31 @@
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
-import type { Standing } from './standing.ts'
+import type { TrustStanding } from './standing.ts'
 import { call } from '../api/client.ts'
 import { Button, buttonClass } from '../shared/Button.tsx'
 import { HaltDialog } from '../shell/Halt.tsx'
 import { Icon } from '../shared/Icon.tsx'
-import { plainString } from '../shared/plain.ts'
+import { sanitizeText } from '../shared/plain.ts'
 import { agentsQuery } from './agent-queries.ts'
 import { useIsOwner, useMayAct } from '../settings/person.ts'
 import { toast, toastProblem } from '../shared/toast.ts'
 import { RotateAgent } from '../settings/AgentToken.tsx'
 import { SetTrust } from './TrustDialogs.tsx'
-import { Plain } from '../shared/Plain.tsx'
+import { SafeText } from '../shared/Plain.tsx'
 import { Note } from '../shared/States.tsx'
 import { statusQuery } from '../api/queries.ts'
 import type { Halt } from '../api/queries.ts'
-import { ago } from '../shared/time.ts'
+import { formatAgo } from '../shared/time.ts'
 import { useNow } from '../shared/use-now.ts'
 
-export function AgentActs({ agent, standing }: { agent: string; standing: Standing | undefined }) {
+export function AgentActions({
+  agent,
+  standing,
+}: {
+  agent: string
+  standing: TrustStanding | undefined
+}) {
   const [asked, setAsked] = useState<'trust' | 'pause' | 'rotate'>()
   const isOwner = useIsOwner()
   const known = useQuery(agentsQuery).data?.find(({ id }) => id === agent)
@@ -29,7 +35,7 @@ export function AgentActs({ agent, standing }: { agent: string; standing: Standi
   const mayRotate = isOwner && known?.source === 'store' && known.status === 'active'
   const resume = useMutation({
     mutationFn: () => call('cowork_resume', { scope: `agent:${agent}` }),
-    onSuccess: () => toast(`${plainString(agent)} may act again.`),
+    onSuccess: () => toast(`${sanitizeText(agent)} may act again.`),
     onError: toastProblem,
   })
   return (
@@ -72,7 +78,7 @@ export function AgentActs({ agent, standing }: { agent: string; standing: Standi
 const useHalt = (agent: string): Halt | undefined =>
   useQuery(statusQuery).data?.halts.find(({ scope }) => scope === `agent:${agent}`)
 
-export function Paused({ agent }: { agent: string }) {
+export function HaltedNote({ agent }: { agent: string }) {
   const halt = useHalt(agent)
   const now = useNow()
   if (!halt) return null
@@ -81,11 +87,12 @@ export function Paused({ agent }: { agent: string }) {
       <b>It is paused</b>
       {halt.reason && (
         <>
-          : <Plain text={halt.reason} />
+          : <SafeText text={halt.reason} />
         </>
       )}{' '}
       <span className="text-soft">
-        by <Plain text={halt.by} />, {ago(Date.parse(halt.at), now)}. Its calls are refused.
+        by <SafeText text={halt.by} />, {formatAgo(Date.parse(halt.at), now)}. Its calls are
+        refused.
       </span>
     </Note>
   )

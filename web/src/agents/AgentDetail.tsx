@@ -1,24 +1,24 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { describeSelection } from '#base/selection-fields.ts'
-import { listOf } from './standing.ts'
-import type { AgentFilters, Standing } from './standing.ts'
+import { listFilters } from './standing.ts'
+import type { AgentFilters, TrustStanding } from './standing.ts'
 import { buttonClass } from '../shared/Button.tsx'
 import { LevelChip } from '../shared/Chips.tsx'
 import { CloseLink } from '../shared/CloseLink.tsx'
-import { Plain } from '../shared/Plain.tsx'
-import { Empty, Loading, Note } from '../shared/States.tsx'
+import { SafeText } from '../shared/Plain.tsx'
+import { EmptyState, Loading, Note } from '../shared/States.tsx'
 import { agentsQuery, pairKey } from './agent-queries.ts'
-import { nounOf } from '../api/entry.ts'
+import { entryNoun } from '../api/entry.ts'
 import { useRefetch } from '../api/use-entries.ts'
 import { useFocusOnOpen } from '../shared/use-focus-on-open.ts'
 import { useTitle } from '../shared/use-title.ts'
-import { AgentActs, Paused } from './AgentActs.tsx'
+import { AgentActions, HaltedNote } from './AgentActs.tsx'
 import { Classes } from './Classes.tsx'
 import { Permissions } from './Permissions.tsx'
 import { Reviews } from './Reviews.tsx'
 import { TrustHistory } from './TrustHistory.tsx'
-import { score } from '../inbox/text.ts'
+import { formatScore } from '../inbox/text.ts'
 
 const nouns = new Set(['approval', 'override', 'trust', 'proposal', 'look_back'])
 
@@ -26,8 +26,8 @@ type Props = {
   agent: string
   filters: AgentFilters
   /** All domains of the agent; undefined while they are read. */
-  mine: readonly Standing[] | undefined
-  standing: Standing | undefined
+  mine: readonly TrustStanding[] | undefined
+  standing: TrustStanding | undefined
 }
 
 export function AgentDetail({ agent, filters, mine, standing }: Props) {
@@ -35,7 +35,7 @@ export function AgentDetail({ agent, filters, mine, standing }: Props) {
   const known = useQuery(agentsQuery).data
   const registered = known?.find(({ id }) => id === agent)
   const isUnknown = mine?.length === 0 && known !== undefined && !registered
-  useRefetch((entry) => entry.domain === domain && nouns.has(nounOf(entry)), {
+  useRefetch((entry) => entry.domain === domain && nouns.has(entryNoun(entry)), {
     queryKey: pairKey(agent, domain ?? ''),
   })
   useTitle(agent, 'Agents')
@@ -45,7 +45,12 @@ export function AgentDetail({ agent, filters, mine, standing }: Props) {
       className="scroll-thin flex min-w-0 flex-1 flex-col overflow-y-auto [scroll-padding-block:48px_80px]"
     >
       <header className="sticky top-0 z-10 flex h-12 shrink-0 items-center border-b border-line bg-bg px-1 md:hidden">
-        <CloseLink to="/agents" search={listOf(filters)} label="Back to the list" icon="back" />
+        <CloseLink
+          to="/agents"
+          search={listFilters(filters)}
+          label="Back to the list"
+          icon="back"
+        />
       </header>
       <article className="grid w-full max-w-195 gap-5 px-7 pt-5.5 pb-7 max-md:px-4">
         <div className="grid gap-1">
@@ -55,35 +60,35 @@ export function AgentDetail({ agent, filters, mine, standing }: Props) {
           )}
         </div>
         {mine && mine.length > 1 && <Domains mine={mine} standing={standing} filters={filters} />}
-        <Paused agent={agent} />
+        <HaltedNote agent={agent} />
         {standing ? (
           <>
-            <StandingNote standing={standing} />
+            <TrustNote standing={standing} />
             <Classes standing={standing} />
             <TrustHistory standing={standing} filters={filters} />
             <Reviews standing={standing} filters={filters} />
           </>
         ) : isUnknown ? (
-          <Empty icon="search" title="There is no such agent">
+          <EmptyState icon="search" title="There is no such agent">
             <Link to="/agents" className={buttonClass()}>
               Show all
             </Link>
-          </Empty>
+          </EmptyState>
         ) : mine ? (
-          <Empty icon="decision" title="It has asked for nothing yet">
+          <EmptyState icon="decision" title="It has asked for nothing yet">
             <p>Trust begins with its first proposal or call in a domain.</p>
-          </Empty>
+          </EmptyState>
         ) : (
           <Loading what="the agent" />
         )}
         {!isUnknown && <Permissions agent={agent} />}
       </article>
-      {!isUnknown && <AgentActs agent={agent} standing={standing} />}
+      {!isUnknown && <AgentActions agent={agent} standing={standing} />}
     </section>
   )
 }
 
-type HeadingProps = { agent: string; filters: AgentFilters; standing: Standing | undefined }
+type HeadingProps = { agent: string; filters: AgentFilters; standing: TrustStanding | undefined }
 
 function Heading({ agent, filters, standing }: HeadingProps) {
   const ref = useFocusOnOpen()
@@ -94,17 +99,17 @@ function Heading({ agent, filters, standing }: HeadingProps) {
         tabIndex={-1}
         className="min-w-0 flex-1 text-lg font-[620] tracking-[-.01em] break-words outline-none"
       >
-        <Plain text={agent} />
+        <SafeText text={agent} />
         {standing && (
           <span className="font-normal text-soft">
             {' '}
-            in <Plain text={standing.domain} />
+            in <SafeText text={standing.domain} />
           </span>
         )}
       </h2>
       <CloseLink
         to="/agents"
-        search={listOf(filters)}
+        search={listFilters(filters)}
         label="Close"
         icon="cross"
         className="max-md:hidden"
@@ -114,8 +119,8 @@ function Heading({ agent, filters, standing }: HeadingProps) {
 }
 
 type DomainsProps = {
-  mine: readonly Standing[]
-  standing: Standing | undefined
+  mine: readonly TrustStanding[]
+  standing: TrustStanding | undefined
   filters: AgentFilters
 }
 
@@ -140,7 +145,7 @@ const Domains = ({ mine, standing, filters }: DomainsProps) => (
               isOn ? 'border-text' : 'border-line text-soft hover:border-edge'
             }`}
           >
-            <Plain text={it.domain} />
+            <SafeText text={it.domain} />
             <LevelChip mode={it.mode} trust={it.trust_level} />
           </Link>
         )
@@ -154,13 +159,13 @@ const says = {
   escalate: 'A person approves each of its actions first, and each is urgent.',
 }
 
-const StandingNote = ({ standing: it }: { standing: Standing }) => (
+const TrustNote = ({ standing: it }: { standing: TrustStanding }) => (
   <Note
     tone={it.mode}
     icon={it.mode === 'act' ? 'act' : it.mode === 'suggest' ? 'info' : 'escalate'}
   >
     <p>
-      <b>Trust {score(it.trust_level)}.</b>{' '}
+      <b>Trust {formatScore(it.trust_level)}.</b>{' '}
       {it.gated
         ? 'The score would let it act alone, but the gate is closed: a person approves each of its actions first.'
         : says[it.mode]}
@@ -174,7 +179,7 @@ function reviewsOf({
   overrides,
   consecutive_overrides: row,
   decay_days: idle,
-}: Standing) {
+}: TrustStanding) {
   const judged = approvals + overrides
   return [
     judged === 0

@@ -1,18 +1,18 @@
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link, useNavigate, useParams } from '@tanstack/react-router'
 import { useEffect, useMemo } from 'react'
-import { listOf, rowsOf, shownRows } from './standing.ts'
-import type { AgentFilters, AgentRow, Standing } from './standing.ts'
+import { listFilters, buildRows, filterRows } from './standing.ts'
+import type { AgentFilters, AgentRow, TrustStanding } from './standing.ts'
 import { isCheck } from '../inbox/approval.ts'
 import { onArrival } from '../inbox/queue.ts'
 import { useKeys } from '../shared/use-keys.ts'
 import { buttonClass } from '../shared/Button.tsx'
-import { FindBox } from '../shared/FindBox.tsx'
-import { Awaited, Empty, Hint, joinQueries } from '../shared/States.tsx'
-import { Views } from '../shared/Views.tsx'
+import { SearchBox } from '../shared/FindBox.tsx'
+import { QueryState, EmptyState, Hint, joinQueries } from '../shared/States.tsx'
+import { ViewSwitch } from '../shared/Views.tsx'
 import { agentsQuery, standingsQuery } from './agent-queries.ts'
-import { queries } from '../api/queries.ts'
-import { nounOf } from '../api/entry.ts'
+import { queryClient } from '../api/queries.ts'
+import { entryNoun } from '../api/entry.ts'
 import { useRefetch } from '../api/use-entries.ts'
 import { AgentDetail } from './AgentDetail.tsx'
 import { AgentsTable } from './AgentsTable.tsx'
@@ -28,12 +28,12 @@ export function AgentsPage() {
   const navigate = useNavigate()
   const standings = useQuery(standingsQuery)
   const agents = useQuery(agentsQuery)
-  useRefetch((entry) => nouns.has(nounOf(entry)), standingsQuery)
+  useRefetch((entry) => nouns.has(entryNoun(entry)), standingsQuery)
   // A check that is opened writes no entry: the queue finds it.
   useEffect(
     () =>
       onArrival((items) => {
-        if (items.some(isCheck)) void queries.invalidateQueries(standingsQuery)
+        if (items.some(isCheck)) void queryClient.invalidateQueries(standingsQuery)
       }),
     [],
   )
@@ -41,18 +41,18 @@ export function AgentsPage() {
   const registered = agents.data
   const rows = useMemo(() => {
     const active = registered?.filter(({ status }) => status === 'active') ?? []
-    return rowsOf(
+    return buildRows(
       known ?? [],
       active.map(({ id }) => id),
     )
   }, [known, registered])
-  const shown = useMemo(() => shownRows(rows, filters), [rows, filters])
+  const shown = useMemo(() => filterRows(rows, filters), [rows, filters])
   const domain = domainOf(rows, agent, filters.domain)
   useRowKeys({ rows: filters.view === 'map' ? [] : shown, filters, open: agent, domain })
   useKeys(
     agent === undefined
       ? {}
-      : { Escape: () => void navigate({ to: '/agents', search: listOf(filters) }) },
+      : { Escape: () => void navigate({ to: '/agents', search: listFilters(filters) }) },
   )
   return (
     <div className="flex h-full">
@@ -68,7 +68,7 @@ export function AgentsPage() {
         {known && registered ? (
           <Body filters={filters} standings={known} shown={shown} open={agent} domain={domain} />
         ) : (
-          <Awaited query={joinQueries(standings, agents)} what="trust" rows={8} />
+          <QueryState query={joinQueries(standings, agents)} what="trust" rows={8} />
         )}
       </section>
       {agent !== undefined && (
@@ -94,7 +94,7 @@ function domainOf(rows: readonly AgentRow[], agent: string | undefined, asked: s
 
 type BodyProps = {
   filters: AgentFilters
-  standings: readonly Standing[]
+  standings: readonly TrustStanding[]
   shown: readonly AgentRow[]
   open: string | undefined
   domain: string | undefined
@@ -110,7 +110,7 @@ function Body({ filters, standings, shown, open, domain }: BodyProps) {
 }
 
 const Nobody = () => (
-  <Empty icon="agent" title="No agent has come in yet">
+  <EmptyState icon="agent" title="No agent has come in yet">
     <Hint
       as="p"
       text="`cowork connect claude-code` lets one in. What it may do alone it earns, domain by domain, by what people approve."
@@ -118,15 +118,15 @@ const Nobody = () => (
     <Link to="/settings/$section" params={{ section: 'agents' }} className={buttonClass()}>
       Add an agent
     </Link>
-  </Empty>
+  </EmptyState>
 )
 
 const NoMatch = () => (
-  <Empty icon="search" title="No agent or domain is called that">
+  <EmptyState icon="search" title="No agent or domain is called that">
     <Link to="/agents" className={buttonClass()}>
       Show all
     </Link>
-  </Empty>
+  </EmptyState>
 )
 
 function Bar({ filters }: { filters: AgentFilters }) {
@@ -138,9 +138,9 @@ function Bar({ filters }: { filters: AgentFilters }) {
   return (
     <div className="flex items-center gap-2 border-b border-line px-4 py-2.5">
       <span className="flex min-w-0 flex-1 @3xl:max-w-70">
-        <FindBox what="agents" text={filters.q} onFind={find} />
+        <SearchBox what="agents" text={filters.q} onFind={find} />
       </span>
-      <Views
+      <ViewSwitch
         label="Views"
         className="ml-auto"
         views={[

@@ -2,14 +2,14 @@ import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { checksText, creditText, modeOfLevel, riskWords } from './class-standing.ts'
-import type { AgentFilters, AgentRow, Sort, Standing } from './standing.ts'
-import { age, levelWords, score } from '../inbox/text.ts'
+import type { AgentFilters, AgentRow, Sort, TrustStanding } from './standing.ts'
+import { formatAge, levelWords, formatScore } from '../inbox/text.ts'
 import { Ago } from '../shared/Ago.tsx'
 import { Chip, LevelChip } from '../shared/Chips.tsx'
 import { Icon } from '../shared/Icon.tsx'
 import { Meter } from '../shared/Meter.tsx'
-import { Plain } from '../shared/Plain.tsx'
-import { plainString } from '../shared/plain.ts'
+import { SafeText } from '../shared/Plain.tsx'
+import { sanitizeText } from '../shared/plain.ts'
 import { statusQuery } from '../api/queries.ts'
 import { CreditBar } from './Classes.tsx'
 
@@ -129,9 +129,9 @@ function Row({ row, filters, isOpen, isPaused }: RowProps) {
             data-row={row.key}
             className="min-w-0 font-[550] -outline-offset-2 after:absolute after:inset-0 focus-visible:outline-none focus-visible:after:outline-2 focus-visible:after:-outline-offset-2 focus-visible:after:outline-accent"
           >
-            <Plain as="span" className="block truncate" text={agent} />
+            <SafeText as="span" className="block truncate" text={agent} />
             <span className="block truncate font-normal text-soft @2xl:hidden">
-              {standing ? <Plain text={standing.domain} /> : 'asked for nothing yet'}
+              {standing ? <SafeText text={standing.domain} /> : 'asked for nothing yet'}
             </span>
           </Link>
           {isPaused && (
@@ -153,17 +153,17 @@ function Row({ row, filters, isOpen, isPaused }: RowProps) {
   )
 }
 
-function Cells({ standing: it }: { standing: Standing }) {
+function Cells({ standing: it }: { standing: TrustStanding }) {
   return (
     <>
-      <Plain
+      <SafeText
         as="td"
         className={`${wide.domain} max-w-50 truncate font-mono text-code`}
         text={it.domain}
       />
       <td>
         <span className="flex items-center gap-2">
-          <b>{score(it.trust_level)}</b>
+          <b>{formatScore(it.trust_level)}</b>
           <Meter value={it.trust_level} tone={it.mode} className="w-16 max-md:hidden" />
         </span>
       </td>
@@ -191,7 +191,7 @@ function Cells({ standing: it }: { standing: Standing }) {
         )}
       </td>
       <td className={`${wide.active} whitespace-nowrap text-soft`}>
-        <Ago at={it.last_active_at} format={age} />
+        <Ago at={it.last_active_at} format={formatAge} />
       </td>
       <td className={`${wide.streak} whitespace-nowrap text-soft`}>
         {it.decay_days === 0 ? (
@@ -204,15 +204,15 @@ function Cells({ standing: it }: { standing: Standing }) {
   )
 }
 
-function Reason({ standing: { classes } }: { standing: Standing }) {
+function Reason({ standing: { classes } }: { standing: TrustStanding }) {
   const normal = classes.find(({ risk }) => risk === 'normal')
   if (!normal) return null
   const { reason, next } = normal
   const says = next === undefined ? reason : `${reason} · ${next}`
-  return <Plain as="span" title={plainString(says)} text={says} />
+  return <SafeText as="span" title={sanitizeText(says)} text={says} />
 }
 
-const Credits = ({ standing: { classes } }: { standing: Standing }) => (
+const Credits = ({ standing: { classes } }: { standing: TrustStanding }) => (
   <span className="flex items-center gap-3">
     {classes.map((it) => (
       <span

@@ -11,17 +11,17 @@ import {
   creditBarOf,
 } from './class-standing.ts'
 import type { ClassStanding } from './class-standing.ts'
-import type { Standing } from './standing.ts'
+import type { TrustStanding } from './standing.ts'
 import { Button, buttonClass, textLink } from '../shared/Button.tsx'
 import { LevelChip } from '../shared/Chips.tsx'
 import { Icon } from '../shared/Icon.tsx'
-import { Plain } from '../shared/Plain.tsx'
+import { SafeText } from '../shared/Plain.tsx'
 import { Section } from '../shared/Section.tsx'
 import { useMayAct } from '../settings/person.ts'
 import { Forgive } from './TrustDialogs.tsx'
 
 /** What it may do alone by class of risk: the level, why, and the next step (T11, T13, T14). */
-export function Classes({ standing }: { standing: Standing }) {
+export function Classes({ standing }: { standing: TrustStanding }) {
   const [forgiving, setForgiving] = useState<ClassStanding>()
   const mayForgive = useMayAct()
   return (
@@ -63,7 +63,7 @@ function ClassLine({ agent, standing, onForgive }: LineProps) {
           <span className="mr-2 inline-flex translate-y-[-1px] align-middle">
             <LevelChip mode={modeOfLevel[level]} />
           </span>
-          <Plain text={sentence(reason, next)} />
+          <SafeText text={sentence(reason, next)} />
         </p>
         <div className="flex flex-wrap items-center gap-x-4 gap-y-1.5 text-xs text-soft">
           <span className="flex items-center gap-2">
@@ -139,7 +139,7 @@ function Kinds({ kinds }: Pick<ClassStanding, 'kinds'>) {
     <ul aria-label="Kinds of action" className="flex flex-wrap gap-x-4 gap-y-1 text-xs text-soft">
       {shown.map((kind) => (
         <li key={kind.kind} className="flex min-w-0 items-center gap-1.5">
-          <Plain as="code" className="min-w-0 font-mono break-all text-text" text={kind.kind} />
+          <SafeText as="code" className="min-w-0 font-mono break-all text-text" text={kind.kind} />
           <span className="flex items-center gap-1 whitespace-nowrap">
             {kind.to_go === 0 && <Icon name="check" size={12} />}
             {kindText(kind)}

@@ -1,12 +1,12 @@
 import { Link } from '@tanstack/react-router'
-import { mapOf } from './standing.ts'
-import type { AgentFilters, Standing } from './standing.ts'
-import { levelWords, score } from '../inbox/text.ts'
+import { buildHeatMap } from './standing.ts'
+import type { AgentFilters, TrustStanding } from './standing.ts'
+import { levelWords, formatScore } from '../inbox/text.ts'
 import { Icon } from '../shared/Icon.tsx'
 import { Meter } from '../shared/Meter.tsx'
-import { Plain } from '../shared/Plain.tsx'
-import { Sideways } from '../shared/Sideways.tsx'
-import { plainString } from '../shared/plain.ts'
+import { SafeText } from '../shared/Plain.tsx'
+import { HorizontalScroll } from '../shared/Sideways.tsx'
+import { sanitizeText } from '../shared/plain.ts'
 
 const grounds = {
   act: 'bg-act-bg text-act',
@@ -14,14 +14,14 @@ const grounds = {
   escalate: 'bg-escalate-bg text-escalate',
 }
 
-type Props = { standings: readonly Standing[]; filters: AgentFilters }
+type Props = { standings: readonly TrustStanding[]; filters: AgentFilters }
 
 /** All of it at a glance: colour, icon and number say the same, and the table says it in words. */
 export function HeatMap({ standings, filters }: Props) {
-  const { agents, domains, at } = mapOf(standings)
+  const { agents, domains, at } = buildHeatMap(standings)
   return (
     <div className="flex min-h-0 flex-1 flex-col gap-3 pt-3">
-      <Sideways label="Trust by agent and domain" className="min-h-0 px-4 pb-4">
+      <HorizontalScroll label="Trust by agent and domain" className="min-h-0 px-4 pb-4">
         <table className="border-separate border-spacing-1">
           <caption className="sr-only">Trust of each agent in each domain</caption>
           <thead>
@@ -31,10 +31,10 @@ export function HeatMap({ standings, filters }: Props) {
                 <th
                   key={domain}
                   scope="col"
-                  title={plainString(domain)}
+                  title={sanitizeText(domain)}
                   className="max-w-32 min-w-26 truncate px-1 pb-1 text-left font-mono text-xs font-normal text-soft"
                 >
-                  <Plain text={domain} />
+                  <SafeText text={domain} />
                 </th>
               ))}
             </tr>
@@ -44,10 +44,10 @@ export function HeatMap({ standings, filters }: Props) {
               <tr key={agent}>
                 <th
                   scope="row"
-                  title={plainString(agent)}
+                  title={sanitizeText(agent)}
                   className="sticky left-0 max-w-45 truncate bg-bg pr-3 text-left font-[550] max-md:max-w-25"
                 >
-                  <Plain text={agent} />
+                  <SafeText text={agent} />
                 </th>
                 {domains.map((domain) => (
                   <Cell key={domain} standing={at(agent, domain)} filters={filters} />
@@ -56,13 +56,13 @@ export function HeatMap({ standings, filters }: Props) {
             ))}
           </tbody>
         </table>
-      </Sideways>
+      </HorizontalScroll>
       <Legend />
     </div>
   )
 }
 
-type CellProps = { standing: Standing | undefined; filters: AgentFilters }
+type CellProps = { standing: TrustStanding | undefined; filters: AgentFilters }
 
 function Cell({ standing: it, filters }: CellProps) {
   if (!it)
@@ -78,14 +78,14 @@ function Cell({ standing: it, filters }: CellProps) {
         to="/agents/$agent"
         params={{ agent: it.agent_id }}
         search={{ ...filters, domain: it.domain }}
-        aria-label={plainString(
-          `${it.agent_id} in ${it.domain}: ${levelWords[it.mode]} ${score(it.trust_level)}`,
+        aria-label={sanitizeText(
+          `${it.agent_id} in ${it.domain}: ${levelWords[it.mode]} ${formatScore(it.trust_level)}`,
         )}
         className={`grid h-11 content-center gap-1 rounded-sm px-2 hover:brightness-95 ${grounds[it.mode]}`}
       >
         <span className="flex items-center gap-1 text-xs leading-4 font-[550]">
           <Icon name={it.mode} size={12} />
-          {score(it.trust_level)}
+          {formatScore(it.trust_level)}
         </span>
         <Meter value={it.trust_level} tone={it.mode} className="h-1 w-full" />
       </Link>

@@ -1,11 +1,18 @@
 import { useId, useRef, useState } from 'react'
-import { kindsIn, marksOf, markWords, nearest, pictureOf, spanOf } from './history.ts'
-import type { History, MarkKind, Span, Stop } from './history.ts'
-import { bandsOf } from '../inbox/trust-chart.ts'
-import { modeAt } from '../inbox/approval.ts'
+import {
+  listMarkKinds,
+  buildMarks,
+  markLabels,
+  nearest,
+  buildChart,
+  chartRange,
+} from './history.ts'
+import type { TrustHistory, MarkKind, ChartRange, ChartPoint } from './history.ts'
+import { buildBands } from '../inbox/trust-chart.ts'
+import { modeForScore } from '../inbox/approval.ts'
 import type { Mode, Thresholds } from '../inbox/approval.ts'
-import { levelWords, score } from '../inbox/text.ts'
-import { dateTime, shortDate } from '../shared/time.ts'
+import { levelWords, formatScore } from '../inbox/text.ts'
+import { formatDateTime, shortDate } from '../shared/time.ts'
 import { useWidth } from '../shared/use-width.ts'
 
 const height = 176
@@ -13,23 +20,23 @@ const edge = 6
 const fills = { act: 'fill-act-bg', suggest: 'fill-suggest-bg', escalate: 'fill-escalate-bg' }
 const inks = { act: 'text-act', suggest: 'text-suggest', escalate: 'text-escalate' }
 
-type Props = { history: History; days: number; now: number }
+type Props = { history: TrustHistory; days: number; now: number }
 
 /** Trust over time on the bands of the modes. Pointer, finger and arrow keys read it point by point. */
 export function HistoryChart({ history, days, now }: Props) {
   const place = useRef<HTMLDivElement>(null)
   const width = useWidth(place, 560)
-  const span = spanOf(days, now)
-  const picture = pictureOf(history, span, { width, height })
+  const span = chartRange(days, now)
+  const picture = buildChart(history, span, { width, height })
   const { stops } = picture
   const current = stops.findIndex(({ kind }) => kind === 'now')
   const [chosen, setChosen] = useState<number>()
   const at = Math.min(chosen ?? current, stops.length - 1)
   const stop = stops[at]
-  const bands = bandsOf(history.thresholds, height)
+  const bands = buildBands(history.thresholds, height)
   // The gate may hold back what the score alone would allow; of the past only the score is known.
-  const modeOf = ({ kind, score: value }: Stop) =>
-    kind === 'now' ? history.now.mode : modeAt(value, history.thresholds)
+  const modeOf = ({ kind, score: value }: ChartPoint) =>
+    kind === 'now' ? history.now.mode : modeForScore(value, history.thresholds)
   return (
     <figure className="grid gap-1.5">
       {stop && <Readout stop={stop} mode={modeOf(stop)} now={now} />}
@@ -40,7 +47,7 @@ export function HistoryChart({ history, days, now }: Props) {
             count={stops.length}
             says={
               stop &&
-              `${stop.says}, ${whenOf(stop, now)}: ${score(stop.score)}, ${levelWords[modeOf(stop)]}`
+              `${stop.says}, ${whenOf(stop, now)}: ${formatScore(stop.score)}, ${levelWords[modeOf(stop)]}`
             }
             onChange={setChosen}
           />
@@ -69,7 +76,7 @@ export function HistoryChart({ history, days, now }: Props) {
               className="stroke-text"
             />
             <path d={picture.steps} fill="none" strokeWidth={1.6} className="stroke-text" />
-            {marksOf(stops).map(({ kind, x, y }, index) => (
+            {buildMarks(stops).map(({ kind, x, y }, index) => (
               // The points of one history never move.
               // oxlint-disable-next-line react/no-array-index-key
               <Mark key={index} kind={kind} x={x} y={y} />
@@ -85,30 +92,30 @@ export function HistoryChart({ history, days, now }: Props) {
           width={width}
         />
       </div>
-      <Legend kinds={kindsIn(stops)} />
+      <Legend kinds={listMarkKinds(stops)} />
     </figure>
   )
 }
 
-const Cursor = ({ stop: { x, y } }: { stop: Stop }) => (
+const Cursor = ({ stop: { x, y } }: { stop: ChartPoint }) => (
   <g className="pointer-events-none">
     <path d={`M${x} 0V${height}`} className="stroke-accent" strokeWidth={1} opacity={0.5} />
     <circle cx={x} cy={y} r={7} fill="none" strokeWidth={1.8} className="stroke-accent" />
   </g>
 )
 
-function whenOf({ kind, at }: Stop, now: number): string {
+function whenOf({ kind, at }: ChartPoint, now: number): string {
   if (kind === 'now') return 'now'
-  if (kind !== 'ahead') return dateTime(at)
+  if (kind !== 'ahead') return formatDateTime(at)
   const days = Math.round((at - now) / 86_400_000)
   return `in ${days === 1 ? 'a day' : `${days} days`}`
 }
 
-type ReadoutProps = { stop: Stop; mode: Mode; now: number }
+type ReadoutProps = { stop: ChartPoint; mode: Mode; now: number }
 
 const Readout = ({ stop, mode, now }: ReadoutProps) => (
   <figcaption className="flex min-h-5 flex-wrap items-center gap-x-2 text-xs text-soft">
-    <b className="text-sm text-text">{score(stop.score)}</b>
+    <b className="text-sm text-text">{formatScore(stop.score)}</b>
     <span className={inks[mode]}>{levelWords[mode]}</span>
     <span>{stop.kind === 'now' ? 'now' : `${stop.says}, ${whenOf(stop, now)}`}</span>
   </figcaption>
@@ -145,7 +152,7 @@ function Slider({ at, count, says, onChange }: SliderProps) {
   )
 }
 
-type BandsProps = { bands: ReturnType<typeof bandsOf>; thresholds: Thresholds }
+type BandsProps = { bands: ReturnType<typeof buildBands>; thresholds: Thresholds }
 
 const Bands = ({ bands, thresholds: { suggest, act } }: BandsProps) => (
   <div aria-hidden className="relative text-[11px] leading-3.5" style={{ marginTop: edge }}>
@@ -166,7 +173,7 @@ const Bands = ({ bands, thresholds: { suggest, act } }: BandsProps) => (
         className="absolute right-0 -translate-y-1/2 text-faint"
         style={{ top: (1 - value) * height }}
       >
-        {score(value)}
+        {formatScore(value)}
       </span>
     ))}
   </div>
@@ -175,7 +182,7 @@ const Bands = ({ bands, thresholds: { suggest, act } }: BandsProps) => (
 /** The last two letters of a label need room before the next begins. */
 const labelWidth = 76
 
-type DatesProps = { begins: string; span: Span; nowX: number; width: number }
+type DatesProps = { begins: string; span: ChartRange; nowX: number; width: number }
 
 function Dates({ begins, span, nowX, width }: DatesProps) {
   return (
@@ -196,7 +203,7 @@ const Legend = ({ kinds }: { kinds: readonly MarkKind[] }) => (
         <svg aria-hidden width={14} height={14} viewBox="-7 -7 14 14">
           <Mark kind={kind} />
         </svg>
-        {markWords[kind]}
+        {markLabels[kind]}
       </li>
     ))}
     <li className="flex items-center gap-1">

@@ -1,15 +1,15 @@
 import { useQuery } from '@tanstack/react-query'
 import { call } from '../api/client.ts'
 import { DialogButton } from '../shared/DialogButton.tsx'
-import { Plain } from '../shared/Plain.tsx'
+import { SafeText } from '../shared/Plain.tsx'
 import { Section } from '../shared/Section.tsx'
-import { Loaded } from '../shared/States.tsx'
-import { plainString } from '../shared/plain.ts'
-import { queries } from '../api/queries.ts'
+import { QueryContent } from '../shared/States.tsx'
+import { sanitizeText } from '../shared/plain.ts'
+import { queryClient } from '../api/queries.ts'
 import { useMayAct } from '../settings/person.ts'
-import { ago, left } from '../shared/time.ts'
+import { formatAgo, formatTimeLeft } from '../shared/time.ts'
 import { useNow } from '../shared/use-now.ts'
-import { Confirm } from '../shared/Dialog.tsx'
+import { ConfirmDialog } from '../shared/Dialog.tsx'
 import { permissionsQuery } from './agent-queries.ts'
 import type { Permission } from './agent-queries.ts'
 
@@ -19,7 +19,7 @@ export function Permissions({ agent }: { agent: string }) {
   const mayRevoke = useMayAct()
   return (
     <Section title="Standing permissions" says="in every domain">
-      <Loaded query={query} what="permissions" rows={2}>
+      <QueryContent query={query} what="permissions" rows={2}>
         {(all) => {
           const mine = all.filter(({ agent_id: id }) => id === agent)
           return mine.length > 0 ? (
@@ -32,7 +32,7 @@ export function Permissions({ agent }: { agent: string }) {
             <p className="text-soft">None: whatever rules and trust do not allow, it asks for.</p>
           )
         }}
-      </Loaded>
+      </QueryContent>
     </Section>
   )
 }
@@ -43,7 +43,7 @@ function Line({ permission: it, mayRevoke }: { permission: Permission; mayRevoke
     <li className="flex items-center gap-3 border-b border-line py-2">
       <div className="min-w-0 flex-1">
         <p className="break-words">
-          <Plain as="code" className="font-mono text-code" text={it.tool} />{' '}
+          <SafeText as="code" className="font-mono text-code" text={it.tool} />{' '}
           <span className="text-soft">{lastsOf(it, now)}</span>
         </p>
         <p className="flex flex-wrap gap-x-3 text-xs text-soft">
@@ -51,7 +51,7 @@ function Line({ permission: it, mayRevoke }: { permission: Permission; mayRevoke
             <>
               {Object.entries(it.arguments).map(([name, pattern]) => (
                 <span key={name} className="break-all">
-                  <Plain text={name} />: <Plain text={pattern} />
+                  <SafeText text={name} />: <SafeText text={pattern} />
                 </span>
               ))}
               <span className="break-all">{restOf(it)}</span>
@@ -60,30 +60,30 @@ function Line({ permission: it, mayRevoke }: { permission: Permission; mayRevoke
             <span>exactly as approved</span>
           )}
           <span>
-            by <Plain text={it.granted_by} />, {ago(Date.parse(it.granted_at), now)}
+            by <SafeText text={it.granted_by} />, {formatAgo(Date.parse(it.granted_at), now)}
           </span>
           <span>
-            {it.last_used_at ? `used ${ago(Date.parse(it.last_used_at), now)}` : 'never used'}
+            {it.last_used_at ? `used ${formatAgo(Date.parse(it.last_used_at), now)}` : 'never used'}
           </span>
         </p>
       </div>
       {mayRevoke && (
         <DialogButton
           size="sm"
-          aria-label={`Revoke ${plainString(it.tool)}`}
+          aria-label={`Revoke ${sanitizeText(it.tool)}`}
           dialog={(close) => (
-            <Confirm
-              title={`Revoke ${plainString(it.tool)}?`}
+            <ConfirmDialog
+              title={`Revoke ${sanitizeText(it.tool)}?`}
               action="Revoke"
               act={async () => {
                 await call('cowork_revoke_permission', { id: it.id })
-                await queries.invalidateQueries(permissionsQuery)
+                await queryClient.invalidateQueries(permissionsQuery)
               }}
               done="The permission is revoked."
               onClose={close}
             >
               <p>The next such call asks again. What it did by it stays in the ledger.</p>
-            </Confirm>
+            </ConfirmDialog>
           )}
         >
           Revoke
@@ -96,7 +96,7 @@ function Line({ permission: it, mayRevoke }: { permission: Permission; mayRevoke
 /** What holds for the arguments that no pattern is shown for. */
 const restOf = ({ arguments: patterns, exact }: Permission): string =>
   exact.length > 0
-    ? `${exact.map(plainString).join(', ')} as approved`
+    ? `${exact.map(sanitizeText).join(', ')} as approved`
     : Object.keys(patterns ?? {}).length > 0
       ? ''
       : 'whatever its arguments'
@@ -104,6 +104,6 @@ const restOf = ({ arguments: patterns, exact }: Permission): string =>
 function lastsOf({ for: how, uses_left: uses, expires_at: ends }: Permission, now: number): string {
   if (how === 'uses') return uses === 1 ? 'once more' : `${uses ?? 0} more times`
   if (how === 'session') return 'for its session'
-  if (how === 'until' && ends) return `for ${left(Date.parse(ends), now)} more`
+  if (how === 'until' && ends) return `for ${formatTimeLeft(Date.parse(ends), now)} more`
   return how === 'always' ? 'for good' : how
 }

@@ -1,28 +1,28 @@
 import { useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
-import { isRubberStamped, lasted, barsOf } from './quality.ts'
+import { isRubberStamped, formatSeconds, buildBars } from './quality.ts'
 import type { Quality, OverrideBar } from './quality.ts'
-import type { AgentFilters, Standing } from './standing.ts'
-import { percent, overrideWords, severityWords } from '../inbox/text.ts'
+import type { AgentFilters, TrustStanding } from './standing.ts'
+import { formatPercent, overrideLabels, severityLabels } from '../inbox/text.ts'
 import { Meter } from '../shared/Meter.tsx'
 import { Section } from '../shared/Section.tsx'
-import { Awaited, Note } from '../shared/States.tsx'
+import { QueryState, Note } from '../shared/States.tsx'
 import { qualityQuery } from './agent-queries.ts'
-import { daysOf } from './TrustHistory.tsx'
+import { periodDays } from './TrustHistory.tsx'
 import { severities } from '#base/override.ts'
 import type { Severity } from '#base/override.ts'
 import { AsTable } from '../shared/Sideways.tsx'
 
-type Props = { standing: Standing; filters: AgentFilters }
+type Props = { standing: TrustStanding; filters: AgentFilters }
 
 export function Reviews({ standing: { agent_id: agent, domain }, filters }: Props) {
-  const days = daysOf(filters)
+  const days = periodDays(filters)
   const query = useQuery(qualityQuery(agent, domain, days))
   const { data } = query
   if (!data)
     return (
       <Section title={`Reviews, last ${days} days`}>
-        <Awaited query={query} what="reviews" rows={3} />
+        <QueryState query={query} what="reviews" rows={3} />
       </Section>
     )
   return (
@@ -43,9 +43,9 @@ export function Reviews({ standing: { agent_id: agent, domain }, filters }: Prop
 const RubberStamp = ({ quality }: { quality: Quality }) => (
   <Note tone="escalate" icon="warn">
     <p>
-      <b>This looks like rubber-stamping.</b> {percent(quality.approval_rate ?? 0)} of{' '}
-      {quality.n_reviewed} were approved, {percent(quality.rubber_stamp_share ?? 0)} of them within
-      three seconds.
+      <b>This looks like rubber-stamping.</b> {formatPercent(quality.approval_rate ?? 0)} of{' '}
+      {quality.n_reviewed} were approved, {formatPercent(quality.rubber_stamp_share ?? 0)} of them
+      within three seconds.
     </p>
     <p className="text-xs text-soft">
       Nobody reads that fast. Look at fewer of them and closer, or let trust decide the harmless
@@ -60,26 +60,27 @@ function Figures({ quality }: { quality: Quality }) {
     <dl className="grid grid-cols-[112px_minmax(0,1fr)] gap-x-3 gap-y-1.5">
       {rate !== null && (
         <Figure name="Approved">
-          <b>{percent(rate)}</b>
+          <b>{formatPercent(rate)}</b>
           <Meter value={rate} tone="act" className="w-24" />
           <span className="text-soft">
             of {quality.n_reviewed}
-            {interval && `, likely ${percent(interval.low)} to ${percent(interval.high)}`}
+            {interval &&
+              `, likely ${formatPercent(interval.low)} to ${formatPercent(interval.high)}`}
           </span>
         </Figure>
       )}
       {half !== null && (
         <Figure name="Decided within">
-          <b>{lasted(half)}</b>
+          <b>{formatSeconds(half)}</b>
           <span className="text-soft">
             half of them
-            {quality.latency_p95 !== null && `, ${lasted(quality.latency_p95)} nearly all`}
+            {quality.latency_p95 !== null && `, ${formatSeconds(quality.latency_p95)} nearly all`}
           </span>
         </Figure>
       )}
       {quality.rubber_stamp_share !== null && (
         <Figure name="In a hurry">
-          <b>{percent(quality.rubber_stamp_share)}</b>
+          <b>{formatPercent(quality.rubber_stamp_share)}</b>
           <span className="text-soft">approved within three seconds</span>
         </Figure>
       )}
@@ -89,7 +90,7 @@ function Figures({ quality }: { quality: Quality }) {
           <span className="text-soft">
             {quality.escape_rate === null || quality.escape_rate === 0
               ? 'none found wrong afterwards'
-              : `${percent(quality.escape_rate)} found wrong afterwards`}
+              : `${formatPercent(quality.escape_rate)} found wrong afterwards`}
           </span>
         </Figure>
       )}
@@ -118,7 +119,7 @@ const shades: Record<Severity, string> = {
 }
 
 function OverrideBars({ quality, days }: { quality: Quality; days: number }) {
-  const bars = barsOf(quality)
+  const bars = buildBars(quality)
   if (bars.length === 0) return null
   const most = Math.max(...bars.map(({ total }) => total))
   return (
@@ -133,17 +134,17 @@ function OverrideBars({ quality, days }: { quality: Quality; days: number }) {
           {severities.map((severity) => (
             <li key={severity} className="flex items-center gap-1">
               <span aria-hidden className={`size-2.5 rounded-xs ${shades[severity]}`} />
-              {severityWords[severity]}
+              {severityLabels[severity]}
             </li>
           ))}
         </ul>
         <AsTable
           label="Overrides as a table"
-          heads={['Type', ...severities.map((severity) => severityWords[severity]), 'All']}
+          heads={['Type', ...severities.map((severity) => severityLabels[severity]), 'All']}
         >
           {bars.map(({ type, total, parts }) => (
             <tr key={type}>
-              <td className="whitespace-nowrap">{overrideWords[type].name}</td>
+              <td className="whitespace-nowrap">{overrideLabels[type].name}</td>
               {parts.map(({ severity, count }) => (
                 <td key={severity}>{count}</td>
               ))}
@@ -160,7 +161,7 @@ function Bar({ bar: { type, total, parts }, most }: { bar: OverrideBar; most: nu
   const said = parts.filter(({ count }) => count > 0)
   return (
     <li className="grid grid-cols-[140px_minmax(0,1fr)] items-center gap-x-3 max-sm:grid-cols-1">
-      <span>{overrideWords[type].name}</span>
+      <span>{overrideLabels[type].name}</span>
       <span className="flex min-w-0 items-center gap-2.5">
         <span
           aria-hidden

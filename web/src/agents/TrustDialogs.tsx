@@ -1,22 +1,22 @@
 import { useId, useState } from 'react'
 import { setTrustText, forgivenText, riskWords } from './class-standing.ts'
-import type { Standing } from './standing.ts'
+import type { TrustStanding } from './standing.ts'
 import { call } from '../api/client.ts'
-import { modeAt } from '../inbox/approval.ts'
-import { score } from '../inbox/text.ts'
+import { modeForScore } from '../inbox/approval.ts'
+import { formatScore } from '../inbox/text.ts'
 import { TextArea, useField } from '../shared/Field.tsx'
 import { FormDialog } from '../shared/Dialog.tsx'
-import { Plain } from '../shared/Plain.tsx'
+import { SafeText } from '../shared/Plain.tsx'
 import { Note } from '../shared/States.tsx'
-import { plainString } from '../shared/plain.ts'
+import { sanitizeText } from '../shared/plain.ts'
 import { TrustChange } from '../inbox/item/TrustChange.tsx'
 import { refreshTrust } from './agent-queries.ts'
 import type { ClassStanding } from './class-standing.ts'
 
 /** A score by hand, with a reason; what it lets the agent do is said before it is given (T16). */
-export function SetTrust({ standing, onClose }: { standing: Standing; onClose: () => void }) {
+export function SetTrust({ standing, onClose }: { standing: TrustStanding; onClose: () => void }) {
   const { agent_id: agent, domain, trust_level: from, thresholds } = standing
-  const [text, setText] = useState(score(from))
+  const [text, setText] = useState(formatScore(from))
   const reason = useField()
   const said = reason.value.trim()
   const to = Number(text)
@@ -27,7 +27,7 @@ export function SetTrust({ standing, onClose }: { standing: Standing; onClose: (
       action="Set trust"
       isFit={isFit && said !== ''}
       act={() => call('cowork_set_trust', { agent_id: agent, domain, score: to, reason: said })}
-      done={`Trust of ${plainString(agent)} in ${plainString(domain)} is ${score(to)}.`}
+      done={`Trust of ${sanitizeText(agent)} in ${sanitizeText(domain)} is ${formatScore(to)}.`}
       onDone={() => {
         onClose()
         return refreshTrust(agent, domain)
@@ -35,8 +35,8 @@ export function SetTrust({ standing, onClose }: { standing: Standing; onClose: (
       onClose={onClose}
     >
       <p className="text-soft">
-        Of <Plain text={agent} /> in <Plain text={domain} />, from now on. Its credit stays as it
-        is.
+        Of <SafeText text={agent} /> in <SafeText text={domain} />, from now on. Its credit stays as
+        it is.
       </p>
       <Scale text={text} value={isFit ? to : from} onText={setText} />
       {isFit && (
@@ -86,7 +86,7 @@ function Scale({ text, value, onText }: ScaleProps) {
           max={1}
           step={0.01}
           value={value}
-          onChange={(event) => onText(score(Number(event.target.value)))}
+          onChange={(event) => onText(formatScore(Number(event.target.value)))}
           className="h-6 min-w-0 flex-1 accent-(--accent)"
         />
       </div>
@@ -94,10 +94,10 @@ function Scale({ text, value, onText }: ScaleProps) {
   )
 }
 
-type ConsequenceProps = { standing: Standing; to: number }
+type ConsequenceProps = { standing: TrustStanding; to: number }
 
 function Consequence({ standing: { thresholds, classes }, to }: ConsequenceProps) {
-  const mode = modeAt(to, thresholds)
+  const mode = modeForScore(to, thresholds)
   return (
     <Note tone={mode} icon={mode === 'act' ? 'warn' : 'info'}>
       {setTrustText(to, thresholds, classes)}
@@ -105,7 +105,7 @@ function Consequence({ standing: { thresholds, classes }, to }: ConsequenceProps
   )
 }
 
-type ForgiveProps = { standing: Standing; given: ClassStanding; onClose: () => void }
+type ForgiveProps = { standing: TrustStanding; given: ClassStanding; onClose: () => void }
 
 /** Clears strikes and debt of one class of risk, with a reason (T16). */
 export function Forgive({ standing: { agent_id: agent, domain }, given, onClose }: ForgiveProps) {
@@ -118,7 +118,7 @@ export function Forgive({ standing: { agent_id: agent, domain }, given, onClose 
       action="Forgive"
       isFit={said !== ''}
       act={() => call('cowork_forgive', { agent_id: agent, domain, risk, reason: said })}
-      done={`Forgave ${plainString(agent)} in ${plainString(domain)}.`}
+      done={`Forgave ${sanitizeText(agent)} in ${sanitizeText(domain)}.`}
       onDone={() => {
         onClose()
         return refreshTrust(agent, domain)
@@ -126,7 +126,7 @@ export function Forgive({ standing: { agent_id: agent, domain }, given, onClose 
       onClose={onClose}
     >
       <p className="text-soft">
-        <Plain text={agent} /> in <Plain text={domain} />, {riskWords[risk].toLowerCase()}.
+        <SafeText text={agent} /> in <SafeText text={domain} />, {riskWords[risk].toLowerCase()}.
       </p>
       <Note tone="suggest" icon="info">
         Clears {forgivenText(given)}. Right actions that it still needs:{' '}

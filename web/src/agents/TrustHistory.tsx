@@ -1,40 +1,40 @@
 import { useQuery } from '@tanstack/react-query'
-import { nextFall, pointOf } from './history.ts'
-import type { History } from './history.ts'
-import type { AgentFilters, Standing } from './standing.ts'
-import { score } from '../inbox/text.ts'
+import { nextModeDrop, pointOf } from './history.ts'
+import type { TrustHistory } from './history.ts'
+import type { AgentFilters, TrustStanding } from './standing.ts'
+import { formatScore } from '../inbox/text.ts'
 import { AsTable } from '../shared/Sideways.tsx'
-import { Plain } from '../shared/Plain.tsx'
+import { SafeText } from '../shared/Plain.tsx'
 import { Section } from '../shared/Section.tsx'
-import { Loaded } from '../shared/States.tsx'
-import { Views } from '../shared/Views.tsx'
+import { QueryContent } from '../shared/States.tsx'
+import { ViewSwitch } from '../shared/Views.tsx'
 import { fullTime } from '../shared/time.ts'
 import { useNow } from '../shared/use-now.ts'
 import { historyQuery } from './agent-queries.ts'
 import { HistoryChart } from './HistoryChart.tsx'
 
 const periods = [undefined, '90', '365'] as const
-export const daysOf = ({ days }: AgentFilters): number => Number(days ?? 30)
+export const periodDays = ({ days }: AgentFilters): number => Number(days ?? 30)
 
-type Props = { standing: Standing; filters: AgentFilters }
+type Props = { standing: TrustStanding; filters: AgentFilters }
 
 /** How trust came to be what it is, and where it would go. */
 export function TrustHistory({ standing, filters }: Props) {
   const now = useNow()
-  const days = daysOf(filters)
+  const days = periodDays(filters)
   const { agent_id: agent, domain } = standing
   const query = useQuery(historyQuery(agent, domain, days))
   return (
     <Section title={`Trust, last ${days} days`} aside={<Periods filters={filters} />}>
-      <Loaded query={query} what="trust over time" rows={4}>
+      <QueryContent query={query} what="trust over time" rows={4}>
         {(data) => (
           <>
             <HistoryChart history={data} days={days} now={now} />
-            <p className="text-xs text-soft">{nextFall(data, now)}</p>
+            <p className="text-xs text-soft">{nextModeDrop(data, now)}</p>
             <Numbers history={data} />
           </>
         )}
-      </Loaded>
+      </QueryContent>
     </Section>
   )
 }
@@ -42,7 +42,7 @@ export function TrustHistory({ standing, filters }: Props) {
 function Periods({ filters }: { filters: AgentFilters }) {
   const { days: chosen, ...others } = filters
   return (
-    <Views
+    <ViewSwitch
       label="Period"
       views={periods.map((days) => ({
         name: `${days ?? '30'} days`,
@@ -54,7 +54,7 @@ function Periods({ filters }: { filters: AgentFilters }) {
   )
 }
 
-const Numbers = ({ history: { points, projection } }: { history: History }) => (
+const Numbers = ({ history: { points, projection } }: { history: TrustHistory }) => (
   <AsTable
     label="Trust over time as a table"
     heads={['When', 'Trust', 'What happened']}
@@ -66,7 +66,7 @@ const Numbers = ({ history: { points, projection } }: { history: History }) => (
       .map(({ at, score: value }) => (
         <tr key={at} className="text-soft">
           <td className="whitespace-nowrap">{fullTime(Date.parse(at))}</td>
-          <td>{score(value)}</td>
+          <td>{formatScore(value)}</td>
           <td>if idle until then</td>
         </tr>
       ))}
@@ -75,8 +75,11 @@ const Numbers = ({ history: { points, projection } }: { history: History }) => (
       // oxlint-disable-next-line react/no-array-index-key
       <tr key={`${at} ${index}`}>
         <td className="whitespace-nowrap">{fullTime(Date.parse(at))}</td>
-        <td>{score(value)}</td>
-        <Plain as="td" text={point.cause === 'before' ? 'As it was before' : pointOf(point).says} />
+        <td>{formatScore(value)}</td>
+        <SafeText
+          as="td"
+          text={point.cause === 'before' ? 'As it was before' : pointOf(point).says}
+        />
       </tr>
     ))}
   </AsTable>

@@ -2,7 +2,7 @@ import { queryOptions } from '@tanstack/react-query'
 import type { ToolResults } from '#wire'
 import { joined } from './standing.ts'
 import { call } from '../api/client.ts'
-import { queries } from '../api/queries.ts'
+import { queryClient } from '../api/queries.ts'
 
 export type Agent = ToolResults['cowork_list_agents']['agents'][number]
 
@@ -26,8 +26,8 @@ export const standingsQuery = queryOptions({
 export const pairKey = (agent: string, domain: string) => ['pair', agent, domain] as const
 
 export async function refreshTrust(agent: string, domain: string): Promise<void> {
-  await queries.invalidateQueries(standingsQuery)
-  await queries.invalidateQueries({ queryKey: pairKey(agent, domain) })
+  await queryClient.invalidateQueries(standingsQuery)
+  await queryClient.invalidateQueries({ queryKey: pairKey(agent, domain) })
 }
 
 export const classesQuery = (agent: string, domain: string) =>

@@ -1,25 +1,25 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import {
-  kindsIn,
-  markOf,
-  marksOf,
+  listMarkKinds,
+  parseCause,
+  buildMarks,
   nearest,
-  nextFall,
-  pictureOf,
+  nextModeDrop,
+  buildChart,
   pointOf,
-  spanOf,
+  chartRange,
 } from './history.ts'
-import type { History } from './history.ts'
+import type { TrustHistory } from './history.ts'
 
 const day = 86_400_000
 const now = Date.parse('2026-11-15T12:00:00Z')
 const ago = (days: number) => new Date(now - days * day).toISOString()
 const thresholds = { suggest: 0.5, act: 0.8 }
 const box = { width: 400, height: 100 }
-const span = spanOf(30, now)
+const span = chartRange(30, now)
 
-const history = (part: Partial<History> = {}): History => ({
+const history = (part: Partial<TrustHistory> = {}): TrustHistory => ({
   agent_id: 'sales-agent',
   domain: 'crm.deals',
   points: [
@@ -37,7 +37,7 @@ const history = (part: Partial<History> = {}): History => ({
 })
 
 test('C3 trust is drawn in steps up to now, and from there as it would decay', () => {
-  const { steps, decay, nowX, stops } = pictureOf(history(), span, box)
+  const { steps, decay, nowX, stops } = buildChart(history(), span, box)
   expect(steps).toBe('M0 70H100V68M100 68H200V76M200 76H300V76')
   expect(nowX).toBe(300)
   expect(decay).toMatch(/^M300 76L310 77M310 77L320 78/)
@@ -46,52 +46,52 @@ test('C3 trust is drawn in steps up to now, and from there as it would decay', (
 
 test('C3 T8 what idle days took already is drawn as decay, not as a decision', () => {
   const faded = { trust_level: 0.2, mode: 'escalate', evidence_level: 0, gated: false } as const
-  const { steps, decay } = pictureOf(history({ now: faded }), span, box)
+  const { steps, decay } = buildChart(history({ now: faded }), span, box)
   expect(steps).toBe('M0 70H100V68M100 68H200V76')
   expect(decay).toMatch(/^M200 76L300 80/)
   const idle = [
     { at: ago(30), score: 0.6, cause: 'before' },
     { at: ago(10), score: 0.42, cause: 'approved' },
   ]
-  expect(pictureOf(history({ points: idle }), span, box).decay).toMatch(/^M0 40L200 58M200 58/)
+  expect(buildChart(history({ points: idle }), span, box).decay).toMatch(/^M0 40L200 58M200 58/)
 })
 
 test('C3 of an agent that has just begun each decision is a step, as wide as the others', () => {
   const just = (seconds: number) => new Date(now - seconds * 1000).toISOString()
-  const points: History['points'] = [
+  const points: TrustHistory['points'] = [
     { at: just(60), score: 0.3, cause: 'before' },
     { at: just(9), score: 0.32, cause: 'approved' },
     { at: just(8), score: 0.34, cause: 'approved' },
     { at: just(2), score: 0.24, cause: 'agent_wrong' },
   ]
-  const young = pictureOf(history({ points }), span, box)
+  const young = buildChart(history({ points }), span, box)
   expect(young.isYoung).toBe(true)
   expect(young.steps).toBe('M0 70H75V68M75 68H150V66M150 66H225V76M225 76H300V76')
-  const old = pictureOf(
+  const old = buildChart(
     history({ points: [{ at: ago(20), score: 0.3, cause: 'approved' }, ...points.slice(1)] }),
     span,
     box,
   )
   expect(old.isYoung).toBe(false)
   expect(old.stops.slice(1, 4).map(({ x }) => x)).toEqual([300, 300, 300])
-  expect(pictureOf(history({ points: points.slice(0, 1) }), span, box).isYoung).toBe(false)
+  expect(buildChart(history({ points: points.slice(0, 1) }), span, box).isYoung).toBe(false)
 })
 
 test('C3 every decision has a mark of its own kind, and a promotion or demotion is one', () => {
-  expect(markOf('approved')).toEqual({ kind: 'approved', says: 'Approved' })
-  expect(markOf('edge_case')).toEqual({ kind: 'edge_case', says: 'Overridden: edge case' })
-  expect(markOf('set by hand')).toEqual({ kind: 'set', says: 'Set by hand' })
-  expect(markOf('approved, promoted')).toEqual({
+  expect(parseCause('approved')).toEqual({ kind: 'approved', says: 'Approved' })
+  expect(parseCause('edge_case')).toEqual({ kind: 'edge_case', says: 'Overridden: edge case' })
+  expect(parseCause('set by hand')).toEqual({ kind: 'set', says: 'Set by hand' })
+  expect(parseCause('approved, promoted')).toEqual({
     kind: 'promoted',
     says: 'Approved, and promoted',
   })
-  expect(markOf('agent_wrong, demoted')).toEqual({
+  expect(parseCause('agent_wrong, demoted')).toEqual({
     kind: 'demoted',
     says: 'Overridden: the agent is wrong, and demoted',
   })
-  expect(markOf('imported').kind).toBe('other')
-  const { stops } = pictureOf(history(), span, box)
-  expect(kindsIn(stops)).toEqual(['approved', 'agent_wrong'])
+  expect(parseCause('imported').kind).toBe('other')
+  const { stops } = buildChart(history(), span, box)
+  expect(listMarkKinds(stops)).toEqual(['approved', 'agent_wrong'])
 })
 
 test('C3 T14 what happened to the gate has a mark of its own, and says in which class of risk', () => {
@@ -111,21 +111,21 @@ test('C3 T14 what happened to the gate has a mark of its own, and says in which 
     'Look-back (normal risk)',
   )
   expect(pointOf({ cause: 'forgiven', mark: 'forgiven', risk: 'normal' }).kind).toBe('forgiven')
-  expect(pointOf({ cause: 'edge_case' })).toEqual(markOf('edge_case'))
+  expect(pointOf({ cause: 'edge_case' })).toEqual(parseCause('edge_case'))
 })
 
 test('C3 T8 a look-back after idle days took nothing: the days did', () => {
-  const points: History['points'] = [
+  const points: TrustHistory['points'] = [
     { at: ago(30), score: 0.9, cause: 'before' },
     { at: ago(10), score: 0.8, cause: 'look-back', mark: 'look_back', risk: 'normal' },
   ]
-  const { stops, decay } = pictureOf(history({ points }), span, box)
+  const { stops, decay } = buildChart(history({ points }), span, box)
   expect(decay).toMatch(/^M0 10L200 20/)
-  expect(kindsIn(stops)).toEqual(['look_back'])
+  expect(listMarkKinds(stops)).toEqual(['look_back'])
 })
 
 test('C3 a pointer reads the point next to it', () => {
-  const { stops } = pictureOf(history(), span, box)
+  const { stops } = buildChart(history(), span, box)
   fc.assert(
     fc.property(fc.integer({ min: -50, max: 450 }), (x) => {
       const found = stops[nearest(stops, x)]
@@ -144,11 +144,11 @@ test('C3 it is said when idle days would cost a mode', () => {
         score: Math.round((trust_level - ahead / 100) * 100) / 100,
       })),
     })
-  expect(nextFall(at(0.84), now)).toBe('Idle, it would fall to 0.79 (supervised) in 5 days.')
-  expect(nextFall(at(0.8), now)).toBe('Idle, it would fall to 0.79 (supervised) in a day.')
-  expect(nextFall(at(0.4), now)).toBeUndefined()
+  expect(nextModeDrop(at(0.84), now)).toBe('Idle, it would fall to 0.79 (supervised) in 5 days.')
+  expect(nextModeDrop(at(0.8), now)).toBe('Idle, it would fall to 0.79 (supervised) in a day.')
+  expect(nextModeDrop(at(0.4), now)).toBeUndefined()
   const gated = { ...at(0.84), now: { ...at(0.84).now, gated: true } }
-  expect(nextFall(gated, now)).toBeUndefined()
+  expect(nextModeDrop(gated, now)).toBeUndefined()
 })
 
 test('C3 a thousand approvals are no thousand marks, and no other decision is left out', () => {
@@ -157,20 +157,20 @@ test('C3 a thousand approvals are no thousand marks, and no other decision is le
     score: 0.9,
     cause: n % 100 === 0 ? 'edge_case' : 'approved',
   }))
-  const marks = marksOf(pictureOf(history({ points }), span, box).stops)
+  const marks = buildMarks(buildChart(history({ points }), span, box).stops)
   expect(marks.filter(({ kind }) => kind === 'edge_case')).toHaveLength(10)
   // As many as there is room for.
   expect(marks.filter(({ kind }) => kind === 'approved').length).toBeLessThan(box.width / 6)
 })
 
 test('C3 T14 a look-back does not cover that the gate closed in the same moment', () => {
-  const points: History['points'] = [
+  const points: TrustHistory['points'] = [
     { at: ago(30), score: 0.9, cause: 'before' },
     { at: ago(10), score: 0.82, cause: 'agent_wrong', mark: 'closed', risk: 'normal' },
     { at: ago(10), score: 0.82, cause: 'look-back', mark: 'look_back', risk: 'normal' },
     { at: ago(5), score: 0.82, cause: 'checked', mark: 'opened', risk: 'normal' },
   ]
-  const marks = marksOf(pictureOf(history({ points }), span, box).stops)
+  const marks = buildMarks(buildChart(history({ points }), span, box).stops)
   expect(marks.map(({ kind, y }) => `${kind} ${y}`)).toEqual([
     'closed 18',
     'look_back 32',

@@ -1,10 +1,10 @@
 import type { ToolResults } from '#wire'
 import type { OverrideType } from '#base/override.ts'
 import { overrideTypes } from '#base/override.ts'
-import { modeAt } from '../inbox/approval.ts'
+import { modeForScore } from '../inbox/approval.ts'
 import { riskWords } from './class-standing.ts'
 import { isYoung } from '../inbox/trust-chart.ts'
-import { levelWords, overrideWords, score } from '../inbox/text.ts'
+import { levelWords, overrideLabels, formatScore } from '../inbox/text.ts'
 
 const day = 86_400_000
 
@@ -13,8 +13,8 @@ const gateMarks = ['opened', 'closed', 'look_back', 'forgiven'] as const
 type GateMark = (typeof gateMarks)[number]
 
 /** How trust moved, and where idle days would take it. */
-export type History = ToolResults['cowork_trust_history']
-type HistoryPoint = History['points'][number]
+export type TrustHistory = ToolResults['cowork_trust_history']
+type HistoryPoint = TrustHistory['points'][number]
 
 /** What moved trust or the gate; a promotion, a demotion or the gate comes with the decision that brought it. */
 export type MarkKind =
@@ -30,7 +30,7 @@ const isOverride = (cause: string): cause is OverrideType =>
   overrideTypes.some((type) => type === cause)
 
 /** `agent_wrong, demoted`: what a person did, and what followed of it. */
-export function markOf(cause: string): { kind: MarkKind; says: string } {
+export function parseCause(cause: string): { kind: MarkKind; says: string } {
   const [act = '', turn] = cause.split(', ')
   const kind: MarkKind = isOverride(act)
     ? act
@@ -40,8 +40,8 @@ export function markOf(cause: string): { kind: MarkKind; says: string } {
         ? 'set'
         : 'other'
   const says = isOverride(act)
-    ? `Overridden: ${overrideWords[act].name.toLowerCase()}`
-    : markWords[kind]
+    ? `Overridden: ${overrideLabels[act].name.toLowerCase()}`
+    : markLabels[kind]
   if (turn !== 'promoted' && turn !== 'demoted') return { kind, says }
   return { kind: turn, says: `${says}, and ${turn}` }
 }
@@ -51,18 +51,18 @@ export function pointOf({ cause, mark, risk }: Omit<HistoryPoint, 'at' | 'score'
   kind: MarkKind
   says: string
 } {
-  if (!mark) return markOf(cause)
+  if (!mark) return parseCause(cause)
   const where = risk ? ` (${riskWords[risk].toLowerCase()})` : ''
   // Checks and forgiving move no score: the gate is all there is to say.
-  const { kind, says } = markOf(cause)
+  const { kind, says } = parseCause(cause)
   const act = kind === 'other' ? '' : `${says}: `
-  const gate = `${markWords[mark]}${where}`
+  const gate = `${markLabels[mark]}${where}`
   return { kind: mark, says: act + (act ? gate.charAt(0).toLowerCase() + gate.slice(1) : gate) }
 }
 
-export const markWords: Record<MarkKind, string> = {
+export const markLabels: Record<MarkKind, string> = {
   approved: 'Approved',
-  ...mapped((type) => overrideWords[type].name),
+  ...mapped((type) => overrideLabels[type].name),
   set: 'Set by hand',
   promoted: 'Promoted',
   demoted: 'Demoted',
@@ -80,12 +80,12 @@ function mapped(word: (type: OverrideType) => string): Record<OverrideType, stri
   >
 }
 
-export type Box = { readonly width: number; readonly height: number }
+export type ChartSize = { readonly width: number; readonly height: number }
 /** The time the picture shows: what was, up to now, and what would be. */
-export type Span = { readonly from: number; readonly now: number; readonly to: number }
+export type ChartRange = { readonly from: number; readonly now: number; readonly to: number }
 
 /** A third of the past is as far ahead as one wants to look, and a month is all there is. */
-export const spanOf = (days: number, now: number): Span => ({
+export const chartRange = (days: number, now: number): ChartRange => ({
   from: now - days * day,
   now,
   to: now + Math.min(30, Math.round(days / 3)) * day,
@@ -94,7 +94,7 @@ export const spanOf = (days: number, now: number): Span => ({
 const round = (value: number) => Math.round(value * 10) / 10
 
 /** A point of the picture that can be read: a decision, this moment, or a day to come. */
-export type Stop = {
+export type ChartPoint = {
   readonly at: number
   readonly score: number
   readonly x: number
@@ -103,8 +103,8 @@ export type Stop = {
   readonly says: string
 }
 
-export type Picture = {
-  readonly stops: readonly Stop[]
+export type ChartData = {
+  readonly stops: readonly ChartPoint[]
   /** Where people moved it: steps, since trust holds until something changes it. */
   readonly steps: string
   /** What idle days took, and would take. */
@@ -114,7 +114,7 @@ export type Picture = {
   readonly isYoung: boolean
 }
 
-export function pictureOf(history: History, span: Span, box: Box): Picture {
+export function buildChart(history: TrustHistory, span: ChartRange, box: ChartSize): ChartData {
   const x = (at: number) => {
     const inside = Math.min(Math.max(at, span.from), span.to)
     return round(((inside - span.from) / (span.to - span.from)) * box.width)
@@ -124,7 +124,7 @@ export function pictureOf(history: History, span: Span, box: Box): Picture {
   const nowX = x(span.now)
   const first = history.points.find(({ cause }) => cause !== 'before')
   const young = first !== undefined && isYoung(Date.parse(first.at), span)
-  const past = history.points.map((point, index): Stop => {
+  const past = history.points.map((point, index): ChartPoint => {
     const spot = {
       ...place(Math.max(Date.parse(point.at), span.from), point.score),
       ...(young && { x: round((index / history.points.length) * nowX) }),
@@ -133,17 +133,17 @@ export function pictureOf(history: History, span: Span, box: Box): Picture {
       ? { ...spot, kind: 'start', says: 'Before' }
       : { ...spot, ...pointOf(point) }
   })
-  const now: Stop = { ...place(span.now, history.now.trust_level), kind: 'now', says: 'Now' }
+  const now: ChartPoint = { ...place(span.now, history.now.trust_level), kind: 'now', says: 'Now' }
   const ahead = history.projection
     .map(({ at, score: value }) => ({ at: Date.parse(at), value }))
     .filter(({ at }) => at > span.now && at <= span.to)
-    .map(({ at, value }): Stop => ({ ...place(at, value), kind: 'ahead', says: 'If idle' }))
+    .map(({ at, value }): ChartPoint => ({ ...place(at, value), kind: 'ahead', says: 'If idle' }))
   const stops = [...past, now, ...ahead]
   return { stops, ...linesOf(stops), nowX, isYoung: young }
 }
 
 /** Approving, checking and forgiving take no trust away: what is less by then, or by now, was lost while idle. */
-const harmless = new Set<Stop['kind']>([
+const harmless = new Set<ChartPoint['kind']>([
   'now',
   'approved',
   'promoted',
@@ -151,10 +151,10 @@ const harmless = new Set<Stop['kind']>([
   'look_back',
   'forgiven',
 ])
-const hasFaded = (before: Stop, { kind, score: value }: Stop) =>
+const hasFaded = (before: ChartPoint, { kind, score: value }: ChartPoint) =>
   kind === 'ahead' || (value < before.score && harmless.has(kind))
 
-function linesOf(stops: readonly Stop[]): { steps: string; decay: string } {
+function linesOf(stops: readonly ChartPoint[]): { steps: string; decay: string } {
   let steps = ''
   let decay = ''
   for (const [at, stop] of stops.entries()) {
@@ -168,7 +168,7 @@ function linesOf(stops: readonly Stop[]): { steps: string; decay: string } {
 }
 
 /** The one that a pointer at `x` means. */
-export function nearest(stops: readonly Stop[], x: number): number {
+export function nearest(stops: readonly ChartPoint[], x: number): number {
   let best = 0
   for (const [at, stop] of stops.entries())
     if (Math.abs(stop.x - x) < Math.abs((stops[best]?.x ?? Infinity) - x)) best = at
@@ -176,25 +176,28 @@ export function nearest(stops: readonly Stop[], x: number): number {
 }
 
 /** When idle days would cost it a mode. */
-export function nextFall({ projection, thresholds, now }: History, at: number): string | undefined {
-  const mode = modeAt(now.trust_level, thresholds)
+export function nextModeDrop(
+  { projection, thresholds, now }: TrustHistory,
+  at: number,
+): string | undefined {
+  const mode = modeForScore(now.trust_level, thresholds)
   // What the gate does not let it do it does not lose.
   if (now.gated) return undefined
-  const fall = projection.find(({ score: value }) => modeAt(value, thresholds) !== mode)
+  const fall = projection.find(({ score: value }) => modeForScore(value, thresholds) !== mode)
   if (!fall) return undefined
   const days = Math.max(1, Math.round((Date.parse(fall.at) - at) / day))
-  const next = levelWords[modeAt(fall.score, thresholds)].toLowerCase()
-  return `Idle, it would fall to ${score(fall.score)} (${next}) in ${days === 1 ? 'a day' : `${days} days`}.`
+  const next = levelWords[modeForScore(fall.score, thresholds)].toLowerCase()
+  return `Idle, it would fall to ${formatScore(fall.score)} (${next}) in ${days === 1 ? 'a day' : `${days} days`}.`
 }
 
 /** The kinds there are in the picture, in the order of the words above. */
-export const kindsIn = (stops: readonly Stop[]): MarkKind[] =>
-  (Object.keys(markWords) as MarkKind[]).filter((kind) => stops.some((stop) => stop.kind === kind))
+export const listMarkKinds = (stops: readonly ChartPoint[]): MarkKind[] =>
+  (Object.keys(markLabels) as MarkKind[]).filter((kind) => stops.some((stop) => stop.kind === kind))
 
 /** Closer than this one mark covers the other. */
 const apart = 6
 
-export type MarkStop = Stop & { readonly kind: MarkKind }
+export type MarkStop = ChartPoint & { readonly kind: MarkKind }
 
 const isGateMark = (kind: MarkKind) => gateMarks.some((mark) => mark === kind)
 /** As high as a mark and some room. */
@@ -204,7 +207,7 @@ const stacked = 14
  * Approvals that come close upon each other are one mark; whatever else happened has its own. What happened to the
  * gate in the same moment, such as closing and a look-back, stands below.
  */
-export function marksOf(stops: readonly Stop[]): MarkStop[] {
+export function buildMarks(stops: readonly ChartPoint[]): MarkStop[] {
   const marks: MarkStop[] = []
   let lastApproved = -Infinity
   for (const stop of stops) {
@@ -221,4 +224,4 @@ export function marksOf(stops: readonly Stop[]): MarkStop[] {
   return marks
 }
 
-const isMark = (stop: Stop): stop is MarkStop => Object.hasOwn(markWords, stop.kind)
+const isMark = (stop: ChartPoint): stop is MarkStop => Object.hasOwn(markLabels, stop.kind)

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { barsOf, isRubberStamped, lasted } from './quality.ts'
+import { buildBars, isRubberStamped, formatSeconds } from './quality.ts'
 
 type Speed = Parameters<typeof isRubberStamped>[0]
 
@@ -17,7 +17,7 @@ test('C3 overrides are broken down by type and severity, the most frequent first
     count,
     rate: 0,
   })
-  const bars = barsOf({
+  const bars = buildBars({
     overrides: [
       of('edge_case', 'low', 1),
       of('agent_wrong', 'high', 2),
@@ -29,7 +29,7 @@ test('C3 overrides are broken down by type and severity, the most frequent first
     'edge_case 1',
   ])
   expect(bars[0]?.parts.map(({ count }) => count)).toEqual([3, 0, 2, 0])
-  expect(barsOf({ overrides: [] })).toEqual([])
+  expect(buildBars({ overrides: [] })).toEqual([])
 })
 
 test('C3 G3 who approves nearly all within three seconds is warned, once there is enough of it', () => {
@@ -47,5 +47,5 @@ test.each([
   [5 * 3600, '5 h'],
   [3 * 86_400, '3 days'],
 ])('C3 a decision that took %d s took %s', (seconds, said) => {
-  expect(lasted(seconds)).toBe(said)
+  expect(formatSeconds(seconds)).toBe(said)
 })

@@ -12,7 +12,7 @@ export type OverrideBar = {
 }
 
 /** Every type there was, the most frequent first, each in parts by severity. */
-export function barsOf({ overrides }: Pick<Quality, 'overrides'>): OverrideBar[] {
+export function buildBars({ overrides }: Pick<Quality, 'overrides'>): OverrideBar[] {
   return overrideTypes
     .map((type) => {
       const parts = severities.map((severity) => ({
@@ -41,7 +41,7 @@ export const isRubberStamped = (
   (quality.rubber_stamp_share ?? 0) > half
 
 /** `0.8 s`, `42 s`, `3 min`, `5 h`, `2 days`: as exact as one wants to know it. */
-export function lasted(seconds: number): string {
+export function formatSeconds(seconds: number): string {
   if (seconds < 10) return `${Math.round(seconds * 10) / 10} s`
   if (seconds < 90) return `${Math.round(seconds)} s`
   if (seconds < 90 * 60) return `${Math.round(seconds / 60)} min`

@@ -1,15 +1,15 @@
 import { createRoute } from '@tanstack/react-router'
-import { lateScreen } from '../shell/late-screen.ts'
+import { lazyScreen } from '../shell/late-screen.ts'
 import { rootRoute } from '../shell/root-route.ts'
 import type { Screen } from '../shell/screen.ts'
 import { entryText } from './entry-text.ts'
-import { agentFiltersOf } from './standing.ts'
+import { parseAgentFilters } from './standing.ts'
 
 const agents = createRoute({
   getParentRoute: () => rootRoute,
   path: 'agents',
-  validateSearch: agentFiltersOf,
-  component: lateScreen(() => import('./AgentsPage.tsx'), 'AgentsPage'),
+  validateSearch: parseAgentFilters,
+  component: lazyScreen(() => import('./AgentsPage.tsx'), 'AgentsPage'),
 })
 
 /** The page reads the name itself: the table marks the agent that is open. */

@@ -1,5 +1,5 @@
 import type { ClassStanding } from './class-standing.ts'
-import type { Standing } from './standing.ts'
+import type { TrustStanding } from './standing.ts'
 
 /** A class of risk as the API gives it; a test says what matters to it. */
 export const classStanding = (part: Partial<ClassStanding> = {}): ClassStanding => ({
@@ -16,7 +16,7 @@ export const classStanding = (part: Partial<ClassStanding> = {}): ClassStanding 
 })
 
 /** A standing as the API gives it; a test says what matters to it. */
-export const standing = (part: Partial<Standing> = {}): Standing => ({
+export const standing = (part: Partial<TrustStanding> = {}): TrustStanding => ({
   agent_id: 'sales-agent',
   domain: 'crm.deals',
   trust_level: 0.72,

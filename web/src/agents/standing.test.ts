@@ -1,7 +1,14 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { standing } from './standing.fixture.ts'
-import { agentFiltersOf, joined, listOf, mapOf, rowsOf, shownRows } from './standing.ts'
+import {
+  parseAgentFilters,
+  joined,
+  listFilters,
+  buildHeatMap,
+  buildRows,
+  filterRows,
+} from './standing.ts'
 
 const pairs = [
   standing({ agent_id: 'sales', domain: 'crm.deals', trust_level: 0.72, overrides: 2 }),
@@ -14,8 +21,8 @@ const pairs = [
     last_active_at: '2026-11-15T12:00:00.000Z',
   }),
 ]
-const names = (filters: Parameters<typeof shownRows>[1]) =>
-  shownRows(rowsOf(pairs, ['codex', 'newcomer']), filters).map(
+const names = (filters: Parameters<typeof filterRows>[1]) =>
+  filterRows(buildRows(pairs, ['codex', 'newcomer']), filters).map(
     ({ agent, standing: it }) => `${agent} ${it?.domain ?? '-'}`,
   )
 
@@ -36,10 +43,10 @@ test('C3 the map holds what the table holds, once', () => {
   fc.assert(
     fc.property(fc.array(fc.tuple(name, name)), (given) => {
       const list = given.map(([agent_id, domain]) => standing({ agent_id, domain }))
-      const { agents, domains, at } = mapOf(list)
+      const { agents, domains, at } = buildHeatMap(list)
       const cells = agents.flatMap((agent) => domains.map((domain) => at(agent, domain)))
       const filled = cells.filter((cell) => cell !== undefined)
-      expect(filled).toHaveLength(rowsOf(filled, []).length)
+      expect(filled).toHaveLength(buildRows(filled, []).length)
       expect(new Set(filled.map((it) => `${it.agent_id}\n${it.domain}`))).toEqual(
         new Set(given.map((pair) => pair.join('\n'))),
       )
@@ -49,9 +56,9 @@ test('C3 the map holds what the table holds, once', () => {
 
 test('C1 the address is the state, and what it cannot mean is left out', () => {
   const whole = { q: 'sales', view: 'map', sort: 'trust', domain: 'crm', days: '90' } as const
-  expect(agentFiltersOf(whole)).toEqual(whole)
-  expect(listOf(whole)).toEqual({ q: 'sales', view: 'map', sort: 'trust' })
-  expect(agentFiltersOf({ view: 'x', sort: 'agent', days: '7', q: ' ', domain: 5 })).toEqual({})
+  expect(parseAgentFilters(whole)).toEqual(whole)
+  expect(listFilters(whole)).toEqual({ q: 'sales', view: 'map', sort: 'trust' })
+  expect(parseAgentFilters({ view: 'x', sort: 'agent', days: '7', q: ' ', domain: 5 })).toEqual({})
 })
 
 test('C3 T14 what people may know of an agent is joined to what everybody may', () => {

@@ -9,12 +9,12 @@ type StandingForPeople = Pick<
 >
 
 /** How far an agent is trusted in a domain, and what it may do alone, as the API says it (G5). */
-export type Standing = Status & StandingForPeople
+export type TrustStanding = Status & StandingForPeople
 
 export function joined(
   statuses: readonly Status[],
   standings: readonly StandingForPeople[],
-): Standing[] {
+): TrustStanding[] {
   const known = new Map(standings.map((it) => [rowKey(it.agent_id, it.domain), it]))
   return statuses.flatMap((status) => {
     const more = known.get(rowKey(status.agent_id, status.domain))
@@ -26,12 +26,15 @@ export function joined(
 export type AgentRow = {
   readonly key: string
   readonly agent: string
-  readonly standing: Standing | undefined
+  readonly standing: TrustStanding | undefined
 }
 
 export const rowKey = (agent: string, domain: string): string => JSON.stringify([agent, domain])
 
-export function rowsOf(standings: readonly Standing[], agents: readonly string[]): AgentRow[] {
+export function buildRows(
+  standings: readonly TrustStanding[],
+  agents: readonly string[],
+): AgentRow[] {
   const known = new Set(standings.map(({ agent_id: id }) => id))
   return [
     ...standings.map((standing) => ({
@@ -57,7 +60,7 @@ export type AgentFilters = {
 }
 
 /** Reads the address; what it cannot mean is left out, so that no link leads to an error. */
-export function agentFiltersOf(search: Record<string, unknown>): AgentFilters {
+export function parseAgentFilters(search: Record<string, unknown>): AgentFilters {
   const text = (name: string) => searchText(search, name)
   const [q, domain, sort, days] = [text('q'), text('domain'), text('sort'), text('days')]
   return {
@@ -69,7 +72,7 @@ export function agentFiltersOf(search: Record<string, unknown>): AgentFilters {
   }
 }
 
-export const listOf = ({ q, view, sort }: AgentFilters): AgentFilters => ({
+export const listFilters = ({ q, view, sort }: AgentFilters): AgentFilters => ({
   ...(q !== undefined && { q }),
   ...(view && { view }),
   ...(sort && { sort }),
@@ -78,14 +81,14 @@ export const listOf = ({ q, view, sort }: AgentFilters): AgentFilters => ({
 const name = ({ agent, standing }: AgentRow) => `${agent} ${standing?.domain ?? ''}`
 
 /** What is to be looked at first: the least trusted, the most corrected, the latest at work. */
-const order: Record<Sort, (standing: Standing) => number> = {
+const order: Record<Sort, (standing: TrustStanding) => number> = {
   agent: () => 0,
   trust: ({ trust_level: trust }) => trust,
   overrides: ({ overrides }) => -overrides,
   active: ({ last_active_at: at }) => -Date.parse(at),
 }
 
-export function shownRows(rows: readonly AgentRow[], { q, sort }: AgentFilters): AgentRow[] {
+export function filterRows(rows: readonly AgentRow[], { q, sort }: AgentFilters): AgentRow[] {
   const words = q?.toLowerCase().split(/\s+/) ?? []
   const place = ({ standing }: AgentRow) => (standing ? order[sort ?? 'agent'](standing) : Infinity)
   return rows
@@ -96,7 +99,7 @@ export function shownRows(rows: readonly AgentRow[], { q, sort }: AgentFilters):
 }
 
 /** The table as a map: agents downwards, domains across, nothing where nothing was asked for. */
-export function mapOf(standings: readonly Standing[]) {
+export function buildHeatMap(standings: readonly TrustStanding[]) {
   const sorted = (names: Iterable<string>) => [...new Set(names)].toSorted(byName)
   const cells = new Map(standings.map((it) => [rowKey(it.agent_id, it.domain), it]))
   return {

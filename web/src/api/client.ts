@@ -1,6 +1,6 @@
 import type { RouteAnswers, ToolName, ToolResults } from '#wire'
 import { findRouteMismatch, findToolMismatch } from './answer-check.ts'
-import { searchOf } from './query-string.ts'
+import { toSearchString } from './query-string.ts'
 import type { Query } from './query-string.ts'
 import { session } from './session.ts'
 
@@ -93,7 +93,7 @@ export function get<Route extends Routes<'GET'>>(
     return encodeURIComponent(String(value))
   })
   const init = { method: 'GET', ...(signal && { signal }) }
-  return ask<`GET ${Route}`>(path, init, searchOf(Object.fromEntries(rest)))
+  return ask<`GET ${Route}`>(path, init, toSearchString(Object.fromEntries(rest)))
 }
 
 export const post = <Route extends Exclude<Routes<'POST'>, `${string}{${string}`>>(
@@ -129,7 +129,7 @@ export const onPasskeyRequired = (ask: Assure) => {
 }
 
 /** Does something of high risk: where the daemon asks for the passkey, the person is asked and it goes on (I6). */
-export async function assured<T>(act: () => Promise<T>): Promise<T> {
+export async function withPasskey<T>(act: () => Promise<T>): Promise<T> {
   try {
     return await act()
   } catch (error) {
@@ -144,7 +144,7 @@ export async function assured<T>(act: () => Promise<T>): Promise<T> {
 export function call<Name extends ToolName>(tool: Name, args?: object): Promise<ToolResults[Name]>
 export function call(tool: string, args?: object): Promise<unknown>
 export function call(tool: string, args: object = {}): Promise<unknown> {
-  return assured(async () => {
+  return withPasskey(async () => {
     const path = `/api/tools/${encodeURIComponent(tool)}/call`
     const init = { method: 'POST', body: { arguments: args } }
     const { output } = await ask<'POST /api/tools/{name}/call'>(path, init)

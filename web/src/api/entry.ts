@@ -14,4 +14,4 @@ export type EntryProof = RouteAnswers['GET /api/ledger/{seq}/proof']
 export const chainIds = ['proposal', 'call'] as const
 
 /** The noun of an entry: `approval` of `approval.rejected`. */
-export const nounOf = ({ type }: Entry): string => type.slice(0, type.indexOf('.'))
+export const entryNoun = ({ type }: Entry): string => type.slice(0, type.indexOf('.'))

@@ -1,6 +1,6 @@
 import { ApiError, get, request } from './client.ts'
 import type { Entry } from './entry.ts'
-import { piecesOf } from './stream.ts'
+import { readChunks } from './stream.ts'
 import { session } from './session.ts'
 import { createSseParser } from './sse.ts'
 import { createStore } from './store.ts'
@@ -107,7 +107,7 @@ function createLive() {
     if (!response.body) return
     const text = response.body.pipeThrough(new TextDecoderStream())
     try {
-      for await (const piece of piecesOf(text)) {
+      for await (const piece of readChunks(text)) {
         clearTimeout(watchdog)
         watchdog = setTimeout(() => dead.abort(), silence)
         const events = parse(piece)

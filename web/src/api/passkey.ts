@@ -1,11 +1,11 @@
-import { assured, post } from './client.ts'
+import { withPasskey, post } from './client.ts'
 
 export const hasPasskeys = 'PublicKeyCredential' in window
 
 /** Makes a key on this device or on one nearby and gives the daemon its public half (I6). */
 export async function registerPasskey(name: string): Promise<void> {
   const ask = () => post('/api/passkeys/challenge', { for: 'register' })
-  const asked = await assured(ask)
+  const asked = await withPasskey(ask)
   const { user } = asked
   const made = await navigator.credentials.create({
     publicKey: {

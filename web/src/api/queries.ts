@@ -1,7 +1,7 @@
 import { QueryClient, queryOptions, useQuery } from '@tanstack/react-query'
 import type { ToolResults } from '#wire'
 import { call, get } from './client.ts'
-import { nounOf } from './entry.ts'
+import { entryNoun } from './entry.ts'
 import type { Entry } from './entry.ts'
 import { live } from './live.ts'
 import { session } from './session.ts'
@@ -17,7 +17,7 @@ export const statusQuery = queryOptions({
   queryFn: () => call('cowork_status'),
 })
 
-export const queries = new QueryClient({
+export const queryClient = new QueryClient({
   defaultOptions: {
     // The daemon is on this machine, or says itself that it is away: a lost network pauses nothing.
     queries: {
@@ -42,26 +42,26 @@ export type EntryFollower = {
 /** Updates the cache from the stream, and clears it when the person changes. */
 export function startQueries(followers: readonly EntryFollower[]): void {
   live.onEntries((entries) => {
-    const nouns = new Set(entries.map(nounOf))
+    const nouns = new Set(entries.map(entryNoun))
     const keys = new Set<string>()
     for (const { invalidates, onEntries } of followers) {
       onEntries?.(entries)
       for (const noun of nouns) for (const key of invalidates[noun] ?? []) keys.add(key)
     }
-    for (const key of keys) void queries.invalidateQueries({ queryKey: [key] })
+    for (const key of keys) void queryClient.invalidateQueries({ queryKey: [key] })
   })
   // What could not be read while the daemon was away.
   const isBroken = ({ state }: { state: { status: string } }) => state.status === 'error'
   live.state.subscribe(() => {
-    if (live.state.get() === 'live') void queries.refetchQueries({ predicate: isBroken })
+    if (live.state.get() === 'live') void queryClient.refetchQueries({ predicate: isBroken })
   })
   let token = session.token()
   session.subscribe(() => {
     if (session.token() === token) return
     token = session.token()
     // A tab that goes on as another person shows nothing of the one before.
-    if (token) void queries.resetQueries()
-    else queries.clear()
+    if (token) void queryClient.resetQueries()
+    else queryClient.clear()
   })
 }
 

@@ -3,7 +3,7 @@ export type Query = Readonly<
   Record<string, string | number | boolean | readonly string[] | undefined>
 >
 
-export function searchOf(query: Query): string {
+export function toSearchString(query: Query): string {
   const search = new URLSearchParams()
   for (const [name, value] of Object.entries(query))
     if (Array.isArray(value)) for (const one of value) search.append(name, String(one))

@@ -1,5 +1,5 @@
 /** A stream piece by piece; not every browser can loop over one itself. Leaving the loop ends the stream. */
-export async function* piecesOf<T>(stream: ReadableStream<T>): AsyncGenerator<T, void> {
+export async function* readChunks<T>(stream: ReadableStream<T>): AsyncGenerator<T, void> {
   const reader = stream.getReader()
   try {
     for (;;) {

@@ -2,7 +2,7 @@ import type { QueryKey } from '@tanstack/react-query'
 import { useEffect, useEffectEvent } from 'react'
 import type { Entry } from './entry.ts'
 import { live } from './live.ts'
-import { queries } from './queries.ts'
+import { queryClient } from './queries.ts'
 
 /** A burst is one change. */
 const gather = 150
@@ -40,4 +40,4 @@ export const useRefetch = (
   matters: (entry: Entry) => boolean,
   { queryKey }: { readonly queryKey: QueryKey },
   rest?: number,
-): void => useEntries(matters, () => void queries.invalidateQueries({ queryKey }), rest)
+): void => useEntries(matters, () => void queryClient.invalidateQueries({ queryKey }), rest)

@@ -1,13 +1,13 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { lanesOf } from './chain.ts'
+import { buildLanes } from './chain.ts'
 import type { ChainId, Lanes } from './chain.ts'
 import type { Entry } from '../api/entry.ts'
-import { outcomeOf } from './outcome.ts'
-import { plainText } from './text.ts'
+import { getOutcome } from './outcome.ts'
+import { formatEntryText } from './text.ts'
 import { ActorChip } from '../shared/Chips.tsx'
 import { Icon } from '../shared/Icon.tsx'
-import { clockTime, took } from '../shared/time.ts'
+import { clockTime, formatDuration } from '../shared/time.ts'
 import { chainQuery } from './entry-queries.ts'
 import { Section } from '../shared/Section.tsx'
 
@@ -19,7 +19,7 @@ const head = 132
 export function Chain({ chain, entry }: { chain: ChainId; entry: Entry }) {
   const { data } = useQuery(chainQuery(chain))
   if (!data || data.length < 2) return null
-  const lanes = lanesOf(data)
+  const lanes = buildLanes(data)
   const all = (
     <Link
       to="/audit"
@@ -94,7 +94,7 @@ function Picture({ lanes: { lanes, steps }, current }: { lanes: Lanes; current: 
 type StepProps = { entry: Entry; label: string; before: Entry | undefined; isCurrent: boolean }
 
 function Step({ entry, label, before, isCurrent }: StepProps) {
-  const outcome = outcomeOf(entry)
+  const outcome = getOutcome(entry)
   const tone =
     outcome === 'failed'
       ? 'bg-escalate text-on-escalate'
@@ -106,7 +106,7 @@ function Step({ entry, label, before, isCurrent }: StepProps) {
       to="/audit/$seq"
       params={{ seq: String(entry.seq) }}
       search={true}
-      title={plainText(entry)}
+      title={formatEntryText(entry)}
       aria-current={isCurrent ? 'step' : undefined}
       className="grid h-full content-start justify-items-center gap-1 rounded pt-3 -outline-offset-2"
     >
@@ -121,7 +121,7 @@ function Step({ entry, label, before, isCurrent }: StepProps) {
       <span className="grid justify-items-center text-xs leading-4">
         <b>{label}</b>
         <span className="text-faint">
-          {before ? `+${took(entry.at - before.at)}` : clockTime(entry.at)}
+          {before ? `+${formatDuration(entry.at - before.at)}` : clockTime(entry.at)}
         </span>
       </span>
     </Link>

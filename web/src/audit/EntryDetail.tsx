@@ -1,19 +1,19 @@
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
-import { chainOf } from './chain.ts'
-import { outcomeOf } from './outcome.ts'
-import { plainText } from './text.ts'
+import { getChainId } from './chain.ts'
+import { getOutcome } from './outcome.ts'
+import { formatEntryText } from './text.ts'
 import { CopyIcon } from '../shared/Copy.tsx'
 import { CloseLink } from '../shared/CloseLink.tsx'
-import { Plain } from '../shared/Plain.tsx'
-import { Sentence } from './Sentence.tsx'
-import { Awaited, Note } from '../shared/States.tsx'
+import { SafeText } from '../shared/Plain.tsx'
+import { EntrySentence } from './Sentence.tsx'
+import { QueryState, Note } from '../shared/States.tsx'
 import { useFocusOnOpen } from '../shared/use-focus-on-open.ts'
 import { useTitle } from '../shared/use-title.ts'
 import { Chain } from './Chain.tsx'
 import { entryQuery } from './entry-queries.ts'
 import type { EntryAnswer } from './entry-queries.ts'
-import { Facts, Content } from './EntryFacts.tsx'
+import { Facts, EntryContent } from './EntryFacts.tsx'
 import { Proof } from './Proof.tsx'
 
 const route = getRouteApi('/audit/$seq')
@@ -38,7 +38,7 @@ export function EntryDetail() {
         <CopyIcon text={`${location.origin}/audit/${seq}`} what="link" />
         <CloseLink to="/audit" search={true} label="Close" icon="cross" className="max-md:hidden" />
       </header>
-      {!query.isSuccess && <Awaited query={query} what="the entry" />}
+      {!query.isSuccess && <QueryState query={query} what="the entry" />}
       {query.data && <Body key={seq} answer={query.data} />}
     </section>
   )
@@ -47,11 +47,11 @@ export function EntryDetail() {
 function Body({ answer }: { answer: EntryAnswer }) {
   const { entry, payload } = answer
   const heading = useFocusOnOpen()
-  const outcome = outcomeOf(entry)
+  const outcome = getOutcome(entry)
   const message = entry.data?.['message']
   const isNoted = (outcome === 'refused' || outcome === 'failed') && typeof message === 'string'
-  const chain = chainOf(entry)
-  useTitle(plainText(entry), 'Audit')
+  const chain = getChainId(entry)
+  useTitle(formatEntryText(entry), 'Audit')
   return (
     <article className="grid max-w-195 gap-6 px-7 pt-5 pb-10 max-md:px-4">
       <h2
@@ -59,19 +59,19 @@ function Body({ answer }: { answer: EntryAnswer }) {
         tabIndex={-1}
         className="text-lg font-[620] tracking-[-.01em] text-balance break-words outline-none [&_b]:font-[620]"
       >
-        <Sentence entry={entry} isBrief={isNoted} />
+        <EntrySentence entry={entry} isBrief={isNoted} />
       </h2>
       {isNoted && (
         <Note
           tone={outcome === 'failed' ? 'escalate' : 'suggest'}
           icon={outcome === 'failed' ? 'warn' : 'stop'}
         >
-          <Plain text={message} />
+          <SafeText text={message} />
         </Note>
       )}
       <Facts entry={entry} />
       {chain && <Chain chain={chain} entry={entry} />}
-      <Content entry={entry} payload={payload} />
+      <EntryContent entry={entry} payload={payload} />
       <Proof answer={answer} />
     </article>
   )

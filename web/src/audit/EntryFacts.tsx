@@ -2,19 +2,19 @@ import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import type { Entry } from '../api/entry.ts'
 import type { Filters } from './filter.ts'
-import { outcomeOf } from './outcome.ts'
+import { getOutcome } from './outcome.ts'
 import { ActorChip, Chip, OutcomeChip, actorKinds } from '../shared/Chips.tsx'
 import { CopyIcon, CopyButton } from '../shared/Copy.tsx'
 import { Code, Fact, FactList, Section } from '../shared/Section.tsx'
-import { Plain } from '../shared/Plain.tsx'
-import { clientName } from '../shared/client-name.ts'
-import { fullTime, took } from '../shared/time.ts'
-import { Sideways } from '../shared/Sideways.tsx'
+import { SafeText } from '../shared/Plain.tsx'
+import { formatClient } from '../shared/client-name.ts'
+import { fullTime, formatDuration } from '../shared/time.ts'
+import { HorizontalScroll } from '../shared/Sideways.tsx'
 import { Note } from '../shared/States.tsx'
 
 export function Facts({ entry }: { entry: Entry }) {
   const { actor, domain, subject, data = {}, ids = {} } = entry
-  const outcome = outcomeOf(entry)
+  const outcome = getOutcome(entry)
   const { tool, effect, ms } = data
   return (
     <FactList>
@@ -32,7 +32,7 @@ export function Facts({ entry }: { entry: Entry }) {
       </Fact>
       {actor.client && (
         <Fact name="Client">
-          <Plain text={clientName(actor.client)} />
+          <SafeText text={formatClient(actor.client)} />
           <span className="text-faint">says so itself</span>
         </Fact>
       )}
@@ -59,7 +59,7 @@ export function Facts({ entry }: { entry: Entry }) {
         <Fact name="Outcome">
           <OutcomeChip outcome={outcome} />
           {entry.outcome !== outcome && entry.outcome && <Code text={entry.outcome} />}
-          {typeof ms === 'number' && <span className="text-soft">in {took(ms)}</span>}
+          {typeof ms === 'number' && <span className="text-soft">in {formatDuration(ms)}</span>}
         </Fact>
       )}
       <Fact name="Type">
@@ -78,7 +78,7 @@ export function Facts({ entry }: { entry: Entry }) {
 const Id = ({ name, id }: { name: string; id: string }) => (
   <Fact name={name}>
     <span className="flex min-w-0 items-center gap-1">
-      <Plain as="code" className="min-w-0 font-mono text-xs break-all" text={id} />
+      <SafeText as="code" className="min-w-0 font-mono text-xs break-all" text={id} />
       <CopyIcon text={id} what={`${name.toLowerCase()} id`} />
     </span>
   </Fact>
@@ -99,7 +99,7 @@ const Only = ({ filters, children }: { filters: Filters; children: ReactNode }) 
 const told = new Set(['tool', 'effect', 'ms', 'message', 'claim'])
 
 /** What came with the entry: its data, and what is kept beside it and can be erased (L8). */
-export function Content({ entry, payload }: { entry: Entry; payload: unknown }) {
+export function EntryContent({ entry, payload }: { entry: Entry; payload: unknown }) {
   const rest = Object.fromEntries(
     Object.entries(entry.data ?? {}).filter(([name]) => !told.has(name)),
   )
@@ -124,13 +124,13 @@ function Json({ title, says, value }: { title: string; says: string | undefined;
   const text = JSON.stringify(value, null, 2)
   return (
     <Section title={title} aside={<CopyButton text={text} what="JSON" />} says={says}>
-      <Sideways
+      <HorizontalScroll
         as="pre"
         label={title}
         className="max-h-80 rounded border border-line bg-panel px-3 py-2 font-mono text-code"
       >
-        <Plain text={text} lines />
-      </Sideways>
+        <SafeText text={text} lines />
+      </HorizontalScroll>
     </Section>
   )
 }

@@ -1,14 +1,14 @@
 import { Link } from '@tanstack/react-router'
 import { memo, useState } from 'react'
 import type { Filters } from './filter.ts'
-import { outcomeOf } from './outcome.ts'
-import { kindOf } from './text.ts'
+import { getOutcome } from './outcome.ts'
+import { getEntryKind } from './text.ts'
 import type { EntryKind } from '../shared/sentence.ts'
 import { ActorChip, OutcomeChip } from '../shared/Chips.tsx'
 import { Icon } from '../shared/Icon.tsx'
 import type { IconName } from '../shared/Icon.tsx'
-import { Plain } from '../shared/Plain.tsx'
-import { Sentence } from './Sentence.tsx'
+import { SafeText } from '../shared/Plain.tsx'
+import { EntrySentence } from './Sentence.tsx'
 import { clockTime, fullTime } from '../shared/time.ts'
 import type { EntryLine, ReadsRun } from './row.ts'
 
@@ -40,8 +40,8 @@ const fresh = 3000
 export const EntryRow = memo(function EntryRow(props: Props) {
   const { row, isNew, isWide, isSelected, filters } = props
   const { entry, isEcho } = row
-  const outcome = outcomeOf(entry)
-  const kind = kindOf(entry)
+  const outcome = getOutcome(entry)
+  const kind = getEntryKind(entry)
   const [arrives] = useState(() => isNew && Date.now() - entry.at < fresh)
   const time = (
     <time
@@ -60,7 +60,7 @@ export const EntryRow = memo(function EntryRow(props: Props) {
   )
   const sentence = (
     <span className={`min-w-0 flex-1 truncate ${isEcho ? '[&_b]:font-normal' : 'text-text'}`}>
-      <Sentence entry={entry} />
+      <EntrySentence entry={entry} />
     </span>
   )
   return (
@@ -82,7 +82,7 @@ export const EntryRow = memo(function EntryRow(props: Props) {
             <ActorChip actor={entry.actor} />
           </span>
           <span className="hidden w-32 shrink-0 truncate text-xs @4xl:block">
-            {entry.domain && <Plain text={entry.domain} />}
+            {entry.domain && <SafeText text={entry.domain} />}
           </span>
           <span className="flex w-18 shrink-0 justify-end">
             {outcome && <OutcomeChip outcome={outcome} />}
@@ -98,7 +98,9 @@ export const EntryRow = memo(function EntryRow(props: Props) {
           <span className="flex items-center gap-3 pl-6.5 text-xs">
             {outcome && outcome !== 'done' && <OutcomeChip outcome={outcome} />}
             <ActorChip actor={entry.actor} />
-            {entry.domain && <Plain as="span" className="min-w-0 truncate" text={entry.domain} />}
+            {entry.domain && (
+              <SafeText as="span" className="min-w-0 truncate" text={entry.domain} />
+            )}
           </span>
         </>
       )}
@@ -110,14 +112,18 @@ type ReadsProps = { run: ReadsRun; isWide: boolean; onToggle: () => void }
 
 const named = 3
 
-export function ReadsRow({ run: { key, first, entries, isOpen }, isWide, onToggle }: ReadsProps) {
+export function ReadGroupRow({
+  run: { key, first, entries, isOpen },
+  isWide,
+  onToggle,
+}: ReadsProps) {
   const tools = [...new Set(entries.map(({ data }) => String(data?.['tool'])))]
   const names = tools.slice(0, named).join(', ')
   const rest = tools.length > named ? ` and ${tools.length - named} more` : ''
   const icon = <Icon name="down" className={`transition-transform ${isOpen ? '' : '-rotate-90'}`} />
   const text = (
     <span className="min-w-0 flex-1 truncate">
-      {entries.length} reads: <Plain text={names} />
+      {entries.length} reads: <SafeText text={names} />
       {rest}
     </span>
   )

@@ -2,14 +2,14 @@ import { useQuery } from '@tanstack/react-query'
 import { useNavigate, Link } from '@tanstack/react-router'
 import { Popover } from 'radix-ui'
 import { useId } from 'react'
-import { formCount, outcomes, filterNames, without } from './filter.ts'
+import { formCount, outcomes, filterNames, removeFilters } from './filter.ts'
 import type { Filters, FilterName } from './filter.ts'
 import { Button } from '../shared/Button.tsx'
 import { SelectField, TextField } from '../shared/Field.tsx'
 import { agentsQuery } from '../agents/agent-queries.ts'
 import { peopleQuery } from '../settings/person.ts'
 import { Icon } from '../shared/Icon.tsx'
-import { Plain } from '../shared/Plain.tsx'
+import { SafeText } from '../shared/Plain.tsx'
 
 type Props = { filters: Filters; isOpen: boolean; onOpen: (isOpen: boolean) => void }
 
@@ -163,12 +163,12 @@ export function FilterChips({ filters }: { filters: Filters }) {
         <li key={name} className="max-w-full">
           <Link
             to="/audit"
-            search={without(filters, name)}
+            search={removeFilters(filters, name)}
             aria-label={`Remove the filter ${names[name]} ${filters[name]}`}
             className="flex h-6 max-w-full items-center gap-1.5 rounded-full bg-accent-bg pr-1.5 pl-2.5 text-xs text-accent max-md:h-8"
           >
             <span className="truncate">
-              {names[name]} <b>{<Plain text={filters[name] ?? ''} />}</b>
+              {names[name]} <b>{<SafeText text={filters[name] ?? ''} />}</b>
             </span>
             <Icon name="cross" size={12} />
           </Link>

@@ -3,9 +3,9 @@ import type { CheckedProof } from './proof.ts'
 import type { EntryProof } from '../api/entry.ts'
 import { Button } from '../shared/Button.tsx'
 import { CopyButton, CopyIcon } from '../shared/Copy.tsx'
-import { Sideways } from '../shared/Sideways.tsx'
+import { HorizontalScroll } from '../shared/Sideways.tsx'
 import { Hint, Note } from '../shared/States.tsx'
-import { sentenceOf } from '../shared/toast.ts'
+import { formatError } from '../shared/toast.ts'
 import { Section } from '../shared/Section.tsx'
 import { proofQuery } from './entry-queries.ts'
 import type { EntryAnswer } from './entry-queries.ts'
@@ -18,7 +18,7 @@ export function Proof({ answer }: { answer: EntryAnswer }) {
     <Section title="Proof" aside={copy}>
       {error ? (
         <Note tone="suggest" icon="warn">
-          <Hint as="p" text={sentenceOf(error)} />
+          <Hint as="p" text={formatError(error)} />
           <Button size="sm" className="mt-2" onClick={() => void refetch()}>
             Try again
           </Button>
@@ -56,7 +56,7 @@ function Checked({ proof, checked, answer }: CheckedProps) {
           )}
         </Note>
       )}
-      <ProofPicture checked={checked} seq={answer.entry.seq} />
+      <ProofDiagram checked={checked} seq={answer.entry.seq} />
       <details className="text-xs">
         <summary className="text-soft">
           The path as a table: {checked.steps.length}{' '}
@@ -80,7 +80,7 @@ function faultOf(checked: CheckedProof, { hash }: EntryAnswer): string | undefin
 }
 
 const PathTable = ({ checked }: { checked: CheckedProof }) => (
-  <Sideways label="Steps of the path">
+  <HorizontalScroll label="Steps of the path">
     <table className="mt-2 w-full text-left">
       <thead className="text-faint">
         <tr>
@@ -101,7 +101,7 @@ const PathTable = ({ checked }: { checked: CheckedProof }) => (
         ))}
       </tbody>
     </table>
-  </Sideways>
+  </HorizontalScroll>
 )
 
 const short = (hash: string) => `${hash.slice(0, 16)}…`
@@ -141,14 +141,14 @@ type PictureProps = { checked: CheckedProof; seq: number }
  * The way from the entry to the signed root, left to right: at each step our hash (full) meets the one
  * beside it (hollow), above when it stands left of ours in the tree and below when right.
  */
-function ProofPicture({ checked: { steps, isIncluded }, seq }: PictureProps) {
+function ProofDiagram({ checked: { steps, isIncluded }, seq }: PictureProps) {
   const width = Math.max(steps.length, 1) * gap + 144
   const height = row * 2 + 34
   const middle = row + 10
   const x = (at: number) => 48 + at * gap
   const ink = isIncluded ? 'var(--act)' : 'var(--escalate)'
   return (
-    <Sideways label="Picture of the path">
+    <HorizontalScroll label="Picture of the path">
       <svg
         role="img"
         aria-label={`The path from entry ${seq} to the signed root has ${steps.length} steps`}
@@ -190,6 +190,6 @@ function ProofPicture({ checked: { steps, isIncluded }, seq }: PictureProps) {
           signed root
         </text>
       </svg>
-    </Sideways>
+    </HorizontalScroll>
   )
 }

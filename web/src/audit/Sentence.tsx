@@ -1,12 +1,12 @@
 import { Fragment } from 'react'
 import type { Entry } from '../api/entry.ts'
-import { textOf } from './text.ts'
-import { Plain } from '../shared/Plain.tsx'
+import { formatEntry } from './text.ts'
+import { SafeText } from '../shared/Plain.tsx'
 import type { Part } from '../shared/sentence.ts'
 
 /** What an entry says, in one line: our words plain, those of others strong, their reasons soft. */
-export const Sentence = ({ entry, isBrief = false }: { entry: Entry; isBrief?: boolean }) =>
-  briefly(textOf(entry), isBrief).map((part, at) => (
+export const EntrySentence = ({ entry, isBrief = false }: { entry: Entry; isBrief?: boolean }) =>
+  briefly(formatEntry(entry), isBrief).map((part, at) => (
     // The parts of a sentence never move.
     // oxlint-disable-next-line react/no-array-index-key
     <Fragment key={at}>
@@ -14,9 +14,9 @@ export const Sentence = ({ entry, isBrief = false }: { entry: Entry; isBrief?: b
       {typeof part === 'string' ? (
         part
       ) : part.isAside ? (
-        <Plain as="span" className="text-soft" text={part.said} />
+        <SafeText as="span" className="text-soft" text={part.said} />
       ) : (
-        <Plain as="b" text={part.said} />
+        <SafeText as="b" text={part.said} />
       )}
     </Fragment>
   ))

@@ -10,17 +10,17 @@ import {
 } from 'react'
 import { isFiltered } from './filter.ts'
 import type { Filters } from './filter.ts'
-import { look } from '../shared/appearance.ts'
+import { appearance } from '../shared/appearance.ts'
 import { buttonClass } from '../shared/Button.tsx'
 import { NewPill } from '../shared/ListParts.tsx'
-import { Awaited, Empty } from '../shared/States.tsx'
-import { dayName } from '../shared/time.ts'
+import { QueryState, EmptyState } from '../shared/States.tsx'
+import { formatDay } from '../shared/time.ts'
 import { useNow } from '../shared/use-now.ts'
 import { useOpenKeys } from '../shared/use-open-keys.ts'
-import { EntryRow, ReadsRow } from './EntryRow.tsx'
-import { heightOf, rowsOf, timeOf } from './row.ts'
+import { EntryRow, ReadGroupRow } from './EntryRow.tsx'
+import { rowHeight, buildTimelineRows, rowTime } from './row.ts'
 import type { Row } from './row.ts'
-import { useListKeys, useSelection, useSteady } from './use-list.ts'
+import { useListKeys, useSelection, useScrollAnchor } from './use-list.ts'
 import { useTimeline } from './use-timeline.ts'
 
 const heights = {
@@ -41,25 +41,25 @@ export function Timeline({ filters, selected }: Props) {
   const { open, toggle } = useOpenKeys()
   const folds = !isSearching(filters)
   const rows = useMemo(
-    () => rowsOf(entries, { folds, open, selected }),
+    () => buildTimelineRows(entries, { folds, open, selected }),
     [entries, folds, open, selected],
   )
   const [scroller, setScroller] = useState<HTMLDivElement | null>(null)
   const isWide = useWidth(scroller) >= wideFrom
-  const { density } = useSyncExternalStore(look.subscribe, look.get)
+  const { density } = useSyncExternalStore(appearance.subscribe, appearance.get)
   const sizes = heights[density][isWide ? 'wide' : 'narrow']
 
   const list = useVirtualizer({
     count: rows.length,
     getScrollElement: () => scroller,
-    estimateSize: (at) => heightOf(rows[at], sizes),
+    estimateSize: (at) => rowHeight(rows[at], sizes),
     getItemKey: (at) => rows[at]?.key ?? at,
     overscan: 12,
     // Nothing that is scrolled to hides under the day above.
     scrollPaddingStart: sizes.day,
   })
   useLayoutEffect(() => list.measure(), [list, sizes])
-  const { unseen, toTop } = useSteady(scroller, { entries, rows, sizes })
+  const { unseen, toTop } = useScrollAnchor(scroller, { entries, rows, sizes })
   useListKeys({ rows, list, selected, toTop })
   useSelection(selected, rows, sizes, list)
 
@@ -72,13 +72,13 @@ export function Timeline({ filters, selected }: Props) {
   const now = useNow()
   const [mountedAt] = useState(Date.now)
   const first = rows[list.getVirtualItemForOffset(list.scrollOffset ?? 0)?.index ?? 0]
-  if (!timeline.isSuccess) return <Awaited query={timeline} what="entries" rows={12} />
+  if (!timeline.isSuccess) return <QueryState query={timeline} what="entries" rows={12} />
   if (!first) return <Nothing isFiltered={isFiltered(filters)} />
 
   const content = (row: Row) => {
-    if (row.kind === 'day') return <h2 className={dayClass}>{dayName(row.at, now)}</h2>
+    if (row.kind === 'day') return <h2 className={dayClass}>{formatDay(row.at, now)}</h2>
     if (row.kind === 'reads')
-      return <ReadsRow run={row} isWide={isWide} onToggle={() => toggle(row.key)} />
+      return <ReadGroupRow run={row} isWide={isWide} onToggle={() => toggle(row.key)} />
     return (
       <EntryRow
         row={row}
@@ -101,7 +101,7 @@ export function Timeline({ filters, selected }: Props) {
           className={`sticky top-0 z-[1] bg-bg ${dayClass}`}
           style={{ height: sizes.day, marginBottom: -sizes.day }}
         >
-          {dayName(timeOf(first), now)}
+          {formatDay(rowTime(first), now)}
         </p>
         <ol
           aria-label="Entries, newest first"
@@ -149,17 +149,17 @@ function useWidth(element: HTMLElement | null): number {
 
 const Nothing = ({ isFiltered: hasFilters }: { isFiltered: boolean }) =>
   hasFilters ? (
-    <Empty icon="filter" title="No entry matches">
+    <EmptyState icon="filter" title="No entry matches">
       <p>Take a filter away, or widen the days.</p>
       <Link to="/audit" search={{}} className={buttonClass()}>
         Clear all filters
       </Link>
-    </Empty>
+    </EmptyState>
   ) : (
-    <Empty icon="audit" title="Nothing has happened yet">
+    <EmptyState icon="audit" title="Nothing has happened yet">
       <p>Every call, decision and change will be recorded here.</p>
       <Link to="/settings/$section" params={{ section: 'agents' }} className={buttonClass()}>
         Connect an agent
       </Link>
-    </Empty>
+    </EmptyState>
   )

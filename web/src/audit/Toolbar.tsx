@@ -1,7 +1,7 @@
 import { Link, useNavigate } from '@tanstack/react-router'
 import { useRef, useState } from 'react'
 import { useKeys } from '../shared/use-keys.ts'
-import { kinds, without, isFiltered, queryOf } from './filter.ts'
+import { kinds, removeFilters, isFiltered, toQuery } from './filter.ts'
 import type { Filters, Kind } from './filter.ts'
 import { Button } from '../shared/Button.tsx'
 import { Icon } from '../shared/Icon.tsx'
@@ -9,9 +9,9 @@ import { FilterPopover } from './Filters.tsx'
 import type { Verify } from './use-verify.ts'
 import { request } from '../api/client.ts'
 import { Menu } from '../shared/Menu.tsx'
-import { searchOf } from '../api/query-string.ts'
+import { toSearchString } from '../api/query-string.ts'
 import { saveBlob } from '../shared/save-blob.ts'
-import { dayOf } from '../shared/time.ts'
+import { toDayKey } from '../shared/time.ts'
 import { toast, toastProblem } from '../shared/toast.ts'
 
 type Props = {
@@ -71,7 +71,7 @@ function KindPill({ filters, kind }: { filters: Filters; kind: Kind | undefined 
 
 /** Another kind drops the exact type, which would contradict it. */
 const withKind = (filters: Filters, kind: Kind | undefined): Filters => ({
-  ...without(filters, 'kind', 'type'),
+  ...removeFilters(filters, 'kind', 'type'),
   ...(kind && { kind }),
 })
 
@@ -81,7 +81,10 @@ function SearchBox({ filters }: { filters: Filters }) {
   const input = useRef<HTMLInputElement>(null)
   useKeys({ '/': () => input.current?.focus() })
   const search = (q: string) => {
-    void navigate({ to: '/audit', search: { ...without(filters, 'q'), ...(q !== '' && { q }) } })
+    void navigate({
+      to: '/audit',
+      search: { ...removeFilters(filters, 'q'), ...(q !== '' && { q }) },
+    })
   }
   return (
     <form
@@ -135,6 +138,8 @@ function ExportMenu({ filters }: { filters: Filters }) {
 
 /** A link cannot carry the bearer token, so the file comes by fetch and is handed to the browser. */
 async function download(format: 'jsonl' | 'csv', filters: Filters) {
-  const response = await request(`/api/ledger/export${searchOf({ ...queryOf(filters), format })}`)
-  saveBlob(await response.blob(), `cowork-ledger-${dayOf(Date.now())}.${format}`)
+  const response = await request(
+    `/api/ledger/export${toSearchString({ ...toQuery(filters), format })}`,
+  )
+  saveBlob(await response.blob(), `cowork-ledger-${toDayKey(Date.now())}.${format}`)
 }

@@ -3,10 +3,10 @@ import type { ReactNode } from 'react'
 import { Button, IconButton } from '../shared/Button.tsx'
 import { Icon } from '../shared/Icon.tsx'
 import type { IconName } from '../shared/Icon.tsx'
-import { Plain } from '../shared/Plain.tsx'
+import { SafeText } from '../shared/Plain.tsx'
 import { Hint } from '../shared/States.tsx'
-import { took } from '../shared/time.ts'
-import { sentenceOf } from '../shared/toast.ts'
+import { formatDuration } from '../shared/time.ts'
+import { formatError } from '../shared/toast.ts'
 import type { Fault, Verification, Verify } from './use-verify.ts'
 
 const count = (n: number) => n.toLocaleString()
@@ -33,7 +33,7 @@ export function VerifyStrip({ verify: { state, start, stop } }: { verify: Verify
     return (
       <Strip tone="bg-suggest-bg" ink="text-suggest" icon="warn" onClose={stop}>
         <p>
-          <b>The ledger was not checked.</b> <Hint text={sentenceOf(state.error)} />
+          <b>The ledger was not checked.</b> <Hint text={formatError(state.error)} />
         </p>
         <Button size="sm" onClick={start} className="mt-2">
           Try again
@@ -44,14 +44,14 @@ export function VerifyStrip({ verify: { state, start, stop } }: { verify: Verify
 }
 
 function Outcome({ result, onClose }: { result: Verification; onClose: () => void }) {
-  const time = took(Math.round(result.seconds * 1000))
+  const time = formatDuration(Math.round(result.seconds * 1000))
   const bad = result.first_bad
   if (bad)
     return (
       <Strip tone="bg-escalate-bg" ink="text-escalate" icon="warn" onClose={onClose}>
         <p>
           <b>{result.acceptable ? 'Entries without a proof.' : 'The ledger was changed.'}</b> The
-          first bad entry is <EntryLink seq={bad.seq} />: <Plain text={bad.why} />.{' '}
+          first bad entry is <EntryLink seq={bad.seq} />: <SafeText text={bad.why} />.{' '}
           {entries(result.entries)} read in {time}.
         </p>
         <Faults faults={result.problems.slice(1)} more="Other places" />
@@ -68,7 +68,8 @@ function Outcome({ result, onClose }: { result: Verification; onClose: () => voi
       <Strip tone="bg-suggest-bg" ink="text-suggest" icon="warn" onClose={onClose}>
         <p>
           <b>As it was written, but not as it should be.</b> All {entries(result.entries)} are
-          unchanged; entry <EntryLink seq={finding.seq} /> tells that <Plain text={finding.why} />.
+          unchanged; entry <EntryLink seq={finding.seq} /> tells that{' '}
+          <SafeText text={finding.why} />.
         </p>
         <Faults faults={result.findings.slice(1)} more="Also" />
       </Strip>
@@ -101,7 +102,7 @@ const Faults = ({ faults, more }: { faults: readonly Fault[]; more: string }) =>
       <ul>
         {faults.map(({ seq, why }) => (
           <li key={`${seq} ${why}`}>
-            <EntryLink seq={seq} /> <Plain text={why} />
+            <EntryLink seq={seq} /> <SafeText text={why} />
           </li>
         ))}
       </ul>

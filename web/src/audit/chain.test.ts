@@ -1,20 +1,20 @@
 import { expect, test } from 'vitest'
-import { chainOf, lanesOf } from './chain.ts'
+import { getChainId, buildLanes } from './chain.ts'
 import { entry } from '../api/entry.fixture.ts'
 
 test('C8 a chain is known by its proposal, else by its call', () => {
-  expect(chainOf(entry({ ids: { call: 'c', proposal: 'p' } }))).toEqual({
+  expect(getChainId(entry({ ids: { call: 'c', proposal: 'p' } }))).toEqual({
     name: 'proposal',
     id: 'p',
   })
-  expect(chainOf(entry({ ids: { call: 'c' } }))).toEqual({ name: 'call', id: 'c' })
-  expect(chainOf(entry())).toBeUndefined()
+  expect(getChainId(entry({ ids: { call: 'c' } }))).toEqual({ name: 'call', id: 'c' })
+  expect(getChainId(entry())).toBeUndefined()
 })
 
 test('C8 steps stand in order, in the lane of who took them', () => {
   const agent = { kind: 'agent', id: 'anna' } as const
   const person = { kind: 'human', id: 'anna' } as const
-  const { lanes, steps } = lanesOf([
+  const { lanes, steps } = buildLanes([
     entry({ seq: 4, type: 'action.logged', actor: person, data: { phase: 'verify' } }),
     entry({ seq: 1, type: 'proposal.created', actor: agent }),
     entry({ seq: 3, type: 'action.logged', actor: agent, data: { phase: 'execute' } }),

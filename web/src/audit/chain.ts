@@ -4,7 +4,7 @@ import type { Actor, Entry } from '../api/entry.ts'
 export type ChainId = { readonly name: (typeof chainIds)[number]; readonly id: string }
 
 /** By which id the entries of one act find each other: the proposal says more than the call. */
-export function chainOf({ ids }: Entry): ChainId | undefined {
+export function getChainId({ ids }: Entry): ChainId | undefined {
   for (const name of chainIds) {
     const id = ids?.[name]
     if (id !== undefined) return { name, id }
@@ -22,7 +22,7 @@ export type Lanes = {
   }[]
 }
 
-export function lanesOf(entries: readonly Entry[]): Lanes {
+export function buildLanes(entries: readonly Entry[]): Lanes {
   const lanes: Actor[] = []
   const steps = entries
     .toSorted((a, b) => a.seq - b.seq)

@@ -1,22 +1,22 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { searchOf } from '../api/query-string.ts'
+import { toSearchString } from '../api/query-string.ts'
 import {
   filterNames,
-  filtersOf,
+  parseFilters,
   kinds,
   outcomes,
   parseSearch,
-  queryOf,
+  toQuery,
   stringifySearch,
-  without,
+  removeFilters,
 } from './filter.ts'
 
 test('C1 the address says what is shown, without quotes or brackets', () => {
   const filters = { kind: 'calls', actor: 'sales', q: '42', from: '2026-11-01' } as const
   const address = stringifySearch(filters)
   expect(address).toBe('?kind=calls&actor=sales&q=42&from=2026-11-01')
-  expect(filtersOf(parseSearch(address))).toEqual(filters)
+  expect(parseFilters(parseSearch(address))).toEqual(filters)
   expect(stringifySearch({})).toBe('')
 })
 
@@ -28,15 +28,15 @@ test('C1 whatever stands in the address becomes filters that the address can say
   })
   fc.assert(
     fc.property(search, (given) => {
-      const filters = filtersOf(given)
+      const filters = parseFilters(given)
       expect('other' in filters).toBe(false)
-      expect(filtersOf(parseSearch(stringifySearch(filters)))).toEqual(
+      expect(parseFilters(parseSearch(stringifySearch(filters)))).toEqual(
         // A lone surrogate cannot be written in an address.
         Object.fromEntries(
           Object.entries(filters).map(([name, value]) => [name, value.toWellFormed().trim()]),
         ),
       )
-      searchOf(queryOf(filters))
+      toSearchString(toQuery(filters))
     }),
   )
 })
@@ -50,11 +50,11 @@ test.each([
   [{ actor: '   ' }],
   [{ q: ['a'] }],
 ])('C1 %o means nothing and is left out', (search) => {
-  expect(filtersOf(search)).toEqual({})
+  expect(parseFilters(search)).toEqual({})
 })
 
 test('C8 kind, type and outcome together ask for the types that are all of them', () => {
-  const types = (search: Record<string, string>) => queryOf(filtersOf(search))['type']
+  const types = (search: Record<string, string>) => toQuery(parseFilters(search))['type']
   expect(types({})).toBeUndefined()
   expect(types({ kind: 'calls' })).toEqual(kinds.calls.types)
   expect(types({ kind: 'calls', type: 'halt.' })).toEqual(['halt.'])
@@ -65,11 +65,11 @@ test('C8 kind, type and outcome together ask for the types that are all of them'
 })
 
 test('C8 days are local and both included', () => {
-  const { since, until } = queryOf({ from: '2026-11-14', to: '2026-11-15' })
+  const { since, until } = toQuery({ from: '2026-11-14', to: '2026-11-15' })
   expect(since).toBe(new Date(2026, 10, 14).toISOString())
   expect(until).toBe(new Date(2026, 10, 16).toISOString())
 })
 
 test('C8 a filter can be taken away', () => {
-  expect(without({ kind: 'calls', q: 'x', actor: 'y' }, 'kind', 'q')).toEqual({ actor: 'y' })
+  expect(removeFilters({ kind: 'calls', q: 'x', actor: 'y' }, 'kind', 'q')).toEqual({ actor: 'y' })
 })

@@ -57,7 +57,7 @@ export const filterNames = ['kind', 'outcome', ...texts, ...days] as const
 export type FilterName = (typeof filterNames)[number]
 
 /** Reads the address; what it cannot mean is left out, so that no link leads to an error. */
-export function filtersOf(search: Record<string, unknown>): Filters {
+export function parseFilters(search: Record<string, unknown>): Filters {
   const text = (name: string) => {
     const given = search[name]
     return typeof given === 'string' && given.trim() !== '' ? given.trim().slice(0, 200) : undefined
@@ -76,7 +76,7 @@ export function filtersOf(search: Record<string, unknown>): Filters {
   return Object.fromEntries(Object.entries(found).filter(([, value]) => value !== undefined))
 }
 
-export function queryOf(filters: Filters): Query {
+export function toQuery(filters: Filters): Query {
   const { actor, domain, subject, q, call, proposal, from, to } = filters
   const until = midnight(to)
   until?.setDate(until.getDate() + 1)
@@ -112,7 +112,7 @@ function midnight(day: string | undefined): Date | undefined {
   return at.getDate() === Number(date) ? at : undefined
 }
 
-export function without(filters: Filters, ...names: readonly FilterName[]): Filters {
+export function removeFilters(filters: Filters, ...names: readonly FilterName[]): Filters {
   const left = Object.entries(filters).filter(([name]) => !names.some((one) => one === name))
   return Object.fromEntries(left)
 }

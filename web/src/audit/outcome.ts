@@ -2,7 +2,7 @@ import type { Entry } from '../api/entry.ts'
 
 export type Outcome = 'done' | 'refused' | 'failed'
 
-export function outcomeOf({ type }: Entry): Outcome | undefined {
+export function getOutcome({ type }: Entry): Outcome | undefined {
   if (type === 'call.done') return 'done'
   if (type === 'auth.failed' || type.endsWith('.refused')) return 'refused'
   return type.endsWith('.failed') ? 'failed' : undefined

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { canonicalJson } from '../../../src/base/hash.ts'
 import { createKey, signCheckpoint } from '../../../src/ledger/checkpoint.ts'
 import { inclusionProof } from '../../../src/ledger/proof.ts'
-import { appended, emptyFrontier, leafHash, rootOf } from '../../../src/ledger/tree.ts'
+import { appendLeaf, emptyFrontier, leafHash, computeRoot } from '../../../src/ledger/tree.ts'
 import type { EntryProof } from '../api/entry.ts'
 import { entry } from '../api/entry.fixture.ts'
 import { checkProof } from './proof.ts'
@@ -16,10 +16,10 @@ async function proofOf(size: number, index: number) {
     entry({ seq: at + 1, subject: `thing ${at} ü` }),
   )
   const leaves = entries.map((each) => leafHash(canonicalJson(each)))
-  const tree = leaves.reduce((frontier, leaf) => appended(frontier, leaf), emptyFrontier)
+  const tree = leaves.reduce((frontier, leaf) => appendLeaf(frontier, leaf), emptyFrontier)
   const nodes: Buffer[] = []
   leaves.reduce(
-    (frontier, leaf) => appended(frontier, leaf, (_, at, hash) => (nodes[at] = hash)),
+    (frontier, leaf) => appendLeaf(frontier, leaf, (_, at, hash) => (nodes[at] = hash)),
     emptyFrontier,
   )
   const read = async (level: number, from: number, to: number) =>
@@ -32,7 +32,7 @@ async function proofOf(size: number, index: number) {
     index,
     size,
     path: (await inclusionProof(read, index, size)).map((hash) => hash.toString('base64')),
-    checkpoint: signCheckpoint({ size, root: rootOf(tree) }, key),
+    checkpoint: signCheckpoint({ size, root: computeRoot(tree) }, key),
     vkey: key.vkey,
   }
   return { proof, shown }

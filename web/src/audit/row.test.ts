@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { Entry } from '../api/entry.ts'
 import { entry } from '../api/entry.fixture.ts'
-import { heightOf, rowsOf, topAfter } from './row.ts'
+import { rowHeight, buildTimelineRows, timelineScrollTop } from './row.ts'
 
 const sizes = { day: 10, entry: 20 }
 const noon = new Date(2026, 10, 15, 12).getTime()
@@ -12,7 +12,7 @@ const write = (seq: number, part: Partial<Entry> = {}) =>
   entry({ seq, at: noon, type: 'agent.added', ...part })
 const folded = { folds: true, open: new Set<string>(), selected: undefined }
 const keys = (entries: readonly Entry[], folding = folded) =>
-  rowsOf(entries, folding).map(({ key }) => key)
+  buildTimelineRows(entries, folding).map(({ key }) => key)
 
 test('C8 entries stand under their local day', () => {
   expect(keys([write(3), write(2), write(1, { at: noon - day })])).toEqual([
@@ -38,7 +38,9 @@ test('C8 reads of one actor in a row are one line until it is opened or holds th
   expect(keys(entries)).toEqual(closed)
   const opened = closed.toSpliced(2, 0, 'entry 6', 'entry 5')
   expect(keys(entries, { ...folded, open: new Set(['reads 5']) })).toEqual(opened)
-  expect(rowsOf(entries, { ...folded, selected: 6 }).map(({ key }) => key)).toEqual(opened)
+  expect(buildTimelineRows(entries, { ...folded, selected: 6 }).map(({ key }) => key)).toEqual(
+    opened,
+  )
   expect(keys(entries, { ...folded, folds: false })).toHaveLength(7)
 })
 
@@ -49,7 +51,7 @@ test('C8 a run that grows keeps its name', () => {
 
 test('C8 a call whose effect stands beside it is an echo of it', () => {
   const ids = { call: 'c' }
-  const rows = rowsOf(
+  const rows = buildTimelineRows(
     [entry({ seq: 3, ids }), write(2, { ids }), entry({ seq: 1, ids: { call: 'd' } })],
     folded,
   )
@@ -63,9 +65,9 @@ test('C8 a call whose effect stands beside it is an echo of it', () => {
 test('C8 a list that grows above stays where it is read', () => {
   const place = (entries: readonly Entry[], key: string, given = sizes) => {
     let offset = 0
-    for (const row of rowsOf(entries, folded)) {
+    for (const row of buildTimelineRows(entries, folded)) {
       if (row.key === key) return offset
-      offset += heightOf(row, given)
+      offset += rowHeight(row, given)
     }
     throw new Error(`no row ${key}`)
   }
@@ -73,14 +75,14 @@ test('C8 a list that grows above stays where it is read', () => {
   const after = [read(8), read(7), write(6), write(5, { at: noon }), ...before]
   const top = place(before, 'entry 2') + 7
   const laid = (entries: readonly Entry[], given = sizes) => ({
-    rows: rowsOf(entries, folded),
+    rows: buildTimelineRows(entries, folded),
     sizes: given,
   })
-  expect(topAfter(laid(before), laid(after), top)).toBe(place(after, 'entry 2') + 7)
-  expect(topAfter(laid(before), laid(before), top)).toBe(top)
+  expect(timelineScrollTop(laid(before), laid(after), top)).toBe(place(after, 'entry 2') + 7)
+  expect(timelineScrollTop(laid(before), laid(before), top)).toBe(top)
   const taller = { day: 10, entry: 35 }
-  expect(topAfter(laid(before), laid(before, taller), top)).toBe(
+  expect(timelineScrollTop(laid(before), laid(before, taller), top)).toBe(
     place(before, 'entry 2', taller) + 7,
   )
-  expect(topAfter(laid([]), laid(after), 5)).toBe(5)
+  expect(timelineScrollTop(laid([]), laid(after), 5)).toBe(5)
 })

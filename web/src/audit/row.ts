@@ -1,5 +1,5 @@
 import type { Entry } from '../api/entry.ts'
-import { dayOf } from '../shared/time.ts'
+import { toDayKey } from '../shared/time.ts'
 
 type DayRow = { readonly kind: 'day'; readonly key: string; readonly at: number }
 export type ReadsRun = {
@@ -19,7 +19,7 @@ export type EntryLine = {
 }
 export type Row = DayRow | ReadsRun | EntryLine
 
-export const keyOf = ({ seq }: Pick<Entry, 'seq'>): string => `entry ${seq}`
+export const rowKey = ({ seq }: Pick<Entry, 'seq'>): string => `entry ${seq}`
 
 type Folding = {
   /** Reads of one actor that follow each other become one line. */
@@ -29,13 +29,16 @@ type Folding = {
 }
 
 /** Entries, newest first, under the days they belong to. */
-export function rowsOf(entries: readonly Entry[], { folds, open, selected }: Folding): Row[] {
+export function buildTimelineRows(
+  entries: readonly Entry[],
+  { folds, open, selected }: Folding,
+): Row[] {
   const rows: Row[] = []
   let day = ''
   for (let at = 0; at < entries.length;) {
     const entry = entries[at]
     if (!entry) break
-    const its = dayOf(entry.at)
+    const its = toDayKey(entry.at)
     if (its !== day) rows.push({ kind: 'day', key: its, at: entry.at })
     day = its
     const run = folds ? readsFrom(entries, at) : []
@@ -46,13 +49,13 @@ export function rowsOf(entries: readonly Entry[], { folds, open, selected }: Fol
       rows.push({ kind: 'reads', key, first: entry, entries: run, isOpen })
       if (isOpen)
         rows.push(
-          ...run.map((one): Row => ({ kind: 'entry', key: keyOf(one), entry: one, isEcho: true })),
+          ...run.map((one): Row => ({ kind: 'entry', key: rowKey(one), entry: one, isEcho: true })),
         )
       at += run.length
     } else {
       const isEcho =
         isRead(entry) || isEchoOf(entry, entries[at - 1]) || isEchoOf(entry, entries[at + 1])
-      rows.push({ kind: 'entry', key: keyOf(entry), entry, isEcho })
+      rows.push({ kind: 'entry', key: rowKey(entry), entry, isEcho })
       at += 1
     }
   }
@@ -74,7 +77,7 @@ function readsFrom(entries: readonly Entry[], start: number): readonly Entry[] {
 }
 
 const isBeside = (a: Entry, b: Entry) =>
-  a.actor.id === b.actor.id && a.actor.kind === b.actor.kind && dayOf(a.at) === dayOf(b.at)
+  a.actor.id === b.actor.id && a.actor.kind === b.actor.kind && toDayKey(a.at) === toDayKey(b.at)
 
 const isCall = ({ type }: Entry) => type.startsWith('call.')
 
@@ -87,10 +90,10 @@ const isEchoOf = (entry: Entry, beside: Entry | undefined) =>
 
 export type Sizes = { readonly day: number; readonly entry: number }
 
-export const heightOf = (row: Row | undefined, sizes: Sizes): number =>
+export const rowHeight = (row: Row | undefined, sizes: Sizes): number =>
   row?.kind === 'day' ? sizes.day : sizes.entry
 
-export function timeOf(row: Row): number {
+export function rowTime(row: Row): number {
   if (row.kind === 'day') return row.at
   return row.kind === 'reads' ? row.first.at : row.entry.at
 }
@@ -101,16 +104,16 @@ type Laid = { readonly rows: readonly Row[]; readonly sizes: Sizes }
  * Where to scroll so that the row that stood at `top` stands there again. Heights are known
  * beforehand, so this is right to the pixel.
  */
-export function topAfter(before: Laid, after: Laid, top: number): number {
+export function timelineScrollTop(before: Laid, after: Laid, top: number): number {
   const places = new Map<string, number>()
   let offset = 0
   for (const row of after.rows) {
     places.set(row.key, offset)
-    offset += heightOf(row, after.sizes)
+    offset += rowHeight(row, after.sizes)
   }
   offset = 0
   for (const row of before.rows) {
-    const height = heightOf(row, before.sizes)
+    const height = rowHeight(row, before.sizes)
     const place = places.get(row.key)
     if (offset + height > top && place !== undefined && row.kind !== 'day')
       return place + top - offset

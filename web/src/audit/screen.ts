@@ -1,15 +1,15 @@
 import { createRoute, redirect } from '@tanstack/react-router'
-import { lateScreen } from '../shell/late-screen.ts'
+import { lazyScreen } from '../shell/late-screen.ts'
 import { rootRoute } from '../shell/root-route.ts'
 import type { Screen } from '../shell/screen.ts'
 import { entryText } from './entry-text.ts'
-import { filtersOf } from './filter.ts'
+import { parseFilters } from './filter.ts'
 
 const audit = createRoute({
   getParentRoute: () => rootRoute,
   path: 'audit',
-  validateSearch: filtersOf,
-  component: lateScreen(() => import('./AuditPage.tsx'), 'AuditPage'),
+  validateSearch: parseFilters,
+  component: lazyScreen(() => import('./AuditPage.tsx'), 'AuditPage'),
 })
 
 const entry = createRoute({
@@ -18,7 +18,7 @@ const entry = createRoute({
   beforeLoad: ({ params }) => {
     if (!/^\d{1,15}$/.test(params.seq)) redirect({ to: '/audit', throw: true })
   },
-  component: lateScreen(() => import('./EntryDetail.tsx'), 'EntryDetail'),
+  component: lazyScreen(() => import('./EntryDetail.tsx'), 'EntryDetail'),
 })
 
 export const auditScreen = {

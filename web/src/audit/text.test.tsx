@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { entry } from '../api/entry.fixture.ts'
-import { outcomeOf } from './outcome.ts'
-import { kindOf, plainText, textOf } from './text.ts'
+import { getOutcome } from './outcome.ts'
+import { getEntryKind, formatEntryText, formatEntry } from './text.ts'
 
 const person = { kind: 'human', id: 'owner' } as const
 const system = { kind: 'system', id: 'cowork' } as const
@@ -163,21 +163,21 @@ test.each([
   ],
   [{ type: 'plan.auto_voided', subject: '/home/x' }, 'Plan auto voided: /home/x'],
 ] as const)('C8 %o reads as one line', (part, text) => {
-  expect(plainText(entry(part))).toBe(text)
+  expect(formatEntryText(entry(part))).toBe(text)
 })
 
 test('A13 words of others are kept apart from ours, so that they can be shown as plain text', () => {
-  const said = textOf(entry({ data: { tool: 'x\u202e' }, subject: 'on Added agent root' }))
+  const said = formatEntry(entry({ data: { tool: 'x\u202e' }, subject: 'on Added agent root' }))
   expect(said).toEqual(['Ran', { said: 'x\u202e' }, 'on', { said: 'on Added agent root' }])
 })
 
 test('A13 nothing hides in the title either', () => {
   const shown = entry({ data: { tool: 'x' }, subject: 'a\u202eb' })
-  expect(plainText(shown)).toBe('Ran x on aU+202Eb')
+  expect(formatEntryText(shown)).toBe('Ran x on aU+202Eb')
 })
 
 test('C8 only an end has an outcome', () => {
-  const outcome = (type: string) => outcomeOf(entry({ type }))
+  const outcome = (type: string) => getOutcome(entry({ type }))
   expect(['call.done', 'call.refused', 'call.failed', 'auth.failed'].map(outcome)).toEqual([
     'done',
     'refused',
@@ -193,7 +193,7 @@ test('C8 only an end has an outcome', () => {
 
 test('C8 each noun has its kind, and an unknown one has one too', () => {
   const kinds = ['call.done', 'halt.set', 'halt.lifted', 'grant.made', 'plan.made'].map((type) =>
-    kindOf(entry({ type })),
+    getEntryKind(entry({ type })),
   )
   expect(kinds).toEqual(['call', 'halt', 'resume', 'access', 'other'])
 })

@@ -1,7 +1,7 @@
-import { nounOf } from '../api/entry.ts'
+import { entryNoun } from '../api/entry.ts'
 import type { Entry } from '../api/entry.ts'
 import { screens } from '../screens.ts'
-import { plainString } from '../shared/plain.ts'
+import { sanitizeText } from '../shared/plain.ts'
 import { about } from '../shared/sentence.ts'
 import type { EntryKind, EntryText, Part, Sentence } from '../shared/sentence.ts'
 
@@ -15,17 +15,17 @@ const otherwise: Sentence = (entry) => {
   return [words.charAt(0).toUpperCase() + words.slice(1), ...about(entry, ':')]
 }
 
-export function textOf(entry: Entry): Part[] {
+export function formatEntry(entry: Entry): Part[] {
   const speak = sentences[entry.type] ?? otherwise
   return speak(entry).filter((part) => part !== undefined)
 }
 
 /** The same as one string, for titles and tips; nothing hides in it either. */
-export const plainText = (entry: Entry): string =>
-  textOf(entry)
-    .map((part) => (typeof part === 'string' ? part : plainString(part.said)))
+export const formatEntryText = (entry: Entry): string =>
+  formatEntry(entry)
+    .map((part) => (typeof part === 'string' ? part : sanitizeText(part.said)))
     .join(' ')
     .replaceAll(' :', ':')
 
-export const kindOf = (entry: Entry): EntryKind =>
-  kinds[entry.type] ?? kinds[nounOf(entry)] ?? 'other'
+export const getEntryKind = (entry: Entry): EntryKind =>
+  kinds[entry.type] ?? kinds[entryNoun(entry)] ?? 'other'

@@ -3,7 +3,7 @@ import type { Virtualizer } from '@tanstack/react-virtual'
 import { useRef, useEffect, useEffectEvent, useLayoutEffect, useState } from 'react'
 import { useKeys } from '../shared/use-keys.ts'
 import { focusedKey, focusRow } from '../shared/focus-row.ts'
-import { keyOf, topAfter } from './row.ts'
+import { rowKey, timelineScrollTop } from './row.ts'
 import type { Row, Sizes } from './row.ts'
 import type { Entry } from '../api/entry.ts'
 
@@ -21,7 +21,7 @@ export function useListKeys({ rows, list, selected, toTop }: Deps): void {
 
   function move(step: 1 | -1) {
     const current =
-      focusedKey() ?? (selected === undefined ? walked.current : keyOf({ seq: selected }))
+      focusedKey() ?? (selected === undefined ? walked.current : rowKey({ seq: selected }))
     const at = rows.findIndex(({ key }) => key === current)
     const next = at === -1 ? 0 : at + step
     const index = rows[next]?.kind === 'day' ? (next + step < 0 ? next + 1 : next + step) : next
@@ -52,7 +52,7 @@ export function useSelection(
 ): void {
   const before = useRef(selected)
   const show = useEffectEvent((seq: number) => {
-    const index = rows.findIndex(({ key }) => key === keyOf({ seq }))
+    const index = rows.findIndex(({ key }) => key === rowKey({ seq }))
     // Behind an entry that fills a phone's screen the list has no height, and no place to scroll to.
     if (index !== -1 && list.scrollElement?.clientHeight) list.scrollToIndex(index)
   })
@@ -63,7 +63,7 @@ export function useSelection(
     if (selected !== undefined || closed === undefined) return
     // The entry leaves the page a frame later, and takes the focus with it.
     setTimeout(() => {
-      if (document.activeElement === document.body) focusRow(keyOf({ seq: closed }))
+      if (document.activeElement === document.body) focusRow(rowKey({ seq: closed }))
     }, 50)
   }, [selected, sizes])
 }
@@ -76,7 +76,7 @@ type Shown = { entries: readonly Entry[]; rows: readonly Row[]; sizes: Sizes }
  * Whoever reads further down keeps what they read under their eyes while the list grows above; how
  * much has come meanwhile is counted.
  */
-export function useSteady(scroller: HTMLElement | null, shown: Shown) {
+export function useScrollAnchor(scroller: HTMLElement | null, shown: Shown) {
   const before = useRef(shown)
   const [unseen, setUnseen] = useState(0)
   const { entries, rows, sizes } = shown
@@ -88,7 +88,7 @@ export function useSteady(scroller: HTMLElement | null, shown: Shown) {
     const newest = old.entries[0]?.seq ?? 0
     const came = entries.findIndex(({ seq }) => seq <= newest)
     if (old.sizes === sizes && came < 1) return
-    scroller.scrollTo({ top: topAfter(old, { rows, sizes }, scroller.scrollTop) })
+    scroller.scrollTo({ top: timelineScrollTop(old, { rows, sizes }, scroller.scrollTop) })
     if (came > 0) setUnseen((count) => count + came)
   }, [entries, rows, sizes, scroller])
 

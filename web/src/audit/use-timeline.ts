@@ -3,10 +3,10 @@ import type { InfiniteData } from '@tanstack/react-query'
 import { useEffect, useMemo } from 'react'
 import { get } from '../api/client.ts'
 import type { Entry } from '../api/entry.ts'
-import { isFiltered, queryOf } from './filter.ts'
+import { isFiltered, toQuery } from './filter.ts'
 import type { Filters } from './filter.ts'
 import { live } from '../api/live.ts'
-import { queries } from '../api/queries.ts'
+import { queryClient } from '../api/queries.ts'
 
 /** Newest first. `newest` is the last entry that was looked at, whether it passed the filter or not. */
 type Page = {
@@ -27,7 +27,7 @@ async function fetchPage(
   before: number | undefined,
   signal: AbortSignal,
 ): Promise<Page> {
-  const query = { ...queryOf(filters), before, limit: pageSize, newest: true }
+  const query = { ...toQuery(filters), before, limit: pageSize, newest: true }
   const { entries, size } = await get('/api/ledger', query, signal)
   return { entries: entries.toReversed(), newest: size, isLast: entries.length < pageSize }
 }
@@ -50,15 +50,15 @@ export function useTimeline(filters: Filters) {
     let timer: ReturnType<typeof setTimeout> | undefined
 
     const add = (fresh: readonly Entry[], newest: number) =>
-      queries.setQueryData<Pages>(queryKey, (data) => data && grown(data, fresh, newest))
-    const newest = () => queries.getQueryData<Pages>(queryKey)?.pages[0]?.newest
+      queryClient.setQueryData<Pages>(queryKey, (data) => data && grown(data, fresh, newest))
+    const newest = () => queryClient.getQueryData<Pages>(queryKey)?.pages[0]?.newest
 
     /** Filters are the daemon's business: it is asked for what passed since. */
     async function catchUp() {
       timer = undefined
       const after = newest()
       if (after === undefined || after >= (live.last() ?? 0)) return
-      const query = { ...queryOf(filters), after, limit: 1000 }
+      const query = { ...toQuery(filters), after, limit: 1000 }
       const { entries, size } = await get('/api/ledger', query, stop.signal)
       const isWhole = entries.length < 1000
       add(entries, isWhole ? size : (entries.at(-1)?.seq ?? size))

@@ -1,7 +1,7 @@
 import { useCallback, useEffect, useRef, useState } from 'react'
 import { ApiError, request } from '../api/client.ts'
 import type { Problem } from '../api/client.ts'
-import { piecesOf } from '../api/stream.ts'
+import { readChunks } from '../api/stream.ts'
 
 export type Fault = { readonly seq: number; readonly why: string }
 type Accepted = {
@@ -85,7 +85,7 @@ async function check(signal: AbortSignal, tell: (state: VerifyState) => void) {
 async function* readLines<T>(stream: ReadableStream<Uint8Array>): AsyncGenerator<T> {
   const decoder = new TextDecoder()
   let rest = ''
-  for await (const piece of piecesOf(stream)) {
+  for await (const piece of readChunks(stream)) {
     const lines = (rest + decoder.decode(piece, { stream: true })).split('\n')
     rest = lines.pop() ?? ''
     for (const line of lines) if (line.trim() !== '') yield JSON.parse(line) as T

@@ -1,8 +1,8 @@
 import { useState } from 'react'
 import type { DragEvent, ReactNode, RefObject } from 'react'
-import { queries } from '../api/queries.ts'
-import { countText } from './byte-size.ts'
-import { plainString } from '../shared/plain.ts'
+import { queryClient } from '../api/queries.ts'
+import { pluralize } from './byte-size.ts'
+import { sanitizeText } from '../shared/plain.ts'
 import { toast, toastProblem } from '../shared/toast.ts'
 import { addFile } from './transfer.ts'
 import { diskKey } from './file-queries.ts'
@@ -25,13 +25,13 @@ export function DropZone({ folder, isOn, input, children }: Props) {
       try {
         const path = await addFile(folder, file)
         added++
-        if (files.length === 1) toast(`Copied to ${plainString(path)}.`)
+        if (files.length === 1) toast(`Copied to ${sanitizeText(path)}.`)
       } catch (error) {
         toastProblem(error)
       }
     if (files.length > 1 && added > 0)
-      toast(`Copied ${countText(added, 'file', 'files')} into the workspace.`)
-    await queries.invalidateQueries({ queryKey: diskKey })
+      toast(`Copied ${pluralize(added, 'file', 'files')} into the workspace.`)
+    await queryClient.invalidateQueries({ queryKey: diskKey })
   }
 
   const carriesFiles = (event: DragEvent) => isOn && event.dataTransfer.types.includes('Files')
@@ -75,7 +75,7 @@ export function DropZone({ folder, isOn, input, children }: Props) {
       />
       {isOver && (
         <p className="pointer-events-none absolute inset-2 z-20 grid place-items-center rounded-lg border-2 border-dashed border-accent bg-accent-bg/90 text-accent">
-          Drop to copy into {folder === '' ? 'the workspace' : plainString(folder)}
+          Drop to copy into {folder === '' ? 'the workspace' : sanitizeText(folder)}
         </p>
       )}
     </div>

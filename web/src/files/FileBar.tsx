@@ -1,16 +1,16 @@
 import { useNavigate, Link } from '@tanstack/react-router'
-import { queries } from '../api/queries.ts'
-import { scopesOf, withoutFile } from './view.ts'
+import { queryClient } from '../api/queries.ts'
+import { listScopes, withoutFile } from './view.ts'
 import type { FilesView } from './view.ts'
 import { Button, IconButton } from '../shared/Button.tsx'
-import { FindBox } from '../shared/FindBox.tsx'
-import { Views } from '../shared/Views.tsx'
+import { SearchBox } from '../shared/FindBox.tsx'
+import { ViewSwitch } from '../shared/Views.tsx'
 import { diskKey } from './file-queries.ts'
-import { crumbsOf, shortened } from './path.ts'
+import { buildCrumbs, shortenCrumbs } from './path.ts'
 import { Icon } from '../shared/Icon.tsx'
 import { Menu } from '../shared/Menu.tsx'
-import { Plain } from '../shared/Plain.tsx'
-import { plainString } from '../shared/plain.ts'
+import { SafeText } from '../shared/Plain.tsx'
+import { sanitizeText } from '../shared/plain.ts'
 
 type Props = { view: FilesView; root: string; onAdd: (() => void) | undefined }
 
@@ -33,7 +33,7 @@ export function FileBar({ view, root, onAdd }: Props) {
         icon="refresh"
         label="Read the folder again"
         className="max-md:order-1"
-        onClick={() => void queries.invalidateQueries({ queryKey: diskKey })}
+        onClick={() => void queryClient.invalidateQueries({ queryKey: diskKey })}
       />
       {onAdd && (
         <Button size="sm" icon="plus" className="max-md:order-1" onClick={onAdd}>
@@ -46,7 +46,7 @@ export function FileBar({ view, root, onAdd }: Props) {
         }`}
       >
         <span className="flex min-w-30 flex-1">
-          <FindBox what="files" text={view.q} onFind={find} />
+          <SearchBox what="files" text={view.q} onFind={find} />
         </span>
         {view.q !== undefined && <Scope view={view} />}
       </div>
@@ -63,16 +63,16 @@ function Scope({ view }: { view: FilesView }) {
   const { in: where, by, ...others } = withoutFile(view)
   return (
     <>
-      <Views
+      <ViewSwitch
         label="Search in"
         to="/files"
-        views={scopesOf(view).map(({ name, in: value }) => ({
+        views={listScopes(view).map(({ name, in: value }) => ({
           name,
           isOn: where === value,
           search: { ...others, ...(value && { in: value }), ...(by && { by }) },
         }))}
       />
-      <Views
+      <ViewSwitch
         label="Search by"
         to="/files"
         views={ways.map(([value, name]) => ({
@@ -98,7 +98,7 @@ const viewOf = (path: string) => (path === '' ? {} : { path })
 /** The way to a folder, on one line: the middle of a long one is behind a button. */
 export function Crumbs({ to, path, root }: CrumbsProps) {
   const navigate = useNavigate()
-  const { first, hidden, last } = shortened(crumbsOf(path, root))
+  const { first, hidden, last } = shortenCrumbs(buildCrumbs(path, root))
   const shown = [first, ...last]
   return (
     <nav aria-label="Folders" className="min-w-0 flex-1 max-md:basis-full">
@@ -113,7 +113,7 @@ export function Crumbs({ to, path, root }: CrumbsProps) {
                     <button
                       type="button"
                       aria-label={`${hidden.length} folders between`}
-                      title={hidden.map(({ name }) => plainString(name)).join(' / ')}
+                      title={hidden.map(({ name }) => sanitizeText(name)).join(' / ')}
                       className="grid h-6 min-w-6 shrink-0 place-items-center rounded-sm text-soft hover:bg-raised hover:text-text max-md:h-9 max-md:min-w-9"
                     >
                       …
@@ -121,7 +121,7 @@ export function Crumbs({ to, path, root }: CrumbsProps) {
                   }
                   items={hidden.map((one) => ({
                     id: one.path,
-                    label: plainString(one.name),
+                    label: sanitizeText(one.name),
                     icon: 'folder',
                     act: () => void navigate({ to, search: viewOf(one.path) }),
                   }))}
@@ -134,12 +134,12 @@ export function Crumbs({ to, path, root }: CrumbsProps) {
               search={viewOf(crumb.path)}
               activeOptions={{ exact: true, includeSearch: true }}
               aria-current={at === shown.length - 1 ? 'page' : undefined}
-              title={plainString(crumb.name)}
+              title={sanitizeText(crumb.name)}
               className={`min-w-6 truncate rounded-sm leading-6 whitespace-pre max-md:leading-9 ${
                 at === shown.length - 1 ? 'font-[550] text-text' : 'text-soft hover:text-text'
               }`}
             >
-              <Plain text={crumb.name} />
+              <SafeText text={crumb.name} />
             </Link>
           </li>
         ))}

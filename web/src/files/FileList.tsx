@@ -3,20 +3,20 @@ import { Link } from '@tanstack/react-router'
 import { useMemo } from 'react'
 import type { RefObject } from 'react'
 import { isFolder, kindOf } from './file.ts'
-import type { Listed } from './file.ts'
-import { joined, nameOf } from './path.ts'
-import { countText, roughSizeText, sizeText } from './byte-size.ts'
+import type { FileEntry } from './file.ts'
+import { joinPath, baseName } from './path.ts'
+import { pluralize, formatMegabytes, formatSize } from './byte-size.ts'
 import { withoutFile } from './view.ts'
 import type { FilesView } from './view.ts'
 import { Ago } from '../shared/Ago.tsx'
 import { Button } from '../shared/Button.tsx'
 import { Icon } from '../shared/Icon.tsx'
-import { Plain } from '../shared/Plain.tsx'
+import { SafeText } from '../shared/Plain.tsx'
 import { ShowMore } from '../shared/ListParts.tsx'
-import { Empty } from '../shared/States.tsx'
-import { infoQuery, listingQuery, standing } from './file-queries.ts'
+import { EmptyState } from '../shared/States.tsx'
+import { infoQuery, listingQuery, keepUnlessGone } from './file-queries.ts'
 import { FileAwaited } from './FileTrouble.tsx'
-import { rowLook, useFileKeys } from './use-file-keys.ts'
+import { rowClass, useFileKeys } from './use-file-keys.ts'
 
 type Props = {
   view: FilesView
@@ -29,7 +29,7 @@ export function FileList({ view, place, onAdd }: Props) {
   const { path = '' } = view
   const listing = useInfiniteQuery(listingQuery(path))
   const { hasNextPage } = listing
-  const data = standing(listing)
+  const data = keepUnlessGone(listing)
   // While there is more, what comes next has to come below: only the whole can be put in order.
   const files = useMemo(() => {
     const all = data?.pages.flatMap((page) => page.files)
@@ -37,13 +37,13 @@ export function FileList({ view, place, onAdd }: Props) {
   }, [data, hasNextPage])
   useFileKeys(files !== undefined, place)
   if (!files) return <FileAwaited query={listing} what="the folder" rows={8} />
-  if (files.every(({ name }) => path === '' && nameOf(name) === own))
+  if (files.every(({ name }) => path === '' && baseName(name) === own))
     return <Nothing path={path} onAdd={onAdd} />
   return (
     <div className="scroll-thin min-h-0 flex-1 overflow-y-auto">
       {hasNextPage && (
         <p role="status" className="px-5 py-2 text-xs text-faint max-md:px-4">
-          The first {countText(files.length, 'name', 'names')}, as the disk has them. There are more
+          The first {pluralize(files.length, 'name', 'names')}, as the disk has them. There are more
           below.
         </p>
       )}
@@ -62,14 +62,14 @@ export function FileList({ view, place, onAdd }: Props) {
 const own = '.cowork'
 
 const names = new Intl.Collator(undefined, { numeric: true, sensitivity: 'base' })
-const inOrder = (a: Listed, b: Listed) =>
+const inOrder = (a: FileEntry, b: FileEntry) =>
   Number(isFolder(b)) - Number(isFolder(a)) || names.compare(a.name, b.name)
 
-type RowProps = { file: Listed; folder: string; view: FilesView }
+type RowProps = { file: FileEntry; folder: string; view: FilesView }
 
 function Row({ file, folder, view }: RowProps) {
-  const name = nameOf(file.name)
-  const path = joined(folder, name)
+  const name = baseName(file.name)
+  const path = joinPath(folder, name)
   const goesIn = isFolder(file)
   const kind = kindOf(file)
   const isOpen = view.open === path
@@ -82,7 +82,7 @@ function Row({ file, folder, view }: RowProps) {
         activeOptions={{ exact: true, includeSearch: true }}
         aria-current={isOpen ? 'true' : undefined}
         data-row={path}
-        className={rowLook(isOpen)}
+        className={rowClass(isOpen)}
       >
         <Icon
           name={goesIn ? 'folder' : kind === 'link' ? 'link' : 'file'}
@@ -90,14 +90,14 @@ function Row({ file, folder, view }: RowProps) {
         />
         {/* `relative` keeps the word that is only heard from hanging out where the name is cut. */}
         <span className="relative min-w-0 flex-1 truncate whitespace-pre">
-          <Plain text={name} />
+          <SafeText text={name} />
           {goesIn && <span className="sr-only"> folder</span>}
         </span>
         {file.modified_at !== undefined && (
           <Ago at={file.modified_at} className="shrink-0 text-xs text-soft max-md:hidden" />
         )}
         <span className="w-16 shrink-0 text-right text-xs text-soft">
-          {kind ?? (!goesIn && file.size_bytes !== undefined && sizeText(file.size_bytes))}
+          {kind ?? (!goesIn && file.size_bytes !== undefined && formatSize(file.size_bytes))}
         </span>
       </Link>
     </li>
@@ -105,11 +105,11 @@ function Row({ file, folder, view }: RowProps) {
 }
 
 const Nothing = ({ path, onAdd }: { path: string; onAdd: (() => void) | undefined }) => (
-  <Empty icon="folder" title="This folder is empty">
+  <EmptyState icon="folder" title="This folder is empty">
     {path === '' && <p>What agents make lies here.</p>}
     {onAdd && <p>Drop a file on this page to put it here.</p>}
     {onAdd && <Button onClick={onAdd}>Add files</Button>}
-  </Empty>
+  </EmptyState>
 )
 
 const guards: Record<string, string> = {
@@ -124,16 +124,16 @@ function Whole() {
   if (!data) return null
   return (
     <p className="flex flex-wrap gap-x-3 gap-y-0.5 px-5 py-3 text-xs text-faint max-md:px-4">
-      <Plain as="span" className="font-mono break-all" text={data.workspace_path} />
+      <SafeText as="span" className="font-mono break-all" text={data.workspace_path} />
       {data.path_after_restart !== undefined && (
         <span className="text-suggest">
-          After a restart: <Plain text={data.path_after_restart} />
+          After a restart: <SafeText text={data.path_after_restart} />
         </span>
       )}
       <span>
-        {countText(data.total_files, 'file', 'files')}
+        {pluralize(data.total_files, 'file', 'files')}
         {/* Of a few small files no size is told. */}
-        {data.total_size_mb > 0 && `, ${roughSizeText(data.total_size_mb)}`}
+        {data.total_size_mb > 0 && `, ${formatMegabytes(data.total_size_mb)}`}
       </span>
       <span>{guards[data.containment]}</span>
     </p>

@@ -4,27 +4,27 @@ import { useEffect, useRef, useState } from 'react'
 import { ApiError } from '../api/client.ts'
 import { callFiles } from './call.ts'
 import type { ReadFile } from './file.ts'
-import { isAbsolute, nameOf } from './path.ts'
-import { previewOf } from './preview.ts'
-import { sizeText } from './byte-size.ts'
+import { isAbsolute, baseName } from './path.ts'
+import { toPreview } from './preview.ts'
+import { formatSize } from './byte-size.ts'
 import { withoutFile } from './view.ts'
 import type { FilesView } from './view.ts'
 import { Button, buttonClass } from '../shared/Button.tsx'
 import { CopyIcon } from '../shared/Copy.tsx'
 import { Icon } from '../shared/Icon.tsx'
-import { Plain } from '../shared/Plain.tsx'
-import { Sideways } from '../shared/Sideways.tsx'
+import { SafeText } from '../shared/Plain.tsx'
+import { HorizontalScroll } from '../shared/Sideways.tsx'
 import { Loading, Note } from '../shared/States.tsx'
-import { plainString } from '../shared/plain.ts'
-import { ago, fullTime } from '../shared/time.ts'
+import { sanitizeText } from '../shared/plain.ts'
+import { formatAgo, fullTime } from '../shared/time.ts'
 import { useNow } from '../shared/use-now.ts'
 import { toast, toastProblem } from '../shared/toast.ts'
 import { useTitle } from '../shared/use-title.ts'
-import { readQuery, standing } from './file-queries.ts'
-import { FileTrouble } from './FileTrouble.tsx'
+import { readQuery, keepUnlessGone } from './file-queries.ts'
+import { FileError } from './FileTrouble.tsx'
 import { FileVersions } from './FileVersions.tsx'
 import { saveFile } from './transfer.ts'
-import { neighbourOf } from './use-file-keys.ts'
+import { nextRow } from './use-file-keys.ts'
 
 type Props = { path: string; view: FilesView; mayChange: boolean }
 
@@ -36,8 +36,8 @@ export function FilePreview({ path, view, mayChange }: Props) {
   // What is on its way to the trash is not looked for again.
   const reading = useQuery({ ...readQuery(path), enabled: remove.isIdle || remove.isError })
   const { error, refetch } = reading
-  const data = standing(reading)
-  useTitle(nameOf(path), 'Files')
+  const data = keepUnlessGone(reading)
+  useTitle(baseName(path), 'Files')
   const heading = useRef<HTMLHeadingElement>(null)
   useEffect(() => heading.current?.focus({ preventScroll: true }), [])
   const [hasVersions, setVersions] = useState(false)
@@ -52,7 +52,7 @@ export function FilePreview({ path, view, mayChange }: Props) {
           tabIndex={-1}
           className="min-w-0 flex-1 truncate font-[550] whitespace-pre outline-none max-md:order-1"
         >
-          <Plain text={nameOf(path)} />
+          <SafeText text={baseName(path)} />
         </h2>
         <Close path={path} view={view} />
       </header>
@@ -71,11 +71,11 @@ export function FilePreview({ path, view, mayChange }: Props) {
         </div>
       ) : error ? (
         <>
-          <FileTrouble error={error} retry={() => void refetch()}>
+          <FileError error={error} retry={() => void refetch()}>
             {error instanceof ApiError && error.code === 'too_large' && (
               <Acts path={path} mayChange={mayChange} remove={remove} />
             )}
-          </FileTrouble>
+          </FileError>
           {error instanceof ApiError && isClosed(error) && (
             <div className="px-5 pb-4 max-md:px-4">
               <FileVersions path={path} mayChange={mayChange} />
@@ -109,13 +109,13 @@ function Facts({ read }: { read: ReadFile }) {
   const at = Date.parse(read.modified_at)
   return (
     <p className="flex flex-wrap items-center gap-x-3 gap-y-0.5 text-xs text-soft">
-      <span>{sizeText(read.size_bytes)}</span>
+      <span>{formatSize(read.size_bytes)}</span>
       <time dateTime={read.modified_at} title={fullTime(at)}>
-        changed {ago(at, now)}
+        changed {formatAgo(at, now)}
       </time>
       {read.encoding !== 'base64' && read.mime.startsWith('text/') && <span>{read.encoding}</span>}
       <span className="flex min-w-0 basis-full items-center gap-1">
-        <Plain as="span" className="min-w-0 font-mono break-all" text={read.path} />
+        <SafeText as="span" className="min-w-0 font-mono break-all" text={read.path} />
         <CopyIcon text={read.path} what="path" />
       </span>
     </p>
@@ -125,7 +125,7 @@ function Facts({ read }: { read: ReadFile }) {
 /** What was deleted lies in the trash, so nobody is asked twice. */
 function useRemove(path: string, view: FilesView) {
   const navigate = useNavigate()
-  const name = plainString(nameOf(path))
+  const name = sanitizeText(baseName(path))
   const bringBack = async (id: string) => {
     try {
       await callFiles('trash_restore', { trash_id: id })
@@ -137,7 +137,7 @@ function useRemove(path: string, view: FilesView) {
   return useMutation({
     mutationFn: () => callFiles('delete_file', { path }),
     // The stream may take its row away before the answer comes.
-    onMutate: () => neighbourOf(path),
+    onMutate: () => nextRow(path),
     onSuccess: ({ trash_id: id }, _, row) => {
       toast(`${name} is in the trash.`, false, { label: 'Undo', run: () => void bringBack(id) })
       void navigate({ to: '/files', search: withoutFile(view), state: { row } })
@@ -177,7 +177,7 @@ function Acts({ subject, path, mayChange, versions, remove }: ActsProps) {
 }
 
 function Content({ read }: { read: ReadFile }) {
-  const preview = previewOf(read)
+  const preview = toPreview(read)
   if (preview.kind === 'withheld')
     return (
       <Note tone="suggest" icon="key">
@@ -189,7 +189,11 @@ function Content({ read }: { read: ReadFile }) {
     )
   if (preview.kind === 'picture')
     return (
-      <Picture key={preview.source} source={preview.source} name={plainString(nameOf(read.path))} />
+      <Picture
+        key={preview.source}
+        source={preview.source}
+        name={sanitizeText(baseName(read.path))}
+      />
     )
   if (preview.kind === 'none')
     return (
@@ -207,17 +211,17 @@ function Content({ read }: { read: ReadFile }) {
     <div className="grid gap-2">
       {read.warnings?.map((warning) => (
         <Note key={warning} tone="suggest" icon="info">
-          <Plain text={warning} />
+          <SafeText text={warning} />
         </Note>
       ))}
       <div className="overflow-hidden rounded border border-line bg-panel">
-        <Sideways
+        <HorizontalScroll
           as="pre"
           label="Content"
           className="p-3 font-mono text-code whitespace-pre-wrap [overflow-wrap:anywhere]"
         >
-          <Plain text={preview.text} lines spaces />
-        </Sideways>
+          <SafeText text={preview.text} lines spaces />
+        </HorizontalScroll>
       </div>
       {preview.isCut && (
         <p className="text-xs text-faint">The beginning of it. The file is longer.</p>

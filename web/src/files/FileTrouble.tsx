@@ -2,7 +2,7 @@ import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { ApiError } from '../api/client.ts'
 import { buttonClass } from '../shared/Button.tsx'
-import { Loading, Trouble } from '../shared/States.tsx'
+import { Loading, ErrorState } from '../shared/States.tsx'
 
 const elsewhere: Readonly<Record<string, readonly [to: '/files/grants' | '/files/trash', string]>> =
   {
@@ -14,11 +14,11 @@ const elsewhere: Readonly<Record<string, readonly [to: '/files/grants' | '/files
 type Props = { error: unknown; retry: () => void; children?: ReactNode }
 
 /** What cannot be shown, why, and where one can go from there. */
-export function FileTrouble({ error, retry, children }: Props) {
+export function FileError({ error, retry, children }: Props) {
   const isRefused = error instanceof ApiError && error.code !== 'unreachable'
   const other = isRefused ? elsewhere[error.code] : undefined
   return (
-    <Trouble error={error} retry={retry}>
+    <ErrorState error={error} retry={retry}>
       {children}
       {isRefused && (
         <Link to="/files" className={buttonClass()}>
@@ -30,7 +30,7 @@ export function FileTrouble({ error, retry, children }: Props) {
           {other[1]}
         </Link>
       )}
-    </Trouble>
+    </ErrorState>
   )
 }
 
@@ -42,7 +42,7 @@ type AwaitedProps = {
 
 export const FileAwaited = ({ query, ...loading }: AwaitedProps) =>
   query.error ? (
-    <FileTrouble error={query.error} retry={() => void query.refetch()} />
+    <FileError error={query.error} retry={() => void query.refetch()} />
   ) : (
     <Loading {...loading} />
   )

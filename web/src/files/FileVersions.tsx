@@ -1,22 +1,22 @@
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { queries } from '../api/queries.ts'
+import { queryClient } from '../api/queries.ts'
 import { callFiles } from './call.ts'
 import type { Version } from './file.ts'
-import { nameOf } from './path.ts'
-import { sizeText } from './byte-size.ts'
+import { baseName } from './path.ts'
+import { formatSize } from './byte-size.ts'
 import { Button } from '../shared/Button.tsx'
 import { DialogButton } from '../shared/DialogButton.tsx'
 import { DiffView } from '../shared/DiffView.tsx'
-import { Plain } from '../shared/Plain.tsx'
+import { SafeText } from '../shared/Plain.tsx'
 import { Section } from '../shared/Section.tsx'
-import { plainString } from '../shared/plain.ts'
-import { diffLines, sizeOf } from '../policies/diff.ts'
-import { ago, dateTime, dateTimeSeconds, fullTime } from '../shared/time.ts'
+import { sanitizeText } from '../shared/plain.ts'
+import { diffLines, countChanges } from '../policies/diff.ts'
+import { formatAgo, formatDateTime, dateTimeSeconds, fullTime } from '../shared/time.ts'
 import { useNow } from '../shared/use-now.ts'
 import { toDistinctNames } from '../shared/distinct-name.ts'
-import { Confirm } from '../shared/Dialog.tsx'
-import { diskKey, standing, versionDiffQuery, versionsQuery } from './file-queries.ts'
+import { ConfirmDialog } from '../shared/Dialog.tsx'
+import { diskKey, keepUnlessGone, versionDiffQuery, versionsQuery } from './file-queries.ts'
 import { FileAwaited } from './FileTrouble.tsx'
 
 type Props = { path: string; mayChange: boolean }
@@ -24,12 +24,12 @@ type Props = { path: string; mayChange: boolean }
 /** What it was before: to be looked at, and to be put back (TR3). */
 export function FileVersions({ path, mayChange }: Props) {
   const query = useQuery(versionsQuery(path))
-  const versions = standing(query)
+  const versions = keepUnlessGone(query)
   const at = ({ replaced_at }: Version) => Date.parse(replaced_at)
   const ends = toDistinctNames(versions ?? [], (version) => fullTime(at(version)))
   const shortEnds = toDistinctNames(
     versions ?? [],
-    (version) => dateTime(at(version)),
+    (version) => formatDateTime(at(version)),
     (version) => dateTimeSeconds(at(version)),
   )
   const [compared, setCompared] = useState<string>()
@@ -85,8 +85,8 @@ function Line(props: LineProps) {
             until {shortUntil}
           </time>
           <span className="block text-xs text-soft">
-            {ago(at, now)}, {sizeText(version.size_bytes)}, replaced by{' '}
-            <Plain text={version.replaced_by} />
+            {formatAgo(at, now)}, {formatSize(version.size_bytes)}, replaced by{' '}
+            <SafeText text={version.replaced_by} />
           </span>
         </p>
         <span className="flex gap-2">
@@ -104,22 +104,22 @@ function Line(props: LineProps) {
               icon="undo"
               aria-label={`Restore the version until ${until}`}
               dialog={(close) => (
-                <Confirm
+                <ConfirmDialog
                   title="Restore this version?"
                   action="Restore"
                   act={async () => {
                     const version_id = version.version_id
                     await callFiles('file_restore_version', { path, version_id })
-                    await queries.invalidateQueries({ queryKey: diskKey })
+                    await queryClient.invalidateQueries({ queryKey: diskKey })
                   }}
-                  done={`${plainString(nameOf(path))} is what it was.`}
+                  done={`${sanitizeText(baseName(path))} is what it was.`}
                   onClose={close}
                 >
                   <p>
-                    <Plain text={nameOf(path)} /> is again what it was until {when},{' '}
-                    {sizeText(version.size_bytes)}. What it is now is kept as a version.
+                    <SafeText text={baseName(path)} /> is again what it was until {when},{' '}
+                    {formatSize(version.size_bytes)}. What it is now is kept as a version.
                   </p>
-                </Confirm>
+                </ConfirmDialog>
               )}
             >
               Restore
@@ -137,11 +137,11 @@ const cutMark = '[more differs than is shown]'
 
 function Compared({ path, version }: { path: string; version: string }) {
   const query = useQuery(versionDiffQuery(path, version))
-  const data = standing(query)
+  const data = keepUnlessGone(query)
   if (!data) return <FileAwaited query={query} what="the comparison" rows={2} />
   const isCut = data.diff.endsWith(cutMark)
   const lines = diffLines(isCut ? data.diff.slice(0, -cutMark.length) : data.diff)
-  const { more, less } = sizeOf(lines)
+  const { more, less } = countChanges(lines)
   return (
     <div className="grid gap-1">
       {lines.length === 0 ? (

@@ -1,7 +1,7 @@
 import { Outlet } from '@tanstack/react-router'
 import { Tabs } from '../shared/Tabs.tsx'
 import { useRefetch } from '../api/use-entries.ts'
-import { changesDisk, diskKey, trashQuery } from './file-queries.ts'
+import { affectsFiles, diskKey, trashQuery } from './file-queries.ts'
 
 const tabs = [
   { to: '/files', name: 'Workspace' },
@@ -11,8 +11,8 @@ const tabs = [
 ] as const
 
 export function FilesPage() {
-  useRefetch(changesDisk, { queryKey: diskKey })
-  useRefetch(changesDisk, trashQuery)
+  useRefetch(affectsFiles, { queryKey: diskKey })
+  useRefetch(affectsFiles, trashQuery)
   return (
     <div className="flex h-full flex-col">
       <Tabs label="Files" tabs={tabs} />

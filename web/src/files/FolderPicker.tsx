@@ -1,16 +1,16 @@
 import { useQuery } from '@tanstack/react-query'
 import { useEffect, useRef, useState } from 'react'
 import { isFolder } from './file.ts'
-import type { Browsed, Listed } from './file.ts'
-import { joined, nameOf } from './path.ts'
+import type { BrowseResult, FileEntry } from './file.ts'
+import { joinPath, baseName } from './path.ts'
 import { Button, IconButton } from '../shared/Button.tsx'
 import { Dialog, DialogActions } from '../shared/Dialog.tsx'
 import { Icon } from '../shared/Icon.tsx'
-import { Plain } from '../shared/Plain.tsx'
-import { Loading, Trouble } from '../shared/States.tsx'
+import { SafeText } from '../shared/Plain.tsx'
+import { Loading, ErrorState } from '../shared/States.tsx'
 import { browseQuery } from './file-queries.ts'
 
-export type Picked = {
+export type PickedPath = {
   readonly path: string
   readonly isFile: boolean
 }
@@ -23,7 +23,7 @@ type Props = {
   hint?: string
   /** Files can be picked as well as folders. */
   withFiles?: boolean
-  onPick: (picked: Picked) => void
+  onPick: (picked: PickedPath) => void
   onClose: () => void
 }
 
@@ -37,7 +37,7 @@ export function FolderPicker({ title, action, hint, withFiles = false, onPick, o
       {data ? (
         <Folder data={data} withFiles={withFiles} onOpen={setPath} onPick={onPick} />
       ) : error ? (
-        <Trouble
+        <ErrorState
           error={error}
           retry={() => (chosen === undefined ? void refetch() : setPath(undefined))}
         />
@@ -61,13 +61,13 @@ export function FolderPicker({ title, action, hint, withFiles = false, onPick, o
 }
 
 /** Rarely what one looks for, so it comes last. */
-const isHidden = ({ name }: Listed) => name.startsWith('.')
+const isHidden = ({ name }: FileEntry) => name.startsWith('.')
 
 type FolderProps = {
-  data: Browsed
+  data: BrowseResult
   withFiles: boolean
   onOpen: (path: string) => void
-  onPick: (picked: Picked) => void
+  onPick: (picked: PickedPath) => void
 }
 
 function Folder({ data, withFiles, onOpen, onPick }: FolderProps) {
@@ -93,7 +93,7 @@ function Folder({ data, withFiles, onOpen, onPick }: FolderProps) {
           data-autofocus
           className="min-w-0 font-mono text-code break-all outline-none"
         >
-          <Plain text={data.path} />
+          <SafeText text={data.path} />
         </p>
       </div>
       <div className="scroll-thin h-80 max-h-[45dvh] overflow-y-auto rounded border border-line">
@@ -104,7 +104,7 @@ function Folder({ data, withFiles, onOpen, onPick }: FolderProps) {
         ) : (
           <ul aria-label="In this folder">
             {shown.map((entry) => {
-              const path = joined(data.path, nameOf(entry.name))
+              const path = joinPath(data.path, baseName(entry.name))
               const goesIn = isFolder(entry)
               return (
                 <li key={entry.name}>
@@ -124,7 +124,7 @@ function Folder({ data, withFiles, onOpen, onPick }: FolderProps) {
                     >
                       <Icon name={goesIn ? 'folder' : 'file'} />
                     </span>
-                    <Plain as="span" className="min-w-0 truncate" text={nameOf(entry.name)} />
+                    <SafeText as="span" className="min-w-0 truncate" text={baseName(entry.name)} />
                     {entry.forbidden === true && (
                       <span className="ml-auto shrink-0 text-xs">always closed</span>
                     )}

@@ -2,29 +2,36 @@ import { useQuery } from '@tanstack/react-query'
 import { useRef, useState } from 'react'
 import { Link } from '@tanstack/react-router'
 import { Button } from '../shared/Button.tsx'
-import { Awaited, Empty, Note } from '../shared/States.tsx'
+import { QueryState, EmptyState, Note } from '../shared/States.tsx'
 import { useIsOwner, useMayAct } from '../settings/person.ts'
 import { useRefetch } from '../api/use-entries.ts'
-import { grantsQuery, standing, usesGrant } from './file-queries.ts'
+import { grantsQuery, keepUnlessGone, usesGrant } from './file-queries.ts'
 import { useFocusReturn } from './use-file-keys.ts'
-import { queries } from '../api/queries.ts'
+import { queryClient } from '../api/queries.ts'
 import { callFiles } from './call.ts'
 import type { Grant } from './file.ts'
-import { forWhom, isUnused, lastsText, meansText, originText, permissionName } from './grant.ts'
-import { countText } from './byte-size.ts'
+import {
+  formatGrantee,
+  isUnused,
+  formatExpiry,
+  describePermission,
+  formatOrigin,
+  permissionName,
+} from './grant.ts'
+import { pluralize } from './byte-size.ts'
 import { DialogButton } from '../shared/DialogButton.tsx'
 import { Chip } from '../shared/Chips.tsx'
-import { Plain } from '../shared/Plain.tsx'
-import { plainString } from '../shared/plain.ts'
-import { ago, fullTime } from '../shared/time.ts'
+import { SafeText } from '../shared/Plain.tsx'
+import { sanitizeText } from '../shared/plain.ts'
+import { formatAgo, fullTime } from '../shared/time.ts'
 import { useNow } from '../shared/use-now.ts'
 import { toast } from '../shared/toast.ts'
-import { Confirm, FormDialog } from '../shared/Dialog.tsx'
-import { untilOf } from '../inbox/grant.ts'
-import { Choices, SelectField, TextField, useField } from '../shared/Field.tsx'
+import { ConfirmDialog, FormDialog } from '../shared/Dialog.tsx'
+import { parseUntil } from '../inbox/grant.ts'
+import { RadioGroup, SelectField, TextField, useField } from '../shared/Field.tsx'
 import { agentsQuery } from '../agents/agent-queries.ts'
 import { FolderPicker } from './FolderPicker.tsx'
-import type { Picked } from './FolderPicker.tsx'
+import type { PickedPath } from './FolderPicker.tsx'
 
 /** An agent at work uses its grants many times a second: how long ago that was is seen soon enough. */
 const restMs = 3000
@@ -32,7 +39,7 @@ const restMs = 3000
 /** What people let agents see of their own files, each to be taken back (GR4). */
 export function GrantsPage() {
   const grants = useQuery(grantsQuery)
-  const data = standing(grants)
+  const data = keepUnlessGone(grants)
   const isOwner = useIsOwner()
   const mayRevoke = useMayAct()
   const [isAdding, setAdding] = useState(false)
@@ -44,7 +51,7 @@ export function GrantsPage() {
       Grant access
     </Button>
   )
-  if (!data) return <Awaited query={grants} what="grants" />
+  if (!data) return <QueryState query={grants} what="grants" />
   return (
     <section
       ref={place}
@@ -53,12 +60,12 @@ export function GrantsPage() {
       className="scroll-thin min-h-0 flex-1 overflow-y-auto px-5 py-4 outline-none max-md:px-4"
     >
       {data.length === 0 ? (
-        <Empty icon="key" title="Agents see nothing of yours">
+        <EmptyState icon="key" title="Agents see nothing of yours">
           <p>
             They have the workspace. What else they need they ask for, and it waits in the Inbox.
           </p>
           {add}
-        </Empty>
+        </EmptyState>
       ) : (
         <>
           <header className="flex flex-wrap items-center justify-between gap-3 pb-3">
@@ -69,12 +76,12 @@ export function GrantsPage() {
           </header>
           <ul aria-label="Grants" className="border-t border-line">
             {data.map((grant) => (
-              <GrantLine key={grant.id} grant={grant} mayRevoke={mayRevoke} />
+              <GrantRow key={grant.id} grant={grant} mayRevoke={mayRevoke} />
             ))}
           </ul>
         </>
       )}
-      {isAdding && <AddGrant onClose={() => setAdding(false)} />}
+      {isAdding && <AddGrantDialog onClose={() => setAdding(false)} />}
     </section>
   )
 }
@@ -84,27 +91,27 @@ const icons = { read: 'eye', 'read-write': 'edit', write: 'plus', deny: 'stop' }
 
 type Props = { grant: Grant; mayRevoke: boolean }
 
-function GrantLine({ grant, mayRevoke }: Props) {
+function GrantRow({ grant, mayRevoke }: Props) {
   const now = useNow()
   const { permission, path } = grant
   const isDenied = permission === 'deny'
-  const means = meansText(grant.agent, permission)
+  const means = describePermission(grant.agent, permission)
   return (
     <li className="flex items-center gap-3 border-b border-line py-2.5">
       <div className="min-w-0 flex-1">
         <p className="flex flex-wrap items-center gap-x-2 gap-y-0.5">
           {isDenied || permission === 'write' ? (
-            <Plain as="span" className="py-0.5 break-all" text={path} />
+            <SafeText as="span" className="py-0.5 break-all" text={path} />
           ) : (
             <Link
               to="/files"
               search={grant.kind === 'file' ? { open: path } : { path }}
               className="py-0.5 break-all underline decoration-line underline-offset-3 hover:decoration-current"
             >
-              <Plain text={path} />
+              <SafeText text={path} />
             </Link>
           )}
-          <span title={plainString(means)}>
+          <span title={sanitizeText(means)}>
             <Chip tone={tones[permission]} icon={icons[permission]}>
               {permissionName(permission)}
             </Chip>
@@ -123,10 +130,11 @@ function GrantLine({ grant, mayRevoke }: Props) {
           )}
         </p>
         <p className="flex flex-wrap gap-x-3 text-xs text-soft">
-          <Plain as="span" text={forWhom(grant)} />
-          <span>{lastsText(grant, now)}</span>
+          <SafeText as="span" text={formatGrantee(grant)} />
+          <span>{formatExpiry(grant, now)}</span>
           <span title={fullTime(Date.parse(grant.granted_at))}>
-            {isDenied ? 'denied' : originText(grant)} {ago(Date.parse(grant.granted_at), now)}
+            {isDenied ? 'denied' : formatOrigin(grant)}{' '}
+            {formatAgo(Date.parse(grant.granted_at), now)}
           </span>
           {!isDenied && <LastUse grant={grant} now={now} />}
         </p>
@@ -134,27 +142,27 @@ function GrantLine({ grant, mayRevoke }: Props) {
       {mayRevoke && (
         <DialogButton
           size="sm"
-          aria-label={`Revoke ${plainString(path)}`}
+          aria-label={`Revoke ${sanitizeText(path)}`}
           dialog={(close) => (
-            <Confirm
+            <ConfirmDialog
               title={isDenied ? 'Let it ask again?' : 'Revoke this grant?'}
               action={isDenied ? 'Let it ask' : 'Revoke'}
               act={async () => {
                 const { message } = await callFiles('revoke_grant', { grant_id: grant.id })
                 if (message !== undefined) toast(message, true)
-                await queries.invalidateQueries(grantsQuery)
+                await queryClient.invalidateQueries(grantsQuery)
               }}
               done={isDenied ? 'It may ask again.' : 'The grant is revoked.'}
               onClose={close}
             >
-              <Plain as="p" className="break-all text-text" text={path} />
-              <Plain as="p" text={means} />
+              <SafeText as="p" className="break-all text-text" text={path} />
+              <SafeText as="p" text={means} />
               <p>
                 {isDenied
                   ? 'The next request for it waits in the Inbox.'
                   : 'Reads and writes under way end within a second. What it did stays in the ledger.'}
               </p>
-            </Confirm>
+            </ConfirmDialog>
           )}
         >
           Revoke
@@ -171,13 +179,13 @@ const LastUse = ({ grant: { last_accessed: at, access_count: count }, now }: Use
     <span>never used</span>
   ) : (
     <span title={fullTime(Date.parse(at))}>
-      used {ago(Date.parse(at), now)}, {countText(count, 'time', 'times')}
+      used {formatAgo(Date.parse(at), now)}, {pluralize(count, 'time', 'times')}
     </span>
   )
 
 /** What a person hands over without being asked (GR10): first what, then how far. */
-function AddGrant({ onClose }: { onClose: () => void }) {
-  const [picked, setPicked] = useState<Picked>()
+function AddGrantDialog({ onClose }: { onClose: () => void }) {
+  const [picked, setPicked] = useState<PickedPath>()
   return picked ? (
     <HowFar picked={picked} onClose={onClose} />
   ) : (
@@ -195,13 +203,19 @@ function AddGrant({ onClose }: { onClose: () => void }) {
 type Given = 'read' | 'read-write' | 'write'
 const forFolders: readonly Given[] = ['read', 'read-write', 'write']
 
-function HowFar({ picked: { path, isFile }, onClose }: { picked: Picked; onClose: () => void }) {
+function HowFar({
+  picked: { path, isFile },
+  onClose,
+}: {
+  picked: PickedPath
+  onClose: () => void
+}) {
   const agents = useQuery(agentsQuery).data ?? []
   const [permission, setPermission] = useState<Given>('read')
   const agent = useField('*')
   const until = useField()
   const now = useNow()
-  const ends = until.value === '' ? undefined : untilOf(until.value, now)
+  const ends = until.value === '' ? undefined : parseUntil(until.value, now)
   const lacks = ends && 'lacks' in ends ? ends.lacks : undefined
   const active = agents.filter(({ status }) => status === 'active')
   return (
@@ -221,13 +235,13 @@ function HowFar({ picked: { path, isFile }, onClose }: { picked: Picked; onClose
       }
       done="Access is granted."
       onDone={async () => {
-        await queries.invalidateQueries(grantsQuery)
+        await queryClient.invalidateQueries(grantsQuery)
         onClose()
       }}
       onClose={onClose}
     >
-      <Plain as="p" className="font-mono text-code break-all" text={path} />
-      <Choices
+      <SafeText as="p" className="font-mono text-code break-all" text={path} />
+      <RadioGroup
         label="Permission"
         value={permission}
         choices={(isFile ? forFolders.slice(0, 2) : forFolders).map((value) => ({
@@ -252,8 +266,12 @@ function HowFar({ picked: { path, isFile }, onClose }: { picked: Picked; onClose
         {...until}
       />
       <Note tone={permission === 'read' ? 'plain' : 'suggest'} icon="info">
-        <Plain
-          text={meansText(agent.value, permission, isFile ? 'it' : 'it and all folders below')}
+        <SafeText
+          text={describePermission(
+            agent.value,
+            permission,
+            isFile ? 'it' : 'it and all folders below',
+          )}
         />
         {isFile && ' The folder around it stays closed.'}
       </Note>

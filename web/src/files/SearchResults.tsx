@@ -1,17 +1,17 @@
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import type { RefObject } from 'react'
-import type { Hit } from './file.ts'
-import { nameOf, parentOf, relativeTo } from './path.ts'
-import { countText } from './byte-size.ts'
-import { placeOf, withoutFile } from './view.ts'
+import type { SearchHit } from './file.ts'
+import { baseName, parentPath, relativeTo } from './path.ts'
+import { pluralize } from './byte-size.ts'
+import { describeScope, withoutFile } from './view.ts'
 import type { FilesView } from './view.ts'
 import { buttonClass } from '../shared/Button.tsx'
 import { Icon } from '../shared/Icon.tsx'
-import { Plain } from '../shared/Plain.tsx'
+import { SafeText } from '../shared/Plain.tsx'
 import { ShowMore } from '../shared/ListParts.tsx'
-import { Empty } from '../shared/States.tsx'
-import { infoQuery, searchQuery, standing } from './file-queries.ts'
+import { EmptyState } from '../shared/States.tsx'
+import { infoQuery, searchQuery, keepUnlessGone } from './file-queries.ts'
 import { FileAwaited } from './FileTrouble.tsx'
 import { useFileKeys } from './use-file-keys.ts'
 
@@ -19,7 +19,7 @@ type Props = { view: FilesView; place: RefObject<HTMLElement | null> }
 
 export function SearchResults({ view, place }: Props) {
   const search = useInfiniteQuery(searchQuery(view))
-  const data = standing(search)
+  const data = keepUnlessGone(search)
   const workspace = useQuery(infoQuery).data?.workspace_path
   useFileKeys(data !== undefined, place)
   if (!data) return <FileAwaited query={search} what="what was found" rows={6} />
@@ -30,7 +30,7 @@ export function SearchResults({ view, place }: Props) {
   return (
     <div className="scroll-thin min-h-0 flex-1 overflow-y-auto">
       <p role="status" className="px-5 py-2 text-xs text-faint max-md:px-4">
-        {countText(total, 'match', 'matches')} <Plain text={placeOf(view)} />
+        {pluralize(total, 'match', 'matches')} <SafeText text={describeScope(view)} />
         {skipped.length > 0 && '. Not all of it was searched: see below.'}
       </p>
       <ul aria-label="Found">
@@ -55,7 +55,7 @@ export function SearchResults({ view, place }: Props) {
 
 const NotSearched = ({ skipped }: { skipped: readonly string[] }) =>
   skipped.map((text) => (
-    <Plain
+    <SafeText
       key={text}
       as="p"
       className="px-5 pb-2 text-xs wrap-anywhere text-faint max-md:px-4"
@@ -63,7 +63,7 @@ const NotSearched = ({ skipped }: { skipped: readonly string[] }) =>
     />
   ))
 
-type RowProps = { hit: Hit; path: string; view: FilesView }
+type RowProps = { hit: SearchHit; path: string; view: FilesView }
 
 function Row({ hit, path, view }: RowProps) {
   const isOpen = view.open === path
@@ -81,14 +81,14 @@ function Row({ hit, path, view }: RowProps) {
       >
         <Icon name="file" className="pt-0.5 text-soft" />
         <span className="flex min-w-0 flex-wrap items-baseline gap-x-2">
-          <Plain as="span" className="break-all" text={nameOf(path)} />
+          <SafeText as="span" className="break-all" text={baseName(path)} />
           <span className="text-xs break-all text-soft">
-            <Plain text={parentOf(path)} />
+            <SafeText text={parentPath(path)} />
             {hit.line !== undefined && `, line ${hit.line.toLocaleString()}`}
           </span>
         </span>
         {hit.snippet !== undefined && (
-          <Plain
+          <SafeText
             as="code"
             className="col-start-2 line-clamp-2 font-mono text-xs break-all text-soft"
             text={hit.snippet}
@@ -103,10 +103,10 @@ function NoMatch({ view, skipped }: { view: FilesView; skipped: readonly string[
   const { q = '', by } = view
   const { by: _, ...byName } = withoutFile(view)
   return (
-    <Empty icon="search" title="Nothing matches">
+    <EmptyState icon="search" title="Nothing matches">
       <p className="wrap-anywhere">
-        {by === 'content' ? 'No file' : 'No name'} <Plain text={placeOf(view)} /> holds “
-        <Plain text={q} />
+        {by === 'content' ? 'No file' : 'No name'} <SafeText text={describeScope(view)} /> holds “
+        <SafeText text={q} />
         ”.
       </p>
       <NotSearched skipped={skipped} />
@@ -124,6 +124,6 @@ function NoMatch({ view, skipped }: { view: FilesView; skipped: readonly string[
           </Link>
         )}
       </p>
-    </Empty>
+    </EmptyState>
   )
 }

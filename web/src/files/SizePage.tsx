@@ -1,17 +1,17 @@
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { useEffect, useRef } from 'react'
-import { countText, shareText, sizeText } from './byte-size.ts'
-import { partsOf } from './usage.ts'
-import type { Part } from './usage.ts'
+import { pluralize, formatShare, formatSize } from './byte-size.ts'
+import { buildUsageTree } from './usage.ts'
+import type { UsageNode } from './usage.ts'
 import { buttonClass } from '../shared/Button.tsx'
 import { Icon } from '../shared/Icon.tsx'
-import { Plain } from '../shared/Plain.tsx'
-import { Empty } from '../shared/States.tsx'
+import { SafeText } from '../shared/Plain.tsx'
+import { EmptyState } from '../shared/States.tsx'
 import { Crumbs } from './FileBar.tsx'
-import { standing, usageQuery, useGrantRoot } from './file-queries.ts'
+import { keepUnlessGone, usageQuery, useGrantRoot } from './file-queries.ts'
 import { FileAwaited } from './FileTrouble.tsx'
-import { fileAt, Treemap } from './Treemap.tsx'
+import { toFileLink, Treemap } from './Treemap.tsx'
 
 const route = getRouteApi('/files/size')
 
@@ -20,8 +20,8 @@ export function SizePage() {
   const { path = '' } = route.useSearch()
   const root = useGrantRoot(path)
   const usage = useQuery(usageQuery(path))
-  const data = standing(usage)
-  const whole = data && partsOf(data, path)
+  const data = keepUnlessGone(usage)
+  const whole = data && buildUsageTree(data, path)
   const heading = useRef<HTMLHeadingElement>(null)
   const before = useRef(path)
   useEffect(() => {
@@ -39,7 +39,7 @@ export function SizePage() {
         <Crumbs to="/files/size" path={path} root={root} />
         {whole && (
           <p className="flex flex-wrap items-center gap-x-4 gap-y-1 text-soft">
-            {sizeText(whole.bytes)} in {countText(whole.files, 'file', 'files')}
+            {formatSize(whole.bytes)} in {pluralize(whole.files, 'file', 'files')}
             <Link
               to="/files"
               search={path === '' ? {} : { path }}
@@ -53,7 +53,7 @@ export function SizePage() {
       </header>
       {whole ? (
         whole.bytes === 0 ? (
-          <Empty icon="folder" title="Nothing takes up room here" />
+          <EmptyState icon="folder" title="Nothing takes up room here" />
         ) : (
           <div className="grid gap-4">
             <Treemap parts={whole.parts} />
@@ -67,7 +67,7 @@ export function SizePage() {
   )
 }
 
-const SizeTable = ({ parts, bytes }: { parts: readonly Part[]; bytes: number }) => (
+const SizeTable = ({ parts, bytes }: { parts: readonly UsageNode[]; bytes: number }) => (
   <table className="w-full max-w-195 border-collapse text-left">
     <caption className="sr-only">Folders and files by size</caption>
     <thead className="text-xs text-faint">
@@ -93,8 +93,8 @@ const SizeTable = ({ parts, bytes }: { parts: readonly Part[]; bytes: number }) 
           <td className="max-w-0 pr-2">
             <PartName part={part} />
           </td>
-          <td className="text-right">{sizeText(part.bytes)}</td>
-          <td className="text-right text-soft">{shareText(part.bytes, bytes)}</td>
+          <td className="text-right">{formatSize(part.bytes)}</td>
+          <td className="text-right text-soft">{formatShare(part.bytes, bytes)}</td>
           <td className="text-right text-soft max-md:hidden">{part.files.toLocaleString()}</td>
         </tr>
       ))}
@@ -106,12 +106,12 @@ const nameLook =
   'flex min-h-6 items-center gap-2 underline decoration-line underline-offset-3 hover:decoration-current max-md:min-h-9'
 
 /** Leads where the area of the same name leads. */
-function PartName({ part: { kind, name, path } }: { part: Part }) {
+function PartName({ part: { kind, name, path } }: { part: UsageNode }) {
   if (kind === 'rest') return <span className="block truncate pl-6 text-soft">{name}</span>
   const words = (
     <>
       <Icon name={kind} className={kind === 'folder' ? 'text-accent' : 'text-soft'} />
-      <Plain as="span" className="min-w-0 truncate whitespace-pre" text={name} />
+      <SafeText as="span" className="min-w-0 truncate whitespace-pre" text={name} />
     </>
   )
   return kind === 'folder' ? (
@@ -119,7 +119,7 @@ function PartName({ part: { kind, name, path } }: { part: Part }) {
       {words}
     </Link>
   ) : (
-    <Link to="/files" search={fileAt(path)} aria-current={undefined} className={nameLook}>
+    <Link to="/files" search={toFileLink(path)} aria-current={undefined} className={nameLook}>
       {words}
     </Link>
   )

@@ -3,25 +3,25 @@ import { useRef, useState } from 'react'
 import { ApiError } from '../api/client.ts'
 import { useIsOwner, useMayAct } from '../settings/person.ts'
 import { callFiles } from './call.ts'
-import { isFolder, purgedText } from './file.ts'
-import type { Trashed } from './file.ts'
-import { nameOf, parentOf, relativeTo, freeName, joined } from './path.ts'
-import { sizeText } from './byte-size.ts'
+import { isFolder, formatPurge } from './file.ts'
+import type { TrashItem } from './file.ts'
+import { baseName, parentPath, relativeTo, nextFreeName, joinPath } from './path.ts'
+import { formatSize } from './byte-size.ts'
 import { Ago } from '../shared/Ago.tsx'
 import { Button, IconButton } from '../shared/Button.tsx'
 import { Icon } from '../shared/Icon.tsx'
 import { Menu } from '../shared/Menu.tsx'
-import { Plain } from '../shared/Plain.tsx'
+import { SafeText } from '../shared/Plain.tsx'
 import { ShowMore } from '../shared/ListParts.tsx'
-import { Awaited, Empty } from '../shared/States.tsx'
-import { plainString, hiddenNote } from '../shared/plain.ts'
-import { queries } from '../api/queries.ts'
-import { fullTime, left } from '../shared/time.ts'
+import { QueryState, EmptyState } from '../shared/States.tsx'
+import { sanitizeText, describeHidden } from '../shared/plain.ts'
+import { queryClient } from '../api/queries.ts'
+import { fullTime, formatTimeLeft } from '../shared/time.ts'
 import { useNow } from '../shared/use-now.ts'
 import { toast, toastProblem } from '../shared/toast.ts'
 import { toDistinctNames } from '../shared/distinct-name.ts'
-import { Confirm, FormDialog } from '../shared/Dialog.tsx'
-import { infoQuery, standing, trashQuery } from './file-queries.ts'
+import { ConfirmDialog, FormDialog } from '../shared/Dialog.tsx'
+import { infoQuery, keepUnlessGone, trashQuery } from './file-queries.ts'
 import { useFocusReturn } from './use-file-keys.ts'
 import { TextField, useField } from '../shared/Field.tsx'
 
@@ -31,13 +31,13 @@ export function TrashPage() {
   const workspace = useQuery(infoQuery).data?.workspace_path
   const place = useRef<HTMLElement>(null)
   useFocusReturn(place, 'li')
-  const items = standing(trash)?.pages.flatMap((page) => page.items)
-  if (!items) return <Awaited query={trash} what="the trash" />
-  const pathOf = ({ path }: Trashed) =>
+  const items = keepUnlessGone(trash)?.pages.flatMap((page) => page.items)
+  if (!items) return <QueryState query={trash} what="the trash" />
+  const pathOf = ({ path }: TrashItem) =>
     workspace === undefined ? path : relativeTo(workspace, path)
   const names = toDistinctNames(
     items,
-    (item) => nameOf(item.path),
+    (item) => baseName(item.path),
     pathOf,
     (item) => `${pathOf(item)}, deleted ${fullTime(Date.parse(item.deleted_at))}`,
   )
@@ -49,9 +49,9 @@ export function TrashPage() {
       className="scroll-thin min-h-0 flex-1 overflow-y-auto px-5 py-3 outline-none max-md:px-4"
     >
       {items.length === 0 ? (
-        <Empty icon="trash" title="The trash is empty">
+        <EmptyState icon="trash" title="The trash is empty">
           <p>What agents delete lies here for a while before it is gone.</p>
-        </Empty>
+        </EmptyState>
       ) : (
         <ul aria-label="Deleted files" className="border-t border-line">
           {items.map((item, at) => (
@@ -59,7 +59,7 @@ export function TrashPage() {
               key={item.trash_id}
               item={item}
               path={pathOf(item)}
-              called={plainString(names[at] ?? item.path)}
+              called={sanitizeText(names[at] ?? item.path)}
             />
           ))}
         </ul>
@@ -72,7 +72,7 @@ export function TrashPage() {
 const forGood = { label: 'Delete for good', icon: 'cross', danger: true } as const
 
 type LineProps = {
-  item: Trashed
+  item: TrashItem
   /** As the workspace calls it. */
   path: string
   /** What tells it from the others. */
@@ -83,8 +83,8 @@ function Line({ item, path, called }: LineProps) {
   const now = useNow()
   const [isAsking, setAsking] = useState(false)
   const [isNaming, setNaming] = useState(false)
-  const name = plainString(nameOf(path))
-  const readAgain = () => queries.invalidateQueries({ queryKey: trashQuery.queryKey })
+  const name = sanitizeText(baseName(path))
+  const readAgain = () => queryClient.invalidateQueries({ queryKey: trashQuery.queryKey })
   const restore = useMutation({
     mutationFn: () => callFiles('trash_restore', { trash_id: item.trash_id }),
     onSuccess: async () => {
@@ -100,14 +100,21 @@ function Line({ item, path, called }: LineProps) {
     <li className="flex items-center gap-3 border-b border-line py-2">
       <Icon name={isFolder(item) ? 'folder' : 'file'} className="self-start pt-0.5 text-soft" />
       <div className="min-w-0 flex-1">
-        <Plain as="p" className="break-all" title={plainString(item.path)} text={nameOf(path)} />
+        <SafeText
+          as="p"
+          className="break-all"
+          title={sanitizeText(item.path)}
+          text={baseName(path)}
+        />
         <p className="flex flex-wrap gap-x-3 text-xs text-soft">
-          {parentOf(path) !== '' && <Plain as="span" className="break-all" text={parentOf(path)} />}
-          {!isFolder(item) && <span>{sizeText(item.size_bytes)}</span>}
+          {parentPath(path) !== '' && (
+            <SafeText as="span" className="break-all" text={parentPath(path)} />
+          )}
+          {!isFolder(item) && <span>{formatSize(item.size_bytes)}</span>}
           <span>
-            deleted by <Plain text={item.deleted_by} />, <Ago at={item.deleted_at} />
+            deleted by <SafeText text={item.deleted_by} />, <Ago at={item.deleted_at} />
           </span>
-          <span>gone in {left(Date.parse(item.expires_at), now)}</span>
+          <span>gone in {formatTimeLeft(Date.parse(item.expires_at), now)}</span>
         </p>
       </div>
       {mayRestore && (
@@ -132,7 +139,7 @@ function Line({ item, path, called }: LineProps) {
         />
       )}
       {isNaming && (
-        <RestoreAs
+        <RestoreAsDialog
           id={item.trash_id}
           path={path}
           onDone={readAgain}
@@ -140,7 +147,7 @@ function Line({ item, path, called }: LineProps) {
         />
       )}
       {isAsking && (
-        <Confirm
+        <ConfirmDialog
           title={`Delete ${name} for good?`}
           action="Delete for good"
           act={async () => {
@@ -148,11 +155,11 @@ function Line({ item, path, called }: LineProps) {
             await readAgain()
             return purged
           }}
-          done={(purged) => purgedText(name, purged)}
+          done={(purged) => formatPurge(name, purged)}
           onClose={() => setAsking(false)}
         >
           <p>Its content cannot be brought back. That it was deleted stays in the ledger.</p>
-        </Confirm>
+        </ConfirmDialog>
       )}
     </li>
   )
@@ -167,15 +174,15 @@ type RestoreProps = {
 }
 
 /** Back under another name, or to another place: nothing that is there is written over (TR1). */
-function RestoreAs({ id, path, onDone, onClose }: RestoreProps) {
-  const field = useField(joined(parentOf(path), freeName(nameOf(path), 2)))
+function RestoreAsDialog({ id, path, onDone, onClose }: RestoreProps) {
+  const field = useField(joinPath(parentPath(path), nextFreeName(baseName(path), 2)))
   const destination = field.value
   return (
     <FormDialog
-      title={`Restore ${plainString(nameOf(path))} as`}
+      title={`Restore ${sanitizeText(baseName(path))} as`}
       action="Restore"
       act={() => callFiles('trash_restore', { trash_id: id, destination })}
-      done={`${plainString(nameOf(destination))} is back.`}
+      done={`${sanitizeText(baseName(destination))} is back.`}
       onDone={async () => {
         onClose()
         await onDone()
@@ -186,7 +193,7 @@ function RestoreAs({ id, path, onDone, onClose }: RestoreProps) {
         label="Path"
         data-autofocus
         required
-        hint={hiddenNote(destination) ?? 'From the top of the workspace.'}
+        hint={describeHidden(destination) ?? 'From the top of the workspace.'}
         {...field}
       />
     </FormDialog>

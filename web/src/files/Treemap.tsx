@@ -1,19 +1,19 @@
 import { Link } from '@tanstack/react-router'
 import { useRef } from 'react'
 import type { CSSProperties } from 'react'
-import { parentOf } from './path.ts'
-import { sizeText } from './byte-size.ts'
-import { sizeMap, wordsIn } from './size-map.ts'
-import type { Drawn } from './size-map.ts'
-import type { Part } from './usage.ts'
-import { Plain } from '../shared/Plain.tsx'
-import { plainString } from '../shared/plain.ts'
+import { parentPath } from './path.ts'
+import { formatSize } from './byte-size.ts'
+import { layoutSizeMap, fitLabels } from './size-map.ts'
+import type { MapBox } from './size-map.ts'
+import type { UsageNode } from './usage.ts'
+import { SafeText } from '../shared/Plain.tsx'
+import { sanitizeText } from '../shared/plain.ts'
 import { useWidth } from '../shared/use-width.ts'
 
 const height = 400
 
 /** Folders by how much room they take, with what is in them: a press looks into a folder and opens a file. */
-export function Treemap({ parts }: { parts: readonly Part[] }) {
+export function Treemap({ parts }: { parts: readonly UsageNode[] }) {
   const frame = useRef<HTMLDivElement>(null)
   const width = useWidth(frame, 800)
   return (
@@ -24,7 +24,7 @@ export function Treemap({ parts }: { parts: readonly Part[] }) {
       className="relative w-full overflow-hidden rounded"
       style={{ height }}
     >
-      {sizeMap(parts, { width, height }).map((drawn) => (
+      {layoutSizeMap(parts, { width, height }).map((drawn) => (
         <Area key={`${drawn.part.kind} ${drawn.part.path}`} {...drawn} />
       ))}
     </div>
@@ -44,9 +44,9 @@ const looks = {
   rest: ['bg-raised border-line text-soft', 'bg-raised border-line text-soft'],
 } as const
 
-function Area({ part, box, level, isOpen }: Drawn) {
-  const size = sizeText(part.bytes)
-  const { hasName, hasSize } = wordsIn(box, part.name, size, isOpen)
+function Area({ part, box, level, isOpen }: MapBox) {
+  const size = formatSize(part.bytes)
+  const { hasName, hasSize } = fitLabels(box, part.name, size, isOpen)
   const words = (
     <>
       <span
@@ -54,13 +54,13 @@ function Area({ part, box, level, isOpen }: Drawn) {
           hasName ? `min-w-0 truncate ${part.kind === 'rest' ? '' : 'font-[550]'}` : 'sr-only'
         }
       >
-        <Plain text={part.name} />
+        <SafeText text={part.name} />
       </span>{' '}
       <span className={hasSize ? 'shrink-0' : 'sr-only'}>{size}</span>
     </>
   )
   const shared = {
-    title: `${plainString(part.name)} ${size}`,
+    title: `${sanitizeText(part.name)} ${size}`,
     style: placeOf(box),
     // Without words nothing may keep it from being as narrow as it is.
     className: `absolute flex overflow-hidden rounded-sm border text-xs -outline-offset-2 ${
@@ -80,20 +80,20 @@ function Area({ part, box, level, isOpen }: Drawn) {
       </Link>
     )
   return (
-    <Link to="/files" search={fileAt(part.path)} {...link}>
+    <Link to="/files" search={toFileLink(part.path)} {...link}>
       {words}
     </Link>
   )
 }
 
-export const fileAt = (path: string) => {
-  const folder = parentOf(path)
+export const toFileLink = (path: string) => {
+  const folder = parentPath(path)
   return { ...(folder !== '' && { path: folder }), open: path }
 }
 
 /** A gap between neighbours, as wide everywhere. */
 const gap = 2
-const placeOf = ({ x, y, width, height: tall }: Drawn['box']): CSSProperties => ({
+const placeOf = ({ x, y, width, height: tall }: MapBox['box']): CSSProperties => ({
   left: x,
   top: y,
   width: Math.max(1, width - gap),

@@ -1,6 +1,6 @@
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import { useRef } from 'react'
-import { isAbsolute, parentOf } from './path.ts'
+import { isAbsolute, parentPath } from './path.ts'
 import { withoutFile } from './view.ts'
 import { useKeys } from '../shared/use-keys.ts'
 import { useMayAct } from '../settings/person.ts'
@@ -31,7 +31,7 @@ export function WorkspacePage() {
     }),
     ...(path !== root && {
       u: () => {
-        const up = parentOf(path)
+        const up = parentPath(path)
         void navigate({ to: '/files', search: up === '' ? {} : { path: up }, state: { row: path } })
       },
     }),

@@ -2,7 +2,7 @@ const units = ['B', 'kB', 'MB', 'GB', 'TB'] as const
 const number = new Intl.NumberFormat()
 
 /** `12 B`, `3.4 MB`: three digits at most, as disks are sold, in thousands. */
-export function sizeText(bytes: number): string {
+export function formatSize(bytes: number): string {
   let value = bytes
   let unit = 0
   while (value >= 999.5 && unit < units.length - 1) {
@@ -14,14 +14,14 @@ export function sizeText(bytes: number): string {
 }
 
 /** Of megabytes that were rounded to a hundredth: no digit is told that is not known. */
-export const roughSizeText = (megabytes: number): string =>
-  megabytes < 1 ? `${megabytes} MB` : sizeText(megabytes * 1e6)
+export const formatMegabytes = (megabytes: number): string =>
+  megabytes < 1 ? `${megabytes} MB` : formatSize(megabytes * 1e6)
 
-export const countText = (count: number, one: string, many: string): string =>
+export const pluralize = (count: number, one: string, many: string): string =>
   `${number.format(count)} ${count === 1 ? one : many}`
 
 /** What a part is of the whole: never nothing where there is something. */
-export function shareText(bytes: number, whole: number): string {
+export function formatShare(bytes: number, whole: number): string {
   const share = whole === 0 ? 0 : (bytes / whole) * 100
   return share > 0 && share < 1 ? '< 1 %' : `${Math.round(share)} %`
 }

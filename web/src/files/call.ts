@@ -1,6 +1,6 @@
 import type { ToolName, ToolResults } from '#wire'
 import { ApiError, call } from '../api/client.ts'
-import { forPerson } from './file-error.ts'
+import { toPersonError } from './file-error.ts'
 
 export async function callFiles<Name extends ToolName>(
   tool: Name,
@@ -11,6 +11,6 @@ export async function callFiles<Name extends ToolName>(
   } catch (error) {
     if (!(error instanceof ApiError)) throw error
     const { code, message, hint, details } = error
-    throw new ApiError(forPerson(tool, { ...details, code, message, hint }))
+    throw new ApiError(toPersonError(tool, { ...details, code, message, hint }))
   }
 }

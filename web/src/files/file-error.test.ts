@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { forPerson } from './file-error.ts'
+import { toPersonError } from './file-error.ts'
 
 const refused = (code: string, message = 'As agents are told.') => ({
   code,
@@ -8,16 +8,18 @@ const refused = (code: string, message = 'As agents are told.') => ({
 })
 
 test('C13 what a file tool refuses is said to a person, with a step that a person can take', () => {
-  expect(forPerson('list_files', refused('no_grant', 'Call request_grant() first.'))).toEqual({
+  expect(toPersonError('list_files', refused('no_grant', 'Call request_grant() first.'))).toEqual({
     code: 'no_grant',
     message: 'No grant opens it.',
     hint: 'Grant it under Grants; what agents make lies in the workspace.',
   })
-  expect(forPerson('create_file', refused('exists'))).toEqual({
+  expect(toPersonError('create_file', refused('exists'))).toEqual({
     code: 'exists',
     message: 'As agents are told.',
     hint: 'Choose another name.',
   })
-  expect(forPerson('read_file', refused('too_large')).message).toBe('It is too large to be shown.')
-  expect(forPerson('read_file', refused('unreachable'))).toEqual(refused('unreachable'))
+  expect(toPersonError('read_file', refused('too_large')).message).toBe(
+    'It is too large to be shown.',
+  )
+  expect(toPersonError('read_file', refused('unreachable'))).toEqual(refused('unreachable'))
 })

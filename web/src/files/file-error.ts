@@ -47,7 +47,7 @@ const ofTools: Readonly<Record<string, Readonly<Record<string, Words>>>> = {
   },
 }
 
-export const forPerson = (tool: string, problem: Problem): Problem => ({
+export const toPersonError = (tool: string, problem: Problem): Problem => ({
   ...problem,
   ...(ofTools[tool]?.[problem.code] ?? words[problem.code]),
 })

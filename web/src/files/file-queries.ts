@@ -2,10 +2,10 @@ import { infiniteQueryOptions, queryOptions, useQuery } from '@tanstack/react-qu
 import { ApiError } from '../api/client.ts'
 import { callFiles } from './call.ts'
 import type { Grant } from './file.ts'
-import { mostBytes } from './preview.ts'
+import { maxPreviewBytes } from './preview.ts'
 import type { FilesView } from './view.ts'
 import type { Entry } from '../api/entry.ts'
-import { isAbsolute, liesIn } from './path.ts'
+import { isAbsolute, isInside } from './path.ts'
 
 /** The disk changes without telling: what is looked at again is read again. */
 const fresh = { staleTime: 0 } as const
@@ -35,7 +35,7 @@ const rowsAtOnce = 1000
  * What was read stays on the screen while the daemon is away. Once it answers that it is gone, or closed, it is
  * not shown as if it were there.
  */
-export const standing = <Data>({ data, error }: { data: Data | undefined; error: unknown }) =>
+export const keepUnlessGone = <Data>({ data, error }: { data: Data | undefined; error: unknown }) =>
   error instanceof ApiError && error.code !== 'unreachable' ? undefined : data
 
 export const infoQuery = diskQuery(['info'], () => callFiles('get_workspace_info'))
@@ -46,7 +46,7 @@ export const listingQuery = (path: string) =>
   )
 
 export const readQuery = (path: string) =>
-  diskQuery(['read', path], () => callFiles('read_file', { path, max_bytes: mostBytes }))
+  diskQuery(['read', path], () => callFiles('read_file', { path, max_bytes: maxPreviewBytes }))
 
 export const searchQuery = ({ q = '', path, in: where, by }: FilesView) =>
   pagedQuery([...diskKey, 'search', q, path, where, by], (from) =>
@@ -99,7 +99,7 @@ const changing = new Set([
 ])
 
 /** Whether it tells of a change on the disk, or of what may be seen of it, by whomever. */
-export const changesDisk = ({ type, data }: Entry): boolean =>
+export const affectsFiles = ({ type, data }: Entry): boolean =>
   (type === 'call.done' && changing.has(String(data?.['tool']))) ||
   type.startsWith('trash.') ||
   type === 'grant.made' ||
@@ -120,7 +120,7 @@ export function useGrantRoot(path: string): string {
   const { data = [] } = useQuery({ ...grantsQuery, enabled: isAbsolute(path) })
   if (!isAbsolute(path)) return ''
   const [widest = path] = data
-    .filter((grant) => grant.permission !== 'deny' && liesIn(path, grant.path))
+    .filter((grant) => grant.permission !== 'deny' && isInside(path, grant.path))
     .map((grant) => grant.path)
     .toSorted((a, b) => a.length - b.length)
   return widest

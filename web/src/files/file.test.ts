@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
-import { purgedText } from './file.ts'
+import { formatPurge } from './file.ts'
 
 test('TR1 what could not be removed is not called gone', () => {
-  expect(purgedText('a.txt', { purged: ['1'], count: 1 })).toBe('a.txt is gone.')
-  expect(purgedText('a', { purged: ['1'], count: 1, left_in: ['/w/.cowork/trash/1'] })).toBe(
+  expect(formatPurge('a.txt', { purged: ['1'], count: 1 })).toBe('a.txt is gone.')
+  expect(formatPurge('a', { purged: ['1'], count: 1, left_in: ['/w/.cowork/trash/1'] })).toBe(
     'a is gone from the trash, but some of it could not be removed from /w/.cowork/trash/1.',
   )
 })

@@ -1,6 +1,13 @@
 import { expect, test } from 'vitest'
 import type { Grant } from './file.ts'
-import { forWhom, isUnused, lastsText, meansText, originText, standingOf } from './grant.ts'
+import {
+  formatGrantee,
+  isUnused,
+  formatExpiry,
+  describePermission,
+  formatOrigin,
+  getFolderAccess,
+} from './grant.ts'
 
 const now = Date.parse('2026-11-15T12:00:00Z')
 const grant = (part: Partial<Grant> = {}): Grant => ({
@@ -22,19 +29,22 @@ const grant = (part: Partial<Grant> = {}): Grant => ({
 })
 
 test('GR4 a grant says for whom it is, how long it lasts and where it comes from', () => {
-  expect([forWhom(grant()), forWhom(grant({ agent: 'codex' }))]).toEqual(['every agent', 'codex'])
-  expect(lastsText(grant(), now)).toBe('until revoked')
-  expect(lastsText(grant({ scope: 'session' }), now)).toBe('ends with its session')
-  expect(lastsText(grant({ expires_at: '2026-11-15T13:00:00Z' }), now)).toBe('ends in 1 h')
-  expect(originText(grant({ granted_by: 'import' }))).toBe('import')
+  expect([formatGrantee(grant()), formatGrantee(grant({ agent: 'codex' }))]).toEqual([
+    'every agent',
+    'codex',
+  ])
+  expect(formatExpiry(grant(), now)).toBe('until revoked')
+  expect(formatExpiry(grant({ scope: 'session' }), now)).toBe('ends with its session')
+  expect(formatExpiry(grant({ expires_at: '2026-11-15T13:00:00Z' }), now)).toBe('ends in 1 h')
+  expect(formatOrigin(grant({ granted_by: 'import' }))).toBe('import')
 })
 
 test('GR4 what a grant means is a sentence, for a file, a folder and a denial', () => {
-  expect(meansText('*', 'read', 'it and all folders below')).toBe(
+  expect(describePermission('*', 'read', 'it and all folders below')).toBe(
     'Every agent may read it and all folders below, and change nothing.',
   )
-  expect(meansText('codex', 'read-write')).toBe('codex may read and change it.')
-  expect(meansText('*', 'deny')).toBe('Every agent is refused without asking.')
+  expect(describePermission('codex', 'read-write')).toBe('codex may read and change it.')
+  expect(describePermission('*', 'deny')).toBe('Every agent is refused without asking.')
 })
 
 test('GR7 a lasting grant that nobody used for 60 days is pointed out', () => {
@@ -51,16 +61,16 @@ test('GR7 a lasting grant that nobody used for 60 days is pointed out', () => {
 
 test('C9 GR6 a folder is open to all only by a lasting grant for all', () => {
   const { path } = grant()
-  expect(standingOf([grant()], path)).toEqual({ all: 'read', others: [] })
-  expect(standingOf([grant({ permission: 'deny' })], path).all).toBe('deny')
+  expect(getFolderAccess([grant()], path)).toEqual({ all: 'read', others: [] })
+  expect(getFolderAccess([grant({ permission: 'deny' })], path).all).toBe('deny')
   for (const part of [{ scope: 'session' }, { replaced: true }] as const)
-    expect(standingOf([grant(part)], path).all).toBeUndefined()
+    expect(getFolderAccess([grant(part)], path).all).toBeUndefined()
   const single = [
     grant({ agent: 'codex' }),
     grant({ agent: 'gemini-cli', permission: 'deny' }),
     grant({ path: '/home/mara' }),
   ]
-  expect(standingOf(single, path)).toEqual({
+  expect(getFolderAccess(single, path)).toEqual({
     all: undefined,
     others: ['codex has it already', 'never for gemini-cli'],
   })

@@ -1,5 +1,5 @@
 import type { Grant, Permission } from './file.ts'
-import { left } from '../shared/time.ts'
+import { formatTimeLeft } from '../shared/time.ts'
 
 const day = 86_400_000
 /** As long without use as makes one ask whether it is still needed (GR7). */
@@ -20,14 +20,14 @@ const meanings: Record<Permission, (what: string) => string> = {
 
 export const permissionName = (permission: Permission): string => names[permission]
 
-export const meansText = (agent: string, permission: Permission, what = 'it'): string =>
+export const describePermission = (agent: string, permission: Permission, what = 'it'): string =>
   `${agent === '*' ? 'Every agent' : agent} ${meanings[permission](what)}.`
 
-export const forWhom = ({ agent }: Pick<Grant, 'agent'>): string =>
+export const formatGrantee = ({ agent }: Pick<Grant, 'agent'>): string =>
   agent === '*' ? 'every agent' : agent
 
-export function lastsText({ scope, expires_at: ends }: Grant, now: number): string {
-  if (ends !== null) return `ends in ${left(Date.parse(ends), now)}`
+export function formatExpiry({ scope, expires_at: ends }: Grant, now: number): string {
+  if (ends !== null) return `ends in ${formatTimeLeft(Date.parse(ends), now)}`
   return scope === 'session' ? 'ends with its session' : 'until revoked'
 }
 
@@ -37,7 +37,7 @@ const origins: Record<string, string> = {
   system_setup: 'from the setup',
 }
 
-export const originText = ({ granted_by: by }: Pick<Grant, 'granted_by'>): string =>
+export const formatOrigin = ({ granted_by: by }: Pick<Grant, 'granted_by'>): string =>
   origins[by] ?? by
 
 export function isUnused(grant: Grant, now: number): boolean {
@@ -47,13 +47,13 @@ export function isUnused(grant: Grant, now: number): boolean {
 }
 
 /** What a folder is to agents by the grants on it alone. */
-export type Standing = {
+export type FolderAccess = {
   readonly all: Grant['permission'] | undefined
   /** What single agents were told. */
   readonly others: readonly string[]
 }
 
-export function standingOf(grants: readonly Grant[], path: string): Standing {
+export function getFolderAccess(grants: readonly Grant[], path: string): FolderAccess {
   const here = grants.filter((grant) => grant.path === path && grant.replaced !== true)
   const lasting = here.find(({ agent, scope, expires_at: ends }) => {
     return agent === '*' && scope === 'permanent' && ends === null

@@ -8,17 +8,17 @@ const separator = (path: string) => (isWindows(path) ? '\\' : '/')
 const between = (path: string) => (isWindows(path) ? /[/\\]/ : '/')
 const bare = (path: string) => path.replace(isWindows(path) ? /[/\\]+$/ : /\/+$/, '')
 
-export function joined(folder: string, name: string): string {
+export function joinPath(folder: string, name: string): string {
   if (folder === '') return name
   const mark = separator(folder)
   return folder.endsWith(mark) ? folder + name : folder + mark + name
 }
 
 /** The last name of it; folders are listed with a slash behind. */
-export const nameOf = (path: string): string => bare(path).split(between(path)).at(-1) ?? path
+export const baseName = (path: string): string => bare(path).split(between(path)).at(-1) ?? path
 
 /** The folder around it: nothing for the workspace itself, and the top of the disk stays itself. */
-export function parentOf(path: string): string {
+export function parentPath(path: string): string {
   const mark = separator(path)
   const at = bare(path).lastIndexOf(mark)
   if (at === -1) return ''
@@ -28,17 +28,17 @@ export function parentOf(path: string): string {
 export type Crumb = { readonly name: string; readonly path: string }
 
 /** The way to a folder, from the workspace, or from the grant it lies under. */
-export function crumbsOf(path: string, root: string): Crumb[] {
+export function buildCrumbs(path: string, root: string): Crumb[] {
   const top = { name: root === '' ? 'Workspace' : root, path: root }
   const below = root === '' ? path : path.startsWith(root) ? path.slice(root.length) : ''
   const crumbs = [top]
   for (const name of below.split(between(root)).filter((part) => part !== ''))
-    crumbs.push({ name, path: joined(crumbs.at(-1)?.path ?? '', name) })
+    crumbs.push({ name, path: joinPath(crumbs.at(-1)?.path ?? '', name) })
   return crumbs
 }
 
 /** As many as fit on one line of a phone: where it begins, and the last two. */
-export function shortened([first, ...others]: readonly Crumb[]): {
+export function shortenCrumbs([first, ...others]: readonly Crumb[]): {
   readonly first: Crumb
   readonly hidden: readonly Crumb[]
   readonly last: readonly Crumb[]
@@ -51,18 +51,18 @@ export function shortened([first, ...others]: readonly Crumb[]): {
 }
 
 /** Whether it is the folder, or lies in it: `/home/mara-old` does not lie in `/home/mara`. */
-export const liesIn = (path: string, folder: string): boolean =>
+export const isInside = (path: string, folder: string): boolean =>
   bare(path) === bare(folder) || path.startsWith(bare(folder) + separator(folder))
 
 /** With `~` for the home, where that is known. */
-export function fromHome(path: string, home: string | undefined): string {
-  if (home === undefined || !liesIn(path, home)) return path
+export function abbreviateHome(path: string, home: string | undefined): string {
+  if (home === undefined || !isInside(path, home)) return path
   return `~${path.slice(bare(home).length)}`
 }
 
 /** For a line that may be too short: what is cut first, and how the path ends, with the folder around it. */
-export function endApart(path: string): { readonly head: string; readonly end: string } {
-  const around = parentOf(parentOf(path))
+export function splitForEllipsis(path: string): { readonly head: string; readonly end: string } {
+  const around = parentPath(parentPath(path))
   const head = around === separator(path) ? '' : around
   return { head, end: path.slice(head.length) }
 }
@@ -70,19 +70,19 @@ export function endApart(path: string): { readonly head: string; readonly end: s
 /** The innermost folder that holds all of them; nothing where there is none but the whole disk. */
 export function commonFolder([first = '', ...others]: readonly string[]): string {
   let folder = first
-  while (folder !== '' && !others.every((path) => liesIn(path, folder)))
-    folder = folder === parentOf(folder) ? '' : parentOf(folder)
+  while (folder !== '' && !others.every((path) => isInside(path, folder)))
+    folder = folder === parentPath(folder) ? '' : parentPath(folder)
   return folder === separator(folder) ? '' : folder
 }
 
 /** As the workspace's own tools call it, where it lies there. */
 export function relativeTo(workspace: string, path: string): string {
-  if (!isAbsolute(path) || !liesIn(path, workspace)) return path
+  if (!isAbsolute(path) || !isInside(path, workspace)) return path
   return path.slice(bare(workspace).length).replace(isWindows(path) ? /^[/\\]+/ : /^\/+/, '')
 }
 
 /** The next name to try where one is taken: `notes (2).md`. */
-export function freeName(name: string, attempt: number): string {
+export function nextFreeName(name: string, attempt: number): string {
   if (attempt < 2) return name
   const dot = name.lastIndexOf('.')
   const [stem, extension] = dot > 0 ? [name.slice(0, dot), name.slice(dot)] : [name, '']

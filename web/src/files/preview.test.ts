@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { ReadFile } from './file.ts'
-import { previewOf } from './preview.ts'
+import { toPreview } from './preview.ts'
 
 const read = (part: Partial<ReadFile>): ReadFile => ({
   success: true,
@@ -14,7 +14,7 @@ const read = (part: Partial<ReadFile>): ReadFile => ({
 })
 
 test('C5 text is shown as text, whatever it would be drawn as elsewhere', () => {
-  expect(previewOf(read({ content: '<script>', mime: 'text/html' }))).toEqual({
+  expect(toPreview(read({ content: '<script>', mime: 'text/html' }))).toEqual({
     kind: 'text',
     text: '<script>',
     isCut: false,
@@ -22,31 +22,31 @@ test('C5 text is shown as text, whatever it would be drawn as elsewhere', () => 
 })
 
 test('C5 a text that goes on says so, and one out of a document is shown', () => {
-  expect(previewOf(read({ next_byte: 3 }))).toMatchObject({ isCut: true })
+  expect(toPreview(read({ next_byte: 3 }))).toMatchObject({ isCut: true })
   const document = { mime: 'application/pdf', warnings: ['Taken out of a document.'] }
-  expect(previewOf(read(document))).toMatchObject({ kind: 'text', isCut: false })
+  expect(toPreview(read(document))).toMatchObject({ kind: 'text', isCut: false })
 })
 
 test('C5 only what an image element draws is a picture', () => {
   const binary = { encoding: 'base64', content: 'AAAA' }
-  expect(previewOf(read({ ...binary, mime: 'image/png' }))).toEqual({
+  expect(toPreview(read({ ...binary, mime: 'image/png' }))).toEqual({
     kind: 'picture',
     source: 'data:image/png;base64,AAAA',
   })
   for (const mime of ['application/zip', 'text/html', 'image/png;x', 'audio/mpeg'])
-    expect(previewOf(read({ ...binary, mime: mime })).kind, mime).toBe('none')
+    expect(toPreview(read({ ...binary, mime: mime })).kind, mime).toBe('none')
 })
 
 test('PV5 a sensitive file is named and not shown, picture or text', () => {
   for (const part of [{}, { encoding: 'base64', mime: 'image/png' }])
-    expect(previewOf(read({ ...part, sensitive: true }))).toEqual({ kind: 'withheld' })
+    expect(toPreview(read({ ...part, sensitive: true }))).toEqual({ kind: 'withheld' })
 })
 
 test('C5 a drawing in text is drawn, where all of it is there', () => {
   const drawing = { mime: 'image/svg+xml', content: '<svg>#</svg>' }
-  expect(previewOf(read(drawing))).toEqual({
+  expect(toPreview(read(drawing))).toEqual({
     kind: 'picture',
     source: 'data:image/svg+xml;charset=utf-8,%3Csvg%3E%23%3C%2Fsvg%3E',
   })
-  expect(previewOf(read({ ...drawing, next_byte: 5 })).kind).toBe('text')
+  expect(toPreview(read({ ...drawing, next_byte: 5 })).kind).toBe('text')
 })

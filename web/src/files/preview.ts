@@ -1,7 +1,7 @@
 import type { ReadFile } from './file.ts'
 
 /** As much of a text as a preview asks for; a picture comes whole. */
-export const mostBytes = 100_000
+export const maxPreviewBytes = 100_000
 
 export type Preview =
   | { readonly kind: 'text'; readonly text: string; readonly isCut: boolean }
@@ -13,7 +13,7 @@ export type Preview =
 /** Whatever a browser draws in an <img>, where no script of it can run. */
 const drawn = /^image\/(png|jpeg|gif|webp|avif|bmp|svg\+xml)$/
 
-export function previewOf(read: ReadFile): Preview {
+export function toPreview(read: ReadFile): Preview {
   const { content, encoding, mime } = read
   if (read.sensitive === true) return { kind: 'withheld' }
   if (content === undefined) return { kind: 'none' }

@@ -1,40 +1,40 @@
 import { createRoute } from '@tanstack/react-router'
-import { lateScreen } from '../shell/late-screen.ts'
+import { lazyScreen } from '../shell/late-screen.ts'
 import { rootRoute } from '../shell/root-route.ts'
 import type { Screen } from '../shell/screen.ts'
 import { entryText } from './entry-text.ts'
-import { filesViewOf } from './view.ts'
+import { parseFilesView } from './view.ts'
 
 const files = createRoute({
   getParentRoute: () => rootRoute,
   path: 'files',
-  component: lateScreen(() => import('./FilesPage.tsx'), 'FilesPage'),
+  component: lazyScreen(() => import('./FilesPage.tsx'), 'FilesPage'),
 })
 
 const workspace = createRoute({
   getParentRoute: () => files,
   path: '/',
-  validateSearch: filesViewOf,
-  component: lateScreen(() => import('./WorkspacePage.tsx'), 'WorkspacePage'),
+  validateSearch: parseFilesView,
+  component: lazyScreen(() => import('./WorkspacePage.tsx'), 'WorkspacePage'),
 })
 
 const grants = createRoute({
   getParentRoute: () => files,
   path: 'grants',
-  component: lateScreen(() => import('./GrantsPage.tsx'), 'GrantsPage'),
+  component: lazyScreen(() => import('./GrantsPage.tsx'), 'GrantsPage'),
 })
 
 const trash = createRoute({
   getParentRoute: () => files,
   path: 'trash',
-  component: lateScreen(() => import('./TrashPage.tsx'), 'TrashPage'),
+  component: lazyScreen(() => import('./TrashPage.tsx'), 'TrashPage'),
 })
 
 const size = createRoute({
   getParentRoute: () => files,
   path: 'size',
-  validateSearch: filesViewOf,
-  component: lateScreen(() => import('./SizePage.tsx'), 'SizePage'),
+  validateSearch: parseFilesView,
+  component: lazyScreen(() => import('./SizePage.tsx'), 'SizePage'),
 })
 
 export const filesScreen = {

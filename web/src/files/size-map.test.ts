@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { headHeight, sizeMap, wordsIn } from './size-map.ts'
-import type { Part } from './usage.ts'
+import { headHeight, layoutSizeMap, fitLabels } from './size-map.ts'
+import type { UsageNode } from './usage.ts'
 
-const file = (name: string, bytes: number): Part => ({
+const file = (name: string, bytes: number): UsageNode => ({
   kind: 'file',
   name,
   path: name,
@@ -11,7 +11,7 @@ const file = (name: string, bytes: number): Part => ({
   files: 1,
   parts: [],
 })
-const folder = (name: string, parts: readonly Part[]): Part => ({
+const folder = (name: string, parts: readonly UsageNode[]): UsageNode => ({
   kind: 'folder',
   name,
   path: name,
@@ -30,7 +30,7 @@ test('C5 what lies in a folder is drawn inside its box, under its name, and none
       fc.integer({ min: 300, max: 1600 }),
       (all, width) => {
         const parts = all.map((each, at) => folder(`folder${at}`, filesOf(each)))
-        const drawn = sizeMap(parts, { width, height: 400 })
+        const drawn = layoutSizeMap(parts, { width, height: 400 })
         const total = parts.reduce((sum, { bytes }) => sum + bytes, 0)
         const tops = drawn.filter(({ level }) => level === 0)
         expect(tops.reduce((sum, { part }) => sum + part.bytes, 0)).toBe(total)
@@ -55,17 +55,20 @@ test('C5 what lies in a folder is drawn inside its box, under its name, and none
 })
 
 test('C5 only what is too small to be pressed is collected', () => {
-  const drawn = sizeMap([file('large', 100_000), file('other', 50_000), ...filesOf([1, 2, 3])], {
-    width: 400,
-    height: 300,
-  })
+  const drawn = layoutSizeMap(
+    [file('large', 100_000), file('other', 50_000), ...filesOf([1, 2, 3])],
+    {
+      width: 400,
+      height: 300,
+    },
+  )
   expect(drawn.map(({ part }) => part.name)).toEqual(['large', 'other', 'and 3 other files'])
 })
 
 test('C14 a label is whole, or ends where it still tells something, or is left out', () => {
   const box = (width: number, height: number) => ({ x: 0, y: 0, width, height })
   const shown = (width: number, height: number, name = 'quarterly-report.pdf') =>
-    wordsIn(box(width, height), name, '12.4 MB', false)
+    fitLabels(box(width, height), name, '12.4 MB', false)
   expect(shown(200, 60)).toEqual({ hasName: true, hasSize: true })
   expect(shown(200, 30)).toEqual({ hasName: true, hasSize: false })
   expect(shown(40, 60)).toEqual({ hasName: false, hasSize: false })

@@ -1,10 +1,10 @@
 import { treemap } from './treemap.ts'
 import type { Box } from './treemap.ts'
-import { collected, sumOf } from './usage.ts'
-import type { Part } from './usage.ts'
+import { collapseSmall, sumUsage } from './usage.ts'
+import type { UsageNode } from './usage.ts'
 
-export type Drawn = {
-  readonly part: Part
+export type MapBox = {
+  readonly part: UsageNode
   readonly box: Box
   /** 1 for what lies in a folder that is drawn around it. */
   readonly level: 0 | 1
@@ -19,11 +19,11 @@ const edge = 4
 export const headHeight = 24
 
 /** Two levels as boxes, in the order of drawing: what lies in a folder comes after it. */
-export function sizeMap(
-  parts: readonly Part[],
+export function layoutSizeMap(
+  parts: readonly UsageNode[],
   frame: { readonly width: number; readonly height: number },
-): Drawn[] {
-  return placed(parts, frame, '').flatMap(({ item: part, box }): Drawn[] => {
+): MapBox[] {
+  return placed(parts, frame, '').flatMap(({ item: part, box }): MapBox[] => {
     const hasRoom = box.width >= leastOpen.width && box.height >= leastOpen.height
     const inner = {
       x: box.x + edge,
@@ -34,7 +34,7 @@ export function sizeMap(
     const inside = hasRoom ? placed(part.parts, inner, part.path) : []
     return [
       { part, box, level: 0, isOpen: inside.length > 0 },
-      ...inside.map(({ item, box: at }): Drawn => {
+      ...inside.map(({ item, box: at }): MapBox => {
         const moved = { ...at, x: inner.x + at.x, y: inner.y + at.y }
         return { part: item, box: moved, level: 1, isOpen: false }
       }),
@@ -44,14 +44,14 @@ export function sizeMap(
 
 /** Those that are too small to have a box are one together, which makes others wider. */
 function placed(
-  parts: readonly Part[],
+  parts: readonly UsageNode[],
   frame: { readonly width: number; readonly height: number },
   path: string,
 ) {
-  const whole = sumOf(parts)
+  const whole = sumUsage(parts)
   for (let most = 0; ;) {
     const boxes = treemap(
-      collected(parts, ({ bytes }) => bytes > most, whole, path),
+      collapseSmall(parts, ({ bytes }) => bytes > most, whole, path),
       frame,
     )
     const narrow = boxes.filter(
@@ -71,7 +71,7 @@ const around = 14
 const tellingLetters = 7
 
 /** Which words there is room for: a name may end in an ellipsis, but not before it tells anything. */
-export function wordsIn(box: Box, name: string, size: string, isOpen: boolean) {
+export function fitLabels(box: Box, name: string, size: string, isOpen: boolean) {
   const width = box.width - around
   const hasName =
     width >= Math.min(name.length, tellingLetters) * letter && box.height >= line + around / 2

@@ -1,6 +1,6 @@
 import { ApiError } from '../api/client.ts'
 import { callFiles } from './call.ts'
-import { freeName, joined, nameOf } from './path.ts'
+import { nextFreeName, joinPath, baseName } from './path.ts'
 import type { ReadFile } from './file.ts'
 import { saveBlob } from '../shared/save-blob.ts'
 
@@ -11,7 +11,7 @@ const mostAttempts = 50
 export async function addFile(folder: string, file: File): Promise<string> {
   const content = await base64Of(file)
   for (let attempt = 1; ; attempt++) {
-    const path = joined(folder, freeName(file.name, attempt))
+    const path = joinPath(folder, nextFreeName(file.name, attempt))
     try {
       await callFiles('create_file', { path, content, encoding: 'base64' })
       return path
@@ -45,5 +45,5 @@ export async function saveFile(read: ReadFile): Promise<void> {
       ? read
       : await callFiles('read_file', { path: read.path, max_bytes: read.size_bytes })
   const bytes = Uint8Array.from(atob(whole.content ?? ''), (letter) => letter.charCodeAt(0))
-  saveBlob(new Blob([bytes], { type: 'application/octet-stream' }), nameOf(read.path))
+  saveBlob(new Blob([bytes], { type: 'application/octet-stream' }), baseName(read.path))
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { partsOf, sumOf } from './usage.ts'
+import { buildUsageTree, sumUsage } from './usage.ts'
 
 const usage = {
   total_files: 9,
@@ -20,7 +20,7 @@ const usage = {
 }
 
 test('C5 a folder shows its folders and its largest files, the largest first, and leaves nothing out', () => {
-  const { parts, bytes, files } = partsOf(usage, '')
+  const { parts, bytes, files } = buildUsageTree(usage, '')
   expect(parts.map((part) => [part.kind, part.name, part.path, part.bytes])).toEqual([
     ['folder', 'Documents', 'Documents', 700],
     ['folder', 'Code', 'Code', 200],
@@ -29,11 +29,11 @@ test('C5 a folder shows its folders and its largest files, the largest first, an
   ])
   // What cowork keeps there itself takes no room of the agents.
   expect([bytes, files]).toEqual([1000, 7])
-  expect(sumOf(parts)).toEqual({ bytes, files })
+  expect(sumUsage(parts)).toEqual({ bytes, files })
 })
 
 test('C5 what is in each folder is shown as well', () => {
-  const [documents] = partsOf(usage, '').parts
+  const [documents] = buildUsageTree(usage, '').parts
   expect(documents?.parts.map((part) => [part.kind, part.name, part.path])).toEqual([
     ['folder', 'reports', 'Documents/reports'],
     ['file', 'plan.md', 'Documents/plan.md'],
@@ -41,7 +41,7 @@ test('C5 what is in each folder is shown as well', () => {
 })
 
 test('C5 what is in a folder is named from the workspace on', () => {
-  const [first] = partsOf(usage, 'Archive/2026').parts
+  const [first] = buildUsageTree(usage, 'Archive/2026').parts
   expect(first).toMatchObject({ name: 'Documents', path: 'Archive/2026/Documents' })
   expect(first?.parts[1]).toMatchObject({ path: 'Archive/2026/Documents/plan.md' })
 })
@@ -49,7 +49,7 @@ test('C5 what is in a folder is named from the workspace on', () => {
 test('C5 many small folders and files are one part, with how many they are', () => {
   const folders = Array.from({ length: 50 }, (_, at) => ({ path: `f${at}`, files: 30, bytes: 10 }))
   const whole = { total_files: 1500, total_bytes: 500, folders, largest_files: [] }
-  const { parts } = partsOf(whole, '')
+  const { parts } = buildUsageTree(whole, '')
   expect(parts).toHaveLength(41)
   expect(parts[40]).toMatchObject({ name: 'and 300 other files', bytes: 100, files: 300 })
   const specks = [
@@ -57,7 +57,10 @@ test('C5 many small folders and files are one part, with how many they are', () 
     { path: 'a.txt', bytes: 10 },
   ]
   const few = { total_files: 2, total_bytes: 999_010, folders: [], largest_files: specks }
-  expect(partsOf(few, '').parts.map(({ name }) => name)).toEqual(['large.bin', 'and 1 other file'])
+  expect(buildUsageTree(few, '').parts.map(({ name }) => name)).toEqual([
+    'large.bin',
+    'and 1 other file',
+  ])
   const nameless = { total_files: 2000, total_bytes: 0, folders: [], largest_files: [] }
-  expect(partsOf(nameless, '').parts).toMatchObject([{ kind: 'rest', name: '2,000 files' }])
+  expect(buildUsageTree(nameless, '').parts).toMatchObject([{ kind: 'rest', name: '2,000 files' }])
 })

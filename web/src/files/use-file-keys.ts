@@ -3,7 +3,7 @@ import { useEffect, useRef } from 'react'
 import type { RefObject } from 'react'
 import { useKeys } from '../shared/use-keys.ts'
 
-export const rowLook = (isOpen: boolean): string =>
+export const rowClass = (isOpen: boolean): string =>
   `flex h-9 items-center gap-2.5 border-b border-line px-5 -outline-offset-2 in-data-[density=compact]:h-8 max-md:h-12 max-md:px-4 ${
     isOpen ? 'bg-accent-bg shadow-[inset_2px_0_var(--accent)]' : 'hover:bg-raised'
   }`
@@ -11,7 +11,7 @@ export const rowLook = (isOpen: boolean): string =>
 const rowsOf = () => [...document.querySelectorAll<HTMLElement>('[data-row]')]
 const isOpen = (row: HTMLElement) => row.hasAttribute('aria-current')
 
-export function neighbourOf(path: string): string {
+export function nextRow(path: string): string {
   const rows = rowsOf()
   const at = rows.findIndex(({ dataset }) => dataset['row'] === path)
   return (rows[at + 1] ?? rows[at - 1])?.dataset['row'] ?? ''

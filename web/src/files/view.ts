@@ -15,7 +15,7 @@ type Wider = (typeof wider)[number]
 const longest = 4096
 
 /** Reads the address; what it cannot mean is left out, so that no link leads to an error. */
-export function filesViewOf(search: Record<string, unknown>): FilesView {
+export function parseFilesView(search: Record<string, unknown>): FilesView {
   const text = (name: string, most = longest) => {
     const given = search[name]
     return typeof given === 'string' && given !== '' && given.length <= most ? given : undefined
@@ -47,11 +47,11 @@ const places = {
   all: { name: 'All', said: 'in the workspace and in what is granted' },
 } as const
 
-export const placeOf = ({ path, in: where }: FilesView): string =>
+export const describeScope = ({ path, in: where }: FilesView): string =>
   where === undefined && path !== undefined ? `in ${path}` : places[where ?? 'workspace'].said
 
 /** Where one can look from a folder, the nearest first; the address does not name that one. */
-export function scopesOf({ path }: FilesView): readonly { name: string; in?: Wider }[] {
+export function listScopes({ path }: FilesView): readonly { name: string; in?: Wider }[] {
   const all = wider.map((where) => ({ name: places[where].name, in: where }))
   return path === undefined
     ? [{ name: places.workspace.name }, ...all.slice(1)]

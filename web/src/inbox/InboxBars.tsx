@@ -1,10 +1,10 @@
 import { Link, useNavigate } from '@tanstack/react-router'
-import { chipsOf, everyKind } from './filter.ts'
+import { buildChips, allKinds } from './filter.ts'
 import type { InboxFilters, KindChip, View } from './filter.ts'
-import { FindBox } from '../shared/FindBox.tsx'
-import { Views } from '../shared/Views.tsx'
+import { SearchBox } from '../shared/FindBox.tsx'
+import { ViewSwitch } from '../shared/Views.tsx'
 import type { Inbox } from './use-inbox.ts'
-import { Keys } from '../shared/Keys.tsx'
+import { KeyHint } from '../shared/Keys.tsx'
 import { Button, IconButton } from '../shared/Button.tsx'
 
 const number = new Intl.NumberFormat()
@@ -28,13 +28,13 @@ export function InboxBar({ filters, inbox }: { filters: InboxFilters; inbox: Inb
         aria-label="Kinds"
         className="-mx-4 -my-1 flex gap-1.5 overflow-x-auto px-4 py-1 [scrollbar-width:none]"
       >
-        {chipsOf(isWaiting ? inbox.counts : everyKind, filters.kind).map((chip) => (
+        {buildChips(isWaiting ? inbox.counts : allKinds, filters.kind).map((chip) => (
           <Pill key={chip.kind ?? 'all'} chip={chip} filters={filters} hasCount={isWaiting} />
         ))}
       </nav>
       <div className="flex items-center gap-2">
-        <FindBox key={view} what="the inbox" text={filters.q} onFind={find} />
-        <Views
+        <SearchBox key={view} what="the inbox" text={filters.q} onFind={find} />
+        <ViewSwitch
           label="Views"
           to="/inbox"
           views={[
@@ -79,7 +79,7 @@ const hints = [
   ['?', 'all keys'],
 ] as const
 
-export function NothingOpen({ inbox }: { inbox: Inbox }) {
+export function EmptyDetail({ inbox }: { inbox: Inbox }) {
   const { all = 0 } = inbox.counts
   if (inbox.status !== 'success' || all === 0) return <div className="flex-1 max-md:hidden" />
   return (
@@ -91,7 +91,7 @@ export function NothingOpen({ inbox }: { inbox: Inbox }) {
       <ul className="flex flex-wrap justify-center gap-x-4 gap-y-2 text-xs text-faint">
         {hints.map(([keys, does]) => (
           <li key={keys} className="flex items-center gap-1.5">
-            <Keys combo={keys} />
+            <KeyHint combo={keys} />
             {does}
           </li>
         ))}

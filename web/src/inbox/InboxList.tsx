@@ -1,18 +1,18 @@
 import { Link } from '@tanstack/react-router'
 import { useVirtualizer } from '@tanstack/react-virtual'
 import { useEffect, useLayoutEffect, useState, useSyncExternalStore } from 'react'
-import { isNarrowed } from './filter.ts'
+import { hasFilters } from './filter.ts'
 import type { InboxFilters } from './filter.ts'
-import { hasId, idsOf } from './row.ts'
-import { look } from '../shared/appearance.ts'
+import { hasId, rowIds } from './row.ts'
+import { appearance } from '../shared/appearance.ts'
 import { buttonClass } from '../shared/Button.tsx'
 import { NewPill } from '../shared/ListParts.tsx'
-import { Empty, Loading, Trouble } from '../shared/States.tsx'
-import { ChecksLine, GroupLine, InboxRow } from './Row.tsx'
+import { EmptyState, Loading, ErrorState } from '../shared/States.tsx'
+import { ChecksLine, GroupListRow, InboxRow } from './Row.tsx'
 import { useCursor } from './use-cursor.ts'
 import type { Inbox } from './use-inbox.ts'
-import type { Picks } from './use-picks.ts'
-import { useSteadyList } from './use-steady-list.ts'
+import type { Selection } from './use-picks.ts'
+import { useInboxScrollAnchor } from './use-steady-list.ts'
 
 const heights = { calm: 87, compact: 67 }
 
@@ -27,7 +27,7 @@ type Props = {
   filters: InboxFilters
   current: string | undefined
   picked: ReadonlySet<string>
-  picks: Picks
+  picks: Selection
   onToggleGroup: (key: string) => void
 }
 
@@ -36,7 +36,7 @@ export function InboxList({ inbox, filters, current, picked, picks, onToggleGrou
   const { rows, more } = inbox
   const [scroller, setScroller] = useState<HTMLDivElement | null>(null)
   const [since] = useState(Date.now)
-  const { density } = useSyncExternalStore(look.subscribe, look.get)
+  const { density } = useSyncExternalStore(appearance.subscribe, appearance.get)
   const height = heights[density]
   const list = useVirtualizer({
     count: rows.length,
@@ -47,7 +47,7 @@ export function InboxList({ inbox, filters, current, picked, picks, onToggleGrou
   })
   useLayoutEffect(() => list.measure(), [list, height])
   const name = names[filters.view ?? 'pending']
-  const { unseen, spacer, toTop } = useSteadyList(scroller, {
+  const { unseen, spacer, toTop } = useInboxScrollAnchor(scroller, {
     rows,
     height,
     name: `${name} ${filters.kind} ${filters.q}`,
@@ -62,7 +62,7 @@ export function InboxList({ inbox, filters, current, picked, picks, onToggleGrou
   }, [isNearEnd, more])
 
   if (inbox.status === 'pending') return <Loading what="the inbox" rows={8} />
-  if (inbox.status === 'error') return <Trouble error={inbox.error} retry={inbox.retry} />
+  if (inbox.status === 'error') return <ErrorState error={inbox.error} retry={inbox.retry} />
   if (rows.length === 0) return <Nothing filters={filters} asleep={inbox.asleep} />
   return (
     <div className="relative min-h-0 flex-1">
@@ -74,7 +74,7 @@ export function InboxList({ inbox, filters, current, picked, picks, onToggleGrou
             if (!row) return null
             const place = { height: size, transform: `translateY(${start}px)` }
             const common = {
-              isPicked: idsOf(row).every((id) => picked.has(id)),
+              isPicked: rowIds(row).every((id) => picked.has(id)),
               hasPicks: picked.size > 0,
               picks: filters.view === 'decided' ? undefined : picks,
             }
@@ -87,7 +87,7 @@ export function InboxList({ inbox, filters, current, picked, picks, onToggleGrou
                 style={place}
               >
                 {row.kind === 'group' ? (
-                  <GroupLine {...common} row={row} onToggle={() => onToggleGroup(row.key)} />
+                  <GroupListRow {...common} row={row} onToggle={() => onToggleGroup(row.key)} />
                 ) : row.kind === 'checks' ? (
                   <ChecksLine
                     row={row}
@@ -115,34 +115,34 @@ export function InboxList({ inbox, filters, current, picked, picks, onToggleGrou
 
 function Nothing({ filters, asleep }: { filters: InboxFilters; asleep: number }) {
   const { view } = filters
-  if (isNarrowed(filters))
+  if (hasFilters(filters))
     return (
-      <Empty icon="filter" title="Nothing here matches">
+      <EmptyState icon="filter" title="Nothing here matches">
         <p>Take a filter away, or search for less.</p>
         <Link to="/inbox" search={view ? { view } : {}} className={buttonClass()}>
           Clear the filters
         </Link>
-      </Empty>
+      </EmptyState>
     )
   if (view === 'decided')
     return (
-      <Empty icon="decision" title="Nothing has been decided yet">
+      <EmptyState icon="decision" title="Nothing has been decided yet">
         <p>What you and others approve or deny will stand here.</p>
-      </Empty>
+      </EmptyState>
     )
   if (view === 'snoozed')
     return (
-      <Empty icon="clock" title="Nothing is snoozed">
+      <EmptyState icon="clock" title="Nothing is snoozed">
         <p>Press S on something that can wait. It comes back by itself.</p>
-      </Empty>
+      </EmptyState>
     )
   return (
-    <Empty icon="inbox" title="Nothing waits for you.">
+    <EmptyState icon="inbox" title="Nothing waits for you.">
       <p>
         {asleep > 0
           ? `${asleep} snoozed will come back by ${asleep === 1 ? 'itself' : 'themselves'}.`
           : 'What agents may not do by themselves will be asked here.'}
       </p>
-    </Empty>
+    </EmptyState>
   )
 }

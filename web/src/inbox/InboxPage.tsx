@@ -7,18 +7,18 @@ import type { Row } from './row.ts'
 import { useQueue } from './queue.ts'
 import { useOpenKeys } from '../shared/use-open-keys.ts'
 import { useKeys } from '../shared/use-keys.ts'
-import { meQuery, queries } from '../api/queries.ts'
+import { meQuery, queryClient } from '../api/queries.ts'
 import { approvalQuery } from './approval-queries.ts'
-import { AskDialog } from './dialog/AskDialog.tsx'
-import { InboxBar, NothingOpen, SelectionBar } from './InboxBars.tsx'
+import { ActionDialog } from './dialog/AskDialog.tsx'
+import { InboxBar, EmptyDetail, SelectionBar } from './InboxBars.tsx'
 import { InboxList } from './InboxList.tsx'
 import { ItemDetail } from './item/ItemDetail.tsx'
-import { OutcomeStrip } from './OutcomeStrip.tsx'
-import { useActs } from './use-acts.ts'
-import type { AskName } from './use-acts.ts'
+import { ResultSummary } from './OutcomeStrip.tsx'
+import { useActions } from './use-acts.ts'
+import type { ActionName } from './use-acts.ts'
 import { cursorKey } from './use-cursor.ts'
-import { itemsOf, useInbox } from './use-inbox.ts'
-import { usePicks } from './use-picks.ts'
+import { listItems, useInbox } from './use-inbox.ts'
+import { useSelection } from './use-picks.ts'
 
 const route = getRouteApi('/inbox')
 
@@ -30,8 +30,8 @@ export function InboxPage() {
   const { open, toggle, unfold } = useOpenKeys()
   const inbox = useInbox({ filters, current, open })
   const { rows } = inbox
-  const { picked, picks } = usePicks(rows)
-  const acts = useActs(rows, current, picks.clear)
+  const { picked, picks } = useSelection(rows)
+  const acts = useActions(rows, current, picks.clear)
   const known = useQueue().items
   const role = useQuery(meQuery).data?.person.role
   const mayDecide = role !== undefined && role !== 'viewer'
@@ -42,13 +42,13 @@ export function InboxPage() {
   }
   /** What a key is about: what is selected, or else the row at the cursor. */
   const targets = (): readonly Item[] => {
-    if (picked.size > 0) return itemsOf(rows).filter(({ id }) => picked.has(id))
+    if (picked.size > 0) return listItems(rows).filter(({ id }) => picked.has(id))
     const row = rowAtCursor()
     if (row?.kind === 'item') return [row.item]
     if (row?.kind === 'checks') return row.items
     if (row !== undefined || current === undefined) return []
     // The open item may be there before the list is.
-    const item = known.get(current) ?? queries.getQueryData(approvalQuery(current).queryKey)
+    const item = known.get(current) ?? queryClient.getQueryData(approvalQuery(current).queryKey)
     return item ? [item] : []
   }
   /**
@@ -68,7 +68,7 @@ export function InboxPage() {
     }
     act(targets())
   }
-  const one = (name: AskName, isFit: (item: Item) => boolean) => () => {
+  const one = (name: ActionName, isFit: (item: Item) => boolean) => () => {
     const [item, ...others] = targets()
     if (item && others.length === 0 && isFit(item)) acts.begin(name, [item])
   }
@@ -105,7 +105,7 @@ export function InboxPage() {
         }`}
       >
         <InboxBar filters={filters} inbox={inbox} />
-        {acts.report && <OutcomeStrip report={acts.report} onClose={acts.clearReport} />}
+        {acts.report && <ResultSummary report={acts.report} onClose={acts.clearReport} />}
         <InboxList
           inbox={inbox}
           filters={filters}
@@ -127,11 +127,11 @@ export function InboxPage() {
         )}
       </section>
       {current === undefined ? (
-        <NothingOpen inbox={inbox} />
+        <EmptyDetail inbox={inbox} />
       ) : (
         <ItemDetail key={current} id={current} acts={acts} mayDecide={mayDecide} />
       )}
-      {acts.ask && <AskDialog ask={acts.ask} acts={acts} />}
+      {acts.ask && <ActionDialog ask={acts.ask} acts={acts} />}
     </div>
   )
 }

@@ -1,28 +1,28 @@
 import { useQuery } from '@tanstack/react-query'
 import { isHandoff } from './approval.ts'
 import type { Item } from './approval.ts'
-import { holdsTexts } from './grant.ts'
+import { describeContents } from './grant.ts'
 import {
-  endingOf,
-  handoffWords,
-  percent,
-  quorumText,
-  riskText,
-  secondsTo,
-  ticks,
-  timeLeft,
+  formatEndState,
+  formatHandoffMode,
+  formatPercent,
+  formatQuorum,
+  formatRisk,
+  secondsUntil,
+  updatesEverySecond,
+  formatExpiresIn,
 } from './text.ts'
 import { Chip, ModeChip } from '../shared/Chips.tsx'
 import { Icon } from '../shared/Icon.tsx'
 import type { IconName } from '../shared/Icon.tsx'
-import { Plain } from '../shared/Plain.tsx'
-import { ago } from '../shared/time.ts'
+import { SafeText } from '../shared/Plain.tsx'
+import { formatAgo } from '../shared/time.ts'
 import { useNow, useSecond } from '../shared/use-now.ts'
 import { approvalQuery } from './approval-queries.ts'
-import { useWho } from './use-who.ts'
-import { endApart, fromHome } from '../files/path.ts'
-import type { Access } from './grant.ts'
-import { plainString } from '../shared/plain.ts'
+import { usePersonName } from './use-who.ts'
+import { splitForEllipsis, abbreviateHome } from '../files/path.ts'
+import type { AccessSummary } from './grant.ts'
+import { sanitizeText } from '../shared/plain.ts'
 import { meQuery } from '../api/queries.ts'
 
 const icons: Record<string, IconName> = {
@@ -41,18 +41,18 @@ const kindIcon = (kind: string): IconName =>
 /** The third line of a row: how much the agent may do itself, and what makes this one different. */
 export function Meta({ item }: { item: Item }) {
   if (item.status !== 'pending') return <Ended item={item} />
-  const risk = riskText(item)
-  const quorum = quorumText(item)
+  const risk = formatRisk(item)
+  const quorum = formatQuorum(item)
   return (
     <>
       <ModeChip mode={item.mode} trust={item.trust_level} />
       {item.kind === 'grant' && <Holding id={item.id} />}
-      {isHandoff(item) && <span>{handoffWords(item.action)}</span>}
+      {isHandoff(item) && <span>{formatHandoffMode(item.action)}</span>}
       {item.held && <HeldChip until={item.held.until} />}
       {risk && <span>{risk}</span>}
       {quorum && <span>{quorum} approved</span>}
       <TimeLeft expires={item.expires_at} />
-      {item.confidence !== null && <span>confidence {percent(item.confidence)}</span>}
+      {item.confidence !== null && <span>confidence {formatPercent(item.confidence)}</span>}
     </>
   )
 }
@@ -60,28 +60,28 @@ export function Meta({ item }: { item: Item }) {
 /** What lies where access is asked for. Few of them wait at a time, and the item that is opened has it, too. */
 const Holding = ({ id }: { id: string }) => {
   const grant = useQuery(approvalQuery(id)).data?.grant
-  return grant && holdsTexts(grant).map((text) => <span key={text}>{text}</span>)
+  return grant && describeContents(grant).map((text) => <span key={text}>{text}</span>)
 }
 
 const HeldChip = ({ until }: { until: string }) => (
   <Chip tone="accent" icon="clock">
-    releases in {secondsTo(until, useSecond())} s
+    releases in {secondsUntil(until, useSecond())} s
   </Chip>
 )
 
 function TimeLeft({ expires }: { expires: string | null }) {
   const now = useNow()
-  if (ticks(expires, now)) return <RunningOut expires={expires} />
-  const left = timeLeft(expires, now)
+  if (updatesEverySecond(expires, now)) return <RunningOut expires={expires} />
+  const left = formatExpiresIn(expires, now)
   return left && <span>{left}</span>
 }
 
 const RunningOut = ({ expires }: { expires: string | null }) => (
-  <span className="font-[550] text-escalate">{timeLeft(expires, useSecond())}</span>
+  <span className="font-[550] text-escalate">{formatExpiresIn(expires, useSecond())}</span>
 )
 
 function Ended({ item }: { item: Item }) {
-  const who = useWho(item.decided_by)
+  const who = usePersonName(item.decided_by)
   const now = useNow()
   if (item.status === 'pending') return null
   const good = item.status === 'approved' || item.status === 'consumed'
@@ -89,12 +89,12 @@ function Ended({ item }: { item: Item }) {
   return (
     <>
       <Chip tone={tone} icon={good ? 'check' : item.status === 'rejected' ? 'stop' : 'clock'}>
-        {endingOf(item)}
+        {formatEndState(item)}
       </Chip>
       {item.decided_by !== undefined && (
         <span className="truncate">
-          by <Plain text={who(item.decided_by)} />
-          {item.decided_at !== undefined && `, ${ago(Date.parse(item.decided_at), now)}`}
+          by <SafeText text={who(item.decided_by)} />
+          {item.decided_at !== undefined && `, ${formatAgo(Date.parse(item.decided_at), now)}`}
         </span>
       )}
     </>
@@ -104,16 +104,16 @@ function Ended({ item }: { item: Item }) {
 export const KindIcon = ({ kind }: { kind: string }) => <Icon name={kindIcon(kind)} />
 
 /** A request for access in one line. Paths differ at their end, so that stays in sight: the beginning is cut (C2). */
-export function AccessLine({ says, path }: Access) {
+export function AccessLine({ says, path }: AccessSummary) {
   const home = useQuery(meQuery).data?.home
-  const { head, end } = endApart(fromHome(path, home))
+  const { head, end } = splitForEllipsis(abbreviateHome(path, home))
   return (
-    <span title={plainString(path)} className="flex min-w-0 whitespace-pre">
+    <span title={sanitizeText(path)} className="flex min-w-0 whitespace-pre">
       <span className="shrink-0">{says} </span>
       <span className="flex min-w-0">
-        <Plain as="span" className="min-w-0 truncate" text={head} />
+        <SafeText as="span" className="min-w-0 truncate" text={head} />
         {/* What overflows from right to left is cut at the left; the path in it runs as ever. */}
-        <Plain as="span" className="max-w-full shrink-0 truncate [direction:rtl]" text={end} />
+        <SafeText as="span" className="max-w-full shrink-0 truncate [direction:rtl]" text={end} />
       </span>
     </span>
   )

@@ -1,18 +1,18 @@
 import { Link } from '@tanstack/react-router'
 import type { Item, Outcome } from './approval.ts'
 import { useQueue } from './queue.ts'
-import { decidedText, outcomeText, since } from './text.ts'
+import { formatDecision, formatOutcome, formatSince } from './text.ts'
 import { IconButton } from '../shared/Button.tsx'
 import { Icon } from '../shared/Icon.tsx'
-import { Plain } from '../shared/Plain.tsx'
+import { SafeText } from '../shared/Plain.tsx'
 import { useSecond } from '../shared/use-now.ts'
 import type { Report } from './use-acts.ts'
-import { useWho } from './use-who.ts'
+import { usePersonName } from './use-who.ts'
 
 type Props = { report: Report; onClose: () => void }
 
 /** What became of each of many: the whole in a line, the parts below it (B2). */
-export function OutcomeStrip({ report: { items, outcomes, verdict }, onClose }: Props) {
+export function ResultSummary({ report: { items, outcomes, verdict }, onClose }: Props) {
   const known = useQueue().items
   const isUndone = ({ id, status }: Outcome) => {
     const item = known.get(id)
@@ -67,7 +67,7 @@ function Line({ outcome, item }: { outcome: Outcome; item: Item | undefined }) {
         search={true}
         className="min-w-0 flex-1 truncate hover:underline"
       >
-        <Plain text={item?.summary ?? outcome.id} />
+        <SafeText text={item?.summary ?? outcome.id} />
       </Link>
       <span className={`shrink-0 ${outcome.error ? 'text-escalate' : 'text-soft'}`}>
         {outcome.error && now?.decided_at !== undefined ? (
@@ -75,7 +75,7 @@ function Line({ outcome, item }: { outcome: Outcome; item: Item | undefined }) {
         ) : outcome.status === 'held' && now?.status !== 'pending' ? (
           'Done.'
         ) : (
-          outcomeText(outcome)
+          formatOutcome(outcome)
         )}
       </span>
     </li>
@@ -83,7 +83,7 @@ function Line({ outcome, item }: { outcome: Outcome; item: Item | undefined }) {
 }
 
 function Late({ item, at }: { item: Item; at: string }) {
-  const who = useWho(item.decided_by)
+  const who = usePersonName(item.decided_by)
   const now = useSecond()
-  return decidedText(item, who(item.decided_by), since(Date.parse(at), now))
+  return formatDecision(item, who(item.decided_by), formatSince(Date.parse(at), now))
 }

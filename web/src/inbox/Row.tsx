@@ -3,18 +3,18 @@ import { memo, useState } from 'react'
 import type { MouseEvent, ReactNode } from 'react'
 import { kindLabel } from './filter.ts'
 import type { InboxFilters } from './filter.ts'
-import { accessOf, commonAccess } from './grant.ts'
+import { summarizeAccess, commonAccess } from './grant.ts'
 import { checksLine } from './check.ts'
 import { idToOpen } from './row.ts'
 import type { ChecksRow, GroupRow, ItemRow, Row } from './row.ts'
-import { age, commonSummary } from './text.ts'
+import { formatAge, commonSummary } from './text.ts'
 import { Ago } from '../shared/Ago.tsx'
 import { Chip, ModeChip } from '../shared/Chips.tsx'
 import { Icon } from '../shared/Icon.tsx'
-import { Plain } from '../shared/Plain.tsx'
-import { plainString } from '../shared/plain.ts'
+import { SafeText } from '../shared/Plain.tsx'
+import { sanitizeText } from '../shared/plain.ts'
 import { AccessLine, KindIcon, Meta } from './Meta.tsx'
-import type { Picks } from './use-picks.ts'
+import type { Selection } from './use-picks.ts'
 
 /** Young enough to be pointed out when it appears. */
 const fresh = 3000
@@ -31,7 +31,7 @@ type Props = {
   hasPicks: boolean
   filters: InboxFilters
   /** Absent where nothing is left to decide. */
-  picks: Picks | undefined
+  picks: Selection | undefined
 }
 
 export const InboxRow = memo(
@@ -39,7 +39,7 @@ export const InboxRow = memo(
     const { row, since, isCurrent, isPicked, filters, picks } = props
     const { item, isMember } = row
     const at = Date.parse(item.created_at)
-    const access = accessOf(item)
+    const access = summarizeAccess(item)
     const isWaiting = item.status === 'pending' && !item.held
     const [arrives] = useState(() => at > since && Date.now() - at < fresh)
     const extend = (event: MouseEvent) => {
@@ -65,7 +65,7 @@ export const InboxRow = memo(
           <span className="sr-only">{kindLabel(item.kind)}</span>
           <Who requester={item.requester} domain={item.domain} at={item.created_at} />
           <span className={`col-span-2 col-start-2 truncate ${isWaiting ? 'text-text' : ''}`}>
-            {access ? <AccessLine {...access} /> : <Plain text={item.summary} />}
+            {access ? <AccessLine {...access} /> : <SafeText text={item.summary} />}
           </span>
           <span className="col-span-2 col-start-2 flex h-4.5 min-w-0 flex-wrap items-center gap-x-2.5 overflow-hidden text-xs whitespace-nowrap">
             <Meta item={item} />
@@ -88,12 +88,12 @@ type GroupProps = {
   row: GroupRow
   isPicked: boolean
   hasPicks: boolean
-  picks: Picks | undefined
+  picks: Selection | undefined
   onToggle: () => void
 }
 
 /** Equal ones as one line, until one wants to see each. */
-export function GroupLine(props: GroupProps) {
+export function GroupListRow(props: GroupProps) {
   const { row, isPicked, onToggle } = props
   const [first] = row.items
   const strictest = row.items.find(({ mode }) => mode === 'escalate') ?? first
@@ -115,7 +115,7 @@ export function GroupLine(props: GroupProps) {
             <AccessLine {...access} says={`${row.items.length} similar: ${access.says}`} />
           ) : (
             <>
-              {row.items.length} similar: <Plain text={commonSummary(row.items)} />
+              {row.items.length} similar: <SafeText text={commonSummary(row.items)} />
             </>
           )}
         </span>
@@ -171,7 +171,7 @@ export function ChecksLine({ row, isCurrent, filters }: ChecksProps) {
         <span
           className={`col-span-2 col-start-2 truncate ${waiting.length > 0 ? 'text-text' : ''}`}
         >
-          <Plain text={checksLine(items)} />
+          <SafeText text={checksLine(items)} />
         </span>
         <span className="col-span-2 col-start-2 flex h-4.5 items-center gap-2.5 overflow-hidden text-xs whitespace-nowrap">
           {waiting.length === 0 ? (
@@ -197,9 +197,9 @@ export function ChecksLine({ row, isCurrent, filters }: ChecksProps) {
 const Who = ({ requester, domain, at }: { requester: string; domain: string; at: string }) => (
   <>
     <b className="col-start-2 truncate text-text">
-      <Plain text={requester} /> · <Plain text={domain} />
+      <SafeText text={requester} /> · <SafeText text={domain} />
     </b>
-    <Ago at={at} format={age} className="shrink-0 text-xs leading-5" />
+    <Ago at={at} format={formatAge} className="shrink-0 text-xs leading-5" />
   </>
 )
 
@@ -209,7 +209,7 @@ type PickingProps = {
   icon: ReactNode
   isPicked: boolean
   hasPicks: boolean
-  picks: Picks | undefined
+  picks: Selection | undefined
   children: ReactNode
 }
 
@@ -226,7 +226,7 @@ function Picking({ row, name, icon, isPicked, hasPicks, picks, children }: Picki
           type="button"
           role="checkbox"
           aria-checked={isPicked}
-          aria-label={`Select ${plainString(name)}`}
+          aria-label={`Select ${sanitizeText(name)}`}
           onClick={(event) => (event.shiftKey ? picks.extend(row) : picks.toggle(row))}
           className={`group/pick ${place}`}
         >

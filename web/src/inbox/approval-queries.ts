@@ -1,7 +1,7 @@
 import { queryOptions } from '@tanstack/react-query'
 import { get } from '../api/client.ts'
 import type { Detail, Item } from './approval.ts'
-import { nounOf } from '../api/entry.ts'
+import { entryNoun } from '../api/entry.ts'
 import { useRefetch } from '../api/use-entries.ts'
 
 export const approvalQuery = (id: string) =>
@@ -27,12 +27,12 @@ export const lookBackQuery = ({ requester, look_back: lookBack }: Item) =>
 const nouns = new Set(['proposal', 'approval', 'override', 'trust', 'permission', 'handoff'])
 
 /** Reads the open item again when the ledger names it, or when trust in that domain may have moved. */
-export function useFollow(id: string, item: Item | undefined): void {
+export function useRefreshItem(id: string, item: Item | undefined): void {
   useRefetch(
     (entry) =>
       entry.ids?.['approval'] === id ||
       entry.type.startsWith('policy.') ||
-      (item !== undefined && entry.domain === item.domain && nouns.has(nounOf(entry))),
+      (item !== undefined && entry.domain === item.domain && nouns.has(entryNoun(entry))),
     approvalQuery(id),
     0,
   )

@@ -18,17 +18,17 @@ export type Why = Detail['why']
 export type Rule = Why['rules'][number]
 export type Thresholds = Why['thresholds']
 export type TrustPoint = Detail['trust_points'][number]
-export type Past = Detail['history'][number]
+export type PastDecision = Detail['history'][number]
 /** What the ledger has of an action done alone, and what each answer leads to (T14). */
 export type Check = NonNullable<Detail['check']>
 /** Work that an agent gives to a person, with all that is needed to go on (H1, H5). */
 export type Handoff = NonNullable<Detail['handoff']>
 /** One question of an agent to a person, and the answer to it. */
-export type Turn = Handoff['thread'][number]
+export type HandoffTurn = Handoff['thread'][number]
 export type HandoffMode = ToolResults['cowork_handoff']['handoff_mode']
 
 /** What a score lets an agent do, where no rule and no closed gate says otherwise (M2). */
-export const modeAt = (trust: number, { suggest, act }: Thresholds): Mode =>
+export const modeForScore = (trust: number, { suggest, act }: Thresholds): Mode =>
   trust >= act ? 'act' : trust >= suggest ? 'suggest' : 'escalate'
 
 /** What an agent wants to see of the user's files, and what lies there (GR3). */
@@ -73,7 +73,7 @@ type Override = {
   readonly description?: string
 }
 /** A standing permission for calls like this one (Y8). */
-export type Allow = {
+export type PermissionInput = {
   readonly for: 'once' | 'uses' | 'session' | 'until' | 'always'
   readonly uses?: number
   readonly until?: string
@@ -88,7 +88,7 @@ export type Decision = {
   readonly reason?: string
   readonly change?: unknown
   readonly override?: Override
-  readonly allow?: Allow
+  readonly allow?: PermissionInput
   readonly grant?: GrantAnswer
   readonly policy_id?: string
   /** The version of the active policy that blocks it, once the person confirmed. */

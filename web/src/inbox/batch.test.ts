@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest'
-import { batchesOf } from './batch.ts'
+import { buildBatches } from './batch.ts'
 import { item } from './approval.fixture.ts'
 
 const override = { type: 'edge_case', severity: 'medium', description: 'not here' } as const
 
 test('B2 a thousand go in one call, and more in several', () => {
   const items = Array.from({ length: 2500 }, (_, n) => item({ id: String(n) }))
-  const batches = batchesOf(items, { decision: 'approve' })
+  const batches = buildBatches(items, { decision: 'approve' })
   expect(batches.map(({ ids }) => ids.length)).toEqual([1000, 1000, 500])
   expect(batches.flatMap(({ ids }) => ids)).toEqual(items.map(({ id }) => id))
 })
@@ -17,7 +17,7 @@ test('B4 of a mixed lot only what trust is about is overridden', () => {
     item({ id: 'c', kind: 'call' }),
     item({ id: 's', kind: 'spot_check' }),
   ]
-  expect(batchesOf(items, { decision: 'reject', override })).toEqual([
+  expect(buildBatches(items, { decision: 'reject', override })).toEqual([
     { ids: ['p', 's'], decision: { decision: 'reject', override } },
     { ids: ['c'], decision: { decision: 'reject', reason: 'not here' } },
   ])
@@ -25,5 +25,7 @@ test('B4 of a mixed lot only what trust is about is overridden', () => {
 
 test('B4 a person may add an override to the refusal of a call', () => {
   const decision = { decision: 'reject', override } as const
-  expect(batchesOf([item({ id: 'c', kind: 'call' })], decision)).toEqual([{ ids: ['c'], decision }])
+  expect(buildBatches([item({ id: 'c', kind: 'call' })], decision)).toEqual([
+    { ids: ['c'], decision },
+  ])
 })

@@ -10,7 +10,7 @@ export type Batch = { readonly ids: readonly string[]; readonly decision: Decisi
  * One decision about many, as calls. Of a mixed lot only those that need an override get it: refusing
  * a call or a permission changes no trust by itself (B4).
  */
-export function batchesOf(
+export function buildBatches(
   items: readonly Pick<Item, 'id' | 'kind'>[],
   decision: Decision,
 ): Batch[] {

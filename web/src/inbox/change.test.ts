@@ -1,6 +1,13 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { changeLines, fieldsOf, leavesOf, parsed, plainLines, typed } from './change.ts'
+import {
+  changeLines,
+  toEditableFields,
+  flattenJson,
+  parseJson,
+  toLines,
+  parseFieldValue,
+} from './change.ts'
 import type { Line } from './change.ts'
 
 const said = (lines: readonly Line[]) =>
@@ -32,13 +39,13 @@ test('C2 M4 nested fields are compared by their dotted path', () => {
 })
 
 test('C2 a long text keeps its lines, and none of them passes for a field', () => {
-  expect(said(plainLines({ body: 'Hello\nowner: "me"', to: 'ops' }))).toEqual([
+  expect(said(toLines({ body: 'Hello\nowner: "me"', to: 'ops' }))).toEqual([
     '  body: ',
     '  Hello',
     '  owner: "me"',
     '  to: "ops"',
   ])
-  expect(plainLines({ body: 'a\nowner: "me"' }).map(({ field }) => field)).toEqual([
+  expect(toLines({ body: 'a\nowner: "me"' }).map(({ field }) => field)).toEqual([
     'body',
     undefined,
     undefined,
@@ -54,7 +61,9 @@ test('C2 every field of a change is shown, whatever it is', () => {
       (before, change) => {
         const lines = changeLines(before, change)
         const becomes = lines.filter(({ sign, field }) => sign !== '−' && field !== undefined)
-        expect(becomes.map(({ field }) => field)).toEqual(leavesOf(change).map(([field]) => field))
+        expect(becomes.map(({ field }) => field)).toEqual(
+          flattenJson(change).map(([field]) => field),
+        )
         expect(changeLines(change, change).every(({ sign }) => sign === ' ')).toBe(true)
       },
     ),
@@ -62,16 +71,16 @@ test('C2 every field of a change is shown, whatever it is', () => {
 })
 
 test('C2 B3 plain fields are edited one by one and keep their type', () => {
-  expect(fieldsOf({ stage: 'won', amount: 5, vip: true, note: null })).toHaveLength(4)
-  expect(fieldsOf({ owner: { name: 'x' } })).toBeUndefined()
-  expect(fieldsOf({})).toBeUndefined()
-  expect(fieldsOf(['a'])).toBeUndefined()
-  expect(typed(5, ' 4.5 ')).toBe(4.5)
-  expect(typed(5, 'many')).toBeUndefined()
-  expect(typed(5, '')).toBeUndefined()
-  expect(typed(true, 'false')).toBe(false)
-  expect(typed(null, '')).toBeNull()
-  expect(typed('a', '')).toBe('')
+  expect(toEditableFields({ stage: 'won', amount: 5, vip: true, note: null })).toHaveLength(4)
+  expect(toEditableFields({ owner: { name: 'x' } })).toBeUndefined()
+  expect(toEditableFields({})).toBeUndefined()
+  expect(toEditableFields(['a'])).toBeUndefined()
+  expect(parseFieldValue(5, ' 4.5 ')).toBe(4.5)
+  expect(parseFieldValue(5, 'many')).toBeUndefined()
+  expect(parseFieldValue(5, '')).toBeUndefined()
+  expect(parseFieldValue(true, 'false')).toBe(false)
+  expect(parseFieldValue(null, '')).toBeNull()
+  expect(parseFieldValue('a', '')).toBe('')
   const plain = fc.oneof(
     fc.string(),
     fc.double({ noNaN: true, noDefaultInfinity: true }),
@@ -79,13 +88,13 @@ test('C2 B3 plain fields are edited one by one and keep their type', () => {
   )
   fc.assert(
     fc.property(plain, (value) => {
-      const same = typed(value, String(value))
+      const same = parseFieldValue(value, String(value))
       expect(same === value || (same === 0 && value === 0)).toBe(true)
     }),
   )
 })
 
 test('C2 what is no JSON says so and is not sent', () => {
-  expect(parsed('{"a": 1}')).toEqual({ value: { a: 1 } })
-  expect(parsed('{a')).toHaveProperty('problem')
+  expect(parseJson('{"a": 1}')).toEqual({ value: { a: 1 } })
+  expect(parseJson('{a')).toHaveProperty('problem')
 })

@@ -12,10 +12,10 @@ const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** Nested fields by their dotted path, as policies name them (M4); lists stay whole. */
-export function leavesOf(value: unknown, path = ''): Leaf[] {
+export function flattenJson(value: unknown, path = ''): Leaf[] {
   if (!isObject(value) || (path !== '' && Object.keys(value).length === 0)) return [[path, value]]
   return Object.entries(value).flatMap(([name, inner]) =>
-    leavesOf(inner, path === '' ? name : `${path}.${name}`),
+    flattenJson(inner, path === '' ? name : `${path}.${name}`),
   )
 }
 
@@ -24,8 +24,8 @@ const same = (a: unknown, b: unknown) => JSON.stringify(a) === JSON.stringify(b)
 /** What changes, field by field, against what was last approved on the same target. */
 export function changeLines(before: unknown, change: unknown): Line[] {
   if (!isObject(change)) return valueLines('+', undefined, change)
-  const known = new Map(isObject(before) ? leavesOf(before) : [])
-  return leavesOf(change).flatMap(([field, value]) => {
+  const known = new Map(isObject(before) ? flattenJson(before) : [])
+  return flattenJson(change).flatMap(([field, value]) => {
     if (!known.has(field)) return valueLines('+', field, value)
     const was = known.get(field)
     if (same(was, value)) return valueLines(' ', field, value)
@@ -34,9 +34,9 @@ export function changeLines(before: unknown, change: unknown): Line[] {
 }
 
 /** The same without a comparison: the arguments of a call, an act that is done. */
-export const plainLines = (value: unknown): Line[] =>
+export const toLines = (value: unknown): Line[] =>
   isObject(value)
-    ? leavesOf(value).flatMap(([field, inner]) => valueLines(' ', field, inner))
+    ? flattenJson(value).flatMap(([field, inner]) => valueLines(' ', field, inner))
     : valueLines(' ', undefined, value)
 
 /** A text of several lines stands below its field as it is; all else as JSON. */
@@ -48,19 +48,25 @@ function valueLines(sign: Line['sign'], field: string | undefined, value: unknow
   return [{ sign, ...named, text: '' }, ...lines]
 }
 
-export type Edited = { readonly name: string; readonly value: string | number | boolean | null }
+export type EditableField = {
+  readonly name: string
+  readonly value: string | number | boolean | null
+}
 
 /** Few plain fields can be edited one by one; anything else as JSON. */
-export function fieldsOf(change: unknown): Edited[] | undefined {
+export function toEditableFields(change: unknown): EditableField[] | undefined {
   if (!isObject(change)) return undefined
   const fields = Object.entries(change).map(([name, value]) => ({ name, value }))
-  const isPlain = (field: { name: string; value: unknown }): field is Edited =>
+  const isPlain = (field: { name: string; value: unknown }): field is EditableField =>
     field.value === null || ['string', 'number', 'boolean'].includes(typeof field.value)
   return fields.length > 0 && fields.length <= 12 && fields.every(isPlain) ? fields : undefined
 }
 
 /** What was typed, as the type the field had; undefined when it is none of that type. */
-export function typed(was: Edited['value'], text: string): Edited['value'] | undefined {
+export function parseFieldValue(
+  was: EditableField['value'],
+  text: string,
+): EditableField['value'] | undefined {
   if (typeof was === 'number') {
     const number = Number(text.trim())
     return text.trim() !== '' && Number.isFinite(number) ? number : undefined
@@ -69,7 +75,7 @@ export function typed(was: Edited['value'], text: string): Edited['value'] | und
   return was === null && text === '' ? null : text
 }
 
-export function parsed(text: string): { value: unknown } | { problem: string } {
+export function parseJson(text: string): { value: unknown } | { problem: string } {
   try {
     return { value: JSON.parse(text) as unknown }
   } catch (error) {

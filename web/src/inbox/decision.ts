@@ -1,28 +1,28 @@
 import { call } from '../api/client.ts'
-import { meQuery, queries } from '../api/queries.ts'
+import { meQuery, queryClient } from '../api/queries.ts'
 import { createStore } from '../api/store.ts'
 import { toast, toastProblem } from '../shared/toast.ts'
 import type { OverrideType, Severity } from '#base/override.ts'
 import type { Decision, Item, Outcome, Verdict } from './approval.ts'
-import { batchesOf } from './batch.ts'
+import { buildBatches } from './batch.ts'
 import { applyOutcomes, applyUndo, refreshItems } from './queue.ts'
-import { heldWord, outcomeText } from './text.ts'
+import { heldWord, formatOutcome } from './text.ts'
 
 /** Decisions that can still be undone, newest last. */
-export type Hold = {
+export type DeferredDecision = {
   readonly ids: readonly string[]
   /** What was decided: “Approved”. */
   readonly says: string
   readonly until: string
 }
-export const holds = createStore<readonly Hold[]>([])
+export const deferredDecisions = createStore<readonly DeferredDecision[]>([])
 
-const myId = () => queries.getQueryData(meQuery.queryKey)?.person.id ?? 'you'
+const myId = () => queryClient.getQueryData(meQuery.queryKey)?.person.id ?? 'you'
 
 /** Decides by the one tool there is for it, and gives what became of each (C2, B2). */
 export async function decide(items: readonly Item[], decision: Decision): Promise<Outcome[]> {
   const outcomes: Outcome[] = []
-  for (const batch of batchesOf(items, decision)) {
+  for (const batch of buildBatches(items, decision)) {
     const answer = await call('cowork_decide', {
       approval_ids: batch.ids,
       ...batch.decision,
@@ -40,14 +40,15 @@ function hold(outcomes: readonly Outcome[], says: string) {
   const until = held.flatMap((outcome) => outcome.until ?? []).at(-1)
   if (until === undefined) return
   const mine = { ids: held.map(({ id }) => id), says, until }
-  holds.set([...holds.get(), mine])
-  setTimeout(() => drop(mine), Math.max(0, Date.parse(until) - Date.now()))
+  deferredDecisions.set([...deferredDecisions.get(), mine])
+  setTimeout(() => dismissDeferred(mine), Math.max(0, Date.parse(until) - Date.now()))
 }
 
-export const drop = (gone: Hold): void => holds.set(holds.get().filter((one) => one !== gone))
+export const dismissDeferred = (gone: DeferredDecision): void =>
+  deferredDecisions.set(deferredDecisions.get().filter((one) => one !== gone))
 
 /** What `cowork_resolve_handoff` takes besides the id. */
-export type Answer = {
+export type HandoffAnswer = {
   readonly resolution: string
   readonly hand_back: boolean
   readonly instructions?: string
@@ -60,7 +61,7 @@ export type Answer = {
 /** Answers a handoff, and gives what there is to say about it (H2). */
 export async function answerHandoff(
   item: Item,
-  answer: Answer,
+  answer: HandoffAnswer,
 ): Promise<{ text: string; isProblem: boolean }> {
   const { hand_back_refused: refused, proposal } = await call('cowork_resolve_handoff', {
     handoff_id: item.id,
@@ -70,13 +71,13 @@ export async function answerHandoff(
   if (proposal) refreshItems([proposal.proposal_id])
   if (refused) return { text: `Resolved. ${refused.message} ${refused.hint}`, isProblem: true }
   const done = answer.hand_back ? 'Resolved and handed back.' : 'Resolved.'
-  const about = proposal ? ` Its proposal: ${outcomeText(proposal)}` : ''
+  const about = proposal ? ` Its proposal: ${formatOutcome(proposal)}` : ''
   return { text: done + about, isProblem: false }
 }
 
-export async function undo(given = holds.get().at(-1)): Promise<void> {
+export async function undo(given = deferredDecisions.get().at(-1)): Promise<void> {
   if (!given) return toast('There is nothing to undo: what was decided is released.')
-  drop(given)
+  dismissDeferred(given)
   try {
     const { outcomes } = await call('cowork_undo', { approval_ids: given.ids })
     const late = outcomes.filter(({ status }) => status === 'error').length

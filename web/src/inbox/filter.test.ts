@@ -1,17 +1,17 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { parseSearch, stringifySearch } from '../audit/filter.ts'
-import { chipsOf, countsOf, inboxFiltersOf, kindLabel, matches } from './filter.ts'
+import { buildChips, countByKind, parseInboxFilters, kindLabel, matches } from './filter.ts'
 import { item } from './approval.fixture.ts'
 
 test('C1 the address says what the inbox shows, and no address is an error', () => {
   const filters = { kind: 'spot_check', q: 'deal stage', view: 'decided' } as const
-  expect(inboxFiltersOf(parseSearch(stringifySearch(filters)))).toEqual(filters)
-  expect(inboxFiltersOf({ kind: '../x', q: '  ', view: 'all' })).toEqual({})
+  expect(parseInboxFilters(parseSearch(stringifySearch(filters)))).toEqual(filters)
+  expect(parseInboxFilters({ kind: '../x', q: '  ', view: 'all' })).toEqual({})
   fc.assert(
     fc.property(fc.dictionary(fc.constantFrom('kind', 'q', 'view'), fc.anything()), (search) => {
-      const once = inboxFiltersOf(search)
-      expect(inboxFiltersOf({ ...once })).toEqual(once)
+      const once = parseInboxFilters(search)
+      expect(parseInboxFilters({ ...once })).toEqual(once)
     }),
   )
 })
@@ -26,10 +26,10 @@ test('C2 a search finds each of its words anywhere in the row', () => {
 })
 
 test('C2 chips show the kinds there are with their counts, and the one that is chosen', () => {
-  const counts = countsOf([item(), item(), item({ kind: 'call' })])
+  const counts = countByKind([item(), item(), item({ kind: 'call' })])
   expect(counts).toEqual({ all: 3, proposal: 2, call: 1 })
   const said = (chosen?: string) =>
-    chipsOf(counts, chosen).map(({ label, count }) => `${label} ${count}`)
+    buildChips(counts, chosen).map(({ label, count }) => `${label} ${count}`)
   expect(said()).toEqual(['All 3', 'Proposals 2', 'Calls 1'])
   expect(said('spot_check')).toEqual(['All 3', 'Proposals 2', 'Calls 1', 'Spot checks 0'])
 })

@@ -28,7 +28,7 @@ export function kindLabel(kind: string, number: 'one' | 'many' = 'one'): string 
 }
 
 /** Reads the address; what it cannot mean is left out, so that no link leads to an error. */
-export function inboxFiltersOf(search: Record<string, unknown>): InboxFilters {
+export function parseInboxFilters(search: Record<string, unknown>): InboxFilters {
   const [kind, q, view] = ['kind', 'q', 'view'].map((name) => searchText(search, name))
   return {
     ...(kind !== undefined && /^[a-z_]{1,40}$/.test(kind) && { kind }),
@@ -37,7 +37,7 @@ export function inboxFiltersOf(search: Record<string, unknown>): InboxFilters {
   }
 }
 
-export const isNarrowed = ({ kind, q }: InboxFilters): boolean =>
+export const hasFilters = ({ kind, q }: InboxFilters): boolean =>
   kind !== undefined || q !== undefined
 
 /** Every word of the search stands somewhere in what the row says. */
@@ -53,7 +53,7 @@ export function matches(item: Item, { kind, q }: InboxFilters): boolean {
 }
 
 /** Where nothing is counted, every kind is offered. */
-export const everyKind: Counts = {
+export const allKinds: Counts = {
   all: 1,
   ...Object.fromEntries(Object.keys(labels).map((kind) => [kind, 1])),
 }
@@ -68,7 +68,7 @@ const known = Object.keys(labels)
 const place = (kind: string) => (known.includes(kind) ? known.indexOf(kind) : known.length)
 
 /** All, then the kinds there are, in a fixed order; the chosen one stays although it is empty. */
-export function chipsOf(counts: Counts, chosen: string | undefined): KindChip[] {
+export function buildChips(counts: Counts, chosen: string | undefined): KindChip[] {
   const kinds = Object.keys(counts).filter(
     (kind) => kind !== 'all' && ((counts[kind] ?? 0) > 0 || kind === chosen),
   )
@@ -82,7 +82,7 @@ export function chipsOf(counts: Counts, chosen: string | undefined): KindChip[] 
   return [{ kind: undefined, label: 'All', count: counts.all ?? 0 }, ...kinds.map(chip)]
 }
 
-export function countsOf(items: Iterable<Item>): Counts {
+export function countByKind(items: Iterable<Item>): Counts {
   const counts: Record<string, number> & { all: number } = { all: 0 }
   for (const { kind } of items) {
     counts.all += 1

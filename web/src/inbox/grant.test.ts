@@ -3,13 +3,13 @@ import { expect, test } from 'vitest'
 import type { GrantRequest } from './approval.ts'
 import { item } from './approval.fixture.ts'
 import {
-  accessOf,
+  summarizeAccess,
   commonAccess,
   grantChoices,
-  holdsTexts,
-  inDays,
-  narrowestOf,
-  untilOf,
+  describeContents,
+  dateInDays,
+  narrowestChoice,
+  parseUntil,
 } from './grant.ts'
 
 const asked = (part: Partial<GrantRequest> = {}): GrantRequest => ({
@@ -29,13 +29,13 @@ const request = (what: string, target: string) =>
   item({ kind: 'grant', target, summary: `AI wants to ${what}: ${target}` })
 
 test('C2 a row says what is asked for in few words, and the path apart', () => {
-  const row = (what: string, path: string) => accessOf(request(what, path))
+  const row = (what: string, path: string) => summarizeAccess(request(what, path))
   expect(row('read files in', '/home/mara/Work')).toEqual({ says: 'Read', path: '/home/mara/Work' })
   expect(row('read and write files in', '/a: b')).toEqual({ says: 'Read and write', path: '/a: b' })
   expect(row('read your whole home', '/home/mara')?.says).toBe('Read your whole home:')
   // What is said otherwise is shown as it is said.
   expect(row('see', '/home/mara')).toBeUndefined()
-  expect(accessOf(item({ summary: 'AI wants to read files in: /x' }))).toBeUndefined()
+  expect(summarizeAccess(item({ summary: 'AI wants to read files in: /x' }))).toBeUndefined()
 })
 
 test('C2 a group of requests says where all of them lie', () => {
@@ -52,16 +52,19 @@ test('C2 a group of requests says where all of them lie', () => {
 test('C2 GR3 a row says what lies there', () => {
   const inside = { files: 38, folders: 2, bytes: 1, sample: [], capped: false }
   const sensitive = ['.env', 'id_rsa']
-  expect(holdsTexts(asked({ ...folder, inside, sensitive }))).toEqual([
+  expect(describeContents(asked({ ...folder, inside, sensitive }))).toEqual([
     '38 files',
     '2 look sensitive',
   ])
-  expect(holdsTexts(asked({ ...folder, inside: { ...inside, capped: true } }))).toEqual([
+  expect(describeContents(asked({ ...folder, inside: { ...inside, capped: true } }))).toEqual([
     'at least 38 files',
   ])
-  expect(holdsTexts(asked({ sensitive: ['id_rsa'] }))).toEqual(['a file', '1 looks sensitive'])
-  expect(holdsTexts(asked({ missing: true }))).toEqual(['nothing there'])
-  expect(holdsTexts(asked(folder))).toEqual([])
+  expect(describeContents(asked({ sensitive: ['id_rsa'] }))).toEqual([
+    'a file',
+    '1 looks sensitive',
+  ])
+  expect(describeContents(asked({ missing: true }))).toEqual(['nothing there'])
+  expect(describeContents(asked(folder))).toEqual([])
 })
 
 test('GR3 a choice that opens a folder names all of it, now and later; one for a file names the file', () => {
@@ -105,7 +108,9 @@ test('C2 what one key allows is never wider than what was asked', () => {
       fc.boolean(),
       fc.boolean(),
       (permission, isFolder, missing) => {
-        const found = narrowestOf(asked({ permission, missing, ...(isFolder && folder) }))?.choice
+        const found = narrowestChoice(
+          asked({ permission, missing, ...(isFolder && folder) }),
+        )?.choice
         if (missing || (permission === 'read-write' && !isFolder)) expect(found).toBeUndefined()
         else if (permission === 'read')
           expect(found).toBe(isFolder ? 'folder_session' : 'file_once')
@@ -117,8 +122,8 @@ test('C2 what one key allows is never wider than what was asked', () => {
 
 test('GR3 until is a time to come', () => {
   const now = Date.parse('2026-11-15T12:00:00Z')
-  expect(untilOf('', now)).toEqual({ lacks: 'Choose a time.' })
-  expect(untilOf('2026-11-15T11:59:00Z', now)).toHaveProperty('lacks')
-  expect(untilOf('2026-11-16T12:00:00Z', now)).toEqual({ until: '2026-11-16T12:00:00.000Z' })
-  expect(untilOf(inDays(1, now), now)).toHaveProperty('until')
+  expect(parseUntil('', now)).toEqual({ lacks: 'Choose a time.' })
+  expect(parseUntil('2026-11-15T11:59:00Z', now)).toHaveProperty('lacks')
+  expect(parseUntil('2026-11-16T12:00:00Z', now)).toEqual({ until: '2026-11-16T12:00:00.000Z' })
+  expect(parseUntil(dateInDays(1, now), now)).toHaveProperty('until')
 })

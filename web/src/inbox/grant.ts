@@ -1,9 +1,9 @@
 import { commonFolder } from '../files/path.ts'
-import { countText } from '../files/byte-size.ts'
+import { pluralize } from '../files/byte-size.ts'
 import type { GrantAnswer, GrantRequest, Item } from './approval.ts'
 
 /** What is asked for, as short as a row has room for it; the heading of the item has the whole sentence. */
-export type Access = { readonly says: string; readonly path: string }
+export type AccessSummary = { readonly says: string; readonly path: string }
 
 const sentence = /^AI wants to (?<verb>read(?: and write)?) (?<what>[^:/]+): /
 
@@ -15,7 +15,7 @@ function askedFor({ kind, summary }: Pick<Item, 'kind' | 'summary'>) {
 
 type Asking = Pick<Item, 'kind' | 'summary' | 'target'>
 
-export function accessOf(item: Asking): Access | undefined {
+export function summarizeAccess(item: Asking): AccessSummary | undefined {
   const asked = askedFor(item)
   if (!asked) return undefined
   const says = asked.whole === undefined ? asked.verb : `${asked.verb} ${asked.whole}:`
@@ -23,7 +23,7 @@ export function accessOf(item: Asking): Access | undefined {
 }
 
 /** What all of a group ask for: those of one group want the same permission. */
-export function commonAccess(items: readonly Asking[]): Access | undefined {
+export function commonAccess(items: readonly Asking[]): AccessSummary | undefined {
   const [asked, ...others] = items.map(askedFor)
   if (!asked || others.some((other) => other?.verb !== asked.verb)) return undefined
   const path = commonFolder(items.map(({ target }) => target))
@@ -31,8 +31,13 @@ export function commonAccess(items: readonly Asking[]): Access | undefined {
 }
 
 /** What lies there, in few words: `38 files`, `2 look sensitive`. */
-export function holdsTexts({ missing, is_folder, inside, sensitive }: GrantRequest): string[] {
-  const few = is_folder ? inside && countText(inside.files, 'file', 'files') : 'a file'
+export function describeContents({
+  missing,
+  is_folder,
+  inside,
+  sensitive,
+}: GrantRequest): string[] {
+  const few = is_folder ? inside && pluralize(inside.files, 'file', 'files') : 'a file'
   return [
     missing ? 'nothing there' : inside?.capped === true ? `at least ${few}` : few,
     sensitive.length > 0 &&
@@ -81,7 +86,7 @@ export function grantChoices(asked: GrantRequest): GrantChoice[] {
 }
 
 /** What approving without a word allows: the least that gives what was asked, where there is such a thing. */
-export function narrowestOf(asked: GrantRequest): GrantChoice | undefined {
+export function narrowestChoice(asked: GrantRequest): GrantChoice | undefined {
   if (asked.missing) return undefined
   const reads = asked.permission === 'read'
   if (!reads && !asked.is_folder) return undefined
@@ -90,7 +95,7 @@ export function narrowestOf(asked: GrantRequest): GrantChoice | undefined {
 }
 
 /** A time of a form that is yet to come, or what it lacks. */
-export function untilOf(text: string, now: number): { until: string } | { lacks: string } {
+export function parseUntil(text: string, now: number): { until: string } | { lacks: string } {
   const at = Date.parse(text)
   if (Number.isNaN(at)) return { lacks: 'Choose a time.' }
   return at > now
@@ -99,7 +104,7 @@ export function untilOf(text: string, now: number): { until: string } | { lacks:
 }
 
 /** The same hour of another day, as a form writes it. */
-export function inDays(days: number, now: number): string {
+export function dateInDays(days: number, now: number): string {
   const at = new Date(now)
   at.setDate(at.getDate() + days)
   const two = (n: number) => String(n).padStart(2, '0')

@@ -1,13 +1,13 @@
 import { createStore } from '../api/store.ts'
-import { noticesOf } from './notification.ts'
+import { buildNotifications } from './notification.ts'
 import { onArrival } from './queue.ts'
 
 /** What the person chose here, and what the browser lets them choose. */
-export type Notifying = 'on' | 'off' | 'blocked' | 'unsupported'
+export type NotificationState = 'on' | 'off' | 'blocked' | 'unsupported'
 
 const place = 'cowork.notify'
 
-function current(): Notifying {
+function current(): NotificationState {
   if (!('Notification' in globalThis) || !isSecureContext) return 'unsupported'
   if (Notification.permission === 'denied') return 'blocked'
   return localStorage.getItem(place) === 'on' && Notification.permission === 'granted'
@@ -20,7 +20,7 @@ addEventListener('storage', ({ key }) => {
   if (key === place) store.set(current())
 })
 
-export const notifying = {
+export const notificationSetting = {
   get: store.get,
   subscribe: store.subscribe,
   /** Only after a press: browsers ask nobody otherwise. */
@@ -33,10 +33,10 @@ export const notifying = {
 }
 
 /** Tells of what cannot wait while nobody looks at this page; a press leads to the item. */
-export function startNotices(open: (id: string | undefined) => void): void {
+export function startNotifications(open: (id: string | undefined) => void): void {
   onArrival((items) => {
-    if (!document.hidden || notifying.get() !== 'on') return
-    for (const { title, body, tag, id } of noticesOf(items)) {
+    if (!document.hidden || notificationSetting.get() !== 'on') return
+    for (const { title, body, tag, id } of buildNotifications(items)) {
       const notice = new Notification(title, { body, tag })
       notice.addEventListener('click', () => {
         window.focus()

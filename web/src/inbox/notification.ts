@@ -1,9 +1,9 @@
-import { plainString } from '../shared/plain.ts'
+import { sanitizeText } from '../shared/plain.ts'
 import { isCheck } from './approval.ts'
 import type { Item } from './approval.ts'
-import { modeText, riskText } from './text.ts'
+import { formatMode, formatRisk } from './text.ts'
 
-export type Notice = {
+export type DesktopNotification = {
   readonly title: string
   readonly body: string
   /** One notice per item, whichever tab tells of it. */
@@ -25,7 +25,7 @@ export const isUrgent = (item: Item): boolean =>
   (item.mode === 'escalate' || item.risk === 'high')
 
 /** Plain text only: the system's own notices show whatever they are given (A13). */
-export function noticesOf(arrived: readonly Item[]): Notice[] {
+export function buildNotifications(arrived: readonly Item[]): DesktopNotification[] {
   const urgent = arrived.filter(isUrgent)
   if (urgent.length > mostAlone)
     return [
@@ -37,7 +37,7 @@ export function noticesOf(arrived: readonly Item[]): Notice[] {
     ]
   return urgent.map((item) => ({
     title: cut(`${item.requester} asks: ${item.summary}`),
-    body: [cut(item.domain), modeText(item.mode, item.trust_level), riskText(item)]
+    body: [cut(item.domain), formatMode(item.mode, item.trust_level), formatRisk(item)]
       .filter((part) => part !== undefined)
       .join(' · '),
     tag: item.id,
@@ -46,6 +46,6 @@ export function noticesOf(arrived: readonly Item[]): Notice[] {
 }
 
 function cut(text: string): string {
-  const plain = plainString(text)
+  const plain = sanitizeText(text)
   return plain.length > longest ? `${plain.slice(0, longest - 1)}…` : plain
 }

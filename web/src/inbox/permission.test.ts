@@ -1,28 +1,30 @@
 import { expect, test } from 'vitest'
-import { allowedFor, allowOf, isExact, patternsOf } from './permission.ts'
+import { formatAllowance, parseAllowForm, isExact, toPatterns } from './permission.ts'
 
 const now = Date.parse('2026-11-15T12:00:00Z')
-const exact = patternsOf({ to: 'ops@example.com', options: { track: false, at: 2 } })
+const exact = toPatterns({ to: 'ops@example.com', options: { track: false, at: 2 } })
 const form = { for: 'once', uses: '10', until: '', patterns: exact } as const
 
 test('Y8 the arguments of a call as a person edits them', () => {
   expect(exact).toEqual({ to: 'ops@example.com', options: '{"at":2,"track":false}' })
-  expect(patternsOf(null)).toEqual({})
-  expect(patternsOf(['a'])).toEqual({})
+  expect(toPatterns(null)).toEqual({})
+  expect(toPatterns(['a'])).toEqual({})
 })
 
 test('Y8 unchanged patterns allow exactly this call, changed ones what matches and is else the same', () => {
-  expect(allowOf({ ...form, for: 'session' }, exact, now)).toEqual({ allow: { for: 'session' } })
+  expect(parseAllowForm({ ...form, for: 'session' }, exact, now)).toEqual({
+    allow: { for: 'session' },
+  })
   const patterns = { ...exact, to: '*@example.com' }
   expect(isExact(patterns, exact)).toBe(false)
-  expect(allowOf({ ...form, for: 'always', patterns }, exact, now)).toEqual({
+  expect(parseAllowForm({ ...form, for: 'always', patterns }, exact, now)).toEqual({
     allow: { for: 'always', arguments: { to: '*@example.com' }, rest: 'exact' },
   })
-  expect(allowOf({ ...form, patterns }, exact, now)).toEqual({ allow: { for: 'once' } })
+  expect(parseAllowForm({ ...form, patterns }, exact, now)).toEqual({ allow: { for: 'once' } })
 })
 
 test('Y8 uses need a number, and a time must be to come', () => {
-  const asked = (part: object) => allowOf({ ...form, ...part }, exact, now)
+  const asked = (part: object) => parseAllowForm({ ...form, ...part }, exact, now)
   expect(asked({ for: 'uses', uses: '3' })).toEqual({ allow: { for: 'uses', uses: 3 } })
   for (const uses of ['', '0', '-1', '2.5', 'many', '1001'])
     expect(asked({ for: 'uses', uses }), uses).toHaveProperty('lacks')
@@ -34,9 +36,9 @@ test('Y8 uses need a number, and a time must be to come', () => {
 })
 
 test('Y8 a * that the agent wrote is no pattern', () => {
-  const list = patternsOf({ path: 'notes/a.md', content: '* milk' })
+  const list = toPatterns({ path: 'notes/a.md', content: '* milk' })
   const patterns = { ...list, path: 'notes/*' }
-  expect(allowOf({ ...form, for: 'always', patterns }, list, now)).toEqual({
+  expect(parseAllowForm({ ...form, for: 'always', patterns }, list, now)).toEqual({
     allow: { for: 'always', arguments: { path: 'notes/*' }, rest: 'exact' },
   })
 })
@@ -44,7 +46,7 @@ test('Y8 a * that the agent wrote is no pattern', () => {
 test('Y8 a pattern that is too long is told, and what is left as it is needs none', () => {
   const long = { body: 'x'.repeat(1001), to: 'ops' }
   const asked = (patterns: Record<string, string>) =>
-    allowOf({ ...form, for: 'always', patterns }, long, now)
+    parseAllowForm({ ...form, for: 'always', patterns }, long, now)
   expect(asked(long)).toEqual({ allow: { for: 'always' } })
   expect(asked({ ...long, to: '*' })).toHaveProperty('allow')
   expect(asked({ ...long, body: `${long.body}*` })).toHaveProperty('lacks')
@@ -52,6 +54,6 @@ test('Y8 a pattern that is too long is told, and what is left as it is needs non
 })
 
 test('Y8 how long it lasts is said in words', () => {
-  expect(allowedFor({ ...form, for: 'uses' })).toBe('10 more times')
-  expect(allowedFor({ ...form, for: 'always' })).toBe('for good, until you take it back')
+  expect(formatAllowance({ ...form, for: 'uses' })).toBe('10 more times')
+  expect(formatAllowance({ ...form, for: 'always' })).toBe('for good, until you take it back')
 })

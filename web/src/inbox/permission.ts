@@ -1,10 +1,10 @@
-import { plainString } from '../shared/plain.ts'
-import type { Allow } from './approval.ts'
+import { sanitizeText } from '../shared/plain.ts'
+import type { PermissionInput } from './approval.ts'
 
 const longest = 1000
 
 /** The arguments of a call as a person edits them; left as it is, one stands for just that value. */
-export function patternsOf(args: unknown): Record<string, string> {
+export function toPatterns(args: unknown): Record<string, string> {
   if (typeof args !== 'object' || args === null || Array.isArray(args)) return {}
   return Object.fromEntries(
     Object.entries(args).map(([name, value]) => [
@@ -23,7 +23,7 @@ const sortedJson = (value: unknown): string =>
   ) ?? ''
 
 export type AllowForm = {
-  readonly for: Allow['for']
+  readonly for: PermissionInput['for']
   readonly uses: string
   /** As a datetime field gives it, in local time. */
   readonly until: string
@@ -31,17 +31,17 @@ export type AllowForm = {
 }
 
 /** What the form asks for, or what it still lacks. Only what was changed is a pattern: a `*` of the agent is none. */
-export function allowOf(
+export function parseAllowForm(
   form: AllowForm,
   exact: Readonly<Record<string, string>>,
   now: number,
-): { allow: Allow } | { lacks: string } {
+): { allow: PermissionInput } | { lacks: string } {
   const { for: how, patterns } = form
   if (how === 'once') return { allow: { for: how } }
   const changed = Object.entries(patterns).filter(([name, text]) => text !== exact[name])
   const [long] = changed.find(([, text]) => text.length > longest) ?? []
   if (long !== undefined)
-    return { lacks: `“${plainString(long)}” is too long for a pattern. Shorten it by a *.` }
+    return { lacks: `“${sanitizeText(long)}” is too long for a pattern. Shorten it by a *.` }
   const args =
     changed.length === 0 ? {} : { arguments: Object.fromEntries(changed), rest: 'exact' as const }
   if (how === 'uses') {
@@ -63,7 +63,7 @@ export const isExact = (
   exact: Readonly<Record<string, string>>,
 ): boolean => Object.keys(exact).every((name) => patterns[name] === exact[name])
 
-const times: Record<Allow['for'], (form: AllowForm) => string> = {
+const times: Record<PermissionInput['for'], (form: AllowForm) => string> = {
   once: () => 'this once',
   uses: ({ uses }) => `${uses || '…'} more times`,
   session: () => 'for as long as its session lasts',
@@ -72,4 +72,4 @@ const times: Record<Allow['for'], (form: AllowForm) => string> = {
 }
 
 /** What the agent may do then, in our words; the names in it are shown apart. */
-export const allowedFor = (form: AllowForm): string => times[form.for](form)
+export const formatAllowance = (form: AllowForm): string => times[form.for](form)

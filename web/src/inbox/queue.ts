@@ -2,10 +2,10 @@ import { queryOptions, useQuery } from '@tanstack/react-query'
 import { get } from '../api/client.ts'
 import type { Entry } from '../api/entry.ts'
 import { live } from '../api/live.ts'
-import { queries } from '../api/queries.ts'
+import { queryClient } from '../api/queries.ts'
 import type { Query } from '../api/query-string.ts'
 import { session } from '../api/session.ts'
-import { nounOf } from '../api/entry.ts'
+import { entryNoun } from '../api/entry.ts'
 import { isCheck } from './approval.ts'
 import type { Counts, Item, ItemPage, Outcome, Verdict } from './approval.ts'
 
@@ -59,7 +59,7 @@ export const nextPageQuery = (after: string | null) =>
   queryOptions({
     queryKey: ['queue', 'page', after],
     queryFn: async ({ signal }) => {
-      queries.setQueryData(queueKey, addPage(await readPage(after, signal)))
+      queryClient.setQueryData(queueKey, addPage(await readPage(after, signal)))
       return null
     },
     enabled: after !== null,
@@ -79,13 +79,13 @@ export function useQueue() {
   }
 }
 
-const currentQueue = (): Queue => queries.getQueryData<Queue>(queueKey) ?? empty
+const currentQueue = (): Queue => queryClient.getQueryData<Queue>(queueKey) ?? empty
 export const findItem = (id: string): Item | undefined => currentQueue().items.get(id)
 export const isPending = ({ status }: Pick<Item, 'status'>): boolean => status === 'pending'
 const listPending = () => [...currentQueue().items.values()].filter(isPending)
 
 function patchItems(change: (items: Map<string, Item>) => void, counts?: Counts) {
-  queries.setQueryData<Queue>(queueKey, (queue) => {
+  queryClient.setQueryData<Queue>(queueKey, (queue) => {
     if (!queue) return undefined
     const items = new Map(queue.items)
     change(items)
@@ -120,7 +120,7 @@ function addPage({ items: page, counts, next }: ItemPage): Queue {
 
 async function readInto(query: Query): Promise<ItemPage> {
   const token = session.token()
-  await queries.ensureQueryData(queueQuery)
+  await queryClient.ensureQueryData(queueQuery)
   const answer = await get('/api/approvals', query)
   if (session.token() !== token) throw new Error('Another person has signed in meanwhile.')
   const { items } = currentQueue()
@@ -172,7 +172,7 @@ async function readChanged() {
 
 /** Reads the checks that are pending: no entry announces them. */
 export async function readChecks(): Promise<void> {
-  const isReading = queries.isFetching({ queryKey: ['queue'] }) > 0
+  const isReading = queryClient.isFetching({ queryKey: ['queue'] }) > 0
   if (document.visibilityState !== 'visible' || !session.token() || isReading) return
   try {
     const query = { status: 'pending', kind: 'spot_check', limit: pageSize }
@@ -224,7 +224,7 @@ export function onArrival(listener: (items: readonly Item[]) => void): () => voi
 }
 
 export function onQueueChange(listener: () => void): () => void {
-  return queries.getQueryCache().subscribe(({ type, query }) => {
+  return queryClient.getQueryCache().subscribe(({ type, query }) => {
     if (type === 'updated' && query.queryKey === queueKey) listener()
   })
 }
@@ -239,7 +239,7 @@ export function followEntries(entries: readonly Entry[]): void {
   const domains = new Set(entries.filter(movesTrust).map(({ domain }) => domain))
   const touched = listPending().filter(({ domain }) => isPolicy || domains.has(domain))
   const named = entries
-    .filter((entry) => nouns.has(nounOf(entry)))
+    .filter((entry) => nouns.has(entryNoun(entry)))
     .map(({ ids }) => ids?.['approval'] ?? ids?.['handoff'] ?? ids?.['proposal'])
   refreshItems([...touched.map(({ id }) => id), ...named.filter((id) => id !== undefined)])
 }
@@ -259,6 +259,6 @@ export function startQueue(): void {
 
 async function readAgain() {
   isReadEarly = false
-  await queries.ensureQueryData(queueQuery).catch(() => undefined)
-  await queries.invalidateQueries({ queryKey: queueKey })
+  await queryClient.ensureQueryData(queueQuery).catch(() => undefined)
+  await queryClient.invalidateQueries({ queryKey: queueKey })
 }

@@ -4,12 +4,12 @@ import { item } from './approval.fixture.ts'
 import {
   hasId,
   idsBetween,
-  idsOf,
+  rowIds,
   idToOpen,
   newestFirst,
-  nextAfter,
+  nextRemaining,
   rowsOf,
-  steadyTop,
+  anchoredScrollTop,
 } from './row.ts'
 import type { Row } from './row.ts'
 
@@ -49,7 +49,7 @@ test('C2 however they are grouped, every item is in the rows once', () => {
   fc.assert(
     fc.property(groups, (names) => {
       const rows = rowsOf(lot(names), closed)
-      expect(rows.flatMap(idsOf).toSorted()).toEqual(names.map((_, n) => `p-${n}`).toSorted())
+      expect(rows.flatMap(rowIds).toSorted()).toEqual(names.map((_, n) => `p-${n}`).toSorted())
     }),
   )
 })
@@ -83,7 +83,7 @@ test('C2 what is read stays under the eye, whatever comes and goes around it', (
       const seen = before
         .slice(Math.floor(top / height))
         .find(({ key }) => after.some((row) => row.key === key))
-      const moved = steadyTop(before, after, { top, height })
+      const moved = anchoredScrollTop(before, after, { top, height })
       const place = (list: readonly Row[]) =>
         list.findIndex(({ key }) => key === seen?.key) * height
       expect(moved).toBe(seen ? Math.max(0, place(after) - (place(before) - top)) : top)
@@ -93,7 +93,7 @@ test('C2 what is read stays under the eye, whatever comes and goes around it', (
 
 test('C2 after a decision the next one is at hand, or else the one before', () => {
   const rows = rowsOf(lot(['', '', '', '']), closed)
-  const next = (...gone: string[]) => opened(nextAfter(rows, new Set(gone)))
+  const next = (...gone: string[]) => opened(nextRemaining(rows, new Set(gone)))
   expect(next('p-1')).toBe('p-2')
   expect(next('p-1', 'p-2')).toBe('p-3')
   expect(next('p-3')).toBe('p-2')
@@ -109,11 +109,11 @@ test('C2 T14 checks of one agent or look-back are one item, which none decides a
   expect(shown(rowsOf(items, { ...closed, folds: false }))).toEqual(shown(rows))
   expect(shown(rowsOf(items, { ...closed, gathers: false, folds: false }))).toHaveLength(5)
   const [checks, proposal, back] = rows
-  expect(checks && idsOf(checks)).toEqual(['p-0', 'p-2', 'p-4'])
+  expect(checks && rowIds(checks)).toEqual(['p-0', 'p-2', 'p-4'])
   // The oldest that waits is read first, and the item stays open whichever of its rows is.
   expect(opened(checks)).toBe('p-4')
   expect(checks && hasId(checks, 'p-2')).toBe(true)
   expect(idsBetween(rows, checks?.key ?? '', back?.key ?? '')).toEqual(['p-1'])
-  expect(nextAfter(rows, new Set(['p-1']))).toBe(back)
-  expect(nextAfter(rows, new Set(['p-0', 'p-2', 'p-4']))).toBe(proposal)
+  expect(nextRemaining(rows, new Set(['p-1']))).toBe(back)
+  expect(nextRemaining(rows, new Set(['p-0', 'p-2', 'p-4']))).toBe(proposal)
 })

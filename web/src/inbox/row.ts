@@ -82,11 +82,11 @@ const line = (item: Item, isMember: boolean): ItemRow => ({
   isMember,
 })
 
-export const idsOf = (row: Row): string[] =>
+export const rowIds = (row: Row): string[] =>
   row.kind === 'item' ? [row.item.id] : row.items.map(({ id }) => id)
 
 /** What can be selected: checks are answered one by one, so none of them is decided among many. */
-export const picksOf = (row: Row): string[] => (row.kind === 'checks' ? [] : idsOf(row))
+export const picksOf = (row: Row): string[] => (row.kind === 'checks' ? [] : rowIds(row))
 
 /** Where a row leads; a folded group leads nowhere. */
 export function idToOpen(row: Row): string | undefined {
@@ -96,7 +96,7 @@ export function idToOpen(row: Row): string | undefined {
 }
 
 export const hasId = (row: Row, id: string): boolean =>
-  row.kind !== 'group' && idsOf(row).includes(id)
+  row.kind !== 'group' && rowIds(row).includes(id)
 
 export function idsBetween(rows: readonly Row[], from: string, to: string): string[] {
   const ends = [from, to].map((key) => rows.findIndex((row) => row.key === key))
@@ -109,7 +109,7 @@ export function idsBetween(rows: readonly Row[], from: string, to: string): stri
  * Where to scroll so that the row that stood at `top` stands there again, and how many rows came
  * above it. All rows are of one height, so this is right to the pixel.
  */
-export function steadyTop(
+export function anchoredScrollTop(
   before: readonly Row[],
   after: readonly Row[],
   { top, height }: { top: number; height: number },
@@ -124,11 +124,11 @@ export function steadyTop(
 }
 
 /** Where to go on once these rows are gone: the next one that stays, or else the one before. */
-export function nextAfter(
+export function nextRemaining(
   rows: readonly Row[],
   gone: ReadonlySet<string>,
 ): ItemRow | ChecksRow | undefined {
-  const isGone = (row: Row) => idsOf(row).every((id) => gone.has(id))
+  const isGone = (row: Row) => rowIds(row).every((id) => gone.has(id))
   const stays = (row: Row): row is ItemRow | ChecksRow => row.kind !== 'group' && !isGone(row)
   const last = rows.findLastIndex(isGone)
   return rows.slice(last + 1).find(stays) ?? rows.slice(0, Math.max(last, 0)).findLast(stays)

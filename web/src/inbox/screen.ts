@@ -1,16 +1,16 @@
 import { createRoute } from '@tanstack/react-router'
-import { lateScreen } from '../shell/late-screen.ts'
+import { lazyScreen } from '../shell/late-screen.ts'
 import { rootRoute } from '../shell/root-route.ts'
 import type { Screen } from '../shell/screen.ts'
 import { entryText } from './entry-text.ts'
-import { inboxFiltersOf } from './filter.ts'
+import { parseInboxFilters } from './filter.ts'
 import { followEntries } from './queue.ts'
 
 const inbox = createRoute({
   getParentRoute: () => rootRoute,
   path: 'inbox',
-  validateSearch: inboxFiltersOf,
-  component: lateScreen(() => import('./InboxPage.tsx'), 'InboxPage'),
+  validateSearch: parseInboxFilters,
+  component: lazyScreen(() => import('./InboxPage.tsx'), 'InboxPage'),
 })
 
 /** The page reads the id itself: list and item share what is selected and asked. */

@@ -1,9 +1,9 @@
 import { createStore } from '../api/store.ts'
-import { nextWake, snoozedOf, stillAsleep } from './snooze.ts'
-import type { Snoozed } from './snooze.ts'
+import { nextSnoozeEnd, parseSnoozes, activeSnoozes } from './snooze.ts'
+import type { SnoozeMap } from './snooze.ts'
 
 const place = 'cowork.snoozed'
-const stored = () => stillAsleep(snoozedOf(localStorage.getItem(place)), Date.now())
+const stored = () => activeSnoozes(parseSnoozes(localStorage.getItem(place)), Date.now())
 
 const store = createStore(stored())
 let timer: ReturnType<typeof setTimeout> | undefined
@@ -11,16 +11,16 @@ let timer: ReturnType<typeof setTimeout> | undefined
 /** The longest a timer of the browser can wait. */
 const longest = 2 ** 31 - 1
 
-function show(next: Snoozed) {
+function show(next: SnoozeMap) {
   store.set(next)
   clearTimeout(timer)
-  const wake = nextWake(next)
+  const wake = nextSnoozeEnd(next)
   // What wakes up shows again by itself.
   if (wake !== undefined)
     timer = setTimeout(() => show(stored()), Math.min(wake - Date.now() + 50, longest))
 }
 
-function keep(next: Snoozed) {
+function keep(next: SnoozeMap) {
   localStorage.setItem(place, JSON.stringify(next))
   show(next)
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { inAnHour, nextWake, snoozedOf, stillAsleep, tomorrow } from './snooze.ts'
+import { inAnHour, nextSnoozeEnd, parseSnoozes, activeSnoozes, tomorrow } from './snooze.ts'
 
 const now = new Date(2026, 10, 15, 22, 30).getTime()
 
@@ -11,13 +11,13 @@ test('C2 snoozed items come back in an hour, or on the next morning', () => {
 })
 
 test('C2 what is over is forgotten, and the next to wake is known', () => {
-  const left = stillAsleep({ a: now - 1, b: now + 5, c: now + 2 }, now)
+  const left = activeSnoozes({ a: now - 1, b: now + 5, c: now + 2 }, now)
   expect(left).toEqual({ b: now + 5, c: now + 2 })
-  expect(nextWake(left)).toBe(now + 2)
-  expect(nextWake({})).toBeUndefined()
+  expect(nextSnoozeEnd(left)).toBe(now + 2)
+  expect(nextSnoozeEnd({})).toBeUndefined()
 })
 
 test('C2 whatever is stored, the inbox opens', () => {
-  expect(snoozedOf('{"a": 5, "b": "x"}')).toEqual({ a: 5 })
-  for (const text of [null, '', '{', '[]', '7', 'null']) expect(snoozedOf(text)).toEqual({})
+  expect(parseSnoozes('{"a": 5, "b": "x"}')).toEqual({ a: 5 })
+  for (const text of [null, '', '{', '[]', '7', 'null']) expect(parseSnoozes(text)).toEqual({})
 })

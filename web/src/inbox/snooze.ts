@@ -1,4 +1,4 @@
-export type Snoozed = Readonly<Record<string, number>>
+export type SnoozeMap = Readonly<Record<string, number>>
 
 const hour = 3_600_000
 const morning = 9
@@ -12,16 +12,16 @@ export function tomorrow(now: number): number {
 }
 
 /** What is over is forgotten. */
-export const stillAsleep = (snoozed: Snoozed, now: number): Snoozed =>
+export const activeSnoozes = (snoozed: SnoozeMap, now: number): SnoozeMap =>
   Object.fromEntries(Object.entries(snoozed).filter(([, until]) => until > now))
 
-export const nextWake = (snoozed: Snoozed): number | undefined => {
+export const nextSnoozeEnd = (snoozed: SnoozeMap): number | undefined => {
   const times = Object.values(snoozed)
   return times.length > 0 ? Math.min(...times) : undefined
 }
 
 /** Reads what was stored; what is not a time is left out. */
-export function snoozedOf(text: string | null): Snoozed {
+export function parseSnoozes(text: string | null): SnoozeMap {
   try {
     const given: unknown = JSON.parse(text ?? '{}')
     if (typeof given !== 'object' || given === null) return {}

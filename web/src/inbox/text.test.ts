@@ -4,23 +4,23 @@ import * as daemon from '../../../src/base/override.ts'
 import { overrideTypes, severities } from '#base/override.ts'
 import { item } from './approval.fixture.ts'
 import {
-  age,
+  formatAge,
   commonSummary,
-  decidedText,
-  effectText,
-  emphasised,
-  endingOf,
-  handoffWords,
+  formatDecision,
+  formatTrustEffect,
+  splitNames,
+  formatEndState,
+  formatHandoffMode,
   heldWord,
-  modeText,
-  outcomeText,
-  pastText,
-  quorumText,
-  riskText,
-  secondsTo,
-  signed,
-  since,
-  timeLeft,
+  formatMode,
+  formatOutcome,
+  formatPastDecision,
+  formatQuorum,
+  formatRisk,
+  secondsUntil,
+  formatSigned,
+  formatSince,
+  formatExpiresIn,
 } from './text.ts'
 
 const now = Date.parse('2026-11-15T12:00:00Z')
@@ -35,7 +35,7 @@ test.each([
   [later(-1), 'expired'],
   [null, undefined],
 ])('C2 of what ends at %s the row says %s', (expires, said) => {
-  expect(timeLeft(expires, now)).toBe(said)
+  expect(formatExpiresIn(expires, now)).toBe(said)
 })
 
 test('T4 types and severities of an override are those of the daemon, in its order', () => {
@@ -44,76 +44,84 @@ test('T4 types and severities of an override are those of the daemon, in its ord
 })
 
 test('C2 a row names mode and trust, risk, quorum and the hold', () => {
-  expect(modeText('suggest', 0.72)).toBe('suggest 0.72')
-  expect(modeText('escalate', null)).toBe('escalate')
-  expect(riskText(item({ risk: 'high' }))).toBe('high-risk field')
-  expect(riskText(item({ risk: 'high', kind: 'call' }))).toBe('high risk')
-  expect(riskText(item())).toBeUndefined()
-  expect(quorumText(item({ approvers: { needed: 2, given: ['ben'] } }))).toBe('1 of 2')
-  expect(quorumText(item())).toBeUndefined()
-  expect(secondsTo(later(5), now)).toBe(5)
-  expect(secondsTo(later(-5), now)).toBe(0)
-  expect(age(now - 120_000, now)).toBe('2 min')
-  expect(age(now, now)).toBe('now')
+  expect(formatMode('suggest', 0.72)).toBe('suggest 0.72')
+  expect(formatMode('escalate', null)).toBe('escalate')
+  expect(formatRisk(item({ risk: 'high' }))).toBe('high-risk field')
+  expect(formatRisk(item({ risk: 'high', kind: 'call' }))).toBe('high risk')
+  expect(formatRisk(item())).toBeUndefined()
+  expect(formatQuorum(item({ approvers: { needed: 2, given: ['ben'] } }))).toBe('1 of 2')
+  expect(formatQuorum(item())).toBeUndefined()
+  expect(secondsUntil(later(5), now)).toBe(5)
+  expect(secondsUntil(later(-5), now)).toBe(0)
+  expect(formatAge(now - 120_000, now)).toBe('2 min')
+  expect(formatAge(now, now)).toBe('now')
 })
 
 test('C2 A5 who decided stands there to the second', () => {
   const decided = item({ status: 'approved', decided_by: 'ben', decided_at: later(-3) })
-  expect(decidedText(decided, 'Ben', since(now - 3000, now))).toBe('Approved by Ben 3 s ago')
-  expect(decidedText({ ...decided, status: 'rejected' }, 'you', since(now - 200_000, now))).toBe(
-    'Denied by you 3 min ago',
+  expect(formatDecision(decided, 'Ben', formatSince(now - 3000, now))).toBe(
+    'Approved by Ben 3 s ago',
   )
-  expect(decidedText({ ...decided, auto: true }, 'x', 'just now')).toBe(
+  expect(
+    formatDecision({ ...decided, status: 'rejected' }, 'you', formatSince(now - 200_000, now)),
+  ).toBe('Denied by you 3 min ago')
+  expect(formatDecision({ ...decided, auto: true }, 'x', 'just now')).toBe(
     'Approved by trust just now',
   )
-  expect(decidedText({ ...decided, status: 'expired' }, 'x', '')).toMatch(/nobody decided/)
+  expect(formatDecision({ ...decided, status: 'expired' }, 'x', '')).toMatch(/nobody decided/)
   const withdrawn = { ...decided, status: 'withdrawn' } as const
-  expect(decidedText({ ...withdrawn, decided_by: decided.requester }, 'x', '')).toBe(
+  expect(formatDecision({ ...withdrawn, decided_by: decided.requester }, 'x', '')).toBe(
     'The agent took it back',
   )
-  expect(decidedText({ ...withdrawn, decided_by: 'ben' }, 'Ben', 'just now')).toBe(
+  expect(formatDecision({ ...withdrawn, decided_by: 'ben' }, 'Ben', 'just now')).toBe(
     'It ended when the agent was revoked by Ben just now',
   )
-  expect(decidedText({ ...withdrawn, reason: 'stale' }, 'x', '')).toBe(
+  expect(formatDecision({ ...withdrawn, reason: 'stale' }, 'x', '')).toBe(
     'Not run: the target changed after the agent asked',
   )
-  expect(decidedText({ ...withdrawn, reason: 'BLOCKED by p' }, 'x', '')).toBe(
+  expect(formatDecision({ ...withdrawn, reason: 'BLOCKED by p' }, 'x', '')).toBe(
     'Not run: BLOCKED by p',
   )
 })
 
 test('C2 T3 T4 the change of trust is said before it is made, and after', () => {
-  expect(effectText({ from: 0.72, to: 0.74 })).toBe('Approving adds 0.02: 0.72 → 0.74')
-  expect(effectText({ from: 1, to: 1 })).toBe('Trust stays 1.00')
-  expect(effectText(null)).toBeUndefined()
-  expect(signed(-0.12)).toBe('−0.12')
-  expect(signed(0.02)).toBe('+0.02')
-  expect(signed(-0.0075)).toBe('−0.0075')
-  expect(signed(-0.015)).toBe('−0.015')
-  expect(outcomeText({ id: 'p', status: 'approved', trust: { from: 0.72, to: 0.74 } })).toBe(
+  expect(formatTrustEffect({ from: 0.72, to: 0.74 })).toBe('Approving adds 0.02: 0.72 → 0.74')
+  expect(formatTrustEffect({ from: 1, to: 1 })).toBe('Trust stays 1.00')
+  expect(formatTrustEffect(null)).toBeUndefined()
+  expect(formatSigned(-0.12)).toBe('−0.12')
+  expect(formatSigned(0.02)).toBe('+0.02')
+  expect(formatSigned(-0.0075)).toBe('−0.0075')
+  expect(formatSigned(-0.015)).toBe('−0.015')
+  expect(formatOutcome({ id: 'p', status: 'approved', trust: { from: 0.72, to: 0.74 } })).toBe(
     'Approved. Trust 0.72 → 0.74.',
   )
-  expect(outcomeText({ id: 'p', status: 'voted' })).toMatch(/One more person/)
+  expect(formatOutcome({ id: 'p', status: 'voted' })).toMatch(/One more person/)
   const trust = { from: 0.52, to: 0.4, demoted: true } as const
-  expect(outcomeText({ id: 'p', status: 'rejected', trust })).toMatch(/and demoted\.$/)
+  expect(formatOutcome({ id: 'p', status: 'rejected', trust })).toMatch(/and demoted\.$/)
 })
 
 test('C2 GR3 what a decision answered besides is said', () => {
   const also = ['one', 'two'].map((id) => ({ id, summary: `AI wants to read files in: /${id}` }))
-  expect(outcomeText({ id: 'p', status: 'approved', also: also.slice(1) })).toBe(
+  expect(formatOutcome({ id: 'p', status: 'approved', also: also.slice(1) })).toBe(
     'Approved. That answers one more request of this agent.',
   )
-  expect(outcomeText({ id: 'p', status: 'rejected', also })).toBe(
+  expect(formatOutcome({ id: 'p', status: 'rejected', also })).toBe(
     'Denied. That answers 2 more requests of this agent.',
   )
 })
 
 test('C2 what was decided before on the same target reads as a sentence', () => {
   const past = { id: 'h', at: later(-9), decided_by: 'ben', summary: 'x', reason: null }
-  expect(pastText({ ...past, status: 'approved', trust_change: 0.02 }, 'You')).toBe('You approved')
-  expect(pastText({ ...past, status: 'rejected', trust_change: -0.03 }, 'Ben')).toBe('Ben overrode')
-  expect(pastText({ ...past, status: 'rejected', trust_change: null }, 'Ben')).toBe('Ben denied')
-  expect(pastText({ ...past, status: 'expired', trust_change: null }, '')).toBe('Expired')
+  expect(formatPastDecision({ ...past, status: 'approved', trust_change: 0.02 }, 'You')).toBe(
+    'You approved',
+  )
+  expect(formatPastDecision({ ...past, status: 'rejected', trust_change: -0.03 }, 'Ben')).toBe(
+    'Ben overrode',
+  )
+  expect(formatPastDecision({ ...past, status: 'rejected', trust_change: null }, 'Ben')).toBe(
+    'Ben denied',
+  )
+  expect(formatPastDecision({ ...past, status: 'expired', trust_change: null }, '')).toBe('Expired')
 })
 
 test('C2 a group says what its items share', () => {
@@ -147,7 +155,7 @@ test('C2 nothing that a group says is said by some of it only', () => {
 
 test('A8 the reason names the field and the policy, and no letter of it is lost', () => {
   const text = 'You are asked because deal_stage is high risk in crm-write-policy.'
-  const names = emphasised(text, ['deal_stage', 'crm-write-policy'])
+  const names = splitNames(text, ['deal_stage', 'crm-write-policy'])
   expect(names.filter(({ isName }) => isName).map((piece) => piece.text)).toEqual([
     'deal_stage',
     'crm-write-policy',
@@ -155,7 +163,7 @@ test('A8 the reason names the field and the policy, and no letter of it is lost'
   fc.assert(
     fc.property(fc.string(), fc.array(fc.string({ maxLength: 3 })), (sentence, given) => {
       expect(
-        emphasised(sentence, given)
+        splitNames(sentence, given)
           .map((piece) => piece.text)
           .join(''),
       ).toBe(sentence)
@@ -164,22 +172,22 @@ test('A8 the reason names the field and the policy, and no letter of it is lost'
 })
 
 test('C2 H1 a handoff says in words what the agent wants, and how it ended', () => {
-  expect(handoffWords('takeover')).toBe('stops: you take over')
-  expect(handoffWords('hand_over')).toBe('hand over')
-  expect(endingOf(item({ kind: 'handoff', status: 'approved' }))).toBe('resolved')
-  expect(endingOf(item({ kind: 'handoff', status: 'consumed' }))).toBe('resolved, read')
-  expect(endingOf(item({ kind: 'handoff', status: 'withdrawn' }))).toBe('taken back')
-  expect(endingOf(item({ status: 'consumed' }))).toBe('approved, done')
+  expect(formatHandoffMode('takeover')).toBe('stops: you take over')
+  expect(formatHandoffMode('hand_over')).toBe('hand over')
+  expect(formatEndState(item({ kind: 'handoff', status: 'approved' }))).toBe('resolved')
+  expect(formatEndState(item({ kind: 'handoff', status: 'consumed' }))).toBe('resolved, read')
+  expect(formatEndState(item({ kind: 'handoff', status: 'withdrawn' }))).toBe('taken back')
+  expect(formatEndState(item({ status: 'consumed' }))).toBe('approved, done')
   const answered = item({ kind: 'handoff', status: 'approved', decided_by: 'ben' })
-  expect(decidedText(answered, 'Ben', 'just now')).toBe('Resolved by Ben just now')
+  expect(formatDecision(answered, 'Ben', 'just now')).toBe('Resolved by Ben just now')
 })
 
 test('C2 T14 a check is confirmed or marked as wrong, neither approved nor denied', () => {
   const check = { kind: 'spot_check' }
-  expect(endingOf({ ...check, status: 'approved' })).toBe('confirmed')
-  expect(endingOf({ ...check, status: 'rejected' })).toBe('marked as wrong')
+  expect(formatEndState({ ...check, status: 'approved' })).toBe('confirmed')
+  expect(formatEndState({ ...check, status: 'rejected' })).toBe('marked as wrong')
   const wrong = item({ kind: 'spot_check', status: 'rejected' })
-  expect(decidedText(wrong, 'Ben', '3 s ago')).toBe('Marked as wrong by Ben 3 s ago')
+  expect(formatDecision(wrong, 'Ben', '3 s ago')).toBe('Marked as wrong by Ben 3 s ago')
 })
 
 test('C2 a decision that can be undone is named by its own word', () => {

@@ -1,26 +1,34 @@
 import { isCheck } from './approval.ts'
 import type { OverrideType, Severity } from '#base/override.ts'
-import type { Decision, HandoffMode, Item, Mode, Outcome, Past, Status } from './approval.ts'
-import { ago } from '../shared/time.ts'
+import type {
+  Decision,
+  HandoffMode,
+  Item,
+  Mode,
+  Outcome,
+  PastDecision,
+  Status,
+} from './approval.ts'
+import { formatAgo } from '../shared/time.ts'
 import { answeredWord } from './check.ts'
 
 const minute = 60_000
 const hour = 60 * minute
 const day = 24 * hour
 
-export const score = (value: number): string => value.toFixed(2)
+export const formatScore = (value: number): string => value.toFixed(2)
 
 /** `+0.02`, `−0.12`: with a real minus, and every digit that matters. */
-export function signed(change: number): string {
+export function formatSigned(change: number): string {
   const size = Math.abs(Math.round(change * 10_000) / 10_000)
   const digits = size.toFixed(4).replace(/0{1,2}$/, '')
   return `${change < 0 ? '−' : '+'}${digits}`
 }
 
-export const percent = (share: number): string => `${Math.round(share * 100)} %`
+export const formatPercent = (share: number): string => `${Math.round(share * 100)} %`
 
 /** How old, as short as it can be: it stands where only ages stand. */
-export function age(at: number, now: number): string {
+export function formatAge(at: number, now: number): string {
   const passed = now - at
   if (passed < minute) return 'now'
   if (passed < hour) return `${Math.floor(passed / minute)} min`
@@ -28,13 +36,13 @@ export function age(at: number, now: number): string {
 }
 
 /** To the second while it is young: “decided by Ben 3 s ago”. */
-export function since(at: number, now: number): string {
+export function formatSince(at: number, now: number): string {
   const passed = Math.max(0, now - at)
-  return passed < minute ? `${Math.floor(passed / 1000)} s ago` : ago(at, now)
+  return passed < minute ? `${Math.floor(passed / 1000)} s ago` : formatAgo(at, now)
 }
 
 /** `8:12`, then `5 h`; nothing while there is more than a day. */
-export function timeLeft(expires: string | null, now: number): string | undefined {
+export function formatExpiresIn(expires: string | null, now: number): string | undefined {
   if (expires === null) return undefined
   const rest = Date.parse(expires) - now
   if (rest >= day) return undefined
@@ -44,17 +52,17 @@ export function timeLeft(expires: string | null, now: number): string | undefine
 }
 
 /** Whether what is shown of it changes every second. */
-export const ticks = (expires: string | null, now: number): boolean =>
+export const updatesEverySecond = (expires: string | null, now: number): boolean =>
   expires !== null && Date.parse(expires) - now < hour
 
 const clock = (ms: number) =>
   `${Math.floor(ms / minute)}:${String(Math.floor((ms % minute) / 1000)).padStart(2, '0')}`
 
-export const secondsTo = (until: string, now: number): number =>
+export const secondsUntil = (until: string, now: number): number =>
   Math.max(0, Math.round((Date.parse(until) - now) / 1000))
 
-export const modeText = (mode: Mode, trust: number | null): string =>
-  trust === null ? mode : `${mode} ${score(trust)}`
+export const formatMode = (mode: Mode, trust: number | null): string =>
+  trust === null ? mode : `${mode} ${formatScore(trust)}`
 
 /** What people call the mode of an agent in a domain. */
 export const levelWords: Record<Mode, string> = {
@@ -63,12 +71,12 @@ export const levelWords: Record<Mode, string> = {
   escalate: 'Probation',
 }
 
-export function riskText({ risk, kind }: Pick<Item, 'risk' | 'kind'>): string | undefined {
+export function formatRisk({ risk, kind }: Pick<Item, 'risk' | 'kind'>): string | undefined {
   if (risk !== 'high') return undefined
   return kind === 'proposal' ? 'high-risk field' : 'high risk'
 }
 
-export function quorumText({ approvers }: Pick<Item, 'approvers'>): string | undefined {
+export function formatQuorum({ approvers }: Pick<Item, 'approvers'>): string | undefined {
   const { needed, given } = approvers
   return needed > 1 ? `${given.length} of ${needed}` : undefined
 }
@@ -81,7 +89,7 @@ const endings: Record<Exclude<Status, 'pending'>, string> = {
   consumed: 'approved, done',
 }
 
-export function endingOf({
+export function formatEndState({
   kind,
   status,
   ...more
@@ -103,11 +111,11 @@ const asked: Record<HandoffMode, string> = {
 }
 
 /** What the agent wants of a person; a mode this console has no words for is its own. */
-export const handoffWords = (mode: string): string =>
+export const formatHandoffMode = (mode: string): string =>
   Object.hasOwn(asked, mode) ? asked[mode as HandoffMode] : mode.replaceAll('_', ' ')
 
 /** What became of it: “Approved by Ben 3 s ago”; `who` is how the decider is called here. */
-export function decidedText(item: Item, who: string, when: string): string {
+export function formatDecision(item: Item, who: string, when: string): string {
   if (item.status === 'expired') return 'It expired: nobody decided in time'
   if (item.status === 'withdrawn' && item.reason)
     return item.reason === 'stale'
@@ -125,7 +133,7 @@ export function decidedText(item: Item, who: string, when: string): string {
 }
 
 /** What was decided on the same target before: `You approved`, `Ben overrode`. */
-export function pastText({ status, trust_change }: Past, who: string): string {
+export function formatPastDecision({ status, trust_change }: PastDecision, who: string): string {
   if (status === 'expired' || status === 'withdrawn' || status === 'pending')
     return undecided(status)
   if (status !== 'rejected') return `${who} approved`
@@ -136,17 +144,17 @@ const undecided = (status: 'expired' | 'withdrawn' | 'pending') =>
   status === 'expired' ? 'Expired' : status === 'pending' ? 'Waits' : 'The agent took back'
 
 /** What approving does to trust, said before it is done (C2). */
-export function effectText(effect: { from: number; to: number } | null): string | undefined {
+export function formatTrustEffect(effect: { from: number; to: number } | null): string | undefined {
   if (!effect) return undefined
   const { from, to } = effect
-  if (from === to) return `Trust stays ${score(from)}`
-  const change = signed(to - from).slice(1)
-  return `Approving ${to > from ? 'adds' : 'takes'} ${change}: ${score(from)} → ${score(to)}`
+  if (from === to) return `Trust stays ${formatScore(from)}`
+  const change = formatSigned(to - from).slice(1)
+  return `Approving ${to > from ? 'adds' : 'takes'} ${change}: ${formatScore(from)} → ${formatScore(to)}`
 }
 
 type Decided = Omit<Partial<Outcome>, 'status'> & { readonly status: string }
 
-export function outcomeText(outcome: Decided): string {
+export function formatOutcome(outcome: Decided): string {
   const { also = [], error } = outcome
   if (error) return error.message
   if (also.length === 0) return ownText(outcome)
@@ -165,7 +173,7 @@ function ownText({ status, trust }: Decided): string {
   if (status === 'voted') return `${word}. One more person is needed.`
   if (!trust || trust.from === trust.to) return `${word}.`
   const turn = trust.promoted ? ' and promoted' : trust.demoted ? ' and demoted' : ''
-  return `${word}. Trust ${score(trust.from)} → ${score(trust.to)}${turn}.`
+  return `${word}. Trust ${formatScore(trust.from)} → ${formatScore(trust.to)}${turn}.`
 }
 
 /** What was decided, while it can be undone: “Approved”. */
@@ -174,7 +182,7 @@ export function heldWord(items: readonly Item[], { decision, skip }: Decision): 
   return skip ? 'Skipped' : decision === 'approve' ? 'Confirmed' : 'Answered'
 }
 
-export const overrideWords: Record<OverrideType, { name: string; means: string }> = {
+export const overrideLabels: Record<OverrideType, { name: string; means: string }> = {
   agent_wrong: { name: 'The agent is wrong', means: 'It should have known better.' },
   missing_context: { name: 'Missing context', means: 'It could not know.' },
   edge_case: { name: 'Edge case', means: 'Right as a rule, wrong here.' },
@@ -182,7 +190,7 @@ export const overrideWords: Record<OverrideType, { name: string; means: string }
   policy_change: { name: 'The policy changed', means: 'Right by the rules of before.' },
 }
 
-export const severityWords: Record<Severity, string> = {
+export const severityLabels: Record<Severity, string> = {
   low: 'Low',
   medium: 'Medium',
   high: 'High',
@@ -208,7 +216,7 @@ export function commonSummary(items: readonly Pick<Item, 'summary'>[]): string {
 export type Piece = { readonly text: string; readonly isName: boolean }
 
 /** A sentence with the names in it apart, so that they can be set off. */
-export function emphasised(sentence: string, names: readonly string[]): Piece[] {
+export function splitNames(sentence: string, names: readonly string[]): Piece[] {
   const pieces: Piece[] = []
   let from = 0
   while (from < sentence.length) {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { bandsOf, chartDays, stepPath } from './trust-chart.ts'
+import { buildBands, chartDays, stepPath } from './trust-chart.ts'
 
 const now = Date.parse('2026-11-15T12:00:00Z')
 const box = { width: 600, height: 80 }
@@ -26,7 +26,7 @@ test('C2 of an agent that has just begun each decision is a step, as wide as the
 })
 
 test('C2 M2 the bands are those of the modes and fill the height', () => {
-  expect(bandsOf({ suggest: 0.5, act: 0.8 }, 80)).toEqual([
+  expect(buildBands({ suggest: 0.5, act: 0.8 }, 80)).toEqual([
     { mode: 'act', y: 0, height: 16 },
     { mode: 'suggest', y: 16, height: 24 },
     { mode: 'escalate', y: 40, height: 40 },

@@ -44,7 +44,7 @@ export type Band = {
 }
 
 /** The modes from the top, as high as the scores they take. */
-export function bandsOf({ suggest, act }: Thresholds, height: number): Band[] {
+export function buildBands({ suggest, act }: Thresholds, height: number): Band[] {
   const top = round((1 - act) * height)
   const middle = round((1 - suggest) * height)
   return [

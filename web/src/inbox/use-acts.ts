@@ -4,17 +4,17 @@ import { ApiError } from '../api/client.ts'
 import { isHandoff } from './approval.ts'
 import type { Decision, Item, Outcome } from './approval.ts'
 import { answerHandoff, decide } from './decision.ts'
-import type { Answer } from './decision.ts'
+import type { HandoffAnswer } from './decision.ts'
 import { readItems } from './queue.ts'
-import { idToOpen, nextAfter } from './row.ts'
+import { idToOpen, nextRemaining } from './row.ts'
 import type { Row } from './row.ts'
-import { decidedText, outcomeText, since } from './text.ts'
+import { formatDecision, formatOutcome, formatSince } from './text.ts'
 import { peopleQuery } from '../settings/person.ts'
-import { queries } from '../api/queries.ts'
+import { queryClient } from '../api/queries.ts'
 import { toast, toastProblem } from '../shared/toast.ts'
 import { focusRow } from '../shared/focus-row.ts'
 
-export type AskName =
+export type ActionName =
   | 'deny'
   | 'hand_back'
   | 'resolve'
@@ -23,7 +23,7 @@ export type AskName =
   | 'until'
   | 'snooze'
   | 'conflict'
-export type Ask = { readonly name: AskName; readonly items: readonly Item[] }
+export type PendingAction = { readonly name: ActionName; readonly items: readonly Item[] }
 
 export type Report = {
   readonly items: readonly Item[]
@@ -36,12 +36,12 @@ const doublePress = 400
 /** Others were faster: nothing is left to correct in what was sent. */
 const over = new Set(['already_decided', 'approval_expired', 'not_found'])
 
-export type Acts = ReturnType<typeof useActs>
-export type Sending = Pick<Acts, 'send'> & { readonly onClose: () => void }
+export type Actions = ReturnType<typeof useActions>
+export type DecisionForm = Pick<Actions, 'send'> & { readonly onClose: () => void }
 
-export function useActs(rows: readonly Row[], current: string | undefined, clear: () => void) {
+export function useActions(rows: readonly Row[], current: string | undefined, clear: () => void) {
   const navigate = useNavigate()
-  const [ask, setAsk] = useState<Ask>()
+  const [ask, setAsk] = useState<PendingAction>()
   const [report, setReport] = useState<Report>()
   const [isBusy, setBusy] = useState(false)
   const [policies, setPolicies] = useState<Readonly<Record<string, string>>>({})
@@ -50,7 +50,7 @@ export function useActs(rows: readonly Row[], current: string | undefined, clear
   /** Goes on where the list goes on; on a phone back to the list, where the thumb hits no other item. */
   function advance(gone: ReadonlySet<string>) {
     clear()
-    const next = nextAfter(rows, gone)
+    const next = nextRemaining(rows, gone)
     const id = next && idToOpen(next)
     const isInList = document.activeElement?.closest('[data-row]') !== null
     if (current !== undefined && gone.has(current)) {
@@ -72,14 +72,17 @@ export function useActs(rows: readonly Row[], current: string | undefined, clear
   async function tellLate(outcome: Outcome) {
     const [[item], { people }] = await Promise.all([
       readItems([outcome.id]),
-      queries.ensureQueryData(peopleQuery),
+      queryClient.ensureQueryData(peopleQuery),
     ])
     const who = (id = 'nobody') => people.find((person) => person.id === id)?.name ?? id
     if (item?.held) return toast(`${who(item.held.by)} has just decided it.`, true)
     const at = item?.decided_at
     if (!item || item.status === 'pending' || at === undefined)
-      return toast(outcomeText(outcome), true)
-    toast(`${decidedText(item, who(item.decided_by), since(Date.parse(at), Date.now()))}.`, true)
+      return toast(formatOutcome(outcome), true)
+    toast(
+      `${formatDecision(item, who(item.decided_by), formatSince(Date.parse(at), Date.now()))}.`,
+      true,
+    )
   }
 
   /** Throws what the person can correct; all else is told. */
@@ -92,7 +95,7 @@ export function useActs(rows: readonly Row[], current: string | undefined, clear
       if (items.length > 1) setReport({ items, outcomes, verdict: decision.decision })
       else if (only?.error && !over.has(only.error.code)) throw new ApiError(only.error)
       else if (only?.error) await tellLate(only)
-      else if (only && only.status !== 'held') toast(outcomeText(only))
+      else if (only && only.status !== 'held') toast(formatOutcome(only))
       const made = outcomes.filter(({ error }) => !error)
       const gone = new Set(made.flatMap(({ id, also = [] }) => [id, ...also.map((one) => one.id)]))
       if (gone.size > 0) advance(gone)
@@ -102,7 +105,7 @@ export function useActs(rows: readonly Row[], current: string | undefined, clear
   }
 
   /** Answers a handoff, which is one act even where it decides a proposal as well. */
-  async function answer(item: Item, given: Answer): Promise<void> {
+  async function answer(item: Item, given: HandoffAnswer): Promise<void> {
     setBusy(true)
     try {
       const { text, isProblem } = await answerHandoff(item, given)
@@ -139,7 +142,7 @@ export function useActs(rows: readonly Row[], current: string | undefined, clear
     /** They are put off: the list goes on without them. */
     leave: (ids: readonly string[]) => advance(new Set(ids)),
     /** Opens the dialog for these, if any of them still waits. */
-    begin(name: AskName, given: readonly Item[]) {
+    begin(name: ActionName, given: readonly Item[]) {
       const items = given.filter(isOpen)
       const [only] = items
       if (!only) return

@@ -5,13 +5,13 @@ import { hasId, idToOpen } from './row.ts'
 import type { Row } from './row.ts'
 import { useKeys } from '../shared/use-keys.ts'
 import { focusedKey, focusRow } from '../shared/focus-row.ts'
-import type { Picks } from './use-picks.ts'
+import type { Selection } from './use-picks.ts'
 
 type Deps = {
   readonly rows: readonly Row[]
   readonly list: Virtualizer<HTMLDivElement, Element>
   readonly current: string | undefined
-  readonly picks: Picks
+  readonly picks: Selection
   readonly toTop: () => void
 }
 

@@ -1,12 +1,12 @@
 import { useQuery, infiniteQueryOptions, useInfiniteQuery } from '@tanstack/react-query'
 import { useMemo } from 'react'
-import { countsOf, matches } from './filter.ts'
+import { countByKind, matches } from './filter.ts'
 import type { InboxFilters } from './filter.ts'
 import type { Counts, Item } from './approval.ts'
 import { newestFirst, rowsOf } from './row.ts'
 import type { Row } from './row.ts'
 import { nextPageQuery, useQueue, isPending } from './queue.ts'
-import { useWaiting } from './use-waiting.ts'
+import { usePendingItems } from './use-waiting.ts'
 import { get } from '../api/client.ts'
 
 export type Inbox = {
@@ -29,8 +29,8 @@ type Shown = {
 /** The rows the address asks for, from what waits, sleeps or was decided. */
 export function useInbox({ filters, current, open }: Shown): Inbox {
   const { items, counts, next, isWhole, status, error, refetch } = useQueue()
-  const { waiting, asleep } = useWaiting()
-  const decided = useDecided(filters)
+  const { waiting, asleep } = usePendingItems()
+  const decided = useDecidedItems(filters)
   useQuery(nextPageQuery(next))
 
   const { view } = filters
@@ -51,7 +51,7 @@ export function useInbox({ filters, current, open }: Shown): Inbox {
     [shown, gathers, folds, open, current],
   )
   const pendingCounts = useMemo(
-    () => (isWhole ? countsOf(waiting) : counts),
+    () => (isWhole ? countByKind(waiting) : counts),
     [isWhole, waiting, counts],
   )
 
@@ -70,7 +70,7 @@ export function useInbox({ filters, current, open }: Shown): Inbox {
   }
 }
 
-export const itemsOf = (rows: readonly Row[]): Item[] =>
+export const listItems = (rows: readonly Row[]): Item[] =>
   rows.flatMap((row) => (row.kind !== 'item' ? row.items : row.isMember ? [] : [row.item]))
 
 const pageSize = 200
@@ -86,7 +86,7 @@ const decidedQuery = ({ kind, q }: InboxFilters) =>
   })
 
 /** What was decided: the daemon's pages as one scrolls, and among them what was decided since. */
-function useDecided(filters: InboxFilters) {
+function useDecidedItems(filters: InboxFilters) {
   const query = useInfiniteQuery({ ...decidedQuery(filters), enabled: filters.view === 'decided' })
   const { items: known } = useQueue()
   const items = useMemo(() => {

@@ -2,7 +2,7 @@ import { useLayoutEffect, useMemo, useRef, useState } from 'react'
 import { idsBetween, picksOf } from './row.ts'
 import type { Row } from './row.ts'
 
-export type Picks = {
+export type Selection = {
   readonly toggle: (row: Row) => void
   readonly pick: (row: Row) => void
   /** Selects everything from the last one that was selected to here. */
@@ -11,7 +11,10 @@ export type Picks = {
 }
 
 /** What is selected; what has left the list is no longer. The acts never change, so rows need not. */
-export function usePicks(rows: readonly Row[]): { picked: ReadonlySet<string>; picks: Picks } {
+export function useSelection(rows: readonly Row[]): {
+  picked: ReadonlySet<string>
+  picks: Selection
+} {
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set())
   const there = useMemo(() => new Set(rows.flatMap(picksOf)), [rows])
   const picked = useMemo(() => new Set([...chosen].filter((id) => there.has(id))), [chosen, there])

@@ -1,5 +1,5 @@
 import { useEffect, useLayoutEffect, useRef, useState } from 'react'
-import { idsOf, steadyTop } from './row.ts'
+import { rowIds, anchoredScrollTop } from './row.ts'
 import type { Row } from './row.ts'
 
 type Shown = {
@@ -18,7 +18,7 @@ const isInUse = (element: HTMLElement) => element.matches(':hover, :focus-within
  * What is read or pointed at stays under the eye and the pointer while the list changes around it; how
  * many came above it is counted. Only at its top, with nobody at it, the list moves by itself.
  */
-export function useSteadyList(scroller: HTMLElement | null, shown: Shown) {
+export function useInboxScrollAnchor(scroller: HTMLElement | null, shown: Shown) {
   const before = useRef(shown)
   const spacer = useRef<HTMLDivElement>(null)
   const [unseen, setUnseen] = useState(0)
@@ -36,14 +36,14 @@ export function useSteadyList(scroller: HTMLElement | null, shown: Shown) {
     const isIdle = isAtTop(scroller) && !isReading && !isInUse(scroller)
     if (isIdle || old.height !== height || old.rows.length === 0) return
     const { scrollTop } = scroller
-    const top = steadyTop(old.rows, rows, { top: scrollTop, height })
+    const top = anchoredScrollTop(old.rows, rows, { top: scrollTop, height })
     if (top === scrollTop) return
     // A short list has no room to scroll: it gets as much as it needs.
     if (spacer.current)
       spacer.current.style.height = `${Math.max(0, top + scroller.clientHeight - rows.length * height)}px`
     scroller.scrollTo({ top })
-    const known = new Set(old.rows.flatMap(idsOf))
-    const above = rows.slice(0, Math.floor(top / height)).flatMap(idsOf)
+    const known = new Set(old.rows.flatMap(rowIds))
+    const above = rows.slice(0, Math.floor(top / height)).flatMap(rowIds)
     const came = new Set(above.filter((id) => !known.has(id))).size
     if (came > 0) setUnseen((count) => count + came)
   }, [rows, height, name, isReading, scroller])

@@ -4,7 +4,12 @@ import { isUrgent } from './notification.ts'
 import { isPending, useQueue } from './queue.ts'
 import { snoozed } from './snooze-store.ts'
 
-export function useWaiting(): { waiting: Item[]; asleep: Item[]; total: number; urgent: number } {
+export function usePendingItems(): {
+  waiting: Item[]
+  asleep: Item[]
+  total: number
+  urgent: number
+} {
   const { items, counts, isWhole } = useQueue()
   const putOff = useSyncExternalStore(snoozed.subscribe, snoozed.get)
   return useMemo(() => {

@@ -6,7 +6,7 @@ import { peopleQuery } from '../settings/person.ts'
  * How these people are called here: you, by name, or by id while the names are not known. Names are
  * asked for only where somebody else is meant: reading them is an entry of the ledger.
  */
-export function useWho(
+export function usePersonName(
   ...ids: readonly (string | undefined)[]
 ): (id: string | undefined) => string {
   const me = useQuery(meQuery).data?.person.id

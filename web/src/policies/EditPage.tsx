@@ -3,23 +3,23 @@ import { useMemo, useState, useSyncExternalStore } from 'react'
 import { Link } from '@tanstack/react-router'
 import { useKeys } from '../shared/use-keys.ts'
 import { Button } from '../shared/Button.tsx'
-import { Awaited, ErrorNote, Note, joinQueries } from '../shared/States.tsx'
-import { hiddenNote } from '../shared/plain.ts'
+import { QueryState, ErrorNote, Note, joinQueries } from '../shared/States.tsx'
+import { describeHidden } from '../shared/plain.ts'
 import { draft } from './draft.ts'
 import { example } from './example.ts'
-import { problemsOf, review } from './review.ts'
-import { readText } from './yaml-text.ts'
+import { toTextIssues, review } from './review.ts'
+import { parseYamlText } from './yaml-text.ts'
 import { policiesQuery, textQuery } from './policy-queries.ts'
 import { useIsOwner } from '../settings/person.ts'
-import { Problems, YamlEditor } from './YamlEditor.tsx'
-import { WhatItDoes } from './WhatItDoes.tsx'
+import { IssueList, YamlEditor } from './YamlEditor.tsx'
+import { DraftPreview } from './WhatItDoes.tsx'
 import { ApiError, call } from '../api/client.ts'
-import { queries } from '../api/queries.ts'
-import { sizeOf } from './diff.ts'
-import type { Review } from './review.ts'
+import { queryClient } from '../api/queries.ts'
+import { countChanges } from './diff.ts'
+import type { DraftReview } from './review.ts'
 import { Dialog, DialogActions } from '../shared/Dialog.tsx'
 import { TextArea } from '../shared/Field.tsx'
-import { Plain } from '../shared/Plain.tsx'
+import { SafeText } from '../shared/Plain.tsx'
 import { toast } from '../shared/toast.ts'
 
 export function EditPage() {
@@ -30,7 +30,7 @@ export function EditPage() {
   if (active !== undefined && text.data !== undefined)
     return <Editor key={active} active={active} saved={text.data} asked={asked} onAsk={setAsked} />
   const pending = active === undefined ? listed : joinQueries(listed, text)
-  return <Awaited query={pending} what="the policies" rows={8} />
+  return <QueryState query={pending} what="the policies" rows={8} />
 }
 
 const usualDays = 30
@@ -54,10 +54,10 @@ function Editor({ active, saved, asked, onAsk }: EditorProps) {
     queryFn: () => review(asked ?? '', usualDays),
     enabled: asked !== undefined,
   })
-  const typed = useMemo(() => readText(text).problems, [text])
-  const hidden = hiddenNote(text)
+  const typed = useMemo(() => parseYamlText(text).problems, [text])
+  const hidden = describeHidden(text)
   const isCurrent = asked === text
-  const refused = isCurrent ? problemsOf(looked.error, text) : undefined
+  const refused = isCurrent ? toTextIssues(looked.error, text) : undefined
   const problems = typed.length > 0 ? typed : (refused ?? [])
   const reviewed = looked.data?.text === text ? looked.data : undefined
   const isReviewed = reviewed !== undefined
@@ -81,7 +81,7 @@ function Editor({ active, saved, asked, onAsk }: EditorProps) {
       >
         <YamlEditor text={text} problems={problems} onText={write} onReview={look} />
         {hidden && <p className="px-5 py-1.5 text-xs text-suggest max-md:px-4">{hidden}</p>}
-        <Problems problems={problems} />
+        <IssueList problems={problems} />
         {looked.error && isCurrent && !refused && (
           <div className="px-5 py-2 max-md:px-4">
             <ErrorNote error={looked.error} />
@@ -120,7 +120,7 @@ function Editor({ active, saved, asked, onAsk }: EditorProps) {
           </p>
         </footer>
       </section>
-      <WhatItDoes text={text} review={looked.data} isFit={typed.length === 0} />
+      <DraftPreview text={text} review={looked.data} isFit={typed.length === 0} />
       {isSaving && reviewed && (
         <SavePolicies
           review={reviewed}
@@ -141,7 +141,7 @@ function stateOf({ hasDraft, isReviewed, isChanged, isOwner }: State): string {
   return isOwner ? 'Simulated, ready to save' : 'Simulated. Owners save.'
 }
 
-type Props = { review: Review; from: string; onClose: () => void }
+type Props = { review: DraftReview; from: string; onClose: () => void }
 type Lost = { readonly agent_id: string; readonly domains: readonly string[] }
 
 /** Puts it in force. Whom it would leave without anything to do is named first. */
@@ -160,13 +160,13 @@ function SavePolicies({ review, from, onClose }: Props) {
       toast(`Version ${version.slice(0, 8)} is in force.`)
       onClose()
       draft.drop()
-      await queries.invalidateQueries({ queryKey: ['policies'] })
+      await queryClient.invalidateQueries({ queryKey: ['policies'] })
     },
   })
   const lost = lostOf(save.error)
   const overtaken =
     save.error instanceof ApiError && save.error.code === 'policy_changed' ? save.error : undefined
-  const { more, less } = sizeOf(review.lines)
+  const { more, less } = countChanges(review.lines)
   return (
     <Dialog title="Save the policies" onClose={onClose}>
       <form
@@ -233,9 +233,9 @@ const LockOut = ({ lost, isSure, onSure }: LockOutProps) => (
       <ul className="scroll-thin max-h-32 overflow-y-auto">
         {lost.map(({ agent_id: agent, domains }) => (
           <li key={agent}>
-            <Plain as="b" text={agent} />{' '}
+            <SafeText as="b" text={agent} />{' '}
             <span className="text-soft">
-              in <Plain text={domains.join(', ')} />
+              in <SafeText text={domains.join(', ')} />
             </span>
           </li>
         ))}

@@ -1,21 +1,21 @@
 import { useQuery } from '@tanstack/react-query'
-import type { Listed, Mapping } from './policy.ts'
-import { isPattern, matrixOf } from './matrix.ts'
+import type { PolicyList, Mapping } from './policy.ts'
+import { isPattern, buildMatrix } from './matrix.ts'
 import { Icon } from '../shared/Icon.tsx'
 import { textLink } from '../shared/Button.tsx'
-import { Plain } from '../shared/Plain.tsx'
+import { SafeText } from '../shared/Plain.tsx'
 import { Section } from '../shared/Section.tsx'
-import { Sideways } from '../shared/Sideways.tsx'
+import { HorizontalScroll } from '../shared/Sideways.tsx'
 import { Note } from '../shared/States.tsx'
-import { plainString } from '../shared/plain.ts'
-import { nounOf } from '../api/entry.ts'
+import { sanitizeText } from '../shared/plain.ts'
+import { entryNoun } from '../api/entry.ts'
 import { useRefetch } from '../api/use-entries.ts'
 import { standingsQuery } from '../agents/agent-queries.ts'
 
 /** Agent by domain, and the policy that decides there. With the first mapping, no policy means blocked (Y4). */
-export function MatrixTable({ listed: { mappings } }: { listed: Listed }) {
+export function MatrixTable({ listed: { mappings } }: { listed: PolicyList }) {
   const { data: standings = [] } = useQuery(standingsQuery)
-  useRefetch((entry) => nounOf(entry) === 'trust', standingsQuery)
+  useRefetch((entry) => entryNoun(entry) === 'trust', standingsQuery)
   // What is allowed in the inbox maps nobody else out.
   if (!mappings.some(({ source }) => source === 'config'))
     return (
@@ -26,7 +26,7 @@ export function MatrixTable({ listed: { mappings } }: { listed: Listed }) {
         </Note>
       </Section>
     )
-  const { agents, domains, at } = matrixOf(
+  const { agents, domains, at } = buildMatrix(
     mappings,
     standings.map(({ agent_id: agent, domain }) => ({ agent, domain })),
   )
@@ -35,7 +35,7 @@ export function MatrixTable({ listed: { mappings } }: { listed: Listed }) {
       title="Who works where"
       says="* stands for any text; where no policy fits, an agent is blocked"
     >
-      <Sideways label="Policies by agent and domain">
+      <HorizontalScroll label="Policies by agent and domain">
         <table className="border-collapse text-left">
           <caption className="sr-only">
             The policy that decides for each agent in each domain
@@ -51,7 +51,7 @@ export function MatrixTable({ listed: { mappings } }: { listed: Listed }) {
                   scope="col"
                   className="min-w-28 px-3 py-1 font-mono text-xs font-normal whitespace-nowrap text-soft"
                 >
-                  <Plain text={domain} />
+                  <SafeText text={domain} />
                 </th>
               ))}
             </tr>
@@ -62,9 +62,9 @@ export function MatrixTable({ listed: { mappings } }: { listed: Listed }) {
                 <th
                   scope="row"
                   className={`sticky left-0 max-w-45 truncate border-t border-line bg-bg py-1.5 pr-4 font-[550] max-md:max-w-28 ${isPattern(agent) ? 'text-soft' : ''}`}
-                  title={plainString(agent)}
+                  title={sanitizeText(agent)}
                 >
-                  <Plain text={agent} />
+                  <SafeText text={agent} />
                 </th>
                 {domains.map((domain) => (
                   <Cell key={domain} mapping={at(agent, domain)} />
@@ -73,7 +73,7 @@ export function MatrixTable({ listed: { mappings } }: { listed: Listed }) {
             ))}
           </tbody>
         </table>
-      </Sideways>
+      </HorizontalScroll>
     </Section>
   )
 }
@@ -93,10 +93,10 @@ function Cell({ mapping }: { mapping: Mapping | undefined }) {
   return (
     <td
       className="border-t border-l border-line px-3 py-1.5 whitespace-nowrap"
-      title={plainString(by)}
+      title={sanitizeText(by)}
     >
       <a href={`#policy-${encodeURIComponent(id)}`} className={textLink}>
-        <Plain text={id} />
+        <SafeText text={id} />
       </a>
       {source === 'approved' && <span className="block text-xs text-soft">from the inbox</span>}
     </td>

@@ -1,16 +1,16 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { Fragment, useId } from 'react'
-import type { Listed, Policy, Mapping, Rule } from './policy.ts'
+import type { PolicyList, Policy, Mapping, Rule } from './policy.ts'
 import { buttonClass } from '../shared/Button.tsx'
 import { Icon } from '../shared/Icon.tsx'
-import { Plain } from '../shared/Plain.tsx'
-import { Empty, Loaded } from '../shared/States.tsx'
+import { SafeText } from '../shared/Plain.tsx'
+import { EmptyState, QueryContent } from '../shared/States.tsx'
 import { policiesQuery } from './policy-queries.ts'
-import { ago, fullTime } from '../shared/time.ts'
+import { formatAgo, fullTime } from '../shared/time.ts'
 import { useNow } from '../shared/use-now.ts'
 import { MatrixTable } from './MatrixTable.tsx'
-import { effectOf, sentenceOf } from './sentence.ts'
+import { getRuleEffect, formatRule } from './sentence.ts'
 import type { RuleEffect } from './sentence.ts'
 import { Chip } from '../shared/Chips.tsx'
 import type { IconName } from '../shared/Icon.tsx'
@@ -19,7 +19,7 @@ export function RulesPage() {
   const query = useQuery(policiesQuery)
   return (
     <div className="scroll-thin min-h-0 flex-1 overflow-y-auto">
-      <Loaded query={query} what="policies" rows={8}>
+      <QueryContent query={query} what="policies" rows={8}>
         {(data) =>
           data.body.policies.length > 0 || data.mappings.length > 0 ? (
             <Rules listed={data} />
@@ -27,12 +27,12 @@ export function RulesPage() {
             <NoRules />
           )
         }
-      </Loaded>
+      </QueryContent>
     </div>
   )
 }
 
-const Rules = ({ listed }: { listed: Listed }) => (
+const Rules = ({ listed }: { listed: PolicyList }) => (
   <div className="grid gap-7 px-7 pt-5 pb-12 max-md:px-4">
     <InForce listed={listed} />
     <section aria-label="Rule sets" className="grid max-w-195 gap-6">
@@ -45,7 +45,7 @@ const Rules = ({ listed }: { listed: Listed }) => (
   </div>
 )
 
-function InForce({ listed: { active, version } }: { listed: Listed }) {
+function InForce({ listed: { active, version } }: { listed: PolicyList }) {
   const now = useNow()
   const at = active && Date.parse(active.at)
   return (
@@ -60,15 +60,15 @@ function InForce({ listed: { active, version } }: { listed: Listed }) {
             'from cowork.yaml'
           ) : (
             <>
-              saved by <Plain text={active.by} />
+              saved by <SafeText text={active.by} />
             </>
           )}
-          , {ago(at, now)}
+          , {formatAgo(at, now)}
         </span>
       )}
       {active?.note && active.source === 'saved' && (
         <span>
-          “<Plain text={active.note} />”
+          “<SafeText text={active.note} />”
         </span>
       )}
     </p>
@@ -76,7 +76,7 @@ function InForce({ listed: { active, version } }: { listed: Listed }) {
 }
 
 const NoRules = () => (
-  <Empty icon="decision" title="There is no policy yet">
+  <EmptyState icon="decision" title="There is no policy yet">
     <p>
       Every agent may propose everywhere, and trust decides. A policy says which fields a person
       always reviews, and what never happens.
@@ -84,7 +84,7 @@ const NoRules = () => (
     <Link to="/policies/edit" className={buttonClass('primary')}>
       Write one
     </Link>
-  </Empty>
+  </EmptyState>
 )
 
 const effects: Record<
@@ -106,14 +106,14 @@ function PolicyRules({ policy, mappings }: Props) {
     <section id={`policy-${id}`} aria-labelledby={heading} className="grid gap-1.5">
       <header className="flex flex-wrap items-center gap-x-2.5 gap-y-0.5">
         <h2 id={heading} className="text-md font-semibold">
-          <Plain text={id} />
+          <SafeText text={id} />
         </h2>
         {mode === 'shadow' && (
           <Chip tone="accent" icon="eye">
             shadow: says what it would do, and does nothing
           </Chip>
         )}
-        {description && <Plain as="p" className="basis-full text-soft" text={description} />}
+        {description && <SafeText as="p" className="basis-full text-soft" text={description} />}
       </header>
       {rules.length > 0 ? (
         <ol className="border-t border-line">
@@ -129,7 +129,7 @@ function PolicyRules({ policy, mappings }: Props) {
       <p className="text-xs text-soft">
         {schema !== undefined && (
           <>
-            Asks for reasoning as in <Plain text={schema} />.{' '}
+            Asks for reasoning as in <SafeText text={schema} />.{' '}
           </>
         )}
         {used.length === 0 ? 'Nobody works under it.' : <Users used={used} />}
@@ -139,7 +139,7 @@ function PolicyRules({ policy, mappings }: Props) {
 }
 
 function RuleLine({ rule }: { rule: Rule }) {
-  const { word, tone, icon } = effects[effectOf(rule)]
+  const { word, tone, icon } = effects[getRuleEffect(rule)]
   return (
     <li className="grid grid-cols-[128px_minmax(0,1fr)] gap-x-3 border-b border-line py-2 max-sm:grid-cols-1 max-sm:gap-y-1">
       <span className="flex h-5 items-center">
@@ -148,7 +148,7 @@ function RuleLine({ rule }: { rule: Rule }) {
         </Chip>
       </span>
       <p className="min-w-0 break-words">
-        {sentenceOf(rule).map((part, at) => (
+        {formatRule(rule).map((part, at) => (
           // The parts of a sentence never move.
           // oxlint-disable-next-line react/no-array-index-key
           <Fragment key={at}>
@@ -156,13 +156,13 @@ function RuleLine({ rule }: { rule: Rule }) {
             {typeof part === 'string' ? (
               part
             ) : part.isCode ? (
-              <Plain
+              <SafeText
                 as="code"
                 className="rounded-sm bg-raised px-1 font-mono text-code break-all"
                 text={part.said}
               />
             ) : (
-              <Plain as="b" text={part.said} />
+              <SafeText as="b" text={part.said} />
             )}
           </Fragment>
         ))}
@@ -170,7 +170,7 @@ function RuleLine({ rule }: { rule: Rule }) {
         {rule.reason && (
           <span className="text-soft">
             {' '}
-            <Plain text={rule.reason} />
+            <SafeText text={rule.reason} />
           </span>
         )}
       </p>
@@ -188,7 +188,7 @@ function Users({ used }: { used: readonly Mapping[] }) {
       {used.slice(0, mostUsers).map(({ agent_id: agent, domain }, at) => (
         <Fragment key={`${agent} ${domain}`}>
           {at > 0 && ', '}
-          <Plain as="b" className="text-text" text={agent} /> in <Plain text={domain} />
+          <SafeText as="b" className="text-text" text={agent} /> in <SafeText text={domain} />
         </Fragment>
       ))}
       {more > 0 && ` and ${more} more`}.

@@ -1,17 +1,17 @@
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { call } from '../api/client.ts'
-import { queries } from '../api/queries.ts'
-import { parsed } from '../inbox/change.ts'
-import { score } from '../inbox/text.ts'
-import type { Judged, Outcome } from './policy.ts'
-import { problemsOf } from './review.ts'
+import { queryClient } from '../api/queries.ts'
+import { parseJson } from '../inbox/change.ts'
+import { formatScore } from '../inbox/text.ts'
+import type { SimulatedOutcome, Outcome } from './policy.ts'
+import { toTextIssues } from './review.ts'
 import { Button } from '../shared/Button.tsx'
 import { ErrorNote } from '../shared/States.tsx'
 import { SelectField, TextArea, TextField } from '../shared/Field.tsx'
-import { Plain } from '../shared/Plain.tsx'
+import { SafeText } from '../shared/Plain.tsx'
 import { Section } from '../shared/Section.tsx'
-import { plainString } from '../shared/plain.ts'
+import { sanitizeText } from '../shared/plain.ts'
 import { toastProblem } from '../shared/toast.ts'
 import { approvalQuery } from '../inbox/approval-queries.ts'
 import { recentQuery } from './policy-queries.ts'
@@ -21,11 +21,11 @@ type Form = { readonly agent: string; readonly domain: string; readonly change: 
 const empty: Form = { agent: '', domain: '', change: '{\n  "deal_stage": "closed_won"\n}' }
 
 /** One proposal, pasted or chosen: what becomes of it now, and what would then. */
-export function TryOne({ text, isFit }: { text: string; isFit: boolean }) {
+export function TryProposal({ text, isFit }: { text: string; isFit: boolean }) {
   const recent = useQuery(recentQuery).data ?? []
   const [form, setForm] = useState(empty)
   const [chosen, setChosen] = useState('')
-  const change = parsed(form.change)
+  const change = parseJson(form.change)
   const tried = useMutation({
     mutationFn: (proposed: unknown) =>
       call('cowork_simulate_policy', {
@@ -33,7 +33,7 @@ export function TryOne({ text, isFit }: { text: string; isFit: boolean }) {
         proposal: { agent_id: form.agent, domain: form.domain, proposed_change: proposed },
       }),
   })
-  const problems = problemsOf(tried.error, text)
+  const problems = toTextIssues(tried.error, text)
   const set = (part: Partial<Form>) => {
     setForm((before) => ({ ...before, ...part }))
     tried.reset()
@@ -43,7 +43,7 @@ export function TryOne({ text, isFit }: { text: string; isFit: boolean }) {
     const item = recent.find((each) => each.id === id)
     if (!item) return
     try {
-      const detail = await queries.fetchQuery(approvalQuery(id))
+      const detail = await queryClient.fetchQuery(approvalQuery(id))
       set({
         agent: item.requester,
         domain: item.domain,
@@ -70,7 +70,7 @@ export function TryOne({ text, isFit }: { text: string; isFit: boolean }) {
               { value: '', label: 'one you write yourself' },
               ...recent.map(({ id, requester, summary }) => ({
                 value: id,
-                label: plainString(`${requester}: ${summary}`).slice(0, 90),
+                label: sanitizeText(`${requester}: ${summary}`).slice(0, 90),
               })),
             ]}
             onChange={(event) => void choose(event.target.value)}
@@ -129,7 +129,7 @@ export function TryOne({ text, isFit }: { text: string; isFit: boolean }) {
   )
 }
 
-function Side({ name, judged }: { name: string; judged: Judged }) {
+function Side({ name, judged }: { name: string; judged: SimulatedOutcome }) {
   const { mode, policy_id: id, violations, high_risk_fields: risky, approvers } = judged
   return (
     <div className="grid content-start gap-1">
@@ -143,20 +143,20 @@ function Side({ name, judged }: { name: string; judged: Judged }) {
             'no policy fits'
           ) : (
             <>
-              under <Plain text={id} />
+              under <SafeText text={id} />
             </>
           )}
-          , trust {score(judged.trust_level)}
+          , trust {formatScore(judged.trust_level)}
         </li>
         {risky.length > 0 && (
           <li>
-            high risk: <Plain text={risky.join(', ')} />
+            high risk: <SafeText text={risky.join(', ')} />
           </li>
         )}
         {approvers > 1 && <li>{approvers} people must approve</li>}
         {violations.map(({ rule_id: rule, field, reason }) => (
           <li key={`${rule} ${field}`}>
-            <Plain text={field} />: <Plain text={reason} />
+            <SafeText text={field} />: <SafeText text={reason} />
           </li>
         ))}
       </ul>

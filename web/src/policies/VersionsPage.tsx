@@ -2,17 +2,17 @@ import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import type { Version } from './policy.ts'
-import { diffLines, sizeOf } from './diff.ts'
+import { diffLines, countChanges } from './diff.ts'
 import { draft } from './draft.ts'
 import { Button } from '../shared/Button.tsx'
 import { Chip } from '../shared/Chips.tsx'
 import { DiffView } from '../shared/DiffView.tsx'
 import { SelectField } from '../shared/Field.tsx'
-import { Plain } from '../shared/Plain.tsx'
+import { SafeText } from '../shared/Plain.tsx'
 import { Section } from '../shared/Section.tsx'
-import { Awaited, Empty, Loaded } from '../shared/States.tsx'
-import { queries } from '../api/queries.ts'
-import { ago, fullTime } from '../shared/time.ts'
+import { QueryState, EmptyState, QueryContent } from '../shared/States.tsx'
+import { queryClient } from '../api/queries.ts'
+import { formatAgo, fullTime } from '../shared/time.ts'
 import { useNow } from '../shared/use-now.ts'
 import { toastProblem } from '../shared/toast.ts'
 import { useIsOwner } from '../settings/person.ts'
@@ -24,17 +24,17 @@ export function VersionsPage() {
   const query = useQuery(versionsQuery)
   return (
     <div className="scroll-thin min-h-0 flex-1 overflow-y-auto">
-      <Loaded query={query} what="versions">
+      <QueryContent query={query} what="versions">
         {({ versions }) =>
           versions.length > 0 ? (
             <History versions={versions} />
           ) : (
-            <Empty icon="clock" title="Nothing was ever saved">
+            <EmptyState icon="clock" title="Nothing was ever saved">
               <p>Versions begin with the first start.</p>
-            </Empty>
+            </EmptyState>
           )
         }
-      </Loaded>
+      </QueryContent>
     </div>
   )
 }
@@ -94,13 +94,13 @@ function VersionLine({ version: it, isActive, isShown }: LineProps) {
             'from cowork.yaml'
           ) : (
             <>
-              by <Plain text={it.by} />
+              by <SafeText text={it.by} />
             </>
           )}
-          , {ago(at, now)}
+          , {formatAgo(at, now)}
         </span>
         {it.note && it.source === 'saved' && (
-          <Plain as="span" className="break-words" text={it.note} />
+          <SafeText as="span" className="break-words" text={it.note} />
         )}
       </Link>
     </li>
@@ -153,10 +153,10 @@ function Changes({ shown, before, versions }: ChangesProps) {
 
 function Compared({ from, to }: { from: string; to: string }) {
   const query = useQuery(diffQuery(from, to))
-  if (!query.isSuccess) return <Awaited query={query} what="the comparison" rows={4} />
+  if (!query.isSuccess) return <QueryState query={query} what="the comparison" rows={4} />
   const lines = diffLines(query.data.diff)
   if (lines.length === 0) return <p className="text-soft">They say the same.</p>
-  const { more, less } = sizeOf(lines)
+  const { more, less } = countChanges(lines)
   return (
     <Section title={`${more} added, ${less} taken out`}>
       <DiffView label="What changed" lines={lines} className="max-h-[65dvh]" />
@@ -167,7 +167,7 @@ function Compared({ from, to }: { from: string; to: string }) {
 /** The first there was has nothing to be compared with. */
 function Whole({ version }: { version: string }) {
   const query = useQuery(textQuery(version))
-  if (!query.isSuccess) return <Awaited query={query} what="the version" rows={4} />
+  if (!query.isSuccess) return <QueryState query={query} what="the version" rows={4} />
   return (
     <Section title="The first there was">
       <DiffView
@@ -188,7 +188,7 @@ function EditFrom({ version, active }: { version: Version; active: Version | und
   const begin = async () => {
     setBusy(true)
     try {
-      const text = await queries.fetchQuery(textQuery(version.version))
+      const text = await queryClient.fetchQuery(textQuery(version.version))
       draft.keep({ text, from: active?.version ?? version.version })
       await navigate({ to: '/policies/edit' })
     } catch (error) {

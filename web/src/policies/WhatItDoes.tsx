@@ -1,27 +1,27 @@
 import { useMutation } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { sizeOf } from './diff.ts'
+import { countChanges } from './diff.ts'
 import { replay } from './review.ts'
-import type { Review } from './review.ts'
+import type { DraftReview } from './review.ts'
 import { DiffView } from '../shared/DiffView.tsx'
 import { ErrorNote, Note } from '../shared/States.tsx'
-import { Choices } from '../shared/Field.tsx'
+import { RadioGroup } from '../shared/Field.tsx'
 import { Section } from '../shared/Section.tsx'
-import { TryOne, OutcomeChip } from './TryOne.tsx'
-import type { Replayed } from './policy.ts'
+import { TryProposal, OutcomeChip } from './TryOne.tsx'
+import type { ReplayResult } from './policy.ts'
 import { Icon } from '../shared/Icon.tsx'
 import { textLink } from '../shared/Button.tsx'
-import { Plain } from '../shared/Plain.tsx'
+import { SafeText } from '../shared/Plain.tsx'
 
 type Props = {
   text: string
-  review: Review | undefined
+  review: DraftReview | undefined
   /** It is YAML at least. */
   isFit: boolean
 }
 
 /** What the text would change: in words, on what happened, and for one proposal. */
-export const WhatItDoes = ({ text, review, isFit }: Props) => (
+export const DraftPreview = ({ text, review, isFit }: Props) => (
   <section
     aria-label="What it would do"
     className="scroll-thin grid min-h-0 min-w-0 content-start gap-6 px-7 pt-5 pb-10 max-md:px-4 lg:overflow-y-auto"
@@ -34,14 +34,14 @@ export const WhatItDoes = ({ text, review, isFit }: Props) => (
         and shows what would have come out differently. Nothing is in force before you save it.
       </Note>
     )}
-    <TryOne text={text} isFit={isFit} />
+    <TryProposal text={text} isFit={isFit} />
   </section>
 )
 
 const periods = ['7', '30', '90', '365'] as const
 
-function Reviewed({ review, isOld }: { review: Review; isOld: boolean }) {
-  const { more, less } = sizeOf(review.lines)
+function Reviewed({ review, isOld }: { review: DraftReview; isOld: boolean }) {
+  const { more, less } = countChanges(review.lines)
   const again = useMutation({ mutationFn: (days: number) => replay(review.text, days) })
   const replayed = again.data ?? review.replayed
   const days = String(again.variables ?? review.replayed.days)
@@ -55,7 +55,7 @@ function Reviewed({ review, isOld }: { review: Review; isOld: boolean }) {
       <Section
         title={`On record, last ${replayed.days} days`}
         aside={
-          <Choices
+          <RadioGroup
             label="Days"
             value={periods.find((each) => each === days) ?? '30'}
             choices={periods.map((value) => ({ value, label: value }))}
@@ -80,7 +80,7 @@ function Reviewed({ review, isOld }: { review: Review; isOld: boolean }) {
 const number = new Intl.NumberFormat()
 
 /** What would have come out differently, with examples to look at (Y6). */
-function ReplayTable({ replayed: it }: { replayed: Replayed }) {
+function ReplayTable({ replayed: it }: { replayed: ReplayResult }) {
   return (
     <div className="grid gap-2">
       <p role="status">
@@ -152,11 +152,12 @@ function ReplayTable({ replayed: it }: { replayed: Replayed }) {
   )
 }
 
-function Example({ example }: { example: Replayed['table'][number]['examples'][number] }) {
+function Example({ example }: { example: ReplayResult['table'][number]['examples'][number] }) {
   const { approval_id: id, seq, agent_id: agent, domain, action } = example
   const said = (
     <>
-      <Plain text={agent} />: <Plain text={action || example.kind} /> in <Plain text={domain} />
+      <SafeText text={agent} />: <SafeText text={action || example.kind} /> in{' '}
+      <SafeText text={domain} />
     </>
   )
   if (id !== null)

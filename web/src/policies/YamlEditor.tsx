@@ -1,21 +1,21 @@
 import { useEffect, useId, useRef } from 'react'
 import type { KeyboardEvent } from 'react'
-import type { TextProblem } from './yaml-text.ts'
+import type { TextIssue } from './yaml-text.ts'
 import { Icon } from '../shared/Icon.tsx'
-import { Plain } from '../shared/Plain.tsx'
+import { SafeText } from '../shared/Plain.tsx'
 
 /** Of the text and the numbers beside it. */
 const lineHeight = 20
 
 type Props = {
   text: string
-  problems: readonly TextProblem[]
+  problems: readonly TextIssue[]
   onText: (text: string) => void
   onReview: () => void
 }
 
 /** Puts the caret where a problem is, from wherever it is named. */
-function goTo({ line, column }: { line: number; column: number }): void {
+function moveCaret({ line, column }: { line: number; column: number }): void {
   const area = document.querySelector<HTMLTextAreaElement>('#policy-text')
   if (!area) return
   const starts = area.value.split('\n').slice(0, line - 1)
@@ -95,7 +95,7 @@ function keepIndent(event: KeyboardEvent<HTMLTextAreaElement>) {
 
 const most = 20
 
-export const Problems = ({ problems }: { problems: readonly TextProblem[] }) =>
+export const IssueList = ({ problems }: { problems: readonly TextIssue[] }) =>
   problems.length === 0 ? null : (
     <section
       aria-label="Problems"
@@ -111,14 +111,14 @@ export const Problems = ({ problems }: { problems: readonly TextProblem[] }) =>
           <li key={at}>
             <button
               type="button"
-              onClick={() => goTo(problem)}
+              onClick={() => moveCaret(problem)}
               className="flex w-full gap-2 px-5 py-1.5 text-left -outline-offset-2 hover:underline max-md:px-4"
             >
               <Icon name="warn" className="mt-0.5 text-escalate" />
               <span className="w-22 shrink-0 whitespace-nowrap text-soft">
                 line {problem.line}:{problem.column}
               </span>
-              <Plain as="span" className="min-w-0 break-words" text={problem.message} />
+              <SafeText as="span" className="min-w-0 break-words" text={problem.message} />
             </button>
           </li>
         ))}

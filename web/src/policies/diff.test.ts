@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { unifiedDiff } from '../../../src/base/unified-diff.ts'
-import { diffLines, sizeOf } from './diff.ts'
+import { diffLines, countChanges } from './diff.ts'
 
 test('C4 a comparison is shown line by line, without its headers, hunks apart', () => {
   const diff = '--- a\n+++ b\n@@ -1,2 +1,2 @@\n x\n-old\n+new\n@@ -9 +9 @@\n+--- more\n'
@@ -13,7 +13,7 @@ test('C4 a comparison is shown line by line, without its headers, hunks apart', 
     '@',
     '+--- more',
   ])
-  expect(sizeOf(lines)).toEqual({ more: 2, less: 1 })
+  expect(countChanges(lines)).toEqual({ more: 2, less: 1 })
   expect(diffLines('')).toEqual([])
 })
 
@@ -24,7 +24,7 @@ test('C4 whatever changed is in it: with the new lines the old ones become the n
   fc.assert(
     fc.property(text, text, (before, after) => {
       const lines = diffLines(unifiedDiff({ name: 'a', text: before }, { name: 'b', text: after }))
-      const { more, less } = sizeOf(lines)
+      const { more, less } = countChanges(lines)
       const count = (given: string) => given.split('\n').length - 1
       expect(count(before) - less + more).toBe(count(after))
       expect(lines.length === 0).toBe(before === after)

@@ -23,7 +23,7 @@ export function diffLines(diff: string): DiffLine[] {
   })
 }
 
-export function sizeOf(lines: readonly DiffLine[]): { more: number; less: number } {
+export function countChanges(lines: readonly DiffLine[]): { more: number; less: number } {
   return {
     more: lines.filter(({ sign }) => sign === '+').length,
     less: lines.filter(({ sign }) => sign === '−').length,

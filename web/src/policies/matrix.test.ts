@@ -2,7 +2,7 @@ import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { loadConfig } from '../../../src/base/config/index.ts'
 import { createPolicies } from '../../../src/governance/rules/policy.ts'
-import { decisive, matrixOf } from './matrix.ts'
+import { findMapping, buildMatrix } from './matrix.ts'
 import type { Mapping } from './policy.ts'
 
 const map = (
@@ -19,7 +19,7 @@ const mappings = [
 ]
 
 test('C4 Y4 the matrix names who was mapped and who was seen, and is empty where none fits', () => {
-  const { agents, domains, at } = matrixOf(mappings, [{ agent: 'gemini', domain: 'docs' }])
+  const { agents, domains, at } = buildMatrix(mappings, [{ agent: 'gemini', domain: 'docs' }])
   expect(agents).toEqual(['codex', 'gemini', 'sales-agent', 'sales-*'])
   expect(domains).toEqual(['code', 'crm.deals', 'docs', 'crm.*'])
   expect(at('sales-agent', 'crm.deals')?.policy_id).toBe('deals')
@@ -28,7 +28,7 @@ test('C4 Y4 the matrix names who was mapped and who was seen, and is empty where
   expect(at('codex', 'code')?.source).toBe('approved')
   expect(at('gemini', 'docs')).toBeUndefined()
   const wide = [map('*', '*', 'rest'), ...mappings]
-  expect(matrixOf(wide, []).agents).toEqual(['codex', 'sales-agent', 'sales-*', '*'])
+  expect(buildMatrix(wide, []).agents).toEqual(['codex', 'sales-agent', 'sales-*', '*'])
 })
 
 test('C4 Y1 the policy shown is the one that the daemon applies', () => {
@@ -50,7 +50,7 @@ test('C4 Y1 the policy shown is the one that the daemon applies', () => {
         rules: [],
       }))
       const daemon = createPolicies({ ...config, policies, mappings: list })
-      const shown = decisive(
+      const shown = findMapping(
         list.map((it) => ({ ...it, source: 'config' })),
         agent,
         domain,

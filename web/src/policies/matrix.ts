@@ -1,4 +1,4 @@
-import { globMatches, specificityOf } from '#base/glob.ts'
+import { matchesGlob, globSpecificity } from '#base/glob.ts'
 import type { Mapping } from './policy.ts'
 
 export type Pair = { readonly agent: string; readonly domain: string }
@@ -14,7 +14,7 @@ export type Matrix = {
  * Who works where under which policy. Rows and columns are those that the mappings name, patterns
  * too, and those that were seen at work: where none of the mappings fits, an agent is blocked (Y4).
  */
-export function matrixOf(mappings: readonly Mapping[], seen: readonly Pair[]): Matrix {
+export function buildMatrix(mappings: readonly Mapping[], seen: readonly Pair[]): Matrix {
   const names = (written: readonly string[], known: readonly string[]) =>
     [...new Set([...written, ...known])].toSorted(exactFirst)
   return {
@@ -26,25 +26,25 @@ export function matrixOf(mappings: readonly Mapping[], seen: readonly Pair[]): M
       mappings.map(({ domain }) => domain),
       seen.map(({ domain }) => domain),
     ),
-    at: (agent, domain) => decisive(mappings, agent, domain),
+    at: (agent, domain) => findMapping(mappings, agent, domain),
   }
 }
 
 /** The most specific one, and what is written before what was allowed in the inbox (Y1). */
-export function decisive(
+export function findMapping(
   mappings: readonly Mapping[],
   agent: string,
   domain: string,
 ): Mapping | undefined {
   const fitting = mappings.filter(
-    (it) => globMatches(it.agent_id, agent) && globMatches(it.domain, domain),
+    (it) => matchesGlob(it.agent_id, agent) && matchesGlob(it.domain, domain),
   )
   const written = fitting.filter(({ source }) => source === 'config')
   return (written.length > 0 ? written : fitting).toSorted(mostSpecificFirst)[0]
 }
 
 function mostSpecificFirst(a: Mapping, b: Mapping): number {
-  const [left = [], right = []] = [a, b].map((it) => specificityOf(it.agent_id, it.domain))
+  const [left = [], right = []] = [a, b].map((it) => globSpecificity(it.agent_id, it.domain))
   return left.map((value, at) => (right[at] ?? 0) - value).find((it) => it !== 0) ?? 0
 }
 

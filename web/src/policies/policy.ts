@@ -29,12 +29,12 @@ export type Policy = {
   readonly rules?: readonly Rule[]
 }
 
-export type Listed = ToolResults['cowork_list_policies']
-export type Mapping = Listed['mappings'][number]
-export type Version = Listed['versions'][number]
+export type PolicyList = ToolResults['cowork_list_policies']
+export type Mapping = PolicyList['mappings'][number]
+export type Version = PolicyList['versions'][number]
 
 type Simulated = ToolResults['cowork_simulate_policy']
-export type Judged = NonNullable<Simulated['before']>
+export type SimulatedOutcome = NonNullable<Simulated['before']>
 /** What becomes of a proposal or call: as trust and rules say, or nothing. */
-export type Outcome = Judged['mode']
-export type Replayed = Required<Omit<Simulated, 'before' | 'after'>>
+export type Outcome = SimulatedOutcome['mode']
+export type ReplayResult = Required<Omit<Simulated, 'before' | 'after'>>

@@ -1,29 +1,29 @@
 import { ApiError, call } from '../api/client.ts'
 import { diffLines } from './diff.ts'
 import type { DiffLine } from './diff.ts'
-import type { Replayed } from './policy.ts'
-import { located } from './yaml-text.ts'
-import type { Named, TextProblem } from './yaml-text.ts'
+import type { ReplayResult } from './policy.ts'
+import { locateIssues } from './yaml-text.ts'
+import type { PathIssue, TextIssue } from './yaml-text.ts'
 
 /** What a text would change, in words and on record. */
-export type Review = {
+export type DraftReview = {
   readonly text: string
   readonly lines: readonly DiffLine[]
-  readonly replayed: Replayed
+  readonly replayed: ReplayResult
 }
 
 /** Without a proposal to try, the daemon always gives all of a replay. */
-export const replay = async (text: string, days: number): Promise<Replayed> =>
-  (await call('cowork_simulate_policy', { body: text, days })) as Replayed
+export const replay = async (text: string, days: number): Promise<ReplayResult> =>
+  (await call('cowork_simulate_policy', { body: text, days })) as ReplayResult
 
 /** Both at once: who saves has seen what it says and what it does. */
-export async function review(text: string, days: number): Promise<Review> {
+export async function review(text: string, days: number): Promise<DraftReview> {
   const { diff } = await call('cowork_policy_diff', { from: 'active', body: text })
   return { text, lines: diffLines(diff), replayed: await replay(text, days) }
 }
 
-export function problemsOf(error: unknown, text: string): TextProblem[] | undefined {
+export function toTextIssues(error: unknown, text: string): TextIssue[] | undefined {
   if (!(error instanceof ApiError) || error.code !== 'policy_invalid') return undefined
   const { problems } = error.details
-  return Array.isArray(problems) ? located(text, problems as Named[]) : undefined
+  return Array.isArray(problems) ? locateIssues(text, problems as PathIssue[]) : undefined
 }

@@ -1,33 +1,33 @@
 import { createRoute } from '@tanstack/react-router'
-import { lateScreen } from '../shell/late-screen.ts'
+import { lazyScreen } from '../shell/late-screen.ts'
 import { rootRoute } from '../shell/root-route.ts'
 import type { Screen } from '../shell/screen.ts'
-import { comparedOf } from './comparison.ts'
+import { parseVersionPair } from './comparison.ts'
 import { entryText } from './entry-text.ts'
 
 const policies = createRoute({
   getParentRoute: () => rootRoute,
   path: 'policies',
-  component: lateScreen(() => import('./PoliciesPage.tsx'), 'PoliciesPage'),
+  component: lazyScreen(() => import('./PoliciesPage.tsx'), 'PoliciesPage'),
 })
 
 const rules = createRoute({
   getParentRoute: () => policies,
   path: '/',
-  component: lateScreen(() => import('./RulesPage.tsx'), 'RulesPage'),
+  component: lazyScreen(() => import('./RulesPage.tsx'), 'RulesPage'),
 })
 
 const edit = createRoute({
   getParentRoute: () => policies,
   path: 'edit',
-  component: lateScreen(() => import('./EditPage.tsx'), 'EditPage'),
+  component: lazyScreen(() => import('./EditPage.tsx'), 'EditPage'),
 })
 
 const versions = createRoute({
   getParentRoute: () => policies,
   path: 'versions',
-  validateSearch: comparedOf,
-  component: lateScreen(() => import('./VersionsPage.tsx'), 'VersionsPage'),
+  validateSearch: parseVersionPair,
+  component: lazyScreen(() => import('./VersionsPage.tsx'), 'VersionsPage'),
 })
 
 export const policiesScreen = {

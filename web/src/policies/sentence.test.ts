@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
 import type { Rule } from './policy.ts'
-import { effectOf, sentenceOf } from './sentence.ts'
+import { getRuleEffect, formatRule } from './sentence.ts'
 
 const said = (rule: Rule) =>
-  sentenceOf(rule)
+  formatRule(rule)
     .map((part) => (typeof part === 'string' ? part : part.said))
     .join(' ')
     .replaceAll(' ,', ',')
@@ -44,5 +44,5 @@ test.each<[Rule, string, string]>([
   [{ field: 'email', constraint: 'regex', pattern: '@' }, 'email must match @', 'blocks'],
 ])('C4 Y2 %j reads as a sentence', (rule, sentence, effect) => {
   expect(said(rule)).toBe(sentence)
-  expect(effectOf(rule)).toBe(effect)
+  expect(getRuleEffect(rule)).toBe(effect)
 })

@@ -6,7 +6,7 @@ export type Part = string | { readonly said: string; readonly isCode?: true }
 /** What breaking it does: a person looks, nothing happens, or it is only counted (Y3). */
 export type RuleEffect = 'asks' | 'blocks' | 'counts'
 
-export function effectOf({ constraint, severity }: Rule): RuleEffect {
+export function getRuleEffect({ constraint, severity }: Rule): RuleEffect {
   if (severity === 'hard_stop') return 'blocks'
   if (constraint === 'high_risk') return 'asks'
   return severity === 'warn' ? 'counts' : 'blocks'
@@ -15,7 +15,7 @@ export function effectOf({ constraint, severity }: Rule): RuleEffect {
 const number = new Intl.NumberFormat('en', { maximumFractionDigits: 20 })
 
 /** A rule as a sentence: what must be so, for which field. */
-export function sentenceOf(rule: Rule): Part[] {
+export function formatRule(rule: Rule): Part[] {
   return [{ said: rule.field }, ...demandOf(rule), ...peopleOf(rule)]
 }
 

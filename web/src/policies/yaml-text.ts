@@ -1,18 +1,18 @@
 import { LineCounter, parseDocument } from 'yaml'
 
 type Place = { readonly line: number; readonly column: number }
-export type TextProblem = Place & { readonly message: string }
+export type TextIssue = Place & { readonly message: string }
 
 /** What was typed: where it is no YAML, and where the value at a path stands. */
 export type YamlText = {
-  readonly problems: readonly TextProblem[]
+  readonly problems: readonly TextIssue[]
   readonly placeOf: (path: string) => Place
 }
 
 const start: Place = { line: 1, column: 1 }
 
 /** The daemon reads it again and more strictly; this one is there while one types. */
-export function readText(text: string): YamlText {
+export function parseYamlText(text: string): YamlText {
   const lines = new LineCounter()
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false })
   const place = (offset: number): Place => {
@@ -23,7 +23,7 @@ export function readText(text: string): YamlText {
     problems: document.errors.map(({ pos, message }) => ({ ...place(pos[0]), message })),
     placeOf(path) {
       // What is missing stands where the thing around it does.
-      for (let steps = stepsOf(path); steps.length > 0; steps = steps.slice(0, -1)) {
+      for (let steps = parsePath(path); steps.length > 0; steps = steps.slice(0, -1)) {
         const node = document.getIn(steps, true) as { range?: readonly number[] | null } | undefined
         const offset = node?.range?.[0]
         if (offset !== undefined) return place(offset)
@@ -34,15 +34,15 @@ export function readText(text: string): YamlText {
 }
 
 /** `policies[0].rules[1].field` as keys and places. */
-export const stepsOf = (path: string): (string | number)[] =>
+export const parsePath = (path: string): (string | number)[] =>
   [...path.matchAll(/\[(\d+)\]|([^.[\]]+)/g)].map(([, place, key]) =>
     place === undefined ? (key ?? '') : Number(place),
   )
 
-export type Named = { readonly path: string; readonly message: string }
+export type PathIssue = { readonly path: string; readonly message: string }
 
-export function located(text: string, found: readonly Named[]): TextProblem[] {
-  const { placeOf } = readText(text)
+export function locateIssues(text: string, found: readonly PathIssue[]): TextIssue[] {
+  const { placeOf } = parseYamlText(text)
   return found
     .map(({ path, message }) => {
       const told = /^line (\d+), column (\d+): (.*)$/s.exec(message)

@@ -10,7 +10,7 @@ import { CopyBox } from '../shared/Copy.tsx'
 import { Dialog, DialogActions, FormDialog } from '../shared/Dialog.tsx'
 import { SelectField, TextField, useField } from '../shared/Field.tsx'
 import { Hint, Note } from '../shared/States.tsx'
-import { clients, snippetsFor } from '../shared/snippet.ts'
+import { clients, buildSnippets } from '../shared/snippet.ts'
 import { shortTime } from '../shared/time.ts'
 
 export function AddAgent({ onClose }: { onClose: () => void }) {
@@ -26,10 +26,10 @@ export function AddAgent({ onClose }: { onClose: () => void }) {
   }
   if (added)
     return (
-      <TokenOnce title={`${added.id} is added`} token={added.token} onClose={onClose}>
+      <NewTokenDialog title={`${added.id} is added`} token={added.token} onClose={onClose}>
         {added.closed_the_door &&
           'It is the first agent and closes the door: from now on every agent needs a token.'}
-      </TokenOnce>
+      </NewTokenDialog>
     )
   return (
     <FormDialog title="Add an agent" action="Add" act={add} onDone={setAdded} onClose={onClose}>
@@ -67,11 +67,11 @@ export function RotateAgent({ id, onClose }: { id: string; onClose: () => void }
   const [rotated, setRotated] = useState<ToolResults['cowork_rotate_agent']>()
   if (rotated)
     return (
-      <TokenOnce title={`A new token for ${id}`} token={rotated.token} onClose={onClose}>
+      <NewTokenDialog title={`A new token for ${id}`} token={rotated.token} onClose={onClose}>
         {overlap.value === '0'
           ? 'The old one has ended.'
           : `The old one works until ${shortTime(Date.parse(rotated.old_token_ends_at))}.`}
-      </TokenOnce>
+      </NewTokenDialog>
     )
   return (
     <FormDialog
@@ -90,7 +90,7 @@ export function RotateAgent({ id, onClose }: { id: string; onClose: () => void }
 type Props = { title: string; token: string; onClose: () => void; children?: ReactNode }
 
 /** The token, this once, and how each client is told of it. */
-const TokenOnce = ({ title, token, onClose, children }: Props) => (
+const NewTokenDialog = ({ title, token, onClose, children }: Props) => (
   <Dialog title={title} onClose={onClose} wide>
     <Note tone="suggest" icon="key">
       Take its token now: only a hash is kept, so it is not shown again. {children}
@@ -129,7 +129,7 @@ function Snippets({ token }: { token: string }) {
       </Tabs.List>
       {clients.map(({ id }) => (
         <Tabs.Content key={id} value={id} className="grid gap-3 pt-3">
-          {snippetsFor(id, given).map(({ lead, text }) => (
+          {buildSnippets(id, given).map(({ lead, text }) => (
             <div key={lead} className="grid gap-1.5">
               <Hint as="p" className="text-soft" text={lead} />
               <CopyBox text={text} what="snippet" />

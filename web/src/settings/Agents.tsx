@@ -7,14 +7,14 @@ import { Button, IconButton } from '../shared/Button.tsx'
 import { Chip } from '../shared/Chips.tsx'
 import { Icon } from '../shared/Icon.tsx'
 import { Menu } from '../shared/Menu.tsx'
-import { Plain } from '../shared/Plain.tsx'
-import { Empty, Hint, Loaded } from '../shared/States.tsx'
+import { SafeText } from '../shared/Plain.tsx'
+import { EmptyState, Hint, QueryContent } from '../shared/States.tsx'
 import { agentsQuery } from '../agents/agent-queries.ts'
 import type { Agent } from '../agents/agent-queries.ts'
-import { ago, left } from '../shared/time.ts'
+import { formatAgo, formatTimeLeft } from '../shared/time.ts'
 import { useNow } from '../shared/use-now.ts'
 import { AddAgent, RotateAgent } from './AgentToken.tsx'
-import { Confirm } from '../shared/Dialog.tsx'
+import { ConfirmDialog } from '../shared/Dialog.tsx'
 import { useIsOwner } from './person.ts'
 import { Item, List, SettingsSection } from './SettingsSection.tsx'
 
@@ -35,7 +35,7 @@ export function Agents() {
       }
       action={(agents.data?.length ?? 0) > 0 && add}
     >
-      <Loaded query={agents} what="agents" rows={3}>
+      <QueryContent query={agents} what="agents" rows={3}>
         {(all) =>
           all.length > 0 ? (
             <List label="Agents">
@@ -46,16 +46,16 @@ export function Agents() {
                 ))}
             </List>
           ) : (
-            <Empty icon="agent" title="The door is open">
+            <EmptyState icon="agent" title="The door is open">
               <p>
                 Without agents any program on this computer may come in, unverified. The first agent
                 closes the door: from then on each needs a token.
               </p>
               {add}
-            </Empty>
+            </EmptyState>
           )
         }
-      </Loaded>
+      </QueryContent>
       {isAdding && <AddAgent onClose={() => setAdding(false)} />}
     </SettingsSection>
   )
@@ -86,12 +86,12 @@ function AgentItem({ agent, mayChange }: { agent: Agent; mayChange: boolean }) {
             title={`What ${id} did`}
             className={`underline decoration-line underline-offset-3 hover:decoration-current ${isActive ? '' : 'text-soft'}`}
           >
-            <Plain text={id} />
+            <SafeText text={id} />
           </Link>
           {!isActive && <Chip tone="plain">revoked</Chip>}
           {isActive && isEnding && (
             <Chip tone="suggest" icon="info">
-              old token ends in {left(Date.parse(ending), now)}
+              old token ends in {formatTimeLeft(Date.parse(ending), now)}
             </Chip>
           )}
         </>
@@ -100,7 +100,9 @@ function AgentItem({ agent, mayChange }: { agent: Agent; mayChange: boolean }) {
         <>
           <span title="Scopes: effect:toolset">{scopesOf(agent)}</span>
           <span>Tools: {describeSelection(agent)}</span>
-          <span>{seen ? `seen ${ago(Date.parse(seen), now)}` : 'not seen since the start'}</span>
+          <span>
+            {seen ? `seen ${formatAgo(Date.parse(seen), now)}` : 'not seen since the start'}
+          </span>
           {sources[agent.source] && <span>{sources[agent.source]}</span>}
         </>
       }
@@ -116,7 +118,7 @@ function AgentItem({ agent, mayChange }: { agent: Agent; mayChange: boolean }) {
       )}
       {asked === 'rotate' && <RotateAgent id={id} onClose={close} />}
       {asked === 'revoke' && (
-        <Confirm
+        <ConfirmDialog
           title={`Revoke ${id}?`}
           action="Revoke"
           act={() => call('cowork_revoke_agent', { id })}
@@ -127,7 +129,7 @@ function AgentItem({ agent, mayChange }: { agent: Agent; mayChange: boolean }) {
             Its tokens and sessions end at once; its next call is refused. What it did stays in the
             ledger.
           </p>
-        </Confirm>
+        </ConfirmDialog>
       )}
     </Item>
   )

@@ -7,14 +7,14 @@ import { Button } from '../shared/Button.tsx'
 import { DialogButton } from '../shared/DialogButton.tsx'
 import { TextField, useField } from '../shared/Field.tsx'
 import { Icon } from '../shared/Icon.tsx'
-import { Plain } from '../shared/Plain.tsx'
-import { Empty, Loaded, Note } from '../shared/States.tsx'
-import { meQuery, queries } from '../api/queries.ts'
+import { SafeText } from '../shared/Plain.tsx'
+import { EmptyState, QueryContent, Note } from '../shared/States.tsx'
+import { meQuery, queryClient } from '../api/queries.ts'
 import { passkeysQuery } from './person.ts'
 import type { Passkey } from './person.ts'
-import { ago } from '../shared/time.ts'
+import { formatAgo } from '../shared/time.ts'
 import { useNow } from '../shared/use-now.ts'
-import { Confirm, FormDialog } from '../shared/Dialog.tsx'
+import { ConfirmDialog, FormDialog } from '../shared/Dialog.tsx'
 import { Item, List, SettingsSection } from './SettingsSection.tsx'
 
 export function Passkeys() {
@@ -31,7 +31,7 @@ export function Passkeys() {
       lead="With a passkey, changes to people and agents ask for your fingerprint, face or key. A program on this computer can read files, but not press it."
       action={(passkeys.data?.length ?? 0) > 0 && add}
     >
-      <Loaded query={passkeys} what="passkeys" rows={3}>
+      <QueryContent query={passkeys} what="passkeys" rows={3}>
         {(all) =>
           all.length > 0 ? (
             <List label="Passkeys">
@@ -40,13 +40,13 @@ export function Passkeys() {
               ))}
             </List>
           ) : (
-            <Empty icon="key" title="No passkey yet">
+            <EmptyState icon="key" title="No passkey yet">
               <p>Until you add one, whoever holds your session can change people and agents.</p>
               {add}
-            </Empty>
+            </EmptyState>
           )
         }
-      </Loaded>
+      </QueryContent>
       {!hasPasskeys && (
         <Note tone="suggest" icon="info">
           This browser has no passkeys. Use a current one.
@@ -68,8 +68,8 @@ function AddPasskey({ onClose }: { onClose: () => void }) {
       done="The passkey is added."
       onDone={async () => {
         onClose()
-        await queries.invalidateQueries(passkeysQuery)
-        await queries.invalidateQueries(meQuery)
+        await queryClient.invalidateQueries(passkeysQuery)
+        await queryClient.invalidateQueries(meQuery)
       }}
       onClose={onClose}
     >
@@ -96,12 +96,12 @@ function PasskeyItem({ passkey }: { passkey: Passkey }) {
   return (
     <Item
       icon={<Icon name="key" />}
-      title={<Plain text={passkey.name} />}
+      title={<SafeText text={passkey.name} />}
       detail={
         <>
-          {passkey.person !== me && <Plain text={passkey.person} />}
-          <span>added {ago(Date.parse(passkey.created_at), now)}</span>
-          <span>{used ? `used ${ago(Date.parse(used), now)}` : 'not used yet'}</span>
+          {passkey.person !== me && <SafeText text={passkey.person} />}
+          <span>added {formatAgo(Date.parse(passkey.created_at), now)}</span>
+          <span>{used ? `used ${formatAgo(Date.parse(used), now)}` : 'not used yet'}</span>
         </>
       }
     >
@@ -109,7 +109,7 @@ function PasskeyItem({ passkey }: { passkey: Passkey }) {
         size="sm"
         aria-label={`Remove ${passkey.name}`}
         dialog={(close) => (
-          <Confirm
+          <ConfirmDialog
             title={`Remove the passkey ${passkey.name}?`}
             action="Remove"
             act={() => call('cowork_remove_passkey', { id: passkey.id })}
@@ -117,7 +117,7 @@ function PasskeyItem({ passkey }: { passkey: Passkey }) {
             onClose={close}
           >
             <p>Without any passkey, changes to people and agents no longer ask for one.</p>
-          </Confirm>
+          </ConfirmDialog>
         )}
       >
         Remove

@@ -6,15 +6,15 @@ import { Button, IconButton } from '../shared/Button.tsx'
 import { Chip } from '../shared/Chips.tsx'
 import { Icon } from '../shared/Icon.tsx'
 import { Menu } from '../shared/Menu.tsx'
-import { Loaded } from '../shared/States.tsx'
-import { Plain } from '../shared/Plain.tsx'
+import { QueryContent } from '../shared/States.tsx'
+import { SafeText } from '../shared/Plain.tsx'
 import { meQuery } from '../api/queries.ts'
 import { peopleQuery, roleLabel, roles, useIsOwner } from './person.ts'
 import type { Invitation, ListedPerson } from './person.ts'
-import { ago, left, fullTime } from '../shared/time.ts'
+import { formatAgo, formatTimeLeft, fullTime } from '../shared/time.ts'
 import { useNow } from '../shared/use-now.ts'
 import { toast, toastProblem } from '../shared/toast.ts'
-import { Confirm, FormDialog } from '../shared/Dialog.tsx'
+import { ConfirmDialog, FormDialog } from '../shared/Dialog.tsx'
 import { Item, List, SettingsSection } from './SettingsSection.tsx'
 import { SelectField, TextField, useField } from '../shared/Field.tsx'
 import { LinkDialog } from './LinkDialog.tsx'
@@ -35,7 +35,7 @@ export function People() {
         )
       }
     >
-      <Loaded query={people} what="people" rows={3}>
+      <QueryContent query={people} what="people" rows={3}>
         {({ people: all, invitations }) => (
           <List label="People">
             {all
@@ -48,7 +48,7 @@ export function People() {
             ))}
           </List>
         )}
-      </Loaded>
+      </QueryContent>
       {isInviting && <InviteDialog onClose={() => setInviting(false)} />}
     </SettingsSection>
   )
@@ -69,17 +69,17 @@ function PersonItem({ person, mayChange }: { person: ListedPerson; mayChange: bo
       icon={<Icon name="person" />}
       title={
         <>
-          <Plain text={person.name} />
+          <SafeText text={person.name} />
           {isMe && <Chip tone="accent">you</Chip>}
         </>
       }
       detail={
         <>
-          <Plain text={person.id} />
+          <SafeText text={person.id} />
           <span>{roles.find(({ value }) => value === person.role)?.may}</span>
           <span>
             {person.last_seen_at
-              ? `here ${ago(Date.parse(person.last_seen_at), now)}`
+              ? `here ${formatAgo(Date.parse(person.last_seen_at), now)}`
               : 'not here yet'}
           </span>
         </>
@@ -110,7 +110,7 @@ function PersonItem({ person, mayChange }: { person: ListedPerson; mayChange: bo
         <span className="text-xs text-soft">{roleLabel(person.role)}</span>
       )}
       {isRemoving && (
-        <Confirm
+        <ConfirmDialog
           title={`Remove ${person.name}?`}
           action="Remove"
           act={() => call('cowork_remove_person', { person: person.id })}
@@ -121,7 +121,7 @@ function PersonItem({ person, mayChange }: { person: ListedPerson; mayChange: bo
             All their sessions end at once and their passkeys are forgotten. What they did stays in
             the ledger.
           </p>
-        </Confirm>
+        </ConfirmDialog>
       )}
     </Item>
   )
@@ -139,7 +139,7 @@ function InvitationItem({ invitation, mayChange }: { invitation: Invitation; may
       icon={<Icon name="link" />}
       title={
         <>
-          <Plain text={invitation.name} />
+          <SafeText text={invitation.name} />
           <Chip tone="suggest" icon="info">
             invited
           </Chip>
@@ -148,7 +148,7 @@ function InvitationItem({ invitation, mayChange }: { invitation: Invitation; may
       detail={
         <>
           <span>{roleLabel(invitation.role)}</span>
-          <span>link good for {left(Date.parse(invitation.expires_at), now)}</span>
+          <span>link good for {formatTimeLeft(Date.parse(invitation.expires_at), now)}</span>
         </>
       }
     >

@@ -1,16 +1,16 @@
 import { useSyncExternalStore } from 'react'
 import type { ReactNode } from 'react'
-import { look } from '../shared/appearance.ts'
-import type { Look } from '../shared/appearance.ts'
-import { Choices } from '../shared/Field.tsx'
+import { appearance } from '../shared/appearance.ts'
+import type { Appearance } from '../shared/appearance.ts'
+import { RadioGroup } from '../shared/Field.tsx'
 import { SettingsSection } from './SettingsSection.tsx'
 import { ShortcutList } from '../shell/ShortcutList.tsx'
-import { notifying } from '../inbox/notification-switch.ts'
-import type { Notifying } from '../inbox/notification-switch.ts'
+import { notificationSetting } from '../inbox/notification-switch.ts'
+import type { NotificationState } from '../inbox/notification-switch.ts'
 import { Note } from '../shared/States.tsx'
 import { toastProblem } from '../shared/toast.ts'
 
-export const Appearance = () => (
+export const AppearanceSettings = () => (
   <SettingsSection title="Appearance" lead="Kept in this browser.">
     <div className="border-t border-line">
       <LookSetting
@@ -54,22 +54,22 @@ export const Shortcuts = () => (
 const choicesOf = <T extends string>(values: readonly T[]) =>
   values.map((value) => ({ value, label: value.charAt(0).toUpperCase() + value.slice(1) }))
 
-type LookProps<Name extends keyof Look> = {
+type LookProps<Name extends keyof Appearance> = {
   of: Name
   name: string
   detail: string
-  values: readonly Look[Name][]
+  values: readonly Appearance[Name][]
 }
 
-function LookSetting<Name extends keyof Look>({ of, name, detail, values }: LookProps<Name>) {
-  const current = useSyncExternalStore(look.subscribe, look.get)
+function LookSetting<Name extends keyof Appearance>({ of, name, detail, values }: LookProps<Name>) {
+  const current = useSyncExternalStore(appearance.subscribe, appearance.get)
   return (
     <Setting name={name} detail={detail}>
-      <Choices
+      <RadioGroup
         label={name}
         value={current[of]}
         choices={choicesOf(values)}
-        onChoose={(value) => look.change({ [of]: value })}
+        onChoose={(value) => appearance.change({ [of]: value })}
       />
     </Setting>
   )
@@ -87,7 +87,7 @@ const Setting = ({ name, detail, children }: SettingProps) => (
   </div>
 )
 
-const why: Partial<Record<Notifying, string>> = {
+const why: Partial<Record<NotificationState, string>> = {
   blocked:
     'This browser blocks notifications of this page. Allow them in its settings for the site.',
   unsupported: 'Notifications work on localhost or over HTTPS, in browsers that have them.',
@@ -100,7 +100,7 @@ export const Notifications = () => (
 )
 
 export function DesktopNotices() {
-  const state = useSyncExternalStore(notifying.subscribe, notifying.get)
+  const state = useSyncExternalStore(notificationSetting.subscribe, notificationSetting.get)
   return (
     <div>
       <div className="border-t border-line">
@@ -109,11 +109,11 @@ export function DesktopNotices() {
           detail="Escalations and high risk, while a console is open in a tab you do not look at."
         >
           {why[state] === undefined && (
-            <Choices
+            <RadioGroup
               label="On this desktop"
               value={state === 'on' ? 'on' : 'off'}
               choices={choicesOf(['on', 'off'] as const)}
-              onChoose={(choice) => void notifying.turn(choice).catch(toastProblem)}
+              onChoose={(choice) => void notificationSetting.turn(choice).catch(toastProblem)}
             />
           )}
         </Setting>

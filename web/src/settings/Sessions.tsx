@@ -7,15 +7,15 @@ import { Button } from '../shared/Button.tsx'
 import { DialogButton } from '../shared/DialogButton.tsx'
 import { Chip } from '../shared/Chips.tsx'
 import { Icon } from '../shared/Icon.tsx'
-import { Loaded } from '../shared/States.tsx'
-import { Plain } from '../shared/Plain.tsx'
+import { QueryContent } from '../shared/States.tsx'
+import { SafeText } from '../shared/Plain.tsx'
 import { sessionsQuery, useIsOwner } from './person.ts'
 import type { ListedSession } from './person.ts'
 import { session as thisSession } from '../api/session.ts'
-import { ago, fullTime, shortTime } from '../shared/time.ts'
+import { formatAgo, fullTime, shortTime } from '../shared/time.ts'
 import { useNow } from '../shared/use-now.ts'
 import { toastProblem } from '../shared/toast.ts'
-import { Confirm } from '../shared/Dialog.tsx'
+import { ConfirmDialog } from '../shared/Dialog.tsx'
 import { LinkDialog } from './LinkDialog.tsx'
 import { Item, List, SettingsSection } from './SettingsSection.tsx'
 
@@ -38,7 +38,7 @@ export function Sessions() {
         </Button>
       }
     >
-      <Loaded query={sessions} what="sessions" rows={3}>
+      <QueryContent query={sessions} what="sessions" rows={3}>
         {(all) => (
           <List label="Sessions">
             {all
@@ -48,7 +48,7 @@ export function Sessions() {
               ))}
           </List>
         )}
-      </Loaded>
+      </QueryContent>
       {link && (
         <LinkDialog
           title="A link that opens the console as you"
@@ -71,18 +71,18 @@ function SessionItem({ session }: { session: ListedSession }) {
       icon={<Icon name="device" />}
       title={
         <>
-          <Plain text={device} />
+          <SafeText text={device} />
           {session.current && <Chip tone="accent">this device</Chip>}
         </>
       }
       detail={
         <>
-          <Plain text={session.name} />
+          <SafeText text={session.name} />
           <span title={fullTime(Date.parse(session.last_seen_at))}>
-            used {ago(Date.parse(session.last_seen_at), now)}
+            used {formatAgo(Date.parse(session.last_seen_at), now)}
           </span>
           <span title={fullTime(Date.parse(session.created_at))}>
-            opened {ago(Date.parse(session.created_at), now)}
+            opened {formatAgo(Date.parse(session.created_at), now)}
           </span>
         </>
       }
@@ -96,7 +96,7 @@ function SessionItem({ session }: { session: ListedSession }) {
           size="sm"
           aria-label={`Revoke ${device} of ${session.name}`}
           dialog={(close) => (
-            <Confirm
+            <ConfirmDialog
               title="Revoke this session?"
               action="Revoke"
               act={() => call('cowork_revoke_session', { session: session.id })}
@@ -107,7 +107,7 @@ function SessionItem({ session }: { session: ListedSession }) {
                 {device} of {session.name} is signed out at once. A new link opens the console there
                 again.
               </p>
-            </Confirm>
+            </ConfirmDialog>
           )}
         >
           Revoke

@@ -4,7 +4,7 @@ import { Icon } from '../shared/Icon.tsx'
 import { isSection, sections } from './section.ts'
 import type { Section } from './section.ts'
 import { Agents } from './Agents.tsx'
-import { Appearance, Shortcuts, Notifications } from './Preferences.tsx'
+import { AppearanceSettings, Shortcuts, Notifications } from './Preferences.tsx'
 import { Passkeys } from './Passkeys.tsx'
 import { People } from './People.tsx'
 import { Sessions } from './Sessions.tsx'
@@ -17,7 +17,7 @@ const pages: Record<Section, () => React.ReactNode> = {
   passkeys: Passkeys,
   agents: Agents,
   notifications: Notifications,
-  appearance: Appearance,
+  appearance: AppearanceSettings,
   shortcuts: Shortcuts,
 }
 

@@ -1,5 +1,5 @@
 import { createRoute, redirect } from '@tanstack/react-router'
-import { lateScreen } from '../shell/late-screen.ts'
+import { lazyScreen } from '../shell/late-screen.ts'
 import { rootRoute } from '../shell/root-route.ts'
 import type { Screen } from '../shell/screen.ts'
 import { entryText } from './entry-text.ts'
@@ -21,7 +21,7 @@ const section = createRoute({
     if (!isSection(params.section))
       redirect({ to: '/settings/$section', params: { section: 'people' }, throw: true })
   },
-  component: lateScreen(() => import('./SettingsPage.tsx'), 'SettingsPage'),
+  component: lazyScreen(() => import('./SettingsPage.tsx'), 'SettingsPage'),
 })
 
 export const settingsScreen = {

@@ -1,4 +1,4 @@
-import { ago, fullTime } from './time.ts'
+import { formatAgo, fullTime } from './time.ts'
 import { useNow } from './use-now.ts'
 
 type Props = {
@@ -7,7 +7,7 @@ type Props = {
   format?: (at: number, now: number) => string
 }
 
-export function Ago({ at, className, format = ago }: Props) {
+export function Ago({ at, className, format = formatAgo }: Props) {
   const time = typeof at === 'number' ? at : Date.parse(at)
   return (
     <time

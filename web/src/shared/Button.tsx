@@ -1,7 +1,7 @@
 import type { ComponentProps } from 'react'
 import { Icon } from './Icon.tsx'
 import type { IconName } from './Icon.tsx'
-import { Keys } from './Keys.tsx'
+import { KeyHint } from './Keys.tsx'
 
 type Tone = 'plain' | 'primary' | 'danger' | 'quiet'
 
@@ -32,7 +32,7 @@ export const Button = ({ tone, size, icon, keys, children, className = '', ...re
     {children}
     {keys && (
       <span className="contents max-md:hidden">
-        <Keys combo={keys} bare={tone === 'primary' || tone === 'danger'} />
+        <KeyHint combo={keys} bare={tone === 'primary' || tone === 'danger'} />
       </span>
     )}
   </button>

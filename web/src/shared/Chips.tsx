@@ -1,11 +1,11 @@
 import type { ReactNode } from 'react'
 import type { Mode } from '../inbox/approval.ts'
-import { levelWords, modeText, score } from '../inbox/text.ts'
+import { levelWords, formatMode, formatScore } from '../inbox/text.ts'
 import type { Actor } from '../api/entry.ts'
 import type { Outcome } from '../audit/outcome.ts'
 import { Icon } from './Icon.tsx'
 import type { IconName } from './Icon.tsx'
-import { Plain } from './Plain.tsx'
+import { SafeText } from './Plain.tsx'
 
 type Tone = 'act' | 'suggest' | 'escalate' | 'accent' | 'plain'
 
@@ -31,14 +31,14 @@ export const Chip = ({ tone, icon, children }: ChipProps) => (
 
 export const ModeChip = ({ mode, trust = null }: { mode: Mode; trust?: number | null }) => (
   <Chip tone={mode} icon={mode}>
-    {modeText(mode, trust)}
+    {formatMode(mode, trust)}
   </Chip>
 )
 
 export const LevelChip = ({ mode, trust }: { mode: Mode; trust?: number }) => (
   <Chip tone={mode} icon={mode}>
     {levelWords[mode]}
-    {trust !== undefined && ` ${score(trust)}`}
+    {trust !== undefined && ` ${formatScore(trust)}`}
   </Chip>
 )
 
@@ -60,7 +60,7 @@ export const ActorChip = ({ actor }: { actor: Actor }) => (
   >
     <Icon name={actorIcons[actor.kind]} size={14} />
     <span className="sr-only">{actorKinds[actor.kind]}</span>
-    <Plain as="span" className="truncate" text={actor.id} />
+    <SafeText as="span" className="truncate" text={actor.id} />
   </span>
 )
 

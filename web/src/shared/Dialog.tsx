@@ -142,7 +142,7 @@ export const FormDialog = <T,>({ title, wide = false, ...form }: DialogProps<T>)
 )
 
 /** Says what happens next, before it happens. */
-export const Confirm = <T,>({ children, ...dialog }: DialogProps<T>) => (
+export const ConfirmDialog = <T,>({ children, ...dialog }: DialogProps<T>) => (
   <FormDialog tone="danger" isCautious {...dialog}>
     <div className="text-soft">{children}</div>
   </FormDialog>

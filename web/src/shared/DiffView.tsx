@@ -1,6 +1,6 @@
 import type { DiffLine } from '../policies/diff.ts'
-import { Plain } from './Plain.tsx'
-import { Sideways } from './Sideways.tsx'
+import { SafeText } from './Plain.tsx'
+import { HorizontalScroll } from './Sideways.tsx'
 
 const grounds = { '+': 'bg-act-bg', '−': 'bg-escalate-bg', ' ': '', '@': 'bg-raised' }
 const words = { '+': 'added', '−': 'taken out', ' ': '', '@': 'further down' }
@@ -10,7 +10,7 @@ type Props = { label: string; lines: readonly DiffLine[]; className?: string }
 /** Before and after, line by line: sign, ground and word, never colour alone. */
 export const DiffView = ({ label, lines, className = 'max-h-120' }: Props) => (
   <div className="overflow-hidden rounded border border-line bg-panel font-mono text-code leading-5.5">
-    <Sideways label={label} className={className}>
+    <HorizontalScroll label={label} className={className}>
       <div className="w-max min-w-full">
         {lines.map(({ sign, text }, at) => (
           // The lines of one comparison never move.
@@ -20,10 +20,10 @@ export const DiffView = ({ label, lines, className = 'max-h-120' }: Props) => (
               {sign === '@' ? '⋯' : sign}
             </span>
             {words[sign] && <span className="sr-only">{words[sign]} </span>}
-            <Plain as="span" text={text} />
+            <SafeText as="span" text={text} />
           </div>
         ))}
       </div>
-    </Sideways>
+    </HorizontalScroll>
   </div>
 )

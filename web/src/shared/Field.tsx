@@ -95,7 +95,7 @@ export function SelectField({ label, hint, choices, ...rest }: SelectProps) {
   )
 }
 
-export function Choices<T extends string>({
+export function RadioGroup<T extends string>({
   label,
   value,
   choices,

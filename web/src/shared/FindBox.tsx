@@ -8,7 +8,7 @@ const pause = 200
 type Props = { what: string; text: string | undefined; onFind: (text: string) => void }
 
 /** Finds in the list of this screen while one types; `/` leads here. */
-export function FindBox({ what, text = '', onFind }: Props) {
+export function SearchBox({ what, text = '', onFind }: Props) {
   const input = useRef<HTMLInputElement>(null)
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
   useKeys({ '/': () => input.current?.focus() })

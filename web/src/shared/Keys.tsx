@@ -11,7 +11,7 @@ const shown = (key: string) =>
   names[key.toLowerCase()] ?? (key.length === 1 ? key.toUpperCase() : key)
 
 /** A key as it is written on the keyboard; `bare` on coloured ground. */
-export function Keys({ combo, bare = false }: { combo: string; bare?: boolean }) {
+export function KeyHint({ combo, bare = false }: { combo: string; bare?: boolean }) {
   const look = bare ? 'border-current/45' : 'border-line bg-panel text-soft'
   return (
     <kbd

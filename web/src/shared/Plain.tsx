@@ -1,4 +1,4 @@
-import { plainRuns } from './plain.ts'
+import { splitHiddenCharacters } from './plain.ts'
 
 type Props = {
   text: string
@@ -11,10 +11,10 @@ type Props = {
 }
 
 /** Words of agents, or of anybody else: plain text in which nothing hides (A13). */
-export function Plain({ text, as: Tag, className, title, ...how }: Props) {
+export function SafeText({ text, as: Tag, className, title, ...how }: Props) {
   const plain = (
     <bdi>
-      {plainRuns(text, how).map(({ text: run, hidden }, at) =>
+      {splitHiddenCharacters(text, how).map(({ text: run, hidden }, at) =>
         hidden ? (
           <span
             // The runs of one text never move.

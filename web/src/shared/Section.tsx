@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react'
-import { Plain } from './Plain.tsx'
+import { SafeText } from './Plain.tsx'
 
 type Props = {
   title: ReactNode
@@ -31,5 +31,5 @@ export const Fact = ({ name, children }: { name: string; children: ReactNode }) 
 )
 
 export const Code = ({ text }: { text: string }) => (
-  <Plain as="code" className="min-w-0 font-mono text-code break-all" text={text} />
+  <SafeText as="code" className="min-w-0 font-mono text-code break-all" text={text} />
 )

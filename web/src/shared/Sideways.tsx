@@ -3,7 +3,7 @@ import type { ReactNode } from 'react'
 type Props = { label: string; as?: 'div' | 'pre'; className?: string; children: ReactNode }
 
 /** What may be wider than its place scrolls there, by keyboard too (WCAG 2.1.1). */
-export const Sideways = ({ label, as: Tag = 'div', className = '', children }: Props) => (
+export const HorizontalScroll = ({ label, as: Tag = 'div', className = '', children }: Props) => (
   <Tag
     role="group"
     aria-label={label}
@@ -27,7 +27,7 @@ type TableProps = {
 export const AsTable = ({ label, heads, className = '', children }: TableProps) => (
   <details>
     <summary className="w-fit text-xs text-soft">As a table</summary>
-    <Sideways label={label} className={`mt-1 ${className}`}>
+    <HorizontalScroll label={label} className={`mt-1 ${className}`}>
       <table className="w-full text-left text-xs [&_td]:border-t [&_td]:border-line [&_td]:py-0.5 [&_td]:pr-4 [&_th]:py-0.5 [&_th]:pr-4">
         <thead className="text-faint">
           <tr>
@@ -40,6 +40,6 @@ export const AsTable = ({ label, heads, className = '', children }: TableProps) 
         </thead>
         <tbody>{children}</tbody>
       </table>
-    </Sideways>
+    </HorizontalScroll>
   </details>
 )

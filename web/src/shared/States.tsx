@@ -1,16 +1,16 @@
 import type { ReactNode } from 'react'
 import { ApiError } from '../api/client.ts'
 import { useCommand } from '../api/queries.ts'
-import { withCommand } from '../welcome/command.ts'
+import { formatCommands } from '../welcome/command.ts'
 import { Button } from './Button.tsx'
 import { Icon } from './Icon.tsx'
 import type { IconName } from './Icon.tsx'
 import { passkeyProblem } from '../api/passkey.ts'
-import { sentenceOf } from './toast.ts'
+import { formatError } from './toast.ts'
 
 type Props = { icon: IconName; title: string; children?: ReactNode }
 
-export const Empty = ({ icon, title, children }: Props) => (
+export const EmptyState = ({ icon, title, children }: Props) => (
   <div className="mx-auto grid max-w-90 justify-items-center gap-3 px-6 py-16 text-center">
     <Icon name={icon} size={24} className="text-faint" />
     <p className="font-[550]">{title}</p>
@@ -25,7 +25,7 @@ type TroubleProps = {
   children?: ReactNode
 }
 
-export function Trouble({ error, retry, children }: TroubleProps) {
+export function ErrorState({ error, retry, children }: TroubleProps) {
   const hint = error instanceof ApiError ? error.hint : undefined
   return (
     <div
@@ -49,7 +49,7 @@ type HintProps = { text: string; as?: 'p'; className?: string }
 
 /** Commands stand between backticks. They are shown as they run there (K4). */
 export function Hint({ text, as: Tag, ...rest }: HintProps) {
-  const parts = withCommand(text, useCommand()).split('`')
+  const parts = formatCommands(text, useCommand()).split('`')
   const words = parts.map((part, at) =>
     at % 2 === 1 ? (
       <code
@@ -96,9 +96,9 @@ export const joinQueries = (...queries: readonly AwaitedProps['query'][]) => ({
 })
 
 /** In the place of what a query has not brought: that it comes, or why it does not. */
-export const Awaited = ({ query, ...loading }: AwaitedProps) =>
+export const QueryState = ({ query, ...loading }: AwaitedProps) =>
   query.error ? (
-    <Trouble error={query.error} retry={() => void query.refetch()} />
+    <ErrorState error={query.error} retry={() => void query.refetch()} />
   ) : (
     <Loading {...loading} />
   )
@@ -109,8 +109,8 @@ type LoadedProps<T> = LoadingProps & {
 }
 
 /** What a query brought; until then that it comes, or why it does not. */
-export const Loaded = <T,>({ query, children, ...loading }: LoadedProps<T>) =>
-  query.data === undefined ? <Awaited query={query} {...loading} /> : children(query.data)
+export const QueryContent = <T,>({ query, children, ...loading }: LoadedProps<T>) =>
+  query.data === undefined ? <QueryState query={query} {...loading} /> : children(query.data)
 
 type NoteProps = {
   tone: 'suggest' | 'escalate' | 'act' | 'plain'
@@ -137,7 +137,7 @@ export const ErrorNote = ({ error }: { error: unknown }) =>
   error ? (
     <div role="alert">
       <Note tone="escalate" icon="warn">
-        <Hint text={passkeyProblem(error) ?? sentenceOf(error)} />
+        <Hint text={passkeyProblem(error) ?? formatError(error)} />
       </Note>
     </div>
   ) : null

@@ -16,7 +16,7 @@ type Props = {
 }
 
 /** A few ways to look at the same page, of which one is on. The address remembers which. */
-export const Views = ({ label, views, to = '.', replace = false, className = '' }: Props) => (
+export const ViewSwitch = ({ label, views, to = '.', replace = false, className = '' }: Props) => (
   <nav
     aria-label={label}
     className={`flex shrink-0 rounded border border-line bg-panel p-0.5 ${className}`}

@@ -1,6 +1,6 @@
 import { createStore } from '../api/store.ts'
 
-export type Look = {
+export type Appearance = {
   readonly theme: 'system' | 'light' | 'dark'
   readonly density: 'calm' | 'compact'
   readonly motion: 'system' | 'off'
@@ -9,17 +9,17 @@ export type Look = {
 }
 
 const place = 'cowork.look'
-const usual: Look = { theme: 'system', density: 'calm', motion: 'system', keys: 'on' }
+const usual: Appearance = { theme: 'system', density: 'calm', motion: 'system', keys: 'on' }
 
-function stored(): Look {
+function stored(): Appearance {
   try {
-    return { ...usual, ...(JSON.parse(localStorage.getItem(place) ?? '{}') as Partial<Look>) }
+    return { ...usual, ...(JSON.parse(localStorage.getItem(place) ?? '{}') as Partial<Appearance>) }
   } catch {
     return usual
   }
 }
 
-function show({ theme, density, motion }: Look) {
+function show({ theme, density, motion }: Appearance) {
   Object.assign(document.documentElement.dataset, { theme, density, motion })
 }
 
@@ -31,10 +31,10 @@ addEventListener('storage', ({ key }) => {
   show(store.get())
 })
 
-export const look = {
+export const appearance = {
   get: store.get,
   subscribe: store.subscribe,
-  change(part: Partial<Look>) {
+  change(part: Partial<Appearance>) {
     const next = { ...store.get(), ...part }
     localStorage.setItem(place, JSON.stringify(next))
     store.set(next)

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { browserName, clientName } from './client-name.ts'
+import { browserName, formatClient } from './client-name.ts'
 
 test.each([
   [
@@ -22,10 +22,10 @@ test.each([
 })
 
 test('L3 a client is named as it names itself', () => {
-  expect(clientName({ name: 'claude-code', version: '2.1', transport: 'http' })).toBe(
+  expect(formatClient({ name: 'claude-code', version: '2.1', transport: 'http' })).toBe(
     'claude-code 2.1 over HTTP',
   )
-  expect(clientName({ name: 'cowork-cli/0.1', version: '', transport: 'cli' })).toBe(
+  expect(formatClient({ name: 'cowork-cli/0.1', version: '', transport: 'cli' })).toBe(
     'cowork-cli/0.1 by cli',
   )
 })

@@ -1,5 +1,5 @@
 /** A client by its own account: `Claude Code 2.1 over HTTP`, `Chrome on Linux`. */
-export function clientName({
+export function formatClient({
   name,
   version,
   transport,

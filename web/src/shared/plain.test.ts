@@ -1,9 +1,9 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { hiddenNote, plainRuns } from './plain.ts'
+import { describeHidden, splitHiddenCharacters } from './plain.ts'
 
 const shown = (text: string, options = {}) =>
-  plainRuns(text, options)
+  splitHiddenCharacters(text, options)
     .map(({ text: run, hidden }) => (hidden ? `[${run}]` : run))
     .join('')
 
@@ -42,23 +42,25 @@ test('A13 in the content of a file, spaces that are seen as spaces are no trick'
 
 test('A13 PV8 many hidden characters are few marks, and none is shown as it is', () => {
   expect(shown('a\u0007\u0007\u0007b')).toBe('a[U+0007 ×3]b')
-  expect(plainRuns('\u0007'.repeat(100_000))).toHaveLength(1)
-  const runs = plainRuns('x\u200b'.repeat(50_000))
+  expect(splitHiddenCharacters('\u0007'.repeat(100_000))).toHaveLength(1)
+  const runs = splitHiddenCharacters('x\u200b'.repeat(50_000))
   expect(runs.length).toBeLessThan(2100)
   expect(runs.some(({ text, hidden }) => hidden === undefined && text.includes('\u200b'))).toBe(
     false,
   )
-  expect(hiddenNote(`${'x\u200b'.repeat(50_000)}\u202e`)).toContain('U+202E')
+  expect(describeHidden(`${'x\u200b'.repeat(50_000)}\u202e`)).toContain('U+202E')
 })
 
 test('A13 nothing unseen or bidirectional is left in what is shown as it is', () => {
   const unseen = /[\p{Cc}\p{Bidi_Control}\u200b\u2028\u2029]/u
   const keeps = (text: string) =>
-    plainRuns(text).every(({ text: run, hidden }) => hidden !== undefined || !unseen.test(run))
+    splitHiddenCharacters(text).every(
+      ({ text: run, hidden }) => hidden !== undefined || !unseen.test(run),
+    )
   expect(fc.check(fc.property(fc.string({ unit: 'binary' }), keeps)).failed).toBe(false)
 })
 
 test('A13 what hides in a field one types in is named', () => {
-  expect(hiddenNote('a\n\tb')).toBeUndefined()
-  expect(hiddenNote('x\u202Ey\u200Bz\u202E')).toBe('Holds hidden characters: U+202E, U+200B.')
+  expect(describeHidden('a\n\tb')).toBeUndefined()
+  expect(describeHidden('x\u202Ey\u200Bz\u202E')).toBe('Holds hidden characters: U+202E, U+200B.')
 })

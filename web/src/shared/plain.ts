@@ -1,5 +1,5 @@
 /** A stretch of text: as it is, or one character, once or in a row, that would not be seen or would deceive. */
-export type Run = { readonly text: string; readonly hidden?: string }
+export type TextRun = { readonly text: string; readonly hidden?: string }
 
 // Controls, format and bidi characters, unassigned and private ones, odd spaces and fillers (A13).
 const unseen =
@@ -27,8 +27,8 @@ type How = {
 }
 
 /** Text of agents as plain text: nothing in it can reorder, hide or imitate. */
-export function plainRuns(text: string, how: How = {}): Run[] {
-  const runs: Run[] = []
+export function splitHiddenCharacters(text: string, how: How = {}): TextRun[] {
+  const runs: TextRun[] = []
   let marksLeft = how.marks ?? mostMarks
   let seen = ''
   const flush = () => {
@@ -68,15 +68,17 @@ const isKept = (char: string, how: How) =>
   (how.spaces === true && spaces.has(char))
 
 /** The same where there is no room for marks: in titles and tips. */
-export const plainString = (text: string): string =>
-  plainRuns(text)
+export const sanitizeText = (text: string): string =>
+  splitHiddenCharacters(text)
     .map((run) => run.text)
     .join('')
 
 /** A field one types in shows text as it is: what hides in it is named beside it. */
-export function hiddenNote(text: string): string | undefined {
+export function describeHidden(text: string): string | undefined {
   const found = new Set(
-    plainRuns(text, { lines: true, marks: Infinity }).flatMap(({ hidden }) => hidden ?? []),
+    splitHiddenCharacters(text, { lines: true, marks: Infinity }).flatMap(
+      ({ hidden }) => hidden ?? [],
+    ),
   )
   return found.size > 0 ? `Holds hidden characters: ${[...found].join(', ')}.` : undefined
 }

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest'
-import { clients, snippetsFor } from './snippet.ts'
+import { clients, buildSnippets } from './snippet.ts'
 
 const given = { url: 'http://localhost:8765/mcp', token: 'sk-cowork-0' }
 
 test.each(clients)(
   'K4 $name is told the address or the bridge, and the token by reference',
   ({ id }) => {
-    const texts = snippetsFor(id, given).map(({ text }) => text)
+    const texts = buildSnippets(id, given).map(({ text }) => text)
     const all = texts.join('\n')
     if (id === 'claude-desktop') expect(all).toContain('"mcp"')
     else expect(all).toContain(given.url)
@@ -18,7 +18,7 @@ test.each(clients)(
 
 test('K4 Claude Desktop starts the bridge by words that work without a shell', () => {
   const textOf = (command?: readonly string[]) =>
-    snippetsFor('claude-desktop', { ...given, command })[0]?.text ?? ''
+    buildSnippets('claude-desktop', { ...given, command })[0]?.text ?? ''
   const started = (text: string) =>
     (JSON.parse(text) as { mcpServers: { cowork: object } }).mcpServers.cowork
   expect(started(textOf())).toMatchObject({ command: 'cowork', args: ['mcp'] })
@@ -30,7 +30,7 @@ test('K4 Claude Desktop starts the bridge by words that work without a shell', (
 })
 
 test.each(['cursor', 'vscode', 'claude-desktop'] as const)('K4 the file for %s is JSON', (id) => {
-  const text = snippetsFor(id, given).at(-1)?.text ?? ''
+  const text = buildSnippets(id, given).at(-1)?.text ?? ''
   expect(Object.keys(JSON.parse(text) as object)).toContain(
     id === 'vscode' ? 'servers' : 'mcpServers',
   )

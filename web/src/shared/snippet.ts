@@ -32,7 +32,7 @@ const inShellThenOnce = (given: Given, text: string): Snippet[] => [
 const bearer = (reference: string) => ({ Authorization: `Bearer ${reference}` })
 
 /** Each client in its own format; Claude Desktop speaks stdio only, so it goes through `cowork mcp`. */
-export function snippetsFor(client: ClientId, given: Given): Snippet[] {
+export function buildSnippets(client: ClientId, given: Given): Snippet[] {
   const { url, token, command: [program = 'cowork', ...args] = [] } = given
   switch (client) {
     case 'claude-code':

@@ -1,24 +1,24 @@
 import { expect, test } from 'vitest'
-import { ago, dayName, left, took } from './time.ts'
+import { formatAgo, formatDay, formatTimeLeft, formatDuration } from './time.ts'
 
 const noon = new Date(2026, 10, 15, 12).getTime()
 const minute = 60_000
 
 test('C14 times are as short as they can be said', () => {
-  expect([0, 3, 90, 60 * 50].map((minutes) => ago(noon - minutes * minute, noon))).toEqual([
+  expect([0, 3, 90, 60 * 50].map((minutes) => formatAgo(noon - minutes * minute, noon))).toEqual([
     'just now',
     '3 min ago',
     '1 h ago',
     '2 d ago',
   ])
   expect(
-    [-1, 0.2, 10.4, 90, 60 * 72].map((minutes) => left(noon + minutes * minute, noon)),
+    [-1, 0.2, 10.4, 90, 60 * 72].map((minutes) => formatTimeLeft(noon + minutes * minute, noon)),
   ).toEqual(['ended', '1 min', '10 min', '2 h', '3 days'])
-  expect([12, 1500, 3 * minute].map(took)).toEqual(['12 ms', '1.5 s', '3 min'])
+  expect([12, 1500, 3 * minute].map(formatDuration)).toEqual(['12 ms', '1.5 s', '3 min'])
 })
 
 test('C8 the days near today have names', () => {
-  const names = [0, 1, 2].map((days) => dayName(noon - days * 24 * 60 * minute, noon))
+  const names = [0, 1, 2].map((days) => formatDay(noon - days * 24 * 60 * minute, noon))
   expect(names.slice(0, 2)).toEqual(['Today', 'Yesterday'])
   expect(names[2]).toContain('13')
 })

@@ -33,7 +33,7 @@ const exactMoment = new Intl.DateTimeFormat(undefined, { ...toTheMinute, second:
 const dayOfMonth = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short' })
 
 /** `12 Nov, 14:03`, `12 Nov, 14:03:25`, and `12 Nov`. */
-export const dateTime = (at: number): string => moment.format(at)
+export const formatDateTime = (at: number): string => moment.format(at)
 export const dateTimeSeconds = (at: number): string => exactMoment.format(at)
 export const shortDate = (at: number): string => dayOfMonth.format(at)
 
@@ -42,18 +42,18 @@ export const shortTime = (at: number): string => shortClock.format(at)
 export const fullTime = (at: number): string => full.format(at)
 
 /** The local day as a key that sorts: 2026-11-15. */
-export function dayOf(at: number): string {
+export function toDayKey(at: number): string {
   const local = new Date(at)
   const two = (n: number) => String(n).padStart(2, '0')
   return `${local.getFullYear()}-${two(local.getMonth() + 1)}-${two(local.getDate())}`
 }
 
-export function dayName(at: number, now: number): string {
-  if (dayOf(at) === dayOf(now)) return 'Today'
-  return dayOf(at) === dayOf(now - day) ? 'Yesterday' : date.format(at)
+export function formatDay(at: number, now: number): string {
+  if (toDayKey(at) === toDayKey(now)) return 'Today'
+  return toDayKey(at) === toDayKey(now - day) ? 'Yesterday' : date.format(at)
 }
 
-export function ago(at: number, now: number): string {
+export function formatAgo(at: number, now: number): string {
   const passed = now - at
   if (passed < minute) return 'just now'
   if (passed < hour) return `${Math.floor(passed / minute)} min ago`
@@ -61,14 +61,14 @@ export function ago(at: number, now: number): string {
   return passed < 7 * day ? `${Math.floor(passed / day)} d ago` : brief.format(at)
 }
 
-export function left(at: number, now: number): string {
+export function formatTimeLeft(at: number, now: number): string {
   const rest = at - now
   if (rest <= 0) return 'ended'
   if (rest < hour) return `${Math.max(1, Math.round(rest / minute))} min`
   return rest < 2 * day ? `${Math.round(rest / hour)} h` : `${Math.round(rest / day)} days`
 }
 
-export function took(ms: number): string {
+export function formatDuration(ms: number): string {
   if (ms < 1000) return `${ms} ms`
   return ms < minute ? `${(ms / 1000).toFixed(1)} s` : `${Math.round(ms / minute)} min`
 }

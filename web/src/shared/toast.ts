@@ -22,9 +22,9 @@ export function toast(text: string, isProblem = false, act?: Toast['act']): void
 export const dismissToast = (id: number): void =>
   toasts.set(toasts.get().filter((each) => each.id !== id))
 
-export const toastProblem = (error: unknown): void => toast(sentenceOf(error), true)
+export const toastProblem = (error: unknown): void => toast(formatError(error), true)
 
-export function sentenceOf(error: unknown): string {
+export function formatError(error: unknown): string {
   if (error instanceof ApiError)
     return error.hint ? `${error.message} ${error.hint}` : error.message
   return error instanceof Error ? error.message : String(error)

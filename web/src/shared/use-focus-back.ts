@@ -5,7 +5,7 @@ import type { RefObject } from 'react'
  * What appears for a moment goes with whatever has the focus in it: then the focus is again where it came from, or at
  * the beginning of the screen where that is gone, too (C11).
  */
-export function useFocusBack(place: RefObject<HTMLElement | null>): void {
+export function useRestoreFocus(place: RefObject<HTMLElement | null>): void {
   const inside = useRef<Element>(undefined)
   const before = useRef<HTMLElement>(undefined)
   useEffect(() => {

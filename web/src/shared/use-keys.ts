@@ -1,5 +1,5 @@
 import { useEffectEvent, useLayoutEffect } from 'react'
-import { look } from './appearance.ts'
+import { appearance } from './appearance.ts'
 
 /** Keys as people read them: `j`, `?`, `g a` (one after the other), `mod+k` (Ctrl, or ⌘ on a Mac). */
 type Bindings = Readonly<Record<string, () => void>>
@@ -29,7 +29,7 @@ function comboOf(event: KeyboardEvent): string | undefined {
     return event.altKey ? undefined : `mod+${event.key.toLowerCase()}`
   if (event.altKey || isTyping(event.target) || document.querySelector('dialog[open]'))
     return undefined
-  if (event.key.length === 1 && look.get().keys === 'off') return undefined
+  if (event.key.length === 1 && appearance.get().keys === 'off') return undefined
   return event.key
 }
 

@@ -1,10 +1,10 @@
 import { useEffect } from 'react'
-import { plainString } from './plain.ts'
+import { sanitizeText } from './plain.ts'
 
 /** The page is called after what is open on it, and by the screen's own name when that is closed. */
 export function useTitle(open: string, screen: string): void {
   useEffect(() => {
-    document.title = `${plainString(open)} · cowork`
+    document.title = `${sanitizeText(open)} · cowork`
     return () => {
       document.title = `${screen} · cowork`
     }

@@ -5,7 +5,7 @@ import { Hint } from '../shared/States.tsx'
 
 type Closed = Exclude<SessionState, { status: 'open' }>
 
-export function Gate({ state }: { state: Closed }) {
+export function SignInGate({ state }: { state: Closed }) {
   const target = location.pathname + location.search
   return (
     <main className="grid min-h-full place-items-center px-5 py-10">

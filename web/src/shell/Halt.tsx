@@ -1,20 +1,20 @@
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { call } from '../api/client.ts'
-import { plainString } from '../shared/plain.ts'
+import { sanitizeText } from '../shared/plain.ts'
 import { statusQuery } from '../api/queries.ts'
 import type { Halt } from '../api/queries.ts'
-import { ago } from '../shared/time.ts'
+import { formatAgo } from '../shared/time.ts'
 import { useNow } from '../shared/use-now.ts'
 import { toast, toastProblem } from '../shared/toast.ts'
 import { Button } from '../shared/Button.tsx'
 import { TextField, useField } from '../shared/Field.tsx'
 import { FormDialog } from '../shared/Dialog.tsx'
 import { Icon } from '../shared/Icon.tsx'
-import { Plain } from '../shared/Plain.tsx'
+import { SafeText } from '../shared/Plain.tsx'
 
 export function HaltDialog({ agent, onClose }: { agent?: string; onClose: () => void }) {
   const reason = useField()
-  const name = agent === undefined ? undefined : plainString(agent)
+  const name = agent === undefined ? undefined : sanitizeText(agent)
   const scope = agent === undefined ? 'all' : `agent:${agent}`
   const action = name === undefined ? 'Halt all agents' : `Pause ${name}`
   return (
@@ -73,11 +73,11 @@ function HaltLine({ halt, mayResume }: { halt: Halt; mayResume: boolean }) {
         <b>{haltedWhat(halt.scope)}</b>
         {halt.reason && (
           <>
-            : <Plain text={halt.reason} />
+            : <SafeText text={halt.reason} />
           </>
         )}{' '}
         <span className="text-soft">
-          by <Plain text={halt.by} />, {ago(Date.parse(halt.at), now)}
+          by <SafeText text={halt.by} />, {formatAgo(Date.parse(halt.at), now)}
         </span>
       </p>
       {mayResume && (
@@ -95,7 +95,7 @@ function haltedWhat(scope: string) {
   return (
     <>
       {kind === 'agent' ? 'Agent' : kind === 'domain' ? 'Domain' : 'Server'}{' '}
-      <Plain text={name.join(':')} /> is halted
+      <SafeText text={name.join(':')} /> is halted
     </>
   )
 }

@@ -4,7 +4,7 @@ import { Command } from 'cmdk'
 import { useState } from 'react'
 import { call } from '../api/client.ts'
 import { openDialog } from './dialog.ts'
-import { look } from '../shared/appearance.ts'
+import { appearance } from '../shared/appearance.ts'
 import { agentsQuery } from '../agents/agent-queries.ts'
 import { statusQuery } from '../api/queries.ts'
 import { useMayAct } from '../settings/person.ts'
@@ -17,8 +17,8 @@ import { IconButton } from '../shared/Button.tsx'
 import { Dialog } from '../shared/Dialog.tsx'
 import { Icon } from '../shared/Icon.tsx'
 import type { IconName } from '../shared/Icon.tsx'
-import { Keys } from '../shared/Keys.tsx'
-import { Plain } from '../shared/Plain.tsx'
+import { KeyHint } from '../shared/Keys.tsx'
+import { SafeText } from '../shared/Plain.tsx'
 
 type ItemProps = {
   icon: IconName
@@ -38,9 +38,9 @@ const Item = ({ icon, label, detail, keys, always = false, act }: ItemProps) => 
     className="flex h-9 cursor-pointer items-center gap-2.5 rounded px-2.5 select-none data-[selected=true]:bg-raised max-md:h-11"
   >
     <Icon name={icon} className="text-soft" />
-    <Plain as="span" className="truncate" text={label} />
+    <SafeText as="span" className="truncate" text={label} />
     {detail && <span className="truncate text-xs text-faint">{detail}</span>}
-    <span className="ml-auto flex max-md:hidden">{keys && <Keys combo={keys} />}</span>
+    <span className="ml-auto flex max-md:hidden">{keys && <KeyHint combo={keys} />}</span>
   </Command.Item>
 )
 
@@ -67,9 +67,9 @@ export function Palette({ onClose }: { onClose: () => void }) {
     ['decision', 'Edit the policies', () => navigate({ to: '/policies/edit' })],
     ['decision', 'Verify the ledger', () => navigate({ to: '/audit', hash: 'verify' })],
     ['resume', 'First steps', () => navigate({ to: '/welcome' })],
-    ['look', 'Light theme', () => look.change({ theme: 'light' })],
-    ['look', 'Dark theme', () => look.change({ theme: 'dark' })],
-    ['look', 'Theme of the system', () => look.change({ theme: 'system' })],
+    ['look', 'Light theme', () => appearance.change({ theme: 'light' })],
+    ['look', 'Dark theme', () => appearance.change({ theme: 'dark' })],
+    ['look', 'Theme of the system', () => appearance.change({ theme: 'system' })],
   ]
   const agentGroups = [
     {
@@ -102,7 +102,7 @@ export function Palette({ onClose }: { onClose: () => void }) {
             className="h-12 min-w-0 flex-1 bg-transparent outline-none max-md:text-[16px]"
           />
           <span className="max-md:hidden">
-            <Keys combo="escape" />
+            <KeyHint combo="escape" />
           </span>
           <IconButton icon="cross" label="Close" onClick={onClose} className="-mr-3 md:hidden" />
         </div>

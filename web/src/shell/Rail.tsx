@@ -1,6 +1,6 @@
 import { Link } from '@tanstack/react-router'
 import { openDialog } from './dialog.ts'
-import { useWaiting } from '../inbox/use-waiting.ts'
+import { usePendingItems } from '../inbox/use-waiting.ts'
 import { screens } from '../screens.ts'
 import { Mark } from './Gate.tsx'
 import { Icon } from '../shared/Icon.tsx'
@@ -42,7 +42,7 @@ export const Rail = ({ mayHalt }: { mayHalt: boolean }) => (
 
 /** How many wait; in the colour of escalation while one of them cannot. */
 function Waiting() {
-  const { total, urgent } = useWaiting()
+  const { total, urgent } = usePendingItems()
   if (total < 1) return null
   return (
     <span

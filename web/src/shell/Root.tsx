@@ -1,7 +1,7 @@
 import { useEffect, useSyncExternalStore } from 'react'
 import { session } from '../api/session.ts'
 import { toast } from '../shared/toast.ts'
-import { Gate } from './Gate.tsx'
+import { SignInGate } from './Gate.tsx'
 import { Shell } from './Shell.tsx'
 
 /** Without a session the address stays what it was, and its page opens as soon as there is one. */
@@ -11,5 +11,5 @@ export function Root() {
   useEffect(() => {
     if (notice) toast(`${notice.message} You are signed in already.`, true)
   }, [notice])
-  return state.status === 'open' ? <Shell /> : <Gate state={state} />
+  return state.status === 'open' ? <Shell /> : <SignInGate state={state} />
 }

@@ -1,14 +1,14 @@
 import { useEffect, useEffectEvent } from 'react'
-import { isNotLoaded, loadMissing } from './late-screen.ts'
+import { isChunkLoadError, loadMissingChunks } from './late-screen.ts'
 import { live } from '../api/live.ts'
-import { Trouble } from '../shared/States.tsx'
+import { ErrorState } from '../shared/States.tsx'
 
 type Props = { error: unknown; reset: () => void }
 
 /** In the place of a screen that broke, or never came; that one comes by itself when the daemon is back. */
-export function ScreenTrouble({ error, reset }: Props) {
-  const isMissing = isNotLoaded(error)
-  const retry = () => void (isMissing ? loadMissing().then(reset) : reset())
+export function ScreenError({ error, reset }: Props) {
+  const isMissing = isChunkLoadError(error)
+  const retry = () => void (isMissing ? loadMissingChunks().then(reset) : reset())
   const onLive = useEffectEvent(retry)
   useEffect(() => {
     if (!isMissing) return
@@ -16,5 +16,5 @@ export function ScreenTrouble({ error, reset }: Props) {
       if (live.state.get() === 'live') onLive()
     })
   }, [isMissing])
-  return <Trouble error={error} retry={retry} />
+  return <ErrorState error={error} retry={retry} />
 }

@@ -2,20 +2,20 @@ import { CatchBoundary, Outlet, useLocation, useNavigate } from '@tanstack/react
 import { Suspense, useEffect, useLayoutEffect, useRef, useSyncExternalStore } from 'react'
 import { closeDialog, dialogs, openDialog } from './dialog.ts'
 import { useKeys } from '../shared/use-keys.ts'
-import { lateScreen } from './late-screen.ts'
+import { lazyScreen } from './late-screen.ts'
 import { useMayAct } from '../settings/person.ts'
 import { screens } from '../screens.ts'
 import { Announcer } from './Announcer.tsx'
 import { Dialog } from '../shared/Dialog.tsx'
 import { HaltBanner, HaltDialog } from './Halt.tsx'
-import { Holds, Toasts } from './Toasts.tsx'
+import { UndoBar, Toasts } from './Toasts.tsx'
 import { Rail } from './Rail.tsx'
-import { ScreenTrouble } from './ScreenTrouble.tsx'
+import { ScreenError } from './ScreenTrouble.tsx'
 import { ShortcutsDialog } from './ShortcutList.tsx'
 import { StepUp } from './StepUp.tsx'
 import { TopBar } from './TopBar.tsx'
 
-const Palette = lateScreen(() => import('./Palette.tsx'), 'Palette')
+const Palette = lazyScreen(() => import('./Palette.tsx'), 'Palette')
 
 export function Shell() {
   const { pathname } = useLocation()
@@ -44,7 +44,7 @@ export function Shell() {
       <ShellDialog />
       <StepUp />
       <Toasts>
-        <Holds />
+        <UndoBar />
       </Toasts>
       <Announcer />
     </div>
@@ -66,7 +66,7 @@ function ShellDialog() {
 
 const PaletteTrouble = (trouble: { error: unknown; reset: () => void }) => (
   <Dialog title="Search or jump to" onClose={closeDialog}>
-    <ScreenTrouble {...trouble} />
+    <ScreenError {...trouble} />
   </Dialog>
 )
 

@@ -1,5 +1,5 @@
 import { Dialog } from '../shared/Dialog.tsx'
-import { Keys } from '../shared/Keys.tsx'
+import { KeyHint } from '../shared/Keys.tsx'
 import { screens } from '../screens.ts'
 import type { Screen, Shortcut } from './screen.ts'
 
@@ -20,7 +20,7 @@ export const ShortcutList = () =>
             className="flex items-center justify-between gap-4 border-b border-line py-1.5 last:border-0"
           >
             <dt className="order-last">
-              <Keys combo={combo} />
+              <KeyHint combo={combo} />
             </dt>
             <dd>{does}</dd>
           </div>

@@ -2,7 +2,7 @@ import { useMutation } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
 import { onPasskeyRequired } from '../api/client.ts'
 import { assertPasskey } from '../api/passkey.ts'
-import { meQuery, queries } from '../api/queries.ts'
+import { meQuery, queryClient } from '../api/queries.ts'
 import { Button } from '../shared/Button.tsx'
 import { Dialog, DialogActions } from '../shared/Dialog.tsx'
 import { ErrorNote } from '../shared/States.tsx'
@@ -32,7 +32,7 @@ function StepUpDialog({ decision, onSettle }: StepUpProps) {
   const show = useMutation({
     mutationFn: () => assertPasskey(decision),
     onSuccess: () => {
-      void queries.invalidateQueries(meQuery)
+      void queryClient.invalidateQueries(meQuery)
       onSettle(true)
     },
   })

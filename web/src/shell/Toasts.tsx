@@ -4,17 +4,17 @@ import { dismissToast, toasts } from '../shared/toast.ts'
 import { Button, IconButton } from '../shared/Button.tsx'
 import { Icon } from '../shared/Icon.tsx'
 import { Hint } from '../shared/States.tsx'
-import { useFocusBack } from '../shared/use-focus-back.ts'
-import { drop, holds, undo } from '../inbox/decision.ts'
-import type { Hold } from '../inbox/decision.ts'
-import { secondsTo } from '../inbox/text.ts'
+import { useRestoreFocus } from '../shared/use-focus-back.ts'
+import { dismissDeferred, deferredDecisions, undo } from '../inbox/decision.ts'
+import type { DeferredDecision } from '../inbox/decision.ts'
+import { secondsUntil } from '../inbox/text.ts'
 import { useKeys } from '../shared/use-keys.ts'
 import { useSecond } from '../shared/use-now.ts'
 
 export function Toasts({ children }: { children: ReactNode }) {
   const list = useSyncExternalStore(toasts.subscribe, toasts.get)
   const place = useRef<HTMLDivElement>(null)
-  useFocusBack(place)
+  useRestoreFocus(place)
   return (
     // Above the bar of what is to be decided, however high that is; on a phone above the screens, too.
     <div className="pointer-events-none fixed right-4 bottom-[calc(max(60px,var(--bar,0px))+12px)] z-30 grid max-w-[calc(100vw-32px)] justify-items-end gap-2 max-md:bottom-[calc(max(12px,var(--bar,0px))+68px)]">
@@ -50,11 +50,11 @@ export function Toasts({ children }: { children: ReactNode }) {
 }
 
 /** Decisions that are held for a moment, wherever in the console one has gone meanwhile (C2). */
-export function Holds() {
-  const list = useSyncExternalStore(holds.subscribe, holds.get)
+export function UndoBar() {
+  const list = useSyncExternalStore(deferredDecisions.subscribe, deferredDecisions.get)
   useKeys({ z: () => void undo() }, 'everywhere')
   const place = useRef<HTMLDivElement>(null)
-  useFocusBack(place)
+  useRestoreFocus(place)
   return (
     <div ref={place} role="status" className="grid justify-items-end gap-2">
       {list.map((hold, at) => (
@@ -64,8 +64,8 @@ export function Holds() {
   )
 }
 
-function HoldToast({ hold, isLast }: { hold: Hold; isLast: boolean }) {
-  const left = secondsTo(hold.until, useSecond())
+function HoldToast({ hold, isLast }: { hold: DeferredDecision; isLast: boolean }) {
+  const left = secondsUntil(hold.until, useSecond())
   const { ids, says } = hold
   return (
     <div className="settle pointer-events-auto flex items-center gap-2.5 rounded-lg border border-line bg-panel py-1.5 pr-1.5 pl-3 shadow-raised">
@@ -80,7 +80,7 @@ function HoldToast({ hold, isLast }: { hold: Hold; isLast: boolean }) {
       <Button size="sm" icon="undo" {...(isLast && { keys: 'z' })} onClick={() => void undo(hold)}>
         Undo
       </Button>
-      <IconButton icon="cross" label="Dismiss" onClick={() => drop(hold)} />
+      <IconButton icon="cross" label="Dismiss" onClick={() => dismissDeferred(hold)} />
     </div>
   )
 }

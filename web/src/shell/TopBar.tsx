@@ -3,10 +3,10 @@ import { openDialog } from './dialog.ts'
 import { live } from '../api/live.ts'
 import type { LiveState } from '../api/live.ts'
 import { useCommand } from '../api/queries.ts'
-import { withCommand } from '../welcome/command.ts'
+import { formatCommands } from '../welcome/command.ts'
 import { IconButton } from '../shared/Button.tsx'
 import { Icon } from '../shared/Icon.tsx'
-import { Keys } from '../shared/Keys.tsx'
+import { KeyHint } from '../shared/Keys.tsx'
 
 export const TopBar = ({ title, mayHalt }: { title: string; mayHalt: boolean }) => (
   <header className="row-start-2 flex items-center gap-3 border-b border-line px-5 max-md:gap-1 max-md:px-4">
@@ -19,7 +19,7 @@ export const TopBar = ({ title, mayHalt }: { title: string; mayHalt: boolean }) 
     >
       <Icon name="search" />
       <span className="mr-auto">Search or jump to</span>
-      <Keys combo="mod+k" />
+      <KeyHint combo="mod+k" />
     </button>
     <LiveDot />
     <IconButton
@@ -66,7 +66,7 @@ function LiveDot() {
   return (
     <span
       role="status"
-      title={withCommand(tip, command)}
+      title={formatCommands(tip, command)}
       className="flex items-center gap-1.5 text-xs text-soft"
     >
       <span aria-hidden className={`size-1.75 rounded-full ${dot}`} />

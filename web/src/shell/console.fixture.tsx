@@ -9,14 +9,14 @@ import { cleanup, render } from '@testing-library/react'
 import type { ReactNode } from 'react'
 import { afterEach, vi } from 'vitest'
 import type { ToolName, ToolResults } from '#wire'
-import { meQuery, queries } from '../api/queries.ts'
+import { meQuery, queryClient } from '../api/queries.ts'
 import type { Role } from '../api/session.ts'
 import type { Item } from '../inbox/approval.ts'
 import { queueQuery } from '../inbox/queue.ts'
 
 afterEach(() => {
   cleanup()
-  queries.clear()
+  queryClient.clear()
   vi.unstubAllGlobals()
 })
 
@@ -51,11 +51,11 @@ export async function renderPart(
   part: ReactNode,
   { role = 'owner', pending = [] }: PartOptions = {},
 ) {
-  queries.setQueryData(meQuery.queryKey, {
+  queryClient.setQueryData(meQuery.queryKey, {
     person: { id: 'anna', name: 'Anna', role },
     has_passkey: false,
   })
-  queries.setQueryData(queueQuery.queryKey, {
+  queryClient.setQueryData(queueQuery.queryKey, {
     items: new Map(pending.map((item) => [item.id, item])),
     counts: { all: pending.length },
     next: null,
@@ -66,7 +66,7 @@ export async function renderPart(
   })
   await router.load()
   return render(
-    <QueryClientProvider client={queries}>
+    <QueryClientProvider client={queryClient}>
       {/* The types of all links come from the real router, which would render the whole console. */}
       <RouterProvider router={router as never} />
     </QueryClientProvider>,

@@ -9,7 +9,7 @@ const late: Late[] = []
  * A screen that comes when it is gone to. Where it does not come, that is an error of this screen: the router by
  * itself would load the whole page again, which ends on the browser's own error while the daemon is away.
  */
-export const lateScreen: typeof lazyRouteComponent = (load, name) => {
+export const lazyScreen: typeof lazyRouteComponent = (load, name) => {
   const screen = lazyRouteComponent(() => load().catch(refuse), name)
   late.push(screen as Late)
   return screen
@@ -25,11 +25,11 @@ function refuse(): never {
   })
 }
 
-export const isNotLoaded = (error: unknown): boolean =>
+export const isChunkLoadError = (error: unknown): boolean =>
   error instanceof ApiError && error.code === code
 
 /** Loads what is missing. Where the daemon answers and has it no more, it is a newer one: so is its page. */
-export async function loadMissing(): Promise<void> {
+export async function loadMissingChunks(): Promise<void> {
   if ((await loadAll()) || !(await isAnswering())) return
   location.reload()
 }
@@ -61,7 +61,7 @@ const look = 500
 const looksAtRest = 8
 
 /** Loads all screens once the first one has been there for a while, so that none is missing when the daemon is. */
-export function startLoadingAhead(isBusy: () => boolean): void {
+export function startPreloading(isBusy: () => boolean): void {
   if (savesData()) return
   let atRest = 0
   const timer = setInterval(() => {

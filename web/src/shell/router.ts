@@ -2,11 +2,11 @@ import { createRouter } from '@tanstack/react-router'
 import { parseSearch, stringifySearch } from '../audit/filter.ts'
 import { screens } from '../screens.ts'
 import { homeRoute, welcomeRoute } from '../welcome/routes.ts'
-import { Lost } from './Lost.tsx'
+import { NotFound } from './Lost.tsx'
 import { Root } from './Root.tsx'
 import { rootRoute } from './root-route.ts'
 import type { Screen } from './screen.ts'
-import { ScreenTrouble } from './ScreenTrouble.tsx'
+import { ScreenError } from './ScreenTrouble.tsx'
 
 type RoutesOf<Screens extends readonly Screen[]> = {
   readonly [At in keyof Screens]: Screens[At]['routes']
@@ -14,14 +14,14 @@ type RoutesOf<Screens extends readonly Screen[]> = {
 // `map` forgets which route stands where, and the types of all links come from that.
 const screenRoutes = screens.map(({ routes }) => routes) as unknown as RoutesOf<typeof screens>
 
-rootRoute.update({ component: Root, notFoundComponent: Lost })
+rootRoute.update({ component: Root, notFoundComponent: NotFound })
 
 export const router = createRouter({
   routeTree: rootRoute.addChildren([homeRoute, welcomeRoute, ...screenRoutes]),
   parseSearch,
   stringifySearch,
   defaultPreload: 'intent',
-  defaultErrorComponent: ScreenTrouble,
+  defaultErrorComponent: ScreenError,
 })
 
 declare module '@tanstack/react-router' {

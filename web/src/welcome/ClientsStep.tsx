@@ -4,12 +4,12 @@ import { Button } from '../shared/Button.tsx'
 import { CopyBox } from '../shared/Copy.tsx'
 import { SelectField } from '../shared/Field.tsx'
 import { Icon } from '../shared/Icon.tsx'
-import { Plain } from '../shared/Plain.tsx'
+import { SafeText } from '../shared/Plain.tsx'
 import { Hint } from '../shared/States.tsx'
 import { agentsQuery } from '../agents/agent-queries.ts'
 import { meQuery } from '../api/queries.ts'
 import { clients } from '../shared/snippet.ts'
-import { ago } from '../shared/time.ts'
+import { formatAgo } from '../shared/time.ts'
 import { useNow } from '../shared/use-now.ts'
 import { commandLine } from './command.ts'
 import { AddAgent } from '../settings/AgentToken.tsx'
@@ -66,11 +66,11 @@ function Agents({ agents }: { agents: readonly { id: string; last_seen_at?: stri
             name={at === undefined ? 'clock' : 'check'}
             className={at === undefined ? 'text-faint' : 'text-act'}
           />
-          <Plain as="span" className="min-w-0 font-[550] break-all" text={id} />
+          <SafeText as="span" className="min-w-0 font-[550] break-all" text={id} />
           <span className="text-xs text-soft">
             {at === undefined
               ? 'added, not seen since the start'
-              : `seen ${ago(Date.parse(at), now)}`}
+              : `seen ${formatAgo(Date.parse(at), now)}`}
           </span>
         </li>
       ))}

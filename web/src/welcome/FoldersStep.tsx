@@ -1,18 +1,18 @@
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { call } from '../api/client.ts'
-import { queries } from '../api/queries.ts'
+import { queryClient } from '../api/queries.ts'
 import { isFolder } from '../files/file.ts'
-import { permissionName, standingOf } from '../files/grant.ts'
-import type { Standing } from '../files/grant.ts'
-import { joined, nameOf } from '../files/path.ts'
+import { permissionName, getFolderAccess } from '../files/grant.ts'
+import type { FolderAccess } from '../files/grant.ts'
+import { joinPath, baseName } from '../files/path.ts'
 import { Button } from '../shared/Button.tsx'
-import { Awaited, ErrorNote, joinQueries } from '../shared/States.tsx'
-import { Choices } from '../shared/Field.tsx'
-import { Plain } from '../shared/Plain.tsx'
-import { plainString } from '../shared/plain.ts'
+import { QueryState, ErrorNote, joinQueries } from '../shared/States.tsx'
+import { RadioGroup } from '../shared/Field.tsx'
+import { SafeText } from '../shared/Plain.tsx'
+import { sanitizeText } from '../shared/plain.ts'
 import { toast } from '../shared/toast.ts'
-import { usualFolders } from './welcome.ts'
+import { suggestedFolders } from './welcome.ts'
 import { browseQuery, grantsQuery } from '../files/file-queries.ts'
 import { FolderPicker } from '../files/FolderPicker.tsx'
 import { Step } from './Step.tsx'
@@ -37,17 +37,19 @@ export function FoldersStep({ onNext }: StepProps) {
       }
       return chosen.length
     },
-    onSettled: () => queries.invalidateQueries(grantsQuery),
+    onSettled: () => queryClient.invalidateQueries(grantsQuery),
     onSuccess(count) {
       toast(count === 1 ? 'One folder is open to agents.' : `${count} folders are open to agents.`)
       onNext()
     },
   })
   if (!home.data || !granted.data)
-    return <Awaited query={joinQueries(home, granted)} what="folders" rows={4} />
+    return <QueryState query={joinQueries(home, granted)} what="folders" rows={4} />
   const { path: top, entries } = home.data
-  const there = new Set(entries.filter(isFolder).map(({ name }) => nameOf(name)))
-  const usual = usualFolders.filter((name) => there.has(name)).map((name) => joined(top, name))
+  const there = new Set(entries.filter(isFolder).map(({ name }) => baseName(name)))
+  const usual = suggestedFolders
+    .filter((name) => there.has(name))
+    .map((name) => joinPath(top, name))
   const offered = [...new Set([...usual, ...added])]
   const hasChosen = Object.keys(wanted).length > 0
 
@@ -81,7 +83,7 @@ export function FoldersStep({ onNext }: StepProps) {
           <Folder
             key={path}
             path={path}
-            standing={standingOf(granted.data, path)}
+            standing={getFolderAccess(granted.data, path)}
             permission={wanted[path]}
             onWant={(permission) => want(path, permission)}
           />
@@ -116,7 +118,7 @@ export function FoldersStep({ onNext }: StepProps) {
 
 type FolderProps = {
   path: string
-  standing: Standing
+  standing: FolderAccess
   permission: Permission | undefined
   onWant: (permission: Permission | undefined) => void
 }
@@ -131,7 +133,7 @@ const Folder = ({ path, standing: { all, others }, permission, onWant }: FolderP
         disabled={all !== undefined}
         onChange={(event) => onWant(event.target.checked ? 'read' : undefined)}
       />
-      <Plain as="span" className="min-w-0 font-mono text-code break-all" text={path} />
+      <SafeText as="span" className="min-w-0 font-mono text-code break-all" text={path} />
     </label>
     {all === 'deny' ? (
       <span className="text-xs text-soft">never, for every agent</span>
@@ -141,11 +143,11 @@ const Folder = ({ path, standing: { all, others }, permission, onWant }: FolderP
       <>
         {all === 'read' && <span className="text-xs text-soft">granted already</span>}
         {others.map((text) => (
-          <Plain key={text} as="span" className="text-xs text-soft" text={text} />
+          <SafeText key={text} as="span" className="text-xs text-soft" text={text} />
         ))}
         {(permission ?? all) && (
-          <Choices
-            label={`Permission for ${plainString(path)}`}
+          <RadioGroup
+            label={`Permission for ${sanitizeText(path)}`}
             value={permission ?? 'read'}
             choices={[
               { value: 'read', label: 'Read' },

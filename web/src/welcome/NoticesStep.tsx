@@ -4,7 +4,7 @@ import { DesktopNotices } from '../settings/Preferences.tsx'
 import { Step } from './Step.tsx'
 import type { StepProps } from './WelcomePage.tsx'
 
-export const NoticesStep = ({ onNext }: StepProps) => (
+export const NotificationsStep = ({ onNext }: StepProps) => (
   <Step
     title="How shall cowork tell you?"
     lead="Whatever waits is in the Inbox. This is for what cannot wait until you look."

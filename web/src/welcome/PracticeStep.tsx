@@ -8,19 +8,19 @@ import { useKeys } from '../shared/use-keys.ts'
 import { Button, buttonClass } from '../shared/Button.tsx'
 import { ErrorNote, Loading } from '../shared/States.tsx'
 import { Icon } from '../shared/Icon.tsx'
-import { Plain } from '../shared/Plain.tsx'
+import { SafeText } from '../shared/Plain.tsx'
 import { toastProblem } from '../shared/toast.ts'
-import { isOpen, practiceAgent, round, startRound } from './practice.ts'
-import { AskDialog } from '../inbox/dialog/AskDialog.tsx'
+import { isOpen, practiceAgent, practiceRound, startPracticeRound } from './practice.ts'
+import { ActionDialog } from '../inbox/dialog/AskDialog.tsx'
 import { ItemDetail } from '../inbox/item/ItemDetail.tsx'
-import { useActs } from '../inbox/use-acts.ts'
+import { useActions } from '../inbox/use-acts.ts'
 import { Step } from './Step.tsx'
 import type { StepProps } from './WelcomePage.tsx'
 
 /** A demo agent asks, and one answers with the very buttons of the Inbox; all of it is in the ledger. */
 export function PracticeStep({ onNext }: StepProps) {
-  const now = useSyncExternalStore(round.subscribe, round.get)
-  const start = useMutation({ mutationFn: startRound })
+  const now = useSyncExternalStore(practiceRound.subscribe, practiceRound.get)
+  const start = useMutation({ mutationFn: startPracticeRound })
   if (now)
     return (
       <Playing
@@ -90,7 +90,7 @@ const Decided = ({ item }: { item: Item }) => {
         name={isAllowed ? 'check' : 'stop'}
         className={isAllowed ? 'text-act' : 'text-escalate'}
       />
-      <Plain as="span" className="min-w-0 flex-1 break-words" text={item.summary} />
+      <SafeText as="span" className="min-w-0 flex-1 break-words" text={item.summary} />
       <span className="text-xs text-soft">{isAllowed ? 'allowed' : 'denied'}</span>
     </li>
   )
@@ -99,7 +99,7 @@ const Decided = ({ item }: { item: Item }) => {
 const nothing = () => {}
 
 function Deciding({ item }: { item: Item }) {
-  const acts = useActs([], undefined, nothing)
+  const acts = useActions([], undefined, nothing)
   useKeys({
     a: () => acts.approve([item]),
     d: () => acts.begin('deny', [item]),
@@ -109,7 +109,7 @@ function Deciding({ item }: { item: Item }) {
   return (
     <div className="flex min-h-0 flex-1">
       <ItemDetail id={item.id} acts={acts} mayDecide isAlone />
-      {acts.ask && <AskDialog ask={acts.ask} acts={acts} />}
+      {acts.ask && <ActionDialog ask={acts.ask} acts={acts} />}
     </div>
   )
 }

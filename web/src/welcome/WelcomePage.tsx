@@ -2,12 +2,12 @@ import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
 import { useEffect, useRef } from 'react'
 import { useIsOwner } from '../settings/person.ts'
 import { Icon } from '../shared/Icon.tsx'
-import { seen } from './welcome-visit.ts'
-import { stepAfter, steps } from './welcome.ts'
+import { setupSeen } from './welcome-visit.ts'
+import { nextStep, steps } from './welcome.ts'
 import type { StepId } from './welcome.ts'
 import { ClientsStep } from './ClientsStep.tsx'
 import { FoldersStep } from './FoldersStep.tsx'
-import { NoticesStep } from './NoticesStep.tsx'
+import { NotificationsStep } from './NoticesStep.tsx'
 import { PracticeStep } from './PracticeStep.tsx'
 import { WorkspaceStep } from './WorkspaceStep.tsx'
 
@@ -19,12 +19,12 @@ const pages: Record<StepId, (props: StepProps) => React.ReactNode> = {
   workspace: WorkspaceStep,
   folders: FoldersStep,
   clients: ClientsStep,
-  notices: NoticesStep,
+  notices: NotificationsStep,
   practice: PracticeStep,
 }
 
 /** Five questions, each of which can be skipped and asked again from Settings (C9). */
-export function WelcomePage() {
+export function SetupPage() {
   const { step = 'workspace' } = route.useSearch()
   const navigate = useNavigate()
   const isOwner = useIsOwner()
@@ -32,11 +32,11 @@ export function WelcomePage() {
   const at = steps.findIndex(({ id }) => id === step)
   const Page = pages[step]
   useEffect(() => {
-    seen.set()
+    setupSeen.set()
     heading.current?.focus()
   }, [step])
   const next = () => {
-    const after = stepAfter(step)
+    const after = nextStep(step)
     void (after === undefined
       ? navigate({ to: '/inbox' })
       : navigate({ to: '/welcome', search: { step: after } }))

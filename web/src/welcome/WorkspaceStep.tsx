@@ -3,9 +3,9 @@ import { useState } from 'react'
 import { call } from '../api/client.ts'
 import { Button } from '../shared/Button.tsx'
 import { CopyBox } from '../shared/Copy.tsx'
-import { ErrorNote, Awaited, Note } from '../shared/States.tsx'
-import { Plain } from '../shared/Plain.tsx'
-import { meQuery, queries } from '../api/queries.ts'
+import { ErrorNote, QueryState, Note } from '../shared/States.tsx'
+import { SafeText } from '../shared/Plain.tsx'
+import { meQuery, queryClient } from '../api/queries.ts'
 import { commandLine } from './command.ts'
 import { defaultWorkspace, isDefault } from './welcome.ts'
 import { infoQuery } from '../files/file-queries.ts'
@@ -22,7 +22,7 @@ export function WorkspaceStep({ onNext }: StepProps) {
   const chosen = useMutation({
     mutationFn: (path: string) => call('workspace_choose', { path }),
     onSuccess: async ({ restart_needed: isLater }) => {
-      await queries.invalidateQueries(infoQuery)
+      await queryClient.invalidateQueries(infoQuery)
       if (!isLater) onNext()
     },
   })
@@ -30,7 +30,7 @@ export function WorkspaceStep({ onNext }: StepProps) {
   const choose = (path: string) => {
     if (!chosen.isPending) chosen.mutate(path)
   }
-  if (!data) return <Awaited query={info} what="the workspace" rows={3} />
+  if (!data) return <QueryState query={info} what="the workspace" rows={3} />
   const { workspace_path: now, path_after_restart: next } = data
   const isThere = isDefault(now)
   return (
@@ -67,7 +67,7 @@ export function WorkspaceStep({ onNext }: StepProps) {
           <>
             <dt className="text-faint">Now</dt>
             <dd className="font-mono text-code break-all">
-              <Plain text={now} />
+              <SafeText text={now} />
             </dd>
           </>
         )}
@@ -75,8 +75,8 @@ export function WorkspaceStep({ onNext }: StepProps) {
       {next !== undefined && (
         <div role="status" className="grid gap-2">
           <Note tone="suggest" icon="info">
-            From the next start on agents keep their files in <Plain text={next} />. What is in{' '}
-            <Plain text={now} /> stays there.
+            From the next start on agents keep their files in <SafeText text={next} />. What is in{' '}
+            <SafeText text={now} /> stays there.
           </Note>
           <CopyBox text={commandLine(me?.command, 'restart')} what="command" />
         </div>

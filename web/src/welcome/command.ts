@@ -3,7 +3,7 @@ export const commandLine = (words: readonly string[] = ['cowork'], ...rest: read
   [...words, ...rest].map(quoted).join(' ')
 
 /** A sentence with its commands, which stand between backticks, as they run there. */
-export const withCommand = (text: string, words: readonly string[] | undefined): string =>
+export const formatCommands = (text: string, words: readonly string[] | undefined): string =>
   text.replaceAll(/`cowork(?= )/g, () => `\`${commandLine(words)}`)
 
 /** For every shell the same; a path of Windows has its backslashes. */

@@ -2,48 +2,48 @@ import { ApiError, call } from '../api/client.ts'
 import type { Item } from '../inbox/approval.ts'
 import { findItem, isPending, onQueueChange, readItems } from '../inbox/queue.ts'
 import { live } from '../api/live.ts'
-import { joined, nameOf, parentOf } from '../files/path.ts'
+import { joinPath, baseName, parentPath } from '../files/path.ts'
 import { isFolder } from '../files/file.ts'
 import { createStore } from '../api/store.ts'
 import { toastProblem } from '../shared/toast.ts'
-import { usualFolders } from './welcome.ts'
+import { suggestedFolders } from './welcome.ts'
 
 /** Whom one practises with: an agent like every other, by the door every agent takes. */
 export const practiceAgent = 'practice-agent'
 
 /** What it asked for, so that one may look elsewhere and come back. */
-export type Round = { readonly ids: readonly string[]; readonly isOver: boolean }
+export type PracticeRound = { readonly ids: readonly string[]; readonly isOver: boolean }
 
 const place = 'cowork.practice'
 
 /** A round that was begun outlives a reload: its requests wait, and what it is allowed has to end. */
-function begun(): Round | undefined {
+function begun(): PracticeRound | undefined {
   const ids = localStorage.getItem(place)?.split(' ')
   return ids && { ids, isOver: false }
 }
 
-export const round = createStore<Round | undefined>(begun())
+export const practiceRound = createStore<PracticeRound | undefined>(begun())
 
 export const isOpen = (item: Item): boolean => isPending(item) && !item.held
 
 /** Wherever the last of them is decided, the round is over. */
 export function startPractice(): void {
   const look = () => {
-    const now = round.get()
+    const now = practiceRound.get()
     if (!now || now.isOver) return
     const asked = now.ids.map(findItem)
     if (asked.every((item) => item && !isOpen(item))) endRound(now).catch(toastProblem)
   }
   onQueueChange(look)
-  round.subscribe(look)
+  practiceRound.subscribe(look)
   // What was decided while no page was open stands in no list of what waits.
   const ask = async () => {
-    const now = round.get()
+    const now = practiceRound.get()
     if (live.state.get() !== 'live' || !now || now.isOver) return
     if ((await readItems(now.ids)).length > 0) return
     // Another daemon than the one it was begun with.
     localStorage.removeItem(place)
-    round.set(undefined)
+    practiceRound.set(undefined)
   }
   live.state.subscribe(() => void ask().catch(() => undefined))
 }
@@ -97,7 +97,7 @@ async function callAs(token: string | undefined, tool: string, args: object): Pr
 }
 
 /** An agent comes in and asks for two things: to change something, and to see a folder. */
-export async function startRound(): Promise<void> {
+export async function startPracticeRound(): Promise<void> {
   await dismiss()
   const { auth } = await call('cowork_status')
   const token =
@@ -105,7 +105,7 @@ export async function startRound(): Promise<void> {
   const ids = [await propose(token), await requestFolder(token)]
   const asked = ids.filter((id) => id !== undefined)
   localStorage.setItem(place, asked.join(' '))
-  round.set({ ids: asked, isOver: false })
+  practiceRound.set({ ids: asked, isOver: false })
 }
 
 async function propose(token: string | undefined): Promise<string | undefined> {
@@ -144,18 +144,20 @@ async function candidates(): Promise<string[]> {
     call('browse_folder', { path: '~' }),
     call('get_workspace_info'),
   ])
-  const folders = home.entries.filter(isFolder).map(({ name }) => nameOf(name))
+  const folders = home.entries.filter(isFolder).map(({ name }) => baseName(name))
   return [
-    ...usualFolders.filter((name) => folders.includes(name)).map((name) => joined(home.path, name)),
-    parentOf(workspace),
+    ...suggestedFolders
+      .filter((name) => folders.includes(name))
+      .map((name) => joinPath(home.path, name)),
+    parentPath(workspace),
   ]
 }
 
 const text = (value: unknown) => (typeof value === 'string' ? value : undefined)
 
 /** What was allowed for practice ends with it, and so does the agent. */
-async function endRound(now: Round): Promise<void> {
-  round.set({ ...now, isOver: true })
+async function endRound(now: PracticeRound): Promise<void> {
+  practiceRound.set({ ...now, isOver: true })
   await dismiss()
   localStorage.removeItem(place)
 }

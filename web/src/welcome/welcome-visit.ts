@@ -1,7 +1,7 @@
 const place = 'cowork.welcome'
 
 /** Whether this browser was shown the first steps; Settings leads there again. */
-export const seen = {
+export const setupSeen = {
   get: (): boolean => localStorage.getItem(place) !== null,
   set: (): void => localStorage.setItem(place, 'seen'),
 }

@@ -1,16 +1,16 @@
 import { expect, test } from 'vitest'
-import { commandLine, withCommand } from './command.ts'
-import { isDefault, stepAfter, steps, welcomeViewOf } from './welcome.ts'
+import { commandLine, formatCommands } from './command.ts'
+import { isDefault, nextStep, steps, parseSetupView } from './welcome.ts'
 
 test('C1 C9 an unknown step is the first one', () => {
-  expect(welcomeViewOf({ step: 'folders' })).toEqual({ step: 'folders' })
-  expect(welcomeViewOf({ step: 'nonsense' })).toEqual({})
-  expect(welcomeViewOf({ step: 'workspace' })).toEqual({})
+  expect(parseSetupView({ step: 'folders' })).toEqual({ step: 'folders' })
+  expect(parseSetupView({ step: 'nonsense' })).toEqual({})
+  expect(parseSetupView({ step: 'workspace' })).toEqual({})
 })
 
 test('C9 each step leads to the next, and the last one out', () => {
   const ids = steps.map(({ id }) => id)
-  expect(ids.map(stepAfter)).toEqual([...ids.slice(1), undefined])
+  expect(ids.map(nextStep)).toEqual([...ids.slice(1), undefined])
 })
 
 test('C9 the default is known in every home', () => {
@@ -32,8 +32,8 @@ test('C9, K4 a command is copied as it runs there, whatever its folder is called
 
 test('C9, K4 a sentence names its commands as they run there', () => {
   const text = 'List it in `cowork.yaml`, then run `cowork restart`; cowork says how it went.'
-  expect(withCommand(text, undefined)).toBe(text)
-  expect(withCommand(text, ['node', '/opt/$& /cowork.mjs'])).toBe(
+  expect(formatCommands(text, undefined)).toBe(text)
+  expect(formatCommands(text, ['node', '/opt/$& /cowork.mjs'])).toBe(
     "List it in `cowork.yaml`, then run `node '/opt/$& /cowork.mjs' restart`; cowork says how it went.",
   )
 })

@@ -11,17 +11,17 @@ export type StepId = (typeof steps)[number]['id']
 export type WelcomeView = { readonly step?: StepId }
 
 /** Reads the address; what it cannot mean is left out, so that no link leads to an error. */
-export function welcomeViewOf(search: Record<string, unknown>): WelcomeView {
+export function parseSetupView(search: Record<string, unknown>): WelcomeView {
   const found = steps.find(({ id }) => id === search['step'])
   return found && found.id !== 'workspace' ? { step: found.id } : {}
 }
 
 /** The one after it; nothing after the last. */
-export const stepAfter = (step: StepId): StepId | undefined =>
+export const nextStep = (step: StepId): StepId | undefined =>
   steps[steps.findIndex(({ id }) => id === step) + 1]?.id
 
 /** Folders that people often want to show; none is offered that is not there. */
-export const usualFolders = ['Documents', 'Downloads', 'Desktop', 'Projects', 'Pictures']
+export const suggestedFolders = ['Documents', 'Downloads', 'Desktop', 'Projects', 'Pictures']
 
 export const defaultWorkspace = '~/Downloads/AI-Workspace/'
 

@@ -2,10 +2,10 @@ import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { Link } from '@tanstack/react-router'
 import { Button, IconButton, textLink } from '../shared/Button.tsx'
-import { Awaited, Empty } from '../shared/States.tsx'
+import { QueryState, EmptyState } from '../shared/States.tsx'
 import { useRefetch } from '../api/use-entries.ts'
-import { rankOf, openSprints } from './board.ts'
-import { changes } from './entry-match.ts'
+import { priorityRank, openSprints } from './board.ts'
+import { affectsKind } from './entry-match.ts'
 import type { BacklogItem } from './work.ts'
 import { BacklogDialog } from './ItemDialogs.tsx'
 import { StaleNote, WorkBar } from './WorkBar.tsx'
@@ -13,20 +13,20 @@ import { useWork, useView } from './work-context.ts'
 import { backlogQuery, sprintsQuery, itemQuery } from './work-queries.ts'
 import { call } from '../api/client.ts'
 import { Menu } from '../shared/Menu.tsx'
-import { Plain } from '../shared/Plain.tsx'
-import { plainString } from '../shared/plain.ts'
+import { SafeText } from '../shared/Plain.tsx'
+import { sanitizeText } from '../shared/plain.ts'
 import { toast, toastProblem } from '../shared/toast.ts'
 import { sprintLabel } from './text.ts'
-import { Confirm, Dialog, DialogActions } from '../shared/Dialog.tsx'
+import { ConfirmDialog, Dialog, DialogActions } from '../shared/Dialog.tsx'
 import { BacklogChip, PriorityChip } from './Looks.tsx'
-import { LongText } from './StoryParts.tsx'
+import { BacklogText } from './StoryParts.tsx'
 
 export function BacklogPage() {
   const { project, mayChange } = useWork()
   const [isAdding, setAdding] = useState(false)
   const query = useQuery(backlogQuery(project))
   const { data } = query
-  useRefetch((entry) => changes(entry, project, 'backlog'), backlogQuery(project))
+  useRefetch((entry) => affectsKind(entry, project, 'backlog'), backlogQuery(project))
   const add = mayChange && (
     <Button size="sm" icon="plus" className="ml-auto" onClick={() => setAdding(true)}>
       Add to the backlog
@@ -37,12 +37,12 @@ export function BacklogPage() {
       <WorkBar>{data && data.items.length > 0 && add}</WorkBar>
       {data?.isStale && <StaleNote />}
       {!data ? (
-        <Awaited query={query} what="the backlog" rows={8} />
+        <QueryState query={query} what="the backlog" rows={8} />
       ) : data.items.length === 0 ? (
-        <Empty icon="inbox" title="The backlog is empty">
+        <EmptyState icon="inbox" title="The backlog is empty">
           <p>What should be done some day waits here, until it goes into a sprint.</p>
           {add}
-        </Empty>
+        </EmptyState>
       ) : (
         <Items items={data.items} isWhole={data.isWhole} />
       )}
@@ -52,7 +52,7 @@ export function BacklogPage() {
 }
 
 function Items({ items, isWhole }: { items: readonly BacklogItem[]; isWhole: boolean }) {
-  const sorted = items.toSorted((a, b) => rankOf(a.priority) - rankOf(b.priority))
+  const sorted = items.toSorted((a, b) => priorityRank(a.priority) - priorityRank(b.priority))
   const [open, done] = [
     sorted.filter(({ status }) => status !== 'done'),
     sorted.filter(({ status }) => status === 'done'),
@@ -62,7 +62,7 @@ function Items({ items, isWhole }: { items: readonly BacklogItem[]; isWhole: boo
       {open.length > 0 ? (
         <ul aria-label="Backlog, the most urgent first" className="border-t border-line">
           {open.map((item) => (
-            <BacklogLine key={item.id} item={item} />
+            <BacklogRow key={item.id} item={item} />
           ))}
         </ul>
       ) : (
@@ -73,7 +73,7 @@ function Items({ items, isWhole }: { items: readonly BacklogItem[]; isWhole: boo
           <summary className="py-1 text-soft">Done ({done.length})</summary>
           <ul aria-label="Done" className="mt-1 border-t border-line">
             {done.map((item) => (
-              <BacklogLine key={item.id} item={item} />
+              <BacklogRow key={item.id} item={item} />
             ))}
           </ul>
         </details>
@@ -87,7 +87,7 @@ function Items({ items, isWhole }: { items: readonly BacklogItem[]; isWhole: boo
   )
 }
 
-function BacklogLine({ item }: { item: BacklogItem }) {
+function BacklogRow({ item }: { item: BacklogItem }) {
   const view = useView()
   const { project, mayChange } = useWork()
   const [asked, setAsked] = useState<'show' | 'edit' | 'remove'>()
@@ -102,16 +102,16 @@ function BacklogLine({ item }: { item: BacklogItem }) {
           className="rounded text-left break-words hover:underline"
           onClick={() => setAsked('show')}
         >
-          <Plain text={item.summary} />
+          <SafeText text={item.summary} />
         </button>
         <p className="flex flex-wrap items-center gap-x-2.5 gap-y-1 text-xs text-soft">
           <BacklogChip status={item.status} />
           {item.priority && <PriorityChip priority={item.priority} />}
-          <Plain as="span" className="font-mono break-all" text={item.id} />
-          {item.theme && <Plain text={item.theme} />}
+          <SafeText as="span" className="font-mono break-all" text={item.id} />
+          {item.theme && <SafeText text={item.theme} />}
           {item.promoted_to !== undefined && (
             <Link to="." search={{ ...view, story: item.promoted_to }} className={textLink}>
-              now <Plain text={item.promoted_to} />
+              now <SafeText text={item.promoted_to} />
             </Link>
           )}
         </p>
@@ -121,7 +121,7 @@ function BacklogLine({ item }: { item: BacklogItem }) {
       )}
       {mayChange && (
         <Menu
-          trigger={<IconButton icon="more" label={`More about ${plainString(item.id)}`} />}
+          trigger={<IconButton icon="more" label={`More about ${sanitizeText(item.id)}`} />}
           items={[
             { label: 'Edit', icon: 'edit', act: () => setAsked('edit') },
             { label: 'Remove', icon: 'cross', danger: true, act: () => setAsked('remove') },
@@ -133,16 +133,16 @@ function BacklogLine({ item }: { item: BacklogItem }) {
       )}
       {asked === 'edit' && <BacklogDialog item={item} onClose={close} />}
       {asked === 'remove' && (
-        <Confirm
+        <ConfirmDialog
           title="Remove it from the backlog?"
           action="Remove"
           act={() => call('worksync_remove_backlog', about)}
           done="It is off the backlog."
           onClose={close}
         >
-          <Plain as="p" className="break-words text-text" text={item.summary} />
+          <SafeText as="p" className="break-words text-text" text={item.summary} />
           <p>The ledger keeps what it was, and its text stays in BACKLOG/.</p>
-        </Confirm>
+        </ConfirmDialog>
       )}
     </li>
   )
@@ -158,16 +158,16 @@ function IntoSprint({ item }: { item: BacklogItem }) {
       item_id: item.id,
       sprint_id: sprint,
       expect_rev: item.rev,
-    }).then(({ story }) => toast(`It is ${plainString(story.id)} now.`), toastProblem)
+    }).then(({ story }) => toast(`It is ${sanitizeText(story.id)} now.`), toastProblem)
   return open.length === 0 ? null : (
     <Menu
       trigger={
-        <Button size="sm" icon="call" aria-label={`Into a sprint: ${plainString(item.id)}`}>
+        <Button size="sm" icon="call" aria-label={`Into a sprint: ${sanitizeText(item.id)}`}>
           <span className="max-md:sr-only">Into a sprint</span>
         </Button>
       }
       items={open.map((sprint) => ({
-        label: plainString(sprintLabel(sprint, sprints)),
+        label: sanitizeText(sprintLabel(sprint, sprints)),
         act: () => void promote(sprint.id),
       }))}
     />
@@ -181,16 +181,16 @@ function BacklogDetail({ item, onEdit, onClose }: Props) {
   const query = itemQuery(project, item.id)
   const whole = useQuery(query)
   const { data } = whole
-  useRefetch((entry) => changes(entry, project, 'backlog'), query)
+  useRefetch((entry) => affectsKind(entry, project, 'backlog'), query)
   return (
-    <Dialog title={plainString(item.id)} onClose={onClose} wide>
-      <Plain as="p" className="break-words" text={item.summary} />
+    <Dialog title={sanitizeText(item.id)} onClose={onClose} wide>
+      <SafeText as="p" className="break-words" text={item.summary} />
       {!data ? (
-        <Awaited query={whole} what="its text" rows={3} />
+        <QueryState query={whole} what="its text" rows={3} />
       ) : data.text === undefined && data.text_note === undefined ? (
         <p className="text-soft">Nothing more is written about it yet.</p>
       ) : (
-        <LongText item={data} />
+        <BacklogText item={data} />
       )}
       <DialogActions>
         {mayChange && <Button onClick={onEdit}>Edit</Button>}

@@ -1,15 +1,15 @@
-import { queries } from '../api/queries.ts'
+import { queryClient } from '../api/queries.ts'
 import { useNavigate } from '@tanstack/react-router'
 import { useEffect, useId, useLayoutEffect, useMemo, useRef, useState } from 'react'
 import { useKeys } from '../shared/use-keys.ts'
-import { Sideways } from '../shared/Sideways.tsx'
-import { cardFrom, columnsOf } from './board.ts'
+import { HorizontalScroll } from '../shared/Sideways.tsx'
+import { adjacentCard, buildColumns } from './board.ts'
 import type { Direction } from './board.ts'
 import type { Sprint, Status } from './work.ts'
 import { focusedKey, focusRow, showRow } from '../shared/focus-row.ts'
 import { CardFace, StatusColumn } from './StatusColumn.tsx'
 import { useDrag } from './use-drag.ts'
-import { useLift } from './use-lift.ts'
+import { useKeyboardDrag } from './use-lift.ts'
 import { useMoves } from './use-moves.ts'
 import { useView, useWork } from './work-context.ts'
 import { boardQuery } from './work-queries.ts'
@@ -31,7 +31,7 @@ export function Board({ board, sprints }: Props) {
   const [whole, setWhole] = useState<ReadonlySet<Status>>(new Set())
   const columns = useMemo(
     () =>
-      columnsOf(stories).map(({ status, cards }) => ({
+      buildColumns(stories).map(({ status, cards }) => ({
         status,
         cards: whole.has(status) ? cards : cards.slice(0, mostCards),
         count: cards.length,
@@ -41,7 +41,7 @@ export function Board({ board, sprints }: Props) {
 
   /** As it is by now, not as it was when the dragging began. */
   const cardNow = (id: string) =>
-    queries
+    queryClient
       .getQueryData(boardQuery(project, sprint.id).queryKey)
       ?.stories.find((card) => card.id === id)
   const follow = useFollow(stories)
@@ -50,7 +50,7 @@ export function Board({ board, sprints }: Props) {
     if (card && card.status !== to) void moves.toStatus(card, to)
   }
   function walk(direction: Direction) {
-    const id = cardFrom(columns, focusedKey() ?? view.story, direction)
+    const id = adjacentCard(columns, focusedKey() ?? view.story, direction)
     if (id === undefined) return
     if (view.story !== undefined)
       void navigate({
@@ -66,7 +66,7 @@ export function Board({ board, sprints }: Props) {
     if (view.story !== undefined) showRow(view.story)
   }, [view.story])
   const { drag, ghost, onPointerDown } = useDrag(drop)
-  const { lift, said, onKeyDown, onBlur } = useLift({
+  const { lift, said, onKeyDown, onBlur } = useKeyboardDrag({
     cards: stories,
     mayMove: mayChange,
     onWalk: walk,
@@ -84,7 +84,7 @@ export function Board({ board, sprints }: Props) {
   const held = drag ?? lift
   const dragged = drag && cardNow(drag.id)
   return (
-    <Sideways label={`Board of ${sprint.id}`} className="min-h-0 flex-1 -outline-offset-2">
+    <HorizontalScroll label={`Board of ${sprint.id}`} className="min-h-0 flex-1 -outline-offset-2">
       <div
         role="presentation"
         onPointerDown={mayChange ? onPointerDown : undefined}
@@ -129,7 +129,7 @@ export function Board({ board, sprints }: Props) {
           <CardFace card={dragged} waits={[]} />
         </div>
       )}
-    </Sideways>
+    </HorizontalScroll>
   )
 }
 

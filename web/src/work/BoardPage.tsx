@@ -3,11 +3,11 @@ import { useState } from 'react'
 import { useKeys } from '../shared/use-keys.ts'
 import { Button } from '../shared/Button.tsx'
 import { Meter } from '../shared/Meter.tsx'
-import { Plain } from '../shared/Plain.tsx'
-import { Awaited, Empty, Loaded } from '../shared/States.tsx'
+import { SafeText } from '../shared/Plain.tsx'
+import { QueryState, EmptyState, QueryContent } from '../shared/States.tsx'
 import { useRefetch } from '../api/use-entries.ts'
-import { progressOf, sprintShown } from './board.ts'
-import { changes } from './entry-match.ts'
+import { getProgress, selectSprint } from './board.ts'
+import { affectsKind } from './entry-match.ts'
 import type { Card, Sprint } from './work.ts'
 import { Board } from './Board.tsx'
 import { NewSprint } from './SprintDialogs.tsx'
@@ -22,9 +22,9 @@ export function BoardPage() {
   const { sprint: asked } = useView()
   const query = useQuery(sprintsQuery(project))
   const { data: sprints } = query
-  useRefetch((entry) => changes(entry, project, 'sprint'), sprintsQuery(project))
-  if (!sprints) return <Awaited query={query} what="sprints" rows={8} />
-  const sprint = sprintShown(sprints, asked)
+  useRefetch((entry) => affectsKind(entry, project, 'sprint'), sprintsQuery(project))
+  if (!sprints) return <QueryState query={query} what="sprints" rows={8} />
+  const sprint = selectSprint(sprints, asked)
   return sprint ? (
     <SprintBoard key={sprint.id} sprint={sprint} sprints={sprints} />
   ) : (
@@ -41,7 +41,7 @@ function SprintBoard({ sprint, sprints }: { sprint: Sprint; sprints: readonly Sp
   const query = boardQuery(project, sprint.id)
   const shown = useQuery(query)
   const { data: board } = shown
-  useRefetch((entry) => changes(entry, project, 'story'), query)
+  useRefetch((entry) => affectsKind(entry, project, 'story'), query)
   useKeys(mayChange ? { n: () => setAdding(true) } : {})
   return (
     <>
@@ -56,23 +56,23 @@ function SprintBoard({ sprint, sprints }: { sprint: Sprint; sprints: readonly Sp
       </WorkBar>
       {board?.isStale && <StaleNote />}
       {sprint.goal && (
-        <Plain
+        <SafeText
           as="p"
           className="shrink-0 truncate px-5 pt-2 text-soft max-md:px-4"
           title="Goal of the sprint"
           text={sprint.goal}
         />
       )}
-      <Loaded query={shown} what="the board" rows={8}>
+      <QueryContent query={shown} what="the board" rows={8}>
         {(data) => <Board board={data} sprints={sprints} />}
-      </Loaded>
+      </QueryContent>
       {isAdding && <StoryDialog sprint={sprint.id} onClose={() => setAdding(false)} />}
     </>
   )
 }
 
 function Progress({ stories }: { stories: readonly Card[] }) {
-  const { done, of } = progressOf(stories)
+  const { done, of } = getProgress(stories)
   return of === 0 ? null : (
     <span className="flex items-center gap-2 text-xs text-soft">
       <Meter value={done / of} tone="act" />
@@ -85,7 +85,7 @@ function NoSprint() {
   const { mayChange } = useWork()
   const [isAdding, setAdding] = useState(false)
   return (
-    <Empty icon="work" title="No sprint yet">
+    <EmptyState icon="work" title="No sprint yet">
       <p>Stories belong to a sprint. What has none yet waits in the backlog.</p>
       {mayChange && (
         <Button icon="plus" onClick={() => setAdding(true)}>
@@ -93,6 +93,6 @@ function NoSprint() {
         </Button>
       )}
       {isAdding && <NewSprint onClose={() => setAdding(false)} />}
-    </Empty>
+    </EmptyState>
   )
 }

@@ -5,10 +5,10 @@ import { Ago } from '../shared/Ago.tsx'
 import { Button } from '../shared/Button.tsx'
 import { ErrorNote } from '../shared/States.tsx'
 import { TextArea } from '../shared/Field.tsx'
-import { Plain } from '../shared/Plain.tsx'
+import { SafeText } from '../shared/Plain.tsx'
 import { Section } from '../shared/Section.tsx'
 import type { Comment, Story } from './work.ts'
-import { useNames, useWork } from './work-context.ts'
+import { useActorName, useWork } from './work-context.ts'
 
 export function Comments({ story: { id, comments = [] } }: { story: Story }) {
   const { mayChange } = useWork()
@@ -30,14 +30,14 @@ export function Comments({ story: { id, comments = [] } }: { story: Story }) {
 }
 
 function Said({ comment: { at, by, text } }: { comment: Comment }) {
-  const nameOf = useNames()
+  const nameOf = useActorName()
   return (
     <li className="grid gap-0.5">
       <p className="flex gap-2 text-xs text-soft">
-        <Plain as="b" text={nameOf(by)} />
+        <SafeText as="b" text={nameOf(by)} />
         <Ago at={at} />
       </p>
-      <Plain as="p" className="break-words whitespace-pre-wrap" text={text} lines />
+      <SafeText as="p" className="break-words whitespace-pre-wrap" text={text} lines />
     </li>
   )
 }

@@ -1,8 +1,8 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { Ago } from '../shared/Ago.tsx'
-import { Plain } from '../shared/Plain.tsx'
-import { Awaited, Empty, Loaded } from '../shared/States.tsx'
+import { SafeText } from '../shared/Plain.tsx'
+import { QueryState, EmptyState, QueryContent } from '../shared/States.tsx'
 import { useRefetch } from '../api/use-entries.ts'
 import { changesProjects } from './entry-match.ts'
 import type { ConflictBrief } from './work.ts'
@@ -15,14 +15,14 @@ export function ConflictsPage() {
   const query = useQuery(conflictsQuery(project))
   const { data: conflicts } = query
   useRefetch(changesProjects, conflictsQuery(project))
-  if (!conflicts) return <Awaited query={query} what="conflicts" rows={4} />
+  if (!conflicts) return <QueryState query={query} what="conflicts" rows={4} />
   return conflicts.length === 0 ? (
-    <Empty icon="check" title="No conflict">
+    <EmptyState icon="check" title="No conflict">
       <p>
         When the file is edited while a tool changes the same, what the tool wrote stands, and both
         are shown here for you to choose.
       </p>
-    </Empty>
+    </EmptyState>
   ) : (
     <ul
       aria-label="Conflicts"
@@ -48,10 +48,10 @@ function Line({ conflict: { id, item, at } }: { conflict: ConflictBrief }) {
             search={{ ...view, story: item }}
             className="font-mono text-code underline decoration-line underline-offset-3 hover:decoration-current"
           >
-            <Plain text={item} />
+            <SafeText text={item} />
           </Link>
         ) : (
-          <Plain
+          <SafeText
             as="span"
             className="font-mono text-code"
             text={item === '*' ? 'the whole file' : item}
@@ -59,9 +59,9 @@ function Line({ conflict: { id, item, at } }: { conflict: ConflictBrief }) {
         )}
         <Ago at={at} className="text-soft" />
       </p>
-      <Loaded query={query} what="the conflict" rows={2}>
+      <QueryContent query={query} what="the conflict" rows={2}>
         {({ conflict }) => <ConflictNote conflict={conflict} />}
-      </Loaded>
+      </QueryContent>
     </li>
   )
 }

@@ -1,12 +1,12 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { countText } from '../files/byte-size.ts'
+import { pluralize } from '../files/byte-size.ts'
 import { buttonClass } from '../shared/Button.tsx'
-import { Plain } from '../shared/Plain.tsx'
+import { SafeText } from '../shared/Plain.tsx'
 import { ShowMore } from '../shared/ListParts.tsx'
-import { Awaited, Empty } from '../shared/States.tsx'
+import { QueryState, EmptyState } from '../shared/States.tsx'
 import { useRefetch } from '../api/use-entries.ts'
-import { isOfProject } from './entry-match.ts'
+import { matchesProject } from './entry-match.ts'
 import type { Hit } from './work.ts'
 import { BacklogChip, SprintChip, StatusChip } from './Looks.tsx'
 import { useView, useWork } from './work-context.ts'
@@ -14,25 +14,25 @@ import { findQuery } from './work-queries.ts'
 import { WorkBar } from './WorkBar.tsx'
 
 /** Stories, backlog and sprints that hold the words, in this project or in all. */
-export function Found({ q, isEverywhere }: { q: string; isEverywhere: boolean }) {
+export function SearchResults({ q, isEverywhere }: { q: string; isEverywhere: boolean }) {
   const { project } = useWork()
   const where = isEverywhere ? undefined : project
   const query = findQuery(where, q)
   const found = useInfiniteQuery(query)
   const { data } = found
-  useRefetch((entry) => isOfProject(entry, where), query)
+  useRefetch((entry) => matchesProject(entry, where), query)
   const hits = data?.pages.flatMap(({ results }) => results)
   return (
     <>
       <WorkBar />
       {!hits ? (
-        <Awaited query={found} what="what was found" />
+        <QueryState query={found} what="what was found" />
       ) : hits.length === 0 ? (
         <NoMatch q={q} />
       ) : (
         <div className="scroll-thin min-h-0 flex-1 overflow-y-auto">
           <p role="status" className="px-5 py-2 text-xs text-faint max-md:px-4">
-            {countText(data?.pages[0]?.total ?? hits.length, 'match', 'matches')}
+            {pluralize(data?.pages[0]?.total ?? hits.length, 'match', 'matches')}
           </p>
           <ul aria-label="Found" className="border-t border-line">
             {hits.map((hit) => (
@@ -53,15 +53,15 @@ export function Found({ q, isEverywhere }: { q: string; isEverywhere: boolean })
 function NoMatch({ q }: { q: string }) {
   const { q: _, ...view } = useView()
   return (
-    <Empty icon="search" title="Nothing matches">
+    <EmptyState icon="search" title="Nothing matches">
       <p>
-        No story, sprint or backlog item holds “<Plain text={q} />
+        No story, sprint or backlog item holds “<SafeText text={q} />
         ”.
       </p>
       <Link to="." search={view} className={buttonClass()}>
         Show all
       </Link>
-    </Empty>
+    </EmptyState>
   )
 }
 
@@ -86,15 +86,15 @@ function Line({ hit, project }: { hit: Hit; project: string }) {
         }`}
       >
         <HitChip hit={hit} />
-        <Plain as="span" className="font-mono text-xs break-all text-soft" text={hit.id} />
-        <Plain
+        <SafeText as="span" className="font-mono text-xs break-all text-soft" text={hit.id} />
+        <SafeText
           as="span"
           className="min-w-0 flex-1 truncate max-md:basis-full"
           text={hit.kind === 'backlog' ? hit.summary : (hit.title ?? '')}
         />
         <span className="text-xs text-faint">
-          {hit.project !== undefined && <Plain text={`${hit.project}, `} />}
-          {hit.kind === 'story' ? <Plain text={hit.sprint_id} /> : hit.kind}
+          {hit.project !== undefined && <SafeText text={`${hit.project}, `} />}
+          {hit.kind === 'story' ? <SafeText text={hit.sprint_id} /> : hit.kind}
         </span>
       </Link>
     </li>

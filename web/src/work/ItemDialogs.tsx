@@ -3,15 +3,15 @@ import { useQuery } from '@tanstack/react-query'
 import { call } from '../api/client.ts'
 import { TextArea, TextField, useDraft, SelectField } from '../shared/Field.tsx'
 import { FormDialog, Dialog, DialogForm } from '../shared/Dialog.tsx'
-import { plainString } from '../shared/plain.ts'
-import { changesOf, draftOf } from './story-draft.ts'
+import { sanitizeText } from '../shared/plain.ts'
+import { diffDraft, toDraft } from './story-draft.ts'
 import type { Story, BacklogItem, BacklogWhole } from './work.ts'
 import { useWork } from './work-context.ts'
-import { Awaited } from '../shared/States.tsx'
+import { QueryState } from '../shared/States.tsx'
 import { backlogChanges, backlogDraft } from './backlog-draft.ts'
 import { backlogNames, priorityNames } from './text.ts'
 import { backlogStatuses, priorities } from './work.ts'
-import { LongText } from './StoryParts.tsx'
+import { BacklogText } from './StoryParts.tsx'
 import { itemQuery } from './work-queries.ts'
 
 type Props = {
@@ -26,8 +26,8 @@ export function StoryDialog({ sprint, story, onClose }: Props) {
   const { project } = useWork()
   // As it was when the form was opened: whoever changes it meanwhile is not overwritten (W22).
   const [before] = useState(story)
-  const { from, draft, field } = useDraft(() => draftOf(before))
-  const changed = changesOf(draft, from, before?.acceptance)
+  const { from, draft, field } = useDraft(() => toDraft(before))
+  const changed = diffDraft(draft, from, before?.acceptance)
   const save = () =>
     before
       ? call('worksync_update_story', {
@@ -39,12 +39,12 @@ export function StoryDialog({ sprint, story, onClose }: Props) {
       : call('worksync_add_story', { project, sprint_id: sprint, ...changed })
   return (
     <FormDialog
-      title={before ? `Edit ${plainString(before.id)}` : 'New story'}
+      title={before ? `Edit ${sanitizeText(before.id)}` : 'New story'}
       wide
       action={before ? 'Save' : 'Add'}
       isFit={Object.keys(changed).length > 0}
       act={save}
-      done={({ story: { id } }) => `${plainString(id)} is ${before ? 'changed' : 'planned'}.`}
+      done={({ story: { id } }) => `${sanitizeText(id)} is ${before ? 'changed' : 'planned'}.`}
       onClose={onClose}
     >
       <TextField label="Title" required maxLength={500} data-autofocus {...field('title')} />
@@ -76,7 +76,7 @@ type BacklogProps = { item?: BacklogItem; onClose: () => void }
 /** Something new for the backlog, or other words for what is there. */
 export const BacklogDialog = ({ item, onClose }: BacklogProps) => (
   <Dialog
-    title={item ? `Edit ${plainString(item.id)}` : 'Add to the backlog'}
+    title={item ? `Edit ${sanitizeText(item.id)}` : 'Add to the backlog'}
     onClose={onClose}
     wide
   >
@@ -90,7 +90,7 @@ function Editing({ id, onClose }: { id: string; onClose: () => void }) {
   const query = useQuery(itemQuery(project, id))
   const { data, isFetchedAfterMount } = query
   if (data && isFetchedAfterMount) return <Form item={data} onClose={onClose} />
-  return <Awaited query={query} what="the item" rows={4} />
+  return <QueryState query={query} what="the item" rows={4} />
 }
 
 function Form({ item, onClose }: { item?: BacklogWhole; onClose: () => void }) {
@@ -116,7 +116,7 @@ function Form({ item, onClose }: { item?: BacklogWhole; onClose: () => void }) {
       action={before ? 'Save' : 'Add'}
       isFit={Object.keys(changed).length > 0}
       act={save}
-      done={before ? `${plainString(before.id)} is changed.` : 'It is on the backlog.'}
+      done={before ? `${sanitizeText(before.id)} is changed.` : 'It is on the backlog.'}
       onClose={onClose}
     >
       <TextField
@@ -145,7 +145,7 @@ function Form({ item, onClose }: { item?: BacklogWhole; onClose: () => void }) {
           {...field('text')}
         />
       ) : (
-        <LongText item={before} />
+        <BacklogText item={before} />
       )}
     </DialogForm>
   )

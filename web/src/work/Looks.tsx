@@ -6,7 +6,7 @@ import type { BacklogStatus, Priority, SprintStatus, Status } from './work.ts'
 type Tone = 'act' | 'suggest' | 'escalate' | 'accent' | 'plain'
 type Look = readonly [tone: Tone, icon: IconName]
 
-export const statusLooks: Record<Status, Look> = {
+export const statusStyles: Record<Status, Look> = {
   planned: ['plain', 'box'],
   in_progress: ['accent', 'resume'],
   blocked: ['escalate', 'stop'],
@@ -15,15 +15,15 @@ export const statusLooks: Record<Status, Look> = {
   dropped: ['plain', 'cross'],
 }
 const backlogLooks: Record<BacklogStatus, Look> = {
-  todo: statusLooks.planned,
-  in_progress: statusLooks.in_progress,
-  done: statusLooks.done,
+  todo: statusStyles.planned,
+  in_progress: statusStyles.in_progress,
+  done: statusStyles.done,
 }
 const sprintLooks: Record<SprintStatus, Look> = {
-  active: statusLooks.in_progress,
-  planned: statusLooks.planned,
+  active: statusStyles.in_progress,
+  planned: statusStyles.planned,
   reference: ['plain', 'info'],
-  completed: statusLooks.done,
+  completed: statusStyles.done,
 }
 const priorityLooks: Record<Priority, Look> = {
   urgent: ['escalate', 'escalate'],
@@ -39,7 +39,7 @@ const Looked = ({ look: [tone, icon], name }: { look: Look; name: string }) => (
 )
 
 export const StatusChip = ({ status }: { status: Status }) => (
-  <Looked look={statusLooks[status]} name={statusNames[status]} />
+  <Looked look={statusStyles[status]} name={statusNames[status]} />
 )
 export const BacklogChip = ({ status }: { status: BacklogStatus }) => (
   <Looked look={backlogLooks[status]} name={backlogNames[status]} />

@@ -1,11 +1,11 @@
 import type { ReactNode } from 'react'
 import { Menu } from '../shared/Menu.tsx'
-import { plainString } from '../shared/plain.ts'
+import { sanitizeText } from '../shared/plain.ts'
 import { openSprints } from './board.ts'
 import { sprintLabel, statusNames } from './text.ts'
 import { statuses } from './work.ts'
 import type { Card, Sprint } from './work.ts'
-import { statusLooks } from './Looks.tsx'
+import { statusStyles } from './Looks.tsx'
 import type { Moves } from './use-moves.ts'
 
 /** More than that is a list to search, not a menu. */
@@ -26,14 +26,14 @@ export const MoveMenu = ({ story, sprints, moves, trigger }: Props) => (
         .filter((status) => status !== story.status)
         .map((status) => ({
           label: statusNames[status],
-          icon: statusLooks[status][1],
+          icon: statusStyles[status][1],
           act: () => void moves.toStatus(story, status),
         })),
       ...openSprints(sprints)
         .filter(({ id }) => id !== story.sprint_id)
         .slice(0, mostSprints)
         .map((sprint) => ({
-          label: `To sprint ${plainString(sprintLabel(sprint, sprints))}`,
+          label: `To sprint ${sanitizeText(sprintLabel(sprint, sprints))}`,
           icon: 'call' as const,
           act: () => void moves.toSprint(story, sprint.id),
         })),

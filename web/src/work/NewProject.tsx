@@ -1,6 +1,6 @@
 import { useNavigate } from '@tanstack/react-router'
 import { call } from '../api/client.ts'
-import { queries } from '../api/queries.ts'
+import { queryClient } from '../api/queries.ts'
 import { TextField, useField } from '../shared/Field.tsx'
 import { FormDialog } from '../shared/Dialog.tsx'
 import { projectsQuery } from './work-queries.ts'
@@ -22,7 +22,7 @@ export function NewProject({ onClose }: { onClose: () => void }) {
       }
       done={({ project, folder }) => `${project} lies in ${folder}.`}
       onDone={async ({ project }) => {
-        await queries.invalidateQueries(projectsQuery)
+        await queryClient.invalidateQueries(projectsQuery)
         onClose()
         void navigate({ to: '/work', search: { project } })
       }}

@@ -1,13 +1,13 @@
 import { useNavigate } from '@tanstack/react-router'
 import { call } from '../api/client.ts'
-import { queries } from '../api/queries.ts'
-import { countText } from '../files/byte-size.ts'
+import { queryClient } from '../api/queries.ts'
+import { pluralize } from '../files/byte-size.ts'
 import { SelectField, TextArea, TextField, useField } from '../shared/Field.tsx'
 import { FormDialog } from '../shared/Dialog.tsx'
-import { plainString } from '../shared/plain.ts'
+import { sanitizeText } from '../shared/plain.ts'
 import { isOpen, openSprints } from './board.ts'
-import { idOf } from './story-draft.ts'
-import { sprintLabel, titleOf } from './text.ts'
+import { slugify } from './story-draft.ts'
+import { sprintLabel, sprintTitle } from './text.ts'
 import type { Card, Sprint } from './work.ts'
 import { useWork } from './work-context.ts'
 import { sprintsQuery } from './work-queries.ts'
@@ -23,7 +23,7 @@ export function NewSprint({ onClose }: { onClose: () => void }) {
   const title = useField()
   const goal = useField()
   const status = useField('active')
-  const id = idOf(title.value)
+  const id = slugify(title.value)
   return (
     <FormDialog
       title="New sprint"
@@ -39,7 +39,7 @@ export function NewSprint({ onClose }: { onClose: () => void }) {
         })
       }
       onDone={async () => {
-        await queries.invalidateQueries(sprintsQuery(project))
+        await queryClient.invalidateQueries(sprintsQuery(project))
         onClose()
         void navigate({ to: '/work', search: { project, sprint: id } })
       }}
@@ -73,7 +73,7 @@ export function CompleteSprint({ sprint, sprints, stories, onClose }: Props) {
   const others = openSprints(sprints).filter(({ id }) => id !== sprint.id)
   const target = useField(others[0]?.id)
   const isStuck = left > 0 && others.length === 0
-  const name = plainString(titleOf(sprint))
+  const name = sanitizeText(sprintTitle(sprint))
   return (
     <FormDialog
       title={`Complete ${name}?`}
@@ -95,15 +95,15 @@ export function CompleteSprint({ sprint, sprints, stories, onClose }: Props) {
         <p className="text-soft">Every story in it is done or dropped.</p>
       ) : isStuck ? (
         <p className="text-soft">
-          {countText(left, 'story is', 'stories are')} still open, and there is no other sprint that
+          {pluralize(left, 'story is', 'stories are')} still open, and there is no other sprint that
           could take them. Create one first.
         </p>
       ) : (
         <SelectField
-          label={`${countText(left, 'open story goes', 'open stories go')} to`}
+          label={`${pluralize(left, 'open story goes', 'open stories go')} to`}
           choices={others.map((one) => ({
             value: one.id,
-            label: plainString(sprintLabel(one, sprints)),
+            label: sanitizeText(sprintLabel(one, sprints)),
           }))}
           {...target}
         />

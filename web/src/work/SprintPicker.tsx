@@ -3,7 +3,7 @@ import { useState } from 'react'
 import { call } from '../api/client.ts'
 import { IconButton } from '../shared/Button.tsx'
 import { Menu } from '../shared/Menu.tsx'
-import { plainString } from '../shared/plain.ts'
+import { sanitizeText } from '../shared/plain.ts'
 import { toast, toastProblem } from '../shared/toast.ts'
 import { withoutStory } from './view.ts'
 import { sprintLabel, sprintNames } from './text.ts'
@@ -33,7 +33,7 @@ export function SprintPicker({ sprint, sprints, stories }: Props) {
       sprint_id: sprint.id,
       status: 'active',
       expect_rev: sprint.rev,
-    }).then(() => toast(`${plainString(sprint.id)} is active.`), toastProblem)
+    }).then(() => toast(`${sanitizeText(sprint.id)} is active.`), toastProblem)
   return (
     <>
       <Picker
@@ -47,7 +47,7 @@ export function SprintPicker({ sprint, sprints, stories }: Props) {
             <optgroup key={status} label={sprintNames[status]}>
               {group.map((one) => (
                 <option key={one.id} value={one.id}>
-                  {plainString(sprintLabel(one, sprints))}
+                  {sanitizeText(sprintLabel(one, sprints))}
                 </option>
               ))}
             </optgroup>

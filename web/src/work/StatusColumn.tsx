@@ -1,14 +1,14 @@
 import { Link } from '@tanstack/react-router'
 import { Button, IconButton } from '../shared/Button.tsx'
 import { Icon } from '../shared/Icon.tsx'
-import { waitsFor } from './board.ts'
-import { statusNames, leaseLeft } from './text.ts'
+import { openDependencies } from './board.ts'
+import { statusNames, formatLease } from './text.ts'
 import type { Card, Sprint, Status } from './work.ts'
-import { statusLooks, PriorityChip } from './Looks.tsx'
+import { statusStyles, PriorityChip } from './Looks.tsx'
 import type { Moves } from './use-moves.ts'
 import { Chip } from '../shared/Chips.tsx'
-import { Plain } from '../shared/Plain.tsx'
-import { plainString } from '../shared/plain.ts'
+import { SafeText } from '../shared/Plain.tsx'
+import { sanitizeText } from '../shared/plain.ts'
 import { useSecond } from '../shared/use-now.ts'
 import { MoveMenu } from './MoveMenu.tsx'
 import { useView, useWork } from './work-context.ts'
@@ -41,7 +41,7 @@ export function StatusColumn(props: Props) {
   const isTarget = isOver && !cards.some(({ id }) => id === heldId)
   // What hardly ever holds anything takes no room from the others.
   const isSlim = status === 'dropped' && count === 0
-  const [tone, icon] = statusLooks[status]
+  const [tone, icon] = statusStyles[status]
   const name = statusNames[status]
   return (
     <section
@@ -73,7 +73,7 @@ export function StatusColumn(props: Props) {
             <StoryCard
               key={card.id}
               card={card}
-              waits={waitsFor(card, stories)}
+              waits={openDependencies(card, stories)}
               sprints={sprints}
               hint={hint}
               isHeld={card.id === heldId}
@@ -133,7 +133,7 @@ function StoryCard({ card, waits, sprints, hint, isHeld, moves }: CardProps) {
             trigger={
               <IconButton
                 icon="more"
-                label={`Move ${plainString(card.id)}`}
+                label={`Move ${sanitizeText(card.id)}`}
                 small
                 className="max-md:size-9"
               />
@@ -147,9 +147,9 @@ function StoryCard({ card, waits, sprints, hint, isHeld, moves }: CardProps) {
 
 export const CardFace = ({ card, waits }: { card: Card; waits: readonly string[] }) => (
   <span className="grid gap-1 px-2.5 py-2">
-    <Plain as="span" className="pr-6 font-mono text-xs break-all text-faint" text={card.id} />
+    <SafeText as="span" className="pr-6 font-mono text-xs break-all text-faint" text={card.id} />
     {card.title !== undefined && (
-      <Plain as="span" className="line-clamp-3 break-words" text={card.title} />
+      <SafeText as="span" className="line-clamp-3 break-words" text={card.title} />
     )}
     <span className="flex flex-wrap items-center gap-x-2 gap-y-1 text-xs text-soft empty:hidden">
       {card.priority && card.priority !== 'medium' && <PriorityChip priority={card.priority} />}
@@ -159,7 +159,7 @@ export const CardFace = ({ card, waits }: { card: Card; waits: readonly string[]
       )}
       {waits.length > 0 && (
         <Chip tone="plain" icon="clock">
-          waits for <Plain text={waits.join(', ')} />
+          waits for <SafeText text={waits.join(', ')} />
         </Chip>
       )}
     </span>
@@ -169,7 +169,7 @@ export const CardFace = ({ card, waits }: { card: Card; waits: readonly string[]
 const Claim = ({ agent, until }: { agent: string; until: string }) => (
   <span className="inline-flex min-w-0 items-center gap-1" title="Claimed by an agent">
     <Icon name="agent" size={12} />
-    <Plain as="span" className="truncate" text={agent} />
-    <span className="shrink-0 text-faint">{leaseLeft(until, useSecond())}</span>
+    <SafeText as="span" className="truncate" text={agent} />
+    <span className="shrink-0 text-faint">{formatLease(until, useSecond())}</span>
   </span>
 )

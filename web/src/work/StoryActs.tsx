@@ -11,7 +11,7 @@ import { useMoves } from './use-moves.ts'
 import { useWork } from './work-context.ts'
 import { sprintsQuery } from './work-queries.ts'
 
-export function StoryActs({ story }: { story: Story }) {
+export function StoryActions({ story }: { story: Story }) {
   const { project } = useWork()
   const moves = useMoves(project)
   const sprints = useQuery(sprintsQuery(project)).data ?? []

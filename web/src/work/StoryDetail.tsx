@@ -1,20 +1,26 @@
 import { useQuery } from '@tanstack/react-query'
 import { CloseLink } from '../shared/CloseLink.tsx'
-import { Plain } from '../shared/Plain.tsx'
+import { SafeText } from '../shared/Plain.tsx'
 import { Section } from '../shared/Section.tsx'
-import { Awaited } from '../shared/States.tsx'
-import { plainString } from '../shared/plain.ts'
+import { QueryState } from '../shared/States.tsx'
+import { sanitizeText } from '../shared/plain.ts'
 import { useRefetch } from '../api/use-entries.ts'
-import { changes } from './entry-match.ts'
+import { affectsKind } from './entry-match.ts'
 import { withoutStory } from './view.ts'
 import type { Story } from './work.ts'
 import { useFocusOnOpen } from '../shared/use-focus-on-open.ts'
 import { useTitle } from '../shared/use-title.ts'
-import { Acceptance, Needs, StoryFacts, StoryHistory, LongText } from './StoryParts.tsx'
+import {
+  Acceptance,
+  StoryDependencies,
+  StoryFacts,
+  StoryHistory,
+  BacklogText,
+} from './StoryParts.tsx'
 import { Comments } from './Comments.tsx'
-import { ConflictNote, LeaseNote } from './StoryNotes.tsx'
+import { ConflictNote, ClaimNote } from './StoryNotes.tsx'
 import { StatusChip } from './Looks.tsx'
-import { StoryActs } from './StoryActs.tsx'
+import { StoryActions } from './StoryActs.tsx'
 import { useView, useWork } from './work-context.ts'
 import { storyQuery } from './work-queries.ts'
 
@@ -25,8 +31,8 @@ export function StoryDetail({ id }: { id: string }) {
   const { data: story } = query
   useRefetch(
     (entry) =>
-      changes(entry, project, 'story') ||
-      (story?.from_backlog !== undefined && changes(entry, project, 'backlog')),
+      affectsKind(entry, project, 'story') ||
+      (story?.from_backlog !== undefined && affectsKind(entry, project, 'backlog')),
     storyQuery(project, id),
   )
   useTitle(id, 'Work')
@@ -45,11 +51,11 @@ export function StoryDetail({ id }: { id: string }) {
             {story.conflicts.map((conflict) => (
               <ConflictNote key={conflict.id} conflict={conflict} />
             ))}
-            {story.lease && <LeaseNote story={story} lease={story.lease} />}
+            {story.lease && <ClaimNote story={story} lease={story.lease} />}
             <StoryFacts story={story} />
             {story.notes && (
               <Section title="Notes">
-                <Plain
+                <SafeText
                   as="p"
                   className="break-words whitespace-pre-wrap"
                   text={story.notes}
@@ -57,16 +63,16 @@ export function StoryDetail({ id }: { id: string }) {
                 />
               </Section>
             )}
-            <LongText item={story} says={`from ${plainString(story.from_backlog ?? '')}`} />
+            <BacklogText item={story} says={`from ${sanitizeText(story.from_backlog ?? '')}`} />
             <Acceptance story={story} />
-            <Needs story={story} />
+            <StoryDependencies story={story} />
             <Comments story={story} />
             <StoryHistory id={id} />
           </article>
-          {mayChange && <StoryActs story={story} />}
+          {mayChange && <StoryActions story={story} />}
         </>
       ) : (
-        <Awaited query={query} what="the story" />
+        <QueryState query={query} what="the story" />
       )}
     </section>
   )
@@ -83,10 +89,10 @@ function Heading({ story: { id, title, status, ready } }: { story: Story }) {
           tabIndex={-1}
           className="text-lg font-[620] tracking-[-.01em] break-words outline-none"
         >
-          <Plain text={title ?? id} />
+          <SafeText text={title ?? id} />
         </h2>
         <p className="flex flex-wrap items-center gap-2 text-soft">
-          <Plain as="span" className="font-mono text-code break-all" text={id} />
+          <SafeText as="span" className="font-mono text-code break-all" text={id} />
           <StatusChip status={status} />
           {ready && <span className="text-xs">can be begun</span>}
         </p>

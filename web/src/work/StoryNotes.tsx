@@ -2,19 +2,19 @@ import { useState } from 'react'
 import { useMutation } from '@tanstack/react-query'
 import { call } from '../api/client.ts'
 import { Button } from '../shared/Button.tsx'
-import { Plain } from '../shared/Plain.tsx'
+import { SafeText } from '../shared/Plain.tsx'
 import { Note, ErrorNote } from '../shared/States.tsx'
-import { plainString } from '../shared/plain.ts'
-import { ago, fullTime } from '../shared/time.ts'
+import { sanitizeText } from '../shared/plain.ts'
+import { formatAgo, fullTime } from '../shared/time.ts'
 import { useNow, useSecond } from '../shared/use-now.ts'
-import { leaseLeft, conflictWords } from './text.ts'
+import { formatLease, describeConflict } from './text.ts'
 import type { Lease, Story, Conflict } from './work.ts'
-import { Confirm } from '../shared/Dialog.tsx'
+import { ConfirmDialog } from '../shared/Dialog.tsx'
 import { useWork } from './work-context.ts'
-import { Sideways } from '../shared/Sideways.tsx'
+import { HorizontalScroll } from '../shared/Sideways.tsx'
 import { toast } from '../shared/toast.ts'
 
-export function LeaseNote({ story, lease }: { story: Story; lease: Lease }) {
+export function ClaimNote({ story, lease }: { story: Story; lease: Lease }) {
   const { project, mayChange } = useWork()
   const now = useNow()
   const [isAsking, setAsking] = useState(false)
@@ -22,12 +22,12 @@ export function LeaseNote({ story, lease }: { story: Story; lease: Lease }) {
     <Note tone="plain" icon="agent">
       <div className="flex flex-wrap items-center gap-x-3 gap-y-1.5">
         <p className="min-w-0 flex-1">
-          <Plain as="b" text={lease.agent} /> has claimed it{' '}
+          <SafeText as="b" text={lease.agent} /> has claimed it{' '}
           <span className="text-soft">
-            {ago(Date.parse(lease.since), now)}
+            {formatAgo(Date.parse(lease.since), now)}
             {', '}
             <time dateTime={lease.until} title={fullTime(Date.parse(lease.until))}>
-              {leaseLeft(lease.until, useSecond())}
+              {formatLease(lease.until, useSecond())}
             </time>
           </span>
         </p>
@@ -38,18 +38,18 @@ export function LeaseNote({ story, lease }: { story: Story; lease: Lease }) {
         )}
       </div>
       {isAsking && (
-        <Confirm
-          title={`Take ${plainString(story.id)} back?`}
+        <ConfirmDialog
+          title={`Take ${sanitizeText(story.id)} back?`}
           action="Take it back"
           act={() => call('worksync_release', { project, story_id: story.id })}
-          done={`${plainString(story.id)} is free again.`}
+          done={`${sanitizeText(story.id)} is free again.`}
           onClose={() => setAsking(false)}
         >
           <p>
-            <Plain text={lease.agent} /> may be at work on it. Whoever claims it next is the one
+            <SafeText text={lease.agent} /> may be at work on it. Whoever claims it next is the one
             whose changes count.
           </p>
-        </Confirm>
+        </ConfirmDialog>
       )}
     </Note>
   )
@@ -58,7 +58,7 @@ export function LeaseNote({ story, lease }: { story: Story; lease: Lease }) {
 /** The file and a tool said different things: both are shown, and one of them is chosen (W5). */
 export function ConflictNote({ conflict }: { conflict: Conflict }) {
   const { project, mayChange } = useWork()
-  const { title, says, sides } = conflictWords(conflict)
+  const { title, says, sides } = describeConflict(conflict)
   const settle = useMutation({
     mutationFn: (take: 'ours' | 'theirs') =>
       call('worksync_resolve', { project, conflict_id: conflict.id, take }),
@@ -69,20 +69,20 @@ export function ConflictNote({ conflict }: { conflict: Conflict }) {
       <Note tone="suggest" icon="warn">
         <div className="grid gap-2.5">
           <p>
-            <Plain as="b" text={title} />{' '}
-            <Plain as="span" className="break-words text-soft" text={says} />
+            <SafeText as="b" text={title} />{' '}
+            <SafeText as="span" className="break-words text-soft" text={says} />
           </p>
           <ul className="grid gap-2.5">
             {sides.map(({ take, label, says: value }) => (
               <li key={take} className="grid gap-1.5">
                 {value !== undefined && (
-                  <Sideways
+                  <HorizontalScroll
                     as="pre"
                     label={take === 'ours' ? 'What stands' : 'What the file said'}
                     className="max-h-40 rounded border border-line bg-panel px-2.5 py-1.5 font-mono text-code whitespace-pre-wrap [overflow-wrap:anywhere]"
                   >
-                    <Plain text={value} lines />
-                  </Sideways>
+                    <SafeText text={value} lines />
+                  </HorizontalScroll>
                 )}
                 {mayChange && (
                   <Button

@@ -3,32 +3,32 @@ import { Link } from '@tanstack/react-router'
 import { Ago } from '../shared/Ago.tsx'
 import { Fact, FactList, Section } from '../shared/Section.tsx'
 import { textLink } from '../shared/Button.tsx'
-import { Plain } from '../shared/Plain.tsx'
-import { titleOf } from './text.ts'
+import { SafeText } from '../shared/Plain.tsx'
+import { sprintTitle } from './text.ts'
 import type { Story, BacklogWhole } from './work.ts'
 import { PriorityChip, StatusChip } from './Looks.tsx'
-import { useNames, useView, useWork } from './work-context.ts'
+import { useActorName, useView, useWork } from './work-context.ts'
 import { sprintsQuery, storyHistoryQuery } from './work-queries.ts'
 import { call } from '../api/client.ts'
 import { toastProblem } from '../shared/toast.ts'
 import type { Entry } from '../api/entry.ts'
 import { ActorChip } from '../shared/Chips.tsx'
-import { Sentence } from '../audit/Sentence.tsx'
-import { Loaded } from '../shared/States.tsx'
+import { EntrySentence } from '../audit/Sentence.tsx'
+import { QueryContent } from '../shared/States.tsx'
 import { useRefetch } from '../api/use-entries.ts'
-import { isAbout } from './entry-match.ts'
+import { matchesStory } from './entry-match.ts'
 
 export function StoryFacts({ story }: { story: Story }) {
   const { project } = useWork()
   const view = useView()
-  const nameOf = useNames()
+  const nameOf = useActorName()
   const sprint = useQuery(sprintsQuery(project)).data?.find(({ id }) => id === story.sprint_id)
   const { paths = [], updated, by } = story
   return (
     <FactList>
       <Fact name="Sprint">
         <Link to="/work" search={{ ...view, sprint: story.sprint_id }} className={textLink}>
-          <Plain text={sprint ? titleOf(sprint) : story.sprint_id} />
+          <SafeText text={sprint ? sprintTitle(sprint) : story.sprint_id} />
         </Link>
       </Fact>
       {story.priority && (
@@ -39,12 +39,12 @@ export function StoryFacts({ story }: { story: Story }) {
       {story.estimate !== undefined && <Fact name="Estimate">{story.estimate}</Fact>}
       {story.from_backlog !== undefined && (
         <Fact name="Backlog">
-          <Plain text={story.from_backlog} />
+          <SafeText text={story.from_backlog} />
         </Fact>
       )}
       {paths.length > 0 && (
         <Fact name="Paths">
-          <Plain as="span" className="font-mono text-code break-all" text={paths.join(', ')} />
+          <SafeText as="span" className="font-mono text-code break-all" text={paths.join(', ')} />
         </Fact>
       )}
       {updated !== undefined && (
@@ -52,7 +52,7 @@ export function StoryFacts({ story }: { story: Story }) {
           <Ago at={updated} />
           {by !== undefined && (
             <span className="text-soft">
-              by <Plain text={nameOf(by)} />
+              by <SafeText text={nameOf(by)} />
             </span>
           )}
         </Fact>
@@ -61,7 +61,7 @@ export function StoryFacts({ story }: { story: Story }) {
   )
 }
 
-export function Needs({ story: { needs, needed_by: neededBy } }: { story: Story }) {
+export function StoryDependencies({ story: { needs, needed_by: neededBy } }: { story: Story }) {
   if (needs.length === 0 && neededBy.length === 0) return null
   return (
     <Section title="Dependencies">
@@ -79,7 +79,7 @@ export function Needs({ story: { needs, needed_by: neededBy } }: { story: Story 
                 {title !== undefined && (
                   <span className="text-soft">
                     {' '}
-                    <Plain text={title} />
+                    <SafeText text={title} />
                   </span>
                 )}
               </span>
@@ -107,7 +107,7 @@ function ToStory({ id }: { id: string }) {
       search={{ ...view, story: id }}
       className="font-mono text-code underline decoration-line underline-offset-3 hover:decoration-current"
     >
-      <Plain text={id} />
+      <SafeText text={id} />
     </Link>
   )
 }
@@ -146,7 +146,7 @@ export function Acceptance({ story }: { story: Story }) {
                 disabled={!mayChange || tick.isPending}
                 onChange={() => tick.mutate(at)}
               />
-              <Plain
+              <SafeText
                 as="span"
                 className={`min-w-0 break-words ${done ? 'text-soft' : ''}`}
                 text={text}
@@ -163,10 +163,10 @@ export function StoryHistory({ id }: { id: string }) {
   const { project } = useWork()
   const query = storyHistoryQuery(project, id)
   const listed = useQuery(query)
-  useRefetch((entry) => isAbout(entry, project, id), query)
+  useRefetch((entry) => matchesStory(entry, project, id), query)
   return (
     <Section title="History">
-      <Loaded query={listed} what="its history" rows={2}>
+      <QueryContent query={listed} what="its history" rows={2}>
         {(entries) =>
           entries.length > 0 ? (
             <ol aria-label="History, newest first" className="grid gap-1.5">
@@ -178,7 +178,7 @@ export function StoryHistory({ id }: { id: string }) {
             <p className="text-soft">It came with the file, and nobody has touched it since.</p>
           )
         }
-      </Loaded>
+      </QueryContent>
     </Section>
   )
 }
@@ -191,7 +191,7 @@ const Line = ({ entry }: { entry: Entry }) => (
       params={{ seq: String(entry.seq) }}
       className="min-w-0 flex-1 break-words hover:underline [&_b]:font-normal"
     >
-      <Sentence entry={entry} />
+      <EntrySentence entry={entry} />
     </Link>
     <span className="max-w-36 text-xs">
       <ActorChip actor={entry.actor} />
@@ -202,14 +202,14 @@ const Line = ({ entry }: { entry: Entry }) => (
 type Props = { item: Pick<BacklogWhole, 'text' | 'text_note'>; says?: string }
 
 /** What a backlog item says at length, as it is written: markup is text here (A13). */
-export function LongText({ item: { text, text_note: note }, says }: Props) {
+export function BacklogText({ item: { text, text_note: note }, says }: Props) {
   if (text === undefined && note === undefined) return null
   return (
     <Section title="Text" says={says}>
       {note === undefined ? (
-        <Plain as="p" className="break-words whitespace-pre-wrap" text={text ?? ''} lines />
+        <SafeText as="p" className="break-words whitespace-pre-wrap" text={text ?? ''} lines />
       ) : (
-        <Plain as="p" className="break-words text-soft" text={note} />
+        <SafeText as="p" className="break-words text-soft" text={note} />
       )}
     </Section>
   )

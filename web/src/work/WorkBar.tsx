@@ -2,14 +2,14 @@ import { useNavigate, Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { useState, useId } from 'react'
 import { useQuery } from '@tanstack/react-query'
-import { FindBox } from '../shared/FindBox.tsx'
+import { SearchBox } from '../shared/FindBox.tsx'
 import { useView, useWork } from './work-context.ts'
 import { IconButton } from '../shared/Button.tsx'
 import { Menu } from '../shared/Menu.tsx'
-import { plainString } from '../shared/plain.ts'
+import { sanitizeText } from '../shared/plain.ts'
 import type { Project } from './work.ts'
 import { NewProject } from './NewProject.tsx'
-import { Plain } from '../shared/Plain.tsx'
+import { SafeText } from '../shared/Plain.tsx'
 import { Note } from '../shared/States.tsx'
 import { projectQuery } from './work-queries.ts'
 
@@ -23,7 +23,7 @@ export function WorkBar({ children }: { children?: ReactNode }) {
   return (
     <div className="flex shrink-0 flex-wrap items-center gap-2 border-b border-line px-5 py-2 max-md:px-4">
       <span className="flex min-w-28 flex-1 md:max-w-60">
-        <FindBox what="the work" text={view.q} onFind={find} />
+        <SearchBox what="the work" text={view.q} onFind={find} />
       </span>
       {children}
     </div>
@@ -71,7 +71,7 @@ export function WorkTabs({ project, projects }: Props) {
       >
         {projects.map(({ project: name }) => (
           <option key={name} value={name}>
-            {plainString(name)}
+            {sanitizeText(name)}
           </option>
         ))}
       </Picker>
@@ -123,9 +123,9 @@ export function StaleNote() {
         <p>The file of this project cannot be read. This is how it was before.</p>
         {known && problem && (
           <p className="text-soft">
-            <Plain as="span" className="break-all" text={`${known.folder}/work-index.yaml`} />, line{' '}
-            {problem.line}, column {problem.column}: <Plain text={problem.message} />. Nothing can
-            be changed until somebody mends it.
+            <SafeText as="span" className="break-all" text={`${known.folder}/work-index.yaml`} />,
+            line {problem.line}, column {problem.column}: <SafeText text={problem.message} />.
+            Nothing can be changed until somebody mends it.
           </p>
         )}
       </Note>

@@ -3,13 +3,13 @@ import { Link, Outlet, useNavigate } from '@tanstack/react-router'
 import { useMemo, useState } from 'react'
 import { useKeys } from '../shared/use-keys.ts'
 import { Button, buttonClass } from '../shared/Button.tsx'
-import { Awaited, Empty, Hint } from '../shared/States.tsx'
+import { QueryState, EmptyState, Hint } from '../shared/States.tsx'
 import { useMayAct } from '../settings/person.ts'
 import { useRefetch } from '../api/use-entries.ts'
 import { changesProjects } from './entry-match.ts'
 import { withoutStory } from './view.ts'
 import type { Project } from './work.ts'
-import { Found } from './Found.tsx'
+import { SearchResults } from './Found.tsx'
 import { NewProject } from './NewProject.tsx'
 import { StoryDetail } from './StoryDetail.tsx'
 import { useView, Work } from './work-context.ts'
@@ -22,17 +22,17 @@ export function WorkPage() {
   const { data: projects } = query
   const mayChange = useMayAct()
   useRefetch(changesProjects, projectsQuery)
-  if (!projects) return <Awaited query={query} what="the work" rows={8} />
+  if (!projects) return <QueryState query={query} what="the work" rows={8} />
   if (projects.length === 0) return <NoProject mayChange={mayChange} />
   const shown = projects.find(({ project }) => project === (view.project ?? projects[0]?.project))
   return shown ? (
     <Shown project={shown} projects={projects} mayChange={mayChange} />
   ) : (
-    <Empty icon="search" title="There is no such project">
+    <EmptyState icon="search" title="There is no such project">
       <Link to="/work" className={buttonClass()}>
         Show the first one
       </Link>
-    </Empty>
+    </EmptyState>
   )
 }
 
@@ -57,7 +57,11 @@ function Shown({ project, projects, mayChange }: Props) {
           className={`flex min-w-0 flex-1 flex-col ${story === undefined ? '' : 'max-md:hidden'}`}
         >
           <WorkTabs project={project} projects={projects} />
-          {q === undefined ? <Outlet /> : <Found q={q} isEverywhere={view.project === undefined} />}
+          {q === undefined ? (
+            <Outlet />
+          ) : (
+            <SearchResults q={q} isEverywhere={view.project === undefined} />
+          )}
         </section>
         {story !== undefined && <StoryDetail key={`${name}/${story}`} id={story} />}
       </div>
@@ -68,7 +72,7 @@ function Shown({ project, projects, mayChange }: Props) {
 function NoProject({ mayChange }: { mayChange: boolean }) {
   const [isAdding, setAdding] = useState(false)
   return (
-    <Empty icon="work" title="No project yet">
+    <EmptyState icon="work" title="No project yet">
       <p>
         A project has sprints, stories and a backlog that agents and people share, in a file of
         plain text.
@@ -80,6 +84,6 @@ function NoProject({ mayChange }: { mayChange: boolean }) {
         </Button>
       )}
       {isAdding && <NewProject onClose={() => setAdding(false)} />}
-    </Empty>
+    </EmptyState>
   )
 }

@@ -4,25 +4,25 @@ import type { Card, Priority, Sprint, Status } from './work.ts'
 export type Column = { readonly status: Status; readonly cards: readonly Card[] }
 
 /** As the daemon ranks them: who gives none means medium. */
-export const rankOf = (priority: Priority | undefined): number =>
+export const priorityRank = (priority: Priority | undefined): number =>
   priorities.indexOf(priority ?? 'medium')
 
 export const isOpen = ({ status }: { readonly status: string }): boolean =>
   status !== 'done' && status !== 'dropped'
 
 /** A column for each status, the most urgent first, else in the order of the file. */
-export const columnsOf = (cards: readonly Card[]): Column[] =>
+export const buildColumns = (cards: readonly Card[]): Column[] =>
   statuses.map((status) => ({
     status,
     cards: cards
       .filter((card) => card.status === status)
-      .toSorted((a, b) => rankOf(a.priority) - rankOf(b.priority)),
+      .toSorted((a, b) => priorityRank(a.priority) - priorityRank(b.priority)),
   }))
 
 export type Direction = 'up' | 'down' | 'left' | 'right'
 
 /** The card that one comes to from here; left and right go past columns where there is none. */
-export function cardFrom(
+export function adjacentCard(
   columns: readonly Column[],
   id: string | undefined,
   direction: Direction,
@@ -37,20 +37,22 @@ export function cardFrom(
   return beside?.[Math.min(row, beside.length - 1)]?.id
 }
 
-export const statusFrom = (status: Status, direction: Direction): Status =>
+export const adjacentStatus = (status: Status, direction: Direction): Status =>
   statuses[statuses.indexOf(status) + (direction === 'right' ? 1 : -1)] ?? status
 
 /** What is still to be done before it, of what is on the same board. */
-export const waitsFor = ({ depends_on: needs = [] }: Card, cards: readonly Card[]): string[] =>
-  needs.filter((id) => cards.some((card) => card.id === id && isOpen(card)))
+export const openDependencies = (
+  { depends_on: needs = [] }: Card,
+  cards: readonly Card[],
+): string[] => needs.filter((id) => cards.some((card) => card.id === id && isOpen(card)))
 
-export function progressOf(cards: readonly Card[]): { done: number; of: number } {
+export function getProgress(cards: readonly Card[]): { done: number; of: number } {
   const wanted = cards.filter(({ status }) => status !== 'dropped')
   return { done: wanted.filter(({ status }) => status === 'done').length, of: wanted.length }
 }
 
 /** The sprint that is asked for; else the running one, the next one, the last one. */
-export const sprintShown = (
+export const selectSprint = (
   sprints: readonly Sprint[],
   asked: string | undefined,
 ): Sprint | undefined =>
@@ -63,7 +65,7 @@ export const openSprints = (sprints: readonly Sprint[]): Sprint[] =>
   sprints.filter(({ status }) => status === 'active' || status === 'planned')
 
 /** A card changed before the daemon has said so, and as it then says. */
-export const withCard = (
+export const replaceCard = (
   cards: readonly Card[],
   id: string,
   change: Partial<Pick<Card, 'status' | 'rev'>>,

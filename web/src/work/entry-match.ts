@@ -1,16 +1,16 @@
 import type { Entry } from '../api/entry.ts'
 
 /** Whether an entry tells of a change in this project; of any, where none is named. */
-export const isOfProject = ({ type, subject }: Entry, project: string | undefined): boolean =>
+export const matchesProject = ({ type, subject }: Entry, project: string | undefined): boolean =>
   type.startsWith('work.') &&
   (project === undefined || subject === project || subject?.startsWith(`${project}/`) === true)
 
 type What = 'story' | 'sprint' | 'backlog'
 
 /** Whether things of this kind may have changed; an entry about many says no kind. */
-export function changes(entry: Entry, project: string, what: What): boolean {
+export function affectsKind(entry: Entry, project: string, what: What): boolean {
   const kind = entry.data?.['kind']
-  return isOfProject(entry, project) && (kind === undefined || kind === what)
+  return matchesProject(entry, project) && (kind === undefined || kind === what)
 }
 
 const aboutFile = new Set(['work.merged', 'work.conflict_resolved'])
@@ -19,8 +19,8 @@ export const changesProjects = ({ type }: Entry): boolean =>
   aboutFile.has(type) || type.startsWith('work.project_')
 
 /** Whether it is about this story: by its subject, or as one of many. */
-export function isAbout(entry: Entry, project: string, id: string): boolean {
+export function matchesStory(entry: Entry, project: string, id: string): boolean {
   if (entry.subject === `${project}/${id}`) return true
   const items: unknown = entry.data?.['items']
-  return isOfProject(entry, project) && Array.isArray(items) && items.includes(id)
+  return matchesProject(entry, project) && Array.isArray(items) && items.includes(id)
 }

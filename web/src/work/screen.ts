@@ -1,33 +1,33 @@
 import { createRoute } from '@tanstack/react-router'
-import { lateScreen } from '../shell/late-screen.ts'
+import { lazyScreen } from '../shell/late-screen.ts'
 import { rootRoute } from '../shell/root-route.ts'
 import type { Screen } from '../shell/screen.ts'
 import { entryText } from './entry-text.ts'
-import { workViewOf } from './view.ts'
+import { parseWorkView } from './view.ts'
 
 const work = createRoute({
   getParentRoute: () => rootRoute,
   path: 'work',
-  validateSearch: workViewOf,
-  component: lateScreen(() => import('./WorkPage.tsx'), 'WorkPage'),
+  validateSearch: parseWorkView,
+  component: lazyScreen(() => import('./WorkPage.tsx'), 'WorkPage'),
 })
 
 const board = createRoute({
   getParentRoute: () => work,
   path: '/',
-  component: lateScreen(() => import('./BoardPage.tsx'), 'BoardPage'),
+  component: lazyScreen(() => import('./BoardPage.tsx'), 'BoardPage'),
 })
 
 const backlog = createRoute({
   getParentRoute: () => work,
   path: 'backlog',
-  component: lateScreen(() => import('./BacklogPage.tsx'), 'BacklogPage'),
+  component: lazyScreen(() => import('./BacklogPage.tsx'), 'BacklogPage'),
 })
 
 const conflicts = createRoute({
   getParentRoute: () => work,
   path: 'conflicts',
-  component: lateScreen(() => import('./ConflictsPage.tsx'), 'ConflictsPage'),
+  component: lazyScreen(() => import('./ConflictsPage.tsx'), 'ConflictsPage'),
 })
 
 export const workScreen = {

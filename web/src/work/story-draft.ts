@@ -13,7 +13,7 @@ export type StoryDraft = {
   readonly paths: string
 }
 
-export const draftOf = (story?: Story): StoryDraft => ({
+export const toDraft = (story?: Story): StoryDraft => ({
   title: story?.title ?? '',
   priority: story?.priority ?? '',
   estimate: story?.estimate === undefined ? '' : String(story.estimate),
@@ -39,7 +39,7 @@ function acceptanceOf(text: string, before: readonly Acceptance[]): Acceptance[]
 }
 
 /** What the form says otherwise than it was: only that is sent, so that nothing else is overwritten (W15). */
-export function changesOf(
+export function diffDraft(
   draft: StoryDraft,
   from: StoryDraft,
   acceptance: readonly Acceptance[] = [],
@@ -59,7 +59,7 @@ export function changesOf(
 }
 
 /** An id as the daemon wants them, made of words. */
-export const idOf = (words: string): string =>
+export const slugify = (words: string): string =>
   words
     .normalize('NFKD')
     .replaceAll(/\p{M}/gu, '')

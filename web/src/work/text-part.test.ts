@@ -1,12 +1,12 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { partOf } from '../../../src/work/paging.ts'
-import { joined } from './text-part.ts'
+import { paginateItem } from '../../../src/work/paging.ts'
+import { mergeParts } from './text-part.ts'
 
 const parted = (item: Record<string, unknown>) => {
   const parts: Record<string, unknown>[] = []
   for (let cursor: string | undefined; ;) {
-    const { part, next_cursor: next } = partOf(item, { cursor })
+    const { part, next_cursor: next } = paginateItem(item, { cursor })
     parts.push(part)
     if (next === undefined) return parts
     cursor = next
@@ -31,7 +31,7 @@ test('W23 a story that comes in parts is whole again', () => {
           .map((texts) => texts.map((words, at) => ({ at, text: words.slice(0, 10_000) }))),
       }),
       (item) => {
-        expect(joined(parted(item))).toEqual(item)
+        expect(mergeParts(parted(item))).toEqual(item)
       },
     ),
     { numRuns: 60 },

@@ -1,7 +1,7 @@
 /** As short as this, a field is in every part of an item; longer ones go on from part to part (W23). */
 const short = 600
 
-export function joined<T extends object>(parts: readonly T[]): T {
+export function mergeParts<T extends object>(parts: readonly T[]): T {
   const whole: Record<string, unknown> = {}
   for (const part of parts)
     for (const [field, value] of Object.entries(part))

@@ -29,20 +29,22 @@ export const priorityNames: Record<Priority, string> = {
   low: 'Low',
 }
 
-export const titleOf = ({ id, title }: Pick<Sprint, 'id'> & { title?: string | null }): string =>
-  title ?? id
+export const sprintTitle = ({
+  id,
+  title,
+}: Pick<Sprint, 'id'> & { title?: string | null }): string => title ?? id
 
 /** By its title, unless another one has the same. */
 export const sprintLabel = (sprint: Sprint, sprints: readonly Sprint[]): string =>
-  sprints.some((other) => other.id !== sprint.id && titleOf(other) === titleOf(sprint))
-    ? `${titleOf(sprint)} (${sprint.id})`
-    : titleOf(sprint)
+  sprints.some((other) => other.id !== sprint.id && sprintTitle(other) === sprintTitle(sprint))
+    ? `${sprintTitle(sprint)} (${sprint.id})`
+    : sprintTitle(sprint)
 
 const minute = 60_000
 const hour = 60 * minute
 
 /** How long a claim still holds: `4:12`, then `2 h`. */
-export function leaseLeft(until: string, now: number): string {
+export function formatLease(until: string, now: number): string {
   const rest = Date.parse(until) - now
   if (rest <= 0) return 'ran out'
   if (rest >= hour) return `${Math.floor(rest / hour)} h left`
@@ -51,10 +53,10 @@ export function leaseLeft(until: string, now: number): string {
 }
 
 /** Who edits the file has no name in it. */
-export const byFile = 'person:file'
+export const fileEditorId = 'person:file'
 
 type Side = { readonly take: 'ours' | 'theirs'; readonly label: string; readonly says?: string }
-export type ConflictWords = {
+export type ConflictLabels = {
   readonly title: string
   readonly says: string
   /** What one can choose; where the values matter, with them. */
@@ -62,7 +64,7 @@ export type ConflictWords = {
 }
 
 /** What happened, and what choosing each side does (W5). */
-export function conflictWords({ kind, field, ours, theirs, copy }: Conflict): ConflictWords {
+export function describeConflict({ kind, field, ours, theirs, copy }: Conflict): ConflictLabels {
   const kept = copy === undefined ? '' : ` The file as it was saved is kept in ${copy}.`
   if (kind === 'possible_revert')
     return {
@@ -75,8 +77,8 @@ export function conflictWords({ kind, field, ours, theirs, copy }: Conflict): Co
       title: `${field} was changed twice`,
       says: `By a tool, and in the file at the same time. What the tool wrote stands.${kept}`,
       sides: [
-        { take: 'ours', label: 'Keep what stands', says: valueText(ours) },
-        { take: 'theirs', label: 'Take what the file said', says: valueText(theirs) },
+        { take: 'ours', label: 'Keep what stands', says: formatValue(ours) },
+        { take: 'theirs', label: 'Take what the file said', says: formatValue(theirs) },
       ],
     }
   const [keep, remove] = ours === undefined ? ['theirs', 'ours'] : ['ours', 'theirs']
@@ -92,9 +94,9 @@ export function conflictWords({ kind, field, ours, theirs, copy }: Conflict): Co
   }
 }
 
-export function valueText(value: unknown): string {
+export function formatValue(value: unknown): string {
   if (value === undefined || value === null || value === '') return 'nothing'
   if (typeof value === 'string') return value
-  if (Array.isArray(value)) return value.map((one) => valueText(one)).join('\n') || 'nothing'
+  if (Array.isArray(value)) return value.map((one) => formatValue(one)).join('\n') || 'nothing'
   return JSON.stringify(value)
 }

@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'react'
 import type { KeyboardEvent } from 'react'
-import { statusFrom } from './board.ts'
+import { adjacentStatus } from './board.ts'
 import type { Direction } from './board.ts'
 import { statusNames } from './text.ts'
 import { statuses } from './work.ts'
@@ -26,7 +26,7 @@ type Board = {
 }
 
 /** Cards are dragged by keys: Space lifts one, arrows carry it, Space puts it down (WCAG 2.1.1). */
-export function useLift({ cards, mayMove, onWalk, onDrop }: Board) {
+export function useKeyboardDrag({ cards, mayMove, onWalk, onDrop }: Board) {
   const [lift, setLift] = useState<Lift>()
   /** What a screen reader is told of it. */
   const [said, setSaid] = useState('')
@@ -64,7 +64,7 @@ export function useLift({ cards, mayMove, onWalk, onDrop }: Board) {
     if (isHeld && (key === ' ' || key === 'Enter')) put(lift, card.status)
     else if (isHeld && key === 'Escape') leave()
     else if (isHeld && (way === 'left' || way === 'right')) {
-      const next = statusFrom(lift.over, way)
+      const next = adjacentStatus(lift.over, way)
       setLift({ ...lift, over: next })
       setSaid(placeOf(next))
     } else if (!isHeld && key === ' ' && mayMove) take(card.id, card.status)

@@ -1,9 +1,9 @@
 import { call } from '../api/client.ts'
-import { queries } from '../api/queries.ts'
+import { queryClient } from '../api/queries.ts'
 import { callWork, boardQuery } from './work-queries.ts'
-import { plainString } from '../shared/plain.ts'
+import { sanitizeText } from '../shared/plain.ts'
 import { toast, toastProblem } from '../shared/toast.ts'
-import { withCard } from './board.ts'
+import { replaceCard } from './board.ts'
 import { statusNames } from './text.ts'
 import type { Card, Status } from './work.ts'
 
@@ -14,15 +14,15 @@ export type Moves = ReturnType<typeof useMoves>
 export function useMoves(project: string) {
   const keyOf = (sprint: string) => boardQuery(project, sprint).queryKey
 
-  const show = (sprint: string, id: string, change: Parameters<typeof withCard>[2]) =>
-    queries.setQueryData(
+  const show = (sprint: string, id: string, change: Parameters<typeof replaceCard>[2]) =>
+    queryClient.setQueryData(
       keyOf(sprint),
-      (board) => board && { ...board, stories: withCard(board.stories, id, change) },
+      (board) => board && { ...board, stories: replaceCard(board.stories, id, change) },
     )
 
   async function toStatus({ id, rev, sprint_id: sprint }: Movable, status: Status) {
     // What is being read would show it where it was.
-    await queries.cancelQueries({ queryKey: keyOf(sprint) })
+    await queryClient.cancelQueries({ queryKey: keyOf(sprint) })
     show(sprint, id, { status })
     const args = { project, story_id: id, expect_rev: rev }
     try {
@@ -31,11 +31,11 @@ export function useMoves(project: string) {
         : callWork<{ story: Card }>('worksync_update_story', { ...args, status }))
       // The next move is made from this revision; the rest comes by the stream.
       show(sprint, id, { status, rev: story.rev })
-      toast(`${plainString(id)}: ${statusNames[status].toLowerCase()}.`)
+      toast(`${sanitizeText(id)}: ${statusNames[status].toLowerCase()}.`)
       return true
     } catch (error) {
       toastProblem(error)
-      await queries.invalidateQueries({ queryKey: keyOf(sprint) })
+      await queryClient.invalidateQueries({ queryKey: keyOf(sprint) })
       return false
     }
   }
@@ -43,10 +43,10 @@ export function useMoves(project: string) {
   async function toSprint({ id, rev, sprint_id: from }: Movable, sprint: string) {
     try {
       await call('worksync_move', { project, story_id: id, sprint_id: sprint, expect_rev: rev })
-      toast(`${plainString(id)} is in ${plainString(sprint)}.`)
+      toast(`${sanitizeText(id)} is in ${sanitizeText(sprint)}.`)
     } catch (error) {
       toastProblem(error)
-      await queries.invalidateQueries({ queryKey: keyOf(from) })
+      await queryClient.invalidateQueries({ queryKey: keyOf(from) })
     }
   }
 

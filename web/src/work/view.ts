@@ -9,7 +9,7 @@ export type WorkView = {
 const names = ['project', 'sprint', 'story', 'q'] as const
 
 /** Reads the address; what it cannot mean is left out, so that no link leads to an error. */
-export function workViewOf(search: Record<string, unknown>): WorkView {
+export function parseWorkView(search: Record<string, unknown>): WorkView {
   const given = names.flatMap((name) => {
     const text = search[name]
     return typeof text === 'string' && text.trim() !== '' ? [[name, text.trim().slice(0, 200)]] : []

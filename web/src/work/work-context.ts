@@ -3,7 +3,7 @@ import { getRouteApi } from '@tanstack/react-router'
 import { useQuery } from '@tanstack/react-query'
 import type { WorkView } from './view.ts'
 import { meQuery } from '../api/queries.ts'
-import { byFile } from './text.ts'
+import { fileEditorId } from './text.ts'
 
 export type WorkContext = {
   readonly project: string
@@ -20,7 +20,7 @@ const route = getRouteApi('/work')
 export const useView = (): WorkView => route.useSearch()
 
 /** How those who did something are called here; ids of people are made of their names. */
-export function useNames(): (id: string) => string {
+export function useActorName(): (id: string) => string {
   const me = useQuery(meQuery).data?.person.id
-  return (id) => (id === byFile ? 'an edit of the file' : id === me ? 'you' : id)
+  return (id) => (id === fileEditorId ? 'an edit of the file' : id === me ? 'you' : id)
 }

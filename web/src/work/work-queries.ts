@@ -2,8 +2,8 @@ import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
 import type { ToolName } from '#wire'
 import { get, call } from '../api/client.ts'
 import type { Entry } from '../api/entry.ts'
-import { joined } from './text-part.ts'
-import { isAbout } from './entry-match.ts'
+import { mergeParts } from './text-part.ts'
+import { matchesStory } from './entry-match.ts'
 import type {
   BacklogItem,
   BacklogWhole,
@@ -93,7 +93,7 @@ export const itemQuery = (project: string, id: string) =>
     const parts = await pagesOf<Paged & { item: BacklogWhole }>('worksync_get', args, mostParts)
     if (parts.at(-1)?.next_cursor !== undefined)
       throw new Error('It is too long to be shown here. Look at its file.')
-    return joined(parts.map(({ item }) => item))
+    return mergeParts(parts.map(({ item }) => item))
   })
 
 export type BoardData = {
@@ -124,7 +124,7 @@ export const storyQuery = (project: string, id: string) =>
   workQuery(project, ['story', id], async () => {
     const args = { project, story_id: id }
     const parts = await pagesOf<Paged & { story: Story }>('worksync_get', args)
-    return joined(parts.map(({ story }) => story))
+    return mergeParts(parts.map(({ story }) => story))
   })
 
 const historyShown = 30
@@ -137,7 +137,7 @@ export const storyHistoryQuery = (project: string, id: string) =>
     const query = { type: ['work.'], domain: 'work', newest: true, limit: 200, q }
     const { entries } = await get('/api/ledger', query, signal)
     return entries
-      .filter((entry) => isAbout(entry, project, id))
+      .filter((entry) => matchesStory(entry, project, id))
       .toReversed()
       .slice(0, historyShown)
   })
@@ -162,7 +162,7 @@ type ConflictPart = Paged & {
 export const conflictQuery = (project: string, id: string) => ({
   ...workQuery(project, ['conflict', id], async () => {
     const parts = await pagesOf<ConflictPart>('worksync_get', { project, conflict_id: id })
-    const conflict = joined(parts.map((part) => part.conflict))
+    const conflict = mergeParts(parts.map((part) => part.conflict))
     return { conflict, about: parts[0]?.about }
   }),
   staleTime: Infinity,

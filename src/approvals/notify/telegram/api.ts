@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { parseJson } from '#base/json.ts'
-import type { ChannelOf, Unsent, Wait } from '../model.ts'
-import { invalid, isLoopback, post } from '../post.ts'
+import type { ChannelOfType, SendFailure, Sleep } from '../model.ts'
+import { channelConfigError, isLoopback, post } from '../post.ts'
 
 /** Twenty updates are less than this, however much people write. */
 const longestAnswer = 8_000_000
@@ -19,24 +19,29 @@ const answer = z.union([
   }),
 ])
 
-export type Said =
+export type TelegramResult =
   | { readonly ok: true; readonly result: unknown }
   /** `code` is there where Telegram itself said no. */
-  | { readonly ok: false; readonly code?: number; readonly about: string; readonly unsent: Unsent }
+  | {
+      readonly ok: false
+      readonly code?: number
+      readonly about: string
+      readonly unsent: SendFailure
+    }
 
 export type Telegram = ReturnType<typeof createApi>
 
 /** The Bot API. Its address holds the token, so no address is in any word of ours. */
-export function createApi({ id, api, token }: ChannelOf<'telegram'>, wait: Wait) {
+export function createApi({ id, api, token }: ChannelOfType<'telegram'>, wait: Sleep) {
   const [, bot] = /^(\d+):[\w-]+$/.exec(token) ?? []
   if (bot === undefined)
-    throw invalid(
+    throw channelConfigError(
       `notify.channels: the token of "${id}" is not one of a Telegram bot.`,
       'Copy it from @BotFather: a number, a colon and letters.',
     )
   const base = URL.parse(api)
   if (!base || (base.protocol !== 'https:' && !isLoopback(base.hostname)))
-    throw invalid(`notify.channels: the api of "${id}" must be https.`, 'Leave it out.')
+    throw channelConfigError(`notify.channels: the api of "${id}" must be https.`, 'Leave it out.')
   const address = `${base.href.replace(/\/+$/, '')}/bot${token}`
 
   return {
@@ -46,7 +51,7 @@ export function createApi({ id, api, token }: ChannelOf<'telegram'>, wait: Wait)
       parameters: Readonly<Record<string, unknown>>,
       signal: AbortSignal,
       timeout?: number,
-    ): Promise<Said> {
+    ): Promise<TelegramResult> {
       const body = JSON.stringify(parameters)
       const limits = { most: longestAnswer, ...(timeout !== undefined && { timeout }) }
       const posted = await post({ address: `${address}/${method}`, body, ...limits }, wait, signal)
@@ -64,7 +69,7 @@ export function createApi({ id, api, token }: ChannelOf<'telegram'>, wait: Wait)
 /** Only what cannot hide anything is repeated. */
 const shown = /^[\w ,.:;'()/-]{1,100}$/
 
-const refused = (error: string, code?: number, about = '', seconds?: number): Said => ({
+const refused = (error: string, code?: number, about = '', seconds?: number): TelegramResult => ({
   ok: false,
   about,
   ...(code !== undefined && { code }),

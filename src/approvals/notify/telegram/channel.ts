@@ -4,30 +4,30 @@ import type { Db } from '#base/db/port.ts'
 import { systemActor } from '#base/entry.ts'
 import type { Log } from '#base/log.ts'
 import type {
-  ChannelOf,
+  ChannelOfType,
   DecideAs,
   Describe,
   Driver,
   Message,
-  Notice,
-  Outcome,
-  Wait,
+  ApprovalNotification,
+  SendOutcome,
+  Sleep,
 } from '../model.ts'
 import { isAboutApproval } from '../model.ts'
-import { noticesOf, worded } from '../words.ts'
+import { listNotifications, formatNotification } from '../words.ts'
 import { createApi } from './api.ts'
-import type { Said } from './api.ts'
+import type { TelegramResult } from './api.ts'
 import { createChats } from './chats.ts'
 import { createChatStore } from './store.ts'
-import { messageOf, textOf } from './text.ts'
-import { createUpdates } from './updates.ts'
+import { formatMessage, formatText } from './text.ts'
+import { createUpdatePoller } from './updates.ts'
 
 export type TelegramDeps = {
   readonly db: Db
   readonly describe: Describe
   readonly decide: DecideAs
   readonly now: Clock
-  readonly wait: Wait
+  readonly wait: Sleep
   readonly log: Log
 }
 
@@ -39,22 +39,22 @@ const sent = z.object({ message_id: z.number().int() })
 export type TelegramBot = ReturnType<typeof createTelegram>
 
 /** A bot that tells the people who bound a chat of theirs to it, and takes their word on low risk (A5). */
-export function createTelegram(channel: ChannelOf<'telegram'>, deps: TelegramDeps) {
+export function createTelegram(channel: ChannelOfType<'telegram'>, deps: TelegramDeps) {
   const { id } = channel
   const { db, describe, now } = deps
   const api = createApi(channel, deps.wait)
   const store = createChatStore(db.dialect)
   const chats = createChats(id, store, now)
 
-  async function tell(message: Message, signal: AbortSignal): Promise<Outcome> {
-    const notices = noticesOf(message)
+  async function tell(message: Message, signal: AbortSignal): Promise<SendOutcome> {
+    const notices = listNotifications(message)
     const [first] = notices
     const question = notices.length === 1 && isAboutApproval(first) ? first : undefined
     const ids = [message, ...(message.more ?? [])].map((one) => one.id)
     const told = await store.told(db, ids)
     const untold = (chat: string) =>
       ids.filter((one) => !told.some((had) => had.delivery === one && had.chat === chat))
-    const content = messageOf(message)
+    const content = formatMessage(message)
     let reached = 0
     for (const bound of await store.chats(db, id)) {
       const { chat } = bound
@@ -94,7 +94,7 @@ export function createTelegram(channel: ChannelOf<'telegram'>, deps: TelegramDep
   }
 
   /** Decided while it was being told: whoever looked for messages then did not find this one. */
-  async function markDecided(notice: Notice, signal: AbortSignal) {
+  async function markDecided(notice: ApprovalNotification, signal: AbortSignal) {
     const { approval_id: approval } = notice.data
     const about = (await describe(db, [approval])).get(approval)
     if (!about || about.status === 'pending') return
@@ -104,8 +104,10 @@ export function createTelegram(channel: ChannelOf<'telegram'>, deps: TelegramDep
   }
 
   /** Says in each message about it how it ended, and takes the buttons away. */
-  async function mark(notice: Notice, signal: AbortSignal): Promise<Outcome> {
-    const content = textOf(worded({ id: '', at: 0, notice: JSON.stringify(notice) }))
+  async function mark(notice: ApprovalNotification, signal: AbortSignal): Promise<SendOutcome> {
+    const content = formatText(
+      formatNotification({ id: '', at: 0, notice: JSON.stringify(notice) }),
+    )
     for (const open of await store.open(db, id, notice.data.approval_id)) {
       const which = { chat_id: Number(open.chat), message_id: open.message }
       const said = await api.call('editMessageText', { ...which, ...content }, signal)
@@ -118,10 +120,10 @@ export function createTelegram(channel: ChannelOf<'telegram'>, deps: TelegramDep
   }
 
   const driver: Driver = {
-    reader: 'person',
+    audience: 'person',
     edits: true,
     send(message, signal) {
-      const [first] = noticesOf(message)
+      const [first] = listNotifications(message)
       return first?.type === 'approval.decided' ? mark(first, signal) : tell(message, signal)
     },
   }
@@ -130,11 +132,11 @@ export function createTelegram(channel: ChannelOf<'telegram'>, deps: TelegramDep
     id,
     driver,
     makeCode: chats.makeCode,
-    listen: createUpdates({ ...deps, channel: id, api, store, chats }),
+    listen: createUpdatePoller({ ...deps, channel: id, api, store, chats }),
   }
 }
 
-const isGone = (said: Said): boolean =>
+const isGone = (said: TelegramResult): boolean =>
   !said.ok &&
   (said.code === 403 ||
     (said.code === 400 && /chat not found|user is deactivated/i.test(said.about)))

@@ -2,7 +2,7 @@ import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { createTime, noticed } from '../../../../test/approvals/notify/notify.fixture.ts'
 import { createApi } from './api.ts'
-import { messageOf, pressOf } from './text.ts'
+import { formatMessage, parseButtonPress } from './text.ts'
 
 const text = fc.string({
   unit: fc.constantFrom(
@@ -24,7 +24,7 @@ test('A13 words of agents are code, in which Telegram finds neither links nor na
     fc.property(text, text, fc.integer({ min: 1, max: 40 }), (summary, domain, count) => {
       const notice = noticed({ summary, domain })
       const more = Array.from({ length: count - 1 }, () => ({ id: 'e', notice }))
-      const { text: shown, entities } = messageOf({ id: 'd', at: 0, notice, more })
+      const { text: shown, entities } = formatMessage({ id: 'd', at: 0, notice, more })
       expect(shown.length).toBeLessThanOrEqual(4096)
       let ours = ''
       let end = 0
@@ -40,7 +40,11 @@ test('A13 words of agents are code, in which Telegram finds neither links nor na
 })
 
 test('A5 a message says what the agent says, and where to decide', () => {
-  const { text: shown, ...more } = messageOf({ id: 'd', at: 0, notice: noticed({ risk: 'low' }) })
+  const { text: shown, ...more } = formatMessage({
+    id: 'd',
+    at: 0,
+    notice: noticed({ risk: 'low' }),
+  })
   expect(shown.split('\n')).toEqual([
     'sales asks for a decision (proposal, low risk)',
     'The agent says: Set the stage of deal-7 to won (crm)',
@@ -55,20 +59,24 @@ test('A5 a message says what the agent says, and where to decide', () => {
 })
 
 test('A5 T14 a check has no button, however low its risk: a chat shows too little of it', () => {
-  const shown = messageOf({ id: 'd', at: 0, notice: noticed({ kind: 'spot_check', risk: 'low' }) })
+  const shown = formatMessage({
+    id: 'd',
+    at: 0,
+    notice: noticed({ kind: 'spot_check', risk: 'low' }),
+  })
   expect(shown).not.toHaveProperty('reply_markup')
   expect(shown.text).toContain('http://localhost:8765/inbox/p1')
 })
 
 test('A5 many in one message have no buttons, whatever their risk', () => {
   const notice = noticed({ risk: 'low' })
-  expect(messageOf({ id: 'd', at: 0, notice, more: [{ id: 'e', notice }] })).not.toHaveProperty(
+  expect(formatMessage({ id: 'd', at: 0, notice, more: [{ id: 'e', notice }] })).not.toHaveProperty(
     'reply_markup',
   )
 })
 
 test('A5 a button stands for a verdict on one approval, and for nothing else', () => {
-  expect(pressOf('approve:019875c2-6a00-7000-8000-5f0c1d2e3f40')).toEqual({
+  expect(parseButtonPress('approve:019875c2-6a00-7000-8000-5f0c1d2e3f40')).toEqual({
     verdict: 'approve',
     approval: '019875c2-6a00-7000-8000-5f0c1d2e3f40',
   })
@@ -80,7 +88,7 @@ test('A5 a button stands for a verdict on one approval, and for nothing else', (
     'approve:a\n',
     `reject:${'a'.repeat(61)}`,
   ])
-    expect(pressOf(data), data).toBeUndefined()
+    expect(parseButtonPress(data), data).toBeUndefined()
 })
 
 test.each([

@@ -1,7 +1,7 @@
 import { isAboutApproval } from '../model.ts'
 import type { Message } from '../model.ts'
-import { noticesOf, worded } from '../words.ts'
-import type { Worded } from '../words.ts'
+import { listNotifications, formatNotification } from '../words.ts'
+import type { NotificationText } from '../words.ts'
 
 type Entity = { readonly type: 'code'; readonly offset: number; readonly length: number }
 type Button = { readonly text: string; readonly callback_data: string }
@@ -10,7 +10,7 @@ type Button = { readonly text: string; readonly callback_data: string }
  * Telegram makes links of addresses, names and commands wherever it finds them, except in code. So words of
  * agents are code (A13), and what we say has none in it. Offsets count as strings do, in UTF-16.
  */
-export function textOf({ title, said, note, url }: Worded) {
+export function formatText({ title, said, note, url }: NotificationText) {
   let text = `${title}\n`
   const entities: Entity[] = []
   if (said.length > 0) text += said.length === 1 ? 'The agent says: ' : 'The agents say:\n'
@@ -38,9 +38,9 @@ const labels = { approve: 'Approve', reject: 'Reject' }
 /** Telegram takes no more behind a button. */
 const mostBytes = 64
 
-export function messageOf(message: Message) {
-  const [notice, ...more] = noticesOf(message)
-  const text = textOf(worded(message))
+export function formatMessage(message: Message) {
+  const [notice, ...more] = listNotifications(message)
+  const text = formatText(formatNotification(message))
   if (!isAboutApproval(notice) || more.length > 0) return text
   const { approval_id: approval, kind, risk } = notice.data
   const possible = risk === 'low' && Object.hasOwn(verdicts, kind) ? (verdicts[kind] ?? []) : []
@@ -54,7 +54,7 @@ export function messageOf(message: Message) {
 }
 
 /** What a button stands for. Whoever sends it may have written it by hand. */
-export function pressOf(data: string): { verdict: Verdict; approval: string } | undefined {
+export function parseButtonPress(data: string): { verdict: Verdict; approval: string } | undefined {
   const [, verdict, approval] = /^(approve|reject):([\w-]{1,60})$/.exec(data) ?? []
   return approval === undefined ? undefined : { verdict: verdict as Verdict, approval }
 }

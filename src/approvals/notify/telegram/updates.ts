@@ -1,13 +1,13 @@
 import * as z from 'zod'
-import { messageOf as faultOf } from '#base/errors.ts'
-import { plainText } from '#base/plain.ts'
-import { endOf } from '../words.ts'
+import { errorMessage as faultOf } from '#base/errors.ts'
+import { sanitizeText } from '#base/plain.ts'
+import { formatOutcome } from '../words.ts'
 import type { Telegram } from './api.ts'
 import type { TelegramDeps } from './channel.ts'
 import { personActor } from './chats.ts'
 import type { Chats } from './chats.ts'
 import type { ChatStore } from './store.ts'
-import { pressOf } from './text.ts'
+import { parseButtonPress } from './text.ts'
 
 type Deps = TelegramDeps & {
   readonly channel: string
@@ -44,7 +44,7 @@ const update = z.object({
 type Update = z.output<typeof update>
 
 /** What people write to the bot, and the buttons they press. One daemon listens. */
-export function createUpdates(deps: Deps) {
+export function createUpdatePoller(deps: Deps) {
   const { channel, api, store, chats, db, describe, decide, wait, log } = deps
 
   return async function listen(signal: AbortSignal): Promise<void> {
@@ -106,7 +106,7 @@ export function createUpdates(deps: Deps) {
   ) {
     if (press) {
       const said = await pressed(press.from.id, press.message?.chat.id, press.data)
-      const text = plainText(said, 200)
+      const text = sanitizeText(said, 200)
       await api.call('answerCallbackQuery', { callback_query_id: press.id, text }, signal)
     } else if (message) {
       const said = await written(message, crowd)
@@ -135,9 +135,9 @@ export function createUpdates(deps: Deps) {
     if (code !== '') {
       const person = await db.transact((tx) => chats.bind(tx, own, code))
       if (person !== undefined)
-        return `This chat is bound to ${plainText(person)}. Questions come here; /stop ends it.`
+        return `This chat is bound to ${sanitizeText(person)}. Questions come here; /stop ends it.`
     }
-    if (bound) return `This chat is bound to ${plainText(bound.person)}. /stop ends it.`
+    if (bound) return `This chat is bound to ${sanitizeText(bound.person)}. /stop ends it.`
     return toStranger(
       'This code is unknown, used or older than ten minutes. Make one with cowork_bind_chat and send /start <code>.',
     )
@@ -147,16 +147,17 @@ export function createUpdates(deps: Deps) {
   async function pressed(who: number, where: number | undefined, data: string): Promise<string> {
     const bound = where === who ? await store.find(db, channel, String(who)) : undefined
     if (!bound) return 'This chat is bound to nobody, so it decides nothing.'
-    const press = pressOf(data)
+    const press = parseButtonPress(data)
     const about = press && (await describe(db, [press.approval])).get(press.approval)
     if (!press || !about) return 'This is not known any more.'
-    if (about.status !== 'pending') return `${endOf(about.status, about.decidedBy)} already.`
+    if (about.status !== 'pending')
+      return `${formatOutcome(about.status, about.decidedBy)} already.`
     // A button from before checks had to be opened.
     if (about.kind === 'spot_check') return 'A check is answered in the inbox.'
     if (about.risk !== 'low') return 'Its risk is above low: decide it in the inbox.'
     try {
       const made = await decide(bound.person, press.approval, press.verdict)
-      return 'refused' in made ? made.refused : `${endOf(made.status, undefined)}.`
+      return 'refused' in made ? made.refused : `${formatOutcome(made.status, undefined)}.`
     } catch (error) {
       log.error('a decision was not made', { channel, error: faultOf(error) })
       return 'That did not work: decide it in the inbox.'

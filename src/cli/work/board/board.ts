@@ -1,11 +1,11 @@
 import { flag, localCommand, text } from '../../command.ts'
 import type { Context } from '../../context.ts'
-import { painted } from '../../inbox/lines.ts'
-import { plain } from '../../output.ts'
-import { byPrefix } from '../../lookup.ts'
+import { renderLine } from '../../inbox/lines.ts'
+import { sanitize } from '../../output.ts'
+import { resolvePrefix } from '../../lookup.ts'
 import { hasScreen } from '../../terminal.ts'
-import { claimOf, projectOf, readProjects, staleNotes } from '../asking.ts'
-import { cardLine, wordsOf } from '../item-lines.ts'
+import { readAgentClaim, resolveProject, readProjects, staleNotes } from '../asking.ts'
+import { cardLine, formatWorkStatus } from '../item-lines.ts'
 import { readBoard, showBoard } from './loop.ts'
 import type { BoardRead } from './loop.ts'
 import { columnsOf } from './state.ts'
@@ -20,11 +20,11 @@ export const boardCommand = localCommand({
   },
   async act(call) {
     const { client, options } = call
-    const project = await projectOf(call)
+    const project = await resolveProject(call)
     const read = await readBoard(client, project, undefined)
     const ids = read.sprints.map(({ id }) => id)
     const sprint =
-      options.sprint === undefined ? read.sprint : byPrefix(options.sprint, ids, 'sprint')
+      options.sprint === undefined ? read.sprint : resolvePrefix(options.sprint, ids, 'sprint')
     if (!hasScreen(call, options)) {
       const asked = sprint === read.sprint ? read : await readBoard(client, project, sprint)
       return print(call, asked)
@@ -32,7 +32,7 @@ export const boardCommand = localCommand({
     const projects = (await readProjects(client)).map((one) => one.project)
     const start = { project, projects, sprint }
     const { stdin, stdout } = process
-    return showBoard({ client, start, claim: claimOf(call), stdin, stdout })
+    return showBoard({ client, start, claim: readAgentClaim(call), stdin, stdout })
   },
 })
 
@@ -42,14 +42,14 @@ function print(context: Context, { project, sprint, sprints, stories, isStale }:
   context.out.data({ project, sprint, columns, stale: isStale }, () =>
     shown
       ? [
-          `${plain(project)} · ${plain(shown.id)} · ${shown.done} of ${shown.stories} done`,
+          `${sanitize(project)} · ${sanitize(shown.id)} · ${shown.done} of ${shown.stories} done`,
           ...columns.flatMap(({ status, stories: own }) => [
             '',
-            `${wordsOf(status).toUpperCase()} ${own.length}`,
-            ...own.map((story) => `  ${painted(cardLine(story, Date.now()), process.stdout)}`),
+            `${formatWorkStatus(status).toUpperCase()} ${own.length}`,
+            ...own.map((story) => `  ${renderLine(cardLine(story, Date.now()), process.stdout)}`),
           ]),
         ]
-      : [`${plain(project)} has no sprint: \`cowork work sprint <id>\` creates one.`],
+      : [`${sanitize(project)} has no sprint: \`cowork work sprint <id>\` creates one.`],
   )
   staleNotes(isStale ? [project] : []).forEach(context.out.note)
 }

@@ -7,7 +7,7 @@ import { openScreen } from '../../screen/terminal.ts'
 import { readSprint, readStory } from '../asking.ts'
 import type { SprintBrief, StoryBrief } from '../wire.ts'
 import { reduce } from './reduce.ts'
-import { startState, usualSprint } from './state.ts'
+import { initialState, defaultSprint } from './state.ts'
 import type { Effect, Event, State } from './state.ts'
 import { render } from './view.ts'
 
@@ -28,7 +28,7 @@ export async function readBoard(
   const named = { project, kind: 'sprint', limit: 1000 }
   const of = ({ results }: ToolResults['worksync_search']) => results as SprintBrief[]
   const { all: sprints, last } = await pages(client, 'worksync_search', named, of)
-  const sprint = asked ?? usualSprint(sprints)
+  const sprint = asked ?? defaultSprint(sprints)
   const stories = sprint === undefined ? [] : (await readSprint(client, project, sprint)).stories
   return { project, sprint, sprints, stories, isStale: (last.stale ?? []).length > 0 }
 }
@@ -51,7 +51,7 @@ export async function showBoard({
   const screen = openScreen({
     stdin,
     stdout,
-    start: (size, now) => startState(size, now, start),
+    start: (size, now) => initialState(size, now, start),
     reduce,
     render,
     perform,

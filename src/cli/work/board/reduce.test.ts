@@ -10,29 +10,29 @@ import {
   storyOf,
   wholeOf,
 } from '../../../../test/cli/work/board/board.fixture.ts'
-import { usualSprint } from './state.ts'
+import { defaultSprint } from './state.ts'
 import type { Effect, State } from './state.ts'
 
 const calls = (effects: readonly Effect[]) => effects.filter(({ act }) => act === 'call')
 const typed = (text: string): string[] =>
   Array.from(text, (char) => (char === ' ' ? 'space' : char))
-const at = (state: State, ...names: string[]) => press(state, ...names).state.selected
+const cursorParam = (state: State, ...names: string[]) => press(state, ...names).state.selected
 
 describe('moving about', () => {
   test('C6 j and k stay in a column, h and l go to the next one that has a story', () => {
     const state = boardWith(four)
-    expect([at(state), at(state, 'j'), at(state, 'j', 'j'), at(state, 'j', 'k', 'k')]).toEqual([
-      'STORY-1',
-      'STORY-2',
-      'STORY-2',
-      'STORY-1',
-    ])
-    expect([at(state, 'l'), at(state, 'l', 'l'), at(state, 'l', 'l', 'l')]).toEqual([
-      'STORY-3',
-      'STORY-4',
-      'STORY-4',
-    ])
-    expect(at(state, 'j', 'l', 'h')).toBe('STORY-1')
+    expect([
+      cursorParam(state),
+      cursorParam(state, 'j'),
+      cursorParam(state, 'j', 'j'),
+      cursorParam(state, 'j', 'k', 'k'),
+    ]).toEqual(['STORY-1', 'STORY-2', 'STORY-2', 'STORY-1'])
+    expect([
+      cursorParam(state, 'l'),
+      cursorParam(state, 'l', 'l'),
+      cursorParam(state, 'l', 'l', 'l'),
+    ]).toEqual(['STORY-3', 'STORY-4', 'STORY-4'])
+    expect(cursorParam(state, 'j', 'l', 'h')).toBe('STORY-1')
   })
 
   test('C6 a story that somebody moves stays under the hand', () => {
@@ -72,10 +72,10 @@ describe('moving about', () => {
       sprintOf('now'),
       sprintOf('next', { status: 'planned' }),
     ]
-    expect(usualSprint([old, next, now])).toBe('now')
-    expect(usualSprint([old, next])).toBe('next')
-    expect(usualSprint([old])).toBe('old')
-    expect(usualSprint([])).toBeUndefined()
+    expect(defaultSprint([old, next, now])).toBe('now')
+    expect(defaultSprint([old, next])).toBe('next')
+    expect(defaultSprint([old])).toBe('old')
+    expect(defaultSprint([])).toBeUndefined()
   })
 })
 

@@ -1,88 +1,99 @@
 import { storyStatuses } from '../../choices.ts'
 import type { StoryStatus } from '../../choices.ts'
-import { plain } from '../../output.ts'
+import { sanitize } from '../../output.ts'
 import {
   choose,
-  moving,
-  only,
-  opened,
-  pressed,
+  navigationKeys,
+  noEffects,
+  openSelected,
+  handleKey,
   reading,
-  say,
+  showMessage,
   scrollTo,
   typed,
 } from '../../screen/keys.ts'
 import type { Key } from '../../screen/keys.ts'
-import { titleOf, wordsOf } from '../item-lines.ts'
+import { titleOf, formatWorkStatus } from '../item-lines.ts'
 import type { StoryBrief } from '../wire.ts'
-import { bodyRows, columnsOf, placeOf, readable, selectedStory, storiesInColumn } from './state.ts'
+import {
+  bodyRows,
+  columnsOf,
+  findPosition,
+  readerLines,
+  selectedStory,
+  storiesInColumn,
+} from './state.ts'
 import type { Effect, Event, Prompt, State, Step, Target } from './state.ts'
 
-function down(state: State, by: number): Step {
+function moveWithinColumn(state: State, by: number): Step {
   const columns = columnsOf(state)
-  const place = placeOf(columns, state.selected)
-  if (!place) return only(state)
+  const place = findPosition(columns, state.selected)
+  if (!place) return noEffects(state)
   const { stories } = columns[place.column] ?? { stories: [] }
   const row = Math.min(Math.max(place.row + by, 0), stories.length - 1)
-  return only({ ...state, selected: stories[row]?.id })
+  return noEffects({ ...state, selected: stories[row]?.id })
 }
 
 /** To the next column on that side that has a story; as far down as the hand was. */
-function across(state: State, by: 1 | -1): Step {
+function moveAcrossColumns(state: State, by: 1 | -1): Step {
   const columns = columnsOf(state)
-  const place = placeOf(columns, state.selected)
-  if (!place) return only(state)
+  const place = findPosition(columns, state.selected)
+  if (!place) return noEffects(state)
   for (let at = place.column + by; columns[at]; at += by) {
     const { stories } = columns[at] ?? { stories: [] }
     if (stories.length > 0)
-      return only({ ...state, selected: stories[Math.min(place.row, stories.length - 1)]?.id })
+      return noEffects({ ...state, selected: stories[Math.min(place.row, stories.length - 1)]?.id })
   }
-  return only(state)
+  return noEffects(state)
 }
 
 /** Something may no longer be shown: the hand then goes to what takes its place. */
-function keepingPlace(before: State, next: State): State {
+function keepSelection(before: State, next: State): State {
   const columns = columnsOf(next)
-  if (placeOf(columns, next.selected)) return next
-  const was = placeOf(columnsOf(before), before.selected) ?? { column: 0, row: 0 }
+  if (findPosition(columns, next.selected)) return next
+  const was = findPosition(columnsOf(before), before.selected) ?? { column: 0, row: 0 }
   const own = columns[was.column]?.stories ?? []
   const other = columns.find(({ stories }) => stories.length > 0)?.stories[0]
   const selected = (own[Math.min(was.row, own.length - 1)] ?? other)?.id
   return { ...next, selected, scroll: 0, view: next.view === 'detail' ? 'board' : next.view }
 }
 
-const scrolled = (state: State, by: number): State =>
-  scrollTo(state, state.scroll + by, readable(state).length - bodyRows(state.size))
+const scrollBy = (state: State, by: number): State =>
+  scrollTo(state, state.scroll + by, readerLines(state).length - bodyRows(state.size))
 
 /** Goes on only where there is a story under the hand and nothing else is under way. */
 function onStory(state: State, act: (story: StoryBrief) => Step): Step {
   const story = selectedStory(state)
-  if (!story) return say(state, 'There is no story here: a adds one.')
-  return state.isBusy ? only(state) : act(story)
+  if (!story) return showMessage(state, 'There is no story here: a adds one.')
+  return state.isBusy ? noEffects(state) : act(story)
 }
 
-const calling = (state: State, call: Omit<Extract<Effect, { act: 'call' }>, 'act'>): Step => ({
+const callTool = (state: State, call: Omit<Extract<Effect, { act: 'call' }>, 'act'>): Step => ({
   state: { ...state, isBusy: true, prompt: undefined },
   effects: [{ act: 'call', ...call }],
 })
 
 /** What is finished goes into the history too (W16), so it is asked what to write there. */
-function put(state: State, story: StoryBrief, status: StoryStatus): Step {
-  if (status === story.status) return say(state, `It is ${wordsOf(status)} already.`)
-  if (status === 'done') return only({ ...state, prompt: { ask: 'done', id: story.id, text: '' } })
-  return calling(state, {
+function setStatus(state: State, story: StoryBrief, status: StoryStatus): Step {
+  if (status === story.status)
+    return showMessage(state, `It is ${formatWorkStatus(status)} already.`)
+  if (status === 'done')
+    return noEffects({ ...state, prompt: { ask: 'done', id: story.id, text: '' } })
+  return callTool(state, {
     tool: 'worksync_update_story',
     args: { story_id: story.id, status, expect_rev: story.rev },
-    text: `${plain(story.id)} is ${wordsOf(status)}.`,
+    text: `${sanitize(story.id)} is ${formatWorkStatus(status)}.`,
   })
 }
 
-function pushed(state: State, by: 1 | -1): Step {
+function shiftColumn(state: State, by: 1 | -1): Step {
   return onStory(state, (story) => {
     const columns = columnsOf({ ...state, filter: '' })
     const at = columns.findIndex(({ status }) => status === story.status)
     const next = columns[at + by]
-    return next ? put(state, story, next.status) : say(state, 'There is no column on that side.')
+    return next
+      ? setStatus(state, story, next.status)
+      : showMessage(state, 'There is no column on that side.')
   })
 }
 
@@ -92,7 +103,7 @@ const choosing = (
   options: Extract<Prompt, { at: number }>['options'],
   id?: string,
 ): Step =>
-  only({
+  noEffects({
     ...state,
     prompt: { ask, options, at: 0, ...(id !== undefined && { id }) },
   })
@@ -101,11 +112,11 @@ const askMove = (state: State): Step =>
   onStory(state, (story) => {
     const toStatus = storyStatuses
       .filter((status) => status !== story.status)
-      .map((status) => ({ label: wordsOf(status), to: { status } satisfies Target }))
+      .map((status) => ({ label: formatWorkStatus(status), to: { status } satisfies Target }))
     const toSprint = state.sprints
       .filter(({ id, status }) => id !== story.sprint_id && status !== 'completed')
       .map((sprint) => ({
-        label: `sprint ${plain(sprint.id)}  ${titleOf(sprint)}`,
+        label: `sprint ${sanitize(sprint.id)}  ${titleOf(sprint)}`,
         to: { sprint: sprint.id } satisfies Target,
       }))
     return choosing(state, 'move', [...toStatus, ...toSprint], story.id)
@@ -113,23 +124,25 @@ const askMove = (state: State): Step =>
 
 function askSprint(state: State): Step {
   const options = state.sprints.map((sprint) => ({
-    label: `${plain(sprint.id)}  ${titleOf(sprint)}, ${wordsOf(sprint.status)}, ${sprint.done} of ${sprint.stories} done`,
+    label: `${sanitize(sprint.id)}  ${titleOf(sprint)}, ${formatWorkStatus(sprint.status)}, ${sprint.done} of ${sprint.stories} done`,
     to: { show: sprint.id },
   }))
-  return options.length > 0 ? choosing(state, 'sprint', options) : say(state, 'There is no sprint.')
+  return options.length > 0
+    ? choosing(state, 'sprint', options)
+    : showMessage(state, 'There is no sprint.')
 }
 
 function askProject(state: State): Step {
   const options = state.projects
     .filter((project) => project !== state.project)
-    .map((project) => ({ label: plain(project), to: { project } }))
+    .map((project) => ({ label: sanitize(project), to: { project } }))
   return options.length > 0
     ? choosing(state, 'project', options)
-    : say(state, 'There is no other project.')
+    : showMessage(state, 'There is no other project.')
 }
 
 /** Something else is shown: nothing of what was there before counts for it. */
-const shifted = (state: State, to: Partial<Pick<State, 'project' | 'sprint'>>): Step => ({
+const switchTo = (state: State, to: Partial<Pick<State, 'project' | 'sprint'>>): Step => ({
   state: {
     ...state,
     ...to,
@@ -143,39 +156,46 @@ const shifted = (state: State, to: Partial<Pick<State, 'project' | 'sprint'>>): 
   effects: [{ act: 'load' }],
 })
 
-export type Choosing = Extract<Prompt, { at: number }>
-type Writing = Exclude<Prompt, Choosing>
+export type ChoicePrompt = Extract<Prompt, { at: number }>
+type Writing = Exclude<Prompt, ChoicePrompt>
 
-export const isChoosing = (prompt: Prompt | undefined): prompt is Choosing =>
+export const isChoicePrompt = (prompt: Prompt | undefined): prompt is ChoicePrompt =>
   prompt !== undefined && 'at' in prompt
 
-function answered(state: State, prompt: Prompt, key: Key): Step {
+function handlePromptKey(state: State, prompt: Prompt, key: Key): Step {
   if (key.name === 'escape')
-    return say({ ...state, prompt: undefined }, isLook(prompt) ? '' : 'Nothing was changed.')
-  if (!isChoosing(prompt)) return written(state, prompt, key)
-  return state.isPasting ? only(state) : chosen(state, prompt, key)
+    return showMessage(
+      { ...state, prompt: undefined },
+      isLook(prompt) ? '' : 'Nothing was changed.',
+    )
+  if (!isChoicePrompt(prompt)) return written(state, prompt, key)
+  return state.isPasting ? noEffects(state) : chosen(state, prompt, key)
 }
 
 /** It only asks what to show. */
 const isLook = ({ ask }: Prompt) => ask === 'filter' || ask === 'sprint' || ask === 'project'
 
-function chosen(state: State, prompt: Choosing, key: Key): Step {
+function chosen(state: State, prompt: ChoicePrompt, key: Key): Step {
   const next = choose(prompt.at, prompt.options, key)
-  if (next && 'at' in next) return only({ ...state, prompt: { ...prompt, at: next.at } })
+  if (next && 'at' in next) return noEffects({ ...state, prompt: { ...prompt, at: next.at } })
   const option = next && prompt.options[next.taken]
-  return option ? picking({ ...state, prompt: undefined }, prompt, option.to) : only(state)
+  return option ? picking({ ...state, prompt: undefined }, prompt, option.to) : noEffects(state)
 }
 
-function picking(state: State, { id }: Choosing, to: Choosing['options'][number]['to']): Step {
-  if ('show' in to) return shifted(state, { sprint: to.show })
-  if ('project' in to) return shifted(state, { project: to.project, sprint: undefined })
+function picking(
+  state: State,
+  { id }: ChoicePrompt,
+  to: ChoicePrompt['options'][number]['to'],
+): Step {
+  if ('show' in to) return switchTo(state, { sprint: to.show })
+  if ('project' in to) return switchTo(state, { project: to.project, sprint: undefined })
   const story = state.stories.find((one) => one.id === id)
-  if (!story) return say(state, 'That story is not here any more.')
-  if ('status' in to) return put(state, story, to.status)
-  return calling(state, {
+  if (!story) return showMessage(state, 'That story is not here any more.')
+  if ('status' in to) return setStatus(state, story, to.status)
+  return callTool(state, {
     tool: 'worksync_move',
     args: { story_id: story.id, sprint_id: to.sprint, expect_rev: story.rev },
-    text: `${plain(story.id)} is in ${plain(to.sprint)}.`,
+    text: `${sanitize(story.id)} is in ${sanitize(to.sprint)}.`,
   })
 }
 
@@ -183,7 +203,7 @@ const longest = 500
 
 function written(state: State, prompt: Writing, key: Key): Step {
   if (key.name === 'enter' && !state.isPasting) return finished(state, prompt, prompt.text.trim())
-  return only({
+  return noEffects({
     ...state,
     prompt: { ...prompt, text: typed(prompt.text, key, ' ').slice(0, longest) },
   })
@@ -193,26 +213,26 @@ function finished(state: State, prompt: Writing, text: string): Step {
   const next: State = { ...state, prompt: undefined }
   switch (prompt.ask) {
     case 'filter':
-      return only(keepingPlace(state, { ...next, filter: text }))
+      return noEffects(keepSelection(state, { ...next, filter: text }))
     case 'title':
-      if (text === '' || state.sprint === undefined) return say(next, 'Nothing was added.')
-      return calling(next, {
+      if (text === '' || state.sprint === undefined) return showMessage(next, 'Nothing was added.')
+      return callTool(next, {
         tool: 'worksync_add_story',
         args: { sprint_id: state.sprint, title: text },
         text: 'The story is there.',
       })
     case 'comment':
-      if (text === '') return say(next, 'Nothing was said.')
-      return calling(next, {
+      if (text === '') return showMessage(next, 'Nothing was said.')
+      return callTool(next, {
         tool: 'worksync_comment',
         args: { story_id: prompt.id, text },
-        text: `You said it about ${plain(prompt.id)}.`,
+        text: `You said it about ${sanitize(prompt.id)}.`,
       })
     case 'done':
-      return calling(next, {
+      return callTool(next, {
         tool: 'worksync_done',
         args: { story_id: prompt.id, ...(text !== '' && { summary: text }) },
-        text: `${plain(prompt.id)} is done.`,
+        text: `${sanitize(prompt.id)} is done.`,
       })
   }
 }
@@ -221,17 +241,17 @@ function finished(state: State, prompt: Writing, text: string): Step {
 export function reduce(state: State, event: Event): Step {
   switch (event.event) {
     case 'key':
-      return pressed({ ...state, now: event.now }, event.key, keys)
+      return handleKey({ ...state, now: event.now }, event.key, keys)
     case 'tick':
       return { state: { ...state, now: event.now }, effects: [{ act: 'look' }] }
     case 'resized':
-      return only(scrolled({ ...state, size: event.size }, 0))
+      return noEffects(scrollBy({ ...state, size: event.size }, 0))
     case 'loaded':
-      return event.project === state.project ? loaded(state, event) : only(state)
+      return event.project === state.project ? loaded(state, event) : noEffects(state)
     case 'unreachable':
-      return only({ ...state, offline: event.message })
+      return noEffects({ ...state, offline: event.message })
     case 'read':
-      return only({ ...state, detail: event.story })
+      return noEffects({ ...state, detail: event.story })
     case 'changed': {
       const selected = event.id ?? state.selected
       const message = { text: event.text, tone: 'good' } as const
@@ -250,69 +270,69 @@ type Keys = Readonly<Record<string, (state: State) => Step>>
 
 const claim = (state: State) =>
   onStory(state, ({ id }) =>
-    calling(state, {
+    callTool(state, {
       tool: 'worksync_claim',
       args: { story_id: id },
-      text: `${plain(id)} is yours.`,
+      text: `${sanitize(id)} is yours.`,
     }),
   )
 
 const release = (state: State) =>
   onStory(state, ({ id }) =>
-    calling(state, {
+    callTool(state, {
       tool: 'worksync_release',
       args: { story_id: id },
-      text: `${plain(id)} is nobody's.`,
+      text: `${sanitize(id)} is nobody's.`,
     }),
   )
 
 const inBoth: Keys = {
-  '>': (state) => pushed(state, 1),
-  '<': (state) => pushed(state, -1),
-  L: (state) => pushed(state, 1),
-  H: (state) => pushed(state, -1),
+  '>': (state) => shiftColumn(state, 1),
+  '<': (state) => shiftColumn(state, -1),
+  L: (state) => shiftColumn(state, 1),
+  H: (state) => shiftColumn(state, -1),
   m: askMove,
-  d: (state) => onStory(state, (story) => put(state, story, 'done')),
+  d: (state) => onStory(state, (story) => setStatus(state, story, 'done')),
   c: claim,
   C: release,
   t: (state) =>
-    onStory(state, ({ id }) => only({ ...state, prompt: { ask: 'comment', id, text: '' } })),
-  '?': (state) => only({ ...state, view: 'help' }),
+    onStory(state, ({ id }) => noEffects({ ...state, prompt: { ask: 'comment', id, text: '' } })),
+  '?': (state) => noEffects({ ...state, view: 'help' }),
 }
 
 const inBoard: Keys = {
   ...inBoth,
-  ...moving(down, ({ size }) => storiesInColumn(size)),
-  l: (state) => across(state, 1),
-  right: (state) => across(state, 1),
-  h: (state) => across(state, -1),
-  left: (state) => across(state, -1),
-  enter: opened,
+  ...navigationKeys(moveWithinColumn, ({ size }) => storiesInColumn(size)),
+  l: (state) => moveAcrossColumns(state, 1),
+  right: (state) => moveAcrossColumns(state, 1),
+  h: (state) => moveAcrossColumns(state, -1),
+  left: (state) => moveAcrossColumns(state, -1),
+  enter: openSelected,
   a: (state) =>
     state.sprint === undefined
-      ? say(state, 'There is no sprint yet: `cowork work sprint <id>` creates one.')
-      : only({ ...state, prompt: { ask: 'title', text: '' } }),
+      ? showMessage(state, 'There is no sprint yet: `cowork work sprint <id>` creates one.')
+      : noEffects({ ...state, prompt: { ask: 'title', text: '' } }),
   s: askSprint,
   p: askProject,
   r: (state) => ({ state, effects: [{ act: 'load' }] }),
-  '/': (state) => only({ ...state, prompt: { ask: 'filter', text: state.filter } }),
-  escape: (state) => only(keepingPlace(state, { ...state, filter: '' })),
+  '/': (state) => noEffects({ ...state, prompt: { ask: 'filter', text: state.filter } }),
+  escape: (state) => noEffects(keepSelection(state, { ...state, filter: '' })),
   q: (state) => ({ state, effects: [{ act: 'leave', isInterrupted: false }] }),
 }
 
-const back = (state: State): Step => only({ ...state, view: 'board' })
+const back = (state: State): Step => noEffects({ ...state, view: 'board' })
 
 const inDetail: Keys = {
   ...inBoth,
-  ...reading(scrolled, ({ size }) => bodyRows(size) - 1, back),
+  ...reading(scrollBy, ({ size }) => bodyRows(size) - 1, back),
 }
 
-const keys = { answered, first: inBoard, detail: inDetail, back }
+const keys = { answered: handlePromptKey, first: inBoard, detail: inDetail, back }
 
 function loaded(state: State, event: Extract<Event, { event: 'loaded' }>): Step {
   const { sprint, sprints, stories, isStale } = event
   const known = { ...state, sprint, sprints, stories, isStale, isLoaded: true, offline: undefined }
-  const next = keepingPlace(state, known)
+  const next = keepSelection(state, known)
   const story = selectedStory(next)
   const isOld = next.view === 'detail' && story && next.detail?.rev !== story.rev
   return { state: next, effects: isOld ? [{ act: 'read', id: story.id }] : [] }

@@ -1,6 +1,6 @@
 import { storyStatuses } from '../../choices.ts'
 import type { StoryStatus } from '../../choices.ts'
-import { wrapped } from '../../inbox/lines.ts'
+import { wrapLine } from '../../inbox/lines.ts'
 import type { Line } from '../../inbox/lines.ts'
 import { startScreen } from '../../screen/keys.ts'
 import type { ScreenEvent, ScreenState, Size, Step as StepOf } from '../../screen/keys.ts'
@@ -70,7 +70,7 @@ export type Effect =
 
 export type Step = StepOf<State, Effect>
 
-export const startState = (
+export const initialState = (
   size: Size,
   now: number,
   start: Pick<State, 'project' | 'projects' | 'sprint'>,
@@ -86,7 +86,7 @@ export const startState = (
 })
 
 /** A sprint to begin with: the first that is active, else the first that is planned, else the last. */
-export const usualSprint = (sprints: readonly SprintBrief[]): string | undefined =>
+export const defaultSprint = (sprints: readonly SprintBrief[]): string | undefined =>
   (
     sprints.find(({ status }) => status === 'active') ??
     sprints.find(({ status }) => status === 'planned') ??
@@ -107,7 +107,7 @@ export function columnsOf({ stories, filter }: Pick<State, 'stories' | 'filter'>
     .filter(({ status, stories: own }) => status !== 'dropped' || own.length > 0)
 }
 
-export function placeOf(
+export function findPosition(
   columns: readonly Column[],
   selected: string | undefined,
 ): { readonly column: number; readonly row: number } | undefined {
@@ -127,7 +127,7 @@ export const bodyRows = ({ rows }: Size): number => Math.max(1, rows - 6)
 /** Each story takes two lines. */
 export const storiesInColumn = (size: Size): number => Math.max(1, Math.floor(bodyRows(size) / 2))
 
-export function readable({ detail, selected, size, now }: State): Line[] {
+export function readerLines({ detail, selected, size, now }: State): Line[] {
   if (!detail || detail.id !== selected) return [['Reading …']]
-  return storyLines(detail, now).flatMap((line) => wrapped(line, size.columns - 2))
+  return storyLines(detail, now).flatMap((line) => wrapLine(line, size.columns - 2))
 }

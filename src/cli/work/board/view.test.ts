@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { storyStatuses } from '../../choices.ts'
-import { columnsOf as widthOf, textOf } from '../../inbox/lines.ts'
+import { displayWidth as widthOf, lineText } from '../../inbox/lines.ts'
 import {
   boardWith,
   four,
@@ -15,7 +15,7 @@ import {
 import type { Event } from './state.ts'
 import { render } from './view.ts'
 
-const linesOf = (state: Parameters<typeof render>[0]) => render(state).map(textOf)
+const linesOf = (state: Parameters<typeof render>[0]) => render(state).map(lineText)
 
 describe('the board', () => {
   test('C6 one column for each status, with how many are in it', () => {

@@ -1,6 +1,6 @@
-import { bold, cut, dim, fit, looking } from '../../inbox/lines.ts'
+import { bold, truncate, dim, padToWidth, styled } from '../../inbox/lines.ts'
 import type { Line, Span } from '../../inbox/lines.ts'
-import { plain } from '../../output.ts'
+import { sanitize } from '../../output.ts'
 import {
   bodyLines,
   choiceKeys,
@@ -11,11 +11,18 @@ import {
   messageLines,
   writingLine,
 } from '../../screen/frame.ts'
-import { claimText, statusSpan, titleOf, wordsOf } from '../item-lines.ts'
+import { formatClaim, statusSpan, titleOf, formatWorkStatus } from '../item-lines.ts'
 import type { StoryBrief } from '../wire.ts'
-import { isChoosing } from './reduce.ts'
-import type { Choosing } from './reduce.ts'
-import { bodyRows, columnsOf, placeOf, readable, selectedStory, storiesInColumn } from './state.ts'
+import { isChoicePrompt } from './reduce.ts'
+import type { ChoicePrompt } from './reduce.ts'
+import {
+  bodyRows,
+  columnsOf,
+  findPosition,
+  readerLines,
+  selectedStory,
+  storiesInColumn,
+} from './state.ts'
 import type { Column, Prompt, State } from './state.ts'
 
 const questions = {
@@ -24,8 +31,8 @@ const questions = {
   project: 'Which project?',
 }
 
-function panelOf({ prompt, message, size }: State): Line[] {
-  if (!isChoosing(prompt)) return prompt ? [] : messageLines(message, size).slice(0, -1)
+function promptPanel({ prompt, message, size }: State): Line[] {
+  if (!isChoicePrompt(prompt)) return prompt ? [] : messageLines(message, size).slice(0, -1)
   const { ask, options, at } = prompt
   const room = Math.max(1, bodyRows(size) - 3)
   return [[''], [bold(` ${questions[ask]}`)], ...choiceLines(options, at, room)]
@@ -38,21 +45,21 @@ const labels = {
   done: 'What was done? ',
 }
 
-function foot({ prompt, message, size }: State): Line {
-  if (isChoosing(prompt)) return ['']
+function footer({ prompt, message, size }: State): Line {
+  if (isChoicePrompt(prompt)) return ['']
   if (prompt) return writingLine(labels[prompt.ask], prompt.text, size.columns)
   return messageLines(message, size).at(-1) ?? ['']
 }
 
 function keysLine({ prompt, view }: State): string {
-  if (prompt) return isChoosing(prompt) ? choiceKeys : promptKeys[prompt.ask]
+  if (prompt) return isChoicePrompt(prompt) ? choiceKeys : promptKeys[prompt.ask]
   if (view === 'help') return ' any key goes back'
   return view === 'detail'
     ? ' j/k scroll  </> column  m move  d done  c claim  t comment  Esc back  ? keys'
     : ' h/j/k/l  Enter read  </> column  m move  d done  c claim  a add  s sprint  ? keys'
 }
 
-const promptKeys: Record<Exclude<Prompt, Choosing>['ask'], string> = {
+const promptKeys: Record<Exclude<Prompt, ChoicePrompt>['ask'], string> = {
   filter: ' Enter shows what has these words  Esc leaves it',
   title: ' Enter adds it  Esc cancels',
   comment: ' Enter says it  Esc cancels',
@@ -84,8 +91,8 @@ export const render = (state: State): Line[] =>
   frame(state.size, smallest, 'cowork work board --list', () => [
     head(state),
     [''],
-    ...bodyLines(contents(state), [about(state), ...panelOf(state)], state.size.rows - 4),
-    foot(state),
+    ...bodyLines(contents(state), [about(state), ...promptPanel(state)], state.size.rows - 4),
+    footer(state),
     [dim(keysLine(state))],
   ])
 
@@ -93,14 +100,14 @@ function head(state: State): Line {
   const { project, sprint, sprints, filter, isStale, offline, isBusy, isLoaded, size } = state
   const shown = sprints.find(({ id }) => id === sprint)
   const facts = [
-    plain(project),
+    sanitize(project),
     ...(shown
       ? [
-          `${plain(shown.id)} ${shown.title === undefined ? '' : plain(shown.title)}`.trim(),
+          `${sanitize(shown.id)} ${shown.title === undefined ? '' : sanitize(shown.title)}`.trim(),
           `${shown.done} of ${shown.stories} done`,
         ]
       : [isLoaded ? 'no sprint' : 'reading …']),
-    ...(filter === '' ? [] : [`with “${plain(filter)}”`]),
+    ...(filter === '' ? [] : [`with “${sanitize(filter)}”`]),
   ]
   const standing = offline
     ? 'not connected'
@@ -115,11 +122,11 @@ function head(state: State): Line {
 function contents(state: State): Line[] {
   if (state.view === 'help') return helpLines
   if (state.view === 'detail')
-    return readable(state)
+    return readerLines(state)
       .slice(state.scroll)
       .map((line) => [' ', ...line])
   const { offline, isLoaded, sprint, stories, filter } = state
-  if (offline !== undefined && !isLoaded) return [[` ${plain(offline)}`]]
+  if (offline !== undefined && !isLoaded) return [[` ${sanitize(offline)}`]]
   if (!isLoaded) return [[' Reading …']]
   if (sprint === undefined)
     return [[' There is no sprint.'], [dim(' `cowork work sprint <id>` creates one.')]]
@@ -131,7 +138,7 @@ function contents(state: State): Line[] {
 }
 
 function boardLines({ size, selected }: State, columns: readonly Column[]): Line[] {
-  const place = placeOf(columns, selected)
+  const place = findPosition(columns, selected)
   const count = Math.min(columns.length, Math.max(1, Math.floor(size.columns / narrowest)))
   const first = Math.min(
     Math.max(0, (place?.column ?? 0) - count + 1),
@@ -147,7 +154,7 @@ function boardLines({ size, selected }: State, columns: readonly Column[]): Line
     return stories.slice(top, top + most)
   })
   const names = shown.map(({ status, stories }): Span => {
-    const text = fit(` ${wordsOf(status)} ${stories.length}`, width)
+    const text = padToWidth(` ${formatWorkStatus(status)} ${stories.length}`, width)
     return status === columns[place?.column ?? -1]?.status ? bold(text) : dim(text)
   })
   const rows = Array.from({ length: Math.max(...cells.map(({ length }) => length)) }, (_, row) => [
@@ -164,13 +171,13 @@ function idCell(story: StoryBrief | undefined, selected: string | undefined, wid
   if (!story) return ' '.repeat(width)
   const mark = marks[story.priority ?? '']
   const facts = [
-    plain(story.id),
+    sanitize(story.id),
     ...(mark === undefined ? [] : [mark]),
-    ...(story.claimed_by === undefined ? [] : [`@${plain(story.claimed_by)}`]),
+    ...(story.claimed_by === undefined ? [] : [`@${sanitize(story.claimed_by)}`]),
   ]
   const isSelected = story.id === selected
-  const text = fit(`${isSelected ? '❯' : ' '}${cut(facts.join(' '), width - 2)}`, width)
-  return isSelected ? looking('cyan', text) : text
+  const text = padToWidth(`${isSelected ? '❯' : ' '}${truncate(facts.join(' '), width - 2)}`, width)
+  return isSelected ? styled('cyan', text) : text
 }
 
 function titleCell(
@@ -179,26 +186,26 @@ function titleCell(
   width: number,
 ): Span {
   if (!story) return ' '.repeat(width)
-  const text = fit(` ${cut(titleOf(story), width - 2)}`, width)
+  const text = padToWidth(` ${truncate(titleOf(story), width - 2)}`, width)
   return story.id === selected ? bold(text) : dim(text)
 }
 
 /** The one under the hand in full width: columns cut it short. */
 function about(state: State): Line {
   const story = selectedStory(state)
-  if (!story || state.view !== 'board' || isChoosing(state.prompt)) return ['']
+  if (!story || state.view !== 'board' || isChoicePrompt(state.prompt)) return ['']
   const { priority, estimate, depends_on: needs = [], claimed_by: agent, until = '' } = story
   const facts = [
-    ...(priority === undefined ? [] : [`${plain(priority)} priority`]),
+    ...(priority === undefined ? [] : [`${sanitize(priority)} priority`]),
     ...(estimate === undefined ? [] : [`estimate ${estimate}`]),
-    ...(agent === undefined ? [] : [claimText(agent, until, state.now)]),
-    ...(needs.length > 0 ? [`after ${plain(needs.join(', '))}`] : []),
+    ...(agent === undefined ? [] : [formatClaim(agent, until, state.now)]),
+    ...(needs.length > 0 ? [`after ${sanitize(needs.join(', '))}`] : []),
   ]
   return [
     ' ',
     statusSpan(story.status),
     ' ',
-    bold(cut(titleOf(story), Math.max(20, state.size.columns - 40))),
+    bold(truncate(titleOf(story), Math.max(20, state.size.columns - 40))),
     dim(facts.length > 0 ? ` · ${facts.join(' · ')}` : ''),
   ]
 }

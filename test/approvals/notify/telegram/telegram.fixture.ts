@@ -3,7 +3,7 @@ import type { ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { onTestFinished } from 'vitest'
-import type { ChannelOf } from '../../../../src/approvals/notify/model.ts'
+import type { ChannelOfType } from '../../../../src/approvals/notify/model.ts'
 
 type Parameters = Record<string, unknown> & { chat_id?: number; text?: string }
 export type Called = { readonly method: string; readonly given: Parameters }
@@ -97,7 +97,7 @@ export async function startTelegram() {
     /** The id of the update that comes next. */
     nextUpdate: () => nextUpdate,
     answer: (next: Instead) => (instead = next),
-    channel: (id: string): ChannelOf<'telegram'> => ({ type: 'telegram', id, token, api }),
+    channel: (id: string): ChannelOfType<'telegram'> => ({ type: 'telegram', id, token, api }),
     write: (chat: number, said: string, type = 'private', from = chat) =>
       update({
         message: { message_id: 1, chat: { id: chat, type }, from: { id: from }, text: said },

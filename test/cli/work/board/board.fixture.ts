@@ -1,6 +1,6 @@
 import type { SprintBrief, Story, StoryBrief } from '../../../../src/cli/work/wire.ts'
 import { reduce } from '../../../../src/cli/work/board/reduce.ts'
-import { startState } from '../../../../src/cli/work/board/state.ts'
+import { initialState } from '../../../../src/cli/work/board/state.ts'
 import type { Effect, Event, State } from '../../../../src/cli/work/board/state.ts'
 
 /** Stories and keystrokes for the tests of the board. */
@@ -96,5 +96,5 @@ export const boardWith = (
   size = { rows: 24, columns: 80 },
 ): State => {
   const first = { project: 'shop', projects: ['shop', 'other'], sprint: 'auth' }
-  return play(startState(size, start, first), loaded(stories)).state
+  return play(initialState(size, start, first), loaded(stories)).state
 }

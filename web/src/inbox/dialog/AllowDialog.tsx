@@ -1,18 +1,18 @@
 import { useQuery } from '@tanstack/react-query'
 import { useId, useState } from 'react'
-import type { Allow, Detail, Item } from '../approval.ts'
-import { allowedFor, allowOf, isExact, patternsOf } from '../permission.ts'
+import type { PermissionInput, Detail, Item } from '../approval.ts'
+import { formatAllowance, parseAllowForm, isExact, toPatterns } from '../permission.ts'
 import type { AllowForm } from '../permission.ts'
 import { Dialog, DialogForm } from '../../shared/Dialog.tsx'
 import { TextArea, TextField } from '../../shared/Field.tsx'
-import { Plain } from '../../shared/Plain.tsx'
-import { Loaded, Note } from '../../shared/States.tsx'
-import { hiddenNote, plainString } from '../../shared/plain.ts'
+import { SafeText } from '../../shared/Plain.tsx'
+import { QueryContent, Note } from '../../shared/States.tsx'
+import { describeHidden, sanitizeText } from '../../shared/plain.ts'
 import { useNow } from '../../shared/use-now.ts'
 import { approvalQuery } from '../approval-queries.ts'
-import type { Sending } from '../use-acts.ts'
+import type { DecisionForm } from '../use-acts.ts'
 
-const ways: readonly { value: Allow['for']; name: string }[] = [
+const ways: readonly { value: PermissionInput['for']; name: string }[] = [
   { value: 'once', name: 'Once' },
   { value: 'uses', name: 'A number of times' },
   { value: 'session', name: 'For this session' },
@@ -21,26 +21,26 @@ const ways: readonly { value: Allow['for']; name: string }[] = [
 ]
 
 /** Lets the agent do this again without asking. It begins at “once”: wider is chosen, never given (Y8). */
-export function AllowDialog({ item, ...sending }: Sending & { item: Item }) {
+export function AllowDialog({ item, ...sending }: DecisionForm & { item: Item }) {
   const query = useQuery(approvalQuery(item.id))
   return (
     <Dialog title="Allow calls like this" onClose={sending.onClose} wide>
-      <Loaded query={query} what="the call" rows={3}>
+      <QueryContent query={query} what="the call" rows={3}>
         {(detail) => <AllowFields detail={detail} {...sending} />}
-      </Loaded>
+      </QueryContent>
     </Dialog>
   )
 }
 
-function AllowFields({ detail, send, onClose }: Sending & { detail: Detail }) {
-  const [exact] = useState(() => patternsOf(detail.change))
+function AllowFields({ detail, send, onClose }: DecisionForm & { detail: Detail }) {
+  const [exact] = useState(() => toPatterns(detail.change))
   const [form, setForm] = useState<AllowForm>({
     for: 'once',
     uses: '10',
     until: '',
     patterns: exact,
   })
-  const asked = allowOf(form, exact, useNow())
+  const asked = parseAllowForm(form, exact, useNow())
   const set = (part: Partial<AllowForm>) => setForm((before) => ({ ...before, ...part }))
   const isWide = form.for !== 'once'
   return (
@@ -55,11 +55,12 @@ function AllowFields({ detail, send, onClose }: Sending & { detail: Detail }) {
         <Patterns exact={exact} form={form} onChange={set} />
       )}
       <Note tone={form.for === 'always' ? 'escalate' : isWide ? 'suggest' : 'plain'} icon="info">
-        <Plain as="b" text={detail.requester} /> may call <Plain as="b" text={detail.action} />{' '}
+        <SafeText as="b" text={detail.requester} /> may call{' '}
+        <SafeText as="b" text={detail.action} />{' '}
         {isExact(form.patterns, exact)
           ? 'with exactly these arguments'
           : 'with arguments like these'}{' '}
-        {allowedFor(form)}
+        {formatAllowance(form)}
         {isWide && ', without asking. Equal calls that wait are let through now'}.
       </Note>
       {'lacks' in asked && <p className="text-escalate">{asked.lacks}</p>}
@@ -141,11 +142,12 @@ const Patterns = ({
     {Object.entries(exact).map(([name, value]) => {
       const now = form.patterns[name] ?? ''
       const common = {
-        label: plainString(name),
+        label: sanitizeText(name),
         spellCheck: false,
         autoCapitalize: 'off',
         value: now,
-        hint: hiddenNote(now) ?? (now === value ? undefined : 'Matches other calls than this one.'),
+        hint:
+          describeHidden(now) ?? (now === value ? undefined : 'Matches other calls than this one.'),
       }
       const set = (text: string) => onChange({ patterns: { ...form.patterns, [name]: text } })
       return value.includes('\n') ? (

@@ -1,29 +1,35 @@
 import { useQuery } from '@tanstack/react-query'
 import { TextArea, TextField, useField } from '../../shared/Field.tsx'
 import { FormDialog } from '../../shared/Dialog.tsx'
-import { Plain } from '../../shared/Plain.tsx'
-import { plainString } from '../../shared/plain.ts'
+import { SafeText } from '../../shared/Plain.tsx'
+import { sanitizeText } from '../../shared/plain.ts'
 import { useNow } from '../../shared/use-now.ts'
 import { approvalQuery } from '../approval-queries.ts'
 import { isHandoff, needsOverride } from '../approval.ts'
 import type { Item } from '../approval.ts'
-import { inDays, untilOf } from '../grant.ts'
+import { dateInDays, parseUntil } from '../grant.ts'
 import { ConflictText } from '../item/Why.tsx'
 import { TrustChange } from '../item/TrustChange.tsx'
-import type { Acts, Ask, Sending } from '../use-acts.ts'
+import type { Actions, PendingAction, DecisionForm } from '../use-acts.ts'
 import { AllowDialog } from './AllowDialog.tsx'
-import { DenyDialog } from './DenyDialog.tsx'
+import { RejectDialog } from './DenyDialog.tsx'
 import { EditDialog } from './EditDialog.tsx'
 import { ResolveDialog } from './ResolveDialog.tsx'
 import { SnoozeDialog } from './SnoozeDialog.tsx'
 
 /** The dialog for what is asked; those about one item know which. */
-export function AskDialog({ ask: { name, items }, acts }: { ask: Ask; acts: Acts }) {
+export function ActionDialog({
+  ask: { name, items },
+  acts,
+}: {
+  ask: PendingAction
+  acts: Actions
+}) {
   const [item] = items
   const common = { onClose: acts.closeAsk, send: acts.send }
   if (name === 'snooze')
     return <SnoozeDialog items={items} onClose={acts.closeAsk} onDone={acts.leave} />
-  if (name === 'deny') return <DenyDialog {...common} items={items} />
+  if (name === 'deny') return <RejectDialog {...common} items={items} />
   if (!item) return null
   if (name === 'resolve' || (name === 'hand_back' && isHandoff(item)))
     return (
@@ -35,7 +41,7 @@ export function AskDialog({ ask: { name, items }, acts }: { ask: Ask; acts: Acts
       />
     )
   if (name === 'conflict') return <ConflictDialog {...common} item={item} />
-  if (name === 'until') return <UntilDialog {...common} item={item} />
+  if (name === 'until') return <ExpiryDialog {...common} item={item} />
   if (name === 'edit') return <EditDialog {...common} item={item} />
   return name === 'allow' ? (
     <AllowDialog {...common} item={item} />
@@ -45,7 +51,7 @@ export function AskDialog({ ask: { name, items }, acts }: { ask: Ask; acts: Acts
 }
 
 /** The second confirmation for a request that the active policy blocks. */
-function ConflictDialog({ item, send, onClose }: Sending & { item: Item }) {
+function ConflictDialog({ item, send, onClose }: DecisionForm & { item: Item }) {
   const { policy_conflict: conflict } = item
   if (!conflict) return null
   return (
@@ -57,7 +63,7 @@ function ConflictDialog({ item, send, onClose }: Sending & { item: Item }) {
       act={() => send([item], { decision: 'approve', acknowledge_policy: conflict.version })}
       onClose={onClose}
     >
-      <Plain as="p" className="text-soft" text={item.summary} />
+      <SafeText as="p" className="text-soft" text={item.summary} />
       <ConflictText conflict={conflict} />
       <p className="text-soft">The ledger records that you approved it anyway.</p>
     </FormDialog>
@@ -65,10 +71,10 @@ function ConflictDialog({ item, send, onClose }: Sending & { item: Item }) {
 }
 
 /** Access that ends by itself (GR3). */
-function UntilDialog({ item, send, onClose }: Sending & { item: Item }) {
+function ExpiryDialog({ item, send, onClose }: DecisionForm & { item: Item }) {
   const now = useNow()
-  const field = useField(inDays(1, now))
-  const asked = untilOf(field.value, now)
+  const field = useField(dateInDays(1, now))
+  const asked = parseUntil(field.value, now)
   const until = 'until' in asked ? asked.until : undefined
   return (
     <FormDialog
@@ -83,7 +89,7 @@ function UntilDialog({ item, send, onClose }: Sending & { item: Item }) {
       }
       onClose={onClose}
     >
-      <Plain as="p" className="break-all text-soft" text={item.target} />
+      <SafeText as="p" className="break-all text-soft" text={item.target} />
       <TextField
         label="Until"
         type="datetime-local"
@@ -96,7 +102,7 @@ function UntilDialog({ item, send, onClose }: Sending & { item: Item }) {
 }
 
 /** Back to the agent with what it did not know: a denial that says how to go on. */
-function HandBackDialog({ item, send, onClose }: Sending & { item: Item }) {
+function HandBackDialog({ item, send, onClose }: DecisionForm & { item: Item }) {
   const text = useField()
   const isJudged = needsOverride(item)
   const { data } = useQuery(approvalQuery(item.id))
@@ -113,9 +119,9 @@ function HandBackDialog({ item, send, onClose }: Sending & { item: Item }) {
       act={() => send([item], { decision: 'reject', reason: said, ...(isJudged && { override }) })}
       onClose={onClose}
     >
-      <Plain as="p" className="text-soft" text={item.summary} />
+      <SafeText as="p" className="text-soft" text={item.summary} />
       <TextArea
-        label={`Instructions for ${plainString(item.requester)}`}
+        label={`Instructions for ${sanitizeText(item.requester)}`}
         hint={
           isJudged
             ? 'It is denied as “missing context”, and the agent reads this.'

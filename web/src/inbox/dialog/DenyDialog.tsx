@@ -4,17 +4,17 @@ import { overrideTypes, severities } from '#base/override.ts'
 import { isFinding, needsOverride } from '../approval.ts'
 import type { OverrideType, Severity } from '#base/override.ts'
 import type { Item } from '../approval.ts'
-import { overrideWords, severityWords } from '../text.ts'
-import { Choices, TextArea, useField } from '../../shared/Field.tsx'
+import { overrideLabels, severityLabels } from '../text.ts'
+import { RadioGroup, TextArea, useField } from '../../shared/Field.tsx'
 import { FormDialog } from '../../shared/Dialog.tsx'
-import { Keys } from '../../shared/Keys.tsx'
-import { Plain } from '../../shared/Plain.tsx'
+import { KeyHint } from '../../shared/Keys.tsx'
+import { SafeText } from '../../shared/Plain.tsx'
 import { approvalQuery } from '../approval-queries.ts'
 import { TrustChange } from '../item/TrustChange.tsx'
-import type { Sending } from '../use-acts.ts'
+import type { DecisionForm } from '../use-acts.ts'
 
 /** Says no. Of what trust is about it says why, and what that costs the agent (B4, T4). */
-export function DenyDialog({ items, send, onClose }: Sending & { items: readonly Item[] }) {
+export function RejectDialog({ items, send, onClose }: DecisionForm & { items: readonly Item[] }) {
   const isJudged = items.some(needsOverride)
   const [type, setType] = useState<OverrideType>()
   const [severity, setSeverity] = useState<Severity>('medium')
@@ -40,7 +40,7 @@ export function DenyDialog({ items, send, onClose }: Sending & { items: readonly
     >
       <About items={items} />
       {!items.every(isFinding) && (
-        <OverrideKind
+        <OverrideFields
           items={items}
           isNeeded={isJudged}
           type={type}
@@ -62,7 +62,8 @@ export function DenyDialog({ items, send, onClose }: Sending & { items: readonly
 
 function About({ items }: { items: readonly Item[] }) {
   const [only] = items
-  if (items.length === 1 && only) return <Plain as="p" className="text-soft" text={only.summary} />
+  if (items.length === 1 && only)
+    return <SafeText as="p" className="text-soft" text={only.summary} />
   const judged = items.filter(needsOverride).length
   return (
     <p className="text-soft">
@@ -84,7 +85,7 @@ type KindProps = {
 }
 
 /** Of which kind an override is and how bad, with what that costs the agent (T4). */
-export const OverrideKind = (props: KindProps) => (
+export const OverrideFields = (props: KindProps) => (
   <>
     <OverrideTypes
       legend={props.isNeeded ? 'Why' : 'Does it say something about the agent? Then trust falls.'}
@@ -105,9 +106,9 @@ export const OverrideKind = (props: KindProps) => (
 type SeverityProps = { value: Severity; onChoose: (severity: Severity) => void }
 
 export const SeverityChoices = (props: SeverityProps) => (
-  <Choices
+  <RadioGroup
     label="Severity"
-    choices={severities.map((value) => ({ value, label: severityWords[value] }))}
+    choices={severities.map((value) => ({ value, label: severityLabels[value] }))}
     {...props}
   />
 )
@@ -132,7 +133,7 @@ export function OverrideTypes<Type extends OverrideType>(props: TypesProps<Type>
   const lines = [
     ...(onNone ? [{ ...none, choose: onNone }] : []),
     ...types.map((each, at) => ({
-      ...overrideWords[each],
+      ...overrideLabels[each],
       isOn: type === each,
       number: at + 1,
       choose: () => onChoose(each),
@@ -159,7 +160,7 @@ export function OverrideTypes<Type extends OverrideType>(props: TypesProps<Type>
           <span className="min-w-0 flex-1 text-xs text-soft">{means}</span>
           {number !== undefined && (
             <span className="max-md:hidden">
-              <Keys combo={String(number)} />
+              <KeyHint combo={String(number)} />
             </span>
           )}
         </label>

@@ -1,43 +1,43 @@
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { Detail, Item } from '../approval.ts'
-import { changeLines, fieldsOf, parsed, typed } from '../change.ts'
-import type { Edited } from '../change.ts'
+import { changeLines, toEditableFields, parseJson, parseFieldValue } from '../change.ts'
+import type { EditableField } from '../change.ts'
 import { Button } from '../../shared/Button.tsx'
 import { Dialog, DialogForm } from '../../shared/Dialog.tsx'
 import { SelectField, TextArea, TextField } from '../../shared/Field.tsx'
-import { Plain } from '../../shared/Plain.tsx'
-import { Loaded } from '../../shared/States.tsx'
-import { hiddenNote, plainString } from '../../shared/plain.ts'
+import { SafeText } from '../../shared/Plain.tsx'
+import { QueryContent } from '../../shared/States.tsx'
+import { describeHidden, sanitizeText } from '../../shared/plain.ts'
 import { approvalQuery } from '../approval-queries.ts'
-import { Lines } from '../item/Lines.tsx'
-import type { Sending } from '../use-acts.ts'
+import { DiffLines } from '../item/Lines.tsx'
+import type { DecisionForm } from '../use-acts.ts'
 
 /** Approves something other than what was asked; the agent is told what it really was (B3). */
-export function EditDialog({ item, ...sending }: Sending & { item: Item }) {
+export function EditDialog({ item, ...sending }: DecisionForm & { item: Item }) {
   const query = useQuery(approvalQuery(item.id))
   return (
     <Dialog title="Edit and approve" onClose={sending.onClose} wide>
-      <Plain as="p" className="text-soft" text={item.summary} />
-      <Loaded query={query} what="the change" rows={3}>
+      <SafeText as="p" className="text-soft" text={item.summary} />
+      <QueryContent query={query} what="the change" rows={3}>
         {(detail) => <Editor detail={detail} {...sending} />}
-      </Loaded>
+      </QueryContent>
     </Dialog>
   )
 }
 
 type Read = { value: unknown } | { problem: string }
 
-function Editor({ detail, send, onClose }: Sending & { detail: Detail }) {
+function Editor({ detail, send, onClose }: DecisionForm & { detail: Detail }) {
   const { change } = detail
-  const fields = fieldsOf(change)
+  const fields = toEditableFields(change)
   const [asJson, setAsJson] = useState(fields === undefined)
   const [texts, setTexts] = useState<Readonly<Record<string, string>>>(() =>
     Object.fromEntries((fields ?? []).map(({ name, value }) => [name, String(value ?? '')])),
   )
   const [json, setJson] = useState(() => JSON.stringify(change, null, 2))
 
-  const read: Read = asJson || !fields ? parsed(json) : readFields(fields, texts)
+  const read: Read = asJson || !fields ? parseJson(json) : readFields(fields, texts)
   const edited = 'value' in read ? read.value : undefined
   const isChanged = 'value' in read && JSON.stringify(edited) !== JSON.stringify(change)
   return (
@@ -64,7 +64,7 @@ function Editor({ detail, send, onClose }: Sending & { detail: Detail }) {
       {asJson || !fields ? (
         <TextArea
           label="As JSON"
-          hint={hiddenNote(json)}
+          hint={describeHidden(json)}
           rows={Math.min(16, json.split('\n').length + 1)}
           spellCheck={false}
           autoCapitalize="off"
@@ -88,7 +88,7 @@ function Editor({ detail, send, onClose }: Sending & { detail: Detail }) {
         {'problem' in read ? (
           <p className="text-escalate">{read.problem}</p>
         ) : isChanged ? (
-          <Lines label="What you change" lines={changeLines(change, edited)} />
+          <DiffLines label="What you change" lines={changeLines(change, edited)} />
         ) : (
           <p className="text-faint">Nothing is changed yet.</p>
         )}
@@ -97,18 +97,21 @@ function Editor({ detail, send, onClose }: Sending & { detail: Detail }) {
   )
 }
 
-function readFields(fields: readonly Edited[], texts: Readonly<Record<string, string>>): Read {
-  const value: Record<string, Edited['value']> = {}
+function readFields(
+  fields: readonly EditableField[],
+  texts: Readonly<Record<string, string>>,
+): Read {
+  const value: Record<string, EditableField['value']> = {}
   for (const { name, value: was } of fields) {
-    const now = typed(was, texts[name] ?? '')
-    if (now === undefined) return { problem: `${plainString(name)} must be a number.` }
+    const now = parseFieldValue(was, texts[name] ?? '')
+    if (now === undefined) return { problem: `${sanitizeText(name)} must be a number.` }
     value[name] = now
   }
   return { value }
 }
 
 type FieldProps = {
-  field: Edited
+  field: EditableField
   text: string
   isFirst: boolean
   onText: (text: string) => void
@@ -116,9 +119,9 @@ type FieldProps = {
 
 function FieldInput({ field: { name, value }, text, isFirst, onText }: FieldProps) {
   const common = {
-    label: plainString(name),
+    label: sanitizeText(name),
     value: text,
-    hint: hiddenNote(text),
+    hint: describeHidden(text),
     ...(isFirst && { 'data-autofocus': true }),
   }
   if (typeof value === 'boolean')

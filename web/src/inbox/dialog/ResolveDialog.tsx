@@ -2,19 +2,19 @@ import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { OverrideType, Severity } from '#base/override.ts'
 import type { Detail, Item } from '../approval.ts'
-import type { Answer } from '../decision.ts'
-import { Choices, TextArea, useField } from '../../shared/Field.tsx'
+import type { HandoffAnswer } from '../decision.ts'
+import { RadioGroup, TextArea, useField } from '../../shared/Field.tsx'
 import { FormDialog } from '../../shared/Dialog.tsx'
-import { Plain } from '../../shared/Plain.tsx'
-import { plainString } from '../../shared/plain.ts'
-import { approvalQuery, useFollow } from '../approval-queries.ts'
-import { OverrideKind } from './DenyDialog.tsx'
+import { SafeText } from '../../shared/Plain.tsx'
+import { sanitizeText } from '../../shared/plain.ts'
+import { approvalQuery, useRefreshItem } from '../approval-queries.ts'
+import { OverrideFields } from './DenyDialog.tsx'
 
 type Props = {
   item: Item
   /** Asked for as “hand back”. */
   handsBack: boolean
-  answer: (item: Item, answer: Answer) => Promise<void>
+  answer: (item: Item, answer: HandoffAnswer) => Promise<void>
   onClose: () => void
 }
 
@@ -49,7 +49,7 @@ export function ResolveDialog({ item, handsBack, answer, onClose }: Props) {
       act={send}
       onClose={onClose}
     >
-      <Plain as="p" className="text-soft" text={item.summary} />
+      <SafeText as="p" className="text-soft" text={item.summary} />
       <TextArea
         label="What you did or decided"
         rows={3}
@@ -60,19 +60,19 @@ export function ResolveDialog({ item, handsBack, answer, onClose }: Props) {
       />
       <div className="grid justify-items-start gap-1">
         <p className="text-xs font-semibold text-soft">Who goes on</p>
-        <Choices
+        <RadioGroup
           label="Who goes on"
           value={isBack ? 'agent' : 'person'}
           choices={[
             { value: 'person', label: 'A person: the agent leaves it' },
-            { value: 'agent', label: `${plainString(item.requester)}, with instructions` },
+            { value: 'agent', label: `${sanitizeText(item.requester)}, with instructions` },
           ]}
           onChoose={(value) => setBack(value === 'agent')}
         />
       </div>
       {isBack && (
         <TextArea
-          label={`Instructions for ${plainString(item.requester)}`}
+          label={`Instructions for ${sanitizeText(item.requester)}`}
           hint="It reads them with cowork_check_handoff, until it says that it has them."
           rows={3}
           required
@@ -84,10 +84,10 @@ export function ResolveDialog({ item, handsBack, answer, onClose }: Props) {
         <fieldset className="grid gap-2 border-t border-line pt-3">
           <legend className="sr-only">Its proposal</legend>
           <p className="text-soft">
-            Its proposal waits, too: <Plain text={proposal.summary} />
+            Its proposal waits, too: <SafeText text={proposal.summary} />
           </p>
           <div>
-            <Choices
+            <RadioGroup
               label="Its proposal"
               value={verdict}
               choices={[
@@ -99,7 +99,7 @@ export function ResolveDialog({ item, handsBack, answer, onClose }: Props) {
             />
           </div>
           {verdict === 'reject' && (
-            <OverrideKind
+            <OverrideFields
               items={[proposal]}
               isNeeded
               type={type}
@@ -117,6 +117,6 @@ export function ResolveDialog({ item, handsBack, answer, onClose }: Props) {
 function useNamedProposal(item: Item): Detail | undefined {
   const named = useQuery(approvalQuery(item.id)).data?.handoff?.proposal_id ?? undefined
   const { data } = useQuery({ ...approvalQuery(named ?? ''), enabled: named !== undefined })
-  useFollow(named ?? '', data)
+  useRefreshItem(named ?? '', data)
   return data?.status === 'pending' && !data.held ? data : undefined
 }

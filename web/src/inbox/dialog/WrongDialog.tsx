@@ -5,7 +5,7 @@ import { answerWords, faultTypes } from '../check.ts'
 import type { FaultType } from '../check.ts'
 import { TextArea, useField } from '../../shared/Field.tsx'
 import { FormDialog } from '../../shared/Dialog.tsx'
-import { Plain } from '../../shared/Plain.tsx'
+import { SafeText } from '../../shared/Plain.tsx'
 import { Note } from '../../shared/States.tsx'
 import { OverrideTypes, SeverityChoices } from './DenyDialog.tsx'
 
@@ -37,13 +37,13 @@ export function WrongDialog({ item, faults, send, onClose }: Props) {
       }
       onClose={onClose}
     >
-      <Plain as="p" className="text-soft" text={item.summary} />
+      <SafeText as="p" className="text-soft" text={item.summary} />
       <OverrideTypes legend="Why" types={faultTypes} type={type} onChoose={setType} />
       <SeverityChoices value={severity} onChoose={setSeverity} />
       {follows !== undefined && (
         <div role="status">
           <Note tone="escalate" icon="warn">
-            <Plain text={follows} />
+            <SafeText text={follows} />
           </Note>
         </div>
       )}

@@ -1,6 +1,6 @@
 import { screen } from '@testing-library/react'
 import { expect, test } from 'vitest'
-import { queries } from '../../api/queries.ts'
+import { queryClient } from '../../api/queries.ts'
 import { renderPart } from '../../shell/console.fixture.tsx'
 import { approvalQuery } from '../approval-queries.ts'
 import type { Detail } from '../approval.ts'
@@ -24,7 +24,7 @@ const check = (part: Partial<Detail> = {}) =>
   })
 
 async function show(given: Detail, { isOpen = true, mayDecide = true } = {}) {
-  queries.setQueryData(approvalQuery(given.id).queryKey, given)
+  queryClient.setQueryData(approvalQuery(given.id).queryKey, given)
   const does = { onToggle: () => {}, onAnswered: () => {} }
   await renderPart(<CheckRow item={given} isOpen={isOpen} mayDecide={mayDecide} {...does} />)
 }

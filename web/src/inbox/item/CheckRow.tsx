@@ -3,21 +3,21 @@ import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { call } from '../../api/client.ts'
 import type { Check, Decision, Detail, Item } from '../approval.ts'
-import { changeLines, plainLines } from '../change.ts'
+import { changeLines, toLines } from '../change.ts'
 import { answeredWord, answerWords, isWaiting, reasons } from '../check.ts'
 import type { Answer } from '../check.ts'
 import { checksKey } from '../row.ts'
-import { age, riskText } from '../text.ts'
+import { formatAge, formatRisk } from '../text.ts'
 import { useKeys } from '../../shared/use-keys.ts'
 import { Ago } from '../../shared/Ago.tsx'
 import { Button, textLink } from '../../shared/Button.tsx'
-import { ErrorNote, Awaited } from '../../shared/States.tsx'
+import { ErrorNote, QueryState } from '../../shared/States.tsx'
 import { Icon } from '../../shared/Icon.tsx'
 import type { IconName } from '../../shared/Icon.tsx'
-import { Plain } from '../../shared/Plain.tsx'
+import { SafeText } from '../../shared/Plain.tsx'
 import { toastProblem } from '../../shared/toast.ts'
-import { approvalQuery, useFollow } from '../approval-queries.ts'
-import { Lines } from './Lines.tsx'
+import { approvalQuery, useRefreshItem } from '../approval-queries.ts'
+import { DiffLines } from './Lines.tsx'
 import { focusedKey } from '../../shared/focus-row.ts'
 import { useAnswer } from './use-answer.ts'
 import { WrongDialog } from '../dialog/WrongDialog.tsx'
@@ -41,16 +41,16 @@ export function CheckRow({ item, isOpen, mayDecide, onToggle, onAnswered }: Prop
       >
         <Icon name="right" size={14} className={`text-soft ${isOpen ? 'rotate-90' : ''}`} />
         <span className="min-w-0 flex-1 truncate">
-          <Plain as="b" className="font-[550]" text={item.action} />
+          <SafeText as="b" className="font-[550]" text={item.action} />
           {item.target !== '' && (
             <span className="text-soft">
               {' '}
-              on <Plain text={item.target} />
+              on <SafeText text={item.target} />
             </span>
           )}
         </span>
         {isWaiting(item) ? (
-          <Ago at={item.created_at} format={age} className="text-xs text-faint" />
+          <Ago at={item.created_at} format={formatAge} className="text-xs text-faint" />
         ) : (
           <AnswerMark item={item} />
         )}
@@ -81,8 +81,8 @@ type OpenedProps = Pick<Props, 'item' | 'mayDecide' | 'onAnswered'>
 function Opened({ item, mayDecide, onAnswered }: OpenedProps) {
   const query = useQuery(approvalQuery(item.id))
   const { data } = query
-  useFollow(item.id, item)
-  if (!data) return <Awaited query={query} what="the action" rows={2} />
+  useRefreshItem(item.id, item)
+  if (!data) return <QueryState query={query} what="the action" rows={2} />
   return (
     <div className="grid grid-cols-[minmax(0,1fr)] gap-3 border-t border-line px-3 pt-3 pb-3.5">
       <What detail={data} />
@@ -97,17 +97,17 @@ function Opened({ item, mayDecide, onAnswered }: OpenedProps) {
 function What({ detail }: { detail: Detail }) {
   const { change, before, check, domain } = detail
   const isProposal = check?.record.some(({ type }) => type.startsWith('proposal.')) ?? false
-  const lines = isProposal ? changeLines(before, change) : plainLines(change)
-  const risk = riskText(detail)
+  const lines = isProposal ? changeLines(before, change) : toLines(change)
+  const risk = formatRisk(detail)
   return (
     <>
       {lines.length > 0 ? (
-        <Lines label="What it did" lines={lines} />
+        <DiffLines label="What it did" lines={lines} />
       ) : (
         <p className="text-faint">No arguments.</p>
       )}
       <p className="flex flex-wrap items-center gap-x-3 gap-y-1 text-xs text-soft">
-        <Plain as="span" className="font-mono text-code" text={domain} />
+        <SafeText as="span" className="font-mono text-code" text={domain} />
         {risk && <span>{risk}</span>}
         {check && <Record record={check.record} />}
       </p>
@@ -137,7 +137,7 @@ function Undo({ undo }: { undo: NonNullable<Check['undo']> }) {
         <Button size="sm" icon="undo" disabled={isPending || isSuccess} onClick={() => mutate()}>
           Undo
         </Button>
-        <span role="status">{isSuccess ? 'Undone.' : <Plain text={undo.text} />}</span>
+        <span role="status">{isSuccess ? 'Undone.' : <SafeText text={undo.text} />}</span>
       </p>
       <ErrorNote error={error} />
     </div>
@@ -198,7 +198,7 @@ function Answers({ item, check: { consequences, faults }, onAnswered }: AnswersP
           >
             {answerWords[given]}
           </Button>
-          <Plain as="p" className="text-xs text-soft" text={consequences[given]} />
+          <SafeText as="p" className="text-xs text-soft" text={consequences[given]} />
         </div>
       ))}
       {isAsking && (

@@ -17,11 +17,11 @@ import { useQueue } from '../queue.ts'
 import { Button } from '../../shared/Button.tsx'
 import { LevelChip } from '../../shared/Chips.tsx'
 import { Meter } from '../../shared/Meter.tsx'
-import { Plain } from '../../shared/Plain.tsx'
+import { SafeText } from '../../shared/Plain.tsx'
 import { Note } from '../../shared/States.tsx'
 import { toastProblem } from '../../shared/toast.ts'
-import { queries } from '../../api/queries.ts'
-import { nounOf } from '../../api/entry.ts'
+import { queryClient } from '../../api/queries.ts'
+import { entryNoun } from '../../api/entry.ts'
 import { useEntries } from '../../api/use-entries.ts'
 import { useTitle } from '../../shared/use-title.ts'
 import { classesQuery, pairKey } from '../../agents/agent-queries.ts'
@@ -69,7 +69,7 @@ export function Checks({ id, item, why, since, mayDecide }: Props) {
             tabIndex={-1}
             className="min-w-0 flex-1 text-lg font-[620] tracking-[-.01em] text-balance [overflow-wrap:anywhere] outline-none"
           >
-            <Plain text={title} />
+            <SafeText text={title} />
           </h2>
           <CloseLink
             to="/inbox"
@@ -81,7 +81,7 @@ export function Checks({ id, item, why, since, mayDecide }: Props) {
         </header>
         {why !== undefined && (
           <Note tone={isLookBack ? 'suggest' : 'plain'} icon="eye">
-            <Plain text={why} />
+            <SafeText text={why} />
           </Note>
         )}
         <Accounts agent={item.requester} accounts={accountsOf(rows)} />
@@ -142,10 +142,11 @@ function Accounts({ agent, accounts }: AccountsProps) {
   const domains = new Set(accounts.map(({ domain }) => domain))
   const nouns = new Set(['approval', 'override', 'trust', 'look_back'])
   useEntries(
-    (entry) => entry.domain !== undefined && domains.has(entry.domain) && nouns.has(nounOf(entry)),
+    (entry) =>
+      entry.domain !== undefined && domains.has(entry.domain) && nouns.has(entryNoun(entry)),
     () => {
       for (const domain of domains)
-        void queries.invalidateQueries({ queryKey: pairKey(agent, domain) })
+        void queryClient.invalidateQueries({ queryKey: pairKey(agent, domain) })
     },
   )
   return (
@@ -167,12 +168,12 @@ function AccountLine({ agent, account }: { agent: string; account: Account }) {
           <LevelChip mode={modeOfLevel[found.level]} />
         </span>
       )}
-      <Plain as="span" className="font-mono text-code" text={account.domain} />,{' '}
+      <SafeText as="span" className="font-mono text-code" text={account.domain} />,{' '}
       {riskWords[account.risk].toLowerCase()}
       {found && (
         <>
           :{' '}
-          <Plain
+          <SafeText
             text={found.next === undefined ? found.reason : `${found.reason} · ${found.next}`}
           />
         </>

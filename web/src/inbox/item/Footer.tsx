@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
-import { narrowestOf } from '../grant.ts'
+import { narrowestChoice } from '../grant.ts'
 import {
   isAllowable,
   isEditable,
@@ -12,17 +12,17 @@ import {
 } from '../approval.ts'
 import type { Decision, Detail, GrantRequest, Item } from '../approval.ts'
 import { undo } from '../decision.ts'
-import { effectText, secondsTo } from '../text.ts'
+import { formatTrustEffect, secondsUntil } from '../text.ts'
 import { Button } from '../../shared/Button.tsx'
 import { SelectField } from '../../shared/Field.tsx'
 import { meQuery } from '../../api/queries.ts'
 import { policiesQuery } from '../../policies/policy-queries.ts'
 import { toastProblem } from '../../shared/toast.ts'
 import { useSecond } from '../../shared/use-now.ts'
-import type { Acts } from '../use-acts.ts'
-import { useWho } from '../use-who.ts'
+import type { Actions } from '../use-acts.ts'
+import { usePersonName } from '../use-who.ts'
 
-type Props = { item: Item; detail: Detail; acts: Acts; mayDecide: boolean }
+type Props = { item: Item; detail: Detail; acts: Actions; mayDecide: boolean }
 
 /** What one can do, with its key, and what it does before it is done (C2). */
 export function Footer({ item, detail, acts, mayDecide }: Props) {
@@ -87,7 +87,7 @@ const Aside = ({ children }: { children: ReactNode }) => (
   </p>
 )
 
-type ActProps = { item: Item; acts: Acts }
+type ActProps = { item: Item; acts: Actions }
 
 const HandBack = ({ item, acts }: ActProps) => (
   <Button keys="r" disabled={acts.isBusy} onClick={() => acts.begin('hand_back', [item])}>
@@ -114,7 +114,7 @@ const HandoffBar = ({ item, acts }: ActProps) => (
 
 /** The narrowest of what can be allowed; wider ones stand above, where nothing is pressed by habit (C2). */
 function GrantBar({ item, grant, acts }: ActProps & { grant: GrantRequest }) {
-  const narrowest = narrowestOf(grant)
+  const narrowest = narrowestChoice(grant)
   const answer = (decision: Decision) => void acts.send([item], decision).catch(toastProblem)
   return (
     <Bar>
@@ -159,7 +159,7 @@ const effects: Record<string, string> = {
 
 /** The numbers stay together where the line breaks. */
 function Effect({ item: { kind }, detail: { effect } }: { item: Item; detail: Detail }) {
-  const [said, numbers] = effectText(effect.approve)?.split(': ') ?? []
+  const [said, numbers] = formatTrustEffect(effect.approve)?.split(': ') ?? []
   if (!numbers) return said ?? effects[kind] ?? 'No trust changes'
   return (
     <>
@@ -190,8 +190,8 @@ function keepRoom(bar: HTMLElement | null) {
 }
 
 function Held({ item, held }: { item: Item; held: NonNullable<Item['held']> }) {
-  const who = useWho(held.by)
-  const left = secondsTo(held.until, useSecond())
+  const who = usePersonName(held.by)
+  const left = secondsUntil(held.until, useSecond())
   const verb = held.decision === 'approve' ? 'Approved' : 'Denied'
   return (
     <Bar>

@@ -1,12 +1,12 @@
 import type { Detail, GrantRequest, Item } from '../approval.ts'
-import { countText, sizeText } from '../../files/byte-size.ts'
+import { pluralize, formatSize } from '../../files/byte-size.ts'
 import { Icon } from '../../shared/Icon.tsx'
-import { Plain } from '../../shared/Plain.tsx'
+import { SafeText } from '../../shared/Plain.tsx'
 import { Section } from '../../shared/Section.tsx'
 import { Note } from '../../shared/States.tsx'
 import { grantChoices } from '../grant.ts'
 import { toastProblem } from '../../shared/toast.ts'
-import type { Acts } from '../use-acts.ts'
+import type { Actions } from '../use-acts.ts'
 
 type Props = { detail: Detail; grant: GrantRequest }
 
@@ -18,7 +18,7 @@ export const GrantDetail = ({ detail: { reasoning }, grant }: Props) => (
         <p className="text-xs text-faint">the agent says</p>
         <p className="break-words whitespace-pre-wrap">
           Reason: {'"'}
-          <Plain text={reasoning} lines />
+          <SafeText text={reasoning} lines />
           {'"'}
         </p>
       </blockquote>
@@ -26,7 +26,7 @@ export const GrantDetail = ({ detail: { reasoning }, grant }: Props) => (
     {grant.real !== grant.path && (
       <Note tone="suggest" icon="link">
         It is a link, and leads to{' '}
-        <Plain as="code" className="font-mono text-code break-all" text={grant.real} />
+        <SafeText as="code" className="font-mono text-code break-all" text={grant.real} />
       </Note>
     )}
     {grant.warning !== undefined && (
@@ -54,11 +54,11 @@ const Inside = ({ inside, folder }: InsideProps) => {
     <Section title="What is inside">
       <p>
         {capped && 'At least '}
-        {countText(files, 'file', 'files')}
-        {folders > 0 && ` and ${countText(folders, 'folder', 'folders')}`}, {sizeText(bytes)}
+        {pluralize(files, 'file', 'files')}
+        {folders > 0 && ` and ${pluralize(folders, 'folder', 'folders')}`}, {formatSize(bytes)}
         {folder !== null && (
           <span className="text-soft">
-            , in <Plain as="code" className="font-mono text-code break-all" text={folder} />
+            , in <SafeText as="code" className="font-mono text-code break-all" text={folder} />
           </span>
         )}
       </p>
@@ -71,7 +71,7 @@ const Inside = ({ inside, folder }: InsideProps) => {
                 size={12}
                 className="text-faint"
               />
-              <Plain as="span" className="min-w-0 break-all" text={name} />
+              <SafeText as="span" className="min-w-0 break-all" text={name} />
             </li>
           ))}
           {more > 0 && (
@@ -97,7 +97,7 @@ const Sensitive = ({ names }: { names: readonly string[] }) => (
       <ul className="font-mono text-xs">
         {names.map((name) => (
           <li key={name} className="break-all">
-            <Plain text={name} />
+            <SafeText text={name} />
           </li>
         ))}
       </ul>
@@ -105,7 +105,7 @@ const Sensitive = ({ names }: { names: readonly string[] }) => (
   </section>
 )
 
-type ChoicesProps = { item: Item; grant: GrantRequest; acts: Acts }
+type ChoicesProps = { item: Item; grant: GrantRequest; acts: Actions }
 
 /** All that can be allowed, the narrowest first, each with what it opens; none of them has the focus (C2, GR3). */
 export const GrantChoices = ({ item, grant, acts }: ChoicesProps) => {
@@ -133,7 +133,7 @@ export const GrantChoices = ({ item, grant, acts }: ChoicesProps) => {
             >
               <span className="font-[550]">{label}</span>
               <span className="text-xs text-soft">
-                {opens} <Plain as="span" className="font-mono break-all" text={path} />
+                {opens} <SafeText as="span" className="font-mono break-all" text={path} />
                 {also} {lasts}
               </span>
             </button>

@@ -1,16 +1,16 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import type { Detail, Handoff, Turn } from '../approval.ts'
-import { plainLines } from '../change.ts'
-import { age, endingOf } from '../text.ts'
+import type { Detail, Handoff, HandoffTurn } from '../approval.ts'
+import { toLines } from '../change.ts'
+import { formatAge, formatEndState } from '../text.ts'
 import { Ago } from '../../shared/Ago.tsx'
 import { Chip, ModeChip } from '../../shared/Chips.tsx'
 import { CopyButton } from '../../shared/Copy.tsx'
 import { textLink } from '../../shared/Button.tsx'
-import { Plain } from '../../shared/Plain.tsx'
+import { SafeText } from '../../shared/Plain.tsx'
 import { Section } from '../../shared/Section.tsx'
-import { approvalQuery, useFollow } from '../approval-queries.ts'
-import { Lines } from './Lines.tsx'
+import { approvalQuery, useRefreshItem } from '../approval-queries.ts'
+import { DiffLines } from './Lines.tsx'
 import { Reasoning } from './Why.tsx'
 
 type Props = { detail: Detail; handoff: Handoff }
@@ -27,7 +27,7 @@ export function HandoffDetail({ detail: { id, requester, summary }, handoff }: P
         // The heading says it already where it is one line.
         reason !== summary && <Reasoning text={reason} title="Why" />
       )}
-      <Tried attempts={handoff.attempted_actions} />
+      <SimulationResult attempts={handoff.attempted_actions} />
       <Context context={handoff.context} />
       {handoff.proposal_id !== null && <NamedProposal id={handoff.proposal_id} />}
       <Recent recent={handoff.packet.recent} />
@@ -35,7 +35,7 @@ export function HandoffDetail({ detail: { id, requester, summary }, handoff }: P
   )
 }
 
-const Tried = ({ attempts }: { attempts: readonly unknown[] }) => (
+const SimulationResult = ({ attempts }: { attempts: readonly unknown[] }) => (
   <Section title="What it tried" says={attempts.length > 0 ? 'the agent says' : undefined}>
     {attempts.length === 0 ? (
       <p className="text-soft">Nothing, it says.</p>
@@ -47,9 +47,14 @@ const Tried = ({ attempts }: { attempts: readonly unknown[] }) => (
           <li key={at} className="grid grid-cols-[20px_minmax(0,1fr)]">
             <span className="text-faint">{at + 1}</span>
             {typeof attempt === 'string' ? (
-              <Plain as="span" className="break-words whitespace-pre-wrap" text={attempt} lines />
+              <SafeText
+                as="span"
+                className="break-words whitespace-pre-wrap"
+                text={attempt}
+                lines
+              />
             ) : (
-              <Lines label={`Attempt ${at + 1}`} lines={plainLines(attempt)} />
+              <DiffLines label={`Attempt ${at + 1}`} lines={toLines(attempt)} />
             )}
           </li>
         ))}
@@ -59,7 +64,7 @@ const Tried = ({ attempts }: { attempts: readonly unknown[] }) => (
 )
 
 function Context({ context }: { context: unknown }) {
-  const lines = plainLines(context)
+  const lines = toLines(context)
   if (context === null || lines.length === 0) return null
   return (
     <Section
@@ -67,14 +72,14 @@ function Context({ context }: { context: unknown }) {
       says="the agent says"
       aside={<CopyButton text={JSON.stringify(context, null, 2)} what="JSON" />}
     >
-      <Lines label="Context" lines={lines} />
+      <DiffLines label="Context" lines={lines} />
     </Section>
   )
 }
 
 function NamedProposal({ id }: { id: string }) {
   const { data } = useQuery(approvalQuery(id))
-  useFollow(id, data)
+  useRefreshItem(id, data)
   if (!data) return null
   return (
     <Section title="About this proposal">
@@ -85,12 +90,12 @@ function NamedProposal({ id }: { id: string }) {
           search={true}
           className="min-w-0 break-words underline decoration-line underline-offset-3 hover:decoration-current"
         >
-          <Plain text={data.summary} />
+          <SafeText text={data.summary} />
         </Link>
         {data.status === 'pending' ? (
           <ModeChip mode={data.mode} trust={data.trust_level} />
         ) : (
-          <Chip tone="plain">{endingOf(data)}</Chip>
+          <Chip tone="plain">{formatEndState(data)}</Chip>
         )}
       </p>
     </Section>
@@ -110,24 +115,24 @@ function Recent({ recent }: { recent: Handoff['packet']['recent'] }) {
               params={{ seq: String(seq) }}
               className="flex items-baseline gap-2.5 py-1 hover:bg-raised"
             >
-              <Ago at={at} format={age} className="w-16 shrink-0 text-faint" />
+              <Ago at={at} format={formatAge} className="w-16 shrink-0 text-faint" />
               <span className="min-w-0 flex-1 truncate">
                 {type.replace('.', ' ').replaceAll('_', ' ')}
                 {action !== undefined && (
                   <b>
                     {' '}
-                    <Plain text={action} />
+                    <SafeText text={action} />
                   </b>
                 )}
                 {subject !== undefined && (
                   <span className="text-soft">
                     {' '}
-                    <Plain text={subject} />
+                    <SafeText text={subject} />
                   </span>
                 )}
               </span>
               {outcome !== undefined && (
-                <Plain
+                <SafeText
                   as="span"
                   className="shrink-0 text-soft"
                   text={outcome.replaceAll('_', ' ')}
@@ -141,7 +146,7 @@ function Recent({ recent }: { recent: Handoff['packet']['recent'] }) {
   )
 }
 
-type ThreadProps = { id: string; thread: readonly Turn[]; requester: string }
+type ThreadProps = { id: string; thread: readonly HandoffTurn[]; requester: string }
 
 const Thread = ({ id, thread, requester }: ThreadProps) => (
   <Section title="Thread">
@@ -158,7 +163,7 @@ const Thread = ({ id, thread, requester }: ThreadProps) => (
   </Section>
 )
 
-type TurnProps = { turn: Turn; isOpen: boolean; requester: string }
+type TurnProps = { turn: HandoffTurn; isOpen: boolean; requester: string }
 
 function TurnLines({ turn, isOpen, requester }: TurnProps) {
   return (
@@ -168,8 +173,8 @@ function TurnLines({ turn, isOpen, requester }: TurnProps) {
     >
       <div>
         <p className="flex gap-2 text-xs text-faint">
-          <Plain as="b" className="text-soft" text={requester} />
-          <Ago at={turn.at} format={age} />
+          <SafeText as="b" className="text-soft" text={requester} />
+          <Ago at={turn.at} format={formatAge} />
           {!isOpen && (
             <Link
               to="/inbox/$id"
@@ -181,17 +186,22 @@ function TurnLines({ turn, isOpen, requester }: TurnProps) {
             </Link>
           )}
         </p>
-        <Plain as="p" className="break-words whitespace-pre-wrap" text={turn.reason} lines />
+        <SafeText as="p" className="break-words whitespace-pre-wrap" text={turn.reason} lines />
       </div>
       {turn.resolution !== undefined && (
         <div>
           <p className="text-xs text-faint">
             Answered{turn.hand_back ? ', and handed back' : ', and kept by a person'}
           </p>
-          <Plain as="p" className="break-words whitespace-pre-wrap" text={turn.resolution} lines />
+          <SafeText
+            as="p"
+            className="break-words whitespace-pre-wrap"
+            text={turn.resolution}
+            lines
+          />
           {turn.instructions !== undefined && (
             <p className="break-words whitespace-pre-wrap text-soft">
-              Instructions: <Plain text={turn.instructions} lines />
+              Instructions: <SafeText text={turn.instructions} lines />
             </p>
           )}
         </div>

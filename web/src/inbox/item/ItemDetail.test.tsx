@@ -1,20 +1,20 @@
 import { screen, waitFor } from '@testing-library/react'
 import { expect, test } from 'vitest'
-import { queries } from '../../api/queries.ts'
+import { queryClient } from '../../api/queries.ts'
 import type { Role } from '../../api/session.ts'
 import { renderPart, startFakeDaemon, toolAnswer } from '../../shell/console.fixture.tsx'
 import { approvalQuery } from '../approval-queries.ts'
 import type { Detail } from '../approval.ts'
 import { detail, grantRequest, handoff } from '../approval.fixture.ts'
-import { useActs } from '../use-acts.ts'
+import { useActions } from '../use-acts.ts'
 import { ItemDetail } from './ItemDetail.tsx'
 
 const Item = ({ id, mayDecide }: { id: string; mayDecide: boolean }) => (
-  <ItemDetail id={id} acts={useActs([], id, () => {})} mayDecide={mayDecide} />
+  <ItemDetail id={id} acts={useActions([], id, () => {})} mayDecide={mayDecide} />
 )
 
 async function show(given: Detail, role: Role = 'owner') {
-  queries.setQueryData(approvalQuery(given.id).queryKey, given)
+  queryClient.setQueryData(approvalQuery(given.id).queryKey, given)
   const view = <Item id={given.id} mayDecide={role !== 'viewer'} />
   return renderPart(view, { role, pending: [given] })
 }

@@ -5,28 +5,28 @@ import type { Detail, Item } from '../approval.ts'
 import { useQueue } from '../queue.ts'
 import { IconButton } from '../../shared/Button.tsx'
 import { CopyIcon } from '../../shared/Copy.tsx'
-import { Plain } from '../../shared/Plain.tsx'
-import { Loading, Trouble, Note } from '../../shared/States.tsx'
+import { SafeText } from '../../shared/Plain.tsx'
+import { Loading, ErrorState, Note } from '../../shared/States.tsx'
 import { useTitle } from '../../shared/use-title.ts'
-import { approvalQuery, useFollow } from '../approval-queries.ts'
+import { approvalQuery, useRefreshItem } from '../approval-queries.ts'
 import { Change } from './Lines.tsx'
 import { Checks } from './Checks.tsx'
-import { ConflictNote, Why, Reasoning } from './Why.tsx'
+import { ConflictNote, ApprovalReason, Reasoning } from './Why.tsx'
 import { Footer } from './Footer.tsx'
 import { GrantChoices, GrantDetail } from './GrantDetail.tsx'
 import { HandoffDetail } from './HandoffDetail.tsx'
-import { History, ItemFacts, Record } from './ItemFacts.tsx'
+import { History, ItemFacts, DecisionRecord } from './ItemFacts.tsx'
 import { TrustChart } from './TrustChart.tsx'
-import type { Acts } from '../use-acts.ts'
+import type { Actions } from '../use-acts.ts'
 import { CloseLink } from '../../shared/CloseLink.tsx'
 import { useFocusOnOpen } from '../../shared/use-focus-on-open.ts'
-import { decidedText, since } from '../text.ts'
+import { formatDecision, formatSince } from '../text.ts'
 import { useSecond } from '../../shared/use-now.ts'
-import { useWho } from '../use-who.ts'
+import { usePersonName } from '../use-who.ts'
 
 type Props = {
   id: string
-  acts: Acts
+  acts: Actions
   mayDecide: boolean
   /** There is no list that it was opened from. */
   isAlone?: boolean
@@ -38,7 +38,7 @@ export function ItemDetail({ id, acts, mayDecide, isAlone = false }: Props) {
   // What the list knows is there at once and at least as new; the rest follows.
   const item = known ?? data
   const [since] = useState(Date.now)
-  useFollow(id, item)
+  useRefreshItem(id, item)
   if (item && isAnsweredHere(item, since))
     return <Checks id={id} item={item} why={data?.why.text} since={since} mayDecide={mayDecide} />
   return (
@@ -58,7 +58,7 @@ export function ItemDetail({ id, acts, mayDecide, isAlone = false }: Props) {
         <Body item={item} detail={data} acts={acts} mayDecide={mayDecide} isAlone={isAlone} />
       )}
       {!data && !error && !item && <Loading what="the item" />}
-      {error && !data && <Trouble error={error} retry={() => void refetch()} />}
+      {error && !data && <ErrorState error={error} retry={() => void refetch()} />}
       {item && data && <Footer item={item} detail={data} acts={acts} mayDecide={mayDecide} />}
     </section>
   )
@@ -71,7 +71,7 @@ const isAnsweredHere = (item: Item, since: number) =>
     item.look_back !== undefined ||
     Date.parse(item.decided_at ?? '') >= since)
 
-const Tools = ({ item, acts }: { item: Item; acts: Acts }) => (
+const Tools = ({ item, acts }: { item: Item; acts: Actions }) => (
   <span className="flex items-center gap-1">
     {item.status === 'pending' && !item.held && (
       <IconButton
@@ -88,7 +88,7 @@ const Tools = ({ item, acts }: { item: Item; acts: Acts }) => (
 type BodyProps = {
   item: Item
   detail: Detail | undefined
-  acts: Acts
+  acts: Actions
   mayDecide: boolean
   isAlone: boolean
 }
@@ -105,7 +105,7 @@ function Body({ item, detail, acts, mayDecide, isAlone }: BodyProps) {
             tabIndex={-1}
             className="text-lg font-[620] tracking-[-.01em] text-balance [overflow-wrap:anywhere] outline-none"
           >
-            <Plain text={item.summary} />
+            <SafeText text={item.summary} />
           </h2>
         </div>
         <span className="flex items-center max-md:hidden">
@@ -113,18 +113,18 @@ function Body({ item, detail, acts, mayDecide, isAlone }: BodyProps) {
           {!isAlone && <CloseLink to="/inbox" search={true} label="Close" icon="cross" />}
         </span>
       </header>
-      {item.status !== 'pending' && <Ending item={item} />}
+      {item.status !== 'pending' && <EndState item={item} />}
       <ConflictNote item={item} />
       {detail ? (
         <>
-          <Why detail={detail} />
+          <ApprovalReason detail={detail} />
           <ItemFacts detail={detail} />
           <About detail={detail} />
           {detail.grant && item.status === 'pending' && !item.held && mayDecide && (
             <GrantChoices item={item} grant={detail.grant} acts={acts} />
           )}
           {detail.grant && <History detail={detail} />}
-          <Record detail={detail} />
+          <DecisionRecord detail={detail} />
         </>
       ) : (
         <div className="-mx-4">
@@ -162,16 +162,16 @@ const channels: Readonly<Record<string, string>> = {
 }
 
 /** Nothing is left to decide: who did, when, how, and what they said. */
-function Ending({ item }: { item: Item }) {
+function EndState({ item }: { item: Item }) {
   const now = useSecond()
-  const who = useWho(item.decided_by)
+  const who = usePersonName(item.decided_by)
   const isGood = item.status === 'approved' || item.status === 'consumed'
   const tone = isGood ? 'act' : item.status === 'rejected' ? 'escalate' : 'plain'
   const at = Date.parse(item.decided_at ?? item.created_at)
   return (
     <div role="status">
       <Note tone={tone} icon={isGood ? 'check' : item.status === 'rejected' ? 'stop' : 'clock'}>
-        <Plain as="b" text={decidedText(item, who(item.decided_by), since(at, now))} />
+        <SafeText as="b" text={formatDecision(item, who(item.decided_by), formatSince(at, now))} />
         {item.channel && item.decided_by !== undefined && !item.auto && (
           <span className="text-soft">, {channels[item.channel] ?? `by ${item.channel}`}</span>
         )}
@@ -180,7 +180,7 @@ function Ending({ item }: { item: Item }) {
             {isHandoff(item) ? ', and the agent has read it' : ', and carried out'}
           </span>
         )}
-        {item.reason && <Plain as="p" className="text-soft" text={item.reason} lines />}
+        {item.reason && <SafeText as="p" className="text-soft" text={item.reason} lines />}
       </Note>
     </div>
   )

@@ -1,28 +1,34 @@
 import { Link } from '@tanstack/react-router'
-import { clientName } from '../../shared/client-name.ts'
-import type { Detail, Past } from '../approval.ts'
-import { handoffWords, percent, age, pastText, signed } from '../text.ts'
+import { formatClient } from '../../shared/client-name.ts'
+import type { Detail, PastDecision } from '../approval.ts'
+import {
+  formatHandoffMode,
+  formatPercent,
+  formatAge,
+  formatPastDecision,
+  formatSigned,
+} from '../text.ts'
 import { Ago } from '../../shared/Ago.tsx'
 import { Chip } from '../../shared/Chips.tsx'
 import { CopyIcon } from '../../shared/Copy.tsx'
 import { Code, Fact, FactList, Section } from '../../shared/Section.tsx'
 import { textLink } from '../../shared/Button.tsx'
-import { Plain } from '../../shared/Plain.tsx'
-import { fullTime, left } from '../../shared/time.ts'
+import { SafeText } from '../../shared/Plain.tsx'
+import { fullTime, formatTimeLeft } from '../../shared/time.ts'
 import { useNow } from '../../shared/use-now.ts'
-import { useWho } from '../use-who.ts'
+import { usePersonName } from '../use-who.ts'
 
 export function ItemFacts({ detail }: { detail: Detail }) {
   const { approvers, client } = detail
-  const who = useWho(...approvers.given)
+  const who = usePersonName(...approvers.given)
   return (
     <FactList>
       <Fact name="Agent">
         <span>
-          <Plain text={detail.requester} />
+          <SafeText text={detail.requester} />
           {client && (
             <span className="text-soft" title="As the client calls itself">
-              , <Plain text={clientName(client)} />
+              , <SafeText text={formatClient(client)} />
             </span>
           )}
         </span>
@@ -37,7 +43,7 @@ export function ItemFacts({ detail }: { detail: Detail }) {
       )}
       {detail.handoff && (
         <Fact name="Handoff">
-          <span>{handoffWords(detail.handoff.handoff_mode)}</span>
+          <span>{formatHandoffMode(detail.handoff.handoff_mode)}</span>
           {detail.handoff.overdue && (
             <Chip tone="escalate" icon="clock">
               nobody answered in time
@@ -53,7 +59,7 @@ export function ItemFacts({ detail }: { detail: Detail }) {
       {detail.confidence !== null && (
         <Fact name="Confidence">
           <span>
-            {percent(detail.confidence)}
+            {formatPercent(detail.confidence)}
             <span className="text-soft">, the agent says</span>
           </span>
         </Fact>
@@ -65,7 +71,7 @@ export function ItemFacts({ detail }: { detail: Detail }) {
             {approvers.given.length > 0 && (
               <span className="text-soft">
                 {' '}
-                by <Plain text={approvers.given.map(who).join(', ')} />
+                by <SafeText text={approvers.given.map(who).join(', ')} />
               </span>
             )}
           </span>
@@ -76,7 +82,7 @@ export function ItemFacts({ detail }: { detail: Detail }) {
 }
 
 /** What binds the decision: when it was asked, until when it waits, and the digest of it (A1). */
-export function Record({ detail }: { detail: Detail }) {
+export function DecisionRecord({ detail }: { detail: Detail }) {
   const now = useNow()
   const { id, kind, status, digest, action, expires_at: expires } = detail
   const filters = kind === 'proposal' ? { proposal: id } : { actor: detail.requester }
@@ -92,7 +98,7 @@ export function Record({ detail }: { detail: Detail }) {
           <Ago at={detail.created_at} />
           {status === 'pending' && expires !== null && (
             <span className="text-soft" title={fullTime(Date.parse(expires))}>
-              expires in {left(Date.parse(expires), now)}
+              expires in {formatTimeLeft(Date.parse(expires), now)}
             </span>
           )}
         </Fact>
@@ -120,7 +126,7 @@ export const History = ({ detail: { history, target } }: { detail: Detail }) =>
     <Section
       title={
         <>
-          Before, on <Plain text={target} />
+          Before, on <SafeText text={target} />
         </>
       }
     >
@@ -132,24 +138,24 @@ export const History = ({ detail: { history, target } }: { detail: Detail }) =>
     </Section>
   )
 
-function PastLine({ past }: { past: Past }) {
-  const who = useWho(past.decided_by ?? undefined)
-  const said = pastText(past, capital(who(past.decided_by ?? undefined)))
+function PastLine({ past }: { past: PastDecision }) {
+  const who = usePersonName(past.decided_by ?? undefined)
+  const said = formatPastDecision(past, capital(who(past.decided_by ?? undefined)))
   const change = past.trust_change
   return (
     <li className="flex gap-2.5 text-soft">
-      <Ago at={past.at} format={age} className="w-18 shrink-0 text-faint" />
+      <Ago at={past.at} format={formatAge} className="w-18 shrink-0 text-faint" />
       <p className="min-w-0 break-words">
-        <Plain text={said} />:{' '}
+        <SafeText text={said} />:{' '}
         <Link to="/inbox/$id" params={{ id: past.id }} search={true} className={textLink}>
-          <Plain text={past.summary} />
+          <SafeText text={past.summary} />
         </Link>
         {past.reason && (
           <>
-            , <Plain text={past.reason} />
+            , <SafeText text={past.reason} />
           </>
         )}
-        {change !== null && change !== 0 && <span> ({signed(change)})</span>}
+        {change !== null && change !== 0 && <span> ({formatSigned(change)})</span>}
       </p>
     </li>
   )

@@ -1,10 +1,10 @@
 import { useState } from 'react'
 import type { Line } from '../change.ts'
 import { Button } from '../../shared/Button.tsx'
-import { Plain } from '../../shared/Plain.tsx'
-import { Sideways } from '../../shared/Sideways.tsx'
+import { SafeText } from '../../shared/Plain.tsx'
+import { HorizontalScroll } from '../../shared/Sideways.tsx'
 import type { Detail } from '../approval.ts'
-import { changeLines, plainLines } from '../change.ts'
+import { changeLines, toLines } from '../change.ts'
 import { CopyButton } from '../../shared/Copy.tsx'
 import { Section } from '../../shared/Section.tsx'
 
@@ -15,12 +15,12 @@ const grounds = { '+': 'bg-act-bg', '−': 'bg-escalate-bg', ' ': '' }
 const words = { '+': 'becomes', '−': 'was', ' ': '' }
 
 /** Before and after, line by line: sign, ground and word, never colour alone. */
-export function Lines({ label, lines }: { label: string; lines: readonly Line[] }) {
+export function DiffLines({ label, lines }: { label: string; lines: readonly Line[] }) {
   const [isWhole, setWhole] = useState(lines.length <= most)
   const shown = isWhole ? lines : lines.slice(0, most)
   return (
     <div className="overflow-hidden rounded border border-line bg-panel font-mono text-code leading-5.5">
-      <Sideways label={label} className="max-h-120">
+      <HorizontalScroll label={label} className="max-h-120">
         {shown.map(({ sign, field, text }, at) => (
           // The lines of one change never move.
           // oxlint-disable-next-line react/no-array-index-key
@@ -31,7 +31,7 @@ export function Lines({ label, lines }: { label: string; lines: readonly Line[] 
             <span className="sr-only">{words[sign]} </span>
             <span className="min-w-0 break-words [overflow-wrap:anywhere]">
               {field === undefined ? (
-                <Plain
+                <SafeText
                   as="span"
                   className="block min-h-5.5 border-l-2 border-line pl-2"
                   text={text}
@@ -39,13 +39,13 @@ export function Lines({ label, lines }: { label: string; lines: readonly Line[] 
                 />
               ) : (
                 <>
-                  <Plain text={field} />: <Plain text={text} />
+                  <SafeText text={field} />: <SafeText text={text} />
                 </>
               )}
             </span>
           </div>
         ))}
-      </Sideways>
+      </HorizontalScroll>
       {!isWhole && (
         <Button tone="quiet" size="sm" className="w-full" onClick={() => setWhole(true)}>
           Show all {lines.length} lines
@@ -64,7 +64,7 @@ const titles: Record<string, string> = {
 export function Change({ detail }: { detail: Detail }) {
   const { kind, change, before, approved_change: approved } = detail
   const isProposal = kind === 'proposal'
-  const lines = isProposal ? changeLines(before, change) : plainLines(change)
+  const lines = isProposal ? changeLines(before, change) : toLines(change)
   const hasBefore = isProposal && Object.keys(before).length > 0
   return (
     <>
@@ -74,14 +74,14 @@ export function Change({ detail }: { detail: Detail }) {
         aside={<CopyButton text={JSON.stringify(change, null, 2)} what="JSON" />}
       >
         {lines.length > 0 ? (
-          <Lines label={titles[kind] ?? 'Change'} lines={lines} />
+          <DiffLines label={titles[kind] ?? 'Change'} lines={lines} />
         ) : (
           <p className="text-faint">Nothing.</p>
         )}
       </Section>
       {approved !== undefined && (
         <Section title="What was approved" says="a person changed it">
-          <Lines label="What was approved" lines={changeLines(change, approved)} />
+          <DiffLines label="What was approved" lines={changeLines(change, approved)} />
         </Section>
       )}
     </>

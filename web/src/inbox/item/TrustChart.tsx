@@ -1,7 +1,7 @@
 import type { Detail } from '../approval.ts'
-import { bandsOf, chartDays, stepPath } from '../trust-chart.ts'
-import { levelWords, score } from '../text.ts'
-import { Plain } from '../../shared/Plain.tsx'
+import { buildBands, chartDays, stepPath } from '../trust-chart.ts'
+import { levelWords, formatScore } from '../text.ts'
+import { SafeText } from '../../shared/Plain.tsx'
 import { Section } from '../../shared/Section.tsx'
 import { AsTable } from '../../shared/Sideways.tsx'
 import { fullTime } from '../../shared/time.ts'
@@ -16,13 +16,13 @@ export function TrustChart({ detail }: { detail: Detail }) {
   const now = useNow()
   const { trust_points: points, why, domain } = detail
   if (points.length === 0) return null
-  const bands = bandsOf(why.thresholds, box.height)
+  const bands = buildBands(why.thresholds, box.height)
   const last = points.at(-1)?.score ?? 0
   return (
     <Section
       title={
         <>
-          Trust in <Plain text={domain} />, last {chartDays} days
+          Trust in <SafeText text={domain} />, last {chartDays} days
         </>
       }
     >
@@ -30,7 +30,7 @@ export function TrustChart({ detail }: { detail: Detail }) {
         <div className="flex gap-2">
           <svg
             role="img"
-            aria-label={`Trust from ${score(points[0]?.score ?? 0)} to ${score(last)}`}
+            aria-label={`Trust from ${formatScore(points[0]?.score ?? 0)} to ${formatScore(last)}`}
             viewBox={`0 0 ${box.width} ${box.height}`}
             preserveAspectRatio="none"
             className="h-21 min-w-0 flex-1 rounded-sm"
@@ -64,8 +64,8 @@ export function TrustChart({ detail }: { detail: Detail }) {
             // oxlint-disable-next-line react/no-array-index-key
             <tr key={`${at} ${index}`}>
               <td className="whitespace-nowrap">{fullTime(Date.parse(at))}</td>
-              <td>{score(value)}</td>
-              <Plain as="td" text={cause.replaceAll('_', ' ')} />
+              <td>{formatScore(value)}</td>
+              <SafeText as="td" text={cause.replaceAll('_', ' ')} />
             </tr>
           ))}
         </AsTable>

@@ -1,27 +1,27 @@
 import { Link } from '@tanstack/react-router'
 import type { Detail, Rule, Why as Reasons, Item, PolicyConflict } from '../approval.ts'
-import { emphasised, score } from '../text.ts'
-import { Plain } from '../../shared/Plain.tsx'
+import { splitNames, formatScore } from '../text.ts'
+import { SafeText } from '../../shared/Plain.tsx'
 import { Note } from '../../shared/States.tsx'
 import { Section } from '../../shared/Section.tsx'
 
 const icons = { act: 'info', suggest: 'info', escalate: 'escalate' } as const
 
 /** Why a person is asked, before everything else: rule, policy, trust against threshold (A8). */
-export function Why({ detail: { why, mode } }: { detail: Detail }) {
+export function ApprovalReason({ detail: { why, mode } }: { detail: Detail }) {
   const names = [...why.high_risk_fields, ...(why.policy_id === null ? [] : [why.policy_id])]
   return (
     <section aria-label="Why am I asked">
       <Note tone={mode} icon={icons[mode]}>
         <p>
-          {emphasised(why.text, names).map(({ text, isName }, at) =>
+          {splitNames(why.text, names).map(({ text, isName }, at) =>
             isName ? (
               // The parts of a sentence never move.
               // oxlint-disable-next-line react/no-array-index-key
-              <Plain key={at} as="b" text={text} />
+              <SafeText key={at} as="b" text={text} />
             ) : (
               // oxlint-disable-next-line react/no-array-index-key
-              <Plain key={at} text={text} />
+              <SafeText key={at} text={text} />
             ),
           )}
         </p>
@@ -29,10 +29,10 @@ export function Why({ detail: { why, mode } }: { detail: Detail }) {
           <Trust why={why} />
           {why.policy_id !== null && (
             <Reason name="Policy">
-              <Plain text={why.policy_id} />
+              <SafeText text={why.policy_id} />
               {why.policy_description && (
                 <>
-                  : <Plain text={why.policy_description} />
+                  : <SafeText text={why.policy_description} />
                 </>
               )}{' '}
               <span title={why.policy_version}>(version {why.policy_version.slice(0, 8)})</span>
@@ -58,18 +58,18 @@ function Trust({ why: { trust_level: trust, thresholds } }: { why: Reasons }) {
   if (trust === null) return null
   return (
     <Reason name="Trust">
-      {score(trust)}; supervised from {score(thresholds.suggest)}, autonomous from{' '}
-      {score(thresholds.act)}
+      {formatScore(trust)}; supervised from {formatScore(thresholds.suggest)}, autonomous from{' '}
+      {formatScore(thresholds.act)}
     </Reason>
   )
 }
 
 const RuleLine = ({ rule }: { rule: Rule }) => (
   <Reason name="Rule">
-    <Plain text={rule.rule_id} /> on <Plain text={rule.field} />
+    <SafeText text={rule.rule_id} /> on <SafeText text={rule.field} />
     {rule.reason && (
       <>
-        : <Plain text={rule.reason} />
+        : <SafeText text={rule.reason} />
       </>
     )}
   </Reason>
@@ -102,11 +102,11 @@ export function ConflictText({ conflict }: { conflict: PolicyConflict }) {
     <p>
       {policy !== null && (
         <>
-          <Plain as="b" text={rule === null ? policy : `${policy}, rule ${rule}`} />
+          <SafeText as="b" text={rule === null ? policy : `${policy}, rule ${rule}`} />
           {': '}
         </>
       )}
-      <Plain text={message} />{' '}
+      <SafeText text={message} />{' '}
       <span className="text-soft" title={version}>
         (version {version.slice(0, 8)})
       </span>
@@ -120,7 +120,7 @@ export const Reasoning = ({ text, title = 'Reasoning' }: { text: string | null; 
     <Section title={title}>
       <blockquote className="border-l-2 border-line pl-3 text-soft">
         <p className="text-xs text-faint">the agent says</p>
-        <Plain as="p" className="break-words whitespace-pre-wrap" text={text} lines />
+        <SafeText as="p" className="break-words whitespace-pre-wrap" text={text} lines />
       </blockquote>
     </Section>
   )

@@ -1,6 +1,6 @@
 import { useState } from 'react'
 import { ApiError } from '../../api/client.ts'
-import { queries } from '../../api/queries.ts'
+import { queryClient } from '../../api/queries.ts'
 import type { Decision, Item } from '../approval.ts'
 import { answeredText } from '../check.ts'
 import type { Answer } from '../check.ts'
@@ -16,7 +16,7 @@ export function useAnswer() {
 
   /** Looking is recorded, so what is known already is not read again before the answer. */
   async function isGateOpen({ requester, domain, risk }: Item, staleTime: number) {
-    const classes = await queries.fetchQuery({ ...classesQuery(requester, domain), staleTime })
+    const classes = await queryClient.fetchQuery({ ...classesQuery(requester, domain), staleTime })
     return classes.some((it) => it.risk === risk && it.level === 'autonomous')
   }
 
@@ -26,7 +26,7 @@ export function useAnswer() {
     try {
       const wasOpen = await isGateOpen(item, Infinity)
       // The daemon counts what was opened since it started: it may have been restarted meanwhile.
-      await queries.fetchQuery({ ...approvalQuery(item.id), staleTime: 0 })
+      await queryClient.fetchQuery({ ...approvalQuery(item.id), staleTime: 0 })
       const [outcome] = await decide([item], decision)
       if (outcome?.error) throw new ApiError(outcome.error)
       if (!outcome || outcome.status === 'held') return
@@ -35,7 +35,7 @@ export function useAnswer() {
       const followed = answeredText(given, outcome, gate)
       if (followed !== undefined) toast(followed)
       // What the other answers lead to has changed with it.
-      await queries.invalidateQueries({ queryKey: ['approval'] })
+      await queryClient.invalidateQueries({ queryKey: ['approval'] })
     } finally {
       setBusy(false)
     }
