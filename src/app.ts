@@ -11,18 +11,18 @@ import {
 import type { Tool } from '#base/tool.ts'
 import { readCall, startRunner } from '#dispatch'
 import { createMetrics } from '#server'
-import { openListeners } from './app/addresses.ts'
-import { createModuleCall, createCallPipeline } from './app/calls.ts'
-import type { CallPipeline } from './app/calls.ts'
-import { createEndpoints } from './app/doors.ts'
+import { openListeners } from './app/listeners.ts'
+import { createModuleCall, createCallPipeline } from './app/call-pipeline.ts'
+import type { CallPipeline } from './app/call-pipeline.ts'
+import { createEndpoints } from './app/endpoints.ts'
 import { openModules } from './app/open-modules.ts'
-import { createPublicUrl, createCleanupStack } from './app/start.ts'
-import type { AppOptions, StartupContext } from './app/start.ts'
+import { createPublicUrl, createCleanupStack } from './app/startup.ts'
+import type { AppOptions, StartupContext } from './app/startup.ts'
 import { openStore } from './app/store.ts'
 
 /** For whoever sets up a place where nothing runs yet. */
 export { checkWorkspace } from '#files'
-export type { AppOptions } from './app/start.ts'
+export type { AppOptions } from './app/startup.ts'
 export { migrations, recordedTables, replaysOf } from './app/loaded-modules.ts'
 
 export type App = {

@@ -6,7 +6,7 @@ import * as z from 'zod'
 import { CoworkError } from '#base/errors.ts'
 import { defineTool } from '#base/tool.ts'
 import type { Call } from '#base/tool.ts'
-import type { IncomingRequest } from '../src/server/mcp/door.ts'
+import type { IncomingRequest } from '../src/server/mcp/endpoint.ts'
 import { createRig } from './conformance/rig.ts'
 import type { RigOptions } from './conformance/rig.ts'
 

@@ -1,6 +1,6 @@
 // What the file worker does, on folders of the real disk and without the process around it.
 import { setTimeout as sleep } from 'node:timers/promises'
-import { toFileError, FileError } from '../src/files/confine/fault.ts'
+import { toFileError, FileError } from '../src/files/confine/file-error.ts'
 import { openRoots } from '../src/files/confine/roots.ts'
 import type { Roots } from '../src/files/confine/types.ts'
 import { ops } from '../src/files/ops/index.ts'

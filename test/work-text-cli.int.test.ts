@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { maxTextBytes } from '../src/cli/work/asking.ts'
+import { maxTextBytes } from '../src/cli/work/requests.ts'
 import { ended, newPlace } from './cli.ts'
 
 type Shown = {

@@ -7,7 +7,7 @@ import { createIdentity } from '#identity'
 import { loadedModules } from './loaded-modules.ts'
 import type { ModuleContext, RunningModule } from './module.ts'
 import { guardedToolsets } from './modules.ts'
-import type { StartupContext } from './start.ts'
+import type { StartupContext } from './startup.ts'
 import { followOtherDaemons } from './store.ts'
 import type { Store } from './store.ts'
 

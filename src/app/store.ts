@@ -5,7 +5,7 @@ import type { Db } from '#base/db/port.ts'
 import { openPostgres, readPostgres } from '#base/db/postgres.ts'
 import { openSqlite, readSqlite } from '#base/db/sqlite.ts'
 import { CoworkError, errorMessage } from '#base/errors.ts'
-import { collectGarbageWhenIdle } from '#base/idle.ts'
+import { collectGarbageWhenIdle } from '#base/idle-gc.ts'
 import type { Log } from '#base/log.ts'
 import {
   createCheckpointCopies,
@@ -22,7 +22,7 @@ import {
 } from '#ledger'
 import type { Ledger } from '#ledger'
 import { migrations, recordedTables, replaysOf } from './loaded-modules.ts'
-import type { StartupContext } from './start.ts'
+import type { StartupContext } from './startup.ts'
 
 export type Store = Awaited<ReturnType<typeof openStore>>
 

@@ -7,7 +7,7 @@ import {
   secretText,
   nonEmptyString,
   timeOfDay,
-} from '#base/config/kinds.ts'
+} from '#base/config/field-types.ts'
 import { approvalKinds } from './wire.ts'
 
 const minute = 60_000

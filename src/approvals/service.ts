@@ -28,12 +28,12 @@ import { createProtectedStore } from './protected-store.ts'
 import { createProtection } from './protection.ts'
 import type { Act, ProtectionDeps } from './protection.ts'
 import { restoreEdit } from './restore.ts'
-import { createRunning } from './running.ts'
+import { createRunning } from './running-calls.ts'
 import { createApprovalStore } from './store.ts'
 import type { ApprovalQuery } from './store.ts'
 import { startSweeper } from './sweeper.ts'
-import { createDecisionWaiters } from './waits.ts'
-import { createWithdrawal } from './withdrawing.ts'
+import { createDecisionWaiters } from './decision-waiters.ts'
+import { createWithdrawal } from './withdrawal.ts'
 
 export type ApprovalSettings = {
   readonly tokenTtlMs: number

@@ -20,7 +20,7 @@ type LinkOptions = {
   readonly note: (text: string) => void
 }
 
-/** Equals the version in server/hello.ts, which the command line does not load. */
+/** Equals the version in server/bridge-handshake.ts, which the command line does not load. */
 const handshakeVersion = 3
 
 const startTimeoutMs = 20_000

@@ -4,8 +4,8 @@ import { dirname, join } from 'node:path'
 import { systemClock } from '#base/clock.ts'
 import { CoworkError } from '#base/errors.ts'
 import { createClient } from './client.ts'
-import { findClient } from './clients/catalogue.ts'
-import type { Client } from './clients/catalogue.ts'
+import { findClient } from './clients/client-registry.ts'
+import type { Client } from './clients/client-registry.ts'
 import {
   isBlank,
   readClientFile,

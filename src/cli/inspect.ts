@@ -3,7 +3,7 @@ import { saveToken, obtainToken, planToken } from './agent-plan.ts'
 import { createClient } from './client.ts'
 import type { Context } from './context.ts'
 import { launcherPath, locationOptions } from './launcher.ts'
-import { runInherited } from './run-with.ts'
+import { runInherited } from './run-command.ts'
 
 /** Pinned, so that nobody's newer upload runs with a token of ours. */
 const inspector = '@modelcontextprotocol/inspector@2.12.0'

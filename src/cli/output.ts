@@ -1,5 +1,5 @@
 import { styleText } from 'node:util'
-import { toSafeJson, sanitizeText } from '#base/plain.ts'
+import { toSafeJson, sanitizeText } from '#base/sanitize.ts'
 import { toProblem } from './exit.ts'
 
 /** Text of agents on one line of a terminal: nothing in it can move, reorder, hide or imitate (A13). */

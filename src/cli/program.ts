@@ -15,7 +15,7 @@ import { wantsJson, reportAndExit, bufferOutput, addHelpHints, sharedOptions } f
 const tables: readonly (readonly [names: string, load: () => Promise<readonly Entry[]>])[] = [
   [
     'up start down stop restart status logs halt resume mcp',
-    async () => (await import('./life.ts')).lifeCommands,
+    async () => (await import('./lifecycle.ts')).lifeCommands,
   ],
   ['inbox', async () => [(await import('./inbox/inbox.ts')).inboxCommand]],
   ['approve reject undo', async () => (await import('./decide.ts')).decideCommands],

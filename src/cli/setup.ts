@@ -174,7 +174,7 @@ export const setupCommands: readonly Entry[] = [
     summary: 'start a program with the secrets of --env-file',
     args: { command: { about: 'after two dashes, with its arguments' } },
     help: 'Example: cowork run --env-file .env -- claude',
-    act: async (call) => (await import('./run-with.ts')).runWithEnv(call, call.args),
+    act: async (call) => (await import('./run-command.ts')).runWithEnv(call, call.args),
   }),
   localCommand({
     usage: 'completion <shell>',

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import * as z from 'zod'
-import { effort } from '#base/effort.ts'
+import { effort } from '#base/soft-limit.ts'
 import { parseArguments } from './arguments.ts'
 
 const input = z.strictObject({

@@ -11,11 +11,11 @@ import type { CallVerdict } from '#governance'
 import type { Ledger } from '#ledger'
 import { parseArguments } from './arguments.ts'
 import { buildCallEntry } from './call-record.ts'
-import { unknownToolHint } from './catalogue.ts'
-import type { ToolRegistry } from './catalogue.ts'
+import { unknownToolHint } from './tool-registry.ts'
+import type { ToolRegistry } from './tool-registry.ts'
 import type { Check } from './checks.ts'
 import { createExecutor } from './execute.ts'
-import type { EarlierRun } from './settled.ts'
+import type { EarlierRun } from './settled-call.ts'
 
 export type CallRequest = {
   readonly tool: string

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { toSafeJson } from '#base/plain.ts'
+import { toSafeJson } from '#base/sanitize.ts'
 import type { Tool } from '#base/tool.ts'
 
 type Arguments = Readonly<Record<string, unknown>>

@@ -14,7 +14,7 @@ import { changePath } from './change-path.ts'
 import type { CallResult, CallRequest, DispatchDeps } from './dispatch.ts'
 import { readPath } from './read-path.ts'
 import { runPath } from './run-path.ts'
-import { gone, settledOf, staleMessage } from './settled.ts'
+import { gone, settledOf, staleMessage } from './settled-call.ts'
 
 export type ExecutorDeps = Pick<DispatchDeps, 'approvals' | 'halts' | 'ledger' | 'now' | 'log'>
 

@@ -1,5 +1,5 @@
-export { createToolRegistry as createCatalogue } from './catalogue.ts'
-export type { ToolRegistry as Catalogue } from './catalogue.ts'
+export { createToolRegistry as createCatalogue } from './tool-registry.ts'
+export type { ToolRegistry as Catalogue } from './tool-registry.ts'
 export {
   checkPasskey as checkAssured,
   checkCallerKind as checkBy,
@@ -22,7 +22,7 @@ export type {
 } from './dispatch.ts'
 export { isListed, isUsable, listingOf } from './listing.ts'
 export type { ListedFor } from './listing.ts'
-export { nameUnlisted } from './unlisted.ts'
+export { nameUnlisted } from './unlisted-tool.ts'
 export { startRunner } from './runner.ts'
-export { editText, settledOf } from './settled.ts'
-export type { EarlierRun } from './settled.ts'
+export { editText, settledOf } from './settled-call.ts'
+export type { EarlierRun } from './settled-call.ts'

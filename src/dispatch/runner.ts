@@ -8,7 +8,7 @@ import { CoworkError, errorMessage } from '#base/errors.ts'
 import type { Log } from '#base/log.ts'
 import { startPeriodicTask } from '#base/periodic-task.ts'
 import type { Identity } from '#identity'
-import type { ToolRegistry } from './catalogue.ts'
+import type { ToolRegistry } from './tool-registry.ts'
 import type { Dispatch } from './dispatch.ts'
 
 type Deps = {

@@ -1,10 +1,10 @@
 import type { CallAttempt, Verdict } from '#base/call-check.ts'
 import { CoworkError } from '#base/errors.ts'
 import { touchedData } from '#ledger'
-import { hasCode } from './faults.ts'
-import { isOwner } from './grants/lend.ts'
+import { hasCode } from './error-text.ts'
+import { isOwner } from './grants/temporary-grants.ts'
 import type { Grants } from './grants/service.ts'
-import type { PathResolver } from './places.ts'
+import type { PathResolver } from './path-resolver.ts'
 
 /** Paths, grants and what no grant lifts, before a person is asked about a call that could not run anyway. */
 export const checkFiles =

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { cron, duration, filePath, nonEmptyString, integer } from '#base/config/kinds.ts'
+import { cron, duration, filePath, nonEmptyString, integer } from '#base/config/field-types.ts'
 
 const workspace = z
   .strictObject({

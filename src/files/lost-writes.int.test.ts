@@ -8,8 +8,8 @@ import { granted, inWorkspace } from '../../test/ops.ts'
 import { fill, pinnedRoot, testFolders } from '../../test/roots.ts'
 import type { TestFolders } from '../../test/roots.ts'
 import { mountSmallDisk } from '../../test/small-disk.ts'
-import { createFileWorker } from './client.ts'
-import type { RequestOptions, FileWorker } from './client.ts'
+import { createFileWorker } from './worker-client.ts'
+import type { RequestOptions, FileWorker } from './worker-client.ts'
 import type { OpRequest, Op } from './worker/protocol.ts'
 
 const entry = join(import.meta.dirname, '../../test/file-worker/halting.ts')

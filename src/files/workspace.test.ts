@@ -15,7 +15,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { silentLog } from '#base/log.ts'
-import { importFileOpsWorkspace } from './seed-workspace.ts'
+import { importFileOpsWorkspace } from './fileops-import.ts'
 import { markRecorded, prepareWorkspace } from './workspace.ts'
 
 const newFolder = () => realpathSync(mkdtempSync(join(tmpdir(), 'cowork-workspace-')))

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { spotCheck } from '#approvals'
 import type { Decision, KindDeclaration } from '#approvals'
-import { overrideType, severity, boundedText, longText } from './tools/words.ts'
+import { overrideType, severity, boundedText, longText } from './tools/shared-schemas.ts'
 
 /** Rejecting what trust is about is an override (B4); any kind may be rejected by one. */
 export const overrideAnswer = z.strictObject({

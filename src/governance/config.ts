@@ -11,7 +11,7 @@ import {
   ratio,
   nonEmptyString,
   integer,
-} from '#base/config/kinds.ts'
+} from '#base/config/field-types.ts'
 
 const mode = z.enum(['act', 'suggest', 'escalate'])
 

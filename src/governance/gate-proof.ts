@@ -1,10 +1,10 @@
 import type { Approvals, Risk } from '#approvals'
 import type { Clock } from '#base/clock.ts'
 import type { Reader } from '#base/db/port.ts'
-import { memoize } from '#base/remember.ts'
-import { normalizeVisible } from './rules/spelling.ts'
+import { memoize } from '#base/memoize.ts'
+import { normalizeVisible } from './rules/visible-name.ts'
 import type { Proof } from './rules/trust.ts'
-import type { TrustKey } from './scores.ts'
+import type { TrustKey } from './trust-service.ts'
 import type { SpotChecks } from './spot-checks.ts'
 import type { GovernanceStore } from './store.ts'
 

@@ -1,4 +1,4 @@
-export type { CallVerdict } from './calls.ts'
+export type { CallVerdict } from './call-authorizer.ts'
 export { checkDomain } from './domains.ts'
 export type { Inbox } from './inbox.ts'
 export { checkCall, editSentence } from './next-call.ts'

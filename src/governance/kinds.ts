@@ -11,17 +11,17 @@ import {
   spotCheckDeclaration,
 } from './answers.ts'
 import type { Allowance } from './answers.ts'
-import type { EditValidator, PolicyConflicts } from './edits.ts'
-import type { Looks } from './looks.ts'
+import type { EditValidator, PolicyConflicts } from './edit-validator.ts'
+import type { Looks } from './read-receipts.ts'
 import { validateAllowance } from './permissions.ts'
 import type { Permissions } from './permissions.ts'
-import { storedMapping } from './recorded.ts'
+import { storedMapping } from './recorded-tables.ts'
 import type { Policies } from './rules/policy.ts'
 import type { Worth } from './rules/trust.ts'
-import type { Override, TrustKey, TrustService } from './scores.ts'
+import type { Override, TrustKey, TrustService } from './trust-service.ts'
 import type { SpotChecks } from './spot-checks.ts'
 import type { CheckRow, GovernanceStore } from './store.ts'
-import type { IsUndone } from './alone.ts'
+import type { IsUndone } from './autonomous-calls.ts'
 
 type Deps = {
   readonly scores: TrustService

@@ -1,5 +1,5 @@
 import type { Approval } from '#approvals'
-import { toSafeJson } from '#base/plain.ts'
+import { toSafeJson } from '#base/sanitize.ts'
 
 const callText = (tool: string, args: Readonly<Record<string, unknown>>): string =>
   `${tool} ${toSafeJson(args) ?? '{}'}`

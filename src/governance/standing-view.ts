@@ -3,7 +3,7 @@ import type { Risk } from '#approvals'
 import { formatRfc3339 } from '#base/clock.ts'
 import type { Clock } from '#base/clock.ts'
 import type { Reader } from '#base/db/port.ts'
-import type { Rules } from './rules/judge.ts'
+import type { Rules } from './rules/mode-decision.ts'
 import { resolveMode } from './rules/mode.ts'
 import {
   checkRate,
@@ -12,10 +12,10 @@ import {
   kindCreditToAct,
   maxStrikes,
 } from './rules/standing.ts'
-import { levelOf, wordsFor } from './rules/standing-words.ts'
+import { levelOf, wordsFor } from './rules/standing-text.ts'
 import { closedGate, applyDecay } from './rules/trust.ts'
 import type { Trust } from './rules/trust.ts'
-import type { TrustKey } from './scores.ts'
+import type { TrustKey } from './trust-service.ts'
 import type { GovernanceStore } from './store.ts'
 
 type Deps = {

@@ -7,7 +7,7 @@ import { builder, query, statement } from '#base/db/statement.ts'
 import type { OldEvidence } from './convert-evidence.ts'
 import type { TrustStanding } from './rules/standing.ts'
 import type { Proof, Trust } from './rules/trust.ts'
-import type { Mark, TrustKey } from './scores.ts'
+import type { Mark, TrustKey } from './trust-service.ts'
 
 type TrustRow = {
   agent: string

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { trimmedName, secretText, nonEmptyString } from '#base/config/kinds.ts'
+import { trimmedName, secretText, nonEmptyString } from '#base/config/field-types.ts'
 
 const agents = z
   .array(

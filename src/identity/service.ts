@@ -21,18 +21,18 @@ import type {
   CredentialIndex,
   SharedKeys,
 } from './credentials.ts'
-import { createFailedAuth } from './doorkeeper.ts'
+import { createFailedAuth } from './failed-auth.ts'
 import { createPasskeys } from './passkeys/service.ts'
 import { createPasskeyStore } from './passkeys/store.ts'
 import { authenticateSession } from './people/rules.ts'
 import { createLinkFactory } from './people/links.ts'
-import { createPeopleAdmin } from './people/roster.ts'
+import { createPeopleAdmin } from './people/people-admin.ts'
 import { createPersonSessions } from './people/sessions.ts'
 import { createPeopleStore } from './people/store.ts'
 import { formatAuthBanner, callerNamed, authenticate } from './rules.ts'
 import type { AuthError, PresentedCredentials, AuthenticatedCaller } from './rules.ts'
 import { createSessions } from './sessions.ts'
-import type { Sleep } from './doorkeeper.ts'
+import type { Sleep } from './failed-auth.ts'
 import { createIdentityStore } from './store.ts'
 import { isWellFormedToken, isSessionToken } from './token.ts'
 

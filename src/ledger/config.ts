@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { filePath, regexPattern, integer } from '#base/config/kinds.ts'
+import { filePath, regexPattern, integer } from '#base/config/field-types.ts'
 
 const ledger = z
   .strictObject({

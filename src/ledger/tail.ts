@@ -1,7 +1,7 @@
 import type { Dialect, Reader } from '#base/db/port.ts'
 import { paginateByKey } from '#base/db/pages.ts'
 import { errorMessage } from '#base/errors.ts'
-import { toHex } from './chain.ts'
+import { toHex } from './chain-verifier.ts'
 import { verifyCheckpoint } from './checkpoint.ts'
 import type { HeadMac } from './head-mac.ts'
 import type { LedgerProblem } from './model.ts'

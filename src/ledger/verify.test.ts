@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { EntryDraft } from '#base/entry.ts'
-import type { StoredEntry } from './chain.ts'
+import type { StoredEntry } from './chain-verifier.ts'
 import { createKey, signCheckpoint } from './checkpoint.ts'
 import type { SigningKey } from './checkpoint.ts'
 import { createHeadMac } from './head-mac.ts'

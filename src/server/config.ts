@@ -7,7 +7,7 @@ import {
   secretText,
   nonEmptyString,
   integer,
-} from '#base/config/kinds.ts'
+} from '#base/config/field-types.ts'
 
 const limits = z
   .strictObject({

@@ -7,9 +7,9 @@ import type { AddressInfo, Server, Socket } from 'node:net'
 import { getRequestListener } from '@hono/node-server'
 import { CoworkError, errorMessage } from '#base/errors.ts'
 import type { Log } from '#base/log.ts'
-import { handshakeVersion, readHello } from './hello.ts'
+import { handshakeVersion, readHello } from './bridge-handshake.ts'
 import type { BridgeHello } from './mcp/connections.ts'
-import type { McpEndpoint } from './mcp/door.ts'
+import type { McpEndpoint } from './mcp/endpoint.ts'
 
 export type ListenOptions = {
   readonly host: string

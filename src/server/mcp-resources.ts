@@ -7,7 +7,7 @@ import type { Server } from '@modelcontextprotocol/server'
 import type { Caller } from '#base/caller.ts'
 import { CoworkError } from '#base/errors.ts'
 import type { ResourceSource } from '#base/resource.ts'
-import { toProtocolError } from './mcp/answer.ts'
+import { toProtocolError } from './mcp/results.ts'
 import type { McpFeature } from './mcp/server.ts'
 
 const mostCompletions = 100

@@ -8,7 +8,7 @@ import {
   readBytes,
   bodyTooLargeError,
 } from './limits.ts'
-import { createTurns, tooManyWaiting } from './turns.ts'
+import { createTurns, tooManyWaiting } from './request-queue.ts'
 
 /** The 2025-03-26 revision allows several messages in one body. */
 const maxBatch = 16

@@ -11,7 +11,7 @@ import {
   sendProblemByCode,
 } from './guards.ts'
 import type { Env, GuardOptions, StatusOf } from './guards.ts'
-import type { McpEndpoint } from './mcp/door.ts'
+import type { McpEndpoint } from './mcp/endpoint.ts'
 
 type Deps = {
   readonly guard: GuardOptions

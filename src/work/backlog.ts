@@ -1,13 +1,13 @@
 import type { Tx } from '#base/db/port.ts'
 import { CoworkError } from '#base/errors.ts'
 import type { Call } from '#base/tool.ts'
-import { toPatch, checkId, duplicateIdError, nextFreeId, noFieldsError } from './act.ts'
-import type { createProjectTransactions } from './act.ts'
-import { textPath } from './disk/text-words.ts'
+import { toPatch, checkId, duplicateIdError, nextFreeId, noFieldsError } from './project-transaction.ts'
+import type { createProjectTransactions } from './project-transaction.ts'
+import { textPath } from './disk/text-search.ts'
 import { toKebabCase } from './rules.ts'
-import { toTextDetails } from './texts.ts'
-import type { BacklogTexts } from './texts.ts'
-import type { ChangeInput } from './tools/shapes.ts'
+import { toTextDetails } from './backlog-texts.ts'
+import type { BacklogTexts } from './backlog-texts.ts'
+import type { ChangeInput } from './tools/shared-schemas.ts'
 
 /** What is in no sprint yet, each with a text as long as it needs (W12, W25). */
 export function createBacklog(

@@ -6,13 +6,13 @@ import { CoworkError } from '#base/errors.ts'
 import { newId } from '#base/ids.ts'
 import { startPeriodicTask } from '#base/periodic-task.ts'
 import type { Call } from '#base/tool.ts'
-import { leaseHeld } from './act.ts'
-import type { ProjectTransaction, createProjectTransactions } from './act.ts'
+import { leaseHeld } from './project-transaction.ts'
+import type { ProjectTransaction, createProjectTransactions } from './project-transaction.ts'
 import type { JournalStep, WorkParts } from './journal.ts'
 import type { Lease, Story } from './model.ts'
 import { findCycleThrough, isLeased, isOpen } from './rules.ts'
 import type { Stored } from './store.ts'
-import type { ChangeInput } from './tools/shapes.ts'
+import type { ChangeInput } from './tools/shared-schemas.ts'
 
 /** Who works on what: one agent at a time, for a while (W20). */
 export function createClaims(act: ReturnType<typeof createProjectTransactions>, ttlMs: number) {

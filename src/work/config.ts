@@ -6,7 +6,7 @@ import {
   secretText,
   nonEmptyString,
   integer,
-} from '#base/config/kinds.ts'
+} from '#base/config/field-types.ts'
 
 const work = z
   .strictObject({

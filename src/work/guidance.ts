@@ -1,7 +1,7 @@
 import { isAbsolute, join } from 'node:path'
 import { CoworkError, errorMessage } from '#base/errors.ts'
 import type { Call } from '#base/tool.ts'
-import { namesInside, readInside, textInside } from './disk/inside.ts'
+import { namesInside, readInside, textInside } from './disk/confined-read.ts'
 import type { Work } from './service.ts'
 import type { RegisteredProject } from './yaml/registry.ts'
 

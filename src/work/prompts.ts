@@ -1,6 +1,6 @@
 import type { Caller } from '#base/caller.ts'
 import type { Prompt } from '#base/prompt.ts'
-import { namesInside, readInside } from './disk/inside.ts'
+import { namesInside, readInside } from './disk/confined-read.ts'
 import type { Work } from './service.ts'
 
 const project = { name: 'project', description: 'The project; all of them where left out' }

@@ -1,12 +1,12 @@
 import type { Tx } from '#base/db/port.ts'
 import { CoworkError } from '#base/errors.ts'
 import type { Call } from '#base/tool.ts'
-import { toPatch, checkId, noFieldsError } from './act.ts'
-import type { ProjectTransaction, createProjectTransactions } from './act.ts'
+import { toPatch, checkId, noFieldsError } from './project-transaction.ts'
+import type { ProjectTransaction, createProjectTransactions } from './project-transaction.ts'
 import type { Comment, Story } from './model.ts'
-import { getOpenSprint } from './plans.ts'
+import { getOpenSprint } from './sprints.ts'
 import type { Stored } from './store.ts'
-import type { ChangeInput } from './tools/shapes.ts'
+import type { ChangeInput } from './tools/shared-schemas.ts'
 import { findCycleThrough, isOpen, parseStoryNumber, sourceBacklogId } from './rules.ts'
 
 export function createStories(act: ReturnType<typeof createProjectTransactions>) {

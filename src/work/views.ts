@@ -1,5 +1,5 @@
 import { formatRfc3339 } from '#base/clock.ts'
-import type { ProjectSnapshot, PositionedItem } from './board.ts'
+import type { ProjectSnapshot, PositionedItem } from './project-cache.ts'
 import type { BacklogItem, Sprint, Story } from './model.ts'
 import { paginate } from './paging.ts'
 import {

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import type { TestApp } from '../app.ts'
-import { asking, askOf, waitingIn } from './asks.ts'
+import { asking, askOf, waitingIn } from './approvals.ts'
 import { faultsOf } from './axe.ts'
 import { isLive, output, useBrowser } from './browser.ts'
 

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync
 import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
-import { asking } from './asks.ts'
+import { asking } from './approvals.ts'
 import { faultsOf } from './axe.ts'
 import { output, useBrowser } from './browser.ts'
 import { useHomes } from './home.ts'

@@ -4,7 +4,7 @@ import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import type { TestApp } from '../app.ts'
 import { faultsOf } from './axe.ts'
-import { asking } from './asks.ts'
+import { asking } from './approvals.ts'
 import { ledgerOf, output, useBrowser } from './browser.ts'
 import { useHomes } from './home.ts'
 

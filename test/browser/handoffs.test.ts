@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import type { TestApp } from '../app.ts'
-import { approvalOf, askOf, asking, opened, statusOf, trustOf } from './asks.ts'
+import { approvalOf, askOf, asking, opened, statusOf, trustOf } from './approvals.ts'
 import { faultsOf } from './axe.ts'
 import { ledgerOf, output, useBrowser } from './browser.ts'
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { createFixture } from '../conformance/conformance.fixture.ts'
-import { approvalOf, askOf, asking, mailTool, opened, statusOf, trustOf } from './asks.ts'
+import { approvalOf, askOf, asking, mailTool, opened, statusOf, trustOf } from './approvals.ts'
 import { addAuthenticator, isLive, ledgerOf, linkTo, output, useBrowser } from './browser.ts'
 
 const { allowFault, start, newContext, visit } = useBrowser()

@@ -3,7 +3,7 @@ import { DatabaseSync } from 'node:sqlite'
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { createFixture } from '../conformance/conformance.fixture.ts'
-import { askOf, asking, mailTool, opened, statusOf, trustOf, waitingIn } from './asks.ts'
+import { askOf, asking, mailTool, opened, statusOf, trustOf, waitingIn } from './approvals.ts'
 import { faultsOf } from './axe.ts'
 import { isLive, ledgerOf, linkOf, linkTo, output, useBrowser } from './browser.ts'
 

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
-import { asking } from './asks.ts'
+import { asking } from './approvals.ts'
 import { faultsOf } from './axe.ts'
 import { addAuthenticator, isLive, ledgerOf, linkTo, output, useBrowser } from './browser.ts'
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { asking, opened, statusOf } from './asks.ts'
+import { asking, opened, statusOf } from './approvals.ts'
 import { ledgerOf, output, useBrowser } from './browser.ts'
 
 const { start, visit } = useBrowser()

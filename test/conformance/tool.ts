@@ -5,8 +5,8 @@ import * as z from 'zod'
 import { secretsEqual } from '#base/hash.ts'
 import { defineTool, McpResult, rpcError } from '#base/tool.ts'
 import type { Call, Tool } from '#base/tool.ts'
-import { getMcpContext } from '../../src/server/mcp/exchange.ts'
-import type { McpContext } from '../../src/server/mcp/exchange.ts'
+import { getMcpContext } from '../../src/server/mcp/mcp-context.ts'
+import type { McpContext } from '../../src/server/mcp/mcp-context.ts'
 
 export type Answer = Readonly<Record<string, unknown>> | McpResult
 type Args = Readonly<Record<string, unknown>>

@@ -18,7 +18,7 @@ import {
   sealState,
   text,
 } from './tool.ts'
-import type { McpContext } from '../../src/server/mcp/exchange.ts'
+import type { McpContext } from '../../src/server/mcp/mcp-context.ts'
 
 /** One red pixel, and two samples of silence. */
 export const png =

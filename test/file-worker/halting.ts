@@ -3,7 +3,7 @@
 import fs from 'node:fs'
 import { rollBackUnfinished } from '../../src/files/ops/in-place.ts'
 import { ops } from '../../src/files/ops/index.ts'
-import { removeTempFiles } from '../../src/files/ops/placing.ts'
+import { removeTempFiles } from '../../src/files/ops/atomic-publish.ts'
 import { runWorker } from '../../src/files/worker/run.ts'
 
 /** `stop-after-renameSync.txt`: a stopped process is like one whose disk hangs. */

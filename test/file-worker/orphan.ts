@@ -1,7 +1,7 @@
 // A daemon in small: starts a worker, tells its process id, and stays until it is killed.
 import { join } from 'node:path'
 import { silentLog } from '../../src/base/log.ts'
-import { createFileWorker } from '../../src/files/client.ts'
+import { createFileWorker } from '../../src/files/worker-client.ts'
 import { testFolders } from '../roots.ts'
 
 const { setup, root } = testFolders()

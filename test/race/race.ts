@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { CoworkError } from '../../src/base/errors.ts'
 import { silentLog } from '../../src/base/log.ts'
-import { createFileWorker } from '../../src/files/client.ts'
+import { createFileWorker } from '../../src/files/worker-client.ts'
 import type { Containment } from '../../src/files/model.ts'
 import { fill, pinnedRoot, testFolders } from '../roots.ts'
 

@@ -2,7 +2,7 @@
 import type { Db } from '#base/db/port.ts'
 import { createJournal } from '../../src/work/journal.ts'
 import type { JournalStep } from '../../src/work/journal.ts'
-import type { ImportedEdit } from '../../src/work/merge/ancestor.ts'
+import type { ImportedEdit } from '../../src/work/merge/merge-base.ts'
 import type {
   BacklogItem,
   Conflict,
@@ -13,7 +13,7 @@ import type {
 } from '../../src/work/model.ts'
 import { parseStoryNumber } from '../../src/work/rules.ts'
 import { createWorkStore } from '../../src/work/store.ts'
-import { importProject, buildIndex, importEdit } from '../../src/work/disk/take-over.ts'
+import { importProject, buildIndex, importEdit } from '../../src/work/disk/import-edit.ts'
 
 export const story = (id: string, more: Partial<Story> = {}): Story => ({
   id,

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync 
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { textPath } from '../../src/work/disk/text-words.ts'
+import { textPath } from '../../src/work/disk/text-search.ts'
 import { createWorld } from './work.fixture.ts'
 import type { Desk, Engine, World } from './work.fixture.ts'
 

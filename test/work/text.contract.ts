@@ -11,7 +11,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { sha256Hex } from '#base/hash.ts'
-import { textPath } from '../../src/work/disk/text-words.ts'
+import { textPath } from '../../src/work/disk/text-search.ts'
 import { anna, createWorld, parsed, support } from './work.fixture.ts'
 import type { Desk, Engine, World } from './work.fixture.ts'
 

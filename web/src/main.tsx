@@ -4,7 +4,7 @@ import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
 import { startNotifications } from './inbox/notification-switch.ts'
 import { startQueue } from './inbox/queue.ts'
-import { startPreloading } from './shell/late-screen.ts'
+import { startPreloading } from './shell/lazy-screen.ts'
 import { startLive } from './api/live.ts'
 import './shared/appearance.ts'
 import { queryClient, startQueries } from './api/queries.ts'
@@ -12,7 +12,7 @@ import { router } from './shell/router.ts'
 import { session, startSession } from './api/session.ts'
 import { screens } from './screens.ts'
 import './tokens.css'
-import { startPractice } from './welcome/practice.ts'
+import { startPractice } from './setup/practice.ts'
 
 startSession()
 startLive()

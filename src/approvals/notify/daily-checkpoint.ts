@@ -5,8 +5,8 @@ import type { Ledger } from '#ledger'
 import type { Channel, CheckpointNotice } from './model.ts'
 import { untried } from './rules.ts'
 import type { DeliveryStore } from './store.ts'
-import { endOfQuietHours } from './timing.ts'
-import type { Settings } from './timing.ts'
+import { endOfQuietHours } from './schedule.ts'
+import type { Settings } from './schedule.ts'
 
 type Deps = {
   readonly db: Db

@@ -4,7 +4,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { createEmail } from './email.ts'
 import { createTime, noticed } from '../../../test/approvals/notify/notify.fixture.ts'
 import type { ChannelOfType } from './model.ts'
-import { isLoopback } from './post.ts'
+import { isLoopback } from './http-post.ts'
 import {
   certificate,
   readMail,

@@ -1,6 +1,6 @@
 import type { ChannelOfType, Driver, Sleep } from './model.ts'
-import { channelConfigError, isLoopback } from './post.ts'
-import { formatLines, formatNotification } from './words.ts'
+import { channelConfigError, isLoopback } from './http-post.ts'
+import { formatLines, formatNotification } from './notification-text.ts'
 
 const timeout = 30_000
 /** The port on which encryption comes first. */

@@ -1,6 +1,6 @@
 import type { ChannelOfType, Driver, Sleep } from './model.ts'
-import { parseAddress, channelConfigError, toSendOutcome, post } from './post.ts'
-import { formatLines, formatNotification } from './words.ts'
+import { parseAddress, channelConfigError, toSendOutcome, post } from './http-post.ts'
+import { formatLines, formatNotification } from './notification-text.ts'
 
 const priorities = { low: 2, normal: 3, high: 4 }
 /** ntfy makes an attachment of what is longer than 4,096 bytes. */

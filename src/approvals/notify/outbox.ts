@@ -14,8 +14,8 @@ import {
   scheduleDecision,
   planLookBack,
   scheduleRequest,
-} from './timing.ts'
-import type { ScheduledDelivery, Settings } from './timing.ts'
+} from './schedule.ts'
+import type { ScheduledDelivery, Settings } from './schedule.ts'
 
 type Deps = {
   readonly store: DeliveryStore

@@ -1,5 +1,5 @@
 import { formatRfc3339 } from '#base/clock.ts'
-import { sanitizeText } from '#base/plain.ts'
+import { sanitizeText } from '#base/sanitize.ts'
 import type { Entry } from '#ledger'
 import type {
   AnyNotice,

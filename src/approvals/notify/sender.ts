@@ -6,7 +6,7 @@ import type { Log } from '#base/log.ts'
 import type { Delivery, Driver, Sleep } from './model.ts'
 import { markSending, applySendOutcome } from './rules.ts'
 import type { DeliveryStore } from './store.ts'
-import { groupDeliveries } from './timing.ts'
+import { groupDeliveries } from './schedule.ts'
 
 /** So many at a time to one receiver. */
 const atOnce = 4

@@ -5,7 +5,7 @@ import { createTestDatabase } from '../../../test/databases.ts'
 import { checkpointContract } from '../../../test/approvals/notify/checkpoint.contract.ts'
 import { notifyContract } from '../../../test/approvals/notify/notify.contract.ts'
 import type { Engine } from '../../../test/approvals/notify/service.fixture.ts'
-import { timingContract } from '../../../test/approvals/notify/timing.contract.ts'
+import { timingContract } from '../../../test/approvals/notify/schedule.contract.ts'
 import { telegramContract } from '../../../test/approvals/notify/telegram/telegram.contract.ts'
 
 const engine: Engine = {

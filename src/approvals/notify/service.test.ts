@@ -2,7 +2,7 @@ import { checkpointContract } from '../../../test/approvals/notify/checkpoint.co
 import { notifyContract } from '../../../test/approvals/notify/notify.contract.ts'
 import { migrations } from '../../../test/approvals/notify/service.fixture.ts'
 import type { Engine } from '../../../test/approvals/notify/service.fixture.ts'
-import { timingContract } from '../../../test/approvals/notify/timing.contract.ts'
+import { timingContract } from '../../../test/approvals/notify/schedule.contract.ts'
 import { telegramContract } from '../../../test/approvals/notify/telegram/telegram.contract.ts'
 import { openMigrated, storePath } from '../../../test/stores.ts'
 

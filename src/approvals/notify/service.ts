@@ -7,7 +7,7 @@ import type { Db, Tx } from '#base/db/port.ts'
 import { CoworkError, errorMessage } from '#base/errors.ts'
 import { newId } from '#base/ids.ts'
 import type { Log } from '#base/log.ts'
-import { sanitizeText } from '#base/plain.ts'
+import { sanitizeText } from '#base/sanitize.ts'
 import type { Entry, Ledger } from '#ledger'
 import { createDailyCheckpoint } from './daily-checkpoint.ts'
 import { createDrivers } from './drivers.ts'
@@ -27,7 +27,7 @@ import { inboxUrl, resetDelivery } from './rules.ts'
 import { startSender } from './sender.ts'
 import { createDeliveryStore } from './store.ts'
 import { createChatStore } from './telegram/store.ts'
-import { endOfQuietHours } from './timing.ts'
+import { endOfQuietHours } from './schedule.ts'
 
 const hour = 3_600_000
 const day = 24 * hour

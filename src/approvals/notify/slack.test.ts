@@ -10,7 +10,7 @@ import {
   status,
 } from '../../../test/approvals/notify/notify.fixture.ts'
 import { createSlack, buildPayload } from './slack.ts'
-import { formatNotification } from './words.ts'
+import { formatNotification } from './notification-text.ts'
 
 const never = new AbortController().signal
 

@@ -1,7 +1,7 @@
 import type { ChannelOfType, Driver, Sleep } from './model.ts'
-import { parseAddress, channelConfigError, isLoopback, toSendOutcome, post } from './post.ts'
-import { formatLines, formatNotification } from './words.ts'
-import type { NotificationText } from './words.ts'
+import { parseAddress, channelConfigError, isLoopback, toSendOutcome, post } from './http-post.ts'
+import { formatLines, formatNotification } from './notification-text.ts'
+import type { NotificationText } from './notification-text.ts'
 
 /** What is longer is refused, and no agent may keep people from being told. */
 const longest = 3000

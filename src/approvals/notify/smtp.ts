@@ -3,7 +3,7 @@ import { connect } from 'node:net'
 import { createTransport } from 'nodemailer'
 import type { NodemailerError } from 'nodemailer'
 import { encodeWord } from 'nodemailer/lib/mime-funcs'
-import { networkErrorCode } from './post.ts'
+import { networkErrorCode } from './http-post.ts'
 
 export type MailServer = {
   readonly host: string

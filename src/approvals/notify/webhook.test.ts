@@ -8,7 +8,7 @@ import {
   status,
 } from '../../../test/approvals/notify/notify.fixture.ts'
 import type { WebhookChannel } from './model.ts'
-import { parseRetryAfter } from './post.ts'
+import { parseRetryAfter } from './http-post.ts'
 import { createWebhook } from './webhook.ts'
 
 const notice = JSON.stringify({ type: 'approval.requested', data: { summary: 'Grüße, 日本' } })

@@ -1,6 +1,6 @@
 import { Webhook } from 'standardwebhooks'
 import type { Driver, Sleep, WebhookChannel } from './model.ts'
-import { parseAddress, channelConfigError, toSendOutcome, post } from './post.ts'
+import { parseAddress, channelConfigError, toSendOutcome, post } from './http-post.ts'
 
 /** Standard Webhooks asks for 24 to 64 bytes. */
 const shortestKey = 24

@@ -5,7 +5,7 @@ import { writeFileAtomic } from '#base/atomic-file.ts'
 import type { Environment } from './env.ts'
 import { loadConfig } from './load.ts'
 import type { LoadedConfig } from './load.ts'
-import type { ConfigPath } from './shape.ts'
+import type { ConfigPath } from './schema-lookup.ts'
 
 /** The text of a configuration with one setting changed: what else it says and its comments stay. */
 export function setConfigValue(text: string, path: ConfigPath, value: unknown): string {

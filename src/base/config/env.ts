@@ -1,7 +1,7 @@
 import { homedir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { CoworkError } from '#base/errors.ts'
-import type { ConfigPath } from './shape.ts'
+import type { ConfigPath } from './schema-lookup.ts'
 
 export type Environment = Readonly<Record<string, string | undefined>>
 

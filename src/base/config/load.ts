@@ -10,13 +10,13 @@ import {
   mcpSettingsFile,
   stateDirectory,
 } from './env.ts'
-import type { SchemaIssue } from './findings.ts'
-import { formatConfigPath, findSchemaIssues } from './findings.ts'
+import type { SchemaIssue } from './schema-issues.ts'
+import { formatConfigPath, findSchemaIssues } from './schema-issues.ts'
 import { warningsFor } from './no-effect.ts'
 import type { Config } from './schema.ts'
 import { configSchema } from './schema.ts'
-import { mapMarked, acceptsType } from './shape.ts'
-import type { ConfigPath } from './shape.ts'
+import { mapMarked, acceptsType } from './schema-lookup.ts'
+import type { ConfigPath } from './schema-lookup.ts'
 import { parseYaml } from './yaml.ts'
 
 export type LoadOptions = Partial<Folders> & {

@@ -1,6 +1,6 @@
 import type { Environment, Override } from './env.ts'
-import { formatConfigPath } from './findings.ts'
-import type { ConfigPath } from './shape.ts'
+import { formatConfigPath } from './schema-issues.ts'
+import type { ConfigPath } from './schema-lookup.ts'
 
 const noGateway = 'cowork does not start or call other MCP servers'
 const noCleanup = 'files in temp/ stay until somebody deletes them'

@@ -1,13 +1,13 @@
 import { CoworkError } from '#base/errors.ts'
 import type { Environment } from './env.ts'
-import { formatConfigPath } from './findings.ts'
-import { isPostgresUrl, isReference } from './kinds.ts'
+import { formatConfigPath } from './schema-issues.ts'
+import { isPostgresUrl, isReference } from './field-types.ts'
 import { deepFreeze } from './load.ts'
 import type { Config } from './schema.ts'
 import type { SecretOptions } from './secret-sources.ts'
 import { resolveReference } from './secret-sources.ts'
-import type { ConfigPath } from './shape.ts'
-import { mapMarked } from './shape.ts'
+import type { ConfigPath } from './schema-lookup.ts'
+import { mapMarked } from './schema-lookup.ts'
 
 export type ResolvedSecrets = {
   config: Config

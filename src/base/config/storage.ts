@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { isPostgresUrl, isReference, filePath, secretText } from './kinds.ts'
+import { isPostgresUrl, isReference, filePath, secretText } from './field-types.ts'
 
 export const storage = z
   .strictObject({

@@ -1,6 +1,6 @@
 import type { Document } from 'yaml'
 import { isAlias, isMap, isScalar, isSeq, Lexer, parseDocument } from 'yaml'
-import type { ConfigPath } from './shape.ts'
+import type { ConfigPath } from './schema-lookup.ts'
 
 type Place = { line: number; column: number }
 export type ParsedYaml = {

@@ -13,7 +13,7 @@ import {
   toStoreOutage,
   noAnswerError,
   withErrorListener,
-} from './postgres-line.ts'
+} from './postgres-connection.ts'
 
 export const notifyChannel = 'cowork_ledger'
 /** Any fixed number: daemons of one database agree on who signs by it. */

@@ -1,9 +1,9 @@
 import pg from 'pg'
 import type { Log } from '../log.ts'
-import { createGroupCommit } from './batch.ts'
-import type { Connection } from './batch.ts'
+import { createGroupCommit } from './group-commit.ts'
+import type { Connection } from './group-commit.ts'
 import { quoteIdentifier } from './dialect.ts'
-import { createAppendNotifier } from './growth.ts'
+import { createAppendNotifier } from './append-notifier.ts'
 import { noSealer } from './port.ts'
 import type { Db, StoreImport, Query, Sealer, Snapshot } from './port.ts'
 import {
@@ -18,9 +18,9 @@ import {
   timeoutError,
   noAnswerError,
   withErrorListener,
-} from './postgres-line.ts'
+} from './postgres-connection.ts'
 import { notifyChannel, createNotifyListener } from './postgres-listener.ts'
-import { createReadPool } from './postgres-reading.ts'
+import { createReadPool } from './postgres-read-pool.ts'
 
 const applicationName = 'cowork'
 /** Reading a part of a large answer takes seconds; this is for a server that has vanished meanwhile. */

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { CoworkError } from '#base/errors.ts'
-import type { Client } from './catalogue.ts'
+import type { Client } from './client-registry.ts'
 import { getJsonValue, setJsonValue, removeJsonValue } from './json.ts'
 import type { Made as JsonMade, Place } from './json.ts'
 import { applySplices } from './client-file.ts'

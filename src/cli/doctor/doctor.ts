@@ -15,8 +15,8 @@ import {
   checkRuntime,
   checkService,
 } from './machine.ts'
-import { about, fail, ok, warn } from './finding.ts'
-import type { CheckResult } from './finding.ts'
+import { about, fail, ok, warn } from './check-result.ts'
+import type { CheckResult } from './check-result.ts'
 
 export type DoctorOptions = { readonly deep?: boolean }
 

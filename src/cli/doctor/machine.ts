@@ -9,8 +9,8 @@ import { findRunningDaemon } from '../daemon.ts'
 import { isUpToDate, isInstalled, getServiceManager } from '../service.ts'
 import type { Settings } from '../settings.ts'
 import { version } from '../launcher.ts'
-import { about, fail, ok, nearestExistingFolder, describeFolderIssue, warn } from './finding.ts'
-import type { CheckResult } from './finding.ts'
+import { about, fail, ok, nearestExistingFolder, describeFolderIssue, warn } from './check-result.ts'
+import type { CheckResult } from './check-result.ts'
 
 const neededNode = 24
 

@@ -25,7 +25,7 @@ import {
   skip,
   snooze,
   undo,
-} from './acts.ts'
+} from './actions.ts'
 import { score } from './detail.ts'
 import { formatTimeLeft } from './lines.ts'
 import { bodyRows, itemsOnScreen, selectedItem } from './state.ts'

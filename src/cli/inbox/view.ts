@@ -26,8 +26,8 @@ import {
   wrapLine,
 } from './lines.ts'
 import type { Line, Span } from './lines.ts'
-import { isChoicePrompt, listOptions } from './acts.ts'
-import type { ChoicePrompt } from './acts.ts'
+import { isChoicePrompt, listOptions } from './actions.ts'
+import type { ChoicePrompt } from './actions.ts'
 import { bodyRows, itemsOnScreen, readerLines, selectedItem, visibleItems } from './state.ts'
 import type { Prompt, State } from './state.ts'
 

@@ -4,9 +4,9 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Document, YAMLMap } from 'yaml'
 import { isMap, isScalar, isSeq, parseDocument } from 'yaml'
 import type { Folders } from '#base/config/env.ts'
-import { isReference } from '#base/config/kinds.ts'
-import { mapMarked } from '#base/config/shape.ts'
-import type { ConfigPath } from '#base/config/shape.ts'
+import { isReference } from '#base/config/field-types.ts'
+import { mapMarked } from '#base/config/schema-lookup.ts'
+import type { ConfigPath } from '#base/config/schema-lookup.ts'
 
 /** Files that the seeds' programs were set up by (SV5), in the order in which they win. */
 const names = ['cowork.config.yaml', 'fileops-mcp.yaml', 'grants-config.yaml'] as const

@@ -1,7 +1,7 @@
 import { bold, dim, formatTimeLeft, styled, section } from '../inbox/lines.ts'
 import type { Line, Span } from '../inbox/lines.ts'
 import { sanitize, sanitizeLines, tableOf, formatMinute } from '../output.ts'
-import type { FoundItem } from './asking.ts'
+import type { FoundItem } from './requests.ts'
 import type {
   BacklogItem,
   ItemSummary,

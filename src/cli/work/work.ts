@@ -1,9 +1,9 @@
 import { localCommand, text } from '../command.ts'
 import type { Entry } from '../command.ts'
 import { boardCommand } from './board/board.ts'
-import { addingCommands, keepingCommands, resolveCommand, storyCommands } from './changing.ts'
-import { listingCommands, projectsCommand, readingCommands, statusCommand } from './reading.ts'
-import { setCommand } from './setting.ts'
+import { addingCommands, keepingCommands, resolveCommand, storyCommands } from './mutations.ts'
+import { listingCommands, projectsCommand, readingCommands, statusCommand } from './history.ts'
+import { setCommand } from './set-fields.ts'
 
 export const workCommand: Entry = {
   ...statusCommand,

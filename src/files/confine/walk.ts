@@ -5,11 +5,11 @@
  */
 import fs from 'node:fs'
 import type { Root } from '../worker/protocol.ts'
-import { splitPath } from './checks.ts'
-import type { AccessChecks, AccessOptions } from './checks.ts'
-import { toFileError, FileError } from './fault.ts'
-import { checkMount, checkPin, openFolder, symlinkMarker, entryPath, readLink } from './pinned.ts'
-import type { Pin } from './pinned.ts'
+import { splitPath } from './access-checks.ts'
+import type { AccessChecks, AccessOptions } from './access-checks.ts'
+import { toFileError, FileError } from './file-error.ts'
+import { checkMount, checkPin, openFolder, symlinkMarker, entryPath, readLink } from './pinned-root.ts'
+import type { Pin } from './pinned-root.ts'
 
 /** As many as the kernel follows. */
 const mostLinks = 40

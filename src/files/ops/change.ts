@@ -2,21 +2,21 @@
 import fs from 'node:fs'
 import { dirname, join } from 'node:path/posix'
 import { sha256Hex } from '#base/hash.ts'
-import { toStat } from '../confine/checks.ts'
-import { FileError } from '../confine/fault.ts'
+import { toStat } from '../confine/access-checks.ts'
+import { FileError } from '../confine/file-error.ts'
 import { toInode } from '../confine/inode.ts'
 import type { ConfinedRoot, Parent } from '../confine/types.ts'
 import type { OpContext } from '../worker/context.ts'
 import { createBackup, nextBackupName } from './backup.ts'
 import { canBeExecutable, clearExecuteBits } from './copy.ts'
-import { closing, isUnchanged, getRoot, fsync, fsyncFolder, writeAll } from './disk.ts'
+import { closing, isUnchanged, getRoot, fsync, fsyncFolder, writeAll } from './io.ts'
 import { changeInPlace } from './in-place.ts'
-import { walkAndLock, withPathLock, lockPath } from './in-turn.ts'
-import { storeVersion } from './kept.ts'
-import { lstatEntry, openRegularFile } from './leaf.ts'
-import { expectFile } from './outlook.ts'
-import { isFree, publishNew, publishOver, withTempFile } from './placing.ts'
-import type { TempFile } from './placing.ts'
+import { walkAndLock, withPathLock, lockPath } from './path-lock.ts'
+import { storeVersion } from './version-store.ts'
+import { lstatEntry, openRegularFile } from './regular-file.ts'
+import { expectFile } from './expected-result.ts'
+import { isFree, publishNew, publishOver, withTempFile } from './atomic-publish.ts'
+import type { TempFile } from './atomic-publish.ts'
 import {
   existsError,
   toVersion,
@@ -25,8 +25,8 @@ import {
   permissionBits,
   readCurrentFile,
   staleError,
-} from './present.ts'
-import type { ChangeResult, BuildContent, CurrentFile, ChangeRequest } from './present.ts'
+} from './current-file.ts'
+import type { ChangeResult, BuildContent, CurrentFile, ChangeRequest } from './current-file.ts'
 
 export async function changeFile(
   context: OpContext,

@@ -1,12 +1,12 @@
 import fs from 'node:fs'
 import type { BigIntStats } from 'node:fs'
 import { basename, join, posix } from 'node:path'
-import { checkRisk, toStat } from '../confine/checks.ts'
+import { checkRisk, toStat } from '../confine/access-checks.ts'
 import type { ConfinedRoot, OpenedFile, Parent } from '../confine/types.ts'
 import type { OpContext, RunOp } from '../worker/context.ts'
-import { FileError } from '../confine/fault.ts'
+import { FileError } from '../confine/file-error.ts'
 import { O_CREAT, O_EXCL, O_NOFOLLOW, O_RDWR } from '../confine/flags.ts'
-import { createTempName } from '../confine/unfinished.ts'
+import { createTempName } from '../confine/temp-name.ts'
 import {
   closing,
   hashDescriptor,
@@ -17,9 +17,9 @@ import {
   fsync,
   fsyncFolder,
   writeAll,
-} from './disk.ts'
-import { walkAndLock, lockPath } from './in-turn.ts'
-import { expectFile } from './outlook.ts'
+} from './io.ts'
+import { walkAndLock, lockPath } from './path-lock.ts'
+import { expectFile } from './expected-result.ts'
 import {
   isFree,
   publishNew,
@@ -27,10 +27,10 @@ import {
   renameNoReplace,
   withCleanup,
   withTempFile,
-} from './placing.ts'
-import { existsError, notFoundError, permissionBits, staleError, tooLargeError } from './present.ts'
-import { isCloudPlaceholder, lstatEntry, openRegularFile, cloudPlaceholderError } from './leaf.ts'
-import type { OpenFile } from './leaf.ts'
+} from './atomic-publish.ts'
+import { existsError, notFoundError, permissionBits, staleError, tooLargeError } from './current-file.ts'
+import { isCloudPlaceholder, lstatEntry, openRegularFile, cloudPlaceholderError } from './regular-file.ts'
+import type { OpenFile } from './regular-file.ts'
 import { forEachEntry, removeNow, removeTree } from './tree.ts'
 import type { BeforeRemove, OpenEntry } from './tree.ts'
 import { joinPath, readEntries, toEntryPath } from './folders.ts'

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { docxOf, paragraph, pdfOf, word } from '../../../test/documents.ts'
 import { inWorkspace, openTestOps } from '../../../test/ops.ts'
 import type { TestOps } from '../../../test/ops.ts'
-import { FileError } from '../confine/fault.ts'
+import { FileError } from '../confine/file-error.ts'
 import { extractText } from './documents.ts'
 
 const waiting = () => Promise.resolve()

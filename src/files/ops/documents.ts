@@ -1,8 +1,8 @@
 import { Worker } from 'node:worker_threads'
-import { FileError } from '../confine/fault.ts'
+import { FileError } from '../confine/file-error.ts'
 import type { ExtractedText } from './documents-thread.ts'
-import { isWord } from './kinds.ts'
-import { createThreadPool } from './threads.ts'
+import { isWord } from './file-type.ts'
+import { createThreadPool } from './thread-pool.ts'
 
 /** A document is read by others' code: it gets this much time and memory, and is then given up. */
 const limits = { ms: 20_000, heapMb: 256, growthBytes: 512 * 1024 * 1024 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { FileError } from '../confine/fault.ts'
+import { FileError } from '../confine/file-error.ts'
 import type { Edit } from '../worker/protocol.ts'
 import { applyEdit, detectLineEnding, withLineEnding } from './edits.ts'
 

@@ -1,5 +1,5 @@
 /** Edits by exact match (FT4). Pure: text in, text out. */
-import { FileError } from '../confine/fault.ts'
+import { FileError } from '../confine/file-error.ts'
 import type { Edit } from '../worker/protocol.ts'
 
 /** Beyond this nobody wants to know how many. */

@@ -2,11 +2,11 @@
 import fs from 'node:fs'
 import type { Dir, Dirent } from 'node:fs'
 import { isMainThread } from 'node:worker_threads'
-import { toFileError, FileError } from '../confine/fault.ts'
+import { toFileError, FileError } from '../confine/file-error.ts'
 import { hasReplacementCharacter } from '../confine/names.ts'
 import type { ConfinedRoot } from '../confine/types.ts'
 import type { Stat } from '../worker/protocol.ts'
-import { closing } from './disk.ts'
+import { closing } from './io.ts'
 
 /** A folder whose own size is above this is streamed; the others are read at once, which is faster. */
 const largeFolder = 1024 * 1024

@@ -2,8 +2,8 @@
 import { dirname } from 'node:path/posix'
 import type { Ignore } from 'ignore'
 import type { ConfinedRoot } from '../confine/types.ts'
-import { closing, readAt } from './disk.ts'
-import { lstatEntry, openRegularFile } from './leaf.ts'
+import { closing, readAt } from './io.ts'
+import { lstatEntry, openRegularFile } from './regular-file.ts'
 
 const excluded = new Set([
   '.git',

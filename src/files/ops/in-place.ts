@@ -6,10 +6,10 @@ import fs from 'node:fs'
 import type { BigIntStats } from 'node:fs'
 import { basename } from 'node:path'
 import { sha256Hex } from '#base/hash.ts'
-import { toStat } from '../confine/checks.ts'
+import { toStat } from '../confine/access-checks.ts'
 import type { ConfinedRoot, Parent, Roots } from '../confine/types.ts'
 import type { OpContext } from '../worker/context.ts'
-import { getErrno, FileError } from '../confine/fault.ts'
+import { getErrno, FileError } from '../confine/file-error.ts'
 import type { Root } from '../worker/protocol.ts'
 import {
   closing,
@@ -20,8 +20,8 @@ import {
   fsyncFolder,
   unless,
   writeAll,
-} from './disk.ts'
-import { storeVersion } from './kept.ts'
+} from './io.ts'
+import { storeVersion } from './version-store.ts'
 import {
   existsError,
   toVersion,
@@ -29,11 +29,11 @@ import {
   permissionBits,
   readCurrentFile,
   staleError,
-} from './present.ts'
-import type { ChangeResult, BuildContent, CurrentFile, ChangeRequest } from './present.ts'
+} from './current-file.ts'
+import type { ChangeResult, BuildContent, CurrentFile, ChangeRequest } from './current-file.ts'
 import { skipTempFile } from './tree.ts'
 import { filterNames } from './folders.ts'
-import { publishOver, unlinkIfExists, withTempFile } from './placing.ts'
+import { publishOver, unlinkIfExists, withTempFile } from './atomic-publish.ts'
 
 export async function changeInPlace(
   context: OpContext,

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { lastLines, linesBetween } from './lines.ts'
 import type { Source } from './lines.ts'
-import { utf8 } from './text.ts'
+import { utf8 } from './encoding.ts'
 
 const rest = async () => {}
 const megabyte = 1024 ** 2

@@ -1,6 +1,6 @@
 /** Lines of a file without reading more of it than is needed, nor keeping more than is asked for. */
-import { FileError } from '../confine/fault.ts'
-import type { TextEncoding } from './text.ts'
+import { FileError } from '../confine/file-error.ts'
+import type { TextEncoding } from './encoding.ts'
 
 /** Where the text lies: as many bytes on disk from `from` to before `to`. */
 type Span = { readonly from: number; readonly to: number }

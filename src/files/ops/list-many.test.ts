@@ -6,7 +6,7 @@ import { inWorkspace, openTestOps } from '../../../test/ops.ts'
 import { readColumns } from '../worker/columns.ts'
 import type { ListEntry, Stat } from '../worker/protocol.ts'
 import { list } from './list.ts'
-import { compareText } from './smallest.ts'
+import { compareText } from './top-n.ts'
 
 const ask = { recursive: false, limit: 10_000, ignore: false }
 

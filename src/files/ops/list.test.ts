@@ -7,7 +7,7 @@ import type { TestOps } from '../../../test/ops.ts'
 import { fill } from '../../../test/roots.ts'
 import { readColumns } from '../worker/columns.ts'
 import type { OpRequest } from '../worker/protocol.ts'
-import { comparePath } from './smallest.ts'
+import { comparePath } from './top-n.ts'
 
 let files: TestOps
 beforeEach(() => {

@@ -1,11 +1,11 @@
 import fs from 'node:fs'
-import { FileError } from '../confine/fault.ts'
+import { FileError } from '../confine/file-error.ts'
 import { isSingleSegment, hasReplacementCharacter } from '../confine/names.ts'
 import type { ConfinedRoot } from '../confine/types.ts'
 import { createColumnWriter } from '../worker/columns.ts'
 import type { RunOp } from '../worker/context.ts'
 import { skipTempFile } from './tree.ts'
-import { closing, yieldOrCancel, getRoot } from './disk.ts'
+import { closing, yieldOrCancel, getRoot } from './io.ts'
 import {
   joinPath,
   readEntriesOrEmpty,
@@ -19,7 +19,7 @@ import {
 import type { Entry, EntryStat } from './folders.ts'
 import { isIgnored, loadIgnore, loadRulesUpToRoot, loadRules } from './ignore.ts'
 import type { IgnoreRules } from './ignore.ts'
-import { compareText, createTopN } from './smallest.ts'
+import { compareText, createTopN } from './top-n.ts'
 
 /** Deeper ones are listed from further down. */
 const deepest = 200

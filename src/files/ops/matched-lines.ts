@@ -1,4 +1,4 @@
-import { sanitizeText } from '#base/plain.ts'
+import { sanitizeText } from '#base/sanitize.ts'
 
 type MatchedLine = { readonly line: number; readonly snippet: string }
 

@@ -7,10 +7,10 @@ import { testFolders } from '../../../test/roots.ts'
 import { mountSmallDisk } from '../../../test/small-disk.ts'
 import type { SmallDisk } from '../../../test/small-disk.ts'
 import { unprivileged } from '../../../test/unprivileged.ts'
-import { toFileError } from '../confine/fault.ts'
+import { toFileError } from '../confine/file-error.ts'
 import type { ExpectedResult } from '../worker/protocol.ts'
 import { ops } from './index.ts'
-import { removeTempFiles } from './placing.ts'
+import { removeTempFiles } from './atomic-publish.ts'
 
 let disk: SmallDisk
 let files: TestOps

@@ -1,13 +1,13 @@
 import { CoworkError } from '#base/errors.ts'
 import { compileGlob } from '#base/glob.ts'
-import { FileError } from '../confine/fault.ts'
+import { FileError } from '../confine/file-error.ts'
 import { compilePathGlob, isPathGlob } from '../rules/path-glob.ts'
 import type { OpContext, RunOp } from '../worker/context.ts'
 import type { OpRequest, SearchHit } from '../worker/protocol.ts'
-import { yieldOrCancel, getRoot } from './disk.ts'
+import { yieldOrCancel, getRoot } from './io.ts'
 import { joinPath } from './folders.ts'
-import { foldCase, toPath, searchFolders } from './search-places.ts'
-import { comparePath, createTopN } from './smallest.ts'
+import { foldCase, toPath, searchFolders } from './search-scope.ts'
+import { comparePath, createTopN } from './top-n.ts'
 
 /** The name itself, its beginning, a part of it, a part of the folders it lies in. */
 type Rank = 0 | 1 | 2 | 3

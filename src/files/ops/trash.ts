@@ -2,11 +2,11 @@
 import fs from 'node:fs'
 import type { BigIntStats } from 'node:fs'
 import { join } from 'node:path'
-import { checkRisk, toStat } from '../confine/checks.ts'
-import { FileError } from '../confine/fault.ts'
-import { rootReplacedError } from '../confine/pinned.ts'
+import { checkRisk, toStat } from '../confine/access-checks.ts'
+import { FileError } from '../confine/file-error.ts'
+import { rootReplacedError } from '../confine/pinned-root.ts'
 import type { ConfinedRoot, Parent } from '../confine/types.ts'
-import { createTempName } from '../confine/unfinished.ts'
+import { createTempName } from '../confine/temp-name.ts'
 import type { OpContext, RunOp } from '../worker/context.ts'
 import { isStaleTemp, removeTree } from './tree.ts'
 import type { OpenEntry } from './tree.ts'
@@ -20,11 +20,11 @@ import {
   fsyncFolder,
   unless,
   writeAll,
-} from './disk.ts'
+} from './io.ts'
 import { readEntries } from './folders.ts'
-import { walkAndLock, withPathLock, lockPath } from './in-turn.ts'
-import { lstatEntry, openRegularFile } from './leaf.ts'
-import { notFoundError } from './present.ts'
+import { walkAndLock, withPathLock, lockPath } from './path-lock.ts'
+import { lstatEntry, openRegularFile } from './regular-file.ts'
+import { notFoundError } from './current-file.ts'
 import { transfer } from './move.ts'
 import type { TransferOptions } from './move.ts'
 

@@ -1,9 +1,9 @@
 import fs from 'node:fs'
 import type { BigIntStats } from 'node:fs'
 import type { ConfinedRoot, Parent } from '../confine/types.ts'
-import { cleanUpAfterCrash } from '../confine/leftovers.ts'
-import { isTempName } from '../confine/unfinished.ts'
-import { closing } from './disk.ts'
+import { cleanUpAfterCrash } from '../confine/crash-cleanup.ts'
+import { isTempName } from '../confine/temp-name.ts'
+import { closing } from './io.ts'
 import {
   joinPath,
   readEntriesOrEmpty,
@@ -12,7 +12,7 @@ import {
   toEntryPath,
 } from './folders.ts'
 import type { Entry } from './folders.ts'
-import { lstatEntry } from './leaf.ts'
+import { lstatEntry } from './regular-file.ts'
 
 /** `real` is relative to the root. */
 type OpenFolder = { readonly fd: number; readonly real: string }

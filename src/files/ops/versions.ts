@@ -1,9 +1,9 @@
 import { join } from 'node:path'
-import { FileError } from '../confine/fault.ts'
+import { FileError } from '../confine/file-error.ts'
 import type { OpContext, RunOp } from '../worker/context.ts'
 import type { OpRequest } from '../worker/protocol.ts'
 import { changeFile } from './change.ts'
-import { closing, displayName, readAt, getRoot } from './disk.ts'
+import { closing, displayName, readAt, getRoot } from './io.ts'
 import { deleteJournalByName, listOrphanedJournals as left } from './in-place.ts'
 import {
   deleteVersion,
@@ -11,8 +11,8 @@ import {
   readStoredVersion,
   listVersionsInShard,
   listShards,
-} from './kept.ts'
-import { textDiff, textOf } from './text.ts'
+} from './version-store.ts'
+import { textDiff, textOf } from './encoding.ts'
 
 export const restoreVersion: RunOp<'restoreVersion'> = (context, { sha256, mode, ...ask }) =>
   changeFile(context, { ...ask, how: 'put', mode: mode & 0o777 }, () =>

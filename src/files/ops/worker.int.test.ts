@@ -8,8 +8,8 @@ import { docxOf, paragraph, pdfOf } from '../../../test/documents.ts'
 import { granted, inWorkspace } from '../../../test/ops.ts'
 import { fill, pinnedRoot, testFolders } from '../../../test/roots.ts'
 import type { TestFolders } from '../../../test/roots.ts'
-import { createFileWorker } from '../client.ts'
-import type { FileWorker } from '../client.ts'
+import { createFileWorker } from '../worker-client.ts'
+import type { FileWorker } from '../worker-client.ts'
 
 let folders: TestFolders
 let worker: FileWorker

@@ -1,14 +1,14 @@
 import { sha256Hex } from '#base/hash.ts'
 import type { OpContext, RunOp } from '../worker/context.ts'
 import type { OpRequest } from '../worker/protocol.ts'
-import { FileError } from '../confine/fault.ts'
+import { FileError } from '../confine/file-error.ts'
 import { changeFile } from './change.ts'
-import { displayName, yieldOrCancel, fsync, writeAll } from './disk.ts'
+import { displayName, yieldOrCancel, fsync, writeAll } from './io.ts'
 import { applyEdit, detectLineEnding, withLineEnding } from './edits.ts'
-import { checkEditable, notFoundError } from './present.ts'
-import type { CurrentFile } from './present.ts'
-import { detectEncoding, decode, encode, getEncoding, textDiff, textOf, utf8 } from './text.ts'
-import { publishOver, withTempFile } from './placing.ts'
+import { checkEditable, notFoundError } from './current-file.ts'
+import type { CurrentFile } from './current-file.ts'
+import { detectEncoding, decode, encode, getEncoding, textDiff, textOf, utf8 } from './encoding.ts'
+import { publishOver, withTempFile } from './atomic-publish.ts'
 
 export const write: RunOp<'write'> = async (context, ask, body) => {
   let diff: string | undefined

@@ -1,8 +1,8 @@
 import * as z from 'zod'
-import { effort } from '#base/effort.ts'
+import { effort } from '#base/soft-limit.ts'
 import { defineTool } from '#base/tool.ts'
 import type { Tool } from '#base/tool.ts'
-import type { FoundFile, Listing, SkippedFiles } from '../reading.ts'
+import type { FoundFile, Listing, SkippedFiles } from '../file-reader.ts'
 import type { Files } from '../service.ts'
 import { toCursor } from '../worker/columns.ts'
 import type { ListEntry } from '../worker/protocol.ts'
@@ -18,7 +18,7 @@ import {
   readsPath,
   escapeName,
   formatTime,
-} from './words.ts'
+} from './shared-schemas.ts'
 
 const usualCount = 1000
 /** More than fit in a usual reply: a line of a tree is short. */

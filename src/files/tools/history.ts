@@ -12,7 +12,7 @@ import {
   truncateDiff,
   formatTime,
   writes,
-} from './words.ts'
+} from './shared-schemas.ts'
 import { fileResults } from '../wire.ts'
 
 const pageSize = 100

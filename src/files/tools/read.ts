@@ -1,12 +1,12 @@
 import * as z from 'zod'
 import type { Caller } from '#base/caller.ts'
-import { effort } from '#base/effort.ts'
+import { effort } from '#base/soft-limit.ts'
 import { CoworkError } from '#base/errors.ts'
-import { toSafeJson, sanitizeText } from '#base/plain.ts'
+import { toSafeJson, sanitizeText } from '#base/sanitize.ts'
 import { defineTool } from '#base/tool.ts'
 import type { Call, ContentBlock, Tool } from '#base/tool.ts'
 import { touchedData } from '#ledger'
-import type { FileRead } from '../reading.ts'
+import type { FileRead } from '../file-reader.ts'
 import type { Files } from '../service.ts'
 import type { Range } from '../worker/protocol.ts'
 import {
@@ -17,7 +17,7 @@ import {
   sensitiveWarning,
   escapeName,
   formatTime,
-} from './words.ts'
+} from './shared-schemas.ts'
 import { fileResults } from '../wire.ts'
 import type { FileReadResult } from '../wire.ts'
 

@@ -9,7 +9,7 @@ import { defineTool } from '#base/tool.ts'
 import type { Tool } from '#base/tool.ts'
 import { checkWorkspaceChoice } from '../workspace-choice.ts'
 import type { ChoiceRules } from '../workspace-choice.ts'
-import { writes } from './words.ts'
+import { writes } from './shared-schemas.ts'
 import { fileResults } from '../wire.ts'
 
 export type SetupDeps = ChoiceRules & {

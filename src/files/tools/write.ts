@@ -1,12 +1,12 @@
 import * as z from 'zod'
 import { CoworkError } from '#base/errors.ts'
 import { sha256HexInParts } from '#base/hash.ts'
-import { toSafeJson } from '#base/plain.ts'
+import { toSafeJson } from '#base/sanitize.ts'
 import { defineTool } from '#base/tool.ts'
 import type { PathRequest, Tool } from '#base/tool.ts'
 import type { Files } from '../service.ts'
 import { resolveDestination } from '../rules/paths.ts'
-import { path, escapeName, truncateDiff, formatTime, writes } from './words.ts'
+import { path, escapeName, truncateDiff, formatTime, writes } from './shared-schemas.ts'
 import { fileResults } from '../wire.ts'
 
 /** A model that wrote more than this knows what it wrote. */

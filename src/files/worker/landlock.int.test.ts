@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { silentLog } from '#base/log.ts'
 import { fill, testFolders } from '../../../test/roots.ts'
-import { createFileWorker } from '../client.ts'
-import type { FileWorker } from '../client.ts'
+import { createFileWorker } from '../worker-client.ts'
+import type { FileWorker } from '../worker-client.ts'
 
 // Our own operations behind the wall: it must leave them the rights they need, and their libraries.
 const folders = testFolders()

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { testFolders } from '../../../test/roots.ts'
-import { FileError } from '../confine/fault.ts'
+import { FileError } from '../confine/file-error.ts'
 import { openRoots } from '../confine/roots.ts'
 import { createGuard } from '../rules/guard.ts'
 import type { OpMap } from './context.ts'

@@ -1,5 +1,5 @@
 import { errorMessage } from '#base/errors.ts'
-import { getErrno, toFileError, FileError } from '../confine/fault.ts'
+import { getErrno, toFileError, FileError } from '../confine/file-error.ts'
 import type { OpContext, OpMap, RunOp } from './context.ts'
 import type { Frame } from './frames.ts'
 import type {

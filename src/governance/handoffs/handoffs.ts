@@ -14,12 +14,12 @@ import { handoffAnswer, handoffContent, toHandoff, buildPacket } from './packet.
 import { listRecentActivity, handoffUrgency, handoffReasons } from './packet.ts'
 import type { HandoffAnswer, HandoffMode } from './packet.ts'
 import type { HandoffStore } from './store.ts'
-import { plainWhy } from '../rules/judge.ts'
-import type { Rules } from '../rules/judge.ts'
-import type { Override } from '../scores.ts'
+import { plainWhy } from '../rules/mode-decision.ts'
+import type { Rules } from '../rules/mode-decision.ts'
+import type { Override } from '../trust-service.ts'
 import type { GovernanceStore } from '../store.ts'
 import { applyDecay } from '../rules/trust.ts'
-import { isPendingLimitReached, maxPendingRequests, pendingLimitHint } from '../volume.ts'
+import { isPendingLimitReached, maxPendingRequests, pendingLimitHint } from '../volume-cap.ts'
 
 type Handoff = {
   readonly domain: string

@@ -2,7 +2,7 @@ import * as z from 'zod'
 import type { Approval, Mode } from '#approvals'
 import { formatRfc3339 } from '#base/clock.ts'
 import type { Config } from '#base/config/index.ts'
-import { sanitizeText } from '#base/plain.ts'
+import { sanitizeText } from '#base/sanitize.ts'
 import type { Entry } from '#ledger'
 import { handoffModes, recent } from '../wire/handoffs.ts'
 

@@ -1,11 +1,11 @@
 import type { Mode } from '#approvals'
 import { CoworkError } from '#base/errors.ts'
 import { extractFields } from '../rules/fields.ts'
-import { outcomeForRules } from '../rules/judge.ts'
-import type { Outcome } from '../rules/judge.ts'
+import { outcomeForRules } from '../rules/mode-decision.ts'
+import type { Outcome } from '../rules/mode-decision.ts'
 import type { ModeRules } from '../rules/mode.ts'
 import type { Mapping, Policies, Policy } from '../rules/policy.ts'
-import type { Reasonings } from './reasoning.ts'
+import type { Reasonings } from './policy-assessment.ts'
 import type { Reasoning } from '../tools/propose.ts'
 
 /** A proposal or a call as it is on record, with all that decided it then. */

@@ -9,7 +9,7 @@ import {
   maxFields,
   namesFile,
 } from './encodings.ts'
-import { normalizeVisible } from './spelling.ts'
+import { normalizeVisible } from './visible-name.ts'
 import { sqlBudget } from './sql.ts'
 
 /**

@@ -3,7 +3,7 @@ import type { Config } from '#base/config/index.ts'
 import { toSkeleton } from '#base/confusables.ts'
 import { compileGlob, matchesGlob, globSpecificity } from '#base/glob.ts'
 import { canonicalJson, sha256Hex } from '#base/hash.ts'
-import { memoize } from '#base/remember.ts'
+import { memoize } from '#base/memoize.ts'
 import type { Field } from './fields.ts'
 import { isIndex, normalizeFieldPath } from './fields.ts'
 

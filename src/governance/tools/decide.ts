@@ -5,7 +5,7 @@ import { toActor } from '#base/caller.ts'
 import { formatRfc3339 } from '#base/clock.ts'
 import type { Tx } from '#base/db/port.ts'
 import { CoworkError } from '#base/errors.ts'
-import { forPeople } from '#base/own-tools.ts'
+import { forPeople } from '#base/builtin-tools.ts'
 import { defineTool } from '#base/tool.ts'
 import type { Call } from '#base/tool.ts'
 import { acknowledgePolicy, overrideAnswer } from '../answers.ts'
@@ -19,7 +19,7 @@ import {
   overrideType,
   severity,
   longText,
-} from './words.ts'
+} from './shared-schemas.ts'
 import { decisionResults } from '../wire/decisions.ts'
 import type { TrustMove } from '../wire/trust.ts'
 import type { DecisionOutcome, Fault } from '../wire/decisions.ts'

@@ -2,15 +2,15 @@ import * as z from 'zod'
 import { toActor, isOwnRecord } from '#base/caller.ts'
 import { CoworkError } from '#base/errors.ts'
 import { newId } from '#base/ids.ts'
-import { forAnyone } from '#base/own-tools.ts'
+import { forAnyone } from '#base/builtin-tools.ts'
 import { defineTool } from '#base/tool.ts'
 import type { Tool } from '#base/tool.ts'
 import type { GovernanceDeps } from './index.ts'
-import { domain, target, agentFields } from './words.ts'
+import { domain, target, agentFields } from './shared-schemas.ts'
 import { proposalResults } from '../wire/proposals.ts'
 import { formatRfc3339 } from '#base/clock.ts'
 import { visibleTo } from '#ledger'
-import { buildAuditTrail } from '../trail.ts'
+import { buildAuditTrail } from '../audit-trail.ts'
 
 const notTheirs = (agent: string, id: string) =>
   new CoworkError('not_found', `${agent} has no proposal ${JSON.stringify(id)}.`, {

@@ -1,9 +1,9 @@
 import * as z from 'zod'
-import { forPeople } from '#base/own-tools.ts'
+import { forPeople } from '#base/builtin-tools.ts'
 import { defineTool } from '#base/tool.ts'
 import type { Tool } from '#base/tool.ts'
 import type { Governance } from '../service.ts'
-import { approvalId } from './words.ts'
+import { approvalId } from './shared-schemas.ts'
 import { decisionResults } from '../wire/decisions.ts'
 
 export const permissionTools = ({ permissions, db }: Governance): Tool[] => [

@@ -1,11 +1,11 @@
 import * as z from 'zod'
 import { canonicalJson } from '#base/hash.ts'
 import { checkJsonSize } from '#base/json-size.ts'
-import { sanitizeText } from '#base/plain.ts'
-import { forAgents } from '#base/own-tools.ts'
+import { sanitizeText } from '#base/sanitize.ts'
+import { forAgents } from '#base/builtin-tools.ts'
 import { defineTool } from '#base/tool.ts'
 import type { Governance } from '../service.ts'
-import { action, approvalId, domain, target, boundedText, agentFields, longText } from './words.ts'
+import { action, approvalId, domain, target, boundedText, agentFields, longText } from './shared-schemas.ts'
 import { proposalResults } from '../wire/proposals.ts'
 
 /** Anything may stand in a change; what is no JSON is kept as it came (P3). */

@@ -3,7 +3,7 @@ import { askedBy, spotCheck } from '#approvals'
 import type { Caller } from '#base/caller.ts'
 import { formatRfc3339 } from '#base/clock.ts'
 import { CoworkError } from '#base/errors.ts'
-import { forAnyone } from '#base/own-tools.ts'
+import { forAnyone } from '#base/builtin-tools.ts'
 import { defineTool } from '#base/tool.ts'
 import type { Tool } from '#base/tool.ts'
 import { changedFields, computeQuality, findRetries } from '../insight/quality.ts'
@@ -19,7 +19,7 @@ import {
 } from '../insight/report.ts'
 import type { Scope } from '../insight/report.ts'
 import type { GovernanceDeps } from './index.ts'
-import { domain, boundedText, agentFields } from './words.ts'
+import { domain, boundedText, agentFields } from './shared-schemas.ts'
 import { reportResults } from '../wire/report.ts'
 
 const days30 = 30 * 24 * 3_600_000

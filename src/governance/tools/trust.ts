@@ -4,15 +4,15 @@ import type { Risk } from '#approvals'
 import { toActor } from '#base/caller.ts'
 import type { Caller } from '#base/caller.ts'
 import { formatRfc3339 } from '#base/clock.ts'
-import { effort } from '#base/effort.ts'
+import { effort } from '#base/soft-limit.ts'
 import { CoworkError } from '#base/errors.ts'
-import { forAnyone, forPeople } from '#base/own-tools.ts'
+import { forAnyone, forPeople } from '#base/builtin-tools.ts'
 import { defineTool } from '#base/tool.ts'
 import type { Tool } from '#base/tool.ts'
 import type { Ledger } from '#ledger'
 import { evidenceNote } from '../gate-proof.ts'
 import { resolveMode } from '../rules/mode.ts'
-import { pointsFor } from '../scores.ts'
+import { pointsFor } from '../trust-service.ts'
 import type { Governance } from '../service.ts'
 import { evidenceLevelOf, kindCreditToAct } from '../rules/standing.ts'
 import {
@@ -24,7 +24,7 @@ import {
   initialTrust,
 } from '../rules/trust.ts'
 import type { Trust } from '../rules/trust.ts'
-import { agentId, domain, agentFields, longText } from './words.ts'
+import { agentId, domain, agentFields, longText } from './shared-schemas.ts'
 import { trustResults } from '../wire/trust.ts'
 
 type Asked = {

@@ -2,8 +2,8 @@ import type { Approval, Approvals } from '#approvals'
 import { formatRfc3339 } from '#base/clock.ts'
 import { settledOf } from '#dispatch'
 import type { Catalogue } from '#dispatch'
-import { toContent, toErrorResult, toProtocolError } from './answer.ts'
-import { withEditNotice } from './earlier.ts'
+import { toContent, toErrorResult, toProtocolError } from './results.ts'
+import { withEditNotice } from './earlier-run.ts'
 import type { TaskRecord } from './tasks.ts'
 
 type Deps = {

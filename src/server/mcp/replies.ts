@@ -1,4 +1,4 @@
-import { toErrorPayload, formatError } from './answer.ts'
+import { toErrorPayload, formatError } from './results.ts'
 import type { Problem } from '../guards.ts'
 
 const extraHeaders: Record<number, Record<string, string>> = {

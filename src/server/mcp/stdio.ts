@@ -5,7 +5,7 @@ import { serveStdio } from '@modelcontextprotocol/server/stdio'
 import { CoworkError } from '#base/errors.ts'
 import type { Log } from '#base/log.ts'
 import { maxFileBodyBytes, parseJson } from '../limits.ts'
-import { encodeJsonLine } from './line.ts'
+import { encodeJsonLine } from './json-line.ts'
 import { getRequestId } from './replies.ts'
 
 /** Who asks and leaves gets what can be answered in this time; what takes longer is stopped (SV14). */

@@ -4,7 +4,7 @@ import * as z from 'zod'
 import type { Caller } from '#base/caller.ts'
 import { McpResult, rpcError } from '#base/tool.ts'
 import type { Call } from '#base/tool.ts'
-import { getMcpContext, supportsTasks, tasksExtension } from './exchange.ts'
+import { getMcpContext, supportsTasks, tasksExtension } from './mcp-context.ts'
 
 type TaskStatus = 'working' | 'input_required' | 'completed' | 'failed' | 'cancelled'
 

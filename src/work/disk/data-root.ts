@@ -7,7 +7,7 @@ import type { Log } from '#base/log.ts'
 import { guidanceTexts } from '../guidance-texts.ts'
 import { isProjectName } from '../rules.ts'
 import { workIndexJsonSchema } from '../yaml/schema.ts'
-import { folderInside, textInside } from './inside.ts'
+import { folderInside, textInside } from './confined-read.ts'
 
 type Trouble = { readonly message: string; readonly hint: string }
 

@@ -14,7 +14,7 @@ import { basename, dirname, join, resolve, sep } from 'node:path'
 import { fsyncFolder } from '#base/atomic-file.ts'
 import type { Clock } from '#base/clock.ts'
 import { errorMessage } from '#base/errors.ts'
-import { swapFiles } from '#base/exchange.ts'
+import { swapFiles } from '#base/swap-files.ts'
 import { sha256Hex } from '#base/hash.ts'
 import { randomHex } from '#base/ids.ts'
 import {
@@ -26,7 +26,7 @@ import {
   placeOfOpen,
   writeFileInChunks,
   withPlain,
-} from './inside.ts'
+} from './confined-read.ts'
 
 /** What somebody wrote: as text, and byte for byte where it is no UTF-8. */
 export type FileContent = { readonly text: string; readonly bytes: Buffer }

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { Change, Story, WorkIndex } from '../model.ts'
-import { findMergeBase } from './ancestor.ts'
+import { findMergeBase } from './merge-base.ts'
 import { isEqualValue, mergeLists, canonicalKey } from './lists.ts'
 import { changedFields, mergeThreeWay } from './merge.ts'
 

@@ -3,8 +3,8 @@ import type { Tx } from '#base/db/port.ts'
 import type { Call, Tool } from '#base/tool.ts'
 import type { Work } from '../service.ts'
 import { workResults } from '../wire.ts'
-import { changeInputs, toCallTarget, omitAgent } from './shapes.ts'
-import type { ChangeInput, ChangeName } from './shapes.ts'
+import { changeInputs, toCallTarget, omitAgent } from './shared-schemas.ts'
+import type { ChangeInput, ChangeName } from './shared-schemas.ts'
 
 type Verb<N extends ChangeName> = (
   tx: Tx,

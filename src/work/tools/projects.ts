@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { toSafeJson } from '#base/plain.ts'
+import { toSafeJson } from '#base/sanitize.ts'
 import { defineTool } from '#base/tool.ts'
 import type { Tool } from '#base/tool.ts'
 import { loadGuidance } from '../guidance.ts'
@@ -8,7 +8,7 @@ import { splitText, paginate } from '../paging.ts'
 import type { Work } from '../service.ts'
 import { syncVault } from '../vault/sync.ts'
 import { toSprintSummary } from '../views.ts'
-import { agent, cursor, shortText, project, toCallTarget, omitAgent } from './shapes.ts'
+import { agent, cursor, shortText, project, toCallTarget, omitAgent } from './shared-schemas.ts'
 import { workResults } from '../wire.ts'
 
 const read = { toolset: 'work', effect: 'read', by: 'anyone' } as const

@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { CoworkError } from '#base/errors.ts'
 import { defineTool } from '#base/tool.ts'
 import type { Tool } from '#base/tool.ts'
-import type { ProjectSnapshot } from '../board.ts'
+import type { ProjectSnapshot } from '../project-cache.ts'
 import { paginate, paginateItem } from '../paging.ts'
 import type { Paging } from '../paging.ts'
 import type { HistoryEntry } from '../model.ts'
@@ -30,7 +30,7 @@ import {
   storyId,
   toCallTarget,
   omitAgent,
-} from './shapes.ts'
+} from './shared-schemas.ts'
 import { workResults } from '../wire.ts'
 
 const read = { toolset: 'work', effect: 'read', by: 'anyone' } as const

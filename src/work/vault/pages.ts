@@ -1,5 +1,5 @@
 import { dump } from 'js-yaml'
-import type { ProjectSnapshot, PositionedItem } from '../board.ts'
+import type { ProjectSnapshot, PositionedItem } from '../project-cache.ts'
 import { toFileName } from '../disk/file-name.ts'
 import type { BacklogItem, Sprint, Story } from '../model.ts'
 import { isOpen } from '../rules.ts'

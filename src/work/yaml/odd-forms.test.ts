@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import type { Story, WorkIndex } from '../model.ts'
 import { emitItem } from './emit.ts'
 import { isEqualIndex, parseIndex, parseIndexBytes } from './read.ts'
-import { createYamlEditor } from './sheet.ts'
+import { createYamlEditor } from './yaml-editor.ts'
 
 const parsed = (text: string): WorkIndex => {
   const read = parseIndex(text)

@@ -7,7 +7,7 @@ import { computeLayout, lists } from './layout.ts'
 import type { Layout, ListName, ListLayout } from './layout.ts'
 import { findAnchor, isAlias, lineEnd, indexNodes } from './nodes.ts'
 import { textMatches, itemTextMatches } from './read.ts'
-import { parseOrThrow } from './cut.ts'
+import { parseOrThrow } from './slice-text.ts'
 
 export type Row = Readonly<Record<string, unknown>>
 export type ToKeys = (rows: readonly Row[]) => string[]

@@ -11,11 +11,11 @@ import {
   creditBarOf,
 } from './class-standing.ts'
 import type { ClassStanding } from './class-standing.ts'
-import type { TrustStanding } from './standing.ts'
+import type { TrustStanding } from './trust-rows.ts'
 import { Button, buttonClass, textLink } from '../shared/Button.tsx'
 import { LevelChip } from '../shared/Chips.tsx'
 import { Icon } from '../shared/Icon.tsx'
-import { SafeText } from '../shared/Plain.tsx'
+import { SafeText } from '../shared/SafeText.tsx'
 import { Section } from '../shared/Section.tsx'
 import { useMayAct } from '../settings/person.ts'
 import { Forgive } from './TrustDialogs.tsx'

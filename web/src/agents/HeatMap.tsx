@@ -1,12 +1,12 @@
 import { Link } from '@tanstack/react-router'
-import { buildHeatMap } from './standing.ts'
-import type { AgentFilters, TrustStanding } from './standing.ts'
+import { buildHeatMap } from './trust-rows.ts'
+import type { AgentFilters, TrustStanding } from './trust-rows.ts'
 import { levelWords, formatScore } from '../inbox/text.ts'
 import { Icon } from '../shared/Icon.tsx'
 import { Meter } from '../shared/Meter.tsx'
-import { SafeText } from '../shared/Plain.tsx'
-import { HorizontalScroll } from '../shared/Sideways.tsx'
-import { sanitizeText } from '../shared/plain.ts'
+import { SafeText } from '../shared/SafeText.tsx'
+import { HorizontalScroll } from '../shared/HorizontalScroll.tsx'
+import { sanitizeText } from '../shared/sanitize.ts'
 
 const grounds = {
   act: 'bg-act-bg text-act',

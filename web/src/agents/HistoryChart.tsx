@@ -6,8 +6,8 @@ import {
   nearest,
   buildChart,
   chartRange,
-} from './history.ts'
-import type { TrustHistory, MarkKind, ChartRange, ChartPoint } from './history.ts'
+} from './trust-history.ts'
+import type { TrustHistory, MarkKind, ChartRange, ChartPoint } from './trust-history.ts'
 import { buildBands } from '../inbox/trust-chart.ts'
 import { modeForScore } from '../inbox/approval.ts'
 import type { Mode, Thresholds } from '../inbox/approval.ts'

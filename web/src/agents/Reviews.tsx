@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import { isRubberStamped, formatSeconds, buildBars } from './quality.ts'
 import type { Quality, OverrideBar } from './quality.ts'
-import type { AgentFilters, TrustStanding } from './standing.ts'
+import type { AgentFilters, TrustStanding } from './trust-rows.ts'
 import { formatPercent, overrideLabels, severityLabels } from '../inbox/text.ts'
 import { Meter } from '../shared/Meter.tsx'
 import { Section } from '../shared/Section.tsx'
@@ -11,7 +11,7 @@ import { qualityQuery } from './agent-queries.ts'
 import { periodDays } from './TrustHistory.tsx'
 import { severities } from '#base/override.ts'
 import type { Severity } from '#base/override.ts'
-import { AsTable } from '../shared/Sideways.tsx'
+import { AsTable } from '../shared/HorizontalScroll.tsx'
 
 type Props = { standing: TrustStanding; filters: AgentFilters }
 

@@ -1,6 +1,6 @@
 import { queryOptions } from '@tanstack/react-query'
 import type { ToolResults } from '#wire'
-import { joined } from './standing.ts'
+import { joined } from './trust-rows.ts'
 import { call } from '../api/client.ts'
 import { queryClient } from '../api/queries.ts'
 

@@ -10,7 +10,7 @@ import {
   setTrustText,
   strikesText,
 } from './class-standing.ts'
-import { classStanding, standing } from './standing.fixture.ts'
+import { classStanding, standing } from './trust-rows.fixture.ts'
 
 const credit = (now: number) => ({ now, needed: 25 })
 

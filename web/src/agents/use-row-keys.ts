@@ -1,7 +1,7 @@
 import { useNavigate } from '@tanstack/react-router'
 import { useRef } from 'react'
-import { rowKey } from './standing.ts'
-import type { AgentFilters, AgentRow } from './standing.ts'
+import { rowKey } from './trust-rows.ts'
+import type { AgentFilters, AgentRow } from './trust-rows.ts'
 import { useKeys } from '../shared/use-keys.ts'
 import { focusedKey, focusRow, showRow } from '../shared/focus-row.ts'
 

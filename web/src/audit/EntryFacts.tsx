@@ -6,10 +6,10 @@ import { getOutcome } from './outcome.ts'
 import { ActorChip, Chip, OutcomeChip, actorKinds } from '../shared/Chips.tsx'
 import { CopyIcon, CopyButton } from '../shared/Copy.tsx'
 import { Code, Fact, FactList, Section } from '../shared/Section.tsx'
-import { SafeText } from '../shared/Plain.tsx'
+import { SafeText } from '../shared/SafeText.tsx'
 import { formatClient } from '../shared/client-name.ts'
 import { fullTime, formatDuration } from '../shared/time.ts'
-import { HorizontalScroll } from '../shared/Sideways.tsx'
+import { HorizontalScroll } from '../shared/HorizontalScroll.tsx'
 import { Note } from '../shared/States.tsx'
 
 export function Facts({ entry }: { entry: Entry }) {

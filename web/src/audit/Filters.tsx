@@ -9,7 +9,7 @@ import { SelectField, TextField } from '../shared/Field.tsx'
 import { agentsQuery } from '../agents/agent-queries.ts'
 import { peopleQuery } from '../settings/person.ts'
 import { Icon } from '../shared/Icon.tsx'
-import { SafeText } from '../shared/Plain.tsx'
+import { SafeText } from '../shared/SafeText.tsx'
 
 type Props = { filters: Filters; isOpen: boolean; onOpen: (isOpen: boolean) => void }
 

@@ -1,7 +1,7 @@
 import { Fragment } from 'react'
 import type { Entry } from '../api/entry.ts'
 import { formatEntry } from './text.ts'
-import { SafeText } from '../shared/Plain.tsx'
+import { SafeText } from '../shared/SafeText.tsx'
 import type { Part } from '../shared/sentence.ts'
 
 /** What an entry says, in one line: our words plain, those of others strong, their reasons soft. */

@@ -1,7 +1,7 @@
 import { entryNoun } from '../api/entry.ts'
 import type { Entry } from '../api/entry.ts'
 import { screens } from '../screens.ts'
-import { sanitizeText } from '../shared/plain.ts'
+import { sanitizeText } from '../shared/sanitize.ts'
 import { about } from '../shared/sentence.ts'
 import type { EntryKind, EntryText, Part, Sentence } from '../shared/sentence.ts'
 

@@ -4,13 +4,13 @@ import { listScopes, withoutFile } from './view.ts'
 import type { FilesView } from './view.ts'
 import { Button, IconButton } from '../shared/Button.tsx'
 import { SearchBox } from '../shared/FindBox.tsx'
-import { ViewSwitch } from '../shared/Views.tsx'
+import { ViewSwitch } from '../shared/ViewSwitch.tsx'
 import { diskKey } from './file-queries.ts'
 import { buildCrumbs, shortenCrumbs } from './path.ts'
 import { Icon } from '../shared/Icon.tsx'
 import { Menu } from '../shared/Menu.tsx'
-import { SafeText } from '../shared/Plain.tsx'
-import { sanitizeText } from '../shared/plain.ts'
+import { SafeText } from '../shared/SafeText.tsx'
+import { sanitizeText } from '../shared/sanitize.ts'
 
 type Props = { view: FilesView; root: string; onAdd: (() => void) | undefined }
 

@@ -11,11 +11,11 @@ import type { FilesView } from './view.ts'
 import { Ago } from '../shared/Ago.tsx'
 import { Button } from '../shared/Button.tsx'
 import { Icon } from '../shared/Icon.tsx'
-import { SafeText } from '../shared/Plain.tsx'
+import { SafeText } from '../shared/SafeText.tsx'
 import { ShowMore } from '../shared/ListParts.tsx'
 import { EmptyState } from '../shared/States.tsx'
 import { infoQuery, listingQuery, keepUnlessGone } from './file-queries.ts'
-import { FileAwaited } from './FileTrouble.tsx'
+import { FileAwaited } from './FileError.tsx'
 import { rowClass, useFileKeys } from './use-file-keys.ts'
 
 type Props = {

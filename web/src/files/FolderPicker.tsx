@@ -6,7 +6,7 @@ import { joinPath, baseName } from './path.ts'
 import { Button, IconButton } from '../shared/Button.tsx'
 import { Dialog, DialogActions } from '../shared/Dialog.tsx'
 import { Icon } from '../shared/Icon.tsx'
-import { SafeText } from '../shared/Plain.tsx'
+import { SafeText } from '../shared/SafeText.tsx'
 import { Loading, ErrorState } from '../shared/States.tsx'
 import { browseQuery } from './file-queries.ts'
 

@@ -8,11 +8,11 @@ import { describeScope, withoutFile } from './view.ts'
 import type { FilesView } from './view.ts'
 import { buttonClass } from '../shared/Button.tsx'
 import { Icon } from '../shared/Icon.tsx'
-import { SafeText } from '../shared/Plain.tsx'
+import { SafeText } from '../shared/SafeText.tsx'
 import { ShowMore } from '../shared/ListParts.tsx'
 import { EmptyState } from '../shared/States.tsx'
 import { infoQuery, searchQuery, keepUnlessGone } from './file-queries.ts'
-import { FileAwaited } from './FileTrouble.tsx'
+import { FileAwaited } from './FileError.tsx'
 import { useFileKeys } from './use-file-keys.ts'
 
 type Props = { view: FilesView; place: RefObject<HTMLElement | null> }

@@ -6,11 +6,11 @@ import { buildUsageTree } from './usage.ts'
 import type { UsageNode } from './usage.ts'
 import { buttonClass } from '../shared/Button.tsx'
 import { Icon } from '../shared/Icon.tsx'
-import { SafeText } from '../shared/Plain.tsx'
+import { SafeText } from '../shared/SafeText.tsx'
 import { EmptyState } from '../shared/States.tsx'
 import { Crumbs } from './FileBar.tsx'
 import { keepUnlessGone, usageQuery, useGrantRoot } from './file-queries.ts'
-import { FileAwaited } from './FileTrouble.tsx'
+import { FileAwaited } from './FileError.tsx'
 import { toFileLink, Treemap } from './Treemap.tsx'
 
 const route = getRouteApi('/files/size')

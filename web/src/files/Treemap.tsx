@@ -6,8 +6,8 @@ import { formatSize } from './byte-size.ts'
 import { layoutSizeMap, fitLabels } from './size-map.ts'
 import type { MapBox } from './size-map.ts'
 import type { UsageNode } from './usage.ts'
-import { SafeText } from '../shared/Plain.tsx'
-import { sanitizeText } from '../shared/plain.ts'
+import { SafeText } from '../shared/SafeText.tsx'
+import { sanitizeText } from '../shared/sanitize.ts'
 import { useWidth } from '../shared/use-width.ts'
 
 const height = 400

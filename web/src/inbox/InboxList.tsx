@@ -11,8 +11,8 @@ import { EmptyState, Loading, ErrorState } from '../shared/States.tsx'
 import { ChecksLine, GroupListRow, InboxRow } from './Row.tsx'
 import { useCursor } from './use-cursor.ts'
 import type { Inbox } from './use-inbox.ts'
-import type { Selection } from './use-picks.ts'
-import { useInboxScrollAnchor } from './use-steady-list.ts'
+import type { Selection } from './use-selection.ts'
+import { useInboxScrollAnchor } from './use-inbox-scroll-anchor.ts'
 
 const heights = { calm: 87, compact: 67 }
 

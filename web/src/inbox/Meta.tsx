@@ -15,14 +15,14 @@ import {
 import { Chip, ModeChip } from '../shared/Chips.tsx'
 import { Icon } from '../shared/Icon.tsx'
 import type { IconName } from '../shared/Icon.tsx'
-import { SafeText } from '../shared/Plain.tsx'
+import { SafeText } from '../shared/SafeText.tsx'
 import { formatAgo } from '../shared/time.ts'
 import { useNow, useSecond } from '../shared/use-now.ts'
 import { approvalQuery } from './approval-queries.ts'
-import { usePersonName } from './use-who.ts'
+import { usePersonName } from './use-person-name.ts'
 import { splitForEllipsis, abbreviateHome } from '../files/path.ts'
 import type { AccessSummary } from './grant.ts'
-import { sanitizeText } from '../shared/plain.ts'
+import { sanitizeText } from '../shared/sanitize.ts'
 import { meQuery } from '../api/queries.ts'
 
 const icons: Record<string, IconName> = {

@@ -4,10 +4,10 @@ import { useQueue } from './queue.ts'
 import { formatDecision, formatOutcome, formatSince } from './text.ts'
 import { IconButton } from '../shared/Button.tsx'
 import { Icon } from '../shared/Icon.tsx'
-import { SafeText } from '../shared/Plain.tsx'
+import { SafeText } from '../shared/SafeText.tsx'
 import { useSecond } from '../shared/use-now.ts'
-import type { Report } from './use-acts.ts'
-import { usePersonName } from './use-who.ts'
+import type { Report } from './use-actions.ts'
+import { usePersonName } from './use-person-name.ts'
 
 type Props = { report: Report; onClose: () => void }
 

@@ -11,10 +11,10 @@ import { formatAge, commonSummary } from './text.ts'
 import { Ago } from '../shared/Ago.tsx'
 import { Chip, ModeChip } from '../shared/Chips.tsx'
 import { Icon } from '../shared/Icon.tsx'
-import { SafeText } from '../shared/Plain.tsx'
-import { sanitizeText } from '../shared/plain.ts'
+import { SafeText } from '../shared/SafeText.tsx'
+import { sanitizeText } from '../shared/sanitize.ts'
 import { AccessLine, KindIcon, Meta } from './Meta.tsx'
-import type { Selection } from './use-picks.ts'
+import type { Selection } from './use-selection.ts'
 
 /** Young enough to be pointed out when it appears. */
 const fresh = 3000

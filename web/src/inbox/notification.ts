@@ -1,4 +1,4 @@
-import { sanitizeText } from '../shared/plain.ts'
+import { sanitizeText } from '../shared/sanitize.ts'
 import { isCheck } from './approval.ts'
 import type { Item } from './approval.ts'
 import { formatMode, formatRisk } from './text.ts'

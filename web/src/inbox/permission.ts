@@ -1,4 +1,4 @@
-import { sanitizeText } from '../shared/plain.ts'
+import { sanitizeText } from '../shared/sanitize.ts'
 import type { PermissionInput } from './approval.ts'
 
 const longest = 1000

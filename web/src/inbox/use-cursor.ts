@@ -5,7 +5,7 @@ import { hasId, idToOpen } from './row.ts'
 import type { Row } from './row.ts'
 import { useKeys } from '../shared/use-keys.ts'
 import { focusedKey, focusRow } from '../shared/focus-row.ts'
-import type { Selection } from './use-picks.ts'
+import type { Selection } from './use-selection.ts'
 
 type Deps = {
   readonly rows: readonly Row[]

@@ -6,7 +6,7 @@ import type { Counts, Item } from './approval.ts'
 import { newestFirst, rowsOf } from './row.ts'
 import type { Row } from './row.ts'
 import { nextPageQuery, useQueue, isPending } from './queue.ts'
-import { usePendingItems } from './use-waiting.ts'
+import { usePendingItems } from './use-pending-items.ts'
 import { get } from '../api/client.ts'
 
 export type Inbox = {

@@ -2,7 +2,7 @@ import { useEffect, useId, useRef } from 'react'
 import type { KeyboardEvent } from 'react'
 import type { TextIssue } from './yaml-text.ts'
 import { Icon } from '../shared/Icon.tsx'
-import { SafeText } from '../shared/Plain.tsx'
+import { SafeText } from '../shared/SafeText.tsx'
 
 /** Of the text and the numbers beside it. */
 const lineHeight = 20

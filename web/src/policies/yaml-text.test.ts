@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { parsePolicyDocument } from '../../../src/governance/policies/body.ts'
+import { parsePolicyDocument } from '../../../src/governance/policies/policy-document.ts'
 import { example } from './example.ts'
 import { locateIssues, parseYamlText, parsePath } from './yaml-text.ts'
 import type { PathIssue } from './yaml-text.ts'

@@ -5,7 +5,7 @@ import type { Actor } from '../api/entry.ts'
 import type { Outcome } from '../audit/outcome.ts'
 import { Icon } from './Icon.tsx'
 import type { IconName } from './Icon.tsx'
-import { SafeText } from './Plain.tsx'
+import { SafeText } from './SafeText.tsx'
 
 type Tone = 'act' | 'suggest' | 'escalate' | 'accent' | 'plain'
 

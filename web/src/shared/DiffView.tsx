@@ -1,6 +1,6 @@
 import type { DiffLine } from '../policies/diff.ts'
-import { SafeText } from './Plain.tsx'
-import { HorizontalScroll } from './Sideways.tsx'
+import { SafeText } from './SafeText.tsx'
+import { HorizontalScroll } from './HorizontalScroll.tsx'
 
 const grounds = { '+': 'bg-act-bg', '−': 'bg-escalate-bg', ' ': '', '@': 'bg-raised' }
 const words = { '+': 'added', '−': 'taken out', ' ': '', '@': 'further down' }

@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react'
-import { SafeText } from './Plain.tsx'
+import { SafeText } from './SafeText.tsx'
 
 type Props = {
   title: ReactNode

@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react'
 import { ApiError } from '../api/client.ts'
 import { useCommand } from '../api/queries.ts'
-import { formatCommands } from '../welcome/command.ts'
+import { formatCommands } from '../setup/command.ts'
 import { Button } from './Button.tsx'
 import { Icon } from './Icon.tsx'
 import type { IconName } from './Icon.tsx'

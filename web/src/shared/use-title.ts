@@ -1,5 +1,5 @@
 import { useEffect } from 'react'
-import { sanitizeText } from './plain.ts'
+import { sanitizeText } from './sanitize.ts'
 
 /** The page is called after what is open on it, and by the screen's own name when that is closed. */
 export function useTitle(open: string, screen: string): void {

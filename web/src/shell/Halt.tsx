@@ -1,6 +1,6 @@
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { call } from '../api/client.ts'
-import { sanitizeText } from '../shared/plain.ts'
+import { sanitizeText } from '../shared/sanitize.ts'
 import { statusQuery } from '../api/queries.ts'
 import type { Halt } from '../api/queries.ts'
 import { formatAgo } from '../shared/time.ts'
@@ -10,7 +10,7 @@ import { Button } from '../shared/Button.tsx'
 import { TextField, useField } from '../shared/Field.tsx'
 import { FormDialog } from '../shared/Dialog.tsx'
 import { Icon } from '../shared/Icon.tsx'
-import { SafeText } from '../shared/Plain.tsx'
+import { SafeText } from '../shared/SafeText.tsx'
 
 export function HaltDialog({ agent, onClose }: { agent?: string; onClose: () => void }) {
   const reason = useField()

@@ -18,7 +18,7 @@ import { Dialog } from '../shared/Dialog.tsx'
 import { Icon } from '../shared/Icon.tsx'
 import type { IconName } from '../shared/Icon.tsx'
 import { KeyHint } from '../shared/Keys.tsx'
-import { SafeText } from '../shared/Plain.tsx'
+import { SafeText } from '../shared/SafeText.tsx'
 
 type ItemProps = {
   icon: IconName

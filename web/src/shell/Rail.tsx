@@ -1,8 +1,8 @@
 import { Link } from '@tanstack/react-router'
 import { openDialog } from './dialog.ts'
-import { usePendingItems } from '../inbox/use-waiting.ts'
+import { usePendingItems } from '../inbox/use-pending-items.ts'
 import { screens } from '../screens.ts'
-import { Mark } from './Gate.tsx'
+import { Mark } from './SignInGate.tsx'
 import { Icon } from '../shared/Icon.tsx'
 
 /** Left on a wide window, at the bottom on a phone. */

@@ -1,7 +1,7 @@
 import { useEffect, useSyncExternalStore } from 'react'
 import { session } from '../api/session.ts'
 import { toast } from '../shared/toast.ts'
-import { SignInGate } from './Gate.tsx'
+import { SignInGate } from './SignInGate.tsx'
 import { Shell } from './Shell.tsx'
 
 /** Without a session the address stays what it was, and its page opens as soon as there is one. */

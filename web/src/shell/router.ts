@@ -1,12 +1,12 @@
 import { createRouter } from '@tanstack/react-router'
 import { parseSearch, stringifySearch } from '../audit/filter.ts'
 import { screens } from '../screens.ts'
-import { homeRoute, welcomeRoute } from '../welcome/routes.ts'
-import { NotFound } from './Lost.tsx'
+import { homeRoute, welcomeRoute } from '../setup/routes.ts'
+import { NotFound } from './NotFound.tsx'
 import { Root } from './Root.tsx'
 import { rootRoute } from './root-route.ts'
 import type { Screen } from './screen.ts'
-import { ScreenError } from './ScreenTrouble.tsx'
+import { ScreenError } from './ScreenError.tsx'
 
 type RoutesOf<Screens extends readonly Screen[]> = {
   readonly [At in keyof Screens]: Screens[At]['routes']

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { Ago } from '../shared/Ago.tsx'
-import { SafeText } from '../shared/Plain.tsx'
+import { SafeText } from '../shared/SafeText.tsx'
 import { QueryState, EmptyState, QueryContent } from '../shared/States.tsx'
 import { useRefetch } from '../api/use-entries.ts'
 import { changesProjects } from './entry-match.ts'

@@ -1,11 +1,11 @@
 import type { ReactNode } from 'react'
 import { Menu } from '../shared/Menu.tsx'
-import { sanitizeText } from '../shared/plain.ts'
+import { sanitizeText } from '../shared/sanitize.ts'
 import { openSprints } from './board.ts'
 import { sprintLabel, statusNames } from './text.ts'
 import { statuses } from './work.ts'
 import type { Card, Sprint } from './work.ts'
-import { statusStyles } from './Looks.tsx'
+import { statusStyles } from './StatusChips.tsx'
 import type { Moves } from './use-moves.ts'
 
 /** More than that is a list to search, not a menu. */

@@ -1,7 +1,7 @@
 import { call } from '../api/client.ts'
 import { queryClient } from '../api/queries.ts'
 import { callWork, boardQuery } from './work-queries.ts'
-import { sanitizeText } from '../shared/plain.ts'
+import { sanitizeText } from '../shared/sanitize.ts'
 import { toast, toastProblem } from '../shared/toast.ts'
 import { replaceCard } from './board.ts'
 import { statusNames } from './text.ts'

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { parseJson } from '#base/json.ts'
 import type { ChannelOfType, SendFailure, Sleep } from '../model.ts'
-import { channelConfigError, isLoopback, post } from '../post.ts'
+import { channelConfigError, isLoopback, post } from '../http-post.ts'
 
 /** Twenty updates are less than this, however much people write. */
 const longestAnswer = 8_000_000

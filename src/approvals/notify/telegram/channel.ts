@@ -14,7 +14,7 @@ import type {
   Sleep,
 } from '../model.ts'
 import { isAboutApproval } from '../model.ts'
-import { listNotifications, formatNotification } from '../words.ts'
+import { listNotifications, formatNotification } from '../notification-text.ts'
 import { createApi } from './api.ts'
 import type { TelegramResult } from './api.ts'
 import { createChats } from './chats.ts'

@@ -1,7 +1,7 @@
 import { isAboutApproval } from '../model.ts'
 import type { Message } from '../model.ts'
-import { listNotifications, formatNotification } from '../words.ts'
-import type { NotificationText } from '../words.ts'
+import { listNotifications, formatNotification } from '../notification-text.ts'
+import type { NotificationText } from '../notification-text.ts'
 
 type Entity = { readonly type: 'code'; readonly offset: number; readonly length: number }
 type Button = { readonly text: string; readonly callback_data: string }

@@ -5,12 +5,12 @@ import { formatAllowance, parseAllowForm, isExact, toPatterns } from '../permiss
 import type { AllowForm } from '../permission.ts'
 import { Dialog, DialogForm } from '../../shared/Dialog.tsx'
 import { TextArea, TextField } from '../../shared/Field.tsx'
-import { SafeText } from '../../shared/Plain.tsx'
+import { SafeText } from '../../shared/SafeText.tsx'
 import { QueryContent, Note } from '../../shared/States.tsx'
-import { describeHidden, sanitizeText } from '../../shared/plain.ts'
+import { describeHidden, sanitizeText } from '../../shared/sanitize.ts'
 import { useNow } from '../../shared/use-now.ts'
 import { approvalQuery } from '../approval-queries.ts'
-import type { DecisionForm } from '../use-acts.ts'
+import type { DecisionForm } from '../use-actions.ts'
 
 const ways: readonly { value: PermissionInput['for']; name: string }[] = [
   { value: 'once', name: 'Once' },

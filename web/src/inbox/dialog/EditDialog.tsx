@@ -6,12 +6,12 @@ import type { EditableField } from '../change.ts'
 import { Button } from '../../shared/Button.tsx'
 import { Dialog, DialogForm } from '../../shared/Dialog.tsx'
 import { SelectField, TextArea, TextField } from '../../shared/Field.tsx'
-import { SafeText } from '../../shared/Plain.tsx'
+import { SafeText } from '../../shared/SafeText.tsx'
 import { QueryContent } from '../../shared/States.tsx'
-import { describeHidden, sanitizeText } from '../../shared/plain.ts'
+import { describeHidden, sanitizeText } from '../../shared/sanitize.ts'
 import { approvalQuery } from '../approval-queries.ts'
-import { DiffLines } from '../item/Lines.tsx'
-import type { DecisionForm } from '../use-acts.ts'
+import { DiffLines } from '../item/DiffLines.tsx'
+import type { DecisionForm } from '../use-actions.ts'
 
 /** Approves something other than what was asked; the agent is told what it really was (B3). */
 export function EditDialog({ item, ...sending }: DecisionForm & { item: Item }) {

@@ -5,10 +5,10 @@ import type { Detail, Item } from '../approval.ts'
 import type { HandoffAnswer } from '../decision.ts'
 import { RadioGroup, TextArea, useField } from '../../shared/Field.tsx'
 import { FormDialog } from '../../shared/Dialog.tsx'
-import { SafeText } from '../../shared/Plain.tsx'
-import { sanitizeText } from '../../shared/plain.ts'
+import { SafeText } from '../../shared/SafeText.tsx'
+import { sanitizeText } from '../../shared/sanitize.ts'
 import { approvalQuery, useRefreshItem } from '../approval-queries.ts'
-import { OverrideFields } from './DenyDialog.tsx'
+import { OverrideFields } from './RejectDialog.tsx'
 
 type Props = {
   item: Item

@@ -5,9 +5,9 @@ import { answerWords, faultTypes } from '../check.ts'
 import type { FaultType } from '../check.ts'
 import { TextArea, useField } from '../../shared/Field.tsx'
 import { FormDialog } from '../../shared/Dialog.tsx'
-import { SafeText } from '../../shared/Plain.tsx'
+import { SafeText } from '../../shared/SafeText.tsx'
 import { Note } from '../../shared/States.tsx'
-import { OverrideTypes, SeverityChoices } from './DenyDialog.tsx'
+import { OverrideTypes, SeverityChoices } from './RejectDialog.tsx'
 
 type Props = {
   item: Item

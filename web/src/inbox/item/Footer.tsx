@@ -19,8 +19,8 @@ import { meQuery } from '../../api/queries.ts'
 import { policiesQuery } from '../../policies/policy-queries.ts'
 import { toastProblem } from '../../shared/toast.ts'
 import { useSecond } from '../../shared/use-now.ts'
-import type { Actions } from '../use-acts.ts'
-import { usePersonName } from '../use-who.ts'
+import type { Actions } from '../use-actions.ts'
+import { usePersonName } from '../use-person-name.ts'
 
 type Props = { item: Item; detail: Detail; acts: Actions; mayDecide: boolean }
 

@@ -1,12 +1,12 @@
 import type { Detail, GrantRequest, Item } from '../approval.ts'
 import { pluralize, formatSize } from '../../files/byte-size.ts'
 import { Icon } from '../../shared/Icon.tsx'
-import { SafeText } from '../../shared/Plain.tsx'
+import { SafeText } from '../../shared/SafeText.tsx'
 import { Section } from '../../shared/Section.tsx'
 import { Note } from '../../shared/States.tsx'
 import { grantChoices } from '../grant.ts'
 import { toastProblem } from '../../shared/toast.ts'
-import type { Actions } from '../use-acts.ts'
+import type { Actions } from '../use-actions.ts'
 
 type Props = { detail: Detail; grant: GrantRequest }
 

@@ -7,11 +7,11 @@ import { Ago } from '../../shared/Ago.tsx'
 import { Chip, ModeChip } from '../../shared/Chips.tsx'
 import { CopyButton } from '../../shared/Copy.tsx'
 import { textLink } from '../../shared/Button.tsx'
-import { SafeText } from '../../shared/Plain.tsx'
+import { SafeText } from '../../shared/SafeText.tsx'
 import { Section } from '../../shared/Section.tsx'
 import { approvalQuery, useRefreshItem } from '../approval-queries.ts'
-import { DiffLines } from './Lines.tsx'
-import { Reasoning } from './Why.tsx'
+import { DiffLines } from './DiffLines.tsx'
+import { Reasoning } from './ApprovalReason.tsx'
 
 type Props = { detail: Detail; handoff: Handoff }
 

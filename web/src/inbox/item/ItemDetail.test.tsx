@@ -6,7 +6,7 @@ import { renderPart, startFakeDaemon, toolAnswer } from '../../shell/console.fix
 import { approvalQuery } from '../approval-queries.ts'
 import type { Detail } from '../approval.ts'
 import { detail, grantRequest, handoff } from '../approval.fixture.ts'
-import { useActions } from '../use-acts.ts'
+import { useActions } from '../use-actions.ts'
 import { ItemDetail } from './ItemDetail.tsx'
 
 const Item = ({ id, mayDecide }: { id: string; mayDecide: boolean }) => (

@@ -13,10 +13,10 @@ import { Chip } from '../../shared/Chips.tsx'
 import { CopyIcon } from '../../shared/Copy.tsx'
 import { Code, Fact, FactList, Section } from '../../shared/Section.tsx'
 import { textLink } from '../../shared/Button.tsx'
-import { SafeText } from '../../shared/Plain.tsx'
+import { SafeText } from '../../shared/SafeText.tsx'
 import { fullTime, formatTimeLeft } from '../../shared/time.ts'
 import { useNow } from '../../shared/use-now.ts'
-import { usePersonName } from '../use-who.ts'
+import { usePersonName } from '../use-person-name.ts'
 
 export function ItemFacts({ detail }: { detail: Detail }) {
   const { approvers, client } = detail

@@ -1,9 +1,9 @@
 import type { Detail } from '../approval.ts'
 import { buildBands, chartDays, stepPath } from '../trust-chart.ts'
 import { levelWords, formatScore } from '../text.ts'
-import { SafeText } from '../../shared/Plain.tsx'
+import { SafeText } from '../../shared/SafeText.tsx'
 import { Section } from '../../shared/Section.tsx'
-import { AsTable } from '../../shared/Sideways.tsx'
+import { AsTable } from '../../shared/HorizontalScroll.tsx'
 import { fullTime } from '../../shared/time.ts'
 import { useNow } from '../../shared/use-now.ts'
 

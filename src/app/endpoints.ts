@@ -1,0 +1,97 @@
+import { join } from 'node:path'
+import { currentFolders } from '#base/config/index.ts'
+import { isUsable } from '#dispatch'
+import { approvalResources, governancePrompts } from '#governance'
+import { ledgerResources } from '#ledger'
+import { createHttp, createMcpDoor, promptFeature, resourceFeature } from '#server'
+import type { CallPipeline } from './call-pipeline.ts'
+import { statusOf } from './errors.ts'
+import type { Modules } from './open-modules.ts'
+import type { StartupContext } from './startup.ts'
+import { openLedgerSnapshot } from './store.ts'
+import type { Store } from './store.ts'
+
+/** How long the end waits for calls under way. */
+const graceMs = 10_000
+
+export type Endpoints = ReturnType<typeof createEndpoints>
+
+/** MCP and HTTP, not yet at any address. `unready` says why nothing should be sent here, if so. */
+export function createEndpoints(
+  start: StartupContext,
+  { ledger }: Store,
+  { identity, governance, running }: Modules,
+  { catalogue, dispatch }: CallPipeline,
+  unready: () => string | undefined,
+) {
+  const { config, address, version, fixture, metrics, now, log, undo } = start
+  const { limits } = config.server
+  const resources = resourceFeature(
+    [
+      ledgerResources(ledger),
+      ...approvalResources(governance.inbox, ledger),
+      ...running.flatMap(({ resources: sources = [] }) => sources),
+    ],
+    (caller, name) => {
+      const tool = catalogue.find(name)
+      return tool !== undefined && isUsable(tool, caller, identity.mode() === 'open')
+    },
+  )
+  undo.add(resources.close)
+  const prompts = promptFeature((caller) => [
+    ...governancePrompts(governance.inbox, address.inboxUrl),
+    ...running.flatMap((module) => module.prompts?.(caller) ?? []),
+  ])
+  const mcp = createMcpDoor({
+    catalogue,
+    dispatch,
+    approvals: governance.approvals,
+    identity,
+    version,
+    note: ledger.note,
+    now,
+    statusOf,
+    log: log.scope('mcp'),
+    agentId: start.shared?.agentId,
+    limits: {
+      maxSessions: limits.sessions,
+      idleMs: limits.session_idle_minutes * 60_000,
+      bodyBytes: limits.body_bytes,
+      callsInFlight: limits.calls_in_flight,
+      graceMs,
+    },
+    features: [resources, prompts, ...(fixture?.features ?? [])],
+    ...(fixture && { tasks: fixture.tasks }),
+  })
+  // Links lead people to this address, so the guards must know it too.
+  const known = config.server.public_url ? [new URL(config.server.public_url)] : []
+  const http = createHttp({
+    guard: {
+      port: address.port,
+      isSecure: config.server.tls !== undefined,
+      allowedHosts: [...config.server.allowed_hosts, ...known.map(({ host }) => host)].map((host) =>
+        host.toLowerCase(),
+      ),
+      allowedOrigins: [...config.server.allowed_origins, ...known.map(({ origin }) => origin)],
+    },
+    identity,
+    catalogue,
+    dispatch,
+    ledger,
+    inbox: governance.inbox,
+    snapshot: () => openLedgerSnapshot(config),
+    mcp,
+    oldAddresses: config.server.transport === 'sse',
+    metrics,
+    log: log.scope('http'),
+    version,
+    ...(start.command && { command: start.command.anywhere }),
+    home: currentFolders().home,
+    webFolder: start.webFolder ?? join(import.meta.dirname, '..', '..', 'web', 'dist'),
+    bodyBytes: limits.body_bytes,
+    callsInFlight: limits.calls_in_flight,
+    statusOf,
+    unready,
+  })
+  return { mcp, http }
+}

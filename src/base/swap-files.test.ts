@@ -1,0 +1,16 @@
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { swapFiles } from './swap-files.ts'
+
+test('W5 two files change places in one step; what is not there stays not there', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'cowork-exchange-'))
+  const [a, b] = [join(folder, 'a'), join(folder, 'b')]
+  writeFileSync(a, 'one')
+  expect(swapFiles(a, b)).toBe(false)
+  writeFileSync(b, 'two')
+  expect(swapFiles(a, b)).toBe(process.platform === 'linux')
+  if (process.platform === 'linux')
+    expect([readFileSync(a, 'utf8'), readFileSync(b, 'utf8')]).toEqual(['two', 'one'])
+})

@@ -1,0 +1,303 @@
+import type { ToolResults } from '#wire'
+import { itemKinds } from '../choices.ts'
+import type { Client } from '../client.ts'
+import { choice, command, linesOption, list, text } from '../command.ts'
+import type { Values } from '../command.ts'
+import { resolvePrefix, pages } from '../lookup.ts'
+import { pluralize, formatFields, sanitize, formatTable, tableOf } from '../output.ts'
+import { fitToTerminal } from '../inbox/lines.ts'
+import {
+  readAgentClaim,
+  findItem,
+  listNotes,
+  projectNamed,
+  resolveProject,
+  readProjects,
+  staleNotes,
+} from './requests.ts'
+import {
+  formatClaim,
+  historyLine,
+  itemLines,
+  itemTable,
+  titleOf,
+  formatWorkStatus,
+} from './item-lines.ts'
+import type {
+  ItemSummary,
+  HistoryEntry,
+  ProjectBrief,
+  ProjectStatus,
+  WriteFailure,
+} from './wire.ts'
+
+const sprint = () => text('--sprint <id>', 'only in this sprint')
+
+const filters = (lines: number) => ({
+  kind: choice('--kind <kind>', 'only of this kind', itemKinds),
+  sprint: sprint(),
+  status: text('--status <status>', 'only with this status'),
+  lines: linesOption(lines),
+})
+
+type Asked = {
+  readonly client: Client
+  readonly args: readonly string[]
+  readonly options: Values<ReturnType<typeof filters>>
+}
+type Listing = { items: ItemSummary[]; stale: readonly string[]; isMore: boolean }
+
+/** Items by their words, or all of them in the order of the file; in all projects unless one is named. */
+const listing = {
+  async run(call: Asked): Promise<Listing> {
+    const { client, args, options } = call
+    const asked = {
+      query: args.join(' '),
+      project: await projectNamed(call),
+      kind: options.kind,
+      sprint_id: options.sprint,
+      status: options.status?.replaceAll('-', '_'),
+      limit: Math.min(options.lines, 1000),
+    }
+    const of = (page: ToolResults['worksync_search']) => page.results as ItemSummary[]
+    const found = await pages(client, 'worksync_search', asked, of, options.lines)
+    return { items: found.all, stale: found.last.stale ?? [], isMore: found.isMore }
+  },
+  json: ({ items, stale }: Listing) => ({ items, stale }),
+  show: ({ items }: Listing) => (items.length === 0 ? 'Nothing was found.' : itemTable(items)),
+  notes: listNotes,
+}
+
+export const listingCommands = [
+  command({
+    usage: 'list',
+    summary: 'stories, backlog and sprints',
+    options: filters(100),
+    ...listing,
+  }),
+  command({
+    usage: 'search <words...>',
+    summary: 'the same, by their words',
+    options: filters(50),
+    ...listing,
+  }),
+  // The most urgent first (W20).
+  command({
+    usage: 'ready',
+    summary: 'what can be begun, the most urgent first',
+    options: { sprint: sprint(), lines: linesOption(20) },
+    async run(call) {
+      const { lines } = call.options
+      const project = await resolveProject(call)
+      const asked = { project, sprint_id: call.options.sprint, limit: Math.min(lines, 1000) }
+      const of = (page: ToolResults['worksync_ready']) => page.stories as ItemSummary[]
+      const { all, isMore, last } = await pages(call.client, 'worksync_ready', asked, of, lines)
+      return { project, stories: all, stale: last.stale ?? [], isMore }
+    },
+    json: ({ project, stories, stale }) => ({ project, stories, stale }),
+    show: ({ stories }) =>
+      stories.length === 0
+        ? 'Nothing can be begun: all is done, claimed or waits.'
+        : itemTable(stories),
+    notes: listNotes,
+  }),
+  command({
+    usage: 'show <id>',
+    summary: 'one story, backlog item or sprint',
+    async run(call) {
+      const project = await resolveProject(call)
+      return { project, ...(await findItem(call.client, project, call.args[0])) }
+    },
+    show: (found) => fitToTerminal(itemLines(found, Date.now())),
+    notes: ({ stale }) => staleNotes(stale),
+  }),
+]
+
+type Appended = { readonly project: string; readonly appended: HistoryEntry }
+type History = {
+  readonly project: string
+  readonly history: readonly HistoryEntry[]
+  readonly stale: readonly string[]
+  readonly isMore: boolean
+}
+
+export const readingCommands = [
+  // With a text it is added to (W17).
+  command({
+    usage: 'history',
+    summary: 'what was done, the newest first',
+    options: {
+      add: text('--add <text>', 'add this to it'),
+      sprint: list('--sprint <ids...>', 'with --add: the sprints it belongs to'),
+      lines: linesOption(50),
+    },
+    async run(call): Promise<Appended | History> {
+      const { client, options } = call
+      const { add: summary, sprint, lines } = options
+      const project = await resolveProject(call)
+      if (summary !== undefined) {
+        const asked = {
+          project,
+          summary,
+          related_sprints: sprint,
+          limit: 1,
+          ...readAgentClaim(call),
+        }
+        const { appended } = await client.call('worksync_history', asked)
+        if (!appended) throw new Error('the daemon did not say what it added to the history')
+        return { project, appended }
+      }
+      const asked = { project, limit: Math.min(lines, 1000) }
+      const of = (page: ToolResults['worksync_history']) => page.history as HistoryEntry[]
+      const { all, isMore, last } = await pages(client, 'worksync_history', asked, of, lines)
+      return { project, history: all, stale: last.stale ?? [], isMore }
+    },
+    json: (found) =>
+      'appended' in found
+        ? found
+        : { project: found.project, history: found.history, stale: found.stale },
+    show(found) {
+      if ('appended' in found) return fitToTerminal([historyLine(found.appended)])
+      const { history } = found
+      return history.length === 0
+        ? 'Nothing was done yet.'
+        : fitToTerminal(history.map(historyLine))
+    },
+    notes: (found) => ('appended' in found ? [] : listNotes(found)),
+  }),
+  // How agents are to work here (W19).
+  command({
+    usage: 'guidance [topic]',
+    summary: 'what agents are told about working here',
+    async run(call) {
+      const asked = { topic: call.args[0], project: await projectNamed(call) }
+      const of = (page: ToolResults['worksync_guidance']) => page.guidance
+      const { all, last } = await pages(call.client, 'worksync_guidance', asked, of)
+      // Long texts come in pieces.
+      const texts = new Map<string, string>()
+      for (const { name, text: piece } of all) texts.set(name, (texts.get(name) ?? '') + piece)
+      const guidance = [...texts].map(([name, whole]) => ({ name, text: whole }))
+      return { guidance, topics: last.topics, faults: last.faults ?? [] }
+    },
+    show: ({ guidance, topics }) =>
+      guidance.length === 0
+        ? `There is no guidance on that. Topics: ${topics.join(', ')}.`
+        : guidance.flatMap(({ text: whole }, at) => [
+            ...(at > 0 ? [''] : []),
+            ...whole.trimEnd().split('\n').map(sanitize),
+          ]),
+    notes: ({ faults }) =>
+      faults.map(({ name, message }) => sanitize(`${name} is left out: ${message}`)),
+  }),
+]
+
+/** Where the work stands, in one project or all (W10). */
+export const statusCommand = command({
+  usage: 'status',
+  summary: 'where the work stands, in one project or all',
+  async run(call) {
+    const named = { project: await projectNamed(call) }
+    const of = (page: ToolResults['worksync_status']) => page.projects as ProjectStatus[]
+    const { all, last } = await pages(call.client, 'worksync_status', named, of)
+    return { projects: all, stale: last.stale ?? [] }
+  },
+  show({ projects }) {
+    const now = Date.now()
+    return projects.length === 0
+      ? noProject
+      : projects.flatMap((one, at) => [...(at > 0 ? [''] : []), ...statusLines(one, now)])
+  },
+  notes: ({ stale }) => staleNotes(stale),
+})
+
+const noProject = 'There is no project yet: `cowork work register <name>` adds one.'
+
+function statusLines(status: ProjectStatus, now: number): string[] {
+  const { counts, active_sprints: sprints, in_progress: doing, conflicts } = status
+  const rows = [
+    ...sprints.map((one) => ['sprint', one.id, titleOf(one), `${one.done} of ${one.stories} done`]),
+    ...doing.map((story) => [
+      'doing',
+      story.id,
+      titleOf(story),
+      story.claimed_by === undefined ? '' : formatClaim(story.claimed_by, story.until ?? '', now),
+    ]),
+    ...status.backlog_in_progress.map((item) => ['backlog', item.id, titleOf(item), '']),
+    ...conflicts.map(({ id, item, field }) => ['conflict', id, `${item} ${field}`, '']),
+  ]
+  const open = Object.entries(counts.stories).map(
+    ([name, count]) => `${count} ${formatWorkStatus(name)}`,
+  )
+  const waiting = Object.entries(counts.backlog)
+    .filter(([name]) => name !== 'done')
+    .reduce((sum, [, count]) => sum + count, 0)
+  const facts = [
+    open.join(', ') || 'no stories',
+    `${counts.ready} ready`,
+    `${waiting} in the backlog`,
+    ...(conflicts.length > 0 ? [pluralize(conflicts.length, 'conflict')] : []),
+  ]
+  const cells = rows.map((row) => row.map(sanitize))
+  return [
+    `${sanitize(status.project)}  ${facts.join(' · ')}`,
+    ...formatTable(['', '', '', ''], cells)
+      .slice(1)
+      .map((line) => `  ${line}`),
+    ...unwrittenLines(status.unwritten).map((line) => `  ${line}`),
+  ]
+}
+
+const unwrittenLines = (fault: WriteFailure | undefined): string[] =>
+  fault ? [`not in the file since ${fault.since}: ${sanitize(fault.message)}`] : []
+
+type Whole = ProjectBrief & { folder: string; guidance: string[]; sprint_list: ItemSummary[] }
+type Projects = { readonly projects: readonly ProjectBrief[] }
+
+/** Which projects there are, or one of them (W11). */
+export const projectsCommand = command({
+  usage: 'projects [name]',
+  summary: 'which there are, or one of them',
+  async run({ client, args: [given] }): Promise<Projects | Whole> {
+    const projects = await readProjects(client)
+    if (given === undefined) return { projects }
+    const names = projects.map((one) => one.project)
+    const asked = { project: resolvePrefix(given, names, 'project') }
+    const [one] = (await client.call('worksync_projects', asked)).projects
+    if (!one) throw new Error('a project was asked for and none was told')
+    return one as Whole
+  },
+  show: (found) =>
+    'projects' in found
+      ? tableOf(found.projects, noProject, {
+          PROJECT: (one) => one.project,
+          SPRINTS: (one) => one.sprints,
+          STORIES: (one) => one.stories,
+          BACKLOG: (one) => one.backlog,
+          CONFLICTS: (one) => one.conflicts,
+          ABOUT: aboutOf,
+        })
+      : projectLines(found),
+})
+
+function aboutOf({ broken, unwritten, description, repo }: ProjectBrief): string {
+  if (broken) return 'its file cannot be read'
+  return unwritten ? 'its file cannot be written' : sanitize(description ?? repo ?? '')
+}
+
+function projectLines(one: Whole): string[] {
+  return [
+    ...formatFields({
+      project: sanitize(one.project),
+      about: one.description && sanitize(one.description),
+      repository: one.repo && sanitize(one.repo),
+      folder: sanitize(one.folder),
+      holds: `${pluralize(one.sprints, 'sprint')}, ${one.stories} stories, ${one.backlog} in the backlog, ${pluralize(one.conflicts, 'conflict')}`,
+      guidance: sanitize(one.guidance.join(', ')) || 'none',
+    }),
+    ...(one.broken ?? []).map(
+      ({ line, column, message }) => `broken at ${line}:${column}: ${sanitize(message)}`,
+    ),
+    ...unwrittenLines(one.unwritten),
+    ...(one.sprint_list.length === 0 ? [] : ['', ...itemTable(one.sprint_list)]),
+  ]
+}

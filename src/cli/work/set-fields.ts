@@ -1,0 +1,158 @@
+import { CoworkError } from '#base/errors.ts'
+import type { ToolResults } from '#wire'
+import { clearableFields } from '../choices.ts'
+import { choices, command, flag, list, parsePositiveInt, text } from '../command.ts'
+import type { Values } from '../command.ts'
+import { usageError } from '../exit.ts'
+import { sanitize } from '../output.ts'
+import { readAgentClaim, findItem, readTextInput, resolveProject } from './requests.ts'
+import type { FoundItem } from './requests.ts'
+import { estimate, needs, paths, priority, textFile } from './mutations.ts'
+import type { Story } from './wire.ts'
+
+const settable = {
+  title: text('--title <text>', 'of a backlog item its summary'),
+  status: text('--status <status>', 'where it stands'),
+  priority: priority(),
+  estimate: estimate(),
+  notes: text('--notes <text>', 'in place of those there are'),
+  append: text('--append <text>', 'added to the notes'),
+  needs: needs(),
+  paths: paths(),
+  theme: text('--theme <name>', 'of a backlog item'),
+  textFile: textFile(),
+  ifText: text('--if-text <sha256>', 'only if its text is this one: text_sha256 of show --json'),
+  goal: text('--goal <text>', 'of a sprint'),
+  themes: list('--themes <names...>', 'of a sprint'),
+  start: text('--start <date>', 'of a sprint'),
+  end: text('--end <date>', 'of a sprint'),
+  carryTo: text('--carry-to <sprint>', 'with --status completed: takes the open stories'),
+  archive: flag('--archive', 'of a sprint: move it to COMPLETE/'),
+  clear: choices('--clear <fields...>', 'take these away', clearableFields),
+  ifRev: parsePositiveInt('--if-rev <number>', 'only if it is at this revision'),
+}
+type SetFlags = Values<typeof settable>
+
+type Kind = FoundItem['kind']
+type Flag = Exclude<keyof SetFlags, 'ifRev' | 'clear'>
+
+const flagsOf: Readonly<Record<Kind, readonly Flag[]>> = {
+  story: ['title', 'status', 'priority', 'estimate', 'notes', 'append', 'needs', 'paths'],
+  sprint: ['title', 'status', 'goal', 'themes', 'start', 'end', 'carryTo', 'archive'],
+  backlog: ['title', 'status', 'priority', 'theme', 'textFile', 'ifText'],
+}
+
+const fieldNames: Readonly<Partial<Record<Flag, string>>> = {
+  append: 'append_notes',
+  needs: 'depends_on',
+  carryTo: 'carry_to',
+  textFile: 'text',
+  ifText: 'text_sha256',
+}
+
+function fieldOf(kind: Kind, flag: Flag): string | undefined {
+  if (!flagsOf[kind].includes(flag)) return undefined
+  return kind === 'backlog' && flag === 'title' ? 'summary' : (fieldNames[flag] ?? flag)
+}
+
+const toolOf = {
+  story: { tool: 'worksync_update_story', id: 'story_id' },
+  sprint: { tool: 'worksync_update_sprint', id: 'sprint_id' },
+  backlog: { tool: 'worksync_update_backlog', id: 'item_id' },
+} as const
+
+export const setCommand = command({
+  usage: 'set <id>',
+  summary: 'change fields of a story, backlog item or sprint',
+  options: settable,
+  async run(call) {
+    const { client, options } = call
+    const [id] = call.args
+    const project = await resolveProject(call)
+    const found = await findItem(client, project, id)
+    const { tool, id: name } = toolOf[found.kind]
+    const change = {
+      project,
+      [name]: id,
+      ...(await withText(found, options)),
+      expect_rev: options.ifRev,
+      ...readAgentClaim(call),
+    }
+    const answer = await client.call(tool, change).catch((error: unknown) => inOurWords(error, id))
+    return {
+      data: { project, kind: found.kind, ...answer },
+      rev: Number(changedItem(answer)['rev']),
+      carried: 'carried' in answer ? answer.carried : [],
+    }
+  },
+  json: ({ data }) => data,
+  show: ({ carried, rev }, { args: [id], options }) => [
+    sanitize(`${id} is at revision ${rev}.`),
+    ...(carried.length === 0
+      ? []
+      : [sanitize(`${carried.join(', ')} went to ${options.carryTo ?? ''}.`)]),
+  ],
+})
+
+function changedItem(answer: ToolResults[(typeof toolOf)[Kind]['tool']]) {
+  if ('story' in answer) return answer.story
+  return 'sprint' in answer ? answer.sprint : answer.item
+}
+
+/** The fields, with the text itself: it takes the place of the one that is read here, and of no other (W25). */
+async function withText(found: FoundItem, flags: SetFlags): Promise<Record<string, unknown>> {
+  if (found.kind === 'story' && flags.textFile !== undefined) checkOrigin(found.story)
+  const { text, ...fields } = toFields(found.kind, flags)
+  if (found.kind !== 'backlog' || text === undefined) return fields
+  return {
+    text_sha256: found.item.text_sha256,
+    ...fields,
+    text: typeof text === 'string' ? await readTextInput(text) : '',
+  }
+}
+
+/** A story shows the text of the backlog item that it was. */
+function checkOrigin({ id, from_backlog: from }: Story): void {
+  if (from === undefined) return
+  throw usageError(
+    `The text of ${sanitize(id)} is that of ${sanitize(from)}.`,
+    `Change it there: \`cowork work set ${sanitize(from)} --text-file <file>\`.`,
+  )
+}
+
+/** What an agent would do next is told by commands. */
+function inOurWords(error: unknown, id: string): never {
+  if (!(error instanceof CoworkError) || error.code !== 'stale') throw error
+  throw new CoworkError(error.code, error.message, {
+    hint: `Nothing was written. \`cowork work show ${sanitize(id)}\` shows what is there now.`,
+  })
+}
+
+/** In the words of the tool, with the name of a file for its text; a flag that is of no use here is said, not dropped. */
+export function toFields(kind: Kind, flags: SetFlags): Record<string, unknown> {
+  const { ifRev: _, clear = [], ...values } = flags
+  const fields: Record<string, unknown> = {}
+  const foreign: string[] = []
+  const set = (flag: Flag, value: unknown) => {
+    const name = fieldOf(kind, flag)
+    if (name === undefined) foreign.push(`--${dashed(flag)}`)
+    else fields[name] = value
+  }
+  for (const [flag, value] of Object.entries(values))
+    // As people write it.
+    if (value !== undefined && isFlag(flag))
+      set(flag, flag === 'status' ? String(value).replaceAll('-', '_') : value)
+  for (const field of clear) set(field === 'text' ? 'textFile' : field, null)
+  if (foreign.length === 0) return fields
+  const known = flagsOf[kind].map((flag) => `--${dashed(flag)}`)
+  throw usageError(
+    `A ${kind === 'backlog' ? 'backlog item' : kind} has no ${foreign.join(', ')}.`,
+    `It has ${known.join(', ')}.`,
+  )
+}
+
+/** Others are for every command, such as `--json`. */
+const isFlag = (name: string): name is Flag =>
+  Object.values(flagsOf).some((flags: readonly string[]) => flags.includes(name))
+
+const dashed = (flag: string) => flag.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)

@@ -1,0 +1,117 @@
+import type { Clock } from '#base/clock.ts'
+import { createCountedEntries } from '#base/counted-entry.ts'
+import { systemActor } from '#base/entry.ts'
+import type { EntryDraft } from '#base/entry.ts'
+import { CoworkError } from '#base/errors.ts'
+import type { Log } from '#base/log.ts'
+
+export type Sleep = (ms: number) => Promise<void>
+
+type AuthFailure = {
+  readonly address: string
+  readonly door: string
+  readonly reason: string
+  /** Who the caller said to be; never who it was. */
+  readonly claimed?: string
+}
+
+type Deps = {
+  readonly now: Clock
+  readonly sleep: Sleep
+  readonly note: (draft: EntryDraft) => void
+  readonly log: Log
+}
+
+export type FailedAuth = ReturnType<typeof createFailedAuth>
+
+/** What every failed credential costs, whatever kind it is: an entry, and for guesses time (I9). */
+export function createFailedAuth({ now, sleep, note, log }: Deps) {
+  const slowdown = createAuthThrottle({ now, sleep })
+  const noteFailure = createAuthFailureLog({ note, sleep, log })
+  const keys = (address: string, principal: string | undefined) =>
+    principal === undefined ? [`address:${address}`] : [`address:${address}`, principal]
+
+  return {
+    failed: noteFailure,
+    /** Resolves when the answer may be given. `principal` is whose patience it costs besides the address's. */
+    async guessed(failure: AuthFailure, principal?: string): Promise<void> {
+      noteFailure(failure)
+      await slowdown.failed(keys(failure.address, principal))
+    },
+    succeeded: (address: string, principal: string) => slowdown.succeeded(keys(address, principal)),
+  }
+}
+
+/** Records failed credentials (I9). */
+export const createAuthFailureLog = (deps: Omit<Deps, 'now'>): ((failure: AuthFailure) => void) =>
+  createCountedEntries({ ...deps, toEntry })
+
+/** The actor is cowork itself: an entry must not name as actor whoever a stranger claims to be. */
+const toEntry = (
+  address: string,
+  { door, reason, claimed }: AuthFailure,
+  count: number,
+): EntryDraft => ({
+  type: 'auth.failed',
+  actor: systemActor,
+  domain: 'cowork',
+  subject: address,
+  outcome: reason,
+  data: { door, count, ...(claimed !== undefined && { claimed }) },
+})
+
+const minute = 60_000
+const firstSlow = 5
+const longest = 30_000
+/** From this many failures the wait no longer grows, so no more need be remembered. */
+const mostStrikes = 10
+const mostKeys = 10_000
+const mostWaiting = 100
+
+/** How long the answer to the n-th failure in a minute waits (I9). */
+export const throttleDelayMs = (failures: number): number =>
+  failures < firstSlow ? 0 : Math.min(longest, 1000 * 2 ** (failures - firstSlow))
+
+/** Only failing answers wait, so guessing is slow and the owner is never locked out (I9). */
+export function createAuthThrottle({ now, sleep }: Pick<Deps, 'now' | 'sleep'>) {
+  // In the order of the last failure, so the first is the one to drop.
+  const strikes = new Map<string, number[]>()
+  let waiting = 0
+
+  function strike(key: string): number {
+    const at = now()
+    const recent = (strikes.get(key) ?? []).filter((time) => at - time < minute)
+    recent.push(at)
+    strikes.delete(key)
+    strikes.set(key, recent.slice(-mostStrikes))
+    const [oldest] = strikes.keys()
+    if (strikes.size > mostKeys && oldest !== undefined) strikes.delete(oldest)
+    return recent.length
+  }
+
+  return {
+    /** Counts a failure against each key and resolves when its answer may be given. */
+    async failed(keys: readonly string[]): Promise<void> {
+      const delay = throttleDelayMs(Math.max(0, ...keys.map(strike)))
+      if (delay === 0) return
+      if (waiting >= mostWaiting) throw tooMany(delay)
+      waiting++
+      try {
+        await sleep(delay)
+      } finally {
+        waiting--
+      }
+    },
+    succeeded(keys: readonly string[]): void {
+      for (const key of keys) strikes.delete(key)
+    },
+  }
+}
+
+function tooMany(delay: number): CoworkError {
+  const message = 'Too many wrong credentials are being tried; this one was refused at once.'
+  return new CoworkError('too_many_attempts', message, {
+    hint: 'Wait a little, then try again with the right token.',
+    details: { error: true, auth_error: true, message, retry_after_seconds: delay / 1000 },
+  })
+}

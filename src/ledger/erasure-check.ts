@@ -1,0 +1,72 @@
+import type { UnverifiedEntry } from './chain-verifier.ts'
+
+/**
+ * Compares payloads with what entries say of erasing them (L8): which are missing without a word, and which are
+ * there although they were erased. One bit for each entry, as there may be millions.
+ */
+export function createErasureCheck() {
+  const missing = createBits()
+  const present = createBits()
+  const restored: number[] = []
+  /** Up to this seq all is settled. */
+  let settled = 0
+
+  function settle(seq: number) {
+    missing.clear(seq)
+    if (!present.has(seq)) return
+    present.clear(seq)
+    restored.push(seq)
+  }
+
+  return {
+    missing: missing.set,
+    present: present.set,
+
+    /** What an entry says of those before it. */
+    read(seq: number, type: unknown, { subject, data }: UnverifiedEntry) {
+      if (type === 'payload.erased') {
+        const erased = typeof subject === 'string' ? Number(subject) : 0
+        if (erased > 0 && erased < seq) settle(erased)
+      } else if (type === 'payload.expired') {
+        const upTo = typeof data === 'object' && data !== null && Reflect.get(data, 'up_to_seq')
+        if (typeof upTo !== 'number' || upTo <= 0) return
+        const last = Math.min(Math.floor(upTo), seq - 1)
+        for (let at = settled; at <= last; at++) settle(at)
+        settled = Math.max(settled, last)
+      }
+    },
+
+    /** The first so many that are missing still. */
+    left: (most: number): number[] => missing.first(settled, most),
+    /** The first so many that are there although an entry says that they were erased. */
+    restored: (most: number): number[] => restored.toSorted((a, b) => a - b).slice(0, most),
+  }
+}
+
+function createBits() {
+  let bits = new Uint8Array(1024)
+  const byteOf = (seq: number) => Math.floor(seq / 8)
+  const has = (seq: number) => ((bits[byteOf(seq)] ?? 0) & (1 << (seq % 8))) !== 0
+  return {
+    has,
+    set(seq: number) {
+      const byte = byteOf(seq)
+      if (byte >= bits.length) {
+        const larger = new Uint8Array(Math.max(byte + 1, bits.length * 2))
+        larger.set(bits)
+        bits = larger
+      }
+      bits[byte] = (bits[byte] ?? 0) | (1 << (seq % 8))
+    },
+    clear(seq: number) {
+      const byte = byteOf(seq)
+      if (byte < bits.length) bits[byte] = (bits[byte] ?? 0) & ~(1 << (seq % 8))
+    },
+    first(from: number, most: number): number[] {
+      const found: number[] = []
+      for (let seq = from; seq < bits.length * 8 && found.length < most; seq++)
+        if (has(seq)) found.push(seq)
+      return found
+    },
+  }
+}

@@ -1,0 +1,56 @@
+import { expect, test } from 'vitest'
+import { createTurns } from './request-queue.ts'
+
+const nextTurn = () => new Promise<void>((resolve) => setImmediate(resolve))
+
+test('RS4 each turn of the event loop starts one message, and clients alternate', async () => {
+  const turns = createTurns()
+  let turn = 0
+  let isOver = false
+  const tick = () => {
+    turn++
+    if (!isOver) setImmediate(tick)
+  }
+  setImmediate(tick)
+  const started: string[] = []
+  const startedIn: number[] = []
+  const send = async (lane: string, name: string) => {
+    await turns.wait(lane)
+    started.push(name)
+    startedIn.push(turn)
+  }
+  const many = Array.from({ length: 5 }, (_, at) => send('a', `a${at}`))
+  await Promise.all([...many, send('b', 'b0'), send('c', 'c0')])
+  isOver = true
+  expect(new Set(startedIn).size).toBe(started.length)
+  expect(started).toEqual(['a0', 'b0', 'c0', 'a1', 'a2', 'a3', 'a4'])
+})
+
+test('RS4 a lane takes 256 waiting messages and refuses more', async () => {
+  const turns = createTurns()
+  const waiting = Array.from({ length: 256 }, () => turns.wait('a'))
+  await expect(turns.wait('a')).rejects.toMatchObject({ code: 'too_many_calls' })
+  await Promise.all([...waiting, turns.wait('b')])
+  await turns.wait('a')
+})
+
+test('RS4 messages wait while a person is served', async () => {
+  const turns = createTurns()
+  const release = turns.hold()
+  let isStarted = false
+  const waiting = turns.wait('a').then(() => (isStarted = true))
+  await nextTurn()
+  await nextTurn()
+  expect(isStarted).toBe(false)
+  release()
+  release()
+  await waiting
+})
+
+test('RS4 a request of a person that takes long does not hold agents for ever', async () => {
+  const turns = createTurns()
+  const release = turns.hold()
+  await expect(turns.wait('a')).resolves.toBeUndefined()
+  release()
+  await expect(turns.wait('a')).resolves.toBeUndefined()
+})

@@ -1,0 +1,278 @@
+import type { Tx } from '#base/db/port.ts'
+import type { EntryDraft } from '#base/entry.ts'
+import { formatRfc3339 } from '#base/clock.ts'
+import { newId } from '#base/ids.ts'
+import type { Journal, JournalStep } from '../journal.ts'
+import { findMergeBase } from '../merge/merge-base.ts'
+import type { ImportedEdit } from '../merge/merge-base.ts'
+import { flatten, unflatten } from '../merge/flat.ts'
+import type { Flat, FlatItem } from '../merge/flat.ts'
+import { isEqualValue, canonicalKey } from '../merge/lists.ts'
+import { mergeThreeWay } from '../merge/merge.ts'
+import type { MergeConflict } from '../merge/merge.ts'
+import type { Change, Conflict, HistoryEntry, WorkIndex } from '../model.ts'
+import { nextStoryNumber } from '../rules.ts'
+import type { Stored, WorkStore } from '../store.ts'
+
+type Edit = {
+  readonly project: string
+  readonly theirs: WorkIndex
+  /** Where the whole text is kept, below the project's folder. */
+  readonly copy: string
+  /** The file itself, not something that was saved too late into a replaced one. */
+  readonly isFile: boolean
+  readonly seen: readonly ImportedEdit[]
+  readonly at: number
+}
+
+/** Versions that far back are looked at for the one that a person's text was made from. */
+const lookBack = 2000
+export const fileEditorId = 'person:file'
+
+/** Takes a person's edit of the file into the store: merged three ways, with its entry (W5). */
+export async function importEdit(
+  tx: Tx,
+  { store, journal }: { store: WorkStore; journal: Journal },
+  { project, theirs, copy, isFile, seen, at }: Edit,
+): Promise<{ readonly seq: number; readonly conflicts: number }> {
+  const held = await journal.hold(tx, project)
+  const stored = await store.items(tx, project)
+  const ours = buildIndex(stored, held.version, held.nextStory)
+  const changes = await store.changesSince(tx, project, held.flushed - lookBack)
+  const base = findMergeBase(ours, changes.toReversed(), theirs, {
+    flushed: held.flushed,
+    seen,
+    isFile,
+  })
+  const { merged, clashes } = mergeThreeWay({ base: base.index, ours, theirs })
+  // Who goes on writing with what was told already in their text has said nothing new.
+  const isNew = (clash: MergeConflict) =>
+    !merged.conflicts.some((known) => isKnownConflict(known, clash))
+  const told = clashes.filter(isNew)
+  const isRevert = isFile && base.distance === 0 && base.seq < held.flushed
+  const other = base.newest && mergeThreeWay({ base: base.newest.index, ours, theirs }).merged
+  const items = other ? unfollowed(merged, other, clashes) : []
+  if (isRevert || items.length > 0) {
+    const seq = base.newest?.seq ?? held.flushed
+    const revert: MergeConflict = {
+      item: '*',
+      field: '*',
+      kind: 'possible_revert',
+      ...(items.length > 0 && { items }),
+      seq,
+    }
+    if (isRevert || isNew(revert)) told.push(revert)
+  }
+  const conflicts = told.map((clash) => toConflict(clash, copy, at))
+  const steps = diffSteps(stored, ours, merged, conflicts)
+  if (steps.length > 0)
+    await journal.write(
+      tx,
+      held,
+      { by: fileEditorId, at, external: true },
+      steps,
+      nextStoryNumber(held.nextStory, merged),
+    )
+  if (steps.length > 0 || told.length > 0)
+    tx.append(
+      mergedEntry(project, steps.length, [...new Set(steps.map(({ id }) => id))], conflicts, copy),
+    )
+  return { seq: held.seq + steps.length, conflicts: conflicts.length }
+}
+
+export const mergedEntry = (
+  project: string,
+  changes: number,
+  items: readonly string[],
+  conflicts: readonly Conflict[],
+  copy: string,
+): EntryDraft => ({
+  type: 'work.merged',
+  actor: { kind: 'human', id: fileEditorId, verified: false },
+  domain: 'work',
+  subject: project,
+  outcome: conflicts.length > 0 ? 'conflicts' : 'clean',
+  data: {
+    changes,
+    items: items.slice(0, 50),
+    ...(conflicts.length > 0 && {
+      conflicts: conflicts.map(({ id, item, field }) => ({ id, item, field })),
+      copy,
+    }),
+  },
+})
+
+export const isKnownConflict = (known: Conflict, clash: MergeConflict): boolean =>
+  known.item === clash.item &&
+  known.of === clash.of &&
+  known.field === clash.field &&
+  known.kind === clash.kind &&
+  isEqualValue(known.theirs, clash.theirs) &&
+  (clash.items ?? []).every((one) => Array.isArray(known.items) && known.items.includes(one))
+
+export function toConflict(clash: MergeConflict, copy: string, at: number): Conflict {
+  const { base, ours, theirs, ...rest } = clash
+  return {
+    id: `conflict-${newId().slice(-12)}`,
+    ...rest,
+    ...(base !== undefined && { base }),
+    ...(ours !== undefined && { ours }),
+    ...(theirs !== undefined && { theirs }),
+    at: formatRfc3339(at),
+    copy,
+  }
+}
+
+/** What would be otherwise, had the text been made from a newer version, and is not told by itself. */
+function unfollowed(
+  merged: WorkIndex,
+  other: WorkIndex,
+  clashes: readonly MergeConflict[],
+): string[] {
+  const [is, were] = [flatten(merged).items, flatten(other).items]
+  const told = new Set(clashes.map(({ item, of }) => `${of}:${item}`))
+  const items = [...new Set([...is.keys(), ...were.keys()])]
+    .filter((key) => !told.has(key) && !isEqualValue(saidOf(is.get(key)), saidOf(were.get(key))))
+    .map((key) => key.slice(key.indexOf(':') + 1))
+  const entries = (index: WorkIndex) => index.history.map(canonicalKey).toSorted()
+  return isEqualValue(entries(merged), entries(other)) ? items : [...items, 'history']
+}
+
+/** Without what the server keeps. */
+const saidOf = (one: FlatItem | undefined) =>
+  one && { sprint: one.sprint, ...one.item, rev: null, updated: null, by: null, lease: null }
+
+export function buildIndex(
+  stored: readonly Stored[],
+  version: number,
+  nextStory: number,
+): WorkIndex {
+  const items = new Map<string, FlatItem>()
+  const history: HistoryEntry[] = []
+  const conflicts: Conflict[] = []
+  for (const { kind, id, sprint, item } of stored) {
+    if (kind === 'history') history.push(item as HistoryEntry)
+    else if (kind === 'conflict') conflicts.push(item as Conflict)
+    else items.set(`${kind}:${id}`, { kind, id, ...(sprint !== null && { sprint }), item })
+  }
+  const flat: Flat = { items, history, conflicts }
+  return unflatten(flat, { version, ...(version > 1 && { next_story: nextStory }) })
+}
+
+/** What has to happen in the store so that it says `to`. */
+export function diffSteps(
+  stored: readonly Stored[],
+  from: WorkIndex,
+  to: WorkIndex,
+  conflicts: readonly Conflict[],
+): JournalStep[] {
+  const known = new Map(stored.map((one) => [`${one.kind}:${one.id}`, one]))
+  const [was, shall] = [flatten(from).items, flatten(to).items]
+  const steps: JournalStep[] = []
+  for (const [key, one] of shall) {
+    const before = known.get(key)
+    const isInSprint = (before?.sprint ?? undefined) === one.sprint
+    if (before && isInSprint && isEqualValue(before.item, one.item)) continue
+    const { kind, id, sprint = null, item } = one
+    steps.push({ kind, id, before, after: { item: counted(item, before), sprint } })
+  }
+  for (const [key, { kind, id }] of was)
+    if (!shall.has(key)) steps.push({ kind, id, before: known.get(key), after: undefined })
+  steps.push(...entrySteps('history', stored, to.history))
+  steps.push(...entrySteps('conflict', stored, [...to.conflicts, ...conflicts]))
+  return steps
+}
+
+/** Where the file counts changes, this one is counted too. */
+const counted = (item: FlatItem['item'], before: Stored | undefined): FlatItem['item'] =>
+  before && 'rev' in item ? { ...item, rev: before.rev + 1 } : item
+
+function entrySteps(
+  kind: 'history' | 'conflict',
+  stored: readonly Stored[],
+  wanted: readonly Readonly<Record<string, unknown>>[],
+): JournalStep[] {
+  const left = new Map<string, Stored[]>()
+  for (const one of stored.filter((item) => item.kind === kind)) {
+    const words = canonicalKey(one.item)
+    left.set(words, [...(left.get(words) ?? []), one])
+  }
+  const steps: JournalStep[] = []
+  for (const item of wanted) {
+    if (left.get(canonicalKey(item))?.shift()) continue
+    const id = kind === 'conflict' && typeof item['id'] === 'string' ? item['id'] : newId()
+    const before =
+      kind === 'conflict' ? stored.find((one) => one.kind === kind && one.id === id) : undefined
+    steps.push({ kind, id, before, after: { item } })
+  }
+  const kept = new Set(steps.map(({ id }) => id))
+  for (const gone of [...left.values()].flat())
+    if (!kept.has(gone.id)) steps.push({ kind, id: gone.id, before: gone, after: undefined })
+  return steps
+}
+
+/** A project that the store does not know yet is taken over as its file says. */
+export async function importProject(
+  tx: Tx,
+  store: WorkStore,
+  project: string,
+  index: WorkIndex,
+): Promise<void> {
+  const fence = highestFence(index)
+  await store.addProject(tx, project, index.version, nextStoryNumber(1, index), fence?.seq ?? 0)
+  if (fence) await store.addChanges(tx, [{ ...fence, project, rev: 1 }])
+  let place = 0
+  const items: Stored[] = [...flatten(index).items.values()].map(({ kind, id, sprint, item }) => ({
+    kind,
+    id,
+    sprint: sprint ?? null,
+    place: place++,
+    item,
+    rev: typeof item['rev'] === 'number' ? item['rev'] : 1,
+  }))
+  const entries = (kind: 'history' | 'conflict', list: readonly Stored['item'][]) =>
+    list.map((item) => ({
+      kind,
+      id: kind === 'conflict' ? String(item['id']) : newId(),
+      sprint: null,
+      place: place++,
+      item,
+      rev: 1,
+    }))
+  const rows = [
+    ...items,
+    ...entries('history', index.history),
+    ...entries('conflict', index.conflicts),
+  ]
+  for (let at = 0; at < rows.length; at += 500)
+    await store.fill(tx, project, rows.slice(at, at + 500))
+}
+
+/** By hand anything may stand there; changes have to be counted on from it. */
+const mostFence = 2 ** 40
+
+/**
+ * The last claim that the file knows. Fences are numbers of changes, so the journal goes on from there: one
+ * that a store before this gave is not given again (W20).
+ */
+function highestFence({ sprints }: WorkIndex): Omit<Change, 'project'> | undefined {
+  let last: Omit<Change, 'project'> | undefined
+  for (const { id: sprint, stories } of sprints)
+    for (const { id, lease } of stories ?? []) {
+      if (!lease || lease.fence <= (last?.seq ?? 0) || lease.fence > mostFence) continue
+      const at = Date.parse(lease.since) || 0
+      last = {
+        seq: lease.fence,
+        kind: 'story',
+        id,
+        op: 'set',
+        fields: {},
+        sprint,
+        fromSprint: sprint,
+        at,
+        by: lease.agent,
+        quiet: true,
+      }
+    }
+  return last
+}

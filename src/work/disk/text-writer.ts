@@ -1,0 +1,183 @@
+import { readdirSync, rmdirSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { CoworkError, errorMessage } from '#base/errors.ts'
+import type { WorkParts } from '../journal.ts'
+import type { MergeConflict } from '../merge/merge.ts'
+import type { Conflict } from '../model.ts'
+import type { PendingText } from '../text-store.ts'
+import { folderInside, saveCopy } from './confined-read.ts'
+import { toFileName, parseFileName } from './file-name.ts'
+import { createProjectFile } from './project-file.ts'
+import type { ProjectFile, FileContent } from './project-file.ts'
+import { toConflict, fileEditorId, isKnownConflict, mergedEntry } from './import-edit.ts'
+import { maxTextBytes, readTextFile, statTextFile, textPath } from './text-search.ts'
+
+type Deps = Omit<WorkParts, 'log'> & { readonly folderOf: (project: string) => string }
+
+/** A person who saves all the time has their turn, and it is tried again later. */
+const mostTries = 5
+
+/**
+ * Writes the long texts of backlog items that were acknowledged into their files (W25). Where a person saved
+ * one at the same time, theirs is kept whole and told, as with a field of the plan (W5).
+ */
+export function createTextWriter({ db, store, journal, folderOf, now }: Deps) {
+  /** By project and name, those that were written lately: somebody may yet save into what stood there. */
+  const lately = new Map<string, Map<string, ProjectFile>>()
+  /** What was saved so late, by project, until it is told. */
+  const untold = new Map<string, { readonly id: string; readonly written: FileContent }[]>()
+
+  const ownOf = (project: string) => join(folderOf(project), '.cowork', 'backlog')
+
+  function filesOf(project: string): Map<string, ProjectFile> {
+    const known = lately.get(project)
+    if (known) return known
+    const files = new Map<string, ProjectFile>()
+    lately.set(project, files)
+    for (const name of namesIn(ownOf(project))) files.set(name, fileAt(project, name))
+    return files
+  }
+
+  const fileAt = (project: string, name: string): ProjectFile =>
+    createProjectFile(
+      join(folderOf(project), 'BACKLOG', `${name}.md`),
+      undefined,
+      // A text that is a link is not followed at all (W25).
+      { own: join(ownOf(project), name), isProtected: () => true },
+    )
+
+  function fileOf(project: string, id: string): ProjectFile {
+    const [files, name] = [filesOf(project), toFileName(id)]
+    const file = files.get(name) ?? fileAt(project, name)
+    files.set(name, file)
+    return file
+  }
+
+  /** False where somebody is writing one of them, so that it has to be tried again. */
+  async function write(project: string): Promise<boolean> {
+    const waiting = await store.texts.waiting(db, project)
+    let isDone = true
+    let fault: string | undefined
+    for (const [id, texts] of Map.groupBy(waiting, (text) => text.id))
+      try {
+        if (!(await writeOne(project, id, texts))) isDone = false
+      } catch (error) {
+        fault ??= `${textPath(id)} of ${project} cannot be written: ${errorMessage(error)}.`
+      }
+    if (waiting.length > 0) await takeLate(project)
+    if (fault === undefined) return isDone
+    throw new CoworkError('work_file_broken', fault, {
+      hint: 'Take away what is in its way; the text is kept until then.',
+    })
+  }
+
+  async function writeOne(
+    project: string,
+    id: string,
+    texts: readonly PendingText[],
+  ): Promise<boolean> {
+    const last = texts.at(-1)
+    if (!last) return true
+    const folder = folderOf(project)
+    const standing = statTextFile(folder, id)
+    if (typeof standing === 'object') throw new Error(standing.why)
+    const file = fileOf(project, id)
+    // Whatever of these is there may be replaced: it was read before, or is one of our own.
+    const known = new Set(texts.flatMap(({ base, sha256 }) => [base, sha256]))
+    folderInside(folder, 'BACKLOG')
+    for (let tries = 0; tries < mostTries; tries++) {
+      const found = readTextFile(folder, id)
+      if (found.as === 'text' && known.has(found.sha256)) file.accept(found.sha256)
+      const seen = file.look(now())
+      if (seen.as === 'unusable') throw new Error(seen.message)
+      if (seen.as === 'unsettled') return false
+      if (seen.as === 'changed') {
+        await tell(project, id, seen, last.text)
+        file.accept(seen.hash)
+      }
+      if ((await file.write([last.text], now)) === 'changed') continue
+      await db.transact((tx) => store.texts.written(tx, project, id, last.seq))
+      return true
+    }
+    return false
+  }
+
+  /** What a person wrote while another text was acknowledged: a copy of it, and a conflict to settle. */
+  async function tell(project: string, id: string, written: FileContent, ours: string) {
+    const { text: theirs, bytes } = written
+    const copy = saveCopy(folderOf(project), bytes, now(), 'md')
+    const clash: MergeConflict = {
+      item: id,
+      of: 'backlog',
+      field: 'text',
+      kind: 'same_field',
+      ours,
+      ...(Buffer.byteLength(theirs) <= maxTextBytes && { theirs }),
+    }
+    const isNew = await db.transact(async (tx) => {
+      const held = await journal.hold(tx, project)
+      const known = await store.ofKind(tx, project, 'conflict')
+      if (known.some(({ item }) => isKnownConflict(item as Conflict, clash))) return false
+      const conflict = toConflict(clash, copy.name, now())
+      const step = { kind: 'conflict', id: conflict.id, before: undefined } as const
+      const who = { by: fileEditorId, at: now(), external: true } as const
+      await journal.write(tx, held, who, [{ ...step, after: { item: conflict } }])
+      tx.append(mergedEntry(project, 1, [id], [conflict], copy.name))
+      return true
+    })
+    if (!isNew) rmSync(copy.path, { force: true })
+  }
+
+  async function takeLate(project: string): Promise<void> {
+    const files = filesOf(project)
+    const late = untold.get(project) ?? []
+    for (const [name, file] of files) {
+      late.push(...file.late(now()).map((written) => ({ id: parseFileName(name), written })))
+      if (file.isWatching()) continue
+      files.delete(name)
+      tidy(join(ownOf(project), name))
+    }
+    if (late.length === 0) return
+    untold.set(project, late)
+    for (let one = late[0]; one; one = late[0]) {
+      const found = readTextFile(folderOf(project), one.id)
+      try {
+        await tell(project, one.id, one.written, found.as === 'text' ? found.text : '')
+      } catch {
+        // Such as a disk that is full: calls go on, and it is tried again.
+        return
+      }
+      late.shift()
+    }
+  }
+
+  return {
+    write,
+    takeLate,
+    isWatching: (project: string): boolean =>
+      (untold.get(project) ?? []).length > 0 ||
+      [...(lately.get(project)?.values() ?? [])].some((file) => file.isWatching()),
+    forget(project: string): void {
+      lately.delete(project)
+      untold.delete(project)
+    },
+  }
+}
+
+/** What a process that was ended left behind, each in a folder of its name. */
+function namesIn(folder: string): string[] {
+  try {
+    const entries = readdirSync(folder, { withFileTypes: true })
+    return entries.filter((entry) => entry.isDirectory()).map(({ name }) => name)
+  } catch {
+    return []
+  }
+}
+
+function tidy(folder: string): void {
+  try {
+    rmdirSync(folder)
+  } catch {
+    // Not there, or somebody put something into it.
+  }
+}

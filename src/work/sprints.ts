@@ -1,0 +1,128 @@
+import type { Tx } from '#base/db/port.ts'
+import { CoworkError } from '#base/errors.ts'
+import type { Call } from '#base/tool.ts'
+import { toPatch, checkId, duplicateIdError, nextFreeId, noFieldsError } from './project-transaction.ts'
+import type { ProjectTransaction, createProjectTransactions } from './project-transaction.ts'
+import type { BacklogItem, Story } from './model.ts'
+import { isOpen } from './rules.ts'
+import type { Stored } from './store.ts'
+import type { ChangeInput } from './tools/shared-schemas.ts'
+
+/** Sprints, and what moves between them and out of the backlog. */
+export function createSprints(act: ReturnType<typeof createProjectTransactions>) {
+  async function createSprint(tx: Tx, input: ChangeInput<'worksync_create_sprint'>, call: Call) {
+    const { project, sprint_id: id, title, status = 'planned', ...fields } = input
+    checkId(id)
+    const on = await act(tx, project, call)
+    if (await on.find('sprint', id))
+      throw duplicateIdError(
+        project,
+        'sprint',
+        id,
+        await nextFreeId(id, async (one) => (await on.find('sprint', one)) !== undefined),
+      )
+    const sprint = on.add('sprint', id, { title, status, ...fields })
+    await on.commit('work.added', { id })
+    return { sprint }
+  }
+
+  /** A sprint ends with its stories: those that are open go where `carry_to` says (W13). */
+  async function updateSprint(tx: Tx, input: ChangeInput<'worksync_update_sprint'>, call: Call) {
+    const { project, sprint_id: id, carry_to: target, archive, expect_rev, ...fields } = input
+    const on = await act(tx, project, call)
+    const sprint = await on.need('sprint', id)
+    on.guard(sprint, { expect_rev })
+    const changed = toPatch(fields)
+    if (archive) changed['archived'] = true
+    if (Object.keys(changed).length === 0)
+      throw noFieldsError('title, status, goal, themes, file, start, end, archive')
+    const isEnding = fields.status === 'completed' || archive
+    if (archive && fields.status === undefined) changed['status'] = 'completed'
+    const open = isEnding
+      ? (await on.storiesOf(id)).filter(({ item }) => isOpen(item as Story))
+      : []
+    if (open.length > 0) {
+      if (target === undefined)
+        throw new CoworkError('open_stories', `${id} has ${open.length} open stories.`, {
+          hint: 'Say with carry_to into which sprint they go.',
+          details: { stories: open.map((story) => story.id) },
+        })
+      if (target === id)
+        throw new CoworkError('invalid_input', 'A sprint cannot take over from itself.', {
+          hint: 'Name another sprint in carry_to.',
+        })
+      await getOpenSprint(on, target)
+      for (const story of open) on.set(story, {}, target)
+    }
+    const item = on.set(sprint, changed)
+    await on.commit('work.changed', {
+      id,
+      ...(open.length > 0 && { data: { carried: open.length, carry_to: target } }),
+    })
+    return { sprint: item, carried: open.map((story) => story.id) }
+  }
+
+  /** A story into another sprint, or a backlog item into a sprint as a story (W20). */
+  async function move(tx: Tx, input: ChangeInput<'worksync_move'>, call: Call) {
+    const { project, story_id: story, item_id: item, sprint_id: sprint, ...guards } = input
+    if ((story === undefined) === (item === undefined))
+      throw new CoworkError('invalid_input', 'Say what is to be moved, one thing.', {
+        hint: 'Give story_id for a story, or item_id for a backlog item that becomes one.',
+      })
+    const on = await act(tx, project, call)
+    await getOpenSprint(on, sprint)
+    if (story !== undefined) {
+      const found = await on.need('story', story)
+      on.guard(found, guards)
+      if (found.sprint === sprint)
+        throw new CoworkError('invalid_input', `${story} is in ${sprint} already.`, {
+          hint: 'Name another sprint.',
+        })
+      const moved = on.set(found, {}, sprint)
+      await on.commit('work.moved', { id: story, data: { from: found.sprint, to: sprint } })
+      return { story: { ...moved, sprint_id: sprint } }
+    }
+    const found = await on.need('backlog', item ?? '')
+    on.guard(found, guards)
+    const { summary, priority, promoted_to: already } = found.item as BacklogItem
+    if (already !== undefined)
+      throw new CoworkError('duplicate_id', `${found.id} is ${already} already.`, {
+        hint: `Move ${already} instead.`,
+      })
+    const id = `STORY-${on.takeNumber()}`
+    const made = on.add(
+      'story',
+      id,
+      { title: summary, status: 'planned', priority, from_backlog: found.id },
+      sprint,
+    )
+    on.set(found, { promoted_to: id, status: 'in_progress' })
+    await on.commit('work.moved', { id, data: { from: found.id, to: sprint } })
+    return { story: { ...made, sprint_id: sprint } }
+  }
+
+  async function addHistory(
+    tx: Tx,
+    input: {
+      readonly project: string
+      readonly summary: string
+      readonly related_sprints?: readonly string[] | undefined
+    },
+    call: Call,
+  ) {
+    const { project, summary, related_sprints: sprints } = input
+    const on = await act(tx, project, call)
+    const entry = on.remember({ summary, ...(sprints && { related_sprints: sprints }) })
+    await on.commit('work.added', { data: { kind: 'history' } })
+    return entry
+  }
+
+  return { createSprint, updateSprint, move, addHistory }
+}
+
+/** A sprint that a story may go into: one that is archived leaves the plan soon, with all that is in it (W13). */
+export async function getOpenSprint(on: ProjectTransaction, id: string): Promise<Stored> {
+  const sprint = await on.need('sprint', id)
+  if (sprint.item['archived'] !== true) return sprint
+  throw new CoworkError('not_open', `${id} is archived.`, { hint: 'Name another sprint.' })
+}

@@ -1,0 +1,99 @@
+import { useMutation, useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { useState } from 'react'
+import type { TrustStanding } from './trust-rows.ts'
+import { call } from '../api/client.ts'
+import { Button, buttonClass } from '../shared/Button.tsx'
+import { HaltDialog } from '../shell/Halt.tsx'
+import { Icon } from '../shared/Icon.tsx'
+import { sanitizeText } from '../shared/sanitize.ts'
+import { agentsQuery } from './agent-queries.ts'
+import { useIsOwner, useMayAct } from '../settings/person.ts'
+import { toast, toastProblem } from '../shared/toast.ts'
+import { RotateAgent } from '../settings/AgentToken.tsx'
+import { SetTrust } from './TrustDialogs.tsx'
+import { SafeText } from '../shared/SafeText.tsx'
+import { Note } from '../shared/States.tsx'
+import { statusQuery } from '../api/queries.ts'
+import type { Halt } from '../api/queries.ts'
+import { formatAgo } from '../shared/time.ts'
+import { useNow } from '../shared/use-now.ts'
+
+export function AgentActions({
+  agent,
+  standing,
+}: {
+  agent: string
+  standing: TrustStanding | undefined
+}) {
+  const [asked, setAsked] = useState<'trust' | 'pause' | 'rotate'>()
+  const isOwner = useIsOwner()
+  const known = useQuery(agentsQuery).data?.find(({ id }) => id === agent)
+  const halt = useHalt(agent)
+  const close = () => setAsked(undefined)
+  const mayAct = useMayAct()
+  const mayRotate = isOwner && known?.source === 'store' && known.status === 'active'
+  const resume = useMutation({
+    mutationFn: () => call('cowork_resume', { scope: `agent:${agent}` }),
+    onSuccess: () => toast(`${sanitizeText(agent)} may act again.`),
+    onError: toastProblem,
+  })
+  return (
+    <footer className="sticky bottom-0 mt-auto flex flex-wrap items-center gap-2 border-t border-line bg-bg/90 px-7 py-3 backdrop-blur-sm max-md:static max-md:grid max-md:grid-cols-2 max-md:px-4">
+      {mayAct && standing && (
+        <Button tone="primary" onClick={() => setAsked('trust')}>
+          Set trust
+        </Button>
+      )}
+      {mayAct &&
+        (halt ? (
+          <Button icon="resume" disabled={resume.isPending} onClick={() => resume.mutate()}>
+            Resume
+          </Button>
+        ) : (
+          <Button icon="halt" onClick={() => setAsked('pause')}>
+            Pause
+          </Button>
+        ))}
+      {mayRotate && (
+        <Button icon="key" onClick={() => setAsked('rotate')}>
+          New token
+        </Button>
+      )}
+      <Link
+        to="/audit"
+        search={{ actor: agent, ...(standing && { domain: standing.domain }) }}
+        className={buttonClass('quiet')}
+      >
+        <Icon name="audit" />
+        What it did
+      </Link>
+      {asked === 'trust' && standing && <SetTrust standing={standing} onClose={close} />}
+      {asked === 'pause' && <HaltDialog agent={agent} onClose={close} />}
+      {asked === 'rotate' && <RotateAgent id={agent} onClose={close} />}
+    </footer>
+  )
+}
+
+const useHalt = (agent: string): Halt | undefined =>
+  useQuery(statusQuery).data?.halts.find(({ scope }) => scope === `agent:${agent}`)
+
+export function HaltedNote({ agent }: { agent: string }) {
+  const halt = useHalt(agent)
+  const now = useNow()
+  if (!halt) return null
+  return (
+    <Note tone="escalate" icon="halt">
+      <b>It is paused</b>
+      {halt.reason && (
+        <>
+          : <SafeText text={halt.reason} />
+        </>
+      )}{' '}
+      <span className="text-soft">
+        by <SafeText text={halt.by} />, {formatAgo(Date.parse(halt.at), now)}. Its calls are
+        refused.
+      </span>
+    </Note>
+  )
+}

@@ -1,0 +1,183 @@
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { overrideTypes, severities } from '#base/override.ts'
+import { isFinding, needsOverride } from '../approval.ts'
+import type { OverrideType, Severity } from '#base/override.ts'
+import type { Item } from '../approval.ts'
+import { overrideLabels, severityLabels } from '../text.ts'
+import { RadioGroup, TextArea, useField } from '../../shared/Field.tsx'
+import { FormDialog } from '../../shared/Dialog.tsx'
+import { KeyHint } from '../../shared/Keys.tsx'
+import { SafeText } from '../../shared/SafeText.tsx'
+import { approvalQuery } from '../approval-queries.ts'
+import { TrustChange } from '../item/TrustChange.tsx'
+import type { DecisionForm } from '../use-actions.ts'
+
+/** Says no. Of what trust is about it says why, and what that costs the agent (B4, T4). */
+export function RejectDialog({ items, send, onClose }: DecisionForm & { items: readonly Item[] }) {
+  const isJudged = items.some(needsOverride)
+  const [type, setType] = useState<OverrideType>()
+  const [severity, setSeverity] = useState<Severity>('medium')
+  const text = useField()
+  const said = text.value.trim()
+  const title = items.length > 1 ? `Deny ${items.length}` : isJudged ? 'Override' : 'Deny'
+  const deny = () =>
+    send(items, {
+      decision: 'reject',
+      ...(said !== '' && { reason: said }),
+      ...(type && {
+        override: { type, severity, ...(said !== '' && { description: said }) },
+      }),
+    })
+  return (
+    <FormDialog
+      title={title}
+      action={title}
+      tone="danger"
+      isFit={!isJudged || type !== undefined}
+      act={deny}
+      onClose={onClose}
+    >
+      <About items={items} />
+      {!items.every(isFinding) && (
+        <OverrideFields
+          items={items}
+          isNeeded={isJudged}
+          type={type}
+          severity={severity}
+          onType={setType}
+          onSeverity={setSeverity}
+        />
+      )}
+      <TextArea
+        label={isJudged ? 'What should have happened' : 'Reason'}
+        hint={`${items.every(isFinding) ? 'For the record.' : 'The agent reads it.'} You may leave it empty.`}
+        rows={3}
+        maxLength={2000}
+        {...text}
+      />
+    </FormDialog>
+  )
+}
+
+function About({ items }: { items: readonly Item[] }) {
+  const [only] = items
+  if (items.length === 1 && only)
+    return <SafeText as="p" className="text-soft" text={only.summary} />
+  const judged = items.filter(needsOverride).length
+  return (
+    <p className="text-soft">
+      One decision, recorded for each.
+      {judged < items.length &&
+        judged > 0 &&
+        ` It counts as an override for ${judged}; the others are refused and change no trust.`}
+    </p>
+  )
+}
+
+type KindProps = {
+  items: readonly Item[]
+  isNeeded: boolean
+  type: OverrideType | undefined
+  severity: Severity
+  onType: (type: OverrideType | undefined) => void
+  onSeverity: (severity: Severity) => void
+}
+
+/** Of which kind an override is and how bad, with what that costs the agent (T4). */
+export const OverrideFields = (props: KindProps) => (
+  <>
+    <OverrideTypes
+      legend={props.isNeeded ? 'Why' : 'Does it say something about the agent? Then trust falls.'}
+      types={overrideTypes}
+      type={props.type}
+      onChoose={props.onType}
+      {...(!props.isNeeded && { onNone: () => props.onType(undefined) })}
+    />
+    {props.type && (
+      <div className="flex flex-wrap items-center justify-between gap-x-4 gap-y-2">
+        <SeverityChoices value={props.severity} onChoose={props.onSeverity} />
+        <Cost items={props.items} type={props.type} severity={props.severity} />
+      </div>
+    )}
+  </>
+)
+
+type SeverityProps = { value: Severity; onChoose: (severity: Severity) => void }
+
+export const SeverityChoices = (props: SeverityProps) => (
+  <RadioGroup
+    label="Severity"
+    choices={severities.map((value) => ({ value, label: severityLabels[value] }))}
+    {...props}
+  />
+)
+
+type TypesProps<Type extends OverrideType> = {
+  legend: string
+  types: readonly Type[]
+  type: Type | undefined
+  onChoose: (type: Type) => void
+  /** Offers no type, before all others. */
+  onNone?: () => void
+}
+
+/** Each type with what it means; the number beside it chooses it too. */
+export function OverrideTypes<Type extends OverrideType>(props: TypesProps<Type>) {
+  const { legend, types, type, onChoose, onNone } = props
+  const byNumber = (key: string) => {
+    const chosen = types[Number(key) - 1]
+    if (chosen) onChoose(chosen)
+  }
+  const none = { name: 'No', means: 'Trust stays as it is.', isOn: !type, number: undefined }
+  const lines = [
+    ...(onNone ? [{ ...none, choose: onNone }] : []),
+    ...types.map((each, at) => ({
+      ...overrideLabels[each],
+      isOn: type === each,
+      number: at + 1,
+      choose: () => onChoose(each),
+    })),
+  ]
+  return (
+    <fieldset>
+      <legend className="pb-1 text-xs font-semibold text-soft">{legend}</legend>
+      {lines.map(({ name, means, isOn, number, choose }, at) => (
+        <label
+          key={name}
+          className="-mx-2 flex items-center gap-2.5 rounded px-2 py-1 has-checked:bg-accent-bg has-focus-visible:outline-2 has-focus-visible:outline-accent hover:bg-raised max-md:py-2"
+        >
+          <input
+            type="radio"
+            name="override"
+            className="accent-(--accent) outline-none"
+            checked={isOn}
+            onChange={choose}
+            onKeyDown={(event) => byNumber(event.key)}
+            {...(at === 0 && { 'data-autofocus': true })}
+          />
+          <span className="font-[550]">{name}</span>
+          <span className="min-w-0 flex-1 text-xs text-soft">{means}</span>
+          {number !== undefined && (
+            <span className="max-md:hidden">
+              <KeyHint combo={String(number)} />
+            </span>
+          )}
+        </label>
+      ))}
+    </fieldset>
+  )
+}
+
+type CostProps = { items: readonly Item[]; type: OverrideType; severity: Severity }
+
+function Cost({ items, type, severity }: CostProps) {
+  const [only] = items
+  const { data } = useQuery({ ...approvalQuery(only?.id ?? ''), enabled: items.length === 1 })
+  const to = data?.effect.overrides.find(
+    (one) => one.type === type && one.severity === severity,
+  )?.to
+  if (!data || to === undefined) return null
+  const from = data.effect.approve?.from ?? data.why.trust_level ?? data.trust_level
+  return <TrustChange from={from} to={to} thresholds={data.why.thresholds} />
+}

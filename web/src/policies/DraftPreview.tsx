@@ -1,0 +1,176 @@
+import { useMutation } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { countChanges } from './diff.ts'
+import { replay } from './review.ts'
+import type { DraftReview } from './review.ts'
+import { DiffView } from '../shared/DiffView.tsx'
+import { ErrorNote, Note } from '../shared/States.tsx'
+import { RadioGroup } from '../shared/Field.tsx'
+import { Section } from '../shared/Section.tsx'
+import { TryProposal, OutcomeChip } from './TryProposal.tsx'
+import type { ReplayResult } from './policy.ts'
+import { Icon } from '../shared/Icon.tsx'
+import { textLink } from '../shared/Button.tsx'
+import { SafeText } from '../shared/SafeText.tsx'
+
+type Props = {
+  text: string
+  review: DraftReview | undefined
+  /** It is YAML at least. */
+  isFit: boolean
+}
+
+/** What the text would change: in words, on what happened, and for one proposal. */
+export const DraftPreview = ({ text, review, isFit }: Props) => (
+  <section
+    aria-label="What it would do"
+    className="scroll-thin grid min-h-0 min-w-0 content-start gap-6 px-7 pt-5 pb-10 max-md:px-4 lg:overflow-y-auto"
+  >
+    {review ? (
+      <Reviewed key={review.text} review={review} isOld={review.text !== text} />
+    ) : (
+      <Note tone="plain" icon="info">
+        Simulate judges again what agents proposed and called lately, with the trust of that time,
+        and shows what would have come out differently. Nothing is in force before you save it.
+      </Note>
+    )}
+    <TryProposal text={text} isFit={isFit} />
+  </section>
+)
+
+const periods = ['7', '30', '90', '365'] as const
+
+function Reviewed({ review, isOld }: { review: DraftReview; isOld: boolean }) {
+  const { more, less } = countChanges(review.lines)
+  const again = useMutation({ mutationFn: (days: number) => replay(review.text, days) })
+  const replayed = again.data ?? review.replayed
+  const days = String(again.variables ?? review.replayed.days)
+  return (
+    <>
+      {isOld && (
+        <Note tone="suggest" icon="info">
+          You have written on since. Simulate again before you save.
+        </Note>
+      )}
+      <Section
+        title={`On record, last ${replayed.days} days`}
+        aside={
+          <RadioGroup
+            label="Days"
+            value={periods.find((each) => each === days) ?? '30'}
+            choices={periods.map((value) => ({ value, label: value }))}
+            onChoose={(value) => again.mutate(Number(value))}
+          />
+        }
+      >
+        <ErrorNote error={again.error} />
+        <ReplayTable replayed={replayed} />
+      </Section>
+      {review.lines.length > 0 ? (
+        <Section title={`Changes: ${more} added, ${less} taken out`}>
+          <DiffView label="What you changed" lines={review.lines} />
+        </Section>
+      ) : (
+        <p className="text-soft">It says the same as what is in force.</p>
+      )}
+    </>
+  )
+}
+
+const number = new Intl.NumberFormat()
+
+/** What would have come out differently, with examples to look at (Y6). */
+function ReplayTable({ replayed: it }: { replayed: ReplayResult }) {
+  return (
+    <div className="grid gap-2">
+      <p role="status">
+        {it.table.length === 0 ? (
+          <>
+            <b>Nothing would change</b>
+            <span className="text-soft">
+              {it.replayed === 0
+                ? ': nothing is on record for this time.'
+                : ` of ${number.format(it.replayed)} on record.`}
+            </span>
+          </>
+        ) : (
+          <>
+            <b>{it.summary}</b>
+            <span className="text-soft">
+              ; {number.format(it.unchanged)} of {number.format(it.replayed)} stay as they were.
+            </span>
+          </>
+        )}
+      </p>
+      {it.table.length > 0 && (
+        <table className="w-full text-left [&_td]:border-t [&_td]:border-line [&_td]:py-2 [&_td]:pr-3 [&_td]:align-top [&_th]:pr-3">
+          <thead className="text-xs text-faint">
+            <tr>
+              <th className="font-semibold">Was, would be</th>
+              <th className="font-semibold">Count</th>
+              <th className="font-semibold">For example</th>
+            </tr>
+          </thead>
+          <tbody>
+            {it.table.map((row) => (
+              <tr key={`${row.from} ${row.to}`}>
+                <td>
+                  <span className="flex flex-wrap items-center gap-1">
+                    <OutcomeChip outcome={row.from} />
+                    <Icon name="call" size={12} className="text-faint" />
+                    <span className="sr-only">becomes</span>
+                    <OutcomeChip outcome={row.to} />
+                  </span>
+                </td>
+                <td>{number.format(row.count)}</td>
+                <td>
+                  <ul className="grid gap-0.5 text-xs">
+                    {row.examples.map((example) => (
+                      <li key={`${example.approval_id} ${example.seq}`}>
+                        <Example example={example} />
+                      </li>
+                    ))}
+                  </ul>
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      )}
+      {it.skipped > 0 && (
+        <p className="text-xs text-soft">
+          {number.format(it.skipped)} could not be judged again: their arguments or their trust are
+          no longer on record.
+        </p>
+      )}
+      {it.truncated && (
+        <Note tone="suggest" icon="info">
+          There is more on record than was looked at. Choose fewer days.
+        </Note>
+      )}
+    </div>
+  )
+}
+
+function Example({ example }: { example: ReplayResult['table'][number]['examples'][number] }) {
+  const { approval_id: id, seq, agent_id: agent, domain, action } = example
+  const said = (
+    <>
+      <SafeText text={agent} />: <SafeText text={action || example.kind} /> in{' '}
+      <SafeText text={domain} />
+    </>
+  )
+  if (id !== null)
+    return (
+      <Link to="/inbox/$id" params={{ id }} className={textLink}>
+        {said}
+      </Link>
+    )
+  return seq === null ? (
+    said
+  ) : (
+    <Link to="/audit/$seq" params={{ seq: String(seq) }} className={textLink}>
+      {said}
+    </Link>
+  )
+}

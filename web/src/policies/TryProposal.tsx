@@ -1,0 +1,175 @@
+import { useMutation, useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { call } from '../api/client.ts'
+import { queryClient } from '../api/queries.ts'
+import { parseJson } from '../inbox/change.ts'
+import { formatScore } from '../inbox/text.ts'
+import type { SimulatedOutcome, Outcome } from './policy.ts'
+import { toTextIssues } from './review.ts'
+import { Button } from '../shared/Button.tsx'
+import { ErrorNote } from '../shared/States.tsx'
+import { SelectField, TextArea, TextField } from '../shared/Field.tsx'
+import { SafeText } from '../shared/SafeText.tsx'
+import { Section } from '../shared/Section.tsx'
+import { sanitizeText } from '../shared/sanitize.ts'
+import { toastProblem } from '../shared/toast.ts'
+import { approvalQuery } from '../inbox/approval-queries.ts'
+import { recentQuery } from './policy-queries.ts'
+import { Chip, ModeChip } from '../shared/Chips.tsx'
+
+type Form = { readonly agent: string; readonly domain: string; readonly change: string }
+const empty: Form = { agent: '', domain: '', change: '{\n  "deal_stage": "closed_won"\n}' }
+
+/** One proposal, pasted or chosen: what becomes of it now, and what would then. */
+export function TryProposal({ text, isFit }: { text: string; isFit: boolean }) {
+  const recent = useQuery(recentQuery).data ?? []
+  const [form, setForm] = useState(empty)
+  const [chosen, setChosen] = useState('')
+  const change = parseJson(form.change)
+  const tried = useMutation({
+    mutationFn: (proposed: unknown) =>
+      call('cowork_simulate_policy', {
+        body: text,
+        proposal: { agent_id: form.agent, domain: form.domain, proposed_change: proposed },
+      }),
+  })
+  const problems = toTextIssues(tried.error, text)
+  const set = (part: Partial<Form>) => {
+    setForm((before) => ({ ...before, ...part }))
+    tried.reset()
+  }
+  const choose = async (id: string) => {
+    setChosen(id)
+    const item = recent.find((each) => each.id === id)
+    if (!item) return
+    try {
+      const detail = await queryClient.fetchQuery(approvalQuery(id))
+      set({
+        agent: item.requester,
+        domain: item.domain,
+        change: JSON.stringify(detail.change, null, 2),
+      })
+    } catch (error) {
+      toastProblem(error)
+    }
+  }
+  return (
+    <Section title="Try one proposal">
+      <form
+        className="grid gap-3"
+        onSubmit={(event) => {
+          event.preventDefault()
+          if ('value' in change) tried.mutate(change.value)
+        }}
+      >
+        {recent.length > 0 && (
+          <SelectField
+            label="Like"
+            value={chosen}
+            choices={[
+              { value: '', label: 'one you write yourself' },
+              ...recent.map(({ id, requester, summary }) => ({
+                value: id,
+                label: sanitizeText(`${requester}: ${summary}`).slice(0, 90),
+              })),
+            ]}
+            onChange={(event) => void choose(event.target.value)}
+          />
+        )}
+        <div className="grid grid-cols-2 gap-3 max-sm:grid-cols-1">
+          <TextField
+            label="Agent"
+            required
+            spellCheck={false}
+            autoCapitalize="off"
+            value={form.agent}
+            onChange={(event) => set({ agent: event.target.value })}
+          />
+          <TextField
+            label="Domain"
+            required
+            spellCheck={false}
+            autoCapitalize="off"
+            value={form.domain}
+            onChange={(event) => set({ domain: event.target.value })}
+          />
+        </div>
+        <TextArea
+          label="Change, as JSON"
+          hint={'problem' in change ? change.problem : undefined}
+          rows={5}
+          spellCheck={false}
+          autoCapitalize="off"
+          className="font-mono text-code"
+          value={form.change}
+          onChange={(event) => set({ change: event.target.value })}
+        />
+        <div className="flex flex-wrap items-center gap-3">
+          <Button type="submit" disabled={!isFit || 'problem' in change || tried.isPending}>
+            Try it
+          </Button>
+          {problems && (
+            <p role="alert" className="text-escalate">
+              The policies have problems. Simulate shows where.
+            </p>
+          )}
+        </div>
+        {!problems && <ErrorNote error={tried.error} />}
+      </form>
+      {tried.data && (
+        <div
+          role="status"
+          className="grid grid-cols-2 gap-4 border-t border-line pt-3 max-sm:grid-cols-1"
+        >
+          {tried.data.before && <Side name="Now" judged={tried.data.before} />}
+          {tried.data.after && <Side name="Then" judged={tried.data.after} />}
+        </div>
+      )}
+    </Section>
+  )
+}
+
+function Side({ name, judged }: { name: string; judged: SimulatedOutcome }) {
+  const { mode, policy_id: id, violations, high_risk_fields: risky, approvers } = judged
+  return (
+    <div className="grid content-start gap-1">
+      <p className="flex items-center gap-2">
+        <span className="text-xs font-semibold text-faint">{name}</span>
+        <OutcomeChip outcome={mode} />
+      </p>
+      <ul className="text-xs text-soft">
+        <li>
+          {id === null ? (
+            'no policy fits'
+          ) : (
+            <>
+              under <SafeText text={id} />
+            </>
+          )}
+          , trust {formatScore(judged.trust_level)}
+        </li>
+        {risky.length > 0 && (
+          <li>
+            high risk: <SafeText text={risky.join(', ')} />
+          </li>
+        )}
+        {approvers > 1 && <li>{approvers} people must approve</li>}
+        {violations.map(({ rule_id: rule, field, reason }) => (
+          <li key={`${rule} ${field}`}>
+            <SafeText text={field} />: <SafeText text={reason} />
+          </li>
+        ))}
+      </ul>
+    </div>
+  )
+}
+
+/** What becomes of it: a mode, or nothing. */
+export const OutcomeChip = ({ outcome }: { outcome: Outcome }) =>
+  outcome === 'blocked' ? (
+    <Chip tone="escalate" icon="stop">
+      blocked
+    </Chip>
+  ) : (
+    <ModeChip mode={outcome} />
+  )

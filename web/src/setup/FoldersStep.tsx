@@ -1,0 +1,162 @@
+import { useMutation, useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { call } from '../api/client.ts'
+import { queryClient } from '../api/queries.ts'
+import { isFolder } from '../files/file.ts'
+import { permissionName, getFolderAccess } from '../files/grant.ts'
+import type { FolderAccess } from '../files/grant.ts'
+import { joinPath, baseName } from '../files/path.ts'
+import { Button } from '../shared/Button.tsx'
+import { QueryState, ErrorNote, joinQueries } from '../shared/States.tsx'
+import { RadioGroup } from '../shared/Field.tsx'
+import { SafeText } from '../shared/SafeText.tsx'
+import { sanitizeText } from '../shared/sanitize.ts'
+import { toast } from '../shared/toast.ts'
+import { suggestedFolders } from './setup.ts'
+import { browseQuery, grantsQuery } from '../files/file-queries.ts'
+import { FolderPicker } from '../files/FolderPicker.tsx'
+import { Step } from './Step.tsx'
+import type { StepProps } from './SetupPage.tsx'
+
+type Permission = 'read' | 'read-write'
+
+/** Folders to open now. None is ticked: what is opened is chosen. */
+export function FoldersStep({ onNext }: StepProps) {
+  const home = useQuery(browseQuery('~'))
+  const granted = useQuery(grantsQuery)
+  const [added, setAdded] = useState<readonly string[]>([])
+  const [wanted, setWanted] = useState<Readonly<Record<string, Permission>>>({})
+  const [isPicking, setPicking] = useState(false)
+  const grant = useMutation({
+    async mutationFn() {
+      const chosen = Object.entries(wanted)
+      for (const [path, permission] of chosen) {
+        await call('add_grant', { path, permission, agent: '*', granted_by: 'system_setup' })
+        // Where the next one is refused, this one is not asked for again.
+        want(path, undefined)
+      }
+      return chosen.length
+    },
+    onSettled: () => queryClient.invalidateQueries(grantsQuery),
+    onSuccess(count) {
+      toast(count === 1 ? 'One folder is open to agents.' : `${count} folders are open to agents.`)
+      onNext()
+    },
+  })
+  if (!home.data || !granted.data)
+    return <QueryState query={joinQueries(home, granted)} what="folders" rows={4} />
+  const { path: top, entries } = home.data
+  const there = new Set(entries.filter(isFolder).map(({ name }) => baseName(name)))
+  const usual = suggestedFolders
+    .filter((name) => there.has(name))
+    .map((name) => joinPath(top, name))
+  const offered = [...new Set([...usual, ...added])]
+  const hasChosen = Object.keys(wanted).length > 0
+
+  function want(path: string, permission: Permission | undefined) {
+    setWanted((before) => {
+      const { [path]: _, ...others } = before
+      return permission === undefined ? others : { ...others, [path]: permission }
+    })
+  }
+  return (
+    <Step
+      title="Grant AI access to these folders now?"
+      lead="(You can always grant more access later)"
+      actions={
+        <>
+          <Button disabled={grant.isPending} onClick={onNext}>
+            Skip for Now
+          </Button>
+          <Button
+            tone="primary"
+            disabled={!hasChosen || grant.isPending}
+            onClick={() => grant.mutate()}
+          >
+            Continue
+          </Button>
+        </>
+      }
+    >
+      <ul aria-label="Folders" className="border-t border-line">
+        {offered.map((path) => (
+          <Folder
+            key={path}
+            path={path}
+            standing={getFolderAccess(granted.data, path)}
+            permission={wanted[path]}
+            onWant={(permission) => want(path, permission)}
+          />
+        ))}
+        <li className="border-b border-line py-2">
+          <Button tone="quiet" icon="plus" onClick={() => setPicking(true)}>
+            Add another folder…
+          </Button>
+        </li>
+      </ul>
+      <p className="text-pretty text-soft">
+        What you open here is open to every agent, with all folders in it, until you revoke it under
+        Files, Grants.
+      </p>
+      <ErrorNote error={grant.error} />
+      {isPicking && (
+        <FolderPicker
+          title="Add another folder"
+          action="Add this folder"
+          hint="Every agent may enter it and all folders in it, until you revoke it."
+          onPick={({ path }) => {
+            setPicking(false)
+            setAdded((before) => [...before, path])
+            want(path, 'read')
+          }}
+          onClose={() => setPicking(false)}
+        />
+      )}
+    </Step>
+  )
+}
+
+type FolderProps = {
+  path: string
+  standing: FolderAccess
+  permission: Permission | undefined
+  onWant: (permission: Permission | undefined) => void
+}
+
+const Folder = ({ path, standing: { all, others }, permission, onWant }: FolderProps) => (
+  <li className="flex min-h-12 flex-wrap items-center gap-x-4 gap-y-1 border-b border-line py-1.5">
+    <label className="flex min-w-48 flex-1 items-center gap-2.5">
+      <input
+        type="checkbox"
+        className="size-4 shrink-0 accent-(--accent)"
+        checked={(all !== undefined && all !== 'deny') || permission !== undefined}
+        disabled={all !== undefined}
+        onChange={(event) => onWant(event.target.checked ? 'read' : undefined)}
+      />
+      <SafeText as="span" className="min-w-0 font-mono text-code break-all" text={path} />
+    </label>
+    {all === 'deny' ? (
+      <span className="text-xs text-soft">never, for every agent</span>
+    ) : all === 'read-write' || all === 'write' ? (
+      <span className="text-xs text-soft">granted already: {permissionName(all)}</span>
+    ) : (
+      <>
+        {all === 'read' && <span className="text-xs text-soft">granted already</span>}
+        {others.map((text) => (
+          <SafeText key={text} as="span" className="text-xs text-soft" text={text} />
+        ))}
+        {(permission ?? all) && (
+          <RadioGroup
+            label={`Permission for ${sanitizeText(path)}`}
+            value={permission ?? 'read'}
+            choices={[
+              { value: 'read', label: 'Read' },
+              { value: 'read-write', label: 'Read-Write' },
+            ]}
+            onChoose={(chosen) => onWant(chosen === all ? undefined : chosen)}
+          />
+        )}
+      </>
+    )}
+  </li>
+)

@@ -1,0 +1,19 @@
+import { useQuery } from '@tanstack/react-query'
+import { Navigate } from '@tanstack/react-router'
+import { agentsQuery } from '../agents/agent-queries.ts'
+import { meQuery } from '../api/queries.ts'
+import { setupSeen } from './setup-visit.ts'
+import { grantsQuery } from '../files/file-queries.ts'
+
+/** The bare address: the first steps while an owner has set up nothing yet, the Inbox from then on (C9). */
+export function Home() {
+  const me = useQuery(meQuery)
+  const mayBeFresh = !setupSeen.get() && me.data?.person.role === 'owner'
+  const agents = useQuery({ ...agentsQuery, enabled: mayBeFresh })
+  const grants = useQuery({ ...grantsQuery, enabled: mayBeFresh })
+  if (!me.data && !me.error && !setupSeen.get()) return null
+  if (!mayBeFresh || agents.error || grants.error) return <Navigate to="/inbox" replace />
+  if (!agents.data || !grants.data) return null
+  const isFresh = agents.data.length === 0 && grants.data.length === 0
+  return <Navigate to={isFresh ? '/welcome' : '/inbox'} replace />
+}

@@ -1,0 +1,115 @@
+import { useMutation } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { useEffect, useSyncExternalStore } from 'react'
+import { isEditable, isReturnable } from '../inbox/approval.ts'
+import type { Item } from '../inbox/approval.ts'
+import { refreshItems, useQueue } from '../inbox/queue.ts'
+import { useKeys } from '../shared/use-keys.ts'
+import { Button, buttonClass } from '../shared/Button.tsx'
+import { ErrorNote, Loading } from '../shared/States.tsx'
+import { Icon } from '../shared/Icon.tsx'
+import { SafeText } from '../shared/SafeText.tsx'
+import { toastProblem } from '../shared/toast.ts'
+import { isOpen, practiceAgent, practiceRound, startPracticeRound } from './practice.ts'
+import { ActionDialog } from '../inbox/dialog/ActionDialog.tsx'
+import { ItemDetail } from '../inbox/item/ItemDetail.tsx'
+import { useActions } from '../inbox/use-actions.ts'
+import { Step } from './Step.tsx'
+import type { StepProps } from './SetupPage.tsx'
+
+/** A demo agent asks, and one answers with the very buttons of the Inbox; all of it is in the ledger. */
+export function PracticeStep({ onNext }: StepProps) {
+  const now = useSyncExternalStore(practiceRound.subscribe, practiceRound.get)
+  const start = useMutation({ mutationFn: startPracticeRound })
+  if (now)
+    return (
+      <Playing
+        ids={now.ids}
+        onNext={onNext}
+        onAgain={() => start.mutate(undefined, { onError: toastProblem })}
+      />
+    )
+  return (
+    <Step
+      title="Try it once"
+      lead="A practice agent comes in, proposes a change and asks to see a folder of yours. You decide. Whatever you allow it ends with the round."
+      actions={
+        <>
+          <Button tone="primary" disabled={start.isPending} onClick={() => start.mutate()}>
+            Start the practice round
+          </Button>
+          <Button onClick={onNext}>Not now</Button>
+        </>
+      }
+    >
+      <ErrorNote error={start.error} />
+    </Step>
+  )
+}
+
+type PlayingProps = StepProps & { ids: readonly string[]; onAgain: () => void }
+
+function Playing({ ids, onNext, onAgain }: PlayingProps) {
+  const { items } = useQueue()
+  const asked = ids.map((id) => items.get(id))
+  const open = asked.find((item) => item && isOpen(item))
+  const isDone = asked.every((item) => item && !isOpen(item))
+  useEffect(() => refreshItems(ids), [ids])
+  if (open) return <Deciding key={open.id} item={open} />
+  if (!isDone) return <Loading what="what it asks for" rows={4} />
+  return (
+    <Step
+      title="That is all there is to it"
+      lead="What agents want waits in the Inbox, and what you decide is kept in the ledger. The practice agent is gone, and so is what you allowed it."
+      actions={
+        <>
+          <Button tone="primary" onClick={onNext}>
+            Go to the Inbox
+          </Button>
+          <Link to="/audit" search={{ actor: practiceAgent }} className={buttonClass()}>
+            See what was recorded
+          </Link>
+          <Button tone="quiet" onClick={onAgain}>
+            Once more
+          </Button>
+        </>
+      }
+    >
+      <ul aria-label="What you decided" className="border-t border-line">
+        {asked.map((item) => item && <Decided key={item.id} item={item} />)}
+      </ul>
+    </Step>
+  )
+}
+
+const Decided = ({ item }: { item: Item }) => {
+  const isAllowed = item.status === 'approved' || item.held?.decision === 'approve'
+  return (
+    <li className="flex items-center gap-2.5 border-b border-line py-2">
+      <Icon
+        name={isAllowed ? 'check' : 'stop'}
+        className={isAllowed ? 'text-act' : 'text-escalate'}
+      />
+      <SafeText as="span" className="min-w-0 flex-1 break-words" text={item.summary} />
+      <span className="text-xs text-soft">{isAllowed ? 'allowed' : 'denied'}</span>
+    </li>
+  )
+}
+
+const nothing = () => {}
+
+function Deciding({ item }: { item: Item }) {
+  const acts = useActions([], undefined, nothing)
+  useKeys({
+    a: () => acts.approve([item]),
+    d: () => acts.begin('deny', [item]),
+    ...(isEditable(item) && { e: () => acts.begin('edit', [item]) }),
+    ...(isReturnable(item) && { r: () => acts.begin('hand_back', [item]) }),
+  })
+  return (
+    <div className="flex min-h-0 flex-1">
+      <ItemDetail id={item.id} acts={acts} mayDecide isAlone />
+      {acts.ask && <ActionDialog ask={acts.ask} acts={acts} />}
+    </div>
+  )
+}

@@ -1,0 +1,174 @@
+import { ApiError, call } from '../api/client.ts'
+import type { Item } from '../inbox/approval.ts'
+import { findItem, isPending, onQueueChange, readItems } from '../inbox/queue.ts'
+import { live } from '../api/live.ts'
+import { joinPath, baseName, parentPath } from '../files/path.ts'
+import { isFolder } from '../files/file.ts'
+import { createStore } from '../api/store.ts'
+import { toastProblem } from '../shared/toast.ts'
+import { suggestedFolders } from './setup.ts'
+
+/** Whom one practises with: an agent like every other, by the door every agent takes. */
+export const practiceAgent = 'practice-agent'
+
+/** What it asked for, so that one may look elsewhere and come back. */
+export type PracticeRound = { readonly ids: readonly string[]; readonly isOver: boolean }
+
+const place = 'cowork.practice'
+
+/** A round that was begun outlives a reload: its requests wait, and what it is allowed has to end. */
+function begun(): PracticeRound | undefined {
+  const ids = localStorage.getItem(place)?.split(' ')
+  return ids && { ids, isOver: false }
+}
+
+export const practiceRound = createStore<PracticeRound | undefined>(begun())
+
+export const isOpen = (item: Item): boolean => isPending(item) && !item.held
+
+/** Wherever the last of them is decided, the round is over. */
+export function startPractice(): void {
+  const look = () => {
+    const now = practiceRound.get()
+    if (!now || now.isOver) return
+    const asked = now.ids.map(findItem)
+    if (asked.every((item) => item && !isOpen(item))) endRound(now).catch(toastProblem)
+  }
+  onQueueChange(look)
+  practiceRound.subscribe(look)
+  // What was decided while no page was open stands in no list of what waits.
+  const ask = async () => {
+    const now = practiceRound.get()
+    if (live.state.get() !== 'live' || !now || now.isOver) return
+    if ((await readItems(now.ids)).length > 0) return
+    // Another daemon than the one it was begun with.
+    localStorage.removeItem(place)
+    practiceRound.set(undefined)
+  }
+  live.state.subscribe(() => void ask().catch(() => undefined))
+}
+
+const version = '2026-07-28'
+const meta = 'io.modelcontextprotocol'
+
+type Result = {
+  readonly isError?: boolean
+  readonly structuredContent?: Readonly<Record<string, unknown>>
+}
+
+/** Calls a tool over MCP. In open mode a name is enough; in closed mode it shows its token. */
+async function callAs(token: string | undefined, tool: string, args: object): Promise<Result> {
+  const response = await fetch('/mcp', {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      accept: 'application/json, text/event-stream',
+      'mcp-protocol-version': version,
+      'mcp-method': 'tools/call',
+      'mcp-name': tool,
+      ...(token !== undefined && { authorization: `Bearer ${token}` }),
+    },
+    body: JSON.stringify({
+      jsonrpc: '2.0',
+      id: 1,
+      method: 'tools/call',
+      params: {
+        name: tool,
+        arguments: args,
+        _meta: {
+          [`${meta}/protocolVersion`]: version,
+          [`${meta}/clientCapabilities`]: {},
+          [`${meta}/clientInfo`]: { name: practiceAgent, version: '1' },
+        },
+      },
+    }),
+  })
+  const { result, error } = (await response.json()) as {
+    result?: Result
+    error?: { message: string }
+  }
+  if (!result)
+    throw new ApiError({
+      code: 'practice_refused',
+      message: `The practice agent was refused: ${error?.message ?? response.status}.`,
+      hint: '`cowork doctor` looks for what is wrong.',
+    })
+  return result
+}
+
+/** An agent comes in and asks for two things: to change something, and to see a folder. */
+export async function startPracticeRound(): Promise<void> {
+  await dismiss()
+  const { auth } = await call('cowork_status')
+  const token =
+    auth === 'closed' ? (await call('cowork_add_agent', { id: practiceAgent })).token : undefined
+  const ids = [await propose(token), await requestFolder(token)]
+  const asked = ids.filter((id) => id !== undefined)
+  localStorage.setItem(place, asked.join(' '))
+  practiceRound.set({ ids: asked, isOver: false })
+}
+
+async function propose(token: string | undefined): Promise<string | undefined> {
+  const { isError = false, structuredContent: said } = await callAs(token, 'cowork_propose', {
+    domain: 'practice',
+    action: 'rename',
+    target: 'meeting.md',
+    proposed_change: { name: 'Weekly meeting.md' },
+    confidence: 0.8,
+    reasoning: 'The name does not say which meeting it was.',
+  })
+  if (isError)
+    throw new ApiError({
+      code: text(said?.['code']) ?? 'practice_refused',
+      message: text(said?.['message']) ?? 'The practice agent may not propose here.',
+      hint: 'Where policies are mapped, practising has no room: `cowork demo` on a state folder of its own has.',
+    })
+  return text(said?.['proposal_id'])
+}
+
+/** The first folder it may not see yet; none where all are open to it, or closed for good. */
+async function requestFolder(token: string | undefined): Promise<string | undefined> {
+  for (const path of await candidates()) {
+    const { isError = false, structuredContent: said } = await callAs(token, 'request_grant', {
+      path,
+      permission: 'read',
+      reason: 'To see which files belong together.',
+    })
+    if (!isError && said?.['status'] === 'pending') return text(said['request_id'])
+  }
+  return undefined
+}
+
+async function candidates(): Promise<string[]> {
+  const [home, { workspace_path: workspace }] = await Promise.all([
+    call('browse_folder', { path: '~' }),
+    call('get_workspace_info'),
+  ])
+  const folders = home.entries.filter(isFolder).map(({ name }) => baseName(name))
+  return [
+    ...suggestedFolders
+      .filter((name) => folders.includes(name))
+      .map((name) => joinPath(home.path, name)),
+    parentPath(workspace),
+  ]
+}
+
+const text = (value: unknown) => (typeof value === 'string' ? value : undefined)
+
+/** What was allowed for practice ends with it, and so does the agent. */
+async function endRound(now: PracticeRound): Promise<void> {
+  practiceRound.set({ ...now, isOver: true })
+  await dismiss()
+  localStorage.removeItem(place)
+}
+
+async function dismiss(): Promise<void> {
+  const [{ grants }, { agents }] = await Promise.all([
+    call('list_grants'),
+    call('cowork_list_agents'),
+  ])
+  for (const { id, agent } of grants)
+    if (agent === practiceAgent) await call('revoke_grant', { grant_id: id })
+  if (agents.some(({ id, status }) => id === practiceAgent && status === 'active'))
+    await call('cowork_revoke_agent', { id: practiceAgent })
+}

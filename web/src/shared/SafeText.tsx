@@ -1,0 +1,40 @@
+import { splitHiddenCharacters } from './sanitize.ts'
+
+type Props = {
+  text: string
+  lines?: boolean
+  spaces?: boolean
+  /** The element around the text. */
+  as?: 'span' | 'p' | 'b' | 'code' | 'td'
+  className?: string
+  title?: string
+}
+
+/** Words of agents, or of anybody else: plain text in which nothing hides (A13). */
+export function SafeText({ text, as: Tag, className, title, ...how }: Props) {
+  const plain = (
+    <bdi>
+      {splitHiddenCharacters(text, how).map(({ text: run, hidden }, at) =>
+        hidden ? (
+          <span
+            // The runs of one text never move.
+            // oxlint-disable-next-line react/no-array-index-key
+            key={at}
+            title={`Hidden character ${hidden}`}
+            className="mx-px rounded-xs bg-suggest-bg px-0.5 font-mono text-[0.85em] text-suggest"
+          >
+            {run}
+          </span>
+        ) : (
+          run
+        ),
+      )}
+    </bdi>
+  )
+  if (!Tag) return plain
+  return (
+    <Tag className={className} title={title}>
+      {plain}
+    </Tag>
+  )
+}
