@@ -15,6 +15,7 @@ const checks = [
   { name: 'lint', command: ['oxlint', '--type-aware', '--deny-warnings'], quick: true },
   { name: 'types', command: ['tsc', '--noEmit'], quick: true },
   { name: 'types of the console', command: ['tsc', '--noEmit', '-p', 'web'], quick: true },
+  { name: 'language', command: ['node', 'scripts/language.mjs'], quick: true },
   { name: 'dead code', command: ['knip'] },
   { name: 'lock file', command: ['node', 'scripts/lock.mjs'] },
   { name: 'generated files', command: ['node', 'scripts/generate.mjs', '--check'] },

@@ -49,7 +49,7 @@ const faceOf = (tool: Tool) => ({
   ...toWireTool(tool),
   by: tool.by,
   ...(tool.by !== 'agent' && { role: leastRole(tool) }),
-  ...(tool.assured && { assured: true }),
+  ...(tool.requiresPasskey && { assured: true }),
   effect: tool.effect,
   toolset: tool.toolset,
 })
@@ -60,7 +60,7 @@ const whoMay = { agent: 'agents', human: 'people', anyone: 'agents and people' }
 const peopleOf = (tool: Tool) =>
   tool.by === 'agent'
     ? whoMay[tool.by]
-    : `${whoMay[tool.by]} (${leastRole(tool)}${tool.assured ? ', with passkey' : ''})`
+    : `${whoMay[tool.by]} (${leastRole(tool)}${tool.requiresPasskey ? ', with passkey' : ''})`
 
 type Property = {
   type?: string | string[]
