@@ -22,7 +22,7 @@ export function actingTool(toolset: string, effect: Effect, name = `${toolset}_$
       fail: z.boolean().optional(),
     }),
     output: z.object({ done: z.string() }),
-    touches: ({ path }) => ({ domain: toolset, target: path }),
+    describeTarget: ({ path }) => ({ domain: toolset, target: path }),
     ...acting(effect, async (input: { path: string; fail?: boolean | undefined }) => {
       runs.push(input)
       if (input.fail) throw new CoworkError('disk_full', 'There is no room.')
@@ -43,8 +43,8 @@ export const storingTool = (toolset: string, name = `${toolset}_store`): Tool =>
     by: 'anyone',
     input: z.object({ path: z.string() }),
     output: z.object({ stored: z.string() }),
-    touches: ({ path }) => ({ domain: toolset, target: path }),
-    async change(tx, { path }) {
+    describeTarget: ({ path }) => ({ domain: toolset, target: path }),
+    async transact(tx, { path }) {
       tx.append({ type: 'thing.stored', actor: { kind: 'system', id: 'test' }, subject: path })
       return { stored: path }
     },

@@ -47,7 +47,7 @@ function rowTool() {
     by: 'agent',
     input: z.object({ id: z.string(), value: z.string() }),
     output: z.object({ rev: z.number() }),
-    touches: ({ id }) => ({ domain: 'crm', target: id }),
+    describeTarget: ({ id }) => ({ domain: 'crm', target: id }),
     fingerprint: async ({ id }) => ({ [id]: row.rev }),
     async run(input) {
       runs.push(input)

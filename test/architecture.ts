@@ -49,14 +49,17 @@ const environmentPlaces = /^src\/(cli|base\/config)\//
 export const fileSystemPlaces: readonly (readonly [RegExp, string])[] = [
   [/^src\/files\/(worker|ops|confine)\//, 'the file worker itself, confined and guarded'],
   [/^src\/files\/grants\/(pin|people-tools)\.ts$/, 'looks at names and inodes that a person picks'],
-  [/^src\/files\/grants\/seed-db\.ts$/, 'the grants database that the configuration names'],
-  [/^src\/files\/guard(ed|-settings)\.ts$/, 'resolves links for the guard; reads no content'],
+  [
+    /^src\/files\/grants\/grants-db-mirror\.ts$/,
+    'the grants database that the configuration names',
+  ],
+  [/^src\/files\/guard(ed-files|-settings)\.ts$/, 'resolves links for the guard; reads no content'],
   [
     /^src\/files\/(service|workspace|workspace-choice)\.ts$/,
     'makes and checks the folders of cowork',
   ],
   [/^src\/files\/tools\/setup\.ts$/, 'edits the configuration file, which the owner named'],
-  [/^src\/files\/seed-workspace\.ts$/, 'two fixed names in the workspace, without following links'],
+  [/^src\/files\/fileops-import\.ts$/, 'two fixed names in the workspace, without following links'],
   [/^src\/work\/disk\//, 'fixed names below the data root; `inside.ts` follows no link out of it'],
   [/^src\/work\/vault\/sync\.ts$/, 'makes and removes notes that `inside.ts` found in the vault'],
   [/^src\/base\/(atomic-file|state)\.ts$/, 'the state folder'],

@@ -456,7 +456,7 @@ test('Y8, B4 a waiting call is allowed for some uses, revoked, and refused witho
     by: 'agent',
     input: z.object({ to: z.string() }),
     output: z.object({ sent: z.boolean() }),
-    touches: ({ to }) => ({ domain: 'mail', target: to }),
+    describeTarget: ({ to }) => ({ domain: 'mail', target: to }),
     run: () => Promise.resolve({ output: { sent: true } }),
   })
   const app = await startTestApp({}, { fixture: { ...createFixture(), tools: [sendMail] } })

@@ -32,7 +32,7 @@ export function openTestOps(
   const before = openDescriptors()
   const whole = { ...folders.setup, ...setup }
   const roots = openRoots(whole, containment)
-  const { turn: yieldIfDue } = createTimeSlicer()
+  const { yieldIfDue } = createTimeSlicer()
   const { limits } = whole
   const waitForEntry = () => Promise.resolve()
   const progress = () => undefined

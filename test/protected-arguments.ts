@@ -32,7 +32,7 @@ export function protectedArgumentsContract(newStore: () => Promise<Store>) {
       by: 'anyone',
       input: z.object({ user: z.string(), password: z.string(), note: z.string().default('') }),
       output: z.object({ user: z.string(), echo: z.string() }),
-      touches: ({ user }) => ({ domain: 'crm', target: user }),
+      describeTarget: ({ user }) => ({ domain: 'crm', target: user }),
       async run(input) {
         runs.push(input)
         return { output: { user: input.user, echo: `password=${input.password}` } }

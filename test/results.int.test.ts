@@ -105,7 +105,9 @@ describe.each(['legacy', 'auto'] as const)('%s era', (mode) => {
   })
 
   test('SV19 every tool that an agent may call over MCP has an example', () => {
-    const callable = tools().filter(({ by, unverified }) => by !== 'human' || unverified)
+    const callable = tools().filter(
+      ({ by, allowsUnverified }) => by !== 'human' || allowsUnverified,
+    )
     const missing = callable.map(({ name }) => name).filter((name) => !done.includes(name))
     expect(missing).toEqual([])
   })

@@ -43,7 +43,9 @@ test('SV17 with authentication off ?tools=all lists the 14 tools of seed 001', (
   expect(names(true)).toEqual(expect.arrayContaining(seed001.map((name) => `cowork_${name}`)))
   expect(names(false)).not.toContain('cowork_approve')
   // RA9: people's other tools would only answer human_required.
-  const forPeople = tools().filter(({ by, unverified }) => by === 'human' && !unverified)
+  const forPeople = tools().filter(
+    ({ by, allowsUnverified }) => by === 'human' && !allowsUnverified,
+  )
   for (const { name } of forPeople) expect(names(true)).not.toContain(name)
 })
 

@@ -50,7 +50,7 @@ export function crm() {
       ...common,
       name: 'crm_forget',
       title: 'Forget a row',
-      change(_, { id, reason }) {
+      transact(_, { id, reason }) {
         deleted.push(id)
         if (id === 'gone') throw gone()
         return Promise.resolve({ deleted: id, reason })

@@ -3,7 +3,7 @@ import { currentFolders } from '#base/config/index.ts'
 import { isUsable } from '#dispatch'
 import { approvalResources, governancePrompts } from '#governance'
 import { ledgerResources } from '#ledger'
-import { createHttp, createMcpDoor, promptFeature, resourceFeature } from '#server'
+import { createHttpServer, createMcpEndpoint, promptFeature, resourceFeature } from '#server'
 import type { CallPipeline } from './call-pipeline.ts'
 import { statusOf } from './errors.ts'
 import type { Modules } from './open-modules.ts'
@@ -42,7 +42,7 @@ export function createEndpoints(
     ...governancePrompts(governance.inbox, address.inboxUrl),
     ...running.flatMap((module) => module.prompts?.(caller) ?? []),
   ])
-  const mcp = createMcpDoor({
+  const mcp = createMcpEndpoint({
     catalogue,
     dispatch,
     approvals: governance.approvals,
@@ -50,7 +50,7 @@ export function createEndpoints(
     version,
     note: ledger.note,
     now,
-    statusOf,
+    toHttpStatus: statusOf,
     log: log.scope('mcp'),
     agentId: start.shared?.agentId,
     limits: {
@@ -65,7 +65,7 @@ export function createEndpoints(
   })
   // Links lead people to this address, so the guards must know it too.
   const known = config.server.public_url ? [new URL(config.server.public_url)] : []
-  const http = createHttp({
+  const http = createHttpServer({
     guard: {
       port: address.port,
       isSecure: config.server.tls !== undefined,
@@ -81,7 +81,7 @@ export function createEndpoints(
     inbox: governance.inbox,
     snapshot: () => openLedgerSnapshot(config),
     mcp,
-    oldAddresses: config.server.transport === 'sse',
+    legacySse: config.server.transport === 'sse',
     metrics,
     log: log.scope('http'),
     version,
@@ -90,8 +90,8 @@ export function createEndpoints(
     webFolder: start.webFolder ?? join(import.meta.dirname, '..', '..', 'web', 'dist'),
     bodyBytes: limits.body_bytes,
     callsInFlight: limits.calls_in_flight,
-    statusOf,
-    unready,
+    toHttpStatus: statusOf,
+    getUnreadyReason: unready,
   })
   return { mcp, http }
 }

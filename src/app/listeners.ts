@@ -1,6 +1,6 @@
 import type { Identity } from '#identity'
 import { createToolsetHttp, listen, listenSocket } from '#server'
-import type { McpDoor } from '#server'
+import type { McpEndpoint } from '#server'
 import type { Endpoints } from './endpoints.ts'
 import { statusOf } from './errors.ts'
 import type { StartupContext } from './startup.ts'
@@ -19,7 +19,7 @@ export async function openListeners(
     headerBytes: limits.header_bytes,
     bodySeconds: limits.body_seconds,
     insecureBind: config.server.insecure_bind,
-    closedMode: identity.mode() === 'closed',
+    isAuthEnabled: identity.mode() === 'closed',
     tls: config.server.tls,
     allowFreePort,
     socket: paths.apiSocket,
@@ -40,7 +40,7 @@ export async function openListeners(
 /** The tools about work at an address of their own, where that is asked for (W1, W2). */
 async function listenForWork(
   { config, log, shared, undo, allowFreePort }: StartupContext,
-  mcp: McpDoor,
+  mcp: McpEndpoint,
   isClosed: boolean,
 ): Promise<string | undefined> {
   const { listen: isWanted, host } = config.work
@@ -57,7 +57,7 @@ async function listenForWork(
     mcp,
     toolset: 'work',
     needsBearer,
-    statusOf,
+    toHttpStatus: statusOf,
     log: log.scope('work'),
   })
   const listening = await listen(fetch, {
@@ -66,7 +66,7 @@ async function listenForWork(
     headerBytes: limits.header_bytes,
     bodySeconds: limits.body_seconds,
     insecureBind: config.server.insecure_bind,
-    closedMode: needsBearer || isClosed,
+    isAuthEnabled: needsBearer || isClosed,
     allowFreePort,
   })
   undo.add(listening.close)

@@ -136,11 +136,11 @@ export function createApprovals(deps: ApprovalsDeps) {
     opening: NewApproval,
   ): Promise<Approval> {
     const { kind, auto, content, confidence, action, mode, risk, digest } = opening
-    const { openedEntryType: opened = 'approval.requested', content: schema } = kinds.get(kind)
+    const { openedEntryType = 'approval.requested', content: schema } = kinds.get(kind)
     schema?.parse(content.extra)
     const approval = await insert(tx, caller, opening)
     tx.append({
-      type: opened,
+      type: openedEntryType,
       actor: toActor(caller),
       domain: opening.domain,
       subject: opening.target,
@@ -777,7 +777,7 @@ const outcomeUnknown = ({ action }: Approval) => ({
 
 /** An edited approval is for something else than was asked, so it is bound to that (B3). */
 const redigest = (
-  { requester, content: { extra: more } }: Approval,
+  { requester, content: { extra } }: Approval,
   { change, target, canonical = change }: EditedChange,
   action: string,
 ) =>
@@ -786,7 +786,7 @@ const redigest = (
     action,
     target,
     content: canonical,
-    ...(typeof more?.['schema'] === 'string' && { schema: more['schema'] }),
+    ...(typeof extra?.['schema'] === 'string' && { schema: extra['schema'] }),
   })
 
 const jsonOf = (value: unknown) => (value === undefined ? null : JSON.stringify(value))

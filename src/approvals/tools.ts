@@ -70,7 +70,7 @@ export const haltTools = (halts: Halts): Tool[] => [
         .describe('Halt a name that is not known yet; without it an unknown name is an error'),
     }),
     output: approvalResults.cowork_halt,
-    change: (tx, input, call) => halts.set(tx, call, input.scope, input.reason),
+    transact: (tx, input, call) => halts.set(tx, call, input.scope, input.reason),
   }),
   defineTool({
     ...forPeople.write,
@@ -79,7 +79,7 @@ export const haltTools = (halts: Halts): Tool[] => [
     description: 'Lift a halt.',
     input: z.object({ scope }),
     output: approvalResults.cowork_resume,
-    async change(tx, input, call) {
+    async transact(tx, input, call) {
       await halts.lift(tx, call, input.scope)
       return { scope: input.scope, resumed: true }
     },

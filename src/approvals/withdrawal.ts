@@ -160,9 +160,9 @@ const erasedWhy = 'Its content was erased.'
 
 /** Keeps what the entries of the ledger say as well: why a person was asked, and which records belong together. */
 function erasedContent({
-  content: { why: reasons, client, extra: more = {} },
+  content: { why: reasons, client, extra = {} },
 }: Approval): ApprovalContent {
-  const { reasoning_schema: _, ...ids } = more
+  const { reasoning_schema: _, ...ids } = extra
   const { reasoning: __, ...facts } = reasons.more ?? {}
   return {
     change: null,

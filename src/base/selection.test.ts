@@ -14,7 +14,7 @@ import {
 import type { ToolSelection } from './selection.ts'
 import type { Tool } from './tool.ts'
 
-type Selectable = Pick<Tool, 'name' | 'toolset' | 'effect' | 'by' | 'core' | 'asks'>
+type Selectable = Pick<Tool, 'name' | 'toolset' | 'effect' | 'by' | 'core' | 'isRequestOnly'>
 
 const tool = (name: string, toolset: string, more: Partial<Selectable> = {}): Selectable => ({
   name,
@@ -32,7 +32,7 @@ const tools = [
   tool('file_versions', 'files'),
   tool('delete_file', 'files', { core: true, effect: 'write' }),
   tool('trash_purge', 'files', { effect: 'destructive' }),
-  tool('request_grant', 'files', { core: true, effect: 'write', asks: true }),
+  tool('request_grant', 'files', { core: true, effect: 'write', isRequestOnly: true }),
   tool('worksync_get', 'work', { core: true }),
   tool('worksync_move', 'work', { effect: 'write' }),
 ]

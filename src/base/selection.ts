@@ -13,7 +13,7 @@ export type ToolSelection = {
   readonly readOnly?: boolean
 }
 
-type Selectable = Pick<Tool, 'name' | 'toolset' | 'effect' | 'by' | 'core' | 'asks'>
+type Selectable = Pick<Tool, 'name' | 'toolset' | 'effect' | 'by' | 'core' | 'isRequestOnly'>
 
 /** Undefined for fields that choose nothing. An empty `tools` stays, so that `checkSelection` refuses it. */
 export function toSelection({
@@ -80,8 +80,8 @@ export const isCallable = (selection: ToolSelection, tool: Selectable): boolean 
   !names(selection.exclude ?? [], tool) && (!selection.readOnly || isReadOnly(tool))
 
 /** An agent that only reads still proposes, logs and asks for access; it does not decide for people. */
-const isReadOnly = ({ effect, toolset, by, asks }: Selectable): boolean =>
-  effect === 'read' || (toolset === 'cowork' && by !== 'human') || asks === true
+const isReadOnly = ({ effect, toolset, by, isRequestOnly }: Selectable): boolean =>
+  effect === 'read' || (toolset === 'cowork' && by !== 'human') || isRequestOnly === true
 
 /** Whether the selection names this tool and lets it be called. */
 export const isSelected = (selection: ToolSelection, tool: Selectable): boolean =>

@@ -87,15 +87,15 @@ type Common<I extends Input, O extends z.ZodType> = {
   /** The least role a person needs; by default to read is for viewers and the rest for reviewers (I6). */
   readonly role?: Role
   /** High risk: a person who has a passkey must have shown it (I6). */
-  readonly assured?: true
+  readonly requiresPasskey?: true
   /** The approvals that a call would grant: high risk among them asks for the passkey, too (I6). */
   readonly approves?: (input: z.output<I>) => readonly string[] | 'unknown'
   /** Its transaction runs before those that wait: a halt must not queue behind what it is to stop (RS4). */
   readonly isUrgent?: true
   /** It only asks a person: nothing follows from it before they say yes, so nobody is asked about asking. */
-  readonly asks?: true
+  readonly isRequestOnly?: true
   /** For people, but in open mode, where nobody can be told apart, for every caller (A3). */
-  readonly unverified?: true
+  readonly allowsUnverified?: true
   readonly idempotent?: boolean
   /** A tool that writes only adds, and changes nothing that was there (`destructiveHint: false`). */
   readonly additive?: true
@@ -106,7 +106,7 @@ type Common<I extends Input, O extends z.ZodType> = {
   readonly speaksMcp?: true
   /** Parts of the listing kept as another server wrote them (its schemas, icons, `_meta`). */
   readonly listing?: Readonly<Record<string, unknown>>
-  readonly touches?: (input: z.output<I>) => CallTarget
+  readonly describeTarget?: (input: z.output<I>) => CallTarget
   /** The paths that a call needs, checked before it runs. Absent where the tool answers path by path. */
   readonly paths?: (input: z.output<I>) => readonly PathRequest[]
   /**
@@ -117,7 +117,7 @@ type Common<I extends Input, O extends z.ZodType> = {
   /** Its arguments may be as large as a file (SV25). */
   readonly large?: true
   /** What the ledger keeps of the arguments, where all of them is too much (L8). */
-  readonly recorded?: (input: z.output<I>) => object | Promise<object>
+  readonly toPayload?: (input: z.output<I>) => object | Promise<object>
   /** Other names of arguments, as the seeds write them: accepted, not listed. */
   readonly aliases?: Readonly<Record<string, string>>
   /** A minimal valid call, where the required arguments alone are none. Errors about arguments show it (SV27). */
@@ -141,7 +141,7 @@ type Common<I extends Input, O extends z.ZodType> = {
   /** The text says everything: MCP sends it alone, unless the client asks for structured results (SV19). */
   readonly textOnly?: true
   /** The output as blocks of MCP, where it is more than one text (SV19). */
-  readonly present?: (output: z.output<O>) => readonly ContentBlock[]
+  readonly toMcpContent?: (output: z.output<O>) => readonly ContentBlock[]
 }
 
 /** A block of an MCP tool result. */
@@ -155,14 +155,18 @@ export type Tool<I extends Input = Input, O extends z.ZodType = z.ZodType> = Com
 type ReadTool<I extends Input, O extends z.ZodType> = {
   readonly effect: 'read'
   readonly read: (input: z.output<I>, call: Call) => Promise<z.output<O>>
-  readonly change?: never
+  readonly transact?: never
   readonly run?: never
 }
 
 /** What it changes and the entry about it are one transaction. */
 type ChangeTool<I extends Input, O extends z.ZodType> = {
   readonly effect: Effect
-  readonly change: (tx: Tx, input: z.output<I>, call: Call) => Promise<z.output<O> | RefusedResult>
+  readonly transact: (
+    tx: Tx,
+    input: z.output<I>,
+    call: Call,
+  ) => Promise<z.output<O> | RefusedResult>
   readonly read?: never
   readonly run?: never
 }
@@ -175,9 +179,9 @@ type RunTool<I extends Input, O extends z.ZodType> = {
    * It may begin while `call.started` is still on its way to the disk, and does nothing that anyone could see before
    * `call.enter` has resolved. Two waits for the disk become one.
    */
-  readonly begins?: true
+  readonly startsBeforeRecord?: true
   readonly read?: never
-  readonly change?: never
+  readonly transact?: never
 }
 
 export type RunResult<T = unknown> = {

@@ -9,7 +9,7 @@ const storeFailures = new Set(['store_unavailable', 'store_closed', 'outcome_unk
 
 /** A tool that changes the store alone: the change and the record of it are one transaction, or nothing (L1). */
 export const changePath = (
-  change: NonNullable<Tool['change']>,
+  change: NonNullable<Tool['transact']>,
   { ledger, tool, input, record, admission }: PathContext,
 ): CallPath => ({
   execute: () =>

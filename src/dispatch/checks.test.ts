@@ -67,7 +67,7 @@ const having = (people: readonly string[], confirmed = new Set<string>()) =>
         ({ risk: id === 'risky' ? 'high' : 'normal', kind: id, digest: id }) as Approval,
     },
   )
-const risky = tool({ assured: true })
+const risky = tool({ requiresPasskey: true })
 
 test('I6 high risk asks a person who has a passkey to have shown it', async () => {
   const check = having(['anna'])

@@ -75,8 +75,8 @@ export const checkPasskey =
     approvals: Pick<Approvals, 'get'>,
   ): Check =>
   async ({ tool, caller, input }) => {
-    if (caller.kind !== 'human' || !(tool.assured || tool.approves)) return act
-    if (tool.assured && caller.assured) return act
+    if (caller.kind !== 'human' || !(tool.requiresPasskey || tool.approves)) return act
+    if (tool.requiresPasskey && caller.assured) return act
     if (!(await passkeys.has(caller.id))) return act
     const required = {
       mode: 'refuse',
@@ -84,7 +84,7 @@ export const checkPasskey =
       message: `${tool.name} needs your passkey.`,
       hint: 'Confirm with it in the console (`cowork open`), then do it there within 5 minutes.',
     } as const
-    if (tool.assured) return required
+    if (tool.requiresPasskey) return required
     const ids = tool.approves?.(input) ?? []
     const known = ids === 'unknown' ? [] : ids
     const granted = await Promise.all(known.map((id) => approvals.get(id)))

@@ -96,11 +96,11 @@ test('L1 a tool that begins early does nothing to be seen before its call is on 
   const { dispatch, entries } = await setup([
     say({
       effect: 'write',
-      begins: true,
-      async run(_, { recordStart: enter, addDetails: tell }: Call) {
-        tell({ data: { size: 3 } })
+      startsBeforeRecord: true,
+      async run(_, { recordStart, addDetails }: Call) {
+        addDetails({ data: { size: 3 } })
         seen.push(await types())
-        await enter?.()
+        await recordStart?.()
         seen.push(await types())
         return { output: { said: '' } }
       },
@@ -138,9 +138,9 @@ test('A11 a tool that begins early is called back when its call cannot be record
   const { dispatch, db } = await setup([
     say({
       effect: 'write',
-      begins: true,
-      run: async (_, { recordStart: enter }: Call) => {
-        await enter?.().catch((error: unknown) => {
+      startsBeforeRecord: true,
+      run: async (_, { recordStart }: Call) => {
+        await recordStart?.().catch((error: unknown) => {
           heard = error
           throw error
         })
@@ -176,7 +176,7 @@ test('L1 what fails early ends on record, after its beginning', async () => {
   const { dispatch, entries } = await setup([
     say({
       effect: 'write',
-      begins: true,
+      startsBeforeRecord: true,
       run: async () => Promise.reject(new CoworkError('exists', 'It is there.')),
     }),
   ])
@@ -190,7 +190,7 @@ test('L1 a change of the store and its record are one transaction, or nothing', 
       ...base,
       name: 'say',
       effect: 'write',
-      async change(tx) {
+      async transact(tx) {
         tx.append({ type: 'thing.changed', actor: { kind: 'system', id: 'test' } })
         if (fail) throw new CoworkError('conflict', 'No.')
         return { said: 'done' }
@@ -220,7 +220,7 @@ test('L2 where what a call does is the call itself, one entry says what both wou
       ...base,
       name: 'say',
       effect: 'write',
-      async change(tx) {
+      async transact(tx) {
         tx.append({ type: 'thing.seen', actor: thing.actor })
         tx.append(thing)
         return { said: '' }

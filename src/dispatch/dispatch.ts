@@ -160,7 +160,7 @@ export function createDispatch(deps: DispatchDeps): Dispatch {
 /** Whoever calls a tool for deciding in open mode is taken for a person nobody has verified (A3). */
 function asDecider<A extends Pick<CallAttempt, 'tool' | 'caller'>>(attempt: A): A {
   const { tool, caller } = attempt
-  if (!tool.unverified || caller.kind !== 'agent' || caller.verified) return attempt
+  if (!tool.allowsUnverified || caller.kind !== 'agent' || caller.verified) return attempt
   const { claim: _, ...rest } = caller
   return { ...attempt, caller: { ...rest, kind: 'human', id: 'unverified', role: 'reviewer' } }
 }
@@ -206,6 +206,6 @@ function understand(
   if ('refusal' in parsed) return parsed
   const { input, notes } = parsed
   const tool = named.forInput?.(input) ?? named
-  const touch = tool.touches?.(input) ?? { domain: tool.toolset }
+  const touch = tool.describeTarget?.(input) ?? { domain: tool.toolset }
   return { attempt: { tool, input, touch }, notes }
 }

@@ -132,7 +132,7 @@ export function createExecutor(deps: ExecutorDeps) {
 
 function choosePath(context: PathContext): CallPath {
   const { tool, admission } = context
-  if (tool.change) return changePath(tool.change, context)
+  if (tool.transact) return changePath(tool.transact, context)
   if (tool.run) return runPath(tool, context)
   const { read } = tool
   if (!admission.isDecided) return readPath(read, context)

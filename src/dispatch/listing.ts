@@ -16,8 +16,8 @@ type Listing = { readonly name: string; readonly description: string; readonly i
 const companions = ['cowork_check_approval', 'cowork_find_tools', 'cowork_use']
 
 /** People's tools that authentication off leaves to everyone are the only ones of theirs that agents see (A3). */
-const isForAgents = ({ by, unverified }: Tool, isOpen: boolean): boolean =>
-  by !== 'human' || (isOpen && unverified === true)
+const isForAgents = ({ by, allowsUnverified }: Tool, isOpen: boolean): boolean =>
+  by !== 'human' || (isOpen && allowsUnverified === true)
 
 /** Whether tools/list shows this tool (SV17, SV18). */
 export function isListed(

@@ -3,7 +3,10 @@ import type { Call, RunResult, Tool } from '#base/tool.ts'
 import { NotExecuted } from './admission.ts'
 import type { CallPath, PathContext } from './execute.ts'
 
-type RunTool = Pick<Extract<Tool, { readonly effect: 'write' | 'destructive' }>, 'begins'> & {
+type RunTool = Pick<
+  Extract<Tool, { readonly effect: 'write' | 'destructive' }>,
+  'startsBeforeRecord'
+> & {
   readonly run: NonNullable<Tool['run']>
 }
 
@@ -11,7 +14,7 @@ type RunTool = Pick<Extract<Tool, { readonly effect: 'write' | 'destructive' }>,
  * A tool that acts outside the store. `call.started` is on disk before anyone can see what it does, and `call.done`
  * before anyone hears of it (L1, L12).
  */
-export function runPath({ run, begins }: RunTool, context: PathContext): CallPath {
+export function runPath({ run, startsBeforeRecord }: RunTool, context: PathContext): CallPath {
   const { ledger, tool, input, record, admission } = context
   const { promise: inLine, resolve: markQueued } = Promise.withResolvers<void>()
   const call: Call = { ...record.call, commitQueued: inLine }
@@ -20,7 +23,7 @@ export function runPath({ run, begins }: RunTool, context: PathContext): CallPat
   const start = () => (starting ??= recordStart())
 
   async function recordStart(): Promise<NotExecuted | undefined> {
-    const payload = tool.recorded ? await tool.recorded(input) : input
+    const payload = tool.toPayload ? await tool.toPayload(input) : input
     return ledger.transact(async (tx) => {
       const decision = await admission.admit(tx)
       if (decision instanceof NotExecuted) return decision
@@ -70,7 +73,9 @@ export function runPath({ run, begins }: RunTool, context: PathContext): CallPat
   return {
     async execute() {
       try {
-        const result = await (begins && context.isSure ? runBesideStart() : runAfterStart())
+        const result = await (startsBeforeRecord && context.isSure
+          ? runBesideStart()
+          : runAfterStart())
         if (result instanceof NotExecuted) return result
         await recordEnd(result)
         return result.output

@@ -53,9 +53,9 @@ export function createDiskAccess({ worker, places, grants }: Deps) {
   ): Promise<OpResponse<O>> {
     const ids = about.flatMap(({ grant }) => (grant ? [grant.id] : []))
     try {
-      const { caller, signal, recordStart: enter } = call
+      const { caller, signal, recordStart } = call
       const onProgress = progressOf(call)
-      const more = { grants: ids, signal, enter, onProgress, ...(body && { body }) }
+      const more = { grants: ids, signal, enter: recordStart, onProgress, ...(body && { body }) }
       const asking = () => {
         const answer = worker.ask(op, asked, more)
         for (const folder of foldersChanged(op, about))

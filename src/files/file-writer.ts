@@ -5,7 +5,7 @@ import { noAgentId } from './grants/grant-writer.ts'
 import type { Grant } from './model.ts'
 import type { ResolvedPath } from './path-resolver.ts'
 import { relativePath, isWithin, lastSegment } from './rules/paths.ts'
-import type { Edit, Place, Replaced, Stat } from './worker/protocol.ts'
+import type { Edit, RootedPath, Replaced, Stat } from './worker/protocol.ts'
 import type { FileParts } from './service.ts'
 
 type Deps = Pick<FileParts, 'disk' | 'places' | 'history' | 'grants'> & {
@@ -40,7 +40,7 @@ export function createFileWriter(deps: Deps) {
    * What is moved away would take along what below it is closed to the caller, or come out of what is denied to
    * another, who could read it then (GR6). Says where the walk may not come to over a link either.
    */
-  async function whole({ at, path, grant }: ResolvedPath): Promise<Place> {
+  async function whole({ at, path, grant }: ResolvedPath): Promise<RootedPath> {
     if (!grant) return at
     const others = grants.live().filter(({ id, agent }) => id !== grant.id && agent !== noAgentId)
     const denied = others

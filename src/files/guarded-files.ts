@@ -98,7 +98,7 @@ export function createGuardedFiles({ worker, guard, home, setFolders, disk }: De
     checkWritable(folder: string): void {
       const path = realOf(absolute(folder))
       if (guard.forbidden(path, 'read') !== undefined) throw closed(folder)
-      const reason = guard.isGuarded(path)
+      const reason = guard.guardReason(path)
       if (reason !== undefined) throw fileError('forbidden_path', folder, `${folder}: ${reason}.`)
     },
 

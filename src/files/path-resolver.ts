@@ -9,12 +9,12 @@ import type { Area, Grant, AccessKind } from './model.ts'
 import type { GrantVerdict } from './rules/grants.ts'
 import type { Guard } from './rules/guard.ts'
 import { relativePath, pathPrefixes, parsePath } from './rules/paths.ts'
-import type { Place } from './worker/protocol.ts'
+import type { RootedPath } from './worker/protocol.ts'
 import type { Workspace } from './workspace.ts'
 
 /** A path that the caller may use: where the worker finds it, and by which right. */
 export type ResolvedPath = {
-  readonly at: Place
+  readonly at: RootedPath
   readonly area: Area
   /** The absolute path, as replies and the ledger name it. */
   readonly path: string
@@ -76,7 +76,12 @@ export function createPathResolver({ workspace, home, guard, grants }: Deps) {
     }
   }
 
-  async function rootOf(caller: Caller, grant: Grant, need: AccessKind, path = ''): Promise<Place> {
+  async function rootOf(
+    caller: Caller,
+    grant: Grant,
+    need: AccessKind,
+    path = '',
+  ): Promise<RootedPath> {
     const closed = grants.closedBelow(caller, grant, need)
     // Elsewhere a file with a second name is not opened at all.
     const denied = grant.hardLinks ? await grants.deniedFiles(caller) : []
@@ -109,7 +114,7 @@ export function createPathResolver({ workspace, home, guard, grants }: Deps) {
     locate,
     place,
     rootOf,
-    pathOf({ root, path }: Place): string {
+    pathOf({ root, path }: RootedPath): string {
       const base =
         root === 'workspace'
           ? workspace.path
@@ -130,11 +135,11 @@ export function createPathResolver({ workspace, home, guard, grants }: Deps) {
     /** Why a person or trust looks at any of these first, in words that follow "because"; empty for plain ones. */
     riskOf(...given: readonly string[]): string {
       const paths = given.map((one) => named(one).path)
-      const [path] = paths.filter((one) => guard.risk(one) !== undefined)
-      return path === undefined ? '' : `of ${sanitizeText(path, 300)}: ${guard.risk(path)}`
+      const [path] = paths.filter((one) => guard.riskReason(one) !== undefined)
+      return path === undefined ? '' : `of ${sanitizeText(path, 300)}: ${guard.riskReason(path)}`
     },
     /** Sensitive, or run by something later on: trust decides about writing it (F5, PV5). */
-    isRisky: (given: string): boolean => guard.risk(named(given).path) !== undefined,
+    isRisky: (given: string): boolean => guard.riskReason(named(given).path) !== undefined,
     isSensitive: (given: string): boolean => guard.isSensitive(named(given).path),
   }
 }

@@ -26,7 +26,7 @@ import { toRoots } from './rules/grants.ts'
 import { createGuard } from './rules/guard.ts'
 import { createTrash } from './trash.ts'
 import { createVersions, createVersionCleanup } from './versions.ts'
-import type { GuardSettings, Place, Root, Stat } from './worker/protocol.ts'
+import type { GuardSettings, RootedPath, Root, Stat } from './worker/protocol.ts'
 import type { Workspace } from './workspace.ts'
 import { createFileWriter } from './file-writer.ts'
 
@@ -145,7 +145,7 @@ export function createFiles(deps: FilesDeps) {
   )
   const trimming = startMaintenance({ versions: trim }, log, minute)
 
-  const statOf = (at: Place) =>
+  const statOf = (at: RootedPath) =>
     worker.ask('stat', { at }).catch((error: unknown) => {
       if (hasCode(error, 'not_found')) return undefined
       throw error

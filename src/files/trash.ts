@@ -7,7 +7,7 @@ import { fileError, hasCode } from './error-text.ts'
 import type { TrashItem } from './history-store.ts'
 import type { ResolvedPath } from './path-resolver.ts'
 import { resolveDestination, lastSegment } from './rules/paths.ts'
-import { trashToPurge } from './rules/retention.ts'
+import { selectExpiredTrash } from './rules/retention.ts'
 import type { Stat } from './worker/protocol.ts'
 import type { FileParts } from './service.ts'
 
@@ -228,7 +228,7 @@ export function createTrash(deps: Deps) {
 
     /** What is too old goes for good. On record first: what cannot be recorded is not done. */
     async expire(): Promise<void> {
-      const over = trashToPurge(await store.trash(db), retentionMs, now())
+      const over = selectExpiredTrash(await store.trash(db), retentionMs, now())
       if (over.length === 0) return
       await db.transact(async (tx) => {
         for (const { id, path, by, deletedAt } of over)

@@ -12,7 +12,7 @@ import type { Version } from './history-store.ts'
 import type { ResolvedPath } from './path-resolver.ts'
 import { allows, covers, readableSince } from './rules/grants.ts'
 import { isWithin } from './rules/paths.ts'
-import { totalBytes, contentsToDrop, versionsToDrop } from './rules/retention.ts'
+import { totalBytes, selectUnusedContents, selectExpiredVersions } from './rules/retention.ts'
 import type { VersionLimits } from './rules/retention.ts'
 import type { OpResponse } from './worker/protocol.ts'
 import type { WriteResult } from './file-writer.ts'
@@ -221,11 +221,11 @@ export function createVersionCleanup({ db, store, history, worker, limits, now }
     const lying = await contentsThere()
     await history.cleaning(async (isExpected) => {
       const all = await store.versions(db)
-      const over = new Set(versionsToDrop(all, limits, now()))
+      const over = new Set(selectExpiredVersions(all, limits, now()))
       const kept = all.filter((one) => !over.has(one))
       const there = new Set([...lying, ...[...over].map(({ sha256 }) => sha256)])
       const ids = [...over].map(({ id }) => id)
-      await drop(ids, contentsToDrop([...there], kept), isExpected)
+      await drop(ids, selectUnusedContents([...there], kept), isExpected)
       storedBytes = totalBytes(kept)
     })
   }

@@ -6,7 +6,7 @@ import { isSameInode } from './confine/inode.ts'
 import type { Containment, FileErrorCode } from './model.ts'
 import { startProcess } from './worker/process.ts'
 import type { AnswerHead, WorkerCall, WorkerProcess } from './worker/process.ts'
-import { mutatingOps, reading } from './worker/protocol.ts'
+import { mutatingOps, readOnlyOps } from './worker/protocol.ts'
 import type {
   OpResponse,
   OpRequest,
@@ -115,7 +115,7 @@ export function createFileWorker(deps: Deps) {
           answer(call, head, body)
         }
       },
-      onRoom: pump,
+      onCapacity: pump,
     })
     alive.add(worker)
     newest = worker
@@ -211,7 +211,7 @@ export function createFileWorker(deps: Deps) {
       op,
       ask,
       body,
-      isRead: reading.has(op),
+      isRead: readOnlyOps.has(op),
       grants,
       onProgress,
       onReceived() {
@@ -385,8 +385,8 @@ export function createFileWorker(deps: Deps) {
 }
 
 /** The call may have changed something: to refuse it would be untrue. */
-const isActing = ({ isRead, isDeferred: isHeld, worker }: WorkerCall) =>
-  !isRead && !isHeld && worker !== undefined
+const isActing = ({ isRead, isDeferred, worker }: WorkerCall) =>
+  !isRead && !isDeferred && worker !== undefined
 
 function fail(call: WorkerCall, code: FileErrorCode, message: string, path?: string): void {
   if (call.isSettled) return

@@ -216,7 +216,7 @@ export function createCallAuthorizer(deps: Deps) {
   return async function decide(attempted: CallAttempt): Promise<CallVerdict> {
     const { tool, caller } = attempted
     // Declaring, logging and asking are how an agent obeys.
-    if (caller.kind !== 'agent' || tool.toolset === 'cowork' || tool.asks) return act
+    if (caller.kind !== 'agent' || tool.toolset === 'cowork' || tool.isRequestOnly) return act
     try {
       const verdict = await verdictOn(attempted)
       if (attempted.approval === undefined || verdict.mode !== 'act') return verdict

@@ -35,14 +35,14 @@ export function createEditValidator(
   /** How risky it is; throws what the rules of now have against it (Y3, A4). */
   async function judged(
     reader: Reader,
-    { requester, requiredApprovals: needed }: Approval,
+    { requester, requiredApprovals }: Approval,
     domain: string,
     edit: { readonly fields: Field[]; readonly isRead?: boolean; readonly isRisky?: boolean },
   ): Promise<{ risk: Risk; isCovered: boolean }> {
     const { policies, policy, isMapped } = await policyFor(reader, { id: requester }, domain)
     const evaluation = policies.evaluate(policy, edit.fields, edit.isRead)
     if (evaluation.hardStop) throw breaks(policy, evaluation)
-    if (evaluation.approvers > needed) throw needsMore(policy, evaluation)
+    if (evaluation.approvers > requiredApprovals) throw needsMore(policy, evaluation)
     const isHigh = evaluation.highRisk.length > 0 || edit.isRisky === true
     return {
       risk: isHigh ? 'high' : (policy?.risk ?? 'normal'),

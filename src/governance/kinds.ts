@@ -187,11 +187,11 @@ export function governanceKinds(deps: Deps, others: readonly ApprovalKind[]): Ap
 }
 
 /** Who approves last has heard of no more than the others: each of them agreed to one call (A4). */
-function checkQuorum({ requiredApprovals: needed }: Approval, allow: Allowance): void {
-  if (needed === 1 || allow.for === 'once') return
+function checkQuorum({ requiredApprovals }: Approval, allow: Allowance): void {
+  if (requiredApprovals === 1 || allow.for === 'once') return
   throw new CoworkError(
     'quorum_allow',
-    `${needed} people must approve each of these calls; nobody allows them for longer.`,
+    `${requiredApprovals} people must approve each of these calls; nobody allows them for longer.`,
     { hint: 'Approve it once, without `allow`.' },
   )
 }

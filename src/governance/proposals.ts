@@ -335,13 +335,13 @@ function replyOf(
   { reviewUrl }: Pick<Approvals, 'reviewUrl'>,
 ) {
   const { id, mode, trustLevel, confidence, content, status } = approval
-  const { why, extra: more } = content
+  const { why, extra } = content
   const said = (name: string) => why.more?.[name] as number
   const trust = trustLevel ?? 0
   const reasoned = why.more?.['reasoning'] as Assessment | undefined
   return {
     proposal_id: id,
-    action_id: String(more?.['action_id']),
+    action_id: String(extra?.['action_id']),
     mode,
     status,
     trust_level: trust,

@@ -280,7 +280,7 @@ test('A3 agents and people are managed by people, and by owners alone', async ()
 
 test('I6 what is of high risk asks for the passkey of a person who has one', async () => {
   const { identity } = await setup()
-  const assured = identityTools(identity, () => []).filter((tool) => tool.assured)
+  const assured = identityTools(identity, () => []).filter((tool) => tool.requiresPasskey)
   expect(assured.map(({ name }) => name)).toEqual([
     'cowork_add_agent',
     'cowork_set_tools',

@@ -49,7 +49,7 @@ const agentTools = (
     description:
       'Registers an agent and gives its token, which is shown only here. The first agent closes the door: from then on every agent needs a token.',
     role: 'owner',
-    assured: true,
+    requiresPasskey: true,
     input: z.object({
       id,
       scopes: z
@@ -61,8 +61,8 @@ const agentTools = (
       ...selectionInput,
     }),
     output: identityResults.cowork_add_agent,
-    touches: (input) => ({ domain: 'cowork', target: input.id }),
-    async change(tx, input, call) {
+    describeTarget: (input) => ({ domain: 'cowork', target: input.id }),
+    async transact(tx, input, call) {
       const chosen = toSelection(input)
       check(chosen)
       const given = { id: input.id, scopes: input.scopes, selection: chosen }
@@ -95,12 +95,12 @@ const agentTools = (
     description:
       'Changes which tools an agent lists and may call. Its token stays. Arguments that are left out change nothing.',
     role: 'owner',
-    assured: true,
+    requiresPasskey: true,
     idempotent: true,
     input: z.object({ id, ...selectionInput }),
     output: identityResults.cowork_set_tools,
-    touches: (input) => ({ domain: 'cowork', target: input.id }),
-    async change(tx, input, call) {
+    describeTarget: (input) => ({ domain: 'cowork', target: input.id }),
+    async transact(tx, input, call) {
       const set = await identity.setTools(tx, input, call)
       // The merged selection is checked here; an error rolls the change back.
       check(set.selection)
@@ -116,7 +116,7 @@ const agentTools = (
     description:
       'Gives an agent a new token, which is shown only here. The old one works on for overlap_minutes.',
     role: 'owner',
-    assured: true,
+    requiresPasskey: true,
     input: z.object({
       id,
       overlap_minutes: z
@@ -128,8 +128,8 @@ const agentTools = (
         .describe('How long the old token still works; 0 ends it at once'),
     }),
     output: identityResults.cowork_rotate_agent,
-    touches: (input) => ({ domain: 'cowork', target: input.id }),
-    async change(tx, input, call) {
+    describeTarget: (input) => ({ domain: 'cowork', target: input.id }),
+    async transact(tx, input, call) {
       const given = { id: input.id, overlapMinutes: input.overlap_minutes }
       const { oldEndsAt, ...agent } = await identity.rotateAgent(tx, given, call)
       const ends = formatRfc3339(oldEndsAt)
@@ -146,11 +146,11 @@ const agentTools = (
     title: 'Revoke an agent',
     description: 'Ends every token, session and file grant of an agent at once.',
     role: 'owner',
-    assured: true,
+    requiresPasskey: true,
     input: z.object({ id }),
     output: identityResults.cowork_revoke_agent,
-    touches: (input) => ({ domain: 'cowork', target: input.id }),
-    async change(tx, input, call) {
+    describeTarget: (input) => ({ domain: 'cowork', target: input.id }),
+    async transact(tx, input, call) {
       const revoked = await identity.revokeAgent(tx, input, call)
       return {
         id: revoked.id,

@@ -77,7 +77,7 @@ test('L8 cowork_redact is for owners, wants a reason and erases what is beside t
     addDetails: () => undefined,
   }
   const input = tool.input.parse({ seq: 2, reason: ' left the company ' })
-  expect(await world.ledger.transact(async (tx) => tool.change?.(tx, input, call))).toEqual({
+  expect(await world.ledger.transact(async (tx) => tool.transact?.(tx, input, call))).toEqual({
     seq: 2,
     erased: true,
   })

@@ -61,14 +61,14 @@ export const ledgerTools = (
     description:
       'Erase for ever what is kept beside one ledger entry. The entry and every proof stay; who did it and why is recorded.',
     role: 'owner',
-    assured: true,
+    requiresPasskey: true,
     input: z.object({
       seq: z.number().int().min(1).describe('The entry whose payload goes'),
       reason: z.string().trim().min(1).max(500).describe('Why, for whoever reads the ledger'),
     }),
     output: ledgerResults.cowork_redact,
-    touches: ({ seq }) => ({ domain: 'cowork', target: String(seq) }),
-    async change(tx, { seq, reason }, { caller }) {
+    describeTarget: ({ seq }) => ({ domain: 'cowork', target: String(seq) }),
+    async transact(tx, { seq, reason }, { caller }) {
       await ledger.erase(tx, seq, reason, toActor(caller))
       return { seq, erased: true }
     },

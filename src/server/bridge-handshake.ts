@@ -4,28 +4,28 @@ import type { ToolSelection } from '#base/selection.ts'
 import type { BridgeHello } from './mcp/connections.ts'
 
 /**
- * The bridge waits for an answer to version 3. Version 1 has none: MCP begins at once, for older bridges and for
- * programs that need no reconnect. New fields do not need a new version.
+ * In version 3 the bridge waits for a reply. Version 1 has no reply: MCP starts at once, for older bridges and for
+ * programs that do not reconnect. New fields need no new version.
  */
 export const handshakeVersion = 3
-const versionWithoutAnswer = 1
+const versionWithoutReply = 1
 
 const maxHelloBytes = 16_384
 const helloTimeoutMs = 5000
 
 type Handshake = BridgeHello & {
-  readonly wantsAnswer: boolean
-  /** The version of the program that the bridge belongs to. */
+  readonly expectsReply: boolean
+  /** The version of cowork that the bridge belongs to. */
   readonly version?: string
 }
 
-/** Reads the first line from a paused socket. Leaves the bytes after it unread, and the socket paused. */
+/** Reads the first line from a paused socket. Leaves the bytes after that line unread and the socket paused. */
 export async function readHello(socket: Socket): Promise<Handshake> {
   const deadline = Date.now() + helloTimeoutMs
   let bytes = Buffer.alloc(0)
   for (;;) {
     const chunk = await nextChunk(socket, deadline)
-    if (chunk.length === 0) throw invalidHello('The connection ended before its handshake.')
+    if (chunk.length === 0) throw invalidHello('The connection closed before the handshake.')
     bytes = Buffer.concat([bytes, chunk])
     const end = bytes.indexOf('\n')
     if (end > maxHelloBytes || (end === -1 && bytes.length > maxHelloBytes))
@@ -40,7 +40,7 @@ export async function readHello(socket: Socket): Promise<Handshake> {
 function nextChunk(socket: Socket, deadline: number): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(
-      () => reject(invalidHello('The handshake took too long.')),
+      () => reject(invalidHello('The handshake timed out.')),
       deadline - Date.now(),
     )
     const onEnd = () => onChunk(Buffer.alloc(0))
@@ -58,17 +58,17 @@ function nextChunk(socket: Socket, deadline: number): Promise<Buffer> {
 function parseHello(line: string): Handshake {
   const fields = parseObject(line)
   const { cowork } = fields
-  if (cowork !== handshakeVersion && cowork !== versionWithoutAnswer)
-    throw invalidHello('The bridge and the daemon are of versions that do not fit together.')
+  if (cowork !== handshakeVersion && cowork !== versionWithoutReply)
+    throw invalidHello('Incompatible versions of the bridge and the daemon.')
   const text = (name: string) => {
     const value = fields[name]
     return typeof value === 'string' && value !== '' ? { [name]: value } : {}
   }
   const { results } = fields
   if (results !== undefined && results !== 'structured')
-    throw invalidHello(`Unknown form of results: ${JSON.stringify(results)}.`)
+    throw invalidHello(`Unknown result format: ${JSON.stringify(results)}.`)
   return {
-    wantsAnswer: cowork === handshakeVersion,
+    expectsReply: cowork === handshakeVersion,
     ...text('token'),
     ...text('agent'),
     ...text('session'),
@@ -98,10 +98,10 @@ function parseSelection({ tools, exclude, read_only: readOnly }: Record<string, 
 
 function parseNameList(field: string, value: unknown): readonly string[] {
   if (Array.isArray(value) && value.every((name) => typeof name === 'string')) return value
-  throw invalidHello(`${field} is not a list of names.`)
+  throw invalidHello(`Invalid ${field}: expected a list of names.`)
 }
 
 const invalidHello = (message: string) =>
   new CoworkError('handshake_invalid', message, {
-    hint: 'Run `cowork restart`, then start the client again.',
+    hint: 'Run `cowork restart`, then restart the client.',
   })

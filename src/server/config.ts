@@ -24,21 +24,19 @@ const limits = z
       .describe('Largest set of request headers, in bytes. Default 16384 (16 KiB).'),
     body_seconds: integer(1, 3600)
       .default(30)
-      .describe('How long a slow client may take to send its body, in seconds. Default 30.'),
+      .describe('Time a client has to send its request, in seconds. Default 30.'),
     calls_in_flight: integer(1)
       .default(64)
-      .describe(
-        'Calls one agent or person may have running at once; more are answered 429. Default 64.',
-      ),
+      .describe('Maximum of running calls per agent or person; more get status 429. Default 64.'),
     sessions: integer(1)
       .default(256)
-      .describe('Sessions of clients of the 2025 protocol that may be open at once. Default 256.'),
+      .describe('Maximum of open sessions of legacy MCP clients (2025 protocol). Default 256.'),
     session_idle_minutes: integer(1)
       .default(30)
       .describe('Idle time after which a session ends, in minutes. Default 30.'),
   })
   .prefault({})
-  .describe('How much one client may ask for before it is told to slow down.')
+  .describe('Request limits.')
 
 const server = z
   .strictObject({
@@ -49,25 +47,25 @@ const server = z
       ),
     port: port
       .default(8765)
-      .describe('Port of the console, the API and /mcp. 0 takes a free one. Default 8765.'),
+      .describe('Port of the console, the API and /mcp. 0 chooses a free port. Default 8765.'),
     sandbox_port: port
       .optional()
-      .describe('Port of the page that holds MCP Apps in their own origin. Default `port` + 1.'),
+      .describe('Port of the sandbox page for MCP Apps, a separate origin. Default `port` + 1.'),
     transport: z
       .enum(['http', 'sse', 'stdio'])
       .default('http')
       .describe(
-        'What `cowork` without a command does: `http` is `cowork up`, `sse` adds the old HTTP+SSE addresses, `stdio` is `cowork mcp`. Default http.',
+        'What `cowork` without a command does: `http` is `cowork up`, `sse` adds the legacy HTTP+SSE endpoints, `stdio` is `cowork mcp`. Default http.',
       ),
     public_url: httpUrl
       .optional()
-      .describe(
-        'Address people reach the console at, used in review links. Default http://localhost:<port>.',
-      ),
+      .describe('URL of the console, used in review links. Default http://localhost:<port>.'),
     allowed_hosts: z
       .array(nonEmptyString('a host name, with its port if it has one', /^[\w.:[\]-]+$/))
       .default([])
-      .describe('Host headers accepted besides localhost, 127.0.0.1 and [::1] with our port.'),
+      .describe(
+        'Host headers accepted besides localhost, 127.0.0.1 and [::1] with the port of the daemon.',
+      ),
     allowed_origins: z
       .array(
         nonEmptyString(
@@ -100,30 +98,32 @@ const server = z
       )
       .default(['CLAUDECODE', 'CODEX_*', 'CURSOR_AGENT', 'GEMINI_CLI'])
       .describe(
-        'Environment variables that show an agent is driving the terminal: `cowork approve` refuses when one is set. Best effort.',
+        'Environment variables that reveal an agent in the terminal: `cowork approve` refuses if one is set. Best effort.',
       ),
     log_level: z
       .enum(['debug', 'info', 'warn', 'error'])
       .default('info')
-      .describe('Least serious message that is logged to stderr. Default info.'),
+      .describe('Minimum level of messages logged to stderr. Default info.'),
     otlp_endpoint: httpUrl
       .refine((address) => URL.canParse(address) && !/^https?:\/\/[^/]*@/.test(address), {
-        error: 'must be an address without a user and password; use otlp_headers for those',
+        error: 'must be a URL without user and password; use otlp_headers instead',
       })
       .optional()
       .describe(
-        'Where to send OpenTelemetry traces and metrics over OTLP/HTTP as JSON, such as http://localhost:4318; /v1/traces and /v1/metrics are added. Default: nowhere.',
+        'OTLP/HTTP endpoint for traces and metrics as JSON, for example http://localhost:4318; /v1/traces and /v1/metrics are appended. Default: no export.',
       ),
     otlp_headers: z
       .record(z.string(), secretText)
       .default({})
-      .describe('Headers sent with it, such as authorization; each a value or a reference.'),
+      .describe(
+        'Headers of OTLP requests, for example authorization; each a value or a reference.',
+      ),
     otlp_service_name: trimmedName
       .default('cowork')
-      .describe('What it calls itself there (service.name). Default cowork.'),
+      .describe('Service name in OTLP data (service.name). Default cowork.'),
   })
   .prefault({})
-  .describe('The doors: where the daemon listens and what it lets in.')
+  .describe('Endpoints of the daemon: addresses, limits and allowed clients.')
 
 /** The sections of `cowork.yaml` that this module reads. */
 export const serverConfig = { server }

@@ -20,8 +20,8 @@ const policy = [
   "frame-ancestors 'none'",
 ].join('; ')
 
-/** SV26. Scripts come from our files alone; nobody frames us; nobody learns where a link led from. */
-const secured = {
+/** Allows only the console's own scripts, no framing and no referrer (SV26). */
+const securityHeaders = {
   'Content-Security-Policy': policy,
   'X-Content-Type-Options': 'nosniff',
   'X-Frame-Options': 'DENY',
@@ -32,7 +32,7 @@ const secured = {
   'Cross-Origin-Resource-Policy': 'same-origin',
 } as const
 
-const typeOf: Record<string, string> = {
+const contentTypes: Record<string, string> = {
   '.html': 'text/html; charset=utf-8',
   '.js': 'text/javascript; charset=utf-8',
   '.css': 'text/css; charset=utf-8',
@@ -44,28 +44,28 @@ const typeOf: Record<string, string> = {
   '.ico': 'image/x-icon',
   '.woff2': 'font/woff2',
 }
-const shrinks = /^(text|application)\/|svg/
+const compressible = /^(text|application)\/|svg/
 
-const notBuilt = `cowork is running, but its console is not built yet.
+const notBuilt = `cowork is running, but the console is not built.
 
-Run \`npm run build\` in the folder of cowork, then load this page again.
+Run \`npm run build\` in the cowork folder, then reload this page.
 `
 
-type File = { readonly path: string; readonly type: string; zipped?: Promise<Buffer> }
+type File = { readonly path: string; readonly type: string; gzipped?: Promise<Buffer> }
 
 export type ConsoleOptions = {
-  /** What Vite built. */
+  /** The output folder of Vite. */
   readonly folder: string
   readonly guard: GuardOptions
 }
 
-/** The console's files and, at the address of every screen, its page (C1). */
+/** Serves the console's files, and its page at the path of every screen (C1). */
 export function mountConsole(app: Hono<Env>, { folder, guard }: ConsoleOptions): void {
   const index = join(folder, 'index.html')
   let listed = new Map<string, File>()
   let listedAt: number | undefined
 
-  /** Only what was found in the folder is ever read: no address can name anything else. */
+  /** Lists the servable files. A request can read only these, so a path cannot leave the folder. */
   function files(): Map<string, File> {
     const builtAt = statSync(index, { throwIfNoEntry: false })?.mtimeMs
     if (builtAt !== listedAt) {
@@ -80,21 +80,25 @@ export function mountConsole(app: Hono<Env>, { folder, guard }: ConsoleOptions):
     // Passkeys and the stored session belong to localhost; the browser carries the fragment along.
     if (/^(127\.0\.0\.1|\[::1\]):/.test(host))
       return c.redirect(`${consoleOrigin(guard)}${pathname}${search}`, 307)
-    const found = files().get('/index.html')
-    if (found) return file(c, found, 'no-store')
+    const indexFile = files().get('/index.html')
+    if (indexFile) return sendFile(c, indexFile, 'no-store')
     return new Response(notBuilt, {
       status: 503,
-      headers: { ...secured, 'Content-Type': 'text/plain; charset=utf-8', 'Retry-After': '5' },
+      headers: {
+        ...securityHeaders,
+        'Content-Type': 'text/plain; charset=utf-8',
+        'Retry-After': '5',
+      },
     })
   }
 
-  async function file(c: Context<Env>, found: File, cache: string): Promise<Response> {
-    const headers = { ...secured, 'Content-Type': found.type, 'Cache-Control': cache }
-    const body = await readFile(found.path)
-    if (!shrinks.test(found.type) || !/\bgzip\b/.test(c.req.header('accept-encoding') ?? ''))
+  async function sendFile(c: Context<Env>, file: File, cache: string): Promise<Response> {
+    const headers = { ...securityHeaders, 'Content-Type': file.type, 'Cache-Control': cache }
+    const body = await readFile(file.path)
+    if (!compressible.test(file.type) || !/\bgzip\b/.test(c.req.header('accept-encoding') ?? ''))
       return new Response(body, { headers })
-    found.zipped ??= promisify(gzip)(body)
-    return new Response(await found.zipped, {
+    file.gzipped ??= promisify(gzip)(body)
+    return new Response(await file.gzipped, {
       headers: { ...headers, 'Content-Encoding': 'gzip', Vary: 'Accept-Encoding' },
     })
   }
@@ -105,22 +109,22 @@ export function mountConsole(app: Hono<Env>, { folder, guard }: ConsoleOptions):
     app.get(`/${screen}/*`, page)
   }
   app.get('*', async (c, next) => {
-    const found = listed.get(c.req.path) ?? files().get(c.req.path)
-    if (!found || c.req.path === '/index.html') return next()
-    // Vite puts a digest of the content into the names below assets.
+    const file = listed.get(c.req.path) ?? files().get(c.req.path)
+    if (!file || c.req.path === '/index.html') return next()
+    // Vite puts a content hash into the names below assets.
     const isHashed = c.req.path.startsWith('/assets/')
-    return file(c, found, isHashed ? 'public, max-age=31536000, immutable' : 'no-cache')
+    return sendFile(c, file, isHashed ? 'public, max-age=31536000, immutable' : 'no-cache')
   })
 }
 
 function listFiles(folder: string): Map<string, File> {
-  const found = readdirSync(folder, { recursive: true, withFileTypes: true })
+  const paths = readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name))
   return new Map(
-    found.map((path) => {
-      const address = `/${relative(folder, path).split(sep).join('/')}`
-      return [address, { path, type: typeOf[extname(path)] ?? 'application/octet-stream' }]
+    paths.map((path) => {
+      const urlPath = `/${relative(folder, path).split(sep).join('/')}`
+      return [urlPath, { path, type: contentTypes[extname(path)] ?? 'application/octet-stream' }]
     }),
   )
 }

@@ -7,65 +7,65 @@ import type { Identity, Presented } from '#identity'
 export type Env = { Bindings: HttpBindings; Variables: { caller: Caller } }
 
 export type GuardOptions = {
-  /** The port we listen on: known only after listening, so it is asked for. */
+  /** Returns the port, which is known only after binding. */
   readonly port: () => number
-  /** Serving HTTPS, so the console's origin is too. */
+  /** Makes the console's origin HTTPS. */
   readonly isSecure?: boolean
   readonly allowedHosts: readonly string[]
   readonly allowedOrigins: readonly string[]
 }
 
-/** The console is on localhost alone: passkeys need a name, and 127.0.0.1 is kept for the apps' sandbox. */
+/** The console uses only localhost: passkeys need a host name, and 127.0.0.1 is reserved for the apps' sandbox. */
 export const consoleOrigin = ({ port, isSecure = false }: GuardOptions): string =>
   `${isSecure ? 'https' : 'http'}://localhost:${port()}`
 
-/** Only names that mean this machine: a page that rebinds its own name to 127.0.0.1 sends its own name. */
+/** Accepts only names of this machine. DNS rebinding: a page that points its name to 127.0.0.1 sends that name. */
 export function checkHost({ port, allowedHosts }: GuardOptions): MiddlewareHandler<Env> {
   return async function host(c, next) {
     const name = c.req.header('host')?.toLowerCase() ?? ''
-    const ours = [`localhost:${port()}`, `127.0.0.1:${port()}`, `[::1]:${port()}`]
-    if (!ours.includes(name) && !allowedHosts.includes(name))
+    const localNames = [`localhost:${port()}`, `127.0.0.1:${port()}`, `[::1]:${port()}`]
+    if (!localNames.includes(name) && !allowedHosts.includes(name))
       return sendProblem(c, 403, {
         code: 'host_refused',
-        message: `This server does not answer to the name ${JSON.stringify(name.slice(0, 100))}.`,
-        hint: `Use localhost:${port()}, or add the name to server.allowed_hosts.`,
+        message: `Host not allowed: ${JSON.stringify(name.slice(0, 100))}.`,
+        hint: `Use localhost:${port()}, or add the host to server.allowed_hosts.`,
       })
     await next()
   }
 }
 
-/** A client that runs in a browser names the address it connects to; the console alone is only on localhost (RA11). */
-const ownOrigins = (options: GuardOptions): readonly string[] =>
+/** A browser client of MCP can connect by address; only the console is limited to localhost (RA11). */
+const loopbackOrigins = (options: GuardOptions): readonly string[] =>
   ['127.0.0.1', '[::1]'].map((host) => consoleOrigin(options).replace('localhost', host))
 
 const isMcp = (c: Context<Env>) => /^\/mcp(\/|$)/.test(c.req.path)
 
-/** Where a foreign page may send people to, and no more: following a link has no effect and needs no token. */
-const isPage = (c: Context<Env>) =>
+/** Foreign pages can link to the console: following a link changes nothing and needs no token. */
+const isPageNavigation = (c: Context<Env>) =>
   c.req.header('sec-fetch-mode') === 'navigate' &&
   c.req.header('sec-fetch-dest') === 'document' &&
   (c.req.method === 'GET' || c.req.method === 'HEAD') &&
   !/^\/(api|mcp|metrics|sse|messages)(\/|$)/.test(c.req.path)
 
 /**
- * Browsers send Origin; only the console (and paired extensions) may. `null` and other ports may not. Where a
- * browser leaves Origin out, as with an image, it still tells that the page is another's: `same-site` is what
- * a page on another local port is.
+ * Accepts only the origins of the console and of paired extensions, not `null` and not other ports. Where a browser
+ * omits Origin, for example for an image, Sec-Fetch-Site still identifies a foreign page: a page on another local
+ * port is `same-site`.
  */
 export function checkOrigin(options: GuardOptions): MiddlewareHandler<Env> {
   return async function origin(c, next) {
     const from = c.req.header('origin')
     const site = c.req.header('sec-fetch-site')
-    const isOurs =
+    const isAllowed =
       from === undefined
-        ? site === undefined || site === 'same-origin' || site === 'none' || isPage(c)
+        ? site === undefined || site === 'same-origin' || site === 'none' || isPageNavigation(c)
         : from === consoleOrigin(options) ||
           options.allowedOrigins.includes(from) ||
-          (isMcp(c) && ownOrigins(options).includes(from))
-    if (!isOurs)
+          (isMcp(c) && loopbackOrigins(options).includes(from))
+    if (!isAllowed)
       return sendProblem(c, 403, {
         code: 'origin_refused',
-        message: `Pages from ${JSON.stringify((from ?? 'elsewhere').slice(0, 100))} may not talk to this server.`,
+        message: `Origin not allowed: ${JSON.stringify((from ?? 'unknown').slice(0, 100))}.`,
         hint: 'Open the console on localhost, or add the origin to server.allowed_origins.',
       })
     await next()
@@ -74,23 +74,23 @@ export function checkOrigin(options: GuardOptions): MiddlewareHandler<Env> {
 
 const secretNames = ['token', 'access_token', 'agent_token', 'api_key', 'code', 'invite']
 
-/** What stands in a query ends up in histories and logs (SV26). */
+/** Refuses secrets in the query, which end up in histories and logs (SV26). */
 export const checkUrl: MiddlewareHandler<Env> = async function url(c, next) {
   const at = c.req.url.indexOf('?')
   if (at !== -1) {
-    const given = new URLSearchParams(c.req.url.slice(at + 1))
-    const name = secretNames.find((secret) => given.has(secret))
+    const query = new URLSearchParams(c.req.url.slice(at + 1))
+    const name = secretNames.find((secret) => query.has(secret))
     if (name !== undefined)
       return sendProblem(c, 400, {
         code: 'secret_in_url',
-        message: `The address carries a ${name} where others can read it.`,
-        hint: 'Send tokens as `Authorization: Bearer …`. `cowork open` makes a fresh link, whose code stands behind #.',
+        message: `Secrets are not accepted in the URL: ${name}.`,
+        hint: 'Send tokens as `Authorization: Bearer …`, or run `cowork open` for a new sign-in link.',
       })
   }
   await next()
 }
 
-/** A form or an image of a foreign page cannot send this content type without asking first. */
+/** A form or an image of a foreign page cannot send this content type without a CORS preflight. */
 export const checkContentType: MiddlewareHandler<Env> = async function contentType(c, next) {
   const type = c.req.header('content-type')?.split(';')[0]?.trim().toLowerCase()
   if (c.req.method === 'POST' && type !== 'application/json')
@@ -102,8 +102,8 @@ export const checkContentType: MiddlewareHandler<Env> = async function contentTy
   await next()
 }
 
-/** Answers of the API are for this caller and this moment. Set before `next`: afterwards it costs thrice. */
-export const setPrivateHeaders: MiddlewareHandler<Env> = async function privately(c, next) {
+/** Forbids caching of API responses. Runs before `next`: setting the headers afterwards costs three times as much. */
+export const setPrivateHeaders: MiddlewareHandler<Env> = async function setHeaders(c, next) {
   for (const [name, value] of Object.entries(privateHeaders)) c.header(name, value)
   await next()
 }
@@ -144,7 +144,7 @@ export function identifyCaller(identity: Pick<Identity, 'identify'>): Middleware
   }
 }
 
-/** What a refusal, a failure and a CoworkError have in common. */
+/** The fields that a refusal, a failure and a CoworkError have in common. */
 export type Problem = {
   readonly code: string
   readonly message: string
@@ -152,7 +152,7 @@ export type Problem = {
   readonly details?: Readonly<Record<string, unknown>> | undefined
 }
 
-/** The HTTP half of the one conversion of errors; the MCP half is in mcp/. */
+/** Converts an error to an HTTP response; mcp/ converts errors for MCP. */
 export function sendProblem(c: Context<Env>, status: number, problem: Problem): Response {
   const { code, message, hint, details } = problem
   if (status === 401) c.header('WWW-Authenticate', 'Bearer realm="cowork"')
@@ -160,11 +160,11 @@ export function sendProblem(c: Context<Env>, status: number, problem: Problem): 
   return c.json({ error: { code, message, hint, ...details } }, status as 400)
 }
 
-/** The HTTP status of an error code; `app` collects the tables of all modules. */
-export type StatusOf = (code: string) => number
+/** Returns the HTTP status of an error code; `app` merges the tables of all modules. */
+export type ToHttpStatus = (code: string) => number
 
 export const sendProblemByCode = (
   c: Context<Env>,
-  statusOf: StatusOf,
+  toHttpStatus: ToHttpStatus,
   problem: Problem,
-): Response => sendProblem(c, statusOf(problem.code), problem)
+): Response => sendProblem(c, toHttpStatus(problem.code), problem)

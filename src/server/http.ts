@@ -19,7 +19,7 @@ import {
   sendProblem,
   sendProblemByCode,
 } from './guards.ts'
-import type { Env, GuardOptions, StatusOf } from './guards.ts'
+import type { Env, GuardOptions, ToHttpStatus } from './guards.ts'
 import { createLiveStream } from './live.ts'
 import type { LiveStream } from './live.ts'
 import { legacySsePaths } from './mcp/endpoint.ts'
@@ -49,52 +49,52 @@ export type HttpDeps = {
   readonly inbox: Inbox
   readonly snapshot: () => Promise<LedgerSnapshot>
   readonly mcp: Pick<McpEndpoint, 'fetch' | 'sessionCount' | 'messages'>
-  /** Whether clients of the 2024-11-05 revision find their addresses (`TRANSPORT=sse`, SV6). */
-  readonly oldAddresses: boolean
+  /** Serves the endpoints of the 2024-11-05 revision (`TRANSPORT=sse`, SV6). */
+  readonly legacySse: boolean
   readonly metrics: Metrics
   readonly log: Log
   readonly version: string
-  /** The words that run `cowork` in a terminal of this machine. */
+  /** The command that runs `cowork` in a terminal on this machine. */
   readonly command?: readonly string[]
-  /** The home of whoever runs the daemon. */
+  /** The home folder of the user who runs the daemon. */
   readonly home?: string
-  /** Where the built console lies. */
+  /** The folder of the built console. */
   readonly webFolder: string
   readonly bodyBytes: number
   readonly callsInFlight: number
-  readonly statusOf: StatusOf
-  /** Nothing while the daemon can serve, else why not. */
-  readonly unready: () => string | undefined
+  readonly toHttpStatus: ToHttpStatus
+  /** Returns undefined while the daemon can serve. */
+  readonly getUnreadyReason: () => string | undefined
 }
 
 export type HttpServer = {
   fetch(request: Request, env: object): Response | Promise<Response>
-  /** Ends the streams that would never end by themselves. */
+  /** Ends the live streams, which have no end of their own. */
   close(): void
 }
 
-/** Everything that comes in over HTTP: guards first, then the doors. */
+/** Creates the HTTP server. The guards run before every endpoint. */
 export function createHttpServer(deps: HttpDeps): HttpServer {
-  const { guard, identity, ledger, mcp, metrics, statusOf, log } = deps
+  const { guard, identity, ledger, mcp, metrics, toHttpStatus, log } = deps
   const app = new Hono<Env>()
   const live = createLiveStream({ ledger, log: log.scope('live') })
-  metrics.watch('cowork_ledger_entries', 'Entries in the ledger.', ledger.size)
-  metrics.watch('cowork_mcp_sessions', 'Open sessions of the older MCP era.', mcp.sessionCount)
-  metrics.watch('cowork_live_listeners', 'Listeners of the live stream.', live.listeners)
+  metrics.addGauge('cowork_ledger_entries', 'Entries in the ledger.', ledger.size)
+  metrics.addGauge('cowork_mcp_sessions', 'Open sessions of legacy MCP clients.', mcp.sessionCount)
+  metrics.addGauge('cowork_live_listeners', 'Listeners of the live stream.', live.listenerCount)
 
   app.onError((error, c) => {
-    if (error instanceof CoworkError) return sendProblemByCode(c, statusOf, error)
-    log.error('a request failed unexpectedly', { path: c.req.path, error: error.stack })
-    const message = 'The request failed because of a fault in cowork; the log has the cause.'
+    if (error instanceof CoworkError) return sendProblemByCode(c, toHttpStatus, error)
+    log.error('request failed', { path: c.req.path, error: error.stack })
+    const message = 'Internal error: the request failed. The log contains the cause.'
     return sendProblem(c, 500, { code: 'internal', message })
   })
-  const nothing = (c: Context<Env>) =>
+  const sendNotFound = (c: Context<Env>) =>
     sendProblem(c, 404, {
       code: 'not_found',
-      message: `There is nothing at ${c.req.path.slice(0, 200)}.`,
-      hint: 'The console is at /, MCP at /mcp, the API below /api/.',
+      message: `Not found: ${c.req.path.slice(0, 200)}`,
+      hint: 'Use / for the console, /mcp for MCP and /api/ for the API.',
     })
-  app.notFound(nothing)
+  app.notFound(sendNotFound)
   app.use(checkHost(guard), checkOrigin(guard), checkUrl)
 
   const serveMcp = (c: Context<Env>): Promise<Response> => {
@@ -109,34 +109,34 @@ export function createHttpServer(deps: HttpDeps): HttpServer {
   }
   app.all('/mcp', serveMcp)
   app.all('/mcp/:toolset', serveMcp)
-  if (deps.oldAddresses) {
-    const serveOld = (c: Context<Env>): Promise<Response> => {
+  if (deps.legacySse) {
+    const serveLegacy = (c: Context<Env>): Promise<Response> => {
       const bearer = getBearerToken(c)
       const stream = c.req.query('session')
       const old = stream === undefined ? {} : { stream }
       return mcp.fetch(c.req.raw, { address: getRemoteAddress(c), old, ...(bearer && { bearer }) })
     }
-    app.get(legacySsePaths.stream, serveOld)
-    app.post(legacySsePaths.messages, serveOld)
+    app.get(legacySsePaths.stream, serveLegacy)
+    app.post(legacySsePaths.messages, serveLegacy)
   }
 
   app.use('/api/*', setPrivateHeaders, checkContentType)
   mountRoutes(app, buildRoutes({ ...deps, live }), { ...deps, messages: mcp.messages })
-  // Who has no token learns nothing about what is there.
-  app.all('/api/*', identifyCaller(identity), nothing)
+  // Authentication comes first, so that a client without a token cannot find out which paths exist.
+  app.all('/api/*', identifyCaller(identity), sendNotFound)
   mountConsole(app, { folder: deps.webFolder, guard })
 
   return {
     async fetch(request, env) {
       const response = await app.fetch(request, env)
-      metrics.responded(response.status)
+      metrics.countResponse(response.status)
       return response
     },
     close: live.close,
   }
 }
 
-/** Every address besides MCP and the console's. */
+/** Returns all routes except MCP and the console. */
 export function buildRoutes(deps: HttpDeps & { readonly live: LiveStream }): Route[] {
   const routes: Route[] = [
     ...serverRoutes(deps),
@@ -151,7 +151,7 @@ export function buildRoutes(deps: HttpDeps & { readonly live: LiveStream }): Rou
     defineRoute({
       method: 'GET',
       path: '/api/openapi.json',
-      summary: 'This document, with the tools that the caller may use',
+      summary: 'This document, with the tools that the caller can use',
       by: 'anyone',
       answer: serverAnswers['GET /api/openapi.json'],
       async run(_, c) {

@@ -1,55 +1,57 @@
 import { Worker } from 'node:worker_threads'
 import { CoworkError } from '#base/errors.ts'
 import { jsonExcess } from '#base/json-size.ts'
-import type { JsonAnswer, JsonQuestion } from './json-worker.ts'
-import { invalidJson, bodyTooLargeError } from './limits.ts'
+import type { JsonResult, JsonRequest } from './json-worker.ts'
+import { invalidJsonError, bodyTooLargeError } from './limits.ts'
 
 /**
- * Checks and parses JSON of more than `maxBytes` beside the event loop, one text at a time. Measured with 60 MB in
- * one string: 20 to 40 ms of CPU here, for the copy that comes back, where scanning and parsing take 150 to 220.
+ * Checks and parses JSON of more than `maxBytes` outside the event loop, one text at a time. Measured with 60 MB in
+ * one string: copying the result takes 20 to 40 ms of CPU here; scanning and parsing would take 150 to 220 ms.
  */
 export function createJsonThread(maxBytes: number) {
   let worker: Worker | undefined
   let last: Promise<unknown> = Promise.resolve()
 
-  function ask(question: JsonQuestion): Promise<JsonAnswer> {
+  function runInWorker(request: JsonRequest): Promise<JsonResult> {
     const thread = (worker ??= start())
     thread.ref()
-    return new Promise<JsonAnswer>((resolve, reject) => {
+    return new Promise<JsonResult>((resolve, reject) => {
       const fail = () => {
         worker = undefined
         reject(
-          new CoworkError('internal', 'The message could not be parsed: its thread ended.', {
-            hint: 'Send it again, in smaller parts if it fails again.',
+          new CoworkError('internal', 'Cannot parse the message: the worker thread exited.', {
+            hint: 'Retry, and send smaller messages if the error persists.',
           }),
         )
       }
-      thread.once('message', (answer: JsonAnswer) => {
+      thread.once('message', (result: JsonResult) => {
         thread.off('exit', fail)
-        resolve(answer)
+        resolve(result)
       })
       thread.once('exit', fail)
-      thread.postMessage(question, [question.bytes.buffer])
+      thread.postMessage(request, [request.bytes.buffer])
     }).finally(() => thread.unref())
   }
 
   function start(): Worker {
     const thread = new Worker(new URL('./json-worker.ts', import.meta.url))
-    // Its exit tells as much.
+    // The exit event follows and rejects the request.
     thread.on('error', () => undefined)
     return thread
   }
 
   return {
-    /** Takes only calls of these tools, where any are named. The bytes are gone afterwards. */
+    /** Parses the bytes and transfers them, so they are unusable afterwards. With `tools`, accepts only their calls. */
     async parse(bytes: Buffer, tools?: readonly string[]): Promise<unknown> {
-      const own = isWhole(bytes) ? bytes : Buffer.from(new Uint8Array(bytes).buffer)
-      const turn = last.then(() => ask({ bytes: own as Uint8Array<ArrayBuffer>, tools }))
-      last = turn.catch(() => undefined)
-      const answer = await turn
-      if ('value' in answer) return answer.value
-      if (answer.excess === 'invalid') throw invalidJson()
-      throw answer.excess === 'tool' ? bodyTooLargeError(maxBytes) : jsonExcess(answer.excess)
+      const transferable = ownsBuffer(bytes) ? bytes : Buffer.from(new Uint8Array(bytes).buffer)
+      const parsing = last.then(() =>
+        runInWorker({ bytes: transferable as Uint8Array<ArrayBuffer>, tools }),
+      )
+      last = parsing.catch(() => undefined)
+      const result = await parsing
+      if ('value' in result) return result.value
+      if (result.excess === 'invalid') throw invalidJsonError()
+      throw result.excess === 'tool' ? bodyTooLargeError(maxBytes) : jsonExcess(result.excess)
     },
     async close(): Promise<void> {
       await worker?.terminate()
@@ -57,6 +59,6 @@ export function createJsonThread(maxBytes: number) {
   }
 }
 
-/** A part of a shared buffer cannot be handed over. */
-const isWhole = ({ buffer, length }: Buffer) =>
+/** A slice of a shared buffer cannot be transferred. */
+const ownsBuffer = ({ buffer, length }: Buffer) =>
   buffer instanceof ArrayBuffer && buffer.byteLength === length

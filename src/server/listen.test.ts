@@ -100,10 +100,10 @@ test('SV4 a client that ended its requests is still answered', async () => {
 test.each([
   ['garbage\n', 'not a JSON object'],
   ['null\n', 'not a JSON object'],
-  ['{"cowork":2}\n', 'do not fit together'],
-  [hello({ tools: 'files' }), 'tools is not a list'],
-  [hello({ exclude: [1] }), 'exclude is not a list'],
-  [hello({ results: 'xml' }), 'Unknown form of results: "xml"'],
+  ['{"cowork":2}\n', 'Incompatible versions'],
+  [hello({ tools: 'files' }), 'Invalid tools: expected a list'],
+  [hello({ exclude: [1] }), 'Invalid exclude: expected a list'],
+  [hello({ results: 'xml' }), 'Unknown result format: "xml"'],
   [hello({ tools: ['flies'] }), 'Unknown tools: "flies"'],
   [hello({ tools: ['files'], exclude: ['all'] }), 'leaves none'],
   [`${'x'.repeat(20_000)}\n`, 'too long'],
@@ -124,7 +124,7 @@ test('SV4 a connection that ends before its handshake is forgotten', async () =>
   const { plug, warnings } = await open()
   const { socket } = await plug()
   socket.end()
-  await expect.poll(() => warnings).toEqual(['The connection ended before its handshake.'])
+  await expect.poll(() => warnings).toEqual(['The connection closed before the handshake.'])
 })
 
 describe('SV18 RA8 the handshake chooses tools', () => {
@@ -155,7 +155,7 @@ test('RA14 a bridge of another version is logged, and its model is told', async 
     .object({ result: z.looseObject({ instructions: z.string() }) })
     .parse(await nextLine())
   expect(result.instructions).toMatch(/bridge is version 1\.9\.0, the daemon is version 2\.0\.0/)
-  expect(warnings).toEqual(['stdio: the bridge is of another version'])
+  expect(warnings).toEqual(['bridge version differs'])
 })
 
 test('I4 RA4 a token that has ended may not reconnect; a first connection shows its AuthError', async () => {
@@ -178,7 +178,7 @@ const options = {
   headerBytes: 16_384,
   bodySeconds: 10,
   insecureBind: false,
-  closedMode: false,
+  isAuthEnabled: false,
 }
 
 /** Another program, on one of the loopbacks. */

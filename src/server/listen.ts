@@ -17,55 +17,59 @@ export type ListenOptions = {
   readonly headerBytes: number
   readonly bodySeconds: number
   readonly insecureBind: boolean
-  readonly closedMode: boolean
+  readonly isAuthEnabled: boolean
   readonly tls?: { readonly cert: string; readonly key: string } | undefined
-  /** Takes a free port on both loopbacks when another program listens on the chosen one (RA10). */
+  /** Binds a free port on both loopbacks if another program uses the configured one (RA10). */
   readonly allowFreePort?: boolean | undefined
-  /** Where the command line comes in: a socket that only this user can open. */
+  /** The socket of the command line, which only this user can open. */
   readonly socket?: string
 }
 
 export type BoundServer = { readonly port: number; close(): Promise<void> }
 
 const loopbacks = ['127.0.0.1', '::1']
-const meansLoopback = (host: string) =>
+const isLoopbackHost = (host: string) =>
   ['localhost', '127.0.0.1', '::1', '[::1]'].includes(host.toLowerCase())
 
-/** Listens on both loopbacks, or on one other address when that is made safe or explicitly allowed (SV20). */
+/** Listens on both loopbacks, or on another address if TLS or `insecure_bind`, and authentication, are on (SV20). */
 export async function listen(
   fetch: (request: Request, env: object) => Response | Promise<Response>,
   options: ListenOptions,
 ): Promise<BoundServer> {
-  const { host, tls, insecureBind, closedMode } = options
-  const isLoopback = meansLoopback(host)
-  if (!isLoopback && !((tls || insecureBind) && closedMode))
-    throw new CoworkError('bind_refused', `cowork does not listen on ${host} like this.`, {
-      hint: 'Beyond loopback it needs server.tls (or server.insecure_bind: true) and at least one registered agent.',
-    })
+  const { host, tls, insecureBind, isAuthEnabled } = options
+  const isLoopback = isLoopbackHost(host)
+  if (!isLoopback && !((tls || insecureBind) && isAuthEnabled))
+    throw new CoworkError(
+      'bind_refused',
+      `Cannot listen on ${host}: the address is not loopback.`,
+      {
+        hint: 'Set server.tls (or server.insecure_bind: true) and register at least one agent.',
+      },
+    )
   const settings = {
     maxHeaderSize: options.headerBytes,
-    // A client that sends its request too slowly is answered 408.
+    // Node answers 408 to a client that sends its request too slowly.
     requestTimeout: options.bodySeconds * 1000,
     headersTimeout: options.bodySeconds * 1000,
     connectionsCheckingInterval: 1000,
   }
-  const answer = limitPipelining(getRequestListener(fetch))
-  const make = () =>
+  const onRequest = limitPipelining(getRequestListener(fetch))
+  const createServer = () =>
     tls
       ? createHttpsServer(
           { ...settings, cert: readFileSync(tls.cert), key: readFileSync(tls.key) },
-          answer,
+          onRequest,
         )
-      : createHttpServer(settings, answer)
+      : createHttpServer(settings, onRequest)
 
   const { servers, port } =
     isLoopback && options.allowFreePort
-      ? await bindFreePort(make, options.port)
-      : await bindAll(make, isLoopback ? loopbacks : [host], options.port)
+      ? await bindFreePort(createServer, options.port)
+      : await bindAll(createServer, isLoopback ? loopbacks : [host], options.port)
 
   if (options.socket !== undefined) {
-    const local = createHttpServer(settings, answer)
-    await boundSocket(local, options.socket)
+    const local = createHttpServer(settings, onRequest)
+    await bindSocket(local, options.socket)
     servers.push(local)
   }
 
@@ -85,16 +89,16 @@ export async function listen(
   }
 }
 
-/** The most requests of one connection without an answer. Clients wait for the answer before the next request. */
+/** The maximum of unanswered requests per connection. Clients wait for the response before the next request. */
 const maxPipelined = 8
 
 type Listener = (incoming: IncomingMessage, outgoing: ServerResponse) => void
 
 /**
- * Ends a connection that sends many requests at once: Node reads 64 KB of them, 500 and more, in one turn of the event
+ * Ends a connection that pipelines many requests: Node reads 64 KB of them, 500 and more, in one iteration of the event
  * loop, and a halt waits for all of them (RS4).
  */
-function limitPipelining(answer: (...args: Parameters<Listener>) => Promise<void>): Listener {
+function limitPipelining(onRequest: (...args: Parameters<Listener>) => Promise<void>): Listener {
   const counts = new WeakMap<Socket, number>()
   return (incoming, outgoing) => {
     const { socket } = incoming
@@ -102,42 +106,45 @@ function limitPipelining(answer: (...args: Parameters<Listener>) => Promise<void
     if (count > maxPipelined) return void socket.destroy()
     counts.set(socket, count)
     outgoing.once('close', () => counts.set(socket, (counts.get(socket) ?? 1) - 1))
-    void answer(incoming, outgoing)
+    void onRequest(incoming, outgoing)
   }
 }
 
-type Bound = { readonly servers: HttpServer[]; readonly port: number }
+type BoundServers = { readonly servers: HttpServer[]; readonly port: number }
 
-/** Binds one port on every address, or none of them: a port of another program must not be half ours. */
+/** Binds the port on all addresses or on none: another program must not share the port with cowork. */
 async function bindAll(
-  make: () => HttpServer,
+  createServer: () => HttpServer,
   addresses: readonly string[],
-  wanted: number,
-): Promise<Bound> {
+  requestedPort: number,
+): Promise<BoundServers> {
   const servers: HttpServer[] = []
-  let port = wanted
+  let port = requestedPort
   for (const address of addresses) {
-    const server = make()
+    const server = createServer()
     try {
-      port = await bound(server, address, port)
+      port = await bindPort(server, address, port)
       servers.push(server)
     } catch (error) {
       // A machine without IPv6 has one loopback.
-      if (address === '::1' && isMissing(error)) continue
-      for (const open of servers) open.close()
-      throw isTaken(error) ? portTaken(address, port) : error
+      if (address === '::1' && isAddressUnavailable(error)) continue
+      for (const listening of servers) listening.close()
+      throw isAddressInUse(error) ? portTakenError(address, port) : error
     }
   }
   return { servers, port }
 }
 
-/** A port that is free on one loopback may be taken on the other, so the kernel is asked a few times. */
+/** A port that is free on one loopback can be in use on the other, so binding is retried. */
 const freePortAttempts = 5
 
-async function bindFreePort(make: () => HttpServer, wanted: number): Promise<Bound> {
+async function bindFreePort(
+  createServer: () => HttpServer,
+  requestedPort: number,
+): Promise<BoundServers> {
   for (let attempt = 0; ; attempt++) {
     try {
-      return await bindAll(make, loopbacks, attempt === 0 ? wanted : 0)
+      return await bindAll(createServer, loopbacks, attempt === 0 ? requestedPort : 0)
     } catch (error) {
       const isPortTaken = error instanceof CoworkError && error.code === 'port_taken'
       if (!isPortTaken || attempt === freePortAttempts) throw error
@@ -145,7 +152,7 @@ async function bindFreePort(make: () => HttpServer, wanted: number): Promise<Bou
   }
 }
 
-function bound(server: Server, address: string, port: number): Promise<number> {
+function bindPort(server: Server, address: string, port: number): Promise<number> {
   return new Promise((resolve, reject) => {
     server.once('error', reject)
     server.listen(port, address, () => {
@@ -155,8 +162,8 @@ function bound(server: Server, address: string, port: number): Promise<number> {
   })
 }
 
-/** Whatever lies there was left by a daemon that was killed: the lock on the state folder is ours. */
-async function boundSocket(server: Server, path: string): Promise<void> {
+/** Removes the socket of a killed daemon first; the caller holds the lock on the state directory. */
+async function bindSocket(server: Server, path: string): Promise<void> {
   if (process.platform !== 'win32') rmSync(path, { force: true })
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
@@ -168,34 +175,35 @@ async function boundSocket(server: Server, path: string): Promise<void> {
   if (process.platform !== 'win32') chmodSync(path, 0o600)
 }
 
-const codeOf = (error: unknown) => (error as NodeJS.ErrnoException).code ?? ''
-const isMissing = (error: unknown) => ['EADDRNOTAVAIL', 'EAFNOSUPPORT'].includes(codeOf(error))
-const isTaken = (error: unknown) => codeOf(error) === 'EADDRINUSE'
+const errorCode = (error: unknown) => (error as NodeJS.ErrnoException).code ?? ''
+const isAddressUnavailable = (error: unknown) =>
+  ['EADDRNOTAVAIL', 'EAFNOSUPPORT'].includes(errorCode(error))
+const isAddressInUse = (error: unknown) => errorCode(error) === 'EADDRINUSE'
 
-const portTaken = (address: string, port: number) =>
-  new CoworkError('port_taken', `Another program listens on ${address} port ${port}.`, {
-    hint: 'End it, or choose another port with PORT or server.port.',
+const portTakenError = (address: string, port: number) =>
+  new CoworkError('port_taken', `Port ${port} on ${address} is used by another program.`, {
+    hint: 'Stop that program, or set another port with PORT or server.port.',
   })
 
-/** A client that ended its requests has this long to read the last answers. */
+/** The time a client has to read the last responses after it closed its side. */
 const drainTimeoutMs = 5000
 
-/** The socket of the stdio bridge: one line of handshake each way, then MCP, byte for byte (SV4). */
+/** Listens for the stdio bridge: one handshake line in each direction, then MCP, byte for byte (SV4). */
 export async function listenSocket(
   path: string,
   mcp: Pick<McpEndpoint, 'checkHello' | 'serve'>,
   log: Log,
   version: string,
 ): Promise<{ close(): Promise<void> }> {
-  const open = new Set<Socket>()
-  // Half open: a client that ended its requests still gets the answers.
+  const sockets = new Set<Socket>()
+  // Half-open: a client that closed its side still receives the responses.
   const options = { pauseOnConnect: true, allowHalfOpen: true }
   const server = createSocketServer(options, (socket) => {
-    open.add(socket)
-    socket.on('close', () => open.delete(socket))
-    socket.on('error', (error) => log.debug('a stdio connection broke', { error: error.message }))
+    sockets.add(socket)
+    socket.on('close', () => sockets.delete(socket))
+    socket.on('error', (error) => log.debug('connection error', { error: error.message }))
     serve(socket).catch((error: unknown) => {
-      log.error('a stdio connection failed', { error: errorMessage(error) })
+      log.error('connection failed', { error: errorMessage(error) })
       socket.destroy()
     })
   })
@@ -207,31 +215,31 @@ export async function listenSocket(
     socket.once('close', () => clearTimeout(timer))
   }
 
-  /** Answers the handshake. Returns undefined after a refusal, which the bridge shows to its user. */
+  /** Answers the handshake. Returns undefined after a refusal, which the bridge shows to the user. */
   async function accept(socket: Socket): Promise<BridgeHello | undefined> {
-    const answer = (fields: object) =>
+    const encodeReply = (fields: object) =>
       `${JSON.stringify({ cowork: handshakeVersion, ...fields })}\n`
     try {
-      const { version: bridge = version, wantsAnswer, ...hello } = await readHello(socket)
+      const { version: bridge = version, expectsReply, ...hello } = await readHello(socket)
       mcp.checkHello(hello)
-      if (wantsAnswer) socket.write(answer({ version }))
+      if (expectsReply) socket.write(encodeReply({ version }))
       if (bridge === version) return hello
-      log.warn('stdio: the bridge is of another version', { bridge, daemon: version })
+      log.warn('bridge version differs', { bridge, daemon: version })
       return { ...hello, notice: versionNotice(bridge, version) }
     } catch (error) {
       if (!(error instanceof CoworkError)) throw error
       const { code, message, hint } = error
-      log.warn('a stdio connection was refused', { error: message })
-      socket.resume().end(answer({ error: { code, message, hint } }))
+      log.warn('connection refused', { error: message })
+      socket.resume().end(encodeReply({ error: { code, message, hint } }))
       return undefined
     }
   }
 
-  await boundSocket(server, path)
+  await bindSocket(server, path)
   return {
     async close() {
       const closed = new Promise((done) => server.close(done))
-      for (const socket of open) socket.destroy()
+      for (const socket of sockets) socket.destroy()
       await closed
     },
   }

@@ -88,12 +88,12 @@ test('SV23 who does not read is cut off, holds nobody up, and resumes', async ()
   deaf.socket.pause()
   let written = 0
   // More than the kernel keeps for it.
-  while (live.listeners() === 2 && written < 2000) {
+  while (live.listenerCount() === 2 && written < 2000) {
     await record(20)
     written += 20
     await expect.poll(() => other.ids().at(-1)).toBe(written)
   }
-  expect(live.listeners()).toBe(1)
+  expect(live.listenerCount()).toBe(1)
   deaf.socket.resume()
   await deaf.closed
   const last = deaf.ids().at(-1) ?? 0
@@ -116,7 +116,7 @@ test('SV23 who wants much and reads slowly is not cut off while it catches up', 
   }
   await expect.poll(() => slow.ids().at(-1), { timeout: 10_000 }).toBe(420)
   expect(slow.ids()).toEqual(numbers(1, 420))
-  expect(live.listeners()).toBe(1)
+  expect(live.listenerCount()).toBe(1)
 })
 
 test('SV23 a quiet stream beats, and ends at a beat when its caller is nobody any more', async () => {
@@ -124,10 +124,10 @@ test('SV23 a quiet stream beats, and ends at a beat when its caller is nobody an
   live = createLiveStream({ ledger: ledger.ledger, log: silentLog, heartbeatMs: 20 })
   const listener = await open()
   await expect.poll(listener.text).toMatch(/(:\n\n[^:]*){3}/)
-  expect(live.listeners()).toBe(1)
+  expect(live.listenerCount()).toBe(1)
   isKnown = false
   await listener.closed
-  expect(live.listeners()).toBe(0)
+  expect(live.listenerCount()).toBe(0)
 })
 
 test.each(['agent.revoked', 'session.ended', 'person.removed'])(
@@ -138,7 +138,7 @@ test.each(['agent.revoked', 'session.ended', 'person.removed'])(
     await ledger.ledger.record({ type, actor: systemActor })
     await listener.closed
     expect(listener.ids()).toEqual([])
-    expect(live.listeners()).toBe(0)
+    expect(live.listenerCount()).toBe(0)
   },
 )
 
@@ -149,11 +149,11 @@ test('SV25 an agent has its share of streams, and a stopped daemon opens none', 
   expect(refusals).toEqual(['too_many_listeners'])
   caller = person
   await open()
-  expect(live.listeners()).toBe(65)
+  expect(live.listenerCount()).toBe(65)
   live.close()
   await open()
   expect(refusals).toEqual(['too_many_listeners', 'shutting_down'])
-  expect(live.listeners()).toBe(0)
+  expect(live.listenerCount()).toBe(0)
 })
 
 test('L11 the ledger is followed as long as someone listens, and anew for the next', async () => {
@@ -162,7 +162,7 @@ test('L11 the ledger is followed as long as someone listens, and anew for the ne
   await record(1, '')
   await expect.poll(first.ids).toEqual([4])
   first.socket.destroy()
-  await expect.poll(live.listeners).toBe(0)
+  await expect.poll(live.listenerCount).toBe(0)
   await record(2, '')
   const next = await open(4)
   await record(1, '')

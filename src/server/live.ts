@@ -13,55 +13,55 @@ export type LiveDeps = {
   readonly heartbeatMs?: number
 }
 
-/** Who wants to hear what, from where on. */
+/** One caller's view of the live stream. */
 export type StreamSubscription = {
   readonly caller: Caller
   readonly conditions: Conditions
-  /** The last entry the other side has; from now on where absent. */
+  /** The last entry that the client has. Without it, the stream starts with the next entry. */
   readonly after: number | undefined
-  /** Asks again who holds the credential. */
+  /** Authenticates the credential again. */
   readonly identify: () => Promise<Caller>
-  /** Listeners of one credential stand or fall together. */
+  /** Listeners with the same credential are authenticated together. */
   readonly credential: string
 }
 
 type Listener = StreamSubscription & {
   /**
-   * Written to as it is. Measured with 1,000 listeners: a web stream around each takes 274 MB instead of 206
-   * and 36 % of a core instead of 29.
+   * Written to directly. Measured with 1,000 listeners: a web stream around each takes 274 MB instead of 206
+   * and 36% of a core instead of 29%.
    */
-  readonly to: ServerResponse
-  /** Names its channel: the same for the same conditions. */
-  readonly key: string
-  seen: number
+  readonly response: ServerResponse
+  /** The conditions as JSON: listeners with equal conditions share a channel. */
+  readonly channelKey: string
+  lastSeq: number
 }
 type Channel = { readonly conditions: Conditions; readonly listeners: Set<Listener> }
 type Frame = { readonly recorded: Recorded; readonly bytes: Uint8Array }
-/** What was sent to everyone: entries up to `sent`, the newest of them kept. */
-type Feed = { sent: number; kept: Frame[]; readonly stop: AbortController }
+/** The entries up to `sentSeq` were sent to all listeners; `recent` holds the newest of them. */
+type Feed = { sentSeq: number; recent: Frame[]; readonly stop: AbortController }
 
 /** A burst becomes one write for each listener (SV23). */
 const coalesceMs = 50
-/** Who is this far behind is cut off and resumes from the store, which is no burden to the others. */
-const mostWaiting = 1024 * 1024
-const mostKept = 1000
+/** A listener this far behind is disconnected and resumes from the store, without slowing the others down. */
+const maxBufferedBytes = 1024 * 1024
+const maxRecentFrames = 1000
 const pageSize = 500
-const mostListeners = 2000
-const mostOfAgent = 64
-/** An identity that does not answer in time, because it slows guesses down, has not vouched for anyone. */
-const vouchWithin = 1000
+const maxListeners = 2000
+const maxListenersPerAgent = 64
+/** An authentication that takes longer, for example because of the throttle, counts as failed. */
+const identifyTimeoutMs = 1000
 
-/** Entries after which a caller may be nobody any more. */
-const endsCallers = /^(agent|person|session)\./
+/** Entries that can end a credential. */
+const credentialChange = /^(agent|person|session)\./
 
 const encoder = new TextEncoder()
-const frameOf = (recorded: Recorded): Frame => ({
+const toFrame = (recorded: Recorded): Frame => ({
   recorded,
   bytes: encoder.encode(`id: ${recorded.entry.seq}\nevent: entry\ndata: ${recorded.body}\n\n`),
 })
-const heartbeat = encoder.encode(':\n\n')
+const heartbeatBytes = encoder.encode(':\n\n')
 
-const joined = (frames: readonly Frame[], conditions: Conditions): Uint8Array =>
+const joinFrames = (frames: readonly Frame[], conditions: Conditions): Uint8Array =>
   Buffer.concat(
     frames.filter(({ recorded }) => matches(conditions, recorded)).map(({ bytes }) => bytes),
   )
@@ -69,33 +69,33 @@ const joined = (frames: readonly Frame[], conditions: Conditions): Uint8Array =>
 export type LiveStream = ReturnType<typeof createLiveStream>
 
 /**
- * The live stream (SV23, L11): one follower of the ledger for all listeners, and each entry encoded once.
- * Listeners of the same filter form a channel and are handed the same bytes.
+ * Creates the live stream (SV23, L11): one follower of the ledger serves all listeners and encodes each entry once.
+ * Listeners with the same filter form a channel and receive the same bytes.
  */
 export function createLiveStream({ ledger, log, heartbeatMs = 15_000 }: LiveDeps) {
-  const everyone = new Set<Listener>()
+  const allListeners = new Set<Listener>()
   const channels = new Map<string, Channel>()
   let feed: Promise<Feed> | undefined
   let isClosed = false
 
-  const beat = setInterval(() => {
-    for (const { to } of everyone) if (hasRoom(to)) to.write(heartbeat)
-    void vouch()
+  const heartbeatTimer = setInterval(() => {
+    for (const { response } of allListeners)
+      if (hasCapacity(response)) response.write(heartbeatBytes)
+    void endRevokedStreams()
   }, heartbeatMs)
-  beat.unref()
+  heartbeatTimer.unref()
 
   async function startFeed(): Promise<Feed> {
-    const started: Feed = { sent: await ledger.size(), kept: [], stop: new AbortController() }
+    const started: Feed = { sentSeq: await ledger.size(), recent: [], stop: new AbortController() }
     run(started).catch((error: unknown) => {
       if (started.stop.signal.aborted) return
-      log.error('the live stream broke off', { error: errorMessage(error) })
-      // They come back, and with them another feed.
-      for (const listener of everyone) end(listener)
+      log.error('stream failed', { error: errorMessage(error) })
+      // Clients reconnect, which starts another feed.
+      for (const listener of allListeners) endStream(listener)
     })
     return started
   }
 
-  /** Without listeners the ledger need not be read. */
   function stopFeed(): void {
     feed?.then(({ stop }) => stop.abort()).catch(() => undefined)
     feed = undefined
@@ -103,137 +103,142 @@ export function createLiveStream({ ledger, log, heartbeatMs = 15_000 }: LiveDeps
 
   async function run(state: Feed): Promise<void> {
     const { signal } = state.stop
-    for await (const entries of ledger.tail(state.sent, signal)) {
-      if (entries.some(({ entry }) => endsCallers.test(entry.type))) await vouch()
+    for await (const entries of ledger.tail(state.sentSeq, signal)) {
+      if (entries.some(({ entry }) => credentialChange.test(entry.type))) await endRevokedStreams()
       if (signal.aborted) return
-      const frames = entries.map(frameOf)
+      const frames = entries.map(toFrame)
       for (const { conditions, listeners } of channels.values()) {
-        const bytes = joined(frames, conditions)
+        const bytes = joinFrames(frames, conditions)
         if (bytes.length > 0) for (const listener of listeners) send(listener, bytes)
       }
-      state.kept = [...state.kept, ...frames].slice(-mostKept)
-      state.sent = entries.at(-1)?.entry.seq ?? state.sent
-      // What comes meanwhile is read, and sent, together.
+      state.recent = [...state.recent, ...frames].slice(-maxRecentFrames)
+      state.sentSeq = entries.at(-1)?.entry.seq ?? state.sentSeq
+      // Entries appended during the pause are sent together.
       if (entries.length < pageSize) await sleep(coalesceMs, undefined, { signal })
     }
   }
 
-  /** Brings a listener up to date, then lets it in among the others without a step between. */
-  async function join(listener: Listener, state: Feed): Promise<void> {
+  /** Sends the missed entries, then adds the listener to its channel in the same tick, so that no entry is skipped. */
+  async function catchUp(listener: Listener, state: Feed): Promise<void> {
     const { conditions } = listener
-    while (listener.seen < state.sent - state.kept.length) {
-      const upTo = state.sent
-      const part = { ...conditions, after: listener.seen, before: upTo + 1, limit: pageSize }
-      const found = await ledger.records(part)
-      send(listener, joined(found.map(frameOf), conditions))
-      listener.seen = found.length < pageSize ? upTo : (found.at(-1)?.entry.seq ?? upTo)
-      // As fast as it reads: nobody is cut off for wanting much.
-      if (everyone.has(listener) && !hasRoom(listener.to)) await drained(listener.to)
-      if (!everyone.has(listener)) return
+    while (listener.lastSeq < state.sentSeq - state.recent.length) {
+      const upTo = state.sentSeq
+      const query = { ...conditions, after: listener.lastSeq, before: upTo + 1, limit: pageSize }
+      const page = await ledger.records(query)
+      send(listener, joinFrames(page.map(toFrame), conditions))
+      listener.lastSeq = page.length < pageSize ? upTo : (page.at(-1)?.entry.seq ?? upTo)
+      // Backpressure: a long history must not disconnect its reader.
+      if (allListeners.has(listener) && !hasCapacity(listener.response))
+        await waitForDrain(listener.response)
+      if (!allListeners.has(listener)) return
     }
-    const kept = state.kept.filter(({ recorded }) => recorded.entry.seq > listener.seen)
-    send(listener, joined(kept, conditions))
-    if (!everyone.has(listener)) return
-    const channel = channels.get(listener.key) ?? { conditions, listeners: new Set() }
-    channels.set(listener.key, channel)
+    const missed = state.recent.filter(({ recorded }) => recorded.entry.seq > listener.lastSeq)
+    send(listener, joinFrames(missed, conditions))
+    if (!allListeners.has(listener)) return
+    const channel = channels.get(listener.channelKey) ?? { conditions, listeners: new Set() }
+    channels.set(listener.channelKey, channel)
     channel.listeners.add(listener)
   }
 
   function send(listener: Listener, bytes: Uint8Array): void {
-    if (bytes.length === 0 || !everyone.has(listener)) return
-    if (hasRoom(listener.to)) listener.to.write(bytes)
+    if (bytes.length === 0 || !allListeners.has(listener)) return
+    if (hasCapacity(listener.response)) listener.response.write(bytes)
     else {
-      leave(listener)
-      // Ending would wait until everything was read.
-      listener.to.destroy()
+      removeListener(listener)
+      // end() would wait until the client reads everything.
+      listener.response.destroy()
     }
   }
 
-  function leave(listener: Listener): void {
-    if (!everyone.delete(listener)) return
-    const channel = channels.get(listener.key)
+  function removeListener(listener: Listener): void {
+    if (!allListeners.delete(listener)) return
+    const channel = channels.get(listener.channelKey)
     channel?.listeners.delete(listener)
-    if (channel?.listeners.size === 0) channels.delete(listener.key)
-    if (everyone.size === 0) stopFeed()
+    if (channel?.listeners.size === 0) channels.delete(listener.channelKey)
+    if (allListeners.size === 0) stopFeed()
   }
 
-  function end(listener: Listener): void {
-    if (!everyone.has(listener)) return
-    leave(listener)
-    listener.to.end()
+  function endStream(listener: Listener): void {
+    if (!allListeners.has(listener)) return
+    removeListener(listener)
+    listener.response.end()
   }
 
-  /** Ends the streams of those whose token no longer opens the door. */
-  async function vouch(): Promise<void> {
-    const holders = Map.groupBy(everyone, ({ credential }) => credential)
+  /** Ends the streams of callers whose credential is no longer valid. */
+  async function endRevokedStreams(): Promise<void> {
+    const byCredential = Map.groupBy(allListeners, ({ credential }) => credential)
     await Promise.all(
-      [...holders.values()].map(async (listeners) => {
+      [...byCredential.values()].map(async (listeners) => {
         const [first] = listeners
-        const known = await Promise.race([
+        const caller = await Promise.race([
           first?.identify().catch(() => undefined),
-          sleep(vouchWithin, undefined, { ref: false }),
+          sleep(identifyTimeoutMs, undefined, { ref: false }),
         ])
-        if (known && known.id === first?.caller.id && known.kind === first.caller.kind) return
-        for (const listener of listeners) end(listener)
+        if (caller && caller.id === first?.caller.id && caller.kind === first.caller.kind) return
+        for (const listener of listeners) endStream(listener)
       }),
     )
   }
 
-  function checkRoom({ caller, credential }: StreamSubscription): void {
+  function checkCapacity({ caller, credential }: StreamSubscription): void {
     if (isClosed)
       throw new CoworkError('shutting_down', 'cowork is shutting down.', {
-        hint: 'Try again in a moment.',
+        hint: 'Retry in a moment.',
       })
     const isFull =
-      everyone.size >= mostListeners ||
+      allListeners.size >= maxListeners ||
       (caller.kind === 'agent' &&
-        [...everyone].filter((other) => other.credential === credential).length >= mostOfAgent)
+        [...allListeners].filter((listener) => listener.credential === credential).length >=
+          maxListenersPerAgent)
     if (isFull)
-      throw new CoworkError('too_many_listeners', 'Too many listen to the live stream already.', {
-        hint: 'Share one stream among tabs, and close those that nobody reads.',
+      throw new CoworkError('too_many_listeners', 'Too many connections to the live stream.', {
+        hint: 'Share one stream among tabs, and close unused streams.',
       })
   }
 
   return {
-    async open(listening: StreamSubscription, to: ServerResponse): Promise<void> {
-      checkRoom(listening)
+    async open(subscription: StreamSubscription, response: ServerResponse): Promise<void> {
+      checkCapacity(subscription)
       const size = await ledger.size()
-      // It left meanwhile, and would never be seen to leave again.
-      if (to.destroyed) return
-      // After a restored backup somebody may have seen more than there is.
-      const seen = Math.min(listening.after ?? size, size)
-      const listener = { ...listening, to, seen, key: JSON.stringify(listening.conditions) }
-      to.on('close', () => leave(listener))
-      to.writeHead(200, sseHeaders)
-      to.write(`retry: 1000\nid: ${seen}\nevent: hello\ndata: ${JSON.stringify({ size })}\n\n`)
-      everyone.add(listener)
+      // The client disconnected meanwhile, and 'close' does not fire again.
+      if (response.destroyed) return
+      // After a restored backup, a client may have seen more entries than exist.
+      const lastSeq = Math.min(subscription.after ?? size, size)
+      const channelKey = JSON.stringify(subscription.conditions)
+      const listener = { ...subscription, response, lastSeq, channelKey }
+      response.on('close', () => removeListener(listener))
+      response.writeHead(200, sseHeaders)
+      response.write(
+        `retry: 1000\nid: ${lastSeq}\nevent: hello\ndata: ${JSON.stringify({ size })}\n\n`,
+      )
+      allListeners.add(listener)
       feed ??= startFeed()
       feed
-        .then((state) => join(listener, state))
+        .then((state) => catchUp(listener, state))
         .catch((error: unknown) => {
-          log.error('a listener could not be brought up to date', { error: errorMessage(error) })
-          end(listener)
+          log.error('listener could not catch up', { error: errorMessage(error) })
+          endStream(listener)
         })
     },
-    listeners: () => everyone.size,
+    listenerCount: () => allListeners.size,
     close(): void {
       isClosed = true
-      clearInterval(beat)
-      for (const listener of everyone) end(listener)
+      clearInterval(heartbeatTimer)
+      for (const listener of allListeners) endStream(listener)
     },
   }
 }
 
-const hasRoom = (to: ServerResponse) => to.writableLength < mostWaiting
+const hasCapacity = (response: ServerResponse) => response.writableLength < maxBufferedBytes
 
-/** Resolves when everything was taken, or the other side is gone. */
-function drained(to: ServerResponse): Promise<void> {
+/** Resolves when the buffer is empty or the client has disconnected. */
+function waitForDrain(response: ServerResponse): Promise<void> {
   return new Promise((resolve) => {
     const done = () => {
-      to.off('drain', done).off('close', done)
+      response.off('drain', done).off('close', done)
       resolve()
     }
-    to.on('drain', done).on('close', done)
+    response.on('drain', done).on('close', done)
   })
 }
 

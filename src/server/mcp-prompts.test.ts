@@ -42,12 +42,12 @@ describe.each(everywhere)('over %s, %s era', (door, era) => {
     for (const name of ['nothing', '', 'toString', 'x'.repeat(10_000)])
       await expect(client.getPrompt({ name }), name).rejects.toMatchObject({
         code: -32602,
-        message: expect.stringMatching(/There is no prompt .{0,200}\. These are: greet, plain\./),
+        message: expect.stringMatching(/Unknown prompt: .{0,200}\. Available: greet, plain\./),
       })
     for (const given of [{}, { how: 'Hi' }, { whom: '' }])
       await expect(client.getPrompt({ name: 'greet', arguments: given })).rejects.toMatchObject({
         code: -32602,
-        message: expect.stringContaining('greet needs whom: The name.'),
+        message: expect.stringContaining('Missing argument whom of greet'),
       })
   })
 })

@@ -3,24 +3,24 @@ import type { Caller } from '#base/caller.ts'
 import type { Prompt } from '#base/prompt.ts'
 import type { McpFeature } from './mcp/server.ts'
 
-const longestName = 200
+const maxNameLength = 200
 
-/** The prompts that the domains give to this caller (SV13). */
+/** Serves the prompts that the modules offer to a caller (SV13). */
 export function promptFeature(prompts: (caller: Caller) => readonly Prompt[]): McpFeature {
-  const listed = (caller: Caller) =>
-    prompts(caller).map(({ name, title, description, arguments: asked }) => ({
+  const listPrompts = (caller: Caller) =>
+    prompts(caller).map(({ name, title, description, arguments: args }) => ({
       name,
       title,
       description,
-      arguments: [...asked],
+      arguments: [...args],
     }))
 
-  function promptOf(name: string, caller: Caller) {
-    const known = prompts(caller)
-    const found = known.find((prompt) => prompt.name === name)
-    if (found) return found
-    const names = known.map((prompt) => prompt.name).join(', ')
-    throw wrong(`There is no prompt ${name.slice(0, longestName)}. These are: ${names}.`)
+  function getPrompt(name: string, caller: Caller) {
+    const available = prompts(caller)
+    const match = available.find((prompt) => prompt.name === name)
+    if (match) return match
+    const names = available.map((prompt) => prompt.name).join(', ')
+    throw invalidParams(`Unknown prompt: ${name.slice(0, maxNameLength)}. Available: ${names}.`)
   }
 
   return {
@@ -28,15 +28,18 @@ export function promptFeature(prompts: (caller: Caller) => readonly Prompt[]): M
     cacheHints: { 'prompts/list': { ttlMs: 60_000, cacheScope: 'private' } },
     attach(server, viewer) {
       server.setRequestHandler('prompts/list', async (_, context) => {
-        return { prompts: listed(await viewer.caller(context)) }
+        return { prompts: listPrompts(await viewer.caller(context)) }
       })
       server.setRequestHandler('prompts/get', async ({ params }, context) => {
         const caller = await viewer.caller(context)
-        const prompt = promptOf(params.name, caller)
-        const given = params.arguments ?? {}
-        const missing = prompt.arguments.find(({ name, required }) => required && !given[name])
-        if (missing) throw wrong(`${prompt.name} needs ${missing.name}: ${missing.description}.`)
-        const text = await prompt.say(caller, given)
+        const prompt = getPrompt(params.name, caller)
+        const args = params.arguments ?? {}
+        const missing = prompt.arguments.find(({ name, required }) => required && !args[name])
+        if (missing)
+          throw invalidParams(
+            `Missing argument ${missing.name} of ${prompt.name}: ${missing.description}.`,
+          )
+        const text = await prompt.say(caller, args)
         return {
           description: prompt.description,
           messages: [{ role: 'user', content: { type: 'text', text } }],
@@ -46,4 +49,5 @@ export function promptFeature(prompts: (caller: Caller) => readonly Prompt[]): M
   }
 }
 
-const wrong = (message: string) => new ProtocolError(ProtocolErrorCode.InvalidParams, message)
+const invalidParams = (message: string) =>
+  new ProtocolError(ProtocolErrorCode.InvalidParams, message)

@@ -10,35 +10,35 @@ import type { ResourceSource } from '#base/resource.ts'
 import { toProtocolError } from './mcp/results.ts'
 import type { McpFeature } from './mcp/server.ts'
 
-const mostCompletions = 100
-const mostWatches = 1000
-const mostOfOne = 250
+const maxCompletions = 100
+const maxWatches = 1000
+const maxWatchesPerCaller = 250
 const hint = { ttlMs: 1000, cacheScope: 'private' } as const
 
-/** Resources and the completion of their addresses (SV13), from whatever sources the domains give. */
+/** Serves the resources of all sources and the completion of their URIs (SV13). */
 export function resourceFeature(
   sources: readonly ResourceSource[],
   canUse: (caller: Caller, tool: string) => boolean,
 ): McpFeature & { close(): void } {
-  const always = new Set(sources.flatMap((source) => source.watched ?? []))
-  /** The older era's subscribers and how their watch ends; the newer era's are known to the SDK. */
+  const alwaysWatched = new Set(sources.flatMap((source) => source.watched ?? []))
+  /** Legacy subscribers and the functions that end their watches; the SDK tracks those of current clients. */
   const subscribers = new Map<string, Map<Server, () => void>>()
   const watches = new Set<() => void>()
-  const ending = new WeakSet<Server>()
-  /** How many each caller has. */
+  const hooked = new WeakSet<Server>()
+  /** Watches per caller. */
   const counts = new Map<string, number>()
   const stops: (() => void)[] = [() => watches.forEach((end) => end())]
   const isOpenTo = (caller: Caller, { tool }: ResourceSource) =>
     tool === undefined || canUse(caller, tool)
-  const sourceFor = (caller: Caller, uri: string) =>
+  const findSource = (caller: Caller, uri: string) =>
     sources.find((source) => uri.startsWith(source.prefix) && isOpenTo(caller, source))
-  const canBeWatched = always.size > 0 || sources.some(({ watch }) => watch)
+  const canBeWatched = alwaysWatched.size > 0 || sources.some(({ watch }) => watch)
 
-  /** How to end it; nothing where it cannot be watched, or too much is. */
+  /** Returns the function that ends the watch, or undefined if the URI cannot be watched or a limit is reached. */
   async function watch(caller: Caller, uri: string): Promise<(() => void) | undefined> {
-    if (always.has(uri) && sourceFor(caller, uri)) return () => {}
+    if (alwaysWatched.has(uri) && findSource(caller, uri)) return () => {}
     const count = counts.get(caller.id) ?? 0
-    if (watches.size >= mostWatches || count >= mostOfOne) return undefined
+    if (watches.size >= maxWatches || count >= maxWatchesPerCaller) return undefined
     let stop: (() => void) | undefined
     const end = () => {
       if (!watches.delete(end)) return
@@ -47,11 +47,11 @@ export function resourceFeature(
       else counts.delete(caller.id)
       stop?.()
     }
-    // Counted before it begins: many may be asked for at once.
+    // Counted before the watch starts: requests arrive concurrently.
     watches.add(end)
     counts.set(caller.id, count + 1)
     try {
-      stop = await sourceFor(caller, uri)?.watch?.(caller, uri)
+      stop = await findSource(caller, uri)?.watch?.(caller, uri)
     } finally {
       if (!stop) end()
     }
@@ -65,17 +65,16 @@ export function resourceFeature(
     if (!end)
       throw new ProtocolError(
         ProtocolErrorCode.InvalidParams,
-        `${uri.slice(0, 200)} cannot be watched, or too much is. These always can: ${[...always].join(', ')}.`,
+        `Cannot watch ${uri.slice(0, 200)}: unknown URI or too many watches. Always available: ${[...alwaysWatched].join(', ')}.`,
       )
     unsubscribe(uri, server)
-    endWith(server)
+    unsubscribeOnClose(server)
     subscribers.set(uri, (subscribers.get(uri) ?? new Map<Server, () => void>()).set(server, end))
   }
 
-  /** What a session watches ends with it. */
-  function endWith(server: Server): void {
-    if (ending.has(server)) return
-    ending.add(server)
+  function unsubscribeOnClose(server: Server): void {
+    if (hooked.has(server)) return
+    hooked.add(server)
     const { onclose } = server
     server.onclose = () => {
       for (const uri of subscribers.keys()) unsubscribe(uri, server)
@@ -102,7 +101,7 @@ export function resourceFeature(
         const stop = onChange?.((uri) => {
           resourceUpdated(uri)
           for (const server of subscribers.get(uri)?.keys() ?? [])
-            // A session that ended cannot be told, and need not be any more.
+            // Sending fails if the session has ended.
             server.sendResourceUpdated({ uri }).catch(() => unsubscribe(uri, server))
         })
         if (stop) stops.push(stop)
@@ -120,23 +119,27 @@ export function resourceFeature(
       }))
       server.setRequestHandler('resources/read', async ({ params: { uri } }, context) => {
         const caller = await viewer.caller(context)
-        const found = await sourceFor(caller, uri)
+        const resource = await findSource(caller, uri)
           ?.read(caller, uri)
           .catch((error: unknown) => {
             throw error instanceof CoworkError ? toProtocolError(error) : error
           })
-        if (!found) throw new ResourceNotFoundError(uri)
-        const { notes = [], ...content } = found
-        const said = notes.map((note) => ({ uri, mimeType: 'text/plain', text: `[${note}]` }))
-        return { contents: [{ uri, ...content }, ...said] }
+        if (!resource) throw new ResourceNotFoundError(uri)
+        const { notes = [], ...content } = resource
+        const noteContents = notes.map((note) => ({
+          uri,
+          mimeType: 'text/plain',
+          text: `[${note}]`,
+        }))
+        return { contents: [{ uri, ...content }, ...noteContents] }
       })
       server.setRequestHandler('completion/complete', async ({ params }, context) => {
         const caller = await viewer.caller(context)
         const { ref } = params
-        const source = ref.type === 'ref/resource' ? sourceFor(caller, ref.uri) : undefined
+        const source = ref.type === 'ref/resource' ? findSource(caller, ref.uri) : undefined
         const { name, value } = params.argument
         const all = await source?.complete?.(caller, name, value)
-        const values = (all ?? []).slice(0, mostCompletions)
+        const values = (all ?? []).slice(0, maxCompletions)
         return { completion: { values, hasMore: (all?.length ?? 0) > values.length } }
       })
       server.setRequestHandler('resources/subscribe', async ({ params: { uri } }, context) => {
@@ -150,10 +153,10 @@ export function resourceFeature(
     },
     async listens(caller, uris, signal) {
       const ends = await Promise.all(uris.map((uri) => watch(caller, uri)))
-      const leave = () => ends.forEach((end) => end?.())
-      if (signal.aborted) leave()
-      else signal.addEventListener('abort', leave, { once: true })
-      return uris.filter((_, place) => ends[place])
+      const endAll = () => ends.forEach((end) => end?.())
+      if (signal.aborted) endAll()
+      else signal.addEventListener('abort', endAll, { once: true })
+      return uris.filter((_, index) => ends[index])
     },
     close() {
       for (const stop of stops.splice(0)) stop()

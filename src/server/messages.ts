@@ -8,61 +8,61 @@ import {
   readBytes,
   bodyTooLargeError,
 } from './limits.ts'
-import { createTurns, tooManyWaiting } from './request-queue.ts'
+import { createRequestQueue, tooManyQueuedError } from './request-queue.ts'
 
 /** The 2025-03-26 revision allows several messages in one body. */
 const maxBatch = 16
-/** A longer body of a client is read after the one before it: libuv reads up to 2 MB of a socket in one turn. */
+/** Longer bodies of a client are read one after the other: libuv reads up to 2 MB of a socket per iteration. */
 const shortBytes = 16 * 1024
 const maxReads = 256
 
 export type Messages = ReturnType<typeof createMessages>
 
 type MessagesDeps = {
-  /** The most bytes of a body that writes no file (`server.limits.body_bytes`). */
+  /** The maximum body that writes no file (`server.limits.body_bytes`). */
   readonly bodyBytes: number
-  /** The tools whose arguments may be as large as a file (SV25). */
+  /** The tools whose arguments can be as large as a file (SV25). */
   readonly largeTools: () => readonly string[]
 }
 
 /**
- * Reads and parses what agents send (RS4): limits apply to the bytes, a message that the ledger could record is parsed
- * when it is its client's turn, and a larger one, which only a file write may be, in a thread of its own.
+ * Reads and parses the messages of agents (RS4). Limits apply to the bytes. A message that the ledger can record waits
+ * in the request queue; a larger one, which only a file write can be, is parsed in a worker thread.
  */
 export function createMessages({ bodyBytes, largeTools }: MessagesDeps) {
   const maxBytes = Math.min(bodyBytes, maxMessageBytes)
-  const turns = createTurns()
+  const queue = createRequestQueue()
   const thread = createJsonThread(maxBytes)
   const reads = new Map<string, { count: number; last: Promise<unknown> }>()
 
-  /** One long body of a lane after the other, so that the rest stays in the sockets of its client. */
-  async function oneByOne<T>(lane: string, act: () => Promise<T>): Promise<T> {
-    const queue = reads.get(lane) ?? { count: 0, last: Promise.resolve() }
-    if (queue.count >= maxReads) throw tooManyWaiting(queue.count)
-    reads.set(lane, queue)
-    queue.count++
-    const own = queue.last.then(act)
-    queue.last = own.catch(() => undefined)
+  /** Reads the long bodies of a lane one after the other, so that the others stay in the client's sockets. */
+  async function readSequentially<T>(lane: string, readBody: () => Promise<T>): Promise<T> {
+    const pending = reads.get(lane) ?? { count: 0, last: Promise.resolve() }
+    if (pending.count >= maxReads) throw tooManyQueuedError(pending.count)
+    reads.set(lane, pending)
+    pending.count++
+    const body = pending.last.then(readBody)
+    pending.last = body.catch(() => undefined)
     try {
-      return await own
+      return await body
     } finally {
-      if (--queue.count === 0) reads.delete(lane)
+      if (--pending.count === 0) reads.delete(lane)
     }
   }
 
-  /** Parses a message. Of the large ones it takes calls of these tools, or any where none are named. */
+  /** Parses a message. With `tools`, a large message must be a call of one of them. */
   async function parse(lane: string, bytes: Buffer, tools?: readonly string[]): Promise<unknown> {
     if (bytes.length > maxBytes) {
       const value = await thread.parse(bytes, tools)
-      await turns.wait(lane)
+      await queue.wait(lane)
       return value
     }
-    await turns.wait(lane)
+    await queue.wait(lane)
     checkJsonSize(bytes)
     const value = parseJson(bytes.toString('utf8'))
     if (Array.isArray(value) && value.length > maxBatch)
-      throw new CoworkError('too_large', `A batch may have ${maxBatch} messages.`, {
-        hint: 'Send one message a request.',
+      throw new CoworkError('too_large', `Batch too large: the limit is ${maxBatch} messages.`, {
+        hint: 'Send one message per request.',
       })
     return value
   }
@@ -70,25 +70,25 @@ export function createMessages({ bodyBytes, largeTools }: MessagesDeps) {
   async function read(
     lane: string,
     request: Request,
-    most: number,
+    maxBodyBytes: number,
     tools?: readonly string[],
   ): Promise<unknown> {
     const length = request.headers.get('content-length')
-    if (length !== null && Number(length) > most) throw bodyTooLargeError(most)
-    const readAndParse = async () => parse(lane, await readBytes(request, most), tools)
+    if (length !== null && Number(length) > maxBodyBytes) throw bodyTooLargeError(maxBodyBytes)
+    const readAndParse = async () => parse(lane, await readBytes(request, maxBodyBytes), tools)
     const isShort = length !== null && Number(length) <= shortBytes
-    return isShort ? readAndParse() : oneByOne(lane, readAndParse)
+    return isShort ? readAndParse() : readSequentially(lane, readAndParse)
   }
 
   return {
-    turns,
+    queue: queue,
     maxBytes,
-    /** Parses a line of a stdio connection, which may be as long as a file. */
+    /** Parses a line of a stdio connection, which can be as long as a file. */
     parseLine: (lane: string, line: Buffer) => parse(lane, line, largeTools()),
     /** Reads and parses the body of an MCP request. */
     readMessage: (lane: string, request: Request, canWriteFiles: boolean) =>
       read(lane, request, canWriteFiles ? maxFileBodyBytes : maxBytes, largeTools()),
-    /** Reads and parses the body of a call whose tool the address names. */
+    /** Reads and parses the body of a call whose tool is in the path. */
     readArguments: (lane: string, request: Request, tool: string | undefined) =>
       read(lane, request, largeTools().includes(tool ?? '') ? maxFileBodyBytes : maxBytes),
     close: thread.close,

@@ -11,7 +11,7 @@ test('SV24 buckets add up, sums and counts agree, and every family says what it 
   const sealer: Sealer = { prepare: () => ({}), seal: () => Promise.resolve() }
   const counted = metrics.countCommits(sealer)
   for (const size of [1, 2, 3, 300]) await counted.seal({} as never, Array(size).fill({}))
-  const text = await metrics.text()
+  const text = await metrics.formatText()
   const of = (le: string) =>
     Number(new RegExp(`_entries_bucket\\{le="${le}"\\} (\\d+)`).exec(text)?.[1])
   expect(['1', '2', '4', '256', '\\+Inf'].map(of)).toEqual([1, 2, 3, 3, 4])
@@ -35,8 +35,8 @@ test('SV24 a name that is no tool’s becomes no label, and labels are escaped',
   await dispatch(request('made-up'))
   await dispatch(request('t"\\\n'))
   await dispatch(request('t"\\\n'))
-  metrics.responded(200)
-  const text = await metrics.text()
+  metrics.countResponse(200)
+  const text = await metrics.formatText()
   expect(text).toContain('cowork_calls_total{tool="unknown",outcome="refused"} 1')
   expect(text).toContain('cowork_calls_total{tool="t\\"\\\\\\n",outcome="refused"} 2')
   expect(text).toContain('cowork_http_responses_total{status="200"} 1')

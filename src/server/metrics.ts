@@ -4,7 +4,7 @@ import type { Dispatch } from '#dispatch'
 
 type Labels = Readonly<Record<string, string>>
 
-/** What is counted under one name, as it stands: Prometheus reads it as text, OpenTelemetry as JSON. */
+/** The current values of one metric: text for Prometheus, JSON for OpenTelemetry. */
 export type Metric = { readonly name: string; readonly help: string } & (
   | {
       readonly kind: 'counter' | 'gauge'
@@ -15,7 +15,7 @@ export type Metric = { readonly name: string; readonly help: string } & (
       readonly bounds: readonly number[]
       readonly points: readonly {
         readonly labels: Labels
-        /** One more than there are bounds; each counts what lies in its bucket alone. */
+        /** One count per bound and one above them; not cumulative. */
         readonly counts: readonly number[]
         readonly sum: number
       }[]
@@ -23,8 +23,8 @@ export type Metric = { readonly name: string; readonly help: string } & (
 )
 
 type Family = {
-  /** Reading begins it anew, so there may be one reader only: whoever asks for `/metrics`. */
-  readonly beginsAnew?: true
+  /** Reading resets the metric, so only `/metrics` reads it. */
+  readonly resetsOnRead?: true
   read(): Promise<Metric>
 }
 
@@ -33,13 +33,13 @@ const sizes = [1, 2, 4, 8, 16, 32, 64, 128, 256]
 
 type Counter = Family & { add(key: string, labels: () => Labels): void }
 
-/** Counting is a look-up and an addition; names are put together when somebody asks for them. */
+/** Counting is a lookup and an addition; the text is built on reading. */
 function createCounter(name: string, help: string): Counter {
   const counts = new Map<string, { labels: Labels; value: number }>()
   return {
     add(key, labels) {
-      const known = counts.get(key)
-      if (known) known.value++
+      const count = counts.get(key)
+      if (count) count.value++
       else counts.set(key, { labels: labels(), value: 1 })
     },
     read: async () => ({ kind: 'counter', name, help, points: [...counts.values()] }),
@@ -57,15 +57,15 @@ function createHistogram(
   const series = new Map<string, { labels: Labels; counts: number[]; sum: number }>()
   return {
     observe(value, label = '') {
-      let known = series.get(label)
-      if (!known) {
+      let point = series.get(label)
+      if (!point) {
         const labels: Labels = labelName ? { [labelName]: label } : {}
-        series.set(label, (known = { labels, counts: Array(bounds.length + 1).fill(0), sum: 0 }))
+        series.set(label, (point = { labels, counts: Array(bounds.length + 1).fill(0), sum: 0 }))
       }
-      known.sum += value
-      const at = bounds.findIndex((bound) => value <= bound)
-      const place = at === -1 ? bounds.length : at
-      known.counts[place] = (known.counts[place] ?? 0) + 1
+      point.sum += value
+      const index = bounds.findIndex((bound) => value <= bound)
+      const bucket = index === -1 ? bounds.length : index
+      point.counts[bucket] = (point.counts[bucket] ?? 0) + 1
     },
     read: async () => ({ kind: 'histogram', name, help, bounds, points: [...series.values()] }),
   }
@@ -73,20 +73,16 @@ function createHistogram(
 
 export type Metrics = ReturnType<typeof createMetrics>
 
-/** What an operator watches (SV24). Nothing here asks the store unless it is read. */
+/** Creates the metrics for operators (SV24). The store is queried only when the metrics are read. */
 export function createMetrics() {
-  const calls = createCounter('cowork_calls_total', 'Calls by tool and how they ended.')
+  const calls = createCounter('cowork_calls_total', 'Calls by tool and outcome.')
   const callSeconds = createHistogram(
     'cowork_call_seconds',
-    'How long calls took, by tool.',
+    'Call duration by tool.',
     seconds,
     'tool',
   )
-  const commits = createHistogram(
-    'cowork_commit_entries',
-    'Commits of the ledger, by how many entries shared one.',
-    sizes,
-  )
+  const commits = createHistogram('cowork_commit_entries', 'Entries per ledger commit.', sizes)
   const responses = createCounter('cowork_http_responses_total', 'HTTP responses by status.')
   const delay = monitorEventLoopDelay({ resolution: 20 })
   const gauge = (name: string, help: string, read: () => number | Promise<number>): Family => ({
@@ -102,35 +98,35 @@ export function createMetrics() {
     callSeconds,
     commits,
     responses,
-    gauge('process_resident_memory_bytes', 'Memory in use.', () => process.memoryUsage.rss()),
-    gauge('process_cpu_seconds', 'CPU time spent.', () => {
+    gauge('process_resident_memory_bytes', 'Resident memory.', () => process.memoryUsage.rss()),
+    gauge('process_cpu_seconds', 'CPU time used.', () => {
       const { user, system } = process.cpuUsage()
       return (user + system) / 1e6
     }),
-    gauge('process_start_time_seconds', 'When the daemon started.', () =>
+    gauge('process_start_time_seconds', 'Start time of the daemon.', () =>
       Math.round(performance.timeOrigin / 1000),
     ),
     {
-      beginsAnew: true,
+      resetsOnRead: true,
       async read() {
-        // It wakes the processor 50 times a second: not before somebody has asked once.
+        // The monitor wakes the processor 50 times a second, so the first read enables it.
         const percents = delay.enable() ? [] : [50, 99, 100]
         const points = percents.map((percent) => ({
           labels: { quantile: String(percent / 100) },
           value: delay.percentile(percent) / 1e9,
         }))
         delay.reset()
-        const help = 'Turns of the loop since the last look.'
+        const help = 'Event loop delay since the last read.'
         return { kind: 'gauge', name: 'cowork_event_loop_seconds', help, points }
       },
     },
   ]
 
   return {
-    responded(status: number): void {
+    countResponse(status: number): void {
       responses.add(String(status), () => ({ status: String(status) }))
     },
-    /** Dispatch that counts. A name that is no tool's must not become a label: anyone can make them up. */
+    /** Counts calls. An unknown name must not become a label: clients can invent any number of names. */
     countCalls:
       (dispatch: Dispatch, isTool: (name: string) => boolean): Dispatch =>
       async (request) => {
@@ -149,57 +145,57 @@ export function createMetrics() {
         return sealer.seal(tx, prepared)
       },
     }),
-    watch(name: string, help: string, read: () => number | Promise<number>): void {
+    addGauge(name: string, help: string, read: () => number | Promise<number>): void {
       families.push(gauge(name, help, read))
     },
     /** As Prometheus reads it. */
-    async text(): Promise<string> {
-      const figures = await Promise.all(families.map((family) => family.read()))
-      return `${figures.flatMap(linesOf).join('\n')}\n`
+    async formatText(): Promise<string> {
+      const readMetrics = await Promise.all(families.map((family) => family.read()))
+      return `${readMetrics.flatMap(metricLines).join('\n')}\n`
     },
-    /** All that several may read. */
-    figures: (): Promise<Metric[]> =>
-      Promise.all(families.filter((family) => !family.beginsAnew).map((family) => family.read())),
+    /** Returns the metrics that reading does not reset. */
+    readMetrics: (): Promise<Metric[]> =>
+      Promise.all(families.filter((family) => !family.resetsOnRead).map((family) => family.read())),
     close: () => delay.disable(),
   }
 }
 
-const escaped = (text: string) =>
+const escapeLabel = (text: string) =>
   text.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n')
 
-const labelled = (labels: Labels) => {
-  const pairs = Object.entries(labels).map(([name, value]) => `${name}="${escaped(value)}"`)
+const formatLabels = (labels: Labels) => {
+  const pairs = Object.entries(labels).map(([name, value]) => `${name}="${escapeLabel(value)}"`)
   return pairs.length > 0 ? `{${pairs.join(',')}}` : ''
 }
 
-function linesOf(figure: Metric): string[] {
-  const { name, kind, help } = figure
+function metricLines(metric: Metric): string[] {
+  const { name, kind, help } = metric
   return [
     `# HELP ${name} ${help}`,
     `# TYPE ${name} ${kind}`,
-    ...(figure.kind === 'histogram'
-      ? figure.points.flatMap((point) => bucketLines(name, figure.bounds, point))
-      : figure.points.map(({ labels, value }) => `${name}${labelled(labels)} ${value}`)),
+    ...(metric.kind === 'histogram'
+      ? metric.points.flatMap((point) => bucketLines(name, metric.bounds, point))
+      : metric.points.map(({ labels, value }) => `${name}${formatLabels(labels)} ${value}`)),
   ]
 }
 
-type Spread = Extract<Metric, { kind: 'histogram' }>['points'][number]
+type HistogramPoint = Extract<Metric, { kind: 'histogram' }>['points'][number]
 
-/** Each bucket counts those before it too. */
+/** Prometheus buckets are cumulative. */
 function bucketLines(
   name: string,
   bounds: readonly number[],
-  { labels, counts, sum }: Spread,
+  { labels, counts, sum }: HistogramPoint,
 ): string[] {
   let total = 0
   const buckets = counts.map((count, at) => {
     total += count
     const le = String(bounds[at] ?? '+Inf')
-    return `${name}_bucket${labelled({ ...labels, le })} ${total}`
+    return `${name}_bucket${formatLabels({ ...labels, le })} ${total}`
   })
   return [
     ...buckets,
-    `${name}_sum${labelled(labels)} ${sum}`,
-    `${name}_count${labelled(labels)} ${total}`,
+    `${name}_sum${formatLabels(labels)} ${sum}`,
+    `${name}_count${formatLabels(labels)} ${total}`,
   ]
 }

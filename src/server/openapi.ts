@@ -5,25 +5,26 @@ import type { Route } from './routes/route.ts'
 
 type Json = Record<string, unknown>
 
-/** The whole API as OpenAPI 3.1 (SV22), from the same values that are mounted and listed. */
+/** Builds the OpenAPI 3.1 document (SV22) from the mounted routes and the listed tools. */
 export function buildOpenApi(
   routes: readonly Route[],
   tools: readonly Tool[],
   version: string,
 ): Json {
-  const shelf = createShelf()
+  const components = createComponents()
   const paths: Record<string, Json> = {}
   const add = (path: string, method: string, operation: Json) => {
     paths[path] = { ...paths[path], [method.toLowerCase()]: operation }
   }
-  for (const route of routes) add(route.path, route.method, routeOperation(route, shelf))
-  for (const tool of tools) add(`/api/tools/${tool.name}/call`, 'POST', toolOperation(tool, shelf))
+  for (const route of routes) add(route.path, route.method, routeOperation(route, components))
+  for (const tool of tools)
+    add(`/api/tools/${tool.name}/call`, 'POST', toolOperation(tool, components))
   return {
     openapi: '3.1.1',
     info: {
       title: 'cowork',
       version,
-      description: 'What people and programs use beside MCP. Every tool has an address of its own.',
+      description: 'The HTTP API of cowork. Every tool has its own path.',
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: 'http://localhost:8765' }],
@@ -32,13 +33,13 @@ export function buildOpenApi(
     components: {
       securitySchemes: { bearer: { type: 'http', scheme: 'bearer' } },
       responses: { Refused: refused },
-      schemas: shelf.schemas,
+      schemas: components.schemas,
     },
   }
 }
 
 const refused = {
-  description: 'Refused or failed: what happened and what to do next',
+  description: 'Error: what failed and what to do',
   content: json({
     type: 'object',
     required: ['error'],
@@ -56,13 +57,13 @@ const refused = {
   }),
 }
 
-function routeOperation(route: Route, shelf: Shelf): Json {
+function routeOperation(route: Route, components: Components): Json {
   const { method, path, summary, by, params, query, body, answer, status = 200 } = route
-  const done = { description: 'media' in answer ? answer.description : summary }
+  const success = { description: 'media' in answer ? answer.description : summary }
   const content =
     'media' in answer
       ? { [answer.media]: { schema: { type: 'string' } } }
-      : json(shelf.put(toJsonSchema(answer, 'output')))
+      : json(components.put(toJsonSchema(answer, 'output')))
   return {
     operationId: operationId(method, path),
     summary,
@@ -70,22 +71,25 @@ function routeOperation(route: Route, shelf: Shelf): Json {
     ...(by === 'all' && { security: [] }),
     ...(by === 'human' && { description: 'For people only.' }),
     ...((params ?? query) && {
-      parameters: [...parametersOf(params, 'path', shelf), ...parametersOf(query, 'query', shelf)],
+      parameters: [
+        ...buildParameters(params, 'path', components),
+        ...buildParameters(query, 'query', components),
+      ],
     }),
     ...(body && {
-      requestBody: { required: true, content: json(shelf.put(toJsonSchema(body, 'input'))) },
+      requestBody: { required: true, content: json(components.put(toJsonSchema(body, 'input'))) },
     }),
-    responses: { [status]: { ...done, content }, default: refusedRef },
+    responses: { [status]: { ...success, content }, default: refusedRef },
   }
 }
 
-function toolOperation(tool: Tool, shelf: Shelf): Json {
+function toolOperation(tool: Tool, components: Components): Json {
   const { inputSchema, outputSchema = {} } = toWireTool(tool)
-  const call = { type: 'object', properties: { arguments: shelf.put(inputSchema) } }
+  const call = { type: 'object', properties: { arguments: components.put(inputSchema) } }
   const answer = {
     type: 'object',
     required: ['call', 'output'],
-    properties: { call: { type: 'string' }, output: shelf.put(outputSchema) },
+    properties: { call: { type: 'string' }, output: components.put(outputSchema) },
   }
   return {
     operationId: tool.name,
@@ -110,7 +114,11 @@ const operationId = (method: string, path: string) =>
     .map((word, at) => (at === 0 ? word : word.charAt(0).toUpperCase() + word.slice(1)))
     .join('')
 
-function parametersOf(fields: z.ZodObject | undefined, where: string, shelf: Shelf): Json[] {
+function buildParameters(
+  fields: z.ZodObject | undefined,
+  location: string,
+  components: Components,
+): Json[] {
   if (!fields) return []
   const { properties = {}, required = [] } = toJsonSchema(fields, 'input') as {
     properties?: Record<string, Json>
@@ -118,40 +126,40 @@ function parametersOf(fields: z.ZodObject | undefined, where: string, shelf: She
   }
   return Object.entries(properties).map(([name, { description, ...schema }]) => ({
     name,
-    in: where,
+    in: location,
     required: required.includes(name),
     ...(description !== undefined && { description }),
-    schema: shelf.put(schema),
+    schema: components.put(schema),
   }))
 }
 
-type Shelf = { readonly schemas: Record<string, Json>; put(schema: Json): Json }
+type Components = { readonly schemas: Record<string, Json>; put(schema: Json): Json }
 
-/** Parts that a schema names in itself must be named in the document, where alone references lead. */
-function createShelf(): Shelf {
+/** Collects the `$defs` of all schemas, because references resolve only within the document's components. */
+function createComponents(): Components {
   const schemas: Record<string, Json> = {}
   const names = new Map<string, string>()
 
-  function nameOf(key: string, part: unknown): string {
+  function assignName(key: string, part: unknown): string {
     const content = JSON.stringify(part)
-    const known = names.get(content)
-    if (known !== undefined) return known
+    const existing = names.get(content)
+    if (existing !== undefined) return existing
     const name = key.startsWith('__') ? `Part${names.size + 1}` : key
     names.set(content, name)
     return name
   }
 
-  const led = (value: unknown, to: Readonly<Record<string, string>>): unknown => {
-    if (Array.isArray(value)) return value.map((item) => led(item, to))
+  const rewriteRefs = (value: unknown, names: Readonly<Record<string, string>>): unknown => {
+    if (Array.isArray(value)) return value.map((item) => rewriteRefs(item, names))
     if (typeof value !== 'object' || value === null) return value
     return Object.fromEntries(
       Object.entries(value)
-        // Zod says of every whole number that JavaScript can hold it.
+        // Zod adds the bounds of safe integers to every integer.
         .filter(([, inner]) => Math.abs(Number(inner)) !== Number.MAX_SAFE_INTEGER)
         .map(([key, inner]) =>
           key === '$ref' && typeof inner === 'string'
-            ? [key, `#/components/schemas/${to[inner.replace('#/$defs/', '')] ?? inner}`]
-            : [key, led(inner, to)],
+            ? [key, `#/components/schemas/${names[inner.replace('#/$defs/', '')] ?? inner}`]
+            : [key, rewriteRefs(inner, names)],
         ),
     )
   }
@@ -160,9 +168,9 @@ function createShelf(): Shelf {
     schemas,
     put({ $defs, ...schema }) {
       const parts = Object.entries(($defs ?? {}) as Record<string, Json>)
-      const to = Object.fromEntries(parts.map(([key, part]) => [key, nameOf(key, part)]))
-      for (const [key, part] of parts) schemas[to[key] ?? key] = led(part, to) as Json
-      return led(schema, to) as Json
+      const names = Object.fromEntries(parts.map(([key, part]) => [key, assignName(key, part)]))
+      for (const [key, part] of parts) schemas[names[key] ?? key] = rewriteRefs(part, names) as Json
+      return rewriteRefs(schema, names) as Json
     },
   }
 }

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
-import { createTurns } from './request-queue.ts'
+import { createRequestQueue } from './request-queue.ts'
 
 const nextTurn = () => new Promise<void>((resolve) => setImmediate(resolve))
 
 test('RS4 each turn of the event loop starts one message, and clients alternate', async () => {
-  const turns = createTurns()
+  const turns = createRequestQueue()
   let turn = 0
   let isOver = false
   const tick = () => {
@@ -27,7 +27,7 @@ test('RS4 each turn of the event loop starts one message, and clients alternate'
 })
 
 test('RS4 a lane takes 256 waiting messages and refuses more', async () => {
-  const turns = createTurns()
+  const turns = createRequestQueue()
   const waiting = Array.from({ length: 256 }, () => turns.wait('a'))
   await expect(turns.wait('a')).rejects.toMatchObject({ code: 'too_many_calls' })
   await Promise.all([...waiting, turns.wait('b')])
@@ -35,8 +35,8 @@ test('RS4 a lane takes 256 waiting messages and refuses more', async () => {
 })
 
 test('RS4 messages wait while a person is served', async () => {
-  const turns = createTurns()
-  const release = turns.hold()
+  const turns = createRequestQueue()
+  const release = turns.pause()
   let isStarted = false
   const waiting = turns.wait('a').then(() => (isStarted = true))
   await nextTurn()
@@ -48,8 +48,8 @@ test('RS4 messages wait while a person is served', async () => {
 })
 
 test('RS4 a request of a person that takes long does not hold agents for ever', async () => {
-  const turns = createTurns()
-  const release = turns.hold()
+  const turns = createRequestQueue()
+  const release = turns.pause()
   await expect(turns.wait('a')).resolves.toBeUndefined()
   release()
   await expect(turns.wait('a')).resolves.toBeUndefined()

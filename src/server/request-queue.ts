@@ -1,78 +1,78 @@
 import { CoworkError } from '#base/errors.ts'
 
-/** The most messages of one client that wait: a burst of 200 calls is served. */
+/** The maximum of queued messages per client: a burst of 200 calls is served. */
 const maxPerLane = 256
-/** The most messages that wait in all lanes together; a client could otherwise invent lanes. */
-const maxWaiting = 1024
-/** Agents' messages wait this long at most for one request of a person. */
-const maxHoldMs = 50
+/** The maximum of queued messages in all lanes: a client could otherwise invent lanes. */
+const maxQueued = 1024
+/** The maximum time that one request of a person delays agents' messages. */
+const maxPauseMs = 50
 
-export const tooManyWaiting = (count: number) =>
-  new CoworkError('too_many_calls', `${count} messages of yours wait to be read already.`, {
-    hint: 'Wait for answers before you send more.',
+export const tooManyQueuedError = (count: number) =>
+  new CoworkError('too_many_calls', `Too many queued messages: ${count}.`, {
+    hint: 'Wait for responses before you send more.',
   })
 
 /**
- * Agents' messages take turns (RS4): each turn of the event loop starts at most one of them, and the lanes, one for
- * each client, alternate. Requests of people skip the queue, and the queue waits while one of them is served.
+ * Queues agents' messages (RS4): each iteration of the event loop starts at most one of them, round-robin over the
+ * lanes, one lane per client. Requests of people skip the queue and pause it while they are served.
  */
-export function createTurns() {
+export function createRequestQueue() {
   const lanes = new Map<string, (() => void)[]>()
-  let waiting = 0
-  let holds = 0
-  let armed = false
+  let queued = 0
+  let pauses = 0
+  let isScheduled = false
 
-  function arm(): void {
-    if (armed || waiting === 0 || holds > 0) return
-    armed = true
+  function schedule(): void {
+    if (isScheduled || queued === 0 || pauses > 0) return
+    isScheduled = true
     setImmediate(() => {
-      armed = false
-      if (holds > 0) return
-      const start = take()
-      // Armed first, so that the next message runs before a commit that this one asks for begins.
-      arm()
+      isScheduled = false
+      if (pauses > 0) return
+      const start = shiftNext()
+      // Scheduled first, so that the next message runs before a commit that this message requests.
+      schedule()
       start?.()
     })
   }
 
-  /** The oldest message of the lane whose turn it is; the lane goes to the end. */
-  function take(): (() => void) | undefined {
+  /** Removes the oldest message of the first lane and moves that lane to the end. */
+  function shiftNext(): (() => void) | undefined {
     const [first] = lanes
     if (!first) return undefined
     const [lane, starts] = first
     const start = starts.shift()
     lanes.delete(lane)
     if (starts.length > 0) lanes.set(lane, starts)
-    waiting--
+    queued--
     return start
   }
 
   return {
-    /** Resolves when the next message of this lane may be parsed. Rejects when too many wait. */
+    /** Resolves when the next message of this lane can be parsed. Rejects when the queue is full. */
     wait(lane: string): Promise<void> {
       const starts = lanes.get(lane) ?? []
-      if (starts.length >= maxPerLane || waiting >= maxWaiting)
-        return Promise.reject(tooManyWaiting(starts.length))
+      if (starts.length >= maxPerLane || queued >= maxQueued)
+        return Promise.reject(tooManyQueuedError(starts.length))
       return new Promise((resolve) => {
         starts.push(resolve)
         lanes.set(lane, starts)
-        waiting++
-        arm()
+        queued++
+        schedule()
       })
     },
 
-    /** Holds the queue back while a person is served, for a moment at most. Returns the function that ends it. */
-    hold(): () => void {
-      holds++
-      let isHeld = true
+    /** Pauses the queue while a person is served, at most `maxPauseMs`. Returns the function that resumes it. */
+    pause(): () => void {
+      pauses++
+      let isPaused = true
       const release = () => {
-        if (!isHeld) return
-        isHeld = false
+        if (!isPaused) return
+        isPaused = false
         clearTimeout(timer)
-        holds--
-        arm()
+        pauses--
+        schedule()
       }
-      const timer = setTimeout(release, maxHoldMs)
+      const timer = setTimeout(release, maxPauseMs)
       timer.unref()
       return release
     },

@@ -10,32 +10,32 @@ export type StreamOptions = {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** Sends pieces as fast as the other side takes them. The signal fires when it leaves. */
+/** Sends chunks as fast as the client reads them. The signal aborts when the client disconnects. */
 export function streamResponse(
   c: Context<Env>,
   make: (signal: AbortSignal) => AsyncGenerator<string, void>,
   { type, log, headers }: StreamOptions,
 ): Response {
-  const gone = new AbortController()
-  const pieces = make(gone.signal)
+  const disconnected = new AbortController()
+  const chunks = make(disconnected.signal)
   const encoder = new TextEncoder()
   const body = new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
         try {
-          const { done, value } = await pieces.next()
+          const { done, value } = await chunks.next()
           if (done) controller.close()
           else controller.enqueue(encoder.encode(value))
         } catch (error) {
-          if (gone.signal.aborted) return
-          log.error('a stream broke off', { path: c.req.path, error: errorMessage(error) })
-          // What is cut short must not look complete.
+          if (disconnected.signal.aborted) return
+          log.error('stream failed', { path: c.req.path, error: errorMessage(error) })
+          // Destroy the connection: a truncated response must not look complete.
           c.env.outgoing.destroy()
         }
       },
-      cancel: () => gone.abort(),
+      cancel: () => disconnected.abort(),
     },
-    // Nothing is made before it is asked for: HEAD never asks.
+    // No chunk is produced before a pull: HEAD never pulls.
     { highWaterMark: 0 },
   )
   return new Response(body, { headers: { ...privateHeaders, 'Content-Type': type, ...headers } })

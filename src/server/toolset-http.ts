@@ -10,35 +10,35 @@ import {
   sendProblem,
   sendProblemByCode,
 } from './guards.ts'
-import type { Env, GuardOptions, StatusOf } from './guards.ts'
+import type { Env, GuardOptions, ToHttpStatus } from './guards.ts'
 import type { McpEndpoint } from './mcp/endpoint.ts'
 
 type Deps = {
   readonly guard: GuardOptions
   readonly mcp: Pick<McpEndpoint, 'fetch'>
   readonly toolset: string
-  /** A key is set: whoever shows neither it nor a token of their own is turned away (W2). */
+  /** Refuses clients without the shared key or a token, because a key is set (W2). */
   readonly needsBearer: boolean
-  readonly statusOf: StatusOf
+  readonly toHttpStatus: ToHttpStatus
   readonly log: Log
 }
 
-/** One toolset at an address of its own, behind the same guards: seed 003's `127.0.0.1:8321/mcp` (W1). */
-export function createToolsetHttp({ guard, mcp, toolset, needsBearer, statusOf, log }: Deps) {
+/** Serves one toolset at a separate address, behind the same guards: WorkSync's `127.0.0.1:8321/mcp` (W1). */
+export function createToolsetHttp({ guard, mcp, toolset, needsBearer, toHttpStatus, log }: Deps) {
   const app = new Hono<Env>()
   app.onError((error, c) => {
-    if (error instanceof CoworkError) return sendProblemByCode(c, statusOf, error)
-    log.error('a request failed unexpectedly', { path: c.req.path, error: error.stack })
+    if (error instanceof CoworkError) return sendProblemByCode(c, toHttpStatus, error)
+    log.error('request failed', { path: c.req.path, error: error.stack })
     return sendProblem(c, 500, {
       code: 'internal',
-      message: 'The request failed; the log has the cause.',
+      message: 'Internal error: the request failed. The log contains the cause.',
     })
   })
   app.notFound((c) =>
     sendProblem(c, 404, {
       code: 'not_found',
-      message: `There is nothing at ${c.req.path.slice(0, 200)}.`,
-      hint: 'MCP is at /mcp.',
+      message: `Not found: ${c.req.path.slice(0, 200)}`,
+      hint: 'Use /mcp for MCP.',
     }),
   )
   app.use(checkHost(guard), checkOrigin(guard), checkUrl)
@@ -48,7 +48,7 @@ export function createToolsetHttp({ guard, mcp, toolset, needsBearer, statusOf, 
       c.header('WWW-Authenticate', 'Bearer')
       return sendProblem(c, 401, {
         code: 'auth_required',
-        message: 'This address needs the shared key or a token.',
+        message: 'Shared key or token required.',
         hint: 'Send `Authorization: Bearer …` with WORKSYNC_API_KEY.',
       })
     }

@@ -3,7 +3,7 @@ import * as z from 'zod'
 const health = z.object({ ok: z.boolean(), why: z.string().optional() })
 
 const schema = z.record(z.string(), z.unknown())
-const listed = z.object({
+const listedTool = z.object({
   name: z.string(),
   title: z.string(),
   description: z.string(),
@@ -14,13 +14,13 @@ const listed = z.object({
   inputSchema: schema,
   outputSchema: schema.optional(),
 })
-export type ListedTool = z.output<typeof listed>
+export type ListedTool = z.output<typeof listedTool>
 
 export const serverAnswers = {
   'GET /healthz': health,
   'GET /readyz': health,
   'GET /api/openapi.json': schema,
-  'GET /api/tools': z.array(listed),
+  'GET /api/tools': z.array(listedTool),
   'POST /api/tools/{name}/call': z.object({
     call: z.string(),
     output: z.unknown(),
@@ -28,6 +28,6 @@ export const serverAnswers = {
     earlier: z
       .looseObject({ approval_id: z.string() })
       .optional()
-      .describe('The call ran once under this approval, and was not run again'),
+      .describe('The call already ran under this approval and was not repeated'),
   }),
 }

@@ -1,7 +1,13 @@
 import type { Tx } from '#base/db/port.ts'
 import { CoworkError } from '#base/errors.ts'
 import type { Call } from '#base/tool.ts'
-import { toPatch, checkId, duplicateIdError, nextFreeId, noFieldsError } from './project-transaction.ts'
+import {
+  toPatch,
+  checkId,
+  duplicateIdError,
+  nextFreeId,
+  noFieldsError,
+} from './project-transaction.ts'
 import type { createProjectTransactions } from './project-transaction.ts'
 import { textPath } from './disk/text-search.ts'
 import { toKebabCase } from './rules.ts'

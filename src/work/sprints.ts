@@ -1,7 +1,13 @@
 import type { Tx } from '#base/db/port.ts'
 import { CoworkError } from '#base/errors.ts'
 import type { Call } from '#base/tool.ts'
-import { toPatch, checkId, duplicateIdError, nextFreeId, noFieldsError } from './project-transaction.ts'
+import {
+  toPatch,
+  checkId,
+  duplicateIdError,
+  nextFreeId,
+  noFieldsError,
+} from './project-transaction.ts'
 import type { ProjectTransaction, createProjectTransactions } from './project-transaction.ts'
 import type { BacklogItem, Story } from './model.ts'
 import { isOpen } from './rules.ts'

@@ -10,7 +10,7 @@ export async function callTool(
   input: Record<string, unknown>,
   call: Call,
 ): Promise<unknown> {
-  if (tool.change) return store.transact((tx) => tool.change(tx, input, call))
+  if (tool.transact) return store.transact((tx) => tool.transact(tx, input, call))
   if (tool.read) return tool.read(input, call)
   const { output, finalize } = await tool.run(input, call)
   if (finalize) await store.transact(finalize)

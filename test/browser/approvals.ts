@@ -79,6 +79,6 @@ export const mailTool = defineTool({
   by: 'agent',
   input: z.object({ to: z.string(), body: z.string() }),
   output: z.object({ sent: z.boolean() }),
-  touches: ({ to }) => ({ domain: 'mail', target: to }),
+  describeTarget: ({ to }) => ({ domain: 'mail', target: to }),
   run: async () => ({ output: { sent: true } }),
 })

@@ -123,7 +123,7 @@ export async function createRig(options: RigOptions = {}) {
     approvals,
     identity,
     note: ledger.note,
-    statusOf,
+    toHttpStatus: statusOf,
     now,
     log,
     version,

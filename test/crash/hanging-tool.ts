@@ -13,7 +13,7 @@ export const hangingTool = (log: string) =>
     by: 'agent',
     input: z.object({ id: z.string() }),
     output: z.object({}),
-    touches: ({ id }) => ({ domain: 'crm', target: id }),
+    describeTarget: ({ id }) => ({ domain: 'crm', target: id }),
     run({ id }) {
       appendFileSync(log, `${id}\n`)
       return new Promise<never>(() => undefined)

@@ -48,5 +48,5 @@ runWorker(
     ...ops,
     usage: () => ({ files: process.pid, bytes: 0, folders: [], largest: [] }),
   },
-  { begin: rollBackUnfinished, leave: removeTempFiles },
+  { onStart: rollBackUnfinished, onShutdown: removeTempFiles },
 )

@@ -34,7 +34,7 @@ const read: RunOp<'read'> = ({ roots }, { at }) => {
  * Replaces whole, as a writer should. A name that begins with `slow` takes 100 ms, one with `late` longer than a
  * revocation waits, one with `stuck` for ever; with `lasting` too, and others are served meanwhile.
  */
-const write: RunOp<'write'> = async ({ roots, waitForEntry: entered }, { at }, body) => {
+const write: RunOp<'write'> = async ({ roots, waitForEntry }, { at }, body) => {
   const root = roots.get(at.root, at.closed)
   if (at.path.startsWith('stuck')) stall()
   if (at.path.startsWith('slow')) await sleep(100)
@@ -42,12 +42,12 @@ const write: RunOp<'write'> = async ({ roots, waitForEntry: entered }, { at }, b
   return root.withParent(
     at.path,
     async (parent) => {
-      const { at: within, name, real } = parent
+      const { entryPath: within, name, real } = parent
       if (name.startsWith('lasting')) await withTempFile(parent, 0o600, () => new Promise(() => {}))
       const temporary = within(`.${name}.tmp`)
       fs.writeFileSync(temporary, body, { flag: 'w' })
       try {
-        await entered()
+        await waitForEntry()
         fs.renameSync(temporary, within(name))
       } finally {
         fs.rmSync(temporary, { force: true })
@@ -77,13 +77,8 @@ const usage: RunOp<'usage'> = async (_, { at }) => {
 }
 
 /** Goes on, standing aside as it should, until nobody waits for it. */
-const searchContent: RunOp<'searchContent'> = async (
-  { yieldIfDue: turn },
-  _ask,
-  _body,
-  cancelled,
-) => {
-  while (!cancelled()) await turn()
+const searchContent: RunOp<'searchContent'> = async ({ yieldIfDue }, _ask, _body, cancelled) => {
+  while (!cancelled()) await yieldIfDue()
   throw new FileError('cancelled', 'Nobody waits for it.')
 }
 
@@ -141,5 +136,5 @@ const connected = () =>
 const repin: RunOp<'repin'> = ({ roots }, { roots: moved }) => ({ left: roots.repin(moved) })
 
 runWorker({ repin, stat, read, write, usage, searchContent, diff } as unknown as OpMap, {
-  leave: removeTempFiles,
+  onShutdown: removeTempFiles,
 })

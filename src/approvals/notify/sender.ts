@@ -30,7 +30,7 @@ export type SenderDeps = {
  * Takes what is due for one channel and sends it, until closed. Each channel has a sender of its own, so a
  * receiver that hangs is waited for by nobody else (A10).
  */
-export function startSender(channel: string, { send, audience: reader }: Driver, deps: SenderDeps) {
+export function startSender(channel: string, { send, audience }: Driver, deps: SenderDeps) {
   const { db, store, now, wait, chance, awakeAt, log } = deps
   const ending = new AbortController()
   const underWay = new Set<Promise<void>>()
@@ -45,9 +45,9 @@ export function startSender(channel: string, { send, audience: reader }: Driver,
    * nothing was due; what may not be sent yet is put off.
    */
   async function takeDue(most: number): Promise<Delivery[][] | undefined> {
-    const due = await store.due(db, channel, now(), reader === 'person' ? mostTogether : most)
+    const due = await store.due(db, channel, now(), audience === 'person' ? mostTogether : most)
     if (due.length === 0) return undefined
-    const parcels = groupDeliveries(due, reader).slice(0, most)
+    const parcels = groupDeliveries(due, audience).slice(0, most)
     return db.transact(async (tx) => {
       const ours: Delivery[][] = []
       for (const parcel of parcels) {

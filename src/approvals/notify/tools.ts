@@ -24,7 +24,7 @@ export const notifyTools = (notify: Notify): Tool[] => [
       limit: effort(z.int().min(1).max(1000)).default(100),
     }),
     output: approvalResults.cowork_list_deliveries,
-    touches: () => ({ domain: 'cowork' }),
+    describeTarget: () => ({ domain: 'cowork' }),
     async read(input) {
       const found = await notify.list(input.status, input.limit)
       return { deliveries: found.map(toListed) }
@@ -39,8 +39,8 @@ export const notifyTools = (notify: Notify): Tool[] => [
       id: z.string().min(1).max(64).describe('Its id, from cowork_list_deliveries'),
     }),
     output: approvalResults.cowork_retry_delivery,
-    touches: (input) => ({ domain: 'cowork', target: input.id }),
-    change: async (tx, input, call) => toListed(await notify.retry(tx, input.id, call)),
+    describeTarget: (input) => ({ domain: 'cowork', target: input.id }),
+    transact: async (tx, input, call) => toListed(await notify.retry(tx, input.id, call)),
   }),
   defineTool({
     ...forPeople.write,
@@ -50,7 +50,7 @@ export const notifyTools = (notify: Notify): Tool[] => [
     openWorld: true,
     input: z.object({ id: channel }),
     output: approvalResults.cowork_test_channel,
-    touches: (input) => ({ domain: 'cowork', target: input.id }),
+    describeTarget: (input) => ({ domain: 'cowork', target: input.id }),
     async run(input, call) {
       const { ok, reason } = await notify.test(input.id, call)
       return { output: { ok, ...(reason !== undefined && { reason }) } }
@@ -64,8 +64,8 @@ export const notifyTools = (notify: Notify): Tool[] => [
       'Makes a code that binds a Telegram chat to you: you are told there, and its buttons decide low risk as you.',
     input: z.object({ channel }),
     output: approvalResults.cowork_bind_chat,
-    touches: (input) => ({ domain: 'cowork', target: input.channel }),
-    async change(tx, input, call) {
+    describeTarget: (input) => ({ domain: 'cowork', target: input.channel }),
+    async transact(tx, input, call) {
       const { code, expiresAt } = await notify.bindChat(tx, input.channel, call)
       const how = `Send /start ${code} to the bot in a private chat, within ten minutes. A chat you bound before is bound no more.`
       return { code, expires_at: formatRfc3339(expiresAt), how }

@@ -161,6 +161,6 @@ test('L13 telemetry goes nowhere unless an address is named, and no password sta
     'http://localhost:4318',
   )
   expect(problemsOf(otlp('https://me:secret@otlp.example'))[0]).toContain('use otlp_headers')
-  expect(problemsOf(otlp('http://[half'))[0]).toContain('must be an address')
+  expect(problemsOf(otlp('http://[half'))[0]).toContain('must be a URL')
   expect(problemsOf(otlp('localhost:4318'))[0]).toContain('an http:// or https:// address')
 })

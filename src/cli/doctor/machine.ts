@@ -9,7 +9,14 @@ import { findRunningDaemon } from '../daemon.ts'
 import { isUpToDate, isInstalled, getServiceManager } from '../service.ts'
 import type { Settings } from '../settings.ts'
 import { version } from '../launcher.ts'
-import { about, fail, ok, nearestExistingFolder, describeFolderIssue, warn } from './check-result.ts'
+import {
+  about,
+  fail,
+  ok,
+  nearestExistingFolder,
+  describeFolderIssue,
+  warn,
+} from './check-result.ts'
 import type { CheckResult } from './check-result.ts'
 
 const neededNode = 24

@@ -79,8 +79,8 @@ export const inboxCommand = localCommand({
     // Whoever asks for decided ones too wants to look something up, not to decide.
     if (!all && hasScreen(call, options)) {
       const { showInbox } = await import('./loop.ts')
-      const { requirePersonAtTerminal: requirePersonHere } = await import('../person.ts')
-      const person = () => requirePersonHere(call, 'Deciding')
+      const { requirePersonAtTerminal } = await import('../person.ts')
+      const person = () => requirePersonAtTerminal(call, 'Deciding')
       const { stdin, stdout } = process
       return showInbox({ client, wanted, env, person, stdin, stdout })
     }

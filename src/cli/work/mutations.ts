@@ -8,7 +8,13 @@ import { resolveFromCwd } from '../grants.ts'
 import { resolvePrefix } from '../lookup.ts'
 import { pluralize } from '../output.ts'
 import { confirm } from '../terminal.ts'
-import { readAgentClaim, findItem, readTextInput, projectNamed, resolveProject } from './requests.ts'
+import {
+  readAgentClaim,
+  findItem,
+  readTextInput,
+  projectNamed,
+  resolveProject,
+} from './requests.ts'
 import { formatWorkStatus } from './item-lines.ts'
 import type { ProjectStatus, Sprint, Story } from './wire.ts'
 

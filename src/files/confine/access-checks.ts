@@ -9,12 +9,12 @@ import type { ParentOptions } from './types.ts'
 import { isTempName } from './temp-name.ts'
 
 /** Longest path and name that Linux takes; longer ones are refused before the disk sees them. */
-const longestPath = 4096
+const maxPathBytes = 4096
 export const maxNameBytes = 255
 
 /** The names of a relative path. The daemon has understood it before; here it is not believed. */
 export function splitPath(path: string): string[] {
-  if (path.includes('\0') || Buffer.byteLength(path) > longestPath)
+  if (path.includes('\0') || Buffer.byteLength(path) > maxPathBytes)
     throw new FileError('invalid_path', 'The path is too long or not a path.', path.slice(0, 200))
   if (path.startsWith('/')) throw new FileError('path_escape', 'The path is not relative.', path)
   const names = path.split('/').filter((name) => name !== '' && name !== '.')
@@ -39,21 +39,22 @@ export function createAccessChecks(
   closed: readonly string[] = [],
   denied: readonly Inode[] = [],
 ) {
-  const shut = closed.map(spelling)
+  const closedPaths = closed.map(foldPath)
   const deniedFiles = new Set(denied.map(({ dev, ino }) => `${dev}:${ino}`))
   // Trash and versions lie in folders of cowork's own, which are closed to everybody by their path.
-  const isOwn = root.key === 'trash' || root.key === 'versions'
-  const isOurs = isOwn || root.key === 'workspace'
-  const isShut = (path: string) => shut.some((one) => isAtOrBelow(spelling(path), one))
+  const isInternal = root.key === 'trash' || root.key === 'versions'
+  const isManaged = isInternal || root.key === 'workspace'
+  const isClosed = (path: string) => closedPaths.some((one) => isAtOrBelow(foldPath(path), one))
   // A folder is not moved or thrown away together with what is closed in it.
-  const holdsShut = (path: string) => shut.some((one) => isAtOrBelow(one, spelling(path)))
+  const containsClosed = (path: string) =>
+    closedPaths.some((one) => isAtOrBelow(one, foldPath(path)))
 
   const hides = (path: string): boolean =>
-    !isOwn && (isShut(path) || guard.forbidden(join(root.path, path), 'read') !== undefined)
+    !isInternal && (isClosed(path) || guard.forbidden(join(root.path, path), 'read') !== undefined)
 
   return {
     /** May this path, relative to the root, be used so? Asked of what was named and of where it leads. */
-    place(path: string, { need, reviewed = false, own = false }: AccessOptions): void {
+    checkPath(path: string, { need, reviewed = false, own = false }: AccessOptions): void {
       if (need !== 'read' && root.access === 'read')
         throw new FileError('read_only_grant', 'That folder may be read, not changed.', path)
       // A folder of such a name counts too: what lies in one that was given up goes.
@@ -63,34 +64,34 @@ export function createAccessChecks(
           'That is a name for files that are being written.',
           path,
         )
-      if (isOwn || own) return
-      if (isShut(path) || (need !== 'read' && holdsShut(path))) throw noAccess(path)
+      if (isInternal || own) return
+      if (isClosed(path) || (need !== 'read' && containsClosed(path))) throw noAccessError(path)
       const absolute = join(root.path, path)
-      if (guard.forbidden(absolute, need)) throw forbidden(path)
+      if (guard.forbidden(absolute, need)) throw forbiddenError(path)
       // Deleting puts it into the trash, where nothing runs and nobody reads.
       if (need === 'read' || need === 'delete' || reviewed) return
-      checkRisk(guard.risk(absolute), path)
+      checkRisk(guard.riskReason(absolute), path)
     },
 
     hides,
 
     /** The same for the names in one folder, which itself is not hidden: mostly the name alone decides. */
-    hidesIn(folder: string): (name: string) => boolean {
-      if (isOwn) return () => false
+    createNameFilter(folder: string): (name: string) => boolean {
+      if (isInternal) return () => false
       const prefix = folder === '' ? '' : `${folder}/`
-      return holdsShut(folder) || guard.holdsForbidden(join(root.path, folder))
+      return containsClosed(folder) || guard.containsForbidden(join(root.path, folder))
         ? (name) => hides(prefix + name)
         : guard.isForbiddenName
     },
 
     /** A name met on the way, before it is known where it leads. */
     name(name: string, path: string): void {
-      if (!isOwn && guard.isForbiddenName(name)) throw forbidden(path)
+      if (!isInternal && guard.isForbiddenName(name)) throw forbiddenError(path)
     },
 
     /** Some files are not made; one that is there may be changed, and one that was there comes back (F5). */
-    extension(path: string, { need, origin }: ParentOptions, isThere: () => boolean): void {
-      if (isOwn || (need !== 'create' && need !== 'write')) return
+    checkExtension(path: string, { need, origin }: ParentOptions, isThere: () => boolean): void {
+      if (isInternal || (need !== 'create' && need !== 'write')) return
       const absolute = join(root.path, path)
       const refusal = absolute === origin ? undefined : guard.extension(absolute)
       if (refusal !== undefined && (need === 'create' || !isThere()))
@@ -101,13 +102,13 @@ export function createAccessChecks(
      * Only regular files are opened, and of those only ones that are nowhere else as well (PV3). `again` looks
      * once more, when what a crash left has been put right.
      */
-    regular(stat: BigIntStats, path: string, again: () => BigIntStats = () => stat): void {
+    checkRegular(stat: BigIntStats, path: string, recheck: () => BigIntStats = () => stat): void {
       if (stat.isDirectory())
         throw new FileError('is_a_folder', 'That is a folder, not a file.', path)
       if (!stat.isFile())
         throw new FileError('not_regular', 'Only regular files are read and written.', path)
-      if (deniedFiles.has(`${stat.dev}:${stat.ino}`)) throw noAccess(path)
-      if (stat.nlink > 1n && !isOurs && !root.hardLinks && again().nlink > 1n)
+      if (deniedFiles.has(`${stat.dev}:${stat.ino}`)) throw noAccessError(path)
+      if (stat.nlink > 1n && !isManaged && !root.hardLinks && recheck().nlink > 1n)
         throw new FileError(
           'hard_link',
           'The file has a second name, perhaps outside the folder. A person may allow it in the grant (hard_links).',
@@ -117,10 +118,10 @@ export function createAccessChecks(
   }
 }
 
-const noAccess = (path: string) =>
+const noAccessError = (path: string) =>
   new FileError('no_grant', 'No access. Call request_grant() first.', path)
 
-const forbidden = (path: string) =>
+const forbiddenError = (path: string) =>
   new FileError('forbidden_path', 'That path is closed, with or without a grant.', path)
 
 /** Where trust or a person has looked at the path as it was given, nobody comes here (F5, PV5). */
@@ -145,17 +146,17 @@ export function checkDestination(
   path: string,
 ): void {
   const { from, to, isFolder } = entry
-  if (guard.forbidden(to, 'write')) throw forbidden(path)
+  if (guard.forbidden(to, 'write')) throw forbiddenError(path)
   const extension = isFolder ? undefined : guard.extension(to)
   if (extension !== undefined && guard.extension(from) === undefined)
     throw new FileError('forbidden_extension', extension, path)
-  const [before, now] = [guard.risk(from), guard.risk(to)]
+  const [before, now] = [guard.riskReason(from), guard.riskReason(to)]
   const isSame = (before === undefined) === (now === undefined)
   if (!reviewed && !isSame) checkRisk(now ?? before, path)
 }
 
 /** Some disks take other spellings for the same name; what is closed stays closed in all of them. */
-const spelling = (path: string) => path.normalize('NFKC').toLowerCase()
+const foldPath = (path: string) => path.normalize('NFKC').toLowerCase()
 
 const isAtOrBelow = (path: string, folder: string) =>
   folder === '' || path === folder || path.startsWith(`${folder}/`)
@@ -175,7 +176,7 @@ export const toStat = (stat: BigIntStats): Stat => ({
 })
 
 /** A path and a text that changes when its file is changed or replaced. */
-export const lookOf = (stat: BigIntStats) => ({
+export const toIdentifiedStat = (stat: BigIntStats) => ({
   stat: toStat(stat),
   identity: `${stat.dev}:${stat.ino}:${stat.size}:${stat.mtimeNs}`,
 })

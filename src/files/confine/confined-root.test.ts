@@ -31,10 +31,14 @@ function read(confined: ConfinedRoot, path: string): string {
 }
 
 const write = (confined: ConfinedRoot, path: string, content: string, parents = false) =>
-  confined.withParent(path, ({ at, name }) => fs.writeFileSync(at(name), content, { flag: 'wx' }), {
-    need: 'write',
-    parents,
-  })
+  confined.withParent(
+    path,
+    ({ entryPath, name }) => fs.writeFileSync(entryPath(name), content, { flag: 'wx' }),
+    {
+      need: 'write',
+      parents,
+    },
+  )
 
 // The same rules by either way of reaching the disk; `checked` runs on Linux as well, where it is not needed.
 describe.each(['walk', 'checked'] as const)('confinement by %s', (containment) => {
@@ -83,7 +87,7 @@ describe.each(['walk', 'checked'] as const)('confinement by %s', (containment) =
     expect(granted.stat('')).toMatchObject({ real: '', stat: { type: 'folder' } })
     for (const path of ['', 'a/same', 'absolute']) {
       const { fd, real } = granted.openFolder(path)
-      expect(fs.readdirSync(granted.at(fd)).toSorted()).toEqual(
+      expect(fs.readdirSync(granted.entryPath(fd)).toSorted()).toEqual(
         fs.readdirSync(join(folders.granted, real)).toSorted(),
       )
       fs.closeSync(fd)
@@ -152,9 +156,9 @@ describe.each(['walk', 'checked'] as const)('confinement by %s', (containment) =
 
   test('PV1 the folder stays open until what uses it is done', async () => {
     fill(folders.granted, { 'a/b/file.txt': 'late' })
-    const read = await granted.withParent('a/b/file.txt', async ({ at, name }) => {
+    const read = await granted.withParent('a/b/file.txt', async ({ entryPath, name }) => {
       await new Promise(setImmediate)
-      return fs.readFileSync(at(name), 'utf8')
+      return fs.readFileSync(entryPath(name), 'utf8')
     })
     expect(read).toBe('late')
     const failing = granted.withParent('a/b/file.txt', async () => {
@@ -303,7 +307,7 @@ describe.each(['walk', 'checked'] as const)('confinement by %s', (containment) =
     for (const name of ['..', '.', '', 'a/b', '/etc'])
       expect(refusal(() => granted.openChild(fd, name, 'a'))).toBe('path_traversal')
     fs.closeSync(fd)
-    expect(['closed', 'a/.env', 'a'].map(granted.hides)).toEqual([true, true, false])
+    expect(['closed', 'a/.env', 'a'].map(granted.isHidden)).toEqual([true, true, false])
   })
 
   test('GR6 what is closed to this caller is no_grant for it, by links and other spellings too', () => {
@@ -317,7 +321,7 @@ describe.each(['walk', 'checked'] as const)('confinement by %s', (containment) =
         refusal(() => mine.openFile(path)),
         path,
       ).toBe('no_grant')
-    expect(mine.hides('theirs/y')).toBe(true)
+    expect(mine.isHidden('theirs/y')).toBe(true)
     const { fd } = mine.openFolder('')
     expect(refusal(() => mine.openChild(fd, 'theirs', 'theirs'))).toBe('no_grant')
     fs.closeSync(fd)

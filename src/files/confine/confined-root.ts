@@ -2,7 +2,7 @@
 import fs, { constants } from 'node:fs'
 import type { Guard } from '../rules/guard.ts'
 import type { Inode, Root } from '../worker/protocol.ts'
-import { createAccessChecks, lookOf } from './access-checks.ts'
+import { createAccessChecks, toIdentifiedStat } from './access-checks.ts'
 import { getErrno, toFileError, FileError } from './file-error.ts'
 import { cleanUpAfterCrash } from './crash-cleanup.ts'
 import {
@@ -33,11 +33,11 @@ export function createConfinedRoot(
 ): ConfinedRoot {
   const checks = createAccessChecks(root, guard, closed, denied)
   const walk = createWalk(root, pinned, checks)
-  const isFolder = (path: string) => new FileError('is_a_folder', 'That is a folder.', path)
-  const isNoFolder = (path: string) => new FileError('not_a_folder', 'That is no folder.', path)
+  const folderError = (path: string) => new FileError('is_a_folder', 'That is a folder.', path)
+  const notFolderError = (path: string) => new FileError('not_a_folder', 'That is no folder.', path)
 
   /** What was opened is closed again unless it passes. */
-  function passing<T>(fd: number, path: string, check: () => T): T {
+  function withCheck<T>(fd: number, path: string, check: () => T): T {
     try {
       checkMount(pinned, fd, path)
       return check()
@@ -47,31 +47,31 @@ export function createConfinedRoot(
     }
   }
 
-  const statOfOpen = (fd: number) => fs.fstatSync(fd, { bigint: true })
+  const fstat = (fd: number) => fs.fstatSync(fd, { bigint: true })
 
   return {
     root,
-    at: fdPath,
-    checkRegular: checks.regular,
-    hides: checks.hides,
-    hidesIn: checks.hidesIn,
+    entryPath: fdPath,
+    checkRegular: checks.checkRegular,
+    isHidden: checks.hides,
+    createNameFilter: checks.createNameFilter,
 
     openFile(path, { write = false, reviewed = false } = {}) {
       // A FIFO does not wait for its other end, a terminal does not become ours.
       const flags = (write ? O_RDWR : O_RDONLY) | O_NONBLOCK | O_NOCTTY
       return walk(path, { need: write ? 'write' : 'read', reviewed }, ({ fd, name, real }) => {
-        if (name === undefined && root.kind === 'folder') throw isFolder(path)
+        if (name === undefined && root.kind === 'folder') throw folderError(path)
         const opened =
           name === undefined
             ? fs.openSync(`/proc/self/fd/${fd}`, flags)
             : openNoFollow(entryPath(fd, name), flags | O_NOFOLLOW)
         if (opened === symlinkMarker) return symlinkMarker
-        return passing(opened, path, () => {
-          const stat = statOfOpen(opened)
-          checks.regular(stat, path, () => {
+        return withCheck(opened, path, () => {
+          const stat = fstat(opened)
+          checks.checkRegular(stat, path, () => {
             if (name !== undefined && root.access === 'read-write')
               cleanUpAfterCrash(fdPath(fd, name))
-            return statOfOpen(opened)
+            return fstat(opened)
           })
           return { fd: opened, stat, real }
         })
@@ -79,12 +79,12 @@ export function createConfinedRoot(
     },
 
     withParent(path, use, options = { need: 'read' }) {
-      if (root.kind === 'file') throw isNoFolder(path)
+      if (root.kind === 'file') throw notFolderError(path)
       return walk(path, options, ({ fd, name, real, keep }) => {
-        if (name === undefined) throw isFolder(path)
+        if (name === undefined) throw folderError(path)
         if (
           hasReplacementCharacter(name) &&
-          !lookAt(fd, name) &&
+          !lstatEntry(fd, name) &&
           entryPath(fd, name) instanceof Buffer
         )
           throw new FileError(
@@ -92,10 +92,10 @@ export function createConfinedRoot(
             'Its name is no UTF-8: a person has to rename it.',
             path,
           )
-        if (!options.keepLeafLink && lookAt(fd, name)?.isSymbolicLink()) return symlinkMarker
+        if (!options.keepLeafLink && lstatEntry(fd, name)?.isSymbolicLink()) return symlinkMarker
         checkMount(pinned, fd, path)
-        checks.extension(real, options, () => lookAt(fd, name) !== undefined)
-        const used = use({ fd, name, real, at: (other) => fdPath(fd, other) })
+        checks.checkExtension(real, options, () => lstatEntry(fd, name) !== undefined)
+        const used = use({ fd, name, real, entryPath: (other) => fdPath(fd, other) })
         if (used instanceof Promise && fd !== pinned.fd) {
           keep()
           // The promise that is handed on is the caller's to await; this one only closes.
@@ -107,27 +107,27 @@ export function createConfinedRoot(
     },
 
     openFolder(path) {
-      if (root.kind === 'file') throw isNoFolder(path)
+      if (root.kind === 'file') throw notFolderError(path)
       return walk(path, { need: 'read' }, ({ fd, name, real }) => {
         const opened = openFolder(entryPath(fd, name ?? '.'))
         if (opened === symlinkMarker) {
-          if (name !== undefined && isThere(() => readLink(fd, name))) return symlinkMarker
-          throw isNoFolder(path)
+          if (name !== undefined && exists(() => readLink(fd, name))) return symlinkMarker
+          throw notFolderError(path)
         }
-        return passing(opened, path, () => ({ fd: opened, real }))
+        return withCheck(opened, path, () => ({ fd: opened, real }))
       })
     },
 
     openChild(parentFd, name, real, bytes) {
       if (!isSingleSegment(name))
         throw new FileError('path_traversal', 'That is no name of a folder.')
-      checks.place(real, { need: 'read' })
+      checks.checkPath(real, { need: 'read' })
       try {
         const opened = openFolder(
           bytes ? entryPathBytes(parentFd, bytes) : entryPath(parentFd, name),
         )
-        if (opened === symlinkMarker) throw isNoFolder(real)
-        return passing(opened, real, () => opened)
+        if (opened === symlinkMarker) throw notFolderError(real)
+        return withCheck(opened, real, () => opened)
       } catch (error) {
         throw toFileError(error, real)
       }
@@ -135,22 +135,22 @@ export function createConfinedRoot(
 
     stat(path) {
       return walk(path, { need: 'read' }, ({ fd, name, real }) => {
-        if (name === undefined) return { ...lookOf(statOfOpen(fd)), real }
+        if (name === undefined) return { ...toIdentifiedStat(fstat(fd)), real }
         const opened = fs.openSync(entryPath(fd, name), O_PATH | O_NOFOLLOW)
-        const stat = passing(opened, path, () => statOfOpen(opened))
+        const stat = withCheck(opened, path, () => fstat(opened))
         fs.closeSync(opened)
-        return stat.isSymbolicLink() ? symlinkMarker : { ...lookOf(stat), real }
+        return stat.isSymbolicLink() ? symlinkMarker : { ...toIdentifiedStat(stat), real }
       })
     },
   }
 }
 
 /** What stands under a name, if anything: an answer, where an error would cost twice as much to make. */
-const lookAt = (fd: number, name: string) =>
+const lstatEntry = (fd: number, name: string) =>
   fs.lstatSync(fdPath(fd, name), { throwIfNoEntry: false })
 
 /** Whether looking finds something; what is missing is no fault here. */
-function isThere(look: () => unknown): boolean {
+function exists(look: () => unknown): boolean {
   try {
     return look() !== undefined
   } catch (error) {

@@ -11,9 +11,9 @@ import { isTempName } from './temp-name.ts'
 export const placeholderMode = 0o200
 
 /** Another worker may be at it in this moment; it does not wait in between, so this is long. */
-const settledMs = 1000
+const inUseMs = 1000
 
-const look = (path: string) => fs.lstatSync(path, { bigint: true, throwIfNoEntry: false })
+const lstat = (path: string) => fs.lstatSync(path, { bigint: true, throwIfNoEntry: false })
 const isSame = (one: BigIntStats | undefined, other: BigIntStats) =>
   one?.ino === other.ino && one.dev === other.dev
 
@@ -23,19 +23,19 @@ const isSame = (one: BigIntStats | undefined, other: BigIntStats) =>
  */
 export function cleanUpAfterCrash(path: string): void {
   try {
-    dropNames(path)
+    unlinkLeftovers(path)
   } catch {
     // Gone by now, or not ours to look at: it stays as it is.
   }
 }
 
-function dropNames(path: string): void {
-  const stat = look(path)
-  if (stat?.isDirectory()) return dropPlaceholder(path, stat)
-  if (!stat?.isFile() || stat.nlink < 2n || Date.now() - Number(stat.ctimeMs) < settledMs) return
+function unlinkLeftovers(path: string): void {
+  const stat = lstat(path)
+  if (stat?.isDirectory()) return removePlaceholder(path, stat)
+  if (!stat?.isFile() || stat.nlink < 2n || Date.now() - Number(stat.ctimeMs) < inUseMs) return
   const folder = dirname(path)
-  if (!unfinishedIn(folder).some((name) => isSame(look(join(folder, name)), stat))) return
-  const names = fs.readdirSync(folder).filter((name) => isSame(look(join(folder, name)), stat))
+  if (!listTempNames(folder).some((name) => isSame(lstat(join(folder, name)), stat))) return
+  const names = fs.readdirSync(folder).filter((name) => isSame(lstat(join(folder, name)), stat))
   const shown = names.filter((name) => !isTempName(name))
   const isPlaceholder = stat.size === 0n && hasPlaceholderMode(stat)
   const over = isPlaceholder ? shown : shown.filter((name) => isBackupOf(name, shown))
@@ -46,8 +46,8 @@ function dropNames(path: string): void {
 const hasPlaceholderMode = ({ mode }: BigIntStats) => (Number(mode) & 0o777) === placeholderMode
 
 /** Only an empty folder can be removed so. */
-function dropPlaceholder(path: string, stat: BigIntStats): void {
-  if (hasPlaceholderMode(stat) && Date.now() - Number(stat.mtimeMs) > settledMs) fs.rmdirSync(path)
+function removePlaceholder(path: string, stat: BigIntStats): void {
+  if (hasPlaceholderMode(stat) && Date.now() - Number(stat.mtimeMs) > inUseMs) fs.rmdirSync(path)
 }
 
 const isBackupOf = (name: string, others: readonly string[]) =>
@@ -56,13 +56,13 @@ const isBackupOf = (name: string, others: readonly string[]) =>
   )
 
 /** The folder that was looked through last, and had none: a tree of linked files is not looked through for each. */
-let withoutAny = ''
+let lastCleanFolder = ''
 
-function unfinishedIn(folder: string): string[] {
+function listTempNames(folder: string): string[] {
   const { dev, ino, mtimeNs } = fs.statSync(folder, { bigint: true })
   const key = `${dev}:${ino}:${mtimeNs}`
-  if (key === withoutAny) return []
+  if (key === lastCleanFolder) return []
   const names = fs.readdirSync(folder).filter(isTempName)
-  if (names.length === 0) withoutAny = key
+  if (names.length === 0) lastCleanFolder = key
   return names
 }

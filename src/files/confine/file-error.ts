@@ -13,7 +13,7 @@ export class FileError extends Error {
   }
 }
 
-const known: Readonly<Record<string, readonly [FileErrorCode, string]>> = {
+const errorsByErrno: Readonly<Record<string, readonly [FileErrorCode, string]>> = {
   ENOENT: ['not_found', 'There is nothing at that path.'],
   EEXIST: ['exists', 'There is something at that path already.'],
   ENOTEMPTY: ['exists', 'The folder is not empty.'],
@@ -47,7 +47,7 @@ export const getErrno = (error: unknown): string | undefined =>
 export const toFileError = (error: unknown, path?: string): FileError => {
   if (error instanceof FileError) return error
   const errno = getErrno(error)
-  const [code, message] = (errno === undefined ? undefined : known[errno]) ?? [
+  const [code, message] = (errno === undefined ? undefined : errorsByErrno[errno]) ?? [
     'unreadable',
     errno === undefined ? 'The operation failed.' : `The operation failed (${errno}).`,
   ]

@@ -7,14 +7,14 @@ import type { Inode } from '../worker/protocol.ts'
  * Elsewhere a birth can be set, and numbers are not given anew. Where the system call for it may not be used, Node
  * gives the last change as the birth; /proc has no births at all.
  */
-const tellsBirths =
+const hasBirthTimes =
   process.platform === 'linux' &&
   fs.statSync('/proc/self', { bigint: true, throwIfNoEntry: false })?.birthtimeNs === 0n
 
 export const toInode = ({ dev, ino, birthtimeNs }: BigIntStats): Inode => ({
   dev: String(dev),
   ino: String(ino),
-  born: tellsBirths && birthtimeNs > 0n ? String(birthtimeNs) : null,
+  born: hasBirthTimes && birthtimeNs > 0n ? String(birthtimeNs) : null,
 })
 
 /** Disks give the number of what has gone to what comes next, many at once. What is not known is not compared. */

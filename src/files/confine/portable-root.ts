@@ -9,7 +9,7 @@ import type { BigIntStats } from 'node:fs'
 import { dirname, join, relative, sep } from 'node:path'
 import type { Guard } from '../rules/guard.ts'
 import type { Inode, Root } from '../worker/protocol.ts'
-import { createAccessChecks, lookOf, splitPath } from './access-checks.ts'
+import { createAccessChecks, toIdentifiedStat, splitPath } from './access-checks.ts'
 import type { AccessOptions } from './access-checks.ts'
 import { toFileError, FileError } from './file-error.ts'
 import { inodeForRoot, matchesPin } from './inode.ts'
@@ -18,14 +18,14 @@ import { isSingleSegment } from './names.ts'
 import { makeFolder, rootReplacedError } from './pinned-root.ts'
 import type { ConfinedRoot, Parent, ParentOptions } from './types.ts'
 
-const look = (path: string) => fs.lstatSync(path, { bigint: true, throwIfNoEntry: false })
+const lstat = (path: string) => fs.lstatSync(path, { bigint: true, throwIfNoEntry: false })
 const isSame = (one: BigIntStats | undefined, other: BigIntStats | undefined) =>
   one !== undefined && one.dev === other?.dev && one.ino === other.ino
 
-const escapes = (path: string) =>
+const escapeError = (path: string) =>
   new FileError('path_escape', 'A link on the way leads out of the folder.', path)
-const isFolder = (path: string) => new FileError('is_a_folder', 'That is a folder.', path)
-const isNoFolder = (path: string) => new FileError('not_a_folder', 'That is no folder.', path)
+const folderError = (path: string) => new FileError('is_a_folder', 'That is a folder.', path)
+const notFolderError = (path: string) => new FileError('not_a_folder', 'That is no folder.', path)
 
 export function createPortableRoot(
   root: Root,
@@ -35,8 +35,8 @@ export function createPortableRoot(
   if (!matchesPin(root, pinned)) throw rootReplacedError(root.key)
   if (root.kind === 'file' ? !pinned.isFile() : !pinned.isDirectory())
     throw new FileError('not_regular', 'What was granted is no longer what it was.')
-  const held = inodeForRoot(root, pinned)
-  const home = fs.realpathSync.native(root.path)
+  const pinnedInode = inodeForRoot(root, pinned)
+  const rootPath = fs.realpathSync.native(root.path)
   /** Folders that were opened, by descriptor: their names are all there is to reach them by. */
   const folders = new Map<number, string>()
 
@@ -44,9 +44,9 @@ export function createPortableRoot(
     const checks = createAccessChecks(root, guard, closed, denied)
 
     function relativeTo(real: string, path: string): string {
-      if (real !== home && !real.startsWith(home.endsWith(sep) ? home : home + sep))
-        throw escapes(path)
-      return relative(home, real).replaceAll(sep, '/')
+      if (real !== rootPath && !real.startsWith(rootPath.endsWith(sep) ? rootPath : rootPath + sep))
+        throw escapeError(path)
+      return relative(rootPath, real).replaceAll(sep, '/')
     }
 
     function checkDisk(absolute: string, path: string): void {
@@ -55,25 +55,25 @@ export function createPortableRoot(
     }
 
     /** Where a path leads, all links followed. */
-    function resolve(path: string, wish: AccessOptions): { absolute: string; real: string } {
-      const now = look(root.path)
-      if (!now || !matchesPin(held, now)) throw rootReplacedError(root.key)
+    function resolve(path: string, options: AccessOptions): { absolute: string; real: string } {
+      const now = lstat(root.path)
+      if (!now || !matchesPin(pinnedInode, now)) throw rootReplacedError(root.key)
       const names = splitPath(path)
-      checks.place(names.join('/'), wish)
-      const absolute = fs.realpathSync.native(join(home, ...names))
+      checks.checkPath(names.join('/'), options)
+      const absolute = fs.realpathSync.native(join(rootPath, ...names))
       const real = relativeTo(absolute, path)
-      checks.place(real, wish)
+      checks.checkPath(real, options)
       checkDisk(absolute, path)
       return { absolute, real }
     }
 
     function open(absolute: string, flags: number, path: string) {
-      const before = look(absolute)
+      const before = lstat(absolute)
       const fd = fs.openSync(absolute, flags | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY)
       try {
         const stat = fs.fstatSync(fd, { bigint: true })
         if (!isSame(before, stat) || fs.realpathSync.native(absolute) !== absolute)
-          throw escapes(path)
+          throw escapeError(path)
         return { fd, stat }
       } catch (error) {
         fs.closeSync(fd)
@@ -82,7 +82,7 @@ export function createPortableRoot(
     }
 
     function openFolderAt(absolute: string, path: string): number {
-      if (!fs.lstatSync(absolute).isDirectory()) throw isNoFolder(path)
+      if (!fs.lstatSync(absolute).isDirectory()) throw notFolderError(path)
       const { fd } = open(absolute, O_RDONLY, path)
       folders.set(fd, absolute)
       return fd
@@ -95,29 +95,29 @@ export function createPortableRoot(
     }
 
     /** The folder a name lies in, and the name; of a link that is followed, those of what it leads to. */
-    function parentOf(path: string, options: ParentOptions): { folder: string; name: string } {
+    function resolveParent(path: string, options: ParentOptions): { folder: string; name: string } {
       const names = splitPath(path)
-      checks.place(names.join('/'), options)
+      checks.checkPath(names.join('/'), options)
       const name = names.pop()
-      if (name === undefined) throw isFolder(path)
+      if (name === undefined) throw folderError(path)
       let folder = resolve('', { need: 'read' }).absolute
       for (const step of names) {
         const next = join(folder, step)
-        if (options.parents && !look(next)) {
-          checks.place(relativeTo(next, path), options)
+        if (options.parents && !lstat(next)) {
+          checks.checkPath(relativeTo(next, path), options)
           makeFolder(next)
         }
-        folder = look(next)?.isSymbolicLink() ? fs.realpathSync.native(next) : next
+        folder = lstat(next)?.isSymbolicLink() ? fs.realpathSync.native(next) : next
         relativeTo(folder, path)
       }
-      if (options.keepLeafLink || !look(join(folder, name))?.isSymbolicLink())
+      if (options.keepLeafLink || !lstat(join(folder, name))?.isSymbolicLink())
         return { folder, name }
       const target = fs.realpathSync.native(join(folder, name))
       relativeTo(target, path)
       return { folder: dirname(target), name: target.slice(dirname(target).length + 1) }
     }
 
-    const guarded =
+    const withFileErrors =
       <A extends unknown[], R>(act: (path: string, ...rest: A) => R) =>
       (path: string, ...rest: A): R => {
         try {
@@ -132,21 +132,21 @@ export function createPortableRoot(
       use: (parent: Parent) => T,
       options: ParentOptions = { need: 'read' },
     ): T {
-      if (root.kind === 'file') throw isNoFolder(path)
-      const { folder, name } = parentOf(path, options)
+      if (root.kind === 'file') throw notFolderError(path)
+      const { folder, name } = resolveParent(path, options)
       const real = relativeTo(join(folder, name), path)
-      checks.place(real, options)
-      checks.extension(real, options, () => look(join(folder, name)) !== undefined)
+      checks.checkPath(real, options)
+      checks.checkExtension(real, options, () => lstat(join(folder, name)) !== undefined)
       checkDisk(folder, path)
       const fd = openFolderAt(folder, path)
       const opened = fs.fstatSync(fd, { bigint: true })
       const leave = () => {
         fs.closeSync(fd)
-        if (!isSame(look(folder), opened)) throw escapes(path)
+        if (!isSame(lstat(folder), opened)) throw escapeError(path)
       }
       let used: T
       try {
-        used = use({ fd, name, real, at: (other) => join(folder, other) })
+        used = use({ fd, name, real, entryPath: (other) => join(folder, other) })
       } catch (error) {
         fs.closeSync(fd)
         throw error
@@ -158,37 +158,37 @@ export function createPortableRoot(
 
     return {
       root,
-      at,
-      checkRegular: checks.regular,
-      hides: checks.hides,
-      hidesIn: checks.hidesIn,
+      entryPath: at,
+      checkRegular: checks.checkRegular,
+      isHidden: checks.hides,
+      createNameFilter: checks.createNameFilter,
       withParent: (path, use, options) =>
-        guarded(withParent<ReturnType<typeof use>>)(path, use, options),
-      openFile: guarded((path, { write = false, reviewed = false } = {}) => {
-        const wish: AccessOptions = { need: write ? 'write' : 'read', reviewed }
-        const { absolute, real } = resolve(path, wish)
-        const before = look(absolute)
+        withFileErrors(withParent<ReturnType<typeof use>>)(path, use, options),
+      openFile: withFileErrors((path, { write = false, reviewed = false } = {}) => {
+        const options: AccessOptions = { need: write ? 'write' : 'read', reviewed }
+        const { absolute, real } = resolve(path, options)
+        const before = lstat(absolute)
         if (before)
-          checks.regular(before, path, () => {
+          checks.checkRegular(before, path, () => {
             if (root.access === 'read-write' && root.kind === 'folder') cleanUpAfterCrash(absolute)
-            return look(absolute) ?? before
+            return lstat(absolute) ?? before
           })
         const { fd, stat } = open(absolute, write ? O_RDWR : O_RDONLY, path)
         return { fd, stat, real }
       }),
-      openFolder: guarded((path: string) => {
+      openFolder: withFileErrors((path: string) => {
         const { absolute, real } = resolve(path, { need: 'read' })
         return { fd: openFolderAt(absolute, path), real }
       }),
       openChild(parentFd, name, real) {
         if (!isSingleSegment(name))
           throw new FileError('path_traversal', 'That is no name of a folder.')
-        checks.place(real, { need: 'read' })
-        return guarded(() => openFolderAt(at(parentFd, name), real))(real)
+        checks.checkPath(real, { need: 'read' })
+        return withFileErrors(() => openFolderAt(at(parentFd, name), real))(real)
       },
-      stat: guarded((path: string) => {
+      stat: withFileErrors((path: string) => {
         const { absolute, real } = resolve(path, { need: 'read' })
-        return { ...lookOf(fs.lstatSync(absolute, { bigint: true })), real }
+        return { ...toIdentifiedStat(fs.lstatSync(absolute, { bigint: true })), real }
       }),
     }
   }

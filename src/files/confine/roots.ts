@@ -10,7 +10,7 @@ import { pin, rootReplacedError } from './pinned-root.ts'
 import { createPortableRoot } from './portable-root.ts'
 import type { ConfinedRoot, Roots } from './types.ts'
 
-type Open = {
+type OpenRoot = {
   confined(closed?: readonly string[], denied?: readonly Inode[]): ConfinedRoot
   /** From now on it is what lies there by now, if that is what it should be. */
   repin(root: Root): void
@@ -23,10 +23,10 @@ export function openRoots(
   containment: Roots['containment'] = process.platform === 'linux' ? 'walk' : 'checked',
 ): Roots {
   const guard = createGuard(settings)
-  const opened = new Map<string, Open>()
+  const opened = new Map<string, OpenRoot>()
   const missing = new Map<string, FileErrorCode>()
 
-  const open = (root: Root): Open => {
+  const open = (root: Root): OpenRoot => {
     if (containment === 'checked') {
       let confined = createPortableRoot(root, guard)
       return {
@@ -37,11 +37,11 @@ export function openRoots(
     }
     const pinned = pin(root)
     // As most callers have it: made once, not for each of their calls.
-    const whole = createConfinedRoot(root, pinned, guard)
+    const unrestricted = createConfinedRoot(root, pinned, guard)
     return {
       confined: (closed = [], denied = []) =>
         closed.length + denied.length === 0
-          ? whole
+          ? unrestricted
           : createConfinedRoot(root, pinned, guard, closed, denied),
       repin(next) {
         const { fd } = pinned
@@ -58,7 +58,7 @@ export function openRoots(
       missing.set(root.key, toFileError(error).code)
     }
 
-  const told = new Map(roots.map((root) => [root.key, root]))
+  const rootsByKey = new Map(roots.map((root) => [root.key, root]))
 
   /** What anybody else has put there since is not opened: it is missing then, or replaced as before. */
   function move(root: Root): void {
@@ -68,14 +68,14 @@ export function openRoots(
       else opened.set(root.key, open(root))
       missing.delete(root.key)
       // Not of what is not there: then the next that is put there would not be followed.
-      told.set(root.key, root)
+      rootsByKey.set(root.key, root)
     } catch (error) {
       if (!before) missing.set(root.key, toFileError(error).code)
     }
   }
 
   const isBelowAnother = ({ path, access }: Root) =>
-    [...told.values()].some(
+    [...rootsByKey.values()].some(
       (root) =>
         root.kind === 'folder' &&
         opened.has(root.key) &&
@@ -90,19 +90,19 @@ export function openRoots(
       const code = missing.get(key)
       if (code === 'root_replaced') throw rootReplacedError(key)
       if (code !== undefined) throw new FileError(code, 'What was granted cannot be opened.')
-      const found = opened.get(key)
-      if (!found) throw new FileError('no_grant', 'No access. Call request_grant() first.')
-      return found.confined(closed, denied)
+      const openRoot = opened.get(key)
+      if (!openRoot) throw new FileError('no_grant', 'No access. Call request_grant() first.')
+      return openRoot.confined(closed, denied)
     },
     follow(path, from, to) {
-      for (const root of told.values())
+      for (const root of rootsByKey.values())
         if (root.kind === 'file' && root.path === path && isSameInode(root, from))
           move({ ...root, ...inodeAfterReplace(root, to) })
     },
     repin(moved) {
-      const fresh = moved.filter((root) => !isSameInode(told.get(root.key) ?? {}, root))
-      for (const root of fresh) if (isBelowAnother(root)) move(root)
-      return fresh.filter((root) => !isBelowAnother(root)).map(({ key }) => key)
+      const changed = moved.filter((root) => !isSameInode(rootsByKey.get(root.key) ?? {}, root))
+      for (const root of changed) if (isBelowAnother(root)) move(root)
+      return changed.filter((root) => !isBelowAnother(root)).map(({ key }) => key)
     },
     close() {
       for (const { close } of opened.values()) close()

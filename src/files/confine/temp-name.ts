@@ -6,5 +6,5 @@ export const createTempName = (): string => `.cowork-${newSalt().slice(0, 24)}.t
 
 /** Never shown, never searched, and nobody else's to make: an old one is taken for what a crash left. */
 export const isTempName = (name: string): boolean =>
-  name.startsWith('.cowork-') && unfinished.test(name)
-const unfinished = /^\.cowork-[0-9a-f]{24}\.tmp$/
+  name.startsWith('.cowork-') && tempNamePattern.test(name)
+const tempNamePattern = /^\.cowork-[0-9a-f]{24}\.tmp$/

@@ -10,7 +10,7 @@ export type Parent = {
   /** Path of the name itself, relative to the root, after links. */
   readonly real: string
   /** What to hand to `fs` for a name in this folder. */
-  at(name: string): string
+  entryPath(name: string): string
 }
 
 export type OpenedFile = {
@@ -52,15 +52,15 @@ export type ConfinedRoot = {
   /** A folder in an open one, links not followed, for walks; `real` is its own path relative to the root, `bytes` its name where that is no text. The caller closes it. */
   openChild(parentFd: number, name: string, real: string, bytes?: Buffer): number
   /** What to hand to `fs` for a name in an open folder; for the folder itself where there is no name. */
-  at(fd: number, name?: string): string
+  entryPath(fd: number, name?: string): string
   /** Of what the path leads to; nothing is opened. */
   stat(path: string): { readonly stat: Stat; readonly real: string; readonly identity: string }
   /** Whether what was opened by a name in an open folder may be used (PV3); `again` looks once more. */
-  checkRegular(stat: BigIntStats, path: string, again?: () => BigIntStats): void
+  checkRegular(stat: BigIntStats, path: string, recheck?: () => BigIntStats): void
   /** Whether lists and searches leave it out: forbidden, or closed to this caller. */
-  hides(real: string): boolean
+  isHidden(real: string): boolean
   /** The same for the names in a folder that was entered, at less cost. */
-  hidesIn(folder: string): (name: string) => boolean
+  createNameFilter(folder: string): (name: string) => boolean
 }
 
 export type Roots = {

@@ -8,18 +8,25 @@ import type { Root } from '../worker/protocol.ts'
 import { splitPath } from './access-checks.ts'
 import type { AccessChecks, AccessOptions } from './access-checks.ts'
 import { toFileError, FileError } from './file-error.ts'
-import { checkMount, checkPin, openFolder, symlinkMarker, entryPath, readLink } from './pinned-root.ts'
+import {
+  checkMount,
+  checkPin,
+  openFolder,
+  symlinkMarker,
+  entryPath,
+  readLink,
+} from './pinned-root.ts'
 import type { Pin } from './pinned-root.ts'
 
 /** As many as the kernel follows. */
-const mostLinks = 40
+const maxLinks = 40
 /** Tries at a name that was a link when it was opened and none when it was read. */
-const mostRetries = 8
+const maxRetries = 8
 /** A link may name thousands of folders back and forth; no honest path takes this many steps. */
-const mostSteps = 10_000
+const maxSteps = 10_000
 
 /** What a walk came to: an open folder and a name in it, or the folder itself where there is no name. */
-type Place = {
+type WalkResult = {
   readonly fd: number
   readonly name: string | undefined
   /** Path relative to the root, without links. */
@@ -28,7 +35,7 @@ type Place = {
   keep(): void
 }
 
-type WalkWish = AccessOptions & {
+type WalkOptions = AccessOptions & {
   /** Makes the folders on the way that are missing. */
   readonly parents?: boolean
 }
@@ -36,65 +43,65 @@ type WalkWish = AccessOptions & {
 /** Goes to the last name and hands it to `take`, which answers `link` when it wants that one followed too. */
 export type Walk = <T>(
   path: string,
-  wish: WalkWish,
-  take: (place: Place) => T | typeof symlinkMarker,
+  options: WalkOptions,
+  take: (place: WalkResult) => T | typeof symlinkMarker,
 ) => T
 
 export const createWalk =
   (root: Root, pinned: Pin, checks: AccessChecks): Walk =>
-  (path, wish, take) => {
+  (path, options, take) => {
     const prefix = root.path.endsWith('/') ? root.path : `${root.path}/`
     const escape = () =>
       new FileError('path_escape', 'A link on the way leads out of the folder.', path)
     const names = splitPath(path)
-    checks.place(names.join('/'), wish)
+    checks.checkPath(names.join('/'), options)
 
     // One folder is open at a time. Going up starts again at the root, by names that were no links.
     let folder = pinned.fd
     let real: string[] = []
-    const ahead = names.toReversed()
+    const pending = names.toReversed()
     let links = 0
     let retries = 0
 
-    const leave = () => {
+    const closeFolder = () => {
       if (folder !== pinned.fd) fs.closeSync(folder)
       folder = pinned.fd
     }
     const climb = () => {
       let levels = 1
-      for (; ahead.at(-1) === '..'; levels++) ahead.pop()
+      for (; pending.at(-1) === '..'; levels++) pending.pop()
       if (levels > real.length) throw escape()
-      ahead.push(...real.slice(0, -levels).toReversed())
+      pending.push(...real.slice(0, -levels).toReversed())
       real = []
-      leave()
+      closeFolder()
     }
     const follow = (target: string) => {
-      if (++links > mostLinks) throw escape()
+      if (++links > maxLinks) throw escape()
       const isAbsolute = target.startsWith('/')
       if (isAbsolute) {
         if (!`${target}/`.startsWith(prefix)) throw escape()
         real = []
-        leave()
+        closeFolder()
       }
       const names = (isAbsolute ? target.slice(prefix.length) : target)
         .split('/')
         .filter((name) => name !== '' && name !== '.')
       for (const name of names) checks.name(name, path)
-      ahead.push(...names.toReversed())
+      pending.push(...names.toReversed())
     }
 
     try {
       checkPin(root, pinned)
-      for (let steps = 0; steps < mostSteps; steps++) {
-        const name = ahead.pop()
+      for (let steps = 0; steps < maxSteps; steps++) {
+        const name = pending.pop()
         if (name === '..') {
           climb()
           continue
         }
-        const isLast = name === undefined || ahead.length === 0
+        const isLast = name === undefined || pending.length === 0
         if (isLast || links > 0) {
           const here = name === undefined ? real.join('/') : [...real, name].join('/')
-          if (links > 0) checks.place(here, wish)
+          if (links > 0) checks.checkPath(here, options)
           if (isLast) {
             const keep = () => void (folder = pinned.fd)
             const taken = take({ fd: folder, name, real: here, keep })
@@ -104,10 +111,13 @@ export const createWalk =
         if (name === undefined) throw escape()
         if (!isLast) {
           const here = folder
-          const mayMake = () => checkMount(pinned, here, path)
-          const next = openFolder(entryPath(folder, name), wish.parents ? mayMake : undefined)
+          const beforeCreate = () => checkMount(pinned, here, path)
+          const next = openFolder(
+            entryPath(folder, name),
+            options.parents ? beforeCreate : undefined,
+          )
           if (next !== symlinkMarker) {
-            leave()
+            closeFolder()
             folder = next
             real.push(name)
             continue
@@ -115,13 +125,13 @@ export const createWalk =
         }
         const target = readLink(folder, name)
         if (target !== undefined) follow(target)
-        else if (retries++ < mostRetries) ahead.push(name)
+        else if (retries++ < maxRetries) pending.push(name)
         else throw new FileError('not_a_folder', 'A name on the way is not a folder.', path)
       }
       throw escape()
     } catch (error) {
       throw toFileError(error, path)
     } finally {
-      leave()
+      closeFolder()
     }
   }

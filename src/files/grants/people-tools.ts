@@ -52,7 +52,7 @@ const addGrant = ({ db, grants, agents, defaultScope, now }: GrantToolDeps) =>
         .default('user_explicit'),
     }),
     output: fileResults.add_grant,
-    touches: ({ path: target }) => ({ domain: 'files', target }),
+    describeTarget: ({ path: target }) => ({ domain: 'files', target }),
     async run(input, { id: call, caller }) {
       const expiresAt = input.expires_at === undefined ? null : Date.parse(input.expires_at)
       if (expiresAt !== null && expiresAt <= now())
@@ -101,7 +101,7 @@ const revokeGrant = ({ db, grants }: GrantToolDeps) =>
     by: 'human',
     input: z.strictObject({ grant_id: z.string().min(1).max(200) }),
     output: fileResults.revoke_grant,
-    touches: ({ grant_id: target }) => ({ domain: 'files', target }),
+    describeTarget: ({ grant_id: target }) => ({ domain: 'files', target }),
     async run({ grant_id: id }, call) {
       call.addDetails({ ids: { grant: id } })
       const grant = await db.transact((tx) => grants.revoke(tx, id, toActor(call.caller), call.id))
@@ -130,7 +130,7 @@ const browseFolder = ({ guard, where }: GrantToolDeps) =>
     role: 'owner',
     input: z.strictObject({ path }),
     output: fileResults.browse_folder,
-    touches: ({ path: target }) => ({ domain: 'files', target }),
+    describeTarget: ({ path: target }) => ({ domain: 'files', target }),
     async read({ path: given }) {
       const understood = parsePath(given, where)
       const asked =

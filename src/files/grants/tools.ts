@@ -48,7 +48,7 @@ function checkGrant({ grants, guard, where }: GrantToolDeps) {
     description: 'Check whether you may use a path outside the workspace, and how.',
     input: z.strictObject({ path }),
     output: fileResults.check_grant,
-    touches: ({ path: given }) => ({ domain: 'files', target: namedPath(given, where) }),
+    describeTarget: ({ path: given }) => ({ domain: 'files', target: namedPath(given, where) }),
     async read({ path: given }, { caller }) {
       const understood = parsePath(given, where)
       if (understood.area === 'workspace')
@@ -89,7 +89,7 @@ const requestGrant = ({ grants, approvals, where }: GrantToolDeps) =>
     core: true,
     description:
       'Ask the user for access to a file or folder outside the workspace, when a call answers "No access". Call it again for the outcome.',
-    asks: true,
+    isRequestOnly: true,
     additive: true,
     by: 'agent',
     idempotent: true,
@@ -99,7 +99,7 @@ const requestGrant = ({ grants, approvals, where }: GrantToolDeps) =>
       reason: z.string().trim().min(1).max(2000).describe('Shown to the user'),
     }),
     output: fileResults.request_grant,
-    touches: ({ path: given }) => ({ domain: 'files', target: namedPath(given, where) }),
+    describeTarget: ({ path: given }) => ({ domain: 'files', target: namedPath(given, where) }),
     async run(asked: AccessRequest, call) {
       const answer = await grants.request(asked, call)
       return { output: requestAnswer(answer, asked, approvals().reviewUrl) }

@@ -140,7 +140,7 @@ export function createUnusedGrantReview({
   return { kind, ask }
 }
 
-const offered = ({ extra: more }: Approval['content']): Grant => offer.parse(more).grant
+const offered = ({ extra }: Approval['content']): Grant => offer.parse(extra).grant
 const lastUse = ({ lastAccessed, grantedAt }: Grant) => lastAccessed ?? grantedAt
 const silenceOf = (grant: Grant) => `${grant.id} ${lastUse(grant)}`
 

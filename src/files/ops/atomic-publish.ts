@@ -40,11 +40,11 @@ export async function withCleanup<T>(drop: () => void, use: () => Promise<T>): P
 
 /** A file beside the one that is to be; when `use` ends, in whichever way, nothing is left under its name. */
 export async function withTempFile<T>(
-  parent: Pick<Parent, 'at'>,
+  parent: Pick<Parent, 'entryPath'>,
   mode: number,
   use: (temporary: TempFile) => Promise<T>,
 ): Promise<T> {
-  const path = parent.at(createTempName())
+  const path = parent.entryPath(createTempName())
   const fd = fs.openSync(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, mode)
   const temporary = { fd, path, isPlaced: false }
   const drop = () => {

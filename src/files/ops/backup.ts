@@ -18,15 +18,15 @@ const mostBackups = 10_000
  * says which. Until then it has an unfinished name as well: `putRight` knows by it that a crash came first.
  */
 export function createBackup(parent: Parent, present: CurrentFile, place: () => void): string {
-  const aside = parent.at(createTempName())
+  const aside = parent.entryPath(createTempName())
   const isOnly = present.stat.nlink === 1n
-  const isAside = isOnly && tryLink(parent.at(parent.name), aside)
+  const isAside = isOnly && tryLink(parent.entryPath(parent.name), aside)
   try {
     const name = backUp(parent, present, isAside)
     try {
       place()
     } catch (error) {
-      unlinkIfExists(parent.at(name))
+      unlinkIfExists(parent.entryPath(name))
       throw error
     }
     return name
@@ -45,7 +45,7 @@ function backUp(parent: Parent, present: CurrentFile, isLinking: boolean): strin
 }
 
 export const nextBackupName = (parent: Parent): string | undefined =>
-  backupNames(parent).find((name) => !lstatEntry(parent.at(name)))
+  backupNames(parent).find((name) => !lstatEntry(parent.entryPath(name)))
 
 function* backupNames({ name }: Parent): Generator<string, undefined> {
   for (let number = 0; number < mostBackups; number++) yield backupName(name, number)
@@ -75,8 +75,8 @@ function isBackedUp(
   isLinking: boolean,
 ): boolean {
   const isDone = unless(['EEXIST'], () => {
-    if (!isLinking || !tryLink(parent.at(parent.name), parent.at(name)))
-      writeCopy(parent.at(name), present)
+    if (!isLinking || !tryLink(parent.entryPath(parent.name), parent.entryPath(name)))
+      writeCopy(parent.entryPath(name), present)
     return true
   })
   return isDone === true

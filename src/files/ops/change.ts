@@ -108,7 +108,7 @@ async function changeIn(
     if (swap) context.roots.follow(lockPath(where), swap.from, swap.to)
     return is
   })
-  await fsyncFolder(parent.at('.'))
+  await fsyncFolder(parent.entryPath('.'))
   return changed
 }
 
@@ -127,7 +127,7 @@ function presentIn(
   { context, confined, parent }: Where,
   { at, how }: ChangeRequest,
 ): CurrentFile | undefined {
-  const target = parent.at(parent.name)
+  const target = parent.entryPath(parent.name)
   // Whoever may only create learns that something is there, and nothing of what it is (GR9).
   if (how === 'create') {
     if (!isFree(target)) throw existsError(at.path)
@@ -165,7 +165,7 @@ function putInPlace(
   present: CurrentFile | undefined,
   { backup, at: { path } }: ChangeRequest,
 ): string | undefined {
-  const target = parent.at(parent.name)
+  const target = parent.entryPath(parent.name)
   if (!present) {
     publishNew(made, target)
     return undefined

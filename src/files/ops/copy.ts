@@ -28,8 +28,19 @@ import {
   withCleanup,
   withTempFile,
 } from './atomic-publish.ts'
-import { existsError, notFoundError, permissionBits, staleError, tooLargeError } from './current-file.ts'
-import { isCloudPlaceholder, lstatEntry, openRegularFile, cloudPlaceholderError } from './regular-file.ts'
+import {
+  existsError,
+  notFoundError,
+  permissionBits,
+  staleError,
+  tooLargeError,
+} from './current-file.ts'
+import {
+  isCloudPlaceholder,
+  lstatEntry,
+  openRegularFile,
+  cloudPlaceholderError,
+} from './regular-file.ts'
 import type { OpenFile } from './regular-file.ts'
 import { forEachEntry, removeNow, removeTree } from './tree.ts'
 import type { BeforeRemove, OpenEntry } from './tree.ts'
@@ -47,7 +58,8 @@ export const copy: RunOp<'copy'> = async (context, { from, to, reviewed = false 
     if (file.stat.size > BigInt(maxFileBytes)) throw tooLargeError(maxFileBytes, from.path)
     const path = pathOf(file)
     // Under a plain name it would be found, shown and sent like any text (PV5).
-    if (!reviewed && context.guard.isSensitive(path)) checkRisk(context.guard.risk(path), from.path)
+    if (!reviewed && context.guard.isSensitive(path))
+      checkRisk(context.guard.riskReason(path), from.path)
   }
 
   async function walk<T>(use: (way: Way) => Promise<T>): Promise<T> {
@@ -64,7 +76,7 @@ export const copy: RunOp<'copy'> = async (context, { from, to, reviewed = false 
   }
 
   async function act({ file, parent }: Way) {
-    if (!isFree(parent.at(parent.name))) throw existsError(to.path)
+    if (!isFree(parent.entryPath(parent.name))) throw existsError(to.path)
     const mode = permissionBits(file.stat)
     const content = { ...file, name: basename(pathOf(file)) }
     const copied = await withTempFile(parent, 0o600, async (temporary) => {
@@ -78,10 +90,10 @@ export const copy: RunOp<'copy'> = async (context, { from, to, reviewed = false 
       const stat = fs.fstatSync(temporary.fd, { bigint: true })
       const answer = { sha256, real: parent.real, stat: toStat(stat) }
       await context.waitForEntry(expectFile(target, parent, stat, answer))
-      publishNew(temporary, parent.at(parent.name))
+      publishNew(temporary, parent.entryPath(parent.name))
       return answer
     })
-    await fsyncFolder(parent.at('.'))
+    await fsyncFolder(parent.entryPath('.'))
     return copied
   }
 
@@ -141,7 +153,7 @@ type How = {
  * is known later that something is still as it was copied.
  */
 export async function copyTree(
-  { yieldIfDue: turn }: OpContext,
+  { yieldIfDue }: OpContext,
   from: OpenEntry,
   to: OpenEntry,
   how: How,
@@ -161,7 +173,7 @@ export async function copyTree(
     if (!made) throw notFoundError(target.real)
     await how.whole(made)
     const place = stat.isDirectory() ? renameFolderNoReplace : renameNoReplace
-    place(to.parent.at(name), to.parent.at(target.name))
+    place(to.parent.entryPath(name), to.parent.entryPath(target.name))
     return copied
   }
   // A worker that goes while the copy is taken away takes the rest of it.
@@ -171,7 +183,7 @@ export async function copyTree(
       try {
         return await copy()
       } catch (error) {
-        await removeTree(target.confined, temporary, turn)
+        await removeTree(target.confined, temporary, yieldIfDue)
         throw error
       }
     },
@@ -253,7 +265,7 @@ async function copyFolder(
     })
     await copyOne(within(from, source), within(to, target), how, copied)
   }
-  await fsyncFolder(to.confined.at(target))
+  await fsyncFolder(to.confined.entryPath(target))
 }
 
 const openSpot = ({ confined, fd, name, real, bytes }: Spot) =>

@@ -2,7 +2,7 @@
 import type { BigIntStats } from 'node:fs'
 import type { ConfinedRoot, Parent } from '../confine/types.ts'
 import type { OpContext, RunOp } from '../worker/context.ts'
-import type { ExpectedResult, Place } from '../worker/protocol.ts'
+import type { ExpectedResult, RootedPath } from '../worker/protocol.ts'
 import { closing, hashDescriptor, getRoot, unless } from './io.ts'
 import { lstatEntry } from './regular-file.ts'
 
@@ -11,7 +11,7 @@ export const expectFile = (
   { real }: Parent,
   stat: BigIntStats,
   answer: object,
-  gone?: Place,
+  gone?: RootedPath,
 ): ExpectedResult => ({
   sign: { at: { root: root.key, path: real }, file: fileOf(stat), ...(gone && { gone }) },
   answer,
@@ -32,8 +32,8 @@ export const verifyResult: RunOp<'seen'> = async (context, sign) => {
   return { isSeen: (await hashDescriptor(fd, context.yieldIfDue)) === sign.sha256 }
 }
 
-function found(context: OpContext, at: Place): BigIntStats | undefined {
-  const look = ({ at: within, name }: Parent) => lstatEntry(within(name))
+function found(context: OpContext, at: RootedPath): BigIntStats | undefined {
+  const look = ({ entryPath: within, name }: Parent) => lstatEntry(within(name))
   const options = { need: 'read', keepLeafLink: true } as const
   // The folder that it was in may be gone as well.
   return unless(['not_found'], () => getRoot(context, at).withParent(at.path, look, options))

@@ -19,7 +19,7 @@ export type Entry = Pick<Dirent, 'name' | 'isFile' | 'isDirectory' | 'isSymbolic
 
 /** All that a folder holds, in no order. Throws a FileFault where it cannot be read. */
 export function readEntries(confined: ConfinedRoot, fd: number): Iterable<Entry> {
-  const path = confined.at(fd)
+  const path = confined.entryPath(fd)
   try {
     if (fs.fstatSync(fd).size > largeFolder)
       return streamed(fs.opendirSync(path, { bufferSize: entriesAtOnce }), path)
@@ -85,7 +85,9 @@ export const toEntryPath = (
   fd: number,
   { name, bytes }: { readonly name: string; readonly bytes?: Buffer | undefined },
 ): string | Buffer =>
-  bytes ? Buffer.concat([Buffer.from(`${confined.at(fd)}/`), bytes]) : confined.at(fd, name)
+  bytes
+    ? Buffer.concat([Buffer.from(`${confined.entryPath(fd)}/`), bytes])
+    : confined.entryPath(fd, name)
 
 export const entryType = (
   entry: Pick<Dirent, 'isFile' | 'isDirectory' | 'isSymbolicLink'>,
@@ -127,9 +129,9 @@ export function withWorkingDirectory<T>(
   fd: number,
   use: (at: (name: string) => string) => T,
 ): T {
-  if (!canChangeDirectory) return use((name) => confined.at(fd, name))
+  if (!canChangeDirectory) return use((name) => confined.entryPath(fd, name))
   const before = workingFolder()
-  process.chdir(confined.at(fd))
+  process.chdir(confined.entryPath(fd))
   try {
     return use((name) => name)
   } finally {

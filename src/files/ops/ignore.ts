@@ -69,7 +69,7 @@ export function loadRulesUpToRoot(
 }
 
 function patternsIn(confined: ConfinedRoot, { fd, real }: { fd: number; real: string }): string[] {
-  const path = confined.at(fd, '.gitignore')
+  const path = confined.entryPath(fd, '.gitignore')
   try {
     // Hardly any folder has one, and a failed open costs many times what a look does.
     const leaf = lstatEntry(path) && openRegularFile(confined, path, real)

@@ -62,7 +62,7 @@ export async function changeInPlace(
 }
 
 async function overwriteNoted(
-  { roots, waitForEntry: entered }: OpContext,
+  { roots, waitForEntry }: OpContext,
   { root }: ConfinedRoot,
   fd: number,
   { stat, bytes: old }: CurrentFile,
@@ -70,7 +70,7 @@ async function overwriteNoted(
 ): Promise<void> {
   const at = { root: root.key, path: '' }
   await writeJournal(roots, root, stat, { old, fresh })
-  await entered({ sign: { at, sha256: becomes.sha256 }, answer: becomes })
+  await waitForEntry({ sign: { at, sha256: becomes.sha256 }, answer: becomes })
   if (!isUnchanged(fs.fstatSync(fd, { bigint: true }), stat)) {
     deleteJournal(roots, stat)
     throw staleError(at.path)
@@ -135,8 +135,8 @@ export async function writeJournal(
     withTempFile(parent, 0o600, async (temporary) => {
       writeAll(temporary.fd, Buffer.concat([Buffer.from(`${JSON.stringify(head)}\n`), old, fresh]))
       await fsync(temporary.fd)
-      publishOver(temporary, parent.at(parent.name))
-      await Promise.all([fsyncFolder(parent.at('.')), fsyncFolder(parent.at('..'))])
+      publishOver(temporary, parent.entryPath(parent.name))
+      await Promise.all([fsyncFolder(parent.entryPath('.')), fsyncFolder(parent.entryPath('..'))])
     }),
   )
 }
@@ -144,7 +144,7 @@ export async function writeJournal(
 const deleteJournal = (roots: Roots, file: Inode) => deleteJournalByName(roots, nameOf(file))
 
 export const deleteJournalByName = (roots: Roots, name: string) =>
-  inStore(roots, name, ({ at, name: known }) => unlinkIfExists(at(known)))
+  inStore(roots, name, ({ entryPath, name: known }) => unlinkIfExists(entryPath(known)))
 
 const inStore = <T>(roots: Roots, name: string, use: (parent: Parent) => T): T =>
   roots.get('versions').withParent(`${folder}/${name}`, use, { need: 'create', parents: true })

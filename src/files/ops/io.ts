@@ -7,22 +7,22 @@ import { promisify } from 'node:util'
 import { getErrno, FileError } from '../confine/file-error.ts'
 import type { ConfinedRoot } from '../confine/types.ts'
 import type { OpContext } from '../worker/context.ts'
-import type { Place } from '../worker/protocol.ts'
+import type { RootedPath } from '../worker/protocol.ts'
 
-export const getRoot = ({ roots }: OpContext, { root, closed, denied }: Place): ConfinedRoot =>
+export const getRoot = ({ roots }: OpContext, { root, closed, denied }: RootedPath): ConfinedRoot =>
   roots.get(root, closed, denied)
 
 /** As a person would call it: of a root that is a file, the file's own name. */
-export const displayName = (context: OpContext, at: Place): string =>
+export const displayName = (context: OpContext, at: RootedPath): string =>
   at.path || basename(getRoot(context, at).root.path)
 
 /** A long piece of work is ended when nobody waits for it any longer. */
 export async function yieldOrCancel(
-  { yieldIfDue: turn }: OpContext,
+  { yieldIfDue }: OpContext,
   cancelled: () => boolean,
 ): Promise<void> {
   if (cancelled()) throw new FileError('cancelled', 'The call was cancelled.')
-  await turn()
+  await yieldIfDue()
 }
 
 /** Closes a descriptor at the end of the block that declares it. */

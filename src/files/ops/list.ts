@@ -141,7 +141,7 @@ const endOfFiles = (entries: readonly Entry[], from: number) => {
 async function entriesAfter(listing: Listing, folder: Folder, last: Name | undefined) {
   const { confined, found, wanted, rest } = listing
   const first = createTopN<Entry>(wanted - found.count(), byName)
-  const hides = confined.hidesIn(folder.real)
+  const hides = confined.createNameFilter(folder.real)
   // What was asked for is refused where it cannot be read; below it only that is left out.
   const entries = folder.path === '' ? readEntries : readEntriesOrEmpty
   let seen = 0
@@ -199,7 +199,7 @@ async function resume(
 ): Promise<void> {
   const { confined, makeIgnore } = listing
   const { real, rules } = folder
-  if (confined.hidesIn(real)(last.name)) return
+  if (confined.createNameFilter(real)(last.name)) return
   if (makeIgnore && isIgnored(rules, joinPath(real, last.name), true)) return
   await withChild(listing, folder, last, (child) => listFolder(listing, child, after, depth - 1))
 }

@@ -3,7 +3,7 @@ import type { BigIntStats } from 'node:fs'
 import { checkDestination, toStat } from '../confine/access-checks.ts'
 import { getErrno, toFileError, FileError } from '../confine/file-error.ts'
 import type { OpContext, RunOp } from '../worker/context.ts'
-import type { Place } from '../worker/protocol.ts'
+import type { RootedPath } from '../worker/protocol.ts'
 import type { ConfinedRoot } from '../confine/types.ts'
 import { createTempName } from '../confine/temp-name.ts'
 import { yieldOrCancel, getRoot, fsyncFolder } from './io.ts'
@@ -30,7 +30,7 @@ export const move: RunOp<'move'> = async (
       from.path,
       (away) => {
         // Nothing is moved, then no folder is made for it either.
-        if (!lstatEntry(away.at(away.name))) throw notFoundError(from.path)
+        if (!lstatEntry(away.entryPath(away.name))) throw notFoundError(from.path)
         return target.withParent(
           to.path,
           (parent) =>
@@ -55,7 +55,7 @@ export const move: RunOp<'move'> = async (
   )
 }
 
-function checkNotInside(from: Place, to: Place): void {
+function checkNotInside(from: RootedPath, to: RootedPath): void {
   if (from.root === to.root && to.path.startsWith(`${from.path}/`))
     throw new FileError('invalid_path', 'A folder cannot be moved into itself.', to.path)
 }
@@ -81,16 +81,19 @@ export async function transfer(
   if (!stat) throw notFoundError(from.parent.real)
   if (stat.isDirectory()) await checkInside(context, from, to, leave)
   if (!isFree(target)) throw existsError(to.parent.real)
-  const isOtherDisk = stat.dev !== lstatEntry(to.parent.at('.'))?.dev
+  const isOtherDisk = stat.dev !== lstatEntry(to.parent.entryPath('.'))?.dev
   // A copy never has the execute bit, not even after a crash; a rename would have it for a moment.
   const needsCopy =
     isOtherDisk || (!keepsRunning(from, to) && (await hasProgram(from, restOf(context, leave))))
   await (needsCopy ? transferByCopy : transferByRename)(context, from, to, leave)
-  await Promise.all([fsyncFolder(to.parent.at('.')), fsyncFolder(from.parent.at('.'))])
+  await Promise.all([
+    fsyncFolder(to.parent.entryPath('.')),
+    fsyncFolder(from.parent.entryPath('.')),
+  ])
   return lstatEntry(target) ?? stat
 }
 
-const pathOf = ({ parent }: OpenEntry) => parent.at(parent.name)
+const pathOf = ({ parent }: OpenEntry) => parent.entryPath(parent.name)
 
 const restOf =
   (context: OpContext, { cancelled = () => false }: TransferOptions) =>
@@ -102,7 +105,7 @@ const announceResult = (
   to: OpenEntry,
   stat: BigIntStats,
   { answer }: TransferOptions,
-  gone?: Place,
+  gone?: RootedPath,
 ) => context.waitForEntry(expectFile(to.confined, to.parent, stat, answer(stat), gone))
 
 async function transferByRename(
@@ -139,10 +142,10 @@ async function transferByCopy(
     // Not before: what was cut off until then has done nothing, and is begun anew.
     whole: (stat) => announceResult(context, to, stat, leave, gone),
   })
-  await fsyncFolder(to.parent.at('.'))
+  await fsyncFolder(to.parent.entryPath('.'))
   const source = pathOf(from)
   // At once, since half of a thing would be listed and restored for the whole. Whoever restores it clears up.
-  if (isOwn(from.confined)) return fs.renameSync(source, from.parent.at(createTempName()))
+  if (isOwn(from.confined)) return fs.renameSync(source, from.parent.entryPath(createTempName()))
   try {
     await removeTree(from.confined, from.parent, context.yieldIfDue, copied.check)
   } catch (error) {

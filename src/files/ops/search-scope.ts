@@ -3,7 +3,7 @@ import { basename } from 'node:path/posix'
 import { FileError } from '../confine/file-error.ts'
 import type { ConfinedRoot } from '../confine/types.ts'
 import type { OpContext } from '../worker/context.ts'
-import type { OpRequest, Place } from '../worker/protocol.ts'
+import type { OpRequest, RootedPath } from '../worker/protocol.ts'
 import { closing, getRoot } from './io.ts'
 import { joinPath } from './folders.ts'
 import { isExcluded } from './ignore.ts'
@@ -43,7 +43,7 @@ export function* searchFolders(
 
 function* searchedIn(
   context: OpContext,
-  at: Place,
+  at: RootedPath,
   place: number,
   types: readonly string[],
   seen: Set<string>,

@@ -6,7 +6,7 @@ import { docxOf, paragraph, pdfOf } from '../../../test/documents.ts'
 import { granted, inWorkspace, openTestOps } from '../../../test/ops.ts'
 import type { TestOps } from '../../../test/ops.ts'
 import { fill, pinnedRoot, testFolders } from '../../../test/roots.ts'
-import type { OpRequest, Place } from '../worker/protocol.ts'
+import type { OpRequest, RootedPath } from '../worker/protocol.ts'
 
 let files: TestOps
 beforeEach(() => {
@@ -16,7 +16,7 @@ afterEach(() => files.close())
 
 const everywhere = [inWorkspace(''), granted('')]
 const ask = (query: string, more: Partial<OpRequest<'searchContent'>> = {}) => ({
-  in: [inWorkspace('')] as readonly Place[],
+  in: [inWorkspace('')] as readonly RootedPath[],
   query,
   types: [],
   limit: 100,

@@ -38,7 +38,7 @@ export const trash: RunOp<'trash'> = async (context, { at, id, record }, _body, 
   const walk = <T>(use: (parent: Parent) => Promise<T>) =>
     confined.withParent(at.path, use, { need: 'delete', keepLeafLink: true })
   const act = async (parent: Parent) => {
-    const stat = lstatEntry(parent.at(parent.name))
+    const stat = lstatEntry(parent.entryPath(parent.name))
     if (!stat) throw notFoundError(at.path)
     const sha256 = await contentHash(context, confined, parent, stat)
     const shown = toStat(stat)
@@ -78,7 +78,7 @@ async function into(
 
 /** Also where a worker was ended before anything came in, and the same is begun anew. */
 async function makeRoom(context: OpContext, bin: ConfinedRoot, id: string): Promise<void> {
-  const make = () => inBin(bin, id, ({ at, name }) => fs.mkdirSync(at(name), 0o700))
+  const make = () => inBin(bin, id, ({ entryPath, name }) => fs.mkdirSync(entryPath(name), 0o700))
   try {
     make()
   } catch (error) {
@@ -89,34 +89,35 @@ async function makeRoom(context: OpContext, bin: ConfinedRoot, id: string): Prom
 }
 
 function hasContent(bin: ConfinedRoot, id: string): boolean {
-  const found = (path: string) => inBin(bin, path, ({ at, name }) => lstatEntry(at(name)))
+  const found = (path: string) =>
+    inBin(bin, path, ({ entryPath, name }) => lstatEntry(entryPath(name)))
   return found(id)?.isDirectory() === true && found(`${id}/content`) !== undefined
 }
 
 async function writeRecord(parent: Parent, record: Readonly<Record<string, unknown>>) {
-  const fd = fs.openSync(parent.at(recordName), 'wx', 0o600)
+  const fd = fs.openSync(parent.entryPath(recordName), 'wx', 0o600)
   try {
     writeAll(fd, Buffer.from(JSON.stringify(record)))
     await fsync(fd)
   } finally {
     fs.closeSync(fd)
   }
-  await Promise.all([fsyncFolder(parent.at('.')), fsyncFolder(parent.at('..'))])
+  await Promise.all([fsyncFolder(parent.entryPath('.')), fsyncFolder(parent.entryPath('..'))])
 }
 
 /** Of a file of the usual size; what is larger or cannot be read goes without. */
 async function contentHash(
-  { limits, yieldIfDue: turn }: OpContext,
+  { limits, yieldIfDue }: OpContext,
   confined: ConfinedRoot,
   parent: Parent,
   stat: BigIntStats,
 ): Promise<string | undefined> {
   if (!stat.isFile() || stat.size > BigInt(limits.maxFileBytes)) return undefined
-  const path = parent.at(parent.name)
+  const path = parent.entryPath(parent.name)
   const leaf = unless(['EACCES'], () => openRegularFile(confined, path, parent.real))
   if (!leaf) return undefined
   using _ = closing(leaf.fd)
-  return await hashDescriptor(leaf.fd, turn)
+  return await hashDescriptor(leaf.fd, yieldIfDue)
 }
 
 export const restore: RunOp<'restore'> = async (
@@ -130,7 +131,7 @@ export const restore: RunOp<'restore'> = async (
   const target = getRoot(context, to)
   const origin = originOf(bin, id)
   // The name that it had counts, as in a move; that of its place in the trash says nothing.
-  if (origin !== undefined && !reviewed) checkRisk(context.guard.risk(origin), to.path)
+  if (origin !== undefined && !reviewed) checkRisk(context.guard.riskReason(origin), to.path)
   const walk = async <T>(use: (ends: readonly [OpenEntry, OpenEntry]) => Promise<T>) => {
     // Nothing comes back, then no folder is made for it either.
     if (!hasContent(bin, id)) throw notInTrash()
@@ -203,7 +204,7 @@ async function removeLeft(
   cancelled: () => boolean,
 ): Promise<void> {
   try {
-    const stat = inBin(bin, id, ({ at, name }) => lstatEntry(at(name)))
+    const stat = inBin(bin, id, ({ entryPath, name }) => lstatEntry(entryPath(name)))
     // By its time: another worker may be at it.
     if (!stat || hasContent(bin, id) || !isStaleTemp(Number(stat.mtimeMs))) return
     await withPathLock([itemOf(bin, id)], () => removeFromBin(context, bin, id, cancelled))
@@ -244,7 +245,9 @@ const inBin = <T>(bin: ConfinedRoot, path: string, use: (parent: Parent) => T): 
 /** The content goes from under its name at once: half of it is nothing to list or to bring back. */
 function takeContent(bin: ConfinedRoot, id: string): boolean {
   if (!hasContent(bin, id)) return false
-  inBin(bin, `${id}/content`, ({ at, name }) => fs.renameSync(at(name), at(createTempName())))
+  inBin(bin, `${id}/content`, ({ entryPath, name }) =>
+    fs.renameSync(entryPath(name), entryPath(createTempName())),
+  )
   return true
 }
 

@@ -41,7 +41,7 @@ export function* walkFolders(
 
   function* walk(fd: number, real: string, depth: number): Generator<Folder> {
     using _ = closing(fd)
-    const hides = confined.hidesIn(real)
+    const hides = confined.createNameFilter(real)
     const folders: string[] = []
     let files: string[] = []
     let odd: Buffer[] = []
@@ -133,7 +133,9 @@ export async function removeTree(
     try {
       attempt(() => makeOpen(folder, path, stat))
       // All names first: what a folder lists while it is emptied is not said anywhere.
-      const names = attempt(() => fs.readdirSync(confined.at(folder), { encoding: 'buffer' }))
+      const names = attempt(() =>
+        fs.readdirSync(confined.entryPath(folder), { encoding: 'buffer' }),
+      )
       for (const child of names ?? []) {
         const text = child.toString('utf8')
         await remove({ fd: folder, name: text, real: joinPath(real, text), bytes: child })
@@ -180,7 +182,7 @@ export function skipTempFile(confined: ConfinedRoot, folder: OpenFolder, name: s
 }
 
 function removeAbandoned(confined: ConfinedRoot, { fd, real }: OpenFolder, name: string): void {
-  const path = confined.at(fd, name)
+  const path = confined.entryPath(fd, name)
   try {
     const stat = fs.lstatSync(path)
     if (stat.isFile() && stat.nlink > 1) cleanUpAfterCrash(path)

@@ -36,7 +36,7 @@ export async function storeVersion(
       if (fd === undefined) await replace(parent, bytes)
       try {
         const content = fd === undefined ? undefined : fsync(fd)
-        await Promise.all([content, fsyncFolder(parent.at('.'))])
+        await Promise.all([content, fsyncFolder(parent.entryPath('.'))])
       } finally {
         if (fd !== undefined) fs.closeSync(fd)
       }
@@ -47,7 +47,7 @@ export async function storeVersion(
 
 /** A new version, open; undefined where something has its name. */
 function written(parent: Parent, bytes: Buffer): number | undefined {
-  const path = parent.at(parent.name)
+  const path = parent.entryPath(parent.name)
   const flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW
   const fd = unless(['EEXIST'], () => fs.openSync(path, flags, 0o600))
   if (fd === undefined) return undefined
@@ -63,7 +63,7 @@ function written(parent: Parent, bytes: Buffer): number | undefined {
 
 /** The version that is there already, open, if it is whole. Whoever wrote it may not have waited for the disk. */
 function same(versions: ConfinedRoot, parent: Parent, bytes: Buffer): number | undefined {
-  const leaf = openRegularFile(versions, parent.at(parent.name), parent.real)
+  const leaf = openRegularFile(versions, parent.entryPath(parent.name), parent.real)
   if (!leaf) return undefined
   const { fd, stat } = leaf
   let isSame = false
@@ -85,7 +85,7 @@ const replace = (parent: Parent, bytes: Buffer): Promise<void> =>
   withTempFile(parent, 0o600, async (temporary) => {
     writeAll(temporary.fd, bytes)
     await fsync(temporary.fd)
-    publishOver(temporary, parent.at(parent.name))
+    publishOver(temporary, parent.entryPath(parent.name))
   })
 
 /** Stores whose folders are all on disk under their names. */
@@ -102,7 +102,7 @@ async function makeShards(context: OpContext): Promise<void> {
   }
   const { fd } = versions.openFolder('')
   using _ = closing(fd)
-  await fsyncFolder(versions.at(fd))
+  await fsyncFolder(versions.entryPath(fd))
   hasShards.add(context.roots)
 }
 
@@ -115,9 +115,9 @@ export function readStoredVersion(context: OpContext, sha256: string): Buffer {
 }
 
 export function deleteVersion(context: OpContext, sha256: string): number {
-  const remove = ({ at, name }: Parent) => {
-    const { size } = fs.lstatSync(at(name))
-    fs.unlinkSync(at(name))
+  const remove = ({ entryPath, name }: Parent) => {
+    const { size } = fs.lstatSync(entryPath(name))
+    fs.unlinkSync(entryPath(name))
     return size
   }
   const options = { need: 'delete', keepLeafLink: true } as const
@@ -138,6 +138,6 @@ export function listVersionsInShard(context: OpContext, shard: string, before: n
     (name, folder) =>
       !skipTempFile(versions, folder, name) &&
       /^[0-9a-f]{62}$/.test(name) &&
-      isOld(versions.at(folder.fd, name)),
+      isOld(versions.entryPath(folder.fd, name)),
   ).map((name) => shard + name)
 }

@@ -99,7 +99,7 @@ export const writeInternalFile: RunOp<'writeOwn'> = async ({ roots }, { name }, 
       withTempFile(parent, 0o644, async (temporary) => {
         writeAll(temporary.fd, body)
         await fsync(temporary.fd)
-        publishOver(temporary, parent.at(parent.name))
+        publishOver(temporary, parent.entryPath(parent.name))
       }),
     { need: 'write', parents: true, own: true, keepLeafLink: true },
   )

@@ -28,90 +28,95 @@ export type RequestedAccess = {
   readonly session: string | null
 }
 
-type Chosen = Pin & Pick<Grant, 'permission' | 'scope' | 'session' | 'expiresAt'>
+type NewGrant = Pin & Pick<Grant, 'permission' | 'scope' | 'session' | 'expiresAt'>
 
 export function toGrant(
   choice: GrantChoice,
-  asked: RequestedAccess,
+  request: RequestedAccess,
   { until, now }: { readonly until?: string | undefined; readonly now: number },
-): Chosen {
-  const { pin, permission, session } = asked
-  const lasting = { scope: 'permanent', session: null, expiresAt: null } as const
-  const here = { scope: 'session', session, expiresAt: null } as const
+): NewGrant {
+  const { pin, permission, session } = request
+  const permanent = { scope: 'permanent', session: null, expiresAt: null } as const
+  const sessionOnly = { scope: 'session', session, expiresAt: null } as const
   switch (choice) {
     case 'file_once':
-      return { ...fileOf(asked), permission: 'read', ...here }
+      return { ...requireFile(request), permission: 'read', ...sessionOnly }
     case 'file':
-      return { ...fileOf(asked), permission: 'read', ...lasting }
+      return { ...requireFile(request), permission: 'read', ...permanent }
     case 'folder':
-      return { ...folderOf(asked), permission: 'read', ...lasting }
+      return { ...requireFolder(request), permission: 'read', ...permanent }
     case 'folder_write':
-      return { ...folderOf(asked), permission: 'read-write', ...lasting }
+      return { ...requireFolder(request), permission: 'read-write', ...permanent }
     case 'folder_session':
-      return { ...folderOf(asked), permission: 'read', ...here }
+      return { ...requireFolder(request), permission: 'read', ...sessionOnly }
     case 'until':
-      return { ...thatOf(asked), permission, ...lasting, expiresAt: timeOf(until, now) }
+      return {
+        ...requirePin(request),
+        permission,
+        ...permanent,
+        expiresAt: parseExpiry(until, now),
+      }
     case 'deny_always':
       // Where nothing is, all that may come there is meant.
       return {
-        ...(pin ?? { path: asked.real, kind: 'folder', dev: '', ino: '' }),
+        ...(pin ?? { path: request.real, kind: 'folder', dev: '', ino: '' }),
         permission: 'deny',
-        ...lasting,
+        ...permanent,
       }
     case 'deny':
-      throw wrongChoice('A denial opens nothing.', 'Reject the request.')
+      throw invalidChoiceError('A denial opens nothing.', 'Reject the request.')
   }
 }
 
 /** The narrowest choice that gives what was asked. Writing to a file alone is none of them, so it must be said. */
-export function narrowestChoice(asked: RequestedAccess): GrantChoice {
-  const { permission, pin } = asked
-  if (!pin) throw nothingThere(asked)
+export function narrowestChoice(request: RequestedAccess): GrantChoice {
+  const { permission, pin } = request
+  if (!pin) throw missingTargetError(request)
   if (permission === 'read') return pin.kind === 'file' ? 'file_once' : 'folder_session'
   if (pin.kind === 'folder') return 'folder_write'
-  throw wrongChoice(
+  throw invalidChoiceError(
     'Say how far this goes: the file until a time, its folder to write in, or reading only.',
     'Choose until, folder_write, folder, file or file_once.',
   )
 }
 
-function fileOf(asked: RequestedAccess): Pin {
-  const { pin } = asked
+function requireFile(request: RequestedAccess): Pin {
+  const { pin } = request
   if (pin?.kind === 'file') return pin
   throw pin
-    ? wrongChoice('A folder was asked for, not a file.', 'Allow the folder, or deny it.')
-    : nothingThere(asked)
+    ? invalidChoiceError('A folder was asked for, not a file.', 'Allow the folder, or deny it.')
+    : missingTargetError(request)
 }
 
-function folderOf(asked: RequestedAccess): Pin {
-  const { pin, folderPin } = asked
+function requireFolder(request: RequestedAccess): Pin {
+  const { pin, folderPin } = request
   if (folderPin?.kind === 'folder') return folderPin
   throw pin
-    ? wrongChoice(
+    ? invalidChoiceError(
         'The folder around it is not opened along with it: it is your home, or holds it.',
         'Allow the file, or deny it.',
       )
-    : nothingThere(asked)
+    : missingTargetError(request)
 }
 
-function thatOf(asked: RequestedAccess): Pin {
-  if (asked.pin) return asked.pin
-  throw nothingThere(asked)
+function requirePin(request: RequestedAccess): Pin {
+  if (request.pin) return request.pin
+  throw missingTargetError(request)
 }
 
-function timeOf(until: string | undefined, now: number): number {
+function parseExpiry(until: string | undefined, now: number): number {
   const at = Date.parse(until ?? '')
   if (at > now) return at
-  throw wrongChoice(
+  throw invalidChoiceError(
     'Access until a time needs a time to come.',
     'Give `until` as 2027-01-31T18:00:00Z.',
   )
 }
 
-const wrongChoice = (message: string, hint: string) =>
+const invalidChoiceError = (message: string, hint: string) =>
   new CoworkError('invalid_input', message, { hint })
 
-const nothingThere = ({ folderPin }: RequestedAccess) =>
+const missingTargetError = ({ folderPin }: RequestedAccess) =>
   new CoworkError(
     'not_found',
     'Nothing was there when it was asked for, so this cannot be granted.',

@@ -27,14 +27,14 @@ export type GrantVerdict =
  * Which grant lets this through (GR6, GR9): a deny wins over all, then the most specific one decides, also
  * where it allows less than one further up. Of several for the same path any that allows it will do.
  */
-export function decideGrant(grants: readonly Grant[], asked: AccessQuery): GrantVerdict {
-  const { need } = asked
-  const covering = findCoveringGrants(grants, asked)
+export function decideGrant(grants: readonly Grant[], query: AccessQuery): GrantVerdict {
+  const { need } = query
+  const covering = findCoveringGrants(grants, query)
   const denied = covering.find(({ permission }) => permission === 'deny')
   if (denied) return { code: 'no_grant', denied }
   const depth = Math.max(0, ...covering.map((grant) => grant.path.length))
   const nearest =
-    asked.holder.kind === 'human'
+    query.holder.kind === 'human'
       ? covering
       : covering.filter((grant) => grant.path.length === depth)
   const grant = nearest
@@ -54,13 +54,13 @@ export function decideGrant(grants: readonly Grant[], asked: AccessQuery): Grant
  */
 export function decideWithStaleGrants(
   grants: readonly Grant[],
-  asked: AccessQuery,
-  dead: ReadonlySet<Grant>,
+  query: AccessQuery,
+  stale: ReadonlySet<Grant>,
 ): GrantVerdict {
-  const verdict = decideGrant(grants, asked)
-  if (!verdict.grant || dead.size === 0) return verdict
-  const living = findCoveringGrants(grants, asked).filter((grant) => !dead.has(grant))
-  return living.length === 0 ? verdict : decideGrant(living, asked)
+  const verdict = decideGrant(grants, query)
+  if (!verdict.grant || stale.size === 0) return verdict
+  const active = findCoveringGrants(grants, query).filter((grant) => !stale.has(grant))
+  return active.length === 0 ? verdict : decideGrant(active, query)
 }
 
 /**
@@ -69,28 +69,28 @@ export function decideWithStaleGrants(
  */
 export function findBlockingGrants(
   grants: readonly Grant[],
-  made: Pick<Grant, 'path'>,
-  asked: AccessQuery,
+  newGrant: Pick<Grant, 'path'>,
+  query: AccessQuery,
 ): readonly Grant[] {
-  const nearer = findCoveringGrants(grants, asked).filter(
-    ({ path, permission }) => permission !== 'deny' && path.length > made.path.length,
+  const nearer = findCoveringGrants(grants, query).filter(
+    ({ path, permission }) => permission !== 'deny' && path.length > newGrant.path.length,
   )
-  const open = nearer.filter(({ permission }) => allows(permission, asked.need))
+  const open = nearer.filter(({ permission }) => allows(permission, query.need))
   const depth = Math.max(0, ...open.map(({ path }) => path.length))
   return nearer.filter(({ path }) => path.length > depth)
 }
 
-type Given = Pick<Grant, 'permission' | 'scope' | 'session' | 'expiresAt'>
+type GrantTerms = Pick<Grant, 'permission' | 'scope' | 'session' | 'expiresAt'>
 
-export const outlasts = (one: Given, other: Given): boolean =>
-  allowed[other.permission].every((need) => allows(one.permission, need)) &&
+export const outlasts = (one: GrantTerms, other: GrantTerms): boolean =>
+  accessByPermission[other.permission].every((need) => allows(one.permission, need)) &&
   (one.scope === 'permanent' || (other.scope === 'session' && one.session === other.session)) &&
   (one.expiresAt === null || (other.expiresAt !== null && other.expiresAt <= one.expiresAt))
 
 export const findCoveringGrants = (
   grants: readonly Grant[],
-  asked: Omit<AccessQuery, 'need'>,
-): Grant[] => grants.filter((grant) => appliesTo(grant, asked) && covers(grant, asked.path))
+  query: Omit<AccessQuery, 'need'>,
+): Grant[] => grants.filter((grant) => appliesTo(grant, query) && covers(grant, query.path))
 
 /**
  * Below a grant's folder, what this caller may not use so although the folder is granted: for the walk, which
@@ -117,10 +117,10 @@ export function listClosedSubpaths(
 
 export const deniedFiles = (
   grants: readonly Grant[],
-  asked: Pick<AccessQuery, 'holder' | 'now'>,
+  query: Pick<AccessQuery, 'holder' | 'now'>,
 ): readonly Grant[] =>
   grants.filter(
-    (grant) => grant.permission === 'deny' && grant.kind === 'file' && appliesTo(grant, asked),
+    (grant) => grant.permission === 'deny' && grant.kind === 'file' && appliesTo(grant, query),
   )
 
 export const isActive = ({ revokedAt, expiresAt }: Grant, now: number): boolean =>
@@ -137,14 +137,14 @@ export function appliesTo(
 ): boolean {
   if (!isActive(grant, now)) return false
   if (holder.kind === 'human') return grant.permission !== 'deny' || grant.agent === '*'
-  const isTheirs = grant.agent === '*' || grant.agent === holder.agent
+  const isForAgent = grant.agent === '*' || grant.agent === holder.agent
   // Without a session of its own it lasts as long as the daemon runs.
-  const isHere =
+  const isInSession =
     grant.scope === 'permanent' || grant.session === null || grant.session === holder.session
-  return isTheirs && isHere
+  return isForAgent && isInSession
 }
 
-const allowed: Record<Grant['permission'], readonly AccessKind[]> = {
+const accessByPermission: Record<Grant['permission'], readonly AccessKind[]> = {
   read: ['read'],
   'read-write': ['read', 'create', 'write'],
   // Nothing that is there may be seen or overwritten (GR9).
@@ -153,14 +153,14 @@ const allowed: Record<Grant['permission'], readonly AccessKind[]> = {
 }
 
 export const allows = (permission: Grant['permission'], need: AccessKind): boolean =>
-  allowed[permission].includes(need)
+  accessByPermission[permission].includes(need)
 
 /**
  * From when on a grant has opened a path for reading: not before the last one ended that closed it, a denial or a
  * nearer one that does not read. What could be read before that is not told apart from what could not (GR1).
  */
-export function readableSince(grant: Grant, path: string, closing: readonly Grant[]): number {
-  const ends = closing
+export function readableSince(grant: Grant, path: string, closingGrants: readonly Grant[]): number {
+  const ends = closingGrants
     .filter((one) => covers(one, path) && !allows(one.permission, 'read'))
     .filter((one) => one.permission === 'deny' || one.path.length > grant.path.length)
     .map(({ revokedAt, expiresAt }) => Math.min(revokedAt ?? Infinity, expiresAt ?? Infinity))

@@ -174,7 +174,7 @@ test.each([
   ['/p/.idea/runConfigurations/x.xml', /editor/],
   ['/home/me/Library/LaunchAgents/x.plist', /logs in/],
 ])('F5 RS9 writing %s is never silent', (path, reason) => {
-  expect(guard.isGuarded(path)).toMatch(reason)
+  expect(guard.guardReason(path)).toMatch(reason)
 })
 
 test.each([
@@ -218,7 +218,7 @@ test.each([
   ['/ws/pip.conf', /package manager/],
   ['/ws/.pypirc', /package manager/],
 ])('RS9 writing %s is high risk', (path, reason) => {
-  expect(guard.risk(path)).toMatch(reason)
+  expect(guard.riskReason(path)).toMatch(reason)
 })
 
 test.each([
@@ -237,7 +237,7 @@ test.each([
   'pyproject.toml',
   'tsconfig.json',
 ])('RS9 the ordinary file %s is written without a question', (path) => {
-  expect(guard.risk(`/ws/${path}`)).toBeUndefined()
+  expect(guard.riskReason(`/ws/${path}`)).toBeUndefined()
 })
 
 test('F5 other files are written without a question', () => {
@@ -248,14 +248,14 @@ test('F5 other files are written without a question', () => {
     '/p/desktop',
     '/p/git/config',
   ])
-    expect(guard.isGuarded(path)).toBeUndefined()
+    expect(guard.guardReason(path)).toBeUndefined()
 })
 
 test('F5 PV5 whether a person looks at a write first is one question: what runs later, and what holds secrets', () => {
-  expect(guard.risk('/p/.git/config')).toMatch(/git/)
-  expect(guard.risk('/p/server.pem')).toMatch(/secret/)
-  expect(guard.risk('/srv/repo.git/README.md')).toBeUndefined()
-  expect(guard.risk('/p/notes.md')).toBeUndefined()
+  expect(guard.riskReason('/p/.git/config')).toMatch(/git/)
+  expect(guard.riskReason('/p/server.pem')).toMatch(/secret/)
+  expect(guard.riskReason('/srv/repo.git/README.md')).toBeUndefined()
+  expect(guard.riskReason('/p/notes.md')).toBeUndefined()
 })
 
 test.each([
@@ -292,7 +292,7 @@ test('F5 nothing that is put after a name or before its end takes a rule away', 
   const bad = fc.constantFrom('a.exe', 'b.bat', 'c.sh', 'd.desktop', 'e.lnk')
   const plain = fc.string({ maxLength: 6 }).map((text) => text.replaceAll('/', ''))
   const isStopped = (name: string) =>
-    guard.extension(`/srv/${name}`) !== undefined || guard.isGuarded(`/srv/${name}`) !== undefined
+    guard.extension(`/srv/${name}`) !== undefined || guard.guardReason(`/srv/${name}`) !== undefined
   fc.assert(
     fc.property(bad, plain, (name, text) => {
       expect(isStopped(`${text}${name}`)).toBe(true)
@@ -317,8 +317,8 @@ test('PV4 a name by itself, and one in a folder where no path is closed, is clos
     .tuple(fc.option(part, { nil: '' }), fc.string({ maxLength: 4 }))
     .map((parts) => parts.join('').replaceAll('/', ''))
     .filter((text) => text !== '')
-  expect(guard.holdsForbidden('/srv/project')).toBe(false)
-  expect(guard.holdsForbidden('/home/ME')).toBe(true)
+  expect(guard.containsForbidden('/srv/project')).toBe(false)
+  expect(guard.containsForbidden('/home/ME')).toBe(true)
   fc.assert(
     fc.property(name, (text) => {
       expect(guard.isForbiddenName(text)).toBe(isClosed(`/srv/project/${text}`))

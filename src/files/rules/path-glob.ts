@@ -1,7 +1,7 @@
 import { CoworkError } from '#base/errors.ts'
 
-const longestGlob = 512
-const mostAlternatives = 64
+const maxGlobLength = 512
+const maxAlternatives = 64
 
 export type PathMatcher = (path: string) => boolean
 
@@ -17,13 +17,13 @@ export function compilePathGlob(
   fold = (text: string) => text,
 ): PathMatcher {
   const patterns = typeof pattern === 'string' ? [pattern] : pattern
-  if (patterns.some(({ length }) => length > longestGlob))
-    throw badGlob(`is longer than ${longestGlob} characters`)
-  const all = patterns.flatMap((one) => alternatives(fold(one)))
-  const wanted = [...new Set(all)].map((one) => split(one).map(compileName))
+  if (patterns.some(({ length }) => length > maxGlobLength))
+    throw invalidGlobError(`is longer than ${maxGlobLength} characters`)
+  const all = patterns.flatMap((one) => expandBraces(fold(one)))
+  const compiled = [...new Set(all)].map((one) => split(one).map(compileName))
   return (path) => {
     const names = split(fold(path))
-    return wanted.some((globs) => matches(globs, names, isFolders, isNamed))
+    return compiled.some((globs) => matches(globs, names, isAnyFolders, matchesName))
   }
 }
 
@@ -33,12 +33,12 @@ const split = (path: string): readonly string[] => path.split('/').filter((name)
 const braces = /\{([^{},]*(?:,[^{},]*)+)\}/
 
 /** The innermost braces first, until there are none; each round makes more patterns, up to the limit. */
-function alternatives(pattern: string): readonly string[] {
+function expandBraces(pattern: string): readonly string[] {
   let open = [pattern]
   const done: string[] = []
   while (open.length > 0) {
-    if (open.length + done.length > mostAlternatives)
-      throw badGlob(`has more than ${mostAlternatives} alternatives in braces`)
+    if (open.length + done.length > maxAlternatives)
+      throw invalidGlobError(`has more than ${maxAlternatives} alternatives in braces`)
     open = open.flatMap((one) => {
       const found = braces.exec(one)
       if (!found) {
@@ -55,30 +55,31 @@ function alternatives(pattern: string): readonly string[] {
 }
 
 /** `**`, or what one name must be like. */
-type NameGlob = typeof folders | ((name: string) => boolean)
-const folders = Symbol('any folders')
-const isFolders = (glob: NameGlob) => glob === folders
-const isNamed = (glob: NameGlob, name: string) => glob !== folders && glob(name)
+type NameGlob = typeof anyFolders | ((name: string) => boolean)
+const anyFolders = Symbol('any folders')
+const isAnyFolders = (glob: NameGlob) => glob === anyFolders
+const matchesName = (glob: NameGlob, name: string) => glob !== anyFolders && glob(name)
 
 function compileName(glob: string): NameGlob {
-  if (glob === '**') return folders
+  if (glob === '**') return anyFolders
   if (!/[*?]/.test(glob)) return (name) => name === glob
   const chars = [...glob]
   // Most names lack some letters that the glob spells out, which is found out fast.
   const literals = glob.split(/[*?]+/)
   return (name) =>
-    literals.every((literal) => name.includes(literal)) && matches(chars, [...name], isStar, isChar)
+    literals.every((literal) => name.includes(literal)) &&
+    matches(chars, [...name], isStar, matchesChar)
 }
 
 const isStar = (char: string) => char === '*'
-const isChar = (one: string, char: string) => one === '?' || one === char
+const matchesChar = (one: string, char: string) => one === '?' || one === char
 
 /** The same walk for names in a path and for characters in a name. */
 function matches<Glob>(
   globs: readonly Glob[],
   parts: readonly string[],
-  isMany: (glob: Glob) => boolean,
-  isOne: (glob: Glob, part: string) => boolean,
+  isWildcard: (glob: Glob) => boolean,
+  matchesPart: (glob: Glob, part: string) => boolean,
 ): boolean {
   let at = 0
   let from = 0
@@ -87,10 +88,10 @@ function matches<Glob>(
   while (from < parts.length) {
     const glob = globs[at]
     const part = parts[from] ?? ''
-    if (glob !== undefined && isMany(glob)) {
+    if (glob !== undefined && isWildcard(glob)) {
       star = at++
       starFrom = from
-    } else if (glob !== undefined && isOne(glob, part)) {
+    } else if (glob !== undefined && matchesPart(glob, part)) {
       at++
       from++
     } else if (star >= 0) {
@@ -98,8 +99,8 @@ function matches<Glob>(
       from = ++starFrom
     } else return false
   }
-  return globs.slice(at).every(isMany)
+  return globs.slice(at).every(isWildcard)
 }
 
-const badGlob = (why: string) =>
+const invalidGlobError = (why: string) =>
   new CoworkError('invalid_glob', `The pattern ${why}.`, { hint: 'Write a simpler one.' })

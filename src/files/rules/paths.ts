@@ -18,35 +18,39 @@ export type PathContext = {
   readonly windows?: boolean
 }
 
-const longestPath = 4096
-const longestName = 255
+const maxPathBytes = 4096
+const maxNameBytes = 255
 
 /**
  * Reads a path as it is written (PV2). Nothing is trimmed, decoded or guessed: what is not plainly a path is
  * refused, and what only looks like a trick (`%2e%2e`, full-width dots) is a name like any other.
  */
-export function parsePath(given: string, where: PathContext): ParsedPath {
-  const { home, workspace, given: named, windows = process.platform === 'win32' } = where
-  checkText(given)
+export function parsePath(given: string, context: PathContext): ParsedPath {
+  const { home, workspace, given: named, windows = process.platform === 'win32' } = context
+  assertValidText(given)
   const path = windows ? given.replaceAll('\\', '/') : given
-  if (/^file:\//i.test(path)) throw badPath(given, 'is an address', 'Give the plain path.')
+  if (/^file:\//i.test(path)) throw invalidPathError(given, 'is an address', 'Give the plain path.')
   if (!windows && /^[a-z]:[\\/]/i.test(path))
-    throw badPath(
+    throw invalidPathError(
       given,
       'is of Windows, and this system is not',
       `Use / in paths; ./${given.slice(0, 2)}… is a file of that name.`,
     )
   if (windows && (path.startsWith('//') || /^[a-z]:(?!\/)/i.test(path)))
-    throw badPath(given, 'is of a kind that is not understood', 'Give a path such as C:\\Folder.')
+    throw invalidPathError(
+      given,
+      'is of a kind that is not understood',
+      'Give a path such as C:\\Folder.',
+    )
   if (path.startsWith('~') && path !== '~' && !path.startsWith('~/'))
-    throw badPath(
+    throw invalidPathError(
       given,
       'names another user’s home',
       'Give the path from /, or ./~… for a file of that name.',
     )
-  const names = namesOf(path.startsWith('~') ? home + path.slice(1) : path, windows)
+  const names = splitPath(path.startsWith('~') ? home + path.slice(1) : path, windows)
   if (names.includes('..'))
-    throw pathFault('path_traversal', `The path ${shown(given)} climbs with "..".`, {
+    throw pathError('path_traversal', `The path ${quotePath(given)} climbs with "..".`, {
       hint: 'Give the path without "..".',
     })
   // A drive is no name of a file.
@@ -57,24 +61,24 @@ export function parsePath(given: string, where: PathContext): ParsedPath {
     path.startsWith('/') || path.startsWith('~') || (windows && /^[a-z]:/i.test(path))
   if (!isAbsolute) return { area: 'workspace', path: names.join('/') }
   const inside =
-    below(names, namesOf(workspace, windows)) ??
-    (named === undefined ? undefined : below(names, namesOf(named, windows)))
+    stripPrefix(names, splitPath(workspace, windows)) ??
+    (named === undefined ? undefined : stripPrefix(names, splitPath(named, windows)))
   if (inside) return { area: 'workspace', path: inside.join('/') }
   return { area: 'absolute', path: windows ? `${names.join('\\')}` : `/${names.join('/')}` }
 }
 
-export function toAbsolutePath(given: string, where: PathContext): string {
-  const { area, path } = parsePath(given, where)
-  return area === 'workspace' ? join(where.workspace, path) : path
+export function toAbsolutePath(given: string, context: PathContext): string {
+  const { area, path } = parsePath(given, context)
+  return area === 'workspace' ? join(context.workspace, path) : path
 }
 
 /**
  * How paths may begin that a filter is about: as it is given, and as the file tools would take it. It may end
  * amid a name.
  */
-export function pathPrefixes(given: string, where: PathContext): readonly string[] {
+export function pathPrefixes(given: string, context: PathContext): readonly string[] {
   try {
-    const path = given === '' ? '' : toAbsolutePath(given, where)
+    const path = given === '' ? '' : toAbsolutePath(given, context)
     const isFolder = /[\\/]$/.test(given) && !/[\\/]$/.test(path)
     return [...new Set([given, isFolder ? join(path, '/') : path])]
   } catch (error) {
@@ -98,16 +102,20 @@ export function resolveDestination(
 export const lastSegment = (
   path: string,
   windows = process.platform === 'win32',
-): string | undefined => namesOf(path, windows).at(-1)
+): string | undefined => splitPath(path, windows).at(-1)
 
 /** Refuses a name that some system would take for something else than a file of that name. */
 export function checkName(name: string): void {
-  checkText(name)
-  if (name === '..') throw pathFault('path_traversal', 'A file cannot be called "..".')
-  if (Buffer.byteLength(name) > longestName)
-    throw badPath(name, `has a name longer than ${longestName} bytes`, 'Use a shorter name.')
-  if (isDevice(name))
-    throw badPath(name, 'has a name that Windows keeps for a device', 'Use another name.')
+  assertValidText(name)
+  if (name === '..') throw pathError('path_traversal', 'A file cannot be called "..".')
+  if (Buffer.byteLength(name) > maxNameBytes)
+    throw invalidPathError(
+      name,
+      `has a name longer than ${maxNameBytes} bytes`,
+      'Use a shorter name.',
+    )
+  if (isDeviceName(name))
+    throw invalidPathError(name, 'has a name that Windows keeps for a device', 'Use another name.')
 }
 
 /** Whether `path` is `folder` or lies below it; both normalised. A sibling that starts alike is not below. */
@@ -123,31 +131,33 @@ export function relativePath(path: string, folder: string): string {
   return folder.startsWith('/') ? rest : rest.replaceAll('\\', '/')
 }
 
-const namesOf = (path: string, windows: boolean): string[] =>
+const splitPath = (path: string, windows: boolean): string[] =>
   path.split(windows ? /[\\/]/ : '/').filter((name) => name !== '' && name !== '.')
 
-function below(names: readonly string[], folder: readonly string[]): string[] | undefined {
+function stripPrefix(names: readonly string[], folder: readonly string[]): string[] | undefined {
   return folder.every((name, place) => names[place] === name)
     ? names.slice(folder.length)
     : undefined
 }
 
-function checkText(text: string): void {
-  if (text.includes('\0')) throw badPath(text, 'has a NUL in it', 'Leave it out.')
+function assertValidText(text: string): void {
+  if (text.includes('\0')) throw invalidPathError(text, 'has a NUL in it', 'Leave it out.')
   // It has no form on disk: another name would be opened in its place.
-  if (!text.isWellFormed()) throw badPath(text, 'is not valid Unicode', 'Give the name as it is.')
-  if (Buffer.byteLength(text) > longestPath)
-    throw badPath(text, `is longer than ${longestPath} bytes`, 'Give a shorter one.')
+  if (!text.isWellFormed())
+    throw invalidPathError(text, 'is not valid Unicode', 'Give the name as it is.')
+  if (Buffer.byteLength(text) > maxPathBytes)
+    throw invalidPathError(text, `is longer than ${maxPathBytes} bytes`, 'Give a shorter one.')
 }
 
 /** CON, NUL.txt, COM1: on Windows a device wherever it stands, so no such name is made anywhere. */
-const isDevice = (name: string): boolean =>
+const isDeviceName = (name: string): boolean =>
   /^(con|prn|aux|nul|conin\$|conout\$|(com|lpt)[0-9¹²³])[ ]*(\.|:|$)/i.test(name)
 
-const badPath = (path: string, why: string, hint: string) =>
-  pathFault('invalid_path', `The path ${shown(path)} ${why}.`, { hint })
+const invalidPathError = (path: string, why: string, hint: string) =>
+  pathError('invalid_path', `The path ${quotePath(path)} ${why}.`, { hint })
 
-const pathFault = (code: FileErrorCode, message: string, more: { hint?: string } = {}) =>
+const pathError = (code: FileErrorCode, message: string, more: { hint?: string } = {}) =>
   new CoworkError(code, message, more)
 
-const shown = (path: string) => JSON.stringify(path.length > 100 ? `${path.slice(0, 100)}…` : path)
+const quotePath = (path: string) =>
+  JSON.stringify(path.length > 100 ? `${path.slice(0, 100)}…` : path)

@@ -1,6 +1,11 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { totalBytes, contentsToDrop, trashToPurge, versionsToDrop } from './retention.ts'
+import {
+  totalBytes,
+  selectUnusedContents,
+  selectExpiredTrash,
+  selectExpiredVersions,
+} from './retention.ts'
 import type { RetainedVersion } from './retention.ts'
 
 const limits = { retentionMs: 1000, maxPerFile: 3, maxBytes: 100 }
@@ -16,21 +21,21 @@ const ids = (versions: readonly RetainedVersion[]) => versions.map(({ id }) => i
 
 test('TR4 a version goes when it is too old, and not a moment before', () => {
   const kept = [version('old', { at: 0 }), version('young', { at: 1 })]
-  expect(ids(versionsToDrop(kept, limits, 1000))).toEqual([])
-  expect(ids(versionsToDrop(kept, limits, 1001))).toEqual(['old'])
+  expect(ids(selectExpiredVersions(kept, limits, 1000))).toEqual([])
+  expect(ids(selectExpiredVersions(kept, limits, 1001))).toEqual(['old'])
 })
 
 test('TR4 of one file only the newest stay, others’ count for themselves', () => {
   const five = [1, 2, 3, 4, 5].map((at) => version(`a${at}`, { at }))
   const other = version('b1', { path: '/w/b.txt', at: 0 })
-  expect(ids(versionsToDrop([...five, other], limits, 5))).toEqual(['a1', 'a2'])
+  expect(ids(selectExpiredVersions([...five, other], limits, 5))).toEqual(['a1', 'a2'])
 })
 
 test('TR4 beyond the size of all together the oldest go, equal contents counted once', () => {
   const big = [1, 2, 3].map((at) => version(`v${at}`, { path: `/w/${at}`, at, size: 50 }))
-  expect(ids(versionsToDrop(big, limits, 3))).toEqual(['v1'])
+  expect(ids(selectExpiredVersions(big, limits, 3))).toEqual(['v1'])
   const same = big.map((one) => ({ ...one, sha256: 'same' }))
-  expect(ids(versionsToDrop(same, limits, 3))).toEqual([])
+  expect(ids(selectExpiredVersions(same, limits, 3))).toEqual([])
 })
 
 const anyVersions = fc
@@ -51,7 +56,7 @@ const anyVersions = fc
 test('TR4 what stays is within every limit, and what goes is never newer than what stays of its file', () => {
   fc.assert(
     fc.property(anyVersions, fc.nat(3000), (versions, now) => {
-      const dropped = versionsToDrop(versions, limits, now)
+      const dropped = selectExpiredVersions(versions, limits, now)
       const kept = versions.filter((one) => !dropped.includes(one))
       for (const same of Map.groupBy(kept, ({ path }) => path).values())
         expect(same.length).toBeLessThanOrEqual(limits.maxPerFile)
@@ -66,12 +71,12 @@ test('TR4 what stays is within every limit, and what goes is never newer than wh
 
 test('TR4 a content goes when no version needs it, also one that none ever named', () => {
   const kept = [version('a'), version('b', { sha256: 'a' })]
-  expect(contentsToDrop(['a', 'b', 'never'], kept)).toEqual(['b', 'never'])
+  expect(selectUnusedContents(['a', 'b', 'never'], kept)).toEqual(['b', 'never'])
   expect(totalBytes(kept)).toBe(10)
 })
 
 test('TR4 deleted files go after their time', () => {
   const items = [{ deletedAt: 0 }, { deletedAt: 500 }]
-  expect(trashToPurge(items, 1000, 1001)).toEqual([{ deletedAt: 0 }])
-  expect(trashToPurge(items, 1000, 1000)).toEqual([])
+  expect(selectExpiredTrash(items, 1000, 1001)).toEqual([{ deletedAt: 0 }])
+  expect(selectExpiredTrash(items, 1000, 1000)).toEqual([])
 })

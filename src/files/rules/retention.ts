@@ -14,35 +14,35 @@ export type VersionLimits = {
  * The versions that go: too old, too many of one file, or beyond the size of all together, the oldest first.
  * Equal contents are stored once, so their size counts once, for as long as any version needs it.
  */
-export function versionsToDrop(
+export function selectExpiredVersions(
   versions: readonly RetainedVersion[],
   limits: VersionLimits,
   now: number,
 ): readonly RetainedVersion[] {
   const newestFirst = versions.toSorted((a, b) => b.at - a.at || (a.id < b.id ? 1 : -1))
-  const ofFile = new Map<string, number>()
+  const countByPath = new Map<string, number>()
   const stored = new Set<string>()
   let bytes = 0
   let isFull = false
   return newestFirst.filter(({ path, sha256, size, at }) => {
-    const count = (ofFile.get(path) ?? 0) + 1
+    const count = (countByPath.get(path) ?? 0) + 1
     if (now - at > limits.retentionMs || count > limits.maxPerFile || isFull) return true
     const more = stored.has(sha256) ? 0 : size
     // What is older goes as well, or undo would have holes in it.
     if (bytes + more > limits.maxBytes) return (isFull = true)
     bytes += more
     stored.add(sha256)
-    ofFile.set(path, count)
+    countByPath.set(path, count)
     return false
   })
 }
 
-export function contentsToDrop(
-  lying: readonly string[],
+export function selectUnusedContents(
+  storedHashes: readonly string[],
   kept: readonly Pick<RetainedVersion, 'sha256'>[],
 ): readonly string[] {
   const needed = new Set(kept.map(({ sha256 }) => sha256))
-  return lying.filter((sha256) => !needed.has(sha256))
+  return storedHashes.filter((sha256) => !needed.has(sha256))
 }
 
 /** What they take up: equal contents are stored once. */
@@ -52,7 +52,7 @@ export const totalBytes = (kept: readonly RetainedVersion[]): number =>
     0,
   )
 
-export const trashToPurge = <T extends { readonly deletedAt: number }>(
+export const selectExpiredTrash = <T extends { readonly deletedAt: number }>(
   items: readonly T[],
   retentionMs: number,
   now: number,

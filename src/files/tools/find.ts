@@ -47,7 +47,7 @@ export const findTools = (
       limit,
     }),
     output: fileResults.list_files,
-    touches: (input) => files.places.touch(input.path),
+    describeTarget: (input) => files.places.touch(input.path),
     paths: readsPath,
     async read({ cursor: after, limit: most, details, ...asked }, call) {
       const limited = { ...asked, after, limit: most ?? usualCount, bare: !details }
@@ -81,7 +81,7 @@ export const findTools = (
     description: 'Show a folder and what is below it as an indented tree, to get an overview.',
     input: z.strictObject({ path: root, depth: effort(z.int().min(1).max(20)).default(3), cursor }),
     output: fileResults.file_tree,
-    touches: (input) => files.places.touch(input.path),
+    describeTarget: (input) => files.places.touch(input.path),
     paths: readsPath,
     async read({ path: given, depth, cursor: after }, call) {
       const asked = { path: given, recursive: true, depth, after, limit: treeCount, bare: true }
@@ -107,7 +107,7 @@ export const findTools = (
     by: 'human',
     input: z.strictObject({ path: root, depth: effort(z.int().min(1).max(6)).default(2) }),
     output: fileResults.workspace_usage,
-    touches: (input) => files.places.touch(input.path),
+    describeTarget: (input) => files.places.touch(input.path),
     paths: readsPath,
     async read({ path: given, depth }, call) {
       const {
@@ -133,7 +133,7 @@ export const findTools = (
     description: 'See where the workspace is, how many files it has, and how the disk is guarded.',
     input: z.strictObject({}),
     output: fileResults.get_workspace_info,
-    touches: () => files.places.touch(''),
+    describeTarget: () => files.places.touch(''),
     async read(_, call) {
       const next = nextWorkspace()
       const {
@@ -207,7 +207,7 @@ const searchTool = (files: Files): Tool =>
     }),
     output: fileResults.search_files,
     // Which grants those are is known when it runs.
-    touches: ({ path, search_in }) =>
+    describeTarget: ({ path, search_in }) =>
       path === undefined && search_in === 'granted'
         ? { domain: 'files', data: { area: 'granted' } }
         : files.places.touch(path ?? ''),

@@ -27,7 +27,7 @@ export const historyTools = (files: Files): Tool[] => {
       description: 'List earlier contents of a file, newest first, to compare or restore one.',
       input: z.strictObject({ path }),
       output: fileResults.file_versions,
-      touches: (input) => places.touch(input.path),
+      describeTarget: (input) => places.touch(input.path),
       paths: (input) => [{ path: input.path, need: 'read', ownerNeedsNoGrant: true }],
       async read(input, call) {
         const { path: at, versions: kept } = await versions.list(call, input.path)
@@ -55,7 +55,7 @@ export const historyTools = (files: Files): Tool[] => {
         with: z.string().optional().describe('Path of another file'),
       }),
       output: fileResults.file_diff,
-      touches: (input) =>
+      describeTarget: (input) =>
         places.touch(input.path, ...(input.with === undefined ? [] : [input.with])),
       paths: (input) =>
         [input.path, ...(input.with === undefined ? [] : [input.with])].map((one) => ({
@@ -86,7 +86,7 @@ export const historyTools = (files: Files): Tool[] => {
       idempotent: true,
       input: z.strictObject({ path, version_id: z.string() }),
       output: fileResults.file_restore_version,
-      touches: (input) => places.touch(input.path),
+      describeTarget: (input) => places.touch(input.path),
       paths: (input) => [{ path: input.path, need: 'write', ownerNeedsNoGrant: true }],
       isRisky: (input) => places.riskOf(input.path),
       async run({ path: given, version_id }, call) {
@@ -113,7 +113,7 @@ export const historyTools = (files: Files): Tool[] => {
       description: 'List deleted files that can be restored, newest first.',
       input: z.strictObject({ cursor }),
       output: fileResults.trash_list,
-      touches: () => places.touch(''),
+      describeTarget: () => places.touch(''),
       async read({ cursor: after }) {
         const { items, next } = await trash.list(after, pageSize)
         return {
@@ -141,7 +141,7 @@ export const historyTools = (files: Files): Tool[] => {
         destination: z.string().optional().describe('Where it was, if absent'),
       }),
       output: fileResults.trash_restore,
-      touches: ({ trash_id, destination }) =>
+      describeTarget: ({ trash_id, destination }) =>
         destination === undefined
           ? { domain: 'files', target: trash_id, data: { area: 'workspace' } }
           : places.touch(destination),
@@ -174,7 +174,7 @@ export const historyTools = (files: Files): Tool[] => {
         all: z.boolean().default(false),
       }),
       output: fileResults.trash_purge,
-      touches: () => places.touch(''),
+      describeTarget: () => places.touch(''),
       async run({ trash_ids = [], all }, call) {
         const { purged, left } = await trash.purge(call, all ? 'all' : trash_ids)
         const ids = purged.map(({ id }) => id)

@@ -57,10 +57,10 @@ export const readTools = (files: Files): Tool[] => [
       max_bytes: effort(z.int().min(1)).optional().describe(`Default ${agentBytes}`),
     }),
     output: fileResults.read_file,
-    touches: (input) => files.places.touch(input.path),
+    describeTarget: (input) => files.places.touch(input.path),
     paths: readsPath,
     async read({ path: given, max_bytes, ...asked }, call) {
-      const most = mostFor(call)
+      const most = maxFor(call)
       const maxBytes = Math.min(
         max_bytes ?? defaultBytes(call),
         files.limits.maxFileBytes,
@@ -74,7 +74,7 @@ export const readTools = (files: Files): Tool[] => [
       )
     },
     textOnly: true,
-    present: presentFile,
+    toMcpContent: presentFile,
   }),
   defineTool({
     ...reads,
@@ -85,10 +85,10 @@ export const readTools = (files: Files): Tool[] => [
     input: z.strictObject({ paths: z.array(z.string()).min(1).max(mostFiles) }),
     // As read_file gives them; said once, since every agent reads it (FT9).
     output: fileResults.read_files,
-    touches: ({ paths: [first = '', ...others] }) => files.places.touch(first, ...others),
+    describeTarget: ({ paths: [first = '', ...others] }) => files.places.touch(first, ...others),
     async read({ paths }, call) {
       const maxBytes = Math.floor(defaultBytes(call) / paths.length)
-      const most = mostFor(call)
+      const most = maxFor(call)
       let left = most ?? Infinity
       const results = []
       // One after the other: what has no room is not even read.
@@ -96,9 +96,9 @@ export const readTools = (files: Files): Tool[] => [
         const { own, told } = callFor(call, n === 0)
         const room = most === undefined ? undefined : Math.floor(left)
         const found = await readOrFail(files, own, one, maxBytes, room)
-        const size = 'content' in found ? found.content.length * bytesALetter : 0
+        const size = 'content' in found ? found.content.length * bytesPerChar : 0
         const isTooLarge = 'code' in found && found.code === 'too_large' && room !== most
-        const result = isTooLarge || size > left ? noRoom(one) : found
+        const result = isTooLarge || size > left ? noRoomError(one) : found
         if (result === found) left -= size
         const touched = { ...files.places.named(one), ...told(), ...refusalIn(result) }
         results.push({ result, touched })
@@ -110,7 +110,7 @@ export const readTools = (files: Files): Tool[] => [
       }
     },
     textOnly: true,
-    present: ({ files: read, errors }) => [
+    toMcpContent: ({ files: read, errors }) => [
       ...read.flatMap((one) => [
         { type: 'text', text: `=== ${escapeName(one.path)}` },
         ...presentFile(one as FileReadResult),
@@ -124,13 +124,13 @@ export const readTools = (files: Files): Tool[] => [
 ]
 
 /** People read by other doors, and have no client that hangs up. */
-const mostFor = ({ caller }: Call): number | undefined =>
+const maxFor = ({ caller }: Call): number | undefined =>
   caller.kind === 'agent' ? maxReplyBytes : undefined
 
 /** Of base64; text is far below. */
-const bytesALetter = 3 / 4
+const bytesPerChar = 3 / 4
 
-const noRoom = (given: string) => ({
+const noRoomError = (given: string) => ({
   path: given,
   code: 'too_large',
   message: 'It has no room in one answer with the others. Read it by itself with read_file.',
@@ -139,11 +139,11 @@ const noRoom = (given: string) => ({
 /** One of several reads: what it tells is said of its own file, of the first also as what the call is about (FT8). */
 function callFor(call: Call, isFirst: boolean) {
   let all: { grant?: string } & Readonly<Record<string, unknown>> = {}
-  const tell: Call['addDetails'] = (facts) => {
+  const addDetails: Call['addDetails'] = (facts) => {
     if (isFirst) call.addDetails(facts)
     all = { ...all, ...facts.data, ...(facts.ids?.grant && { grant: facts.ids.grant }) }
   }
-  return { own: { ...call, tell }, told: () => all }
+  return { own: { ...call, addDetails }, told: () => all }
 }
 
 const refusalIn = (result: object) =>

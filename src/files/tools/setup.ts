@@ -31,7 +31,7 @@ export const setupTools = ({ configFile, now, ...rules }: SetupDeps): Tool[] => 
     idempotent: true,
     input: z.strictObject({ path: z.string().min(1).max(4096).describe('A folder, from / or ~/') }),
     output: fileResults.workspace_choose,
-    touches: ({ path }) => ({ domain: 'files', target: path }),
+    describeTarget: ({ path }) => ({ domain: 'files', target: path }),
     async run({ path: given }) {
       const { path, around } = checkWorkspaceChoice(given, rules)
       const before = existsSync(configFile) ? readFileSync(configFile, 'utf8') : undefined

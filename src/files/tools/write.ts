@@ -42,16 +42,16 @@ export const writeTools = (files: Files): Tool[] => {
       }),
       output: fileResults.create_file,
       large: true,
-      touches: (input) => places.touch(input.path),
+      describeTarget: (input) => places.touch(input.path),
       paths: (input) => [
         { path: input.path, need: input.overwrite ? 'write' : 'create', makes: true },
       ],
       isRisky: (input) => places.riskOf(input.path),
-      recorded: async (input) => ({
+      toPayload: async (input) => ({
         ...input,
         content: await digestOf(contentOf(input) ?? Buffer.from(input.content)),
       }),
-      begins: true,
+      startsBeforeRecord: true,
       async run(input, call) {
         const { path: given, overwrite, encoding } = input
         const content = contentOf(input)
@@ -113,14 +113,14 @@ export const writeTools = (files: Files): Tool[] => {
       }),
       output: fileResults.update_file,
       large: true,
-      touches(input) {
+      describeTarget(input) {
         const touch = places.touch(input.path)
         return input.dry_run ? { ...touch, data: { ...touch.data, dry_run: true } } : touch
       },
       paths: (input) => [{ path: input.path, need: 'write' }],
       // A dry run writes nothing, and shows nothing of what is sensitive.
       isRisky: (input) => !input.dry_run && places.riskOf(input.path),
-      recorded: async (input) => ({
+      toPayload: async (input) => ({
         ...input,
         ...(input.content !== undefined && {
           content: await digestOf(Buffer.from(input.content)),
@@ -134,7 +134,7 @@ export const writeTools = (files: Files): Tool[] => {
           ),
         }),
       }),
-      begins: true,
+      startsBeforeRecord: true,
       async run(input, call) {
         const { path: given, content, edits, create_backup, dry_run, expected_sha256 } = input
         const written = await writing.update(call, {
@@ -182,7 +182,7 @@ export const writeTools = (files: Files): Tool[] => {
         'Move a file or folder of the workspace to the trash; trash_restore brings it back.',
       input: z.strictObject({ path }),
       output: fileResults.delete_file,
-      touches: (input) => places.touch(input.path),
+      describeTarget: (input) => places.touch(input.path),
       paths: (input) => [{ path: input.path, need: 'delete' }],
       async run(input, call) {
         const trashed = await trash.remove(call, input.path)
@@ -205,7 +205,7 @@ export const writeTools = (files: Files): Tool[] => {
         'Move or rename a file or folder in the workspace or one read-write grant. Nothing is replaced.',
       input: z.strictObject({ source: z.string(), destination: z.string() }),
       output: fileResults.move_file,
-      touches: (input) => places.touchBoth(input.source, arrivalOf(input), 'from'),
+      describeTarget: (input) => places.touchBoth(input.source, arrivalOf(input), 'from'),
       paths: (input) => [{ path: input.source, need: 'write' }, arrival(input)],
       isRisky: (input) => places.riskOf(input.source, arrivalOf(input)),
       async run(input, call) {
@@ -225,7 +225,7 @@ export const writeTools = (files: Files): Tool[] => {
       additive: true,
       input: z.strictObject({ source: z.string(), destination: z.string() }),
       output: fileResults.copy_file,
-      touches: (input) => places.touchBoth(input.source, arrivalOf(input), 'to'),
+      describeTarget: (input) => places.touchBoth(input.source, arrivalOf(input), 'to'),
       paths: (input) => [{ path: input.source, need: 'read' }, arrival(input)],
       // A secret under a plain name is found and shown like any text.
       isRisky: (input) =>

@@ -13,7 +13,7 @@ const types = new Map(
 
 export function createColumnWriter(isBare: boolean) {
   const paths: string[] = []
-  const found: string[] = []
+  const typeLetters: string[] = []
   const sizes: number[] = []
   const times: number[] = []
   const cursors = new Map<number, string>()
@@ -22,17 +22,17 @@ export function createColumnWriter(isBare: boolean) {
     add(path: string, type: Stat['type'], size = 0, modifiedAt = 0, cursor = path): void {
       if (cursor !== path) cursors.set(paths.length, cursor)
       paths.push(path)
-      found.push(letters[type])
+      typeLetters.push(letters[type])
       if (isBare) return
       sizes.push(size)
       times.push(modifiedAt)
     },
     first(count: number): { entries: Columns; body?: Buffer } {
       const names = paths.slice(0, count)
-      const other = [...cursors].filter(([place]) => place < count)
+      const other = [...cursors].filter(([index]) => index < count)
       const entries = {
         paths: names,
-        types: found.slice(0, count).join(''),
+        types: typeLetters.slice(0, count).join(''),
         ...(other.length > 0 && { cursors: Object.fromEntries(other) }),
       }
       if (isBare) return { entries }
@@ -48,20 +48,20 @@ export function readColumns({
   entries,
   body,
 }: Pick<OpResponse<'list'>, 'entries' | 'body'>): ListEntry[] {
-  const { paths, types: found, cursors } = entries
+  const { paths, types: typeLetters, cursors } = entries
   const numbers = new Float64Array(2 * paths.length)
   // A copy, since bytes of a frame may lie where no number can begin.
   if (body) new Uint8Array(numbers.buffer).set(body.subarray(0, numbers.byteLength))
-  const listed = paths.map((path, place) => ({
+  const entryList = paths.map((path, index) => ({
     path,
-    type: types.get(found.charAt(place)) ?? 'other',
-    size: numbers[place] ?? 0,
-    modifiedAt: numbers[paths.length + place] ?? 0,
+    type: types.get(typeLetters.charAt(index)) ?? 'other',
+    size: numbers[index] ?? 0,
+    modifiedAt: numbers[paths.length + index] ?? 0,
   }))
-  return cursors ? listed.map((one, place) => withCursor(one, cursors[place])) : listed
+  return cursors ? entryList.map((entry, index) => withCursor(entry, cursors[index])) : entryList
 }
 
-const withCursor = (one: ListEntry, cursor: string | undefined): ListEntry =>
-  cursor === undefined ? one : { ...one, cursor }
+const withCursor = (entry: ListEntry, cursor: string | undefined): ListEntry =>
+  cursor === undefined ? entry : { ...entry, cursor }
 
 export const toCursor = ({ path, cursor = path }: ListEntry): string => cursor

@@ -12,7 +12,7 @@ export type OpContext = {
    * To be awaited before the first thing that anyone could see. Rejects where it must not be done after all. The
    * daemon has the outlook when it resolves.
    */
-  waitForEntry(outlook?: ExpectedResult): Promise<void>
+  waitForEntry(expected?: ExpectedResult): Promise<void>
   /** Says how far it is. Cheap: most of what is said goes no further, except where all is done. */
   progress(done: number, total?: number): void
 }

@@ -5,40 +5,40 @@ export type Frame = { readonly head: unknown; readonly body: Buffer }
 export type FrameLimits = { readonly head: number; readonly body: number }
 
 /** Two lengths of four bytes: the head's and the body's. */
-const prefix = 8
-const nothing = Buffer.alloc(0)
+const prefixBytes = 8
+const emptyBody = Buffer.alloc(0)
 
 /** The frame as two pieces, so that the body is not copied. */
 export function encodeFrame(
   head: unknown,
-  body: Uint8Array = nothing,
+  body: Uint8Array = emptyBody,
 ): readonly [Buffer, Uint8Array] {
   const text = JSON.stringify(head)
   const length = Buffer.byteLength(text)
-  const start = Buffer.allocUnsafe(prefix + length)
+  const start = Buffer.allocUnsafe(prefixBytes + length)
   start.writeUInt32BE(length, 0)
   start.writeUInt32BE(body.byteLength, 4)
-  start.write(text, prefix)
+  start.write(text, prefixBytes)
   return [start, body]
 }
 
 export const isWithin = (
   { head, body }: FrameLimits,
   [start, bytes]: readonly [Buffer, Uint8Array],
-): boolean => start.length - prefix <= head && bytes.byteLength <= body
+): boolean => start.length - prefixBytes <= head && bytes.byteLength <= body
 
 /**
  * Takes bytes as they come and hands on each frame once it is whole. A length beyond the limit throws before
  * any room is made for it, and so does a head that is no JSON: the other side is not to be trusted any further.
  */
-export function createFrameReader(limits: FrameLimits, take: (frame: Frame) => void) {
+export function createFrameReader(limits: FrameLimits, onFrame: (frame: Frame) => void) {
   let headLength = 0
   let isPrefix = true
   /** The part being read, and how much of it has come. Its room is made once, and every byte is copied once. */
-  let part = Buffer.allocUnsafe(prefix)
+  let part = Buffer.allocUnsafe(prefixBytes)
   let filled = 0
 
-  function whole(): void {
+  function completePart(): void {
     if (isPrefix) {
       headLength = part.readUInt32BE(0)
       const bodyLength = part.readUInt32BE(4)
@@ -50,9 +50,9 @@ export function createFrameReader(limits: FrameLimits, take: (frame: Frame) => v
     }
     const frame = part
     isPrefix = true
-    part = Buffer.allocUnsafe(prefix)
+    part = Buffer.allocUnsafe(prefixBytes)
     const head: unknown = JSON.parse(frame.toString('utf8', 0, headLength))
-    take({ head, body: frame.subarray(headLength) })
+    onFrame({ head, body: frame.subarray(headLength) })
   }
 
   /** The chunk is the caller's again when it returns. */
@@ -64,7 +64,7 @@ export function createFrameReader(limits: FrameLimits, take: (frame: Frame) => v
       at = end
       while (filled === part.length) {
         filled = 0
-        whole()
+        completePart()
       }
     }
   }

@@ -22,15 +22,15 @@ const fsRights = {
 
 /** How many of the rights to files each version knows. Before 2 nothing could be moved to another folder. */
 const fsBits = (abi: number) => (abi >= 5 ? 16 : abi >= 3 ? 15 : 14)
-const oldestAbi = 2
+const minAbi = 2
 /** To bind a TCP port and to connect to one. */
 const tcpRights = 0b11n
 /** Abstract sockets of other processes, and signals to them. */
 const scopes = 0b11n
 
-const onFile = fsRights.execute | fsRights.writeFile | fsRights.readFile | fsRights.truncate
+const fileRights = fsRights.execute | fsRights.writeFile | fsRights.readFile | fsRights.truncate
 
-const uses = {
+const rightsByUse = {
   run: fsRights.execute | fsRights.readFile,
   read: fsRights.readFile | fsRights.readDir,
   // Links are made where one is moved, and devices, sockets and FIFOs never.
@@ -49,7 +49,7 @@ const uses = {
 
 export type Rule = {
   readonly path: string
-  readonly use: keyof typeof uses
+  readonly use: keyof typeof rightsByUse
   /** Where given, the rule is for this inode only, and none for another that is there by now. */
   readonly inode?: Partial<Inode>
 }
@@ -57,7 +57,7 @@ export type Rule = {
 const createRuleset = 444
 const addRule = 445
 const restrictSelf = 446
-const askVersion = 1
+const versionFlag = 1
 const pathBeneath = 1
 const noNewPrivileges = 38
 const O_PATH = 0o10000000
@@ -72,11 +72,11 @@ export async function restrict(rules: readonly Rule[]): Promise<void> {
   const enforce = libc.func('long syscall(long n, int ruleset, uint flags)')
   const prctl = libc.func('int prctl(int what, ulong a, ulong b, ulong c, ulong d)')
 
-  const abi = Number(create(createRuleset, null, 0, askVersion))
-  if (abi < oldestAbi) throw new Error('this kernel has no Landlock that is new enough')
-  const known = 2 ** fsBits(abi) - 1
+  const abi = Number(create(createRuleset, null, 0, versionFlag))
+  if (abi < minAbi) throw new Error('this kernel has no Landlock that is new enough')
+  const knownRights = 2 ** fsBits(abi) - 1
   const attributes = Buffer.alloc(24)
-  attributes.writeBigUInt64LE(BigInt(known), 0)
+  attributes.writeBigUInt64LE(BigInt(knownRights), 0)
   attributes.writeBigUInt64LE(tcpRights, 8)
   attributes.writeBigUInt64LE(scopes, 16)
   const size = abi >= 6 ? 24 : abi >= 4 ? 16 : 8
@@ -84,10 +84,10 @@ export async function restrict(rules: readonly Rule[]): Promise<void> {
   if (ruleset < 0) throw fail('creating the ruleset')
 
   for (const { path, use, inode = {} } of rules) {
-    const fd = openIfThere(path)
+    const fd = openIfExists(path)
     if (fd === undefined) continue
     const stat = fs.fstatSync(fd, { bigint: true })
-    const rights = uses[use] & known & (stat.isDirectory() ? ~0 : onFile)
+    const rights = rightsByUse[use] & knownRights & (stat.isDirectory() ? ~0 : fileRights)
     const rule = Buffer.alloc(12)
     rule.writeBigUInt64LE(BigInt(rights), 0)
     rule.writeInt32LE(fd, 8)
@@ -101,7 +101,7 @@ export async function restrict(rules: readonly Rule[]): Promise<void> {
   fs.closeSync(ruleset)
 }
 
-function openIfThere(path: string): number | undefined {
+function openIfExists(path: string): number | undefined {
   try {
     return fs.openSync(path, O_PATH)
   } catch {

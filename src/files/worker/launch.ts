@@ -20,7 +20,7 @@ module.flushCompileCache()
 
 let containment = 'walk'
 try {
-  await restrict([...setup.roots.map(ruleOf), ...ownRules()])
+  await restrict([...setup.roots.map(toRule), ...runtimeRules()])
   containment = 'landlock'
 } catch (error) {
   fs.writeSync(2, `no Landlock: ${error instanceof Error ? error.message : String(error)}\n`)
@@ -58,12 +58,12 @@ function readExactly(length: number): Buffer {
   return bytes
 }
 
-function ruleOf(root: WorkerSetup['roots'][number]): Rule {
+function toRule(root: WorkerSetup['roots'][number]): Rule {
   return { path: root.path, use: root.access, inode: root }
 }
 
 /** What Node and our own code are made of: to be read, none of it to be written. */
-function ownRules(): Rule[] {
+function runtimeRules(): Rule[] {
   const above = dirname(packageFolder)
   const code = [
     join(packageFolder, 'src'),
@@ -75,14 +75,14 @@ function ownRules(): Rule[] {
   ].filter((path) => path !== undefined)
   const system = ['/etc/ld.so.cache', '/etc/localtime', '/usr/share/zoneinfo', '/dev/urandom']
   return [
-    ...loaded().map((path) => ({ path, use: 'run' }) as const),
+    ...listLoadedFiles().map((path) => ({ path, use: 'run' }) as const),
     ...[...code, ...system, '/proc/self'].map((path) => ({ path, use: 'read' }) as const),
     { path: '/dev/null', use: 'read-write' },
   ]
 }
 
 /** The program and the libraries this process was started from; the worker is started from the same. */
-function loaded(): string[] {
+function listLoadedFiles(): string[] {
   const lines = fs.readFileSync('/proc/self/maps', 'utf8').split('\n')
   const files = lines.map((line) => line.slice(line.indexOf('/'))).filter((path) => path !== '')
   return [...new Set(files.filter((path) => path.startsWith('/') && !path.startsWith('/dev/')))]

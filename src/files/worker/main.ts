@@ -3,4 +3,4 @@ import { ops } from '../ops/index.ts'
 import { removeTempFiles } from '../ops/atomic-publish.ts'
 import { runWorker } from './run.ts'
 
-runWorker(ops, { begin: rollBackUnfinished, leave: removeTempFiles })
+runWorker(ops, { onStart: rollBackUnfinished, onShutdown: removeTempFiles })

@@ -12,7 +12,7 @@ import type {
   ProceedHead,
   Op,
   ExpectedResult,
-  Place,
+  RootedPath,
   Progress,
   ReplyHead,
   RequestHead,
@@ -69,7 +69,7 @@ export type WorkerProcess = {
   kill(): void
 }
 
-type Options = {
+type ProcessOptions = {
   readonly setup: WorkerSetup
   readonly entry: string
   readonly landlock: boolean
@@ -77,7 +77,7 @@ type Options = {
   readonly log: Log
   onReady(head: ReadyHead): void
   onAnswer(call: WorkerCall, head: AnswerHead, body: Buffer): void
-  onRoom(): void
+  onCapacity(): void
 }
 
 /** Further calls wait in the daemon, where they cost little. */
@@ -85,10 +85,10 @@ const maxCalls = 128
 const startTimeoutMs = 30_000
 
 const launcher = join(import.meta.dirname, 'launch.ts')
-const quiet = '--disable-warning=ExperimentalWarning'
+const nodeFlags = '--disable-warning=ExperimentalWarning'
 
-export function startProcess(options: Options): WorkerProcess {
-  const { setup, log, onReady, onAnswer, onRoom } = options
+export function startProcess(options: ProcessOptions): WorkerProcess {
+  const { setup, log, onReady, onAnswer, onCapacity } = options
   const child = spawnWorker(options)
   const calls = new Map<number, WorkerCall>()
   const kill = () => void child.kill('SIGKILL')
@@ -109,7 +109,7 @@ export function startProcess(options: Options): WorkerProcess {
       calls.delete(call.id)
       call.worker = undefined
       onAnswer(call, reply, body)
-      onRoom()
+      onCapacity()
     }
   }
 
@@ -127,7 +127,7 @@ export function startProcess(options: Options): WorkerProcess {
     }
   })
   createInterface({ input: child.stderr }).on('line', (line) => log.warn(line))
-  child.stdin.on('drain', onRoom)
+  child.stdin.on('drain', onCapacity)
   // The end of the process is reported by `ended`.
   for (const stream of [child.stdin, child.stdout, child.stderr])
     stream.on('error', () => undefined)
@@ -166,8 +166,8 @@ export function startProcess(options: Options): WorkerProcess {
       calls.set(call.id, call)
       call.worker = worker
       call.outlook = undefined
-      const { id, op, ask, body, isDeferred: isHeld, onProgress } = call
-      const head = { id, op, ask, ...(isHeld && { held: true as const }) }
+      const { id, op, ask, body, isDeferred, onProgress } = call
+      const head = { id, op, ask, ...(isDeferred && { held: true as const }) }
       send({ ...head, ...(onProgress && { progress: true }) }, body, call.onReceived)
     },
     release: ({ id }) => send({ go: id }),
@@ -179,7 +179,7 @@ export function startProcess(options: Options): WorkerProcess {
     },
     unfinishedFolders: () =>
       [...calls.values()].flatMap(({ isRead, ask }) => {
-        const { to, at } = ask as { readonly to?: Place; readonly at?: Place }
+        const { to, at } = ask as { readonly to?: RootedPath; readonly at?: RootedPath }
         const target = to ?? at
         const root = setup.roots.find(({ key }) => key === target?.root)
         if (isRead || !target || root?.kind !== 'folder') return []
@@ -199,12 +199,15 @@ export function startProcess(options: Options): WorkerProcess {
 const isLaunched = ({ landlock }: { readonly landlock: boolean }) =>
   landlock && process.platform === 'linux'
 
-function spawnWorker(options: Pick<Options, 'entry' | 'landlock' | 'warm'>) {
+function spawnWorker(options: Pick<ProcessOptions, 'entry' | 'landlock' | 'warm'>) {
   const { entry, warm } = options
   const cache = module.getCompileCacheDir()
   return spawn(
     process.execPath,
-    [quiet, ...(isLaunched(options) ? [launcher, entry, ...(warm ? ['--warm'] : [])] : [entry])],
+    [
+      nodeFlags,
+      ...(isLaunched(options) ? [launcher, entry, ...(warm ? ['--warm'] : [])] : [entry]),
+    ],
     {
       stdio: ['pipe', 'pipe', 'pipe'],
       // The worker gets no secret from the daemon's environment.

@@ -39,7 +39,7 @@ export type GuardSettings = {
 }
 
 /** A path below a root; empty for the root itself, and for a root that is a file. */
-export type Place = {
+export type RootedPath = {
   readonly root: string
   readonly path: string
   /**
@@ -123,7 +123,7 @@ export type StoredVersion = {
 }
 
 /** Of writes: `reviewed` where a person or trust was asked because of the path (F5, PV5). */
-type Writing = { readonly reviewed?: boolean }
+type WriteOptions = { readonly reviewed?: boolean }
 
 /** `before` only where something was changed. The diff is empty where nothing is, and left out where it cannot be shown. */
 export type Replaced = {
@@ -140,28 +140,28 @@ export type Replaced = {
  * By what it is seen that a change was made: this very file stands there, or one of this content. `file` is its
  * inode and the time it was last written. Of what is copied and then removed nothing stands at `gone` any more.
  */
-type Sign = { readonly at: Place; readonly gone?: Place } & (
+type ResultFingerprint = { readonly at: RootedPath; readonly gone?: RootedPath } & (
   | { readonly file: string }
   | { readonly sha256: string }
 )
 
 /** What a change is about to come to: said before it is made, for whoever has to find out without its worker. */
-export type ExpectedResult = { readonly sign: Sign; readonly answer: object }
+export type ExpectedResult = { readonly sign: ResultFingerprint; readonly answer: object }
 
 /** Every operation: its question beside its answer. A `body` travels as bytes after the head. */
 export type Ops = {
   /** `identity` changes with inode, size and time of the last change (A15). */
-  stat: { ask: { at: Place }; answer: { stat: Stat; real: string; identity: string } }
+  stat: { ask: { at: RootedPath }; answer: { stat: Stat; real: string; identity: string } }
   /**
    * Roots of files that others were put in the place of, by the worker itself: they are for those now. `left` are
    * those that the wall around this process may keep it from.
    */
   repin: { ask: { roots: readonly Root[] }; answer: { left: readonly string[] } }
   /** Whether a change was made whose worker cannot say it any more. */
-  seen: { ask: Sign; answer: { isSeen: boolean } }
+  seen: { ask: ResultFingerprint; answer: { isSeen: boolean } }
   read: {
     ask: {
-      at: Place
+      at: RootedPath
       range?: Range
       maxBytes: number
       raw?: boolean
@@ -189,8 +189,8 @@ export type Ops = {
   }
   /** The body is the content in UTF-8, or bytes where `encoding` is `binary`. */
   write: {
-    ask: Writing & {
-      at: Place
+    ask: WriteOptions & {
+      at: RootedPath
       /** `create` never overwrites, `replace` needs a file there, `put` takes both. */
       how: 'create' | 'replace' | 'put'
       /** `keep`: as the file is now (encoding, line endings, byte order mark); UTF-8 for a new one. */
@@ -210,7 +210,7 @@ export type Ops = {
   }
   list: {
     ask: {
-      at: Place
+      at: RootedPath
       recursive: boolean
       depth?: number
       /** The last path of the page before. */
@@ -225,28 +225,31 @@ export type Ops = {
     answer: { entries: Columns; next?: string }
   }
   searchNames: {
-    ask: SearchAsk
+    ask: SearchOptions
     answer: { hits: readonly SearchHit[]; total: number; next?: string }
   }
   searchContent: {
-    ask: SearchAsk & { regex?: boolean }
+    ask: SearchOptions & { regex?: boolean }
     answer: Ops['searchNames']['answer'] & { skipped: readonly Skipped[] }
   }
   /** Both as they lie after links. */
   move: {
-    ask: Writing & { from: Place; to: Place }
+    ask: WriteOptions & { from: RootedPath; to: RootedPath }
     answer: { stat: Stat; from: string; to: string }
   }
   copy: {
-    ask: Writing & { from: Place; to: Place }
+    ask: WriteOptions & { from: RootedPath; to: RootedPath }
     answer: { stat: Stat; real: string; sha256: string }
   }
   /** Into the trash, under an id, with a record beside it (TR1). */
   trash: {
-    ask: { at: Place; id: string; record: Readonly<Record<string, unknown>> }
+    ask: { at: RootedPath; id: string; record: Readonly<Record<string, unknown>> }
     answer: { stat: Stat; real: string; sha256?: string }
   }
-  restore: { ask: Writing & { id: string; to: Place }; answer: { stat: Stat; real: string } }
+  restore: {
+    ask: WriteOptions & { id: string; to: RootedPath }
+    answer: { stat: Stat; real: string }
+  }
   purge: {
     ask: { ids: readonly string[] }
     /** `left` are folders of the trash in which something could not be removed: it is listed no more. */
@@ -259,7 +262,7 @@ export type Ops = {
   }
   /** Puts a kept version back in place, the present content kept first. */
   restoreVersion: {
-    ask: Writing & { at: Place; sha256: string; mode: number }
+    ask: WriteOptions & { at: RootedPath; sha256: string; mode: number }
     answer: { stat: Stat; real: string; sha256: string; before?: StoredVersion }
   }
   /** The contents that lie in the version store since before a time, so many shards at a time. */
@@ -280,14 +283,14 @@ export type Ops = {
   }
   /** A unified diff of two texts: files, or a kept version by its hash. */
   diff: {
-    ask: { from: Place | { sha256: string; name: string }; to: Place }
+    ask: { from: RootedPath | { sha256: string; name: string }; to: RootedPath }
     /** As in `Replaced`; of a file whose name speaks of secrets (PV5) never more than that something differs. */
     answer: { diff?: string; sensitive: boolean }
   }
   /** Files and bytes below, by the folders so far down (treemap, FT7). */
   usage: {
     /** `always` is told of also where there are too many to tell of all. */
-    ask: { at: Place; depth: number; always?: readonly string[] }
+    ask: { at: RootedPath; depth: number; always?: readonly string[] }
     answer: {
       files: number
       bytes: number
@@ -300,8 +303,8 @@ export type Ops = {
   writeOwn: { ask: { name: string }; answer: { size: number } }
 }
 
-type SearchAsk = {
-  readonly in: readonly Place[]
+type SearchOptions = {
+  readonly in: readonly RootedPath[]
   readonly query: string
   /** Extensions with their dot, lower case. */
   readonly types: readonly string[]
@@ -314,7 +317,7 @@ export type OpRequest<O extends Op> = Ops[O]['ask']
 export type OpResponse<O extends Op> = Ops[O]['answer'] & { readonly body?: Buffer }
 
 /** Operations that change nothing, and may be repeated. */
-export const reading: ReadonlySet<Op> = new Set<Op>([
+export const readOnlyOps: ReadonlySet<Op> = new Set<Op>([
   'stat',
   'repin',
   'seen',
@@ -359,13 +362,13 @@ export type ReplyHead =
   /** Comes any number of times before an answer, where it was asked for. */
   | { readonly id: number; readonly progress: Progress }
   | { readonly id: number; readonly answer: unknown }
-  | { readonly id: number; readonly fault: Fault }
+  | { readonly id: number; readonly fault: WorkerErrorBody }
 
 /** Files, entries or bytes, whatever the operation counts; `total` where it is known. */
 export type Progress = { readonly done: number; readonly total?: number }
 
 /** Names nothing outside the roots. `path` is what was asked for, relative. */
-type Fault = {
+type WorkerErrorBody = {
   readonly code: FileErrorCode
   readonly message: string
   readonly path?: string

@@ -9,21 +9,21 @@ import { frameLimits, shutdownSignal, serve } from './serve.ts'
 import type { ReplyHead, WorkerSetup } from './protocol.ts'
 
 /** Generous: what the daemon sends it has measured itself. */
-const inbound = { head: 2 ** 26, body: 2 ** 32 }
+const requestLimits = { head: 2 ** 26, body: 2 ** 32 }
 
-type Around = {
-  begin?(roots: Roots, all: WorkerSetup['roots']): void
+type WorkerHooks = {
+  onStart?(roots: Roots, all: WorkerSetup['roots']): void
   /** What is done when it is told to go at once. Nothing is awaited. */
-  leave?(): void
+  onShutdown?(): void
 }
 
 /** The worker's life: the setup comes first, then requests, until the daemon closes the line or is gone. */
-export function runWorker(ops: OpMap, { begin, leave }: Around = {}): void {
+export function runWorker(ops: OpMap, { onStart, onShutdown }: WorkerHooks = {}): void {
   // A terminal and a service manager signal the daemon and us alike; the daemon decides when we end.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => undefined)
   if (shutdownSignal !== 'SIGKILL')
     process.once(shutdownSignal, () => {
-      leave?.()
+      onShutdown?.()
       process.exit(0)
     })
   // Replies go out here alone. What a library prints goes where the daemon logs it.
@@ -41,10 +41,10 @@ export function runWorker(ops: OpMap, { begin, leave }: Around = {}): void {
     if (!isWithin(limits, frame)) return false
     output.cork()
     output.write(frame[0])
-    const hasRoom = output.write(frame[1], onSent)
+    const hasCapacity = output.write(frame[1], onSent)
     output.uncork()
     // A daemon that does not read gets no more to read.
-    if (!hasRoom) input.pause()
+    if (!hasCapacity) input.pause()
     return true
   }
   output.on('drain', () => input.resume())
@@ -54,29 +54,29 @@ export function runWorker(ops: OpMap, { begin, leave }: Around = {}): void {
     const limits = frameLimits(setup.limits)
     const roots = openRoots(setup)
     const context = { roots, guard: createGuard(setup.guard), limits: setup.limits }
-    const serving = serve({
+    const server = serve({
       ops,
       context,
       send: (head, body) => send(limits, head, body),
-      tell: (head) =>
+      sendAndWait: (head) =>
         new Promise((resolve) => {
           send(limits, head, undefined, resolve)
         }),
-      complain: (message) => process.stderr.write(`${message}\n`),
+      logError: (message) => process.stderr.write(`${message}\n`),
     })
-    begin?.(roots, setup.roots)
+    onStart?.(roots, setup.roots)
     const isRestricted = process.argv.includes('landlock')
     send(limits, { ready: isRestricted ? 'landlock' : roots.containment, missing: roots.missing })
-    return serving
+    return server
   }
 
-  let serving: ReturnType<typeof serve> | undefined
-  const take = (frame: Frame) => {
-    if (serving) serving.take(frame)
-    else serving = start(frame.head as WorkerSetup)
+  let server: ReturnType<typeof serve> | undefined
+  const onFrame = (frame: Frame) => {
+    if (server) server.receive(frame)
+    else server = start(frame.head as WorkerSetup)
   }
-  input.on('data', createFrameReader(inbound, take))
+  input.on('data', createFrameReader(requestLimits, onFrame))
   input.on('end', () => {
-    void (serving?.end() ?? Promise.resolve()).then(() => output.end(() => process.exit(0)))
+    void (server?.stop() ?? Promise.resolve()).then(() => output.end(() => process.exit(0)))
   })
 }

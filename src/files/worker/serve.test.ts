@@ -15,7 +15,7 @@ function serving(ops: Partial<OpMap>) {
   const { setup } = testFolders()
   const replies: { head: ReplyHead; body: string | undefined }[] = []
   const complaints: string[] = []
-  const { take, end } = serve({
+  const { receive, stop } = serve({
     ops: ops as OpMap,
     context: { roots: openRoots(setup), guard: createGuard(setup.guard), limits: setup.limits },
     send(head, body) {
@@ -23,12 +23,12 @@ function serving(ops: Partial<OpMap>) {
       if (isFitting) replies.push({ head, body: body && Buffer.from(body).toString() })
       return isFitting
     },
-    tell: async (head) => void replies.push({ head, body: undefined }),
-    complain: (message) => void complaints.push(message),
+    sendAndWait: async (head) => void replies.push({ head, body: undefined }),
+    logError: (message) => void complaints.push(message),
   })
   const ask = (id: number, op: string, about: unknown = {}) =>
-    take({ head: { id, op, ask: about }, body: nothing })
-  return { replies, complaints, take, ask, end }
+    receive({ head: { id, op, ask: about }, body: nothing })
+  return { replies, complaints, take: receive, ask, end: stop }
 }
 
 const idOf = (head: ReplyHead) => ('id' in head ? head.id : 0)
@@ -96,8 +96,8 @@ test('PV6 an answer that is too large is refused here and does not end the worke
 
 test('PV6 a long operation lets a short one pass, and stops when it is cancelled', async () => {
   const { replies, take, ask, end } = serving({
-    usage: async ({ yieldIfDue: turn }, _ask, _body, cancelled) => {
-      while (!cancelled()) await turn()
+    usage: async ({ yieldIfDue }, _ask, _body, cancelled) => {
+      while (!cancelled()) await yieldIfDue()
       throw new FileError('cancelled', 'Stopped.')
     },
     trashed: () => ({ records: [] }),
@@ -116,8 +116,8 @@ test('PV6 a long operation lets a short one pass, and stops when it is cancelled
 
 test('PV6 the end waits for what runs and tells it to stop', async () => {
   const { replies, ask, end } = serving({
-    usage: async ({ yieldIfDue: turn }, _ask, _body, cancelled) => {
-      while (!cancelled()) await turn()
+    usage: async ({ yieldIfDue }, _ask, _body, cancelled) => {
+      while (!cancelled()) await yieldIfDue()
       return usage
     },
   })
@@ -128,16 +128,16 @@ test('PV6 the end waits for what runs and tells it to stop', async () => {
 
 test('PV6 of many long operations one goes on after each round, and what arrives comes in between', async () => {
   let now = 0
-  const { begin, turn } = createTimeSlicer(() => now)
+  const { startSlice, yieldIfDue } = createTimeSlicer(() => now)
   const order: string[] = []
   const long = async (name: string) => {
     for (let piece = 0; piece < 3; piece++) {
       now += 10
-      await turn()
+      await yieldIfDue()
       order.push(name)
     }
   }
-  begin()
+  startSlice()
   const all = Promise.all(['a', 'b', 'c'].map(long))
   for (let round = 0; round < 9; round++) {
     await new Promise(setImmediate)
@@ -150,10 +150,10 @@ test('PV6 of many long operations one goes on after each round, and what arrives
 })
 
 test('PV6 within its share an operation goes on at once', async () => {
-  const { begin, turn } = createTimeSlicer(() => 0)
-  begin()
+  const { startSlice, yieldIfDue } = createTimeSlicer(() => 0)
+  startSlice()
   let hasWaited = false
   setImmediate(() => (hasWaited = true))
-  for (let piece = 0; piece < 100; piece++) await turn()
+  for (let piece = 0; piece < 100; piece++) await yieldIfDue()
   expect(hasWaited).toBe(false)
 })

@@ -19,68 +19,73 @@ export const frameLimits = ({ maxFileBytes, maxBinaryReadBytes }: WorkerSetup['l
   body: 2 * Math.max(maxFileBytes, maxBinaryReadBytes) + 1024 ** 2,
 })
 
-type WorkerSession = { isCancelled: boolean; readonly hold?: PromiseWithResolvers<void> }
+type CallState = { isCancelled: boolean; readonly deferral?: PromiseWithResolvers<void> }
 
 /** Operations that wait by themselves where it matters; any other waits before it begins. */
-const awaitsEntry: ReadonlySet<Op> = new Set<Op>(['write', 'edit', 'read'])
+const opsAwaitingEntry: ReadonlySet<Op> = new Set<Op>(['write', 'edit', 'read'])
 
-function createHold(): PromiseWithResolvers<void> {
-  const hold = Promise.withResolvers<void>()
+function createDeferral(): PromiseWithResolvers<void> {
+  const deferral = Promise.withResolvers<void>()
   // An operation that fails before it comes to wait never listens.
-  hold.promise.catch(() => undefined)
-  return hold
+  deferral.promise.catch(() => undefined)
+  return deferral
 }
 
-function cancel(state: WorkerSession | undefined): void {
+function cancel(state: CallState | undefined): void {
   if (!state) return
   state.isCancelled = true
-  state.hold?.reject(new FileError('cancelled', 'The call was cancelled.'))
+  state.deferral?.reject(new FileError('cancelled', 'The call was cancelled.'))
 }
 
-type Deps = {
+type ServeDeps = {
   readonly ops: OpMap
   readonly context: Omit<OpContext, 'yieldIfDue' | 'waitForEntry' | 'progress'>
   /** False where it is too large, and was not sent: the other side would take it for the end of all order. */
   send(head: ReplyHead, body?: Uint8Array): boolean
   /** Resolves when the other side has it, whatever becomes of us. */
-  tell(head: ReplyHead): Promise<void>
-  complain(message: string): void
+  sendAndWait(head: ReplyHead): Promise<void>
+  logError(message: string): void
 }
 
 /** Runs what is asked, each as it comes; whatever takes long stands aside by `context.yieldIfDue`. */
-export function serve({ ops, context, send, tell, complain }: Deps) {
-  const { begin, turn } = createTimeSlicer()
-  const running = new Map<number, WorkerSession>()
+export function serve({ ops, context, send, sendAndWait, logError }: ServeDeps) {
+  const { startSlice, yieldIfDue } = createTimeSlicer()
+  const running = new Map<number, CallState>()
   let onIdle: (() => void) | undefined
 
   async function run(request: RequestHead, body: Buffer): Promise<void> {
     const { id, op, ask, held } = request
-    const state: WorkerSession = { isCancelled: false, ...(held && { hold: createHold() }) }
-    const { hold } = state
+    const state: CallState = { isCancelled: false, ...(held && { deferral: createDeferral() }) }
+    const { deferral } = state
     running.set(id, state)
-    begin()
+    startSlice()
     try {
       if (!Object.hasOwn(ops, op)) throw new FileError('unreadable', `There is no operation ${op}.`)
       // What belongs to what is the protocol's promise; the map holds them all.
-      const act = ops[op] as RunOp<Op>
-      if (hold && !awaitsEntry.has(op)) await hold.promise
-      const entered = async (outlook?: ExpectedResult) => {
-        if (outlook) await tell({ id, outlook })
-        await hold?.promise
+      const runOp = ops[op] as RunOp<Op>
+      if (deferral && !opsAwaitingEntry.has(op)) await deferral.promise
+      const waitForEntry = async (outlook?: ExpectedResult) => {
+        if (outlook) await sendAndWait({ id, outlook })
+        await deferral?.promise
       }
       const progress = request.progress
         ? createProgress((reached) => void send({ id, progress: reached }))
         : () => undefined
-      const whole: OpContext = { ...context, yieldIfDue: turn, waitForEntry: entered, progress }
-      const answered = await act(whole, ask as never, body, () => state.isCancelled)
-      const { body: bytes, ...answer } = answered
+      const opContext: OpContext = {
+        ...context,
+        yieldIfDue: yieldIfDue,
+        waitForEntry: waitForEntry,
+        progress,
+      }
+      const result = await runOp(opContext, ask as never, body, () => state.isCancelled)
+      const { body: bytes, ...answer } = result
       // Of reads alone: what is answered to a change is short, however much was changed.
       if (!send({ id, answer }, bytes))
         throw new FileError('too_large', 'The answer is too large. Ask for a part of it.')
     } catch (error) {
       const { code, message, path, cause } = toFileError(error)
       if (cause !== undefined && getErrno(cause) === undefined)
-        complain((cause instanceof Error && cause.stack) || errorMessage(cause))
+        logError((cause instanceof Error && cause.stack) || errorMessage(cause))
       send({ id, fault: { code, message, ...(path !== undefined && { path }) } })
     } finally {
       running.delete(id)
@@ -89,14 +94,14 @@ export function serve({ ops, context, send, tell, complain }: Deps) {
   }
 
   return {
-    take({ head, body }: Frame): void {
-      const asked = head as RequestHead | ProceedHead | CancelHead
-      if ('cancel' in asked) cancel(running.get(asked.cancel))
-      else if ('go' in asked) running.get(asked.go)?.hold?.resolve()
-      else void run(asked, body)
+    receive({ head, body }: Frame): void {
+      const message = head as RequestHead | ProceedHead | CancelHead
+      if ('cancel' in message) cancel(running.get(message.cancel))
+      else if ('go' in message) running.get(message.go)?.deferral?.resolve()
+      else void run(message, body)
     },
     /** Resolves when nothing runs any more; what only reads is told to stop. */
-    async end(): Promise<void> {
+    async stop(): Promise<void> {
       for (const state of running.values()) cancel(state)
       if (running.size > 0) await new Promise<void>((resolve) => (onIdle = resolve))
     },
@@ -118,7 +123,7 @@ export function createProgress(send: (progress: Progress) => void, now = () => p
 }
 
 /** How long one operation keeps the others waiting, in milliseconds: a small read passes a long search. */
-const share = 4
+const maxSliceMs = 4
 
 /**
  * Lets long operations stand aside. One of them goes on after each round of the event loop, so that however many
@@ -135,12 +140,12 @@ export function createTimeSlicer(now: () => number = () => performance.now()) {
   }
 
   return {
-    begin(): void {
+    startSlice(): void {
       since = now()
     },
     /** Goes on at once while the share lasts; else waits until whoever came in the meantime was served. */
-    async turn(): Promise<void> {
-      if (now() - since < share) return
+    async yieldIfDue(): Promise<void> {
+      if (now() - since < maxSliceMs) return
       await new Promise<void>((resolve) => {
         waiting.push(resolve)
         if (waiting.length === 1) setImmediate(next)

@@ -20,7 +20,10 @@ function toolbox() {
       input: z.looseObject({ path: z.string().optional() }),
       output: z.object({}),
       // A tool may say it is about anything: it is not for arguments to choose whose rules hold.
-      touches: ({ path }) => ({ domain: toolset === 'crm' ? 'crm' : 'free', target: path ?? '' }),
+      describeTarget: ({ path }) => ({
+        domain: toolset === 'crm' ? 'crm' : 'free',
+        target: path ?? '',
+      }),
       ...acting(effect, async () => {
         done.push(name)
         return {}

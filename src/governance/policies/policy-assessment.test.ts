@@ -29,7 +29,7 @@ const look = defineTool({
   by: 'agent',
   input: z.object({ id: z.string() }),
   output: z.object({}),
-  touches: ({ id }) => ({ domain: 'crm', target: id }),
+  describeTarget: ({ id }) => ({ domain: 'crm', target: id }),
   read: async () => ({}),
 })
 

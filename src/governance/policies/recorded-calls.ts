@@ -83,7 +83,7 @@ const turn = () => new Promise((done) => setImmediate(done))
 function ofApproval(approval: Approval): RecordedCall | undefined {
   const { content, kind } = approval
   if (content.erased) return undefined
-  const { why, extra: more } = content
+  const { why, extra } = content
   const reasoned = why.more?.['reasoning'] as Assessment | undefined
   return {
     kind: kind === 'call' ? 'call' : 'proposal',
@@ -100,12 +100,12 @@ function ofApproval(approval: Approval): RecordedCall | undefined {
     floor: (why.more?.['floor'] as Mode | undefined) ?? 'act',
     ...(kind === 'call' && {
       call: {
-        isRead: more?.['effect'] === 'read',
-        byTrust: more?.['by_trust'] !== false,
+        isRead: extra?.['effect'] === 'read',
+        byTrust: extra?.['by_trust'] !== false,
         isPermitted: false,
       },
     }),
-    reasoning: more?.['reasoning_schema'] as Reasoning | undefined,
+    reasoning: extra?.['reasoning_schema'] as Reasoning | undefined,
     unverified: reasoned?.unverified ?? [],
     approval: approval.id,
   }

@@ -202,7 +202,7 @@ test('Y6 Y7 calls are judged again too, also those that nobody had a say in', as
     by: 'agent',
     input: z.object({ path: z.string() }),
     output: z.object({}),
-    touches: ({ path }) => ({ domain: 'files', target: path }),
+    describeTarget: ({ path }) => ({ domain: 'files', target: path }),
     run: async () => ({ output: {} }),
   })
   const system = await governed({}, { tools: [write] })

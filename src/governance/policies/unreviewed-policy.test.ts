@@ -115,8 +115,8 @@ describe('arguments of which the ledger keeps a digest', () => {
       edits: z.array(z.object({ old: z.string(), new: z.string() })).optional(),
     }),
     output: z.object({}),
-    touches: ({ path }) => ({ domain: 'files', target: path }),
-    recorded: ({ path, content, edits }) => ({
+    describeTarget: ({ path }) => ({ domain: 'files', target: path }),
+    toPayload: ({ path, content, edits }) => ({
       path,
       ...(content !== undefined && { content: digest }),
       ...(edits && { edits: edits.map(() => ({ old: digest, new: digest })) }),

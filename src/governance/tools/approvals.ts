@@ -215,7 +215,7 @@ export const approvalTools = ({ approvals }: Governance): Tool[] => [
     description: 'Take back your own proposal or request while nobody has decided on it.',
     input: z.object({ ...agentFields, approval_id: approvalId }),
     output: proposalResults.cowork_withdraw,
-    async change(tx, { approval_id: id }, call) {
+    async transact(tx, { approval_id: id }, call) {
       await approvals.withdraw(tx, id, call)
       return { approval_id: id, status: 'withdrawn' as const }
     },

@@ -40,13 +40,13 @@ export const bulkApproveTool = ({ approvals }: Governance) =>
     title: 'Approve many',
     description:
       'Approve many proposals in one act, by id or by filters. Each has its own outcome, and one that fails leaves the others.',
-    unverified: true,
+    allowsUnverified: true,
     input: filterInput.extend({
       feedback: longText.optional().describe('What the agents should know'),
     }),
     output: decisionResults.cowork_bulk_approve,
     approves: (input) => input.proposal_ids ?? 'unknown',
-    async change(tx, input, call) {
+    async transact(tx, input, call) {
       const ids = await chosen(tx, approvals, input)
       const batch = newId()
       const { outcomes, errors } = await decideAll(tx, approvals, ids, call, {
@@ -75,7 +75,7 @@ export const bulkRejectTool = ({ approvals }: Governance) =>
     title: 'Reject many',
     description:
       'Reject many proposals in one act, by id or by domain: an override for each. One that fails leaves the others.',
-    unverified: true,
+    allowsUnverified: true,
     input: z.object({
       ...which,
       override_type: overrideType,
@@ -83,7 +83,7 @@ export const bulkRejectTool = ({ approvals }: Governance) =>
       description: longText.describe('What was wrong'),
     }),
     output: decisionResults.cowork_bulk_reject,
-    async change(tx, input, call) {
+    async transact(tx, input, call) {
       const ids = await chosen(tx, approvals, input)
       const batch = newId()
       const { override_type: type, severity: grade, description } = input

@@ -79,7 +79,7 @@ export const decideTool = ({ approvals, answerFields }: Governance) => {
       const isWider = answersIn(input).some(({ field, value }) => field.isWider?.(value))
       return input.change !== undefined || isWider ? 'unknown' : input.approval_ids
     },
-    async change(tx, input, call) {
+    async transact(tx, input, call) {
       const { approval_ids: list, hold, decision: verdict, reason, change, override } = input
       const isBulk = list.length > 1
       const given = answersIn(input)
@@ -180,7 +180,7 @@ export const undoTool = ({ approvals }: Governance) =>
     description: 'Take back decisions that are held and not released yet.',
     input: z.object({ approval_ids: ids }),
     output: decisionResults.cowork_undo,
-    change: async (tx, { approval_ids: list }, call) => ({
+    transact: async (tx, { approval_ids: list }, call) => ({
       outcomes: await decideEach(list, async (id) => {
         await approvals.undo(tx, id, call)
         return { id, status: 'pending' as const }
@@ -197,7 +197,7 @@ export const approveTool = ({ approvals }: Governance) =>
     name: 'cowork_approve',
     title: 'Approve',
     description: 'Approve a proposal. The agent gains trust in that domain.',
-    unverified: true,
+    allowsUnverified: true,
     input: z.object({
       proposal_id: approvalId,
       feedback: longText.optional().describe('What the agent should know'),
@@ -206,9 +206,9 @@ export const approveTool = ({ approvals }: Governance) =>
       acknowledge_policy: acknowledgePolicy,
     }),
     output: decisionResults.cowork_approve,
-    touches: (input) => ({ domain: 'cowork', target: input.proposal_id }),
+    describeTarget: (input) => ({ domain: 'cowork', target: input.proposal_id }),
     approves: (input) => [input.proposal_id],
-    async change(tx, input, call) {
+    async transact(tx, input, call) {
       const { proposal_id: id, feedback } = input
       await loadOwnProposal(tx, approvals, id, input)
       const decision = toDecision(
@@ -249,7 +249,7 @@ export const overrideTool = ({ approvals, scores, store, spotChecks, kindOf }: G
     title: 'Override',
     description:
       'Correct an agent: reject its proposal, or say afterwards that something it did was wrong. It loses trust by type and severity.',
-    unverified: true,
+    allowsUnverified: true,
     input: z.object({
       agent_id: agentId,
       domain: domainName,
@@ -260,8 +260,8 @@ export const overrideTool = ({ approvals, scores, store, spotChecks, kindOf }: G
       proposal_id: approvalId.optional(),
     }),
     output: decisionResults.cowork_override,
-    touches: (input) => ({ domain: input.domain, target: input.agent_id }),
-    async change(tx, input, call) {
+    describeTarget: (input) => ({ domain: input.domain, target: input.agent_id }),
+    async transact(tx, input, call) {
       const given = {
         type: input.override_type,
         severity: input.severity,

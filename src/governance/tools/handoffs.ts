@@ -8,7 +8,14 @@ import type { Tool } from '#base/tool.ts'
 import { formatForHuman } from '../handoffs/packet.ts'
 import type { GovernanceDeps } from './index.ts'
 import { changeInput, parseChange } from './propose.ts'
-import { approvalId, domain, overrideType, severity, agentFields, longText } from './shared-schemas.ts'
+import {
+  approvalId,
+  domain,
+  overrideType,
+  severity,
+  agentFields,
+  longText,
+} from './shared-schemas.ts'
 import { handoffModes, handoffResults } from '../wire/handoffs.ts'
 import type { TrustMove } from '../wire/trust.ts'
 
@@ -58,11 +65,11 @@ export const handoffTools = ({ governance, ledger, identity }: GovernanceDeps): 
       const { context_packet: _, for_human: __, ...rest } = answer
       return rest
     },
-    touches: ({ domain: where, proposal_id: target }) => ({
+    describeTarget: ({ domain: where, proposal_id: target }) => ({
       domain: where,
       ...(target !== undefined && { target }),
     }),
-    async change(tx, input, call) {
+    async transact(tx, input, call) {
       const { handoffs, approvals } = governance
       const lately = await ledger.lately(tx, call.caller, input.domain)
       const handoff = {
@@ -108,7 +115,7 @@ export const handoffTools = ({ governance, ledger, identity }: GovernanceDeps): 
       const { pending_instructions: _, acknowledged, ...rest } = answer
       return { ...rest, ...(acknowledged.length > 0 && { acknowledged }) }
     },
-    async change(tx, { agent_id, domain: where, ack }, call) {
+    async transact(tx, { agent_id, domain: where, ack }, call) {
       const { caller } = call
       if (caller.kind !== 'agent' && ack.length > 0)
         throw new CoworkError('agent_required', 'Only the agent itself acknowledges a handoff.', {
@@ -133,7 +140,7 @@ export const handoffTools = ({ governance, ledger, identity }: GovernanceDeps): 
     title: 'Resolve a handoff',
     description:
       'Answer what an agent handed over: what you did or decided, and whether the agent goes on, with which instructions.',
-    unverified: true,
+    allowsUnverified: true,
     input: z.object({
       handoff_id: approvalId,
       resolution: longText.min(1).describe('What you did or decided'),
@@ -152,10 +159,10 @@ export const handoffTools = ({ governance, ledger, identity }: GovernanceDeps): 
       description: longText.default('').describe('What was wrong, where the proposal is rejected'),
     }),
     output: handoffResults.cowork_resolve_handoff,
-    touches: (input) => ({ domain: 'cowork', target: input.handoff_id }),
+    describeTarget: (input) => ({ domain: 'cowork', target: input.handoff_id }),
     // A handoff is as risky as the proposal it is about.
     approves: (input) => (input.decide_proposal === 'approve' ? [input.handoff_id] : []),
-    async change(tx, input, call) {
+    async transact(tx, input, call) {
       const { handoffs, approvals } = governance
       const { handoff_id: id, resolution, instructions, override_type: type } = input
       const isWanted = input.hand_back ?? input.hand_back_to_agent ?? instructions !== undefined

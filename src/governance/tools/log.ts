@@ -37,8 +37,8 @@ export const logTools = ({ governance: { approvals }, ledger }: GovernanceDeps):
       details: z.unknown().optional().describe('Anything worth keeping, as JSON'),
     }),
     output: proposalResults.cowork_log,
-    touches: (input) => ({ domain: input.domain, target: input.target }),
-    async change(tx, { domain, action, target, actor, phase, proposal_id }, { id, caller }) {
+    describeTarget: (input) => ({ domain: input.domain, target: input.target }),
+    async transact(tx, { domain, action, target, actor, phase, proposal_id }, { id, caller }) {
       // Else what another agent was allowed would pass as allowed to this one.
       if (proposal_id && caller.kind === 'agent') {
         const asked = await approvals.find(tx, proposal_id)
@@ -84,16 +84,16 @@ export const logTools = ({ governance: { approvals }, ledger }: GovernanceDeps):
           isOwnRecord(caller, actor.id, at),
       )
       const seen = isTheirs ? found : found.filter((entry) => visibleTo(caller, entry))
-      const { chain, missing, isInOrder: inOrder } = buildAuditTrail(seen)
+      const { chain, missing, isInOrder } = buildAuditTrail(seen)
       return {
         proposal_id,
         chain: chain.map((step) => ({ ...step, at: formatRfc3339(step.at) })),
         missing,
-        in_order: inOrder,
+        in_order: isInOrder,
         message:
           chain.length === 0
             ? `Nothing is recorded for proposal ${proposal_id}.`
-            : `Proposal ${proposal_id}: ${inOrder ? 'in order' : 'OUT OF ORDER'}${missing.length > 0 ? `, without ${missing.join(', ')}` : ', complete'}.`,
+            : `Proposal ${proposal_id}: ${isInOrder ? 'in order' : 'OUT OF ORDER'}${missing.length > 0 ? `, without ${missing.join(', ')}` : ', complete'}.`,
       }
     },
   }),

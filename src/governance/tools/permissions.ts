@@ -23,7 +23,7 @@ export const permissionTools = ({ permissions, db }: Governance): Tool[] => [
     description: 'Take back a standing permission: the next such call asks again.',
     input: z.object({ id: approvalId }),
     output: decisionResults.cowork_revoke_permission,
-    async change(tx, { id }, call) {
+    async transact(tx, { id }, call) {
       await permissions.revoke(tx, id, call)
       return { id, revoked: true as const }
     },

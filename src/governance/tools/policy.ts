@@ -94,7 +94,7 @@ export const policyTools = (
       proposed_change: changeInput.optional(),
     }),
     output: policyResults.cowork_validate_policy,
-    touches: (input) => ({ domain: input.domain }),
+    describeTarget: (input) => ({ domain: input.domain }),
     async read(input, { caller }) {
       const named = caller.kind === 'agent' ? caller : { id: input.agent_id ?? '*' }
       const { policies, policy, isMapped } = await proposals.policyFor(db, named, input.domain)
@@ -245,7 +245,7 @@ export const policyTools = (
     description:
       'Puts a new version of the policies in force, from the next proposal and call on, in every daemon. The versions before stay.',
     role: 'owner',
-    assured: true,
+    requiresPasskey: true,
     input: z.object({
       body: documentInput,
       note: boundedText(1000).default('').describe('Why, for whoever reads the history'),

@@ -5,7 +5,15 @@ import { sanitizeText } from '#base/sanitize.ts'
 import { forAgents } from '#base/builtin-tools.ts'
 import { defineTool } from '#base/tool.ts'
 import type { Governance } from '../service.ts'
-import { action, approvalId, domain, target, boundedText, agentFields, longText } from './shared-schemas.ts'
+import {
+  action,
+  approvalId,
+  domain,
+  target,
+  boundedText,
+  agentFields,
+  longText,
+} from './shared-schemas.ts'
 import { proposalResults } from '../wire/proposals.ts'
 
 /** Anything may stand in a change; what is no JSON is kept as it came (P3). */
@@ -118,8 +126,8 @@ export const proposeTool = ({ proposals }: Governance) =>
       ]
         .filter(Boolean)
         .join(' '),
-    touches: (input) => ({ domain: input.domain, target: input.target }),
-    change: (tx, input, call) =>
+    describeTarget: (input) => ({ domain: input.domain, target: input.target }),
+    transact: (tx, input, call) =>
       proposals.propose(
         tx,
         {

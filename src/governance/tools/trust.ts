@@ -125,7 +125,7 @@ export const trustTools = (governance: Governance, ledger: Ledger): Tool[] => {
       title: 'Set trust',
       description:
         'Set the trust of an agent in a domain by hand, with a reason. With 0.8 or more you vouch for it: it acts alone where the risk is low or normal, until the first fault.',
-      assured: true,
+      requiresPasskey: true,
       input: z.object({
         agent_id: agentId,
         domain,
@@ -133,8 +133,8 @@ export const trustTools = (governance: Governance, ledger: Ledger): Tool[] => {
         reason: longText.min(1).describe('Why, for whoever asks later'),
       }),
       output: trustResults.cowork_set_trust,
-      touches: (input) => ({ domain: input.domain, target: input.agent_id }),
-      async change(tx, { agent_id: agent, domain: where, score, reason }, { id, caller }) {
+      describeTarget: (input) => ({ domain: input.domain, target: input.agent_id }),
+      async transact(tx, { agent_id: agent, domain: where, score, reason }, { id, caller }) {
         const isNew = (await store.all(tx, { agent })).length === 0
         const { trust, stored } = await scores.set(tx, { agent, domain: where }, score)
         const { from, to } = trust
@@ -157,7 +157,7 @@ export const trustTools = (governance: Governance, ledger: Ledger): Tool[] => {
       title: 'Forgive',
       description:
         'Clear the strikes and the debt of an agent in a domain and class of risk, with a reason. It earns the missing credit anew.',
-      assured: true,
+      requiresPasskey: true,
       input: z.object({
         agent_id: agentId,
         domain,
@@ -165,8 +165,8 @@ export const trustTools = (governance: Governance, ledger: Ledger): Tool[] => {
         reason: longText.min(1).describe('Why, for whoever asks later'),
       }),
       output: trustResults.cowork_forgive,
-      touches: (input) => ({ domain: input.domain, target: input.agent_id }),
-      async change(tx, { agent_id: agent, domain: where, risk, reason }, { id, caller }) {
+      describeTarget: (input) => ({ domain: input.domain, target: input.agent_id }),
+      async transact(tx, { agent_id: agent, domain: where, risk, reason }, { id, caller }) {
         // To load what is not there would create it (T2).
         if (!(await store.trust(tx, agent, where)))
           throw new CoworkError(

@@ -24,8 +24,8 @@ export const peopleTools = (identity: Identity): Tool[] => [
     role: 'viewer',
     input: z.object({}),
     output: identityResults.cowork_open_link,
-    touches: () => ({ domain: 'cowork' }),
-    async change(tx, _, call) {
+    describeTarget: () => ({ domain: 'cowork' }),
+    async transact(tx, _, call) {
       const made = await identity.people.openLink(tx, call)
       return { link: made.link, expires_at: formatRfc3339(made.expiresAt) }
     },
@@ -50,11 +50,11 @@ export const peopleTools = (identity: Identity): Tool[] => [
     description:
       'Makes a link by which a person joins in this role, once, within 24 hours. Send it to them alone.',
     role: 'owner',
-    assured: true,
+    requiresPasskey: true,
     input: z.object({ name: z.string().min(1).max(256).describe('What they are called'), role }),
     output: identityResults.cowork_invite_person,
-    touches: (input) => ({ domain: 'cowork', target: input.name.slice(0, 128) }),
-    async change(tx, input, call) {
+    describeTarget: (input) => ({ domain: 'cowork', target: input.name.slice(0, 128) }),
+    async transact(tx, input, call) {
       const made = await identity.people.invite(tx, input, call)
       return { id: made.id, link: made.link, expires_at: formatRfc3339(made.expiresAt) }
     },
@@ -69,8 +69,8 @@ export const peopleTools = (identity: Identity): Tool[] => [
       invitation: z.string().min(1).max(64).describe('Its id, from cowork_list_people'),
     }),
     output: identityResults.cowork_withdraw_invitation,
-    touches: (input) => ({ domain: 'cowork', target: input.invitation }),
-    async change(tx, input, call) {
+    describeTarget: (input) => ({ domain: 'cowork', target: input.invitation }),
+    async transact(tx, input, call) {
       const { name } = await identity.people.withdraw(tx, input.invitation, call)
       return { id: input.invitation, name }
     },
@@ -81,12 +81,12 @@ export const peopleTools = (identity: Identity): Tool[] => [
     title: 'Set the role of a person',
     description: 'Changes what a person may do, from their next call on.',
     role: 'owner',
-    assured: true,
+    requiresPasskey: true,
     idempotent: true,
     input: z.object({ person, role }),
     output: identityResults.cowork_set_role,
-    touches: (input) => ({ domain: 'cowork', target: input.person }),
-    async change(tx, input, call) {
+    describeTarget: (input) => ({ domain: 'cowork', target: input.person }),
+    async transact(tx, input, call) {
       const given = { id: input.person, role: input.role }
       const { id, name, role: now } = await identity.people.setRole(tx, given, call)
       return { id, name, role: now }
@@ -98,11 +98,11 @@ export const peopleTools = (identity: Identity): Tool[] => [
     title: 'Remove a person',
     description: 'Ends every session of a person at once and takes their passkeys away.',
     role: 'owner',
-    assured: true,
+    requiresPasskey: true,
     input: z.object({ person }),
     output: identityResults.cowork_remove_person,
-    touches: (input) => ({ domain: 'cowork', target: input.person }),
-    async change(tx, input, call) {
+    describeTarget: (input) => ({ domain: 'cowork', target: input.person }),
+    async transact(tx, input, call) {
       const { id, name, removedAt } = await identity.people.remove(tx, input.person, call)
       return { id, name, removed_at: formatRfc3339(removedAt) }
     },
@@ -129,8 +129,8 @@ export const peopleTools = (identity: Identity): Tool[] => [
     role: 'viewer',
     input: z.object({ session: z.string().min(1).max(64).describe('Its id') }),
     output: identityResults.cowork_revoke_session,
-    touches: (input) => ({ domain: 'cowork', target: input.session }),
-    async change(tx, input, call) {
+    describeTarget: (input) => ({ domain: 'cowork', target: input.session }),
+    async transact(tx, input, call) {
       const { id, at } = await identity.people.revokeSession(tx, input.session, call)
       return { id, ended_at: formatRfc3339(at) }
     },
@@ -197,11 +197,11 @@ export const passkeyTools = (identity: Identity): Tool[] => [
     title: 'Remove a passkey',
     description: 'Takes a passkey of yours away; an owner may take those of others.',
     role: 'viewer',
-    assured: true,
+    requiresPasskey: true,
     input: z.object({ id: z.string().min(1).max(2048).describe('Its id') }),
     output: identityResults.cowork_remove_passkey,
-    touches: () => ({ domain: 'cowork' }),
-    async change(tx, input, call) {
+    describeTarget: () => ({ domain: 'cowork' }),
+    async transact(tx, input, call) {
       const { id, name } = await identity.passkeys.remove(tx, input.id, call)
       return { id, name }
     },

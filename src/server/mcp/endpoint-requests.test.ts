@@ -178,7 +178,7 @@ describe('RS4 limits of an agent message', () => {
   test('RS4 a client with 256 messages waiting is told to wait, another is served', async () => {
     const rig = await openRig({ tools: [note], agents: [sales, support] })
     const { body, headers } = modernCall('note', {})
-    const release = rig.door.messages.turns.hold()
+    const release = rig.door.messages.queue.pause()
     const sent = Array.from({ length: 268 }, () => post(rig, body, { headers, arrival }))
     const other = post(rig, body, { headers, arrival: { bearer: support.token } })
     const refused = await sent.at(-1)

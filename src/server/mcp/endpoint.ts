@@ -8,7 +8,7 @@ import { systemActor } from '#base/entry.ts'
 import type { EntryDraft } from '#base/entry.ts'
 import { CoworkError } from '#base/errors.ts'
 import { usedTool } from '#dispatch'
-import type { StatusOf } from '../guards.ts'
+import type { ToHttpStatus } from '../guards.ts'
 import { createInFlightLimiter } from '../limits.ts'
 import { createMessages } from '../messages.ts'
 import { isCurrentProtocol } from './results.ts'
@@ -40,7 +40,7 @@ export type McpEndpointDeps = ServerDeps & {
   readonly now: Clock
   /** For requests that are refused before they are calls. */
   readonly note: (draft: EntryDraft) => void
-  readonly statusOf: StatusOf
+  readonly toHttpStatus: ToHttpStatus
   /** AGENT_ID of the daemon's environment. */
   readonly agentId?: string | undefined
   readonly limits: SessionLimits & {
@@ -175,7 +175,7 @@ export function createMcpEndpoint(deps: McpEndpointDeps) {
     } catch (error) {
       if (error instanceof CoworkError) {
         if (malformed.includes(error.code)) recordRefused({ address: arrival.address, error })
-        return errorResponse(error, deps.statusOf(error.code), body)
+        return errorResponse(error, deps.toHttpStatus(error.code), body)
       }
       log.error('an MCP request failed unexpectedly', {
         error: error instanceof Error ? error.stack : String(error),

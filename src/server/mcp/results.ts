@@ -52,7 +52,7 @@ export function toContent(
   if (output instanceof McpResult) return output.result as CallToolResult
   const sent = structured ? output : (tool?.lean?.(output) ?? output)
   const text = () => tool?.text?.(output) ?? toSafeJson(sent) ?? 'done'
-  const content = (tool?.present?.(output) ?? [
+  const content = (tool?.toMcpContent?.(output) ?? [
     { type: 'text', text: text() },
   ]) as CallToolResult['content']
   const isTextOnly = output === undefined || (tool?.textOnly === true && !structured)

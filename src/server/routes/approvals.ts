@@ -4,12 +4,16 @@ import type { Dispatch } from '#dispatch'
 import type { Inbox } from '#governance'
 import { inboxAnswers } from '#governance/wire.ts'
 import { sendProblemByCode } from '../guards.ts'
-import type { StatusOf } from '../guards.ts'
+import type { ToHttpStatus } from '../guards.ts'
 import { integerParam } from './filters.ts'
 import { defineRoute } from './route.ts'
 import type { Route } from './route.ts'
 
-type Deps = { readonly inbox: Inbox; readonly dispatch: Dispatch; readonly statusOf: StatusOf }
+type Deps = {
+  readonly inbox: Inbox
+  readonly dispatch: Dispatch
+  readonly toHttpStatus: ToHttpStatus
+}
 
 const mostItems = 1000
 const mostIds = 200
@@ -67,7 +71,7 @@ const lookRoutes = (inbox: Inbox): Route[] => [
   }),
 ]
 
-const decideRoute = ({ dispatch, statusOf }: Deps, verb: 'decide' | 'decision'): Route =>
+const decideRoute = ({ dispatch, toHttpStatus }: Deps, verb: 'decide' | 'decision'): Route =>
   defineRoute({
     method: 'POST',
     path: `/api/approvals/{id}/${verb}`,
@@ -86,6 +90,6 @@ const decideRoute = ({ dispatch, statusOf }: Deps, verb: 'decide' | 'decision'):
       })
       return answer.status === 'done'
         ? { call: answer.call, output: answer.output }
-        : sendProblemByCode(c, statusOf, answer)
+        : sendProblemByCode(c, toHttpStatus, answer)
     },
   })

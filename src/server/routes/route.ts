@@ -55,7 +55,7 @@ export type MountOptions = {
   readonly bodyBytes: number
   readonly callsInFlight: number
   /** Agents' bodies are parsed by these; without them, as in a test, like those of people. */
-  readonly messages?: Pick<Messages, 'turns' | 'readArguments'> | undefined
+  readonly messages?: Pick<Messages, 'queue' | 'readArguments'> | undefined
 }
 
 export function mountRoutes(
@@ -95,9 +95,9 @@ export function mountRoutes(
         hint: 'Wait for some of them to end.',
       })
     // What people do goes before what agents have sent already; reading may wait its turn (RS4).
-    const release = kind === 'human' && route.method !== 'GET' ? messages?.turns.hold() : undefined
+    const release = kind === 'human' && route.method !== 'GET' ? messages?.queue.pause() : undefined
     try {
-      if (kind === 'agent' && !route.body) await messages?.turns.wait(`agent:${id}`)
+      if (kind === 'agent' && !route.body) await messages?.queue.wait(`agent:${id}`)
       return await answer(route, c)
     } finally {
       release?.()

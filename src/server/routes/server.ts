@@ -6,12 +6,12 @@ import { defineRoute } from './route.ts'
 import type { Route } from './route.ts'
 
 type Deps = {
-  readonly unready: () => string | undefined
+  readonly getUnreadyReason: () => string | undefined
   readonly metrics: Metrics
 }
 
 /** What those ask who keep the daemon running (SV24). */
-export const serverRoutes = ({ unready, metrics }: Deps): Route[] => [
+export const serverRoutes = ({ getUnreadyReason, metrics }: Deps): Route[] => [
   defineRoute({
     method: 'GET',
     path: '/healthz',
@@ -27,7 +27,7 @@ export const serverRoutes = ({ unready, metrics }: Deps): Route[] => [
     by: 'all',
     answer: serverAnswers['GET /readyz'],
     async run(_, c) {
-      const why = unready()
+      const why = getUnreadyReason()
       return why === undefined ? { ok: true } : c.json({ ok: false, why }, 503)
     },
   }),
@@ -43,7 +43,7 @@ export const serverRoutes = ({ unready, metrics }: Deps): Route[] => [
         throw new CoworkError('scope_missing', `${id} may not read the figures.`, {
           hint: 'A person gives it the scope read:metrics.',
         })
-      return c.text(await metrics.text(), 200, {
+      return c.text(await metrics.formatText(), 200, {
         'Content-Type': 'text/plain; version=0.0.4; charset=utf-8',
       })
     },

@@ -5,7 +5,7 @@ import type { Tool } from '#base/tool.ts'
 import { hasRole, hasScope, leastRole } from '#dispatch'
 import type { Catalogue, Dispatch } from '#dispatch'
 import { sendProblemByCode } from '../guards.ts'
-import type { StatusOf } from '../guards.ts'
+import type { ToHttpStatus } from '../guards.ts'
 import { toWireTool } from '../mcp/wire.ts'
 import { serverAnswers } from '../wire.ts'
 import type { ListedTool } from '../wire.ts'
@@ -15,11 +15,11 @@ import type { Route } from './route.ts'
 type Deps = {
   readonly catalogue: Catalogue
   readonly dispatch: Dispatch
-  readonly statusOf: StatusOf
+  readonly toHttpStatus: ToHttpStatus
 }
 
 /** The people's way to call a tool: the same dispatch, another door. */
-export const toolRoutes = ({ catalogue, dispatch, statusOf }: Deps): Route[] => [
+export const toolRoutes = ({ catalogue, dispatch, toHttpStatus }: Deps): Route[] => [
   defineRoute({
     method: 'GET',
     path: '/api/tools',
@@ -49,7 +49,7 @@ export const toolRoutes = ({ catalogue, dispatch, statusOf }: Deps): Route[] => 
         signal: c.req.raw.signal,
         traceparent: c.req.header('traceparent'),
       })
-      if (answer.status !== 'done') return sendProblemByCode(c, statusOf, answer)
+      if (answer.status !== 'done') return sendProblemByCode(c, toHttpStatus, answer)
       const { call, output, notes, earlier } = answer
       return {
         call,

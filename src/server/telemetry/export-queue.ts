@@ -2,23 +2,29 @@ import { errorMessage } from '#base/errors.ts'
 import type { Log } from '#base/log.ts'
 import type { Send, ExportResult } from './sender.ts'
 
-export type OutboxOptions<Item> = {
+export type ExportQueueOptions<Item> = {
   readonly send: Send
   readonly encode: (items: readonly Item[]) => object
   readonly log: Log
   /** How many go together, and how many wait at most: whatever comes then is dropped. */
-  readonly atOnce: number
-  readonly most: number
+  readonly batchSize: number
+  readonly maxQueued: number
 }
 
-const firstPause = 1000
-const longestPause = 60_000
+const initialBackoffMs = 1000
+const maxBackoffMs = 60_000
 
 /** Spans on their way out. It never makes anyone wait and never grows beyond its bound (L13). */
-export function createExportQueue<Item>({ send, encode, log, atOnce, most }: OutboxOptions<Item>) {
-  const waiting: Item[] = []
+export function createExportQueue<Item>({
+  send,
+  encode,
+  log,
+  batchSize,
+  maxQueued,
+}: ExportQueueOptions<Item>) {
+  const queue: Item[] = []
   let sending: Promise<void> | undefined
-  let dropped = 0
+  let droppedCount = 0
   let failures = 0
   let pausedUntil = 0
 
@@ -31,41 +37,42 @@ export function createExportQueue<Item>({ send, encode, log, atOnce, most }: Out
   }
 
   async function drain(until: AbortSignal): Promise<void> {
-    while (waiting.length > 0 && !until.aborted) {
-      const items = waiting.slice(0, atOnce)
+    while (queue.length > 0 && !until.aborted) {
+      const items = queue.slice(0, batchSize)
       const sent = await send('traces', encode(items), until)
-      if (sent.as === 'again') return pause(sent)
-      if (sent.as === 'refused') {
-        tell(sent.why)
-        dropped += items.length
+      if (sent.status === 'again') return backOff(sent)
+      if (sent.status === 'refused') {
+        logFailureOnce(sent.reason)
+        droppedCount += items.length
       } else {
-        if (failures > 0) log.info('telemetry is taken again', { dropped })
+        if (failures > 0) log.info('telemetry is taken again', { droppedCount })
         failures = 0
-        dropped += sent.rejected
+        droppedCount += sent.rejected
       }
-      waiting.splice(0, items.length)
+      queue.splice(0, items.length)
     }
   }
 
-  function pause({ why, waitMs }: Extract<ExportResult, { as: 'again' }>): void {
-    tell(why)
+  function backOff({ reason, retryAfterMs }: Extract<ExportResult, { status: 'again' }>): void {
+    logFailureOnce(reason)
     // With a part left to chance, so that many senders do not come back at once.
-    const backOff = Math.min(firstPause * 2 ** (failures - 1), longestPause) * (0.5 + Math.random())
-    pausedUntil = performance.now() + (waitMs ?? backOff)
+    const delay =
+      Math.min(initialBackoffMs * 2 ** (failures - 1), maxBackoffMs) * (0.5 + Math.random())
+    pausedUntil = performance.now() + (retryAfterMs ?? delay)
   }
 
   /** Once, until it works again. */
-  function tell(why: string): void {
+  function logFailureOnce(why: string): void {
     if (failures++ === 0) log.warn('telemetry is not taken', { why })
   }
 
   return {
     add(item: Item, until: AbortSignal): void {
-      if (waiting.length >= most) dropped += 1
-      else if (waiting.push(item) === atOnce) setImmediate(() => void flush(until))
+      if (queue.length >= maxQueued) droppedCount += 1
+      else if (queue.push(item) === batchSize) setImmediate(() => void flush(until))
     },
     flush,
-    dropped: () => dropped,
+    droppedCount: () => droppedCount,
     /** What is left is tried once more, whatever the collector said before. */
     async close(until: AbortSignal): Promise<void> {
       await sending

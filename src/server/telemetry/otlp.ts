@@ -10,18 +10,18 @@ export type Resource = {
   readonly instance: string
 }
 
-const server = 2
-const isSampled = 0x01
-const knowsParent = 0x100
-const hasRemoteParent = 0x200
-const failed = 2
+const serverKind = 2
+const sampledFlag = 0x01
+const hasParentFlag = 0x100
+const remoteParentFlag = 0x200
+const errorStatus = 2
 const cumulative = 2
 
-const attributesOf = (values: Readonly<Record<string, string>>) =>
+const toAttributes = (values: Readonly<Record<string, string>>) =>
   Object.entries(values).map(([key, stringValue]) => ({ key, value: { stringValue } }))
 
-const resourceOf = ({ name, version, instance }: Resource) => ({
-  attributes: attributesOf({
+const toResource = ({ name, version, instance }: Resource) => ({
+  attributes: toAttributes({
     'service.name': name,
     'service.version': version,
     'service.instance.id': instance,
@@ -29,12 +29,12 @@ const resourceOf = ({ name, version, instance }: Resource) => ({
 })
 
 /** To the microsecond: that is as exact as the clock. */
-const nanos = (ms: number): string => `${Math.round(ms * 1000)}000`
+const toNanos = (ms: number): string => `${Math.round(ms * 1000)}000`
 
 export const toOtlpTraces = (resource: Resource, spans: readonly Span[]) => ({
   resourceSpans: [
     {
-      resource: resourceOf(resource),
+      resource: toResource(resource),
       scopeSpans: [
         { scope: { name: 'cowork', version: resource.version }, spans: spans.map(spanJson) },
       ],
@@ -46,59 +46,59 @@ const spanJson = (span: Span) => ({
   traceId: span.traceId,
   spanId: span.spanId,
   ...(span.parentSpanId !== undefined && { parentSpanId: span.parentSpanId }),
-  flags: isSampled | knowsParent | (span.parentSpanId === undefined ? 0 : hasRemoteParent),
+  flags: sampledFlag | hasParentFlag | (span.parentSpanId === undefined ? 0 : remoteParentFlag),
   name: span.name,
-  kind: server,
-  startTimeUnixNano: nanos(span.startedAt),
-  endTimeUnixNano: nanos(span.startedAt + span.took),
-  attributes: attributesOf(span.attributes),
-  ...(span.isError && { status: { code: failed } }),
+  kind: serverKind,
+  startTimeUnixNano: toNanos(span.startedAt),
+  endTimeUnixNano: toNanos(span.startedAt + span.durationMs),
+  attributes: toAttributes(span.attributes),
+  ...(span.isError && { status: { code: errorStatus } }),
 })
 
 export const toOtlpMetrics = (
   resource: Resource,
-  figures: readonly Metric[],
+  metrics: readonly Metric[],
   { since, at }: { readonly since: number; readonly at: number },
 ) => ({
   resourceMetrics: [
     {
-      resource: resourceOf(resource),
+      resource: toResource(resource),
       scopeMetrics: [
         {
           scope: { name: 'cowork', version: resource.version },
-          metrics: figures.filter(({ points }) => points.length > 0).map(metricJson(since, at)),
+          metrics: metrics.filter(({ points }) => points.length > 0).map(metricJson(since, at)),
         },
       ],
     },
   ],
 })
 
-const metricJson = (since: number, at: number) => (figure: Metric) => {
-  const { name, help: description } = figure
-  const named = { name, description, unit: unitOf(name) }
-  const time = { timeUnixNano: nanos(at) }
-  const span = { startTimeUnixNano: nanos(since), ...time }
-  if (figure.kind === 'histogram') {
-    const dataPoints = figure.points.map(({ labels, counts, sum }) => ({
-      attributes: attributesOf(labels),
+const metricJson = (since: number, at: number) => (metric: Metric) => {
+  const { name, help: description } = metric
+  const common = { name, description, unit: getUnit(name) }
+  const time = { timeUnixNano: toNanos(at) }
+  const span = { startTimeUnixNano: toNanos(since), ...time }
+  if (metric.kind === 'histogram') {
+    const dataPoints = metric.points.map(({ labels, counts, sum }) => ({
+      attributes: toAttributes(labels),
       ...span,
       count: String(counts.reduce((total, count) => total + count, 0)),
       sum,
       bucketCounts: counts.map(String),
-      explicitBounds: figure.bounds,
+      explicitBounds: metric.bounds,
     }))
-    return { ...named, histogram: { dataPoints, aggregationTemporality: cumulative } }
+    return { ...common, histogram: { dataPoints, aggregationTemporality: cumulative } }
   }
-  const isSum = figure.kind === 'counter'
-  const dataPoints = figure.points.map(({ labels, value }) => ({
-    attributes: attributesOf(labels),
+  const isSum = metric.kind === 'counter'
+  const dataPoints = metric.points.map(({ labels, value }) => ({
+    attributes: toAttributes(labels),
     ...(isSum ? span : time),
     asDouble: value,
   }))
   return isSum
-    ? { ...named, sum: { dataPoints, aggregationTemporality: cumulative, isMonotonic: true } }
-    : { ...named, gauge: { dataPoints } }
+    ? { ...common, sum: { dataPoints, aggregationTemporality: cumulative, isMonotonic: true } }
+    : { ...common, gauge: { dataPoints } }
 }
 
-const unitOf = (name: string): string =>
+const getUnit = (name: string): string =>
   name.endsWith('_seconds') ? 's' : name.endsWith('_bytes') ? 'By' : '1'

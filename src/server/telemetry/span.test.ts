@@ -120,6 +120,6 @@ function ended(more: Partial<CompletedCall['request']>): CompletedCall {
     answer: { status: 'done', call: 'c', tool, output: {} },
     isTool: true,
     startedAt: 1_700_000_000_000,
-    took: 1.5,
+    durationMs: 1.5,
   }
 }

@@ -9,13 +9,13 @@ export type Span = {
   readonly name: string
   /** Milliseconds since the epoch, and how many of them it took. */
   readonly startedAt: number
-  readonly took: number
+  readonly durationMs: number
   readonly attributes: Readonly<Record<string, string>>
   readonly isError: boolean
 }
 
 /** The W3C's `traceparent`, where a client says which of its own acts a call belongs to. */
-const form = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}(-.*)?$/
+const traceparentPattern = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}(-.*)?$/
 
 /**
  * The parent a client names, if it is one. Its sampled flag is not heeded: whoever is traced must not be the one who
@@ -24,7 +24,8 @@ const form = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}(-.*)?$/
 export function parseTraceparent(
   traceparent: string | undefined,
 ): { readonly traceId: string; readonly parentSpanId: string } | undefined {
-  const [, version, traceId = '', parentSpanId = '', more] = form.exec(traceparent ?? '') ?? []
+  const [, version, traceId = '', parentSpanId = '', more] =
+    traceparentPattern.exec(traceparent ?? '') ?? []
   const isKnown = version === '00' ? more === undefined : version !== undefined && version !== 'ff'
   const isNone = /^0+$/.test(traceId) || /^0+$/.test(parentSpanId)
   return isKnown && !isNone ? { traceId, parentSpanId } : undefined
@@ -37,15 +38,22 @@ export type CompletedCall = {
   readonly answer: Answer | undefined
   readonly isTool: boolean
   readonly startedAt: number
-  readonly took: number
+  readonly durationMs: number
 }
 
-export function toSpan({ request, facts, answer, isTool, startedAt, took }: CompletedCall): Span {
+export function toSpan({
+  request,
+  facts,
+  answer,
+  isTool,
+  startedAt,
+  durationMs,
+}: CompletedCall): Span {
   const parent = parseTraceparent(request.traceparent)
   const { kind, id } = request.caller
   const outcome = answer?.status ?? 'failed'
   const code = !answer ? 'internal' : answer.status === 'done' ? undefined : answer.code
-  const named = namedIn(request.arguments, answer)
+  const named = findApproval(request.arguments, answer)
   const approval = facts.approval ?? named.approval
   const mode = named.mode ?? facts.mode
   return {
@@ -55,7 +63,7 @@ export function toSpan({ request, facts, answer, isTool, startedAt, took }: Comp
     // Anyone can make up a name.
     name: isTool ? request.tool : 'unknown tool',
     startedAt,
-    took,
+    durationMs,
     attributes: {
       ...(answer && { 'cowork.call_id': answer.call }),
       ...(approval !== undefined && { 'cowork.approval_id': approval }),
@@ -71,30 +79,33 @@ export function toSpan({ request, facts, answer, isTool, startedAt, took }: Comp
   }
 }
 
-const idForm = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
+const idPattern = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 const modes = ['act', 'suggest', 'escalate']
 
 /** The approval that a call made, decided or asked for: by its answer, else by its arguments. Ids only. */
-function namedIn(args: unknown, answer: Answer | undefined): { approval?: string; mode?: string } {
+function findApproval(
+  args: unknown,
+  answer: Answer | undefined,
+): { approval?: string; mode?: string } {
   const said = answer?.status === 'done' ? answer.output : answer?.details
-  const made = idIn(said)
-  const mode = made === undefined ? undefined : fieldOf(said, 'mode')
-  const approval = made ?? idIn(args) ?? onlyOf(fieldOf(args, 'approval_ids'))
+  const made = findId(said)
+  const mode = made === undefined ? undefined : getField(said, 'mode')
+  const approval = made ?? findId(args) ?? getOnlyId(getField(args, 'approval_ids'))
   return {
     ...(approval !== undefined && { approval }),
     ...(typeof mode === 'string' && modes.includes(mode) && { mode }),
   }
 }
 
-const idIn = (value: unknown): string | undefined =>
-  ['approval_id', 'proposal_id', 'handoff_id'].map((name) => fieldOf(value, name)).find(isId)
+const findId = (value: unknown): string | undefined =>
+  ['approval_id', 'proposal_id', 'handoff_id'].map((name) => getField(value, name)).find(isId)
 
-const onlyOf = (list: unknown): string | undefined =>
+const getOnlyId = (list: unknown): string | undefined =>
   Array.isArray(list) && list.length === 1 ? list.find(isId) : undefined
 
-const isId = (value: unknown): value is string => typeof value === 'string' && idForm.test(value)
+const isId = (value: unknown): value is string => typeof value === 'string' && idPattern.test(value)
 
-const fieldOf = (value: unknown, name: string): unknown =>
+const getField = (value: unknown, name: string): unknown =>
   typeof value === 'object' && value !== null && Object.hasOwn(value, name)
     ? Reflect.get(value, name)
     : undefined

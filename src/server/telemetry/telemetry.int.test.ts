@@ -43,7 +43,7 @@ function start(endpoint: string, pace: Pace = {}, headers: Record<string, string
   const dispatch = telemetry.traceCalls(metrics.countCalls(done, isTool))
   const call = (more: Partial<CallRequest> = {}) => dispatch({ ...request, ...more })
   const dropped = async () =>
-    Number(/^cowork_telemetry_dropped_spans (\d+)$/m.exec(await metrics.text())?.[1])
+    Number(/^cowork_telemetry_dropped_spans (\d+)$/m.exec(await metrics.formatText())?.[1])
   return { call, dropped, close }
 }
 
@@ -108,7 +108,7 @@ test('L13 a collector that hangs holds up no call and not the end, and the queue
     answers.push(response)
     return true
   })
-  const { call, dropped, close } = start(collector.url, { most: 10, atOnce: 4 })
+  const { call, dropped, close } = start(collector.url, { maxQueued: 10, batchSize: 4 })
   await calls(call, 4)
   await expect.poll(() => answers.length, patiently).toBeGreaterThan(0)
   await calls(call, 96)
@@ -120,7 +120,7 @@ test('L13 a collector that hangs holds up no call and not the end, and the queue
 test('L13 a collector that is dead costs what does not fit, and nothing else', async () => {
   const gone = await startCollector()
   gone.close()
-  const { call, dropped, close } = start(gone.url, { most: 10 })
+  const { call, dropped, close } = start(gone.url, { maxQueued: 10 })
   await calls(call, 30)
   expect(await dropped()).toBe(20)
   await close()
@@ -133,7 +133,7 @@ test('L13 what a collector could not take for a moment comes once it can, each s
     response.writeHead(503, { 'retry-after': '1' }).end()
     return true
   })
-  const { call, dropped } = start(collector.url, { metricsMs: 3_600_000, atOnce: 5 })
+  const { call, dropped } = start(collector.url, { metricsMs: 3_600_000, batchSize: 5 })
   await calls(call, 12)
   await expect.poll(() => collector.spans.length, patiently).toBe(12)
   expect(new Set(collector.spans.map(({ spanId }) => spanId)).size).toBe(12)

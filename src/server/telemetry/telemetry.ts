@@ -7,28 +7,28 @@ import type { Answer, CallFacts, Dispatch } from '#dispatch'
 import type { Metrics } from '../metrics.ts'
 import { toOtlpMetrics, toOtlpTraces } from './otlp.ts'
 import { createExportQueue } from './export-queue.ts'
-import { createSend } from './sender.ts'
+import { createSender } from './sender.ts'
 import { toSpan } from './span.ts'
 import type { Span } from './span.ts'
 
 type Deps = {
   readonly settings: Pick<Config['server'], 'otlp_endpoint' | 'otlp_headers' | 'otlp_service_name'>
-  readonly metrics: Pick<Metrics, 'figures' | 'watch'>
+  readonly metrics: Pick<Metrics, 'readMetrics' | 'addGauge'>
   readonly isTool: (name: string) => boolean
   readonly version: string
   readonly now: Clock
   readonly log: Log
-  readonly pace?: Partial<typeof usualPace>
+  readonly pace?: Partial<typeof defaultPace>
 }
 
-const usualPace = {
+const defaultPace = {
   spansMs: 5000,
   metricsMs: 60_000,
   /** How long a collector may take to answer, and all of the end. */
   timeoutMs: 10_000,
   closeMs: 2000,
-  atOnce: 256,
-  most: 2048,
+  batchSize: 256,
+  maxQueued: 2048,
 }
 
 export type Telemetry = {
@@ -40,57 +40,60 @@ export type Telemetry = {
 /** Tells an OpenTelemetry collector what happens here, where the owner named one (L13). */
 export function startTelemetry(deps: Deps): Telemetry {
   const { otlp_endpoint: endpoint, otlp_headers: headers } = deps.settings
-  return endpoint === undefined ? none : startExport(deps, endpoint, checked(headers))
+  return endpoint === undefined ? noTelemetry : startExport(deps, endpoint, checkHeaders(headers))
 }
 
-const none: Telemetry = { traceCalls: (dispatch) => dispatch, close: () => Promise.resolve() }
+const noTelemetry: Telemetry = {
+  traceCalls: (dispatch) => dispatch,
+  close: () => Promise.resolve(),
+}
 
 function startExport(
-  { settings, metrics, isTool, version, now, log, pace: given }: Deps,
+  { settings, metrics, isTool, version, now, log, pace: paceOverrides }: Deps,
   endpoint: string,
   headers: Readonly<Record<string, string>>,
 ): Telemetry {
-  const pace = { ...usualPace, ...given }
+  const pace = { ...defaultPace, ...paceOverrides }
   const resource = { name: settings.otlp_service_name, version, instance: newId() }
   const since = now()
-  const send = createSend(endpoint, headers, pace.timeoutMs)
-  const end = new AbortController()
-  const outbox = createExportQueue<Span>({
+  const send = createSender(endpoint, headers, pace.timeoutMs)
+  const stop = new AbortController()
+  const queue = createExportQueue<Span>({
     send,
     encode: (spans) => toOtlpTraces(resource, spans),
     log,
-    atOnce: pace.atOnce,
-    most: pace.most,
+    batchSize: pace.batchSize,
+    maxQueued: pace.maxQueued,
   })
-  metrics.watch(
+  metrics.addGauge(
     'cowork_telemetry_dropped_spans',
     'Spans that the OpenTelemetry collector did not get.',
-    outbox.dropped,
+    queue.droppedCount,
   )
 
-  let measuring: Promise<void> | undefined
-  const measure = (): Promise<void> =>
-    (measuring ??= sendFigures()
+  let sendingMetrics: Promise<void> | undefined
+  const flushMetrics = (): Promise<void> =>
+    (sendingMetrics ??= sendMetrics()
       .catch((error: unknown) => log.debug('no metrics were sent', { error: errorMessage(error) }))
-      .finally(() => (measuring = undefined)))
+      .finally(() => (sendingMetrics = undefined)))
 
   /** They add up: what is lost is in the next ones. */
-  async function sendFigures(): Promise<void> {
-    const body = toOtlpMetrics(resource, await metrics.figures(), { since, at: now() })
-    const sent = await send('metrics', body, end.signal)
-    if (sent.as !== 'taken') log.debug('no metrics were sent', { why: sent.why })
+  async function sendMetrics(): Promise<void> {
+    const body = toOtlpMetrics(resource, await metrics.readMetrics(), { since, at: now() })
+    const sent = await send('metrics', body, stop.signal)
+    if (sent.status !== 'taken') log.debug('no metrics were sent', { why: sent.reason })
   }
 
-  const ticking = [
-    setInterval(() => void outbox.flush(end.signal), pace.spansMs),
-    setInterval(() => void measure(), pace.metricsMs),
+  const timers = [
+    setInterval(() => void queue.flush(stop.signal), pace.spansMs),
+    setInterval(() => void flushMetrics(), pace.metricsMs),
   ]
-  for (const timer of ticking) timer.unref()
+  for (const timer of timers) timer.unref()
 
   return {
     traceCalls: (dispatch) => async (request) => {
       const startedAt = now()
-      const from = performance.now()
+      const startMark = performance.now()
       let facts: CallFacts = {}
       let answer: Answer | undefined
       try {
@@ -102,24 +105,31 @@ function startExport(
         })
         return answer
       } finally {
-        const took = performance.now() - from
-        const ended = { request, facts, answer, isTool: isTool(request.tool), startedAt, took }
-        outbox.add(toSpan(ended), end.signal)
+        const durationMs = performance.now() - startMark
+        const completed = {
+          request,
+          facts,
+          answer,
+          isTool: isTool(request.tool),
+          startedAt,
+          durationMs,
+        }
+        queue.add(toSpan(completed), stop.signal)
       }
     },
     async close() {
-      for (const timer of ticking) clearInterval(timer)
-      const limit = setTimeout(() => end.abort(), pace.closeMs)
-      const over = new Promise((resolve) => end.signal.addEventListener('abort', resolve))
-      await Promise.race([Promise.all([outbox.close(end.signal), measure()]), over])
+      for (const timer of timers) clearInterval(timer)
+      const limit = setTimeout(() => stop.abort(), pace.closeMs)
+      const aborted = new Promise((resolve) => stop.signal.addEventListener('abort', resolve))
+      await Promise.race([Promise.all([queue.close(stop.signal), flushMetrics()]), aborted])
       clearTimeout(limit)
-      end.abort()
+      stop.abort()
     },
   }
 }
 
 /** What fetch would refuse, said at the start and without the values. */
-function checked(headers: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+function checkHeaders(headers: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
   for (const [name, value] of Object.entries(headers))
     try {
       new Headers({ [name]: value })

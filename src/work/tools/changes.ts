@@ -26,12 +26,12 @@ const changeTool = <N extends ChangeName>(
   aliases: { id: ids[0] },
   input: changeInputs[name],
   output: workResults[name],
-  touches(input) {
+  describeTarget(input) {
     const about = ids.map((id) => input[id]).find((id) => id !== undefined)
     return toCallTarget(input['project'] as string, about as string | undefined)
   },
   // Dispatch has parsed the input by the schema of this name.
-  change: (tx, input, call) => verb(tx, omitAgent(input, call) as ChangeInput<N>, call),
+  transact: (tx, input, call) => verb(tx, omitAgent(input, call) as ChangeInput<N>, call),
   ...more,
 })
 

@@ -39,7 +39,7 @@ export const projectTools = (work: Work): Tool[] => [
     description: 'List the projects there are, or see one with its sprints and guidance.',
     input: z.object({ project: project.optional(), cursor }),
     output: workResults.worksync_projects,
-    touches: (input) => toCallTarget(input.project ?? '*'),
+    describeTarget: (input) => toCallTarget(input.project ?? '*'),
     async read(input, call) {
       const names = input.project === undefined ? work.projects() : [input.project]
       const listed = await Promise.all(
@@ -88,7 +88,7 @@ export const projectTools = (work: Work): Tool[] => [
       'Read how to work here, before you write code: foundational guidance, then the project’s own. `topic` gives one of them.',
     input: z.object({ project: project.optional(), topic: z.string().max(100).optional(), cursor }),
     output: workResults.worksync_guidance,
-    touches: (input) => toCallTarget(input.project ?? '*'),
+    describeTarget: (input) => toCallTarget(input.project ?? '*'),
     async read({ project: name, topic, cursor: from }, call) {
       const entry = name === undefined ? undefined : work.registry.get(name)
       if (name !== undefined && !entry) throw unknownProjectError(name)
@@ -126,7 +126,7 @@ export const projectTools = (work: Work): Tool[] => [
       'Write the Obsidian vault from the work index. A second run without changes writes nothing.',
     input: z.object({ project: project.optional(), agent }),
     output: workResults.worksync_sync,
-    touches: (input) => toCallTarget(input.project ?? '*'),
+    describeTarget: (input) => toCallTarget(input.project ?? '*'),
     async run(given, call) {
       const { project: name } = omitAgent(given, call)
       if (name !== undefined && !work.registry.get(name)) throw unknownProjectError(name)
@@ -148,7 +148,7 @@ export const projectTools = (work: Work): Tool[] => [
       agent,
     }),
     output: workResults.worksync_register_project,
-    touches: (input) => toCallTarget(input.project),
+    describeTarget: (input) => toCallTarget(input.project),
     // From then on texts of that folder are read out to agents.
     isRisky: (input) => input.repo !== undefined || input.guidance?.project !== undefined,
     async run(given, call) {
@@ -172,7 +172,7 @@ export const projectTools = (work: Work): Tool[] => [
     description: 'Take a project out of the registry. Its files stay where they are.',
     input: z.object({ project, agent }),
     output: workResults.worksync_unregister_project,
-    touches: (input) => toCallTarget(input.project),
+    describeTarget: (input) => toCallTarget(input.project),
     isRisky: () => true,
     async run(given, call) {
       const { project: name } = omitAgent(given, call)

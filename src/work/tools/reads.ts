@@ -96,7 +96,7 @@ export function readTools(work: Work): Tool[] {
       action === 'list' || (action === undefined && summary === undefined)
         ? viewHistory
         : undefined,
-    async change(tx, given, call) {
+    async transact(tx, given, call) {
       const { project: name, summary, related_sprints, ...rest } = omitAgent(given, call)
       if (summary === undefined)
         throw new CoworkError('invalid_input', 'Give summary: what to append to the history.', {
@@ -126,7 +126,7 @@ export function readTools(work: Work): Tool[] {
         'See active sprints, stories in progress, counts and conflicts of a project, or of all. Start here before you work.',
       input: z.object({ project: project.optional(), cursor }),
       output: workResults.worksync_status,
-      touches: (input) => toCallTarget(input.project ?? '*'),
+      describeTarget: (input) => toCallTarget(input.project ?? '*'),
       async read(input) {
         const found = await boardsOf(input.project)
         const { page, ...next } = paginate(
@@ -157,7 +157,7 @@ export function readTools(work: Work): Tool[] {
         limit,
       }),
       output: workResults.worksync_get,
-      touches: ({ project: name, story_id, sprint_id, item_id, conflict_id }) =>
+      describeTarget: ({ project: name, story_id, sprint_id, item_id, conflict_id }) =>
         toCallTarget(name, story_id ?? sprint_id ?? item_id ?? conflict_id),
       async read({ project: name, story_id, sprint_id, item_id, conflict_id, ...paging }) {
         const board = await boards.current(name)
@@ -212,7 +212,7 @@ export function readTools(work: Work): Tool[] {
         'List stories that can be started now, the most urgent first. Then claim one with worksync_claim.',
       input: z.object({ project, sprint_id: sprintId.optional(), cursor, limit }),
       output: workResults.worksync_ready,
-      touches: (input) => toCallTarget(input.project),
+      describeTarget: (input) => toCallTarget(input.project),
       async read({ project: name, sprint_id: sprint, ...paging }) {
         const ready = listReady(await boards.current(name), now(), sprint)
         const { page, ...next } = paginate(
@@ -238,7 +238,7 @@ export function readTools(work: Work): Tool[] {
         limit,
       }),
       output: workResults.worksync_search,
-      touches: (input) => toCallTarget(input.project ?? '*'),
+      describeTarget: (input) => toCallTarget(input.project ?? '*'),
       async read({ query, project: name, kind, sprint_id: sprint, status, ...paging }) {
         const found = await boardsOf(name)
         const words = tokenize(query)
