@@ -9,6 +9,7 @@ const exceptions = [
     text: /./,
     reason: 'The patterns and their tests contain the words.',
   },
+  { file: /^docs\/glossary\.md$/, text: /./, reason: 'Its last column lists the words to avoid.' },
 ]
 
 const roots = process.argv.slice(2)
