@@ -809,7 +809,7 @@ export function checksContract(newStore: () => Promise<Store>): void {
     await system.governance.spotChecks.flush()
     await rename('elsewhere', 'spot_check')
     await expect
-      .poll(async () => (await system.governance.approvals.counts())['spot_check'])
+      .poll(async () => (await system.governance.approvals.countPending())['spot_check'])
       .toBe(1)
   })
 

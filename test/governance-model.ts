@@ -245,7 +245,7 @@ async function checkAll(
   expect(await system.rows('trust_point')).toHaveLength(moved.length)
   const overrides = entries.filter(({ data }) => data?.['override'] !== undefined)
   expect(await system.rows('overrides')).toHaveLength(overrides.length)
-  const counts = await system.governance.approvals.counts()
+  const counts = await system.governance.approvals.countPending()
   expect(counts['all']).toBe(approvals.filter(({ status }) => status === 'pending').length)
 }
 

@@ -21,7 +21,7 @@ export function haltContract(name: string, openStore: () => Promise<Store>) {
       return {
         db,
         now,
-        covering: () => halts.covering(agentCaller('sales'), { domain: 'crm' }),
+        covering: () => halts.findCovering(agentCaller('sales'), { domain: 'crm' }),
         set: () => db.transact((tx) => halts.set(tx, call, 'agent:sales', 'wait')),
         lift: () => db.transact((tx) => halts.lift(tx, call, 'agent:sales')),
       }

@@ -343,7 +343,7 @@ export function protectedArgumentsContract(newStore: () => Promise<Store>) {
       const change = { note: content }
       await system.call('cowork_propose', { ...proposal, proposed_change: change }, sales)
       await system.governance.spotChecks.flush()
-      expect(await system.governance.approvals.counts()).toMatchObject({ spot_check: 1 })
+      expect(await system.governance.approvals.countPending()).toMatchObject({ spot_check: 1 })
       const seq = await seqOf(system, 'proposal.created')
       await system.call(
         'cowork_handoff',

@@ -99,7 +99,7 @@ export function createCallPipeline(
   for (const tool of Object.keys(config.authority.tool_budgets))
     if (!isTool(tool)) log.warn('authority.tool_budgets names a tool that there is not', { tool })
   metrics.addGauge('cowork_approvals_pending', 'Approvals that wait for a person.', async () => {
-    const { all = 0, [spotCheck]: checks = 0 } = await governance.approvals.counts()
+    const { all = 0, [spotCheck]: checks = 0 } = await governance.approvals.countPending()
     // An agent that may read the metrics must not learn what is checked (T14).
     return all - checks
   })

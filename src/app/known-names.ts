@@ -1,4 +1,4 @@
-import type { NamesOf } from '#approvals'
+import type { SuggestNames } from '#approvals'
 import type { Governance } from '#governance'
 import type { Identity } from '#identity'
 import type { Ledger } from '#ledger'
@@ -15,7 +15,7 @@ type Deps = {
  * ever named in the ledger (A9). A typo must not pass for a stop.
  */
 export const knownNames =
-  ({ governance, identity, ledger }: Deps): NamesOf =>
+  ({ governance, identity, ledger }: Deps): SuggestNames =>
   async (kind, name) => {
     // The indexed look-up first: an agent may have made any number of pairs, and a halt must not wait for them.
     const [entry] = await ledger.find({

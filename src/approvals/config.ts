@@ -10,16 +10,16 @@ import {
 } from '#base/config/field-types.ts'
 import { approvalKinds } from './wire.ts'
 
-const minute = 60_000
+const minuteMs = 60_000
 
 /** As long as a person or an agent that asks now and then needs at least. */
-const wait = duration.refine((ms) => ms >= minute, {
+const waitDuration = duration.refine((ms) => ms >= minuteMs, {
   error: 'must be at least a minute, or nobody has the time for it',
 })
 
 const approvals = z
   .strictObject({
-    ttl: wait
+    ttl: waitDuration
       .prefault('7d')
       .describe(
         'Time after which an undecided proposal or grant request expires, which is a refusal. Default 7d.',
@@ -30,7 +30,7 @@ const approvals = z
     token_ttl: duration
       .prefault('10m')
       .describe('Life of the single-use token of an approved plan. Default 10m.'),
-    call_ttl: wait
+    call_ttl: waitDuration
       .prefault('1h')
       .describe(
         'Time in which an approved call may be claimed, once, by the agent that asked. Default 1h.',

@@ -4,8 +4,8 @@ import type { Redact } from '#ledger'
 import type { ApprovalKinds } from './kinds.ts'
 import type { Approval } from './model.ts'
 import type { Protection } from './protection.ts'
-import type { Converted, ProtectedStore } from './protected-store.ts'
-import { heldJson } from './store.ts'
+import type { ConvertedColumns, ProtectedStore } from './protected-store.ts'
+import { formatDeferred } from './store.ts'
 
 type Deps = {
   readonly db: Db
@@ -28,34 +28,35 @@ export async function convertApprovals({
   let total = 0
   for (let count = batchSize; count === batchSize; total += count)
     count = await db.transact(async (tx) => {
-      const rows = await store.inClear(tx, batchSize)
-      for (const row of rows) await store.convert(tx, convertedOf(row))
+      const rows = await store.listInClear(tx, batchSize)
+      for (const row of rows) await store.convert(tx, toConverted(row))
       const data = { approvals: rows.length }
       if (rows.length > 0) tx.append({ type: 'approval.redacted', actor: systemActor, data })
       return rows.length
     })
   return total
 
-  function convertedOf(row: Approval): Converted {
-    const { id, content, approved = row.answer, held, reason, result } = row
+  function toConverted(row: Approval): ConvertedColumns {
+    const { id, content, approved = row.answer, deferred, reason, result } = row
     const act = {
       action: row.action,
       target: row.target,
       change: content.change,
       field: content.field,
     }
-    const shown = protection.shownOf(row)
+    const shown = protection.toShown(row)
     const approval = { ...row, ...shown }
     return {
       id,
       ...shown,
       content: JSON.stringify(shown.content),
       reason: reason === null ? null : redact(reason),
-      approved: approved === undefined ? null : JSON.stringify(protection.show(approved)),
-      held: held ? heldJson(heldOf(approval)) : null,
+      approved:
+        approved === undefined ? null : JSON.stringify(protection.redactForDisplay(approved)),
+      held: deferred ? formatDeferred(toDeferred(approval)) : null,
       result: typeof result === 'string' ? protection.sealResult(id, result) : null,
-      sealed: stillNeeds(row)
-        ? protection.sealAct(approval, {
+      sealed: needsArguments(row)
+        ? protection.sealCall(approval, {
             ...act,
             ...(row.approved !== undefined && { change: row.approved }),
           })
@@ -63,14 +64,14 @@ export async function convertApprovals({
     }
   }
 
-  function stillNeeds({ kind, status }: Approval): boolean {
+  function needsArguments({ kind, status }: Approval): boolean {
     const { keepsArguments } = kinds.get(kind)
     if (status === 'pending') return keepsArguments !== undefined
     return status === 'approved' && keepsArguments === 'until used'
   }
 
-  function heldOf(approval: Approval) {
-    const { until, decision } = approval.held ?? { until: 0, decision: undefined }
+  function toDeferred(approval: Approval) {
+    const { until, decision } = approval.deferred ?? { until: 0, decision: undefined }
     if (!decision) throw new Error('no decision is held')
     const { change } = decision
     return {

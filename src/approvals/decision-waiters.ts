@@ -5,8 +5,8 @@ import { startPeriodicTask } from '#base/periodic-task.ts'
 import type { PeriodicTask } from '#base/periodic-task.ts'
 
 /** A notification of another daemon can be lost with its connection; a slow look makes up for it. */
-const lookEvery = 2000
-const mostAtOnce = 500
+const pollIntervalMs = 2000
+const batchSize = 500
 
 type Row = { id: string; kind: string; status: string; run_until: number | null }
 
@@ -21,10 +21,10 @@ export function createDecisionWaiters(db: Db, log: Log) {
   let stopListening: (() => void) | undefined
   let isClosed = false
 
-  async function look(): Promise<void> {
+  async function poll(): Promise<void> {
     const ids = [...waiting.keys()]
-    for (let at = 0; at < ids.length; at += mostAtOnce) {
-      const some = ids.slice(at, at + mostAtOnce)
+    for (let at = 0; at < ids.length; at += batchSize) {
+      const some = ids.slice(at, at + batchSize)
       const decided = sql
         .selectFrom('approval')
         .select(['id', 'kind', 'status', 'run_until'])
@@ -38,38 +38,38 @@ export function createDecisionWaiters(db: Db, log: Log) {
     for (const resolve of waiting.get(id) ?? []) resolve()
   }
 
-  const lookNow = () => void task?.runNow()
+  const pollNow = () => void task?.runNow()
 
-  function begin() {
+  function start() {
     const failure = 'waiting calls could not be looked up'
-    task = startPeriodicTask({ intervalMs: lookEvery, run: look, failure, log })
-    stopListening = db.onAppend(lookNow)
+    task = startPeriodicTask({ intervalMs: pollIntervalMs, run: poll, failure, log })
+    stopListening = db.onAppend(pollNow)
   }
-  function end() {
+  function stop() {
     stopListening?.()
     void task?.close()
   }
 
   return {
-    async finished(id: string, ms: number, signal: AbortSignal): Promise<void> {
+    async waitUntilFinished(id: string, ms: number, signal: AbortSignal): Promise<void> {
       if (ms <= 0 || signal.aborted || isClosed) return
       await new Promise<void>((resolve) => {
-        const patience = setTimeout(done, ms)
+        const timeout = setTimeout(done, ms)
         function done() {
-          clearTimeout(patience)
+          clearTimeout(timeout)
           signal.removeEventListener('abort', done)
           const others = waiting.get(id)
           others?.delete(done)
           if (others?.size === 0) waiting.delete(id)
-          if (waiting.size === 0) end()
+          if (waiting.size === 0) stop()
           resolve()
         }
         signal.addEventListener('abort', done, { once: true })
-        if (waiting.size === 0) begin()
+        if (waiting.size === 0) start()
         const others = waiting.get(id) ?? new Set()
         waiting.set(id, others.add(done))
         // It may have been decided before we listened.
-        lookNow()
+        pollNow()
       })
     },
     isAwaited: (id: string): boolean => waiting.has(id),

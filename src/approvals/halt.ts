@@ -38,7 +38,7 @@ export function createHalts(db: Db, now: Clock) {
   })
 
   /** Calls that come while one look is under way share the next, which begins after all of them came. */
-  function look(): Promise<HaltRow[]> {
+  function readRows(): Promise<HaltRow[]> {
     next ??= current.then(() => {
       next = undefined
       const rows = db.all(all)
@@ -48,10 +48,10 @@ export function createHalts(db: Db, now: Clock) {
     return next
   }
 
-  async function inForce(): Promise<HaltRow[]> {
+  async function activeHalts(): Promise<HaltRow[]> {
     if (known) return known
     const before = changed
-    const rows = await look()
+    const rows = await readRows()
     if (!isShared && before === changed && changed === committed) known = rows
     return rows
   }
@@ -65,19 +65,19 @@ export function createHalts(db: Db, now: Clock) {
     },
 
     async snapshot(): Promise<(agent: string, domain: string) => boolean> {
-      const rows = await inForce()
-      return (agent, domain) => covers(rows, agent, domain) !== undefined
+      const rows = await activeHalts()
+      return (agent, domain) => findCovering(rows, agent, domain) !== undefined
     },
 
     /**
      * The halt that covers this call, if any. People are never halted: somebody must resume. Inside a transaction it
      * sees what was written earlier in the same one.
      */
-    async covering(caller: Caller, touch: CallTarget, tx?: Tx): Promise<Halt | undefined> {
+    async findCovering(caller: Caller, touch: CallTarget, tx?: Tx): Promise<Halt | undefined> {
       if (caller.kind !== 'agent') return undefined
-      const rows = await (tx ? tx.all(all) : inForce())
+      const rows = await (tx ? tx.all(all) : activeHalts())
       if (rows.length === 0) return undefined
-      const row = covers(rows, caller.id, touch.domain)
+      const row = findCovering(rows, caller.id, touch.domain)
       return row && { ...row, at: formatRfc3339(row.at) }
     },
 
@@ -113,7 +113,11 @@ export function createHalts(db: Db, now: Clock) {
   }
 }
 
-function covers(rows: readonly HaltRow[], agent: string, domain: string): HaltRow | undefined {
+function findCovering(
+  rows: readonly HaltRow[],
+  agent: string,
+  domain: string,
+): HaltRow | undefined {
   const names = ['all', `agent:${agent}`, `domain:${domain}`, `server:${domain}`]
   return rows.find(({ scope }) => names.includes(scope))
 }

@@ -5,7 +5,7 @@ export type {
   AnswerFields,
   ApprovalKind,
   ApprovalKinds,
-  DecisionContext as Deciding,
+  DecisionContext,
   KindDeclaration,
 } from './kinds.ts'
 export { approvalMigrations } from './migrations.ts'
@@ -14,33 +14,28 @@ export type { DecideAs } from './notify/model.ts'
 export { startNotify } from './notify/service.ts'
 export { notifyTools } from './notify/tools.ts'
 export type { ProtectionDeps } from './protection.ts'
-export { stale } from './model.ts'
+export { staleReason } from './model.ts'
 export type {
   Approval,
   Decision,
   Mode,
-  NewApproval as Opening,
+  NewApproval,
   Risk,
   Status,
-  ApprovalReason as Why,
+  ApprovalReason,
 } from './model.ts'
 export {
-  requesterFilter as askedBy,
-  detectChannel as channelOf,
-  computeDigest as digestOf,
-  isSeenBy,
-  approvalNotFoundError as notYours,
-  toSingleLine as oneLine,
+  requesterFilter,
+  detectChannel,
+  computeDigest,
+  isVisibleTo,
+  approvalNotFoundError,
+  toSingleLine,
 } from './rules.ts'
 export { spotCheck, toFingerprint } from './rules.ts'
 export { createApprovals } from './service.ts'
-export type {
-  Approvals,
-  Binding,
-  DecisionOutcome as Outcome,
-  ClaimResult as Passage,
-} from './service.ts'
+export type { Approvals, Binding, DecisionOutcome, ClaimResult } from './service.ts'
 export type { ApprovalBrief } from './store.ts'
 export { checkHaltScope, haltTools } from './tools.ts'
 export { risks } from './wire.ts'
-export type { NamesOf } from './tools.ts'
+export type { SuggestNames } from './tools.ts'

@@ -67,7 +67,7 @@ export type Approval = {
   readonly decidedBy: string | null
   readonly channel: string | null
   readonly reason: string | null
-  readonly held?: DeferredDecision
+  readonly deferred?: DeferredDecision
   readonly token?: { readonly value: string; readonly expiresAt: number }
   /** The answer of the call, kept for a day (A2); encrypted until `get` opens it. */
   readonly result?: unknown
@@ -83,7 +83,7 @@ export type Approval = {
 }
 
 /** The reason of a call that was withdrawn because its target changed before it ran (A15). */
-export const stale = 'stale'
+export const staleReason = 'stale'
 
 type Verdict = 'approve' | 'reject'
 
@@ -126,7 +126,7 @@ export type NewApproval = Pick<
   | 'content'
 > & {
   readonly id?: string
-  readonly needed?: number
+  readonly requiredApprovals?: number
   /** Where who asks for what does not make two of them equal. */
   readonly group?: string
   /** The same key from the same agent opens nothing new (P6). */

@@ -5,7 +5,7 @@ import { toApproval } from './store.ts'
 import type { ApprovalRow } from './store.ts'
 
 /** An approval of before, as it is stored from now on. */
-export type Converted = Pick<
+export type ConvertedColumns = Pick<
   ApprovalRow,
   | 'id'
   | 'action'
@@ -30,16 +30,16 @@ export function createProtectedStore(dialect: Dialect) {
     dialect === 'postgres' ? q.forUpdate() : q
   return {
     /** Deletes the arguments of calls that were approved before this time: nobody can claim them any more. */
-    unseal(tx: Tx, before: number) {
+    deleteArguments(tx: Tx, before: number) {
       const unsealed = update.set({ sealed: null }).where('sealed', 'is not', null)
       const old = unsealed.where('status', '=', 'approved').where('decided_at', '<=', before)
       return tx.run(query(old))
     },
-    async inClear(tx: Tx, limit: number) {
+    async listInClear(tx: Tx, limit: number) {
       const found = approvals.where('in_clear', 'is not', null).orderBy('id').limit(limit)
       return (await tx.all(query(locked(found)))).map(toApproval)
     },
-    convert(tx: Tx, { id, ...columns }: Converted) {
+    convert(tx: Tx, { id, ...columns }: ConvertedColumns) {
       return tx.run(query(update.set({ ...columns, in_clear: null }).where('id', '=', id)))
     },
     erase(tx: Tx, id: string, shown: { content: ApprovalContent; summary: string }, at: number) {
@@ -56,7 +56,7 @@ export function createProtectedStore(dialect: Dialect) {
       })
       return tx.run(query(erased.where('id', '=', id)))
     },
-    async oldDecided(tx: Tx, before: number, limit: number) {
+    async listDecidedBefore(tx: Tx, before: number, limit: number) {
       const old = approvals
         .where('erased_at', 'is', null)
         .where('created_at', '<', before)

@@ -3,7 +3,7 @@ import { CoworkError } from '#base/errors.ts'
 import { isRecord } from '#base/json.ts'
 
 /** The text that stands for a credential in what people see. */
-const mark = '[redacted]'
+const redactionMark = '[redacted]'
 
 type Fields = Readonly<Record<string, unknown>>
 type Shown = (name: string) => string
@@ -34,7 +34,7 @@ function restore(
   if (Array.isArray(real) && Array.isArray(shown) && Array.isArray(edited))
     return restoreItems(real, shown, edited, nameOf, at)
   // Nothing was redacted here, so the mark can only be the agent's or the person's own word.
-  if (!isDeepStrictEqual(real, shown)) refuseMark(edited, at)
+  if (!isDeepStrictEqual(real, shown)) assertNoMark(edited, at)
   return edited
 }
 
@@ -46,7 +46,7 @@ function restoreFields(real: Fields, shown: Fields, edited: Fields, nameOf: Show
       const known = realNames.get(name)
       if (known !== undefined && Object.hasOwn(shown, name))
         return [known, restore(real[known], shown[name], value, nameOf, path)]
-      refuseMark({ [name]: value }, path)
+      assertNoMark({ [name]: value }, path)
       return [name, value]
     }),
   )
@@ -67,16 +67,16 @@ function restoreItems(
     const found = left.findIndex((one) => isDeepStrictEqual(one.item, item))
     const [same] = found === -1 ? [] : left.splice(found, 1)
     if (same) return real[same.i]
-    refuseMark(item, `${at}[${place}]`)
+    assertNoMark(item, `${at}[${place}]`)
     return item
   })
 }
 
-function refuseMark(value: unknown, at: string): void {
-  if (!JSON.stringify(value ?? null).includes(mark)) return
+function assertNoMark(value: unknown, at: string): void {
+  if (!JSON.stringify(value ?? null).includes(redactionMark)) return
   throw new CoworkError(
     'redacted_edit',
-    `The edit would write ${mark} into ${at === '' ? 'the change' : at}.`,
+    `The edit would write ${redactionMark} into ${at === '' ? 'the change' : at}.`,
     {
       hint: 'Leave the field exactly as it is shown to keep its real value, or write the whole value.',
     },

@@ -38,8 +38,8 @@ export function groupKey(requester: string, opening: NewApproval): string {
 }
 
 /** What is held was decided in time, whatever the time is when it is released. */
-export const isExpired = ({ status, expiresAt, held }: Approval, now: number): boolean =>
-  status === 'pending' && !held && expiresAt !== null && expiresAt <= now
+export const isExpired = ({ status, expiresAt, deferred }: Approval, now: number): boolean =>
+  status === 'pending' && !deferred && expiresAt !== null && expiresAt <= now
 
 /** Whether this decision may be made now; throws why not (T3, A3, A4, A11). */
 export function checkDecision(
@@ -49,10 +49,10 @@ export function checkDecision(
   now: number,
 ): asserts approval is Approval {
   if (!approval) throw alreadyDecidedError(undefined)
-  if (isExpired(approval, now)) throw expired(approval)
+  if (isExpired(approval, now)) throw expiredError(approval)
   if (approval.status !== 'pending') throw alreadyDecidedError(approval)
   // The first decision wins, also while it is held; only its own release makes it.
-  if (approval.held && at === undefined) throw decisionDeferredError(approval.held)
+  if (approval.deferred && at === undefined) throw decisionDeferredError(approval.deferred)
   // People ask for nothing here: whoever has the name of the agent that asks is somebody else.
   if (by.kind !== 'human')
     throw new CoworkError(
@@ -110,7 +110,7 @@ export const decisionDeferredError = ({ decision, until }: DeferredDecision): Co
     },
   )
 
-const expired = (approval: Approval): CoworkError =>
+const expiredError = (approval: Approval): CoworkError =>
   new CoworkError(
     'approval_expired',
     `This ${approval.kind} expired at ${new Date(approval.expiresAt ?? 0).toISOString()}; that is a refusal.`,
@@ -130,14 +130,14 @@ export const requesterFilter = (caller: Caller, agent?: string) =>
     ? { requester: caller.id, since: caller.since, exceptKind: spotCheck }
     : { requester: agent, since: undefined }
 
-export const isSeenBy = (
+export const isVisibleTo = (
   caller: Caller,
   { kind, requester, createdAt }: Pick<Approval, 'kind' | 'requester' | 'createdAt'>,
 ): boolean =>
   caller.kind !== 'agent' || (kind !== spotCheck && isOwnRecord(caller, requester, createdAt))
 
 /** Longest text of a summary: one line of a list. */
-const longestSummary = 200
+const maxSummaryLength = 200
 
 export function toSingleLine(text: string): string {
   // PostgreSQL has no room for NUL nor for half a character, which a cut can leave too.
@@ -145,7 +145,7 @@ export function toSingleLine(text: string): string {
     .replaceAll(/\s{2,}|[^\S ]/g, ' ')
     .replaceAll('\0', '␀')
     .trim()
-  const short = line.length > longestSummary ? `${line.slice(0, longestSummary - 1)}…` : line
+  const short = line.length > maxSummaryLength ? `${line.slice(0, maxSummaryLength - 1)}…` : line
   return short.toWellFormed()
 }
 
@@ -153,13 +153,13 @@ type States = Readonly<Record<string, unknown>>
 
 /** Enough to tell two states apart; nobody reads it. */
 const hashLength = 16
-const hashOf = (value: unknown) => sha256Hex(canonicalJson(value)).slice(0, hashLength)
+const shortHash = (value: unknown) => sha256Hex(canonicalJson(value)).slice(0, hashLength)
 
 /** Hashes the states of the targets of a call by their names: neither a path nor a size is stored (A15). */
 export const toFingerprint = (states: States): string =>
   JSON.stringify(
     Object.fromEntries(
-      Object.entries(states).map(([name, state]) => [hashOf(name), hashOf(state)]),
+      Object.entries(states).map(([name, state]) => [shortHash(name), shortHash(state)]),
     ),
   )
 

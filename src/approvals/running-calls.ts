@@ -7,7 +7,7 @@ import type { ApprovalStore } from './store.ts'
 
 type Deps = {
   readonly db: Db
-  readonly store: Pick<ApprovalStore, 'unfinished' | 'renewLeases'>
+  readonly store: Pick<ApprovalStore, 'listExpiredLeases' | 'renewLeases'>
   readonly endLost: (tx: Tx, id: string) => Promise<void>
   readonly now: Clock
   readonly log: Log
@@ -22,7 +22,7 @@ const batchSize = 200
  * daemon of the same store takes a call without result for lost only after its lease has ended (A15). The store of
  * one daemon needs no lease: calls that this daemon does not run have ended with the daemon before it.
  */
-export function createRunning({ db, store, endLost, now, log }: Deps) {
+export function createRunningCalls({ db, store, endLost, now, log }: Deps) {
   const ids = new Set<string>()
   const isShared = db.dialect === 'postgres'
   const renewal = startPeriodicTask({
@@ -40,7 +40,7 @@ export function createRunning({ db, store, endLost, now, log }: Deps) {
 
   return {
     /** Returns the end of the lease. The transaction of the claim may be retried or rolled back. */
-    begin(id: string): number {
+    start(id: string): number {
       ids.add(id)
       return now() + leaseMs
     },
@@ -50,7 +50,7 @@ export function createRunning({ db, store, endLost, now, log }: Deps) {
       approval.runUntil !== undefined && !isLost(approval),
     async endLost(): Promise<void> {
       const before = isShared ? now() : Number.MAX_SAFE_INTEGER
-      const unfinished = await store.unfinished(db, before, batchSize)
+      const unfinished = await store.listExpiredLeases(db, before, batchSize)
       for (const id of unfinished) if (!ids.has(id)) await db.transact((tx) => endLost(tx, id))
     },
     close: renewal.close,

@@ -22,13 +22,13 @@ import {
   approvalNotFoundError,
 } from './rules.ts'
 import type { ApprovalKinds, DecisionContext, EditedChange, DecisionDetails } from './kinds.ts'
-import { stale } from './model.ts'
+import { staleReason } from './model.ts'
 import type { Approval, Decision, NewApproval, Risk } from './model.ts'
 import { createProtectedStore } from './protected-store.ts'
 import { createProtection } from './protection.ts'
-import type { Act, ProtectionDeps } from './protection.ts'
+import type { ExecutableCall, ProtectionDeps } from './protection.ts'
 import { restoreEdit } from './restore.ts'
-import { createRunning } from './running-calls.ts'
+import { createRunningCalls } from './running-calls.ts'
 import { createApprovalStore } from './store.ts'
 import type { ApprovalQuery } from './store.ts'
 import { startSweeper } from './sweeper.ts'
@@ -60,11 +60,11 @@ export type ApprovalsDeps = {
 export type DecisionOutcome = {
   readonly status: 'approved' | 'rejected' | 'voted' | 'held'
   readonly approval: Approval
-  readonly told: DecisionDetails
+  readonly details: DecisionDetails
   readonly until?: number
 }
 
-type Asker = Pick<Caller, 'id' | 'since' | 'client'> & { readonly session?: string | null }
+type Requester = Pick<Caller, 'id' | 'since' | 'client'> & { readonly session?: string | null }
 
 /** A call that needs an approval: it may run, or why it does not run now. */
 export type ClaimResult =
@@ -87,10 +87,10 @@ export type Binding = {
   readonly digest?: string | undefined
   readonly fingerprint?: string | undefined
   /** How many people its rules ask for now (A4). */
-  readonly needed?: number | undefined
+  readonly requiredApprovals?: number | undefined
 }
 
-const day = 24 * 60 * 60 * 1000
+const dayMs = 24 * 60 * 60 * 1000
 /** A larger result is not stored; the approval only says that the call ran. */
 const maxResultLength = 10_000_000
 /** A repeated call gets the failure of an approved one for so long; after that a person is asked about a retry. */
@@ -107,23 +107,23 @@ export function createApprovals(deps: ApprovalsDeps) {
   const { db, kinds, settings, agents, people, reviewUrl, now, log } = deps
   const store = { ...createApprovalStore(db.dialect), ...createProtectedStore(db.dialect) }
   const protection = createProtection(deps.protection)
-  const { show, shownOf, sealAct, actOf } = protection
-  const { drop, cancel, eraseCopies, ...withdrawing } = createWithdrawal({
+  const { redactForDisplay, toShown, sealCall, openCall } = protection
+  const { closeUndecided, cancel, eraseCopies, ...withdrawal } = createWithdrawal({
     store,
     kinds,
-    isLive,
+    isClaimable,
     now,
   })
-  const waits = createDecisionWaiters(db, log)
-  const unclaimable = () => now() - settings.callTtlMs
-  const running = createRunning({ db, store, endLost, now, log })
+  const waiters = createDecisionWaiters(db, log)
+  const claimableSince = () => now() - settings.callTtlMs
+  const running = createRunningCalls({ db, store, endLost, now, log })
   const sweeper = startSweeper({
     db,
     store,
-    settle,
-    giveBack,
+    processDue,
+    releaseDeferred,
     endLost: running.endLost,
-    unclaimable,
+    claimableSince,
     now,
     log,
   })
@@ -164,12 +164,12 @@ export function createApprovals(deps: ApprovalsDeps) {
     return approval
   }
 
-  async function insert(tx: Tx, asker: Asker, opening: NewApproval): Promise<Approval> {
+  async function insert(tx: Tx, asker: Requester, opening: NewApproval): Promise<Approval> {
     const at = now()
     const { kind, key, auto, content } = opening
     const { ttlMs, keepsArguments } = kinds.get(kind)
     const { action, mode, risk, confidence } = opening
-    const shown = shownOf({
+    const shown = toShown({
       ...opening,
       content: { ...content, ...(asker.client && { client: asker.client }) },
     })
@@ -192,7 +192,7 @@ export function createApprovals(deps: ApprovalsDeps) {
       trustLevel: opening.trustLevel,
       confidence,
       group: opening.group ?? groupKey(asker.id, opening),
-      requiredApprovals: opening.needed ?? 1,
+      requiredApprovals: opening.requiredApprovals ?? 1,
       // Whoever asks was there before, also where the clock of the daemon that added it is ahead of this one (I4).
       createdAt: Math.max(at, asker.since ?? 0),
       expiresAt: auto || ttlMs === undefined ? null : at + ttlMs,
@@ -200,7 +200,7 @@ export function createApprovals(deps: ApprovalsDeps) {
       decidedBy: auto ? 'trust' : null,
       channel: auto ? 'trust' : null,
       reason: null,
-      ...(keepsArguments && !auto && { sealed: sealAct({ id, digest, ...shown }, act) }),
+      ...(keepsArguments && !auto && { sealed: sealCall({ id, digest, ...shown }, act) }),
       ...(kind === 'call' && deps.node !== undefined && { node: deps.node }),
       ...(opening.fingerprint !== undefined && { fingerprint: opening.fingerprint }),
     }
@@ -209,7 +209,7 @@ export function createApprovals(deps: ApprovalsDeps) {
   }
 
   /** Who approved already, of those who are still here and may decide (A4). */
-  async function votesOn(reader: Reader, id: string): Promise<string[]> {
+  async function countedVotes(reader: Reader, id: string): Promise<string[]> {
     const counted: string[] = []
     for (const person of await store.votes(reader, id))
       if (await people.mayStillDecide(reader, person)) counted.push(person)
@@ -217,15 +217,15 @@ export function createApprovals(deps: ApprovalsDeps) {
   }
 
   /** What is approved instead of what was asked, if anything; throws where that may not be (B3). */
-  async function editOf(
+  async function parseEdit(
     reader: Reader,
     approval: Approval,
     { verdict, change }: Pick<Decision, 'verdict' | 'change'>,
   ): Promise<EditedChange | undefined> {
     if (verdict === 'reject' || change === undefined) return undefined
     const kind = kinds.get(approval.kind)
-    const act = kind.keepsArguments ? actOf(approval) : undefined
-    const real = act ? withAct(approval, act) : approval
+    const act = kind.keepsArguments ? openCall(approval) : undefined
+    const real = act ? withAction(approval, act) : approval
     const wanted = act
       ? restoreEdit(act.change, approval.content.change, change, (name) =>
           deps.protection.redact(name),
@@ -236,7 +236,7 @@ export function createApprovals(deps: ApprovalsDeps) {
 
   /** Nobody approves arguments that cannot run, or that differ from what is shown (A14). */
   function checkArguments(approval: Approval, { verdict }: Decision): void {
-    if (verdict === 'approve' && kinds.get(approval.kind).keepsArguments) actOf(approval)
+    if (verdict === 'approve' && kinds.get(approval.kind).keepsArguments) openCall(approval)
   }
 
   /** The part of the arguments that an approved request still needs; after an edit, the edit runs. */
@@ -245,7 +245,7 @@ export function createApprovals(deps: ApprovalsDeps) {
     if (!keepsArguments) return null
     if (!edited) return keepsArguments === 'until used' ? (approval.sealed ?? null) : null
     const { change, target } = edited
-    return sealAct({ ...approval, digest }, { ...actOf(approval), change, target })
+    return sealCall({ ...approval, digest }, { ...openCall(approval), change, target })
   }
 
   /** Makes a person's decision, or counts it where more people must agree (A4). */
@@ -257,35 +257,39 @@ export function createApprovals(deps: ApprovalsDeps) {
   ): Promise<DecisionOutcome> {
     const at = now()
     const approval = await store.lock(tx, id)
-    const votes = approval && approval.requiredApprovals > 1 ? await votesOn(tx, id) : []
+    const votes = approval && approval.requiredApprovals > 1 ? await countedVotes(tx, id) : []
     checkDecision(approval, votes, decision, at)
     const kind = kinds.get(approval.kind)
     const checked = (await kind.check?.(approval, decision, tx)) ?? {}
     checkArguments(approval, decision)
-    const edited = await editOf(tx, approval, decision)
+    const edited = await parseEdit(tx, approval, decision)
     const batch = decision.batch !== undefined && { batch: decision.batch }
     if (decision.verdict === 'approve' && votes.length + 1 < approval.requiredApprovals) {
       await store.vote(tx, id, decision.by.id, at)
-      if (approval.held) await store.unhold(tx, id)
-      const told = { votes: votes.length + 1, needed: approval.requiredApprovals }
+      if (approval.deferred) await store.clearDeferred(tx, id)
+      const details = { votes: votes.length + 1, needed: approval.requiredApprovals }
       tx.append(
         buildApprovalEntry('approval.voted', approval, decision.by, call, {
-          ...told,
+          ...details,
           ...batch,
           ...checked,
         }),
       )
-      return { status: 'voted', approval, told }
+      return { status: 'voted', approval, details }
     }
     const status = decision.verdict === 'approve' ? 'approved' : 'rejected'
     const risk = edited?.risk ?? approval.risk
     const digest = edited
-      ? redigest(approval, edited, kind.keepsArguments ? actOf(approval).action : approval.action)
+      ? redigest(
+          approval,
+          edited,
+          kind.keepsArguments ? openCall(approval).action : approval.action,
+        )
       : approval.digest
-    const given = status === 'approved' ? kind.answer?.(decision, approval) : undefined
-    const answer = given === undefined ? undefined : show(given)
+    const rawAnswer = status === 'approved' ? kind.answer?.(decision, approval) : undefined
+    const answer = rawAnswer === undefined ? undefined : redactForDisplay(rawAnswer)
     const reason = decision.reason === undefined ? null : deps.protection.redact(decision.reason)
-    const approved = edited && show(edited.change)
+    const approved = edited && redactForDisplay(edited.change)
     const sealed = status === 'approved' ? sealedAfter(approval, digest, edited) : null
     const minted = status === 'approved' && kind.token ? `cwa_${id}_${randomHex(24)}` : null
     const token = minted && { value: minted, expiresAt: at + settings.tokenTtlMs }
@@ -297,14 +301,14 @@ export function createApprovals(deps: ApprovalsDeps) {
       by: decision.by.id,
       channel: decision.channel,
       reason,
-      approved: jsonOf(edited ? approved : answer),
+      approved: toJson(edited ? approved : answer),
       digest,
       askedDigest: edited ? approval.digest : null,
       token: minted,
       tokenExpiresAt: token ? token.expiresAt : null,
       sealed,
     })
-    const { held: _, sealed: __, ...rest } = approval
+    const { deferred: _, sealed: __, ...rest } = approval
     const decided: Approval = {
       ...rest,
       status,
@@ -319,7 +323,7 @@ export function createApprovals(deps: ApprovalsDeps) {
       ...(answer !== undefined && { answer }),
       ...(token && { token }),
     }
-    const told = (await kind.onDecided(tx, decided, decision, call)) ?? {}
+    const details = (await kind.onDecided(tx, decided, decision, call)) ?? {}
     tx.append(
       buildApprovalEntry(
         (status === 'approved' && kind.decidedEntryType) || `approval.${status}`,
@@ -336,15 +340,15 @@ export function createApprovals(deps: ApprovalsDeps) {
           ...(decision.reason !== undefined && { reason: decision.reason }),
           ...batch,
           ...checked,
-          ...told,
+          ...details,
         },
       ),
     )
-    return { status, approval: decided, told }
+    return { status, approval: decided, details }
   }
 
   /** Keeps the decision back for a while; until then it can be undone (C2). */
-  async function hold(
+  async function deferDecision(
     tx: Tx,
     id: string,
     decision: Decision,
@@ -352,14 +356,14 @@ export function createApprovals(deps: ApprovalsDeps) {
   ): Promise<DecisionOutcome> {
     const at = now()
     const approval = await store.lock(tx, id)
-    const votes = approval && approval.requiredApprovals > 1 ? await votesOn(tx, id) : []
+    const votes = approval && approval.requiredApprovals > 1 ? await countedVotes(tx, id) : []
     checkDecision(approval, votes, decision, at)
     await kinds.get(approval.kind).check?.(approval, decision, tx)
     checkArguments(approval, decision)
-    await editOf(tx, approval, decision)
+    await parseEdit(tx, approval, decision)
     const until = at + settings.undoHoldMs
     const { change, reason } = decision
-    await store.hold(tx, id, {
+    await store.defer(tx, id, {
       until,
       decision: {
         ...decision,
@@ -368,47 +372,48 @@ export function createApprovals(deps: ApprovalsDeps) {
       },
       ...(change !== undefined && { sealedChange: protection.sealChange(approval, change) }),
     })
-    const told = { verdict: decision.verdict, until }
-    tx.append(buildApprovalEntry('approval.held', approval, decision.by, call, told))
+    const details = { verdict: decision.verdict, until }
+    tx.append(buildApprovalEntry('approval.held', approval, decision.by, call, details))
     sweeper.expect(id, until)
-    return { status: 'held', approval, told: {}, until }
+    return { status: 'held', approval, details: {}, until }
   }
 
   async function undo(tx: Tx, id: string, call: Call): Promise<void> {
     const approval = await store.lock(tx, id)
     if (approval?.status !== 'pending') throw alreadyDecidedError(approval)
-    if (!approval.held)
+    if (!approval.deferred)
       throw new CoworkError('nothing_to_undo', 'No decision on this is held back.', {
         hint: '`cowork inbox` lists what waits.',
       })
-    await store.unhold(tx, id)
+    await store.clearDeferred(tx, id)
     tx.append(buildApprovalEntry('approval.undone', approval, toActor(call.caller), call))
   }
 
   /** One that is due: its held decision is made, or it waited too long and expires (P7). */
-  async function settle(tx: Tx, id: string): Promise<void> {
+  async function processDue(tx: Tx, id: string): Promise<void> {
     const at = now()
     const approval = await store.lock(tx, id)
     if (approval?.status !== 'pending') return
-    if (approval.held && approval.held.until <= at) {
-      const { id: by } = approval.held.decision.by
-      if (await people.mayStillDecide(tx, by)) await decide(tx, id, heldDecision(approval))
-      else await giveBack(tx, id, `${by} may not decide here any more.`)
-    } else if (isExpired(approval, at)) await drop(tx, approval, 'expired', systemActor, {})
+    if (approval.deferred && approval.deferred.until <= at) {
+      const { id: by } = approval.deferred.decision.by
+      if (await people.mayStillDecide(tx, by)) await decide(tx, id, deferredDecision(approval))
+      else await releaseDeferred(tx, id, `${by} may not decide here any more.`)
+    } else if (isExpired(approval, at))
+      await closeUndecided(tx, approval, 'expired', systemActor, {})
   }
 
-  function heldDecision({ held, ...approval }: Approval): Decision {
-    if (!held) throw alreadyDecidedError(approval)
-    const { decision, sealedChange } = held
+  function deferredDecision({ deferred, ...approval }: Approval): Decision {
+    if (!deferred) throw alreadyDecidedError(approval)
+    const { decision, sealedChange } = deferred
     if (sealedChange === undefined) return decision
     return { ...decision, change: protection.openChange(approval, sealedChange) }
   }
 
   /** A held decision that cannot be made any more is given back to people. */
-  async function giveBack(tx: Tx, id: string, why: string): Promise<boolean> {
+  async function releaseDeferred(tx: Tx, id: string, why: string): Promise<boolean> {
     const approval = await store.lock(tx, id)
-    if (approval?.status !== 'pending' || !approval.held) return false
-    await store.unhold(tx, id)
+    if (approval?.status !== 'pending' || !approval.deferred) return false
+    await store.clearDeferred(tx, id)
     tx.append(buildApprovalEntry('approval.undone', approval, systemActor, {}, { why }))
     return true
   }
@@ -417,40 +422,49 @@ export function createApprovals(deps: ApprovalsDeps) {
    * A call that needs an approval, made again: it never runs here. A decided one answers for `callTtlMs` after the
    * decision, one that ran for `callTtlMs` after its run (A15).
    */
-  async function pass(
+  async function claimOrOpen(
     tx: Tx,
     caller: Caller,
     binding: Binding & { readonly digest: string },
     openOne: () => Promise<Approval>,
   ): Promise<ClaimResult> {
     const at = now()
-    const { digest, needed = 1 } = binding
-    const known = await latestOf(tx, caller, digest)
+    const { digest, requiredApprovals = 1 } = binding
+    const known = await findLatestCall(tx, caller, digest)
     const isFresh = (known?.decidedAt ?? 0) > at - settings.callTtlMs
     if (known?.status === 'pending' && !isExpired(known, at)) {
       if (!isOutdated(known, binding)) return { as: 'waiting', approval: known }
-      await drop(tx, known, 'withdrawn', systemActor, {}, { why: stale }, stale)
+      await closeUndecided(
+        tx,
+        known,
+        'withdrawn',
+        systemActor,
+        {},
+        { why: staleReason },
+        staleReason,
+      )
       return { as: 'waiting', approval: await openOne(), isNew: true, stale: known }
     }
     if (known?.status === 'rejected' && isFresh) return { as: 'denied', approval: known }
-    if (known?.status === 'approved' && isFresh && known.requiredApprovals < needed) {
-      await lapse(tx, known, tooFew(needed))
+    if (known?.status === 'approved' && isFresh && known.requiredApprovals < requiredApprovals) {
+      await expireApproved(tx, known, quorumReason(requiredApprovals))
       // One that waits already may be left.
-      return pass(tx, caller, binding, openOne)
+      return claimOrOpen(tx, caller, binding, openOne)
     }
     if (known?.status === 'approved' && isFresh) return { as: 'approved', approval: known }
-    if (known?.status === 'consumed' && ranLately(known, at)) return { as: 'used', approval: known }
+    if (known?.status === 'consumed' && ranRecently(known, at))
+      return { as: 'used', approval: known }
     const approval = await openOne()
-    const isStale = known?.status === 'withdrawn' && known.reason === stale && isFresh
+    const isStale = known?.status === 'withdrawn' && known.reason === staleReason && isFresh
     return { as: 'waiting', approval, isNew: true, ...(isStale && { stale: known }) }
   }
 
   /** Whether it still runs, or ended within the time in which a repeated call gets its result. */
-  function ranLately(approval: Approval, at: number): boolean {
+  function ranRecently(approval: Approval, at: number): boolean {
     const { runUntil, resultUntil = 0 } = approval
     if (runUntil !== undefined) return true
     const answersFor = hasFailed(approval) ? failureTtlMs : settings.callTtlMs
-    return resultUntil - day > at - answersFor
+    return resultUntil - dayMs > at - answersFor
   }
 
   /** Whether the tool itself said that it failed. Nobody knows that of an outcome that is unknown. */
@@ -465,14 +479,14 @@ export function createApprovals(deps: ApprovalsDeps) {
    * Returns the approved edit without redaction, since the agent has to carry it out. For an unverified caller
    * the edit stays redacted.
    */
-  function revealedTo(caller: Caller, approval: Approval): Approval {
+  function revealTo(caller: Caller, approval: Approval): Approval {
     const isTheirs =
       caller.kind === 'agent' &&
       caller.verified &&
       isOwnRecord(caller, approval.requester, approval.createdAt)
     if (!isTheirs || approval.approved === undefined || approval.sealed === undefined)
       return approval
-    return { ...approval, approved: actOf(approval).change }
+    return { ...approval, approved: openCall(approval).change }
   }
 
   /**
@@ -480,14 +494,18 @@ export function createApprovals(deps: ApprovalsDeps) {
    * and the agent has not got its result, the call is most likely a repeated one, and gets it (A15).
    */
   async function claim(tx: Tx, caller: Caller, digest: string): Promise<ClaimResult | undefined> {
-    const known = await latestOf(tx, caller, digest)
-    if (known?.status === 'approved' && known.digest === digest && (await take(tx, known.id)))
+    const known = await findLatestCall(tx, caller, digest)
+    if (
+      known?.status === 'approved' &&
+      known.digest === digest &&
+      (await claimApproved(tx, known.id))
+    )
       return { as: 'claimed', approval: { ...known, status: 'consumed' } }
     // A person changed it: the edit runs instead of the original, not beside it (B3).
-    if (known && known.digest !== digest && isLive(known))
+    if (known && known.digest !== digest && isClaimable(known))
       return { as: 'approved', approval: known }
     const isUnread = known?.status === 'consumed' && !delivered.has(known.id)
-    return isUnread && ranLately(known, now()) ? { as: 'used', approval: known } : undefined
+    return isUnread && ranRecently(known, now()) ? { as: 'used', approval: known } : undefined
   }
 
   /** Calls whose result the agent has fetched. A forgotten id only repeats a result. */
@@ -499,17 +517,17 @@ export function createApprovals(deps: ApprovalsDeps) {
   }
 
   /** Whether an approved call can still be claimed (A2). */
-  function isLive({ status, decidedAt }: Approval): boolean {
+  function isClaimable({ status, decidedAt }: Approval): boolean {
     return status === 'approved' && (decidedAt ?? 0) > now() - settings.callTtlMs
   }
 
-  async function latestOf(tx: Tx, caller: Caller, digest: string) {
+  async function findLatestCall(tx: Tx, caller: Caller, digest: string) {
     const known = await store.latestCall(tx, caller.id, digest)
     return known && isOwnRecord(caller, known.requester, known.createdAt) ? known : undefined
   }
 
-  async function lapse(tx: Tx, approval: Approval, reason: string): Promise<Approval> {
-    if (await store.takeBack(tx, approval.id, systemActor.id, now(), reason))
+  async function expireApproved(tx: Tx, approval: Approval, reason: string): Promise<Approval> {
+    if (await store.withdrawApproved(tx, approval.id, systemActor.id, now(), reason))
       tx.append(
         buildApprovalEntry('approval.withdrawn', approval, systemActor, {}, { why: reason }),
       )
@@ -517,10 +535,10 @@ export function createApprovals(deps: ApprovalsDeps) {
   }
 
   /** The claim, in the transaction that starts the call: only one can make it (A15). */
-  async function take(tx: Tx, id: string): Promise<boolean> {
+  async function claimApproved(tx: Tx, id: string): Promise<boolean> {
     let isTaken = false
     try {
-      isTaken = await store.consume(tx, id, unclaimable(), running.begin(id))
+      isTaken = await store.consume(tx, id, claimableSince(), running.start(id))
     } finally {
       if (!isTaken) running.end(id)
     }
@@ -531,11 +549,11 @@ export function createApprovals(deps: ApprovalsDeps) {
    * The runner starts an approved call: it claims the approval, or learns why it may not. Agent, digest, target and
    * quorum are compared again with what was approved (A15).
    */
-  async function resume(
+  async function claimApprovedCall(
     tx: Tx,
     caller: Caller,
     id: string,
-    { digest, fingerprint, needed = 1 }: Binding = {},
+    { digest, fingerprint, requiredApprovals = 1 }: Binding = {},
   ): Promise<ClaimResult> {
     const at = now()
     const known = await store.lock(tx, id)
@@ -548,10 +566,11 @@ export function createApprovals(deps: ApprovalsDeps) {
     if (known.status === 'rejected') return { as: 'denied', approval: known }
     if (known.status === 'pending' && !isExpired(known, at))
       return { as: 'waiting', approval: known }
-    if (!isLive(known)) return { as: 'lapsed', approval: known }
-    const obstacle = obstacleTo(known, { digest, fingerprint, needed })
-    if (obstacle !== undefined) return { as: 'lapsed', approval: await lapse(tx, known, obstacle) }
-    return (await take(tx, id))
+    if (!isClaimable(known)) return { as: 'lapsed', approval: known }
+    const obstacle = findObstacle(known, { digest, fingerprint, requiredApprovals })
+    if (obstacle !== undefined)
+      return { as: 'lapsed', approval: await expireApproved(tx, known, obstacle) }
+    return (await claimApproved(tx, id))
       ? { as: 'claimed', approval: { ...known, status: 'consumed' } }
       : { as: 'lapsed', approval: known }
   }
@@ -560,15 +579,15 @@ export function createApprovals(deps: ApprovalsDeps) {
   const endApproved = (id: string, reason: string): Promise<void> =>
     db.transact(async (tx) => {
       const approval = await store.lock(tx, id)
-      if (approval && approval.kind === 'call' && isLive(approval))
-        await lapse(tx, approval, deps.protection.redact(reason))
+      if (approval && approval.kind === 'call' && isClaimable(approval))
+        await expireApproved(tx, approval, deps.protection.redact(reason))
     })
 
   /** Records that nobody knows what a call did: its daemon ended before its result was stored (A15). */
   async function endLost(tx: Tx, id: string): Promise<void> {
     const approval = await store.lock(tx, id)
     if (!approval || !running.isLost(approval)) return
-    await storeResult(tx, id, outcomeUnknown(approval))
+    await writeResult(tx, id, outcomeUnknown(approval))
     tx.append(buildApprovalEntry('approval.unknown', approval, systemActor, {}))
   }
 
@@ -582,22 +601,29 @@ export function createApprovals(deps: ApprovalsDeps) {
     const approval = await store.lock(tx, id)
     const at = now()
     if (approval?.token?.value !== token || approval.status !== 'approved')
-      throw badToken('unknown or used already', 'A person approves it again.')
+      throw tokenError('unknown or used already', 'A person approves it again.')
     if (approval.requester !== agent)
-      throw badToken(`for ${approval.requester}, not for ${agent}`, 'Ask for an approval yourself.')
-    if (approval.token.expiresAt <= at) throw badToken('expired', 'A person approves it again.')
+      throw tokenError(
+        `for ${approval.requester}, not for ${agent}`,
+        'Ask for an approval yourself.',
+      )
+    if (approval.token.expiresAt <= at) throw tokenError('expired', 'A person approves it again.')
     if (approval.digest !== digest)
-      throw badToken('for something else: what was approved has changed', 'Ask for it anew.')
+      throw tokenError('for something else: what was approved has changed', 'Ask for it anew.')
     await store.consume(tx, id, 0)
     return { ...approval, status: 'consumed' }
   }
 
   /** Stores the result of the claimed call (A2). A failure replaces no result. */
-  async function keep(tx: Tx, id: string, result: { readonly status: string }): Promise<void> {
+  async function storeResult(
+    tx: Tx,
+    id: string,
+    result: { readonly status: string },
+  ): Promise<void> {
     // The claim may have been rolled back together with the change, so the approval is consumed here.
     const isTaken = await store.consume(tx, id, 0)
     if (result.status === 'failed' && !isTaken && !(await isWithoutResult(tx, id))) return
-    await storeResult(tx, id, result)
+    await writeResult(tx, id, result)
   }
 
   async function isWithoutResult(tx: Tx, id: string): Promise<boolean> {
@@ -605,13 +631,13 @@ export function createApprovals(deps: ApprovalsDeps) {
     return approval?.status === 'consumed' && approval.result === undefined
   }
 
-  async function storeResult(tx: Tx, id: string, result: { readonly status: string }) {
+  async function writeResult(tx: Tx, id: string, result: { readonly status: string }) {
     const text = JSON.stringify(result)
     const kept =
       text.length <= maxResultLength
         ? text
         : JSON.stringify({ status: result.status, too_large: true })
-    await store.keep(tx, id, protection.sealResult(id, kept), now() + day)
+    await store.storeResult(tx, id, protection.sealResult(id, kept), now() + dayMs)
   }
 
   /** With its result in clear; that of a call whose daemon ended meanwhile is unknown (A15). */
@@ -640,29 +666,29 @@ export function createApprovals(deps: ApprovalsDeps) {
      */
     openUnseen: insert,
     decide,
-    hold,
+    deferDecision,
     undo,
-    ...withdrawing,
+    ...withdrawal,
     /** For a client that took its call back (RA12). */
     cancel: (id: string, caller: Caller) => db.transact((tx) => cancel(tx, id, caller)),
-    pass,
+    claimOrOpen,
     claim,
-    resume,
+    claimApprovedCall,
     redeem,
     endApproved,
-    runnable: () => store.runnable(db, unclaimable(), maxRunnable),
+    listRunnable: () => store.listRunnable(db, claimableSince(), maxRunnable),
     /** The call that claimed this approval is over, however it ended. */
     ended: running.end,
     isRunning: running.isRunning,
     noteDelivered,
     /** Whoever waited has what it waited for, and needs it no more. */
     consume: (tx: Tx, id: string) => store.consume(tx, id, 0),
-    keep,
+    storeResult,
     get,
     /** The arguments as they run. Throws where they are gone or the store was changed (A14). */
-    actOf: (approval: Approval): Act => actOf(approval),
-    revealedTo,
-    show,
+    openCall: (approval: Approval): ExecutableCall => openCall(approval),
+    revealTo,
+    redactForDisplay,
     fingerprint: protection.fingerprint,
     /** Redacts and encrypts what earlier versions stored in clear; once, at the first start (A14). */
     convert: () =>
@@ -686,34 +712,35 @@ export function createApprovals(deps: ApprovalsDeps) {
     },
     byKey: store.byKey,
     /** For one that has the name, but not the past, of whoever used that key (P6). */
-    freeKey: store.freeKey,
-    isLive,
+    releaseKey: store.releaseKey,
+    isClaimable,
     list: (wanted: ApprovalQuery) => store.list(db, wanted),
-    briefs: (wanted: ApprovalQuery) => store.briefs(db, wanted),
-    counts: () => store.counts(db),
+    listBriefs: (wanted: ApprovalQuery) => store.listBriefs(db, wanted),
+    countPending: () => store.countPending(db),
     /** Of what waits those that count; of what is decided all that were given. */
     async votes(id: string): Promise<string[]> {
       const found = await store.find(db, id)
-      return found?.status === 'pending' ? votesOn(db, id) : store.votes(db, id)
+      return found?.status === 'pending' ? countedVotes(db, id) : store.votes(db, id)
     },
     /** Of what would be approved: what was asked, or what a person put in its place (B3). */
-    async riskOf(
+    async riskAfter(
       reader: Reader,
       id: string,
       decision: Pick<Decision, 'verdict' | 'change'>,
     ): Promise<Risk | undefined> {
       const approval = await store.find(reader, id)
       if (approval?.status !== 'pending') return undefined
-      return (await editOf(reader, approval, decision))?.risk ?? approval.risk
+      return (await parseEdit(reader, approval, decision))?.risk ?? approval.risk
     },
-    onTarget: (approval: Approval, limit: number) => store.onTarget(db, approval, limit),
+    listDecidedOnTarget: (approval: Approval, limit: number) =>
+      store.listDecidedOnTarget(db, approval, limit),
     /** Those that a decision could still be made on, newest first and so many at most. */
     async pendingLike(
       tx: Tx,
       wanted: Omit<ApprovalQuery, 'limit' | 'statuses' | 'before'>,
       most = 1000,
     ) {
-      const open = (approval: Approval) => !approval.held && !isExpired(approval, now())
+      const open = (approval: Approval) => !approval.deferred && !isExpired(approval, now())
       const found: Approval[] = []
       for (let before: string | undefined; found.length < most;) {
         const page = await store.list(tx, { ...wanted, before, statuses: ['pending'], limit: most })
@@ -727,44 +754,51 @@ export function createApprovals(deps: ApprovalsDeps) {
      * Resolves when it is decided and, if it is an approved call, has run (A15), when the time is up, or when the
      * caller goes away (A6).
      */
-    async finished(id: string, ms: number, signal: AbortSignal): Promise<Approval | undefined> {
-      await waits.finished(id, ms, signal)
+    async waitUntilFinished(
+      id: string,
+      ms: number,
+      signal: AbortSignal,
+    ): Promise<Approval | undefined> {
+      await waiters.waitUntilFinished(id, ms, signal)
       return get(id)
     },
-    isAwaited: waits.isAwaited,
+    isAwaited: waiters.isAwaited,
     /** Whoever waits for a decision is told that it waits still, now and from now on. */
-    endWaits: waits.close,
+    stopWaiting: waiters.close,
     async close() {
       stopErasing()
-      waits.close()
+      waiters.close()
       await running.close()
       await sweeper.close()
     },
   }
 }
 
-const withAct = (approval: Approval, { action, target, change, field }: Act): Approval => ({
+const withAction = (
+  approval: Approval,
+  { action, target, change, field }: ExecutableCall,
+): Approval => ({
   ...approval,
   action,
   target,
   content: { ...approval.content, change, ...(field !== undefined && { field }) },
 })
 
-const tooFew = (needed: number) => `${needed} people must approve it by now.`
+const quorumReason = (needed: number) => `${needed} people must approve it by now.`
 
 /** Why what was approved is not what would run, if it is not. */
-function obstacleTo(approval: Approval, { digest, fingerprint, needed = 1 }: Binding) {
-  if (approval.requiredApprovals < needed) return tooFew(needed)
+function findObstacle(approval: Approval, { digest, fingerprint, requiredApprovals = 1 }: Binding) {
+  if (approval.requiredApprovals < requiredApprovals) return quorumReason(requiredApprovals)
   // A tool that changed since is another tool (A1).
   if (digest !== undefined && approval.digest !== digest)
     return `${approval.action} has changed since it was approved.`
   const isEdited = approval.approved !== undefined
-  return isSameState(approval.fingerprint, fingerprint, isEdited) ? undefined : stale
+  return isSameState(approval.fingerprint, fingerprint, isEdited) ? undefined : staleReason
 }
 
 /** Whether an approval of this pending call would end stale. A decision that is held back stands. */
-const isOutdated = ({ held, fingerprint }: Approval, current: Binding): boolean =>
-  !held &&
+const isOutdated = ({ deferred, fingerprint }: Approval, current: Binding): boolean =>
+  !deferred &&
   current.fingerprint !== undefined &&
   !isSameState(fingerprint, current.fingerprint, false)
 
@@ -789,7 +823,7 @@ const redigest = (
     ...(typeof extra?.['schema'] === 'string' && { schema: extra['schema'] }),
   })
 
-const jsonOf = (value: unknown) => (value === undefined ? null : JSON.stringify(value))
+const toJson = (value: unknown) => (value === undefined ? null : JSON.stringify(value))
 
-const badToken = (why: string, hint: string) =>
+const tokenError = (why: string, hint: string) =>
   new CoworkError('token_refused', `The approval token is ${why}.`, { hint })

@@ -68,7 +68,7 @@ const briefColumns = [
   ...words('held_until held token token_expires_at result_until erased_at in_clear node'),
   ...words('fingerprint run_until'),
 ]
-const leftOut = { content: 'null', approved: null, result: null, sealed: null }
+const omittedColumns = { content: 'null', approved: null, result: null, sealed: null }
 
 export type ApprovalBrief = Omit<Approval, 'content' | 'approved' | 'answer' | 'result' | 'sealed'>
 
@@ -111,9 +111,10 @@ export function createApprovalStore(dialect: Dialect) {
   const sql = builder<Tables>(dialect)
   const locked = <Q extends { forUpdate(): Q }>(q: Q) =>
     dialect === 'postgres' ? q.forUpdate() : q
-  const ofId = (p: { id: string }) => sql.selectFrom('approval').selectAll().where('id', '=', p.id)
-  const one = statement(ofId)
-  const lock = statement((p: { id: string }) => locked(ofId(p)))
+  const selectById = (p: { id: string }) =>
+    sql.selectFrom('approval').selectAll().where('id', '=', p.id)
+  const findById = statement(selectById)
+  const lockById = statement((p: { id: string }) => locked(selectById(p)))
   const byKey = statement((p: { requester: string; key: string }) =>
     sql
       .selectFrom('approval')
@@ -179,15 +180,15 @@ export function createApprovalStore(dialect: Dialect) {
       .where('status', '=', 'approved')
       .where('decided_at', '>', p.after),
   )
-  const keep = statement((p: { id: string; result: string; until: number }) =>
+  const storeResult = statement((p: { id: string; result: string; until: number }) =>
     sql
       .updateTable('approval')
       .set({ result: p.result, result_until: p.until, run_until: null })
       .where('id', '=', p.id),
   )
-  const waiting = sql.selectFrom('approval').where('status', '=', 'pending')
+  const pendingApprovals = sql.selectFrom('approval').where('status', '=', 'pending')
 
-  function filtered<O>(from: SelectQueryBuilder<Tables, 'approval', O>, wanted: ApprovalQuery) {
+  function applyQuery<O>(from: SelectQueryBuilder<Tables, 'approval', O>, wanted: ApprovalQuery) {
     const { statuses, kind, exceptKind, requester, since, domain, digest } = wanted
     const { text, minConfidence, minTrust, ids, before } = wanted
     let q = from
@@ -215,36 +216,42 @@ export function createApprovalStore(dialect: Dialect) {
     return q
   }
 
-  const hold = (tx: Tx, id: string, until: number | null, held: string | null) => {
+  const setDeferred = (tx: Tx, id: string, until: number | null, held: string | null) => {
     const changed = update.set({ held_until: until, held }).where('id', '=', id)
     return tx.run(query(changed.where('status', '=', 'pending')))
   }
 
-  const first = async (reader: Reader, q: ReturnType<typeof one>) => {
+  const findFirst = async (reader: Reader, q: ReturnType<typeof findById>) => {
     const row = await reader.first(q)
     return row && toApproval(row)
   }
 
   return {
-    find: (reader: Reader, id: string) => first(reader, one({ id })),
-    lock: (tx: Tx, id: string) => first(tx, lock({ id })),
+    find: (reader: Reader, id: string) => findFirst(reader, findById({ id })),
+    lock: (tx: Tx, id: string) => findFirst(tx, lockById({ id })),
     async byKey(tx: Tx, requester: string, key: string) {
       const row = await tx.first(byKey({ requester, key }))
       return row && { approval: toApproval(row), digest: row.idem_digest }
     },
     /** Before one that waits goes one that a person edited into the same call meanwhile (B3). */
     async latestCall(tx: Tx, requester: string, digest: string) {
-      const latest = await first(tx, latestCall({ requester, digest }))
+      const latest = await findFirst(tx, latestCall({ requester, digest }))
       if (latest?.status !== 'pending') return latest
       const since = latest.createdAt
-      return (await first(tx, approvedCall({ requester, digest, since }))) ?? latest
+      return (await findFirst(tx, approvedCall({ requester, digest, since }))) ?? latest
     },
     insert: (tx: Tx, approval: Approval, key?: NewApproval['key']) =>
       tx.insert('approval', [toRow(approval, key)]),
     /** False when it was not pending any more. */
     decide: async (tx: Tx, decided: DecisionUpdate) => (await tx.run(decide(decided))) > 0,
     /** False when it was claimed meanwhile. */
-    async takeBack(tx: Tx, id: string, by: string, at: number, reason: string | null = null) {
+    async withdrawApproved(
+      tx: Tx,
+      id: string,
+      by: string,
+      at: number,
+      reason: string | null = null,
+    ) {
       const back = update.set({
         status: 'withdrawn',
         decided_at: at,
@@ -257,19 +264,19 @@ export function createApprovalStore(dialect: Dialect) {
       })
       return (await tx.run(query(back.where('id', '=', id).where('status', '=', 'approved')))) > 0
     },
-    freeKey: (tx: Tx, id: string) =>
+    releaseKey: (tx: Tx, id: string) =>
       tx.run(query(update.set({ idem_key: null }).where('id', '=', id))),
     /** False when it was not there to be taken: used, or decided too long ago. */
     consume: async (tx: Tx, id: string, after: number, runUntil: number | null = null) =>
       (await tx.run(consume({ id, after, runUntil }))) > 0,
-    keep: (tx: Tx, id: string, result: string, until: number) =>
-      tx.run(keep({ id, result, until })),
-    forget(tx: Tx, at: number) {
+    storeResult: (tx: Tx, id: string, result: string, until: number) =>
+      tx.run(storeResult({ id, result, until })),
+    deleteOldResults(tx: Tx, at: number) {
       const forgotten = update.set({ result: null, result_until: null })
       return tx.run(query(forgotten.where('result_until', '<=', at)))
     },
     /** Approved calls that nobody has claimed, those decided first before the others (A15). */
-    async runnable(reader: Reader, after: number, limit: number) {
+    async listRunnable(reader: Reader, after: number, limit: number) {
       const runnable = sql
         .selectFrom('approval')
         .select(['id', 'requester', 'domain', 'action', 'node', 'decided_at'])
@@ -279,7 +286,7 @@ export function createApprovalStore(dialect: Dialect) {
       const rows = await reader.all(query(runnable.orderBy('decided_at').limit(limit)))
       return rows.map(({ decided_at: at, ...row }) => ({ ...row, decidedAt: at ?? 0 }))
     },
-    async unfinished(reader: Reader, before: number, limit: number) {
+    async listExpiredLeases(reader: Reader, before: number, limit: number) {
       const ended = sql.selectFrom('approval').select('id').where('run_until', '<=', before)
       const rows = await reader.all(query(ended.orderBy('run_until').limit(limit)))
       return rows.map(({ id }) => id)
@@ -288,44 +295,45 @@ export function createApprovalStore(dialect: Dialect) {
       const renewed = update.set({ run_until: until }).where('id', 'in', ids)
       return tx.run(query(renewed.where('run_until', 'is not', null)))
     },
-    hold: (tx: Tx, id: string, held: DeferredDecision) => hold(tx, id, held.until, heldJson(held)),
-    unhold: (tx: Tx, id: string) => hold(tx, id, null, null),
+    defer: (tx: Tx, id: string, held: DeferredDecision) =>
+      setDeferred(tx, id, held.until, formatDeferred(held)),
+    clearDeferred: (tx: Tx, id: string) => setDeferred(tx, id, null, null),
     /** Ids of what is to be settled: held decisions first, then what has expired. */
-    async due(reader: Reader, at: number, limit: number): Promise<string[]> {
+    async listDue(reader: Reader, at: number, limit: number): Promise<string[]> {
       // One query for each of the two times: either has an index, and together they would read all that waits.
       const due = (column: 'held_until' | 'expires_at') =>
-        query(waiting.select('id').where(column, '<=', at).orderBy(column).limit(limit))
+        query(pendingApprovals.select('id').where(column, '<=', at).orderBy(column).limit(limit))
       const held = await reader.all(due('held_until'))
       const old = await reader.all(due('expires_at'))
       return [...new Set([...held, ...old].map(({ id }) => id))].slice(0, limit)
     },
-    async next(reader: Reader) {
+    async nextDueAt(reader: Reader) {
       const first = (column: 'held_until' | 'expires_at') =>
-        waiting.select((eb) => eb.fn.min<number | null>(column).as('at'))
+        pendingApprovals.select((eb) => eb.fn.min<number | null>(column).as('at'))
       const held = first('held_until').where('held_until', 'is not', null).as('held')
       const row = await reader.first(
         query(sql.selectNoFrom([held, first('expires_at').as('expires')])),
       )
       return Math.min(row?.held ?? Infinity, row?.expires ?? Infinity)
     },
-    async counts(reader: Reader): Promise<Record<string, number>> {
-      const counts = waiting.select((eb) => ['kind', eb.fn.countAll<number>().as('count')])
+    async countPending(reader: Reader): Promise<Record<string, number>> {
+      const counts = pendingApprovals.select((eb) => ['kind', eb.fn.countAll<number>().as('count')])
       const rows = await reader.all(query(counts.groupBy('kind')))
       const byKind = Object.fromEntries(rows.map(({ kind, count }) => [kind, Number(count)]))
       return { all: rows.reduce((sum, { count }) => sum + Number(count), 0), ...byKind }
     },
     /** Without what an agent can make as large as it likes: 50 contents take 100 ms to parse (RS4). */
-    async briefs(reader: Reader, wanted: ApprovalQuery): Promise<ApprovalBrief[]> {
-      const q = filtered(sql.selectFrom('approval').select(briefColumns), wanted)
+    async listBriefs(reader: Reader, wanted: ApprovalQuery): Promise<ApprovalBrief[]> {
+      const q = applyQuery(sql.selectFrom('approval').select(briefColumns), wanted)
       const rows = await reader.all(query(q.orderBy('id', 'desc').limit(wanted.limit)))
-      return rows.map((row) => toApproval({ ...row, ...leftOut }))
+      return rows.map((row) => toApproval({ ...row, ...omittedColumns }))
     },
     async list(reader: Reader, wanted: ApprovalQuery): Promise<Approval[]> {
-      const q = filtered(sql.selectFrom('approval').selectAll(), wanted)
+      const q = applyQuery(sql.selectFrom('approval').selectAll(), wanted)
       return (await reader.all(query(q.orderBy('id', 'desc').limit(wanted.limit)))).map(toApproval)
     },
     /** Without the results, which may be large. */
-    async onTarget(reader: Reader, { domain, target, id }: Approval, limit: number) {
+    async listDecidedOnTarget(reader: Reader, { domain, target, id }: Approval, limit: number) {
       const decided = sql
         .selectFrom('approval')
         .select([...briefColumns, 'content', 'approved'])
@@ -347,7 +355,7 @@ export function createApprovalStore(dialect: Dialect) {
 }
 
 /** The edit of a held decision is stored encrypted only. */
-export function heldJson({ decision, sealedChange }: DeferredDecision): string {
+export function formatDeferred({ decision, sealedChange }: DeferredDecision): string {
   const { change: _, ...rest } = decision
   return JSON.stringify({
     ...rest,
@@ -355,7 +363,7 @@ export function heldJson({ decision, sealedChange }: DeferredDecision): string {
   })
 }
 
-function readHeld(text: string, until: number): DeferredDecision {
+function parseDeferred(text: string, until: number): DeferredDecision {
   const { sealed_change: sealedChange, ...decision } = JSON.parse(text) as Decision & {
     sealed_change?: string
   }
@@ -429,7 +437,7 @@ export function toApproval(row: ApprovalRow): Approval {
     }),
     ...(held !== null &&
       held_until !== null && {
-        held: readHeld(held, held_until),
+        deferred: parseDeferred(held, held_until),
       }),
     ...(token !== null &&
       token_expires_at !== null && { token: { value: token, expiresAt: token_expires_at } }),

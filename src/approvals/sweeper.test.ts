@@ -24,14 +24,14 @@ async function setup(errors: Error[] = [], more: Partial<ApprovalStore> = {}) {
     const sweeper = startSweeper({
       db: daemon.db,
       store: { ...createApprovalStore('sqlite'), ...createProtectedStore('sqlite'), ...more },
-      async settle(_, id) {
+      async processDue(_, id) {
         const error = errors.shift()
         seen.push(error ? 'failed' : `made ${id}`)
         if (error) throw error
       },
       endLost: () => Promise.resolve(),
-      unclaimable: () => 0,
-      giveBack: async (_, __, why) => (seen.push(`given back: ${why}`), true),
+      claimableSince: () => 0,
+      releaseDeferred: async (_, __, why) => (seen.push(`given back: ${why}`), true),
       now: Date.now,
       log: silentLog,
     })
@@ -66,8 +66,8 @@ test('A7 what can never be made is given back, with why', async () => {
 test('A6 what is held while it looks round is not forgotten over what it saw before', async () => {
   let looks = 0
   const { promise, resolve: saw } = Promise.withResolvers<number>()
-  const next = () => (looks++ === 0 ? promise : Promise.resolve(Infinity))
-  const { seen, held, start } = await setup([], { next })
+  const nextDueAt = () => (looks++ === 0 ? promise : Promise.resolve(Infinity))
+  const { seen, held, start } = await setup([], { nextDueAt })
   const sweeper = start()
   await expect.poll(() => looks).toBe(1)
   const id = await held()
@@ -84,8 +84,8 @@ test('A7 what is due is looked up by its time, and not among all that waits', as
     first: async (query) => (asked.push(query), db.first(query)),
   }
   const store = createApprovalStore('sqlite')
-  await store.due(reader, Date.now(), 200)
-  await store.next(reader)
+  await store.listDue(reader, Date.now(), 200)
+  await store.nextDueAt(reader)
   for (const { sql, parameters } of asked) {
     const steps = await db.all<{ detail: string }>({
       sql: `EXPLAIN QUERY PLAN ${sql}`,

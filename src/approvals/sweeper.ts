@@ -8,80 +8,83 @@ import type { ApprovalStore } from './store.ts'
 
 type Deps = {
   readonly db: Db
-  readonly store: Pick<ApprovalStore & ProtectedStore, 'due' | 'forget' | 'unseal' | 'next'>
-  readonly settle: (tx: Tx, id: string) => Promise<void>
+  readonly store: Pick<
+    ApprovalStore & ProtectedStore,
+    'listDue' | 'deleteOldResults' | 'deleteArguments' | 'nextDueAt'
+  >
+  readonly processDue: (tx: Tx, id: string) => Promise<void>
   /** For a held decision that cannot be made; false where none is held. */
-  readonly giveBack: (tx: Tx, id: string, why: string) => Promise<boolean>
+  readonly releaseDeferred: (tx: Tx, id: string, why: string) => Promise<boolean>
   /** Calls whose daemon ended before their result was stored. */
   readonly endLost: () => Promise<void>
   /** A call approved before this time cannot be claimed any more. */
-  readonly unclaimable: () => number
+  readonly claimableSince: () => number
   readonly now: Clock
   readonly log: Log
 }
 
-const atOnce = 200
+const batchSize = 200
 /** What another daemon held before it died is released this much later at most. */
-const longestPause = 15_000
-const shortestPause = 20
+const maxDelayMs = 15_000
+const minDelayMs = 20
 /** How long what was held is looked for: its transaction may commit after its time has come. */
-const patience = 1000
-const lookAgainAfter = 200
+const commitTimeoutMs = 1000
+const retryDelayMs = 200
 /** What is no fault of a decision: it is made when this is over. */
-const troubles = ['store_unavailable', 'store_closed', 'outcome_unknown', 'clock_went_back']
+const retryableCodes = ['store_unavailable', 'store_closed', 'outcome_unknown', 'clock_went_back']
 
 /** Makes held decisions and expires old requests when their time comes, also after a restart (A7). */
 export function startSweeper(deps: Deps) {
-  const { db, store, settle, giveBack, endLost, unclaimable, now, log } = deps
+  const { db, store, processDue, releaseDeferred, endLost, claimableSince, now, log } = deps
   /** Held here and not met in the store yet, by id. */
   const expected = new Map<string, number>()
 
   async function sweep(): Promise<number> {
     try {
-      const due = await store.due(db, now(), atOnce)
+      const due = await store.listDue(db, now(), batchSize)
       for (const id of due) expected.delete(id)
-      const settled = await Promise.allSettled(due.map(one))
+      const results = await Promise.allSettled(due.map(processApproval))
       await db.transact(async (tx) => {
-        await store.forget(tx, now())
-        await store.unseal(tx, unclaimable())
+        await store.deleteOldResults(tx, now())
+        await store.deleteArguments(tx, claimableSince())
       })
       await endLost()
-      const failed = settled.find(({ status }) => status === 'rejected')
+      const failed = results.find(({ status }) => status === 'rejected')
       if (failed?.status === 'rejected') throw failed.reason
-      return delayUntil(await store.next(db))
+      return delayUntil(await store.nextDueAt(db))
     } finally {
-      task.runWithin(delayUntil(soonest()))
+      task.runWithin(delayUntil(nextExpectedAt()))
     }
   }
 
-  const delayUntil = (at: number) => Math.min(Math.max(shortestPause, at - now()), longestPause)
+  const delayUntil = (at: number) => Math.min(Math.max(minDelayMs, at - now()), maxDelayMs)
 
-  function soonest(): number {
+  function nextExpectedAt(): number {
     let at = Infinity
     for (const [id, until] of expected)
-      if (until < now() - patience) expected.delete(id)
-      else at = Math.min(at, Math.max(until, now() + lookAgainAfter))
+      if (until < now() - commitTimeoutMs) expected.delete(id)
+      else at = Math.min(at, Math.max(until, now() + retryDelayMs))
     return at
   }
 
-  async function one(id: string): Promise<void> {
+  async function processApproval(id: string): Promise<void> {
     try {
-      await db.transact((tx) => settle(tx, id))
+      await db.transact((tx) => processDue(tx, id))
     } catch (error) {
-      if (error instanceof CoworkError && troubles.includes(error.code)) throw error
-      if (!(await db.transact((tx) => giveBack(tx, id, errorMessage(error))))) throw error
+      if (error instanceof CoworkError && retryableCodes.includes(error.code)) throw error
+      if (!(await db.transact((tx) => releaseDeferred(tx, id, errorMessage(error))))) throw error
     }
   }
 
   const task = startPeriodicTask({
-    intervalMs: longestPause,
+    intervalMs: maxDelayMs,
     run: sweep,
     failure: 'approvals that are due could not be settled',
     log,
     runsAtStart: false,
   })
   // Policies and tools that a held decision needs are still being loaded.
-  task.runWithin(shortestPause)
+  task.runWithin(minDelayMs)
   return {
     /** This one is due at this time. Harmless to say twice, or of what is rolled back. */
     expect(id: string, at: number) {

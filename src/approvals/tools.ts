@@ -19,7 +19,7 @@ const scope = z
   .describe('What to stop: all, agent:<id>, domain:<name> or server:<name>')
 
 /** Returns undefined for a known name, else the names that may have been meant. */
-export type NamesOf = (
+export type SuggestNames = (
   kind: 'agent' | 'domain',
   name: string,
 ) => Promise<readonly string[] | undefined>
@@ -35,13 +35,13 @@ const unknownCodes: Readonly<Record<string, ErrorCode>> = {
  * store than the transaction of the halt may wait for.
  */
 export const checkHaltScope =
-  (namesOf: NamesOf) =>
+  (suggestNames: SuggestNames) =>
   async ({ tool, input }: Pick<CallAttempt, 'tool' | 'input'>): Promise<Verdict> => {
     const scope = tool.name === haltName && input['force'] !== true ? String(input['scope']) : 'all'
     const at = scope.indexOf(':')
     const [word, name] = [scope.slice(0, at), scope.slice(at + 1)]
     const names =
-      scope === 'all' ? undefined : await namesOf(word === 'agent' ? 'agent' : 'domain', name)
+      scope === 'all' ? undefined : await suggestNames(word === 'agent' ? 'agent' : 'domain', name)
     if (!names) return { mode: 'act' }
     const close = findClosestWord(name, names)
     return {

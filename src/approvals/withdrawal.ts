@@ -9,7 +9,7 @@ import {
   buildApprovalEntry,
   alreadyDecidedError,
   decisionDeferredError,
-  isSeenBy,
+  isVisibleTo,
   approvalNotFoundError,
 } from './rules.ts'
 import type { ApprovalKinds, DecisionContext, DecisionDetails } from './kinds.ts'
@@ -20,85 +20,90 @@ import type { ApprovalStore, ApprovalQuery } from './store.ts'
 type Deps = {
   readonly store: ApprovalStore & ProtectedStore
   readonly kinds: ApprovalKinds
-  readonly isLive: (approval: Approval) => boolean
+  readonly isClaimable: (approval: Approval) => boolean
   readonly now: Clock
 }
-type By = DecisionContext & { readonly caller: Caller }
+type WithdrawalCall = DecisionContext & { readonly caller: Caller }
 
-const atOnce = 500
+const batchSize = 500
 
 /** Asked about an agent, and not by it: else whoever is looked at could look away for people. */
-const reviews = ['finding']
+const reviewKinds = ['finding']
 
 /** What ends without a decision: taken back by whoever asked, or with it, or left alone for too long. */
-export function createWithdrawal({ store, kinds, isLive, now }: Deps) {
-  async function withdraw(tx: Tx, id: string, call: By): Promise<Approval> {
+export function createWithdrawal({ store, kinds, isClaimable, now }: Deps) {
+  async function withdraw(tx: Tx, id: string, call: WithdrawalCall): Promise<Approval> {
     const approval = await store.lock(tx, id)
     const isTheirs = approval && isOwnRecord(call.caller, approval.requester, approval.createdAt)
-    if (!isTheirs || !isSeenBy(call.caller, approval)) throw approvalNotFoundError(id)
-    if (call.caller.kind === 'agent' && reviews.includes(approval.kind)) throw review(approval)
+    if (!isTheirs || !isVisibleTo(call.caller, approval)) throw approvalNotFoundError(id)
+    if (call.caller.kind === 'agent' && reviewKinds.includes(approval.kind))
+      throw reviewError(approval)
     if (approval.status !== 'pending') throw alreadyDecidedError(approval)
     // Else whoever sees that it is refused could get out of it.
-    if (approval.held) throw decisionDeferredError(approval.held)
-    await drop(tx, approval, 'withdrawn', toActor(call.caller), call)
+    if (approval.deferred) throw decisionDeferredError(approval.deferred)
+    await closeUndecided(tx, approval, 'withdrawn', toActor(call.caller), call)
     return { ...approval, status: 'withdrawn' }
   }
 
   /** Withdraws a pending request whose call the client took back; a decided one stays as it is (RA12). */
   async function cancel(tx: Tx, id: string, caller: Caller): Promise<void> {
     const approval = await store.lock(tx, id)
-    if (approval?.status !== 'pending' || approval.held) return
+    if (approval?.status !== 'pending' || approval.deferred) return
     if (isOwnRecord(caller, approval.requester, approval.createdAt))
-      await drop(tx, approval, 'withdrawn', toActor(caller), {}, { why: 'cancelled' })
+      await closeUndecided(tx, approval, 'withdrawn', toActor(caller), {}, { why: 'cancelled' })
   }
 
   /** A person has answered elsewhere what this one asks; held decisions go, too. */
-  async function endUnasked(tx: Tx, id: string, call: By): Promise<void> {
+  async function withdrawDecidedElsewhere(tx: Tx, id: string, call: WithdrawalCall): Promise<void> {
     const approval = await store.lock(tx, id)
     if (approval?.status === 'pending')
-      await drop(tx, approval, 'withdrawn', toActor(call.caller), call)
+      await closeUndecided(tx, approval, 'withdrawn', toActor(call.caller), call)
   }
 
   /** Those of one who is gone, held ones too: nobody is to be asked for whoever has that name later. */
   async function withdrawAll(
     tx: Tx,
     wanted: { readonly kind: string; readonly requester: string },
-    call: By,
+    call: WithdrawalCall,
   ): Promise<void> {
-    for await (const { id } of each(tx, { ...wanted, statuses: ['pending'] })) {
+    for await (const { id } of listAll(tx, { ...wanted, statuses: ['pending'] })) {
       const approval = await store.lock(tx, id)
       if (approval?.status === 'pending')
-        await drop(tx, approval, 'withdrawn', toActor(call.caller), call)
+        await closeUndecided(tx, approval, 'withdrawn', toActor(call.caller), call)
     }
   }
 
   /** Calls of one who is gone that were approved, and that nobody has claimed yet: nobody will. */
-  async function voidCalls(tx: Tx, requester: string, call: By): Promise<void> {
+  async function withdrawApprovedCalls(
+    tx: Tx,
+    requester: string,
+    call: WithdrawalCall,
+  ): Promise<void> {
     const by = toActor(call.caller)
-    for await (const approval of each(tx, { kind: 'call', requester, statuses: ['approved'] }))
-      if (isLive(approval) && (await store.takeBack(tx, approval.id, by.id, now())))
+    for await (const approval of listAll(tx, { kind: 'call', requester, statuses: ['approved'] }))
+      if (isClaimable(approval) && (await store.withdrawApproved(tx, approval.id, by.id, now())))
         tx.append(buildApprovalEntry('approval.withdrawn', approval, by, call))
   }
 
-  async function* each(
+  async function* listAll(
     tx: Tx,
     wanted: Omit<ApprovalQuery, 'limit' | 'before'>,
   ): AsyncGenerator<Approval> {
     for (let before: string | undefined; ;) {
-      const page = await store.list(tx, { ...wanted, before, limit: atOnce })
+      const page = await store.list(tx, { ...wanted, before, limit: batchSize })
       yield* page
-      if (page.length < atOnce) return
+      if (page.length < batchSize) return
       before = page.at(-1)?.id
     }
   }
 
-  async function drop(
+  async function closeUndecided(
     tx: Tx,
     approval: Approval,
     status: 'expired' | 'withdrawn',
     by: Actor,
     call: DecisionContext,
-    said: DecisionDetails = {},
+    details: DecisionDetails = {},
     reason: string | null = null,
   ): Promise<void> {
     await store.decide(tx, {
@@ -117,7 +122,7 @@ export function createWithdrawal({ store, kinds, isLive, now }: Deps) {
       sealed: null,
     })
     await kinds.get(approval.kind).onClosedUndecided?.(tx, approval)
-    tx.append(buildApprovalEntry(`approval.${status}`, approval, by, call, said))
+    tx.append(buildApprovalEntry(`approval.${status}`, approval, by, call, details))
   }
 
   /**
@@ -126,7 +131,7 @@ export function createWithdrawal({ store, kinds, isLive, now }: Deps) {
    */
   const eraseCopies: EraseCopies = async (tx, erased) => {
     if ('before' in erased) {
-      const old = await store.oldDecided(tx, erased.before, atOnce)
+      const old = await store.listDecidedBefore(tx, erased.before, batchSize)
       for (const approval of old) await erase(tx, approval)
       return old.length
     }
@@ -134,18 +139,18 @@ export function createWithdrawal({ store, kinds, isLive, now }: Deps) {
     for (const id of erased.approvals) {
       const approval = await store.lock(tx, id)
       if (!approval || approval.content.erased) continue
-      await end(tx, approval, erased.by)
+      await closeErased(tx, approval, erased.by)
       await erase(tx, approval)
       count++
     }
     return count
   }
 
-  async function end(tx: Tx, approval: Approval, by: Actor): Promise<void> {
-    const said = { why: erasedWhy }
-    if (approval.status === 'pending') await drop(tx, approval, 'withdrawn', by, {}, said)
-    else if (approval.kind === 'call' && isLive(approval)) {
-      await store.takeBack(tx, approval.id, by.id, now())
+  async function closeErased(tx: Tx, approval: Approval, by: Actor): Promise<void> {
+    const said = { why: erasedReason }
+    if (approval.status === 'pending') await closeUndecided(tx, approval, 'withdrawn', by, {}, said)
+    else if (approval.kind === 'call' && isClaimable(approval)) {
+      await store.withdrawApproved(tx, approval.id, by.id, now())
       tx.append(buildApprovalEntry('approval.withdrawn', approval, by, {}, said))
     }
   }
@@ -153,10 +158,18 @@ export function createWithdrawal({ store, kinds, isLive, now }: Deps) {
   const erase = (tx: Tx, approval: Approval) =>
     store.erase(tx, approval.id, { summary: '', content: erasedContent(approval) }, now())
 
-  return { withdraw, cancel, endUnasked, withdrawAll, voidCalls, drop, eraseCopies }
+  return {
+    withdraw,
+    cancel,
+    withdrawDecidedElsewhere,
+    withdrawAll,
+    withdrawApprovedCalls,
+    closeUndecided,
+    eraseCopies,
+  }
 }
 
-const erasedWhy = 'Its content was erased.'
+const erasedReason = 'Its content was erased.'
 
 /** Keeps what the entries of the ledger say as well: why a person was asked, and which records belong together. */
 function erasedContent({
@@ -167,13 +180,13 @@ function erasedContent({
   return {
     change: null,
     erased: true,
-    why: { ...reasons, text: erasedWhy, more: facts },
+    why: { ...reasons, text: erasedReason, more: facts },
     ...(client && { client }),
     extra: ids,
   }
 }
 
-const review = ({ kind, requester }: Approval) =>
+const reviewError = ({ kind, requester }: Approval) =>
   new CoworkError(
     'human_required',
     `A ${kind.replace('_', ' ')} is about what ${requester} did: it is for people to end it.`,

@@ -1,4 +1,4 @@
-import type { Passage } from '#approvals'
+import type { ClaimResult } from '#approvals'
 import type { Refusal } from '#base/call-check.ts'
 import type { Tx } from '#base/db/port.ts'
 import { McpResult, RefusedResult } from '#base/tool.ts'
@@ -10,7 +10,7 @@ import type { Execution, ExecutorDeps } from './execute.ts'
 export class NotExecuted {
   readonly reason:
     | { readonly halted: Refusal }
-    | { readonly passage: Exclude<Passage, { as: 'claimed' }> }
+    | { readonly passage: Exclude<ClaimResult, { as: 'claimed' }> }
 
   constructor(reason: NotExecuted['reason']) {
     this.reason = reason
@@ -39,7 +39,7 @@ export function createAdmission(
     claims.add(approval)
   }
 
-  function through(passage: Passage): Decision | NotExecuted {
+  function through(passage: ClaimResult): Decision | NotExecuted {
     const { approval } = passage
     request.observe?.({ mode: approval.mode, approval: approval.id })
     if (passage.as !== 'claimed') return new NotExecuted({ passage })
@@ -57,14 +57,16 @@ export function createAdmission(
     async admit(tx: Tx): Promise<Decision | NotExecuted> {
       claimed = undefined
       if (halts && halts.revision() !== haltRevision) {
-        const halt = await halts.covering(caller, touch, tx)
+        const halt = await halts.findCovering(caller, touch, tx)
         if (halt) return new NotExecuted({ halted: haltRefusal(halt) })
       }
       // An approved call uses its approval, also where trust or a permission would do by now.
       if (request.approval !== undefined)
-        return through(await approvals.resume(tx, caller, request.approval, verdict))
+        return through(await approvals.claimApprovedCall(tx, caller, request.approval, verdict))
       if (verdict.mode === 'wait')
-        return through(await approvals.pass(tx, caller, verdict, () => verdict.open(tx, call)))
+        return through(
+          await approvals.claimOrOpen(tx, caller, verdict, () => verdict.open(tx, call)),
+        )
       const passage = await verdict.enter?.(tx)
       if (passage && passage.as !== 'claimed') return through(passage)
       const approval = passage?.approval
@@ -79,13 +81,14 @@ export function createAdmission(
 
     /** In the transaction that ends the call well. */
     async complete(tx: Tx, output: unknown): Promise<void> {
-      if (claimed !== undefined) await approvals.keep(tx, claimed, resultToKeep(output))
+      if (claimed !== undefined) await approvals.storeResult(tx, claimed, resultToKeep(output))
       else if (verdict.mode === 'act') await verdict.leave?.(tx, call)
     },
 
     /** In the transaction that records that the call failed. */
     async fail(tx: Tx, failure: Refusal): Promise<void> {
-      if (claimed !== undefined) await approvals.keep(tx, claimed, { status: 'failed', ...failure })
+      if (claimed !== undefined)
+        await approvals.storeResult(tx, claimed, { status: 'failed', ...failure })
     },
 
     hasClaim: () => claimed !== undefined,

@@ -140,9 +140,9 @@ export const checkSelected: Check = ({ tool, caller }) => {
 
 /** A halt turns every mode into refusal (A9, M5). */
 export const checkHalt =
-  (halts: Pick<Halts, 'covering'>): Check =>
+  (halts: Pick<Halts, 'findCovering'>): Check =>
   async ({ caller, touch }) => {
-    const halt = await halts.covering(caller, touch)
+    const halt = await halts.findCovering(caller, touch)
     return halt ? { mode: 'refuse', ...haltRefusal(halt) } : act
   }
 

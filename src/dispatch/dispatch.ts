@@ -70,18 +70,18 @@ export type DispatchDeps = {
   readonly checkCaller?: (attempt: Pick<CallAttempt, 'tool' | 'caller'>) => Verdict
   readonly approvals: Pick<
     Approvals,
-    | 'pass'
-    | 'resume'
-    | 'keep'
+    | 'claimOrOpen'
+    | 'claimApprovedCall'
+    | 'storeResult'
     | 'ended'
-    | 'finished'
-    | 'isLive'
+    | 'waitUntilFinished'
+    | 'isClaimable'
     | 'isRunning'
     | 'noteDelivered'
     | 'reviewUrl'
   >
   /** Looked at again where a call waited for its transaction while somebody halted it (RS4). */
-  readonly halts?: Pick<Halts, 'covering' | 'revision'>
+  readonly halts?: Pick<Halts, 'findCovering' | 'revision'>
   /** In open mode nobody can be told apart, and deciding what executes nothing is for everyone (A3). */
   readonly isOpen: () => boolean
   /** The newest time seen, while the clock is behind it by too much (A11). */

@@ -1,4 +1,4 @@
-import type { Passage } from '#approvals'
+import type { ClaimResult } from '#approvals'
 import type { CallAttempt, Refusal } from '#base/call-check.ts'
 import { CoworkError } from '#base/errors.ts'
 import type { Log } from '#base/log.ts'
@@ -111,7 +111,7 @@ export function createExecutor(deps: ExecutorDeps) {
 
   /** A repeated approved call waits a little for its result. */
   async function answerPassage(
-    passage: Exclude<Passage, { as: 'claimed' }>,
+    passage: Exclude<ClaimResult, { as: 'claimed' }>,
     tool: Tool,
     { signal }: Call,
     isRunner: boolean,
@@ -121,7 +121,9 @@ export function createExecutor(deps: ExecutorDeps) {
     if (as === 'gone') return gone(approval, tool)
     const earlier = as === 'waiting' ? passage.stale : undefined
     const isRepeated = !isRunner && (as === 'approved' || as === 'used')
-    const latest = isRepeated ? await approvals.finished(approval.id, runWaitMs, signal) : undefined
+    const latest = isRepeated
+      ? await approvals.waitUntilFinished(approval.id, runWaitMs, signal)
+      : undefined
     const settled = settledOf(latest ?? approval, tool, approvals)
     if (isRepeated && settled.status !== 'waiting') approvals.noteDelivered(approval.id)
     return earlier && settled.status === 'waiting'

@@ -13,7 +13,10 @@ import type { Dispatch } from './dispatch.ts'
 
 type Deps = {
   readonly db: Db
-  readonly approvals: Pick<Approvals, 'runnable' | 'get' | 'isLive' | 'actOf' | 'endApproved'>
+  readonly approvals: Pick<
+    Approvals,
+    'listRunnable' | 'get' | 'isClaimable' | 'openCall' | 'endApproved'
+  >
   readonly halts: Pick<Halts, 'snapshot'>
   readonly agents: Pick<Identity, 'callerFor' | 'hasGone'>
   readonly catalogue: ToolRegistry
@@ -23,7 +26,7 @@ type Deps = {
   readonly now: Clock
   readonly log: Log
 }
-type Runnable = Awaited<ReturnType<Approvals['runnable']>>[number]
+type Runnable = Awaited<ReturnType<Approvals['listRunnable']>>[number]
 
 const maxPerAgent = 8
 /** Gathers the commits of a moment. */
@@ -71,7 +74,7 @@ export function startRunner(deps: Deps) {
   const wake = () => looking.runWithin(lookDelayMs)
 
   async function look(): Promise<void> {
-    const found = (await approvals.runnable()).filter(isForHere)
+    const found = (await approvals.listRunnable()).filter(isForHere)
     if (found.length === 0) return
     const isHalted = await halts.snapshot()
     for (const { id, requester, domain } of found)
@@ -104,7 +107,7 @@ export function startRunner(deps: Deps) {
 
   async function run(id: string): Promise<void> {
     const approval = await approvals.get(id)
-    if (!approval || !approvals.isLive(approval)) return
+    if (!approval || !approvals.isClaimable(approval)) return
     const caller = await callerOf(approval)
     if (!caller) {
       if (await agents.hasGone(db, approval.requester, approval.createdAt))
@@ -119,7 +122,7 @@ export function startRunner(deps: Deps) {
         : await dispatch({ tool: approval.action, arguments: args.change, caller, approval: id })
     if ('status' in answer && (answer.status === 'done' || answer.status === 'waiting')) return
     const after = await approvals.get(id)
-    if (!after || !approvals.isLive(after)) return
+    if (!after || !approvals.isClaimable(after)) return
     if (passing.has(answer.code)) rest(id, restOf(answer))
     else await approvals.endApproved(id, answer.message)
   }
@@ -136,7 +139,7 @@ export function startRunner(deps: Deps) {
   /** Throws nothing where the store was changed: such a call can never run (A14). */
   function argumentsOf(approval: Approval): { readonly change: unknown } | CoworkError {
     try {
-      return approvals.actOf(approval)
+      return approvals.openCall(approval)
     } catch (error) {
       if (error instanceof CoworkError) return error
       throw error

@@ -1,4 +1,4 @@
-import { stale } from '#approvals'
+import { staleReason } from '#approvals'
 import type { Approval, Approvals } from '#approvals'
 import type { Refusal } from '#base/call-check.ts'
 import { formatRfc3339 } from '#base/clock.ts'
@@ -26,7 +26,7 @@ export type Settled<T extends Tool | undefined> =
   | ({ readonly status: 'refused' | 'failed' } & Refusal)
   | ({ readonly status: 'waiting'; readonly tool: T; readonly approval: Approval } & Refusal)
 
-type Deps = Pick<Approvals, 'isLive' | 'isRunning' | 'reviewUrl'>
+type Deps = Pick<Approvals, 'isClaimable' | 'isRunning' | 'reviewUrl'>
 
 /** The result of a call as `keep` stores it. */
 type Kept =
@@ -38,7 +38,7 @@ type Kept =
 export function settledOf<T extends Tool | undefined>(
   approval: Approval,
   tool: T,
-  { isLive, isRunning, reviewUrl }: Deps,
+  { isClaimable, isRunning, reviewUrl }: Deps,
 ): Settled<T> {
   const { id, status, mode, action, decidedBy, reason, expiresAt } = approval
   const by = decidedBy ?? 'A person'
@@ -72,7 +72,7 @@ export function settledOf<T extends Tool | undefined>(
         },
       }
     case 'approved':
-      return isLive(approval)
+      return isClaimable(approval)
         ? unfinished(`${by} approved ${action}; cowork runs it as soon as it can.`)
         : refused(
             'approval_expired',
@@ -90,8 +90,8 @@ export function settledOf<T extends Tool | undefined>(
     case 'expired':
       return refused('approval_expired', 'Nobody decided in time, which is a no.', again)
     case 'withdrawn':
-      return reason === stale
-        ? refused(stale, staleMessage(approval), `Look at it again and call ${action} again.`)
+      return reason === staleReason
+        ? refused(staleReason, staleMessage(approval), `Look at it again and call ${action} again.`)
         : refused(
             'approval_withdrawn',
             `${action} was withdrawn${reason ? `: ${sanitizeText(reason, 500)}` : '.'} Nothing was done.`,

@@ -1,5 +1,5 @@
-import { digestOf, oneLine, toFingerprint } from '#approvals'
-import type { Approval, Approvals, Binding, Mode, Opening, Passage } from '#approvals'
+import { computeDigest, toSingleLine, toFingerprint } from '#approvals'
+import type { Approval, Approvals, Binding, Mode, NewApproval, ClaimResult } from '#approvals'
 import type { CallAttempt, RefuseVerdict } from '#base/call-check.ts'
 import { toActor } from '#base/caller.ts'
 import type { Caller } from '#base/caller.ts'
@@ -31,7 +31,7 @@ export type CallVerdict =
       readonly decision?: Readonly<Record<string, unknown>>
       readonly ids?: EntryIds
       /** In the transaction that starts it. Gives the approval that it uses up, or that gave it a result already. */
-      readonly enter?: (tx: Tx) => Promise<Passage | undefined>
+      readonly enter?: (tx: Tx) => Promise<ClaimResult | undefined>
       /** In the transaction that ends it well. */
       readonly leave?: (tx: Tx, call: Call) => Promise<void>
     } & Binding)
@@ -84,7 +84,7 @@ export function createCallAuthorizer(deps: Deps) {
     judgement: ModeDecision,
     digest: string,
     byTrust: boolean,
-  ): Omit<Opening, 'policyVersion'> {
+  ): Omit<NewApproval, 'policyVersion'> {
     const { tool, input, touch } = attempted
     const target = touch.target ?? ''
     return {
@@ -92,7 +92,7 @@ export function createCallAuthorizer(deps: Deps) {
       domain: domainOf(attempted),
       action: tool.name,
       target,
-      summary: oneLine([tool.title, touch.shown ?? target].filter(Boolean).join(': ')),
+      summary: toSingleLine([tool.title, touch.shown ?? target].filter(Boolean).join(': ')),
       mode: judgement.mode,
       risk: judgement.risk,
       digest,
@@ -197,7 +197,7 @@ export function createCallAuthorizer(deps: Deps) {
       mode: 'wait',
       digest,
       fingerprint,
-      needed: evaluation.approvers,
+      requiredApprovals: evaluation.approvers,
       async open(tx, call) {
         await scores.load(tx, pair)
         const { refused } = await volume.take(tx, pair)
@@ -205,7 +205,7 @@ export function createCallAuthorizer(deps: Deps) {
         return approvals.open(tx, caller, call.id, {
           ...openingOf(attempted, judgement, digest, byTrust),
           policyVersion: policies.version,
-          needed: evaluation.approvers,
+          requiredApprovals: evaluation.approvers,
           fingerprint,
           ...(shadow && { details: { shadow } }),
         })
@@ -291,7 +291,7 @@ function digestOfCall({ tool, input, caller, touch: { target = '' } }: CallAttem
     const content: unknown = JSON.parse(canonicalJson(canonicalOf({ tool, input })))
     if (target.includes('\0') || !target.isWellFormed()) return undefined
     const schema = schemaHash(tool)
-    return digestOf({ agent: caller.id, action: tool.name, target, content, schema })
+    return computeDigest({ agent: caller.id, action: tool.name, target, content, schema })
   } catch {
     return undefined
   }

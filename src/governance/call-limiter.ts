@@ -1,5 +1,5 @@
 import type { CallAttempt, RefuseVerdict } from '#base/call-check.ts'
-import type { Approvals, Passage } from '#approvals'
+import type { Approvals, ClaimResult } from '#approvals'
 import type { Clock } from '#base/clock.ts'
 import type { Config } from '#base/config/index.ts'
 import { CoworkError } from '#base/errors.ts'
@@ -14,7 +14,7 @@ const mostKept = 10_000
 
 type Judge = (attempted: CallAttempt) => Promise<CallVerdict>
 type Settings = Pick<Config['authority'], 'tool_budgets' | 'repeat_limit'>
-type Passing = Pick<Approvals, 'resume' | 'ended'>
+type Passing = Pick<Approvals, 'claimApprovedCall' | 'ended'>
 /** A call that ran, with the approval that it used up. */
 type Spent = { readonly at: number; readonly approval?: string | undefined }
 
@@ -70,7 +70,7 @@ export function createCallLimiter({ tool_budgets, repeat_limit }: Settings, now:
   }
 
   /** In the transaction that lets it go on, which may be tried more than once: an approval counts once. */
-  function countClaimed<P extends Passage>(passage: P): P {
+  function countClaimed<P extends ClaimResult>(passage: P): P {
     const { id, requester, action } = passage.approval
     if (passage.as !== 'claimed' || !budgets.has(action)) return passage
     if (callsOf(requester, action).some(({ approval }) => approval === id)) return passage
@@ -110,8 +110,8 @@ export function createCallLimiter({ tool_budgets, repeat_limit }: Settings, now:
         ? approvals
         : {
             ...approvals,
-            async resume(...given: Parameters<Passing['resume']>) {
-              const passage = await approvals.resume(...given)
+            async claimApprovedCall(...given: Parameters<Passing['claimApprovedCall']>) {
+              const passage = await approvals.claimApprovedCall(...given)
               try {
                 return countClaimed(passage)
               } catch (error) {

@@ -166,7 +166,7 @@ describe('the hold', () => {
     expect(outcomesOf(said)).toMatchObject([
       { status: 'error', error: { code: 'override_needed' } },
     ])
-    expect((await system.governance.approvals.get(id))?.held).toBeUndefined()
+    expect((await system.governance.approvals.get(id))?.deferred).toBeUndefined()
   })
 })
 

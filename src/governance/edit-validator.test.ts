@@ -35,8 +35,8 @@ describe('a proposal that a person edits', () => {
         message: expect.stringMatching(message),
         hint: expect.stringContaining('eject it'),
       })
-    const { status, held } = (await found(system, id)) ?? {}
-    expect([status, held]).toEqual(['pending', undefined])
+    const { status, deferred } = (await found(system, id)) ?? {}
+    expect([status, deferred]).toEqual(['pending', undefined])
     expect(await system.entries(['approval.approved'])).toEqual([])
   })
 

@@ -102,7 +102,7 @@ export type PolicyConflicts = ReturnType<typeof createPolicyConflicts>
 /** Finds pending requests that the active policy would block: they were opened under another version (A4, Y3). */
 export function createPolicyConflicts(
   policyFor: Proposals['policyFor'],
-  actOf: Approvals['actOf'],
+  actOf: Approvals['openCall'],
 ) {
   /** The real arguments. Where they cannot be read the shown copy must do: such a request cannot be approved. */
   function actIn(approval: Approval): { change: unknown; field?: string | undefined } {

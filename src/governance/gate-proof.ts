@@ -38,7 +38,7 @@ const mostNames = 1000
  * The name of a kind of action as it is stored: an agent may put a credential into it (A14), or leave its debts behind
  * with other letters that people read as the same (T13).
  */
-export const createKindNames = (show: Approvals['show']) =>
+export const createKindNames = (show: Approvals['redactForDisplay']) =>
   memoize(
     (action) =>
       normalizeVisible(show(action) as string)

@@ -1,5 +1,12 @@
-import { askedBy, isSeenBy, spotCheck } from '#approvals'
-import type { Approval, ApprovalBrief, ApprovalKinds, Approvals, Status, Why } from '#approvals'
+import { requesterFilter, isVisibleTo, spotCheck } from '#approvals'
+import type {
+  Approval,
+  ApprovalBrief,
+  ApprovalKinds,
+  Approvals,
+  Status,
+  ApprovalReason,
+} from '#approvals'
 import type { Caller } from '#base/caller.ts'
 import { formatRfc3339 } from '#base/clock.ts'
 import type { Clock } from '#base/clock.ts'
@@ -96,7 +103,7 @@ export function createInbox(deps: Deps) {
   }
 
   async function itemOf(approval: ApprovalBrief) {
-    const { held } = approval
+    const { deferred } = approval
     const given = approval.requiredApprovals > 1 ? await approvals.votes(approval.id) : []
     const { id, kind, status } = approval
     return {
@@ -110,11 +117,11 @@ export function createInbox(deps: Deps) {
       expires_at: approval.expiresAt === null ? null : formatRfc3339(approval.expiresAt),
       approvers: { needed: approval.requiredApprovals, given },
       group: approval.group,
-      ...(held && {
+      ...(deferred && {
         held: {
-          decision: held.decision.verdict,
-          by: held.decision.by.id,
-          until: formatRfc3339(held.until),
+          decision: deferred.decision.verdict,
+          by: deferred.decision.by.id,
+          until: formatRfc3339(deferred.until),
         },
       }),
       ...(await conflictOf(approval)),
@@ -173,9 +180,9 @@ export function createInbox(deps: Deps) {
       caller: Caller,
       asked: { agent?: string | undefined; domain?: string | undefined; limit: number },
     ) {
-      const found = await approvals.briefs({
+      const found = await approvals.listBriefs({
         statuses: ['pending'],
-        ...askedBy(caller, asked.agent),
+        ...requesterFilter(caller, asked.agent),
         domain: asked.domain,
         limit: 1000,
       })
@@ -196,10 +203,10 @@ export function createInbox(deps: Deps) {
 
     async list(caller: Caller, query: InboxQuery) {
       const { status, kind, agent, domain, q, ids, after, limit } = query
-      const found = await approvals.briefs({
+      const found = await approvals.listBriefs({
         statuses: ids ? undefined : statusesOf[status],
         kind,
-        ...askedBy(caller, agent),
+        ...requesterFilter(caller, agent),
         domain,
         text: q,
         ids,
@@ -210,22 +217,22 @@ export function createInbox(deps: Deps) {
       return {
         items: await Promise.all(page.map(itemOf)),
         next: found.length > limit ? (page.at(-1)?.id ?? null) : null,
-        counts: caller.kind === 'agent' ? {} : await approvals.counts(),
+        counts: caller.kind === 'agent' ? {} : await approvals.countPending(),
       }
     },
 
     async detail(caller: Caller, id: string) {
       const approval = await approvals.get(id)
-      if (!approval || !isSeenBy(caller, approval)) return undefined
+      if (!approval || !isVisibleTo(caller, approval)) return undefined
       if (caller.kind === 'human') looks.note(caller.id, id)
       const pair = toTrustKey(approval)
       const at = now()
       const [trust, points, past] = await Promise.all([
         store.trust(db, pair.agent, pair.domain),
         store.points(db, pair.agent, pair.domain, at - month),
-        approvals.onTarget(approval, mostHistory),
+        approvals.listDecidedOnTarget(approval, mostHistory),
       ])
-      const before = past.filter((one) => isSeenBy(caller, one))
+      const before = past.filter((one) => isVisibleTo(caller, one))
       const { content } = approval
       return {
         ...(await itemOf(approval)),
@@ -315,7 +322,7 @@ function questionOf(approval: ApprovalBrief) {
 }
 
 /** Why the gate is closed is for people: an agent would learn when its checks are read (T14). */
-function whyFor<W extends Why>({ kind }: Caller, why: W): W {
+function whyFor<W extends ApprovalReason>({ kind }: Caller, why: W): W {
   if (kind !== 'agent') return why
   const { closed_by: _, ...more } = why.more ?? {}
   const text = why.gated ? `A person decides first: ${evidenceNote}.` : why.text

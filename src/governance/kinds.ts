@@ -31,8 +31,8 @@ type Deps = {
   readonly agents: Pick<Identity, 'hasGone'>
   readonly ttl: { readonly proposalMs: number; readonly callMs: number }
   readonly edits: EditValidator
-  readonly actOf: Approvals['actOf']
-  readonly show: Approvals['show']
+  readonly actOf: Approvals['openCall']
+  readonly show: Approvals['redactForDisplay']
   readonly conflicts: PolicyConflicts
   readonly looks: Looks
   readonly kindOf: (action: string) => string

@@ -217,7 +217,7 @@ describe('ending and spreading', () => {
     const allowance = { for: 'always', arguments: { path: '/a/*' } }
     expect(await decide(system, [other], { allow: allowance })).toMatchObject({ errors: 0 })
     expect(await check(system, expired)).toMatchObject({ status: 'expired' })
-    expect((await system.governance.approvals.get(held))?.held).toBeDefined()
+    expect((await system.governance.approvals.get(held))?.deferred).toBeDefined()
   })
 
   test('Y8 a permission goes before trust: nobody is asked', async () => {

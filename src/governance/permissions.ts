@@ -1,5 +1,5 @@
 import { risks } from '#approvals'
-import type { Approval, Approvals, Deciding, Decision, Risk } from '#approvals'
+import type { Approval, Approvals, DecisionContext, Decision, Risk } from '#approvals'
 import { toActor, isOwnRecord } from '#base/caller.ts'
 import type { Caller } from '#base/caller.ts'
 import { formatRfc3339 } from '#base/clock.ts'
@@ -29,7 +29,7 @@ export function createPermissions(
   store: GovernanceStore,
   now: Clock,
   agents: Pick<Identity, 'hasGone'>,
-  approvals: () => Pick<Approvals, 'decide' | 'pendingLike' | 'actOf' | 'fingerprint'>,
+  approvals: () => Pick<Approvals, 'decide' | 'pendingLike' | 'openCall' | 'fingerprint'>,
 ) {
   async function count(tx: Tx, id: string, actor: Actor): Promise<boolean> {
     const row = await store.use(tx, id, now())
@@ -47,7 +47,7 @@ export function createPermissions(
   }
 
   const fingerprint: Fingerprint = (name, value) => approvals().fingerprint(name, value)
-  const argumentsOf = (approval: Approval) => toArguments(approvals().actOf(approval).change)
+  const argumentsOf = (approval: Approval) => toArguments(approvals().openCall(approval).change)
 
   /** Never what is riskier than what the person looked at. */
   const covers = (row: PermissionRow, args: Arguments, risk: Risk): boolean =>
@@ -83,7 +83,7 @@ export function createPermissions(
       approval: Approval,
       allow: Allowance,
       decision: Decision,
-      call: Deciding,
+      call: DecisionContext,
     ): Promise<{ permission: string; also?: ReleasedCalls }> {
       const pattern = patternText(buildPattern(argumentsOf(approval), allow, fingerprint))
       const row = rowOf(approval, allow, pattern, decision.by.id, now())
@@ -179,7 +179,7 @@ export function createPermissions(
 export function validateAllowance(
   allow: Allowance,
   change: unknown,
-  show: Approvals['show'],
+  show: Approvals['redactForDisplay'],
   at: number,
 ): void {
   if (allow.for === 'until' && !(Date.parse(allow.until ?? '') > at))

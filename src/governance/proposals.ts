@@ -1,4 +1,4 @@
-import { askedBy, digestOf, oneLine } from '#approvals'
+import { requesterFilter, computeDigest, toSingleLine } from '#approvals'
 import type { Approval, Approvals } from '#approvals'
 import { isOwnRecord } from '#base/caller.ts'
 import type { Caller } from '#base/caller.ts'
@@ -94,7 +94,7 @@ export function createProposals(deps: Deps) {
     const { domain, action, target, change, confidence, reasoning, field, key } = proposal
     const agent = call.caller.id
     const pair = { agent, domain }
-    const digest = digestOf({ agent, action, target, content: change })
+    const digest = computeDigest({ agent, action, target, content: change })
     const body = key === undefined ? undefined : sha256Hex(canonicalJson(jsonOf(proposal)))
     const before = () => sameAsBefore(tx, call.caller, domain, key, body)
     const known = await before()
@@ -143,14 +143,14 @@ export function createProposals(deps: Deps) {
       domain,
       action,
       target,
-      summary: summaryOf(proposal, approvals.show),
+      summary: summaryOf(proposal, approvals.redactForDisplay),
       mode,
       risk,
       digest,
       policyVersion: policies.version,
       trustLevel: judgement.trustLevel,
       confidence,
-      needed: evaluation.approvers,
+      requiredApprovals: evaluation.approvers,
       content: {
         change,
         reasoning,
@@ -168,7 +168,7 @@ export function createProposals(deps: Deps) {
         },
         extra: {
           action_id: newId(),
-          ...(given && { reasoning_schema: approvals.show(given) }),
+          ...(given && { reasoning_schema: approvals.redactForDisplay(given) }),
           ...(proposal.handoff !== undefined && { handoff_id: proposal.handoff }),
         },
       },
@@ -209,7 +209,7 @@ export function createProposals(deps: Deps) {
     if (!found) return undefined
     const { id, requester, createdAt } = found.approval
     if (!isOwnRecord(by, requester, createdAt)) {
-      await approvals.freeKey(tx, id)
+      await approvals.releaseKey(tx, id)
       return undefined
     }
     if (found.digest !== body) throw otherBody(key)
@@ -229,7 +229,7 @@ export function createProposals(deps: Deps) {
     const agent = call.caller.id
     const [waiting] = await approvals.pendingLike(tx, {
       kind: 'permission',
-      ...askedBy(call.caller),
+      ...requesterFilter(call.caller),
       domain,
     })
     const isFull = !waiting && (await isPendingLimitReached(store, tx, 'permission', call.caller))
@@ -247,10 +247,10 @@ export function createProposals(deps: Deps) {
         domain,
         action: 'work_in_domain',
         target: domain,
-        summary: oneLine(`May ${agent} work in ${domain}? No policy covers it.`),
+        summary: toSingleLine(`May ${agent} work in ${domain}? No policy covers it.`),
         mode: 'escalate',
         risk: 'normal',
-        digest: digestOf({ agent, action: 'work_in_domain', target: domain, content: null }),
+        digest: computeDigest({ agent, action: 'work_in_domain', target: domain, content: null }),
         policyVersion,
         trustLevel: null,
         confidence: null,
@@ -273,7 +273,7 @@ export function createProposals(deps: Deps) {
     })
   }
 
-  /** What would have decided, had nothing forbidden it: it is on record with the refusal (Y6). */
+  /** What would have decided, had nothing forbidden it is on record with the refusal (Y6). */
   async function standingOf(tx: Tx, pair: TrustKey, action: string): Promise<Details> {
     const known =
       (await store.trust(tx, pair.agent, pair.domain)) ?? initialTrust(rules.trust, now())
@@ -391,16 +391,19 @@ function nextFor(approval: Approval): string {
 }
 
 /** What the list of the inbox shows: the act in words, from what the agent named. */
-function summaryOf({ action, target, change }: Proposal, show: Approvals['show']): string {
+function summaryOf(
+  { action, target, change }: Proposal,
+  show: Approvals['redactForDisplay'],
+): string {
   const entries = isRecord(change) ? Object.entries(change) : []
   const [first] = entries
-  if (!first || first[0] === 'raw') return oneLine(`${action} on ${target}`)
+  if (!first || first[0] === 'raw') return toSingleLine(`${action} on ${target}`)
   const [name, value] = first
   // With its name: that alone can say that the value is a credential.
   const [[label, clean] = []] = Object.entries(show({ [name]: value }) as object)
   const shown = typeof clean === 'string' ? clean : JSON.stringify(clean)
   const more = entries.length > 1 ? ` (+${entries.length - 1})` : ''
-  return oneLine(`${action} on ${target}: ${label} = ${shown}${more}`)
+  return toSingleLine(`${action} on ${target}: ${label} = ${shown}${more}`)
 }
 
 const otherBody = (key: string) =>

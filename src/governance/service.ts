@@ -87,11 +87,11 @@ export function createGovernance(options: GovernanceOptions) {
   const { ttl, plan_ttl, token_ttl, call_ttl, undo_hold, every_write } = config.approvals
   const conflicts = createPolicyConflicts(
     (...asked) => proposals.policyFor(...asked),
-    (approval) => approvals.actOf(approval),
+    (approval) => approvals.openCall(approval),
   )
   const lookup = createLookup(db.dialect)
   const looks = createLooks()
-  const kindOf = createKindNames((value) => approvals.show(value))
+  const kindOf = createKindNames((value) => approvals.redactForDisplay(value))
   const spotChecks = createSpotChecks({
     db,
     store,
@@ -118,8 +118,8 @@ export function createGovernance(options: GovernanceOptions) {
         store,
         agents,
         ttl: { proposalMs: ttl, callMs: plan_ttl },
-        actOf: (approval) => approvals.actOf(approval),
-        show: (value) => approvals.show(value),
+        actOf: (approval) => approvals.openCall(approval),
+        show: (value) => approvals.redactForDisplay(value),
         edits: createEditValidator(
           (...asked) => proposals.policyFor(...asked),
           domainOf,
@@ -158,7 +158,7 @@ export function createGovernance(options: GovernanceOptions) {
   const unfollow = agents.onRevoked(async (tx, agent, call) => {
     for (const kind of ['call', 'permission'])
       await approvals.withdrawAll(tx, { kind, requester: agent }, call)
-    await approvals.voidCalls(tx, agent, call)
+    await approvals.withdrawApprovedCalls(tx, agent, call)
     await permissions.endOf(tx, agent, call)
     for (const { domain, stored } of await scores.part(tx, agent))
       tx.append({

@@ -1,4 +1,4 @@
-import { digestOf, oneLine, spotCheck } from '#approvals'
+import { computeDigest, toSingleLine, spotCheck } from '#approvals'
 import type { Approvals, Risk } from '#approvals'
 import type { Clock } from '#base/clock.ts'
 import type { Db, Reader, Tx } from '#base/db/port.ts'
@@ -158,10 +158,10 @@ export function createSpotChecks(deps: Deps) {
         domain,
         action,
         target,
-        summary: oneLine(`Done alone: ${action}${target && ` on ${target}`}`),
+        summary: toSingleLine(`Done alone: ${action}${target && ` on ${target}`}`),
         mode: 'act',
         risk,
-        digest: digestOf({ agent, action, target, content: change }),
+        digest: computeDigest({ agent, action, target, content: change }),
         policyVersion: deps.policyVersion(),
         trustLevel,
         confidence: null,

@@ -99,7 +99,7 @@ export function approvalsContract(engine: Engine) {
       })
 
       test('A4 as many different people as asked for approve it, and one ends it', async () => {
-        const id = await daemon.open({ ...opening('question'), needed: 3 })
+        const id = await daemon.open({ ...opening('question'), requiredApprovals: 3 })
         expect(await daemon.decide(id, 'anna')).toMatchObject({ status: 'voted' })
         await expect(daemon.decide(id, 'anna')).rejects.toMatchObject({
           code: 'quorum_same_person',
@@ -108,7 +108,7 @@ export function approvalsContract(engine: Engine) {
         expect(await daemon.approvals.votes(id)).toEqual(['anna', 'ben'])
         expect(await daemon.status(id)).toBe('pending')
         expect(await daemon.decide(id, 'cleo')).toMatchObject({ status: 'approved' })
-        const rejected = await daemon.open({ ...opening('question'), needed: 2 })
+        const rejected = await daemon.open({ ...opening('question'), requiredApprovals: 2 })
         await daemon.decide(rejected, 'anna')
         expect(await daemon.reject(rejected, 'anna')).toMatchObject({ status: 'rejected' })
         await expect(daemon.decide(rejected, 'ben')).rejects.toMatchObject(decided)
@@ -350,7 +350,7 @@ export function approvalsContract(engine: Engine) {
         await daemon.decide(id)
         const fails = () => Promise.reject(new Error('disk full'))
         const failing = daemon.db.transact((tx) =>
-          daemon.approvals.resume({ ...tx, run: fails }, sales, id),
+          daemon.approvals.claimApprovedCall({ ...tx, run: fails }, sales, id),
         )
         await expect(failing).rejects.toThrow('disk full')
         const dying = await world.start()

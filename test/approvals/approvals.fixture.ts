@@ -185,7 +185,7 @@ export async function createWorld(engine: Engine) {
       reject: (id: string, by?: string) => decide(id, by, { verdict: 'reject' }),
       hold: (id: string, by = 'anna', more: Partial<Decision> = {}) =>
         db.transact((tx) =>
-          approvals.hold(
+          approvals.deferDecision(
             tx,
             id,
             { verdict: 'approve', by: person(by), channel: 'api', ...more },
@@ -203,15 +203,24 @@ export async function createWorld(engine: Engine) {
       /** A call with these arguments, as dispatch makes it where rules ask for so many people. */
       pass: (change: object = { to: 'a' }, caller = sales, needed = 1) =>
         db.transact((tx) =>
-          approvals.pass(tx, caller, { digest: digestFor(change), needed }, () =>
-            approvals.open(tx, caller, 'call-1', opening('call', change, { needed })),
+          approvals.claimOrOpen(
+            tx,
+            caller,
+            { digest: digestFor(change), requiredApprovals: needed },
+            () =>
+              approvals.open(
+                tx,
+                caller,
+                'call-1',
+                opening('call', change, { requiredApprovals: needed }),
+              ),
           ),
         ),
       /** The runner starts it. */
       resume: (id: string, binding: Binding = {}, caller = sales) =>
-        db.transact((tx) => approvals.resume(tx, caller, id, binding)),
+        db.transact((tx) => approvals.claimApprovedCall(tx, caller, id, binding)),
       keep: (id: string, result: { status: string }) =>
-        db.transact((tx) => approvals.keep(tx, id, result)),
+        db.transact((tx) => approvals.storeResult(tx, id, result)),
       redeem: (token: string, change: object = { to: 'a' }, agent = 'sales') =>
         db.transact((tx) =>
           approvals.redeem(tx, token, { agent, digest: digestFor(change, agent) }),

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createWorld, opening } from './approvals.fixture.ts'
 import type { Daemon, Engine, World } from './approvals.fixture.ts'
 
-const two = { needed: 2 }
+const two = { requiredApprovals: 2 }
 
 /** What holds where several people must agree, and of whose word counts, on both engines. */
 export function quorumContract(engine: Engine) {
@@ -56,7 +56,7 @@ export function quorumContract(engine: Engine) {
         ])
         const found = await daemon.approvals.get(id)
         expect(found).toMatchObject({ status: 'pending', decidedBy: null })
-        expect(found?.held).toBeUndefined()
+        expect(found?.deferred).toBeUndefined()
         expect(await daemon.decide(id, 'ben')).toMatchObject({ status: 'approved' })
       },
     )
@@ -98,12 +98,14 @@ export function quorumContract(engine: Engine) {
     test('A4 A15 nor does the runner start it', async () => {
       const { approval } = await daemon.pass({ to: 'waited' })
       await daemon.decide(approval.id)
-      expect(await daemon.resume(approval.id, { needed: 2 })).toMatchObject({ as: 'lapsed' })
+      expect(await daemon.resume(approval.id, { requiredApprovals: 2 })).toMatchObject({
+        as: 'lapsed',
+      })
       expect(await daemon.status(approval.id)).toBe('withdrawn')
       const enough = await daemon.pass({ to: 'waited' }, undefined, 2)
       await daemon.decide(enough.approval.id, 'anna')
       await daemon.decide(enough.approval.id, 'ben')
-      expect(await daemon.resume(enough.approval.id, { needed: 2 })).toMatchObject({
+      expect(await daemon.resume(enough.approval.id, { requiredApprovals: 2 })).toMatchObject({
         as: 'claimed',
       })
     })

@@ -66,7 +66,7 @@ export function timeContract(engine: Engine) {
       const { daemon, now, move } = await begin()
       await daemon.approvals.close()
       const store = createApprovalStore(engine.dialect)
-      expect(await store.next(daemon.db)).toBe(Infinity)
+      expect(await store.nextDueAt(daemon.db)).toBe(Infinity)
       const ask = () => daemon.open(opening('question'))
       const [old, decided, heldOld] = [await ask(), await ask(), await ask()]
       await daemon.decide(decided)
@@ -75,10 +75,10 @@ export function timeContract(engine: Engine) {
       const held = await ask()
       move(1)
       const waiting = await ask()
-      const due = (limit = 10) => store.due(daemon.db, now(), limit)
+      const due = (limit = 10) => store.listDue(daemon.db, now(), limit)
       expect(await due()).toEqual([])
       const { until } = await daemon.hold(held)
-      expect(await store.next(daemon.db)).toBe(until)
+      expect(await store.nextDueAt(daemon.db)).toBe(until)
       move(minute)
       await daemon.hold(heldOld)
       move(ttl.question - 90_000)
@@ -100,7 +100,7 @@ export function timeContract(engine: Engine) {
           held: { until, decision: { verdict: 'approve', by: { id: 'anna' }, reason: 'fine' } },
         })
         await daemon.undo(id)
-        expect((await daemon.approvals.get(id))?.held).toBeUndefined()
+        expect((await daemon.approvals.get(id))?.deferred).toBeUndefined()
         await expect(daemon.undo(id)).rejects.toMatchObject({ code: 'nothing_to_undo' })
         expect(await daemon.types(id)).toEqual([
           'approval.requested',
@@ -150,7 +150,7 @@ export function timeContract(engine: Engine) {
         const ids = [await daemon.open(opening('question')), await daemon.open(opening('question'))]
         for (const id of ids) await daemon.hold(id)
         const next = await restart()
-        expect((await next.approvals.get(ids[0] ?? ''))?.held).toBeDefined()
+        expect((await next.approvals.get(ids[0] ?? ''))?.deferred).toBeDefined()
         move(minute)
         const after = await restart()
         const twin = engine.dialect === 'postgres' ? await start() : after
@@ -188,7 +188,7 @@ export function timeContract(engine: Engine) {
 
       test('A4 a held approval is one of those that are needed', async () => {
         const { daemon } = await begin({ undoHoldMs: 30 })
-        const id = await daemon.open({ ...opening('question'), needed: 2 })
+        const id = await daemon.open({ ...opening('question'), requiredApprovals: 2 })
         await daemon.hold(id, 'anna')
         await expect.poll(() => daemon.approvals.votes(id)).toEqual(['anna'])
         expect(await daemon.approvals.get(id)).not.toHaveProperty('held')
@@ -219,7 +219,7 @@ export function timeContract(engine: Engine) {
     test('A7 a restart loses nothing that waits, was voted on or was decided', async () => {
       const { daemon, restart } = await begin()
       const waiting = await daemon.open(opening('question'))
-      const voted = await daemon.open({ ...opening('question'), needed: 2 })
+      const voted = await daemon.open({ ...opening('question'), requiredApprovals: 2 })
       await daemon.decide(voted, 'anna')
       const { approval: call } = await daemon.pass({ to: 'c' })
       await daemon.decide(call.id)
@@ -287,7 +287,7 @@ export function timeContract(engine: Engine) {
         const by = { id: 'call-9', caller: { ...sales, kind: 'human', id: 'anna' } as const }
         await daemon.db.transact(async (tx) => {
           await daemon.approvals.withdrawAll(tx, { kind: 'call', requester: 'sales' }, by)
-          await daemon.approvals.voidCalls(tx, 'sales', by)
+          await daemon.approvals.withdrawApprovedCalls(tx, 'sales', by)
         })
         const left = await daemon.approvals.list({ statuses: ['pending', 'approved'], limit: 2000 })
         expect(left.map(({ id }) => id)).toEqual([other])
@@ -347,7 +347,9 @@ export function timeContract(engine: Engine) {
           await daemon.open(opening('question')),
           await daemon.open(opening('question')),
         ]
-        const waits = [one, one, two].map((id) => daemon.approvals.finished(id, 600_000, never))
+        const waits = [one, one, two].map((id) =>
+          daemon.approvals.waitUntilFinished(id, 600_000, never),
+        )
         await twin.decide(one)
         expect(await Promise.all(waits.slice(0, 2))).toMatchObject([
           { status: 'approved' },
@@ -362,16 +364,18 @@ export function timeContract(engine: Engine) {
         const { daemon } = await begin()
         const id = await daemon.open(opening('question'))
         const gone = new AbortController()
-        const wait = daemon.approvals.finished(id, 600_000, gone.signal)
+        const wait = daemon.approvals.waitUntilFinished(id, 600_000, gone.signal)
         gone.abort()
         expect(await wait).toMatchObject({ status: 'pending' })
-        expect(await daemon.approvals.finished(id, 1, never)).toMatchObject({ status: 'pending' })
+        expect(await daemon.approvals.waitUntilFinished(id, 1, never)).toMatchObject({
+          status: 'pending',
+        })
         await daemon.decide(id)
-        expect(await daemon.approvals.finished(id, 600_000, never)).toMatchObject({
+        expect(await daemon.approvals.waitUntilFinished(id, 600_000, never)).toMatchObject({
           status: 'approved',
         })
         const last = await daemon.open(opening('question'))
-        const ended = daemon.approvals.finished(last, 600_000, never)
+        const ended = daemon.approvals.waitUntilFinished(last, 600_000, never)
         await daemon.approvals.close()
         expect(await ended).toMatchObject({ status: 'pending' })
       })

@@ -1,4 +1,4 @@
-import type { Approval, ApprovalKind, Approvals, Deciding, Decision } from '#approvals'
+import type { Approval, ApprovalKind, Approvals, DecisionContext, Decision } from '#approvals'
 import type { Tx } from '#base/db/port.ts'
 import { CoworkError } from '#base/errors.ts'
 import { sanitizeText } from '#base/sanitize.ts'
@@ -61,7 +61,7 @@ export function grantApprovalKind(deps: Deps): ApprovalKind {
     approval: Approval,
     path: string,
     { by }: Decision,
-    call: Deciding,
+    call: DecisionContext,
   ): Promise<void> {
     for (const id of getGrantRequest(approval).replaces ?? []) {
       const dead = await store.find(tx, id)
@@ -75,7 +75,7 @@ export function grantApprovalKind(deps: Deps): ApprovalKind {
     replaced.forget(approval)
   }
 
-  async function carryOut(tx: Tx, approval: Approval, decision: Decision, call: Deciding) {
+  async function carryOut(tx: Tx, approval: Approval, decision: Decision, call: DecisionContext) {
     const choosing = choosingOf(decision)
     if (choosing?.choice === 'covered') {
       await endDead(tx, approval, choosing.grant.path, decision, call)
@@ -199,7 +199,7 @@ function createGrantOverlap({ end, store, approvals, accessOf, now }: SettlingDe
     approval: Approval,
     chosen: Chosen,
     { by }: Decision,
-    call: Deciding,
+    call: DecisionContext,
   ): Promise<void> {
     const live = await store.live(tx, getGrantRequest(approval).node)
     for (const grant of blocking(live, approval, chosen))
@@ -224,7 +224,7 @@ function createGrantOverlap({ end, store, approvals, accessOf, now }: SettlingDe
     { requester }: Approval,
     grant: Grant,
     decision: Decision,
-    call: Deciding,
+    call: DecisionContext,
   ): Promise<readonly Settled[]> {
     const settled: Settled[] = []
     const more = { grant: grant.permission === 'deny' ? { choice: 'deny' } : coveredBy(grant) }

@@ -1,4 +1,4 @@
-import { digestOf, oneLine } from '#approvals'
+import { computeDigest, toSingleLine } from '#approvals'
 import type { Approval } from '#approvals'
 import { isOwnRecord } from '#base/caller.ts'
 import type { Caller } from '#base/caller.ts'
@@ -134,8 +134,8 @@ export function createRequest(deps: Deps) {
     return { status: 'pending', approval }
   }
 
-  const isWaiting = ({ status, expiresAt, held }: Approval) =>
-    status === 'pending' && (held !== undefined || expiresAt === null || expiresAt > now())
+  const isWaiting = ({ status, expiresAt, deferred }: Approval) =>
+    status === 'pending' && (deferred !== undefined || expiresAt === null || expiresAt > now())
 
   /** What a person said to the same question; nothing where it is to be asked anew. */
   async function outcome(
@@ -202,7 +202,7 @@ export function createRequest(deps: Deps) {
       action: 'request_grant',
       // As it was asked for: where it leads is shown to people only.
       target: path,
-      summary: oneLine(`AI wants to ${verb} ${what}: ${sanitizeText(path)}`),
+      summary: toSingleLine(`AI wants to ${verb} ${what}: ${sanitizeText(path)}`),
       mode: 'suggest',
       risk: seen.warning === undefined ? 'normal' : 'high',
       digest,
@@ -244,11 +244,14 @@ const reasonIn = ({ reason }: Approval) => (reason ? { reason } : {})
 
 /** Those to read and those to write are not shown as one line. */
 const groupFor = ({ id: agent }: Caller, permission: AccessRequest['permission']) =>
-  digestOf({ agent, action: 'request_grant', target: '', content: { permission } }).slice(0, 16)
+  computeDigest({ agent, action: 'request_grant', target: '', content: { permission } }).slice(
+    0,
+    16,
+  )
 
 /** The same question, whatever reason is given for it. */
 const digestFor = ({ id: agent }: Caller, path: string, permission: AccessRequest['permission']) =>
-  digestOf({ agent, action: 'request_grant', target: path, content: { path, permission } })
+  computeDigest({ agent, action: 'request_grant', target: path, content: { path, permission } })
 
 const wholes = new Map([
   ['~', 'your whole home'],

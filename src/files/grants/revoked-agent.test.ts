@@ -59,7 +59,7 @@ test('GR1 GR3 what a revoked agent asked for is given to nobody who has its name
   const [held] = (await here.governance.approvals.list({ limit: 1 })) ?? []
   const decision = { verdict: 'approve', by: { kind: 'human', id: anna.id }, channel: 'console' }
   await here.db.transact((tx) =>
-    here.governance.approvals.hold(tx, String(held?.id), decision as Decision, by),
+    here.governance.approvals.deferDecision(tx, String(held?.id), decision as Decision, by),
   )
   expect(held?.id).toBe(second)
   await revoked(here)

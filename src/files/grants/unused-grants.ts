@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { digestOf, oneLine } from '#approvals'
+import { computeDigest, toSingleLine } from '#approvals'
 import type { Approval, ApprovalKind } from '#approvals'
 import type { Caller } from '#base/caller.ts'
 import { formatRfc3339 } from '#base/clock.ts'
@@ -107,7 +107,7 @@ export function createUnusedGrantReview({
   function open(tx: Tx, grant: Grant, usedAt: number, key: string) {
     const { path, permission, agent } = grant
     const change = { path, permission, agent_id: agent, unused_since: formatRfc3339(usedAt) }
-    const digest = digestOf({
+    const digest = computeDigest({
       agent: cowork.id,
       action: 'keep_grant',
       target: path,
@@ -118,7 +118,7 @@ export function createUnusedGrantReview({
       domain: 'files',
       action: 'keep_grant',
       target: path,
-      summary: oneLine(`Not used for 60 days: keep access to ${sanitizeText(path)}?`),
+      summary: toSingleLine(`Not used for 60 days: keep access to ${sanitizeText(path)}?`),
       mode: 'suggest',
       risk: 'low',
       digest,

@@ -1,4 +1,4 @@
-import { askedBy, channelOf, digestOf, oneLine } from '#approvals'
+import { requesterFilter, detectChannel, computeDigest, toSingleLine } from '#approvals'
 import type { Approval, ApprovalKind, Approvals, Decision } from '#approvals'
 import { toActor, isOwnRecord } from '#base/caller.ts'
 import type { Caller } from '#base/caller.ts'
@@ -130,10 +130,10 @@ export function createHandoffs(deps: Deps) {
       domain,
       action: mode,
       target,
-      summary: oneLine(reason),
+      summary: toSingleLine(reason),
       mode: handoffUrgency(mode),
       risk: proposal?.risk ?? 'normal',
-      digest: digestOf({ agent, action: mode, target, content: change }),
+      digest: computeDigest({ agent, action: mode, target, content: change }),
       policyVersion: deps.policyVersion(),
       trustLevel: known ? applyDecay(rules.trust, known, now()).score : null,
       confidence,
@@ -162,7 +162,7 @@ export function createHandoffs(deps: Deps) {
         hint: 'Leave decide_proposal out.',
       })
     const by = toActor(call.caller)
-    const common = { by, channel: channelOf(call.caller), reason: resolution }
+    const common = { by, channel: detectChannel(call.caller), reason: resolution }
     const answer: HandoffAnswer = {
       resolution,
       hand_back: handBack,
@@ -261,7 +261,7 @@ export function createHandoffs(deps: Deps) {
     const found = await approvals.list({
       statuses: ['pending'],
       kind: 'handoff',
-      ...askedBy(caller, agent),
+      ...requesterFilter(caller, agent),
       domain,
       limit: 1000,
     })

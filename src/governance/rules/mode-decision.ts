@@ -1,4 +1,4 @@
-import type { Mode, Risk, Why } from '#approvals'
+import type { Mode, Risk, ApprovalReason } from '#approvals'
 import { resolveMode, stricterMode } from './mode.ts'
 import type { ModeRules } from './mode.ts'
 import type { Effect, Evaluation, Policy } from './policy.ts'
@@ -19,7 +19,7 @@ export type ModeDecision = {
   readonly toGo: number
   /** What a policy in shadow would have done (Y6). */
   readonly shadow?: { readonly policy_id: string; readonly would: Outcome }
-  readonly why: Why
+  readonly why: ApprovalReason
 }
 
 type Given = {
@@ -104,7 +104,7 @@ export function decideMode(rules: Rules, given: Given): ModeDecision {
 }
 
 /** Why a person is asked where neither trust nor a rule has a say. */
-export const plainWhy = ({ thresholds }: ModeRules, text: string): Why => ({
+export const plainWhy = ({ thresholds }: ModeRules, text: string): ApprovalReason => ({
   text,
   rules: [],
   policy_id: null,
@@ -150,7 +150,10 @@ type Facts = {
 }
 
 /** The same sentence with the trust of now, for a request that still waits; as recorded where its causes are not. */
-export function reasonNow(why: Why, now: Pick<Facts, 'score' | 'closed' | 'gated'>): string {
+export function reasonNow(
+  why: ApprovalReason,
+  now: Pick<Facts, 'score' | 'closed' | 'gated'>,
+): string {
   const { always, because, approvers } = why.more ?? {}
   if (typeof approvers !== 'number') return why.text
   const { thresholds, high_risk_fields: highRisk } = why

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { isSeenBy, notYours, stale } from '#approvals'
+import { isVisibleTo, approvalNotFoundError, staleReason } from '#approvals'
 import type { Approval, Approvals } from '#approvals'
 import { formatRfc3339 } from '#base/clock.ts'
 import { effort } from '#base/soft-limit.ts'
@@ -17,7 +17,7 @@ import { proposalResults } from '../wire/proposals.ts'
 /** The result of a call as dispatch stores it. */
 type Kept = { readonly status?: string; readonly code?: string; readonly message?: string }
 
-function messageFor(approval: Approval, { isLive, isRunning }: Approvals): string {
+function messageFor(approval: Approval, { isClaimable, isRunning }: Approvals): string {
   const { kind, status, action, target, reason } = approval
   const by = approval.decidedBy ?? 'A person'
   const editIn = (tense: 'runs' | 'ran') =>
@@ -39,13 +39,13 @@ function messageFor(approval: Approval, { isLive, isRunning }: Approvals): strin
     case 'expired':
       return 'EXPIRED: Nobody decided in time, which is a no. You may ask again.'
     case 'withdrawn':
-      if (reason === stale)
+      if (reason === staleReason)
         return `STALE: ${sanitizeText(target, 300)} changed after you asked; nothing was done. Look at it again and call ${action} again.`
       return `WITHDRAWN: It was taken back${reason ? ` (${sanitizeText(reason)})` : ''}; nothing was done.`
   }
 
   function approvedCall(): string {
-    return isLive(approval)
+    return isClaimable(approval)
       ? `APPROVED by ${by}: cowork runs ${action} itself. Do not call it again. Call ${checkCall(approval)} for its result.${editIn('runs')}`
       : `NOT RUN: ${action} was approved, but could not run in time; nothing was done. Call ${action} again: a person is asked again.`
   }
@@ -159,22 +159,23 @@ export const approvalTools = ({ approvals }: Governance): Tool[] => [
       /** Whether a decision, or the run of an approved call, is still to come. */
       const isOpen = (approval: Approval) =>
         approval.status === 'pending' ||
-        (approval.kind === 'call' && (approvals.isLive(approval) || approvals.isRunning(approval)))
+        (approval.kind === 'call' &&
+          (approvals.isClaimable(approval) || approvals.isRunning(approval)))
       const id = input.approval_id ?? input.proposal_id ?? input.request_id
       if (id === undefined)
         throw new CoworkError('invalid_input', 'Say which: approval_id is missing.', {
           hint: 'Give the approval_id, proposal_id or request_id that you were answered.',
         })
       const isTheirs = (found: Approval | undefined): found is Approval =>
-        found !== undefined && isSeenBy(caller, found)
+        found !== undefined && isVisibleTo(caller, found)
       let found = await approvals.get(id)
-      if (!isTheirs(found)) throw notYours(id)
+      if (!isTheirs(found)) throw approvalNotFoundError(id)
       if (input.wait_seconds > 0 && isOpen(found))
-        found = await approvals.finished(id, input.wait_seconds * 1000, signal)
-      if (!isTheirs(found)) throw notYours(id)
+        found = await approvals.waitUntilFinished(id, input.wait_seconds * 1000, signal)
+      if (!isTheirs(found)) throw approvalNotFoundError(id)
       if (found.result !== undefined && caller.kind === 'agent') approvals.noteDelivered(id)
       const { status, kind, token } = found
-      const theirs = approvals.revealedTo(caller, found)
+      const theirs = approvals.revealTo(caller, found)
       const isApproved = status === 'approved' || status === 'consumed'
       const isEdited = found.approved !== undefined
       return {
@@ -200,7 +201,7 @@ export const approvalTools = ({ approvals }: Governance): Tool[] => [
         ...(found.result !== undefined &&
           partsOf(
             id,
-            caller.kind === 'agent' ? found.result : approvals.show(found.result),
+            caller.kind === 'agent' ? found.result : approvals.redactForDisplay(found.result),
             input.result_from,
           )),
         review_url: approvals.reviewUrl(id),

@@ -1,6 +1,11 @@
 import * as z from 'zod'
-import { channelOf } from '#approvals'
-import type { AnswerFields, Approval, Decision, Outcome } from '#approvals'
+import { detectChannel } from '#approvals'
+import type {
+  AnswerFields,
+  Approval,
+  Decision,
+  DecisionOutcome as ApprovalOutcome,
+} from '#approvals'
 import { toActor } from '#base/caller.ts'
 import { formatRfc3339 } from '#base/clock.ts'
 import type { Tx } from '#base/db/port.ts'
@@ -94,9 +99,9 @@ export const decideTool = ({ approvals, answerFields }: Governance) => {
       )
       const outcomes = await decideEach(list, async (id) => {
         checkFields(answerFields, await approvals.find(tx, id), decision)
-        const isHeld = hold && (isBulk || (await approvals.riskOf(tx, id, decision)) === 'high')
+        const isHeld = hold && (isBulk || (await approvals.riskAfter(tx, id, decision)) === 'high')
         const made = isHeld
-          ? await approvals.hold(tx, id, decision, call)
+          ? await approvals.deferDecision(tx, id, decision, call)
           : await approvals.decide(tx, id, decision, call)
         return toOutcomeResult(id, made)
       })
@@ -154,7 +159,7 @@ export function toDecision(asked: Asked, { caller }: Call): Decision {
   return {
     verdict: asked.decision,
     by: toActor(caller),
-    channel: channelOf(caller),
+    channel: detectChannel(caller),
     ...(asked.reason !== undefined && { reason: asked.reason }),
     ...(asked.change !== undefined && { change: parseChange(asked.change) }),
     ...(asked.batch !== undefined && { batch: asked.batch }),
@@ -162,14 +167,14 @@ export function toDecision(asked: Asked, { caller }: Call): Decision {
   }
 }
 
-export const toOutcomeResult = (id: string, { status, told, until }: Outcome) => ({
+export const toOutcomeResult = (id: string, { status, details, until }: ApprovalOutcome) => ({
   id,
   status,
   ...(until !== undefined && { until: formatRfc3339(until) }),
-  ...(told['trust'] !== undefined && { trust: told['trust'] as TrustMove }),
-  ...(told['look_back'] !== undefined && { look_back: told['look_back'] as number }),
-  ...(told['counted'] !== undefined && { counted: told['counted'] as boolean }),
-  ...(told['also'] !== undefined && { also: told['also'] as DecisionOutcome['also'] }),
+  ...(details['trust'] !== undefined && { trust: details['trust'] as TrustMove }),
+  ...(details['look_back'] !== undefined && { look_back: details['look_back'] as number }),
+  ...(details['counted'] !== undefined && { counted: details['counted'] as boolean }),
+  ...(details['also'] !== undefined && { also: details['also'] as DecisionOutcome['also'] }),
 })
 
 export const undoTool = ({ approvals }: Governance) =>
@@ -219,9 +224,9 @@ export const approveTool = ({ approvals }: Governance) =>
         },
         call,
       )
-      const { approval, status, told } = await approvals.decide(tx, id, decision, call)
+      const { approval, status, details } = await approvals.decide(tx, id, decision, call)
       const { requester, domain, trustLevel } = approval
-      const trust = told['trust'] as TrustMove | undefined
+      const trust = details['trust'] as TrustMove | undefined
       const level = trust?.to ?? trustLevel ?? 0
       return {
         proposal_id: id,
@@ -236,7 +241,7 @@ export const approveTool = ({ approvals }: Governance) =>
         ...(!call.caller.verified && { evidence_note: evidenceNote }),
         message:
           status === 'voted'
-            ? `COUNTED: ${String(told['votes'])} of ${String(told['needed'])} approvals. Proposal ${id}`
+            ? `COUNTED: ${String(details['votes'])} of ${String(details['needed'])} approvals. Proposal ${id}`
             : `APPROVED: Proposal ${id}. Trust ${level.toFixed(2)}${trust?.promoted ? ', PROMOTED' : ''}`,
       }
     },
@@ -276,8 +281,8 @@ export const overrideTool = ({ approvals, scores, store, spotChecks, kindOf }: G
           { decision: 'reject', reason: input.description, answers: { override: given } },
           call,
         )
-        const { told } = await approvals.decide(tx, proposal.id, decision, call)
-        return answerOf(recordedOf(told))
+        const { details } = await approvals.decide(tx, proposal.id, decision, call)
+        return answerOf(recordedOf(details))
       }
       if (proposal && proposal.status !== 'approved')
         throw new CoworkError(
@@ -308,7 +313,7 @@ export const overrideTool = ({ approvals, scores, store, spotChecks, kindOf }: G
       const check = id === undefined ? undefined : await store.checkOn(tx, id)
       // An agent in open mode must not take its own check away (A3).
       if (check?.read_at === null && call.caller.verified)
-        await approvals.endUnasked(tx, check.approval, call)
+        await approvals.withdrawDecidedElsewhere(tx, check.approval, call)
       const rows = found.needsLookBack ? await spotChecks.lookBack(tx, pair, risk, id) : 0
       tx.append({
         type: 'override.recorded',
@@ -351,7 +356,7 @@ const overriddenAlready = ({ by, at }: { by: string; at: number }) =>
 
 type Recorded = TrustMove & { readonly id: string; readonly streak: number }
 
-function recordedOf(told: Outcome['told']): Recorded {
+function recordedOf(told: ApprovalOutcome['details']): Recorded {
   const { id, consecutive } = told['override'] as { id: string; consecutive: number }
   return { ...(told['trust'] as TrustMove), id, streak: consecutive }
 }

@@ -1,6 +1,6 @@
 import * as z from 'zod'
-import { askedBy } from '#approvals'
-import type { Outcome } from '#approvals'
+import { requesterFilter } from '#approvals'
+import type { DecisionOutcome } from '#approvals'
 import { CoworkError } from '#base/errors.ts'
 import { forAgents, forAnyone, forPeople } from '#base/builtin-tools.ts'
 import { defineTool } from '#base/tool.ts'
@@ -30,10 +30,10 @@ function attemptsOf(given: unknown): unknown[] {
   }
 }
 
-const shownOf = ({ approval, status, told }: Outcome) => ({
+const shownOf = ({ approval, status, details }: DecisionOutcome) => ({
   proposal_id: approval.id,
   status,
-  ...(told['trust'] !== undefined && { trust: told['trust'] as TrustMove }),
+  ...(details['trust'] !== undefined && { trust: details['trust'] as TrustMove }),
 })
 
 export const handoffTools = ({ governance, ledger, identity }: GovernanceDeps): Tool[] => [
@@ -121,7 +121,7 @@ export const handoffTools = ({ governance, ledger, identity }: GovernanceDeps): 
         throw new CoworkError('agent_required', 'Only the agent itself acknowledges a handoff.', {
           hint: 'Leave ack out to look.',
         })
-      const { requester: agent, since } = askedBy(caller, agent_id)
+      const { requester: agent, since } = requesterFilter(caller, agent_id)
       if (agent === undefined)
         throw new CoworkError('invalid_input', 'Say which agent: agent_id is missing.', {
           hint: '`cowork agents` lists them.',

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { askedBy, spotCheck } from '#approvals'
+import { requesterFilter, spotCheck } from '#approvals'
 import type { Caller } from '#base/caller.ts'
 import { formatRfc3339 } from '#base/clock.ts'
 import { CoworkError } from '#base/errors.ts'
@@ -43,7 +43,7 @@ function scopeOf(asked: z.output<typeof scopeInput>, caller: Caller, now: number
     throw new CoworkError('invalid_input', 'The period ends before it begins.', {
       hint: 'Give a start before the end.',
     })
-  const { requester: agent, since = 0 } = askedBy(caller, asked.agent_id)
+  const { requester: agent, since = 0 } = requesterFilter(caller, asked.agent_id)
   const period = { start: Math.min(end, Math.max(start, since)), end }
   return { agent, domain: asked.domain, period }
 }
@@ -100,7 +100,7 @@ async function openChecks(
   approvals: GovernanceDeps['governance']['approvals'],
   { agent, domain: where }: Scope,
 ): Promise<OpenCheck[]> {
-  const pending = await approvals.briefs({
+  const pending = await approvals.listBriefs({
     statuses: ['pending'],
     kind: spotCheck,
     requester: agent,

@@ -58,7 +58,7 @@ const asked: Approval = {
 }
 const seen = (more: Partial<Approval>, tools = [tool]) => {
   const approvals = {
-    isLive: ({ status }: Approval) => status === 'approved',
+    isClaimable: ({ status }: Approval) => status === 'approved',
     isRunning: ({ runUntil = 0 }: Approval) => runUntil > now,
     reviewUrl: (id: string) => `http://here/inbox/${id}`,
   }

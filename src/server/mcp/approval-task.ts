@@ -7,7 +7,7 @@ import { withEditNotice } from './earlier-run.ts'
 import type { TaskRecord } from './tasks.ts'
 
 type Deps = {
-  readonly approvals: Pick<Approvals, 'isLive' | 'isRunning' | 'reviewUrl'>
+  readonly approvals: Pick<Approvals, 'isClaimable' | 'isRunning' | 'reviewUrl'>
   readonly catalogue: Catalogue
 }
 type End = Pick<TaskRecord, 'status' | 'statusMessage' | 'result' | 'error'>

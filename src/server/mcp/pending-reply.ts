@@ -19,10 +19,10 @@ type Deps = {
   readonly approvals: Pick<
     Approvals,
     | 'get'
-    | 'finished'
+    | 'waitUntilFinished'
     | 'isAwaited'
-    | 'endWaits'
-    | 'isLive'
+    | 'stopWaiting'
+    | 'isClaimable'
     | 'isRunning'
     | 'noteDelivered'
     | 'cancel'
@@ -83,7 +83,7 @@ export function createPendingReply(deps: Deps) {
       }) as unknown as CallToolResult
     if (isPending) request.progress?.(0, undefined, `Waits for a person: ${url}`)
     const signal = AbortSignal.any([end.signal, request.signal ?? end.signal])
-    const wait = (until: AbortSignal) => approvals.finished(id, patienceMs, until)
+    const wait = (until: AbortSignal) => approvals.waitUntilFinished(id, patienceMs, until)
     const isAccepted = response.kind === 'elicit' && response.action === 'accept'
     const isAsked = isPending && !isCurrentProtocol(server)
     let latest: Approval | undefined
@@ -108,7 +108,7 @@ export function createPendingReply(deps: Deps) {
     if (tasksFor.has(id)) return
     tasksFor.add(id)
     approvals
-      .finished(id, longestTimerMs, end.signal)
+      .waitUntilFinished(id, longestTimerMs, end.signal)
       .catch((error: unknown) =>
         log.warn('the wait of a task ended early', { error: errorMessage(error) }),
       )
@@ -201,7 +201,7 @@ export function createPendingReply(deps: Deps) {
     close(): void {
       end.abort()
       // A call that waits for a person is no work to finish.
-      approvals.endWaits()
+      approvals.stopWaiting()
     },
   }
 }
