@@ -62,15 +62,15 @@ async function send(path: string, { method, body, signal, headers }: Init, token
     if (signal?.aborted) throw error
     throw new ApiError({
       code: 'unreachable',
-      message: 'cowork does not answer.',
-      hint: 'Start it with `cowork up -d`; this page goes on by itself.',
+      message: 'Cannot reach cowork.',
+      hint: 'Start it with `cowork up -d`. This page reconnects automatically.',
     })
   }
 }
 
 async function problemOf(response: Response): Promise<Problem> {
   const answer = (await response.json().catch(() => ({}))) as { error?: Problem }
-  return answer.error ?? { code: 'internal', message: `cowork answered with ${response.status}.` }
+  return answer.error ?? { code: 'internal', message: `cowork returned HTTP ${response.status}.` }
 }
 
 type RouteName = keyof RouteAnswers
@@ -116,7 +116,7 @@ function checkVersion(name: string, mismatch: string | undefined): void {
   if (mismatch === undefined) return
   throw new ApiError({
     code: 'version_mismatch',
-    message: `This console does not understand the answer of ${name}: ${mismatch}`,
+    message: `Unexpected response from ${name}: ${mismatch}`,
     hint: 'Reload the page: the console and cowork have different versions.',
   })
 }

@@ -19,9 +19,10 @@ export async function registerPasskey(name: string): Promise<void> {
   })
   const credential = expectCredential(made)
   const { response } = credential
-  if (!(response instanceof AuthenticatorAttestationResponse)) throw new Error('No key was made.')
+  if (!(response instanceof AuthenticatorAttestationResponse))
+    throw new Error('No passkey was created.')
   const publicKey = response.getPublicKey()
-  if (!publicKey) throw new Error('This authenticator makes keys that cowork cannot check.')
+  if (!publicKey) throw new Error('Unsupported key type.')
   await post('/api/passkeys', {
     id: textOf(credential.rawId),
     public_key: textOf(publicKey),
@@ -48,7 +49,7 @@ export async function assertPasskey(decision?: string) {
   })
   const credential = expectCredential(given)
   const { response } = credential
-  if (!(response instanceof AuthenticatorAssertionResponse)) throw new Error('No key was shown.')
+  if (!(response instanceof AuthenticatorAssertionResponse)) throw new Error('No passkey was used.')
   return post('/api/passkeys/assert', {
     id: textOf(credential.rawId),
     authenticator_data: textOf(response.authenticatorData),
@@ -60,15 +61,15 @@ export async function assertPasskey(decision?: string) {
 /** The browser's reasons in our words. */
 export function passkeyProblem(error: unknown): string | undefined {
   if (!(error instanceof DOMException)) return undefined
-  if (error.name === 'NotAllowedError') return 'It was cancelled, or took too long. Try again.'
-  if (error.name === 'InvalidStateError') return 'This device has a passkey for you already.'
+  if (error.name === 'NotAllowedError') return 'Canceled or timed out. Try again.'
+  if (error.name === 'InvalidStateError') return 'This device already has a passkey for you.'
   return error.name === 'SecurityError'
-    ? 'Passkeys work on http://localhost only: open the console there.'
+    ? 'Passkeys require http://localhost. Open the console there.'
     : undefined
 }
 
 function expectCredential(given: Credential | null): PublicKeyCredential {
-  if (!(given instanceof PublicKeyCredential)) throw new Error('The browser gave no passkey.')
+  if (!(given instanceof PublicKeyCredential)) throw new Error('The browser returned no passkey.')
   return given
 }
 

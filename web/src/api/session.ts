@@ -55,7 +55,7 @@ function createSession() {
       // The new session takes the old one's place in this browser.
       if (before && why === 'link') await signOff(before)
     } catch {
-      const problem = { code: 'unreachable', message: 'cowork does not answer.' }
+      const problem = { code: 'unreachable', message: 'Cannot reach cowork.' }
       set({ status: 'closed', why, problem })
     }
   }

@@ -38,6 +38,13 @@ export const Button = ({ tone, size, icon, keys, children, className = '', ...re
   </button>
 )
 
+/** Hides the countdown from screen readers, which would read every second aloud. */
+export const UndoLabel = ({ seconds }: { seconds: number }) => (
+  <span>
+    Undo<span aria-hidden> ({seconds} s)</span>
+  </span>
+)
+
 type IconButtonProps = ComponentProps<'button'> & {
   icon: IconName
   label: string

@@ -2,6 +2,7 @@ import type { ReactNode } from 'react'
 import type { Mode } from '../inbox/approval.ts'
 import { levelWords, formatMode, formatScore } from '../inbox/text.ts'
 import type { Actor } from '../api/entry.ts'
+import { outcomeLabels } from '../audit/outcome.ts'
 import type { Outcome } from '../audit/outcome.ts'
 import { Icon } from './Icon.tsx'
 import type { IconName } from './Icon.tsx'
@@ -56,7 +57,7 @@ export const actorKinds: Record<Actor['kind'], string> = {
 export const ActorChip = ({ actor }: { actor: Actor }) => (
   <span
     className="inline-flex min-w-0 items-center gap-1.5"
-    title={`${actorKinds[actor.kind]}${actor.verified === false ? ', says so itself: no token' : ''}`}
+    title={`${actorKinds[actor.kind]}${actor.verified === false ? ', unverified' : ''}`}
   >
     <Icon name={actorIcons[actor.kind]} size={14} />
     <span className="sr-only">{actorKinds[actor.kind]}</span>
@@ -70,11 +71,13 @@ const failedLook = { tone: 'escalate', icon: 'warn' } as const
 /** Done is the rule and stays quiet; what was refused or failed is seen at once. */
 export function OutcomeChip({ outcome }: { outcome: Outcome }) {
   if (outcome !== 'done')
-    return <Chip {...(outcome === 'failed' ? failedLook : refusedLook)}>{outcome}</Chip>
+    return (
+      <Chip {...(outcome === 'failed' ? failedLook : refusedLook)}>{outcomeLabels[outcome]}</Chip>
+    )
   return (
     <span className="inline-flex shrink-0 items-center gap-1 text-xs text-soft">
       <Icon name="check" size={12} />
-      done
+      {outcomeLabels.done}
     </span>
   )
 }

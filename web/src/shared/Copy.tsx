@@ -10,7 +10,7 @@ function useCopy(text: string) {
       setCopied(true)
       setTimeout(() => setCopied(false), 2000)
     } catch {
-      toast('The browser would not copy. Select the text and copy it yourself.', true)
+      toast('Copy failed. Select the text and copy it manually.', true)
     }
   }
   return { isCopied, copy: () => void copy() }

@@ -3,7 +3,7 @@ import { SafeText } from './SafeText.tsx'
 import { HorizontalScroll } from './HorizontalScroll.tsx'
 
 const grounds = { '+': 'bg-act-bg', '−': 'bg-escalate-bg', ' ': '', '@': 'bg-raised' }
-const words = { '+': 'added', '−': 'taken out', ' ': '', '@': 'further down' }
+const words = { '+': 'added', '−': 'removed', ' ': '', '@': 'unchanged lines skipped' }
 
 type Props = { label: string; lines: readonly DiffLine[]; className?: string }
 

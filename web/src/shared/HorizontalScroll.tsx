@@ -26,7 +26,7 @@ type TableProps = {
 /** The numbers of a picture for those who do not see it (C11). */
 export const AsTable = ({ label, heads, className = '', children }: TableProps) => (
   <details>
-    <summary className="w-fit text-xs text-soft">As a table</summary>
+    <summary className="w-fit text-xs text-soft">Show as table</summary>
     <HorizontalScroll label={label} className={`mt-1 ${className}`}>
       <table className="w-full text-left text-xs [&_td]:border-t [&_td]:border-line [&_td]:py-0.5 [&_td]:pr-4 [&_th]:py-0.5 [&_th]:pr-4">
         <thead className="text-faint">

@@ -33,9 +33,7 @@ export function ErrorState({ error, retry, children }: TroubleProps) {
       className="mx-auto grid max-w-100 justify-items-center gap-3 px-6 py-16 text-center"
     >
       <Icon name="warn" size={24} className="text-escalate" />
-      <p className="font-[550]">
-        {error instanceof Error ? error.message : 'Something went wrong.'}
-      </p>
+      <p className="font-[550]">{error instanceof Error ? error.message : 'Unexpected error.'}</p>
       {hint && <Hint as="p" className="text-soft" text={hint} />}
       <div className="flex flex-wrap justify-center gap-2">
         {retry && <Button onClick={retry}>Try again</Button>}

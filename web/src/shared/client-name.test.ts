@@ -15,7 +15,7 @@ test.each([
     'Safari on macOS',
   ],
   ['Mozilla/5.0 (Android 15; Mobile; rv:140.0) Gecko/140.0 Firefox/140.0', 'Firefox on Android'],
-  ['Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, li', 'A browser on Linux'],
+  ['Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, li', 'Browser on Linux'],
   ['cowork-cli/0.1.0', undefined],
 ])('I6 %s is %s', (userAgent, name) => {
   expect(browserName(userAgent)).toBe(name)
@@ -26,6 +26,6 @@ test('L3 a client is named as it names itself', () => {
     'claude-code 2.1 over HTTP',
   )
   expect(formatClient({ name: 'cowork-cli/0.1', version: '', transport: 'cli' })).toBe(
-    'cowork-cli/0.1 by cli',
+    'cowork-cli/0.1 via cli',
   )
 })

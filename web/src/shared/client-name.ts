@@ -11,7 +11,7 @@ export function formatClient({
   const browser = browserName(name)
   if (browser) return browser
   const over =
-    transport === 'http' ? 'over HTTP' : transport === 'stdio' ? 'over stdio' : `by ${transport}`
+    transport === 'http' ? 'over HTTP' : transport === 'stdio' ? 'over stdio' : `via ${transport}`
   return [name, version, over].filter(Boolean).join(' ')
 }
 
@@ -36,6 +36,6 @@ export function browserName(userAgent: string): string | undefined {
   if (!userAgent.startsWith('Mozilla/')) return undefined
   const system = systems.find(([mark]) => mark.test(userAgent))?.[1]
   // What the ledger keeps of a long name may end before the browser's own.
-  const browser = browsers.find(([mark]) => mark.test(userAgent))?.[1] ?? 'A browser'
+  const browser = browsers.find(([mark]) => mark.test(userAgent))?.[1] ?? 'Browser'
   return system ? `${browser} on ${system}` : browser
 }

@@ -62,5 +62,7 @@ test('A13 nothing unseen or bidirectional is left in what is shown as it is', ()
 
 test('A13 what hides in a field one types in is named', () => {
   expect(describeHidden('a\n\tb')).toBeUndefined()
-  expect(describeHidden('x\u202Ey\u200Bz\u202E')).toBe('Holds hidden characters: U+202E, U+200B.')
+  expect(describeHidden('x\u202Ey\u200Bz\u202E')).toBe(
+    'Contains hidden characters: U+202E, U+200B.',
+  )
 })

@@ -80,7 +80,7 @@ export function describeHidden(text: string): string | undefined {
       ({ hidden }) => hidden ?? [],
     ),
   )
-  return found.size > 0 ? `Holds hidden characters: ${[...found].join(', ')}.` : undefined
+  return found.size > 0 ? `Contains hidden characters: ${[...found].join(', ')}.` : undefined
 }
 
 const codeOf = (char: string) =>

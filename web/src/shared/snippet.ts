@@ -20,13 +20,13 @@ const json = (value: unknown) => JSON.stringify(value, null, 2)
 
 /** The token is named by reference wherever the client can read one (K4). */
 const inShell = ({ token }: Given): Snippet => ({
-  lead: 'In the shell that starts it, or in its profile:',
+  lead: 'In the shell that starts the client, or in the shell profile:',
   text: `export COWORK_TOKEN=${token}`,
 })
 
 const inShellThenOnce = (given: Given, text: string): Snippet[] => [
   inShell(given),
-  { lead: 'Then, once:', text },
+  { lead: 'Then run once:', text },
 ]
 
 const bearer = (reference: string) => ({ Authorization: `Bearer ${reference}` })
@@ -61,7 +61,7 @@ export function buildSnippets(client: ClientId, given: Given): Snippet[] {
     case 'vscode':
       return [
         {
-          lead: 'In `.vscode/mcp.json` or the `mcp.json` of your profile; it asks for the token once:',
+          lead: 'In `.vscode/mcp.json` or the `mcp.json` of your profile. VS Code asks for the token once:',
           text: json({
             inputs: [
               {
@@ -78,7 +78,7 @@ export function buildSnippets(client: ClientId, given: Given): Snippet[] {
     case 'claude-desktop':
       return [
         {
-          lead: 'In `claude_desktop_config.json`; it holds the token, so keep that file to yourself:',
+          lead: 'In `claude_desktop_config.json`. The file contains the token, so keep it private:',
           text: json({
             mcpServers: {
               cowork: { command: program, args: [...args, 'mcp'], env: { COWORK_TOKEN: token } },

@@ -13,7 +13,7 @@ test('C14 times are as short as they can be said', () => {
   ])
   expect(
     [-1, 0.2, 10.4, 90, 60 * 72].map((minutes) => formatTimeLeft(noon + minutes * minute, noon)),
-  ).toEqual(['ended', '1 min', '10 min', '2 h', '3 days'])
+  ).toEqual(['expired', '1 min', '10 min', '2 h', '3 days'])
   expect([12, 1500, 3 * minute].map(formatDuration)).toEqual(['12 ms', '1.5 s', '3 min'])
 })
 

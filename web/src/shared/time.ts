@@ -63,7 +63,7 @@ export function formatAgo(at: number, now: number): string {
 
 export function formatTimeLeft(at: number, now: number): string {
   const rest = at - now
-  if (rest <= 0) return 'ended'
+  if (rest <= 0) return 'expired'
   if (rest < hour) return `${Math.max(1, Math.round(rest / minute))} min`
   return rest < 2 * day ? `${Math.round(rest / hour)} h` : `${Math.round(rest / day)} days`
 }

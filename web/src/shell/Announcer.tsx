@@ -10,7 +10,7 @@ export function Announcer() {
     let count = 0
     const stop = live.onEntries((entries) => (count += entries.length))
     const timer = setInterval(() => {
-      if (count > 0) setText(count === 1 ? 'One new entry' : `${count} new entries`)
+      if (count > 0) setText(count === 1 ? '1 new entry' : `${count} new entries`)
       count = 0
     }, pause)
     return () => {

@@ -16,7 +16,7 @@ export function HaltDialog({ agent, onClose }: { agent?: string; onClose: () => 
   const reason = useField()
   const name = agent === undefined ? undefined : sanitizeText(agent)
   const scope = agent === undefined ? 'all' : `agent:${agent}`
-  const action = name === undefined ? 'Halt all agents' : `Pause ${name}`
+  const action = name === undefined ? 'Halt all agents' : `Halt ${name}`
   return (
     <FormDialog
       title={`${action}?`}
@@ -24,16 +24,16 @@ export function HaltDialog({ agent, onClose }: { agent?: string; onClose: () => 
       tone="danger"
       icon="halt"
       act={() => call('cowork_halt', { scope, reason: reason.value.trim() })}
-      done={name === undefined ? 'All agents are halted.' : `${name} is paused.`}
+      done={name === undefined ? 'Halted all agents.' : `Halted ${name}.`}
       onClose={onClose}
     >
       <p className="text-soft">
-        Every new call of {name === undefined ? 'every agent' : 'this agent'} is refused until
-        someone resumes. Calls under way finish.
+        New calls of {name === undefined ? 'all agents' : 'this agent'} are refused until someone
+        resumes. Running calls finish.
       </p>
       <TextField
         label="Reason"
-        hint="People and agents who ask why will read it. You may leave it empty."
+        hint="Optional. Visible to people and agents."
         maxLength={500}
         data-autofocus
         {...reason}
@@ -62,8 +62,7 @@ function HaltLine({ halt, mayResume }: { halt: Halt; mayResume: boolean }) {
   const now = useNow()
   const resume = useMutation({
     mutationFn: () => call('cowork_resume', { scope: halt.scope }),
-    onSuccess: () =>
-      toast(halt.scope === 'all' ? 'Agents may act again.' : `Resumed ${halt.scope}.`),
+    onSuccess: () => toast(halt.scope === 'all' ? 'Resumed all agents.' : `Resumed ${halt.scope}.`),
     onError: toastProblem,
   })
   return (
@@ -90,12 +89,12 @@ function HaltLine({ halt, mayResume }: { halt: Halt; mayResume: boolean }) {
 }
 
 function haltedWhat(scope: string) {
-  if (scope === 'all') return 'All agents are halted'
+  if (scope === 'all') return 'All agents halted'
   const [kind, ...name] = scope.split(':')
   return (
     <>
       {kind === 'agent' ? 'Agent' : kind === 'domain' ? 'Domain' : 'Server'}{' '}
-      <SafeText text={name.join(':')} /> is halted
+      <SafeText text={name.join(':')} /> halted
     </>
   )
 }

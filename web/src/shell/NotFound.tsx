@@ -3,10 +3,10 @@ import { buttonClass } from '../shared/Button.tsx'
 import { EmptyState } from '../shared/States.tsx'
 
 export const NotFound = () => (
-  <EmptyState icon="search" title="There is no such page">
-    <p>The link may be from another version, or has a typing error.</p>
+  <EmptyState icon="search" title="Page not found">
+    <p>The link may be outdated or mistyped.</p>
     <Link to="/inbox" className={buttonClass()}>
-      Go to the Inbox
+      Open Inbox
     </Link>
   </EmptyState>
 )

@@ -62,14 +62,14 @@ export function Palette({ onClose }: { onClose: () => void }) {
   const number = /^#?(\d{1,15})$/.exec(text.trim())?.[1]
   const words = text.trim()
   const resume = () =>
-    call('cowork_resume', { scope: 'all' }).then(() => toast('Agents may act again.'), toastProblem)
+    call('cowork_resume', { scope: 'all' }).then(() => toast('Resumed all agents.'), toastProblem)
   const doing: readonly Act[] = [
-    ['decision', 'Edit the policies', () => navigate({ to: '/policies/edit' })],
-    ['decision', 'Verify the ledger', () => navigate({ to: '/audit', hash: 'verify' })],
-    ['resume', 'First steps', () => navigate({ to: '/welcome' })],
+    ['decision', 'Edit policies', () => navigate({ to: '/policies/edit' })],
+    ['decision', 'Verify ledger', () => navigate({ to: '/audit', hash: 'verify' })],
+    ['resume', 'Open setup', () => navigate({ to: '/welcome' })],
     ['look', 'Light theme', () => appearance.change({ theme: 'light' })],
     ['look', 'Dark theme', () => appearance.change({ theme: 'dark' })],
-    ['look', 'Theme of the system', () => appearance.change({ theme: 'system' })],
+    ['look', 'System theme', () => appearance.change({ theme: 'system' })],
   ]
   const agentGroups = [
     {
@@ -78,16 +78,16 @@ export function Palette({ onClose }: { onClose: () => void }) {
       open: (agent: string) => navigate({ to: '/agents/$agent', params: { agent } }),
     },
     {
-      heading: 'What an agent did',
-      detail: 'what it did',
+      heading: 'Agent activity',
+      detail: 'activity',
       open: (actor: string) => navigate({ to: '/audit', search: { actor } }),
     },
   ]
   const finding: readonly Act[] = [
-    ['inbox', 'the inbox', () => navigate({ to: '/inbox', search: { q: words } })],
-    ['folder', 'files', () => navigate({ to: '/files', search: { q: words, in: 'all' } })],
-    ['work', 'the work', () => navigate({ to: '/work', search: { q: words } })],
-    ['search', 'all entries', () => navigate({ to: '/audit', search: { q: words } })],
+    ['inbox', 'Inbox', () => navigate({ to: '/inbox', search: { q: words } })],
+    ['folder', 'Files', () => navigate({ to: '/files', search: { q: words, in: 'all' } })],
+    ['work', 'Work', () => navigate({ to: '/work', search: { q: words } })],
+    ['search', 'Audit', () => navigate({ to: '/audit', search: { q: words } })],
   ]
   return (
     <Dialog title="Search or jump to" onClose={onClose} bare wide>
@@ -98,7 +98,7 @@ export function Palette({ onClose }: { onClose: () => void }) {
             data-autofocus
             value={text}
             onValueChange={setText}
-            placeholder="A screen, an entry number, an agent, something to do"
+            placeholder="Screen, entry number, agent or command"
             className="h-12 min-w-0 flex-1 bg-transparent outline-none max-md:text-[16px]"
           />
           <span className="max-md:hidden">
@@ -137,7 +137,7 @@ export function Palette({ onClose }: { onClose: () => void }) {
               />
             ))}
           </Command.Group>
-          <Command.Group heading="Do" className={group}>
+          <Command.Group heading="Commands" className={group}>
             {mayAct && !isHalted && (
               <Item icon="halt" label="Halt all agents" act={() => openDialog('halt')} />
             )}
@@ -176,7 +176,7 @@ export function Palette({ onClose }: { onClose: () => void }) {
                   key={where}
                   always
                   icon={icon}
-                  label={`Find “${words}” in ${where}`}
+                  label={`Search ${where} for “${words}”`}
                   act={then(act)}
                 />
               ))}

@@ -55,7 +55,7 @@ function Waiting() {
       <span className="max-md:hidden">{total > 999 ? '999+' : total}</span>
       <span className="md:hidden">{total > 99 ? '99+' : total}</span>
       <span className="sr-only">
-        {total === 1 ? ' waits for you' : ' wait for you'}
+        {' pending'}
         {urgent > 0 && `, ${urgent} urgent`}
       </span>
     </span>

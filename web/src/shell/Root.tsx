@@ -9,7 +9,7 @@ export function Root() {
   const state = useSyncExternalStore(session.subscribe, session.get)
   const notice = state.status === 'open' ? state.notice : undefined
   useEffect(() => {
-    if (notice) toast(`${notice.message} You are signed in already.`, true)
+    if (notice) toast(`${notice.message} You are already signed in.`, true)
   }, [notice])
   return state.status === 'open' ? <Shell /> : <SignInGate state={state} />
 }

@@ -20,7 +20,7 @@ const Palette = lazyScreen(() => import('./Palette.tsx'), 'Palette')
 export function Shell() {
   const { pathname } = useLocation()
   const screen = screens.find(({ to }) => pathname.startsWith(to))
-  const title = screen?.title ?? (pathname === '/welcome' ? 'First steps' : 'cowork')
+  const title = screen?.title ?? (pathname === '/welcome' ? 'Setup' : 'cowork')
   const mayHalt = useMayAct()
   const main = useFocusOnChange(screen?.to)
   useShellKeys()
@@ -33,7 +33,7 @@ export function Shell() {
         href="#main"
         className="fixed top-2 left-2 z-30 -translate-y-16 rounded bg-accent px-3 py-2 text-on-accent focus:translate-y-0"
       >
-        Skip to the content
+        Skip to content
       </a>
       <Rail mayHalt={mayHalt} />
       <HaltBanner mayResume={mayHalt} />

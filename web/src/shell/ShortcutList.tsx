@@ -34,21 +34,21 @@ type ShortcutGroup = { readonly title: string; readonly keys: readonly Shortcut[
 /** The list that `?` and Settings show. */
 const shortcuts: readonly ShortcutGroup[] = [
   {
-    title: 'Everywhere',
+    title: 'Global',
     keys: [
       { keys: 'mod+k', does: 'Search or jump to' },
       { keys: '/', does: 'Search this screen' },
       ...screens.map(({ key, title }) => ({ keys: `g ${key}`, does: `Go to ${title}` })),
-      { keys: '?', does: 'Show the shortcuts' },
+      { keys: '?', does: 'Show shortcuts' },
     ],
   },
   {
-    title: 'In lists',
+    title: 'Lists',
     keys: [
       { keys: 'j', does: 'Next' },
       { keys: 'k', does: 'Previous' },
       { keys: 'Enter', does: 'Open' },
-      { keys: 'Escape', does: 'Close what is open' },
+      { keys: 'Escape', does: 'Close' },
     ],
   },
   ...screens.flatMap((screen: Screen) =>

@@ -16,7 +16,7 @@ export function SignInGate({ state }: { state: Closed }) {
         </p>
         {state.status === 'entering' ? (
           <p role="status" className="text-soft">
-            Signing you in…
+            Signing in…
           </p>
         ) : (
           <>
@@ -24,8 +24,7 @@ export function SignInGate({ state }: { state: Closed }) {
             {state.why !== 'invitation' && <CopyBox text="cowork open" what="command" />}
             {target !== '/' && (
               <p className="text-faint">
-                You will come back to{' '}
-                <code className="font-mono text-code break-all">{target}</code>
+                After sign-in: <code className="font-mono text-code break-all">{target}</code>
               </p>
             )}
           </>
@@ -36,17 +35,17 @@ export function SignInGate({ state }: { state: Closed }) {
 }
 
 const titles = {
-  none: 'Open the console from your terminal',
-  link: 'This link does not open the console',
-  invitation: 'This invitation does not work',
-  ended: 'Your session has ended',
+  none: 'Sign in from your terminal',
+  link: 'Invalid sign-in link',
+  invitation: 'Invalid invitation',
+  ended: 'Session ended',
 }
 
 const nextSteps = {
-  none: 'Run this on the computer cowork runs on. It opens a page that is signed in; this one follows.',
-  link: 'A link works once, within five minutes. Run this for a new one.',
+  none: 'Run this command on the computer that runs cowork. The console opens signed in.',
+  link: 'A sign-in link works once, within 5 minutes. Run this command for a new link.',
   invitation: 'Ask the person who invited you for a new link.',
-  ended: 'Run this to sign in again.',
+  ended: 'Run this command to sign in again.',
 }
 
 function Why({ why, problem }: Extract<Closed, { status: 'closed' }>) {

@@ -37,11 +37,11 @@ function StepUpDialog({ decision, onSettle }: StepUpProps) {
     },
   })
   return (
-    <Dialog title="Confirm with your passkey" onClose={() => onSettle(false)}>
+    <Dialog title="Confirm with passkey" onClose={() => onSettle(false)}>
       <p className="text-soft">
         {decision === undefined
-          ? 'This changes who may act here. Your passkey counts for five minutes.'
-          : 'This decision is high risk. Your passkey confirms this decision only.'}
+          ? 'Confirm with your passkey to change agents, people or permissions. Valid for 5 minutes.'
+          : 'This decision is high risk. The passkey confirms only this decision.'}
       </p>
       <ErrorNote error={show.error} />
       <DialogActions>

@@ -1,7 +1,7 @@
 import { useRef, useSyncExternalStore } from 'react'
 import type { ReactNode } from 'react'
 import { dismissToast, toasts } from '../shared/toast.ts'
-import { Button, IconButton } from '../shared/Button.tsx'
+import { Button, IconButton, UndoLabel } from '../shared/Button.tsx'
 import { Icon } from '../shared/Icon.tsx'
 import { Hint } from '../shared/States.tsx'
 import { useRestoreFocus } from '../shared/use-focus-back.ts'
@@ -70,15 +70,9 @@ function HoldToast({ hold, isLast }: { hold: DeferredDecision; isLast: boolean }
   return (
     <div className="settle pointer-events-auto flex items-center gap-2.5 rounded-lg border border-line bg-panel py-1.5 pr-1.5 pl-3 shadow-raised">
       <Icon name="clock" className="text-accent" />
-      <p>
-        {ids.length === 1 ? says : `${says} ${ids.length}`}
-        {/* Counting aloud would drown what else is said. */}
-        <span aria-hidden className="text-soft">
-          , released in {left} s
-        </span>
-      </p>
+      <p>{ids.length === 1 ? says : `${says} ${ids.length}`}</p>
       <Button size="sm" icon="undo" {...(isLast && { keys: 'z' })} onClick={() => void undo(hold)}>
-        Undo
+        <UndoLabel seconds={left} />
       </Button>
       <IconButton icon="cross" label="Dismiss" onClick={() => dismissDeferred(hold)} />
     </div>

@@ -44,18 +44,18 @@ const states: Record<LiveState, { word: string; dot: string; tip: string }> = {
   connecting: {
     word: 'Connecting',
     dot: 'bg-faint pulse',
-    tip: 'The live stream is being opened.',
+    tip: 'Connecting to the live stream',
   },
-  live: { word: 'Live', dot: 'bg-act', tip: 'What happens shows here within a second.' },
+  live: { word: 'Live', dot: 'bg-act', tip: 'Changes appear within 1 s' },
   reconnecting: {
     word: 'Reconnecting',
     dot: 'bg-suggest pulse',
-    tip: 'The stream broke. Nothing is lost: it resumes where it ended.',
+    tip: 'Reconnecting. No entries are lost.',
   },
   offline: {
     word: 'Offline',
     dot: 'bg-escalate',
-    tip: 'cowork does not answer. Start it with `cowork up -d`.',
+    tip: 'Cannot reach cowork. Start it with `cowork up -d`.',
   },
 }
 

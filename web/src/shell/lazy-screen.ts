@@ -20,8 +20,8 @@ const code = 'not_loaded'
 function refuse(): never {
   throw new ApiError({
     code,
-    message: 'This screen could not be loaded.',
-    hint: 'cowork does not answer. Start it with `cowork up -d`; this page goes on by itself.',
+    message: 'Cannot load this screen.',
+    hint: 'Start cowork with `cowork up -d`. This page reconnects automatically.',
   })
 }
 
