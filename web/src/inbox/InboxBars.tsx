@@ -38,7 +38,7 @@ export function InboxBar({ filters, inbox }: { filters: InboxFilters; inbox: Inb
           label="Views"
           to="/inbox"
           views={[
-            { name: 'Waiting', isOn: isWaiting, search: others },
+            { name: 'Pending', isOn: isWaiting, search: others },
             ...(inbox.asleep > 0 || view === 'snoozed'
               ? [shows('snoozed', `Snoozed ${inbox.asleep}`)]
               : []),
@@ -76,7 +76,7 @@ const hints = [
   ['Enter', 'open'],
   ['x', 'select'],
   ['a', 'approve'],
-  ['?', 'all keys'],
+  ['?', 'all shortcuts'],
 ] as const
 
 export function EmptyDetail({ inbox }: { inbox: Inbox }) {
@@ -84,10 +84,10 @@ export function EmptyDetail({ inbox }: { inbox: Inbox }) {
   if (inbox.status !== 'success' || all === 0) return <div className="flex-1 max-md:hidden" />
   return (
     <section
-      aria-label="Nothing is open"
+      aria-label="No item selected"
       className="grid min-w-0 flex-1 place-content-center justify-items-center gap-4 p-6 text-center text-soft max-md:hidden"
     >
-      <p>{all === 1 ? 'One waits for you.' : `${all} wait for you.`}</p>
+      <p>{all} pending</p>
       <ul className="flex flex-wrap justify-center gap-x-4 gap-y-2 text-xs text-faint">
         {hints.map(([keys, does]) => (
           <li key={keys} className="flex items-center gap-1.5">
@@ -126,13 +126,13 @@ export const SelectionBar = (props: Props) => (
           Approve
         </Button>
         <Button size="sm" keys="d" disabled={props.isBusy} onClick={props.onDeny}>
-          Deny
+          Reject
         </Button>
       </>
     )}
     <Button size="sm" keys="s" className="max-md:hidden" onClick={props.onSnooze}>
       Snooze
     </Button>
-    <IconButton icon="cross" label="Select none" onClick={props.onClear} />
+    <IconButton icon="cross" label="Clear selection" onClick={props.onClear} />
   </div>
 )

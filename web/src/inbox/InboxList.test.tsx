@@ -33,16 +33,16 @@ test('C13 the inbox shows that it is loading', async () => {
 test('C13 an inbox that could not be read says why and is read again', async () => {
   const retries = await show({
     status: 'error',
-    error: new ApiError({ code: 'unreachable', message: 'cowork does not answer.' }),
+    error: new ApiError({ code: 'unreachable', message: 'Cannot reach cowork.' }),
   })
-  expect(screen.getByRole('alert').textContent).toContain('cowork does not answer.')
+  expect(screen.getByRole('alert').textContent).toContain('Cannot reach cowork.')
   screen.getByRole('button', { name: 'Try again' }).click()
   expect(retries()).toBe(1)
 })
 
 test('C13 an empty inbox says so, and one that is narrowed leads back to all', async () => {
   await show({})
-  expect(screen.getByText('Nothing waits for you.')).toBeDefined()
+  expect(screen.getByText('Inbox is empty')).toBeDefined()
   await show({}, { q: 'deal' })
   expect(screen.getAllByRole('link').some((link) => link.getAttribute('href') === '/inbox')).toBe(
     true,

@@ -17,7 +17,7 @@ import { useInboxScrollAnchor } from './use-inbox-scroll-anchor.ts'
 const heights = { calm: 87, compact: 67 }
 
 const names = {
-  pending: 'Waiting for you, newest first',
+  pending: 'Pending, newest first',
   decided: 'Decided, newest first',
   snoozed: 'Snoozed, newest first',
 }
@@ -117,31 +117,31 @@ function Nothing({ filters, asleep }: { filters: InboxFilters; asleep: number })
   const { view } = filters
   if (hasFilters(filters))
     return (
-      <EmptyState icon="filter" title="Nothing here matches">
-        <p>Take a filter away, or search for less.</p>
+      <EmptyState icon="filter" title="No matches">
+        <p>Remove a filter or shorten the search.</p>
         <Link to="/inbox" search={view ? { view } : {}} className={buttonClass()}>
-          Clear the filters
+          Clear filters
         </Link>
       </EmptyState>
     )
   if (view === 'decided')
     return (
-      <EmptyState icon="decision" title="Nothing has been decided yet">
-        <p>What you and others approve or deny will stand here.</p>
+      <EmptyState icon="decision" title="No decisions">
+        <p>Approved and rejected items appear here.</p>
       </EmptyState>
     )
   if (view === 'snoozed')
     return (
-      <EmptyState icon="clock" title="Nothing is snoozed">
-        <p>Press S on something that can wait. It comes back by itself.</p>
+      <EmptyState icon="clock" title="No snoozed items">
+        <p>Press S to snooze an item. It returns automatically.</p>
       </EmptyState>
     )
   return (
-    <EmptyState icon="inbox" title="Nothing waits for you.">
+    <EmptyState icon="inbox" title="Inbox is empty">
       <p>
         {asleep > 0
-          ? `${asleep} snoozed will come back by ${asleep === 1 ? 'itself' : 'themselves'}.`
-          : 'What agents may not do by themselves will be asked here.'}
+          ? `${asleep} snoozed. Snoozed items return automatically.`
+          : 'Requests that need approval appear here.'}
       </p>
     </EmptyState>
   )

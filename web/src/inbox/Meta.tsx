@@ -50,7 +50,7 @@ export function Meta({ item }: { item: Item }) {
       {isHandoff(item) && <span>{formatHandoffMode(item.action)}</span>}
       {item.held && <HeldChip until={item.held.until} />}
       {risk && <span>{risk}</span>}
-      {quorum && <span>{quorum} approved</span>}
+      {quorum && <span>{quorum} approvals</span>}
       <TimeLeft expires={item.expires_at} />
       {item.confidence !== null && <span>confidence {formatPercent(item.confidence)}</span>}
     </>
@@ -65,7 +65,7 @@ const Holding = ({ id }: { id: string }) => {
 
 const HeldChip = ({ until }: { until: string }) => (
   <Chip tone="accent" icon="clock">
-    releases in {secondsUntil(until, useSecond())} s
+    Undo window: {secondsUntil(until, useSecond())} s
   </Chip>
 )
 

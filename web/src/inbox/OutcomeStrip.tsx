@@ -21,10 +21,10 @@ export function ResultSummary({ report: { items, outcomes, verdict }, onClose }:
   if (outcomes.every(isUndone)) return null
   const failed = outcomes.filter(({ error }) => error)
   const done = outcomes.length - failed.length
-  const word = verdict === 'approve' ? 'approved' : 'denied'
+  const word = verdict === 'approve' ? 'approved' : 'rejected'
   return (
     <section
-      aria-label="What became of them"
+      aria-label="Results"
       className="flex items-start gap-1 border-b border-line bg-panel py-1.5 pr-2 pl-4"
     >
       <details open={failed.length > 0} className="group/out min-w-0 flex-1">
@@ -35,10 +35,10 @@ export function ResultSummary({ report: { items, outcomes, verdict }, onClose }:
           />
           <span role="status" className="min-w-0 flex-1">
             {done} {word}
-            {failed.length > 0 && `, ${failed.length} not`}
+            {failed.length > 0 && `, ${failed.length} failed`}
           </span>
           <span className="flex items-center gap-1 text-xs text-soft">
-            each
+            Details
             <Icon name="right" size={12} className="group-open/out:rotate-90" />
           </span>
         </summary>

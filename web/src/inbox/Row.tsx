@@ -121,11 +121,9 @@ export function GroupListRow(props: GroupProps) {
         </span>
         <span className="col-span-2 col-start-2 flex h-4.5 items-center gap-2.5 overflow-hidden text-xs whitespace-nowrap">
           <ModeChip mode={strictest.mode} trust={strictest.trust_level} />
-          {high > 0 && (
-            <span>{high === row.items.length ? 'high risk' : `${high} of high risk`}</span>
-          )}
+          {high > 0 && <span>{high === row.items.length ? 'high risk' : `${high} high risk`}</span>}
           <span className="ml-auto flex items-center gap-1">
-            {row.isOpen ? 'Fold' : 'Show each'}
+            {row.isOpen ? 'Collapse' : 'Expand'}
             <Icon name="right" size={12} className={row.isOpen ? 'rotate-90' : ''} />
           </span>
         </span>
@@ -176,18 +174,16 @@ export function ChecksLine({ row, isCurrent, filters }: ChecksProps) {
         <span className="col-span-2 col-start-2 flex h-4.5 items-center gap-2.5 overflow-hidden text-xs whitespace-nowrap">
           {waiting.length === 0 ? (
             <Chip tone="act" icon="check">
-              all answered
+              All answered
             </Chip>
           ) : (
             <span>
               {first.look_back === undefined
-                ? 'done alone, checked afterwards'
-                : 'done alone before a mistake was found'}
+                ? 'autonomous, checked afterwards'
+                : 'autonomous, before the mistake was found'}
             </span>
           )}
-          {high > 0 && (
-            <span>{high === waiting.length ? 'high risk' : `${high} of high risk`}</span>
-          )}
+          {high > 0 && <span>{high === waiting.length ? 'high risk' : `${high} high risk`}</span>}
         </span>
       </Link>
     </Picking>

@@ -85,16 +85,16 @@ test('C2 T14 how a check was answered is read from its record', () => {
 test('C2 T14 what an answer led to is said: the gate, and what came for it', () => {
   expect(answeredText('confirm', {}, { wasOpen: true, isOpen: true })).toBeUndefined()
   expect(answeredText('confirm', {}, { wasOpen: false, isOpen: true })).toBe(
-    'Confirmed. The gate is open again.',
+    'Confirmed. Gate opened.',
   )
   expect(answeredText('confirm', { counted: false }, { wasOpen: true, isOpen: true })).toBe(
-    'Confirmed. It counted for nothing.',
+    'Confirmed. Trust unchanged.',
   )
   expect(answeredText('wrong', { look_back: 10 }, { wasOpen: true, isOpen: false })).toBe(
-    'Marked as wrong. The gate is closed. 10 other actions that it did alone came to the inbox.',
+    'Marked as wrong. Gate closed. 10 other autonomous actions added to the inbox.',
   )
   expect(answeredText('wrong', { look_back: 1 }, { wasOpen: false, isOpen: false })).toBe(
-    'Marked as wrong. One other action that it did alone came to the inbox.',
+    'Marked as wrong. 1 other autonomous action added to the inbox.',
   )
 })
 

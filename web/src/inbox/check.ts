@@ -24,7 +24,7 @@ export const reasons = {
 const answered: Record<Answer, string> = {
   confirm: 'Confirmed',
   wrong: 'Marked as wrong',
-  differently: 'Would have been done differently',
+  differently: 'Done differently',
   skip: 'Skipped',
 }
 
@@ -108,12 +108,12 @@ export function answeredText(
   { look_back: others = 0, counted }: Pick<Outcome, 'look_back' | 'counted'>,
   { wasOpen, isOpen }: { readonly wasOpen: boolean; readonly isOpen: boolean },
 ): string | undefined {
-  const gate = wasOpen !== isOpen && (isOpen ? 'The gate is open again.' : 'The gate is closed.')
+  const gate = wasOpen !== isOpen && (isOpen ? 'Gate opened.' : 'Gate closed.')
   const came =
     others === 1
-      ? 'One other action that it did alone came to the inbox.'
-      : others > 0 && `${others} other actions that it did alone came to the inbox.`
-  const uncounted = counted === false && 'It counted for nothing.'
+      ? '1 other autonomous action added to the inbox.'
+      : others > 0 && `${others} other autonomous actions added to the inbox.`
+  const uncounted = counted === false && 'Trust unchanged.'
   const followed = [uncounted, gate, came].filter((part) => part !== false)
   return followed.length === 0 ? undefined : [`${answered[answer]}.`, ...followed].join(' ')
 }

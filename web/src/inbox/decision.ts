@@ -71,20 +71,24 @@ export async function answerHandoff(
   if (proposal) refreshItems([proposal.proposal_id])
   if (refused) return { text: `Resolved. ${refused.message} ${refused.hint}`, isProblem: true }
   const done = answer.hand_back ? 'Resolved and handed back.' : 'Resolved.'
-  const about = proposal ? ` Its proposal: ${formatOutcome(proposal)}` : ''
+  const about = proposal ? ` Proposal: ${formatOutcome(proposal)}` : ''
   return { text: done + about, isProblem: false }
 }
 
 export async function undo(given = deferredDecisions.get().at(-1)): Promise<void> {
-  if (!given) return toast('There is nothing to undo: what was decided is released.')
+  if (!given) return toast('Nothing to undo: the decision is final.')
   dismissDeferred(given)
   try {
     const { outcomes } = await call('cowork_undo', { approval_ids: given.ids })
     const late = outcomes.filter(({ status }) => status === 'error').length
     applyUndo(outcomes.filter(({ status }) => status === 'pending').map(({ id }) => id))
     refreshItems(given.ids)
-    if (late === 0) toast(given.ids.length === 1 ? 'It waits again.' : 'They wait again.')
-    else toast(late === 1 ? 'One was released already.' : `${late} were released already.`, true)
+    if (late === 0) toast('Undone.')
+    else
+      toast(
+        late === 1 ? '1 decision was already final.' : `${late} decisions were already final.`,
+        true,
+      )
   } catch (error) {
     refreshItems(given.ids)
     toastProblem(error)

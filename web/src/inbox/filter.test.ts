@@ -30,8 +30,8 @@ test('C2 chips show the kinds there are with their counts, and the one that is c
   expect(counts).toEqual({ all: 3, proposal: 2, call: 1 })
   const said = (chosen?: string) =>
     buildChips(counts, chosen).map(({ label, count }) => `${label} ${count}`)
-  expect(said()).toEqual(['All 3', 'Proposals 2', 'Calls 1'])
-  expect(said('spot_check')).toEqual(['All 3', 'Proposals 2', 'Calls 1', 'Spot checks 0'])
+  expect(said()).toEqual(['All 3', 'Proposals 2', 'Tool calls 1'])
+  expect(said('spot_check')).toEqual(['All 3', 'Proposals 2', 'Tool calls 1', 'Spot checks 0'])
 })
 
 test('C2 a kind without a word of its own is called by its name', () => {

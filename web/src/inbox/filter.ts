@@ -11,9 +11,9 @@ export type View = 'decided' | 'snoozed'
 
 const labels: Record<string, { readonly one: string; readonly many: string }> = {
   proposal: { one: 'Proposal', many: 'Proposals' },
-  grant: { one: 'Grant request', many: 'Grant requests' },
-  call: { one: 'Call', many: 'Calls' },
-  permission: { one: 'Permission', many: 'Permissions' },
+  grant: { one: 'Access request', many: 'Access requests' },
+  call: { one: 'Tool call', many: 'Tool calls' },
+  permission: { one: 'New domain', many: 'New domains' },
   spot_check: { one: 'Spot check', many: 'Spot checks' },
   handoff: { one: 'Handoff', many: 'Handoffs' },
   finding: { one: 'Finding', many: 'Findings' },

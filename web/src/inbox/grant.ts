@@ -27,7 +27,7 @@ export function commonAccess(items: readonly Asking[]): AccessSummary | undefine
   const [asked, ...others] = items.map(askedFor)
   if (!asked || others.some((other) => other?.verb !== asked.verb)) return undefined
   const path = commonFolder(items.map(({ target }) => target))
-  return { says: `${asked.verb} in${path === '' ? ' different places' : ''}`, path }
+  return { says: `${asked.verb} in${path === '' ? ' several folders' : ''}`, path }
 }
 
 /** What lies there, in few words: `38 files`, `2 look sensitive`. */
@@ -39,9 +39,9 @@ export function describeContents({
 }: GrantRequest): string[] {
   const few = is_folder ? inside && pluralize(inside.files, 'file', 'files') : 'a file'
   return [
-    missing ? 'nothing there' : inside?.capped === true ? `at least ${few}` : few,
+    missing ? 'not found' : inside?.capped === true ? `at least ${few}` : few,
     sensitive.length > 0 &&
-      (sensitive.length === 1 ? '1 looks sensitive' : `${sensitive.length} look sensitive`),
+      (sensitive.length === 1 ? '1 sensitive name' : `${sensitive.length} sensitive names`),
   ].filter((text) => typeof text === 'string')
 }
 
@@ -57,7 +57,7 @@ export type GrantChoice = {
   readonly lasts: string
 }
 
-const session = 'until its session ends'
+const session = 'until the session ends'
 const good = 'until you revoke it'
 
 /** The narrowest first. A file is no part of a request for a folder, and what is not there cannot be opened. */
@@ -65,7 +65,7 @@ export function grantChoices(asked: GrantRequest): GrantChoice[] {
   const { real, folder, is_folder: isFolder, permission } = asked
   const verb = permission === 'read-write' ? 'Reads and changes' : 'Reads'
   const file = { opens: 'Reads', path: real }
-  const also = ', what is there now and what comes later,'
+  const also = ', now and later,'
   const all = { opens: 'Reads everything in', path: folder ?? '', also }
   const changed = { opens: 'Reads and changes everything in', path: folder ?? '', also }
   const that = isFolder
@@ -100,7 +100,7 @@ export function parseUntil(text: string, now: number): { until: string } | { lac
   if (Number.isNaN(at)) return { lacks: 'Choose a time.' }
   return at > now
     ? { until: new Date(at).toISOString() }
-    : { lacks: 'Choose a time that is yet to come.' }
+    : { lacks: 'Choose a time in the future.' }
 }
 
 /** The same hour of another day, as a form writes it. */

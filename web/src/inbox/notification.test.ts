@@ -5,7 +5,7 @@ import { isUrgent, buildNotifications } from './notification.ts'
 test('A5 a notice says who asks for what, and leads to the item', () => {
   expect(buildNotifications([item({ risk: 'high' })])).toEqual([
     {
-      title: 'sales-agent asks: Set deal_stage of deal_12345 to closed_won',
+      title: 'sales-agent: Set deal_stage of deal_12345 to closed_won',
       body: 'crm.deals · suggest 0.72 · high-risk field',
       tag: 'p-1',
       id: 'p-1',
@@ -27,7 +27,7 @@ test('A5 many at once are told in one', () => {
   const many = Array.from({ length: 5 }, (_, n) => item({ id: `p-${n}`, mode: 'escalate' }))
   const [notice, ...rest] = buildNotifications(many)
   expect(rest).toEqual([])
-  expect(notice).toMatchObject({ title: '5 urgent requests wait for you', body: 'sales-agent' })
+  expect(notice).toMatchObject({ title: '5 urgent requests pending', body: 'sales-agent' })
   expect(notice?.id).toBeUndefined()
 })
 

@@ -30,13 +30,13 @@ export function buildNotifications(arrived: readonly Item[]): DesktopNotificatio
   if (urgent.length > mostAlone)
     return [
       {
-        title: `${urgent.length} urgent requests wait for you`,
+        title: `${urgent.length} urgent requests pending`,
         body: [...new Set(urgent.map(({ requester }) => cut(requester)))].join(', '),
         tag: 'cowork.inbox',
       },
     ]
   return urgent.map((item) => ({
-    title: cut(`${item.requester} asks: ${item.summary}`),
+    title: cut(`${item.requester}: ${item.summary}`),
     body: [cut(item.domain), formatMode(item.mode, item.trust_level), formatRisk(item)]
       .filter((part) => part !== undefined)
       .join(' · '),

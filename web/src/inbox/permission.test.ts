@@ -54,6 +54,6 @@ test('Y8 a pattern that is too long is told, and what is left as it is needs non
 })
 
 test('Y8 how long it lasts is said in words', () => {
-  expect(formatAllowance({ ...form, for: 'uses' })).toBe('10 more times')
-  expect(formatAllowance({ ...form, for: 'always' })).toBe('for good, until you take it back')
+  expect(formatAllowance({ ...form, for: 'uses' })).toBe('10 times')
+  expect(formatAllowance({ ...form, for: 'always' })).toBe('until you revoke it')
 })

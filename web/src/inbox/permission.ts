@@ -41,18 +41,18 @@ export function parseAllowForm(
   const changed = Object.entries(patterns).filter(([name, text]) => text !== exact[name])
   const [long] = changed.find(([, text]) => text.length > longest) ?? []
   if (long !== undefined)
-    return { lacks: `“${sanitizeText(long)}” is too long for a pattern. Shorten it by a *.` }
+    return { lacks: `“${sanitizeText(long)}” is too long. Shorten it with *.` }
   const args =
     changed.length === 0 ? {} : { arguments: Object.fromEntries(changed), rest: 'exact' as const }
   if (how === 'uses') {
     const uses = Number(form.uses)
     if (!Number.isInteger(uses) || uses < 1 || uses > 1000)
-      return { lacks: 'Say how many times, from 1 to 1000.' }
+      return { lacks: 'Enter a number from 1 to 1000.' }
     return { allow: { for: how, uses, ...args } }
   }
   if (how === 'until') {
     const until = Date.parse(form.until)
-    if (Number.isNaN(until) || until <= now) return { lacks: 'Choose a time that is yet to come.' }
+    if (Number.isNaN(until) || until <= now) return { lacks: 'Choose a time in the future.' }
     return { allow: { for: how, until: new Date(until).toISOString(), ...args } }
   }
   return { allow: { for: how, ...args } }
@@ -64,11 +64,11 @@ export const isExact = (
 ): boolean => Object.keys(exact).every((name) => patterns[name] === exact[name])
 
 const times: Record<PermissionInput['for'], (form: AllowForm) => string> = {
-  once: () => 'this once',
-  uses: ({ uses }) => `${uses || '…'} more times`,
-  session: () => 'for as long as its session lasts',
+  once: () => 'once',
+  uses: ({ uses }) => `${uses || '…'} times`,
+  session: () => 'until its session ends',
   until: ({ until }) => `until ${until.replace('T', ' ') || '…'}`,
-  always: () => 'for good, until you take it back',
+  always: () => 'until you revoke it',
 }
 
 /** What the agent may do then, in our words; the names in it are shown apart. */

@@ -122,7 +122,7 @@ async function readInto(query: Query): Promise<ItemPage> {
   const token = session.token()
   await queryClient.ensureQueryData(queueQuery)
   const answer = await get('/api/approvals', query)
-  if (session.token() !== token) throw new Error('Another person has signed in meanwhile.')
+  if (session.token() !== token) throw new Error('The session changed during the request.')
   const { items } = currentQueue()
   const arrived = answer.items.filter((item) => isPending(item) && !items.has(item.id))
   patchItems((all) => {

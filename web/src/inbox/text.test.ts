@@ -64,20 +64,20 @@ test('C2 A5 who decided stands there to the second', () => {
   )
   expect(
     formatDecision({ ...decided, status: 'rejected' }, 'you', formatSince(now - 200_000, now)),
-  ).toBe('Denied by you 3 min ago')
+  ).toBe('Rejected by you 3 min ago')
   expect(formatDecision({ ...decided, auto: true }, 'x', 'just now')).toBe(
     'Approved by trust just now',
   )
-  expect(formatDecision({ ...decided, status: 'expired' }, 'x', '')).toMatch(/nobody decided/)
+  expect(formatDecision({ ...decided, status: 'expired' }, 'x', '')).toMatch(/without a decision/)
   const withdrawn = { ...decided, status: 'withdrawn' } as const
   expect(formatDecision({ ...withdrawn, decided_by: decided.requester }, 'x', '')).toBe(
-    'The agent took it back',
+    'Withdrawn by the agent',
   )
   expect(formatDecision({ ...withdrawn, decided_by: 'ben' }, 'Ben', 'just now')).toBe(
-    'It ended when the agent was revoked by Ben just now',
+    'Closed: Ben revoked the agent just now',
   )
   expect(formatDecision({ ...withdrawn, reason: 'stale' }, 'x', '')).toBe(
-    'Not run: the target changed after the agent asked',
+    'Not run: the target changed after the request',
   )
   expect(formatDecision({ ...withdrawn, reason: 'BLOCKED by p' }, 'x', '')).toBe(
     'Not run: BLOCKED by p',
@@ -86,7 +86,7 @@ test('C2 A5 who decided stands there to the second', () => {
 
 test('C2 T3 T4 the change of trust is said before it is made, and after', () => {
   expect(formatTrustEffect({ from: 0.72, to: 0.74 })).toBe('Approving adds 0.02: 0.72 → 0.74')
-  expect(formatTrustEffect({ from: 1, to: 1 })).toBe('Trust stays 1.00')
+  expect(formatTrustEffect({ from: 1, to: 1 })).toBe('Trust unchanged: 1.00')
   expect(formatTrustEffect(null)).toBeUndefined()
   expect(formatSigned(-0.12)).toBe('−0.12')
   expect(formatSigned(0.02)).toBe('+0.02')
@@ -95,7 +95,7 @@ test('C2 T3 T4 the change of trust is said before it is made, and after', () => 
   expect(formatOutcome({ id: 'p', status: 'approved', trust: { from: 0.72, to: 0.74 } })).toBe(
     'Approved. Trust 0.72 → 0.74.',
   )
-  expect(formatOutcome({ id: 'p', status: 'voted' })).toMatch(/One more person/)
+  expect(formatOutcome({ id: 'p', status: 'voted' })).toMatch(/1 more approval required/)
   const trust = { from: 0.52, to: 0.4, demoted: true } as const
   expect(formatOutcome({ id: 'p', status: 'rejected', trust })).toMatch(/and demoted\.$/)
 })
@@ -103,10 +103,10 @@ test('C2 T3 T4 the change of trust is said before it is made, and after', () => 
 test('C2 GR3 what a decision answered besides is said', () => {
   const also = ['one', 'two'].map((id) => ({ id, summary: `AI wants to read files in: /${id}` }))
   expect(formatOutcome({ id: 'p', status: 'approved', also: also.slice(1) })).toBe(
-    'Approved. That answers one more request of this agent.',
+    'Approved. Also applies to 1 more request of this agent.',
   )
   expect(formatOutcome({ id: 'p', status: 'rejected', also })).toBe(
-    'Denied. That answers 2 more requests of this agent.',
+    'Rejected. Also applies to 2 more requests of this agent.',
   )
 })
 
@@ -119,7 +119,7 @@ test('C2 what was decided before on the same target reads as a sentence', () => 
     'Ben overrode',
   )
   expect(formatPastDecision({ ...past, status: 'rejected', trust_change: null }, 'Ben')).toBe(
-    'Ben denied',
+    'Ben rejected',
   )
   expect(formatPastDecision({ ...past, status: 'expired', trust_change: null }, '')).toBe('Expired')
 })
@@ -172,20 +172,22 @@ test('A8 the reason names the field and the policy, and no letter of it is lost'
 })
 
 test('C2 H1 a handoff says in words what the agent wants, and how it ended', () => {
-  expect(formatHandoffMode('takeover')).toBe('stops: you take over')
+  expect(formatHandoffMode('takeover')).toBe('Takeover requested')
   expect(formatHandoffMode('hand_over')).toBe('hand over')
-  expect(formatEndState(item({ kind: 'handoff', status: 'approved' }))).toBe('resolved')
-  expect(formatEndState(item({ kind: 'handoff', status: 'consumed' }))).toBe('resolved, read')
-  expect(formatEndState(item({ kind: 'handoff', status: 'withdrawn' }))).toBe('taken back')
-  expect(formatEndState(item({ status: 'consumed' }))).toBe('approved, done')
+  expect(formatEndState(item({ kind: 'handoff', status: 'approved' }))).toBe('Resolved')
+  expect(formatEndState(item({ kind: 'handoff', status: 'consumed' }))).toBe(
+    'Resolved, acknowledged',
+  )
+  expect(formatEndState(item({ kind: 'handoff', status: 'withdrawn' }))).toBe('Withdrawn')
+  expect(formatEndState(item({ status: 'consumed' }))).toBe('Executed')
   const answered = item({ kind: 'handoff', status: 'approved', decided_by: 'ben' })
   expect(formatDecision(answered, 'Ben', 'just now')).toBe('Resolved by Ben just now')
 })
 
 test('C2 T14 a check is confirmed or marked as wrong, neither approved nor denied', () => {
   const check = { kind: 'spot_check' }
-  expect(formatEndState({ ...check, status: 'approved' })).toBe('confirmed')
-  expect(formatEndState({ ...check, status: 'rejected' })).toBe('marked as wrong')
+  expect(formatEndState({ ...check, status: 'approved' })).toBe('Confirmed')
+  expect(formatEndState({ ...check, status: 'rejected' })).toBe('Marked as wrong')
   const wrong = item({ kind: 'spot_check', status: 'rejected' })
   expect(formatDecision(wrong, 'Ben', '3 s ago')).toBe('Marked as wrong by Ben 3 s ago')
 })
@@ -193,7 +195,7 @@ test('C2 T14 a check is confirmed or marked as wrong, neither approved nor denie
 test('C2 a decision that can be undone is named by its own word', () => {
   const check = item({ kind: 'spot_check' })
   expect(heldWord([item(), check], { decision: 'approve' })).toBe('Approved')
-  expect(heldWord([item()], { decision: 'reject' })).toBe('Denied')
+  expect(heldWord([item()], { decision: 'reject' })).toBe('Rejected')
   expect(heldWord([check], { decision: 'approve' })).toBe('Confirmed')
   expect(heldWord([check], { decision: 'approve', skip: true })).toBe('Skipped')
   expect(heldWord([check], { decision: 'reject' })).toBe('Answered')

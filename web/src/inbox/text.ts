@@ -25,7 +25,7 @@ export function formatSigned(change: number): string {
   return `${change < 0 ? '−' : '+'}${digits}`
 }
 
-export const formatPercent = (share: number): string => `${Math.round(share * 100)} %`
+export const formatPercent = (share: number): string => `${Math.round(share * 100)}%`
 
 /** How old, as short as it can be: it stands where only ages stand. */
 export function formatAge(at: number, now: number): string {
@@ -82,11 +82,11 @@ export function formatQuorum({ approvers }: Pick<Item, 'approvers'>): string | u
 }
 
 const endings: Record<Exclude<Status, 'pending'>, string> = {
-  approved: 'approved',
-  rejected: 'denied',
-  expired: 'expired',
-  withdrawn: 'taken back',
-  consumed: 'approved, done',
+  approved: 'Approved',
+  rejected: 'Rejected',
+  expired: 'Expired',
+  withdrawn: 'Withdrawn',
+  consumed: 'Executed',
 }
 
 export function formatEndState({
@@ -94,20 +94,19 @@ export function formatEndState({
   status,
   ...more
 }: Pick<Item, 'kind' | 'status' | 'reason'>): string {
-  if (status === 'pending') return 'waits'
-  if (kind === 'spot_check')
-    return answeredWord({ status, ...more })?.toLowerCase() ?? endings[status]
+  if (status === 'pending') return 'Pending'
+  if (kind === 'spot_check') return answeredWord({ status, ...more }) ?? endings[status]
   if (kind !== 'handoff') return endings[status]
-  if (status === 'consumed') return 'resolved, read'
-  return status === 'approved' ? 'resolved' : endings[status]
+  if (status === 'consumed') return 'Resolved, acknowledged'
+  return status === 'approved' ? 'Resolved' : endings[status]
 }
 
 const asked: Record<HandoffMode, string> = {
-  escalate: 'cannot go on alone',
-  review: 'wants it looked at',
-  collaborate: 'wants to do it together',
-  delegate: 'gives it to you',
-  takeover: 'stops: you take over',
+  escalate: 'Blocked',
+  review: 'Review requested',
+  collaborate: 'Collaboration requested',
+  delegate: 'Delegated to you',
+  takeover: 'Takeover requested',
 }
 
 /** What the agent wants of a person; a mode this console has no words for is its own. */
@@ -116,19 +115,19 @@ export const formatHandoffMode = (mode: string): string =>
 
 /** What became of it: “Approved by Ben 3 s ago”; `who` is how the decider is called here. */
 export function formatDecision(item: Item, who: string, when: string): string {
-  if (item.status === 'expired') return 'It expired: nobody decided in time'
+  if (item.status === 'expired') return 'Expired without a decision'
   if (item.status === 'withdrawn' && item.reason)
     return item.reason === 'stale'
-      ? 'Not run: the target changed after the agent asked'
+      ? 'Not run: the target changed after the request'
       : `Not run: ${item.reason}`
   if (item.status === 'withdrawn')
     return item.decided_by === item.requester
-      ? 'The agent took it back'
-      : `It ended when the agent was revoked by ${who} ${when}`
+      ? 'Withdrawn by the agent'
+      : `Closed: ${who} revoked the agent ${when}`
   const check = item.kind === 'spot_check' && answeredWord(item)
   if (check) return `${check} by ${who} ${when}`
   const verb =
-    item.status === 'rejected' ? 'Denied' : item.kind === 'handoff' ? 'Resolved' : 'Approved'
+    item.status === 'rejected' ? 'Rejected' : item.kind === 'handoff' ? 'Resolved' : 'Approved'
   return `${verb} by ${item.auto ? 'trust' : who} ${when}`
 }
 
@@ -137,19 +136,19 @@ export function formatPastDecision({ status, trust_change }: PastDecision, who: 
   if (status === 'expired' || status === 'withdrawn' || status === 'pending')
     return undecided(status)
   if (status !== 'rejected') return `${who} approved`
-  return `${who} ${trust_change === null ? 'denied' : 'overrode'}`
+  return `${who} ${trust_change === null ? 'rejected' : 'overrode'}`
 }
 
 const undecided = (status: 'expired' | 'withdrawn' | 'pending') =>
-  status === 'expired' ? 'Expired' : status === 'pending' ? 'Waits' : 'The agent took back'
+  status === 'expired' ? 'Expired' : status === 'pending' ? 'Pending' : 'Withdrawn'
 
 /** What approving does to trust, said before it is done (C2). */
 export function formatTrustEffect(effect: { from: number; to: number } | null): string | undefined {
   if (!effect) return undefined
   const { from, to } = effect
-  if (from === to) return `Trust stays ${formatScore(from)}`
+  if (from === to) return `Trust unchanged: ${formatScore(from)}`
   const change = formatSigned(to - from).slice(1)
-  return `Approving ${to > from ? 'adds' : 'takes'} ${change}: ${formatScore(from)} → ${formatScore(to)}`
+  return `Approving ${to > from ? 'adds' : 'removes'} ${change}: ${formatScore(from)} → ${formatScore(to)}`
 }
 
 type Decided = Omit<Partial<Outcome>, 'status'> & { readonly status: string }
@@ -158,19 +157,19 @@ export function formatOutcome(outcome: Decided): string {
   const { also = [], error } = outcome
   if (error) return error.message
   if (also.length === 0) return ownText(outcome)
-  const more = also.length === 1 ? 'one more request' : `${also.length} more requests`
-  return `${ownText(outcome)} That answers ${more} of this agent.`
+  const more = also.length === 1 ? '1 more request' : `${also.length} more requests`
+  return `${ownText(outcome)} Also applies to ${more} of this agent.`
 }
 
 function ownText({ status, trust }: Decided): string {
   const done: Readonly<Record<string, string>> = {
     approved: 'Approved',
-    rejected: 'Denied',
-    voted: 'Your approval counts',
-    held: 'Held',
+    rejected: 'Rejected',
+    voted: 'Approval recorded',
+    held: 'Decided',
   }
   const word = done[status] ?? 'Not decided'
-  if (status === 'voted') return `${word}. One more person is needed.`
+  if (status === 'voted') return `${word}. 1 more approval required.`
   if (!trust || trust.from === trust.to) return `${word}.`
   const turn = trust.promoted ? ' and promoted' : trust.demoted ? ' and demoted' : ''
   return `${word}. Trust ${formatScore(trust.from)} → ${formatScore(trust.to)}${turn}.`
@@ -178,16 +177,19 @@ function ownText({ status, trust }: Decided): string {
 
 /** What was decided, while it can be undone: “Approved”. */
 export function heldWord(items: readonly Item[], { decision, skip }: Decision): string {
-  if (!items.every(isCheck)) return decision === 'approve' ? 'Approved' : 'Denied'
+  if (!items.every(isCheck)) return decision === 'approve' ? 'Approved' : 'Rejected'
   return skip ? 'Skipped' : decision === 'approve' ? 'Confirmed' : 'Answered'
 }
 
 export const overrideLabels: Record<OverrideType, { name: string; means: string }> = {
-  agent_wrong: { name: 'The agent is wrong', means: 'It should have known better.' },
-  missing_context: { name: 'Missing context', means: 'It could not know.' },
-  edge_case: { name: 'Edge case', means: 'Right as a rule, wrong here.' },
-  human_preference: { name: 'My preference', means: 'Not wrong; I would do it differently.' },
-  policy_change: { name: 'The policy changed', means: 'Right by the rules of before.' },
+  agent_wrong: {
+    name: 'The agent is wrong',
+    means: 'The agent had the information and was wrong.',
+  },
+  missing_context: { name: 'Missing context', means: 'The agent lacked information.' },
+  edge_case: { name: 'Edge case', means: 'Usually right, wrong in this case.' },
+  human_preference: { name: 'My preference', means: 'Not wrong, but I prefer another way.' },
+  policy_change: { name: 'The policy changed', means: 'Correct under the previous policy.' },
 }
 
 export const severityLabels: Record<Severity, string> = {
@@ -195,6 +197,13 @@ export const severityLabels: Record<Severity, string> = {
   medium: 'Medium',
   high: 'High',
   critical: 'Critical',
+}
+
+/** Returns the label of the negative decision; GR3 names it for an access request. */
+export const rejectLabel = ({ kind }: Pick<Item, 'kind'>): string => {
+  if (kind === 'grant') return 'Deny'
+  if (kind === 'finding') return 'Revoke access'
+  return kind === 'spot_check' ? 'Mark as wrong' : 'Reject'
 }
 
 /** What all of them say, with `…` where they differ: “Set priority of … to high”. */

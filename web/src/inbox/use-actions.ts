@@ -75,7 +75,7 @@ export function useActions(rows: readonly Row[], current: string | undefined, cl
       queryClient.ensureQueryData(peopleQuery),
     ])
     const who = (id = 'nobody') => people.find((person) => person.id === id)?.name ?? id
-    if (item?.held) return toast(`${who(item.held.by)} has just decided it.`, true)
+    if (item?.held) return toast(`${who(item.held.by)} just decided this item.`, true)
     const at = item?.decided_at
     if (!item || item.status === 'pending' || at === undefined)
       return toast(formatOutcome(outcome), true)

@@ -65,7 +65,7 @@ function ConflictDialog({ item, send, onClose }: DecisionForm & { item: Item }) 
     >
       <SafeText as="p" className="text-soft" text={item.summary} />
       <ConflictText conflict={conflict} />
-      <p className="text-soft">The ledger records that you approved it anyway.</p>
+      <p className="text-soft">The ledger records this exception.</p>
     </FormDialog>
   )
 }
@@ -94,7 +94,7 @@ function ExpiryDialog({ item, send, onClose }: DecisionForm & { item: Item }) {
         label="Until"
         type="datetime-local"
         data-autofocus
-        hint={'lacks' in asked ? asked.lacks : 'Then it ends by itself.'}
+        hint={'lacks' in asked ? asked.lacks : 'Access ends automatically.'}
         {...field}
       />
     </FormDialog>
@@ -124,8 +124,8 @@ function HandBackDialog({ item, send, onClose }: DecisionForm & { item: Item }) 
         label={`Instructions for ${sanitizeText(item.requester)}`}
         hint={
           isJudged
-            ? 'It is denied as “missing context”, and the agent reads this.'
-            : 'It is denied without a change of trust, and the agent reads this.'
+            ? 'Rejects as “missing context”. The agent receives this text.'
+            : 'Rejects without a trust change. The agent receives this text.'
         }
         rows={4}
         required

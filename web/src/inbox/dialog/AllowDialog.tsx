@@ -14,9 +14,9 @@ import type { DecisionForm } from '../use-actions.ts'
 
 const ways: readonly { value: PermissionInput['for']; name: string }[] = [
   { value: 'once', name: 'Once' },
-  { value: 'uses', name: 'A number of times' },
-  { value: 'session', name: 'For this session' },
-  { value: 'until', name: 'Until a time' },
+  { value: 'uses', name: 'Number of uses' },
+  { value: 'session', name: 'This session' },
+  { value: 'until', name: 'Until…' },
   { value: 'always', name: 'Always' },
 ]
 
@@ -24,7 +24,7 @@ const ways: readonly { value: PermissionInput['for']; name: string }[] = [
 export function AllowDialog({ item, ...sending }: DecisionForm & { item: Item }) {
   const query = useQuery(approvalQuery(item.id))
   return (
-    <Dialog title="Allow calls like this" onClose={sending.onClose} wide>
+    <Dialog title="Allow matching calls" onClose={sending.onClose} wide>
       <QueryContent query={query} what="the call" rows={3}>
         {(detail) => <AllowFields detail={detail} {...sending} />}
       </QueryContent>
@@ -57,11 +57,9 @@ function AllowFields({ detail, send, onClose }: DecisionForm & { detail: Detail 
       <Note tone={form.for === 'always' ? 'escalate' : isWide ? 'suggest' : 'plain'} icon="info">
         <SafeText as="b" text={detail.requester} /> may call{' '}
         <SafeText as="b" text={detail.action} />{' '}
-        {isExact(form.patterns, exact)
-          ? 'with exactly these arguments'
-          : 'with arguments like these'}{' '}
+        {isExact(form.patterns, exact) ? 'with exactly these arguments' : 'with matching arguments'}{' '}
         {formatAllowance(form)}
-        {isWide && ', without asking. Equal calls that wait are let through now'}.
+        {isWide && ', without approval. Pending equal calls run now'}.
       </Note>
       {'lacks' in asked && <p className="text-escalate">{asked.lacks}</p>}
     </DialogForm>
@@ -74,7 +72,7 @@ function Ways({ form, hasSession, onChange }: FormProps & { hasSession: boolean 
   const name = useId()
   return (
     <fieldset className="grid gap-0.5">
-      <legend className="pb-1 text-xs font-semibold text-soft">How long</legend>
+      <legend className="pb-1 text-xs font-semibold text-soft">Duration</legend>
       {ways.map(({ value, name: label }) => (
         <div key={value} className="flex min-h-9 flex-wrap items-center gap-x-4 gap-y-1">
           <label className="flex items-center gap-2.5 has-disabled:text-faint">
@@ -88,11 +86,11 @@ function Ways({ form, hasSession, onChange }: FormProps & { hasSession: boolean 
               {...(value === 'once' && { 'data-autofocus': true })}
             />
             {label}
-            {value === 'session' && !hasSession && ' (the call named none)'}
+            {value === 'session' && !hasSession && ' (no session)'}
           </label>
           {value === 'uses' && form.for === 'uses' && (
             <Small
-              label="Times"
+              label="Uses"
               type="number"
               value={form.uses}
               onChange={(uses) => onChange({ uses })}
@@ -137,7 +135,7 @@ const Patterns = ({
 }: FormProps & { exact: Readonly<Record<string, string>> }) => (
   <fieldset className="grid gap-3">
     <legend className="pb-1 text-xs font-semibold text-soft">
-      With these arguments; in one that you change * stands for anything
+      Arguments (* matches any text in a changed value)
     </legend>
     {Object.entries(exact).map(([name, value]) => {
       const now = form.patterns[name] ?? ''
@@ -146,8 +144,7 @@ const Patterns = ({
         spellCheck: false,
         autoCapitalize: 'off',
         value: now,
-        hint:
-          describeHidden(now) ?? (now === value ? undefined : 'Matches other calls than this one.'),
+        hint: describeHidden(now) ?? (now === value ? undefined : 'Also matches other calls.'),
       }
       const set = (text: string) => onChange({ patterns: { ...form.patterns, [name]: text } })
       return value.includes('\n') ? (

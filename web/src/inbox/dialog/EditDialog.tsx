@@ -42,7 +42,7 @@ function Editor({ detail, send, onClose }: DecisionForm & { detail: Detail }) {
   const isChanged = 'value' in read && JSON.stringify(edited) !== JSON.stringify(change)
   return (
     <DialogForm
-      action="Approve the change"
+      action="Approve change"
       isFit={isChanged}
       act={() => send([detail], { decision: 'approve', change: edited })}
       onClose={onClose}
@@ -56,14 +56,14 @@ function Editor({ detail, send, onClose }: DecisionForm & { detail: Detail }) {
               setAsJson(!asJson)
             }}
           >
-            {asJson ? 'Edit the fields' : 'Edit as JSON'}
+            {asJson ? 'Edit fields' : 'Edit as JSON'}
           </Button>
         )
       }
     >
       {asJson || !fields ? (
         <TextArea
-          label="As JSON"
+          label="JSON"
           hint={describeHidden(json)}
           rows={Math.min(16, json.split('\n').length + 1)}
           spellCheck={false}
@@ -88,9 +88,9 @@ function Editor({ detail, send, onClose }: DecisionForm & { detail: Detail }) {
         {'problem' in read ? (
           <p className="text-escalate">{read.problem}</p>
         ) : isChanged ? (
-          <DiffLines label="What you change" lines={changeLines(change, edited)} />
+          <DiffLines label="Your changes" lines={changeLines(change, edited)} />
         ) : (
-          <p className="text-faint">Nothing is changed yet.</p>
+          <p className="text-faint">No changes</p>
         )}
       </div>
     </DialogForm>

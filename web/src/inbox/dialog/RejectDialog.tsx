@@ -4,7 +4,7 @@ import { overrideTypes, severities } from '#base/override.ts'
 import { isFinding, needsOverride } from '../approval.ts'
 import type { OverrideType, Severity } from '#base/override.ts'
 import type { Item } from '../approval.ts'
-import { overrideLabels, severityLabels } from '../text.ts'
+import { overrideLabels, rejectLabel, severityLabels } from '../text.ts'
 import { RadioGroup, TextArea, useField } from '../../shared/Field.tsx'
 import { FormDialog } from '../../shared/Dialog.tsx'
 import { KeyHint } from '../../shared/Keys.tsx'
@@ -20,7 +20,8 @@ export function RejectDialog({ items, send, onClose }: DecisionForm & { items: r
   const [severity, setSeverity] = useState<Severity>('medium')
   const text = useField()
   const said = text.value.trim()
-  const title = items.length > 1 ? `Deny ${items.length}` : isJudged ? 'Override' : 'Deny'
+  const [first] = items
+  const title = items.length > 1 || !first ? `Reject ${items.length}` : rejectLabel(first)
   const deny = () =>
     send(items, {
       decision: 'reject',
@@ -50,8 +51,8 @@ export function RejectDialog({ items, send, onClose }: DecisionForm & { items: r
         />
       )}
       <TextArea
-        label={isJudged ? 'What should have happened' : 'Reason'}
-        hint={`${items.every(isFinding) ? 'For the record.' : 'The agent reads it.'} You may leave it empty.`}
+        label={isJudged ? 'Correct action' : 'Reason'}
+        hint={`Optional. ${items.every(isFinding) ? 'Recorded in the ledger.' : 'Visible to the agent.'}`}
         rows={3}
         maxLength={2000}
         {...text}
@@ -67,10 +68,10 @@ function About({ items }: { items: readonly Item[] }) {
   const judged = items.filter(needsOverride).length
   return (
     <p className="text-soft">
-      One decision, recorded for each.
+      One decision, recorded per item.
       {judged < items.length &&
         judged > 0 &&
-        ` It counts as an override for ${judged}; the others are refused and change no trust.`}
+        ` Lowers trust for ${judged}; the others are rejected without a trust change.`}
     </p>
   )
 }
@@ -88,7 +89,7 @@ type KindProps = {
 export const OverrideFields = (props: KindProps) => (
   <>
     <OverrideTypes
-      legend={props.isNeeded ? 'Why' : 'Does it say something about the agent? Then trust falls.'}
+      legend={props.isNeeded ? 'Why' : 'Optional: mark the agent as wrong. This lowers its trust.'}
       types={overrideTypes}
       type={props.type}
       onChoose={props.onType}
@@ -129,7 +130,7 @@ export function OverrideTypes<Type extends OverrideType>(props: TypesProps<Type>
     const chosen = types[Number(key) - 1]
     if (chosen) onChoose(chosen)
   }
-  const none = { name: 'No', means: 'Trust stays as it is.', isOn: !type, number: undefined }
+  const none = { name: 'No', means: 'Trust unchanged.', isOn: !type, number: undefined }
   const lines = [
     ...(onNone ? [{ ...none, choose: onNone }] : []),
     ...types.map((each, at) => ({

@@ -51,7 +51,7 @@ export function ResolveDialog({ item, handsBack, answer, onClose }: Props) {
     >
       <SafeText as="p" className="text-soft" text={item.summary} />
       <TextArea
-        label="What you did or decided"
+        label="Resolution"
         rows={3}
         required
         maxLength={10_000}
@@ -59,12 +59,12 @@ export function ResolveDialog({ item, handsBack, answer, onClose }: Props) {
         {...resolution}
       />
       <div className="grid justify-items-start gap-1">
-        <p className="text-xs font-semibold text-soft">Who goes on</p>
+        <p className="text-xs font-semibold text-soft">Next owner</p>
         <RadioGroup
-          label="Who goes on"
+          label="Next owner"
           value={isBack ? 'agent' : 'person'}
           choices={[
-            { value: 'person', label: 'A person: the agent leaves it' },
+            { value: 'person', label: 'Person' },
             { value: 'agent', label: `${sanitizeText(item.requester)}, with instructions` },
           ]}
           onChoose={(value) => setBack(value === 'agent')}
@@ -73,7 +73,7 @@ export function ResolveDialog({ item, handsBack, answer, onClose }: Props) {
       {isBack && (
         <TextArea
           label={`Instructions for ${sanitizeText(item.requester)}`}
-          hint="It reads them with cowork_check_handoff, until it says that it has them."
+          hint="Delivered until the agent acknowledges them."
           rows={3}
           required
           maxLength={10_000}
@@ -82,18 +82,18 @@ export function ResolveDialog({ item, handsBack, answer, onClose }: Props) {
       )}
       {proposal && (
         <fieldset className="grid gap-2 border-t border-line pt-3">
-          <legend className="sr-only">Its proposal</legend>
+          <legend className="sr-only">Related proposal</legend>
           <p className="text-soft">
-            Its proposal waits, too: <SafeText text={proposal.summary} />
+            Pending proposal: <SafeText text={proposal.summary} />
           </p>
           <div>
             <RadioGroup
-              label="Its proposal"
+              label="Related proposal"
               value={verdict}
               choices={[
-                { value: 'leave', label: 'Leave it waiting' },
-                { value: 'approve', label: 'Approve it' },
-                { value: 'reject', label: 'Override it' },
+                { value: 'leave', label: 'Leave pending' },
+                { value: 'approve', label: 'Approve' },
+                { value: 'reject', label: 'Reject' },
               ]}
               onChoose={setVerdict}
             />

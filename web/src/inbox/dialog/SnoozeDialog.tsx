@@ -25,7 +25,7 @@ export function SnoozeDialog({ items, onClose, onDone }: Props) {
     onDone(ids)
   }
   const choices = [
-    { name: 'In an hour', time: inAnHour(now), said: shortTime(inAnHour(now)) },
+    { name: '1 hour', time: inAnHour(now), said: shortTime(inAnHour(now)) },
     {
       name: 'Tomorrow morning',
       time: tomorrow(now),
@@ -34,7 +34,7 @@ export function SnoozeDialog({ items, onClose, onDone }: Props) {
   ]
   return (
     <Dialog title={ids.length === 1 ? 'Snooze' : `Snooze ${ids.length}`} onClose={onClose}>
-      <p className="text-soft">Hidden in this browser only. It comes back by itself.</p>
+      <p className="text-soft">Hidden in this browser only. Returns automatically.</p>
       <div className="grid gap-2">
         {choices.map(({ name, time, said }, at) => (
           <Button
@@ -53,7 +53,7 @@ export function SnoozeDialog({ items, onClose, onDone }: Props) {
               onClose()
             }}
           >
-            <span className="mr-auto">Back into the inbox now</span>
+            <span className="mr-auto">End snooze</span>
           </Button>
         )}
       </div>

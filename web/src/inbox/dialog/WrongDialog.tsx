@@ -48,8 +48,8 @@ export function WrongDialog({ item, faults, send, onClose }: Props) {
         </div>
       )}
       <TextArea
-        label="What should have happened"
-        hint="The agent reads it. You may leave it empty."
+        label="Correct action"
+        hint="Optional. Visible to the agent."
         rows={3}
         maxLength={2000}
         {...text}

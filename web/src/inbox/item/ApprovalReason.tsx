@@ -11,7 +11,7 @@ const icons = { act: 'info', suggest: 'info', escalate: 'escalate' } as const
 export function ApprovalReason({ detail: { why, mode } }: { detail: Detail }) {
   const names = [...why.high_risk_fields, ...(why.policy_id === null ? [] : [why.policy_id])]
   return (
-    <section aria-label="Why am I asked">
+    <section aria-label="Why approval is required">
       <Note tone={mode} icon={icons[mode]}>
         <p>
           {splitNames(why.text, names).map(({ text, isName }, at) =>
@@ -86,7 +86,7 @@ export function ConflictNote({ item }: { item: Item }) {
         </p>
         <ConflictText conflict={item.policy_conflict} />
         <p className="mt-1 text-xs text-soft">
-          The agent asked before this version was active.{' '}
+          The request is older than this policy version.{' '}
           <Link to="/policies" className="underline underline-offset-3">
             Policies
           </Link>
@@ -119,7 +119,7 @@ export const Reasoning = ({ text, title = 'Reasoning' }: { text: string | null; 
   text === null || text === '' ? null : (
     <Section title={title}>
       <blockquote className="border-l-2 border-line pl-3 text-soft">
-        <p className="text-xs text-faint">the agent says</p>
+        <p className="text-xs text-faint">The agent says</p>
         <SafeText as="p" className="break-words whitespace-pre-wrap" text={text} lines />
       </blockquote>
     </Section>

@@ -34,7 +34,7 @@ test('T14 C2 an open check shows the action, its record, and what each answer le
   expect(screen.getByRole('link', { name: 'call done, done' }).getAttribute('href')).toBe(
     '/audit/7',
   )
-  const answers = screen.getByRole('group', { name: 'Was this right?' })
+  const answers = screen.getByRole('group', { name: 'Was this correct?' })
   for (const text of ['Counts as right.', 'A strike.', 'Changes no credit.'])
     expect(answers.textContent).toContain(text)
   expect(answers.querySelectorAll('button')).toHaveLength(3)
@@ -51,11 +51,11 @@ test('T14 a closed check is one line', async () => {
 test('T14 an answered check says how it was answered and takes no second answer', async () => {
   await show(check({ status: 'rejected' }))
   expect(screen.getByText('Marked as wrong')).toBeDefined()
-  expect(screen.queryByRole('group', { name: 'Was this right?' })).toBeNull()
+  expect(screen.queryByRole('group', { name: 'Was this correct?' })).toBeNull()
 })
 
 test('I6 T14 a viewer reads a check and cannot answer it', async () => {
   await show(check(), { mayDecide: false })
   expect(screen.getByRole('link', { name: 'call done, done' })).toBeDefined()
-  expect(screen.queryByRole('group', { name: 'Was this right?' })).toBeNull()
+  expect(screen.queryByRole('group', { name: 'Was this correct?' })).toBeNull()
 })

@@ -70,7 +70,7 @@ function AnswerMark({ item }: { item: Item }) {
   return (
     <span className={`flex shrink-0 items-center gap-1 text-xs ${tone}`}>
       <Icon name={icon} size={12} />
-      {answeredWord(item) ?? (item.held ? 'Can still be undone' : 'Closed')}
+      {answeredWord(item) ?? (item.held ? 'Undo possible' : 'Closed')}
     </span>
   )
 }
@@ -102,9 +102,9 @@ function What({ detail }: { detail: Detail }) {
   return (
     <>
       {lines.length > 0 ? (
-        <DiffLines label="What it did" lines={lines} />
+        <DiffLines label="Action" lines={lines} />
       ) : (
-        <p className="text-faint">No arguments.</p>
+        <p className="text-faint">No arguments</p>
       )}
       <p className="flex flex-wrap items-center gap-x-3 gap-y-1 text-xs text-soft">
         <SafeText as="span" className="font-mono text-code" text={domain} />
@@ -117,7 +117,7 @@ function What({ detail }: { detail: Detail }) {
 
 const Record = ({ record }: Pick<Check, 'record'>) => (
   <span className="flex flex-wrap gap-x-2">
-    {record.length === 0 ? 'Nothing in the ledger' : 'Ledger:'}
+    {record.length === 0 ? 'No ledger entries' : 'Ledger:'}
     {record.map(({ seq, type, outcome }) => (
       <Link key={seq} to="/audit/$seq" params={{ seq: String(seq) }} className={textLink}>
         {type.replace('.', ' ').replaceAll('_', ' ')}
@@ -183,7 +183,7 @@ function Answers({ item, check: { consequences, faults }, onAnswered }: AnswersP
     r: here(() => give('differently')),
   })
   return (
-    <div role="group" aria-label="Was this right?" className="grid gap-1.5">
+    <div role="group" aria-label="Was this correct?" className="grid gap-1.5">
       {answers.map(({ given, keys, tone }) => (
         <div
           key={given}

@@ -150,7 +150,7 @@ function Accounts({ agent, accounts }: AccountsProps) {
     },
   )
   return (
-    <ul aria-label="How the agent stands" className="grid gap-1.5">
+    <ul aria-label="Trust of the agent" className="grid gap-1.5">
       {accounts.map((account) => (
         <AccountLine key={`${account.domain} ${account.risk}`} agent={agent} account={account} />
       ))}
@@ -193,9 +193,9 @@ function Skip({ items }: { items: readonly Item[] }) {
   return (
     <p className="flex flex-wrap items-center gap-x-3 gap-y-1.5 text-xs text-soft">
       <Button size="sm" disabled={isBusy} onClick={skip}>
-        {items.length === 1 ? 'Skip it' : `Skip all ${items.length}`}
+        {items.length === 1 ? 'Skip' : `Skip all ${items.length}`}
       </Button>
-      Counts for nothing; the agent makes up for it by asking.
+      Skipped checks do not count. The agent needs other approvals instead.
     </p>
   )
 }

@@ -57,8 +57,8 @@ export function DiffLines({ label, lines }: { label: string; lines: readonly Lin
 
 const titles: Record<string, string> = {
   call: 'Arguments',
-  permission: 'What it wanted to do',
-  spot_check: 'What it did',
+  permission: 'Requested action',
+  spot_check: 'Action',
 }
 
 export function Change({ detail }: { detail: Detail }) {
@@ -70,18 +70,18 @@ export function Change({ detail }: { detail: Detail }) {
     <>
       <Section
         title={titles[kind] ?? 'Change'}
-        says={hasBefore ? 'against what was last approved here' : undefined}
+        says={hasBefore ? 'compared with the last approved change' : undefined}
         aside={<CopyButton text={JSON.stringify(change, null, 2)} what="JSON" />}
       >
         {lines.length > 0 ? (
           <DiffLines label={titles[kind] ?? 'Change'} lines={lines} />
         ) : (
-          <p className="text-faint">Nothing.</p>
+          <p className="text-faint">No changes</p>
         )}
       </Section>
       {approved !== undefined && (
-        <Section title="What was approved" says="a person changed it">
-          <DiffLines label="What was approved" lines={changeLines(change, approved)} />
+        <Section title="Approved change" says="edited by a person">
+          <DiffLines label="Approved change" lines={changeLines(change, approved)} />
         </Section>
       )}
     </>

@@ -2,18 +2,11 @@ import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { narrowestChoice } from '../grant.ts'
-import {
-  isAllowable,
-  isEditable,
-  isFinding,
-  isHandoff,
-  isReturnable,
-  needsOverride,
-} from '../approval.ts'
+import { isAllowable, isEditable, isHandoff, isReturnable } from '../approval.ts'
 import type { Decision, Detail, GrantRequest, Item } from '../approval.ts'
 import { undo } from '../decision.ts'
-import { formatTrustEffect, secondsUntil } from '../text.ts'
-import { Button } from '../../shared/Button.tsx'
+import { formatTrustEffect, rejectLabel, secondsUntil } from '../text.ts'
+import { Button, UndoLabel } from '../../shared/Button.tsx'
 import { SelectField } from '../../shared/Field.tsx'
 import { meQuery } from '../../api/queries.ts'
 import { policiesQuery } from '../../policies/policy-queries.ts'
@@ -30,7 +23,7 @@ export function Footer({ item, detail, acts, mayDecide }: Props) {
   if (item.status !== 'pending') return null
   if (item.held) return <Held item={item} held={item.held} />
   if (!mayDecide)
-    return <Bar>{<p className="text-soft">You may read this. Reviewers and owners decide.</p>}</Bar>
+    return <Bar>{<p className="text-soft">View only. Reviewers and owners can decide.</p>}</Bar>
   if (isHandoff(item)) return <HandoffBar item={item} acts={acts} />
   if (detail.grant) return <GrantBar item={item} grant={detail.grant} acts={acts} />
   const hasApproved = me !== undefined && item.approvers.given.includes(me)
@@ -60,13 +53,13 @@ export function Footer({ item, detail, acts, mayDecide }: Props) {
           </Button>
         )}
         <Button keys="d" disabled={acts.isBusy} onClick={() => acts.begin('deny', one)}>
-          {needsOverride(item) ? 'Override' : isFinding(item) ? 'End it' : 'Deny'}
+          {rejectLabel(item)}
         </Button>
         {isReturnable(item) && <HandBack item={item} acts={acts} />}
       </Row>
       <Aside>
         {hasApproved ? (
-          'You approved it. Another person is needed.'
+          'You approved. 1 more approval required.'
         ) : (
           <Effect item={item} detail={detail} />
         )}
@@ -108,7 +101,7 @@ const HandoffBar = ({ item, acts }: ActProps) => (
       </Button>
       <HandBack item={item} acts={acts} />
     </Row>
-    <Aside>It waits until somebody answers</Aside>
+    <Aside>Open until resolved</Aside>
   </Bar>
 )
 
@@ -147,20 +140,20 @@ function GrantBar({ item, grant, acts }: ActProps & { grant: GrantRequest }) {
 
 const approveWords: Record<string, string> = {
   call: 'Approve once',
-  permission: 'Allow under this policy',
-  finding: 'Keep it',
+  permission: 'Allow in this domain',
+  finding: 'Keep access',
 }
 
 const effects: Record<string, string> = {
-  call: 'Runs once, with these arguments',
-  permission: 'Then the policy decides here',
-  finding: 'Keeping it changes nothing',
+  call: 'Runs once with these arguments',
+  permission: 'The policy applies to this domain',
+  finding: 'Keeping access changes nothing',
 }
 
 /** The numbers stay together where the line breaks. */
 function Effect({ item: { kind }, detail: { effect } }: { item: Item; detail: Detail }) {
   const [said, numbers] = formatTrustEffect(effect.approve)?.split(': ') ?? []
-  if (!numbers) return said ?? effects[kind] ?? 'No trust changes'
+  if (!numbers) return said ?? effects[kind] ?? 'Trust unchanged'
   return (
     <>
       {said}: <span className="whitespace-nowrap">{numbers}</span>
@@ -192,14 +185,11 @@ function keepRoom(bar: HTMLElement | null) {
 function Held({ item, held }: { item: Item; held: NonNullable<Item['held']> }) {
   const who = usePersonName(held.by)
   const left = secondsUntil(held.until, useSecond())
-  const verb = held.decision === 'approve' ? 'Approved' : 'Denied'
+  const verb = held.decision === 'approve' ? 'Approved' : 'Rejected'
   return (
     <Bar>
       <p role="status">
         {verb} by {who(held.by)}
-        <span aria-hidden className="text-soft">
-          , released in {left} s
-        </span>
       </p>
       <Button
         icon="undo"
@@ -207,7 +197,7 @@ function Held({ item, held }: { item: Item; held: NonNullable<Item['held']> }) {
         className="ml-auto"
         onClick={() => void undo({ ids: [item.id], says: verb, until: held.until })}
       >
-        Undo
+        <UndoLabel seconds={left} />
       </Button>
     </Bar>
   )
@@ -215,28 +205,28 @@ function Held({ item, held }: { item: Item; held: NonNullable<Item['held']> }) {
 
 function PolicyChoice({ item, acts }: ActProps) {
   const { data, error } = useQuery(policiesQuery)
-  if (error) return <p className="basis-full text-escalate">The policies could not be read.</p>
+  if (error) return <p className="basis-full text-escalate">Cannot read the policies.</p>
   if (data?.policies.length === 0)
     return (
       <p className="basis-full text-soft">
-        There is no policy yet.{' '}
+        No policies.{' '}
         <Link to="/policies/edit" className="underline underline-offset-3">
-          Write one
-        </Link>
-        , then allow this.
+          Write a policy
+        </Link>{' '}
+        first.
       </p>
     )
   return (
     <div className="basis-full">
       <SelectField
-        label="Under which policy"
+        label="Policy"
         value={acts.policies[item.id] ?? ''}
         onChange={(event) => acts.choosePolicy(item.id, event.target.value)}
         choices={[
           { value: '', label: 'Choose…' },
           ...(data?.policies ?? []).map(({ id, description, rules }) => ({
             value: id,
-            label: `${id}${description ? `: ${description}` : ''} (${rules === 1 ? 'one rule' : `${rules} rules`})`,
+            label: `${id}${description ? `: ${description}` : ''} (${rules === 1 ? '1 rule' : `${rules} rules`})`,
           })),
         ]}
       />

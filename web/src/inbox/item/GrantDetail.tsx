@@ -10,12 +10,12 @@ import type { Actions } from '../use-actions.ts'
 
 type Props = { detail: Detail; grant: GrantRequest }
 
-/** What the agent says, and what really lies there: the two are told apart (C2). */
+/** What The agent says, and what really lies there: the two are told apart (C2). */
 export const GrantDetail = ({ detail: { reasoning }, grant }: Props) => (
   <>
     {reasoning !== null && reasoning !== '' && (
       <blockquote className="border-l-2 border-line pl-3 text-soft">
-        <p className="text-xs text-faint">the agent says</p>
+        <p className="text-xs text-faint">The agent says</p>
         <p className="break-words whitespace-pre-wrap">
           Reason: {'"'}
           <SafeText text={reasoning} lines />
@@ -25,7 +25,7 @@ export const GrantDetail = ({ detail: { reasoning }, grant }: Props) => (
     )}
     {grant.real !== grant.path && (
       <Note tone="suggest" icon="link">
-        It is a link, and leads to{' '}
+        Symbolic link to{' '}
         <SafeText as="code" className="font-mono text-code break-all" text={grant.real} />
       </Note>
     )}
@@ -36,7 +36,7 @@ export const GrantDetail = ({ detail: { reasoning }, grant }: Props) => (
     )}
     {grant.missing ? (
       <Note tone="suggest" icon="info">
-        There is nothing at this place now.
+        The path no longer exists.
       </Note>
     ) : (
       grant.inside && <Inside inside={grant.inside} folder={grant.folder} />
@@ -51,7 +51,7 @@ const Inside = ({ inside, folder }: InsideProps) => {
   const { files, folders, bytes, sample, capped } = inside
   const more = files + folders - sample.length
   return (
-    <Section title="What is inside">
+    <Section title="Contents">
       <p>
         {capped && 'At least '}
         {pluralize(files, 'file', 'files')}
@@ -63,7 +63,7 @@ const Inside = ({ inside, folder }: InsideProps) => {
         )}
       </p>
       {sample.length > 0 && (
-        <ul aria-label="Some of it" className="border-t border-line text-xs">
+        <ul aria-label="Sample" className="border-t border-line text-xs">
           {sample.map((name) => (
             <li key={name} className="flex items-center gap-2 border-b border-line py-1">
               <Icon
@@ -90,9 +90,7 @@ const Sensitive = ({ names }: { names: readonly string[] }) => (
   <section aria-label="Sensitive">
     <Note tone="escalate" icon="warn">
       <p className="font-[550]">
-        {names.length === 1
-          ? 'One name in it looks sensitive'
-          : `${names.length} names in it look sensitive`}
+        {names.length === 1 ? '1 name looks sensitive' : `${names.length} names look sensitive`}
       </p>
       <ul className="font-mono text-xs">
         {names.map((name) => (
@@ -112,11 +110,11 @@ export const GrantChoices = ({ item, grant, acts }: ChoicesProps) => {
   const choices = grantChoices(grant)
   if (choices.length === 0) return null
   return (
-    <Section title="What you can allow">
+    <Section title="Access options">
       {!grant.is_folder && grant.folder !== null && (
-        <p className="text-soft">What else lies in its folder was not looked at.</p>
+        <p className="text-soft">Other files in the folder were not inspected.</p>
       )}
-      <ul aria-label="What you can allow" className="border-t border-line">
+      <ul aria-label="Access options" className="border-t border-line">
         {choices.map(({ choice, label, opens, path, also, lasts }) => (
           <li key={choice} className="border-b border-line">
             <button

@@ -25,7 +25,7 @@ export function HandoffDetail({ detail: { id, requester, summary }, handoff }: P
         <Thread id={id} thread={thread} requester={requester} />
       ) : (
         // The heading says it already where it is one line.
-        reason !== summary && <Reasoning text={reason} title="Why" />
+        reason !== summary && <Reasoning text={reason} title="Reason" />
       )}
       <SimulationResult attempts={handoff.attempted_actions} />
       <Context context={handoff.context} />
@@ -36,9 +36,9 @@ export function HandoffDetail({ detail: { id, requester, summary }, handoff }: P
 }
 
 const SimulationResult = ({ attempts }: { attempts: readonly unknown[] }) => (
-  <Section title="What it tried" says={attempts.length > 0 ? 'the agent says' : undefined}>
+  <Section title="Attempts" says={attempts.length > 0 ? 'the agent says' : undefined}>
     {attempts.length === 0 ? (
-      <p className="text-soft">Nothing, it says.</p>
+      <p className="text-soft">No attempts</p>
     ) : (
       <ol className="grid gap-1.5">
         {attempts.map((attempt, at) => (
@@ -82,7 +82,7 @@ function NamedProposal({ id }: { id: string }) {
   useRefreshItem(id, data)
   if (!data) return null
   return (
-    <Section title="About this proposal">
+    <Section title="Related proposal">
       <p className="flex flex-wrap items-center gap-x-2.5 gap-y-1">
         <Link
           to="/inbox/$id"
@@ -106,7 +106,7 @@ function NamedProposal({ id }: { id: string }) {
 function Recent({ recent }: { recent: Handoff['packet']['recent'] }) {
   if (recent.length === 0) return null
   return (
-    <Section title="What it did last here">
+    <Section title="Recent activity">
       <ol className="border-t border-line text-xs">
         {recent.toReversed().map(({ seq, at, type, action, subject, outcome }) => (
           <li key={seq} className="border-b border-line">
@@ -182,7 +182,7 @@ function TurnLines({ turn, isOpen, requester }: TurnProps) {
               search={true}
               className={textLink}
             >
-              open it
+              Open
             </Link>
           )}
         </p>
@@ -191,7 +191,7 @@ function TurnLines({ turn, isOpen, requester }: TurnProps) {
       {turn.resolution !== undefined && (
         <div>
           <p className="text-xs text-faint">
-            Answered{turn.hand_back ? ', and handed back' : ', and kept by a person'}
+            {turn.hand_back ? 'Resolved and handed back' : 'Resolved'}
           </p>
           <SafeText
             as="p"

@@ -30,15 +30,17 @@ const press = (name: RegExp) => screen.getByRole('button', { name }).click()
 test('C2 A8 a proposal shows why, the change, the reasoning, and what can be done', async () => {
   await show(detail())
   expect(screen.getByRole('heading', { level: 2 }).textContent).toContain('closed_won')
-  expect(screen.getByRole('region', { name: 'Why am I asked' }).textContent).toContain('0.72')
+  expect(screen.getByRole('region', { name: 'Why approval is required' }).textContent).toContain(
+    '0.72',
+  )
   expect(screen.getByText('The contract is signed.')).toBeDefined()
-  expect(buttons()).toEqual(['Approve', 'Edit and approve', 'Override', 'Hand back'])
+  expect(buttons()).toEqual(['Approve', 'Edit and approve', 'Reject', 'Hand back'])
 })
 
 test('C2 a tool call shows its tool and can be allowed for longer', async () => {
   await show(detail({ kind: 'call', action: 'send_mail', change: { to: 'bob' }, before: {} }))
   expect(screen.getByText('send_mail')).toBeDefined()
-  expect(buttons()).toEqual(['Approve once', 'Allow…', 'Edit…', 'Deny', 'Hand back'])
+  expect(buttons()).toEqual(['Approve once', 'Allow…', 'Edit…', 'Reject', 'Hand back'])
 })
 
 test('C2 GR3 an access request shows what lies there and offers the narrowest first', async () => {
@@ -47,7 +49,7 @@ test('C2 GR3 an access request shows what lies there and offers the narrowest fi
   )
   expect(screen.getByText(/3 files and 1 folder/)).toBeDefined()
   expect(screen.getByText('id_rsa')).toBeDefined()
-  const choices = screen.getByRole('list', { name: 'What you can allow' })
+  const choices = screen.getByRole('list', { name: 'Access options' })
   const [narrowest] = choices.querySelectorAll('button')
   expect(narrowest?.textContent).toContain(buttons()[0])
   expect(buttons().slice(1)).toEqual(['Deny', 'Deny and don’t ask again'])
@@ -72,14 +74,14 @@ test('C2 a new domain is allowed only once a policy is chosen', async () => {
     }),
   )
   await show(detail({ kind: 'permission' }))
-  await screen.findByRole('option', { name: 'sales: Deals (one rule)' })
-  const approve = screen.getByRole<HTMLButtonElement>('button', { name: /Allow under/ })
+  await screen.findByRole('option', { name: 'sales: Deals (1 rule)' })
+  const approve = screen.getByRole<HTMLButtonElement>('button', { name: /Allow in this domain/ })
   expect(approve.disabled).toBe(true)
 })
 
 test('C2 a finding of cowork is kept or ended, and nobody can be corrected for it', async () => {
   await show(detail({ kind: 'finding', requester: 'cowork' }))
-  expect(buttons()).toEqual(['Keep it', 'End it'])
+  expect(buttons()).toEqual(['Keep access', 'Revoke access'])
 })
 
 test('A13 words of an agent are shown as plain text', async () => {
@@ -90,17 +92,17 @@ test('A13 words of an agent are shown as plain text', async () => {
 
 test('I6 C2 a viewer finds nothing to decide with', async () => {
   await show(detail({ kind: 'grant', grant: grantRequest() }), 'viewer')
-  expect(screen.getByText(/Reviewers and owners decide/)).toBeDefined()
+  expect(screen.getByText(/Reviewers and owners can decide/)).toBeDefined()
   expect(buttons()).toEqual([])
-  expect(screen.queryByRole('list', { name: 'What you can allow' })).toBeNull()
+  expect(screen.queryByRole('list', { name: 'Access options' })).toBeNull()
 })
 
 test('A4 who approved already waits for another person', async () => {
   await show(detail({ approvers: { needed: 2, given: ['anna'] } }))
-  expect(screen.getByText('You approved it. Another person is needed.')).toBeDefined()
+  expect(screen.getByText('You approved. 1 more approval required.')).toBeDefined()
   expect(screen.getByText('1 of 2', { exact: false })).toBeDefined()
   expect(screen.getByRole<HTMLButtonElement>('button', { name: /^Approve/ }).disabled).toBe(true)
-  expect(screen.getByRole<HTMLButtonElement>('button', { name: /^Override/ }).disabled).toBe(false)
+  expect(screen.getByRole<HTMLButtonElement>('button', { name: /^Reject/ }).disabled).toBe(false)
 })
 
 test('C2 a decision that can be undone says who took it, and is undone by the tool', async () => {

@@ -156,7 +156,7 @@ function About({ detail }: { detail: Detail }) {
 
 const channels: Readonly<Record<string, string>> = {
   console: 'in the console',
-  cli: 'at the command line',
+  cli: 'on the command line',
   api: 'over the API',
   mcp: 'over MCP',
 }
@@ -173,11 +173,11 @@ function EndState({ item }: { item: Item }) {
       <Note tone={tone} icon={isGood ? 'check' : item.status === 'rejected' ? 'stop' : 'clock'}>
         <SafeText as="b" text={formatDecision(item, who(item.decided_by), formatSince(at, now))} />
         {item.channel && item.decided_by !== undefined && !item.auto && (
-          <span className="text-soft">, {channels[item.channel] ?? `by ${item.channel}`}</span>
+          <span className="text-soft">, {channels[item.channel] ?? `via ${item.channel}`}</span>
         )}
         {item.status === 'consumed' && (
           <span className="text-soft">
-            {isHandoff(item) ? ', and the agent has read it' : ', and carried out'}
+            {isHandoff(item) ? ', acknowledged by the agent' : ', executed'}
           </span>
         )}
         {item.reason && <SafeText as="p" className="text-soft" text={item.reason} lines />}

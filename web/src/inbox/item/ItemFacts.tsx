@@ -27,7 +27,7 @@ export function ItemFacts({ detail }: { detail: Detail }) {
         <span>
           <SafeText text={detail.requester} />
           {client && (
-            <span className="text-soft" title="As the client calls itself">
+            <span className="text-soft" title="Reported by the client">
               , <SafeText text={formatClient(client)} />
             </span>
           )}
@@ -46,7 +46,7 @@ export function ItemFacts({ detail }: { detail: Detail }) {
           <span>{formatHandoffMode(detail.handoff.handoff_mode)}</span>
           {detail.handoff.overdue && (
             <Chip tone="escalate" icon="clock">
-              nobody answered in time
+              Overdue
             </Chip>
           )}
         </Fact>
@@ -94,7 +94,7 @@ export function DecisionRecord({ detail }: { detail: Detail }) {
             <Code text={action} />
           </Fact>
         )}
-        <Fact name="Asked">
+        <Fact name="Requested">
           <Ago at={detail.created_at} />
           {status === 'pending' && expires !== null && (
             <span className="text-soft" title={fullTime(Date.parse(expires))}>
@@ -112,7 +112,7 @@ export function DecisionRecord({ detail }: { detail: Detail }) {
         </Fact>
         <Fact name="Ledger">
           <Link to="/audit" search={filters} className={textLink}>
-            {kind === 'proposal' ? 'Every step of it' : 'What this agent did'}
+            {kind === 'proposal' ? 'All entries' : 'Activity of this agent'}
           </Link>
         </Fact>
       </FactList>
@@ -126,7 +126,7 @@ export const History = ({ detail: { history, target } }: { detail: Detail }) =>
     <Section
       title={
         <>
-          Before, on <SafeText text={target} />
+          Previous decisions on <SafeText text={target} />
         </>
       }
     >
