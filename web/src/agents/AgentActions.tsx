@@ -35,7 +35,7 @@ export function AgentActions({
   const mayRotate = isOwner && known?.source === 'store' && known.status === 'active'
   const resume = useMutation({
     mutationFn: () => call('cowork_resume', { scope: `agent:${agent}` }),
-    onSuccess: () => toast(`${sanitizeText(agent)} may act again.`),
+    onSuccess: () => toast(`Resumed ${sanitizeText(agent)}.`),
     onError: toastProblem,
   })
   return (
@@ -52,12 +52,12 @@ export function AgentActions({
           </Button>
         ) : (
           <Button icon="halt" onClick={() => setAsked('pause')}>
-            Pause
+            Halt agent
           </Button>
         ))}
       {mayRotate && (
         <Button icon="key" onClick={() => setAsked('rotate')}>
-          New token
+          Rotate token
         </Button>
       )}
       <Link
@@ -66,7 +66,7 @@ export function AgentActions({
         className={buttonClass('quiet')}
       >
         <Icon name="audit" />
-        What it did
+        Activity
       </Link>
       {asked === 'trust' && standing && <SetTrust standing={standing} onClose={close} />}
       {asked === 'pause' && <HaltDialog agent={agent} onClose={close} />}
@@ -84,15 +84,14 @@ export function HaltedNote({ agent }: { agent: string }) {
   if (!halt) return null
   return (
     <Note tone="escalate" icon="halt">
-      <b>It is paused</b>
+      <b>Halted</b>
       {halt.reason && (
         <>
           : <SafeText text={halt.reason} />
         </>
       )}{' '}
       <span className="text-soft">
-        by <SafeText text={halt.by} />, {formatAgo(Date.parse(halt.at), now)}. Its calls are
-        refused.
+        by <SafeText text={halt.by} />, {formatAgo(Date.parse(halt.at), now)}. Calls are refused.
       </span>
     </Note>
   )

@@ -69,14 +69,14 @@ export function AgentDetail({ agent, filters, mine, standing }: Props) {
             <Reviews standing={standing} filters={filters} />
           </>
         ) : isUnknown ? (
-          <EmptyState icon="search" title="There is no such agent">
+          <EmptyState icon="search" title="Agent not found">
             <Link to="/agents" className={buttonClass()}>
               Show all
             </Link>
           </EmptyState>
         ) : mine ? (
-          <EmptyState icon="decision" title="It has asked for nothing yet">
-            <p>Trust begins with its first proposal or call in a domain.</p>
+          <EmptyState icon="decision" title="No activity yet">
+            <p>Trust starts with the first proposal or call in a domain.</p>
           </EmptyState>
         ) : (
           <Loading what="the agent" />
@@ -154,9 +154,9 @@ const Domains = ({ mine, standing, filters }: DomainsProps) => (
 )
 
 const says = {
-  act: 'It acts alone where no rule asks a person. Some of it comes to the inbox afterwards.',
-  suggest: 'A person approves each of its actions first.',
-  escalate: 'A person approves each of its actions first, and each is urgent.',
+  act: 'Acts without approval unless a rule requires it. A sample is reviewed afterwards.',
+  suggest: 'A person approves every action in advance.',
+  escalate: 'A person approves every action in advance, with urgent priority.',
 }
 
 const TrustNote = ({ standing: it }: { standing: TrustStanding }) => (
@@ -167,7 +167,7 @@ const TrustNote = ({ standing: it }: { standing: TrustStanding }) => (
     <p>
       <b>Trust {formatScore(it.trust_level)}.</b>{' '}
       {it.gated
-        ? 'The score would let it act alone, but the gate is closed: a person approves each of its actions first.'
+        ? 'Trust is high enough, but there is not enough review evidence: a person approves every action in advance.'
         : says[it.mode]}
     </p>
     <p className="text-xs text-soft">{reviewsOf(it)}</p>
@@ -183,10 +183,10 @@ function reviewsOf({
   const judged = approvals + overrides
   return [
     judged === 0
-      ? 'Nobody has reviewed it here yet'
+      ? 'No reviews in this domain'
       : `${approvals} of ${judged} ${judged === 1 ? 'review' : 'reviews'} approved`,
-    row > 1 && `the last ${row} were overrides`,
-    idle > 0 && `idle for ${idle === 1 ? 'a day' : `${idle} days`}, which took trust away`,
+    row > 1 && `last ${row} overridden`,
+    idle > 0 && `idle for ${idle === 1 ? '1 day' : `${idle} days`}, trust decayed`,
   ]
     .filter(Boolean)
     .join(', ')

@@ -110,19 +110,19 @@ function Body({ filters, standings, shown, open, domain }: BodyProps) {
 }
 
 const Nobody = () => (
-  <EmptyState icon="agent" title="No agent has come in yet">
+  <EmptyState icon="agent" title="No agents connected">
     <Hint
       as="p"
-      text="`cowork connect claude-code` lets one in. What it may do alone it earns, domain by domain, by what people approve."
+      text="Run `cowork connect claude-code` to connect one. Approvals build its trust in each domain."
     />
     <Link to="/settings/$section" params={{ section: 'agents' }} className={buttonClass()}>
-      Add an agent
+      Add agent
     </Link>
   </EmptyState>
 )
 
 const NoMatch = () => (
-  <EmptyState icon="search" title="No agent or domain is called that">
+  <EmptyState icon="search" title="No matches">
     <Link to="/agents" className={buttonClass()}>
       Show all
     </Link>

@@ -36,7 +36,7 @@ export function AgentsTable({ rows, filters, open, domain }: Props) {
   return (
     <div className="scroll-thin relative min-h-0 flex-1 overflow-auto">
       <table className="w-full border-collapse text-left">
-        <caption className="sr-only">Agents and how far each is trusted, by domain</caption>
+        <caption className="sr-only">Trust of each agent by domain</caption>
         <thead className="sticky top-0 z-[1] bg-bg text-xs text-faint">
           <tr className="[&>th]:h-8 [&>th]:border-b [&>th]:border-line [&>th]:px-2 [&>th]:font-semibold [&>th]:whitespace-nowrap [&>th:first-child]:pl-4 [&>th:last-child]:pr-4">
             <SortHead filters={filters} sort="agent">
@@ -47,12 +47,12 @@ export function AgentsTable({ rows, filters, open, domain }: Props) {
               Trust
             </SortHead>
             <th>Level</th>
-            <th className={wide.why}>Why, and the next step</th>
+            <th className={wide.why}>Reason and next step</th>
             <th className={wide.credit}>Credit: low · normal · high</th>
             <SortHead filters={filters} sort="overrides" className={wide.reviews}>
               Approved · overridden
             </SortHead>
-            <th className={wide.streak}>In a row</th>
+            <th className={wide.streak}>Consecutive overrides</th>
             <SortHead filters={filters} sort="active" className={wide.active}>
               Last active
             </SortHead>
@@ -131,12 +131,12 @@ function Row({ row, filters, isOpen, isPaused }: RowProps) {
           >
             <SafeText as="span" className="block truncate" text={agent} />
             <span className="block truncate font-normal text-soft @2xl:hidden">
-              {standing ? <SafeText text={standing.domain} /> : 'asked for nothing yet'}
+              {standing ? <SafeText text={standing.domain} /> : 'no activity'}
             </span>
           </Link>
           {isPaused && (
             <Chip tone="escalate" icon="halt">
-              paused
+              Halted
             </Chip>
           )}
         </span>
@@ -145,7 +145,7 @@ function Row({ row, filters, isOpen, isPaused }: RowProps) {
         <Cells standing={standing} />
       ) : (
         <>
-          <td className={`${wide.domain} text-faint`}>asked for nothing yet</td>
+          <td className={`${wide.domain} text-faint`}>No activity</td>
           <td colSpan={8} aria-hidden />
         </>
       )}
@@ -230,7 +230,7 @@ const Credits = ({ standing: { classes } }: { standing: TrustStanding }) => (
     {classes.some(checksText) && (
       <Chip tone="accent" icon="eye">
         {classes.reduce((sum, { checks }) => sum + checks.unread, 0)}
-        <span className="sr-only"> checks wait</span>
+        <span className="sr-only"> checks pending</span>
       </Chip>
     )}
   </span>

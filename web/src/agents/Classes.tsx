@@ -25,7 +25,7 @@ export function Classes({ standing }: { standing: TrustStanding }) {
   const [forgiving, setForgiving] = useState<ClassStanding>()
   const mayForgive = useMayAct()
   return (
-    <Section title="What it may do alone">
+    <Section title="Autonomy by risk">
       <ul className="grid border-t border-line">
         {standing.classes.map((it) => (
           <ClassLine

@@ -69,7 +69,7 @@ function Cell({ standing: it, filters }: CellProps) {
     return (
       <td className="h-11 rounded-sm bg-raised/60 text-center text-faint">
         <span aria-hidden>·</span>
-        <span className="sr-only">asked for nothing here</span>
+        <span className="sr-only">no activity</span>
       </td>
     )
   return (
@@ -94,9 +94,9 @@ function Cell({ standing: it, filters }: CellProps) {
 }
 
 const legend = [
-  ['act', 'Autonomous: acts alone'],
-  ['suggest', 'Supervised: a person approves'],
-  ['escalate', 'Probation: a person approves, urgently'],
+  ['act', 'Autonomous: acts without approval'],
+  ['suggest', 'Supervised: needs approval'],
+  ['escalate', 'Probation: needs urgent approval'],
 ] as const
 
 const Legend = () => (
@@ -121,7 +121,7 @@ const Legend = () => (
       >
         ·
       </span>
-      asked for nothing
+      No activity
     </li>
   </ul>
 )

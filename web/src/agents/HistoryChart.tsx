@@ -108,7 +108,7 @@ function whenOf({ kind, at }: ChartPoint, now: number): string {
   if (kind === 'now') return 'now'
   if (kind !== 'ahead') return formatDateTime(at)
   const days = Math.round((at - now) / 86_400_000)
-  return `in ${days === 1 ? 'a day' : `${days} days`}`
+  return `in ${days === 1 ? '1 day' : `${days} days`}`
 }
 
 type ReadoutProps = { stop: ChartPoint; mode: Mode; now: number }

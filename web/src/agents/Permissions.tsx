@@ -18,7 +18,7 @@ export function Permissions({ agent }: { agent: string }) {
   const query = useQuery(permissionsQuery)
   const mayRevoke = useMayAct()
   return (
-    <Section title="Standing permissions" says="in every domain">
+    <Section title="Standing permissions" says="all domains">
       <QueryContent query={query} what="permissions" rows={2}>
         {(all) => {
           const mine = all.filter(({ agent_id: id }) => id === agent)
@@ -29,7 +29,7 @@ export function Permissions({ agent }: { agent: string }) {
               ))}
             </ul>
           ) : (
-            <p className="text-soft">None: whatever rules and trust do not allow, it asks for.</p>
+            <p className="text-soft">No standing permissions</p>
           )
         }}
       </QueryContent>
@@ -63,7 +63,7 @@ function Line({ permission: it, mayRevoke }: { permission: Permission; mayRevoke
             by <SafeText text={it.granted_by} />, {formatAgo(Date.parse(it.granted_at), now)}
           </span>
           <span>
-            {it.last_used_at ? `used ${formatAgo(Date.parse(it.last_used_at), now)}` : 'never used'}
+            {it.last_used_at ? `used ${formatAgo(Date.parse(it.last_used_at), now)}` : 'unused'}
           </span>
         </p>
       </div>
@@ -79,10 +79,10 @@ function Line({ permission: it, mayRevoke }: { permission: Permission; mayRevoke
                 await call('cowork_revoke_permission', { id: it.id })
                 await queryClient.invalidateQueries(permissionsQuery)
               }}
-              done="The permission is revoked."
+              done="Revoked the permission."
               onClose={close}
             >
-              <p>The next such call asks again. What it did by it stays in the ledger.</p>
+              <p>The next matching call needs approval again.</p>
             </ConfirmDialog>
           )}
         >
@@ -99,11 +99,11 @@ const restOf = ({ arguments: patterns, exact }: Permission): string =>
     ? `${exact.map(sanitizeText).join(', ')} as approved`
     : Object.keys(patterns ?? {}).length > 0
       ? ''
-      : 'whatever its arguments'
+      : 'any arguments'
 
 function lastsOf({ for: how, uses_left: uses, expires_at: ends }: Permission, now: number): string {
-  if (how === 'uses') return uses === 1 ? 'once more' : `${uses ?? 0} more times`
-  if (how === 'session') return 'for its session'
-  if (how === 'until' && ends) return `for ${formatTimeLeft(Date.parse(ends), now)} more`
-  return how === 'always' ? 'for good' : how
+  if (how === 'uses') return uses === 1 ? '1 use left' : `${uses ?? 0} uses left`
+  if (how === 'session') return 'this session'
+  if (how === 'until' && ends) return `for ${formatTimeLeft(Date.parse(ends), now)}`
+  return how === 'always' ? 'always' : how
 }

@@ -30,7 +30,7 @@ export function Reviews({ standing: { agent_id: agent, domain }, filters }: Prop
       <Section title={`Reviews, last ${days} days`}>
         {isRubberStamped(data) && <RubberStamp quality={data} />}
         {data.n_reviewed === 0 && data.autonomous === 0 ? (
-          <p className="text-soft">Nothing was decided in this time.</p>
+          <p className="text-soft">No decisions in this period</p>
         ) : (
           <Figures quality={data} />
         )}
@@ -43,13 +43,12 @@ export function Reviews({ standing: { agent_id: agent, domain }, filters }: Prop
 const RubberStamp = ({ quality }: { quality: Quality }) => (
   <Note tone="escalate" icon="warn">
     <p>
-      <b>This looks like rubber-stamping.</b> {formatPercent(quality.approval_rate ?? 0)} of{' '}
+      <b>Possible rubber-stamping.</b> {formatPercent(quality.approval_rate ?? 0)} of{' '}
       {quality.n_reviewed} were approved, {formatPercent(quality.rubber_stamp_share ?? 0)} of them
-      within three seconds.
+      within 3 s.
     </p>
     <p className="text-xs text-soft">
-      Nobody reads that fast. Look at fewer of them and closer, or let trust decide the harmless
-      ones.
+      Approvals are faster than reading time. Review fewer items, or allow low-risk actions.
     </p>
   </Note>
 )
@@ -73,31 +72,31 @@ function Figures({ quality }: { quality: Quality }) {
         <Figure name="Decided within">
           <b>{formatSeconds(half)}</b>
           <span className="text-soft">
-            half of them
-            {quality.latency_p95 !== null && `, ${formatSeconds(quality.latency_p95)} nearly all`}
+            median
+            {quality.latency_p95 !== null && `, ${formatSeconds(quality.latency_p95)} p95`}
           </span>
         </Figure>
       )}
       {quality.rubber_stamp_share !== null && (
-        <Figure name="In a hurry">
+        <Figure name="Fast approvals">
           <b>{formatPercent(quality.rubber_stamp_share)}</b>
-          <span className="text-soft">approved within three seconds</span>
+          <span className="text-soft">approved within 3 s</span>
         </Figure>
       )}
       {quality.autonomous > 0 && (
-        <Figure name="Done alone">
+        <Figure name="Autonomous actions">
           <b>{quality.autonomous}</b>
           <span className="text-soft">
             {quality.escape_rate === null || quality.escape_rate === 0
-              ? 'none found wrong afterwards'
-              : `${formatPercent(quality.escape_rate)} found wrong afterwards`}
+              ? '0 marked as wrong'
+              : `${formatPercent(quality.escape_rate)} marked as wrong`}
           </span>
         </Figure>
       )}
       {quality.collaboration_score !== null && (
         <Figure name="Collaboration">
           <b>{Math.round(quality.collaboration_score)}</b>
-          <span className="text-soft">of 100: overrides, speed, confidence and escapes</span>
+          <span className="text-soft">of 100: overrides, speed, confidence and errors</span>
         </Figure>
       )}
     </dl>

@@ -27,7 +27,7 @@ export function SetTrust({ standing, onClose }: { standing: TrustStanding; onClo
       action="Set trust"
       isFit={isFit && said !== ''}
       act={() => call('cowork_set_trust', { agent_id: agent, domain, score: to, reason: said })}
-      done={`Trust of ${sanitizeText(agent)} in ${sanitizeText(domain)} is ${formatScore(to)}.`}
+      done={`Set trust of ${sanitizeText(agent)} in ${sanitizeText(domain)} to ${formatScore(to)}.`}
       onDone={() => {
         onClose()
         return refreshTrust(agent, domain)
@@ -35,8 +35,7 @@ export function SetTrust({ standing, onClose }: { standing: TrustStanding; onClo
       onClose={onClose}
     >
       <p className="text-soft">
-        Of <SafeText text={agent} /> in <SafeText text={domain} />, from now on. Its credit stays as
-        it is.
+        <SafeText text={agent} /> in <SafeText text={domain} />. Credit does not change.
       </p>
       <Scale text={text} value={isFit ? to : from} onText={setText} />
       {isFit && (
@@ -47,7 +46,7 @@ export function SetTrust({ standing, onClose }: { standing: TrustStanding; onClo
       )}
       <TextArea
         label="Reason"
-        hint="For whoever asks later. It stands in the ledger."
+        hint="Recorded in the ledger."
         rows={2}
         required
         maxLength={2000}
@@ -129,12 +128,12 @@ export function Forgive({ standing: { agent_id: agent, domain }, given, onClose 
         <SafeText text={agent} /> in <SafeText text={domain} />, {riskWords[risk].toLowerCase()}.
       </p>
       <Note tone="suggest" icon="info">
-        Clears {forgivenText(given)}. Right actions that it still needs:{' '}
+        Clears {forgivenText(given)}. Correct actions still needed:{' '}
         {credit.needed - Math.max(0, credit.now)}.
       </Note>
       <TextArea
         label="Reason"
-        hint="For whoever asks later. It stands in the ledger."
+        hint="Recorded in the ledger."
         rows={2}
         required
         maxLength={2000}

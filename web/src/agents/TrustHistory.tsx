@@ -57,7 +57,7 @@ function Periods({ filters }: { filters: AgentFilters }) {
 const Numbers = ({ history: { points, projection } }: { history: TrustHistory }) => (
   <AsTable
     label="Trust over time as a table"
-    heads={['When', 'Trust', 'What happened']}
+    heads={['When', 'Trust', 'Event']}
     className="max-h-60"
   >
     {projection
@@ -67,7 +67,7 @@ const Numbers = ({ history: { points, projection } }: { history: TrustHistory })
         <tr key={at} className="text-soft">
           <td className="whitespace-nowrap">{fullTime(Date.parse(at))}</td>
           <td>{formatScore(value)}</td>
-          <td>if idle until then</td>
+          <td>if idle</td>
         </tr>
       ))}
     {points.toReversed().map(({ at, score: value, ...point }, index) => (
@@ -78,7 +78,7 @@ const Numbers = ({ history: { points, projection } }: { history: TrustHistory })
         <td>{formatScore(value)}</td>
         <SafeText
           as="td"
-          text={point.cause === 'before' ? 'As it was before' : pointOf(point).says}
+          text={point.cause === 'before' ? 'Before this period' : pointOf(point).says}
         />
       </tr>
     ))}

@@ -19,7 +19,7 @@ test('C3 credit fills the bar from the left, and a debt moves zero to the right'
   expect(creditBarOf(credit(10))).toEqual({ zero: 0, debt: 0, earned: 0.4 })
   expect(creditBarOf(credit(25))).toEqual({ zero: 0, debt: 0, earned: 1 })
   expect(creditBarOf(credit(-25))).toEqual({ zero: 0.5, debt: 0.5, earned: 0 })
-  expect(creditText(credit(-25))).toBe('25 in debt, 50 to go')
+  expect(creditText(credit(-25))).toBe('−25 debt, 50 to go')
   expect(creditText(credit(7))).toBe('7 of 25')
 })
 
@@ -45,7 +45,7 @@ test('C3 T14 strikes say when one is forgiven', () => {
 })
 
 test('C3 T13 a kind of action says what it still needs', () => {
-  expect(kindText({ kind: 'update', credit: 5, to_go: 0 })).toBe('nothing missing')
+  expect(kindText({ kind: 'update', credit: 5, to_go: 0 })).toBe('complete')
   expect(kindText({ kind: 'update', credit: -45, to_go: 50 })).toBe('50 more')
 })
 
@@ -53,22 +53,22 @@ test('C3 T14 checks that wait are named by what brought them', () => {
   const checks = (unread: number, lookBack: number) =>
     checksText({ checks: { rate: 0.1, unread, look_back: lookBack } })
   expect(checks(0, 0)).toBeUndefined()
-  expect(checks(1, 0)).toBe('1 check waits')
-  expect(checks(12, 10)).toBe('12 checks wait')
-  expect(checks(10, 10)).toBe('Look-back: 10 actions to answer')
+  expect(checks(1, 0)).toBe('1 check pending')
+  expect(checks(12, 10)).toBe('12 checks pending')
+  expect(checks(10, 10)).toBe('Look-back: 10 actions pending')
 })
 
 test('C3 T16 a person forgives strikes and debts, and nothing else', () => {
   expect(isForgivable(classStanding({ credit: credit(3) }))).toBe(false)
   const owing = classStanding({ kinds: [{ kind: 'update', credit: -45, to_go: 50 }] })
   expect(isForgivable(owing)).toBe(true)
-  expect(forgivenText(owing)).toBe('what its kinds of action owe')
+  expect(forgivenText(owing)).toBe('the debts of its kinds of action')
   const struck = classStanding({
     credit: credit(-75),
     strikes: { now: 2, most: 4, forgiven_after: 15 },
   })
   expect(isForgivable(struck)).toBe(true)
-  expect(forgivenText(struck)).toBe('its 2 strikes and its debt of 75')
+  expect(forgivenText(struck)).toBe('2 strikes and a debt of 75')
 })
 
 test('C3 T16 it is said before that 0.8 or more vouches, where, and until when', () => {
@@ -76,14 +76,14 @@ test('C3 T16 it is said before that 0.8 or more vouches, where, and until when',
   const { classes } = standing()
   const says = (to: number, given = classes) => setTrustText(to, thresholds, given)
   expect(says(0.8)).toBe(
-    'You vouch for it: it acts alone where the risk is low or normal, until its first fault. Never where the risk is high.',
+    'Autonomous at low and normal risk until its first error, never at high risk. Reviews confirm or lower the score later.',
   )
-  expect(says(0.79)).toBe('This opens nothing: a person approves each of its actions first.')
-  expect(says(0.4)).toContain('and each is urgent')
-  expect(setTrustText(0.85, { suggest: 0.5, act: 0.9 }, classes)).toContain('opens nothing')
+  expect(says(0.79)).toBe('No autonomy: a person approves every action in advance.')
+  expect(says(0.4)).toContain('with urgent priority')
+  expect(setTrustText(0.85, { suggest: 0.5, act: 0.9 }, classes)).toContain('No autonomy')
   const struck = (...risks: readonly string[]) =>
     classes.map((it) => (risks.includes(it.risk) ? { ...it, credit: credit(-25) } : it))
-  expect(says(0.9, struck('normal'))).toContain('Not for normal risk')
-  expect(says(0.9, struck('low', 'normal'))).toContain('that opens nothing')
+  expect(says(0.9, struck('normal'))).toContain('Not at normal risk')
+  expect(says(0.9, struck('low', 'normal'))).toContain('No autonomy')
   expect(says(0.9, struck('high'))).toBe(says(0.9))
 })

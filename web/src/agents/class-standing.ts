@@ -34,7 +34,7 @@ export function creditBarOf({ now, needed }: ClassStanding['credit']): CreditBar
 }
 
 export const creditText = ({ now, needed }: ClassStanding['credit']): string =>
-  now < 0 ? `${-now} in debt, ${needed - now} to go` : `${now} of ${needed}`
+  now < 0 ? `−${-now} debt, ${needed - now} to go` : `${now} of ${needed}`
 
 /** Nothing where there is nothing to forgive. */
 export function strikesText({ strikes }: Pick<ClassStanding, 'strikes'>): string | undefined {
@@ -46,14 +46,14 @@ export function strikesText({ strikes }: Pick<ClassStanding, 'strikes'>): string
 }
 
 export const kindText = ({ to_go }: KindCredit): string =>
-  to_go === 0 ? 'nothing missing' : `${to_go} more`
+  to_go === 0 ? 'complete' : `${to_go} more`
 
 export function checksText({ checks }: Pick<ClassStanding, 'checks'>): string | undefined {
   const { unread, look_back: lookBack } = checks
   if (unread === 0) return undefined
   if (lookBack === unread)
-    return `Look-back: ${unread === 1 ? '1 action' : `${unread} actions`} to answer`
-  return unread === 1 ? '1 check waits' : `${unread} checks wait`
+    return `Look-back: ${unread === 1 ? '1 action' : `${unread} actions`} pending`
+  return unread === 1 ? '1 check pending' : `${unread} checks pending`
 }
 
 export const isForgivable = ({ strikes, credit, kinds }: ClassStanding): boolean =>
@@ -61,10 +61,10 @@ export const isForgivable = ({ strikes, credit, kinds }: ClassStanding): boolean
 
 export function forgivenText({ strikes, credit }: ClassStanding): string {
   const parts = [
-    strikes.now > 0 && (strikes.now === 1 ? 'its strike' : `its ${strikes.now} strikes`),
-    credit.now < 0 && `its debt of ${-credit.now}`,
+    strikes.now > 0 && (strikes.now === 1 ? '1 strike' : `${strikes.now} strikes`),
+    credit.now < 0 && `a debt of ${-credit.now}`,
   ].filter((part) => part !== false)
-  return parts.length > 0 ? parts.join(' and ') : 'what its kinds of action owe'
+  return parts.length > 0 ? parts.join(' and ') : 'the debts of its kinds of action'
 }
 
 /** A score set by hand vouches from here on (T16). */
@@ -73,12 +73,12 @@ const vouchingScore = 0.8
 /** What a score set by hand opens, said before it is set. */
 export function setTrustText(to: number, { suggest, act }: Thresholds, classes: Classes): string {
   if (to < Math.max(vouchingScore, act))
-    return `This opens nothing: ${to < suggest ? 'a person approves each of its actions first, and each is urgent' : 'a person approves each of its actions first'}.`
+    return `No autonomy: a person approves every action in advance${to < suggest ? ', with urgent priority' : ''}.`
   const unforgiven = classes
     .filter((it) => it.risk !== 'high' && isForgivable(it))
     .map(({ risk }) => risk)
   if (unforgiven.length === 2)
-    return 'You vouch for it, but that opens nothing: it has strikes or a debt. Forgive them first.'
-  const except = unforgiven.map((risk) => ` Not for ${risk} risk: it has strikes or a debt there.`)
-  return `You vouch for it: it acts alone where the risk is low or normal, until its first fault. Never where the risk is high.${except.join('')}`
+    return 'No autonomy: the agent has strikes or debts. Forgive them first.'
+  const except = unforgiven.map((risk) => ` Not at ${risk} risk, because of strikes or debts.`)
+  return `Autonomous at low and normal risk until its first error, never at high risk.${except.join('')} Reviews confirm or lower the score later.`
 }

@@ -80,14 +80,14 @@ test('C3 of an agent that has just begun each decision is a step, as wide as the
 test('C3 every decision has a mark of its own kind, and a promotion or demotion is one', () => {
   expect(parseCause('approved')).toEqual({ kind: 'approved', says: 'Approved' })
   expect(parseCause('edge_case')).toEqual({ kind: 'edge_case', says: 'Overridden: edge case' })
-  expect(parseCause('set by hand')).toEqual({ kind: 'set', says: 'Set by hand' })
+  expect(parseCause('set by hand')).toEqual({ kind: 'set', says: 'Set manually' })
   expect(parseCause('approved, promoted')).toEqual({
     kind: 'promoted',
-    says: 'Approved, and promoted',
+    says: 'Approved, promoted',
   })
   expect(parseCause('agent_wrong, demoted')).toEqual({
     kind: 'demoted',
-    says: 'Overridden: the agent is wrong, and demoted',
+    says: 'Overridden: the agent is wrong, demoted',
   })
   expect(parseCause('imported').kind).toBe('other')
   const { stops } = buildChart(history(), span, box)
@@ -144,8 +144,8 @@ test('C3 it is said when idle days would cost a mode', () => {
         score: Math.round((trust_level - ahead / 100) * 100) / 100,
       })),
     })
-  expect(nextModeDrop(at(0.84), now)).toBe('Idle, it would fall to 0.79 (supervised) in 5 days.')
-  expect(nextModeDrop(at(0.8), now)).toBe('Idle, it would fall to 0.79 (supervised) in a day.')
+  expect(nextModeDrop(at(0.84), now)).toBe('If idle, trust falls to 0.79 (supervised) in 5 days.')
+  expect(nextModeDrop(at(0.8), now)).toBe('If idle, trust falls to 0.79 (supervised) in 1 day.')
   expect(nextModeDrop(at(0.4), now)).toBeUndefined()
   const gated = { ...at(0.84), now: { ...at(0.84).now, gated: true } }
   expect(nextModeDrop(gated, now)).toBeUndefined()

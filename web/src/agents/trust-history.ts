@@ -43,7 +43,7 @@ export function parseCause(cause: string): { kind: MarkKind; says: string } {
     ? `Overridden: ${overrideLabels[act].name.toLowerCase()}`
     : markLabels[kind]
   if (turn !== 'promoted' && turn !== 'demoted') return { kind, says }
-  return { kind: turn, says: `${says}, and ${turn}` }
+  return { kind: turn, says: `${says}, ${turn}` }
 }
 
 /** What a point says of the gate goes before what it says of the score. */
@@ -63,7 +63,7 @@ export function pointOf({ cause, mark, risk }: Omit<HistoryPoint, 'at' | 'score'
 export const markLabels: Record<MarkKind, string> = {
   approved: 'Approved',
   ...mapped((type) => overrideLabels[type].name),
-  set: 'Set by hand',
+  set: 'Set manually',
   promoted: 'Promoted',
   demoted: 'Demoted',
   opened: 'Gate opened',
@@ -187,7 +187,7 @@ export function nextModeDrop(
   if (!fall) return undefined
   const days = Math.max(1, Math.round((Date.parse(fall.at) - at) / day))
   const next = levelWords[modeForScore(fall.score, thresholds)].toLowerCase()
-  return `Idle, it would fall to ${formatScore(fall.score)} (${next}) in ${days === 1 ? 'a day' : `${days} days`}.`
+  return `If idle, trust falls to ${formatScore(fall.score)} (${next}) in ${days === 1 ? '1 day' : `${days} days`}.`
 }
 
 /** The kinds there are in the picture, in the order of the words above. */
