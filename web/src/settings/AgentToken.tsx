@@ -26,16 +26,15 @@ export function AddAgent({ onClose }: { onClose: () => void }) {
   }
   if (added)
     return (
-      <NewTokenDialog title={`${added.id} is added`} token={added.token} onClose={onClose}>
-        {added.closed_the_door &&
-          'It is the first agent and closes the door: from now on every agent needs a token.'}
+      <NewTokenDialog title={`Added ${added.id}`} token={added.token} onClose={onClose}>
+        {added.closed_the_door && 'Authentication is now on: every agent needs a token.'}
       </NewTokenDialog>
     )
   return (
-    <FormDialog title="Add an agent" action="Add" act={add} onDone={setAdded} onClose={onClose}>
+    <FormDialog title="Add agent" action="Add" act={add} onDone={setAdded} onClose={onClose}>
       <TextField
         label="Id"
-        hint="How the ledger will call it, such as claude-code or sales-agent."
+        hint="Shown in the audit log, for example claude-code."
         required
         maxLength={128}
         data-autofocus
@@ -45,7 +44,7 @@ export function AddAgent({ onClose }: { onClose: () => void }) {
       />
       <TextField
         label="Scopes"
-        hint="Empty means everything. read:* means reading only; write:files names one toolset."
+        hint="Empty: all tools. read:*: read only. write:files: write to one toolset."
         placeholder="read:*"
         autoCapitalize="off"
         spellCheck={false}
@@ -56,10 +55,10 @@ export function AddAgent({ onClose }: { onClose: () => void }) {
 }
 
 const overlaps = [
-  { value: '10', label: '10 minutes: time to put the new one in place' },
-  { value: '60', label: 'One hour' },
-  { value: '1440', label: 'One day' },
-  { value: '0', label: 'Not at all: the old one ends now' },
+  { value: '10', label: '10 min' },
+  { value: '60', label: '1 h' },
+  { value: '1440', label: '1 day' },
+  { value: '0', label: 'Revoke the old token now' },
 ]
 
 export function RotateAgent({ id, onClose }: { id: string; onClose: () => void }) {
@@ -67,22 +66,22 @@ export function RotateAgent({ id, onClose }: { id: string; onClose: () => void }
   const [rotated, setRotated] = useState<ToolResults['cowork_rotate_agent']>()
   if (rotated)
     return (
-      <NewTokenDialog title={`A new token for ${id}`} token={rotated.token} onClose={onClose}>
+      <NewTokenDialog title={`New token for ${id}`} token={rotated.token} onClose={onClose}>
         {overlap.value === '0'
-          ? 'The old one has ended.'
-          : `The old one works until ${shortTime(Date.parse(rotated.old_token_ends_at))}.`}
+          ? 'The old token is revoked.'
+          : `The old token is valid until ${shortTime(Date.parse(rotated.old_token_ends_at))}.`}
       </NewTokenDialog>
     )
   return (
     <FormDialog
-      title={`Give ${id} a new token?`}
-      action="Give a new token"
+      title={`Rotate token of ${id}?`}
+      action="Rotate token"
       icon="key"
       act={() => call('cowork_rotate_agent', { id, overlap_minutes: Number(overlap.value) })}
       onDone={setRotated}
       onClose={onClose}
     >
-      <SelectField label="The old token works on for" choices={overlaps} {...overlap} />
+      <SelectField label="Keep the old token valid for" choices={overlaps} {...overlap} />
     </FormDialog>
   )
 }
@@ -93,7 +92,7 @@ type Props = { title: string; token: string; onClose: () => void; children?: Rea
 const NewTokenDialog = ({ title, token, onClose, children }: Props) => (
   <Dialog title={title} onClose={onClose} wide>
     <Note tone="suggest" icon="key">
-      Take its token now: only a hash is kept, so it is not shown again. {children}
+      Copy the token now. It is stored as a hash and not shown again. {children}
     </Note>
     <CopyBox text={token} what="token" />
     <section className="grid gap-2">
@@ -102,7 +101,7 @@ const NewTokenDialog = ({ title, token, onClose, children }: Props) => (
     </section>
     <DialogActions>
       <Button tone="primary" onClick={onClose}>
-        I have kept it
+        I saved the token
       </Button>
     </DialogActions>
   </Dialog>

@@ -24,14 +24,14 @@ export function Agents() {
   const [isAdding, setAdding] = useState(false)
   const add = isOwner && (
     <Button tone="primary" icon="plus" onClick={() => setAdding(true)}>
-      Add an agent
+      Add agent
     </Button>
   )
   return (
     <SettingsSection
       title="Agents"
       lead={
-        <Hint text="Programs that come in over MCP, one agent for each client. `cowork connect claude-code` does it all from the terminal." />
+        <Hint text="MCP clients, one agent each. In a terminal: `cowork connect claude-code`." />
       }
       action={(agents.data?.length ?? 0) > 0 && add}
     >
@@ -46,10 +46,10 @@ export function Agents() {
                 ))}
             </List>
           ) : (
-            <EmptyState icon="agent" title="The door is open">
+            <EmptyState icon="agent" title="Authentication off">
               <p>
-                Without agents any program on this computer may come in, unverified. The first agent
-                closes the door: from then on each needs a token.
+                Any local program can connect without a token. Adding the first agent turns on
+                authentication.
               </p>
               {add}
             </EmptyState>
@@ -83,36 +83,34 @@ function AgentItem({ agent, mayChange }: { agent: Agent; mayChange: boolean }) {
           <Link
             to="/audit"
             search={{ actor: id }}
-            title={`What ${id} did`}
+            title={`Activity of ${id}`}
             className={`underline decoration-line underline-offset-3 hover:decoration-current ${isActive ? '' : 'text-soft'}`}
           >
             <SafeText text={id} />
           </Link>
-          {!isActive && <Chip tone="plain">revoked</Chip>}
+          {!isActive && <Chip tone="plain">Revoked</Chip>}
           {isActive && isEnding && (
             <Chip tone="suggest" icon="info">
-              old token ends in {formatTimeLeft(Date.parse(ending), now)}
+              Old token expires in {formatTimeLeft(Date.parse(ending), now)}
             </Chip>
           )}
         </>
       }
       detail={
         <>
-          <span title="Scopes: effect:toolset">{scopesOf(agent)}</span>
+          <span title="Format: effect:toolset">{scopesOf(agent)}</span>
           <span>Tools: {describeSelection(agent)}</span>
-          <span>
-            {seen ? `seen ${formatAgo(Date.parse(seen), now)}` : 'not seen since the start'}
-          </span>
+          <span>{seen ? `seen ${formatAgo(Date.parse(seen), now)}` : 'not seen since start'}</span>
           {sources[agent.source] && <span>{sources[agent.source]}</span>}
         </>
       }
     >
       {mayChange && isActive && agent.source === 'store' && (
         <Menu
-          trigger={<IconButton icon="more" label={`Change ${id}`} />}
+          trigger={<IconButton icon="more" label={`Actions for ${id}`} />}
           items={[
-            { label: 'Give a new token', icon: 'key', act: () => setAsked('rotate') },
-            { label: 'Revoke', icon: 'cross', danger: true, act: () => setAsked('revoke') },
+            { label: 'Rotate token', icon: 'key', act: () => setAsked('rotate') },
+            { label: 'Revoke agent', icon: 'cross', danger: true, act: () => setAsked('revoke') },
           ]}
         />
       )}
@@ -120,15 +118,12 @@ function AgentItem({ agent, mayChange }: { agent: Agent; mayChange: boolean }) {
       {asked === 'revoke' && (
         <ConfirmDialog
           title={`Revoke ${id}?`}
-          action="Revoke"
+          action="Revoke agent"
           act={() => call('cowork_revoke_agent', { id })}
-          done={`${id} is revoked.`}
+          done={`Revoked ${id}.`}
           onClose={close}
         >
-          <p>
-            Its tokens and sessions end at once; its next call is refused. What it did stays in the
-            ledger.
-          </p>
+          <p>Tokens and sessions end immediately. Ledger entries are kept.</p>
         </ConfirmDialog>
       )}
     </Item>
@@ -136,4 +131,4 @@ function AgentItem({ agent, mayChange }: { agent: Agent; mayChange: boolean }) {
 }
 
 const scopesOf = ({ scopes }: Agent) =>
-  scopes.includes('*') ? 'may use every tool' : `may use ${scopes.join(', ')}`
+  scopes.includes('*') ? 'All scopes' : `Scopes: ${scopes.join(', ')}`

@@ -22,13 +22,13 @@ export function Passkeys() {
   const [isAdding, setAdding] = useState(false)
   const add = (
     <Button tone="primary" icon="plus" disabled={!hasPasskeys} onClick={() => setAdding(true)}>
-      Add a passkey
+      Add passkey
     </Button>
   )
   return (
     <SettingsSection
       title="Passkeys"
-      lead="With a passkey, changes to people and agents ask for your fingerprint, face or key. A program on this computer can read files, but not press it."
+      lead="Changes to people and agents require your passkey. Local programs can read files but cannot use your passkey."
       action={(passkeys.data?.length ?? 0) > 0 && add}
     >
       <QueryContent query={passkeys} what="passkeys" rows={3}>
@@ -40,8 +40,8 @@ export function Passkeys() {
               ))}
             </List>
           ) : (
-            <EmptyState icon="key" title="No passkey yet">
-              <p>Until you add one, whoever holds your session can change people and agents.</p>
+            <EmptyState icon="key" title="No passkeys">
+              <p>Without a passkey, anyone with your session can change people and agents.</p>
               {add}
             </EmptyState>
           )
@@ -49,7 +49,7 @@ export function Passkeys() {
       </QueryContent>
       {!hasPasskeys && (
         <Note tone="suggest" icon="info">
-          This browser has no passkeys. Use a current one.
+          This browser does not support passkeys.
         </Note>
       )}
       {isAdding && <AddPasskey onClose={() => setAdding(false)} />}
@@ -61,11 +61,11 @@ function AddPasskey({ onClose }: { onClose: () => void }) {
   const name = useField(browserName(navigator.userAgent) ?? 'This device')
   return (
     <FormDialog
-      title="Add a passkey"
+      title="Add passkey"
       action="Continue"
       icon="key"
       act={() => registerPasskey(name.value.trim())}
-      done="The passkey is added."
+      done="Added the passkey."
       onDone={async () => {
         onClose()
         await queryClient.invalidateQueries(passkeysQuery)
@@ -73,13 +73,10 @@ function AddPasskey({ onClose }: { onClose: () => void }) {
       }}
       onClose={onClose}
     >
-      <p className="text-soft">
-        Your browser asks for a fingerprint, a face, a PIN or a security key. The private half never
-        leaves it.
-      </p>
+      <p className="text-soft">The browser asks for a fingerprint, face, PIN or security key.</p>
       <TextField
         label="Name"
-        hint="So that you know it again in the list."
+        hint="Shown in the list of passkeys."
         required
         maxLength={100}
         data-autofocus
@@ -101,7 +98,7 @@ function PasskeyItem({ passkey }: { passkey: Passkey }) {
         <>
           {passkey.person !== me && <SafeText text={passkey.person} />}
           <span>added {formatAgo(Date.parse(passkey.created_at), now)}</span>
-          <span>{used ? `used ${formatAgo(Date.parse(used), now)}` : 'not used yet'}</span>
+          <span>{used ? `used ${formatAgo(Date.parse(used), now)}` : 'unused'}</span>
         </>
       }
     >
@@ -110,13 +107,13 @@ function PasskeyItem({ passkey }: { passkey: Passkey }) {
         aria-label={`Remove ${passkey.name}`}
         dialog={(close) => (
           <ConfirmDialog
-            title={`Remove the passkey ${passkey.name}?`}
+            title={`Remove passkey ${passkey.name}?`}
             action="Remove"
             act={() => call('cowork_remove_passkey', { id: passkey.id })}
-            done="The passkey is removed."
+            done="Removed the passkey."
             onClose={close}
           >
-            <p>Without any passkey, changes to people and agents no longer ask for one.</p>
+            <p>Without a passkey, changes to people and agents need no confirmation.</p>
           </ConfirmDialog>
         )}
       >

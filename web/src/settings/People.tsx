@@ -26,11 +26,11 @@ export function People() {
   return (
     <SettingsSection
       title="People"
-      lead="Who may open this console, and what they may do here. Owners change it."
+      lead="People who can sign in, and their roles. Owners can change them."
       action={
         isOwner && (
           <Button tone="primary" icon="plus" onClick={() => setInviting(true)}>
-            Invite a person
+            Invite person
           </Button>
         )
       }
@@ -60,7 +60,7 @@ function PersonItem({ person, mayChange }: { person: ListedPerson; mayChange: bo
   const [isRemoving, setRemoving] = useState(false)
   const setRole = useMutation({
     mutationFn: (role: string) => call('cowork_set_role', { person: person.id, role }),
-    onSuccess: () => toast(`The role of ${person.name} is changed.`),
+    onSuccess: () => toast(`Changed the role of ${person.name}.`),
     onError: toastProblem,
   })
   const isMe = me?.id === person.id
@@ -70,7 +70,7 @@ function PersonItem({ person, mayChange }: { person: ListedPerson; mayChange: bo
       title={
         <>
           <SafeText text={person.name} />
-          {isMe && <Chip tone="accent">you</Chip>}
+          {isMe && <Chip tone="accent">You</Chip>}
         </>
       }
       detail={
@@ -79,8 +79,8 @@ function PersonItem({ person, mayChange }: { person: ListedPerson; mayChange: bo
           <span>{roles.find(({ value }) => value === person.role)?.may}</span>
           <span>
             {person.last_seen_at
-              ? `here ${formatAgo(Date.parse(person.last_seen_at), now)}`
-              : 'not here yet'}
+              ? `active ${formatAgo(Date.parse(person.last_seen_at), now)}`
+              : 'never active'}
           </span>
         </>
       }
@@ -114,13 +114,10 @@ function PersonItem({ person, mayChange }: { person: ListedPerson; mayChange: bo
           title={`Remove ${person.name}?`}
           action="Remove"
           act={() => call('cowork_remove_person', { person: person.id })}
-          done={`${person.name} is removed.`}
+          done={`Removed ${person.name}.`}
           onClose={() => setRemoving(false)}
         >
-          <p>
-            All their sessions end at once and their passkeys are forgotten. What they did stays in
-            the ledger.
-          </p>
+          <p>Sessions end immediately and passkeys are deleted. Ledger entries are kept.</p>
         </ConfirmDialog>
       )}
     </Item>
@@ -131,7 +128,7 @@ function InvitationItem({ invitation, mayChange }: { invitation: Invitation; may
   const now = useNow()
   const withdraw = () =>
     void call('cowork_withdraw_invitation', { invitation: invitation.id }).then(
-      () => toast(`The invitation of ${invitation.name} is withdrawn.`),
+      () => toast(`Withdrew the invitation of ${invitation.name}.`),
       toastProblem,
     )
   return (
@@ -141,21 +138,21 @@ function InvitationItem({ invitation, mayChange }: { invitation: Invitation; may
         <>
           <SafeText text={invitation.name} />
           <Chip tone="suggest" icon="info">
-            invited
+            Invited
           </Chip>
         </>
       }
       detail={
         <>
           <span>{roleLabel(invitation.role)}</span>
-          <span>link good for {formatTimeLeft(Date.parse(invitation.expires_at), now)}</span>
+          <span>link expires in {formatTimeLeft(Date.parse(invitation.expires_at), now)}</span>
         </>
       }
     >
       {mayChange && (
         <Menu
           trigger={<IconButton icon="more" label={`Invitation of ${invitation.name}`} />}
-          items={[{ label: 'Withdraw the invitation', icon: 'cross', danger: true, act: withdraw }]}
+          items={[{ label: 'Withdraw invitation', icon: 'cross', danger: true, act: withdraw }]}
         />
       )}
     </Item>
@@ -169,15 +166,15 @@ function InviteDialog({ onClose }: { onClose: () => void }) {
   const name = field.value.trim()
   if (invited)
     return (
-      <LinkDialog title={`A link for ${name}`} link={invited.link} onClose={onClose}>
-        It is shown once, here. Whoever opens it first joins, so send it to {name} alone. It works
+      <LinkDialog title={`Invitation for ${name}`} link={invited.link} onClose={onClose}>
+        Shown only once. The first person to open the link joins, so send it only to {name}. Valid
         until {fullTime(Date.parse(invited.expires_at))}.
       </LinkDialog>
     )
   return (
     <FormDialog
-      title="Invite a person"
-      action="Make the link"
+      title="Invite person"
+      action="Create link"
       act={() => call('cowork_invite_person', { name, role: role.value })}
       onDone={setInvited}
       onClose={onClose}

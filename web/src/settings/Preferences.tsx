@@ -11,24 +11,24 @@ import { Note } from '../shared/States.tsx'
 import { toastProblem } from '../shared/toast.ts'
 
 export const AppearanceSettings = () => (
-  <SettingsSection title="Appearance" lead="Kept in this browser.">
+  <SettingsSection title="Appearance" lead="Stored in this browser.">
     <div className="border-t border-line">
       <LookSetting
         of="theme"
         name="Theme"
-        detail="Light, dark, or as the system is."
+        detail="Light, dark, or the system setting."
         values={['system', 'light', 'dark']}
       />
       <LookSetting
         of="density"
         name="Density"
-        detail="How much stands in a list at once."
+        detail="Height of list rows."
         values={['calm', 'compact']}
       />
       <LookSetting
         of="motion"
         name="Motion"
-        detail="Short, and off where the system asks for less."
+        detail="Animations; System follows the reduced-motion setting."
         values={['system', 'off']}
       />
     </div>
@@ -36,12 +36,12 @@ export const AppearanceSettings = () => (
 )
 
 export const Shortcuts = () => (
-  <SettingsSection title="Shortcuts" lead="Everything here works by keyboard.">
+  <SettingsSection title="Shortcuts" lead="Every action is available by keyboard.">
     <div className="border-t border-line">
       <LookSetting
         of="keys"
         name="Single keys"
-        detail="Switch them off if you dictate, or type them by accident."
+        detail="Turn off for dictation, or to avoid accidental actions."
         values={['on', 'off']}
       />
     </div>
@@ -88,13 +88,12 @@ const Setting = ({ name, detail, children }: SettingProps) => (
 )
 
 const why: Partial<Record<NotificationState, string>> = {
-  blocked:
-    'This browser blocks notifications of this page. Allow them in its settings for the site.',
-  unsupported: 'Notifications work on localhost or over HTTPS, in browsers that have them.',
+  blocked: 'The browser blocks notifications from this page. Allow them in the site settings.',
+  unsupported: 'Notifications require localhost or HTTPS, and a browser that supports them.',
 }
 
 export const Notifications = () => (
-  <SettingsSection title="Notifications" lead="How this browser tells you. Kept here.">
+  <SettingsSection title="Notifications" lead="Desktop notifications, stored in this browser.">
     <DesktopNotices />
   </SettingsSection>
 )
@@ -105,12 +104,12 @@ export function DesktopNotices() {
     <div>
       <div className="border-t border-line">
         <Setting
-          name="On this desktop"
-          detail="Escalations and high risk, while a console is open in a tab you do not look at."
+          name="Desktop notifications"
+          detail="High-risk requests, while the console is open in a background tab."
         >
           {why[state] === undefined && (
             <RadioGroup
-              label="On this desktop"
+              label="Desktop notifications"
               value={state === 'on' ? 'on' : 'off'}
               choices={choicesOf(['on', 'off'] as const)}
               onChoose={(choice) => void notificationSetting.turn(choice).catch(toastProblem)}

@@ -31,7 +31,7 @@ export function Sessions() {
   return (
     <SettingsSection
       title="Sessions"
-      lead={`Browsers in which ${isOwner ? 'people have' : 'you have'} this console open. A session ends after 30 days without use.`}
+      lead={`Browsers in which ${isOwner ? 'people are' : 'you are'} signed in. A session ends after 30 days without use.`}
       action={
         <Button icon="link" disabled={open.isPending} onClick={() => open.mutate()}>
           Open in another browser
@@ -50,13 +50,9 @@ export function Sessions() {
         )}
       </QueryContent>
       {link && (
-        <LinkDialog
-          title="A link that opens the console as you"
-          link={link.link}
-          onClose={() => setLink(undefined)}
-        >
-          It works once, until {shortTime(Date.parse(link.expires_at))}, in any browser on this
-          computer. Give it to nobody.
+        <LinkDialog title="Sign-in link" link={link.link} onClose={() => setLink(undefined)}>
+          Signs you in once, until {shortTime(Date.parse(link.expires_at))}, in any browser on this
+          computer. Do not share it.
         </LinkDialog>
       )}
     </SettingsSection>
@@ -72,7 +68,7 @@ function SessionItem({ session }: { session: ListedSession }) {
       title={
         <>
           <SafeText text={device} />
-          {session.current && <Chip tone="accent">this device</Chip>}
+          {session.current && <Chip tone="accent">This device</Chip>}
         </>
       }
       detail={
@@ -100,12 +96,12 @@ function SessionItem({ session }: { session: ListedSession }) {
               title="Revoke this session?"
               action="Revoke"
               act={() => call('cowork_revoke_session', { session: session.id })}
-              done="The session has ended."
+              done="Revoked the session."
               onClose={close}
             >
               <p>
-                {device} of {session.name} is signed out at once. A new link opens the console there
-                again.
+                {device} of {session.name} is signed out immediately. Use a new sign-in link to sign
+                in again.
               </p>
             </ConfirmDialog>
           )}

@@ -53,7 +53,7 @@ export function SettingsPage() {
           className="flex h-8 shrink-0 items-center gap-2.5 rounded px-2.5 text-soft transition-colors hover:text-text max-md:h-9"
         >
           <Icon name="resume" />
-          First steps
+          Setup
         </Link>
       </nav>
       <div className="scroll-thin min-w-0 flex-1 overflow-y-auto">

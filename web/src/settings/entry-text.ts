@@ -10,13 +10,13 @@ const role = (entry: Entry) => {
 const endings: Record<string, string> = {
   signed_out: 'Signed out',
   revoked: 'Revoked a session',
-  person_removed: 'A session ended with its person',
+  person_removed: 'Ended the sessions of a removed person',
 }
 
 const failedLogin: Sentence = (entry) => {
   const count = field(entry, 'count')
   return [
-    typeof count === 'number' && count > 1 ? `${count} wrong credentials` : 'A wrong credential',
+    typeof count === 'number' && count > 1 ? `${count} failed sign-ins` : 'Failed sign-in',
     'from',
     said(entry.subject ?? 'an unknown address'),
     ...aside(spaced(entry.outcome)),
@@ -37,7 +37,7 @@ export const entryText: EntryText = {
   sentences: {
     'agent.added': (e) => ['Added agent', said(e.subject)],
     'agent.changed': (e) => ['Changed the tools of agent', said(e.subject)],
-    'agent.rotated': (e) => ['Gave agent', said(e.subject), 'a new token'],
+    'agent.rotated': (e) => ['Rotated the token of agent', said(e.subject)],
     'agent.revoked': (e) => ['Revoked agent', said(e.subject)],
     'person.invited': (e) => ['Invited', word(e, 'name') ?? said(e.subject), ...role(e)],
     'person.joined': (e) => [word(e, 'name') ?? said(e.subject), 'joined', ...role(e)],
@@ -47,10 +47,10 @@ export const entryText: EntryText = {
     'passkey.added': (e) => ['Added passkey', word(e, 'name')],
     'passkey.removed': (e) => ['Removed passkey', word(e, 'name')],
     'passkey.asserted': () => ['Confirmed with a passkey'],
-    'passkey.refused': () => ['A copied passkey was refused'],
-    'session.opened': () => ['Opened the console'],
-    'session.ended': (e) => [endings[String(field(e, 'reason'))] ?? 'A session ended'],
-    'link.made': (e) => ['Made a link that opens the console as', said(e.subject)],
+    'passkey.refused': () => ['Refused a copied passkey'],
+    'session.opened': () => ['Signed in'],
+    'session.ended': (e) => [endings[String(field(e, 'reason'))] ?? 'Session ended'],
+    'link.made': (e) => ['Created a sign-in link for', said(e.subject)],
     'auth.failed': failedLogin,
   },
 }

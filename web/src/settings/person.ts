@@ -24,9 +24,9 @@ export const passkeysQuery = queryOptions({
 })
 
 export const roles: readonly { value: Role; label: string; may: string }[] = [
-  { value: 'owner', label: 'Owner', may: 'everything, people and agents too' },
-  { value: 'reviewer', label: 'Reviewer', may: 'decides and halts' },
-  { value: 'viewer', label: 'Viewer', may: 'reads only' },
+  { value: 'owner', label: 'Owner', may: 'full access' },
+  { value: 'reviewer', label: 'Reviewer', may: 'decides requests, halts agents' },
+  { value: 'viewer', label: 'Viewer', may: 'read only' },
 ]
 
 export const roleLabel = (role: Role): string =>

@@ -24,14 +24,14 @@ export function ClientsStep({ onNext }: StepProps) {
   const agents = (useQuery(agentsQuery).data ?? []).filter(({ status }) => status === 'active')
   return (
     <Step
-      title="Which clients shall work with cowork?"
-      lead="Run this in a terminal. It shows the change before it writes it, keeps a copy, and checks that the client gets through."
+      title="Connect your MCP clients"
+      lead="Run this command in a terminal. It previews and backs up the configuration, then tests the connection."
       actions={
         <>
           <Button tone="primary" onClick={onNext}>
             Continue
           </Button>
-          <Button onClick={() => setAdding(true)}>Connect by hand…</Button>
+          <Button onClick={() => setAdding(true)}>Connect manually…</Button>
         </>
       }
     >
@@ -48,7 +48,7 @@ export function ClientsStep({ onNext }: StepProps) {
         <Hint
           as="p"
           className="text-soft"
-          text="None is connected yet. One that is appears here by itself."
+          text="No clients connected. New clients appear here automatically."
         />
       )}
       {isAdding && <AddAgent onClose={() => setAdding(false)} />}
@@ -69,7 +69,7 @@ function Agents({ agents }: { agents: readonly { id: string; last_seen_at?: stri
           <SafeText as="span" className="min-w-0 font-[550] break-all" text={id} />
           <span className="text-xs text-soft">
             {at === undefined
-              ? 'added, not seen since the start'
+              ? 'added, not seen since start'
               : `seen ${formatAgo(Date.parse(at), now)}`}
           </span>
         </li>

@@ -39,7 +39,7 @@ export function FoldersStep({ onNext }: StepProps) {
     },
     onSettled: () => queryClient.invalidateQueries(grantsQuery),
     onSuccess(count) {
-      toast(count === 1 ? 'One folder is open to agents.' : `${count} folders are open to agents.`)
+      toast(count === 1 ? 'Granted access to 1 folder.' : `Granted access to ${count} folders.`)
       onNext()
     },
   })
@@ -95,15 +95,15 @@ export function FoldersStep({ onNext }: StepProps) {
         </li>
       </ul>
       <p className="text-pretty text-soft">
-        What you open here is open to every agent, with all folders in it, until you revoke it under
-        Files, Grants.
+        Every agent gets access to these folders and their subfolders. Revoke access under Files,
+        Grants.
       </p>
       <ErrorNote error={grant.error} />
       {isPicking && (
         <FolderPicker
           title="Add another folder"
-          action="Add this folder"
-          hint="Every agent may enter it and all folders in it, until you revoke it."
+          action="Add folder"
+          hint="Every agent gets access to this folder and its subfolders."
           onPick={({ path }) => {
             setPicking(false)
             setAdded((before) => [...before, path])
@@ -136,12 +136,12 @@ const Folder = ({ path, standing: { all, others }, permission, onWant }: FolderP
       <SafeText as="span" className="min-w-0 font-mono text-code break-all" text={path} />
     </label>
     {all === 'deny' ? (
-      <span className="text-xs text-soft">never, for every agent</span>
+      <span className="text-xs text-soft">Blocked for all agents</span>
     ) : all === 'read-write' || all === 'write' ? (
-      <span className="text-xs text-soft">granted already: {permissionName(all)}</span>
+      <span className="text-xs text-soft">Granted: {permissionName(all)}</span>
     ) : (
       <>
-        {all === 'read' && <span className="text-xs text-soft">granted already</span>}
+        {all === 'read' && <span className="text-xs text-soft">Granted</span>}
         {others.map((text) => (
           <SafeText key={text} as="span" className="text-xs text-soft" text={text} />
         ))}

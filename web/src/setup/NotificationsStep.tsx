@@ -6,8 +6,8 @@ import type { StepProps } from './SetupPage.tsx'
 
 export const NotificationsStep = ({ onNext }: StepProps) => (
   <Step
-    title="How shall cowork tell you?"
-    lead="Whatever waits is in the Inbox. This is for what cannot wait until you look."
+    title="Notifications"
+    lead="All requests are in the Inbox. Notifications announce urgent ones."
     actions={
       <Button tone="primary" onClick={onNext}>
         Continue
@@ -16,7 +16,7 @@ export const NotificationsStep = ({ onNext }: StepProps) => (
   >
     <DesktopNotices />
     <p className="text-pretty text-soft">
-      <Hint text="On a phone, by mail, Slack, Telegram or a webhook: list the channels in `cowork.yaml` under `notify`, and try one with `cowork notify test <channel>`. `cowork doctor` says where that file is." />
+      <Hint text="For email, Slack, Telegram and webhooks, add channels under `notify` in `cowork.yaml`. Test one with `cowork notify test <channel>`. `cowork doctor` shows the location of the file." />
     </p>
   </Step>
 )

@@ -31,12 +31,12 @@ export function PracticeStep({ onNext }: StepProps) {
     )
   return (
     <Step
-      title="Try it once"
-      lead="A practice agent comes in, proposes a change and asks to see a folder of yours. You decide. Whatever you allow it ends with the round."
+      title="Practice round"
+      lead="A practice agent proposes a change and requests access to a folder. Everything you allow ends with the round."
       actions={
         <>
           <Button tone="primary" disabled={start.isPending} onClick={() => start.mutate()}>
-            Start the practice round
+            Start practice round
           </Button>
           <Button onClick={onNext}>Not now</Button>
         </>
@@ -56,26 +56,26 @@ function Playing({ ids, onNext, onAgain }: PlayingProps) {
   const isDone = asked.every((item) => item && !isOpen(item))
   useEffect(() => refreshItems(ids), [ids])
   if (open) return <Deciding key={open.id} item={open} />
-  if (!isDone) return <Loading what="what it asks for" rows={4} />
+  if (!isDone) return <Loading what="the practice requests" rows={4} />
   return (
     <Step
-      title="That is all there is to it"
-      lead="What agents want waits in the Inbox, and what you decide is kept in the ledger. The practice agent is gone, and so is what you allowed it."
+      title="Practice round complete"
+      lead="Requests appear in the Inbox; decisions are recorded in the ledger. The practice agent and its access are removed."
       actions={
         <>
           <Button tone="primary" onClick={onNext}>
-            Go to the Inbox
+            Open Inbox
           </Button>
           <Link to="/audit" search={{ actor: practiceAgent }} className={buttonClass()}>
-            See what was recorded
+            Show entries
           </Link>
           <Button tone="quiet" onClick={onAgain}>
-            Once more
+            Repeat
           </Button>
         </>
       }
     >
-      <ul aria-label="What you decided" className="border-t border-line">
+      <ul aria-label="Decisions" className="border-t border-line">
         {asked.map((item) => item && <Decided key={item.id} item={item} />)}
       </ul>
     </Step>
@@ -91,7 +91,7 @@ const Decided = ({ item }: { item: Item }) => {
         className={isAllowed ? 'text-act' : 'text-escalate'}
       />
       <SafeText as="span" className="min-w-0 flex-1 break-words" text={item.summary} />
-      <span className="text-xs text-soft">{isAllowed ? 'allowed' : 'denied'}</span>
+      <span className="text-xs text-soft">{isAllowed ? 'Approved' : 'Rejected'}</span>
     </li>
   )
 }

@@ -42,7 +42,7 @@ export function SetupPage() {
       : navigate({ to: '/welcome', search: { step: after } }))
   }
   return (
-    <section aria-label="First steps" className="flex h-full flex-col">
+    <section aria-label="Setup" className="flex h-full flex-col">
       <header className="flex shrink-0 flex-wrap items-center gap-x-4 gap-y-1 border-b border-line px-7 py-2.5 max-md:px-4">
         <p ref={heading} tabIndex={-1} className="text-xs text-faint outline-none">
           Step {at + 1} of {steps.length}
@@ -52,13 +52,13 @@ export function SetupPage() {
           to="/inbox"
           className="ml-auto rounded px-2 py-1 text-xs text-soft hover:bg-raised hover:text-text"
         >
-          Leave
+          Exit
         </Link>
       </header>
       {isOwner || step === 'notices' ? (
         <Page onNext={next} />
       ) : (
-        <p className="px-7 py-6 text-soft">An owner sets this up.</p>
+        <p className="px-7 py-6 text-soft">Only owners can change this setup.</p>
       )}
     </section>
   )

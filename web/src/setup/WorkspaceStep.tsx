@@ -36,7 +36,7 @@ export function WorkspaceStep({ onNext }: StepProps) {
   return (
     <Step
       title="Where should AI save files it creates?"
-      lead="Agents read and write there without asking. Nothing else of yours is open to them."
+      lead="Agents read and write here without approval. Other folders need a grant."
       actions={
         <>
           {next !== undefined && (
@@ -54,7 +54,7 @@ export function WorkspaceStep({ onNext }: StepProps) {
           {/* Where it is the default, that is the same as the default. */}
           {!isThere && (
             <Button onClick={next === undefined ? onNext : () => choose(now)}>
-              Keep it where it is
+              Keep current location
             </Button>
           )}
         </>
@@ -65,7 +65,7 @@ export function WorkspaceStep({ onNext }: StepProps) {
         <dd className="font-mono text-code">{defaultWorkspace}</dd>
         {!isThere && (
           <>
-            <dt className="text-faint">Now</dt>
+            <dt className="text-faint">Current</dt>
             <dd className="font-mono text-code break-all">
               <SafeText text={now} />
             </dd>
@@ -75,8 +75,8 @@ export function WorkspaceStep({ onNext }: StepProps) {
       {next !== undefined && (
         <div role="status" className="grid gap-2">
           <Note tone="suggest" icon="info">
-            From the next start on agents keep their files in <SafeText text={next} />. What is in{' '}
-            <SafeText text={now} /> stays there.
+            After a restart, agents save files in <SafeText text={next} />. Existing files stay in{' '}
+            <SafeText text={now} />.
           </Note>
           <CopyBox text={commandLine(me?.command, 'restart')} what="command" />
         </div>
@@ -85,8 +85,8 @@ export function WorkspaceStep({ onNext }: StepProps) {
       {isPicking && (
         <FolderPicker
           title="Where should AI save files?"
-          action="Use this folder"
-          hint="Where a folder holds something already, agents get a new one inside it, AI-Workspace."
+          action="Use folder"
+          hint="If the folder is not empty, cowork creates AI-Workspace inside it."
           onPick={({ path }) => {
             setPicking(false)
             choose(path)

@@ -91,7 +91,7 @@ async function callAs(token: string | undefined, tool: string, args: object): Pr
     throw new ApiError({
       code: 'practice_refused',
       message: `The practice agent was refused: ${error?.message ?? response.status}.`,
-      hint: '`cowork doctor` looks for what is wrong.',
+      hint: 'Run `cowork doctor` to find the cause.',
     })
   return result
 }
@@ -120,8 +120,8 @@ async function propose(token: string | undefined): Promise<string | undefined> {
   if (isError)
     throw new ApiError({
       code: text(said?.['code']) ?? 'practice_refused',
-      message: text(said?.['message']) ?? 'The practice agent may not propose here.',
-      hint: 'Where policies are mapped, practising has no room: `cowork demo` on a state folder of its own has.',
+      message: text(said?.['message']) ?? 'The practice agent cannot propose here.',
+      hint: 'Active policies block the practice agent. Run `cowork demo` with a separate state directory instead.',
     })
   return text(said?.['proposal_id'])
 }

@@ -3,7 +3,7 @@ export const steps = [
   { id: 'workspace', name: 'Workspace' },
   { id: 'folders', name: 'Folders' },
   { id: 'clients', name: 'Clients' },
-  { id: 'notices', name: 'Notices' },
+  { id: 'notices', name: 'Notifications' },
   { id: 'practice', name: 'Practice' },
 ] as const
 export type StepId = (typeof steps)[number]['id']
