@@ -26,11 +26,11 @@ export function Chain({ chain, entry }: { chain: ChainId; entry: Entry }) {
       search={{ [chain.name]: chain.id }}
       className="text-xs text-soft underline decoration-line underline-offset-3 hover:decoration-current"
     >
-      Show only these
+      Filter by {chain.name}
     </Link>
   )
   return (
-    <Section title={`This ${chain.name}, step by step`} aside={all}>
+    <Section title={`Steps of this ${chain.name}`} aside={all}>
       <Picture lanes={lanes} current={entry.seq} />
     </Section>
   )

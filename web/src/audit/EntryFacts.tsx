@@ -18,13 +18,13 @@ export function Facts({ entry }: { entry: Entry }) {
   const { tool, effect, ms } = data
   return (
     <FactList>
-      <Fact name="Who">
+      <Fact name="Actor">
         <Only filters={{ actor: actor.id }}>
           <ActorChip actor={actor} />
         </Only>
         {actor.verified === false ? (
           <Chip tone="suggest" icon="info">
-            not verified
+            Unverified
           </Chip>
         ) : (
           <span className="text-soft">{actorKinds[actor.kind].toLowerCase()}</span>
@@ -33,10 +33,10 @@ export function Facts({ entry }: { entry: Entry }) {
       {actor.client && (
         <Fact name="Client">
           <SafeText text={formatClient(actor.client)} />
-          <span className="text-faint">says so itself</span>
+          <span className="text-faint">reported by the client</span>
         </Fact>
       )}
-      <Fact name="When">{fullTime(entry.at)}</Fact>
+      <Fact name="Time">{fullTime(entry.at)}</Fact>
       {domain !== undefined && (
         <Fact name="Domain">
           <Only filters={{ domain }}>
@@ -88,7 +88,7 @@ const Only = ({ filters, children }: { filters: Filters; children: ReactNode }) 
   <Link
     to="/audit"
     search={filters}
-    title="Only entries with the same"
+    title="Filter by this value"
     className="min-w-0 underline decoration-line underline-offset-3 hover:decoration-current"
   >
     {children}
@@ -111,7 +111,7 @@ export function EntryContent({ entry, payload }: { entry: Entry; payload: unknow
       {entry.payload !== undefined && payload === undefined && (
         <Section title={label}>
           <Note tone="plain" icon="info">
-            Erased. Its digest stays in the entry, so the proof below still holds.
+            Content erased. The entry keeps its digest, so the proof remains valid.
           </Note>
         </Section>
       )}

@@ -4,6 +4,8 @@ import { Popover } from 'radix-ui'
 import { useId } from 'react'
 import { formCount, outcomes, filterNames, removeFilters } from './filter.ts'
 import type { Filters, FilterName } from './filter.ts'
+import { outcomeLabels } from './outcome.ts'
+import type { Outcome } from './outcome.ts'
 import { Button } from '../shared/Button.tsx'
 import { SelectField, TextField } from '../shared/Field.tsx'
 import { agentsQuery } from '../agents/agent-queries.ts'
@@ -71,8 +73,8 @@ function FilterForm({ filters, onDone }: { filters: Filters; onDone: () => void 
     >
       <TextField
         name="actor"
-        label="Who"
-        placeholder="An agent or a person"
+        label="Actor"
+        placeholder="Agent or person"
         list={list}
         defaultValue={filters.actor}
       />
@@ -92,21 +94,27 @@ function FilterForm({ filters, onDone }: { filters: Filters; onDone: () => void 
           name="outcome"
           label="Outcome"
           defaultValue={filters.outcome}
-          choices={[anyOutcome, ...Object.keys(outcomes).map((value) => ({ value, label: value }))]}
+          choices={[
+            anyOutcome,
+            ...(Object.keys(outcomes) as Outcome[]).map((value) => ({
+              value,
+              label: outcomeLabels[value],
+            })),
+          ]}
         />
       </div>
       <TextField
         name="subject"
-        label="Subject begins with"
+        label="Subject starts with"
         placeholder="deal_ or /home/…"
         defaultValue={filters.subject}
       />
       <TextField
         name="type"
         label="Type"
-        placeholder="call.done, or call. for all of them"
+        placeholder="call.done or call."
         pattern="[a-z][a-z_]*\.([a-z][a-z_]*)?"
-        title="A noun and a past word, such as halt.set, or the noun with its dot"
+        title="For example halt.set, or halt. for all halt entries"
         defaultValue={filters.type}
       />
       <div className="grid gap-3 sm:grid-cols-2">
@@ -120,7 +128,7 @@ function FilterForm({ filters, onDone }: { filters: Filters; onDone: () => void 
             onDone()
           }}
         >
-          Clear all
+          Clear filters
         </Button>
         <Button tone="primary" type="submit">
           Apply
@@ -140,7 +148,7 @@ const names: Record<Exclude<FilterName, 'kind'>, string> = {
   q: 'text',
   type: 'type',
   outcome: 'outcome',
-  actor: 'who',
+  actor: 'actor',
   domain: 'domain',
   subject: 'subject',
   from: 'from',
@@ -156,7 +164,7 @@ export function FilterChips({ filters }: { filters: Filters }) {
   if (set.length === 0) return null
   return (
     <ul
-      aria-label="Filters that are set"
+      aria-label="Active filters"
       className="flex flex-wrap gap-1.5 border-b border-line px-4 py-2"
     >
       {set.map((name) => (
@@ -164,7 +172,7 @@ export function FilterChips({ filters }: { filters: Filters }) {
           <Link
             to="/audit"
             search={removeFilters(filters, name)}
-            aria-label={`Remove the filter ${names[name]} ${filters[name]}`}
+            aria-label={`Remove filter ${names[name]} ${filters[name]}`}
             className="flex h-6 max-w-full items-center gap-1.5 rounded-full bg-accent-bg pr-1.5 pl-2.5 text-xs text-accent max-md:h-8"
           >
             <span className="truncate">
@@ -180,7 +188,7 @@ export function FilterChips({ filters }: { filters: Filters }) {
           search={{}}
           className="flex h-6 items-center px-1.5 text-xs text-soft underline max-md:h-8"
         >
-          Clear all
+          Clear filters
         </Link>
       </li>
     </ul>

@@ -43,24 +43,23 @@ function Checked({ proof, checked, answer }: CheckedProps) {
     <>
       {fault ? (
         <Note tone="escalate" icon="warn">
-          <b>Not proven.</b> {fault}
+          <b>Proof failed.</b> {fault}
         </Note>
       ) : (
         <Note tone="act" icon="check">
-          <b>Proven in this browser.</b> Unchanged since it was written, at place {answer.entry.seq}{' '}
-          of {proof.size.toLocaleString()} under a checkpoint
+          <b>Verified in this browser.</b> Entry {answer.entry.seq} of {proof.size.toLocaleString()}{' '}
+          is unmodified and included in{' '}
           {checked.isSigned === undefined ? (
-            <Hint text=". This browser cannot check its signature; `cowork audit verify` can." />
+            <Hint text="a checkpoint. This browser cannot check the signature; use `cowork audit verify`." />
           ) : (
-            ' whose signature is right.'
+            'a signed checkpoint.'
           )}
         </Note>
       )}
       <ProofDiagram checked={checked} seq={answer.entry.seq} />
       <details className="text-xs">
         <summary className="text-soft">
-          The path as a table: {checked.steps.length}{' '}
-          {checked.steps.length === 1 ? 'step' : 'steps'}
+          Inclusion path: {checked.steps.length} {checked.steps.length === 1 ? 'step' : 'steps'}
         </summary>
         <PathTable checked={checked} />
         <p className="pt-3 pb-1 text-faint">Checkpoint</p>
@@ -71,23 +70,23 @@ function Checked({ proof, checked, answer }: CheckedProps) {
 }
 
 function faultOf(checked: CheckedProof, { hash }: EntryAnswer): string | undefined {
-  if (checked.leaf !== hash) return 'Its text does not have the hash that the daemon shows.'
-  if (!checked.isSame) return 'The entry shown here is not the one that was hashed.'
-  if (!checked.isIncluded) return 'The path does not lead to the root of the checkpoint.'
+  if (checked.leaf !== hash) return 'The hash of the text differs from the hash in the ledger.'
+  if (!checked.isSame) return 'The displayed entry differs from the hashed entry.'
+  if (!checked.isIncluded) return 'The path does not match the root of the checkpoint.'
   return checked.isSigned === false
-    ? 'The checkpoint is not signed by the key of this ledger.'
+    ? 'The checkpoint signature does not match the ledger key.'
     : undefined
 }
 
 const PathTable = ({ checked }: { checked: CheckedProof }) => (
-  <HorizontalScroll label="Steps of the path">
+  <HorizontalScroll label="Inclusion path">
     <table className="mt-2 w-full text-left">
       <thead className="text-faint">
         <tr>
           <th className="pr-3 font-normal">Step</th>
           <th className="pr-3 font-normal">Side</th>
-          <th className="pr-3 font-normal">Beside</th>
-          <th className="font-normal">Gives</th>
+          <th className="pr-3 font-normal">Sibling</th>
+          <th className="font-normal">Parent</th>
         </tr>
       </thead>
       <tbody className="font-mono">
@@ -111,11 +110,11 @@ function Hashes({ answer: { entry, hash, prev_ok: isJoined } }: { answer: EntryA
     <dl className="grid grid-cols-[96px_minmax(0,1fr)] items-center gap-x-3 gap-y-1">
       <dt className="text-faint">Hash</dt>
       <Hash hash={hash} what="hash" />
-      <dt className="text-faint">Before it</dt>
-      <Hash hash={entry.prev} what="hash of the entry before" />
+      <dt className="text-faint">Previous hash</dt>
+      <Hash hash={entry.prev} what="previous hash" />
       {!isJoined && (
         <dd className="col-start-2 text-escalate">
-          This is not the hash of the entry before. Verify the ledger.
+          The previous hash does not match. Verify the ledger.
         </dd>
       )}
     </dl>
@@ -148,10 +147,10 @@ function ProofDiagram({ checked: { steps, isIncluded }, seq }: PictureProps) {
   const x = (at: number) => 48 + at * gap
   const ink = isIncluded ? 'var(--act)' : 'var(--escalate)'
   return (
-    <HorizontalScroll label="Picture of the path">
+    <HorizontalScroll label="Inclusion path diagram">
       <svg
         role="img"
-        aria-label={`The path from entry ${seq} to the signed root has ${steps.length} steps`}
+        aria-label={`Inclusion path from entry ${seq} to the signed root: ${steps.length} steps`}
         width={width}
         height={height}
         viewBox={`0 0 ${width} ${height}`}

@@ -120,8 +120,8 @@ export function Timeline({ filters, selected }: Props) {
             )
           })}
         </ol>
-        {isFetchingNextPage && <End>Reading older entries…</End>}
-        {!hasNextPage && <End>{isFiltered(filters) ? 'No more.' : 'The ledger begins here.'}</End>}
+        {isFetchingNextPage && <End>Loading older entries…</End>}
+        {!hasNextPage && <End>{isFiltered(filters) ? 'No more entries' : 'First entry'}</End>}
       </div>
     </div>
   )
@@ -149,15 +149,15 @@ function useWidth(element: HTMLElement | null): number {
 
 const Nothing = ({ isFiltered: hasFilters }: { isFiltered: boolean }) =>
   hasFilters ? (
-    <EmptyState icon="filter" title="No entry matches">
-      <p>Take a filter away, or widen the days.</p>
+    <EmptyState icon="filter" title="No matches">
+      <p>Remove a filter or widen the date range.</p>
       <Link to="/audit" search={{}} className={buttonClass()}>
-        Clear all filters
+        Clear filters
       </Link>
     </EmptyState>
   ) : (
-    <EmptyState icon="audit" title="Nothing has happened yet">
-      <p>Every call, decision and change will be recorded here.</p>
+    <EmptyState icon="audit" title="No entries">
+      <p>Calls, decisions and changes appear here.</p>
       <Link to="/settings/$section" params={{ section: 'agents' }} className={buttonClass()}>
         Connect an agent
       </Link>

@@ -31,7 +31,7 @@ export const Toolbar = ({ filters, verify, isFilterOpen, onFilterOpen }: Props) 
       <Button
         size="sm"
         icon="decision"
-        aria-label="Verify the ledger"
+        aria-label="Verify ledger"
         disabled={verify.state.status === 'running'}
         onClick={verify.start}
       >
@@ -43,7 +43,7 @@ export const Toolbar = ({ filters, verify, isFilterOpen, onFilterOpen }: Props) 
 
 const KindPills = ({ filters }: { filters: Filters }) => (
   <nav
-    aria-label="Kinds of entries"
+    aria-label="Entry types"
     className="-mx-4 -my-1 flex w-[calc(100%+32px)] gap-1.5 overflow-x-auto px-4 py-1 [scrollbar-width:none] @3xl:mx-0 @3xl:w-auto @3xl:px-0"
   >
     <KindPill filters={filters} kind={undefined} />
@@ -118,7 +118,7 @@ function ExportMenu({ filters }: { filters: Filters }) {
   const save = (format: 'jsonl' | 'csv') => {
     setBusy(true)
     download(format, filters)
-      .then(() => toast(`Saved ${what} as ${format === 'csv' ? 'CSV' : 'JSONL'}.`), toastProblem)
+      .then(() => toast(`Exported ${what} as ${format === 'csv' ? 'CSV' : 'JSONL'}.`), toastProblem)
       .finally(() => setBusy(false))
   }
   return (
@@ -129,8 +129,8 @@ function ExportMenu({ filters }: { filters: Filters }) {
         </Button>
       }
       items={[
-        { label: 'JSONL: one entry a line', act: () => save('jsonl') },
-        { label: 'CSV: for a spreadsheet', act: () => save('csv') },
+        { label: 'JSONL, one entry per line', act: () => save('jsonl') },
+        { label: 'CSV, for spreadsheets', act: () => save('csv') },
       ]}
     />
   )

@@ -16,13 +16,13 @@ export function VerifyStrip({ verify: { state, start, stop } }: { verify: Verify
   if (state.status === 'idle') return null
   if (state.status === 'running')
     return (
-      <Strip tone="bg-raised" icon="decision" onClose={stop} closeLabel="Stop the check">
+      <Strip tone="bg-raised" icon="decision" onClose={stop} closeLabel="Cancel verification">
         <p>
-          Checking every hash and signature… {count(state.entries)}
+          Verifying hashes and signatures… {count(state.entries)}
           {state.total > 0 && ` of ${entries(state.total)}`}
         </p>
         <progress
-          aria-label="Verifying the ledger"
+          aria-label="Verification progress"
           className="mt-1.5 block h-1 w-full max-w-90 appearance-none overflow-hidden rounded-full bg-line [&::-moz-progress-bar]:bg-accent [&::-webkit-progress-bar]:bg-line [&::-webkit-progress-value]:bg-accent"
           value={state.entries}
           max={Math.max(state.total, 1)}
@@ -33,7 +33,7 @@ export function VerifyStrip({ verify: { state, start, stop } }: { verify: Verify
     return (
       <Strip tone="bg-suggest-bg" ink="text-suggest" icon="warn" onClose={stop}>
         <p>
-          <b>The ledger was not checked.</b> <Hint text={formatError(state.error)} />
+          <b>Verification did not finish.</b> <Hint text={formatError(state.error)} />
         </p>
         <Button size="sm" onClick={start} className="mt-2">
           Try again
@@ -50,15 +50,19 @@ function Outcome({ result, onClose }: { result: Verification; onClose: () => voi
     return (
       <Strip tone="bg-escalate-bg" ink="text-escalate" icon="warn" onClose={onClose}>
         <p>
-          <b>{result.acceptable ? 'Entries without a proof.' : 'The ledger was changed.'}</b> The
-          first bad entry is <EntryLink seq={bad.seq} />: <SafeText text={bad.why} />.{' '}
-          {entries(result.entries)} read in {time}.
+          <b>
+            {result.acceptable
+              ? 'Entries without a proof.'
+              : 'Verification failed: the ledger was modified.'}
+          </b>{' '}
+          First invalid entry: <EntryLink seq={bad.seq} />, <SafeText text={bad.why} />.{' '}
+          {entries(result.entries)} checked in {time}.
         </p>
-        <Faults faults={result.problems.slice(1)} more="Other places" />
+        <Faults faults={result.problems.slice(1)} more="Other invalid entries" />
         <Hint
           as="p"
           className="text-soft"
-          text="Keep a copy of the state folder, then compare with a backup: `cowork audit verify` tells the same without this console."
+          text="Copy the state directory and compare it with a backup. To verify without the console, run `cowork audit verify`."
         />
       </Strip>
     )
@@ -67,20 +71,19 @@ function Outcome({ result, onClose }: { result: Verification; onClose: () => voi
     return (
       <Strip tone="bg-suggest-bg" ink="text-suggest" icon="warn" onClose={onClose}>
         <p>
-          <b>As it was written, but not as it should be.</b> All {entries(result.entries)} are
-          unchanged; entry <EntryLink seq={finding.seq} /> tells that{' '}
-          <SafeText text={finding.why} />.
+          <b>Unmodified, but it records actions that were not allowed.</b> {entries(result.entries)}{' '}
+          verified. Entry <EntryLink seq={finding.seq} />: <SafeText text={finding.why} />.
         </p>
-        <Faults faults={result.findings.slice(1)} more="Also" />
+        <Faults faults={result.findings.slice(1)} more="More findings" />
       </Strip>
     )
   return (
     <Strip tone="bg-act-bg" ink="text-act" icon="check" onClose={onClose}>
       <p>
-        <b>{entries(result.entries)}, all as written.</b> {count(result.checkpoints)} signed{' '}
+        <b>{entries(result.entries)} verified.</b> {count(result.checkpoints)} signed{' '}
         {result.checkpoints === 1 ? 'checkpoint' : 'checkpoints'}, {time}.
         {result.unsigned &&
-          ` Signed up to entry ${count(result.signed)}; the newer entries are not signed yet but intact.`}
+          ` Signed up to entry ${count(result.signed)}; newer entries are intact but not signed yet.`}
       </p>
       <Faults
         faults={result.accepted.map(({ seq, from, to, reason }) => ({

@@ -38,7 +38,7 @@ export function buildLanes(entries: readonly Entry[]): Lanes {
 
 const named: Record<string, string> = {
   'proposal.created': 'propose',
-  'approval.requested': 'ask',
+  'approval.requested': 'request',
   'approval.approved': 'approve',
   'approval.rejected': 'reject',
   'call.started': 'start',

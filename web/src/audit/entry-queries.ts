@@ -18,7 +18,7 @@ export const proofQuery = (entry: Entry) =>
     queryKey: ['proof', entry.seq],
     queryFn: async ({ signal }) => {
       // Browsers keep their hashing from pages that anybody on the way could change.
-      if (!isSecureContext) throw new Error('Proofs are checked on localhost or over HTTPS only.')
+      if (!isSecureContext) throw new Error('Proof verification requires localhost or HTTPS.')
       const proof = await get('/api/ledger/{seq}/proof', { seq: entry.seq }, signal)
       return { proof, checked: await checkProof(proof, entry) }
     },

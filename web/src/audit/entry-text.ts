@@ -16,14 +16,14 @@ export const entryText: EntryText = {
     'call.failed': tried,
     'call.refused': tried,
     'action.logged': (e) => [
-      field(e, 'phase') === 'verify' ? 'Verified' : 'Did',
+      field(e, 'phase') === 'verify' ? 'Verified' : 'Executed',
       word(e, 'action'),
       ...about(e),
     ],
     'request.refused': (e) => ['Refused a request from', said(e.subject), ...because(e)],
     'daemon.started': (e) => ['cowork', word(e, 'version'), 'started'],
     'daemon.stopped': () => ['cowork stopped'],
-    'ledger.baselined': () => ['Began to record rows of the store'],
+    'ledger.baselined': () => ['Recorded existing rows of the store'],
     'payload.erased': (e) => [
       'Erased the content of entry',
       said(e.subject),

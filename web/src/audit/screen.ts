@@ -28,9 +28,9 @@ export const auditScreen = {
   key: 'a',
   routes: audit.addChildren([entry]),
   shortcuts: [
-    { keys: 'v', does: 'Verify the ledger' },
+    { keys: 'v', does: 'Verify ledger' },
     { keys: 'f', does: 'Filters' },
-    { keys: 't', does: 'Back to the newest' },
+    { keys: 't', does: 'Go to newest' },
   ],
   invalidates: {},
   entryText,

@@ -11,12 +11,12 @@ test.each([
     { type: 'trust.forgiven', subject: 'sales-agent', data: { reason: 'Wrong price list' } },
     'Forgave sales-agent — Wrong price list',
   ],
-  [{ type: 'trust.client_seen', subject: 'codex' }, 'Saw codex act through another client'],
+  [{ type: 'trust.client_seen', subject: 'codex' }, 'Saw codex on another client'],
   [
     { type: 'look_back.opened', subject: 'codex', data: { count: 10 } },
-    'Brought actions of codex to the inbox to look back',
+    'Added past actions of codex to the inbox',
   ],
-  [{ type: 'trust.converted' }, 'Recorded credit in place of evidence'],
+  [{ type: 'trust.converted' }, 'Converted evidence to credit'],
   [
     { type: 'call.done', data: { tool: 'cowork_log', effect: 'write' }, subject: 'deal_1' },
     'Ran cowork_log on deal_1',
@@ -37,7 +37,7 @@ test.each([
   ],
   [
     { type: 'action.logged', data: { action: 'update_deal', phase: 'execute' }, subject: 'deal_1' },
-    'Did update_deal on deal_1',
+    'Executed update_deal on deal_1',
   ],
   [
     { type: 'action.logged', data: { action: 'update_deal', phase: 'verify' }, subject: 'deal_1' },
@@ -45,7 +45,7 @@ test.each([
   ],
   [
     { type: 'handoff.created', subject: '', data: { kind: 'handoff', action: 'review' } },
-    'Handed work to a person, to review',
+    'Handed work to a person: review',
   ],
   [
     {
@@ -53,24 +53,24 @@ test.each([
       actor: person,
       data: { requester: 'sales', reason: 'Take the second' },
     },
-    'Answered a handoff of sales — Take the second',
+    'Resolved a handoff of sales — Take the second',
   ],
-  [{ type: 'handoff.acknowledged' }, 'Read the answer to its handoff'],
+  [{ type: 'handoff.acknowledged' }, 'Acknowledged its handoff'],
   [
     { type: 'handoff.reminded', actor: system, data: { requester: 'sales' } },
-    'Reminded people of a handoff of sales',
+    'Reminded people about a handoff of sales',
   ],
   [
     { type: 'policy.loaded', actor: system, subject: '0a1b', data: { note: 'cowork.yaml' } },
-    'Took the policies of cowork.yaml as version 0a1b',
+    'Loaded policies from cowork.yaml as version 0a1b',
   ],
   [
     { type: 'policy.saved', actor: person, subject: '0a1b', data: { note: 'Stricter' } },
-    'Saved the policies as version 0a1b — Stricter',
+    'Saved policies as version 0a1b — Stricter',
   ],
   [{ type: 'agent.added', actor: person, subject: 'sales' }, 'Added agent sales'],
   [{ type: 'agent.changed', actor: person, subject: 'sales' }, 'Changed the tools of agent sales'],
-  [{ type: 'agent.rotated', actor: person, subject: 'sales' }, 'Gave agent sales a new token'],
+  [{ type: 'agent.rotated', actor: person, subject: 'sales' }, 'Rotated the token of agent sales'],
   [{ type: 'agent.revoked', actor: person, subject: 'sales' }, 'Revoked agent sales'],
   [
     {
@@ -89,9 +89,9 @@ test.each([
     { type: 'role.changed', subject: 'anna', data: { from: 'viewer', to: 'reviewer' } },
     'Made anna a reviewer',
   ],
-  [{ type: 'session.opened', actor: person }, 'Opened the console'],
+  [{ type: 'session.opened', actor: person }, 'Signed in'],
   [{ type: 'session.ended', actor: person, data: { reason: 'revoked' } }, 'Revoked a session'],
-  [{ type: 'session.ended', actor: person, data: { reason: 'a new one' } }, 'A session ended'],
+  [{ type: 'session.ended', actor: person, data: { reason: 'a new one' } }, 'Session ended'],
   [
     { type: 'passkey.added', actor: person, subject: 'AQ', data: { name: 'Laptop' } },
     'Added passkey Laptop',
@@ -113,7 +113,7 @@ test.each([
       outcome: 'wrong_token',
       data: { count: 1 },
     },
-    'A wrong credential from 127.0.0.1 — wrong token',
+    'Failed sign-in from 127.0.0.1 — wrong token',
   ],
   [
     {
@@ -123,7 +123,7 @@ test.each([
       outcome: 'no_token',
       data: { count: 4 },
     },
-    '4 wrong credentials from 127.0.0.1 — no token',
+    '4 failed sign-ins from 127.0.0.1 — no token',
   ],
   [{ type: 'daemon.started', actor: system, data: { version: '0.1.0' } }, 'cowork 0.1.0 started'],
   [

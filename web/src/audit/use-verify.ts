@@ -73,13 +73,13 @@ export function useVerify(): Verify {
 
 async function check(signal: AbortSignal, tell: (state: VerifyState) => void) {
   const response = await request('/api/ledger/verify', { body: {}, signal })
-  if (!response.body) throw new Error('The check gave no answer. Try again.')
+  if (!response.body) throw new Error('The daemon returned no verification result. Try again.')
   for await (const line of readLines<Line>(response.body)) {
     if ('error' in line) throw new ApiError(line.error)
     if ('result' in line) return tell({ status: 'done', result: line.result })
     tell({ status: 'running', ...line })
   }
-  throw new Error('The check broke off. Try again.')
+  throw new Error('Verification was interrupted. Try again.')
 }
 
 async function* readLines<T>(stream: ReadableStream<Uint8Array>): AsyncGenerator<T> {

@@ -23,15 +23,15 @@ type Props = {
 /** What the text would change: in words, on what happened, and for one proposal. */
 export const DraftPreview = ({ text, review, isFit }: Props) => (
   <section
-    aria-label="What it would do"
+    aria-label="Draft preview"
     className="scroll-thin grid min-h-0 min-w-0 content-start gap-6 px-7 pt-5 pb-10 max-md:px-4 lg:overflow-y-auto"
   >
     {review ? (
       <Reviewed key={review.text} review={review} isOld={review.text !== text} />
     ) : (
       <Note tone="plain" icon="info">
-        Simulate judges again what agents proposed and called lately, with the trust of that time,
-        and shows what would have come out differently. Nothing is in force before you save it.
+        Simulate replays recent proposals and calls against this draft and lists what would change.
+        Nothing applies until you save.
       </Note>
     )}
     <TryProposal text={text} isFit={isFit} />
@@ -49,11 +49,11 @@ function Reviewed({ review, isOld }: { review: DraftReview; isOld: boolean }) {
     <>
       {isOld && (
         <Note tone="suggest" icon="info">
-          You have written on since. Simulate again before you save.
+          The draft changed. Simulate again before you save.
         </Note>
       )}
       <Section
-        title={`On record, last ${replayed.days} days`}
+        title={`Simulation, last ${replayed.days} days`}
         aside={
           <RadioGroup
             label="Days"
@@ -67,11 +67,11 @@ function Reviewed({ review, isOld }: { review: DraftReview; isOld: boolean }) {
         <ReplayTable replayed={replayed} />
       </Section>
       {review.lines.length > 0 ? (
-        <Section title={`Changes: ${more} added, ${less} taken out`}>
-          <DiffView label="What you changed" lines={review.lines} />
+        <Section title={`Changes: ${more} added, ${less} removed`}>
+          <DiffView label="Changes" lines={review.lines} />
         </Section>
       ) : (
-        <p className="text-soft">It says the same as what is in force.</p>
+        <p className="text-soft">No changes to the active version</p>
       )}
     </>
   )
@@ -86,18 +86,18 @@ function ReplayTable({ replayed: it }: { replayed: ReplayResult }) {
       <p role="status">
         {it.table.length === 0 ? (
           <>
-            <b>Nothing would change</b>
+            <b>No changes</b>
             <span className="text-soft">
               {it.replayed === 0
-                ? ': nothing is on record for this time.'
-                : ` of ${number.format(it.replayed)} on record.`}
+                ? ': no records in this period.'
+                : ` in ${number.format(it.replayed)} records.`}
             </span>
           </>
         ) : (
           <>
             <b>{it.summary}</b>
             <span className="text-soft">
-              ; {number.format(it.unchanged)} of {number.format(it.replayed)} stay as they were.
+              ; {number.format(it.unchanged)} of {number.format(it.replayed)} unchanged.
             </span>
           </>
         )}
@@ -106,9 +106,9 @@ function ReplayTable({ replayed: it }: { replayed: ReplayResult }) {
         <table className="w-full text-left [&_td]:border-t [&_td]:border-line [&_td]:py-2 [&_td]:pr-3 [&_td]:align-top [&_th]:pr-3">
           <thead className="text-xs text-faint">
             <tr>
-              <th className="font-semibold">Was, would be</th>
+              <th className="font-semibold">Before and after</th>
               <th className="font-semibold">Count</th>
-              <th className="font-semibold">For example</th>
+              <th className="font-semibold">Examples</th>
             </tr>
           </thead>
           <tbody>
@@ -139,13 +139,12 @@ function ReplayTable({ replayed: it }: { replayed: ReplayResult }) {
       )}
       {it.skipped > 0 && (
         <p className="text-xs text-soft">
-          {number.format(it.skipped)} could not be judged again: their arguments or their trust are
-          no longer on record.
+          {number.format(it.skipped)} skipped: their arguments or trust are no longer recorded.
         </p>
       )}
       {it.truncated && (
         <Note tone="suggest" icon="info">
-          There is more on record than was looked at. Choose fewer days.
+          Too many records: some were not replayed. Choose fewer days.
         </Note>
       )}
     </div>

@@ -112,7 +112,7 @@ function Editor({ active, saved, asked, onAsk }: EditorProps) {
           )}
           {isEmpty && (
             <Button tone="quiet" onClick={() => write(example)}>
-              Begin with an example
+              Insert example
             </Button>
           )}
           <p className="ml-auto text-xs text-faint">
@@ -135,10 +135,10 @@ function Editor({ active, saved, asked, onAsk }: EditorProps) {
 type State = { hasDraft: boolean; isReviewed: boolean; isChanged: boolean; isOwner: boolean }
 
 function stateOf({ hasDraft, isReviewed, isChanged, isOwner }: State): string {
-  if (!hasDraft) return 'As in force'
-  if (!isReviewed) return 'Draft in this tab. Simulate it, then save.'
-  if (!isChanged) return 'It says the same as what is in force.'
-  return isOwner ? 'Simulated, ready to save' : 'Simulated. Owners save.'
+  if (!hasDraft) return 'Active version'
+  if (!isReviewed) return 'Draft in this tab. Simulate before you save.'
+  if (!isChanged) return 'No changes to the active version'
+  return isOwner ? 'Simulated, ready to save' : 'Simulated. Only owners can save.'
 }
 
 type Props = { review: DraftReview; from: string; onClose: () => void }
@@ -157,7 +157,7 @@ function SavePolicies({ review, from, onClose }: Props) {
         ...(isSure && { confirm: true }),
       }),
     onSuccess: async ({ version }) => {
-      toast(`Version ${version.slice(0, 8)} is in force.`)
+      toast(`Saved version ${version.slice(0, 8)}.`)
       onClose()
       draft.drop()
       await queryClient.invalidateQueries({ queryKey: ['policies'] })
@@ -168,7 +168,7 @@ function SavePolicies({ review, from, onClose }: Props) {
     save.error instanceof ApiError && save.error.code === 'policy_changed' ? save.error : undefined
   const { more, less } = countChanges(review.lines)
   return (
-    <Dialog title="Save the policies" onClose={onClose}>
+    <Dialog title="Save policies" onClose={onClose}>
       <form
         className="grid gap-4"
         onSubmit={(event) => {
@@ -177,15 +177,15 @@ function SavePolicies({ review, from, onClose }: Props) {
         }}
       >
         <p className="text-soft">
-          {more} {more === 1 ? 'line' : 'lines'} added, {less} taken out. It is in force from the
-          next proposal and call on; what waits already stays as it was judged.
+          {more} {more === 1 ? 'line' : 'lines'} added, {less} removed. Applies to new proposals and
+          calls, not to pending ones.
         </p>
         <Note tone={review.replayed.table.length > 0 ? 'suggest' : 'plain'} icon="info">
-          On record of {review.replayed.days} days: <b>{review.replayed.summary}</b>.
+          Last {review.replayed.days} days: <b>{review.replayed.summary}</b>.
         </Note>
         <TextArea
-          label="Why"
-          hint="For whoever reads the versions later."
+          label="Note"
+          hint="Shown in the list of versions."
           rows={2}
           required
           maxLength={1000}
@@ -207,7 +207,7 @@ function SavePolicies({ review, from, onClose }: Props) {
             type="submit"
             disabled={save.isPending || note.trim() === '' || (lost !== undefined && !isSure)}
           >
-            {lost ? 'Save and lock them out' : 'Save'}
+            {lost ? 'Save anyway' : 'Save'}
           </Button>
         </DialogActions>
       </form>
@@ -227,8 +227,7 @@ const LockOut = ({ lost, isSure, onSure }: LockOutProps) => (
   <div role="alert" className="grid gap-2">
     <Note tone="escalate" icon="warn">
       <p>
-        <b>It locks agents out.</b> Of what they proposed in 30 days they could propose nothing any
-        more:
+        <b>This blocks active agents.</b> All their proposals of the last 30 days would be blocked:
       </p>
       <ul className="scroll-thin max-h-32 overflow-y-auto">
         {lost.map(({ agent_id: agent, domains }) => (
@@ -248,7 +247,7 @@ const LockOut = ({ lost, isSure, onSure }: LockOutProps) => (
         checked={isSure}
         onChange={(event) => onSure(event.target.checked)}
       />
-      That is what I want.
+      I understand
     </label>
   </div>
 )
@@ -259,9 +258,9 @@ const Overtaken = ({ error }: { error: Error }) => (
       <p>{error.message}</p>
       <p className="text-soft">
         <Link to="/policies/versions" className="underline underline-offset-3">
-          Look at what changed
+          Compare versions
         </Link>
-        , take it into your text, and save again.
+        , merge the changes into your draft, and save again.
       </p>
     </Note>
   </div>

@@ -19,10 +19,10 @@ export function MatrixTable({ listed: { mappings } }: { listed: PolicyList }) {
   // What is allowed in the inbox maps nobody else out.
   if (!mappings.some(({ source }) => source === 'config'))
     return (
-      <Section title="Who works where">
+      <Section title="Mappings">
         <Note tone="plain" icon="info">
-          Nobody is mapped, so every agent may propose everywhere and no rule above applies yet. The
-          first mapping changes that: whom none of them names is blocked.
+          No mappings: agents can propose in every domain and no rule applies. With the first
+          mapping, unmapped agents are blocked.
         </Note>
       </Section>
     )
@@ -31,15 +31,10 @@ export function MatrixTable({ listed: { mappings } }: { listed: PolicyList }) {
     standings.map(({ agent_id: agent, domain }) => ({ agent, domain })),
   )
   return (
-    <Section
-      title="Who works where"
-      says="* stands for any text; where no policy fits, an agent is blocked"
-    >
+    <Section title="Mappings" says="* matches any text; without a policy, an agent is blocked">
       <HorizontalScroll label="Policies by agent and domain">
         <table className="border-collapse text-left">
-          <caption className="sr-only">
-            The policy that decides for each agent in each domain
-          </caption>
+          <caption className="sr-only">Policy of each agent in each domain</caption>
           <thead>
             <tr>
               <th className="sticky left-0 bg-bg py-1 pr-4 text-xs font-semibold text-faint">
@@ -84,7 +79,7 @@ function Cell({ mapping }: { mapping: Mapping | undefined }) {
       <td className="border-t border-l border-line px-3 py-1.5">
         <span className="flex items-center gap-1.5 text-xs text-faint">
           <Icon name="stop" size={12} />
-          blocked
+          Blocked
         </span>
       </td>
     )

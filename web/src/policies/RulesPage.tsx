@@ -52,7 +52,7 @@ function InForce({ listed: { active, version } }: { listed: PolicyList }) {
     <p className="flex flex-wrap items-center gap-x-2 gap-y-1 text-soft">
       <Icon name="check" className="text-act" />
       <span>
-        In force: version <code className="font-mono text-code">{version.slice(0, 8)}</code>
+        Active: version <code className="font-mono text-code">{version.slice(0, 8)}</code>
       </span>
       {active && at !== null && (
         <span title={fullTime(at)}>
@@ -76,13 +76,13 @@ function InForce({ listed: { active, version } }: { listed: PolicyList }) {
 }
 
 const NoRules = () => (
-  <EmptyState icon="decision" title="There is no policy yet">
+  <EmptyState icon="decision" title="No policies">
     <p>
-      Every agent may propose everywhere, and trust decides. A policy says which fields a person
-      always reviews, and what never happens.
+      Agents can propose in every domain, and trust decides. Policies require review or block
+      changes.
     </p>
     <Link to="/policies/edit" className={buttonClass('primary')}>
-      Write one
+      Write a policy
     </Link>
   </EmptyState>
 )
@@ -91,9 +91,9 @@ const effects: Record<
   RuleEffect,
   { word: string; tone: 'escalate' | 'suggest' | 'plain'; icon: IconName }
 > = {
-  blocks: { word: 'blocks', tone: 'escalate', icon: 'stop' },
-  asks: { word: 'asks a person', tone: 'suggest', icon: 'suggest' },
-  counts: { word: 'counts only', tone: 'plain', icon: 'eye' },
+  blocks: { word: 'Blocks', tone: 'escalate', icon: 'stop' },
+  asks: { word: 'Requires review', tone: 'suggest', icon: 'suggest' },
+  counts: { word: 'Logs only', tone: 'plain', icon: 'eye' },
 }
 
 type Props = { policy: Policy; mappings: readonly Mapping[] }
@@ -110,7 +110,7 @@ function PolicyRules({ policy, mappings }: Props) {
         </h2>
         {mode === 'shadow' && (
           <Chip tone="accent" icon="eye">
-            shadow: says what it would do, and does nothing
+            Shadow: logs results without enforcing them
           </Chip>
         )}
         {description && <SafeText as="p" className="basis-full text-soft" text={description} />}
@@ -124,15 +124,15 @@ function PolicyRules({ policy, mappings }: Props) {
           ))}
         </ol>
       ) : (
-        <p className="border-y border-line py-2 text-soft">No rules: trust alone decides.</p>
+        <p className="border-y border-line py-2 text-soft">No rules, only trust</p>
       )}
       <p className="text-xs text-soft">
         {schema !== undefined && (
           <>
-            Asks for reasoning as in <SafeText text={schema} />.{' '}
+            Reasoning schema: <SafeText text={schema} />.{' '}
           </>
         )}
-        {used.length === 0 ? 'Nobody works under it.' : <Users used={used} />}
+        {used.length === 0 ? 'Not mapped to any agent.' : <Users used={used} />}
       </p>
     </section>
   )
@@ -184,7 +184,7 @@ function Users({ used }: { used: readonly Mapping[] }) {
   const more = used.length - mostUsers
   return (
     <>
-      Binds{' '}
+      Applies to{' '}
       {used.slice(0, mostUsers).map(({ agent_id: agent, domain }, at) => (
         <Fragment key={`${agent} ${domain}`}>
           {at > 0 && ', '}

@@ -54,7 +54,7 @@ export function TryProposal({ text, isFit }: { text: string; isFit: boolean }) {
     }
   }
   return (
-    <Section title="Try one proposal">
+    <Section title="Simulate a proposal">
       <form
         className="grid gap-3"
         onSubmit={(event) => {
@@ -64,10 +64,10 @@ export function TryProposal({ text, isFit }: { text: string; isFit: boolean }) {
       >
         {recent.length > 0 && (
           <SelectField
-            label="Like"
+            label="Template"
             value={chosen}
             choices={[
-              { value: '', label: 'one you write yourself' },
+              { value: '', label: 'None' },
               ...recent.map(({ id, requester, summary }) => ({
                 value: id,
                 label: sanitizeText(`${requester}: ${summary}`).slice(0, 90),
@@ -95,7 +95,7 @@ export function TryProposal({ text, isFit }: { text: string; isFit: boolean }) {
           />
         </div>
         <TextArea
-          label="Change, as JSON"
+          label="Change (JSON)"
           hint={'problem' in change ? change.problem : undefined}
           rows={5}
           spellCheck={false}
@@ -106,11 +106,11 @@ export function TryProposal({ text, isFit }: { text: string; isFit: boolean }) {
         />
         <div className="flex flex-wrap items-center gap-3">
           <Button type="submit" disabled={!isFit || 'problem' in change || tried.isPending}>
-            Try it
+            Simulate proposal
           </Button>
           {problems && (
             <p role="alert" className="text-escalate">
-              The policies have problems. Simulate shows where.
+              Invalid policies. Select Simulate to list the problems.
             </p>
           )}
         </div>
@@ -121,8 +121,8 @@ export function TryProposal({ text, isFit }: { text: string; isFit: boolean }) {
           role="status"
           className="grid grid-cols-2 gap-4 border-t border-line pt-3 max-sm:grid-cols-1"
         >
-          {tried.data.before && <Side name="Now" judged={tried.data.before} />}
-          {tried.data.after && <Side name="Then" judged={tried.data.after} />}
+          {tried.data.before && <Side name="Active" judged={tried.data.before} />}
+          {tried.data.after && <Side name="Draft" judged={tried.data.after} />}
         </div>
       )}
     </Section>
@@ -140,10 +140,10 @@ function Side({ name, judged }: { name: string; judged: SimulatedOutcome }) {
       <ul className="text-xs text-soft">
         <li>
           {id === null ? (
-            'no policy fits'
+            'no matching policy'
           ) : (
             <>
-              under <SafeText text={id} />
+              policy <SafeText text={id} />
             </>
           )}
           , trust {formatScore(judged.trust_level)}
@@ -153,7 +153,7 @@ function Side({ name, judged }: { name: string; judged: SimulatedOutcome }) {
             high risk: <SafeText text={risky.join(', ')} />
           </li>
         )}
-        {approvers > 1 && <li>{approvers} people must approve</li>}
+        {approvers > 1 && <li>{approvers} approvals required</li>}
         {violations.map(({ rule_id: rule, field, reason }) => (
           <li key={`${rule} ${field}`}>
             <SafeText text={field} />: <SafeText text={reason} />
@@ -168,7 +168,7 @@ function Side({ name, judged }: { name: string; judged: SimulatedOutcome }) {
 export const OutcomeChip = ({ outcome }: { outcome: Outcome }) =>
   outcome === 'blocked' ? (
     <Chip tone="escalate" icon="stop">
-      blocked
+      Blocked
     </Chip>
   ) : (
     <ModeChip mode={outcome} />

@@ -29,8 +29,8 @@ export function VersionsPage() {
           versions.length > 0 ? (
             <History versions={versions} />
           ) : (
-            <EmptyState icon="clock" title="Nothing was ever saved">
-              <p>Versions begin with the first start.</p>
+            <EmptyState icon="clock" title="No versions">
+              <p>The first start creates a version.</p>
             </EmptyState>
           )
         }
@@ -81,11 +81,11 @@ function VersionLine({ version: it, isActive, isShown }: LineProps) {
         }`}
       >
         <span className="flex items-center gap-2">
-          <b>Number {it.number}</b>
+          <b>Version {it.number}</b>
           <code className="font-mono text-xs text-soft">{it.version.slice(0, 8)}</code>
           {isActive && (
             <Chip tone="act" icon="check">
-              in force
+              Active
             </Chip>
           )}
         </span>
@@ -123,11 +123,11 @@ function Changes({ shown, before, versions }: ChangesProps) {
         {before && (
           <div className="min-w-50 flex-1">
             <SelectField
-              label={`What number ${shown.number} changed, against`}
+              label={`Compare version ${shown.number} with`}
               value={String(before.number)}
               choices={others.map(({ number, version }) => ({
                 value: String(number),
-                label: `Number ${number} (${version.slice(0, 8)})`,
+                label: `Version ${number} (${version.slice(0, 8)})`,
               }))}
               onChange={(event) => {
                 const chosen = others.find(({ number }) => String(number) === event.target.value)
@@ -155,11 +155,11 @@ function Compared({ from, to }: { from: string; to: string }) {
   const query = useQuery(diffQuery(from, to))
   if (!query.isSuccess) return <QueryState query={query} what="the comparison" rows={4} />
   const lines = diffLines(query.data.diff)
-  if (lines.length === 0) return <p className="text-soft">They say the same.</p>
+  if (lines.length === 0) return <p className="text-soft">No differences</p>
   const { more, less } = countChanges(lines)
   return (
-    <Section title={`${more} added, ${less} taken out`}>
-      <DiffView label="What changed" lines={lines} className="max-h-[65dvh]" />
+    <Section title={`${more} added, ${less} removed`}>
+      <DiffView label="Changes" lines={lines} className="max-h-[65dvh]" />
     </Section>
   )
 }
@@ -169,9 +169,9 @@ function Whole({ version }: { version: string }) {
   const query = useQuery(textQuery(version))
   if (!query.isSuccess) return <QueryState query={query} what="the version" rows={4} />
   return (
-    <Section title="The first there was">
+    <Section title="First version">
       <DiffView
-        label="What it says"
+        label="Policy document"
         lines={query.data
           .trimEnd()
           .split('\n')
@@ -199,7 +199,7 @@ function EditFrom({ version, active }: { version: Version; active: Version | und
   }
   return (
     <Button disabled={isBusy} onClick={() => void begin()}>
-      {version.number === active?.number ? 'Edit it' : 'Go back to it…'}
+      {version.number === active?.number ? 'Edit' : 'Restore version…'}
     </Button>
   )
 }

@@ -42,7 +42,7 @@ export function YamlEditor({ text, problems, onText, onReview }: Props) {
         Policies and mappings as YAML
       </label>
       <p id={hint} className="sr-only">
-        Tab leaves the field.
+        Press Tab to leave the field.
       </p>
       <pre
         ref={numbers}
@@ -102,7 +102,7 @@ export const IssueList = ({ problems }: { problems: readonly TextIssue[] }) =>
       className="scroll-thin max-h-40 shrink-0 overflow-y-auto border-t border-line bg-escalate-bg"
     >
       <p role="status" className="sr-only">
-        {problems.length === 1 ? 'One problem' : `${problems.length} problems`}
+        {problems.length === 1 ? '1 problem' : `${problems.length} problems`}
       </p>
       <ul>
         {problems.slice(0, most).map((problem, at) => (

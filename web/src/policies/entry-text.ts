@@ -4,12 +4,8 @@ import type { EntryText } from '../shared/sentence.ts'
 export const entryText: EntryText = {
   kinds: { policy: 'decision' },
   sentences: {
-    'policy.loaded': (e) => ['Took the policies of cowork.yaml as version', said(e.subject)],
-    'policy.saved': (e) => [
-      'Saved the policies as version',
-      said(e.subject),
-      ...because(e, 'note'),
-    ],
-    'mapping.baselined': () => ['Recorded a policy mapping from before'],
+    'policy.loaded': (e) => ['Loaded policies from cowork.yaml as version', said(e.subject)],
+    'policy.saved': (e) => ['Saved policies as version', said(e.subject), ...because(e, 'note')],
+    'mapping.baselined': () => ['Imported an existing policy mapping'],
   },
 }

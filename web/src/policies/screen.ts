@@ -36,7 +36,7 @@ export const policiesScreen = {
   icon: 'decision',
   key: 'p',
   routes: policies.addChildren([rules, edit, versions]),
-  shortcuts: [{ keys: 'mod+enter', does: 'Simulate what you wrote' }],
+  shortcuts: [{ keys: 'mod+enter', does: 'Simulate draft' }],
   invalidates: { policy: ['policies'] },
   entryText,
 } as const satisfies Screen

@@ -11,20 +11,20 @@ const said = (rule: Rule) =>
 test.each<[Rule, string, string]>([
   [
     { field: 'deal_stage', constraint: 'high_risk' },
-    'deal_stage is high risk: a person reviews every change of it',
+    'deal_stage is high risk: every change requires review',
     'asks',
   ],
   [
     { field: 'discount', constraint: 'high_risk', approvers: 2 },
-    'discount is high risk: a person reviews every change of it, and 2 different people must approve it',
+    'discount is high risk: every change requires review, and requires 2 different approvers',
     'asks',
   ],
   [
     { field: 'secret', constraint: 'high_risk', severity: 'hard_stop' },
-    'secret must not be touched',
+    'secret is blocked: changes are rejected',
     'blocks',
   ],
-  [{ field: 'commission', constraint: 'readonly' }, 'commission must not be changed', 'blocks'],
+  [{ field: 'commission', constraint: 'readonly' }, 'commission is read-only', 'blocks'],
   [
     { field: 'amount', constraint: 'value_range', min: 0, max: 500_000 },
     'amount must be a number from 0 to 500,000',

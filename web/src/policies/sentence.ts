@@ -23,10 +23,10 @@ function demandOf(rule: Rule): Part[] {
   switch (rule.constraint) {
     case 'high_risk':
       return rule.severity === 'hard_stop'
-        ? ['must not be touched']
-        : ['is high risk: a person reviews every change of it']
+        ? ['is blocked: changes are rejected']
+        : ['is high risk: every change requires review']
     case 'readonly':
-      return ['must not be changed']
+      return ['is read-only']
     case 'value_range':
       return [`must be a number ${rangeOf(rule)}`]
     case 'enum':
@@ -54,4 +54,4 @@ const listed = (values: readonly Part[]): Part[] =>
   })
 
 const peopleOf = ({ approvers = 1 }: Rule): Part[] =>
-  approvers > 1 ? [`, and ${approvers} different people must approve it`] : []
+  approvers > 1 ? [`, and requires ${approvers} different approvers`] : []
