@@ -33,7 +33,7 @@ const pictures = {
   async handoff(page, url) {
     await page.goto(`${url}/inbox`)
     await page.getByRole('link', { name: /Contract wording/ }).click()
-    await page.getByText('What it did last here').waitFor()
+    await page.getByText('Recent activity').waitFor()
     await page.mouse.move(720, 4)
   },
   async checks(page, url) {
@@ -63,8 +63,8 @@ const pictures = {
   },
   async access(page, url) {
     await page.goto(`${url}/inbox`)
-    await page.getByRole('link', { name: /^Grant request / }).click()
-    await page.getByRole('heading', { name: 'What you can allow' }).waitFor()
+    await page.getByRole('link', { name: /^Access request / }).click()
+    await page.getByRole('heading', { name: 'Access options' }).waitFor()
     await page.mouse.move(720, 4)
   },
   async files(page, url) {
@@ -89,7 +89,7 @@ const pictures = {
   async entry(page, url) {
     await page.goto(`${url}/audit?domain=crm.deals`)
     await page.getByRole('link', { name: /Verified update_deal/ }).click()
-    await page.getByText('Proven in this browser.').waitFor()
+    await page.getByText('Verified in this browser.').waitFor()
   },
   async settings(page, url) {
     await page.goto(`${url}/settings/agents`)

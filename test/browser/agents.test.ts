@@ -53,7 +53,7 @@ test('C3 the table says of every agent in every domain how far it is trusted, an
     'Normal risk: Supervised, 49 in debt, 74 to go',
   ])
     await row.getByTitle(title).waitFor()
-  await rowOf(page, 'newcomer').getByText('asked for nothing yet').last().waitFor()
+  await rowOf(page, 'newcomer').getByText('no activity').last().waitFor()
 
   await page.getByRole('link', { name: 'Map' }).click()
   await page.getByRole('link', { name: 'sales-agent in crm.deals: Supervised 0.66' }).click()
@@ -140,10 +140,10 @@ test('C3 C11 trust over time has steps, marks and the decay to come; it is read 
 
   await detail.locator('summary').first().click()
   const table = page.getByRole('group', { name: 'Trust over time as a table' })
-  await table.getByText('Approved, and promoted').waitFor()
+  await table.getByText('Approved, promoted').waitFor()
   await table.getByText('Overridden: the agent is wrong').first().waitFor()
   await table.getByText('if idle until then').first().waitFor()
-  expect(await table.getByText('As it was before').count()).toBe(1)
+  expect(await table.getByText('Before this period').count()).toBe(1)
 
   await detail.getByRole('link', { name: '90 days' }).click()
   await expect.poll(() => place(page)).toBe('/agents/sales-agent?domain=crm.deals&days=90')
@@ -169,7 +169,7 @@ test('C3 reviews: how much was approved and how fast, and why people said no', a
     '0',
     '2',
   ])
-  expect(await detail.getByText('This looks like rubber-stamping.').count()).toBe(0)
+  expect(await detail.getByText('Possible rubber-stamping.').count()).toBe(0)
   await detail.getByRole('link', { name: /crm\.contacts/ }).click()
   await detail.getByRole('heading', { name: 'sales-agent in crm.contacts' }).waitFor()
 })
@@ -187,8 +187,8 @@ test('C3 G3 who approves fifty within seconds each is warned of rubber-stamping'
     await sales.trust(0.4)
   }
   const page = await visit(app, '/agents/sales-agent?domain=crm.deals')
-  await page.getByText('This looks like rubber-stamping.').waitFor()
-  await page.getByText('100 % of 52 were approved').waitFor()
+  await page.getByText('Possible rubber-stamping.').waitFor()
+  await page.getByText('100% of 52 were approved').waitFor()
 })
 
 test('C3 T16 trust is set by hand with a reason, and what that means is said before', async () => {
@@ -203,14 +203,14 @@ test('C3 T16 trust is set by hand with a reason, and what that means is said bef
   await dialog.getByText('then autonomous').waitFor()
   await dialog.getByText(/^You vouch for it: .* low or normal, until its first fault/).waitFor()
   await dialog.getByLabel('Trust, from 0 to 1').fill('0.79')
-  await dialog.getByText(/^This opens nothing/).waitFor()
+  await dialog.getByText(/^No autonomy/).waitFor()
   await dialog.getByLabel('Trust, from 0 to 1').fill('0.85')
   const button = dialog.getByRole('button', { name: 'Set trust' })
   expect(await button.isDisabled()).toBe(true)
   await dialog.getByLabel('Reason').fill('Worked with it for a year')
   await button.click()
   await page.getByText('Trust of sales-agent in crm.deals is 0.85.').waitFor()
-  await page.getByRole('list', { name: 'Legend' }).getByText('Set by hand').waitFor()
+  await page.getByRole('list', { name: 'Legend' }).getByText('Set manually').waitFor()
   await rowOf(page, 'crm.deals').getByText('0.85', { exact: true }).waitFor()
   await detailOf(page).getByText('a person vouched for it; one in two is checked').first().waitFor()
   expect(await trustOf(app)).toBe(0.85)
@@ -245,7 +245,7 @@ test('C3 T16 a person forgives, with a reason, and the debt is gone', async () =
   await normal.getByRole('button', { name: 'Forgive…' }).click()
   const dialog = page.getByRole('dialog', { name: 'Forgive' })
   await dialog
-    .getByText(/^Clears its strike and its debt of 50\. Right actions that it still needs: 25/)
+    .getByText(/^Clears 1 strike and a debt of 50\. Correct actions still needed: 25/)
     .waitFor()
   const button = dialog.getByRole('button', { name: 'Forgive' })
   expect(await button.isDisabled()).toBe(true)
@@ -262,10 +262,10 @@ test('C3 an agent is paused and resumed, gets a new token, and what it did is a 
   const sales = await asking(app)
   await sales.propose('deal_1', { note: 1 })
   const page = await visit(app, '/agents/sales-agent')
-  await page.getByRole('button', { name: 'Pause' }).click()
+  await page.getByRole('button', { name: 'Halt agent' }).click()
   await page.getByLabel('Reason').fill('Quarter end')
-  await page.getByRole('button', { name: 'Pause sales-agent' }).click()
-  await detailOf(page).getByText('It is paused').waitFor()
+  await page.getByRole('button', { name: 'Halt sales-agent' }).click()
+  await detailOf(page).getByText('Halted').waitFor()
   await rowOf(page, 'sales-agent').getByText('paused').waitFor()
   const refused = await sales.call('cowork_propose', {
     domain: 'crm.deals',
@@ -277,13 +277,13 @@ test('C3 an agent is paused and resumed, gets a new token, and what it did is a 
   })
   expect(refused.error).toMatchObject({ code: 'halted' })
   await detailOf(page).getByRole('button', { name: 'Resume' }).click()
-  await detailOf(page).getByText('It is paused').waitFor({ state: 'detached' })
+  await detailOf(page).getByText('Halted').waitFor({ state: 'detached' })
 
-  await page.getByRole('button', { name: 'New token' }).click()
-  await page.getByRole('button', { name: 'Give a new token' }).click()
+  await page.getByRole('button', { name: 'Rotate token' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Rotate token' }).click()
   await page.getByText(/^sk-cowork-/).waitFor()
   await page.keyboard.press('Escape')
-  await page.getByRole('link', { name: 'What it did' }).click()
+  await page.getByRole('link', { name: 'Activity' }).click()
   await expect.poll(() => place(page)).toBe('/audit?actor=sales-agent&domain=crm.deals')
 })
 
@@ -300,10 +300,10 @@ test('C3 Y8 standing permissions are listed with their patterns, and taken back'
   const list = page.getByRole('list', { name: 'Standing permissions' })
   await list.getByText('mail_send').waitFor()
   await list.getByText('to: *@example.com').waitFor()
-  await list.getByText('for good').waitFor()
+  await list.getByText('always').waitFor()
   await page.getByRole('button', { name: 'Revoke mail_send' }).click()
   await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click()
-  await page.getByText('None: whatever rules and trust do not allow, it asks for.').waitFor()
+  await page.getByText('No standing permissions').waitFor()
   const again = await sales.call('mail_send', { to: 'ben@example.com', body: 'Done' })
   expect(again.error).toMatchObject({ code: 'approval_required' })
 })

@@ -22,27 +22,27 @@ const screens: Places = {
   'an entry': async (page, app) => {
     const [entry] = (await ledgerOf(app, '&proposal=offer-20817')).entries
     await page.goto(`${app.url}/audit/${entry?.seq}`)
-    await page.getByText('Proven in this browser.').waitFor()
+    await page.getByText('Verified in this browser.').waitFor()
   },
   'a verified ledger': async (page, app) => {
     await page.goto(`${app.url}/audit?outcome=refused`)
-    await page.getByRole('button', { name: 'Verify the ledger' }).click()
-    await page.getByText('all as written').waitFor()
+    await page.getByRole('button', { name: 'Verify ledger' }).click()
+    await page.getByText('verified.').waitFor()
   },
   people: (page, app) => section(page, app, 'people', 'Jonas Weber'),
-  sessions: (page, app) => section(page, app, 'sessions', 'this device'),
-  passkeys: (page, app) => section(page, app, 'passkeys', 'No passkey yet'),
+  sessions: (page, app) => section(page, app, 'sessions', 'This device'),
+  passkeys: (page, app) => section(page, app, 'passkeys', 'No passkeys'),
   agents: (page, app) => section(page, app, 'agents', 'sales-agent'),
-  notifications: (page, app) => section(page, app, 'notifications', 'On this desktop'),
+  notifications: (page, app) => section(page, app, 'notifications', 'Desktop notifications'),
   appearance: (page, app) => section(page, app, 'appearance', 'Density'),
-  shortcuts: (page, app) => section(page, app, 'shortcuts', 'Back to the newest'),
+  shortcuts: (page, app) => section(page, app, 'shortcuts', 'Go to newest'),
 }
 
 /** What stands above a screen, or in its place. */
 const layers: Places = {
   'a new agent': async (page, app) => {
     await section(page, app, 'agents', 'sales-agent')
-    await page.getByRole('button', { name: 'Add an agent' }).click()
+    await page.getByRole('button', { name: 'Add agent' }).click()
     await page.getByLabel('Id', { exact: true }).fill('gemini')
     await page.getByRole('button', { name: 'Add', exact: true }).click()
     await page.getByText(/^sk-cowork-/).waitFor()
@@ -56,14 +56,14 @@ const layers: Places = {
   'the halt dialog and a halt': async (page, app) => {
     await output(app, 'cowork_halt', { scope: 'domain:crm.deals', reason: 'Quarter end' })
     await page.goto(`${app.url}/audit`)
-    await page.getByText('is halted').waitFor()
+    await page.getByText('Domain crm.deals halted').waitFor()
     await page.keyboard.press('Control+k')
     await page.getByRole('option', { name: 'Halt all agents' }).click()
     await page.getByLabel('Reason').waitFor()
   },
   'no such page': async (page, app) => {
     await page.goto(`${app.url}/welcome/nowhere`)
-    await page.getByText('There is no such page').waitFor()
+    await page.getByText('Page not found').waitFor()
   },
   'no session': async (page, app) => {
     await page.evaluate('localStorage.clear()')
@@ -96,7 +96,7 @@ test('C11 on a phone one reads, goes back, moves between screens and halts', asy
   const context = await newContext({ viewport: { width: 375, height: 700 }, hasTouch: true })
   const page = await visit(app, '/audit', { context })
   await rowOf(page, 'Did open_pull_request').tap()
-  await page.getByText('Proven in this browser.').waitFor()
+  await page.getByText('Verified in this browser.').waitFor()
   expect(await page.getByRole('list', { name: 'Entries, newest first' }).isVisible()).toBe(false)
   await page.getByRole('link', { name: 'Back to the list' }).tap()
   await rowOf(page, 'Did open_pull_request').waitFor()
@@ -128,7 +128,7 @@ test.each(['/audit', '/inbox', '/agents', '/policies', '/files', '/work', '/welc
     const page = await visit(app, path, { context })
     await page
       .getByText(
-        /^(publish|Nothing waits for you\.|claude-code|There is no policy yet|Spreadsheets|No project yet|Step 1 of 5)$/,
+        /^(publish|Inbox is empty|claude-code|No policies|Spreadsheets|No project yet|Step 1 of 5)$/,
       )
       .first()
       .waitFor()

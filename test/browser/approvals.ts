@@ -56,7 +56,7 @@ export const trustOf = async (app: TestApp, id = 'sales-agent', domain = 'crm.de
     .trust_level
 
 export const waitingIn = (page: Page): Locator =>
-  page.getByRole('list', { name: 'Waiting for you, newest first' })
+  page.getByRole('list', { name: 'Pending, newest first' })
 
 /** The row of the inbox that says this. */
 export const askOf = (page: Page, text: string | RegExp): Locator =>

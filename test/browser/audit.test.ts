@@ -84,11 +84,11 @@ test('C8 L6 an entry proves itself in the browser, and its chain stands beside i
   const page = await visit(app)
   await rowOf(page, 'Verified update_deal').click()
   const detail = page.getByRole('region', { name: /^Entry/ })
-  await detail.getByText('Proven in this browser.').waitFor()
+  await detail.getByText('Verified in this browser.').waitFor()
   await detail.getByText('This proposal, step by step').waitFor()
   await detail.getByRole('link', { name: /^execute/ }).click()
-  await detail.getByRole('heading', { name: 'Did update_deal on deal_12345' }).waitFor()
-  await detail.getByText('Proven in this browser.').waitFor()
+  await detail.getByRole('heading', { name: 'Executed update_deal on deal_12345' }).waitFor()
+  await detail.getByText('Verified in this browser.').waitFor()
   await detail.getByText('The path as a table').click()
   await detail.getByRole('columnheader', { name: 'Side', exact: true }).waitFor()
 })
@@ -121,9 +121,9 @@ test('C8 L6 a forged proof is shown as not proven, and so is an entry that diffe
       await route.fulfill({ response: answer, json: { ...proof, ...forged(proof) } })
     })
     const detail = await entry(page, app, seq)
-    const said = detail.getByText('Not proven.').locator('..')
+    const said = detail.getByText('Proof failed.').locator('..')
     expect(await said.textContent(), `another ${what}`).toMatch(why)
-    expect(await detail.getByText('Proven in this browser.').count()).toBe(0)
+    expect(await detail.getByText('Verified in this browser.').count()).toBe(0)
     await page.unroute('**/api/ledger/*/proof')
   }
   await page.route(`**/api/ledger/${seq}`, async (route) => {
@@ -133,7 +133,7 @@ test('C8 L6 a forged proof is shown as not proven, and so is an entry that diffe
   })
   const detail = await entry(page, app, seq)
   await detail.getByText('deal_99999').first().waitFor()
-  await detail.getByText('Not proven.').waitFor()
+  await detail.getByText('Proof failed.').waitFor()
 })
 
 test('C8 Verify names the first bad entry of a ledger that somebody changed', async () => {
@@ -141,8 +141,8 @@ test('C8 Verify names the first bad entry of a ledger that somebody changed', as
   await log(app, 'update_deal')
   const seq = await seqOf(app, '&type=action.logged')
   const page = await visit(app)
-  await page.getByRole('button', { name: 'Verify the ledger' }).click()
-  await page.getByText('all as written').waitFor()
+  await page.getByRole('button', { name: 'Verify ledger' }).click()
+  await page.getByText('verified.').waitFor()
 
   const db = new DatabaseSync(join(app.state, 'cowork.db'))
   const triggers = db.prepare(`SELECT name FROM sqlite_master WHERE type = 'trigger'`).all()
@@ -153,14 +153,14 @@ test('C8 Verify names the first bad entry of a ledger that somebody changed', as
   db.close()
 
   await page.keyboard.press('v')
-  await page.getByText('The ledger was changed.').waitFor()
+  await page.getByText('Verification failed: the ledger was modified.').waitFor()
   await page
     .getByRole('status')
     .getByRole('link', { name: String(seq), exact: true })
     .click()
   await page
     .getByRole('region', { name: `Entry ${seq}` })
-    .getByText('Not proven.')
+    .getByText('Proof failed.')
     .waitFor()
 })
 
@@ -174,6 +174,6 @@ test('C8 L10 what an agent did is found by its name, with what was refused', asy
   await rowOf(page, 'Tried cowork_halt').click()
   const detail = page.getByRole('region', { name: /^Entry/ })
   await detail.getByText('not verified').waitFor()
-  await detail.getByText('refused', { exact: true }).first().waitFor()
+  await detail.getByText('Refused', { exact: true }).first().waitFor()
   expect(await seqsOf(page)).toHaveLength(1)
 })

@@ -76,12 +76,12 @@ test('T14 C3 C2 a person reads why an agent is supervised, answers the look-back
   const normal = normalRisk(page)
   await normal.getByText('Supervised', { exact: true }).waitFor()
   await normal.getByText(/a mistake was found in what it did alone · look at 10 actions/).waitFor()
-  await normal.getByText('25 in debt, 50 to go').waitFor()
+  await normal.getByText('−25 debt, 50 to go').waitFor()
   await normal.getByText('1 strike, forgiven after 15 clean checks').waitFor()
   await normal.getByText('5 more').waitFor()
   expect(await page.getByText(/evidence/i).count()).toBe(0)
 
-  await normal.getByRole('link', { name: 'Look-back: 10 actions to answer' }).click()
+  await normal.getByRole('link', { name: 'Look-back: 10 actions pending' }).click()
   await askOf(page, 'Look-back: 10 actions of sales-agent').click()
   const item = itemIn(page)
   await item.getByRole('heading', { name: 'Look-back: 10 actions of sales-agent' }).waitFor()
@@ -96,7 +96,7 @@ test('T14 C3 C2 a person reads why an agent is supervised, answers the look-back
     await item.getByRole('button', { name: /^Confirm/ }).click()
     await item.getByText(`${n} of 10 answered`).waitFor()
   }
-  await page.getByText('Confirmed. The gate is open again.').waitFor()
+  await page.getByText('Confirmed. Gate opened.').waitFor()
   await item.getByText('Autonomous', { exact: true }).waitFor()
 
   await page.goto(`${app.url}/agents/sales-agent?domain=crm.deals`)
@@ -133,7 +133,7 @@ test('T14 C2 C11 checks of an agent are one item: by keys alone, with what a mis
   await item.getByText('note: "Alone 2"').waitFor()
   await page.keyboard.press('r')
   await item.getByText('2 of 3 answered').waitFor()
-  await item.getByText('Would have been done differently').waitFor()
+  await item.getByText('Done differently').waitFor()
   await item.getByText('note: "Alone 3"').waitFor()
 
   await page.keyboard.press('d')
@@ -142,12 +142,10 @@ test('T14 C2 C11 checks of an agent are one item: by keys alone, with what a mis
   await dialog.getByText('Critical').click()
   await dialog.getByText(/^The gate closes: 125 more right actions/).waitFor()
   await dialog.getByText('Medium').click()
-  await dialog.getByLabel('What should have happened').fill('Not this deal')
+  await dialog.getByLabel('Correct action').fill('Not this deal')
   await dialog.getByRole('button', { name: 'Mark as wrong' }).click()
   await page
-    .getByText(
-      'Marked as wrong. The gate is closed. 10 other actions that it did alone came to the inbox.',
-    )
+    .getByText('Marked as wrong. Gate closed. 10 other autonomous actions added to the inbox.')
     .waitFor()
   await item.getByText('3 of 3 answered').waitFor()
   await askOf(page, 'Look-back: 10 actions of sales-agent').click()
@@ -159,7 +157,7 @@ test('T14 C2 a check that nothing announces appears when the page is seen again'
   const sales = await asking(app)
   await sales.trust(0.9)
   const page = await visit(app, '/inbox')
-  await page.getByText('Nothing waits for you.').waitFor()
+  await page.getByText('Inbox is empty').waitFor()
   await actAlone(sales, 1)
   await expect.poll(() => checksWaiting(app)).toBe(1)
   await page.evaluate("dispatchEvent(new Event('focus'))")
@@ -175,7 +173,9 @@ test('T14 C2 what is skipped counts for nothing, and can be taken back for a mom
   const page = await visit(app, '/inbox')
   await askOf(page, '3 checks of sales-agent').click()
   const item = itemIn(page)
-  await item.getByText('Counts for nothing; the agent makes up for it by asking.').waitFor()
+  await item
+    .getByText('Skipped checks do not count. The agent needs other approvals instead.')
+    .waitFor()
   await item.getByRole('button', { name: 'Skip all 3' }).click()
   await page.getByText(/^Skipped 3/).waitFor()
   await expect.poll(() => item.getByText('Skipped', { exact: true }).count()).toBe(3)
@@ -219,7 +219,7 @@ test('T14 C2 checks are not selected among requests, and decided ones say how th
   await page.goto(`${app.url}/inbox?view=decided`)
   await page
     .getByRole('link', { name: /alone_1/ })
-    .getByText('confirmed', { exact: true })
+    .getByText('Confirmed', { exact: true })
     .waitFor()
 })
 
@@ -254,7 +254,7 @@ test('C11 what is new about trust is fit for everybody, in light and dark, wide 
   const done = await actAlone(sales, 11)
   await markWrong(app, done[3])
   const page = await visit(app, '/agents/sales-agent?domain=crm.deals')
-  await normalRisk(page).getByText('25 in debt, 50 to go').waitFor()
+  await normalRisk(page).getByText('−25 debt, 50 to go').waitFor()
   const faults = await faultsOf(page, 'agent', [1280, 375])
   await page.goto(`${app.url}/inbox?kind=spot_check`)
   await askOf(page, 'Look-back').click()

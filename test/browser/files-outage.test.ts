@@ -17,23 +17,23 @@ const hasAll = async (page: Page) => {
 }
 
 test('C13 a screen that was not loaded yet says so in its place while the daemon is away, and comes with it', async () => {
-  allowFault(/ERR_/, /This screen could not be loaded/)
+  allowFault(/ERR_/, /Cannot load this screen/)
   const app = await start()
   const page = await visit(app, '/files')
   await page.getByRole('list', { name: 'Files and folders' }).waitFor()
   await restart(app, async () => {
     await tabs(page).getByRole('link', { name: 'Size' }).click()
     const trouble = page.getByRole('alert')
-    await trouble.getByText('This screen could not be loaded.').waitFor()
+    await trouble.getByText('Cannot load this screen.').waitFor()
     await trouble.getByText('cowork up -d').waitFor()
     expect(new URL(page.url()).pathname).toBe('/files/size')
     // What is around it stays.
     await tabs(page).getByRole('link', { name: 'Trash' }).waitFor()
     await trouble.getByRole('button', { name: 'Try again' }).click()
-    await trouble.getByText('This screen could not be loaded.').waitFor()
+    await trouble.getByText('Cannot load this screen.').waitFor()
     await page.keyboard.press('Control+k')
     const search = page.getByRole('dialog', { name: 'Search or jump to' })
-    await search.getByText('This screen could not be loaded.').waitFor()
+    await search.getByText('Cannot load this screen.').waitFor()
     await page.keyboard.press('Escape')
     await search.waitFor({ state: 'detached' })
     await trouble.waitFor()
@@ -42,7 +42,7 @@ test('C13 a screen that was not loaded yet says so in its place while the daemon
 })
 
 test('C13 a screen that did not come is loaded by “Try again”, in its place', async () => {
-  allowFault(/ERR_/, /This screen could not be loaded/)
+  allowFault(/ERR_/, /Cannot load this screen/)
   const app = await start()
   const context = await newContext()
   await context.route('**/TrashPage*', (route) => route.abort())
@@ -50,7 +50,7 @@ test('C13 a screen that did not come is loaded by “Try again”, in its place'
   await page.evaluate('window.isSamePage = true')
   await tabs(page).getByRole('link', { name: 'Trash' }).click()
   const trouble = page.getByRole('alert')
-  await trouble.getByText('This screen could not be loaded.').waitFor()
+  await trouble.getByText('Cannot load this screen.').waitFor()
   await context.unroute('**/TrashPage*')
   await trouble.getByRole('button', { name: 'Try again' }).click()
   await page.getByText('The trash is empty').waitFor()

@@ -63,7 +63,7 @@ const seenToTheEnd = (page: Page, title: string) =>
 
 const labels = (page: Page) =>
   page
-    .getByRole('list', { name: 'What you can allow' })
+    .getByRole('list', { name: 'Access options' })
     .getByRole('button')
     .evaluateAll((buttons) => buttons.map((button) => button.firstElementChild?.textContent))
 
@@ -99,7 +99,7 @@ test('C2 a folder shows what is inside, and names that look sensitive', async ()
   const page = await visit(app, `/inbox/${id}`)
   const item = await opened(page)
   await item.getByText('3 files').waitFor()
-  await item.getByRole('list', { name: 'Some of it' }).getByText('results.csv').waitFor()
+  await item.getByRole('list', { name: 'Sample' }).getByText('results.csv').waitFor()
   const sensitive = item.getByRole('region', { name: 'Sensitive' })
   await sensitive.getByText('credentials.json').waitFor()
   expect(await labels(page)).not.toContain('Allow this file')
@@ -147,7 +147,7 @@ test('GR3 each choice makes the grant it names', async () => {
     await page.goto(`${app.url}/inbox/${id}`)
     await opened(page)
     await page
-      .getByRole('list', { name: 'What you can allow' })
+      .getByRole('list', { name: 'Access options' })
       .getByText(label, { exact: true })
       .click()
     await expect.poll(() => statusOf(app, id)).toBe('approved')
@@ -170,7 +170,7 @@ test('C2 GR3 what a choice answers besides is said, and reading is not shown as 
   await page.goto(`${app.url}/inbox/${id}`)
   const item = await opened(page)
   await item.getByText('Allow folder (read-write)', { exact: true }).click()
-  await page.getByText('Approved. That answers 3 more requests of this agent.').waitFor()
+  await page.getByText('Approved. Also applies to 3 more requests of this agent.').waitFor()
   // Not to one of those that are answered.
   await page
     .getByRole('heading', { name: `AI wants to read files in: ${place.at('Work/other.txt')}` })
@@ -236,7 +236,7 @@ test.each([375, 1440])(
     await page.setViewportSize({ width, height: 800 })
     const row = (end: string) => askOf(page, end)
     await row('/first').getByText('3 files', { exact: true }).waitFor()
-    await row('/first').getByText('1 looks sensitive').waitFor()
+    await row('/first').getByText('1 sensitive name').waitFor()
     await row('/second').getByText('1 file', { exact: true }).waitFor()
     for (const end of ends) {
       const path = place.at(`${deep}/${end}`)
@@ -255,17 +255,17 @@ test('C2 GR3 a choice that opens a folder says that all of it is meant, now and 
   await opened(page)
   const choice = (label: string) =>
     page
-      .getByRole('list', { name: 'What you can allow' })
+      .getByRole('list', { name: 'Access options' })
       .getByRole('button')
       .filter({ has: page.getByText(label, { exact: true }) })
-  const all = `everything in ${place.at('Work/laser')}, what is there now and what comes later,`
+  const all = `everything in ${place.at('Work/laser')}, now and later,`
   await choice('Allow folder').getByText(`Reads ${all} until you revoke it`).waitFor()
   await choice('Allow folder (read-write)').getByText(`Reads and changes ${all}`).waitFor()
   await choice('Allow this file')
     .getByText(`Reads ${place.at('Work/laser/results.csv')}`)
     .waitFor()
   // Beside the file lie credentials.json and notes.txt, which nobody has looked at.
-  await page.getByText('What else lies in its folder was not looked at.').waitFor()
+  await page.getByText('Other files in the folder were not inspected.').waitFor()
 })
 
 test('C11 on a phone the count of what waits covers no other screen’s icon', async () => {

@@ -26,7 +26,7 @@ test('A8 C2 an item says first why a person is asked: rule, policy, trust agains
   const id = await sales.propose('deal_1', { deal_stage: 'closed_won', amount: 48_000 })
   const page = await visit(app, `/inbox/${id}`)
   const item = await opened(page)
-  const why = item.getByRole('region', { name: 'Why am I asked' })
+  const why = item.getByRole('region', { name: 'Why approval is required' })
   expect(await why.textContent()).toMatch(
     /^You are asked because deal_stage .*crm-write-policy.*0\.74; supervised from 0\.50, autonomous from 0\.80.*It books revenue/s,
   )
@@ -35,9 +35,9 @@ test('A8 C2 an item says first why a person is asked: rule, policy, trust agains
     /− was deal_stage: "negotiation" \+ becomes deal_stage: "closed_won" amount: 48000/,
   )
   await item.getByText('You approved:').waitFor()
-  await item.getByText('As a table').click()
+  await item.getByText('Show as table').click()
   await item.getByRole('columnheader', { name: 'Cause' }).waitFor()
-  await item.getByRole('link', { name: 'Every step of it' }).click()
+  await item.getByRole('link', { name: 'All entries' }).click()
   await page.waitForURL(`**/audit?proposal=${id}`)
 })
 
@@ -50,7 +50,7 @@ test('A13 what the agent says is plain text: no link, no Markdown, nothing hidde
   const item = await opened(page)
   const says = item.locator('blockquote')
   expect(await says.textContent()).toBe(
-    'the agent says<b>paid</b> [pay](https://evil.example) **now** U+202Egnp.exe',
+    'The agent says<b>paid</b> [pay](https://evil.example) **now** U+202Egnp.exe',
   )
   expect(await page.locator('a[href*=evil], a[href^=javascript]').count()).toBe(0)
   const shown = await page.locator('body').evaluate((body) => body.innerText)
@@ -66,7 +66,7 @@ test('B3 C2 what a person changes is what is approved, and the agent is told', a
   await opened(page)
   await page.keyboard.press('e')
   const dialog = page.getByRole('dialog', { name: 'Edit and approve' })
-  const approve = dialog.getByRole('button', { name: 'Approve the change' })
+  const approve = dialog.getByRole('button', { name: 'Approve change' })
   expect(await approve.isDisabled()).toBe(true)
   await dialog.getByLabel('amount').fill('many')
   await dialog.getByText('amount must be a number.').waitFor()
@@ -81,7 +81,7 @@ test('B3 C2 what a person changes is what is approved, and the agent is told', a
   })
   expect(told.output.approved_change).toEqual({ amount: 45_000, note: 'signed' })
   await page.goto(`${app.url}/inbox/${id}`)
-  await page.getByText('What was approved', { exact: true }).waitFor()
+  await page.getByText('Approved change', { exact: true }).waitFor()
 })
 
 test('C2 T4 B4 an override shows what it costs before it is made, and costs just that', async () => {
@@ -92,17 +92,17 @@ test('C2 T4 B4 an override shows what it costs before it is made, and costs just
   const page = await visit(app, `/inbox/${id}`)
   await opened(page)
   await page.keyboard.press('d')
-  const dialog = page.getByRole('dialog', { name: 'Override' })
-  const send = dialog.getByRole('button', { name: 'Override' })
+  const dialog = page.getByRole('dialog', { name: 'Reject' })
+  const send = dialog.getByRole('button', { name: 'Reject' })
   expect(await send.isDisabled()).toBe(true)
   await page.keyboard.press('1')
   await dialog.getByText('0.72 → 0.64').waitFor()
   await dialog.getByText('High', { exact: true }).click()
   await dialog.getByText('0.72 → 0.60').waitFor()
   await dialog.getByText('(−0.12)').waitFor()
-  await dialog.getByLabel('What should have happened').fill('Ask the customer first')
+  await dialog.getByLabel('Correct action').fill('Ask the customer first')
   await send.click()
-  await page.getByText('Denied. Trust 0.72 → 0.60.').waitFor()
+  await page.getByText('Rejected. Trust 0.72 → 0.60.').waitFor()
   expect(await trustOf(app)).toBe(0.6)
   expect(await approvalOf(app, id)).toMatchObject({
     status: 'rejected',
@@ -139,24 +139,24 @@ test('Y8 C2 a call is approved once, or allowed for longer by a choice that is n
     'body: "All done"',
   )
   await item.getByRole('button', { name: 'Allow…' }).click()
-  const dialog = page.getByRole('dialog', { name: 'Allow calls like this' })
+  const dialog = page.getByRole('dialog', { name: 'Allow matching calls' })
   expect(await page.evaluate('document.activeElement.parentElement.textContent')).toBe('Once')
   await dialog.getByRole('button', { name: 'Approve once' }).waitFor()
-  await dialog.getByLabel('A number of times').check()
-  await dialog.getByLabel('Times', { exact: true }).fill('5')
+  await dialog.getByLabel('Number of uses').check()
+  await dialog.getByLabel('Uses', { exact: true }).fill('5')
   await dialog.getByLabel('to', { exact: true }).fill('*@example.com')
-  await dialog.getByText('Matches other calls than this one.').waitFor()
+  await dialog.getByText('Also matches other calls.').waitFor()
   await dialog.getByRole('button', { name: 'Allow', exact: true }).click()
-  await page.getByText('Nothing waits for you.').waitFor()
+  await page.getByText('Inbox is empty').waitFor()
   expect((await send('boss@example.com')).output).toEqual({ sent: true })
   expect((await send('boss@elsewhere.com')).output).toBeUndefined()
 
   await askOf(page, 'boss@elsewhere.com').click()
   await opened(page)
   await page.keyboard.press('d')
-  await page.getByRole('dialog', { name: 'Deny' }).getByLabel('Reason').fill('Not there')
-  await page.getByRole('button', { name: 'Deny', exact: true }).last().click()
-  await page.getByText('Nothing waits for you.').waitFor()
+  await page.getByRole('dialog', { name: 'Reject' }).getByLabel('Reason').fill('Not there')
+  await page.getByRole('button', { name: 'Reject', exact: true }).last().click()
+  await page.getByText('Inbox is empty').waitFor()
   const [granted] = (await output<{ permissions: object[] }>(app, 'cowork_list_permissions'))
     .permissions
   expect(granted).toMatchObject({ arguments: { to: '*@example.com' }, exact: ['body'] })
@@ -176,11 +176,11 @@ test('Y4 C2 an agent in a new domain is let in under the policy that a person ch
   const page = await visit(app, '/inbox')
   await askOf(page, 'crm.contacts').click()
   const item = await opened(page)
-  const allow = item.getByRole('button', { name: /^Allow under this policy/ })
+  const allow = item.getByRole('button', { name: /^Allow in this domain/ })
   expect(await allow.isDisabled()).toBe(true)
-  await item.getByLabel('Under which policy').selectOption('crm-write-policy')
+  await item.getByLabel('Policy').selectOption('crm-write-policy')
   await allow.click()
-  await page.getByText('Nothing waits for you.').waitFor()
+  await page.getByText('Inbox is empty').waitFor()
   expect(await sales.propose('c_1', { phone: '1' }, { domain: 'crm.contacts' })).toBeTypeOf(
     'string',
   )
@@ -201,7 +201,7 @@ test('A4 C2 where two must agree, the first sees that another is needed', async 
   await page.keyboard.press('a')
   await row.getByText('1 of 2 approved').waitFor()
   await page.goto(`${app.url}/inbox/${id}`)
-  await page.getByText('You approved it. Another person is needed.').waitFor()
+  await page.getByText('You approved. 1 more approval required.').waitFor()
   expect(await statusOf(app, id)).toBe('pending')
 })
 
@@ -216,9 +216,9 @@ test('I6 C2 approving high risk asks for the passkey of who has one; the rest do
   ]
   const page = await visit(app, '/settings/passkeys')
   await addAuthenticator(page)
-  await page.getByRole('button', { name: 'Add a passkey' }).click()
+  await page.getByRole('button', { name: 'Add passkey' }).click()
   await page.getByRole('button', { name: 'Continue' }).click()
-  await page.getByText('The passkey is added.').waitFor()
+  await page.getByText('Added the passkey.').waitFor()
   await page.goto(`${app.url}/inbox/${plain}`)
   await opened(page)
   await page.keyboard.press('a')
@@ -284,7 +284,7 @@ test('A5 A13 while nobody looks, what is urgent is told on the desktop, once it 
 
   const id = await sales.propose('deal_1\u202E', { deal_stage: 'won' })
   await expect.poll(told).toHaveLength(1)
-  expect((await told())[0]?.title).toMatch(/^sales-agent asks: .*deal_1U\+202E/)
+  expect((await told())[0]?.title).toMatch(/^sales-agent: .*deal_1U\+202E/)
   await sales.propose('deal_2', { amount: 1 })
   await page.getByRole('link', { name: /^Inbox 3/ }).waitFor()
   await away(false)

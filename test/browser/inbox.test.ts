@@ -31,7 +31,7 @@ test('C2 a row says who asks for what, with which trust and risk, and kinds are 
   await page.getByRole('link', { name: 'All 1' }).waitFor()
   await page.getByRole('link', { name: 'Proposals 1' }).click()
   await expect.poll(() => place(page)).toBe('/inbox?kind=proposal')
-  await page.getByRole('link', { name: /^Inbox 1 waits for you, 1 urgent/ }).waitFor()
+  await page.getByRole('link', { name: /^Inbox 1 pending, 1 urgent/ }).waitFor()
 })
 
 test('C2 the inbox is worked by keys alone: walk, open, approve, and the next one is there', async () => {
@@ -131,14 +131,14 @@ test('C2 B2 many are decided at once, held for a moment, undone, and decided aga
     .getByText(/releases in \d s/)
     .waitFor()
   await page.keyboard.press('z')
-  await page.getByText('They wait again.').waitFor()
+  await page.getByText('Undone.').waitFor()
   await askOf(page, /releases in/).waitFor({ state: 'detached' })
   expect(await Promise.all(ids.map((id) => statusOf(app, id)))).toEqual(Array(3).fill('pending'))
 
   await page.reload()
   await askOf(page, 'deal_3').waitFor()
   await approveAll()
-  await page.getByText('Nothing waits for you.').first().waitFor()
+  await page.getByText('Inbox is empty').first().waitFor()
   expect(await Promise.all(ids.map((id) => statusOf(app, id)))).toEqual(Array(3).fill('approved'))
   expect(await trustOf(app)).toBe(0.66)
 })
@@ -161,7 +161,7 @@ test('C2 of many that were decided, those that others took are named', async () 
   await page.keyboard.press('a')
   await page.getByText('1 approved, 1 not').waitFor()
   await page
-    .getByRole('region', { name: 'What became of them' })
+    .getByRole('region', { name: 'Results' })
     .getByText(/Approved by you \d+ s ago/)
     .waitFor()
 })
@@ -238,13 +238,13 @@ test('C2 what is snoozed leaves this browser only, and comes back', async () => 
   const page = await visit(app, `/inbox/${id}`)
   await opened(page)
   await page.keyboard.press('s')
-  await page.getByRole('button', { name: /In an hour/ }).press('Enter')
-  await page.getByText('Nothing waits for you.').first().waitFor()
+  await page.getByRole('button', { name: /1 hour/ }).press('Enter')
+  await page.getByText('Inbox is empty').first().waitFor()
   await page.getByRole('link', { name: 'Snoozed 1' }).click()
   await page.getByRole('list', { name: 'Snoozed, newest first' }).getByRole('link').click()
   await opened(page)
   await page.keyboard.press('s')
-  await page.getByRole('button', { name: 'Back into the inbox now' }).click()
+  await page.getByRole('button', { name: 'End snooze' }).click()
   await page.goto(`${app.url}/inbox`)
   await askOf(page, 'deal_1').waitFor()
   expect(await statusOf(app, id)).toBe('pending')
@@ -277,7 +277,7 @@ test('C12 ten thousand items are a list of a few rows that goes to its end', asy
   const rows = waitingIn(page).getByRole('listitem')
   await expect.poll(() => rows.first().getAttribute('aria-setsize')).toBe('10000')
   const scrolled = await page.evaluate<number>(`new Promise((resolve) => {
-    const list = document.querySelector('ol[aria-label^="Waiting"]').parentElement
+    const list = document.querySelector('ol[aria-label^="Pending"]').parentElement
     const most = { rows: 0 }
     const step = () => {
       list.scrollTop += 40_000
@@ -333,7 +333,7 @@ test('C11 the inbox, its items and dialogs have no serious fault in light, dark 
   await opened(page)
   await check('a proposal')
   for (const [key, name] of [
-    ['d', 'Override'],
+    ['d', 'Reject'],
     ['e', 'Edit and approve'],
     ['r', 'Hand back'],
     ['s', 'Snooze'],
@@ -344,11 +344,11 @@ test('C11 the inbox, its items and dialogs have no serious fault in light, dark 
     await page.keyboard.press('Escape')
   }
   await askOf(page, 'crm.contacts').click()
-  await page.getByLabel('Under which policy').waitFor()
+  await page.getByLabel('Policy').waitFor()
   await check('a permission')
   await askOf(page, 'ops@example.com').click()
   await page.getByRole('button', { name: 'Allow…' }).click()
-  await page.getByRole('dialog').getByLabel('Until a time').check()
+  await page.getByRole('dialog').getByLabel('Until…').check()
   await check('Allow')
   await page.keyboard.press('Escape')
   await page.goto(`${app.url}/inbox/${id}`)
@@ -399,7 +399,7 @@ test('C1 a link to an item opens it after signing in', async () => {
   const id = await sales.propose('deal_1', { amount: 1 })
   const page = await (await newContext()).newPage()
   await page.goto(`${app.url}/inbox/${id}`)
-  await page.getByText('You will come back to').waitFor()
+  await page.getByText('After sign-in:').waitFor()
   await page.goto(linkTo(await linkOf(app), `/inbox/${id}`))
   await opened(page)
 })

@@ -46,7 +46,7 @@ test('C11 the list is walked, opened and closed by keys alone', async () => {
 test('C1 C11 keys go everywhere: search, help, screens, filters, verify', async () => {
   const app = await start()
   const page = await visit(app)
-  await rowOf(page, 'Opened the console').waitFor()
+  await rowOf(page, 'Signed in').waitFor()
   const find = page.getByRole('searchbox', { name: 'Find in entries' })
 
   await page.keyboard.press('/')
@@ -66,11 +66,11 @@ test('C1 C11 keys go everywhere: search, help, screens, filters, verify', async 
   await page.keyboard.press('a')
   await page.waitForURL('**/audit')
   await page.keyboard.press('f')
-  await page.getByLabel('Subject begins with').waitFor()
+  await page.getByLabel('Subject starts with').waitFor()
   await page.keyboard.press('Escape')
-  await page.getByLabel('Subject begins with').waitFor({ state: 'detached' })
+  await page.getByLabel('Subject starts with').waitFor({ state: 'detached' })
   await page.keyboard.press('v')
-  await page.getByText('all as written').waitFor()
+  await page.getByText('verified.').waitFor()
 })
 
 test('C1 the palette finds screens, entries and acts by name, and gives the focus back', async () => {
@@ -88,8 +88,8 @@ test('C1 the palette finds screens, entries and acts by name, and gives the focu
   await page.waitForURL('**/audit/1')
   await pick('passk', 'Passkeys')
   await page.waitForURL('**/settings/passkeys')
-  await pick('verify', 'Verify the ledger')
-  await page.getByText('all as written').waitFor()
+  await pick('verify', 'Verify ledger')
+  await page.getByText('verified.').waitFor()
   expect(page.url()).toBe(`${app.url}/audit`)
   await pick('dark', 'Dark theme')
   expect(await page.evaluate('getComputedStyle(document.documentElement).colorScheme')).toBe('dark')
@@ -99,13 +99,13 @@ test('C1 the palette finds screens, entries and acts by name, and gives the focu
   await page.getByRole('dialog', { name: 'Halt all agents?' }).waitFor()
   await page.keyboard.press('Escape')
 
-  const verify = page.getByRole('button', { name: 'Verify the ledger' })
+  const verify = page.getByRole('button', { name: 'Verify ledger' })
   await verify.focus()
   await page.keyboard.press('Control+k')
   await page.keyboard.press('Escape')
   await expect
     .poll(() => page.evaluate('document.activeElement.getAttribute("aria-label")'))
-    .toBe('Verify the ledger')
+    .toBe('Verify ledger')
 })
 
 test('C11 single keys can be switched off', async () => {

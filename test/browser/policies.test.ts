@@ -24,7 +24,7 @@ const mappings = [{ agent_id: 'sales-*', domain: 'crm.*', policy_id: 'crm-write'
 
 const place = (page: Page) => new URL(page.url()).pathname + new URL(page.url()).search
 const editorOf = (page: Page) => page.getByLabel('Policies and mappings as YAML')
-const resultOf = (page: Page) => page.getByRole('region', { name: 'What it would do' })
+const resultOf = (page: Page) => page.getByRole('region', { name: 'Draft preview' })
 const simulate = (page: Page) => page.getByRole('button', { name: /^Simulate/ })
 
 async function rewrite(page: Page, from: string | RegExp, to: string) {
@@ -34,7 +34,7 @@ async function rewrite(page: Page, from: string | RegExp, to: string) {
 
 async function save(page: Page, note: string) {
   await page.getByRole('button', { name: 'Save…' }).click()
-  const dialog = page.getByRole('dialog', { name: 'Save the policies' })
+  const dialog = page.getByRole('dialog', { name: 'Save policies' })
   await dialog.getByLabel('Why').fill(note)
   await dialog.getByRole('button', { name: 'Save', exact: true }).click()
   return dialog
@@ -57,18 +57,18 @@ test('C4 rule sets read as sentences with what they do, and the matrix says who 
   const rules = set.getByRole('listitem')
   await rules.first().waitFor()
   expect((await rules.allInnerTexts()).map((text) => text.replaceAll(/\s+/g, ' '))).toEqual([
-    'asks a person deal_stage is high risk: a person reviews every change of it.',
-    'blocks amount must be a number from 0 to 500,000.',
-    'blocks commission must not be changed. Finance only.',
-    'counts only region must be emea or apac.',
-    'asks a person discount is high risk: a person reviews every change of it, and 2 different people must approve it.',
+    'Requires review deal_stage is high risk: every change requires review.',
+    'Blocks amount must be a number from 0 to 500,000.',
+    'Blocks commission is read-only. Finance only.',
+    'Logs only region must be emea or apac.',
+    'Requires review discount is high risk: every change requires review, and requires 2 different approvers.',
   ])
   await set.getByText('Binds sales-* in crm.*.').waitFor()
   await page
     .getByRole('region', { name: 'free' })
     .getByText(/^shadow/)
     .waitFor()
-  await page.getByRole('region', { name: 'free' }).getByText('Nobody works under it.').waitFor()
+  await page.getByRole('region', { name: 'free' }).getByText('Not mapped to any agent.').waitFor()
 
   const table = page.getByRole('table')
   const cells = async (agent: string) => {
@@ -115,15 +115,15 @@ test('C4 Y4 a domain that a person allowed in the inbox stands in the matrix at 
 test('C4 without a policy one begins with an example, simulates it and saves it', async () => {
   const app = await start()
   const page = await visit(app, '/policies')
-  await page.getByText('There is no policy yet').waitFor()
-  await page.getByRole('link', { name: 'Write one' }).click()
-  await page.getByRole('button', { name: 'Begin with an example' }).click()
+  await page.getByText('No policies').waitFor()
+  await page.getByRole('link', { name: 'Write a policy' }).click()
+  await page.getByRole('button', { name: 'Insert example' }).click()
   expect(await page.getByRole('button', { name: 'Save…' }).isDisabled()).toBe(true)
   await editorOf(page).focus()
   await page.keyboard.press('Control+Enter')
   await resultOf(page).getByText('nothing is on record for this time').waitFor()
   const dialog = await save(page, 'To begin with')
-  await page.getByText(/^Version [\da-f]{8} is in force\.$/).waitFor()
+  await page.getByText(/^Saved version [\da-f]{8}\.$/).waitFor()
   await dialog.waitFor({ state: 'detached' })
   expect((await listed(app)).body.policies.map(({ id }) => id)).toEqual(['crm-write'])
   await page.getByRole('link', { name: 'Rules' }).click()
@@ -193,12 +193,12 @@ test('C4 Y6 Simulate shows what would have come out differently, before it is sa
   await resultOf(page).getByText('0 of 4 stay as they were').waitFor()
   const rows = resultOf(page).getByRole('table').getByRole('row')
   await rows.filter({ hasText: 'blocked' }).getByRole('link').waitFor()
-  await resultOf(page).getByText('Changes: 2 added, 0 taken out').waitFor()
+  await resultOf(page).getByText('Changes: 2 added, 0 removed').waitFor()
   expect((await listed(app)).body.policies[0]?.rules).toHaveLength(5)
 
   await save(page, 'Notes are looked at')
   await page
-    .getByText(/is in force\.$/)
+    .getByText(/^Saved version/)
     .first()
     .waitFor()
   expect((await listed(app)).body.policies[0]?.rules).toHaveLength(6)
@@ -217,14 +217,14 @@ test('C4 Y6 Simulate shows what would have come out differently, before it is sa
   await page.getByRole('link', { name: 'Versions' }).click()
   const versions = page.getByRole('list', { name: 'Versions, newest first' })
   await versions.getByText('Notes are looked at').waitFor()
-  await versions.getByText('in force').waitFor()
-  await page.getByText('2 added, 0 taken out').waitFor()
+  await versions.getByText('Active').waitFor()
+  await page.getByText('2 added, 0 removed').waitFor()
   const diff = page.getByRole('group', { name: 'What changed' })
   await diff.getByText('- field: note').waitFor()
-  await versions.getByText('Number 0').click()
-  await page.getByText('The first there was').waitFor()
+  await versions.getByText('Version 0').click()
+  await page.getByText('First version').waitFor()
   expect(place(page)).toMatch(/^\/policies\/versions\?to=[\da-f]+$/)
-  await page.getByRole('button', { name: 'Go back to it…' }).click()
+  await page.getByRole('button', { name: 'Restore version…' }).click()
   await page.waitForURL('**/policies/edit')
   expect(await editorOf(page).inputValue()).not.toContain('field: note')
 })
@@ -238,21 +238,21 @@ test('C4 Y6 one proposal is tried: written by hand, or chosen from those there w
   const result = resultOf(page)
   await result.getByLabel('Agent').fill('sales-agent')
   await result.getByLabel('Domain').fill('crm.deals')
-  await result.getByLabel('Change, as JSON').fill('{"amount": 600000')
-  expect(await result.getByRole('button', { name: 'Try it' }).isDisabled()).toBe(true)
-  await result.getByLabel('Change, as JSON').fill('{"amount": 600000}')
+  await result.getByLabel('Change (JSON)').fill('{"amount": 600000')
+  expect(await result.getByRole('button', { name: 'Simulate proposal' }).isDisabled()).toBe(true)
+  await result.getByLabel('Change (JSON)').fill('{"amount": 600000}')
   await rewrite(page, 'max: 500000', 'max: 700000')
-  await result.getByRole('button', { name: 'Try it' }).click()
+  await result.getByRole('button', { name: 'Simulate proposal' }).click()
   await result.getByText('Must be a number from 0 to 500000.').waitFor()
   const sides = result.getByRole('status')
   await sides.getByText('blocked').waitFor()
   await sides.getByText('act', { exact: true }).waitFor()
 
-  await result.getByLabel('Like').selectOption({ index: 1 })
+  await result.getByLabel('Template').selectOption({ index: 1 })
   await expect
-    .poll(() => result.getByLabel('Change, as JSON').inputValue())
+    .poll(() => result.getByLabel('Change (JSON)').inputValue())
     .toContain('"deal_stage": "won"')
-  await result.getByRole('button', { name: 'Try it' }).click()
+  await result.getByRole('button', { name: 'Simulate proposal' }).click()
   await sides.getByText('high risk: deal_stage').first().waitFor()
 })
 
@@ -267,16 +267,16 @@ test('C4 Y6 whom new rules would lock out is named, and it takes a yes of its ow
   await simulate(page).click()
   await resultOf(page).getByText('escalate→blocked').first().waitFor()
   const dialog = await save(page, 'Support only')
-  await dialog.getByText('It locks agents out.').waitFor()
+  await dialog.getByText('This blocks active agents.').waitFor()
   await dialog.getByText('sales-agent').waitFor()
   await dialog.getByText('in crm.deals').waitFor()
-  const sure = dialog.getByRole('button', { name: 'Save and lock them out' })
+  const sure = dialog.getByRole('button', { name: 'Save anyway' })
   expect(await sure.isDisabled()).toBe(true)
   expect((await ledgerOf(app, '&type=policy.saved')).entries).toHaveLength(0)
-  await dialog.getByLabel('That is what I want.').check()
+  await dialog.getByLabel('I understand').check()
   await sure.click()
   await page
-    .getByText(/is in force\.$/)
+    .getByText(/^Saved version/)
     .first()
     .waitFor()
   expect((await ledgerOf(app, '&type=policy.saved')).entries).toHaveLength(1)
@@ -298,7 +298,7 @@ test('C4 what somebody else saved meanwhile is not overwritten', async () => {
     .waitFor()
   const dialog = await save(page, 'Mine')
   await dialog.getByText(/saved version [\da-f]+ meanwhile/).waitFor()
-  await dialog.getByRole('link', { name: 'Look at what changed' }).click()
+  await dialog.getByRole('link', { name: 'Compare versions' }).click()
   await page.getByRole('list', { name: 'Versions, newest first' }).getByText('Another').waitFor()
   expect((await ledgerOf(app, '&type=policy.saved')).entries).toHaveLength(1)
 })
@@ -308,9 +308,9 @@ test('C4 I6 saving asks for the passkey of who has one, and goes on by itself', 
   const app = await start({ policies, mappings })
   const page = await visit(app, '/settings/passkeys')
   await addAuthenticator(page)
-  await page.getByRole('button', { name: 'Add a passkey' }).click()
+  await page.getByRole('button', { name: 'Add passkey' }).click()
   await page.getByRole('button', { name: 'Continue' }).click()
-  await page.getByText('The passkey is added.').waitFor()
+  await page.getByText('Added the passkey.').waitFor()
   await page.goto(`${app.url}/policies/edit`)
   await editorOf(page).waitFor()
   await rewrite(page, 'max: 500000', 'max: 400000')
@@ -321,7 +321,7 @@ test('C4 I6 saving asks for the passkey of who has one, and goes on by itself', 
   await save(page, 'Less')
   await page.getByRole('button', { name: 'Use passkey' }).click()
   await page
-    .getByText(/is in force\.$/)
+    .getByText(/^Saved version/)
     .first()
     .waitFor()
   expect((await ledgerOf(app, '&type=passkey.asserted')).entries).toHaveLength(1)
@@ -339,7 +339,7 @@ test('C4 who may not save may read and simulate', async () => {
   await isLive(page)
   await rewrite(page, 'max: 500000', 'max: 400000')
   await simulate(page).click()
-  await page.getByText('Simulated. Owners save.').waitFor()
+  await page.getByText('Simulated. Only owners can save.').waitFor()
   expect(await page.getByRole('button', { name: 'Save…' }).count()).toBe(0)
 })
 
@@ -381,14 +381,14 @@ test('C11 policies have no serious fault in light and dark, and nothing is wider
   await resultOf(page).getByText('act→blocked').first().waitFor()
   await resultOf(page).getByLabel('Agent').fill('sales-agent')
   await resultOf(page).getByLabel('Domain').fill('crm.deals')
-  await resultOf(page).getByRole('button', { name: 'Try it' }).click()
-  await resultOf(page).getByText('Then').waitFor()
+  await resultOf(page).getByRole('button', { name: 'Simulate proposal' }).click()
+  await resultOf(page).getByText('Draft', { exact: true }).waitFor()
   await check('a simulation')
   const dialog = await save(page, 'Support only')
-  await dialog.getByText('It locks agents out.').waitFor()
+  await dialog.getByText('This blocks active agents.').waitFor()
   await check('a lock-out')
-  await dialog.getByLabel('That is what I want.').check()
-  await dialog.getByRole('button', { name: 'Save and lock them out' }).click()
+  await dialog.getByLabel('I understand').check()
+  await dialog.getByRole('button', { name: 'Save anyway' }).click()
   await dialog.waitFor({ state: 'detached' })
   await page.goto(`${app.url}/policies/versions`)
   await page.getByRole('group', { name: 'What changed' }).waitFor()

@@ -52,7 +52,7 @@ test('RC5 after an override elsewhere the item shows one trust, the current one'
   const id = await sales.propose('deal_1', { amount: 48_000 })
   const page = await visit(app, `/inbox/${id}`)
   const item = await opened(page)
-  const why = item.getByRole('region', { name: 'Why am I asked' })
+  const why = item.getByRole('region', { name: 'Why approval is required' })
   await expect.poll(() => why.textContent()).toContain('0.16')
   await output(app, 'cowork_override', {
     agent_id: 'sales-agent',

@@ -38,7 +38,7 @@ test('SV21 N36 a page of another site or another port reads nothing and changes 
   const app = await start()
   const context = await newContext()
   const console = await visit(app, '/audit', { context })
-  await rowOf(console, 'Opened the console').waitFor()
+  await rowOf(console, 'Signed in').waitFor()
   const port = await foreignPage()
   const before = await ledgerOf(app)
 
@@ -124,7 +124,7 @@ test('A13 what an agent says is plain text: no markup, no links, nothing hidden'
     await rowOf(page, 'Ran cowork_log').click()
     const detail = page.getByRole('region', { name: /^Entry/ })
     await detail.getByText('the agent says').first().waitFor()
-    await detail.getByText('Proven in this browser.').waitFor()
+    await detail.getByText('Verified in this browser.').waitFor()
     const text = await page.evaluate<string>('document.body.innerText')
     expect(text).not.toMatch(/[\u202a-\u202e\u2066-\u2069\u200b]/)
     expect(await page.title()).not.toMatch(/[\u202a-\u202e\u2066-\u2069\u200b\n]/)

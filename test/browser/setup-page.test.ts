@@ -32,12 +32,12 @@ test('C9 a fresh console begins with the first steps, once; an address that name
   expect(new URL(page.url()).pathname).toBe('/audit')
   await page.goto(await linkOf(app))
   await heading(page, 'Where should AI save files it creates?').waitFor()
-  await page.getByRole('link', { name: 'Leave' }).click()
-  await page.getByText('Nothing waits for you.').waitFor()
+  await page.getByRole('link', { name: 'Exit' }).click()
+  await page.getByText('Inbox is empty').waitFor()
   await page.goto(app.url)
   await page.waitForURL('**/inbox')
   await page.goto(`${app.url}/settings`)
-  await page.getByRole('link', { name: 'First steps' }).click()
+  await page.getByRole('link', { name: 'Setup' }).click()
   await heading(page, 'Where should AI save files it creates?').waitFor()
 })
 
@@ -59,7 +59,7 @@ test('C9 the steps: workspace, folders to grant, clients, how to be told', async
   await page.getByRole('dialog').getByRole('button', { name: 'Projects' }).click()
   await page.getByRole('dialog').getByText(home.at('Projects'), { exact: true }).waitFor()
   await page.keyboard.press('Escape')
-  await press(page, 'Keep it where it is')
+  await press(page, 'Keep current location')
 
   await heading(page, 'Grant AI access to these folders now?').waitFor()
   await page.getByText('(You can always grant more access later)').waitFor()
@@ -74,22 +74,22 @@ test('C9 the steps: workspace, folders to grant, clients, how to be told', async
     .click()
   await press(page, 'Add another folder…')
   await page.getByRole('dialog').getByRole('button', { name: 'Taxes' }).click()
-  await press(page, 'Add this folder')
+  await press(page, 'Add folder')
   expect(await folder('Taxes').isChecked()).toBe(true)
   await press(page, 'Continue')
 
-  await heading(page, 'Which clients shall work with cowork?').waitFor()
+  await heading(page, 'Connect your MCP clients').waitFor()
   await page.getByText('cowork connect claude-code').waitFor()
   await page.getByText('None is connected yet.').waitFor()
   await output(app, 'cowork_add_agent', { id: 'codex' })
   const codex = page.getByRole('list', { name: 'Agents' }).getByRole('listitem')
-  await codex.filter({ hasText: 'added, not seen since the start' }).waitFor()
+  await codex.filter({ hasText: 'added, not seen since start' }).waitFor()
   await press(page, 'Continue')
 
-  await heading(page, 'How shall cowork tell you?').waitFor()
-  await page.getByText('On this desktop').first().waitFor()
+  await heading(page, 'Notifications').waitFor()
+  await page.getByText('Desktop notifications').first().waitFor()
   await press(page, 'Continue')
-  await heading(page, 'Try it once').waitFor()
+  await heading(page, 'Practice round').waitFor()
 
   const made = (await grantsOf(app)).toSorted((a, b) => a.path.localeCompare(b.path))
   expect(made).toMatchObject([
@@ -112,7 +112,7 @@ test('C9 another workspace is written into the configuration, and a restart is a
   await press(page, 'Choose Different Location…')
   await page.getByRole('dialog').getByRole('button', { name: 'AI', exact: true }).click()
   await page.getByRole('dialog').getByText(home.at('AI'), { exact: true }).waitFor()
-  await page.getByRole('button', { name: 'Use this folder' }).press('Enter')
+  await page.getByRole('button', { name: 'Use folder' }).press('Enter')
   const restart = page.getByText('node /opt/cowork/bin/cowork.mjs restart', { exact: true })
   await restart.waitFor()
   expect(await page.evaluate('document.activeElement.textContent')).toBe(
@@ -147,22 +147,22 @@ test.each(['open', 'closed'])(
     const app = await home.during(() => start())
     if (mode === 'closed') await output(app, 'cowork_add_agent', { id: 'codex' })
     const page = await visit(app, '/welcome?step=practice')
-    await press(page, 'Start the practice round')
+    await press(page, 'Start practice round')
     const first = await opened(page)
     await first.getByText('The name does not say which meeting it was.').waitFor()
     await first.getByRole('button', { name: /^Approve/ }).waitFor()
     await page.keyboard.press('a')
     await heading(page, `AI wants to read files in: ${home.at('Documents')}`).waitFor()
     await page
-      .getByRole('list', { name: 'What you can allow' })
+      .getByRole('list', { name: 'Access options' })
       .getByText('Allow folder', { exact: true })
       .click()
-    await heading(page, 'That is all there is to it').waitFor()
-    const decided = page.getByRole('list', { name: 'What you decided' })
+    await heading(page, 'Practice round complete').waitFor()
+    const decided = page.getByRole('list', { name: 'Decisions' })
     await expect.poll(() => decided.getByText('allowed', { exact: true }).count()).toBe(2)
     await expect.poll(() => grantsOf(app)).toEqual([])
     await expect.poll(() => activeAgents(app)).toEqual(mode === 'closed' ? ['codex'] : [])
-    await page.getByRole('link', { name: 'See what was recorded' }).click()
+    await page.getByRole('link', { name: 'Show entries' }).click()
     await page.getByText('Asks for access to').first().waitFor()
   },
 )
@@ -175,7 +175,7 @@ test('C9 “Use Default” takes back another choice', async () => {
   const config = join(app.state, 'cowork.yaml')
   expect(readFileSync(config, 'utf8')).toContain(home.at('AI'))
   const page = await visit(app, '/welcome')
-  const answers = page.getByRole('region', { name: 'First steps' }).getByRole('button')
+  const answers = page.getByRole('region', { name: 'Setup' }).getByRole('button')
   await page.getByRole('button', { name: 'Use Default' }).waitFor()
   // Keeping it where it is would be the same.
   expect((await answers.allTextContents()).filter((said) => !said.startsWith('Copy'))).toEqual([
@@ -208,7 +208,7 @@ test('C9 GR6 a folder is “granted” only where every agent has it; what is cl
   await page.goto(`${app.url}/welcome?step=folders`)
   const row = (name: string) => page.getByRole('listitem').filter({ hasText: home.at(name) })
   const box = (name: string) => row(name).getByRole('checkbox')
-  await row('Documents').getByText('granted already').waitFor()
+  await row('Documents').getByText('Granted').waitFor()
   expect(await box('Documents').isChecked()).toBe(true)
   await row('Desktop').getByText('codex has it already').waitFor()
   await row('Pictures').getByText('never for gemini-cli').waitFor()
@@ -217,7 +217,7 @@ test('C9 GR6 a folder is “granted” only where every agent has it; what is cl
   // What is open for reading can be opened further.
   await row('Documents').getByText('Read-Write').click()
   await press(page, 'Continue')
-  await heading(page, 'Which clients shall work with cowork?').waitFor()
+  await heading(page, 'Connect your MCP clients').waitFor()
   const made = (await grantsOf(app)).find(({ path }) => path === home.at('Documents'))
   expect(made).toMatchObject({ permission: 'read-write', agent: '*' })
 })
@@ -227,7 +227,7 @@ test('C9 a practice round goes on after a reload, and ends wherever its last req
   const app = await home.during(() => start())
   await output(app, 'cowork_add_agent', { id: 'codex' })
   const page = await visit(app, '/welcome?step=practice')
-  await press(page, 'Start the practice round')
+  await press(page, 'Start practice round')
   const first = await opened(page)
   expect(await first.getByRole('link', { name: /^Close|^Back/ }).count()).toBe(0)
   await page.keyboard.press('a')
@@ -238,7 +238,7 @@ test('C9 a practice round goes on after a reload, and ends wherever its last req
   await page.goto(`${app.url}/inbox`)
   await askOf(page, '~/Documents').click()
   await page
-    .getByRole('list', { name: 'What you can allow' })
+    .getByRole('list', { name: 'Access options' })
     .getByText('Allow folder', { exact: true })
     .click()
   await expect.poll(() => activeAgents(app)).toEqual(['codex'])
@@ -250,7 +250,7 @@ test('C11 C9 on a phone what is told of a decision leaves the buttons of the nex
   const app = await home.during(() => start())
   const page = await visit(app, '/welcome?step=practice')
   await page.setViewportSize({ width: 375, height: 800 })
-  await press(page, 'Start the practice round')
+  await press(page, 'Start practice round')
   await (await opened(page)).getByRole('button', { name: /^Approve/ }).click()
   const next = page.getByRole('button', { name: /^Allow folder this session/ }).last()
   await next.waitFor()
@@ -270,9 +270,9 @@ test('C11 axe finds nothing serious in the first steps, and none is wider than a
   const places: Record<string, string> = {
     '/welcome': 'Where should AI save files it creates?',
     '/welcome?step=folders': 'Grant AI access to these folders now?',
-    '/welcome?step=clients': 'Which clients shall work with cowork?',
-    '/welcome?step=notices': 'How shall cowork tell you?',
-    '/welcome?step=practice': 'Try it once',
+    '/welcome?step=clients': 'Connect your MCP clients',
+    '/welcome?step=notices': 'Notifications',
+    '/welcome?step=practice': 'Practice round',
   }
   const faults: string[] = []
   for (const [path, title] of Object.entries(places)) {
@@ -294,7 +294,7 @@ test('C9 a reviewer is not asked to set up what is the owner’s', async () => {
   })
   const page = await (await newContext()).newPage()
   await page.goto(link)
-  await page.getByText('Nothing waits for you.').waitFor()
+  await page.getByText('Inbox is empty').waitFor()
   await page.goto(`${app.url}/welcome`)
-  await page.getByText('An owner sets this up.').waitFor()
+  await page.getByText('Only owners can change this setup.').waitFor()
 })

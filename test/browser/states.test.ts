@@ -8,31 +8,31 @@ const screens = [
     path: '/inbox',
     api: '**/api/approvals?**',
     what: 'the inbox',
-    there: 'Nothing waits for you.',
+    there: 'Inbox is empty',
   },
   {
     path: '/agents',
     api: '**/cowork_list_agents/**',
     what: 'trust',
-    there: 'No agent has come in yet',
+    there: 'No agents connected',
   },
   {
     path: '/policies',
     api: '**/cowork_list_policies/**',
     what: 'policies',
-    there: 'There is no policy yet',
+    there: 'No policies',
   },
   {
     path: '/policies/edit',
     api: '**/cowork_list_policies/**',
     what: 'the policies',
-    there: 'As in force',
+    there: 'Active version',
   },
   {
     path: '/policies/versions',
     api: '**/cowork_policy_versions/**',
     what: 'versions',
-    there: 'in force',
+    there: 'Active',
   },
   {
     path: '/files',
@@ -70,26 +70,31 @@ const screens = [
     what: 'the workspace',
     there: 'Where should AI save files it creates?',
   },
-  { path: '/audit', api: '**/api/ledger?**', what: 'entries', there: 'The ledger begins here.' },
-  { path: '/audit/1', api: '**/api/ledger/1', what: 'the entry', there: 'Proven in this browser.' },
+  { path: '/audit', api: '**/api/ledger?**', what: 'entries', there: 'First entry' },
+  {
+    path: '/audit/1',
+    api: '**/api/ledger/1',
+    what: 'the entry',
+    there: 'Verified in this browser.',
+  },
   { path: '/settings/people', api: '**/cowork_list_people/**', what: 'people', there: 'you' },
   {
     path: '/settings/sessions',
     api: '**/cowork_list_sessions/**',
     what: 'sessions',
-    there: 'this device',
+    there: 'This device',
   },
   {
     path: '/settings/passkeys',
     api: '**/cowork_list_passkeys/**',
     what: 'passkeys',
-    there: 'No passkey yet',
+    there: 'No passkeys',
   },
   {
     path: '/settings/agents',
     api: '**/cowork_list_agents/**',
     what: 'agents',
-    there: 'The door is open',
+    there: 'Authentication off',
   },
 ]
 
@@ -135,25 +140,25 @@ test('C13 what is empty says so and leads on', async () => {
   allowFault(/status of 404/)
   const app = await start()
   const page = await visit(app, '/audit?actor=nobody')
-  await page.getByText('No entry matches').waitFor()
-  await page.getByRole('link', { name: 'Clear all filters' }).click()
-  await rowOf(page, 'Opened the console').waitFor()
+  await page.getByText('No matches').waitFor()
+  await page.getByRole('link', { name: 'Clear filters' }).click()
+  await rowOf(page, 'Signed in').waitFor()
   await page.goto(`${app.url}/audit/999`)
   await page.getByText('There is no entry 999 for you to see.').waitFor()
   await page.goto(`${app.url}/welcome/nowhere`)
-  await page.getByText('There is no such page').waitFor()
-  await page.getByRole('link', { name: 'Go to the Inbox' }).click()
-  await page.getByText('Nothing waits for you.').waitFor()
+  await page.getByText('Page not found').waitFor()
+  await page.getByRole('link', { name: 'Open Inbox' }).click()
+  await page.getByText('Inbox is empty').waitFor()
   await page.goto(`${app.url}/inbox?q=nothing`)
-  await page.getByRole('link', { name: 'Clear the filters' }).click()
-  await page.getByText('Nothing waits for you.').waitFor()
+  await page.getByRole('link', { name: 'Clear filters' }).click()
+  await page.getByText('Inbox is empty').waitFor()
   await page.goto(`${app.url}/inbox/nonsense`)
   await page.getByText('There is no approval "nonsense".').waitFor()
   await page.goto(`${app.url}/agents?q=nobody`)
   await page.getByRole('link', { name: 'Show all' }).click()
-  await page.getByText('No agent has come in yet').waitFor()
+  await page.getByText('No agents connected').waitFor()
   await page.goto(`${app.url}/agents/nobody`)
-  await page.getByText('There is no such agent').waitFor()
+  await page.getByText('Agent not found').waitFor()
   await page.goto(`${app.url}/files?q=nothing`)
   await page.getByText('Nothing matches').waitFor()
   await page.getByRole('link', { name: 'Search content' }).click()
@@ -168,16 +173,16 @@ test('C13 C10 a daemon that is gone is named, with the command that brings it ba
   allowFault(/ERR_/)
   const app = await start()
   const page = await visit(app)
-  await rowOf(page, 'Opened the console').waitFor()
+  await rowOf(page, 'Signed in').waitFor()
   const again = await restart(app, async () => {
     await page.getByText(/^(Reconnecting|Offline)$/).waitFor()
-    await page.getByRole('button', { name: 'Verify the ledger' }).click()
-    await page.getByText('The ledger was not checked.').waitFor()
+    await page.getByRole('button', { name: 'Verify ledger' }).click()
+    await page.getByText('Verification did not finish.').waitFor()
     expect(await page.getByText('cowork up -d').count()).toBeGreaterThan(0)
   })
   await isLive(page)
   await page.getByRole('button', { name: 'Try again' }).click()
-  await page.getByText('all as written').waitFor()
+  await page.getByText('verified.').waitFor()
   await output(again, 'cowork_log', { domain: 'docs', action: 'go_on', target: 'README.md' })
   await rowOf(page, 'Did go_on').waitFor()
 })

@@ -35,14 +35,14 @@ test('C1 C8 C10 I6 A9 a person opens the link, sees the command line at work, ve
   const [added] = (await ledgerOf(app, '&type=agent.added')).entries
   expect((await page.evaluate<number>('window.shownAt')) - (added?.at ?? 0)).toBeLessThan(1000)
 
-  await page.getByRole('button', { name: 'Verify the ledger' }).click()
+  await page.getByRole('button', { name: 'Verify ledger' }).click()
   const { size } = await ledgerOf(app)
-  await page.getByText(`${size} entries, all as written.`).waitFor()
+  await page.getByText(`${size} entries verified.`).waitFor()
 
   await page.getByRole('link', { name: 'Settings' }).click()
   await page.getByRole('link', { name: 'Passkeys' }).click()
-  await page.getByText('No passkey yet').waitFor()
-  await page.getByRole('button', { name: 'Add a passkey' }).click()
+  await page.getByText('No passkeys').waitFor()
+  await page.getByRole('button', { name: 'Add passkey' }).click()
   await page.getByLabel('Name').fill('Laptop')
   await page.getByRole('button', { name: 'Continue' }).click()
   await page.getByRole('list', { name: 'Passkeys' }).getByText('Laptop').waitFor()
@@ -50,7 +50,7 @@ test('C1 C8 C10 I6 A9 a person opens the link, sees the command line at work, ve
   await page.getByRole('button', { name: 'Halt all agents' }).click()
   await page.getByLabel('Reason').fill('strange orders')
   await page.getByRole('dialog').getByRole('button', { name: 'Halt all agents' }).click()
-  await page.getByText('All agents are halted: strange orders').waitFor()
+  await page.getByText('All agents halted: strange orders').waitFor()
   expect(await page.evaluate('window.isStill'), 'nothing was loaded again').toBe(true)
 
   const halted = await run(app.state, ['status'])
@@ -59,5 +59,5 @@ test('C1 C8 C10 I6 A9 a person opens the link, sees the command line at work, ve
   expect(done).toEqual(expect.arrayContaining(['session.opened', 'passkey.added', 'halt.set']))
 
   await page.getByRole('button', { name: 'Resume' }).click()
-  await page.getByText('All agents are halted', { exact: true }).waitFor({ state: 'detached' })
+  await page.getByText('All agents halted', { exact: true }).waitFor({ state: 'detached' })
 })
