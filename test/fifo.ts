@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
 
-/** A named pipe for one test, open for both ways, so that opening it waits for nobody. */
+/** Creates a named pipe for one test, open for reading and writing, so that opening it does not block. */
 export function openFifo() {
   const folder = mkdtempSync(join(tmpdir(), 'cowork-fifo-'))
   const path = join(folder, 'fifo')
@@ -17,13 +17,13 @@ export function openFifo() {
   return { path, descriptor }
 }
 
-/** What a process has open, as the kernel names it; each as often as it is open. */
+/** Lists the open files of a process as the kernel names them, one item per descriptor. */
 export function openFiles(pid: number): string[] {
   return readdirSync(`/proc/${pid}/fd`).flatMap((name) => {
     try {
       return [readlinkSync(`/proc/${pid}/fd/${name}`)]
     } catch {
-      // Closed since it was listed, as the one that lists them is.
+      // Closed since readdir, like the descriptor of readdir itself.
       return []
     }
   })

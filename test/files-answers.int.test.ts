@@ -256,7 +256,7 @@ test('FT9 FT10 read_files names what it could not read once, by the path that wa
     expect(message).not.toContain(workspace)
   }
   const { text } = await agent.call('read_files', { paths: [missing] })
-  expect(text).toContain(`${missing}\n[Failed: There is nothing at that path.`)
+  expect(text).toContain(`${missing}\n[Failed: Not found.`)
 })
 
 test('PV5 PV8 what an agent is told of secrets and of documents is not said to people', async () => {

@@ -14,13 +14,13 @@ test('M2 PV5 F5 a person is told which name it is about and why, and both ends o
       'copy_file',
       { source: 'credentials.txt', destination: 'temp/c.txt' },
       `Copy a file: ${secret} → ${plain}`,
-      `You are asked because of ${secret}: it is for secrets, ${trust}`,
+      `You are asked because of ${secret}: it may contain secrets, ${trust}`,
     ],
     [
       'move_file',
       { source: 'credentials.txt', destination: 'temp/c.txt' },
       `Move a file: ${secret} → ${plain}`,
-      `You are asked because of ${secret}: it is for secrets, ${trust}`,
+      `You are asked because of ${secret}: it may contain secrets, ${trust}`,
     ],
     [
       'create_file',

@@ -1,4 +1,4 @@
-// What the file worker does, on folders of the real disk and without the process around it.
+// Runs operations of the file worker on real folders, without the worker process.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { toFileError, FileError } from '../src/files/confine/file-error.ts'
 import { openRoots } from '../src/files/confine/roots.ts'
@@ -13,12 +13,12 @@ import type { TestFolders } from './roots.ts'
 
 export type TestOps = TestFolders & {
   run<O extends Op>(op: O, ask: OpRequest<O>, body?: string | Uint8Array): Promise<OpResponse<O>>
-  /** The code it is refused with; fails where it is not. */
+  /** Returns the error code; fails if the operation succeeds. */
   refusal<O extends Op>(op: O, ask: OpRequest<O>, body?: string | Uint8Array): Promise<string>
-  /** Fills the workspace. */
+  /** Writes files into the workspace. */
   put(files: Readonly<Record<string, string | Uint8Array>>): void
   readonly context: OpContext
-  /** Fails where a descriptor was left open. What a thread held goes a moment after the thread. */
+  /** Fails if a descriptor is still open. Descriptors of a thread close a moment after the thread. */
   close(): Promise<void>
 }
 
@@ -26,30 +26,33 @@ export const inWorkspace = (path: string) => ({ root: 'workspace', path })
 export const granted = (path: string) => ({ root: 'grant_1', path })
 
 export function openTestOps(
-  more: Partial<WorkerSetup> & { folders?: TestFolders; containment?: Roots['containment'] } = {},
+  options: Partial<WorkerSetup> & {
+    folders?: TestFolders
+    containment?: Roots['containment']
+  } = {},
 ): TestOps {
-  const { folders = testFolders(), containment, ...setup } = more
+  const { folders = testFolders(), containment, ...setup } = options
   const before = openDescriptors()
-  const whole = { ...folders.setup, ...setup }
-  const roots = openRoots(whole, containment)
+  const fullSetup = { ...folders.setup, ...setup }
+  const roots = openRoots(fullSetup, containment)
   const { yieldIfDue } = createTimeSlicer()
-  const { limits } = whole
+  const { limits } = fullSetup
   const waitForEntry = () => Promise.resolve()
-  const progress = () => undefined
+  const reportProgress = () => undefined
   const context = {
     roots,
-    guard: createGuard(whole.guard),
+    guard: createGuard(fullSetup.guard),
     limits,
     yieldIfDue,
     waitForEntry,
-    progress,
+    reportProgress,
   }
 
   async function run<O extends Op>(op: O, ask: OpRequest<O>, body: string | Uint8Array = '') {
-    const act = ops[op] as RunOp<O>
+    const runOp = ops[op] as RunOp<O>
     const bytes = typeof body === 'string' ? Buffer.from(body) : Buffer.from(body)
     try {
-      return await act(context, ask, bytes, () => false)
+      return await runOp(context, ask, bytes, () => false)
     } catch (error) {
       throw toFileError(error)
     }
@@ -67,7 +70,7 @@ export function openTestOps(
     async close() {
       roots.close()
       for (let n = 0; openDescriptors() > before; n++) {
-        if (n === 100) throw new Error('a descriptor was left open')
+        if (n === 100) throw new Error('a descriptor is still open')
         await sleep(10)
       }
     },

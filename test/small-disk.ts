@@ -1,4 +1,4 @@
-// Disks of their own for tests: small, read-only, or simply another one. Mounting takes an administrator, as CI is.
+// Mounted disks for tests: small, read-only, or just a second one. Mounting requires root, which CI has.
 import { execFileSync } from 'node:child_process'
 import { mkdirSync } from 'node:fs'
 
@@ -9,7 +9,7 @@ export type SmallDisk = {
   remove(): void
 }
 
-/** A disk in memory of so many kilobytes, mounted at a folder that is made for it. */
+/** Mounts a tmpfs of the given size at a new folder. */
 export function mountSmallDisk(path: string, kilobytes: number): SmallDisk {
   mkdirSync(path, { recursive: true })
   execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${kilobytes}k,mode=755`, 'tmpfs', path])

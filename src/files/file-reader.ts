@@ -50,7 +50,7 @@ export function createFileReader(deps: Deps) {
         at,
         maxBytes,
         ...(range && { range }),
-        ...(maxWhole !== undefined && { maxWhole }),
+        ...(maxWhole !== undefined && { maxBinaryBytes: maxWhole }),
       })
       const { stat, sha256 } = answer
       call.addDetails({ data: { size_bytes: stat.size, ...(sha256 && { sha256 }) } })
@@ -97,7 +97,11 @@ export function createFileReader(deps: Deps) {
 
     async usage(call: Call, given: string, depth: number, always: readonly string[] = []) {
       const placed = await disk.place(call, { path: given, need: 'read' })
-      const answer = await disk.ask(call, 'usage', [placed], { at: placed.at, depth, always })
+      const answer = await disk.ask(call, 'usage', [placed], {
+        at: placed.at,
+        depth,
+        alwaysInclude: always,
+      })
       return { path: placed.path, ...answer }
     },
   }

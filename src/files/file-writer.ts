@@ -81,7 +81,7 @@ export function createFileWriter(deps: Deps) {
         )
       const asked = {
         at: placed.at,
-        how: overwrite ? ('put' as const) : ('create' as const),
+        writeMode: overwrite ? ('put' as const) : ('create' as const),
         encoding,
         reviewed: reviewed(given.path),
       }
@@ -106,7 +106,7 @@ export function createFileWriter(deps: Deps) {
         dryRun,
         ...(expected !== undefined && { expected: expected.toLowerCase() }),
       }
-      const replacing = { ...common, how: 'replace', encoding: 'keep' } as const
+      const replacing = { ...common, writeMode: 'replace', encoding: 'keep' } as const
       const answer = await history.writing(() =>
         edits
           ? disk.ask(call, 'edit', [placed], { ...common, edits })

@@ -32,7 +32,7 @@ test('PV4 the core is closed, whatever config says', () => {
     '/var/log/syslog',
     '/proc/self/environ',
   ])
-    expect(guard().forbidden(path, 'read')).toBe('forbidden_path')
+    expect(guard().checkForbidden(path, 'read')).toBe('forbidden_path')
 })
 
 test('PV4 cowork’s own state is closed wherever config puts it', () => {
@@ -50,8 +50,8 @@ test('PV4 cowork’s own state is closed wherever config puts it', () => {
     ),
     join(root, 'elsewhere.yaml'),
   ])
-    expect(guard().forbidden(path, 'read')).toBe('forbidden_path')
-  expect(guard().forbidden(join(data, 'notes.md'), 'read')).toBeUndefined()
+    expect(guard().checkForbidden(path, 'read')).toBe('forbidden_path')
+  expect(guard().checkForbidden(join(data, 'notes.md'), 'read')).toBeUndefined()
 })
 
 test('PV4 config adds to what is closed, and a link to it is no way around', () => {
@@ -60,23 +60,23 @@ test('PV4 config adds to what is closed, and a link to it is no way around', () 
   symlinkSync(target, link)
   const { guard } = guarded({ 'security.forbidden_paths': [link] })
   for (const path of [link, target])
-    expect(guard().forbidden(join(path, 'x'), 'read')).toBe('forbidden_path')
+    expect(guard().checkForbidden(join(path, 'x'), 'read')).toBe('forbidden_path')
 })
 
 test('PV4 temporary folders are open though /var is not; work data is for reading', () => {
   const data = mkdtempSync(join(tmpdir(), 'cowork-work-'))
   const { guard } = guarded({ 'work.data_root': data })
-  expect(guard().forbidden('/var/tmp/x', 'write')).toBeUndefined()
-  expect(guard().forbidden(join(tmpdir(), 'x'), 'write')).toBeUndefined()
-  expect(guard().forbidden(join(data, 'x'), 'read')).toBeUndefined()
-  expect(guard().forbidden(join(data, 'vault', 'x'), 'write')).toBe('forbidden_path')
+  expect(guard().checkForbidden('/var/tmp/x', 'write')).toBeUndefined()
+  expect(guard().checkForbidden(join(tmpdir(), 'x'), 'write')).toBeUndefined()
+  expect(guard().checkForbidden(join(data, 'x'), 'read')).toBeUndefined()
+  expect(guard().checkForbidden(join(data, 'vault', 'x'), 'write')).toBe('forbidden_path')
 })
 
 test('F6 agents read what cowork keeps in the workspace, not its trash and not what it set aside', () => {
   const { home, guard } = guarded()
   const own = (name: string) => join(home, 'AI', '.cowork', name)
-  expect(guard().forbidden(own('audit.jsonl'), 'read')).toBeUndefined()
-  expect(guard().forbidden(own('audit.jsonl'), 'write')).toBe('forbidden_path')
+  expect(guard().checkForbidden(own('audit.jsonl'), 'read')).toBeUndefined()
+  expect(guard().checkForbidden(own('audit.jsonl'), 'write')).toBe('forbidden_path')
   for (const name of ['trash/id/content', 'aside/audit.aside-01020304.jsonl'])
-    expect(guard().forbidden(own(name), 'read')).toBe('forbidden_path')
+    expect(guard().checkForbidden(own(name), 'read')).toBe('forbidden_path')
 })

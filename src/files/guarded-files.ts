@@ -41,7 +41,7 @@ export function createGuardedFiles({ worker, guard, home, setFolders, disk }: De
   /** A folder that holds the home would open the worker's second wall to all of it. */
   function checkFolder(folder: string): string {
     const real = realpathSync(absolute(folder))
-    if (guard.forbidden(real, 'read') !== undefined) throw closed(folder)
+    if (guard.checkForbidden(real, 'read') !== undefined) throw closed(folder)
     if (isWithin(home, real) || isWithin(realOf(home), real))
       throw fileError(
         'forbidden_path',
@@ -97,13 +97,13 @@ export function createGuardedFiles({ worker, guard, home, setFolders, disk }: De
     /** Throws where nothing may be kept: a protected path, or one from which another program runs files. */
     checkWritable(folder: string): void {
       const path = realOf(absolute(folder))
-      if (guard.forbidden(path, 'read') !== undefined) throw closed(folder)
+      if (guard.checkForbidden(path, 'read') !== undefined) throw closed(folder)
       const reason = guard.guardReason(path)
       if (reason !== undefined) throw fileError('forbidden_path', folder, `${folder}: ${reason}.`)
     },
 
     /** Whether this real path is protected (PV4). */
-    isProtected: (path: string): boolean => guard.forbidden(path, 'read') !== undefined,
+    isProtected: (path: string): boolean => guard.checkForbidden(path, 'read') !== undefined,
 
     async keep(folders: readonly string[]): Promise<void> {
       const kept = new Set(folders.flatMap(pathsOf))

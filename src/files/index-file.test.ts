@@ -16,7 +16,7 @@ test('F6 the index is written although changes keep coming', async () => {
     store: createHistoryStore(db.dialect, 'here'),
     worker: {
       ask(op, ask, more) {
-        if (op === 'writeOwn') written++
+        if (op === 'writeInternalFile') written++
         return files.run(op, ask, more?.body)
       },
     },

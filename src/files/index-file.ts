@@ -59,7 +59,7 @@ export function createIndexFile({ db, store, worker, workspace, now, log, afterM
       })),
     }
     const body = Buffer.from(`${JSON.stringify(index, undefined, 1)}\n`)
-    await worker.ask('writeOwn', { name: 'index.json' }, { body })
+    await worker.ask('writeInternalFile', { name: 'index.json' }, { body })
   }
 
   function run(): void {

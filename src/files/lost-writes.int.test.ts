@@ -79,12 +79,12 @@ test('TR1 TR3 FT8 a write whose worker does not answer is answered by what becam
     sha256: expect.any(String),
   })
   const made = inWorkspace(`made/${name('linkSync')}`)
-  const create = { at: made, how: 'create', encoding: 'binary' } as const
+  const create = { at: made, writeMode: 'create', encoding: 'binary' } as const
   expect(await late('write', create, body)).toMatchObject({
     stat: { size: 3 },
     real: made.path,
   })
-  const replace = { at: moved, how: 'replace', encoding: 'keep' } as const
+  const replace = { at: moved, writeMode: 'replace', encoding: 'keep' } as const
   expect(await late('write', replace, body)).toMatchObject({
     before: { size: 1 },
     real: moved.path,
@@ -119,7 +119,11 @@ test('GR6 of a file that is written where it lies too', async () => {
   const { setup } = folders
   folders = { ...folders, setup: { ...setup, roots: [...setup.roots, single] } }
   start()
-  const replace = { at: { root: 'single', path: '' }, how: 'replace', encoding: 'keep' } as const
+  const replace = {
+    at: { root: 'single', path: '' },
+    writeMode: 'replace',
+    encoding: 'keep',
+  } as const
   expect(await late('write', replace, body)).toMatchObject({ before: { size: 7 } })
   expect(text(path)).toBe('new')
 })
@@ -159,7 +163,7 @@ test('FT8 a worker that never came to it did nothing, and it timed out; others a
     outcome('trash', { at: inWorkspace('m.txt'), id: 'id-1', record: {} }, { deadlineMs }),
     outcome(
       'write',
-      { at: inWorkspace('n.txt'), how: 'create', encoding: 'binary' },
+      { at: inWorkspace('n.txt'), writeMode: 'create', encoding: 'binary' },
       { deadlineMs },
     ),
     outcome('read', { at: inWorkspace('a.txt'), maxBytes: 10 }),

@@ -48,7 +48,7 @@ function openFiles(context: Context) {
   const workspace = prepareWorkspace(config.workspace, log)
   const settings = toGuardSettings({ config, paths, home, workspace: workspace.path, configFile })
   const guard = createGuard(settings)
-  const where = { home, workspace: workspace.path, given: workspace.given }
+  const where = { home, workspace: workspace.path, configuredPath: workspace.given }
   const node = readOrCreateNodeId(paths)
   const nextWorkspace = createConfiguredWorkspaceReader(configFile, workspace.path)
   const grants = createGrants({

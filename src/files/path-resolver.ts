@@ -32,7 +32,7 @@ export type PathResolver = ReturnType<typeof createPathResolver>
 
 /** From a path as it was given to the root it lies under. Names only: nothing on disk is looked at here. */
 export function createPathResolver({ workspace, home, guard, grants }: Deps) {
-  const where = { home, workspace: workspace.path, given: workspace.given }
+  const where = { home, workspace: workspace.path, configuredPath: workspace.given }
 
   function locate(given: string): { area: Area; path: string; below: string } {
     const { area, path } = parsePath(given, where)
@@ -46,13 +46,13 @@ export function createPathResolver({ workspace, home, guard, grants }: Deps) {
     { path: given, need, makes }: PathRequest,
   ): Promise<ResolvedPath> {
     const { area, path, below } = locate(given)
-    if (guard.forbidden(path, need))
+    if (guard.checkForbidden(path, need))
       throw fileError('forbidden_path', path, `${sanitizeText(path, 300)} is closed to agents.`)
     const placed: ResolvedPath =
       area === 'workspace'
         ? { at: { root: 'workspace', path: below }, area, path }
         : await granted(caller, path, need)
-    const extension = makes ? guard.extension(path) : undefined
+    const extension = makes ? guard.checkExtension(path) : undefined
     if (extension) throw fileError('forbidden_extension', path, extension)
     return placed
   }

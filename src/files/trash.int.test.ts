@@ -58,7 +58,7 @@ async function openTrash() {
   /** Something may happen between the look at the disk and what follows from it. */
   const looked: FileWorker['ask'] = async (op, ask, options) => {
     const answer = await worker.ask(op, ask, options)
-    if (op === 'trashed') await meanwhile()
+    if (op === 'listTrash') await meanwhile()
     return answer
   }
   const asking = { ...worker, ask: looked }

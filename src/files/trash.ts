@@ -68,7 +68,7 @@ export function createTrash(deps: Deps) {
     forgetAsked()
     // Rows first: what is deleted meanwhile has no row here that its record could lack.
     const rows = (await store.trash(db)).filter(({ id }) => isMeant(id))
-    const records = (await worker.ask('trashed', {})).records.filter(({ id }) => isMeant(id))
+    const records = (await worker.ask('listTrash', {})).records.filter(({ id }) => isMeant(id))
     const known = new Set(rows.map(({ id }) => id))
     const there = new Set(records.map(({ id }) => id))
     const found = records.flatMap(({ id, record }) => {

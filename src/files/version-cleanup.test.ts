@@ -42,7 +42,7 @@ async function setup(more: { maxPerFile?: number; maxBytes?: number } = {}) {
   /** What was there before is kept on disk; its row comes only with `settle`. */
   async function write(path: string, content: string) {
     time++
-    const asked = { at: inWorkspace(path), how: 'put', encoding: 'binary' } as const
+    const asked = { at: inWorkspace(path), writeMode: 'put', encoding: 'binary' } as const
     const { before } = await history.writing(() => disk.run('write', asked, content))
     return history.changed(call, {
       operation: 'create_file',
@@ -137,8 +137,8 @@ test('TR4 however many contents go at once, each call to the disk is about a bou
   await expire()
   expect(kept()).toBe(0)
   const sizes = asks
-    .filter(({ op }) => op === 'dropVersions')
-    .map(({ asked }) => (asked as OpRequest<'dropVersions'>).sha256.length)
+    .filter(({ op }) => op === 'deleteVersions')
+    .map(({ asked }) => (asked as OpRequest<'deleteVersions'>).sha256.length)
   expect(sizes).toEqual([1000, 200])
   expect(await dropped()).toMatchObject([{ data: { contents: 1200 } }])
 })

@@ -188,7 +188,7 @@ export function createVersionCleanup({ db, store, history, worker, limits, now }
   /** What a file was that a crash left half written, and that no grant opens any more, is a version like others. */
   async function adoptNotes(): Promise<void> {
     await history.cleaning(async () => {
-      const { notes } = await worker.ask('leftNotes', { settled: [] })
+      const { journals: notes } = await worker.ask('orphanedJournals', { settled: [] })
       if (notes.length === 0) return
       await db.transact(async (tx) => {
         for (const { path, before, at } of notes)
@@ -211,7 +211,7 @@ export function createVersionCleanup({ db, store, history, worker, limits, now }
           },
         })
       })
-      await worker.ask('leftNotes', { settled: notes.map(({ name }) => name) })
+      await worker.ask('orphanedJournals', { settled: notes.map(({ name }) => name) })
     })
   }
 
@@ -239,7 +239,7 @@ export function createVersionCleanup({ db, store, history, worker, limits, now }
     const before = now() - limits.retentionMs
     let after: string | undefined
     do {
-      const { sha256, next } = await worker.ask('keptVersions', {
+      const { sha256, next } = await worker.ask('listVersions', {
         before,
         ...(after !== undefined && { after }),
       })
@@ -268,7 +268,7 @@ export function createVersionCleanup({ db, store, history, worker, limits, now }
       })
     })
     for (let at = 0; at < unneeded.length; at += mostAtOnce)
-      await worker.ask('dropVersions', { sha256: unneeded.slice(at, at + mostAtOnce) })
+      await worker.ask('deleteVersions', { sha256: unneeded.slice(at, at + mostAtOnce) })
   }
 
   return {

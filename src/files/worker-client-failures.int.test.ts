@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { isAlive, outcome, startWorker } from '../../test/file-worker/started.ts'
+import { isAlive, getOutcome, startWorker } from '../../test/file-worker/started.ts'
 import { fill, testFolders } from '../../test/roots.ts'
 
 const orphanEntry = join(import.meta.dirname, '../../test/file-worker/orphan.ts')
@@ -13,7 +13,7 @@ describe('a worker that fails', () => {
     fill(folders.granted, { 'a.txt': 'a' })
     const { usage, pid, read } = startWorker({ folders })
     const before = await pid()
-    const stuck = outcome(usage('stall', { deadlineMs: 50 }))
+    const stuck = getOutcome(usage('stall', { deadlineMs: 50 }))
     const behind = read('a.txt')
     expect(await stuck).toBe('timeout')
     expect(await behind).toBe('a')
@@ -33,7 +33,7 @@ describe('a worker that fails', () => {
     const { pid, read, write } = startWorker()
     await pid()
     // It had not said what it would come to, so nothing can have come of it.
-    expect(await outcome(write('stuck', 'x', 'grant_1', { deadlineMs: 50 }))).toBe('timeout')
+    expect(await getOutcome(write('stuck', 'x', 'grant_1', { deadlineMs: 50 }))).toBe('timeout')
     await write('after', 'well')
     expect(await read('after')).toBe('well')
   })
@@ -47,7 +47,7 @@ describe('a worker that fails', () => {
 
   test('PV6 a call whose deadline comes while it waits is answered, and nothing is ended', async () => {
     const { lines, usage, pid } = startWorker()
-    expect(await outcome(usage('', { deadlineMs: 1 }))).toBe('timeout')
+    expect(await getOutcome(usage('', { deadlineMs: 1 }))).toBe('timeout')
     expect(await pid()).toBeGreaterThan(0)
     expect(lines.join('')).not.toContain('stuck')
   })
@@ -65,7 +65,7 @@ describe('a worker that fails', () => {
     const folders = testFolders()
     fill(folders.granted, { 'a.txt': 'a' })
     const { usage, read } = startWorker({ folders })
-    expect(await outcome(usage('crash'))).toBe('unreadable')
+    expect(await getOutcome(usage('crash'))).toBe('unreadable')
     expect(await read('a.txt')).toBe('a')
   })
 
@@ -74,7 +74,7 @@ describe('a worker that fails', () => {
     fill(folders.granted, { 'a.txt': 'a' })
     const { usage, pid, read } = startWorker({ folders })
     const before = await pid()
-    await outcome(usage('babble'))
+    await getOutcome(usage('babble'))
     expect(await read('a.txt')).toBe('a')
     expect(isAlive(before)).toBe(false)
   })
@@ -91,12 +91,12 @@ describe('a worker that fails', () => {
   test('PV6 closing answers who waits and leaves no process', async () => {
     const { worker, pid, write, search } = startWorker()
     const process = await pid()
-    const searching = outcome(search())
+    const searching = getOutcome(search())
     const writing = write('slow.txt', 'whole')
     await worker.close()
     expect(await searching).toMatch(/cancelled|interrupted/)
     expect((await writing).stat.size).toBe(5)
     expect(isAlive(process)).toBe(false)
-    expect(await outcome(pid())).toBe('interrupted')
+    expect(await getOutcome(pid())).toBe('interrupted')
   })
 })

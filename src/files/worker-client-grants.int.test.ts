@@ -1,7 +1,7 @@
 import fs from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { isAlive, outcome, startWorker } from '../../test/file-worker/started.ts'
+import { isAlive, getOutcome, startWorker } from '../../test/file-worker/started.ts'
 import { fill, pinnedRoot, testFolders } from '../../test/roots.ts'
 import type { TestFolders } from '../../test/roots.ts'
 
@@ -52,12 +52,12 @@ describe('grants that come and go', () => {
     const { roots, worker, pid, read, write, search, probe } = startWorker({
       folders,
       landlock: true,
-      more: [another(folders)],
+      extraRoots: [another(folders)],
     })
     const before = await pid()
     const leaving = new AbortController()
-    const theirs = outcome(search({ grants: ['grant_2'] }))
-    const ours = outcome(search({ grants: ['grant_1'], signal: leaving.signal }))
+    const theirs = getOutcome(search({ grants: ['grant_2'] }))
+    const ours = getOutcome(search({ grants: ['grant_1'], signal: leaving.signal }))
     const writing = write('slow.txt', 'whole', 'grant_1', { grants: ['grant_1'] })
     const revoked = worker.revoke(
       ['grant_2'],
@@ -69,7 +69,7 @@ describe('grants that come and go', () => {
     expect(isAlive(before)).toBe(false)
     expect((await writing).stat.size).toBe(5)
     expect(await reading).toBe('a')
-    expect(await outcome(read('b.txt', 'grant_2'))).toBe('no_grant')
+    expect(await getOutcome(read('b.txt', 'grant_2'))).toBe('no_grant')
     expect(await probe(join(folders.top, 'another/b.txt'))).toMatchObject({ sync: 'EACCES' })
     leaving.abort()
     expect(await ours).toBe('cancelled')
@@ -77,7 +77,7 @@ describe('grants that come and go', () => {
 
   test('GR4 a write that has begun is done although its grant is revoked, and says so', async () => {
     const folders = testFolders()
-    const { roots, worker, pid, write } = startWorker({ folders, more: [another(folders)] })
+    const { roots, worker, pid, write } = startWorker({ folders, extraRoots: [another(folders)] })
     await pid()
     const writing = write('slow.txt', 'whole', 'grant_2', { grants: ['grant_2'] })
     await worker.revoke(['grant_2'], roots.slice(0, -1))
@@ -87,9 +87,12 @@ describe('grants that come and go', () => {
 
   test('GR4 one that has done nothing by then is refused', async () => {
     const folders = testFolders()
-    const { roots, lines, worker, pid, write } = startWorker({ folders, more: [another(folders)] })
+    const { roots, lines, worker, pid, write } = startWorker({
+      folders,
+      extraRoots: [another(folders)],
+    })
     await pid()
-    const stuck = outcome(write('stuck', 'x', 'grant_2', { grants: ['grant_2'] }))
+    const stuck = getOutcome(write('stuck', 'x', 'grant_2', { grants: ['grant_2'] }))
     await worker.revoke(['grant_2'], roots.slice(0, -1))
     expect(await stuck).toBe('no_grant')
     // It had no time to clear up: whoever keeps the daemon is told where to look.
@@ -100,10 +103,10 @@ describe('grants that come and go', () => {
 
   test('GR4 a write that waits for its entry is refused, and its temporary file goes', async () => {
     const folders = testFolders()
-    const { roots, worker, pid, write } = startWorker({ folders, more: [another(folders)] })
+    const { roots, worker, pid, write } = startWorker({ folders, extraRoots: [another(folders)] })
     await pid()
     const entry = Promise.withResolvers<void>()
-    const held = outcome(
+    const held = getOutcome(
       write('new.txt', 'x', 'grant_2', { grants: ['grant_2'], enter: () => entry.promise }),
     )
     const names = () => fs.readdirSync(join(folders.top, 'another'))
@@ -116,7 +119,7 @@ describe('grants that come and go', () => {
 
   test('GR4 another’s write that waits for its entry is begun anew', async () => {
     const folders = testFolders()
-    const { roots, worker, pid, write } = startWorker({ folders, more: [another(folders)] })
+    const { roots, worker, pid, write } = startWorker({ folders, extraRoots: [another(folders)] })
     const before = await pid()
     const entry = Promise.withResolvers<void>()
     const held = write('new.txt', 'x', 'grant_1', {
@@ -136,10 +139,10 @@ describe('grants that come and go', () => {
     const { roots, worker, pid, write } = startWorker({
       folders,
       landlock: true,
-      more: [another(folders)],
+      extraRoots: [another(folders)],
     })
     await pid()
-    const lasting = outcome(write('lasting', 'x', 'grant_2', { grants: ['grant_2'] }))
+    const lasting = getOutcome(write('lasting', 'x', 'grant_2', { grants: ['grant_2'] }))
     const names = () => fs.readdirSync(join(folders.top, 'another'))
     await expect.poll(() => names().join()).toMatch(/\.tmp/)
     await worker.revoke(['grant_2'], roots.slice(0, -1))
@@ -149,7 +152,10 @@ describe('grants that come and go', () => {
 
   test('GR4 another’s write that outlasts the revocation and has done nothing is begun anew', async () => {
     const folders = testFolders()
-    const { roots, worker, pid, read, write } = startWorker({ folders, more: [another(folders)] })
+    const { roots, worker, pid, read, write } = startWorker({
+      folders,
+      extraRoots: [another(folders)],
+    })
     const before = await pid()
     const writing = write('late.txt', 'whole', 'grant_1', { grants: ['grant_1'] })
     await worker.revoke(['grant_2'], roots.slice(0, -1))
@@ -161,11 +167,15 @@ describe('grants that come and go', () => {
   test('PV9 files that were put in the place of others need no other worker', async () => {
     const folders = testFolders()
     const { file, replaced } = single(folders.granted)
-    const { roots, worker, pid, read } = startWorker({ folders, landlock: true, more: [file] })
+    const { roots, worker, pid, read } = startWorker({
+      folders,
+      landlock: true,
+      extraRoots: [file],
+    })
     const before = await pid()
     for (const content of ['two', 'three']) {
       const next = [...roots.slice(0, -1), replaced(content)]
-      expect(await outcome(read('', 'single'))).toBe('root_replaced')
+      expect(await getOutcome(read('', 'single'))).toBe('root_replaced')
       await worker.setRoots(next)
       expect(await read('', 'single')).toBe(content)
     }
@@ -175,7 +185,7 @@ describe('grants that come and go', () => {
   test('PV9 nor while one is starting, which is told when it is there', async () => {
     const folders = testFolders()
     const { file, replaced } = single(folders.granted)
-    const { roots, worker, pid, read } = startWorker({ folders, more: [file] })
+    const { roots, worker, pid, read } = startWorker({ folders, extraRoots: [file] })
     await pid()
     const more = [...roots, another(folders)]
     const added = worker.setRoots(more)
@@ -192,7 +202,7 @@ describe('grants that come and go', () => {
     const { roots, worker, pid, read, probe } = startWorker({
       folders,
       landlock: true,
-      more: [file],
+      extraRoots: [file],
     })
     const before = await pid()
     const moves = ['two', 'three', 'four', 'five'].map((content) =>

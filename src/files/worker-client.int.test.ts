@@ -2,7 +2,7 @@ import fs from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
-import { outcome, startWorker } from '../../test/file-worker/started.ts'
+import { getOutcome, startWorker } from '../../test/file-worker/started.ts'
 import { fill, pinnedRoot, testFolders } from '../../test/roots.ts'
 
 describe('before the call is on record', () => {
@@ -24,7 +24,7 @@ describe('before the call is on record', () => {
     const dropped = write('new.txt', 'hello', 'grant_1', { enter: () => entry.promise })
     await expect.poll(() => fs.readdirSync(folders.granted).join()).toMatch(/\.tmp$/)
     entry.reject(new Error('the disk is full'))
-    expect(await outcome(dropped)).toBe('cancelled')
+    expect(await getOutcome(dropped)).toBe('cancelled')
     await expect.poll(() => fs.readdirSync(folders.granted)).toEqual([])
   })
 
@@ -90,14 +90,14 @@ describe('the second wall', () => {
     const { read, write, probe } = startWorker({
       folders,
       landlock: true,
-      more: [pinnedRoot('grant_1', folders.granted, { access: 'read' }), file],
+      extraRoots: [pinnedRoot('grant_1', folders.granted, { access: 'read' }), file],
     })
     const allowed = { sync: 'allowed', async: 'allowed', thread: 'allowed', make: 'EACCES' }
     expect(await probe(join(folders.granted, 'a.txt'))).toMatchObject(allowed)
     expect(await probe(join(folders.outside, 'one.txt'))).toMatchObject(allowed)
     expect(await probe(join(folders.outside, 'secret.txt'))).toMatchObject({ sync: 'EACCES' })
     expect(await read('', 'grant_2')).toBe('one')
-    expect(await outcome(write('a.txt', 'x'))).toBe('read_only_grant')
+    expect(await getOutcome(write('a.txt', 'x'))).toBe('read_only_grant')
   })
 
   test('PV9 a root that was replaced gets no rule and is missing', async () => {
@@ -105,7 +105,7 @@ describe('the second wall', () => {
     fs.renameSync(folders.granted, `${folders.granted}-away`)
     fill(folders.granted, { 'a.txt': 'another' })
     const { lines, read, probe } = startWorker({ folders, landlock: true })
-    expect(await outcome(read('a.txt'))).toBe('root_replaced')
+    expect(await getOutcome(read('a.txt'))).toBe('root_replaced')
     expect(await probe(join(folders.granted, 'a.txt'))).toMatchObject({ sync: 'EACCES' })
     expect(lines.join()).toContain('key=grant_1 code=root_replaced')
   })
@@ -116,7 +116,7 @@ describe('the second wall', () => {
     expect(await probe(join(folders.outside, 'secret.txt'))).toMatchObject({ sync: 'allowed' })
     expect(worker.containment()).toBe('walk')
     fs.symlinkSync('../outside', join(folders.granted, 'out'))
-    expect(await outcome(read('out/secret.txt'))).toBe('path_escape')
+    expect(await getOutcome(read('out/secret.txt'))).toBe('path_escape')
   })
 })
 
@@ -134,10 +134,10 @@ describe('questions and answers', () => {
     const { lines, worker, usage, read } = startWorker()
     const fault = await read('no/such.txt').catch((error: unknown) => error)
     expect(fault).toMatchObject({ code: 'not_found', details: { path: 'no/such.txt' } })
-    expect(await outcome(read('x', 'grant_unknown'))).toBe('no_grant')
-    expect(await outcome(usage('bug'))).toBe('unreadable')
-    await expect.poll(() => lines.join('')).toContain('TypeError: of our own making')
-    expect(await outcome(worker.ask('purge', { ids: [] }))).toBe('unreadable')
+    expect(await getOutcome(read('x', 'grant_unknown'))).toBe('no_grant')
+    expect(await getOutcome(usage('bug'))).toBe('unreadable')
+    await expect.poll(() => lines.join('')).toContain('TypeError: deliberate test error')
+    expect(await getOutcome(worker.ask('purge', { ids: [] }))).toBe('unreadable')
   })
 
   test('PV6 what the worker prints is logged and does not harm its answers', async () => {
@@ -157,7 +157,7 @@ describe('questions and answers', () => {
     await Promise.all(Array.from({ length: 300 }, (_, n) => write(`f${n}`, `content ${n}`)))
     const contents = await Promise.all(Array.from({ length: 300 }, (_, n) => read(`f${n}`)))
     expect(contents).toEqual(Array.from({ length: 300 }, (_, n) => `content ${n}`))
-    await Promise.all(Array.from({ length: 100 }, (_, n) => outcome(read(`none${n}/x`))))
+    await Promise.all(Array.from({ length: 100 }, (_, n) => getOutcome(read(`none${n}/x`))))
     expect(open()).toBe(before)
   })
 
@@ -166,14 +166,14 @@ describe('questions and answers', () => {
     fill(folders.granted, { 'a.txt': 'a' })
     const { pid, read, search } = startWorker({ folders })
     const ending = new AbortController()
-    const searches = Array.from({ length: 5 }, () => outcome(search({ signal: ending.signal })))
+    const searches = Array.from({ length: 5 }, () => getOutcome(search({ signal: ending.signal })))
     for (let n = 0; n < 20; n++) expect(await read('a.txt')).toBe('a')
     const before = await pid()
     ending.abort()
     expect(await Promise.all(searches)).toEqual(Array(5).fill('cancelled'))
     // The same worker goes on: it was told and did not have to be killed.
     expect(await pid()).toBe(before)
-    expect(await outcome(read('a.txt', 'grant_1', { signal: ending.signal }))).toBe('cancelled')
+    expect(await getOutcome(read('a.txt', 'grant_1', { signal: ending.signal }))).toBe('cancelled')
   })
 
   test('PV6 a write that has begun is finished although its caller went away', async () => {

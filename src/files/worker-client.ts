@@ -108,7 +108,7 @@ export function createFileWorker(deps: Deps) {
       },
       onAnswer(call, head, body) {
         if (worker.isEnding && isCancelled(head)) {
-          call.outlook = undefined
+          call.expected = undefined
           onLost(call, worker, true)
         } else {
           clearTimeout(call.deadline)
@@ -148,7 +148,7 @@ export function createFileWorker(deps: Deps) {
     for (const call of worker.calls.values())
       if (mutatingOps.has(call.op) && !call.isDeferred) worker.cancel(call)
     await worker.waitForWrites(times.revoke)
-    worker.leave()
+    worker.shutDown()
     const killTimer = setTimeout(() => {
       const folders = worker.unfinishedFolders()
       if (folders.length > 0)
@@ -175,9 +175,9 @@ export function createFileWorker(deps: Deps) {
     if (moved?.length === 0) return
     if (moved) {
       newest.roots = roots
-      const { left } = await begin('repin', { roots: moved }, {}, true)
+      const { unreachable } = await begin('repin', { roots: moved }, {}, true)
       // Landlock keeps the process from the others.
-      if (left.length === 0) return
+      if (unreachable.length === 0) return
     }
     if (newest?.readyAt !== undefined) start()
     await waitForRoots()
@@ -221,8 +221,8 @@ export function createFileWorker(deps: Deps) {
       isDeferred: enter !== undefined,
       isLate: false,
       isSettled: false,
-      crashes: 0,
-      outlook: undefined,
+      crashCount: 0,
+      expected: undefined,
       worker: undefined,
       deadline: setTimeout(() => onDeadline(call), deadlineMs).unref(),
       resolve,
@@ -248,7 +248,7 @@ export function createFileWorker(deps: Deps) {
     while (current?.canTakeCall()) {
       const call = queue.shift()
       if (!call) break
-      current.give(call)
+      current.assign(call)
     }
     // An outdated process takes no new calls, and exits after its last answer.
     if (current === newest)
@@ -293,11 +293,11 @@ export function createFileWorker(deps: Deps) {
 
   /** Repeats a call whose worker ended, or answers it. */
   function onLost(call: WorkerCall, worker: WorkerProcess, isGone: boolean): void {
-    if (!worker.isEnding) call.crashes++
-    const hasNotAnnounced = mutatingOps.has(call.op) && !call.outlook && isGone
+    if (!worker.isEnding) call.crashCount++
+    const hasNotAnnounced = mutatingOps.has(call.op) && !call.expected && isGone
     const hasNotActed = call.isRead || call.isDeferred || hasNotAnnounced
     const isWanted = !call.isSettled && !call.isLate && !isClosed
-    if (hasNotActed && isWanted && call.crashes < maxCrashes) {
+    if (hasNotActed && isWanted && call.crashCount < maxCrashes) {
       queue.unshift(call)
       return
     }
@@ -306,18 +306,18 @@ export function createFileWorker(deps: Deps) {
     if (hasNotActed && call.isLate) timeOut(call)
     else if (hasNotActed && !isClosed)
       fail(call, 'unreadable', 'The file worker ended over it, twice.')
-    else if (call.outlook) void lookFor(call, call.outlook)
+    else if (call.expected) void lookFor(call, call.expected)
     else interrupt(call)
   }
 
   /** Answers a write whose worker is gone by whether its announced result can be seen. */
   async function lookFor(
     call: WorkerCall,
-    { sign, answer: announced }: ExpectedResult,
+    { fingerprint, answer: announced }: ExpectedResult,
   ): Promise<void> {
-    const look = begin('seen', sign, { deadlineMs: times.look }, true)
-    const { isSeen } = await look.catch(() => ({ isSeen: false }))
-    if (isSeen) answer(call, { id: call.id, answer: announced })
+    const look = begin('verifyResult', fingerprint, { deadlineMs: times.look }, true)
+    const { isApplied } = await look.catch(() => ({ isApplied: false }))
+    if (isApplied) answer(call, { id: call.id, answer: announced })
     else interrupt(call)
   }
 
@@ -399,12 +399,12 @@ const timeOut = (call: WorkerCall) => fail(call, 'timeout', 'It took too long an
 const interrupt = (call: WorkerCall) =>
   fail(call, 'interrupted', 'The file worker was ended while it did this.')
 
-const isCancelled = (head: AnswerHead) => 'fault' in head && head.fault.code === 'cancelled'
+const isCancelled = (head: AnswerHead) => 'error' in head && head.error.code === 'cancelled'
 
 function answer(call: WorkerCall, head: AnswerHead, body?: Buffer): void {
   if (call.isLate && isCancelled(head)) timeOut(call)
-  else if ('fault' in head) {
-    const { code, message, path } = head.fault
+  else if ('error' in head) {
+    const { code, message, path } = head.error
     fail(call, code, message, path)
   } else if (!call.isSettled) {
     call.isSettled = true

@@ -96,7 +96,7 @@ function checkApart(
       )
   // Nothing is open yet: that the present workspace is says nothing about another.
   const guard = createGuard({ ...settings, workspace: '' })
-  if (guard.forbidden(real, 'write'))
+  if (guard.checkForbidden(real, 'write'))
     throw refusal('forbidden_path', `${real} is closed to agents.`, elsewhere)
 }
 

@@ -1,46 +1,46 @@
-// The real worker, which stops or dies right before or after it acts on a file whose name says so; `changed` makes the
-// file look as if somebody had written to it by then, `slow` makes it act as on a slow disk.
+// The real worker, which stops or dies before or after an operation on a file whose name says so. `changed` makes the
+// file look modified by another program, `slow` simulates a slow disk.
 import fs from 'node:fs'
 import { rollBackUnfinished } from '../../src/files/ops/in-place.ts'
 import { ops } from '../../src/files/ops/index.ts'
 import { removeTempFiles } from '../../src/files/ops/atomic-publish.ts'
 import { runWorker } from '../../src/files/worker/run.ts'
 
-/** `stop-after-renameSync.txt`: a stopped process is like one whose disk hangs. */
-const spoken = /(stop|die)-(before|after)-(\w+)/
+/** For example `stop-after-renameSync.txt`; a stopped process behaves like one with a hanging disk. */
+const haltPattern = /(stop|die)-(before|after)-(\w+)/
 
-const nothing = new Int32Array(new SharedArrayBuffer(4))
+const neverNotified = new Int32Array(new SharedArrayBuffer(4))
 
 const touch = (path: unknown) => fs.utimesSync(String(path), 1, 1)
 
-/** A number that comes first is a descriptor, any other a length or a mode. */
-function pathOf(arg: unknown, at: number): string {
-  const path = typeof arg === 'number' && at === 0 ? `/proc/self/fd/${arg}` : String(arg)
+/** A number in the first position is a descriptor, any other is a length or a mode. */
+function resolveArgument(arg: unknown, position: number): string {
+  const path = typeof arg === 'number' && position === 0 ? `/proc/self/fd/${arg}` : String(arg)
   return /^\/proc\/self\/fd\/\d+$/.test(path) ? fs.readlinkSync(path) : path
 }
 
 for (const name of ['renameSync', 'linkSync', 'ftruncateSync'] as const) {
-  const act = fs[name] as (...args: unknown[]) => unknown
-  const halting = (...args: unknown[]) => {
-    const [, how, when, of] = spoken.exec(args.map(pathOf).join(' ')) ?? []
-    const halt = () => process.kill(process.pid, how === 'die' ? 'SIGKILL' : 'SIGSTOP')
-    if (of === name && when === 'before') halt()
-    const answer = act(...args)
+  const original = fs[name] as (...args: unknown[]) => unknown
+  const withHalt = (...args: unknown[]) => {
+    const [, kind, when, functionName] = haltPattern.exec(args.map(resolveArgument).join(' ')) ?? []
+    const halt = () => process.kill(process.pid, kind === 'die' ? 'SIGKILL' : 'SIGSTOP')
+    if (functionName === name && when === 'before') halt()
+    const answer = original(...args)
     if (args.join().includes('changed') && name === 'renameSync') touch(args[1])
-    if (of === name && when === 'after') halt()
+    if (functionName === name && when === 'after') halt()
     return answer
   }
-  Object.assign(fs, { [name]: halting })
+  Object.assign(fs, { [name]: withHalt })
 }
 
-// A file whose name begins with `slow` takes its time to be copied, and to be removed.
+// Delays copying and deleting a file whose name begins with `slow`.
 for (const name of ['fchmodSync', 'unlinkSync'] as const) {
-  const act = fs[name] as (...args: unknown[]) => unknown
-  const slow = (...args: unknown[]) => {
-    if (args.map(pathOf).join(' ').includes('/slow')) Atomics.wait(nothing, 0, 0, 2)
-    return act(...args)
+  const original = fs[name] as (...args: unknown[]) => unknown
+  const withDelay = (...args: unknown[]) => {
+    if (args.map(resolveArgument).join(' ').includes('/slow')) Atomics.wait(neverNotified, 0, 0, 2)
+    return original(...args)
   }
-  Object.assign(fs, { [name]: slow })
+  Object.assign(fs, { [name]: withDelay })
 }
 
 runWorker(

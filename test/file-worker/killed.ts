@@ -1,30 +1,38 @@
-// One operation that is killed before, or after, it comes to call a function of `fs` for the nth time.
+// Runs one operation and kills the process before or after it calls a function of `fs`.
 import fs from 'node:fs'
 import type { OpRequest, Op } from '../../src/files/worker/protocol.ts'
 import { openTestOps } from '../ops.ts'
 import type { TestFolders } from '../roots.ts'
 
-export type Death = {
+export type KillPoint = {
   readonly folders: Pick<TestFolders, 'setup'>
   readonly op: Op
   readonly ask: unknown
   readonly body: string
-  readonly at: 'renameSync' | 'unlinkSync' | 'writeSync' | 'ftruncateSync'
-  /** Only a call about this, where something is said: a path's end, or an inode. */
-  readonly about?: string
+  readonly functionName: 'renameSync' | 'unlinkSync' | 'writeSync' | 'ftruncateSync'
+  /** The inode that the call must be about; unset for calls with a path. */
+  readonly subject?: string
   readonly when: 'before' | 'after'
 }
 
-const { folders, op, ask, body, at, about = '', when } = JSON.parse(process.argv[2] ?? '') as Death
-const act = fs[at] as (...args: unknown[]) => unknown
-const isAbout = ([first]: unknown[]) =>
-  typeof first === 'number' ? String(fs.fstatSync(first).ino) === about : about === ''
+const {
+  folders,
+  op,
+  ask,
+  body,
+  functionName,
+  subject = '',
+  when,
+} = JSON.parse(process.argv[2] ?? '') as KillPoint
+const original = fs[functionName] as (...args: unknown[]) => unknown
+const matchesSubject = ([first]: unknown[]) =>
+  typeof first === 'number' ? String(fs.fstatSync(first).ino) === subject : subject === ''
 
 Object.assign(fs, {
-  [at]: (...args: unknown[]) => {
-    const isNow = isAbout(args)
+  [functionName]: (...args: unknown[]) => {
+    const isNow = matchesSubject(args)
     if (isNow && when === 'before') process.kill(process.pid, 'SIGKILL')
-    const answer = act(...args)
+    const answer = original(...args)
     if (isNow) process.kill(process.pid, 'SIGKILL')
     return answer
   },

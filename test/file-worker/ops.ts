@@ -1,4 +1,4 @@
-// The real worker with other operations: a few small ones, some that misbehave, and one that tries the walls.
+// The real worker with other operations: some small, some misbehaving, and one that tests the sandbox.
 import { execFile } from 'node:child_process'
 import fs from 'node:fs'
 import { connect, createServer } from 'node:net'
@@ -13,7 +13,7 @@ import { runWorker } from '../../src/files/worker/run.ts'
 const file = { type: 'file', mode: 0o644, modifiedAt: 0, links: 1 } as const
 
 const stat: RunOp<'stat'> = ({ roots }, { at }) => {
-  // What is printed goes to the log and not between the frames.
+  // Printed output must go to the log and not between the frames.
   console.log(`stat of ${at.path}`)
   return roots.get(at.root, at.closed).stat(at.path)
 }
@@ -31,8 +31,8 @@ const read: RunOp<'read'> = ({ roots }, { at }) => {
 }
 
 /**
- * Replaces whole, as a writer should. A name that begins with `slow` takes 100 ms, one with `late` longer than a
- * revocation waits, one with `stuck` for ever; with `lasting` too, and others are served meanwhile.
+ * Replaces a file atomically. A name with the prefix `slow` takes 100 ms, `late` takes longer than a revocation
+ * waits, `stuck` blocks the thread forever, and `lasting` never ends while others are served.
  */
 const write: RunOp<'write'> = async ({ roots, waitForEntry }, { at }, body) => {
   const root = roots.get(at.root, at.closed)
@@ -42,13 +42,13 @@ const write: RunOp<'write'> = async ({ roots, waitForEntry }, { at }, body) => {
   return root.withParent(
     at.path,
     async (parent) => {
-      const { entryPath: within, name, real } = parent
+      const { entryPath: entryPath, name, real } = parent
       if (name.startsWith('lasting')) await withTempFile(parent, 0o600, () => new Promise(() => {}))
-      const temporary = within(`.${name}.tmp`)
+      const temporary = entryPath(`.${name}.tmp`)
       fs.writeFileSync(temporary, body, { flag: 'w' })
       try {
         await waitForEntry()
-        fs.renameSync(temporary, within(name))
+        fs.renameSync(temporary, entryPath(name))
       } finally {
         fs.rmSync(temporary, { force: true })
       }
@@ -58,52 +58,52 @@ const write: RunOp<'write'> = async ({ roots, waitForEntry }, { at }, body) => {
   )
 }
 
-/** Keeps the only thread. */
+/** Blocks the only thread. */
 const stall = () => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0)
 
 const usage: RunOp<'usage'> = async (_, { at }) => {
   if (at.path === 'stall') stall()
   if (at.path === 'crash') process.exit(3)
-  if (at.path === 'bug') throw new TypeError('of our own making')
-  if (at.path === 'babble') fs.writeSync(1, 'no frame at all, but long enough for one')
+  if (at.path === 'bug') throw new TypeError('deliberate test error')
+  if (at.path === 'babble') fs.writeSync(1, 'not a frame, but long enough for one')
   if (at.path === 'crash once') {
-    const mark = `${process.cwd()}${at.root}`
-    if (!fs.existsSync(mark)) {
-      fs.writeFileSync(mark, '')
+    const marker = `${process.cwd()}${at.root}`
+    if (!fs.existsSync(marker)) {
+      fs.writeFileSync(marker, '')
       process.exit(3)
     }
   }
   return { files: process.pid, bytes: 0, folders: [], largest: [] }
 }
 
-/** Goes on, standing aside as it should, until nobody waits for it. */
+/** Runs until it is cancelled, giving way to others. */
 const searchContent: RunOp<'searchContent'> = async ({ yieldIfDue }, _ask, _body, cancelled) => {
   while (!cancelled()) await yieldIfDue()
-  throw new FileError('cancelled', 'Nobody waits for it.')
+  throw new FileError('cancelled', 'The call was cancelled.')
 }
 
-/** What reading a path gives in each way that Node has, and what the network gives. */
+/** Tries to read a path in every way that Node offers, and to use the network. */
 const diff: RunOp<'diff'> = async (_, { from }) => {
   const path = 'path' in from ? from.path : ''
-  const outcome = (act: Promise<unknown>) =>
-    act.then(
+  const getOutcome = (operation: Promise<unknown>) =>
+    operation.then(
       () => 'allowed',
       (error: unknown) => getErrno(error) ?? 'failed',
     )
-  const tried = {
-    sync: await outcome((async () => fs.readFileSync(path))()),
-    async: await outcome(fs.promises.readFile(path)),
-    thread: await outcome(inThread(path)),
-    list: await outcome(fs.promises.readdir('/')),
-    make: await outcome(fs.promises.writeFile(`${path}.new`, '')),
-    run: await outcome(promisify(execFile)('/bin/true')),
-    listen: await outcome(listening()),
-    connect: await outcome(connected()),
+  const results = {
+    sync: await getOutcome((async () => fs.readFileSync(path))()),
+    async: await getOutcome(fs.promises.readFile(path)),
+    thread: await getOutcome(readInThread(path)),
+    list: await getOutcome(fs.promises.readdir('/')),
+    make: await getOutcome(fs.promises.writeFile(`${path}.new`, '')),
+    run: await getOutcome(promisify(execFile)('/bin/true')),
+    listen: await getOutcome(listen()),
+    connect: await getOutcome(connectToServer()),
   }
-  return { diff: JSON.stringify(tried), sensitive: false }
+  return { diff: JSON.stringify(results), sensitive: false }
 }
 
-function inThread(path: string): Promise<void> {
+function readInThread(path: string): Promise<void> {
   const source = `
     const { parentPort, workerData } = require('node:worker_threads')
     try {
@@ -121,19 +121,19 @@ function inThread(path: string): Promise<void> {
   })
 }
 
-const listening = () =>
+const listen = () =>
   new Promise<void>((resolve, reject) => {
     const server = createServer().once('error', reject)
     server.listen(0, '127.0.0.1', () => server.close(() => resolve()))
   })
 
-const connected = () =>
+const connectToServer = () =>
   new Promise<void>((resolve, reject) => {
     const socket = connect(9, '127.0.0.1').once('error', reject)
     socket.once('connect', () => resolve(void socket.destroy()))
   })
 
-const repin: RunOp<'repin'> = ({ roots }, { roots: moved }) => ({ left: roots.repin(moved) })
+const repin: RunOp<'repin'> = ({ roots }, { roots: moved }) => ({ unreachable: roots.repin(moved) })
 
 runWorker({ repin, stat, read, write, usage, searchContent, diff } as unknown as OpMap, {
   onShutdown: removeTempFiles,

@@ -1,4 +1,4 @@
-// A daemon in small: starts a worker, tells its process id, and stays until it is killed.
+// A minimal daemon: starts a worker, prints its process id and runs until it is killed.
 import { join } from 'node:path'
 import { silentLog } from '../../src/base/log.ts'
 import { createFileWorker } from '../../src/files/worker-client.ts'

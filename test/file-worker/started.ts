@@ -1,4 +1,4 @@
-// The worker of `ops.ts` on folders of its own, and what the tests ask it.
+// Starts the worker of `ops.ts` on its own folders and wraps its operations for tests.
 import fs from 'node:fs'
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
@@ -12,17 +12,19 @@ import { testFolders } from '../roots.ts'
 const tests = join(import.meta.dirname, '..')
 const entry = join(import.meta.dirname, 'ops.ts')
 
-/** `more` are further roots, each in the place of one that has its key. It is closed when the test is over. */
+/** Starts a worker for one test. Each of `extraRoots` replaces a root with the same key. */
 export function startWorker({
   folders = testFolders(),
   landlock = false,
-  more = [] as readonly Root[],
+  extraRoots = [] as readonly Root[],
 } = {}) {
   const { setup } = folders
-  // The wall of Landlock stands around the worker of these tests too, which lies in a folder of its own.
-  const own = folders.root('tests', tests, { access: 'read' })
-  const usual = [...setup.roots, own].filter(({ key }) => more.every((root) => root.key !== key))
-  const roots: readonly Root[] = [...usual, ...more]
+  // Landlock also restricts the worker of these tests, whose entry is in the test folder.
+  const testRoot = folders.root('tests', tests, { access: 'read' })
+  const defaultRoots = [...setup.roots, testRoot].filter(({ key }) =>
+    extraRoots.every((root) => root.key !== key),
+  )
+  const roots: readonly Root[] = [...defaultRoots, ...extraRoots]
   const lines: string[] = []
   const log = createLog({ level: 'debug', json: false, write: (line) => void lines.push(line) })
   const worker = createFileWorker({ setup: { ...setup, roots }, log, landlock, entry })
@@ -44,12 +46,12 @@ export function startWorker({
     write: (path: string, content: string, root = 'grant_1', options: RequestOptions = {}) =>
       worker.ask(
         'write',
-        { at: { root, path }, how: 'put', encoding: 'binary' },
+        { at: { root, path }, writeMode: 'put', encoding: 'binary' },
         { body: Buffer.from(content), ...options },
       ),
     search: (options?: RequestOptions) =>
       worker.ask('searchContent', { in: [], query: '', types: [], limit: 1 }, options),
-    /** What reading and writing at a path comes to when the walk is not asked. */
+    /** Returns the results of reading, writing and connecting without the walk. */
     async probe(path: string) {
       const at = { root: '', path }
       const { diff } = await worker.ask('diff', { from: at, to: at })
@@ -58,8 +60,8 @@ export function startWorker({
   }
 }
 
-/** The code an act was refused with, or what it came to. */
-export const outcome = (act: Promise<unknown>): Promise<unknown> =>
-  act.catch((error: unknown) => (error instanceof CoworkError ? error.code : error))
+/** Resolves with the result or with the error code. */
+export const getOutcome = (operation: Promise<unknown>): Promise<unknown> =>
+  operation.catch((error: unknown) => (error instanceof CoworkError ? error.code : error))
 
 export const isAlive = (process: number) => fs.existsSync(`/proc/${process}`)

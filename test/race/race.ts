@@ -1,4 +1,4 @@
-// N32: somebody swaps a folder or a file for a link that leads out, while the worker reads and writes there.
+// N32: an attacker swaps a folder or a file for a link that leads out while the worker reads and writes there.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import fs from 'node:fs'
@@ -20,25 +20,25 @@ export type RaceOptions = {
   readonly landlock: boolean
 }
 
-/** Calls that came to what was inside, and those that met a link or nothing and were refused. */
+/** Completed calls, and calls refused because of a link or a missing name. */
 type Count = { readonly done: number; readonly refused: number }
 
 export type RaceResult = {
   readonly containment: Containment | 'starting'
   readonly reads: Count
   readonly writes: Count
-  /** What was read or changed outside. */
+  /** Files read or changed outside of the root. */
   readonly escapes: number
 }
 
 const outsideContent = 'OUTSIDE'
 
-/** In memory where that can be had: each fsync would wait for all that the attacker did. */
-const place = fs.existsSync('/dev/shm') ? '/dev/shm' : tmpdir()
+/** tmpfs if available: on a disk, each fsync would wait for all writes of the attacker. */
+const testParent = fs.existsSync('/dev/shm') ? '/dev/shm' : tmpdir()
 
-/** The attacker at work on a folder of its own, until it is stopped. */
-async function attack(swap: Swap) {
-  const folders = testFolders(place)
+/** Starts the attacker on its own folder. */
+async function startAttacker(swap: Swap) {
+  const folders = testFolders(testParent)
   const { granted, outside } = folders
   fill(outside, { 'file.txt': outsideContent })
   fill(granted, { 'dir/file.txt': 'inside', 'real.txt': 'inside', 'file.txt': 'inside' })
@@ -61,10 +61,10 @@ async function attack(swap: Swap) {
   }
 }
 
-/** What reads and writes come to under attack, asked of the real worker as the daemon asks it. */
+/** Counts the outcomes of reads and writes under attack, through the real worker. */
 export async function race({ swap, reads, writes, landlock }: RaceOptions): Promise<RaceResult> {
-  const { folders, path, stop } = await attack(swap)
-  // The attacker gives the file a second name.
+  const { folders, path, stop } = await startAttacker(swap)
+  // The attacker creates a second hard link of the file.
   const root = pinnedRoot('grant_1', folders.granted, { hardLinks: true })
   const roots = [...folders.setup.roots.filter(({ key }) => key !== root.key), root]
   const worker = createFileWorker({ setup: { ...folders.setup, roots }, log: silentLog, landlock })
@@ -76,20 +76,21 @@ export async function race({ swap, reads, writes, landlock }: RaceOptions): Prom
     if (body?.toString() === outsideContent) escapes++
   }
   async function write(turn: number): Promise<void> {
-    const ask = { at, how: 'put', encoding: 'keep' } as const
+    const ask = { at, writeMode: 'put', encoding: 'keep' } as const
     await worker.ask('write', ask, { body: Buffer.from(`written ${turn % 2}`) })
   }
-  async function each(times: number, act: (turn: number) => Promise<void>): Promise<Count> {
+  async function repeat(times: number, operation: (turn: number) => Promise<void>): Promise<Count> {
     const count = { done: 0, refused: 0 }
     let turn = 0
     const runner = async () => {
       while (turn++ < times)
         try {
-          await act(turn)
+          await operation(turn)
           count.done++
         } catch (error) {
           if (!(error instanceof CoworkError)) throw error
-          if (!expected.has(error.code)) throw new Error(`answered ${error.code}: ${error.message}`)
+          if (!expectedCodes.has(error.code))
+            throw new Error(`answered ${error.code}: ${error.message}`)
           count.refused++
         }
     }
@@ -98,11 +99,11 @@ export async function race({ swap, reads, writes, landlock }: RaceOptions): Prom
   }
 
   try {
-    const counts = { reads: await each(reads, read), writes: await each(writes, write) }
+    const counts = { reads: await repeat(reads, read), writes: await repeat(writes, write) }
     return {
       containment: worker.containment(),
       ...counts,
-      escapes: escapes + changed(folders.outside),
+      escapes: escapes + countChanges(folders.outside),
     }
   } finally {
     await worker.close()
@@ -111,8 +112,8 @@ export async function race({ swap, reads, writes, landlock }: RaceOptions): Prom
   }
 }
 
-/** A name is missing for a moment, leads out, or is one thing when it is looked at and another when it is used. */
-const expected = new Set([
+/** The name is missing for a moment, leads out, or changes between check and use. */
+const expectedCodes = new Set([
   'path_escape',
   'not_found',
   'not_a_folder',
@@ -121,8 +122,8 @@ const expected = new Set([
   'exists',
 ])
 
-/** Names made outside and content changed there. */
-const changed = (outside: string): number =>
+/** Counts the names created and files changed outside. */
+const countChanges = (outside: string): number =>
   fs.readdirSync(outside).filter((name) => {
     const content = fs.readFileSync(join(outside, name), 'utf8')
     return !(
@@ -131,22 +132,22 @@ const changed = (outside: string): number =>
     )
   }).length
 
-/** That the attacker is one: how soon a reader that checks the real path, then opens it, gets what is outside. */
-export async function leaks(
+/** Proves that the attack works: counts leaks of a reader that checks the real path and then opens it. */
+export async function measureLeaks(
   swap: Swap,
-  enough: number,
+  maxLeaks: number,
 ): Promise<{ leaked: number; tries: number }> {
-  const { folders, path, stop } = await attack(swap)
-  const given = join(folders.granted, path)
+  const { folders, path, stop } = await startAttacker(swap)
+  const target = join(folders.granted, path)
   let leaked = 0
   let tries = 0
   try {
-    for (const until = Date.now() + 50_000; leaked < enough && Date.now() < until; tries++)
+    for (const until = Date.now() + 50_000; leaked < maxLeaks && Date.now() < until; tries++)
       try {
-        const isInside = fs.realpathSync.native(given).startsWith(`${folders.granted}/`)
-        if (isInside && fs.readFileSync(given, 'utf8') === outsideContent) leaked++
+        const isInside = fs.realpathSync.native(target).startsWith(`${folders.granted}/`)
+        if (isInside && fs.readFileSync(target, 'utf8') === outsideContent) leaked++
       } catch {
-        // Missing for a moment.
+        // The name is missing for a moment.
       }
     return { leaked, tries }
   } finally {

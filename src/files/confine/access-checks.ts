@@ -1,4 +1,4 @@
-/** What is decided by name and by stat, the same for every way of reaching the disk. */
+/** Access checks by path and by stat, shared by the Linux walk and the portable implementation. */
 import type { BigIntStats } from 'node:fs'
 import { join } from 'node:path'
 import type { AccessKind } from '../model.ts'
@@ -8,15 +8,19 @@ import { FileError } from './file-error.ts'
 import type { ParentOptions } from './types.ts'
 import { isTempName } from './temp-name.ts'
 
-/** Longest path and name that Linux takes; longer ones are refused before the disk sees them. */
+/** The limits of Linux. A longer path or name is refused before any system call. */
 const maxPathBytes = 4096
 export const maxNameBytes = 255
 
-/** The names of a relative path. The daemon has understood it before; here it is not believed. */
+/** Splits a relative path into names. The daemon validated the path; the worker does not rely on that. */
 export function splitPath(path: string): string[] {
   if (path.includes('\0') || Buffer.byteLength(path) > maxPathBytes)
-    throw new FileError('invalid_path', 'The path is too long or not a path.', path.slice(0, 200))
-  if (path.startsWith('/')) throw new FileError('path_escape', 'The path is not relative.', path)
+    throw new FileError(
+      'invalid_path',
+      'The path is too long or contains a NUL byte.',
+      path.slice(0, 200),
+    )
+  if (path.startsWith('/')) throw new FileError('path_escape', 'The path must be relative.', path)
   const names = path.split('/').filter((name) => name !== '' && name !== '.')
   if (names.includes('..'))
     throw new FileError('path_traversal', 'The path must not contain `..`.', path)
@@ -28,7 +32,7 @@ export function splitPath(path: string): string[] {
 export type AccessOptions = {
   readonly need: AccessKind
   readonly reviewed?: boolean
-  readonly own?: boolean
+  readonly internal?: boolean
 }
 
 export type AccessChecks = ReturnType<typeof createAccessChecks>
@@ -41,77 +45,74 @@ export function createAccessChecks(
 ) {
   const closedPaths = closed.map(foldPath)
   const deniedFiles = new Set(denied.map(({ dev, ino }) => `${dev}:${ino}`))
-  // Trash and versions lie in folders of cowork's own, which are closed to everybody by their path.
+  // Closed paths protect the trash and the version store; the guard does not apply inside them.
   const isInternal = root.key === 'trash' || root.key === 'versions'
   const isManaged = isInternal || root.key === 'workspace'
-  const isClosed = (path: string) => closedPaths.some((one) => isAtOrBelow(foldPath(path), one))
-  // A folder is not moved or thrown away together with what is closed in it.
+  const isClosed = (path: string) =>
+    closedPaths.some((closedPath) => isAtOrBelow(foldPath(path), closedPath))
+  // A folder that contains a closed path is neither moved nor deleted.
   const containsClosed = (path: string) =>
-    closedPaths.some((one) => isAtOrBelow(one, foldPath(path)))
+    closedPaths.some((closedPath) => isAtOrBelow(closedPath, foldPath(path)))
 
-  const hides = (path: string): boolean =>
-    !isInternal && (isClosed(path) || guard.forbidden(join(root.path, path), 'read') !== undefined)
+  const isHidden = (path: string): boolean =>
+    !isInternal &&
+    (isClosed(path) || guard.checkForbidden(join(root.path, path), 'read') !== undefined)
 
   return {
-    /** May this path, relative to the root, be used so? Asked of what was named and of where it leads. */
-    checkPath(path: string, { need, reviewed = false, own = false }: AccessOptions): void {
+    /** Checks a path relative to the root. Called with the requested path and with the path after links. */
+    checkPath(path: string, { need, reviewed = false, internal = false }: AccessOptions): void {
       if (need !== 'read' && root.access === 'read')
-        throw new FileError('read_only_grant', 'That folder may be read, not changed.', path)
-      // A folder of such a name counts too: what lies in one that was given up goes.
+        throw new FileError('read_only_grant', 'The grant is read-only.', path)
+      // Refused for folders too: the cleanup deletes everything inside a stale temporary folder.
       if (need !== 'read' && splitPath(path).some(isTempName))
-        throw new FileError(
-          'invalid_path',
-          'That is a name for files that are being written.',
-          path,
-        )
-      if (isInternal || own) return
+        throw new FileError('invalid_path', 'The name is reserved for temporary files.', path)
+      if (isInternal || internal) return
       if (isClosed(path) || (need !== 'read' && containsClosed(path))) throw noAccessError(path)
       const absolute = join(root.path, path)
-      if (guard.forbidden(absolute, need)) throw forbiddenError(path)
-      // Deleting puts it into the trash, where nothing runs and nobody reads.
+      if (guard.checkForbidden(absolute, need)) throw forbiddenError(path)
+      // A deleted file goes to the trash, where nothing is executed and no agent reads.
       if (need === 'read' || need === 'delete' || reviewed) return
       checkRisk(guard.riskReason(absolute), path)
     },
 
-    hides,
+    isHidden,
 
-    /** The same for the names in one folder, which itself is not hidden: mostly the name alone decides. */
+    /** Builds the same check for the names in one visible folder. Usually the name alone decides. */
     createNameFilter(folder: string): (name: string) => boolean {
       if (isInternal) return () => false
       const prefix = folder === '' ? '' : `${folder}/`
       return containsClosed(folder) || guard.containsForbidden(join(root.path, folder))
-        ? (name) => hides(prefix + name)
+        ? (name) => isHidden(prefix + name)
         : guard.isForbiddenName
     },
 
-    /** A name met on the way, before it is known where it leads. */
-    name(name: string, path: string): void {
+    /** Checks a name inside a link target, before the path it leads to is known. */
+    checkName(name: string, path: string): void {
       if (!isInternal && guard.isForbiddenName(name)) throw forbiddenError(path)
     },
 
-    /** Some files are not made; one that is there may be changed, and one that was there comes back (F5). */
+    /** Refuses to create some extensions. Existing files may be changed, and restored files come back (F5). */
     checkExtension(path: string, { need, origin }: ParentOptions, isThere: () => boolean): void {
       if (isInternal || (need !== 'create' && need !== 'write')) return
       const absolute = join(root.path, path)
-      const refusal = absolute === origin ? undefined : guard.extension(absolute)
+      const refusal = absolute === origin ? undefined : guard.checkExtension(absolute)
       if (refusal !== undefined && (need === 'create' || !isThere()))
         throw new FileError('forbidden_extension', refusal, path)
     },
 
     /**
-     * Only regular files are opened, and of those only ones that are nowhere else as well (PV3). `again` looks
-     * once more, when what a crash left has been put right.
+     * Accepts only regular files with a single link (PV3). `recheck` stats again after removing what a crash
+     * left.
      */
     checkRegular(stat: BigIntStats, path: string, recheck: () => BigIntStats = () => stat): void {
       if (stat.isDirectory())
-        throw new FileError('is_a_folder', 'That is a folder, not a file.', path)
-      if (!stat.isFile())
-        throw new FileError('not_regular', 'Only regular files are read and written.', path)
+        throw new FileError('is_a_folder', 'The path is a folder, not a file.', path)
+      if (!stat.isFile()) throw new FileError('not_regular', 'Not a regular file.', path)
       if (deniedFiles.has(`${stat.dev}:${stat.ino}`)) throw noAccessError(path)
       if (stat.nlink > 1n && !isManaged && !root.hardLinks && recheck().nlink > 1n)
         throw new FileError(
           'hard_link',
-          'The file has a second name, perhaps outside the folder. A person may allow it in the grant (hard_links).',
+          'The file has another hard link, which may be outside the folder. A person can allow hard links in the grant (hard_links).',
           path,
         )
     },
@@ -122,22 +123,22 @@ const noAccessError = (path: string) =>
   new FileError('no_grant', 'No access. Call request_grant() first.', path)
 
 const forbiddenError = (path: string) =>
-  new FileError('forbidden_path', 'That path is closed, with or without a grant.', path)
+  new FileError('forbidden_path', 'Protected path: access is never allowed.', path)
 
-/** Where trust or a person has looked at the path as it was given, nobody comes here (F5, PV5). */
+/** Refuses a risky path, unless a person or trust has already approved the path as given (F5, PV5). */
 export function checkRisk(risk: string | undefined, path: string): void {
   if (risk !== undefined)
     throw new FileError(
       'forbidden_path',
-      `That needs a person: ${risk}. Name the file itself by its full path, and a person is asked.`,
+      `Approval required: ${risk}. Name the file by its full path to request approval.`,
       path,
     )
 }
 
 /**
- * An entry of a folder that comes to stand elsewhere is judged there as a file that is made there would be.
- * What stood as badly where it was is no worse off now: a person's own projects can be moved. But what was for
- * secrets only by the folder it was in would be found and shown like any text.
+ * Checks an entry of a moved folder at its destination like a file created there. An entry that was as risky at
+ * its source passes, so that people's own projects can be moved. An entry that only its old folder marked as
+ * sensitive is refused, since at the destination it would be read and listed like any text.
  */
 export function checkDestination(
   guard: Guard,
@@ -146,16 +147,16 @@ export function checkDestination(
   path: string,
 ): void {
   const { from, to, isFolder } = entry
-  if (guard.forbidden(to, 'write')) throw forbiddenError(path)
-  const extension = isFolder ? undefined : guard.extension(to)
-  if (extension !== undefined && guard.extension(from) === undefined)
+  if (guard.checkForbidden(to, 'write')) throw forbiddenError(path)
+  const extension = isFolder ? undefined : guard.checkExtension(to)
+  if (extension !== undefined && guard.checkExtension(from) === undefined)
     throw new FileError('forbidden_extension', extension, path)
-  const [before, now] = [guard.riskReason(from), guard.riskReason(to)]
-  const isSame = (before === undefined) === (now === undefined)
-  if (!reviewed && !isSame) checkRisk(now ?? before, path)
+  const [before, after] = [guard.riskReason(from), guard.riskReason(to)]
+  const isSame = (before === undefined) === (after === undefined)
+  if (!reviewed && !isSame) checkRisk(after ?? before, path)
 }
 
-/** Some disks take other spellings for the same name; what is closed stays closed in all of them. */
+/** Some file systems treat several Unicode forms or cases as one name. A closed path is closed in all of them. */
 const foldPath = (path: string) => path.normalize('NFKC').toLowerCase()
 
 const isAtOrBelow = (path: string, folder: string) =>
@@ -175,7 +176,7 @@ export const toStat = (stat: BigIntStats): Stat => ({
   links: Number(stat.nlink),
 })
 
-/** A path and a text that changes when its file is changed or replaced. */
+/** The stat, and an identity that changes when the file is changed or replaced. */
 export const toIdentifiedStat = (stat: BigIntStats) => ({
   stat: toStat(stat),
   identity: `${stat.dev}:${stat.ino}:${stat.size}:${stat.mtimeNs}`,

@@ -1,4 +1,4 @@
-/** A root as the operations see it, on top of the walk. Linux only. */
+/** Confined access to one root, on top of the walk. Linux only. */
 import fs, { constants } from 'node:fs'
 import type { Guard } from '../rules/guard.ts'
 import type { Inode, Root } from '../worker/protocol.ts'
@@ -23,7 +23,7 @@ import { createWalk } from './walk.ts'
 
 const { O_NOCTTY, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_RDWR } = constants
 
-/** `closed`: what lies below the root and is not this caller's. `denied`: files that are not, whatever their name. */
+/** `closed` are paths below the root that this caller cannot use; `denied` are files it cannot use by any name. */
 export function createConfinedRoot(
   root: Root,
   pinned: Pin,
@@ -33,10 +33,11 @@ export function createConfinedRoot(
 ): ConfinedRoot {
   const checks = createAccessChecks(root, guard, closed, denied)
   const walk = createWalk(root, pinned, checks)
-  const folderError = (path: string) => new FileError('is_a_folder', 'That is a folder.', path)
-  const notFolderError = (path: string) => new FileError('not_a_folder', 'That is no folder.', path)
+  const folderError = (path: string) => new FileError('is_a_folder', 'The path is a folder.', path)
+  const notFolderError = (path: string) =>
+    new FileError('not_a_folder', 'The path is not a folder.', path)
 
-  /** What was opened is closed again unless it passes. */
+  /** Closes the descriptor unless the check passes. */
   function withCheck<T>(fd: number, path: string, check: () => T): T {
     try {
       checkMount(pinned, fd, path)
@@ -53,11 +54,11 @@ export function createConfinedRoot(
     root,
     entryPath: fdPath,
     checkRegular: checks.checkRegular,
-    isHidden: checks.hides,
+    isHidden: checks.isHidden,
     createNameFilter: checks.createNameFilter,
 
     openFile(path, { write = false, reviewed = false } = {}) {
-      // A FIFO does not wait for its other end, a terminal does not become ours.
+      // Opening a FIFO does not block, and a terminal does not become the controlling terminal.
       const flags = (write ? O_RDWR : O_RDONLY) | O_NONBLOCK | O_NOCTTY
       return walk(path, { need: write ? 'write' : 'read', reviewed }, ({ fd, name, real }) => {
         if (name === undefined && root.kind === 'folder') throw folderError(path)
@@ -80,7 +81,7 @@ export function createConfinedRoot(
 
     withParent(path, use, options = { need: 'read' }) {
       if (root.kind === 'file') throw notFolderError(path)
-      return walk(path, options, ({ fd, name, real, keep }) => {
+      return walk(path, options, ({ fd, name, real, keepOpen }) => {
         if (name === undefined) throw folderError(path)
         if (
           hasReplacementCharacter(name) &&
@@ -89,20 +90,20 @@ export function createConfinedRoot(
         )
           throw new FileError(
             'invalid_path',
-            'Its name is no UTF-8: a person has to rename it.',
+            'The name is not valid UTF-8. A person must rename the file.',
             path,
           )
         if (!options.keepLeafLink && lstatEntry(fd, name)?.isSymbolicLink()) return symlinkMarker
         checkMount(pinned, fd, path)
         checks.checkExtension(real, options, () => lstatEntry(fd, name) !== undefined)
-        const used = use({ fd, name, real, entryPath: (other) => fdPath(fd, other) })
-        if (used instanceof Promise && fd !== pinned.fd) {
-          keep()
-          // The promise that is handed on is the caller's to await; this one only closes.
+        const result = use({ fd, name, real, entryPath: (other) => fdPath(fd, other) })
+        if (result instanceof Promise && fd !== pinned.fd) {
+          keepOpen()
+          // The caller awaits the returned promise; this branch only closes the folder.
           const close = () => fs.closeSync(fd)
-          used.then(close, close)
+          result.then(close, close)
         }
-        return used
+        return result
       })
     },
 
@@ -119,8 +120,7 @@ export function createConfinedRoot(
     },
 
     openChild(parentFd, name, real, bytes) {
-      if (!isSingleSegment(name))
-        throw new FileError('path_traversal', 'That is no name of a folder.')
+      if (!isSingleSegment(name)) throw new FileError('path_traversal', 'Not a valid folder name.')
       checks.checkPath(real, { need: 'read' })
       try {
         const opened = openFolder(
@@ -145,14 +145,14 @@ export function createConfinedRoot(
   }
 }
 
-/** What stands under a name, if anything: an answer, where an error would cost twice as much to make. */
+/** Returns undefined for a missing entry: throwing an error would cost twice as much. */
 const lstatEntry = (fd: number, name: string) =>
   fs.lstatSync(fdPath(fd, name), { throwIfNoEntry: false })
 
-/** Whether looking finds something; what is missing is no fault here. */
-function exists(look: () => unknown): boolean {
+/** Returns false if the probe fails with ENOENT. */
+function exists(probe: () => unknown): boolean {
   try {
-    return look() !== undefined
+    return probe() !== undefined
   } catch (error) {
     if (getErrno(error) === 'ENOENT') return false
     throw error

@@ -1,31 +1,31 @@
 /**
- * What a crash left of a file that was coming to its name. While that happens a file has an unfinished name
- * beside its own: whoever finds both later knows whose work it was, and how far it came.
+ * Removes what a crash left while a file was published. During publishing, the file has a temporary name beside
+ * its final name; finding both later shows that the operation was ours and how far it got.
  */
 import fs from 'node:fs'
 import type { BigIntStats } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { isTempName } from './temp-name.ts'
 
-/** Of an empty file or folder that holds a name for what is to be moved there. Nobody else makes one like it. */
+/** Mode of an empty file or folder that reserves the name of a move destination. No other program creates this mode. */
 export const placeholderMode = 0o200
 
-/** Another worker may be at it in this moment; it does not wait in between, so this is long. */
+/** Another worker may be publishing the file at this moment, which takes far less than this. */
 const inUseMs = 1000
 
 const lstat = (path: string) => fs.lstatSync(path, { bigint: true, throwIfNoEntry: false })
-const isSame = (one: BigIntStats | undefined, other: BigIntStats) =>
-  one?.ino === other.ino && one.dev === other.dev
+const isSame = (left: BigIntStats | undefined, right: BigIntStats) =>
+  left?.ino === right.ino && left.dev === right.dev
 
 /**
- * Takes the second name from a file that only has it because of a crash (PV3): an unfinished one in its folder,
- * and a backup of a change that did not come. A placeholder goes altogether. Names that others gave stay.
+ * Removes the second link of a file if a crash caused it (PV3): a temporary name in the same folder, or the backup
+ * of a change that was never made. Removes a placeholder entirely. Keeps links that other programs made.
  */
 export function cleanUpAfterCrash(path: string): void {
   try {
     unlinkLeftovers(path)
   } catch {
-    // Gone by now, or not ours to look at: it stays as it is.
+    // The file is gone or not accessible: leave it unchanged.
   }
 }
 
@@ -36,16 +36,18 @@ function unlinkLeftovers(path: string): void {
   const folder = dirname(path)
   if (!listTempNames(folder).some((name) => isSame(lstat(join(folder, name)), stat))) return
   const names = fs.readdirSync(folder).filter((name) => isSame(lstat(join(folder, name)), stat))
-  const shown = names.filter((name) => !isTempName(name))
+  const visibleNames = names.filter((name) => !isTempName(name))
   const isPlaceholder = stat.size === 0n && hasPlaceholderMode(stat)
-  const over = isPlaceholder ? shown : shown.filter((name) => isBackupOf(name, shown))
-  // The unfinished names last: without them nobody would know.
-  for (const name of [...over, ...names.filter(isTempName)]) fs.unlinkSync(join(folder, name))
+  const leftovers = isPlaceholder
+    ? visibleNames
+    : visibleNames.filter((name) => isBackupOf(name, visibleNames))
+  // Temporary names go last, because they are the evidence that the crash was ours.
+  for (const name of [...leftovers, ...names.filter(isTempName)]) fs.unlinkSync(join(folder, name))
 }
 
 const hasPlaceholderMode = ({ mode }: BigIntStats) => (Number(mode) & 0o777) === placeholderMode
 
-/** Only an empty folder can be removed so. */
+/** rmdir removes only an empty folder. */
 function removePlaceholder(path: string, stat: BigIntStats): void {
   if (hasPlaceholderMode(stat) && Date.now() - Number(stat.mtimeMs) > inUseMs) fs.rmdirSync(path)
 }
@@ -55,7 +57,7 @@ const isBackupOf = (name: string, others: readonly string[]) =>
     /^\.bak(\.\d+)?$/.test(name.startsWith(other) ? name.slice(other.length) : ''),
   )
 
-/** The folder that was looked through last, and had none: a tree of linked files is not looked through for each. */
+/** Identity of the last folder without temporary names, so a tree of hard links is not scanned once per file. */
 let lastCleanFolder = ''
 
 function listTempNames(folder: string): string[] {

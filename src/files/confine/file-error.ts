@@ -1,41 +1,41 @@
 import type { FileErrorCode } from '../model.ts'
 
-/** What the worker answers when an operation does not succeed. `path` is relative, as it was asked for. */
+/** An operation error of the worker. `path` is relative, as requested. */
 export class FileError extends Error {
   readonly code: FileErrorCode
   readonly path: string | undefined
 
   constructor(code: FileErrorCode, message: string, path?: string, cause?: unknown) {
     super(message, cause === undefined ? {} : { cause })
-    this.name = 'FileFault'
+    this.name = 'FileError'
     this.code = code
     this.path = path
   }
 }
 
 const errorsByErrno: Readonly<Record<string, readonly [FileErrorCode, string]>> = {
-  ENOENT: ['not_found', 'There is nothing at that path.'],
-  EEXIST: ['exists', 'There is something at that path already.'],
+  ENOENT: ['not_found', 'Not found.'],
+  EEXIST: ['exists', 'Already exists.'],
   ENOTEMPTY: ['exists', 'The folder is not empty.'],
-  ENOTDIR: ['not_a_folder', 'A name on the way is not a folder.'],
-  EISDIR: ['is_a_folder', 'That is a folder, not a file.'],
+  ENOTDIR: ['not_a_folder', 'A parent of the path is not a folder.'],
+  EISDIR: ['is_a_folder', 'The path is a folder, not a file.'],
   ENAMETOOLONG: ['invalid_path', 'The path is too long.'],
-  EINVAL: ['invalid_path', 'The disk does not take that name.'],
-  EILSEQ: ['invalid_path', 'The disk does not take that name.'],
-  ELOOP: ['path_escape', 'A link on the way was refused.'],
-  EACCES: ['no_permission', 'The account cowork runs as may not do that there.'],
-  EPERM: ['no_permission', 'The account cowork runs as may not do that there.'],
+  EINVAL: ['invalid_path', 'The file system does not accept the name.'],
+  EILSEQ: ['invalid_path', 'The file system does not accept the name.'],
+  ELOOP: ['path_escape', 'The path contains a symbolic link that cannot be followed.'],
+  EACCES: ['no_permission', 'Permission denied for the account that runs cowork.'],
+  EPERM: ['no_permission', 'Permission denied for the account that runs cowork.'],
   EROFS: ['read_only_disk', 'The disk is mounted read-only.'],
   ENOSPC: ['disk_full', 'The disk is full. Nothing was changed.'],
-  EDQUOT: ['disk_full', 'The disk quota is used up. Nothing was changed.'],
-  EFBIG: ['too_large', 'The disk does not take a file that large.'],
-  EXDEV: ['other_device', 'That lies on another disk.'],
-  ENXIO: ['not_regular', 'Only regular files are read and written.'],
-  ENODEV: ['not_regular', 'Only regular files are read and written.'],
-  ETXTBSY: ['no_permission', 'The file is running as a program.'],
+  EDQUOT: ['disk_full', 'The disk quota is exceeded. Nothing was changed.'],
+  EFBIG: ['too_large', 'The file is too large for the file system.'],
+  EXDEV: ['other_device', 'The path is on another disk.'],
+  ENXIO: ['not_regular', 'Not a regular file.'],
+  ENODEV: ['not_regular', 'Not a regular file.'],
+  ETXTBSY: ['no_permission', 'The file is a running program.'],
   EBUSY: ['no_permission', 'The file is in use.'],
   EIO: ['unreadable', 'The disk reported an error.'],
-  ESTALE: ['unreadable', 'The disk it lies on has gone.'],
+  ESTALE: ['unreadable', 'The disk is no longer available.'],
 }
 
 export const getErrno = (error: unknown): string | undefined =>
@@ -43,7 +43,7 @@ export const getErrno = (error: unknown): string | undefined =>
     ? error.code
     : undefined
 
-/** Any error as a fault. The system's own message is left out, for it may name paths outside the roots. */
+/** Converts any error. The system's message is left out, because it may name paths outside the roots. */
 export const toFileError = (error: unknown, path?: string): FileError => {
   if (error instanceof FileError) return error
   const errno = getErrno(error)

@@ -5,41 +5,41 @@ import { granted, openTestOps } from '../../../test/ops.ts'
 import { fill, pinnedRoot, testFolders } from '../../../test/roots.ts'
 import type { Root } from '../worker/protocol.ts'
 
-/** A file below what is granted that has a root of its own as well. */
-function opened(containment: 'walk' | 'checked') {
+/** Opens a folder grant and a second grant for one file below it. */
+function openWithSingleFile(containment: 'walk' | 'checked') {
   const folders = testFolders()
   fill(folders.granted, { 'one.txt': 'one' })
   const path = join(folders.granted, 'one.txt')
   const single = pinnedRoot('single', path, { kind: 'file' })
   const roots = [...folders.setup.roots, single]
   const files = openTestOps({ folders, containment, roots })
-  const text = (root: string, at = '') => {
-    const { fd } = files.context.roots.get(root).openFile(at)
+  const readText = (root: string, path = '') => {
+    const { fd } = files.context.roots.get(root).openFile(path)
     try {
       return fs.readFileSync(fd, 'utf8')
     } finally {
       fs.closeSync(fd)
     }
   }
-  return { ...files, path, single, text }
+  return { ...files, path, single, readText }
 }
 
-const how = { how: 'replace', encoding: 'keep' } as const
+const replaceOptions = { writeMode: 'replace', encoding: 'keep' } as const
 
 test.each(['walk', 'checked'] as const)(
-  'PV9 what the worker puts in the place of a file is what its own root is for: %s',
+  'PV9 follows a file that the worker replaced in the grant of that file: %s',
   async (containment) => {
-    const { run, refusal, text, path, close } = opened(containment)
+    const { run, refusal, readText, path, close } = openWithSingleFile(containment)
     for (const content of ['two', 'three', 'four']) {
-      await run('write', { at: granted('one.txt'), ...how }, content)
-      expect(text('single')).toBe(content)
+      await run('write', { at: granted('one.txt'), ...replaceOptions }, content)
+      expect(readText('single')).toBe(content)
     }
-    await run('write', { at: { root: 'single', path: '' }, ...how }, 'five')
-    expect(text('grant_1', 'one.txt')).toBe('five')
-    // What others put there is not, and nothing of ours makes it so.
+    await run('write', { at: { root: 'single', path: '' }, ...replaceOptions }, 'five')
+    expect(readText('grant_1', 'one.txt')).toBe('five')
+    // A replacement by another program is not followed, even if the worker writes afterwards.
     fs.renameSync(path, `${path}.away`)
     fs.writeFileSync(path, 'theirs')
-    await run('write', { at: granted('one.txt'), ...how }, 'six')
+    await run('write', { at: granted('one.txt'), ...replaceOptions }, 'six')
     expect(await refusal('read', { at: { root: 'single', path: '' }, maxBytes: 9 })).toBe(
       'root_replaced',
     )
@@ -48,28 +48,29 @@ test.each(['walk', 'checked'] as const)(
 )
 
 test.each(['walk', 'checked'] as const)(
-  'PV9 what has the number of a granted folder or file and another birth is not opened: %s',
+  'PV9 refuses an inode with the number of a granted one and another birth time: %s',
   async (containment) => {
     const folders = testFolders()
     fill(folders.granted, { 'one.txt': 'one' })
     const folder = pinnedRoot('folder', folders.granted)
     const file = pinnedRoot('file', join(folders.granted, 'one.txt'), { kind: 'file' })
-    const named = (key: string, root: Root, born: string | null) => ({ ...root, key, born })
+    const withIdentity = (key: string, root: Root, born: string | null) => ({ ...root, key, born })
     const roots = [
       ...folders.setup.roots,
       ...[folder, file].flatMap((root) => [
-        named(`${root.key} of old`, root, '1'),
-        // As of a grant from before births were kept.
-        named(`${root.key} unknown`, root, null),
+        withIdentity(`${root.key} of old`, root, '1'),
+        // Grants from before birth times were stored.
+        withIdentity(`${root.key} unknown`, root, null),
         root,
       ]),
     ]
     const { context, close } = openTestOps({ folders, containment, roots })
-    const open = (key: string, at: string) => fs.closeSync(context.roots.get(key).openFile(at).fd)
+    const open = (key: string, path: string) =>
+      fs.closeSync(context.roots.get(key).openFile(path).fd)
     for (const { key, kind } of [folder, file]) {
-      const at = kind === 'file' ? '' : 'one.txt'
-      for (const same of [key, `${key} unknown`]) expect(() => open(same, at)).not.toThrow()
-      expect(() => open(`${key} of old`, at)).toThrow('no longer at its path')
+      const path = kind === 'file' ? '' : 'one.txt'
+      for (const same of [key, `${key} unknown`]) expect(() => open(same, path)).not.toThrow()
+      expect(() => open(`${key} of old`, path)).toThrow('no longer at its path')
     }
     expect(context.roots.repin([{ ...file, born: '1' }])).toEqual([])
     expect(() => open('file', '')).not.toThrow()
@@ -78,41 +79,41 @@ test.each(['walk', 'checked'] as const)(
 )
 
 test.each(['walk', 'checked'] as const)(
-  'PV9 a root goes on for what the daemon names, if that is there: %s',
+  'PV9 repins a root to the inode that the daemon names, if it is at the path: %s',
   async (containment) => {
-    const { context, text, path, single, close } = opened(containment)
+    const { context, readText, path, single, close } = openWithSingleFile(containment)
     fs.writeFileSync(`${path}~`, 'two')
     fs.renameSync(`${path}~`, path)
     expect(context.roots.repin([{ ...single, ino: '1' }])).toEqual([])
-    expect(() => text('single')).toThrow('no longer at its path')
+    expect(() => readText('single')).toThrow('no longer at its path')
     const next = pinnedRoot('single', path, { kind: 'file' })
     for (let n = 0; n < 2; n++) expect(context.roots.repin([next])).toEqual([])
-    expect(text('single')).toBe('two')
+    expect(readText('single')).toBe('two')
     expect(context.roots.repin([{ ...next, key: 'other', path: '/nowhere' }])).toEqual(['other'])
     await close()
   },
 )
 
 test.each(['walk', 'checked'] as const)(
-  'PV9 the daemon may tell of a file that was replaced since: what comes after it is followed: %s',
+  'PV9 follows later replacements after an outdated repin by the daemon: %s',
   async (containment) => {
-    const { context, run, text, path, single, close } = opened(containment)
+    const { context, run, readText, path, single, close } = openWithSingleFile(containment)
     const write = (content: string) =>
-      run('write', { at: granted('one.txt'), ...how }, content).then(() =>
+      run('write', { at: granted('one.txt'), ...replaceOptions }, content).then(() =>
         pinnedRoot('single', path, { kind: 'file' }),
       )
-    // Held open, so that none gets the inode of another.
-    const held = [fs.openSync(path, 'r')]
+    // Kept open so that no inode number is reused.
+    const descriptors = [fs.openSync(path, 'r')]
     const first = await write('two')
-    held.push(fs.openSync(path, 'r'))
+    descriptors.push(fs.openSync(path, 'r'))
     await write('three')
-    held.push(fs.openSync(path, 'r'))
+    descriptors.push(fs.openSync(path, 'r'))
     expect(first.ino).not.toBe(single.ino)
     expect(context.roots.repin([first])).toEqual([])
-    expect(text('single')).toBe('three')
+    expect(readText('single')).toBe('three')
     await write('four')
-    expect(text('single')).toBe('four')
-    for (const fd of held) fs.closeSync(fd)
+    expect(readText('single')).toBe('four')
+    for (const fd of descriptors) fs.closeSync(fd)
     await close()
   },
 )

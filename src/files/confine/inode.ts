@@ -1,11 +1,12 @@
-/** By what a file or folder is known, whatever its name: the daemon records it, and both sides compare it (PV9). */
+/** The identity of a file or folder, whatever its name. The daemon stores it, and both sides compare it (PV9). */
 import fs from 'node:fs'
 import type { BigIntStats } from 'node:fs'
 import type { Inode } from '../worker/protocol.ts'
 
 /**
- * Elsewhere a birth can be set, and numbers are not given anew. Where the system call for it may not be used, Node
- * gives the last change as the birth; /proc has no births at all.
+ * Birth times are used on Linux only: on other systems a program can set them, and inode numbers are not reused.
+ * If statx(2) is blocked, Node reports the change time as the birth time; /proc shows which case applies, because
+ * it has no birth times.
  */
 const hasBirthTimes =
   process.platform === 'linux' &&
@@ -17,25 +18,24 @@ export const toInode = ({ dev, ino, birthtimeNs }: BigIntStats): Inode => ({
   born: hasBirthTimes && birthtimeNs > 0n ? String(birthtimeNs) : null,
 })
 
-/** Disks give the number of what has gone to what comes next, many at once. What is not known is not compared. */
-export const isSameInode = (one: Partial<Inode>, other: Partial<Inode>): boolean =>
-  one.dev === other.dev &&
-  one.ino === other.ino &&
-  (!one.born || !other.born || one.born === other.born)
+/** File systems reuse the inode number of a deleted file, so birth times are compared if both are known. */
+export const isSameInode = (left: Partial<Inode>, right: Partial<Inode>): boolean =>
+  left.dev === right.dev &&
+  left.ino === right.ino &&
+  (!left.born || !right.born || left.born === right.born)
 
-/** Whether this is what a root is for; one that names nothing takes what is there. */
+/** Returns true for a root without an inode. */
 export const matchesPin = (root: Partial<Inode>, stat: BigIntStats): boolean =>
   root.dev === undefined || isSameInode(root, toInode(stat))
 
-/** What is held for a root: its birth is looked at only where the root names one, which our own folders do not. */
+/** Keeps the birth time only if the root names one; the roots of the daemon do not. */
 export const inodeForRoot = ({ born = null }: Partial<Inode>, stat: BigIntStats): Inode => ({
   ...toInode(stat),
   born,
 })
 
-/** As a word. */
 export const formatInode = ({ dev, ino, born }: Inode): string => `${dev}:${ino}:${born ?? ''}`
 
-/** What was put in the place of this one, known by no more than this was. */
+/** Returns the replacing inode, with a birth time only if the replaced one had one. */
 export const inodeAfterReplace = ({ born }: Partial<Inode>, to: Inode): Inode =>
   born ? to : { ...to, born: null }

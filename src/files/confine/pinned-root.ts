@@ -1,4 +1,4 @@
-/** A root held open, and the few system calls of the walk. Linux only. */
+/** A root as an open descriptor, and the system calls of the walk. Linux only. */
 import fs, { constants } from 'node:fs'
 import type { BigIntStats } from 'node:fs'
 import type { Inode, Root } from '../worker/protocol.ts'
@@ -7,17 +7,17 @@ import { inodeForRoot, matchesPin } from './inode.ts'
 import { hasReplacementCharacter } from './names.ts'
 
 const { O_DIRECTORY, O_NOFOLLOW } = constants
-/** Not among Node's constants; the same on every architecture that Node runs on. */
+/** Missing in Node's constants; the value is the same on every architecture that Node supports. */
 export const O_PATH = 0o10000000
 const folderFlags = O_PATH | O_DIRECTORY | O_NOFOLLOW
 
 /**
- * A name in an open folder, for any call of `fs`. The link in /proc jumps to the folder that is held open,
- * wherever it lies by now, and the kernel looks up one name in it: what openat() and its kin do.
+ * The path of an entry in an open folder, for any `fs` function. The /proc link leads to the open folder even
+ * after it was moved, and the kernel resolves one name in it, like openat(2).
  */
 export const fdPath = (fd: number, name = '.'): string => `/proc/self/fd/${fd}/${name}`
 
-/** The inode that was granted, whatever its path leads to later. */
+/** The granted inode, independent of what its path leads to later. */
 export type Pin = {
   readonly fd: number
   readonly stat: BigIntStats
@@ -31,7 +31,7 @@ export function pin(root: Root): Pin {
     const stat = fs.fstatSync(fd, { bigint: true })
     if (!matchesPin(root, stat)) throw rootReplacedError(root.key)
     if (root.kind === 'file' && !stat.isFile())
-      throw new FileError('not_regular', 'Only regular files are read and written.')
+      throw new FileError('not_regular', 'Not a regular file.')
     return { fd, stat, inode: inodeForRoot(root, stat), mount: readMountId(fd) }
   } catch (error) {
     fs.closeSync(fd)
@@ -39,30 +39,32 @@ export function pin(root: Root): Pin {
   }
 }
 
-/** The granted folder may have been moved away since, and another put in its place (PV9). */
+/** Fails if the root was moved and something else is at its path (PV9). */
 export function checkPin(root: Root, { inode }: Pin): void {
   const now = fs.statSync(root.path, { bigint: true, throwIfNoEntry: false })
   if (!now || !matchesPin(inode, now)) throw rootReplacedError(root.key)
 }
 
-/** Of folders that nobody grants: no request brings them back. */
+/** Roots that are not grants: an access request cannot bring them back. */
 const managedRoots = new Map([
   ['workspace', 'The workspace'],
   ['trash', 'The trash'],
-  ['versions', 'The store of versions'],
+  ['versions', 'The version store'],
 ])
 
 export function rootReplacedError(key: string): FileError {
   const label = managedRoots.get(key)
   if (label === undefined)
-    return new FileError('root_replaced', 'What was granted is no longer at its path.')
-  const next = 'A person has to put it back, or start cowork again.'
-  return new FileError('unreadable', `${label} is no longer at its path. ${next}`)
+    return new FileError('root_replaced', 'The granted file or folder is no longer at its path.')
+  return new FileError(
+    'unreadable',
+    `${label} is no longer at its path. A person must restore it or restart cowork.`,
+  )
 }
 
 /**
- * The mount that a descriptor lies in. Device numbers would not do: a bind mount has that of what it shows, and
- * files of an overlay or a Btrfs subvolume have others than the folder they are in.
+ * Reads the mount id of a descriptor. Device numbers are not sufficient: a bind mount has the number of its
+ * source, and files of an overlay or a Btrfs subvolume differ from the folder that contains them.
  */
 function readMountId(fd: number): string {
   const opened = fs.openSync(`/proc/self/fdinfo/${fd}`, constants.O_RDONLY)
@@ -74,16 +76,16 @@ function readMountId(fd: number): string {
   }
 }
 
-/** The root itself lies where it was pinned: what is open stays in its mount. */
+/** Fails if the descriptor is on another mount. The root itself cannot change its mount while it is open. */
 export function checkMount(pinned: Pin, fd: number, path: string): void {
   if (fd !== pinned.fd && readMountId(fd) !== pinned.mount)
-    throw new FileError('other_device', 'Another disk is mounted there.', path)
+    throw new FileError('other_device', 'Another disk is mounted at the path.', path)
 }
 
-/** Room for the first lines, among which the mount is; locks come after them. */
+/** Large enough for the lines up to the mount id; the lock lines follow it. */
 const fdinfoBuffer = Buffer.alloc(512)
 
-/** What is answered of a name that is a link, which no call here follows. */
+/** Returned for a name that is a symbolic link. */
 export const symlinkMarker = Symbol('a link')
 
 /** Opens a name with flags that refuse links. */
@@ -96,7 +98,7 @@ export function openNoFollow(path: string | Buffer, flags: number): number | typ
   }
 }
 
-/** Opens a folder on the way; one that is missing is made where `mayMake` says nothing against it. */
+/** Opens a folder. If it is missing and `beforeCreate` is given and does not throw, creates it. */
 export function openFolder(
   path: string | Buffer,
   beforeCreate?: () => void,
@@ -105,7 +107,7 @@ export function openFolder(
     return fs.openSync(path, folderFlags)
   } catch (error) {
     const errno = getErrno(error)
-    // Of a link too, since it is no folder.
+    // O_DIRECTORY reports ENOTDIR for a link too.
     if (errno === 'ENOTDIR' || errno === 'ELOOP') return symlinkMarker
     if (!beforeCreate || errno !== 'ENOENT') throw error
   }
@@ -114,21 +116,23 @@ export function openFolder(
   return openFolder(path)
 }
 
-/** A name in an open folder as `at`, also one that is only shown so. */
+/** The path of an entry in an open folder. Accepts a name shown with replacement characters. */
 export const entryPath = (fd: number, name: string): string | Buffer =>
   hasReplacementCharacter(name) ? findEntryBytes(fd, name) : fdPath(fd, name)
 
-/** The bytes of a name as it is shown; of two that look the same neither is taken for the other. */
+/** Finds the bytes of a shown name. If two names look the same, neither is chosen. */
 function findEntryBytes(fd: number, name: string): Buffer | string {
   const matches = fs
     .readdirSync(fdPath(fd), { encoding: 'buffer' })
     .filter((bytes) => bytes.toString('utf8') === name)
   if (matches.length > 1)
-    throw new FileError('invalid_path', 'Names that are no UTF-8 look the same. Rename them first.')
+    throw new FileError(
+      'invalid_path',
+      'Several names with invalid UTF-8 look the same. Rename them first.',
+    )
   return matches[0] ? entryPathBytes(fd, matches[0]) : fdPath(fd, name)
 }
 
-/** A name in an open folder by its bytes. */
 export const entryPathBytes = (fd: number, bytes: Buffer): Buffer =>
   Buffer.concat([Buffer.from(fdPath(fd, '')), bytes])
 
@@ -140,7 +144,7 @@ export function makeFolder(path: string | Buffer): void {
   }
 }
 
-/** What a link says, or undefined for anything that is none. */
+/** Returns the target of a link, or undefined if the entry is not a link. */
 export function readLink(fd: number, name: string): string | undefined {
   try {
     return fs.readlinkSync(entryPath(fd, name))

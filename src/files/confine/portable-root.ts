@@ -1,7 +1,7 @@
 /**
- * Where there is no /proc: paths are resolved, checked, opened, and what was opened is compared with what was
- * checked. Somebody who swaps folders for links at the right moment may win against it, so it is called
- * `checked` and never more (PV6).
+ * Confinement without /proc: resolves and checks the path, opens it, and compares the opened file with the checked
+ * one. An attacker who swaps folders for links at the right moment can win the race, so this containment is
+ * reported as `checked` and never as more (PV6).
  */
 import fs from 'node:fs'
 import { O_NOCTTY, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_RDWR } from './flags.ts'
@@ -19,13 +19,14 @@ import { makeFolder, rootReplacedError } from './pinned-root.ts'
 import type { ConfinedRoot, Parent, ParentOptions } from './types.ts'
 
 const lstat = (path: string) => fs.lstatSync(path, { bigint: true, throwIfNoEntry: false })
-const isSame = (one: BigIntStats | undefined, other: BigIntStats | undefined) =>
-  one !== undefined && one.dev === other?.dev && one.ino === other.ino
+const isSame = (left: BigIntStats | undefined, right: BigIntStats | undefined) =>
+  left !== undefined && left.dev === right?.dev && left.ino === right.ino
 
 const escapeError = (path: string) =>
-  new FileError('path_escape', 'A link on the way leads out of the folder.', path)
-const folderError = (path: string) => new FileError('is_a_folder', 'That is a folder.', path)
-const notFolderError = (path: string) => new FileError('not_a_folder', 'That is no folder.', path)
+  new FileError('path_escape', 'A symbolic link leads out of the folder.', path)
+const folderError = (path: string) => new FileError('is_a_folder', 'The path is a folder.', path)
+const notFolderError = (path: string) =>
+  new FileError('not_a_folder', 'The path is not a folder.', path)
 
 export function createPortableRoot(
   root: Root,
@@ -34,10 +35,10 @@ export function createPortableRoot(
   const pinned = fs.lstatSync(root.path, { bigint: true })
   if (!matchesPin(root, pinned)) throw rootReplacedError(root.key)
   if (root.kind === 'file' ? !pinned.isFile() : !pinned.isDirectory())
-    throw new FileError('not_regular', 'What was granted is no longer what it was.')
+    throw new FileError('not_regular', 'The granted path now has another type.')
   const pinnedInode = inodeForRoot(root, pinned)
   const rootPath = fs.realpathSync.native(root.path)
-  /** Folders that were opened, by descriptor: their names are all there is to reach them by. */
+  /** Paths of open folders by descriptor: without /proc a folder is reachable by its path only. */
   const folders = new Map<number, string>()
 
   return (closed = [], denied = []) => {
@@ -51,10 +52,10 @@ export function createPortableRoot(
 
     function checkDisk(absolute: string, path: string): void {
       if (fs.lstatSync(absolute, { bigint: true }).dev !== pinned.dev)
-        throw new FileError('other_device', 'Another disk is mounted there.', path)
+        throw new FileError('other_device', 'Another disk is mounted at the path.', path)
     }
 
-    /** Where a path leads, all links followed. */
+    /** Resolves a path, following all links. */
     function resolve(path: string, options: AccessOptions): { absolute: string; real: string } {
       const now = lstat(root.path)
       if (!now || !matchesPin(pinnedInode, now)) throw rootReplacedError(root.key)
@@ -88,13 +89,13 @@ export function createPortableRoot(
       return fd
     }
 
-    const at = (fd: number, name?: string) => {
+    const entryPath = (fd: number, name?: string) => {
       const folder = folders.get(fd)
       if (folder === undefined) throw new FileError('unreadable', 'The folder is not open.')
       return name === undefined ? folder : join(folder, name)
     }
 
-    /** The folder a name lies in, and the name; of a link that is followed, those of what it leads to. */
+    /** Resolves the parent folder and the last name; follows a link unless `keepLeafLink`. */
     function resolveParent(path: string, options: ParentOptions): { folder: string; name: string } {
       const names = splitPath(path)
       checks.checkPath(names.join('/'), options)
@@ -118,10 +119,10 @@ export function createPortableRoot(
     }
 
     const withFileErrors =
-      <A extends unknown[], R>(act: (path: string, ...rest: A) => R) =>
+      <A extends unknown[], R>(run: (path: string, ...rest: A) => R) =>
       (path: string, ...rest: A): R => {
         try {
-          return act(path, ...rest)
+          return run(path, ...rest)
         } catch (error) {
           throw toFileError(error, path)
         }
@@ -140,27 +141,27 @@ export function createPortableRoot(
       checkDisk(folder, path)
       const fd = openFolderAt(folder, path)
       const opened = fs.fstatSync(fd, { bigint: true })
-      const leave = () => {
+      const closeFolder = () => {
         fs.closeSync(fd)
         if (!isSame(lstat(folder), opened)) throw escapeError(path)
       }
-      let used: T
+      let result: T
       try {
-        used = use({ fd, name, real, entryPath: (other) => join(folder, other) })
+        result = use({ fd, name, real, entryPath: (other) => join(folder, other) })
       } catch (error) {
         fs.closeSync(fd)
         throw error
       }
-      if (used instanceof Promise) return used.finally(leave) as T
-      leave()
-      return used
+      if (result instanceof Promise) return result.finally(closeFolder) as T
+      closeFolder()
+      return result
     }
 
     return {
       root,
-      entryPath: at,
+      entryPath: entryPath,
       checkRegular: checks.checkRegular,
-      isHidden: checks.hides,
+      isHidden: checks.isHidden,
       createNameFilter: checks.createNameFilter,
       withParent: (path, use, options) =>
         withFileErrors(withParent<ReturnType<typeof use>>)(path, use, options),
@@ -182,9 +183,9 @@ export function createPortableRoot(
       }),
       openChild(parentFd, name, real) {
         if (!isSingleSegment(name))
-          throw new FileError('path_traversal', 'That is no name of a folder.')
+          throw new FileError('path_traversal', 'Not a valid folder name.')
         checks.checkPath(real, { need: 'read' })
-        return withFileErrors(() => openFolderAt(at(parentFd, name), real))(real)
+        return withFileErrors(() => openFolderAt(entryPath(parentFd, name), real))(real)
       },
       stat: withFileErrors((path: string) => {
         const { absolute, real } = resolve(path, { need: 'read' })

@@ -12,12 +12,12 @@ import type { ConfinedRoot, Roots } from './types.ts'
 
 type OpenRoot = {
   confined(closed?: readonly string[], denied?: readonly Inode[]): ConfinedRoot
-  /** From now on it is what lies there by now, if that is what it should be. */
+  /** Pins the root to what is at its path now, if the inode matches. */
   repin(root: Root): void
   close(): void
 }
 
-/** Pins every root. One that is not there, or not what it was, is missing; the others work. */
+/** Pins every root. A root that is missing or was replaced is reported as missing; the others work. */
 export function openRoots(
   { roots, guard: settings }: WorkerSetup,
   containment: Roots['containment'] = process.platform === 'linux' ? 'walk' : 'checked',
@@ -36,7 +36,7 @@ export function openRoots(
       }
     }
     const pinned = pin(root)
-    // As most callers have it: made once, not for each of their calls.
+    // Most callers have no closed or denied paths, so this instance is shared by their calls.
     const unrestricted = createConfinedRoot(root, pinned, guard)
     return {
       confined: (closed = [], denied = []) =>
@@ -60,14 +60,14 @@ export function openRoots(
 
   const rootsByKey = new Map(roots.map((root) => [root.key, root]))
 
-  /** What anybody else has put there since is not opened: it is missing then, or replaced as before. */
-  function move(root: Root): void {
+  /** Pins the root again. If something else is at its path, the root stays missing or replaced. */
+  function repinRoot(root: Root): void {
     const before = opened.get(root.key)
     try {
       if (before) before.repin(root)
       else opened.set(root.key, open(root))
       missing.delete(root.key)
-      // Not of what is not there: then the next that is put there would not be followed.
+      // Not after a failure: otherwise the next replacement would not be followed.
       rootsByKey.set(root.key, root)
     } catch (error) {
       if (!before) missing.set(root.key, toFileError(error).code)
@@ -89,7 +89,7 @@ export function openRoots(
     get(key, closed, denied) {
       const code = missing.get(key)
       if (code === 'root_replaced') throw rootReplacedError(key)
-      if (code !== undefined) throw new FileError(code, 'What was granted cannot be opened.')
+      if (code !== undefined) throw new FileError(code, 'The granted path cannot be opened.')
       const openRoot = opened.get(key)
       if (!openRoot) throw new FileError('no_grant', 'No access. Call request_grant() first.')
       return openRoot.confined(closed, denied)
@@ -97,11 +97,11 @@ export function openRoots(
     follow(path, from, to) {
       for (const root of rootsByKey.values())
         if (root.kind === 'file' && root.path === path && isSameInode(root, from))
-          move({ ...root, ...inodeAfterReplace(root, to) })
+          repinRoot({ ...root, ...inodeAfterReplace(root, to) })
     },
     repin(moved) {
       const changed = moved.filter((root) => !isSameInode(rootsByKey.get(root.key) ?? {}, root))
-      for (const root of changed) if (isBelowAnother(root)) move(root)
+      for (const root of changed) if (isBelowAnother(root)) repinRoot(root)
       return changed.filter((root) => !isBelowAnother(root)).map(({ key }) => key)
     },
     close() {

@@ -1,10 +1,10 @@
-/** Files that are being written stand under names of their own until they are whole. */
+/** Names of files that are still being written. */
 import { newSalt } from '#base/ids.ts'
 
-/** Of a pool: to ask the system for a name each time costs as much as to make the file. */
+/** Uses pooled random bytes: one system call per name costs as much as creating the file. */
 export const createTempName = (): string => `.cowork-${newSalt().slice(0, 24)}.tmp`
 
-/** Never shown, never searched, and nobody else's to make: an old one is taken for what a crash left. */
+/** Temporary names are never listed or searched, and agents cannot create them. An old one is a crash leftover. */
 export const isTempName = (name: string): boolean =>
   name.startsWith('.cowork-') && tempNamePattern.test(name)
 const tempNamePattern = /^\.cowork-[0-9a-f]{24}\.tmp$/

@@ -1,15 +1,15 @@
-/** How the operations reach the disk: always from a pinned root, never by a path they were given. */
+/** How operations reach the disk: always from a pinned root, never by an absolute path. */
 import type { BigIntStats } from 'node:fs'
 import type { Containment, FileErrorCode, AccessKind } from '../model.ts'
 import type { Inode, Root, Stat } from '../worker/protocol.ts'
 
-/** A folder held open, and the name in it that was asked for. */
+/** An open folder and the last name of the requested path. */
 export type Parent = {
   readonly fd: number
   readonly name: string
-  /** Path of the name itself, relative to the root, after links. */
+  /** Path of the entry relative to the root, after links. */
   readonly real: string
-  /** What to hand to `fs` for a name in this folder. */
+  /** Returns the path that `fs` functions take for an entry of this folder. */
   entryPath(name: string): string
 }
 
@@ -21,60 +21,63 @@ export type OpenedFile = {
 }
 
 export type ParentOptions = {
-  /** Makes the folders on the way that are missing. */
+  /** Creates missing folders. */
   readonly parents?: boolean
   readonly need: AccessKind
-  /** A person or trust has looked at it: paths that are guarded (F5) are let through. */
+  /** A person or trust has approved the path: guarded paths (F5) are allowed. */
   readonly reviewed?: boolean
-  /** A link as the last name is meant itself, not what it leads to. */
+  /** Uses a symbolic link in the last name itself instead of following it. */
   readonly keepLeafLink?: boolean
-  /** Where what comes stood before, if it is not made anew (F5). */
+  /** The original path of a restored or moved file (F5); undefined for a new file. */
   readonly origin?: string | undefined
-  /** cowork's own file in the workspace (F6), which the guard keeps from agents. */
-  readonly own?: boolean
+  /** An internal file in the workspace (F6), which the guard keeps from agents. */
+  readonly internal?: boolean
 }
 
-/** One open root. Every method throws a FileFault. */
+/** One open root. Every method throws a `FileError`. */
 export type ConfinedRoot = {
   readonly root: Root
-  /** Opens a regular file for reading, or for both where `write`; the caller closes it. */
+  /** Opens a regular file for reading, or for reading and writing. The caller closes it. */
   openFile(
     path: string,
     options?: { readonly write?: boolean; readonly reviewed?: boolean },
   ): OpenedFile
   /**
-   * Links are followed, the last name's too unless `keepLeafLink`; it need not be there. The folder stays open
-   * until `use` is done, also where that is a promise. Not for a root that is a file.
+   * Follows links, in the last name too unless `keepLeafLink`. The last name may be missing. The folder stays open
+   * until `use` returns or its promise settles. Fails for a root that is a file.
    */
   withParent<T>(path: string, use: (parent: Parent) => T, options?: ParentOptions): T
   /** Opens a folder; the caller closes it. */
   openFolder(path: string): { readonly fd: number; readonly real: string }
-  /** A folder in an open one, links not followed, for walks; `real` is its own path relative to the root, `bytes` its name where that is no text. The caller closes it. */
+  /**
+   * Opens a child of an open folder without following links. `real` is the path of the child relative to the root,
+   * `bytes` its name if that is not valid UTF-8. The caller closes it.
+   */
   openChild(parentFd: number, name: string, real: string, bytes?: Buffer): number
-  /** What to hand to `fs` for a name in an open folder; for the folder itself where there is no name. */
+  /** Returns the path that `fs` functions take for an entry of an open folder, or for the folder itself. */
   entryPath(fd: number, name?: string): string
-  /** Of what the path leads to; nothing is opened. */
+  /** Returns the stat of the path after links, without opening it. */
   stat(path: string): { readonly stat: Stat; readonly real: string; readonly identity: string }
-  /** Whether what was opened by a name in an open folder may be used (PV3); `again` looks once more. */
+  /** Fails for a file that may not be opened (PV3); `recheck` stats again. */
   checkRegular(stat: BigIntStats, path: string, recheck?: () => BigIntStats): void
-  /** Whether lists and searches leave it out: forbidden, or closed to this caller. */
+  /** Returns true if lists and searches omit the path: protected, or closed to this caller. */
   isHidden(real: string): boolean
-  /** The same for the names in a folder that was entered, at less cost. */
+  /** Builds the same check for the names in an open folder, at less cost. */
   createNameFilter(folder: string): (name: string) => boolean
 }
 
 export type Roots = {
   readonly containment: Exclude<Containment, 'landlock'>
   /**
-   * Throws `no_grant` for a key that is not there, and its own fault for one that could not be opened.
-   * `closed` and `denied` are those of the place.
+   * Throws `no_grant` for an unknown key, and the stored error for a root that could not be opened. `closed` and
+   * `denied` come from the `RootedPath`.
    */
   get(key: string, closed?: readonly string[], denied?: readonly Inode[]): ConfinedRoot
-  /** The worker put a file in the place of another: a root that is that file goes on for the new one (PV9). */
+  /** Records that the worker replaced a file: a root for that file now refers to the new inode (PV9). */
   follow(path: string, from: Inode, to: Inode): void
-  /** The same as the daemon tells it. Answers those that no open folder leads to: the wall may be in the way. */
+  /** Applies replacements reported by the daemon. Returns the roots that Landlock may keep this process from. */
   repin(roots: readonly Root[]): readonly string[]
-  /** Roots that could not be opened, and why. */
+  /** Roots that could not be opened, with the error code. */
   readonly missing: readonly { readonly key: string; readonly code: FileErrorCode }[]
   close(): void
 }

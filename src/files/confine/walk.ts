@@ -1,7 +1,7 @@
 /**
- * The walk of PV1. Each name is opened relative to the open folder before it and never as a link, so nothing is
- * checked and then opened. A link is read and walked here, name by name from a folder that is held open: it
- * leads nowhere that the walk itself could not go.
+ * The path walk of PV1. Each name is opened relative to the open parent folder and without following links, so
+ * nothing changes between check and use. The target of a link is read and walked the same way from an open
+ * folder: it leads nowhere that the walk itself cannot reach.
  */
 import fs from 'node:fs'
 import type { Root } from '../worker/protocol.ts'
@@ -18,45 +18,45 @@ import {
 } from './pinned-root.ts'
 import type { Pin } from './pinned-root.ts'
 
-/** As many as the kernel follows. */
+/** The limit of the Linux kernel. */
 const maxLinks = 40
-/** Tries at a name that was a link when it was opened and none when it was read. */
+/** Retries for a name that was a link when it was opened and not a link when it was read. */
 const maxRetries = 8
-/** A link may name thousands of folders back and forth; no honest path takes this many steps. */
+/** Link targets can go back and forth thousands of times. No legitimate path needs this many steps. */
 const maxSteps = 10_000
 
-/** What a walk came to: an open folder and a name in it, or the folder itself where there is no name. */
+/** The result of a walk: an open folder and a name in it, or no name for the folder itself. */
 type WalkResult = {
   readonly fd: number
   readonly name: string | undefined
   /** Path relative to the root, without links. */
   readonly real: string
-  /** Leaves the folder open; the caller closes it. */
-  keep(): void
+  /** Keeps the folder open after the walk. The caller closes it. */
+  keepOpen(): void
 }
 
 type WalkOptions = AccessOptions & {
-  /** Makes the folders on the way that are missing. */
+  /** Creates missing folders. */
   readonly parents?: boolean
 }
 
-/** Goes to the last name and hands it to `take`, which answers `link` when it wants that one followed too. */
+/** Walks to the last name and passes it to `visit`, which returns `symlinkMarker` to have it followed. */
 export type Walk = <T>(
   path: string,
   options: WalkOptions,
-  take: (place: WalkResult) => T | typeof symlinkMarker,
+  visit: (result: WalkResult) => T | typeof symlinkMarker,
 ) => T
 
 export const createWalk =
   (root: Root, pinned: Pin, checks: AccessChecks): Walk =>
-  (path, options, take) => {
+  (path, options, visit) => {
     const prefix = root.path.endsWith('/') ? root.path : `${root.path}/`
     const escape = () =>
-      new FileError('path_escape', 'A link on the way leads out of the folder.', path)
+      new FileError('path_escape', 'A symbolic link leads out of the folder.', path)
     const names = splitPath(path)
     checks.checkPath(names.join('/'), options)
 
-    // One folder is open at a time. Going up starts again at the root, by names that were no links.
+    // Only one folder is open at a time. `..` restarts at the root, along names that were not links.
     let folder = pinned.fd
     let real: string[] = []
     const pending = names.toReversed()
@@ -86,7 +86,7 @@ export const createWalk =
       const names = (isAbsolute ? target.slice(prefix.length) : target)
         .split('/')
         .filter((name) => name !== '' && name !== '.')
-      for (const name of names) checks.name(name, path)
+      for (const name of names) checks.checkName(name, path)
       pending.push(...names.toReversed())
     }
 
@@ -103,9 +103,9 @@ export const createWalk =
           const here = name === undefined ? real.join('/') : [...real, name].join('/')
           if (links > 0) checks.checkPath(here, options)
           if (isLast) {
-            const keep = () => void (folder = pinned.fd)
-            const taken = take({ fd: folder, name, real: here, keep })
-            if (taken !== symlinkMarker) return taken
+            const keepOpen = () => void (folder = pinned.fd)
+            const result = visit({ fd: folder, name, real: here, keepOpen })
+            if (result !== symlinkMarker) return result
           }
         }
         if (name === undefined) throw escape()
@@ -126,7 +126,7 @@ export const createWalk =
         const target = readLink(folder, name)
         if (target !== undefined) follow(target)
         else if (retries++ < maxRetries) pending.push(name)
-        else throw new FileError('not_a_folder', 'A name on the way is not a folder.', path)
+        else throw new FileError('not_a_folder', 'A parent of the path is not a folder.', path)
       }
       throw escape()
     } catch (error) {

@@ -156,7 +156,7 @@ async function entriesOf(folder: string, guard: Guard) {
       if (!entry.isDirectory() && !entry.isFile()) continue
       capped = entries.length >= mostEntries
       if (capped) break
-      const isClosed = guard.forbidden(join(folder, entry.name), 'read') !== undefined
+      const isClosed = guard.checkForbidden(join(folder, entry.name), 'read') !== undefined
       entries.push({
         name: entry.isDirectory() ? `${entry.name}/` : entry.name,
         type: entry.isDirectory() ? 'directory' : 'file',

@@ -132,7 +132,7 @@ async function insideOf(root: string, guard: Guard) {
     for await (const entry of await opendir(join(root, folder))) {
       if (isEnough()) return
       const path = join(folder, entry.name)
-      if (guard.forbidden(join(root, path), 'read')) continue
+      if (guard.checkForbidden(join(root, path), 'read')) continue
       met.push(entry.isDirectory() ? `${path}/` : path)
       if (sensitive.length < mostSensitive && guard.isSensitive(join(root, path)))
         sensitive.push(path)
@@ -185,7 +185,7 @@ export async function resolveGrantTarget(
   if (understood.area === 'workspace') throw inWorkspace(given)
   const need = permission === 'read' ? 'read' : 'write'
   const pin = await pinPath(understood.path)
-  if (guard.forbidden(understood.path, need) || (pin && guard.forbidden(pin.path, need)))
+  if (guard.checkForbidden(understood.path, need) || (pin && guard.checkForbidden(pin.path, need)))
     throw fileError(
       'forbidden_path',
       understood.path,

@@ -92,7 +92,7 @@ export function createRequest(deps: Deps) {
 
   /** Where a link leads is not the agent's to know. */
   function checkOpen(path: string, need: AccessKind, real = path): void {
-    if (guard.forbidden(real, need))
+    if (guard.checkForbidden(real, need))
       throw fileError('forbidden_path', path, `${sanitizeText(path, 300)} is closed to agents.`)
   }
 

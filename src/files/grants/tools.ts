@@ -60,7 +60,7 @@ function checkGrant({ grants, guard, where }: GrantToolDeps) {
         }
       const { path: abs } = understood
       for (const need of ['read', 'create'] as const) {
-        if (guard.forbidden(abs, need)) continue
+        if (guard.checkForbidden(abs, need)) continue
         const { grant } = await grants.decideNow(caller, abs, need)
         if (grant && (await grants.isInPlace(grant)))
           return {

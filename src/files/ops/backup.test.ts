@@ -31,7 +31,7 @@ test('FT4 the backup of a file that may be read may be read, whatever it is call
       return upper ? text.toUpperCase() : text
     })
   const { guard } = files.context
-  const isOpen = (one: string) => guard.forbidden(`/srv/${one}`, 'read') === undefined
+  const isOpen = (one: string) => guard.checkForbidden(`/srv/${one}`, 'read') === undefined
   fc.assert(
     fc.property(name, fc.nat(3), (one, number) => {
       fc.pre(isOpen(one))
@@ -45,7 +45,7 @@ test('FT4 the backup of a file that may be read may be read, whatever it is call
 test('FT4 PV4 the backup of an example of settings is read, and its folder can go', async () => {
   files.put({ 'p/.env.sample': 'A=1' })
   const at = inWorkspace('p/.env.sample')
-  const ask = { at, how: 'replace', encoding: 'keep', backup: true } as const
+  const ask = { at, writeMode: 'replace', encoding: 'keep', backup: true } as const
   const { backup } = await files.run('write', ask, 'A=2')
   expect(backup).toBe('p/.env.sample.bak')
   const read = await files.run('read', { at: inWorkspace(String(backup)), maxBytes: 100 })

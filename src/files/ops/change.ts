@@ -42,7 +42,7 @@ export async function changeFile(
     walkAndLock<Parent, ChangeResult>(
       (use) =>
         confined.withParent(wanted.at.path, use, {
-          need: wanted.how === 'create' ? 'create' : 'write',
+          need: wanted.writeMode === 'create' ? 'create' : 'write',
           parents,
           reviewed: wanted.reviewed ?? false,
         }),
@@ -53,7 +53,7 @@ export async function changeFile(
     return await change(false)
   } catch (error) {
     const isMissing = error instanceof FileError && error.code === 'not_found'
-    if (!isMissing || wanted.how === 'replace') throw error
+    if (!isMissing || wanted.writeMode === 'replace') throw error
   }
   // Folders on the way can be seen as soon as they are made: a content that is refused makes none.
   await newContent(context, wanted, undefined, make)
@@ -125,16 +125,16 @@ function modeOf(
 
 function presentIn(
   { context, confined, parent }: Where,
-  { at, how }: ChangeRequest,
+  { at, writeMode }: ChangeRequest,
 ): CurrentFile | undefined {
   const target = parent.entryPath(parent.name)
   // Whoever may only create learns that something is there, and nothing of what it is (GR9).
-  if (how === 'create') {
+  if (writeMode === 'create') {
     if (!isFree(target)) throw existsError(at.path)
     return undefined
   }
   const leaf = openRegularFile(confined, target, at.path)
-  if (!leaf && how === 'replace') throw notFoundError(at.path)
+  if (!leaf && writeMode === 'replace') throw notFoundError(at.path)
   if (!leaf) return undefined
   using _ = closing(leaf.fd)
   return readCurrentFile(context, leaf, parent.name, at.path)

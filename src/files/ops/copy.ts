@@ -81,7 +81,7 @@ export const copy: RunOp<'copy'> = async (context, { from, to, reviewed = false 
     const content = { ...file, name: basename(pathOf(file)) }
     const copied = await withTempFile(parent, 0o600, async (temporary) => {
       const size = Number(file.stat.size)
-      const tell = (bytes: number) => context.progress(bytes, size)
+      const tell = (bytes: number) => context.reportProgress(bytes, size)
       const sha256 = await copyContent(content, temporary.fd, context.yieldIfDue, tell)
       fs.fchmodSync(
         temporary.fd,

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process'
 import fs from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import type { Death } from '../../../test/file-worker/killed.ts'
+import type { KillPoint } from '../../../test/file-worker/killed.ts'
 import { granted, inWorkspace, openTestOps } from '../../../test/ops.ts'
 import type { TestOps } from '../../../test/ops.ts'
 import { fill, pinnedRoot } from '../../../test/roots.ts'
@@ -25,7 +25,7 @@ function killed<O extends Op>(
   op: O,
   ask: OpRequest<O>,
   body: string,
-  death: Pick<Death, 'at' | 'when' | 'about'>,
+  death: Pick<KillPoint, 'functionName' | 'when' | 'subject'>,
 ): void {
   const given = { folders: { setup: files.setup }, op, ask, body, ...death }
   const { signal, stderr } = spawnSync(process.execPath, [program, JSON.stringify(given)], {
@@ -39,15 +39,15 @@ const inside = (path: string) => join(files.workspace, path)
 const theirs = (path: string) => join(files.granted, path)
 const text = async (path: string) =>
   (await files.run('read', { at: granted(path), maxBytes: 100 })).body?.toString()
-const beforeRename = { at: 'renameSync', when: 'before' } as const
-const afterRename = { at: 'renameSync', when: 'after' } as const
-const beforeUnlink = { at: 'unlinkSync', when: 'before' } as const
+const beforeRename = { functionName: 'renameSync', when: 'before' } as const
+const afterRename = { functionName: 'renameSync', when: 'after' } as const
+const beforeUnlink = { functionName: 'unlinkSync', when: 'before' } as const
 
 test('TR1 killed before a file comes into the trash, nothing is in the trash', async () => {
   files.put({ 'a.md': 'precious' })
   const ask = { at: inWorkspace('a.md'), id: 'id-1', record: { path: 'a.md' } }
   killed('trash', ask, '', beforeRename)
-  expect((await files.run('trashed', {})).records).toEqual([])
+  expect((await files.run('listTrash', {})).records).toEqual([])
   expect(fs.readFileSync(inside('a.md'), 'utf8')).toBe('precious')
   expect(await files.refusal('restore', { id: 'id-1', to: inWorkspace('b.md') })).toBe('not_found')
 })
@@ -65,7 +65,7 @@ test('FT5 what holds a name after a crash is in nobody’s way', async () => {
   fill(files.granted, { 'a.md': 'precious' })
   const to = granted('new.md')
   killed('move', { from: granted('a.md'), to }, '', beforeRename)
-  await files.run('write', { at: to, how: 'create', encoding: 'utf-8' }, 'another')
+  await files.run('write', { at: to, writeMode: 'create', encoding: 'utf-8' }, 'another')
   expect(fs.readdirSync(files.granted).toSorted()).toEqual(['a.md', 'new.md'])
   expect(await text('new.md')).toBe('another')
 })
@@ -78,7 +78,7 @@ test('FT5 killed after a move, what was moved is readable', async () => {
 })
 
 test('FT1 killed while a new file gets its name, it is readable', async () => {
-  const ask = { at: granted('new.md'), how: 'create', encoding: 'utf-8' } as const
+  const ask = { at: granted('new.md'), writeMode: 'create', encoding: 'utf-8' } as const
   killed('write', ask, 'whole', beforeUnlink)
   expect(fs.readdirSync(files.granted)).toHaveLength(2)
   expect(await text('new.md')).toBe('whole')
@@ -87,7 +87,7 @@ test('FT1 killed while a new file gets its name, it is readable', async () => {
 
 test('FT4 killed between backup and change, the file is as it was and has no backup', async () => {
   fill(files.granted, { 'a.md': 'old' })
-  const ask = { at: granted('a.md'), how: 'replace', encoding: 'keep', backup: true } as const
+  const ask = { at: granted('a.md'), writeMode: 'replace', encoding: 'keep', backup: true } as const
   killed('write', ask, 'new', beforeRename)
   expect(fs.existsSync(theirs('a.md.bak'))).toBe(true)
   expect(await text('a.md')).toBe('old')
@@ -98,7 +98,7 @@ test('FT4 killed between backup and change, the file is as it was and has no bac
 
 test('FT4 killed right after the change, both are readable', async () => {
   fill(files.granted, { 'a.md': 'old' })
-  const ask = { at: granted('a.md'), how: 'replace', encoding: 'keep', backup: true } as const
+  const ask = { at: granted('a.md'), writeMode: 'replace', encoding: 'keep', backup: true } as const
   killed('write', ask, 'new', afterRename)
   expect([await text('a.md'), await text('a.md.bak')]).toEqual(['new', 'old'])
 })
@@ -106,7 +106,7 @@ test('FT4 killed right after the change, both are readable', async () => {
 test('FT3 a look at the folder puts the same right, and leaves names that others gave', async () => {
   fill(files.granted, { 'a.md': 'old', 'b.md': 'b' })
   fs.linkSync(theirs('b.md'), theirs('b.md.bak'))
-  const ask = { at: granted('a.md'), how: 'replace', encoding: 'keep', backup: true } as const
+  const ask = { at: granted('a.md'), writeMode: 'replace', encoding: 'keep', backup: true } as const
   killed('write', ask, 'new', beforeRename)
   await files.run('list', { at: granted(''), recursive: true, limit: 10, ignore: false })
   const shown = fs.readdirSync(files.granted).filter((name) => !name.endsWith('.tmp'))
@@ -147,16 +147,16 @@ describe('a grant of one file', () => {
     })
   })
 
-  const cut = (body: string, death: Pick<Death, 'at' | 'when'>) =>
-    killed('write', { at, how: 'replace', encoding: 'binary' }, body, {
+  const cut = (body: string, death: Pick<KillPoint, 'functionName' | 'when'>) =>
+    killed('write', { at, writeMode: 'replace', encoding: 'binary' }, body, {
       ...death,
-      about: String(fs.statSync(path()).ino),
+      subject: String(fs.statSync(path()).ino),
     })
 
   test.each([
-    ['longer', 'ABCDEFGHIJKLMNOP', { at: 'writeSync', when: 'after' }],
-    ['shorter', 'ABCDE', { at: 'ftruncateSync', when: 'before' }],
-    ['as long', 'ABCDEFGHIJ', { at: 'writeSync', when: 'before' }],
+    ['longer', 'ABCDEFGHIJKLMNOP', { functionName: 'writeSync', when: 'after' }],
+    ['shorter', 'ABCDE', { functionName: 'ftruncateSync', when: 'before' }],
+    ['as long', 'ABCDEFGHIJ', { functionName: 'writeSync', when: 'before' }],
   ] as const)('GR6 half of a %s content is undone by the next worker', async (_, body, death) => {
     cut(body, death)
     next()
@@ -165,10 +165,10 @@ describe('a grant of one file', () => {
   })
 
   test('GR6 what was written whole stays, and so does what somebody wrote since', async () => {
-    cut('ABCDE', { at: 'ftruncateSync', when: 'after' })
+    cut('ABCDE', { functionName: 'ftruncateSync', when: 'after' })
     next()
     expect(fs.readFileSync(path(), 'utf8')).toBe('ABCDE')
-    cut('abcdefgh', { at: 'writeSync', when: 'after' })
+    cut('abcdefgh', { functionName: 'writeSync', when: 'after' })
     fs.writeFileSync(path(), 'theirs')
     next()
     expect(fs.readFileSync(path(), 'utf8')).toBe('theirs')
@@ -176,7 +176,7 @@ describe('a grant of one file', () => {
   })
 
   test('GR6 a worker that is alive finishes what it does', async () => {
-    cut('ABCDEFGHIJKLMNOP', { at: 'writeSync', when: 'after' })
+    cut('ABCDEFGHIJKLMNOP', { functionName: 'writeSync', when: 'after' })
     const half = fs.readFileSync(path(), 'utf8')
     const [name = ''] = notes()
     const file = join(files.top, 'versions/in-place', name)
@@ -190,7 +190,7 @@ describe('a grant of one file', () => {
   })
 
   test('GR6 another process may have the number of a worker that is long gone', async () => {
-    cut('ABCDEFGHIJKLMNOP', { at: 'writeSync', when: 'after' })
+    cut('ABCDEFGHIJKLMNOP', { functionName: 'writeSync', when: 'after' })
     const [name = ''] = notes()
     const file = join(files.top, 'versions/in-place', name)
     const noted = fs.readFileSync(file, 'utf8')
@@ -202,7 +202,7 @@ describe('a grant of one file', () => {
   })
 
   test('GR6 what somebody shortened long after is theirs, whatever it looks like', async () => {
-    cut('ABCDEFGHIJKLMNOP', { at: 'writeSync', when: 'after' })
+    cut('ABCDEFGHIJKLMNOP', { functionName: 'writeSync', when: 'after' })
     const half = fs.readFileSync(path(), 'utf8')
     const [name = ''] = notes()
     const hourAgo = Date.now() / 1000 - 3600
@@ -212,7 +212,7 @@ describe('a grant of one file', () => {
   })
 
   test('GR6 a change that is done leaves no note, and its diff has the name of the file', async () => {
-    const ask = { at, how: 'replace', encoding: 'keep' } as const
+    const ask = { at, writeMode: 'replace', encoding: 'keep' } as const
     const { diff } = await files.run('write', ask, 'new\n')
     expect(diff).toContain('--- one.txt\n')
     const edits = [{ old: 'new', new: 'newer' }]

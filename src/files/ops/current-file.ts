@@ -16,7 +16,7 @@ export type CurrentFile = {
 
 export type ChangeRequest = Pick<
   OpRequest<'write'>,
-  'at' | 'how' | 'reviewed' | 'expected' | 'backup'
+  'at' | 'writeMode' | 'reviewed' | 'expected' | 'backup'
 > & {
   /** Of a file that is put back. Otherwise the one it has, or that of new files. */
   readonly mode?: number

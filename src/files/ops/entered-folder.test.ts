@@ -42,7 +42,7 @@ test('L1 a new file is not there before its call is on record', async () => {
   const { entry, run, visible, text } = begin()
   const answer = run(
     'write',
-    { at: inWorkspace('new.txt'), how: 'create', encoding: 'utf-8' },
+    { at: inWorkspace('new.txt'), writeMode: 'create', encoding: 'utf-8' },
     'hello',
   )
   await aWhile()
@@ -56,7 +56,7 @@ test('L1 folders on the way are not made before it either', async () => {
   const { entry, run, visible, text } = begin()
   const answer = run(
     'write',
-    { at: inWorkspace('a/b/new.txt'), how: 'create', encoding: 'utf-8' },
+    { at: inWorkspace('a/b/new.txt'), writeMode: 'create', encoding: 'utf-8' },
     'hello',
   )
   await aWhile()
@@ -84,8 +84,8 @@ test('L1 what cannot be recorded is not done, and leaves nothing behind', async 
   const { entry, run, put, workspace, text } = begin()
   put({ 'notes.txt': 'one two' })
   const answers = [
-    run('write', { at: inWorkspace('new.txt'), how: 'create', encoding: 'utf-8' }, 'hello'),
-    run('write', { at: inWorkspace('a/new.txt'), how: 'create', encoding: 'utf-8' }, 'hello'),
+    run('write', { at: inWorkspace('new.txt'), writeMode: 'create', encoding: 'utf-8' }, 'hello'),
+    run('write', { at: inWorkspace('a/new.txt'), writeMode: 'create', encoding: 'utf-8' }, 'hello'),
     run('edit', { at: inWorkspace('notes.txt'), edits: [{ old: 'two', new: 'three' }] }),
   ]
   await aWhile()

@@ -13,23 +13,27 @@ export const expectFile = (
   answer: object,
   gone?: RootedPath,
 ): ExpectedResult => ({
-  sign: { at: { root: root.key, path: real }, file: fileOf(stat), ...(gone && { gone }) },
+  fingerprint: {
+    at: { root: root.key, path: real },
+    file: fileOf(stat),
+    ...(gone && { removed: gone }),
+  },
   answer,
 })
 
 /** With its time: when a file has gone, another may get its inode. */
 const fileOf = ({ dev, ino, mtimeNs }: BigIntStats) => `${dev}-${ino}-${mtimeNs}`
 
-export const verifyResult: RunOp<'seen'> = async (context, sign) => {
-  const { at, gone } = sign
+export const verifyResult: RunOp<'verifyResult'> = async (context, sign) => {
+  const { at, removed: gone } = sign
   if ('file' in sign) {
     const stat = found(context, at)
     const isThere = stat !== undefined && fileOf(stat) === sign.file
-    return { isSeen: isThere && (gone === undefined || found(context, gone) === undefined) }
+    return { isApplied: isThere && (gone === undefined || found(context, gone) === undefined) }
   }
   const { fd } = getRoot(context, at).openFile(at.path)
   using _ = closing(fd)
-  return { isSeen: (await hashDescriptor(fd, context.yieldIfDue)) === sign.sha256 }
+  return { isApplied: (await hashDescriptor(fd, context.yieldIfDue)) === sign.sha256 }
 }
 
 function found(context: OpContext, at: RootedPath): BigIntStats | undefined {

@@ -42,7 +42,7 @@ export async function changeInPlace(
   make: BuildContent,
 ): Promise<ChangeResult> {
   const { path } = wanted.at
-  if (wanted.how === 'create') throw existsError(path)
+  if (wanted.writeMode === 'create') throw existsError(path)
   const file = confined.openFile(path, { write: true, reviewed: wanted.reviewed ?? false })
   using _ = closing(file.fd)
   const present = readCurrentFile(context, file, basename(confined.root.path), path)
@@ -70,7 +70,7 @@ async function overwriteNoted(
 ): Promise<void> {
   const at = { root: root.key, path: '' }
   await writeJournal(roots, root, stat, { old, fresh })
-  await waitForEntry({ sign: { at, sha256: becomes.sha256 }, answer: becomes })
+  await waitForEntry({ fingerprint: { at, sha256: becomes.sha256 }, answer: becomes })
   if (!isUnchanged(fs.fstatSync(fd, { bigint: true }), stat)) {
     deleteJournal(roots, stat)
     throw staleError(at.path)

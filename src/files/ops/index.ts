@@ -14,8 +14,8 @@ import { diff, deleteVersions, listVersions, orphanedJournals, restoreVersion } 
 
 export const ops: OpMap = {
   stat: (context, { at }) => getRoot(context, at).stat(at.path),
-  repin: (context, { roots }) => ({ left: context.roots.repin(roots) }),
-  seen: verifyResult,
+  repin: (context, { roots }) => ({ unreachable: context.roots.repin(roots) }),
+  verifyResult,
   read,
   write,
   edit,
@@ -27,12 +27,12 @@ export const ops: OpMap = {
   trash,
   restore,
   purge,
-  trashed: listTrash,
+  listTrash,
   restoreVersion,
-  keptVersions: listVersions,
-  dropVersions: deleteVersions,
-  leftNotes: orphanedJournals,
+  listVersions,
+  deleteVersions,
+  orphanedJournals,
   diff,
   usage,
-  writeOwn: writeInternalFile,
+  writeInternalFile,
 }

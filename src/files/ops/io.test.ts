@@ -36,14 +36,18 @@ function fillDisk(left: number): void {
 
 const everything = () => fs.readdirSync(disk.path, { recursive: true, encoding: 'utf8' }).toSorted()
 const large = Buffer.alloc(128 * 1024, 'x')
-const replace = { at: inWorkspace('a.md'), how: 'replace', encoding: 'utf-8' } as const
+const replace = { at: inWorkspace('a.md'), writeMode: 'replace', encoding: 'utf-8' } as const
 
 test('N31 where the disk is full the old content stays, and nothing else is left', async () => {
   fillDisk(64 * 1024)
   const before = everything()
   expect(await files.refusal('write', { ...replace, backup: true }, large)).toBe('disk_full')
   expect(
-    await files.refusal('write', { ...replace, at: inWorkspace('new.md'), how: 'create' }, large),
+    await files.refusal(
+      'write',
+      { ...replace, at: inWorkspace('new.md'), writeMode: 'create' },
+      large,
+    ),
   ).toBe('disk_full')
   const edits = [{ old: 'old', new: large.toString() }]
   expect(await files.refusal('edit', { at: replace.at, edits })).toBe('disk_full')
@@ -82,11 +86,15 @@ test('N31 on a disk that is mounted read-only every change says so', async () =>
   disk.setReadOnly()
   const codes = [
     await files.refusal('write', replace, 'new'),
-    await files.refusal('write', { ...replace, at: inWorkspace('new/b.md'), how: 'create' }, 'new'),
+    await files.refusal(
+      'write',
+      { ...replace, at: inWorkspace('new/b.md'), writeMode: 'create' },
+      'new',
+    ),
     await files.refusal('edit', { at: replace.at, edits: [{ old: 'old', new: 'new' }] }),
     await files.refusal('move', { from: replace.at, to: inWorkspace('b.md') }),
     await files.refusal('copy', { from: replace.at, to: inWorkspace('b.md') }),
-    await files.refusal('writeOwn', { name: 'index.json' }, '{}'),
+    await files.refusal('writeInternalFile', { name: 'index.json' }, '{}'),
   ]
   expect(codes).toEqual(Array.from({ length: 6 }, () => 'read_only_disk'))
   expect(fs.readFileSync(inside('a.md'), 'utf8')).toBe(old)

@@ -166,7 +166,7 @@ test('FT3 a folder that a crash left half copied goes too', async () => {
 test('FT5 nobody makes a file under a name that is for unfinished ones', async () => {
   const name = `.cowork-${'3'.repeat(24)}.tmp`
   files.put({ 'a.md': 'mine' })
-  const write = { at: inWorkspace(name), how: 'create', encoding: 'utf-8' } as const
+  const write = { at: inWorkspace(name), writeMode: 'create', encoding: 'utf-8' } as const
   expect(await files.refusal('write', write, 'x')).toBe('invalid_path')
   const to = inWorkspace(`x/${name}`)
   expect(await files.refusal('move', { from: inWorkspace('a.md'), to })).toBe('invalid_path')

@@ -55,7 +55,7 @@ export const list: RunOp<'list'> = async (context, ask, _body, cancelled) => {
   const found = createColumnWriter(bare)
   try {
     const rest = () => {
-      context.progress(found.count())
+      context.reportProgress(found.count())
       return yieldOrCancel(context, cancelled)
     }
     const listing = { confined, makeIgnore, found, bare, wanted: ask.limit + 1, rest }
@@ -67,8 +67,8 @@ export const list: RunOp<'list'> = async (context, ask, _body, cancelled) => {
     fs.closeSync(fd)
   }
   const count = Math.min(found.count(), ask.limit)
-  context.progress(count, count)
-  const page = found.first(ask.limit)
+  context.reportProgress(count, count)
+  const page = found.take(ask.limit)
   const { paths, cursors } = page.entries
   const last = cursors?.[paths.length - 1] ?? paths.at(-1)
   const next = found.count() > ask.limit ? last : undefined

@@ -182,7 +182,7 @@ async function checkInside(
   await forEachEntry(context.yieldIfDue, from, (_fd, entry, path) => {
     const inner = path.slice(parent.real.length)
     const before = `${origin}${inner}`
-    if (!isOwn(confined) && guard.forbidden(before, 'write'))
+    if (!isOwn(confined) && guard.checkForbidden(before, 'write'))
       throw new FileError('forbidden_path', 'Something in the folder is closed.', parent.real)
     if (isOwn(to.confined)) return
     const ends = { from: before, to: `${target}${inner}`, isFolder: entry.isDirectory() }

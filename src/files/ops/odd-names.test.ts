@@ -103,7 +103,7 @@ test.runIf(process.platform === 'linux')(
     expect(await files.refusal('trash', { at, id: 'id-1', record: {} })).toBe('invalid_path')
     const move = { from: at, to: inWorkspace('b.txt') }
     expect(await files.refusal('move', move)).toBe('invalid_path')
-    const write = { at, how: 'put', encoding: 'utf-8' } as const
+    const write = { at, writeMode: 'put', encoding: 'utf-8' } as const
     expect(await files.refusal('write', write, 'new')).toBe('invalid_path')
     // Two that look the same cannot be told apart.
     putOdd(files.workspace, [['caf\xe8.txt', 'other']])

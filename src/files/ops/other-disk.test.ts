@@ -151,12 +151,13 @@ test.each(['f', 'one.md'])(
   async (name) => {
     files.put({ 'f/a/one.md': 'one', 'one.md': 'one' })
     const other = { root: 'other', path: name }
-    const signs: ExpectedResult['sign'][] = []
+    const signs: ExpectedResult['fingerprint'][] = []
     const seen: boolean[] = []
     const look = async () => {
-      for (const sign of signs) seen.push((await files.run('seen', sign)).isSeen)
+      for (const sign of signs) seen.push((await files.run('verifyResult', sign)).isApplied)
     }
-    const entered = async (outlook?: ExpectedResult) => void (outlook && signs.push(outlook.sign))
+    const entered = async (outlook?: ExpectedResult) =>
+      void (outlook && signs.push(outlook.fingerprint))
     const context = { ...files.context, waitForEntry: entered }
     const removed = vi.spyOn(fs, 'unlinkSync').mockImplementationOnce(() => {
       throw Object.assign(new Error('busy'), { code: 'EBUSY' })
@@ -228,7 +229,7 @@ test('TR1 what was copied out of the trash is not listed while it goes from ther
   const isPart = () => fs.existsSync(there('f')) && left().length < 4
   let listed: readonly unknown[] | undefined
   const turn = async () => {
-    if (isPart()) listed ??= (await files.run('trashed', {})).records
+    if (isPart()) listed ??= (await files.run('listTrash', {})).records
   }
   const ask = { id: 'id-1', to: { root: 'other', path: 'f' } }
   await ops.restore({ ...files.context, yieldIfDue: turn }, ask, Buffer.alloc(0), () => false)
@@ -284,7 +285,7 @@ test('PV9 on a disk that is mounted inside no folder is made on the way', async 
   const inner = mountSmallDisk(inside('mounted'), 64)
   try {
     const at = inWorkspace('mounted/new/deep/a.md')
-    const write = { at, how: 'put', encoding: 'utf-8' } as const
+    const write = { at, writeMode: 'put', encoding: 'utf-8' } as const
     expect(await files.refusal('write', write, 'text')).toBe('other_device')
     expect(fs.readdirSync(inner.path)).toEqual([])
   } finally {

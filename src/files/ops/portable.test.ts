@@ -14,10 +14,10 @@ const inside = (path: string) => join(files.workspace, path)
 
 test('PV6 every operation works where paths can only be checked', async () => {
   const at = inWorkspace('a/b.md')
-  await files.run('write', { at, how: 'create', encoding: 'utf-8' }, 'one needle\n')
+  await files.run('write', { at, writeMode: 'create', encoding: 'utf-8' }, 'one needle\n')
   const replaced = await files.run(
     'write',
-    { at, how: 'replace', encoding: 'keep', backup: true },
+    { at, writeMode: 'replace', encoding: 'keep', backup: true },
     'two needle\n',
   )
   expect(replaced.backup).toBe('a/b.md.bak')
@@ -42,20 +42,20 @@ test('PV6 every operation works where paths can only be checked', async () => {
   expect(await files.run('usage', { at: inWorkspace(''), depth: 1 })).toMatchObject({ files: 3 })
 
   await files.run('trash', { at: inWorkspace('d'), id: 'id-1', record: { path: 'd' } })
-  expect((await files.run('trashed', {})).records).toHaveLength(1)
+  expect((await files.run('listTrash', {})).records).toHaveLength(1)
   await files.run('restore', { id: 'id-1', to: inWorkspace('e') })
   expect(fs.readFileSync(inside('e/moved.md'), 'utf8')).toBe('three needle\n')
   const sha256 = replaced.before?.sha256 ?? ''
   await files.run('restoreVersion', { at, sha256, mode: 0o644 })
   expect(fs.readFileSync(inside('a/b.md'), 'utf8')).toBe('one needle\n')
-  await files.run('writeOwn', { name: 'index.json' }, '{}')
+  await files.run('writeInternalFile', { name: 'index.json' }, '{}')
 })
 
 test('PV6 links that lead out are refused there too', async () => {
   fs.symlinkSync(files.outside, inside('out'))
   const read = { at: inWorkspace('out/secret.txt'), maxBytes: 10 }
   expect(await files.refusal('read', read)).toBe('path_escape')
-  const write = { at: inWorkspace('out/new.txt'), how: 'create', encoding: 'utf-8' } as const
+  const write = { at: inWorkspace('out/new.txt'), writeMode: 'create', encoding: 'utf-8' } as const
   expect(await files.refusal('write', write, 'x')).toBe('path_escape')
   expect(fs.readdirSync(files.outside)).toEqual(['secret.txt'])
 })

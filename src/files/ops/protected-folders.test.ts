@@ -104,7 +104,8 @@ test.runIf(process.getuid?.() === 0)(
   'TR3 a kept content that belongs to somebody else is said to be, and nothing stays open',
   async () => {
     const at = inWorkspace('a.md')
-    const put = (text: string) => files.run('write', { at, how: 'put', encoding: 'binary' }, text)
+    const put = (text: string) =>
+      files.run('write', { at, writeMode: 'put', encoding: 'binary' }, text)
     await put('one')
     const { before } = await put('two')
     await put('one')

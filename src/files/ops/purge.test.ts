@@ -16,7 +16,7 @@ afterEach(() => files.close())
 const bin = (path: string) => join(files.top, 'trash', path)
 const trash = (path: string, id: string) =>
   files.run('trash', { at: inWorkspace(path), id, record: { path } })
-const listed = async () => (await files.run('trashed', {})).records.map(({ id }) => id)
+const listed = async () => (await files.run('listTrash', {})).records.map(({ id }) => id)
 const hoursAgo = () => new Date(Date.now() - 2 * 60 * 60 * 1000)
 
 test('TR1 what cannot be removed to its end is out of the trash all the same, and the others go', async () => {
@@ -130,7 +130,7 @@ test('TR1 what was cut off leaves no record for ever', async () => {
   fill(bin(''), { 'old/record.json': '{"path":"a"}', 'new/record.json': '{"path":"b"}' })
   fill(bin(''), { 'odd/record.json': 'not json', 'odd/content': 'precious' })
   for (const id of ['old', 'odd']) fs.utimesSync(bin(id), hoursAgo(), hoursAgo())
-  expect((await files.run('trashed', {})).records).toEqual([])
+  expect((await files.run('listTrash', {})).records).toEqual([])
   // Another worker may just be throwing something away.
   expect(fs.readdirSync(bin('')).toSorted()).toEqual(['new', 'odd'])
   expect(fs.readFileSync(bin('odd/content'), 'utf8')).toBe('precious')

@@ -71,7 +71,7 @@ function checkSize(
   const isText = kind === 'text' || isExtracted
   const most = isText
     ? limits.maxFileBytes
-    : Math.min(limits.maxBinaryReadBytes, ask.maxWhole ?? Infinity)
+    : Math.min(limits.maxBinaryReadBytes, ask.maxBinaryBytes ?? Infinity)
   const isWhole = ask.range === undefined || isExtracted
   const { size } = file.stat
   if (isWhole && size > BigInt(most))

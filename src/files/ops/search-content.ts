@@ -46,7 +46,7 @@ async function searchWith(
       const { count, files, packed } = lookedAt(context, folder, names, finder, skip)
       at += count
       done += count
-      context.progress(done)
+      context.reportProgress(done)
       for (const { path, bytes } of packed)
         if (await isDocument(path, bytes)) skip('document', path)
       const found = await matchesIn(folder, files, finder, { after, most })
@@ -55,7 +55,7 @@ async function searchWith(
       await rest()
     }
   }
-  context.progress(done, done)
+  context.reportProgress(done, done)
   const hits = page.sorted().slice(0, ask.limit)
   const last = hits.at(-1)
   const isMore = page.sorted().length > ask.limit && last !== undefined

@@ -34,10 +34,10 @@ export const searchNames: RunOp<'searchNames'> = async (context, ask, _body, can
       if (after === undefined || order(found, after) > 0) page.add(found)
     }
     files += folder.names.length
-    context.progress(files)
+    context.reportProgress(files)
     await yieldOrCancel(context, cancelled)
   }
-  context.progress(files, files)
+  context.reportProgress(files, files)
   const found = page.sorted().slice(0, ask.limit)
   const last = found.at(-1)
   const hits = found.flatMap((one) => hitOf(context, ask, one))

@@ -37,7 +37,7 @@ test('TR1 a deleted file lies in the trash with a record of it beside it', async
     sha256: sha256('text'),
     origin: inside('a/b.md'),
   })
-  expect((await files.run('trashed', {})).records).toMatchObject([
+  expect((await files.run('listTrash', {})).records).toMatchObject([
     { id: 'id-1', record: { by: 'sales' } },
   ])
 })
@@ -184,7 +184,9 @@ test('TR1 a record without content is what a crash left of a file that never mov
     'id-2/content': '',
   })
   fill(bin(''), { 'id-3/record.json': '{"path":"c"}', 'id-3/content': '' })
-  expect((await files.run('trashed', {})).records).toEqual([{ id: 'id-3', record: { path: 'c' } }])
+  expect((await files.run('listTrash', {})).records).toEqual([
+    { id: 'id-3', record: { path: 'c' } },
+  ])
 })
 
 test('TR2 a trash that is a link, or open to all, or another’s, is refused and nothing moves', async () => {

@@ -181,7 +181,7 @@ export const purge: RunOp<'purge'> = async (context, { ids }, _body, cancelled) 
   return { purged, left }
 }
 
-export const listTrash: RunOp<'trashed'> = async (context, _ask, _body, cancelled) => {
+export const listTrash: RunOp<'listTrash'> = async (context, _ask, _body, cancelled) => {
   const bin = openBin(context)
   const { fd } = bin.openFolder('')
   using _ = closing(fd)

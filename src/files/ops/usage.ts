@@ -17,7 +17,7 @@ const mostFiles = 200
 
 export const usage: RunOp<'usage'> = async (
   context,
-  { at, depth, always = [] },
+  { at, depth, alwaysInclude = [] },
   _body,
   cancelled,
 ) => {
@@ -43,7 +43,7 @@ export const usage: RunOp<'usage'> = async (
   const folders = [...byFolder].map(([path, sum]) => ({ path, ...sum }))
   const largest = folders
     .toSorted((a, b) => b.bytes - a.bytes)
-    .filter(({ path }, place) => place < mostFolders || always.includes(path))
+    .filter(({ path }, place) => place < mostFolders || alwaysInclude.includes(path))
   return { ...whole, folders: largest, largest: named }
 }
 

@@ -15,7 +15,7 @@ afterEach(() => files.close())
 
 const at = inWorkspace('a.md')
 const write = (text: string | Uint8Array) =>
-  files.run('write', { at, how: 'put', encoding: 'binary' }, text)
+  files.run('write', { at, writeMode: 'put', encoding: 'binary' }, text)
 const content = () => fs.readFileSync(join(files.workspace, 'a.md'), 'utf8')
 const kept = (hash: string) => join(files.top, 'versions', hash.slice(0, 2), hash.slice(2))
 
@@ -73,7 +73,7 @@ test('TR3 the same content is kept once, and goes when it is dropped', async () 
   await write('four')
   expect(fs.statSync(kept(sha256('one'))).ino).toBe(ino)
   const hashes = ['one', 'two', 'none'].map(sha256)
-  expect(await files.run('dropVersions', { sha256: hashes })).toEqual({ bytes: 6 })
+  expect(await files.run('deleteVersions', { sha256: hashes })).toEqual({ bytes: 6 })
   expect(fs.existsSync(kept(sha256('one')))).toBe(false)
   const restored = (hash: string) =>
     files.refusal('restoreVersion', { at, sha256: hash, mode: 0o644 })
@@ -96,7 +96,7 @@ test.each(['on', 'onf', 'one and more'])(
 test('TR3 contents that are kept at the same moment are kept once, and all whole', async () => {
   const paths = ['a.md', 'b.md', 'c.md']
   files.put(Object.fromEntries(paths.map((path) => [path, 'same'])))
-  const ask = { how: 'replace', encoding: 'binary' } as const
+  const ask = { writeMode: 'replace', encoding: 'binary' } as const
   await Promise.all(
     paths.map((path) => files.run('write', { ...ask, at: inWorkspace(path) }, `new ${path}`)),
   )
@@ -141,12 +141,16 @@ test('FT9 a difference that no line shows is not told as none', async () => {
 })
 
 test('F6 cowork’s own files are written where agents may not', async () => {
-  await files.run('writeOwn', { name: 'index.json' }, '{}')
-  await files.run('writeOwn', { name: 'index.json' }, '{"a":1}')
+  await files.run('writeInternalFile', { name: 'index.json' }, '{}')
+  await files.run('writeInternalFile', { name: 'index.json' }, '{"a":1}')
   expect(fs.readFileSync(join(files.workspace, '.cowork/index.json'), 'utf8')).toBe('{"a":1}')
   expect(fs.readdirSync(join(files.workspace, '.cowork'))).toEqual(['index.json'])
-  expect(await files.refusal('writeOwn', { name: '../a.md' }, 'x')).toBe('invalid_path')
-  const own = { at: inWorkspace('.cowork/index.json'), how: 'replace', encoding: 'utf-8' } as const
+  expect(await files.refusal('writeInternalFile', { name: '../a.md' }, 'x')).toBe('invalid_path')
+  const own = {
+    at: inWorkspace('.cowork/index.json'),
+    writeMode: 'replace',
+    encoding: 'utf-8',
+  } as const
   expect(await files.refusal('write', own, 'x')).toBe('forbidden_path')
 })
 
@@ -170,7 +174,7 @@ test('TR4 what a crash left unfinished among the contents goes with a look at th
   for (const path of [old, young]) fs.writeFileSync(String(path), 'left')
   const hours = new Date(Date.now() - 2 * 60 * 60 * 1000)
   fs.utimesSync(String(old), hours, hours)
-  expect((await files.run('keptVersions', { before: Infinity })).sha256).toEqual([sha256('one')])
+  expect((await files.run('listVersions', { before: Infinity })).sha256).toEqual([sha256('one')])
   expect(fs.readdirSync(folder).toSorted()).toEqual(
     [basename(String(young)), sha256('one').slice(2)].toSorted(),
   )

@@ -15,13 +15,13 @@ import {
 import { textDiff, textOf } from './encoding.ts'
 
 export const restoreVersion: RunOp<'restoreVersion'> = (context, { sha256, mode, ...ask }) =>
-  changeFile(context, { ...ask, how: 'put', mode: mode & 0o777 }, () =>
+  changeFile(context, { ...ask, writeMode: 'put', mode: mode & 0o777 }, () =>
     readStoredVersion(context, sha256),
   )
 
 const mostNamed = 10_000
 
-export const listVersions: RunOp<'keptVersions'> = async (context, { before, after = '' }) => {
+export const listVersions: RunOp<'listVersions'> = async (context, { before, after = '' }) => {
   const sha256: string[] = []
   for (const shard of listShards(context).filter((one) => one > after)) {
     sha256.push(...listVersionsInShard(context, shard, before))
@@ -31,7 +31,7 @@ export const listVersions: RunOp<'keptVersions'> = async (context, { before, aft
   return { sha256 }
 }
 
-export const deleteVersions: RunOp<'dropVersions'> = async (context, { sha256 }) => {
+export const deleteVersions: RunOp<'deleteVersions'> = async (context, { sha256 }) => {
   let bytes = 0
   for (const one of sha256) {
     bytes += deleteVersion(context, one)
@@ -40,7 +40,7 @@ export const deleteVersions: RunOp<'dropVersions'> = async (context, { sha256 })
   return { bytes }
 }
 
-export const orphanedJournals: RunOp<'leftNotes'> = async (context, { settled }) => {
+export const orphanedJournals: RunOp<'orphanedJournals'> = async (context, { settled }) => {
   for (const name of settled) deleteJournalByName(context.roots, name)
   const notes = []
   for (const { name, head, at, both } of left(context.roots)) {
@@ -53,7 +53,7 @@ export const orphanedJournals: RunOp<'leftNotes'> = async (context, { settled })
     }
     await context.yieldIfDue()
   }
-  return { notes }
+  return { journals: notes }
 }
 
 /** Both together; longer texts are compared by nobody. */

@@ -25,7 +25,7 @@ test('PV6 every operation works behind Landlock, in the real worker', async () =
   const at = inWorkspace('a/b.md')
   const { sha256 } = await worker.ask(
     'write',
-    { at, how: 'create', encoding: 'utf-8' },
+    { at, writeMode: 'create', encoding: 'utf-8' },
     { body: Buffer.from('one needle\n') },
   )
   expect(worker.containment()).toBe('landlock')
@@ -55,12 +55,12 @@ test('PV6 every operation works behind Landlock, in the real worker', async () =
 
   await worker.ask('trash', { at: inWorkspace('e'), id: 'id-1', record: { path: 'e' } })
   await worker.ask('trash', { at: inWorkspace('a/b.md.bak'), id: 'id-2', record: {} })
-  expect((await worker.ask('trashed', {})).records).toHaveLength(2)
+  expect((await worker.ask('listTrash', {})).records).toHaveLength(2)
   await worker.ask('restore', { id: 'id-1', to: inWorkspace('f') })
   await worker.ask('purge', { ids: ['id-2'] })
   expect(fs.readdirSync(join(folders.top, 'trash'))).toEqual([])
-  await worker.ask('writeOwn', { name: 'index.json' }, { body: Buffer.from('{}') })
-  expect((await worker.ask('dropVersions', { sha256: [sha256] })).bytes).toBe(11)
+  await worker.ask('writeInternalFile', { name: 'index.json' }, { body: Buffer.from('{}') })
+  expect((await worker.ask('deleteVersions', { sha256: [sha256] })).bytes).toBe(11)
   expect((await worker.ask('stat', { at: inWorkspace('f/moved.md') })).stat.size).toBe(11)
 })
 
@@ -93,7 +93,7 @@ test('F4 small reads pass a long search', async () => {
 
 test('GR6 a worker behind Landlock undoes what one before it left half written in a granted file', async () => {
   // Other roots replace a worker that runs.
-  await worker.ask('trashed', {})
+  await worker.ask('listTrash', {})
   const path = join(folders.outside, 'one.txt')
   fs.writeFileSync(path, 'NEW content')
   const { dev, ino } = fs.statSync(path)

@@ -31,7 +31,7 @@ const keptText = (hash: string) =>
   fs.readFileSync(join(files.top, 'versions', hash.slice(0, 2), hash.slice(2)), 'utf8')
 
 describe('create', () => {
-  const ask = { how: 'create', encoding: 'utf-8' } as const
+  const ask = { writeMode: 'create', encoding: 'utf-8' } as const
 
   test('FT1 a new file is there whole, with the folders it needs', async () => {
     const answer = await files.run('write', { ...ask, at: inWorkspace('a/b/c.md') }, 'text')
@@ -118,7 +118,7 @@ describe('create', () => {
 })
 
 describe('replace', () => {
-  const ask = { how: 'replace', encoding: 'keep' } as const
+  const ask = { writeMode: 'replace', encoding: 'keep' } as const
 
   test('FT4 a dry run answers what the change itself would, and changes nothing', async () => {
     files.put({
@@ -328,7 +328,7 @@ describe('replace', () => {
 })
 
 test('FT1 put makes what is not there and replaces what is', async () => {
-  const ask = { how: 'put', encoding: 'utf-8', at: inWorkspace('a.md') } as const
+  const ask = { writeMode: 'put', encoding: 'utf-8', at: inWorkspace('a.md') } as const
   expect((await files.run('write', ask, 'one')).before).toBeUndefined()
   expect((await files.run('write', ask, 'two')).before?.sha256).toBe(sha256('one'))
   expect(content('a.md')).toBe('two')
@@ -340,7 +340,11 @@ test('GR6 a granted file is written where it lies, its old content kept, longer 
   const path = join(folders.granted, 'one.txt')
   const root = pinnedRoot('grant_file', path, { kind: 'file' })
   const one = openTestOps({ folders, roots: [...folders.setup.roots, root] })
-  const ask = { at: { root: 'grant_file', path: '' }, how: 'replace', encoding: 'keep' } as const
+  const ask = {
+    at: { root: 'grant_file', path: '' },
+    writeMode: 'replace',
+    encoding: 'keep',
+  } as const
   const { ino } = fs.statSync(path)
   const answer = await one.run('write', ask, 'short')
   expect(answer).toMatchObject({ before: { sha256: sha256('the old text') }, stat: { size: 5 } })
@@ -348,7 +352,7 @@ test('GR6 a granted file is written where it lies, its old content kept, longer 
   await one.run('write', ask, 'a longer text than ever before')
   expect(fs.readFileSync(path, 'utf8')).toBe('a longer text than ever before')
   expect(fs.statSync(path).ino).toBe(ino)
-  expect(await one.refusal('write', { ...ask, how: 'create' }, 'x')).toBe('exists')
+  expect(await one.refusal('write', { ...ask, writeMode: 'create' }, 'x')).toBe('exists')
   const edited = await one.run('edit', { at: ask.at, edits: [{ old: 'longer', new: 'other' }] })
   expect(edited.diff).toContain('+a other text')
   await one.close()

@@ -17,7 +17,7 @@ export const write: RunOp<'write'> = async (context, ask, body) => {
     if (present && ask.encoding !== 'binary') await checkEditable(present, ask.at.path, body)
     const bytes = await bytesOf(ask, body, present)
     // Who puts a new content there does not ask what was there before.
-    if (!present || ask.how !== 'replace') return bytes
+    if (!present || ask.writeMode !== 'replace') return bytes
     const isSame = bytes.equals(present.bytes)
     diff = isSame ? '' : await diffOf(context, ask, present.bytes, bytes)
     if (!ask.dryRun && !isSame) return bytes
@@ -56,7 +56,7 @@ async function bytesOf(
 export const edit: RunOp<'edit'> = async (context, ask, _body, cancelled) => {
   let diff: string | undefined
   let planned: string | undefined
-  const wanted = { ...ask, how: 'replace' } as const
+  const wanted = { ...ask, writeMode: 'replace' } as const
   const changed = await changeFile(context, wanted, async (present) => {
     if (!present) throw notFoundError(ask.at.path)
     await checkEditable(present, ask.at.path)
@@ -90,7 +90,7 @@ async function editedOf(
 }
 
 /** A file of cowork's own below `.cowork/`, which agents may read and not write (F6). */
-export const writeInternalFile: RunOp<'writeOwn'> = async ({ roots }, { name }, body) => {
+export const writeInternalFile: RunOp<'writeInternalFile'> = async ({ roots }, { name }, body) => {
   if (!/^[a-z][\w.-]*$/.test(name))
     throw new FileError('invalid_path', 'That is no name for a file of ours.', name)
   await roots.get('workspace').withParent(
@@ -101,7 +101,7 @@ export const writeInternalFile: RunOp<'writeOwn'> = async ({ roots }, { name }, 
         await fsync(temporary.fd)
         publishOver(temporary, parent.entryPath(parent.name))
       }),
-    { need: 'write', parents: true, own: true, keepLeafLink: true },
+    { need: 'write', parents: true, internal: true, keepLeafLink: true },
   )
   return { size: body.length }
 }

@@ -2,7 +2,7 @@ import { CoworkError } from '#base/errors.ts'
 import type { Grant } from '../model.ts'
 import type { Inode } from '../worker/protocol.ts'
 
-/** What a person can answer to a request for access (GR3). */
+/** Answers that a person can give to an access request (GR3). */
 export const grantChoices = [
   'file_once',
   'file',
@@ -15,15 +15,15 @@ export const grantChoices = [
 ] as const
 export type GrantChoice = (typeof grantChoices)[number]
 
-/** What lay at a path when it was looked at: a grant is for that and for nothing put there later. */
+/** The inode at a path during inspection. A grant is for this inode and for nothing put there later. */
 export type Pin = Pick<Grant, 'path' | 'kind'> & Inode
 
 export type RequestedAccess = {
   readonly permission: 'read' | 'read-write'
   readonly real: string
-  /** Nothing where nothing was there that can be granted. */
+  /** Null if nothing that can be granted was at the path. */
   readonly pin: Pin | null
-  /** The folder itself, or that of the file; nothing where that holds the home. */
+  /** The folder itself, or the parent of the file; null if it contains the home folder. */
   readonly folderPin: Pin | null
   readonly session: string | null
 }
@@ -57,25 +57,25 @@ export function toGrant(
         expiresAt: parseExpiry(until, now),
       }
     case 'deny_always':
-      // Where nothing is, all that may come there is meant.
+      // For a missing path, the denial covers everything created there.
       return {
         ...(pin ?? { path: request.real, kind: 'folder', dev: '', ino: '' }),
         permission: 'deny',
         ...permanent,
       }
     case 'deny':
-      throw invalidChoiceError('A denial opens nothing.', 'Reject the request.')
+      throw invalidChoiceError('A denial cannot approve a request.', 'Reject the request.')
   }
 }
 
-/** The narrowest choice that gives what was asked. Writing to a file alone is none of them, so it must be said. */
+/** Returns the narrowest choice that covers the request. No choice covers writing to one file. */
 export function narrowestChoice(request: RequestedAccess): GrantChoice {
   const { permission, pin } = request
   if (!pin) throw missingTargetError(request)
   if (permission === 'read') return pin.kind === 'file' ? 'file_once' : 'folder_session'
   if (pin.kind === 'folder') return 'folder_write'
   throw invalidChoiceError(
-    'Say how far this goes: the file until a time, its folder to write in, or reading only.',
+    'This request needs an explicit choice.',
     'Choose until, folder_write, folder, file or file_once.',
   )
 }
@@ -84,7 +84,10 @@ function requireFile(request: RequestedAccess): Pin {
   const { pin } = request
   if (pin?.kind === 'file') return pin
   throw pin
-    ? invalidChoiceError('A folder was asked for, not a file.', 'Allow the folder, or deny it.')
+    ? invalidChoiceError(
+        'The request is for a folder, not a file.',
+        'Allow the folder, or reject the request.',
+      )
     : missingTargetError(request)
 }
 
@@ -93,8 +96,8 @@ function requireFolder(request: RequestedAccess): Pin {
   if (folderPin?.kind === 'folder') return folderPin
   throw pin
     ? invalidChoiceError(
-        'The folder around it is not opened along with it: it is your home, or holds it.',
-        'Allow the file, or deny it.',
+        'The parent folder cannot be granted: it is your home folder or contains it.',
+        'Allow the file, or reject the request.',
       )
     : missingTargetError(request)
 }
@@ -108,8 +111,8 @@ function parseExpiry(until: string | undefined, now: number): number {
   const at = Date.parse(until ?? '')
   if (at > now) return at
   throw invalidChoiceError(
-    'Access until a time needs a time to come.',
-    'Give `until` as 2027-01-31T18:00:00Z.',
+    '`until` must be a time in the future.',
+    'Use a format like 2027-01-31T18:00:00Z.',
   )
 }
 
@@ -119,10 +122,10 @@ const invalidChoiceError = (message: string, hint: string) =>
 const missingTargetError = ({ folderPin }: RequestedAccess) =>
   new CoworkError(
     'not_found',
-    'Nothing was there when it was asked for, so this cannot be granted.',
+    'Cannot grant the path: it did not exist when access was requested.',
     {
       hint: folderPin
-        ? 'Allow its folder, or deny it; the agent may ask again.'
-        : 'Deny it; the agent may ask again for what is there.',
+        ? 'Allow its folder, or reject the request; the agent may ask again.'
+        : 'Reject the request; the agent may ask again for an existing path.',
     },
   )

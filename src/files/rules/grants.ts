@@ -2,7 +2,7 @@ import type { Grant, AccessKind } from '../model.ts'
 import type { Root } from '../worker/protocol.ts'
 import { relativePath, isWithin } from './paths.ts'
 
-/** Who asks, as far as grants care. A person has what any live grant opens. */
+/** The holder of grants. A person has the access of every active grant. */
 export type Holder =
   | { readonly kind: 'agent'; readonly agent: string; readonly session: string }
   | { readonly kind: 'human' }
@@ -19,13 +19,13 @@ export type GrantVerdict =
   | {
       readonly grant?: never
       readonly code: 'no_grant' | 'read_only_grant'
-      /** By which a person said no for good: asking again is of no use. */
+      /** A permanent denial: asking again has no effect. */
       readonly denied?: Grant
     }
 
 /**
- * Which grant lets this through (GR6, GR9): a deny wins over all, then the most specific one decides, also
- * where it allows less than one further up. Of several for the same path any that allows it will do.
+ * Decides a query (GR6, GR9). A deny takes precedence, then the most specific grant decides, even if it allows
+ * less than a parent's. Among grants for the same path, any that allows the access suffices.
  */
 export function decideGrant(grants: readonly Grant[], query: AccessQuery): GrantVerdict {
   const { need } = query
@@ -40,8 +40,8 @@ export function decideGrant(grants: readonly Grant[], query: AccessQuery): Grant
   const grant = nearest
     .filter(({ permission }) => allows(permission, need))
     .toSorted(
-      (one, other) =>
-        other.path.length - one.path.length || Number(other.hardLinks) - Number(one.hardLinks),
+      (left, right) =>
+        right.path.length - left.path.length || Number(right.hardLinks) - Number(left.hardLinks),
     )[0]
   if (grant) return { grant }
   const isReadOnly = need !== 'read' && nearest.some(({ permission }) => permission === 'read')
@@ -49,8 +49,9 @@ export function decideGrant(grants: readonly Grant[], query: AccessQuery): Grant
 }
 
 /**
- * The same where some of them are dead: what they were for is gone, or another in its place (PV9). Those open nothing,
- * and still narrow what is wider: nobody gains by it that a file was replaced. Where all are dead they decide as ever.
+ * Decides a query when some grants are stale: their file is gone or was replaced (PV9). Stale grants open nothing
+ * but still narrow wider grants, so that no one gains access by replacing a file. If all covering grants are stale,
+ * they decide as usual.
  */
 export function decideWithStaleGrants(
   grants: readonly Grant[],
@@ -64,8 +65,8 @@ export function decideWithStaleGrants(
 }
 
 /**
- * Grants nearer to a path than the one that is made for it, and for less than that: with them there it would open
- * nothing (GR3). Denials are not among them: they stay.
+ * Finds more specific grants that allow less than a new grant and would make it ineffective (GR3). Denials are not
+ * included, because they stay.
  */
 export function findBlockingGrants(
   grants: readonly Grant[],
@@ -82,10 +83,10 @@ export function findBlockingGrants(
 
 type GrantTerms = Pick<Grant, 'permission' | 'scope' | 'session' | 'expiresAt'>
 
-export const outlasts = (one: GrantTerms, other: GrantTerms): boolean =>
-  accessByPermission[other.permission].every((need) => allows(one.permission, need)) &&
-  (one.scope === 'permanent' || (other.scope === 'session' && one.session === other.session)) &&
-  (one.expiresAt === null || (other.expiresAt !== null && other.expiresAt <= one.expiresAt))
+export const outlasts = (left: GrantTerms, right: GrantTerms): boolean =>
+  accessByPermission[right.permission].every((need) => allows(left.permission, need)) &&
+  (left.scope === 'permanent' || (right.scope === 'session' && left.session === right.session)) &&
+  (left.expiresAt === null || (right.expiresAt !== null && right.expiresAt <= left.expiresAt))
 
 export const findCoveringGrants = (
   grants: readonly Grant[],
@@ -93,8 +94,8 @@ export const findCoveringGrants = (
 ): Grant[] => grants.filter((grant) => appliesTo(grant, query) && covers(grant, query.path))
 
 /**
- * Below a grant's folder, what this caller may not use so although the folder is granted: for the walk, which
- * may come to it by a link (GR6). Relative to the folder.
+ * Lists the paths below a granted folder that this caller cannot use, relative to the folder. The walk needs them,
+ * because it may reach one through a link (GR6).
  */
 export function listClosedSubpaths(
   grants: readonly Grant[],
@@ -126,11 +127,11 @@ export const deniedFiles = (
 export const isActive = ({ revokedAt, expiresAt }: Grant, now: number): boolean =>
   revokedAt === null && (expiresAt === null || expiresAt > now)
 
-/** A file grant opens that file only. */
+/** A file grant covers that file only. */
 export const covers = ({ kind, path: granted }: Grant, path: string): boolean =>
   kind === 'file' ? path === granted : isWithin(path, granted)
 
-/** Whether it counts for this holder at all. A denial for one agent does not bind people; one for all does. */
+/** Returns true if the grant counts for this holder. A denial for one agent does not bind people; one for all does. */
 export function appliesTo(
   grant: Grant,
   { holder, now }: Pick<AccessQuery, 'holder' | 'now'>,
@@ -138,7 +139,7 @@ export function appliesTo(
   if (!isActive(grant, now)) return false
   if (holder.kind === 'human') return grant.permission !== 'deny' || grant.agent === '*'
   const isForAgent = grant.agent === '*' || grant.agent === holder.agent
-  // Without a session of its own it lasts as long as the daemon runs.
+  // A session grant without a session id lasts as long as the daemon runs.
   const isInSession =
     grant.scope === 'permanent' || grant.session === null || grant.session === holder.session
   return isForAgent && isInSession
@@ -147,7 +148,7 @@ export function appliesTo(
 const accessByPermission: Record<Grant['permission'], readonly AccessKind[]> = {
   read: ['read'],
   'read-write': ['read', 'create', 'write'],
-  // Nothing that is there may be seen or overwritten (GR9).
+  // Create only: existing files can be neither read nor overwritten (GR9).
   write: ['create'],
   deny: [],
 }
@@ -156,18 +157,18 @@ export const allows = (permission: Grant['permission'], need: AccessKind): boole
   accessByPermission[permission].includes(need)
 
 /**
- * From when on a grant has opened a path for reading: not before the last one ended that closed it, a denial or a
- * nearer one that does not read. What could be read before that is not told apart from what could not (GR1).
+ * Returns the time since which a grant has made a path readable: not before the last closing grant ended, which is
+ * a denial or a more specific grant without read access. Earlier access is unknown (GR1).
  */
 export function readableSince(grant: Grant, path: string, closingGrants: readonly Grant[]): number {
   const ends = closingGrants
-    .filter((one) => covers(one, path) && !allows(one.permission, 'read'))
-    .filter((one) => one.permission === 'deny' || one.path.length > grant.path.length)
+    .filter((closing) => covers(closing, path) && !allows(closing.permission, 'read'))
+    .filter((closing) => closing.permission === 'deny' || closing.path.length > grant.path.length)
     .map(({ revokedAt, expiresAt }) => Math.min(revokedAt ?? Infinity, expiresAt ?? Infinity))
   return Math.max(grant.grantedAt, ...ends)
 }
 
-/** What the worker holds for these grants. A denied path opens nothing. */
+/** Builds the worker's roots for these grants. A denied path has no root. */
 export const toRoots = (grants: readonly Grant[], now: number): readonly Root[] =>
   grants
     .filter((grant) => grant.permission !== 'deny' && isActive(grant, now))

@@ -18,9 +18,9 @@ const settings: GuardSettings = {
 }
 const guard = createGuard(settings)
 const isClosed = (path: string, need: 'read' | 'write' = 'read') =>
-  guard.forbidden(path, need) !== undefined
+  guard.checkForbidden(path, need) !== undefined
 
-describe('closed paths', () => {
+describe('protected paths', () => {
   test.each([
     '/home/me/.ssh',
     '/home/me/.ssh/config',
@@ -49,9 +49,9 @@ describe('closed paths', () => {
     '/srv/NativeMessagingHosts/x.json',
     '/home/me/AI/.env',
     '/srv/project/.env:x',
-  ])('PV4 %s is closed, grant or not', (path) => {
-    expect(guard.forbidden(path, 'read')).toBe('forbidden_path')
-    expect(guard.forbidden(path, 'create')).toBe('forbidden_path')
+  ])('PV4 %s is protected', (path) => {
+    expect(guard.checkForbidden(path, 'read')).toBe('forbidden_path')
+    expect(guard.checkForbidden(path, 'create')).toBe('forbidden_path')
   })
 
   test.each([
@@ -70,45 +70,47 @@ describe('closed paths', () => {
     '/home/me/AI/notes.md',
     '/srv/project/notes: .env',
     '/srv/project/a\\.env',
-  ])('PV4 %s is not', (path) => {
+  ])('PV4 %s is not protected', (path) => {
     expect(isClosed(path)).toBe(false)
   })
 
-  test('PV4 composed and decomposed letters are the same name', () => {
-    const own = createGuard({ ...settings, forbidden: ['/home/me/Privé'] })
+  test('PV4 treats composed and decomposed letters as one name', () => {
+    const customGuard = createGuard({ ...settings, forbidden: ['/home/me/Privé'] })
     for (const form of ['NFC', 'NFD'] as const)
-      expect(own.forbidden('/home/me/privé/x'.normalize(form), 'read')).toBe('forbidden_path')
+      expect(customGuard.checkForbidden('/home/me/privé/x'.normalize(form), 'read')).toBe(
+        'forbidden_path',
+      )
   })
 
-  test('PV4 work data and what cowork keeps in the workspace may be read and not written', () => {
+  test('PV4 work data and internal files in the workspace are read-only', () => {
     for (const path of ['/home/me/.worksync/stories.yaml', '/home/me/AI/.cowork/index.json']) {
       expect(isClosed(path)).toBe(false)
       expect(isClosed(path, 'write')).toBe(true)
-      expect(guard.forbidden(path, 'create')).toBe('forbidden_path')
-      expect(guard.forbidden(path, 'delete')).toBe('forbidden_path')
+      expect(guard.checkForbidden(path, 'create')).toBe('forbidden_path')
+      expect(guard.checkForbidden(path, 'delete')).toBe('forbidden_path')
     }
   })
 
-  test('PV4 a workspace inside a closed folder is open, and what is closed inside it stays closed', () => {
-    const own = createGuard({
+  test('PV4 opens a workspace inside a protected folder, except for protected paths in it', () => {
+    const customGuard = createGuard({
       ...settings,
       workspace: '/var/lib/cowork/ws',
       forbidden: ['/var', '/var/lib/cowork/ws/keys'],
     })
-    expect(own.forbidden('/var/lib/cowork/ws/a', 'write')).toBeUndefined()
-    expect(own.forbidden('/var/lib/cowork/ws/keys/a', 'read')).toBe('forbidden_path')
-    expect(own.forbidden('/var/lib/cowork/other', 'read')).toBe('forbidden_path')
-    // Another folder on a disk that tells case apart.
-    expect(own.forbidden('/var/lib/cowork/WS/a', 'read')).toBe('forbidden_path')
+    expect(customGuard.checkForbidden('/var/lib/cowork/ws/a', 'write')).toBeUndefined()
+    expect(customGuard.checkForbidden('/var/lib/cowork/ws/keys/a', 'read')).toBe('forbidden_path')
+    expect(customGuard.checkForbidden('/var/lib/cowork/other', 'read')).toBe('forbidden_path')
+    // A different folder on a case-sensitive disk.
+    expect(customGuard.checkForbidden('/var/lib/cowork/WS/a', 'read')).toBe('forbidden_path')
   })
 
-  test('PV4 one name at a time, as a walk meets them', () => {
+  test('PV4 checks single names', () => {
     expect(['.ssh', '.SSH', '.env', 'id_rsa. '].every(guard.isForbiddenName)).toBe(true)
     expect(['ssh', '.env.example', 'notes.md'].some(guard.isForbiddenName)).toBe(false)
   })
 
-  const odd = fc.constantFrom('', '.', ' ', '...', '::$DATA', ' .')
-  const cased = fc
+  const suffix = fc.constantFrom('', '.', ' ', '...', '::$DATA', ' .')
+  const mixedCaseName = fc
     .tuple(
       fc.constantFrom('.ssh', '.env', '.env.local', 'id_rsa', 'id_ed25519'),
       fc.infiniteStream(fc.boolean()),
@@ -116,11 +118,11 @@ describe('closed paths', () => {
     .map(([name, upper]) =>
       Array.from(name, (char) => (upper.next().value ? char.toUpperCase() : char)).join(''),
     )
-  test('PV4 no case, trailing dots, spaces or streams lead around a closed name, wherever it stands', () => {
+  test('PV4 no case, trailing dots, spaces or streams bypass a protected name at any depth', () => {
     fc.assert(
-      fc.property(cased, odd, fc.boolean(), (name, end, isDeep) => {
+      fc.property(mixedCaseName, suffix, fc.boolean(), (name, end, isDeep) => {
         const path = `/srv/${isDeep ? 'a/b/' : ''}${name}${end}${isDeep ? '/c' : ''}`
-        expect(guard.forbidden(path, 'read')).toBe('forbidden_path')
+        expect(guard.checkForbidden(path, 'read')).toBe('forbidden_path')
       }),
     )
   })
@@ -142,7 +144,7 @@ test.each([
   ['/a/vault.kdbx:x', true],
   ['/a/notes.md.bak', false],
   ['/a/server.pem.bakery', false],
-])('PV5 that %s is sensitive is %s', (path, expected) => {
+])('PV5 %s is sensitive: %s', (path, expected) => {
   expect(guard.isSensitive(path)).toBe(expected)
 })
 
@@ -173,7 +175,7 @@ test.each([
   ['/p/.vscode/tasks.json', /editor/],
   ['/p/.idea/runConfigurations/x.xml', /editor/],
   ['/home/me/Library/LaunchAgents/x.plist', /logs in/],
-])('F5 RS9 writing %s is never silent', (path, reason) => {
+])('F5 RS9 writing %s needs approval', (path, reason) => {
   expect(guard.guardReason(path)).toMatch(reason)
 })
 
@@ -236,11 +238,11 @@ test.each([
   'src/git/hooks/list.ts',
   'pyproject.toml',
   'tsconfig.json',
-])('RS9 the ordinary file %s is written without a question', (path) => {
+])('RS9 the ordinary file %s needs no approval', (path) => {
   expect(guard.riskReason(`/ws/${path}`)).toBeUndefined()
 })
 
-test('F5 other files are written without a question', () => {
+test('F5 other files need no approval', () => {
   for (const path of [
     '/p/src/hooks/use.ts',
     '/p/.gitignore',
@@ -251,7 +253,7 @@ test('F5 other files are written without a question', () => {
     expect(guard.guardReason(path)).toBeUndefined()
 })
 
-test('F5 PV5 whether a person looks at a write first is one question: what runs later, and what holds secrets', () => {
+test('F5 PV5 riskReason covers files that run later and sensitive files', () => {
   expect(guard.riskReason('/p/.git/config')).toMatch(/git/)
   expect(guard.riskReason('/p/server.pem')).toMatch(/secret/)
   expect(guard.riskReason('/srv/repo.git/README.md')).toBeUndefined()
@@ -259,7 +261,7 @@ test('F5 PV5 whether a person looks at a write first is one question: what runs 
 })
 
 test.each([
-  ['/home/me/AI/tool.exe', /\.exe are not made/],
+  ['/home/me/AI/tool.exe', /\.exe cannot be created/],
   ['/home/me/AI/TOOL.EXE', /\.exe/],
   ['/home/me/AI/tool.exe.', /\.exe/],
   ['/home/me/AI/tool.exe::$DATA', /\.exe/],
@@ -273,11 +275,11 @@ test.each([
   ['/home/me/AI/Code\\bash\\x.sh', /only in/],
   ['/home/me/AI/code/bash/x.sh', /only in/],
   ['/home/me/AI/Code:a/bash/x.sh', /only in/],
-])('F5 %s is not made', (path, why) => {
-  expect(guard.extension(path)).toMatch(why)
+])('F5 %s cannot be created', (path, why) => {
+  expect(guard.checkExtension(path)).toMatch(why)
 })
 
-test('F5 scripts have their folder, and other extensions are free', () => {
+test('F5 allows scripts in their folder, and all other extensions', () => {
   for (const path of [
     '/home/me/AI/Code/bash/run.sh',
     '/home/me/AI/Code/bash/a/run.sh',
@@ -285,23 +287,24 @@ test('F5 scripts have their folder, and other extensions are free', () => {
     '/home/me/AI/a.sh:notes.md/b.md',
     '/srv/a.md',
   ])
-    expect(guard.extension(path)).toBeUndefined()
+    expect(guard.checkExtension(path)).toBeUndefined()
 })
 
-test('F5 nothing that is put after a name or before its end takes a rule away', () => {
+test('F5 no prefix or stream suffix of a name bypasses a rule', () => {
   const bad = fc.constantFrom('a.exe', 'b.bat', 'c.sh', 'd.desktop', 'e.lnk')
   const plain = fc.string({ maxLength: 6 }).map((text) => text.replaceAll('/', ''))
-  const isStopped = (name: string) =>
-    guard.extension(`/srv/${name}`) !== undefined || guard.guardReason(`/srv/${name}`) !== undefined
+  const isRestricted = (name: string) =>
+    guard.checkExtension(`/srv/${name}`) !== undefined ||
+    guard.guardReason(`/srv/${name}`) !== undefined
   fc.assert(
     fc.property(bad, plain, (name, text) => {
-      expect(isStopped(`${text}${name}`)).toBe(true)
-      expect(isStopped(`${name}:${text}`)).toBe(true)
+      expect(isRestricted(`${text}${name}`)).toBe(true)
+      expect(isRestricted(`${name}:${text}`)).toBe(true)
     }),
   )
 })
 
-test('PV4 a name by itself, and one in a folder where no path is closed, is closed as the whole path is', () => {
+test('PV4 a single name is protected exactly if its full path is, in a folder without protected paths', () => {
   const part = fc.constantFrom(
     '.ssh',
     '.SSH',

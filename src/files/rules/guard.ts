@@ -7,8 +7,8 @@ import { compilePathGlob } from './path-glob.ts'
 export type Guard = ReturnType<typeof createGuard>
 
 /**
- * What no grant lifts (PV4), what is sensitive (PV5) and what runs by itself later (F5). Pure: it sees names only. One
- * matcher for the daemon and the worker, so that neither lets through what the other would refuse.
+ * Matches protected paths (PV4), sensitive files (PV5) and files that run later without a call (F5). Pure: it sees
+ * names only. The daemon and the worker share it, so that neither allows what the other refuses.
  */
 export function createGuard(settings: GuardSettings) {
   const closed = settings.forbidden.map(normalizeNames)
@@ -23,29 +23,31 @@ export function createGuard(settings: GuardSettings) {
     extension: foldCase(extension),
     ...(unless_in !== undefined && {
       unlessIn: [...workspace, ...splitPath(unless_in)],
-      shown: unless_in,
+      allowedIn: unless_in,
     }),
   }))
 
-  /** An open folder inside a closed one stays open, as it is spelled; a closed one inside an open one stays closed. */
+  /** A nested path decides: an open folder inside a closed one is open, in its exact spelling only, and vice versa. */
   const isClosed = (abs: string, path: NormalizedPath): boolean => {
-    const around = closed.filter((folder) => isBelow(path, folder))
-    if (around.length === 0) return false
-    const spelled = { names: splitPath(abs) }
-    const opened = open.filter((folder) => isBelow(spelled, folder)).map(({ length }) => length)
-    return around.some(({ length }) => opened.every((deep) => length >= deep))
+    const closedParents = closed.filter((folder) => isBelow(path, folder))
+    if (closedParents.length === 0) return false
+    const exactPath = { names: splitPath(abs) }
+    const openDepths = open
+      .filter((folder) => isBelow(exactPath, folder))
+      .map(({ length }) => length)
+    return closedParents.some(({ length }) => openDepths.every((openDepth) => length >= openDepth))
   }
-  /** Whether it is read with a warning, written as high risk and never shown in previews. */
+  /** Sensitive files are read with a warning, written as high risk and never shown in previews. */
   const isSensitive = (abs: string): boolean => listAliases(abs).some(isSecret)
-  /** Why writing it is never silent, as the rest of a sentence; undefined for a file like any other. */
+  /** Returns why a write needs approval, as the end of a sentence; undefined for an ordinary file. */
   const guardReason = (abs: string): string | undefined => {
     const { names, withoutStreams } = normalizePath(abs)
     return guardedReason(names) ?? (withoutStreams && guardedReason(withoutStreams))
   }
 
   return {
-    /** Whether this absolute path is closed for what is wanted, grant or not. */
-    forbidden(abs: string, need: AccessKind): 'forbidden_path' | undefined {
+    /** Returns an error code if the path is protected for this access, independent of grants. */
+    checkForbidden(abs: string, need: AccessKind): 'forbidden_path' | undefined {
       const path = normalizePath(abs)
       const isNamed = path.names.some(isClosedName) || path.withoutStreams?.some(isClosedName)
       if (isNamed || isClosed(abs, path)) return 'forbidden_path'
@@ -54,36 +56,38 @@ export function createGuard(settings: GuardSettings) {
         ? 'forbidden_path'
         : undefined
     },
-    /** Whether one name, met on a walk, is closed wherever it stands. */
+    /** Returns true if a single name is protected in any folder. */
     isForbiddenName(name: string): boolean {
       if (!closedNameHint.test(name)) return false
       const { names, withoutStreams } = normalizePath(name)
       return names.some(isClosedName) || withoutStreams?.some(isClosedName) === true
     },
-    /** Whether a path is closed somewhere below this folder; where none is, names alone decide. */
+    /** Returns true if a protected path is below this folder; otherwise names alone decide. */
     containsForbidden(abs: string): boolean {
       const path = normalizeNames(abs)
       return closed.some((folder) => isBelow({ names: folder }, path))
     },
     isSensitive,
     guardReason: guardReason,
-    /** Why trust or a person looks at it first, secrets too. */
+    /** Returns why trust or a person must approve a write, including sensitive files. */
     riskReason: (abs: string): string | undefined =>
-      guardReason(abs) ?? (isSensitive(abs) ? 'it is for secrets' : undefined),
-    /** Why a file of this extension is not made there, as a sentence. */
-    extension(abs: string): string | undefined {
+      guardReason(abs) ?? (isSensitive(abs) ? 'it may contain secrets' : undefined),
+    /** Returns why a file with this extension cannot be created there, as a sentence. */
+    checkExtension(abs: string): string | undefined {
       const { names, withoutStreams = names } = normalizePath(abs)
       const ends = [names.at(-1) ?? '', withoutStreams.at(-1) ?? '']
-      for (const { extension, unlessIn, shown } of extensions) {
+      for (const { extension, unlessIn, allowedIn } of extensions) {
         if (!ends.some((name) => name.endsWith(extension))) continue
-        // As it is spelled: in a folder that only looks like that one nobody expects programs.
-        const spelled = splitPath(abs)
+        // Exact spelling: a folder whose name only looks like the allowed one does not count.
+        const exactNames = splitPath(abs)
         const isAllowed =
-          unlessIn && spelled.length > unlessIn.length && isBelow({ names: spelled }, unlessIn)
+          unlessIn &&
+          exactNames.length > unlessIn.length &&
+          isBelow({ names: exactNames }, unlessIn)
         if (!isAllowed)
-          return shown === undefined
-            ? `Files that end in ${extension} are not made here.`
-            : `Files that end in ${extension} are made only in ${shown} of the workspace.`
+          return allowedIn === undefined
+            ? `Files ending in ${extension} cannot be created.`
+            : `Files ending in ${extension} can be created only in ${allowedIn} of the workspace.`
       }
       return undefined
     },
@@ -91,8 +95,8 @@ export function createGuard(settings: GuardSettings) {
 }
 
 /**
- * One spelling for all that some disk takes for the same name: case, composed or not, invisible characters.
- * Upper before lower, since `ß` and `ſ` are then the letters that a disk without case takes them for.
+ * The canonical form of a name across file systems: case, Unicode composition, invisible characters. Upper case comes
+ * before lower case, since `ß` and `ſ` then fold like on a case-insensitive disk.
  */
 const foldCase = (text: string): string =>
   /^[\x20-\x7e]*$/.test(text)
@@ -104,13 +108,13 @@ const foldCase = (text: string): string =>
         .toLowerCase()
         .normalize('NFKC')
 
-/** The names of a path, and where one has a colon, the same up to it: a rule that fits either way counts. */
+/** The names of a path, and the same names cut at a colon. A rule that matches either form applies. */
 type NormalizedPath = {
   readonly names: readonly string[]
   readonly withoutStreams?: readonly string[]
 }
 
-/** What every disk takes as it stands, but for its case. */
+/** Matches names that need more than lower-casing. */
 const needsNormalizing = /[^ -~]|:|[. ](?:[\\/]|$)/
 
 function normalizePath(path: string): NormalizedPath {
@@ -128,28 +132,28 @@ const splitPath = (path: string): readonly string[] =>
 const normalizeNames = (path: string): readonly string[] =>
   splitPath(path).map((name) => trimTrailing(foldCase(name)))
 
-/** Windows drops dots and spaces at the end. */
+/** Windows ignores trailing dots and spaces. */
 const trimTrailing = (name: string): string => name.replace(/[. ]+$/, '') || name
 
-/** And it takes `x:y` and `x::$DATA` for streams of `x`. */
+/** Windows treats `x:y` and `x::$DATA` as streams of `x`. */
 const stripStream = (name: string): string => trimTrailing(name.replace(/:.*$/s, '')) || name
 
 const isBelow = ({ names, withoutStreams }: NormalizedPath, folder: readonly string[]): boolean =>
   folder.length <= names.length &&
-  folder.every((name, place) => names[place] === name || withoutStreams?.[place] === name)
+  folder.every((name, index) => names[index] === name || withoutStreams?.[index] === name)
 
-/** The copies that an update leaves hold what the file held. */
-const backup = /(?:\.bak(?:\.\d+)?)+$/i
+/** A backup contains the previous content of the file. */
+const backupSuffix = /(?:\.bak(?:\.\d+)?)+$/i
 
-/** What a pattern may mean: the path, the file it is a backup of, the file it is a stream of. */
+/** Lists the paths that a pattern is tested against: the path, its stream's file, and the file it is a backup of. */
 function listAliases(path: string): readonly string[] {
   const forms = path.includes(':') ? [path, path.replaceAll(/:[^\\/]*/g, '')] : [path]
-  return backup.test(path) || forms.length > 1
-    ? [...forms, ...forms.map((form) => form.replace(backup, ''))]
+  return backupSuffix.test(path) || forms.length > 1
+    ? [...forms, ...forms.map((form) => form.replace(backupSuffix, ''))]
     : forms
 }
 
-/** A pattern without a slash is meant for names anywhere. */
+/** A pattern without a slash matches names in any folder. */
 const toAbsoluteGlob = (pattern: string, home: string): string =>
   pattern.startsWith('~/')
     ? home + pattern.slice(1)
@@ -168,17 +172,17 @@ const closedNames = new Set([
 ])
 const envExamples = new Set(['.env.example', '.env.sample', '.env.template'])
 
-/** One of them, or a copy that an update left of it. */
+/** Returns true for an example file and for its backups. */
 function isEnvExample(name: string): boolean {
-  const before = trimTrailing(name.replace(backup, ''))
-  return envExamples.has(before) || (before !== name && isEnvExample(before))
+  const original = trimTrailing(name.replace(backupSuffix, ''))
+  return envExamples.has(original) || (original !== name && isEnvExample(original))
 }
 
-/** A quick first look, since walks ask about every name they meet: how a closed one begins, or a letter to fold. */
+/** A fast filter, because walks check every name: prefixes of closed names, or a character that needs folding. */
 const closedNameHint = /^(?:\.ssh|\.env|id_|native|ssh~|env~)|[^ -~]/i
 
 const isClosedName = (name: string): boolean =>
   closedNames.has(name) ||
   (name.startsWith('.env') && !isEnvExample(name)) ||
-  // The short names that Windows gives them.
+  // Windows short names.
   /^(ssh|env|id_ed2|native)~\d+$/.test(name)

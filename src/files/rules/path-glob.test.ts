@@ -32,17 +32,17 @@ test.each([
   expect(matches(glob, path)).toBe(expected)
 })
 
-test('PV7 what stands for itself is no glob', () => {
+test('PV7 text without wildcards is not a glob', () => {
   expect(['a*', '?', '{a,b}'].map(isPathGlob)).toEqual([true, true, true])
   expect(['a.md', '{a}', '[ab]', ''].map(isPathGlob)).toEqual([false, false, false, false])
 })
 
-test('PV7 letters can be taken for one another, by whoever compiles', () => {
+test('PV7 folds letters with the given function', () => {
   const matcher = compilePathGlob('**/Secret*', (text) => text.toLowerCase())
   expect(matcher('/a/SECRET.txt')).toBe(true)
 })
 
-test('PV7 hostile patterns end, on paths made for them', () => {
+test('PV7 hostile patterns end on paths built for them', () => {
   const long = `${'a/'.repeat(1000)}${'a'.repeat(200)}`
   for (const glob of [
     `${'*a'.repeat(25)}b`,
@@ -54,8 +54,8 @@ test('PV7 hostile patterns end, on paths made for them', () => {
     expect(matches(glob, long)).toBe(false)
 })
 
-test('PV7 braces beyond the limit, and patterns too long, are refused', () => {
-  const codeOf = (glob: string) => {
+test('PV7 refuses too many braces and too long patterns', () => {
+  const getErrorCode = (glob: string) => {
     try {
       compilePathGlob(glob)
       return undefined
@@ -63,31 +63,37 @@ test('PV7 braces beyond the limit, and patterns too long, are refused', () => {
       return error instanceof CoworkError ? error.code : error
     }
   }
-  expect(codeOf('{a,b}'.repeat(6))).toBeUndefined()
-  expect(codeOf('{a,b}'.repeat(7))).toBe('invalid_glob')
-  expect(codeOf('{a,b}'.repeat(60))).toBe('invalid_glob')
-  expect(codeOf(`{${'{a,b},'.repeat(40)}c}`)).toBe('invalid_glob')
-  expect(codeOf('a'.repeat(513))).toBe('invalid_glob')
+  expect(getErrorCode('{a,b}'.repeat(6))).toBeUndefined()
+  expect(getErrorCode('{a,b}'.repeat(7))).toBe('invalid_glob')
+  expect(getErrorCode('{a,b}'.repeat(60))).toBe('invalid_glob')
+  expect(getErrorCode(`{${'{a,b},'.repeat(40)}c}`)).toBe('invalid_glob')
+  expect(getErrorCode('a'.repeat(513))).toBe('invalid_glob')
 })
 
-/** What it means, said as slowly as it can be. */
-function meaning(globs: readonly string[], names: readonly string[]): boolean {
+/** A naive reference implementation. */
+function matchesReference(globs: readonly string[], names: readonly string[]): boolean {
   const [glob, ...rest] = globs
   if (glob === undefined) return names.length === 0
   if (glob === '**')
-    return names.some((_, at) => meaning(rest, names.slice(at))) || meaning(rest, [])
+    return (
+      names.some((_, at) => matchesReference(rest, names.slice(at))) || matchesReference(rest, [])
+    )
   const [name, ...others] = names
-  return name !== undefined && nameMeaning(glob, name) && meaning(rest, others)
+  return name !== undefined && matchesNameReference(glob, name) && matchesReference(rest, others)
 }
-function nameMeaning(glob: string, name: string): boolean {
+function matchesNameReference(glob: string, name: string): boolean {
   if (glob === '') return name === ''
   const [first, rest] = [glob[0], glob.slice(1)]
   if (first === '*')
-    return nameMeaning(rest, name) || (name !== '' && nameMeaning(glob, name.slice(1)))
-  return name !== '' && (first === '?' || first === name[0]) && nameMeaning(rest, name.slice(1))
+    return (
+      matchesNameReference(rest, name) || (name !== '' && matchesNameReference(glob, name.slice(1)))
+    )
+  return (
+    name !== '' && (first === '?' || first === name[0]) && matchesNameReference(rest, name.slice(1))
+  )
 }
 
-test('PV7 the fast walk finds what the plain meaning finds', () => {
+test('PV7 the fast matcher agrees with the reference', () => {
   const globName = fc.oneof(
     fc.constant('**'),
     fc.string({ unit: fc.constantFrom('a', 'b', '*', '?'), minLength: 1, maxLength: 5 }),
@@ -98,7 +104,7 @@ test('PV7 the fast walk finds what the plain meaning finds', () => {
       fc.array(globName, { minLength: 1, maxLength: 5 }),
       fc.array(name, { minLength: 1, maxLength: 5 }),
       (globs, names) => {
-        expect(matches(globs.join('/'), names.join('/'))).toBe(meaning(globs, names))
+        expect(matches(globs.join('/'), names.join('/'))).toBe(matchesReference(globs, names))
       },
     ),
   )

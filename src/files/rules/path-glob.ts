@@ -8,9 +8,9 @@ export type PathMatcher = (path: string) => boolean
 export const isPathGlob = (text: string): boolean => /[*?]|\{[^{}]*,[^{}]*\}/.test(text)
 
 /**
- * Globs over paths: `**` for any folders, `*` and `?` within a name, `{a,b}` for either. No pattern can hang
- * us (PV7): a star is tried again from its last place only, so the work is at most length × length. Of several
- * any will do; a path is taken apart once for all of them.
+ * Compiles globs over paths: `**` for any folders, `*` and `?` within a name, `{a,b}` for alternatives. No pattern
+ * can hang the process (PV7): only the last star is retried, so the work is at most length × length. A path matches
+ * if any of several patterns does; it is split once for all of them.
  */
 export function compilePathGlob(
   pattern: string | readonly string[],
@@ -19,42 +19,42 @@ export function compilePathGlob(
   const patterns = typeof pattern === 'string' ? [pattern] : pattern
   if (patterns.some(({ length }) => length > maxGlobLength))
     throw invalidGlobError(`is longer than ${maxGlobLength} characters`)
-  const all = patterns.flatMap((one) => expandBraces(fold(one)))
-  const compiled = [...new Set(all)].map((one) => split(one).map(compileName))
+  const all = patterns.flatMap((text) => expandBraces(fold(text)))
+  const compiled = [...new Set(all)].map((text) => split(text).map(compileName))
   return (path) => {
     const names = split(fold(path))
     return compiled.some((globs) => matches(globs, names, isAnyFolders, matchesName))
   }
 }
 
-/** Empty names go, so that `/a//b/` and `a/b` are the same. */
+/** Drops empty names, so that `/a//b/` equals `a/b`. */
 const split = (path: string): readonly string[] => path.split('/').filter((name) => name !== '')
 
 const braces = /\{([^{},]*(?:,[^{},]*)+)\}/
 
-/** The innermost braces first, until there are none; each round makes more patterns, up to the limit. */
+/** Expands the innermost braces first. Each round creates more patterns, up to the limit. */
 function expandBraces(pattern: string): readonly string[] {
-  let open = [pattern]
+  let pending = [pattern]
   const done: string[] = []
-  while (open.length > 0) {
-    if (open.length + done.length > maxAlternatives)
+  while (pending.length > 0) {
+    if (pending.length + done.length > maxAlternatives)
       throw invalidGlobError(`has more than ${maxAlternatives} alternatives in braces`)
-    open = open.flatMap((one) => {
-      const found = braces.exec(one)
-      if (!found) {
-        done.push(one)
+    pending = pending.flatMap((text) => {
+      const match = braces.exec(text)
+      if (!match) {
+        done.push(text)
         return []
       }
-      const [whole, inner = ''] = found
-      const before = one.slice(0, found.index)
-      const after = one.slice(found.index + whole.length)
+      const [whole, inner = ''] = match
+      const before = text.slice(0, match.index)
+      const after = text.slice(match.index + whole.length)
       return inner.split(',').map((choice) => before + choice + after)
     })
   }
   return done
 }
 
-/** `**`, or what one name must be like. */
+/** `**`, or a matcher for one name. */
 type NameGlob = typeof anyFolders | ((name: string) => boolean)
 const anyFolders = Symbol('any folders')
 const isAnyFolders = (glob: NameGlob) => glob === anyFolders
@@ -64,7 +64,7 @@ function compileName(glob: string): NameGlob {
   if (glob === '**') return anyFolders
   if (!/[*?]/.test(glob)) return (name) => name === glob
   const chars = [...glob]
-  // Most names lack some letters that the glob spells out, which is found out fast.
+  // A fast filter: most names lack a literal part of the glob.
   const literals = glob.split(/[*?]+/)
   return (name) =>
     literals.every((literal) => name.includes(literal)) &&
@@ -72,35 +72,35 @@ function compileName(glob: string): NameGlob {
 }
 
 const isStar = (char: string) => char === '*'
-const matchesChar = (one: string, char: string) => one === '?' || one === char
+const matchesChar = (globChar: string, char: string) => globChar === '?' || globChar === char
 
-/** The same walk for names in a path and for characters in a name. */
+/** Matches names of a path and characters of a name alike. */
 function matches<Glob>(
   globs: readonly Glob[],
   parts: readonly string[],
   isWildcard: (glob: Glob) => boolean,
   matchesPart: (glob: Glob, part: string) => boolean,
 ): boolean {
-  let at = 0
-  let from = 0
+  let globIndex = 0
+  let partIndex = 0
   let star = -1
-  let starFrom = 0
-  while (from < parts.length) {
-    const glob = globs[at]
-    const part = parts[from] ?? ''
+  let starPart = 0
+  while (partIndex < parts.length) {
+    const glob = globs[globIndex]
+    const part = parts[partIndex] ?? ''
     if (glob !== undefined && isWildcard(glob)) {
-      star = at++
-      starFrom = from
+      star = globIndex++
+      starPart = partIndex
     } else if (glob !== undefined && matchesPart(glob, part)) {
-      at++
-      from++
+      globIndex++
+      partIndex++
     } else if (star >= 0) {
-      at = star + 1
-      from = ++starFrom
+      globIndex = star + 1
+      partIndex = ++starPart
     } else return false
   }
-  return globs.slice(at).every(isWildcard)
+  return globs.slice(globIndex).every(isWildcard)
 }
 
-const invalidGlobError = (why: string) =>
-  new CoworkError('invalid_glob', `The pattern ${why}.`, { hint: 'Write a simpler one.' })
+const invalidGlobError = (reason: string) =>
+  new CoworkError('invalid_glob', `The pattern ${reason}.`, { hint: 'Use a simpler pattern.' })

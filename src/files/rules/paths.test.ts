@@ -10,12 +10,12 @@ import {
   parsePath,
 } from './paths.ts'
 
-const where = { home: '/home/me', workspace: '/home/me/AI', windows: false }
-const read = (path: string) => parsePath(path, where)
+const context = { home: '/home/me', workspace: '/home/me/AI', windows: false }
+const read = (path: string) => parsePath(path, context)
 
-function codeOf(act: () => unknown): string | undefined {
+function getErrorCode(operation: () => unknown): string | undefined {
   try {
-    act()
+    operation()
     return undefined
   } catch (error) {
     if (error instanceof CoworkError) return error.code
@@ -42,18 +42,18 @@ test.each([
   ['./C:\\x.txt', 'C:\\x.txt'],
   ['Documents\\win.md', 'Documents\\win.md'],
   ['c:x', 'c:x'],
-])('PV2 %j is in the workspace as %j', (given, path) => {
+])('PV2 parses %j as %j in the workspace', (given, path) => {
   expect(read(given)).toEqual({ area: 'workspace', path })
 })
 
-test('F2 a workspace that config names over a link is the workspace by that name as well', () => {
-  const linked = { ...where, given: '/mnt/link' }
+test('F2 recognizes the workspace by its configured path with links too', () => {
+  const linked = { ...context, configuredPath: '/mnt/link' }
   expect(parsePath('/mnt/link/a/b', linked)).toEqual({ area: 'workspace', path: 'a/b' })
   expect(parsePath('/mnt/link', linked)).toEqual({ area: 'workspace', path: '' })
   expect(parsePath('/mnt/link-evil/a', linked)).toMatchObject({ area: 'absolute' })
 })
 
-test('PV2 below a folder names are parted by slashes, and a backslash is a letter only where it is one', () => {
+test('PV2 relative paths use slashes, and keep a backslash that is part of a name', () => {
   expect(relativePath('/home/me/a/b\\c', '/home/me')).toBe('a/b\\c')
   expect(relativePath('C:\\Users\\me\\a\\b', 'C:\\Users')).toBe('me/a/b')
   expect(relativePath('C:\\a', 'C:\\')).toBe('a')
@@ -71,7 +71,7 @@ test.each([
   ["/home/me/AI'", "/home/me/AI'"],
   ['/home/me/ai', '/home/me/ai'],
 ])(
-  'PV2 %j is the absolute path %j: a sibling that starts alike is not the workspace',
+  'PV2 parses %j as the absolute path %j, also for siblings with the workspace as prefix',
   (given, path) => {
     expect(read(given)).toEqual({ area: 'absolute', path })
   },
@@ -98,26 +98,26 @@ test.each([
   ['lpt9 .log', 'invalid_path'],
   ['C:\\Users\\me\\Documents', 'invalid_path'],
   ['d:/x.txt', 'invalid_path'],
-])('PV2 %j is refused as %s', (given, code) => {
-  expect(codeOf(() => read(given))).toBe(code)
+])('PV2 refuses %j as %s', (given, code) => {
+  expect(getErrorCode(() => read(given))).toBe(code)
 })
 
-test('PV2 the longest name and path that disks take are fine, and a name that only begins like a device', () => {
-  expect(codeOf(() => read('x'.repeat(255)))).toBeUndefined()
-  expect(codeOf(() => read(`${'x/'.repeat(2047)}yz`))).toBeUndefined()
-  expect(codeOf(() => checkName('console.log'))).toBeUndefined()
-  expect(codeOf(() => checkName('com10'))).toBeUndefined()
+test('PV2 accepts the longest name and path, and names that only start like a device', () => {
+  expect(getErrorCode(() => read('x'.repeat(255)))).toBeUndefined()
+  expect(getErrorCode(() => read(`${'x/'.repeat(2047)}yz`))).toBeUndefined()
+  expect(getErrorCode(() => checkName('console.log'))).toBeUndefined()
+  expect(getErrorCode(() => checkName('com10'))).toBeUndefined()
 })
 
-test('PV2 on Windows backslashes separate, and only plain paths with a drive are absolute', () => {
-  const there = { home: 'C:\\Users\\me', workspace: 'C:\\Users\\me\\AI', windows: true }
-  const on = (path: string) => parsePath(path, there)
-  expect(on('a\\b.txt')).toEqual({ area: 'workspace', path: 'a/b.txt' })
-  expect(on('C:\\Users\\me\\AI\\b.txt')).toEqual({ area: 'workspace', path: 'b.txt' })
-  expect(on('C:/Data/b.txt')).toEqual({ area: 'absolute', path: 'C:\\Data\\b.txt' })
-  expect(codeOf(() => on('..\\x'))).toBe('path_traversal')
+test('PV2 on Windows, splits at backslashes and accepts only drive paths as absolute', () => {
+  const windowsContext = { home: 'C:\\Users\\me', workspace: 'C:\\Users\\me\\AI', windows: true }
+  const parse = (path: string) => parsePath(path, windowsContext)
+  expect(parse('a\\b.txt')).toEqual({ area: 'workspace', path: 'a/b.txt' })
+  expect(parse('C:\\Users\\me\\AI\\b.txt')).toEqual({ area: 'workspace', path: 'b.txt' })
+  expect(parse('C:/Data/b.txt')).toEqual({ area: 'absolute', path: 'C:\\Data\\b.txt' })
+  expect(getErrorCode(() => parse('..\\x'))).toBe('path_traversal')
   for (const path of ['\\\\?\\C:\\x', '\\\\localhost\\c$\\x', 'C:x', '//server/share'])
-    expect(codeOf(() => on(path))).toBe('invalid_path')
+    expect(getErrorCode(() => parse(path))).toBe('invalid_path')
 })
 
 const name = fc.constantFrom(
@@ -138,28 +138,28 @@ const path = fc
   .tuple(fc.constantFrom('', '/', '~/', '/home/me/AI/', './'), fc.array(name, { maxLength: 6 }))
   .map(([start, names]) => start + names.join('/'))
 
-test('PV2 whatever is understood has no way up left in it and says where it lies', () => {
+test('PV2 a parsed path contains no `..` and names its area', () => {
   fc.assert(
     fc.property(path, (given) => {
-      let found
+      let parsed
       try {
-        found = read(given)
+        parsed = read(given)
       } catch {
         expect(given).toMatch(/(^|\/)\.\.(\/|$)|^~[^/]/)
         return
       }
-      const names = found.path.split('/')
+      const names = parsed.path.split('/')
       expect(names).not.toContain('..')
-      if (found.area === 'workspace') expect(found.path).not.toMatch(/^\//)
+      if (parsed.area === 'workspace') expect(parsed.path).not.toMatch(/^\//)
       else {
-        expect(found.path).toMatch(/^\//)
-        expect(isWithin(found.path, where.workspace)).toBe(false)
+        expect(parsed.path).toMatch(/^\//)
+        expect(isWithin(parsed.path, context.workspace)).toBe(false)
       }
     }),
   )
 })
 
-test('FT5 a destination that ends in a slash is a folder, and what comes into it keeps its name', () => {
+test('FT5 a destination that ends in a slash is a folder, and the source keeps its name in it', () => {
   expect(resolveDestination('b.txt', 'x/a.txt', false)).toBe('b.txt')
   expect(resolveDestination('b/', 'x/a.txt', false)).toBe('b/a.txt')
   expect(resolveDestination('~/b/', '/x/folder/', false)).toBe('~/b/folder')
@@ -175,11 +175,11 @@ test.each([
   ['~/Doc/', ['~/Doc/', '/home/me/Doc/']],
   ['Documents/no', ['Documents/no', '/home/me/AI/Documents/no']],
   ['../x', ['../x']],
-])('L10 a filter of %j finds what begins with %j', (given, prefixes) => {
-  expect(pathPrefixes(given, where)).toEqual(prefixes)
+])('L10 a filter of %j matches the prefixes %j', (given, prefixes) => {
+  expect(pathPrefixes(given, context)).toEqual(prefixes)
 })
 
-test('PV2 a path lies within itself and its folders, and in no other', () => {
+test('PV2 a path is within itself and its parents, and within no other folder', () => {
   expect(isWithin('/a/b', '/a/b')).toBe(true)
   expect(isWithin('/a/b/c', '/a/b')).toBe(true)
   expect(isWithin('/a', '/')).toBe(true)

@@ -2,19 +2,19 @@ import { join } from 'node:path'
 import { CoworkError } from '#base/errors.ts'
 import type { FileErrorCode } from '../model.ts'
 
-/** Where a path given by a caller leads, before anything on disk was looked at. */
+/** A parsed path, before any access to the disk. */
 export type ParsedPath =
   /** Relative to the workspace, with `/` between names; empty for the workspace itself. */
   | { readonly area: 'workspace'; readonly path: string }
-  /** From the root of the disk, without `.`, doubled or trailing slashes. */
+  /** An absolute path without `.`, repeated or trailing slashes. */
   | { readonly area: 'absolute'; readonly path: string }
 
 export type PathContext = {
   readonly home: string
   /** The real path of the workspace. */
   readonly workspace: string
-  /** As config names it, which may lead there over links. */
-  readonly given?: string
+  /** The workspace path in the config, which may contain links. */
+  readonly configuredPath?: string
   readonly windows?: boolean
 }
 
@@ -22,72 +22,72 @@ const maxPathBytes = 4096
 const maxNameBytes = 255
 
 /**
- * Reads a path as it is written (PV2). Nothing is trimmed, decoded or guessed: what is not plainly a path is
- * refused, and what only looks like a trick (`%2e%2e`, full-width dots) is a name like any other.
+ * Parses a path literally (PV2): nothing is trimmed, decoded or guessed. Text that is not clearly a path is refused,
+ * and names that only resemble a trick (`%2e%2e`, full-width dots) are ordinary names.
  */
-export function parsePath(given: string, context: PathContext): ParsedPath {
-  const { home, workspace, given: named, windows = process.platform === 'win32' } = context
-  assertValidText(given)
-  const path = windows ? given.replaceAll('\\', '/') : given
-  if (/^file:\//i.test(path)) throw invalidPathError(given, 'is an address', 'Give the plain path.')
+export function parsePath(input: string, context: PathContext): ParsedPath {
+  const {
+    home,
+    workspace,
+    configuredPath: configuredPath,
+    windows = process.platform === 'win32',
+  } = context
+  assertValidText(input)
+  const path = windows ? input.replaceAll('\\', '/') : input
+  if (/^file:\//i.test(path)) throw invalidPathError(input, 'is a URL', 'Use a plain path.')
   if (!windows && /^[a-z]:[\\/]/i.test(path))
     throw invalidPathError(
-      given,
-      'is of Windows, and this system is not',
-      `Use / in paths; ./${given.slice(0, 2)}… is a file of that name.`,
+      input,
+      'is a Windows path, but this system is not Windows',
+      `Use / in paths, or ./${input.slice(0, 2)}… for a file with this name.`,
     )
   if (windows && (path.startsWith('//') || /^[a-z]:(?!\/)/i.test(path)))
-    throw invalidPathError(
-      given,
-      'is of a kind that is not understood',
-      'Give a path such as C:\\Folder.',
-    )
+    throw invalidPathError(input, 'has an unsupported form', 'Use a path like C:\\Folder.')
   if (path.startsWith('~') && path !== '~' && !path.startsWith('~/'))
     throw invalidPathError(
-      given,
-      'names another user’s home',
-      'Give the path from /, or ./~… for a file of that name.',
+      input,
+      'refers to another user’s home folder',
+      'Use an absolute path, or ./~… for a file with this name.',
     )
   const names = splitPath(path.startsWith('~') ? home + path.slice(1) : path, windows)
   if (names.includes('..'))
-    throw pathError('path_traversal', `The path ${quotePath(given)} climbs with "..".`, {
-      hint: 'Give the path without "..".',
+    throw pathError('path_traversal', `The path ${quotePath(input)} contains "..".`, {
+      hint: 'Use a path without "..".',
     })
-  // A drive is no name of a file.
-  for (const [place, name] of names.entries())
-    if (!(windows && place === 0 && /^[a-z]:$/i.test(name))) checkName(name)
+  // A drive letter is not a file name.
+  for (const [index, name] of names.entries())
+    if (!(windows && index === 0 && /^[a-z]:$/i.test(name))) checkName(name)
 
   const isAbsolute =
     path.startsWith('/') || path.startsWith('~') || (windows && /^[a-z]:/i.test(path))
   if (!isAbsolute) return { area: 'workspace', path: names.join('/') }
-  const inside =
+  const relativeNames =
     stripPrefix(names, splitPath(workspace, windows)) ??
-    (named === undefined ? undefined : stripPrefix(names, splitPath(named, windows)))
-  if (inside) return { area: 'workspace', path: inside.join('/') }
+    (configuredPath === undefined
+      ? undefined
+      : stripPrefix(names, splitPath(configuredPath, windows)))
+  if (relativeNames) return { area: 'workspace', path: relativeNames.join('/') }
   return { area: 'absolute', path: windows ? `${names.join('\\')}` : `/${names.join('/')}` }
 }
 
-export function toAbsolutePath(given: string, context: PathContext): string {
-  const { area, path } = parsePath(given, context)
+export function toAbsolutePath(input: string, context: PathContext): string {
+  const { area, path } = parsePath(input, context)
   return area === 'workspace' ? join(context.workspace, path) : path
 }
 
-/**
- * How paths may begin that a filter is about: as it is given, and as the file tools would take it. It may end
- * amid a name.
- */
-export function pathPrefixes(given: string, context: PathContext): readonly string[] {
+/** Returns the possible beginnings of matching paths for a filter: as given, and as an absolute path. */
+export function pathPrefixes(input: string, context: PathContext): readonly string[] {
   try {
-    const path = given === '' ? '' : toAbsolutePath(given, context)
-    const isFolder = /[\\/]$/.test(given) && !/[\\/]$/.test(path)
-    return [...new Set([given, isFolder ? join(path, '/') : path])]
+    const path = input === '' ? '' : toAbsolutePath(input, context)
+    const isFolder = /[\\/]$/.test(input) && !/[\\/]$/.test(path)
+    return [...new Set([input, isFolder ? join(path, '/') : path])]
   } catch (error) {
-    if (error instanceof CoworkError) return [given]
+    if (error instanceof CoworkError) return [input]
     throw error
   }
 }
 
-/** A destination that ends in a slash is the folder that something comes into under its own name, as `mv` has it. */
+/** A destination that ends in a slash is a folder, and the source keeps its name there, as with `mv`. */
 export function resolveDestination(
   destination: string,
   source: string,
@@ -98,16 +98,16 @@ export function resolveDestination(
   return isFolder && name !== undefined ? destination + name : destination
 }
 
-/** The last name of a path; the workspace as such has none. */
+/** The last name of a path; undefined for the workspace itself. */
 export const lastSegment = (
   path: string,
   windows = process.platform === 'win32',
 ): string | undefined => splitPath(path, windows).at(-1)
 
-/** Refuses a name that some system would take for something else than a file of that name. */
+/** Refuses a name that any supported system would treat as something other than a file. */
 export function checkName(name: string): void {
   assertValidText(name)
-  if (name === '..') throw pathError('path_traversal', 'A file cannot be called "..".')
+  if (name === '..') throw pathError('path_traversal', 'Invalid name: "..".')
   if (Buffer.byteLength(name) > maxNameBytes)
     throw invalidPathError(
       name,
@@ -115,19 +115,23 @@ export function checkName(name: string): void {
       'Use a shorter name.',
     )
   if (isDeviceName(name))
-    throw invalidPathError(name, 'has a name that Windows keeps for a device', 'Use another name.')
+    throw invalidPathError(
+      name,
+      'has a name that Windows reserves for a device',
+      'Use another name.',
+    )
 }
 
-/** Whether `path` is `folder` or lies below it; both normalised. A sibling that starts alike is not below. */
+/** Returns true if `path` equals `folder` or is below it; both normalized. `/ab` is not below `/a`. */
 export const isWithin = (path: string, folder: string): boolean =>
   path === folder ||
   (path.startsWith(folder) &&
     (folder.endsWith('/') || folder.endsWith('\\') || /^[\\/]/.test(path.slice(folder.length))))
 
-/** What is left of a path below a folder around it, with `/` between names, as the worker takes it. */
+/** Returns the path relative to a parent folder, with `/` between names, as the worker expects it. */
 export function relativePath(path: string, folder: string): string {
   const rest = path.slice(folder.length).replace(/^[\\/]+/, '')
-  // Elsewhere a backslash is a letter of a name.
+  // On other systems a backslash is part of a name.
   return folder.startsWith('/') ? rest : rest.replaceAll('\\', '/')
 }
 
@@ -135,29 +139,30 @@ const splitPath = (path: string, windows: boolean): string[] =>
   path.split(windows ? /[\\/]/ : '/').filter((name) => name !== '' && name !== '.')
 
 function stripPrefix(names: readonly string[], folder: readonly string[]): string[] | undefined {
-  return folder.every((name, place) => names[place] === name)
+  return folder.every((name, index) => names[index] === name)
     ? names.slice(folder.length)
     : undefined
 }
 
 function assertValidText(text: string): void {
-  if (text.includes('\0')) throw invalidPathError(text, 'has a NUL in it', 'Leave it out.')
-  // It has no form on disk: another name would be opened in its place.
+  if (text.includes('\0'))
+    throw invalidPathError(text, 'contains a NUL character', 'Remove the NUL character.')
+  // A lone surrogate has no byte form on disk: another name would be opened.
   if (!text.isWellFormed())
-    throw invalidPathError(text, 'is not valid Unicode', 'Give the name as it is.')
+    throw invalidPathError(text, 'is not valid Unicode', 'Use the exact name.')
   if (Buffer.byteLength(text) > maxPathBytes)
-    throw invalidPathError(text, `is longer than ${maxPathBytes} bytes`, 'Give a shorter one.')
+    throw invalidPathError(text, `is longer than ${maxPathBytes} bytes`, 'Use a shorter path.')
 }
 
-/** CON, NUL.txt, COM1: on Windows a device wherever it stands, so no such name is made anywhere. */
+/** CON, NUL.txt, COM1: Windows treats these names as devices in every folder, so they are refused on all systems. */
 const isDeviceName = (name: string): boolean =>
   /^(con|prn|aux|nul|conin\$|conout\$|(com|lpt)[0-9¹²³])[ ]*(\.|:|$)/i.test(name)
 
-const invalidPathError = (path: string, why: string, hint: string) =>
-  pathError('invalid_path', `The path ${quotePath(path)} ${why}.`, { hint })
+const invalidPathError = (path: string, reason: string, hint: string) =>
+  pathError('invalid_path', `The path ${quotePath(path)} ${reason}.`, { hint })
 
-const pathError = (code: FileErrorCode, message: string, more: { hint?: string } = {}) =>
-  new CoworkError(code, message, more)
+const pathError = (code: FileErrorCode, message: string, options: { hint?: string } = {}) =>
+  new CoworkError(code, message, options)
 
 const quotePath = (path: string) =>
   JSON.stringify(path.length > 100 ? `${path.slice(0, 100)}…` : path)

@@ -1,4 +1,4 @@
-/** Which earlier contents and deleted files have had their time (TR4). Pure: the time comes in. */
+/** Selects expired versions and trash items (TR4). Pure: the time is an argument. */
 
 import type { Version } from '../history-store.ts'
 
@@ -11,8 +11,8 @@ export type VersionLimits = {
 }
 
 /**
- * The versions that go: too old, too many of one file, or beyond the size of all together, the oldest first.
- * Equal contents are stored once, so their size counts once, for as long as any version needs it.
+ * Selects the versions to delete: too old, too many of one file, or over the total size, oldest first. Equal contents
+ * are stored once, so their size counts once while any version needs it.
  */
 export function selectExpiredVersions(
   versions: readonly RetainedVersion[],
@@ -21,17 +21,17 @@ export function selectExpiredVersions(
 ): readonly RetainedVersion[] {
   const newestFirst = versions.toSorted((a, b) => b.at - a.at || (a.id < b.id ? 1 : -1))
   const countByPath = new Map<string, number>()
-  const stored = new Set<string>()
+  const countedHashes = new Set<string>()
   let bytes = 0
   let isFull = false
   return newestFirst.filter(({ path, sha256, size, at }) => {
     const count = (countByPath.get(path) ?? 0) + 1
     if (now - at > limits.retentionMs || count > limits.maxPerFile || isFull) return true
-    const more = stored.has(sha256) ? 0 : size
-    // What is older goes as well, or undo would have holes in it.
-    if (bytes + more > limits.maxBytes) return (isFull = true)
-    bytes += more
-    stored.add(sha256)
+    const addedBytes = countedHashes.has(sha256) ? 0 : size
+    // Older versions are deleted too; otherwise undo would have gaps.
+    if (bytes + addedBytes > limits.maxBytes) return (isFull = true)
+    bytes += addedBytes
+    countedHashes.add(sha256)
     countByPath.set(path, count)
     return false
   })
@@ -45,7 +45,7 @@ export function selectUnusedContents(
   return storedHashes.filter((sha256) => !needed.has(sha256))
 }
 
-/** What they take up: equal contents are stored once. */
+/** Counts equal contents once, as they are stored. */
 export const totalBytes = (kept: readonly RetainedVersion[]): number =>
   [...new Map(kept.map(({ sha256, size }) => [sha256, size])).values()].reduce(
     (sum, size) => sum + size,

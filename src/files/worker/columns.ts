@@ -1,4 +1,4 @@
-/** The entries of a list on their way: names and letters in the head, sizes and times as bytes after it. */
+/** List entries in transit: names and types in the frame head, sizes and times as binary columns in its body. */
 import type { OpResponse, Columns, ListEntry, Stat } from './protocol.ts'
 
 const letters: Readonly<Record<Stat['type'], string>> = {
@@ -27,13 +27,13 @@ export function createColumnWriter(isBare: boolean) {
       sizes.push(size)
       times.push(modifiedAt)
     },
-    first(count: number): { entries: Columns; body?: Buffer } {
+    take(count: number): { entries: Columns; body?: Buffer } {
       const names = paths.slice(0, count)
-      const other = [...cursors].filter(([index]) => index < count)
+      const customCursors = [...cursors].filter(([index]) => index < count)
       const entries = {
         paths: names,
         types: typeLetters.slice(0, count).join(''),
-        ...(other.length > 0 && { cursors: Object.fromEntries(other) }),
+        ...(customCursors.length > 0 && { cursors: Object.fromEntries(customCursors) }),
       }
       if (isBare) return { entries }
       const numbers = new Float64Array(2 * names.length)
@@ -50,7 +50,7 @@ export function readColumns({
 }: Pick<OpResponse<'list'>, 'entries' | 'body'>): ListEntry[] {
   const { paths, types: typeLetters, cursors } = entries
   const numbers = new Float64Array(2 * paths.length)
-  // A copy, since bytes of a frame may lie where no number can begin.
+  // Copied, because the bytes of a frame may not be aligned to eight bytes.
   if (body) new Uint8Array(numbers.buffer).set(body.subarray(0, numbers.byteLength))
   const entryList = paths.map((path, index) => ({
     path,

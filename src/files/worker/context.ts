@@ -6,18 +6,18 @@ export type OpContext = {
   readonly roots: Roots
   readonly guard: Guard
   readonly limits: WorkerSetup['limits']
-  /** To be awaited every so often by whatever takes long: lets others pass when its share is used up. */
+  /** Long operations await it regularly: it lets other calls run when the time slice is used up. */
   yieldIfDue(): Promise<void>
   /**
-   * To be awaited before the first thing that anyone could see. Rejects where it must not be done after all. The
-   * daemon has the outlook when it resolves.
+   * Awaited before the first visible change. Rejects if the change must not be made. When it resolves, the daemon
+   * has the expected result.
    */
   waitForEntry(expected?: ExpectedResult): Promise<void>
-  /** Says how far it is. Cheap: most of what is said goes no further, except where all is done. */
-  progress(done: number, total?: number): void
+  /** Reports progress. Cheap: most reports are dropped, except the last. */
+  reportProgress(done: number, total?: number): void
 }
 
-/** Answers, or throws a FileFault. `cancelled` turns true when nobody waits any longer. */
+/** Returns the response, or throws a `FileError`. `cancelled` returns true once no caller waits. */
 export type RunOp<O extends Op> = (
   context: OpContext,
   ask: OpRequest<O>,

@@ -13,22 +13,22 @@ function readAll(chunks: readonly Buffer[]): Frame[] {
   return frames
 }
 
-test('PV6 frames arrive as they were sent, however the bytes are cut', () => {
+test('PV6 decodes frames regardless of chunk boundaries', () => {
   const frame = fc.record({
     head: fc.jsonValue(),
     body: fc.uint8Array({ maxLength: 300 }),
   })
   const cuts = fc.array(fc.nat(3000), { maxLength: 60 })
   fc.assert(
-    fc.property(fc.array(frame, { maxLength: 8 }), cuts, (frames, places) => {
+    fc.property(fc.array(frame, { maxLength: 8 }), cuts, (frames, cutPoints) => {
       const sent = Buffer.concat(frames.map(({ head, body }) => bytes(head, body)))
-      const ends = [...places.map((place) => Math.min(place, sent.length)), sent.length]
+      const ends = [...cutPoints.map((point) => Math.min(point, sent.length)), sent.length]
       let from = 0
       const chunks = ends
-        .toSorted((one, other) => one - other)
+        .toSorted((left, right) => left - right)
         .map((to) => sent.subarray(from, (from = to)))
       const read = readAll(chunks)
-      // -0 has no JSON of its own.
+      // JSON turns -0 into 0.
       expect(read.map(({ head }) => head)).toEqual(
         frames.map(({ head }) => JSON.parse(JSON.stringify(head)) as unknown),
       )
@@ -37,7 +37,7 @@ test('PV6 frames arrive as they were sent, however the bytes are cut', () => {
   )
 })
 
-test('PV6 a frame that is not whole is not handed on', () => {
+test('PV6 does not pass on an incomplete frame', () => {
   const sent = bytes({ id: 1 }, Buffer.from('body'))
   for (let length = 0; length < sent.length; length++)
     expect(readAll([sent.subarray(0, length)])).toEqual([])
@@ -47,14 +47,14 @@ test.each([
   ['a head beyond the limit', [10_001, 0]],
   ['a body beyond the limit', [2, 10_001]],
   ['lengths of four gigabytes', [0xffffffff, 0xffffffff]],
-])('PV6 %s is refused by its length alone', (_, [head = 0, body = 0]) => {
+])('PV6 refuses %s by its length alone', (_, [head = 0, body = 0]) => {
   const start = Buffer.alloc(8)
   start.writeUInt32BE(head, 0)
   start.writeUInt32BE(body, 4)
   expect(() => readAll([start])).toThrow('too large')
 })
 
-test('PV6 any bytes end in frames or in an error, never in anything else', () => {
+test('PV6 turns any bytes into frames or an error', () => {
   fc.assert(
     fc.property(fc.array(fc.uint8Array({ maxLength: 40 }), { maxLength: 20 }), (chunks) => {
       try {

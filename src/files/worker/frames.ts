@@ -1,4 +1,4 @@
-/** What travels between the daemon and its worker: a head in JSON and bytes after it, each with its length before. */
+/** Frames between the daemon and its worker: a JSON head and a binary body, each with its length in the prefix. */
 
 export type Frame = { readonly head: unknown; readonly body: Buffer }
 
@@ -8,7 +8,7 @@ export type FrameLimits = { readonly head: number; readonly body: number }
 const prefixBytes = 8
 const emptyBody = Buffer.alloc(0)
 
-/** The frame as two pieces, so that the body is not copied. */
+/** Returns two chunks, so that the body is not copied. */
 export function encodeFrame(
   head: unknown,
   body: Uint8Array = emptyBody,
@@ -28,13 +28,13 @@ export const isWithin = (
 ): boolean => start.length - prefixBytes <= head && bytes.byteLength <= body
 
 /**
- * Takes bytes as they come and hands on each frame once it is whole. A length beyond the limit throws before
- * any room is made for it, and so does a head that is no JSON: the other side is not to be trusted any further.
+ * Passes each frame on when it is complete. A length over the limit throws before memory is allocated, and a head
+ * that is not JSON throws too: the other side is not trusted any further.
  */
 export function createFrameReader(limits: FrameLimits, onFrame: (frame: Frame) => void) {
   let headLength = 0
   let isPrefix = true
-  /** The part being read, and how much of it has come. Its room is made once, and every byte is copied once. */
+  /** The part being read; `filled` counts its bytes so far. It is allocated once, and each byte is copied once. */
   let part = Buffer.allocUnsafe(prefixBytes)
   let filled = 0
 
@@ -43,7 +43,7 @@ export function createFrameReader(limits: FrameLimits, onFrame: (frame: Frame) =
       headLength = part.readUInt32BE(0)
       const bodyLength = part.readUInt32BE(4)
       if (headLength > limits.head || bodyLength > limits.body)
-        throw new Error(`a frame of ${headLength} and ${bodyLength} bytes is too large`)
+        throw new Error(`frame too large: head ${headLength} bytes, body ${bodyLength} bytes`)
       isPrefix = false
       part = Buffer.allocUnsafe(headLength + bodyLength)
       return
@@ -55,13 +55,13 @@ export function createFrameReader(limits: FrameLimits, onFrame: (frame: Frame) =
     onFrame({ head, body: frame.subarray(headLength) })
   }
 
-  /** The chunk is the caller's again when it returns. */
+  /** Does not keep the chunk after it returns. */
   return function read(chunk: Uint8Array): void {
-    for (let at = 0; at < chunk.length;) {
-      const end = Math.min(chunk.length, at + part.length - filled)
-      part.set(chunk.subarray(at, end), filled)
-      filled += end - at
-      at = end
+    for (let offset = 0; offset < chunk.length;) {
+      const end = Math.min(chunk.length, offset + part.length - filled)
+      part.set(chunk.subarray(offset, end), filled)
+      filled += end - offset
+      offset = end
       while (filled === part.length) {
         filled = 0
         completePart()

@@ -6,7 +6,7 @@ import { fill, testFolders } from '../../../test/roots.ts'
 import { createFileWorker } from '../worker-client.ts'
 import type { FileWorker } from '../worker-client.ts'
 
-// Our own operations behind the wall: it must leave them the rights they need, and their libraries.
+// The real operations under Landlock: it must leave them the rights and libraries they need.
 const folders = testFolders()
 let worker: FileWorker
 beforeAll(() => {
@@ -18,23 +18,23 @@ const granted = (path: string) => ({ root: 'grant_1', path })
 const workspace = (path: string) => ({ root: 'workspace', path })
 const content = (path: string) => fs.readFileSync(join(folders.top, path), 'utf8')
 
-test('PV6 files are written, changed, kept as versions and backed up behind Landlock', async () => {
+test('PV6 writes, changes, versions and backs up files under Landlock', async () => {
   const at = workspace('Documents/x.txt')
   const body = (text: string) => ({ body: Buffer.from(text) })
-  await worker.ask('write', { at, how: 'create', encoding: 'keep' }, body('one'))
-  const put = { at, how: 'put', encoding: 'keep', backup: true } as const
+  await worker.ask('write', { at, writeMode: 'create', encoding: 'keep' }, body('one'))
+  const put = { at, writeMode: 'put', encoding: 'keep', backup: true } as const
   const { before, backup } = await worker.ask('write', put, body('two'))
   await worker.ask('edit', { at, edits: [{ old: 'two', new: 'three' }] })
   expect(content('workspace/Documents/x.txt')).toBe('three')
   expect(content(`workspace/${backup}`)).toBe('one')
-  const kept = { at, sha256: before?.sha256 ?? '', mode: 0o644 }
-  await worker.ask('restoreVersion', kept)
+  const storedVersion = { at, sha256: before?.sha256 ?? '', mode: 0o644 }
+  await worker.ask('restoreVersion', storedVersion)
   expect(content('workspace/Documents/x.txt')).toBe('one')
-  await worker.ask('writeOwn', { name: 'index.json' }, body('{}'))
+  await worker.ask('writeInternalFile', { name: 'index.json' }, body('{}'))
   expect(worker.containment()).toBe('landlock')
 })
 
-test('PV6 files, links and folders are moved, copied, thrown away and brought back behind Landlock', async () => {
+test('PV6 moves, copies, deletes and restores files, links and folders under Landlock', async () => {
   fill(folders.granted, { 'a.txt': 'a', 'sub/b.txt': 'b' })
   fs.symlinkSync('a.txt', join(folders.granted, 'link'))
   await worker.ask('move', { from: granted('a.txt'), to: granted('sub/moved.txt') })
@@ -54,7 +54,7 @@ test('PV6 files, links and folders are moved, copied, thrown away and brought ba
   expect((await worker.ask('purge', { ids: ['trash_2'] })).purged).toEqual(['trash_2'])
 })
 
-test('PV6 libraries and threads find what they need behind Landlock', async () => {
+test('PV6 libraries and threads work under Landlock', async () => {
   const page = '<</Type/Page/MediaBox[0 0 3 3]/Parent 2 0 R>>'
   fill(folders.granted, {
     'y.pdf': `%PDF-1.4\n1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj 2 0 obj<</Type/Pages/Kids[3 0 R]/Count 1>>endobj 3 0 obj${page}endobj\ntrailer<</Root 1 0 R>>`,

@@ -1,6 +1,6 @@
 /**
- * Landlock by its three system calls (landlock(7)). A process gives up rights for good, and whatever it becomes
- * by execve has no more than it kept. Only Linux has it, and koffi is there where npm could install it.
+ * Landlock through its three system calls, landlock(7). A process gives up rights permanently, and execve keeps
+ * the restriction. Linux only; koffi is present only where npm could install it.
  */
 import fs from 'node:fs'
 import { matchesPin } from '../confine/inode.ts'
@@ -20,12 +20,12 @@ const fsRights = {
   truncate: 1 << 14,
 } as const
 
-/** How many of the rights to files each version knows. Before 2 nothing could be moved to another folder. */
+/** The number of file rights that each ABI version knows. Before version 2, files cannot move between folders. */
 const fsBits = (abi: number) => (abi >= 5 ? 16 : abi >= 3 ? 15 : 14)
 const minAbi = 2
-/** To bind a TCP port and to connect to one. */
+/** TCP bind and connect. */
 const tcpRights = 0b11n
-/** Abstract sockets of other processes, and signals to them. */
+/** Abstract Unix sockets of other processes, and signals to them. */
 const scopes = 0b11n
 
 const fileRights = fsRights.execute | fsRights.writeFile | fsRights.readFile | fsRights.truncate
@@ -33,7 +33,7 @@ const fileRights = fsRights.execute | fsRights.writeFile | fsRights.readFile | f
 const rightsByUse = {
   run: fsRights.execute | fsRights.readFile,
   read: fsRights.readFile | fsRights.readDir,
-  // Links are made where one is moved, and devices, sockets and FIFOs never.
+  // Symbolic links are created when one is moved; devices, sockets and FIFOs never.
   'read-write':
     fsRights.readFile |
     fsRights.readDir |
@@ -50,7 +50,7 @@ const rightsByUse = {
 export type Rule = {
   readonly path: string
   readonly use: keyof typeof rightsByUse
-  /** Where given, the rule is for this inode only, and none for another that is there by now. */
+  /** Restricts the rule to this inode; if the path leads to another one, no rule is added. */
   readonly inode?: Partial<Inode>
 }
 
@@ -62,18 +62,18 @@ const pathBeneath = 1
 const noNewPrivileges = 38
 const O_PATH = 0o10000000
 
-/** From here on this thread may do with files what the rules say, and nothing with TCP. Throws where that cannot be had. */
+/** Restricts this thread to the rules and denies TCP. Throws if Landlock is not available. */
 export async function restrict(rules: readonly Rule[]): Promise<void> {
   const { default: koffi } = await import('koffi')
   const libc = koffi.load(null)
-  const fail = (what: string) => new Error(`${what} failed with error ${koffi.errno()}`)
+  const fail = (operation: string) => new Error(`${operation} failed with error ${koffi.errno()}`)
   const create = libc.func('long syscall(long n, void *attr, size_t size, uint flags)')
   const add = libc.func('long syscall(long n, int ruleset, uint type, void *attr, uint flags)')
   const enforce = libc.func('long syscall(long n, int ruleset, uint flags)')
   const prctl = libc.func('int prctl(int what, ulong a, ulong b, ulong c, ulong d)')
 
   const abi = Number(create(createRuleset, null, 0, versionFlag))
-  if (abi < minAbi) throw new Error('this kernel has no Landlock that is new enough')
+  if (abi < minAbi) throw new Error('Landlock is missing or too old in this kernel')
   const knownRights = 2 ** fsBits(abi) - 1
   const attributes = Buffer.alloc(24)
   attributes.writeBigUInt64LE(BigInt(knownRights), 0)
@@ -96,7 +96,7 @@ export async function restrict(rules: readonly Rule[]): Promise<void> {
     fs.closeSync(fd)
     if (!isAdded) throw fail(`adding a rule for ${path}`)
   }
-  if (Number(prctl(noNewPrivileges, 1, 0, 0, 0)) !== 0) throw fail('giving up new privileges')
+  if (Number(prctl(noNewPrivileges, 1, 0, 0, 0)) !== 0) throw fail('setting no_new_privs')
   if (Number(enforce(restrictSelf, ruleset, 0)) !== 0) throw fail('restricting the process')
   fs.closeSync(ruleset)
 }

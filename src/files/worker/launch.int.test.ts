@@ -6,8 +6,8 @@ import { testFolders } from '../../../test/roots.ts'
 import { createFrameReader, encodeFrame } from './frames.ts'
 import type { Frame } from './frames.ts'
 
-/** What a launcher started with these flags of Node comes to: the frames it sends, and what it says. */
-async function launched(flags: readonly string[]) {
+/** Runs a launcher with Node flags and returns the frames it sends and its stderr. */
+async function runLauncher(flags: readonly string[]) {
   const entry = join(import.meta.dirname, 'main.ts')
   const child = spawn(process.execPath, [...flags, join(import.meta.dirname, 'launch.ts'), entry])
   const frames: Frame[] = []
@@ -17,20 +17,20 @@ async function launched(flags: readonly string[]) {
   })
   child.stdout.on('data', read)
   const { setup } = testFolders()
-  // One for the launcher and one for the worker it becomes.
-  for (const piece of [...encodeFrame(setup), ...encodeFrame(setup)]) child.stdin.write(piece)
-  const said = await text(child.stderr)
-  return { heads: frames.map(({ head }) => head), said }
+  // One setup for the launcher and one for the worker it becomes.
+  for (const chunk of [...encodeFrame(setup), ...encodeFrame(setup)]) child.stdin.write(chunk)
+  const stderr = await text(child.stderr)
+  return { heads: frames.map(({ head }) => head), stderr }
 }
 
-test('PV6 the launcher becomes the worker, behind Landlock', async () => {
-  const { heads } = await launched([])
+test('PV6 becomes the worker under Landlock', async () => {
+  const { heads } = await runLauncher([])
   expect(heads).toEqual([{ ready: 'landlock', missing: [] }])
 })
 
-test('PV6 where Landlock cannot be had the worker starts all the same and says so', async () => {
-  // Node loads no native code then, and without koffi there is no way to the system calls.
-  const { heads, said } = await launched(['--no-addons'])
+test('PV6 starts the worker without Landlock and reports it', async () => {
+  // With this flag Node loads no native code, so koffi cannot make the system calls.
+  const { heads, stderr } = await runLauncher(['--no-addons'])
   expect(heads).toEqual([{ ready: 'walk', missing: [] }])
-  expect(said).toContain('no Landlock')
+  expect(stderr).toContain('no Landlock')
 })

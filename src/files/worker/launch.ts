@@ -1,6 +1,6 @@
 /**
- * Starts the worker behind its second wall (PV6): restricts itself, then becomes the worker. To restrict a Node
- * that is the worker already would leave the threads it has started free.
+ * Starts the worker under Landlock (PV6): the launcher restricts itself, then becomes the worker with execve.
+ * Restricting a running Node process would not cover the threads it has already started.
  */
 import fs from 'node:fs'
 import module from 'node:module'
@@ -14,7 +14,7 @@ const [, , entry = join(import.meta.dirname, 'main.ts'), ...options] = process.a
 const packageFolder = join(import.meta.dirname, '..', '..', '..')
 
 const setup = readSetup()
-// The worker may not write to the cache of compiled code, lest it plant some: it is filled here, once.
+// The worker cannot write to the compile cache, so that it cannot plant code there. The launcher fills it once.
 if (options.includes('--warm')) await Promise.all([import('./run.ts'), import('../ops/index.ts')])
 module.flushCompileCache()
 
@@ -28,14 +28,14 @@ try {
 process.execve?.(process.execPath, [
   process.execPath,
   ...process.execArgv,
-  // Wherever OpenSSL was built to look for its settings, it may not look there any more.
+  // Landlock blocks the folder that OpenSSL was built to read its configuration from.
   '--openssl-config=/dev/null',
   '--no-addons',
   entry,
   containment,
 ])
 
-/** One frame and not a byte more; the worker reads on after it. */
+/** Reads exactly one frame; the worker continues after it. */
 function readSetup(): WorkerSetup {
   let setup: WorkerSetup | undefined
   const read = createFrameReader({ head: 2 ** 26, body: 0 }, ({ head }) => {
@@ -62,15 +62,15 @@ function toRule(root: WorkerSetup['roots'][number]): Rule {
   return { path: root.path, use: root.access, inode: root }
 }
 
-/** What Node and our own code are made of: to be read, none of it to be written. */
+/** Read-only rules for Node, its libraries and the code of this package. */
 function runtimeRules(): Rule[] {
-  const above = dirname(packageFolder)
+  const parentFolder = dirname(packageFolder)
   const code = [
     join(packageFolder, 'src'),
     join(packageFolder, 'package.json'),
     join(packageFolder, 'node_modules'),
-    // Beside us, where we are installed as somebody's dependency.
-    ...(basename(above) === 'node_modules' ? [above] : []),
+    // The sibling packages, if this package is installed as a dependency.
+    ...(basename(parentFolder) === 'node_modules' ? [parentFolder] : []),
     module.getCompileCacheDir(),
   ].filter((path) => path !== undefined)
   const system = ['/etc/ld.so.cache', '/etc/localtime', '/usr/share/zoneinfo', '/dev/urandom']
@@ -81,7 +81,7 @@ function runtimeRules(): Rule[] {
   ]
 }
 
-/** The program and the libraries this process was started from; the worker is started from the same. */
+/** The executable and the shared libraries of this process, which the worker uses too. */
 function listLoadedFiles(): string[] {
   const lines = fs.readFileSync('/proc/self/maps', 'utf8').split('\n')
   const files = lines.map((line) => line.slice(line.indexOf('/'))).filter((path) => path !== '')

@@ -21,9 +21,9 @@ import type {
 } from './protocol.ts'
 
 type ReadyHead = Extract<ReplyHead, { ready: unknown }>
-export type AnswerHead = Extract<ReplyHead, { answer: unknown } | { fault: unknown }>
+export type AnswerHead = Extract<ReplyHead, { answer: unknown } | { error: unknown }>
 
-/** One operation that waits for a worker, or that a worker has. */
+/** An operation that waits for a worker or runs in one. */
 export type WorkerCall = {
   readonly id: number
   readonly op: Op
@@ -33,13 +33,13 @@ export type WorkerCall = {
   readonly grants: readonly string[]
   readonly onProgress: ((progress: Progress) => void) | undefined
   onReceived(): void
-  /** The worker must not do anything visible yet. */
+  /** The worker must not make visible changes yet. */
   isDeferred: boolean
   isLate: boolean
-  /** Its caller has an answer. The worker may still be busy with it. */
+  /** The caller has an answer. The worker may still run the operation. */
   isSettled: boolean
-  crashes: number
-  outlook: ExpectedResult | undefined
+  crashCount: number
+  expected: ExpectedResult | undefined
   worker: WorkerProcess | undefined
   readonly deadline: NodeJS.Timeout
   readonly resolve: (answer: object) => void
@@ -47,25 +47,25 @@ export type WorkerCall = {
 }
 
 export type WorkerProcess = {
-  /** The roots that it was started with, or has been told of since. */
+  /** The roots it was started with, including later updates. */
   roots: readonly Root[]
   readonly calls: ReadonlyMap<number, WorkerCall>
   readyAt: number | undefined
-  /** The daemon ends it, so its calls have not made it crash. */
+  /** The daemon is ending the process, so its end does not count as a crash. */
   isEnding: boolean
   readonly ended: Promise<void>
   canTakeCall(): boolean
-  give(call: WorkerCall): void
-  /** The call may do visible things from now on. */
+  assign(call: WorkerCall): void
+  /** Allows visible changes from now on. */
   release(call: WorkerCall): void
   cancel(call: WorkerCall): void
-  /** Resolves when no call writes any more, or after the timeout. */
+  /** Resolves when no write is running, or after the timeout. */
   waitForWrites(timeoutMs: number): Promise<void>
-  /** Folders in which it may have left a temporary file. */
+  /** Folders that may contain a temporary file of the worker. */
   unfinishedFolders(): readonly string[]
   finish(): void
-  /** Makes it remove its temporary files and exit at once. */
-  leave(): void
+  /** Makes the worker delete its temporary files and exit immediately. */
+  shutDown(): void
   kill(): void
 }
 
@@ -80,7 +80,7 @@ type ProcessOptions = {
   onCapacity(): void
 }
 
-/** Further calls wait in the daemon, where they cost little. */
+/** Further calls queue in the daemon, where they cost little. */
 const maxCalls = 128
 const startTimeoutMs = 30_000
 
@@ -101,9 +101,9 @@ export function startProcess(options: ProcessOptions): WorkerProcess {
       return onReady(reply)
     }
     const call = calls.get(reply.id)
-    // A process that does not exit in time may answer a call that another one has by then.
+    // A process that exits late may answer a call that now belongs to another process.
     if (call?.worker !== worker) return
-    if ('outlook' in reply) call.outlook = reply.outlook
+    if ('expected' in reply) call.expected = reply.expected
     else if ('progress' in reply) call.onProgress?.(reply.progress)
     else {
       calls.delete(call.id)
@@ -120,7 +120,7 @@ export function startProcess(options: ProcessOptions): WorkerProcess {
     try {
       read(chunk)
     } catch (error) {
-      log.error('the file worker answered what is no answer and was ended', {
+      log.error('file worker killed: invalid frame', {
         error: errorMessage(error),
       })
       kill()
@@ -128,7 +128,7 @@ export function startProcess(options: ProcessOptions): WorkerProcess {
   })
   createInterface({ input: child.stderr }).on('line', (line) => log.warn(line))
   child.stdin.on('drain', onCapacity)
-  // The end of the process is reported by `ended`.
+  // `ended` reports the end of the process.
   for (const stream of [child.stdin, child.stdout, child.stderr])
     stream.on('error', () => undefined)
 
@@ -151,10 +151,10 @@ export function startProcess(options: ProcessOptions): WorkerProcess {
     isEnding: false,
     ended: new Promise((resolve) => {
       child.once('error', (error) => {
-        log.error('the file worker could not be started', { error: errorMessage(error) })
+        log.error('file worker failed to start', { error: errorMessage(error) })
         resolve()
       })
-      // Unlike 'exit', 'close' comes after the last answer was read.
+      // Unlike 'exit', 'close' follows the last answer.
       child.once('close', () => resolve())
     }),
     // A worker with a late call may be stuck.
@@ -162,20 +162,20 @@ export function startProcess(options: ProcessOptions): WorkerProcess {
       calls.size < maxCalls &&
       !child.stdin.writableNeedDrain &&
       !calls.values().some(({ isLate }) => isLate),
-    give(call) {
+    assign(call) {
       calls.set(call.id, call)
       call.worker = worker
-      call.outlook = undefined
+      call.expected = undefined
       const { id, op, ask, body, isDeferred, onProgress } = call
-      const head = { id, op, ask, ...(isDeferred && { held: true as const }) }
+      const head = { id, op, ask, ...(isDeferred && { deferred: true as const }) }
       send({ ...head, ...(onProgress && { progress: true }) }, body, call.onReceived)
     },
-    release: ({ id }) => send({ go: id }),
+    release: ({ id }) => send({ proceed: id }),
     cancel: ({ id }) => send({ cancel: id }),
     async waitForWrites(timeoutMs) {
-      const until = Date.now() + timeoutMs
+      const deadline = Date.now() + timeoutMs
       // Cancelled writes count too: they may have a temporary file to remove.
-      while (calls.values().some(({ isRead }) => !isRead) && Date.now() < until) await sleep(5)
+      while (calls.values().some(({ isRead }) => !isRead) && Date.now() < deadline) await sleep(5)
     },
     unfinishedFolders: () =>
       [...calls.values()].flatMap(({ isRead, ask }) => {
@@ -186,12 +186,12 @@ export function startProcess(options: ProcessOptions): WorkerProcess {
         return [join(root.path, dirname(target.path))]
       }),
     finish: () => void child.stdin.end(),
-    leave: () => void child.kill(shutdownSignal),
+    shutDown: () => void child.kill(shutdownSignal),
     kill,
   }
   void worker.ended.then(() => clearTimeout(startTimer))
   send(setup)
-  // The launcher reads the first one, and then becomes the worker.
+  // The launcher reads the first setup frame, and the worker that it becomes reads the second.
   if (isLaunched(options)) send(setup)
   return worker
 }

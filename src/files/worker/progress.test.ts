@@ -1,19 +1,19 @@
 import { expect, test } from 'vitest'
 import { createProgress } from './serve.ts'
 
-test('SV14 progress is passed on first, then every 250 ms at most, and when all is done', () => {
-  let at = 0
+test('SV14 sends the first progress update, then at most one per 250 ms, and the last', () => {
+  let time = 0
   const sent: unknown[] = []
   const progress = createProgress(
-    (one) => sent.push(one),
-    () => at,
+    (update) => sent.push(update),
+    () => time,
   )
   progress(1)
-  at = 100
+  time = 100
   progress(2)
-  at = 250
+  time = 250
   progress(3, 9)
-  at = 300
+  time = 300
   progress(8, 9)
   progress(9, 9)
   expect(sent).toEqual([{ done: 1 }, { done: 3, total: 9 }, { done: 9, total: 9 }])

@@ -1,13 +1,13 @@
-/** What the daemon asks of the file worker, and what the worker answers. Both sides import it. */
+/** The protocol between the daemon and the file worker. Both sides import it. */
 import type { Containment, FileErrorCode } from '../model.ts'
 
-/** One tree or file that the worker may touch. It is pinned when the worker starts. */
+/** A folder or file that the worker may access. It is pinned when the worker starts. */
 export type Root = {
   /** A grant's id, or `workspace`, `trash`, `versions`. */
   readonly key: string
   readonly path: string
   readonly kind: 'file' | 'folder'
-  /** What must be found there; the workspace and the worker's own stores have none. */
+  /** The expected inode; unset for the workspace and the worker's own stores. */
   readonly dev?: string
   readonly ino?: string
   readonly born?: string | null
@@ -21,14 +21,14 @@ export type WorkerSetup = {
   readonly limits: { readonly maxFileBytes: number; readonly maxBinaryReadBytes: number }
 }
 
-/** What no grant lifts: `rules/guard.ts` makes a matcher of it, in the daemon and in the worker alike. */
+/** Settings of the guard, whose rules no grant overrides. `rules/guard.ts` compiles them on both sides. */
 export type GuardSettings = {
   readonly home: string
-  /** Absolute paths closed with all that is below: the core of PV4, cowork's own state, and config's. */
+  /** Absolute paths that are protected with everything below: the core of PV4, cowork's state, and config's. */
   readonly forbidden: readonly string[]
-  /** Folders inside a forbidden one that are open all the same: the system's temporary folders in /var. */
+  /** Open folders inside a protected one: the system's temporary folders in /var. */
   readonly except: readonly string[]
-  /** Absolute paths that may be read and not written (work data, vault, `.cowork` of the workspace). */
+  /** Absolute read-only paths (work data, vault, `.cowork` of the workspace). */
   readonly readOnly: readonly string[]
   readonly sensitive: readonly string[]
   readonly forbiddenExtensions: readonly {
@@ -38,17 +38,17 @@ export type GuardSettings = {
   readonly workspace: string
 }
 
-/** A path below a root; empty for the root itself, and for a root that is a file. */
+/** A path relative to a root; empty for the root itself, and for a root that is a file. */
 export type RootedPath = {
   readonly root: string
   readonly path: string
   /**
-   * Folders and files below the root, relative to it and without links, that this caller may not use so:
-   * denied, or under a narrower grant (GR6). A walk that comes to one, also by a link, answers `no_grant`;
-   * lists and searches leave it out.
+   * Paths below the root, relative to it and without links, that this caller cannot use: denied, or under a
+   * narrower grant (GR6). A walk that reaches one, also through a link, fails with `no_grant`; lists and searches
+   * omit it.
    */
   readonly closed?: readonly string[]
-  /** Files that are denied to this caller by whatever name: a second one may lie here, where those are allowed. */
+  /** Denied files by inode: a hard link to one may be in this root if the grant allows hard links. */
   readonly denied?: readonly Inode[]
 }
 
@@ -61,23 +61,23 @@ export type Stat = {
 }
 
 export type ListEntry = {
-  /** Relative to where was asked, with `/` between names. */
+  /** Relative to the requested folder, with `/` between names. */
   readonly path: string
   readonly type: Stat['type']
   readonly size: number
   readonly modifiedAt: number
-  /** By which a list goes on after it, where its path would not tell it from others. */
+  /** Where the next page starts, if the path alone is ambiguous. */
   readonly cursor?: string
 }
 
 /**
- * What a list found, in columns: a thousand entries are read in 30 µs so, and in 250 as objects. `columns.ts`
- * makes and reads them.
+ * The entries of a list, in columns: 1,000 entries are decoded in 30 µs, and in 250 µs as objects. See
+ * `columns.ts`.
  */
 export type Columns = {
   readonly paths: readonly string[]
   readonly types: string
-  /** Of those that have one, by their number. */
+  /** By index, for entries that have a cursor. */
   readonly cursors?: Readonly<Record<number, string>>
 }
 
@@ -97,38 +97,38 @@ export type SearchHit = {
   readonly snippet?: string
 }
 
-/** Files that a search by content did not look into, all for one reason. */
+/** Files that a content search did not search, grouped by reason. */
 export type Skipped = {
   readonly why: 'document' | 'sensitive' | 'too_large' | 'unreadable'
   readonly count: number
   readonly first: readonly Pick<SearchHit, 'root' | 'path'>[]
 }
 
-/** A file or folder, whatever its name; `confine/inode.ts` makes and compares it. */
+/** The identity of a file or folder, independent of its name. See `confine/inode.ts`. */
 export type Inode = {
-  /** As decimal text, all of them. */
+  /** All numbers are decimal strings. */
   readonly dev: string
   readonly ino: string
-  /** When it was made, in nanoseconds: numbers are given anew. Nothing where the disk does not say, or was not asked. */
+  /** Birth time in nanoseconds, because inode numbers are reused. Null if the file system does not report it. */
   readonly born?: string | null
 }
 
-/** The previous content of a file, kept under its hash (TR3). */
+/** The previous content of a file, stored under its hash (TR3). */
 export type StoredVersion = {
   readonly sha256: string
   readonly size: number
   readonly mode: number
-  /** The file that had it, and the one that the worker made and put in its place; none where it was written in place. */
+  /** The inodes before and after an atomic replacement; unset if the file was written in place. */
   readonly swap?: { readonly from: Inode; readonly to: Inode }
 }
 
-/** Of writes: `reviewed` where a person or trust was asked because of the path (F5, PV5). */
+/** `reviewed`: a person or trust has approved the path (F5, PV5). */
 type WriteOptions = { readonly reviewed?: boolean }
 
-/** `before` only where something was changed. The diff is empty where nothing is, and left out where it cannot be shown. */
+/** `before` is set only if the content changed. The diff is empty if nothing changed, and unset if it cannot be shown. */
 export type Replaced = {
   readonly stat: Stat
-  /** Where it lies after links, relative to the root. */
+  /** The path after links, relative to the root. */
   readonly real: string
   readonly sha256: string
   readonly before?: StoredVersion
@@ -137,75 +137,72 @@ export type Replaced = {
 }
 
 /**
- * By what it is seen that a change was made: this very file stands there, or one of this content. `file` is its
- * inode and the time it was last written. Of what is copied and then removed nothing stands at `gone` any more.
+ * Evidence that a change was made: this file, or a file with this content, is at the path. `file` is its inode and
+ * modification time. `removed` is the source of a move across disks, which must not exist any more.
  */
-type ResultFingerprint = { readonly at: RootedPath; readonly gone?: RootedPath } & (
+type ResultFingerprint = { readonly at: RootedPath; readonly removed?: RootedPath } & (
   | { readonly file: string }
   | { readonly sha256: string }
 )
 
-/** What a change is about to come to: said before it is made, for whoever has to find out without its worker. */
-export type ExpectedResult = { readonly sign: ResultFingerprint; readonly answer: object }
+/** The result of a change, announced before it is made, so that the daemon can verify it if the worker dies. */
+export type ExpectedResult = { readonly fingerprint: ResultFingerprint; readonly answer: object }
 
-/** Every operation: its question beside its answer. A `body` travels as bytes after the head. */
+/** Every operation with its request and response. A `body` travels as bytes after the head. */
 export type Ops = {
-  /** `identity` changes with inode, size and time of the last change (A15). */
+  /** `identity` changes with the inode, the size and the modification time (A15). */
   stat: { ask: { at: RootedPath }; answer: { stat: Stat; real: string; identity: string } }
-  /**
-   * Roots of files that others were put in the place of, by the worker itself: they are for those now. `left` are
-   * those that the wall around this process may keep it from.
-   */
-  repin: { ask: { roots: readonly Root[] }; answer: { left: readonly string[] } }
-  /** Whether a change was made whose worker cannot say it any more. */
-  seen: { ask: ResultFingerprint; answer: { isSeen: boolean } }
+  /** Updates the roots of replaced files. `unreachable` are those that Landlock may keep this process from. */
+  repin: { ask: { roots: readonly Root[] }; answer: { unreachable: readonly string[] } }
+  /** Checks whether a change was made whose worker died. */
+  verifyResult: { ask: ResultFingerprint; answer: { isApplied: boolean } }
   read: {
     ask: {
       at: RootedPath
       range?: Range
       maxBytes: number
       raw?: boolean
-      /** What is no text is given whole, up to so many bytes. */
-      maxWhole?: number
+      /** The maximum size of a non-text file that is read whole. */
+      maxBinaryBytes?: number
     }
     answer: {
       stat: Stat
-      /** `text` is UTF-8 in the body whatever it was on disk; the others are bytes as they are. */
+      /** `text` is converted to UTF-8 in the body; the other kinds are unchanged bytes. */
       kind: 'text' | 'image' | 'audio' | 'document' | 'binary'
       encoding: string
       mime: string
-      /** The first byte (or line) that was not given, where there is more. */
+      /** The first byte (or line) after the returned part, if there is more. */
       next?: number
-      /** Lines of the whole file, where they were counted. */
+      /** The line count of the file, if known. */
       lines?: number
-      /** The byte where the last lines begin, when not all that were asked for fit. */
+      /** The offset of the first returned line, if not all requested last lines fit. */
       before?: number
-      /** Of the bytes on disk, when the whole file was read. */
+      /** The hash of the bytes on disk, if the whole file was read. */
       sha256?: string
-      /** Text taken out of a document by us: not what the file holds byte for byte. */
+      /** The text was extracted from a document. */
       extracted?: boolean
       sensitive: boolean
     }
   }
-  /** The body is the content in UTF-8, or bytes where `encoding` is `binary`. */
+  /** The body is the content in UTF-8, or raw bytes if `encoding` is `binary`. */
   write: {
     ask: WriteOptions & {
       at: RootedPath
-      /** `create` never overwrites, `replace` needs a file there, `put` takes both. */
-      how: 'create' | 'replace' | 'put'
-      /** `keep`: as the file is now (encoding, line endings, byte order mark); UTF-8 for a new one. */
+      /** `create` never overwrites, `replace` requires an existing file, `put` accepts both. */
+      writeMode: 'create' | 'replace' | 'put'
+      /** `keep`: the file's current encoding, line endings and byte order mark; UTF-8 for a new file. */
       encoding: 'keep' | 'binary' | (string & {})
-      /** Only if the hash of the content still begins with this. */
+      /** Fails as stale unless the hash of the current content starts with this. */
       expected?: string
-      /** Leave a copy beside it as `<name>.bak` (FT4). */
+      /** Create a backup `<name>.bak` beside the file (FT4). */
       backup?: boolean
-      /** Nothing is changed; the answer is the same. */
+      /** Change nothing and return the same answer. */
       dryRun?: boolean
     }
     answer: Replaced
   }
   edit: {
-    ask: Omit<Ops['write']['ask'], 'how' | 'encoding'> & { edits: readonly Edit[] }
+    ask: Omit<Ops['write']['ask'], 'writeMode' | 'encoding'> & { edits: readonly Edit[] }
     answer: Replaced
   }
   list: {
@@ -213,15 +210,15 @@ export type Ops = {
       at: RootedPath
       recursive: boolean
       depth?: number
-      /** The last path of the page before. */
+      /** The cursor of the previous page. */
       after?: string
       limit: number
-      /** Leave out what .gitignore and the default excludes name (FT3). */
+      /** Omit what .gitignore and the default excludes match (FT3). */
       ignore: boolean
-      /** Names and types alone: nothing is asked of each file. */
+      /** Names and types only, without a stat per file. */
       bare?: boolean
     }
-    /** The body holds sizes and times, where those were asked for. */
+    /** The body holds sizes and times, unless `bare`. */
     answer: { entries: Columns; next?: string }
   }
   searchNames: {
@@ -232,7 +229,7 @@ export type Ops = {
     ask: SearchOptions & { regex?: boolean }
     answer: Ops['searchNames']['answer'] & { skipped: readonly Skipped[] }
   }
-  /** Both as they lie after links. */
+  /** `from` and `to` in the answer are paths after links. */
   move: {
     ask: WriteOptions & { from: RootedPath; to: RootedPath }
     answer: { stat: Stat; from: string; to: string }
@@ -241,7 +238,7 @@ export type Ops = {
     ask: WriteOptions & { from: RootedPath; to: RootedPath }
     answer: { stat: Stat; real: string; sha256: string }
   }
-  /** Into the trash, under an id, with a record beside it (TR1). */
+  /** Moves to the trash under an id, with a record beside it (TR1). */
   trash: {
     ask: { at: RootedPath; id: string; record: Readonly<Record<string, unknown>> }
     answer: { stat: Stat; real: string; sha256?: string }
@@ -252,61 +249,61 @@ export type Ops = {
   }
   purge: {
     ask: { ids: readonly string[] }
-    /** `left` are folders of the trash in which something could not be removed: it is listed no more. */
+    /** `left` are trash folders of which something could not be removed. They are no longer listed. */
     answer: { purged: readonly string[]; left: readonly string[] }
   }
-  /** What lies in the trash by the records beside it: for finding what no row knows after a crash. */
-  trashed: {
+  /** Lists trash items by their records, to find what has no database row after a crash. */
+  listTrash: {
     ask: Record<never, never>
     answer: { records: readonly { id: string; record: Readonly<Record<string, unknown>> }[] }
   }
-  /** Puts a kept version back in place, the present content kept first. */
+  /** Restores a stored version after storing the current content. */
   restoreVersion: {
     ask: WriteOptions & { at: RootedPath; sha256: string; mode: number }
     answer: { stat: Stat; real: string; sha256: string; before?: StoredVersion }
   }
-  /** The contents that lie in the version store since before a time, so many shards at a time. */
-  keptVersions: {
+  /** Lists contents of the version store older than `before`, some shards per page. */
+  listVersions: {
     ask: { before: number; after?: string }
     answer: { sha256: readonly string[]; next?: string }
   }
-  dropVersions: { ask: { sha256: readonly string[] }; answer: { bytes: number } }
+  deleteVersions: { ask: { sha256: readonly string[] }; answer: { bytes: number } }
   /**
-   * Notes of files that were being written where they lie when their worker ended, and whose grants are gone. What
-   * each was before is in the version store then. Those that are named go first.
+   * Lists journals of in-place writes that a worker did not finish and whose grants are gone, after storing the old
+   * contents as versions. Deletes the journals named in `settled` first.
    */
-  leftNotes: {
+  orphanedJournals: {
     ask: { settled: readonly string[] }
     answer: {
-      notes: readonly { name: string; path: string; before: StoredVersion; at: number }[]
+      journals: readonly { name: string; path: string; before: StoredVersion; at: number }[]
     }
   }
-  /** A unified diff of two texts: files, or a kept version by its hash. */
+  /** A unified diff of two texts: files, or a stored version by its hash. */
   diff: {
     ask: { from: RootedPath | { sha256: string; name: string }; to: RootedPath }
-    /** As in `Replaced`; of a file whose name speaks of secrets (PV5) never more than that something differs. */
+    /** As in `Replaced`; for a sensitive file (PV5) it only shows whether anything differs. */
     answer: { diff?: string; sensitive: boolean }
   }
-  /** Files and bytes below, by the folders so far down (treemap, FT7). */
+  /** File counts and sizes by folder up to a depth (treemap, FT7). */
   usage: {
-    /** `always` is told of also where there are too many to tell of all. */
-    ask: { at: RootedPath; depth: number; always?: readonly string[] }
+    /** `alwaysInclude` lists folders to report even if there are too many folders. */
+    ask: { at: RootedPath; depth: number; alwaysInclude?: readonly string[] }
     answer: {
       files: number
       bytes: number
       folders: readonly { path: string; files: number; bytes: number }[]
-      /** Files that lie so far down at most, the largest first. */
+      /** Files up to the depth, largest first. */
       largest: readonly { path: string; bytes: number }[]
     }
   }
-  /** Writes a small file of cowork's own below `.cowork/` of the workspace (F6). */
-  writeOwn: { ask: { name: string }; answer: { size: number } }
+  /** Writes a small internal file in `.cowork/` of the workspace (F6). */
+  writeInternalFile: { ask: { name: string }; answer: { size: number } }
 }
 
 type SearchOptions = {
   readonly in: readonly RootedPath[]
   readonly query: string
-  /** Extensions with their dot, lower case. */
+  /** Lower-case extensions with the dot. */
   readonly types: readonly string[]
   readonly limit: number
   readonly after?: string
@@ -316,22 +313,22 @@ export type Op = keyof Ops
 export type OpRequest<O extends Op> = Ops[O]['ask']
 export type OpResponse<O extends Op> = Ops[O]['answer'] & { readonly body?: Buffer }
 
-/** Operations that change nothing, and may be repeated. */
+/** Operations that change nothing and can be retried. */
 export const readOnlyOps: ReadonlySet<Op> = new Set<Op>([
   'stat',
   'repin',
-  'seen',
+  'verifyResult',
   'read',
   'list',
   'searchNames',
   'searchContent',
-  'trashed',
-  'keptVersions',
+  'listTrash',
+  'listVersions',
   'diff',
   'usage',
 ])
 
-/** Operations that change something at a path: each announces its result before it acts. */
+/** Operations that change a path. Each announces its result before the change. */
 export const mutatingOps: ReadonlySet<Op> = new Set<Op>([
   'write',
   'edit',
@@ -346,28 +343,28 @@ export type RequestHead = {
   readonly id: number
   readonly op: Op
   readonly ask: unknown
-  /** It waits before the first thing that anyone could see, until `go` comes or `cancel`. */
-  readonly held?: true
+  /** The worker waits before the first visible change until `proceed` or `cancel`. */
+  readonly deferred?: true
   readonly progress?: true
 }
-export type ProceedHead = { readonly go: number }
+export type ProceedHead = { readonly proceed: number }
 export type CancelHead = { readonly cancel: number }
 export type ReplyHead =
   | {
       readonly ready: Containment
       readonly missing: readonly { key: string; code: FileErrorCode }[]
     }
-  /** Comes before an answer, or instead of one. */
-  | { readonly id: number; readonly outlook: ExpectedResult }
-  /** Comes any number of times before an answer, where it was asked for. */
+  /** Precedes an answer, or replaces it if the worker dies. */
+  | { readonly id: number; readonly expected: ExpectedResult }
+  /** Sent any number of times before an answer, if requested. */
   | { readonly id: number; readonly progress: Progress }
   | { readonly id: number; readonly answer: unknown }
-  | { readonly id: number; readonly fault: WorkerErrorBody }
+  | { readonly id: number; readonly error: WorkerErrorBody }
 
-/** Files, entries or bytes, whatever the operation counts; `total` where it is known. */
+/** Counts files, entries or bytes, depending on the operation; `total` if known. */
 export type Progress = { readonly done: number; readonly total?: number }
 
-/** Names nothing outside the roots. `path` is what was asked for, relative. */
+/** Names nothing outside of the roots. `path` is the requested relative path. */
 type WorkerErrorBody = {
   readonly code: FileErrorCode
   readonly message: string

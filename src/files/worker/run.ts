@@ -8,25 +8,25 @@ import type { Frame, FrameLimits } from './frames.ts'
 import { frameLimits, shutdownSignal, serve } from './serve.ts'
 import type { ReplyHead, WorkerSetup } from './protocol.ts'
 
-/** Generous: what the daemon sends it has measured itself. */
+/** Generous, because the daemon limits its own requests. */
 const requestLimits = { head: 2 ** 26, body: 2 ** 32 }
 
 type WorkerHooks = {
-  onStart?(roots: Roots, all: WorkerSetup['roots']): void
-  /** What is done when it is told to go at once. Nothing is awaited. */
+  onStart?(roots: Roots, setupRoots: WorkerSetup['roots']): void
+  /** Runs synchronously before an immediate exit. */
   onShutdown?(): void
 }
 
-/** The worker's life: the setup comes first, then requests, until the daemon closes the line or is gone. */
+/** Runs the worker: reads the setup, then serves requests until the daemon closes stdin or exits. */
 export function runWorker(ops: OpMap, { onStart, onShutdown }: WorkerHooks = {}): void {
-  // A terminal and a service manager signal the daemon and us alike; the daemon decides when we end.
+  // A terminal or service manager signals the daemon and the worker alike; the daemon decides when the worker ends.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => undefined)
   if (shutdownSignal !== 'SIGKILL')
     process.once(shutdownSignal, () => {
       onShutdown?.()
       process.exit(0)
     })
-  // Replies go out here alone. What a library prints goes where the daemon logs it.
+  // Only replies go to stdout. Output of libraries goes to stderr, which the daemon logs.
   const output = new Socket({ fd: 1, readable: false, writable: true })
   Object.defineProperty(process, 'stdout', { get: () => process.stderr })
   const input = new Socket({ fd: 0, readable: true, writable: false })
@@ -43,7 +43,7 @@ export function runWorker(ops: OpMap, { onStart, onShutdown }: WorkerHooks = {})
     output.write(frame[0])
     const hasCapacity = output.write(frame[1], onSent)
     output.uncork()
-    // A daemon that does not read gets no more to read.
+    // Backpressure: stop reading requests while the daemon does not read replies.
     if (!hasCapacity) input.pause()
     return true
   }

@@ -13,7 +13,7 @@ import type {
   WorkerSetup,
 } from './protocol.ts'
 
-/** A text may take twice the room in UTF-8 that it has on disk; names and hits travel in the head. */
+/** Text may be twice as large in UTF-8 as on disk; names and search hits travel in the head. */
 export const frameLimits = ({ maxFileBytes, maxBinaryReadBytes }: WorkerSetup['limits']) => ({
   head: 64 * 1024 ** 2,
   body: 2 * Math.max(maxFileBytes, maxBinaryReadBytes) + 1024 ** 2,
@@ -21,12 +21,12 @@ export const frameLimits = ({ maxFileBytes, maxBinaryReadBytes }: WorkerSetup['l
 
 type CallState = { isCancelled: boolean; readonly deferral?: PromiseWithResolvers<void> }
 
-/** Operations that wait by themselves where it matters; any other waits before it begins. */
+/** Operations that await the entry themselves; all others await it before they start. */
 const opsAwaitingEntry: ReadonlySet<Op> = new Set<Op>(['write', 'edit', 'read'])
 
 function createDeferral(): PromiseWithResolvers<void> {
   const deferral = Promise.withResolvers<void>()
-  // An operation that fails before it comes to wait never listens.
+  // Not every operation reaches the point where it awaits the promise.
   deferral.promise.catch(() => undefined)
   return deferral
 }
@@ -39,54 +39,54 @@ function cancel(state: CallState | undefined): void {
 
 type ServeDeps = {
   readonly ops: OpMap
-  readonly context: Omit<OpContext, 'yieldIfDue' | 'waitForEntry' | 'progress'>
-  /** False where it is too large, and was not sent: the other side would take it for the end of all order. */
+  readonly context: Omit<OpContext, 'yieldIfDue' | 'waitForEntry' | 'reportProgress'>
+  /** Returns false if the frame is too large to send: the daemon would treat it as a protocol error. */
   send(head: ReplyHead, body?: Uint8Array): boolean
-  /** Resolves when the other side has it, whatever becomes of us. */
+  /** Resolves when the frame is written to the pipe, so that the daemon has it even if the worker dies. */
   sendAndWait(head: ReplyHead): Promise<void>
   logError(message: string): void
 }
 
-/** Runs what is asked, each as it comes; whatever takes long stands aside by `context.yieldIfDue`. */
+/** Runs requests as they arrive; long operations give way to others through `context.yieldIfDue`. */
 export function serve({ ops, context, send, sendAndWait, logError }: ServeDeps) {
   const { startSlice, yieldIfDue } = createTimeSlicer()
   const running = new Map<number, CallState>()
   let onIdle: (() => void) | undefined
 
   async function run(request: RequestHead, body: Buffer): Promise<void> {
-    const { id, op, ask, held } = request
-    const state: CallState = { isCancelled: false, ...(held && { deferral: createDeferral() }) }
+    const { id, op, ask, deferred } = request
+    const state: CallState = { isCancelled: false, ...(deferred && { deferral: createDeferral() }) }
     const { deferral } = state
     running.set(id, state)
     startSlice()
     try {
-      if (!Object.hasOwn(ops, op)) throw new FileError('unreadable', `There is no operation ${op}.`)
-      // What belongs to what is the protocol's promise; the map holds them all.
+      if (!Object.hasOwn(ops, op)) throw new FileError('unreadable', `Unknown operation: ${op}.`)
+      // The protocol types pair requests with responses; the map holds the union.
       const runOp = ops[op] as RunOp<Op>
       if (deferral && !opsAwaitingEntry.has(op)) await deferral.promise
-      const waitForEntry = async (outlook?: ExpectedResult) => {
-        if (outlook) await sendAndWait({ id, outlook })
+      const waitForEntry = async (expected?: ExpectedResult) => {
+        if (expected) await sendAndWait({ id, expected })
         await deferral?.promise
       }
-      const progress = request.progress
+      const reportProgress = request.progress
         ? createProgress((reached) => void send({ id, progress: reached }))
         : () => undefined
       const opContext: OpContext = {
         ...context,
         yieldIfDue: yieldIfDue,
         waitForEntry: waitForEntry,
-        progress,
+        reportProgress,
       }
       const result = await runOp(opContext, ask as never, body, () => state.isCancelled)
       const { body: bytes, ...answer } = result
-      // Of reads alone: what is answered to a change is short, however much was changed.
+      // Only reads can exceed the limit: the answer to a change is short.
       if (!send({ id, answer }, bytes))
-        throw new FileError('too_large', 'The answer is too large. Ask for a part of it.')
+        throw new FileError('too_large', 'The answer is too large. Request a smaller part.')
     } catch (error) {
       const { code, message, path, cause } = toFileError(error)
       if (cause !== undefined && getErrno(cause) === undefined)
         logError((cause instanceof Error && cause.stack) || errorMessage(cause))
-      send({ id, fault: { code, message, ...(path !== undefined && { path }) } })
+      send({ id, error: { code, message, ...(path !== undefined && { path }) } })
     } finally {
       running.delete(id)
       if (running.size === 0) onIdle?.()
@@ -97,10 +97,10 @@ export function serve({ ops, context, send, sendAndWait, logError }: ServeDeps) 
     receive({ head, body }: Frame): void {
       const message = head as RequestHead | ProceedHead | CancelHead
       if ('cancel' in message) cancel(running.get(message.cancel))
-      else if ('go' in message) running.get(message.go)?.deferral?.resolve()
+      else if ('proceed' in message) running.get(message.proceed)?.deferral?.resolve()
       else void run(message, body)
     },
-    /** Resolves when nothing runs any more; what only reads is told to stop. */
+    /** Cancels every running call and resolves when none is running. */
     async stop(): Promise<void> {
       for (const state of running.values()) cancel(state)
       if (running.size > 0) await new Promise<void>((resolve) => (onIdle = resolve))
@@ -108,51 +108,51 @@ export function serve({ ops, context, send, sendAndWait, logError }: ServeDeps) 
   }
 }
 
-/** Nobody reads faster than this. */
-const intervalMs = 250
+/** People cannot read faster updates. */
+const progressIntervalMs = 250
 
-/** Passes on how far an operation is: the first time, then a few times in a second, and when all is done. */
+/** Sends the first update, then at most one per interval, and the last. */
 export function createProgress(send: (progress: Progress) => void, now = () => performance.now()) {
-  let last = -Infinity
+  let lastSentAt = -Infinity
   return (done: number, total?: number): void => {
-    const at = now()
-    if (done !== total && at - last < intervalMs) return
-    last = at
+    const time = now()
+    if (done !== total && time - lastSentAt < progressIntervalMs) return
+    lastSentAt = time
     send({ done, ...(total !== undefined && { total }) })
   }
 }
 
-/** How long one operation keeps the others waiting, in milliseconds: a small read passes a long search. */
+/** The time slice of one operation in milliseconds, so that a small read passes a long search. */
 const maxSliceMs = 4
 
 /**
- * Lets long operations stand aside. One of them goes on after each round of the event loop, so that however many
- * there are, what arrives is looked at after one share.
+ * Makes long operations give way. One of them resumes per round of the event loop, so that new requests wait for
+ * one time slice, however many operations run.
  */
 export function createTimeSlicer(now: () => number = () => performance.now()) {
   const waiting: (() => void)[] = []
-  let since = now()
+  let sliceStart = now()
 
-  function next(): void {
-    since = now()
+  function runNext(): void {
+    sliceStart = now()
     waiting.shift()?.()
-    if (waiting.length > 0) setImmediate(next)
+    if (waiting.length > 0) setImmediate(runNext)
   }
 
   return {
     startSlice(): void {
-      since = now()
+      sliceStart = now()
     },
-    /** Goes on at once while the share lasts; else waits until whoever came in the meantime was served. */
+    /** Returns immediately within the time slice; otherwise waits until the requests that arrived are served. */
     async yieldIfDue(): Promise<void> {
-      if (now() - since < maxSliceMs) return
+      if (now() - sliceStart < maxSliceMs) return
       await new Promise<void>((resolve) => {
         waiting.push(resolve)
-        if (waiting.length === 1) setImmediate(next)
+        if (waiting.length === 1) setImmediate(runNext)
       })
     },
   }
 }
 
-/** It is to go at once, and leave nothing unfinished behind. Elsewhere there is no such signal, and it is killed. */
+/** Tells the worker to clean up and exit immediately. Windows has no such signal: the process is killed. */
 export const shutdownSignal = process.platform === 'win32' ? 'SIGKILL' : 'SIGUSR2'
