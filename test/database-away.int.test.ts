@@ -119,7 +119,7 @@ test.each(['breakOff', 'goSilent'] as const)(
     line[failing]()
     const since = Date.now()
     const early = [list(), write(), owner.call('cowork_add_agent', { id: 'other' })]
-    const why = expect.stringContaining('PostgreSQL did not answer') as string
+    const why = expect.stringContaining('PostgreSQL is unavailable') as string
     await expect.poll(readiness, { timeout: 4000 }).toEqual({ status: 503, ok: false, why })
     for (const said of await Promise.all(early)) expect(said).toMatchObject(gone)
     expect(Date.now() - since).toBeLessThan(8000)

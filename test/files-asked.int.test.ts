@@ -26,7 +26,7 @@ test('M2 PV5 F5 a person is told which name it is about and why, and both ends o
       'create_file',
       { path: hook, content: '#!/bin/sh' },
       `Create a file: ${hook}`,
-      `You are asked because of ${hook}: git runs what stands in it, ${trust}`,
+      `You are asked because of ${hook}: Git runs commands from it, ${trust}`,
     ],
   ] as const) {
     const said = await agent.call(tool, args)

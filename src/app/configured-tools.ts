@@ -1,4 +1,4 @@
-import { refusedSetting } from '#base/config/index.ts'
+import { settingError } from '#base/config/index.ts'
 import type { Config } from '#base/config/index.ts'
 import { CoworkError } from '#base/errors.ts'
 import type { SelectionFields } from '#base/selection-fields.ts'
@@ -18,7 +18,7 @@ export function checkConfiguredTools(
         if (selection) checkSelection(selection, tools)
       } catch (error) {
         if (!(error instanceof CoworkError)) throw error
-        throw refusedSetting(file, ['agents', index, key], `${error.message} ${error.hint}`)
+        throw settingError(file, ['agents', index, key], `${error.message} ${error.hint}`)
       }
     }
     check('tools', { tools: agent.tools })

@@ -40,7 +40,7 @@ export async function openStore(
   const counted = metrics.countCommits(sealer)
   const db: Db = url
     ? await openPostgres({ url, sealer: counted, log: log.scope('store') })
-    : openSqlite(path, counted, { isLasting: true })
+    : openSqlite(path, counted, { preallocateLog: true })
   undo.add(() => db.close())
   undo.add(collectGarbageWhenIdle(db.onAppend))
   const { applied, backup } = await migrate(db, migrations, now())

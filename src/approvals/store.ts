@@ -2,7 +2,7 @@ import type { SelectQueryBuilder } from 'kysely'
 import { contains } from '#base/db/dialect.ts'
 import type { Dialect, Reader, Tx } from '#base/db/port.ts'
 import { builder, query, statement } from '#base/db/statement.ts'
-import { words } from '#base/words.ts'
+import { splitWords } from '#base/words.ts'
 import type {
   Approval,
   ApprovalContent,
@@ -62,11 +62,11 @@ type Tables = {
 }
 
 const briefColumns = [
-  ...words('id kind status requester session domain action target summary mode risk digest'),
-  ...words('asked_digest policy_version trust_level confidence similar needed idem_key'),
-  ...words('idem_digest created_at expires_at decided_at decided_by channel reason'),
-  ...words('held_until held token token_expires_at result_until erased_at in_clear node'),
-  ...words('fingerprint run_until'),
+  ...splitWords('id kind status requester session domain action target summary mode risk digest'),
+  ...splitWords('asked_digest policy_version trust_level confidence similar needed idem_key'),
+  ...splitWords('idem_digest created_at expires_at decided_at decided_by channel reason'),
+  ...splitWords('held_until held token token_expires_at result_until erased_at in_clear node'),
+  ...splitWords('fingerprint run_until'),
 ]
 const omittedColumns = { content: 'null', approved: null, result: null, sealed: null }
 

@@ -3,7 +3,7 @@ import { closeSync, fsyncSync, openSync, renameSync, rmSync, writeSync } from 'n
 import { open } from 'node:fs/promises'
 import { dirname } from 'node:path'
 
-/** Either the old content or the new one, whole, whatever happens in between: write, fsync, rename, fsync. */
+/** Replaces a file atomically: write, fsync, rename, fsync. After a crash it has either the old or the new content. */
 export function writeFileAtomic(path: string, content: string | Buffer, mode = 0o600): void {
   const part = `${path}.${randomBytes(4).toString('hex')}.part`
   try {
@@ -22,7 +22,7 @@ export function writeFileAtomic(path: string, content: string | Buffer, mode = 0
   fsyncFolderSync(dirname(path))
 }
 
-/** Adds a line; on disk when it resolves. What a crash left of the line before stays a line of its own. */
+/** Appends a line and fsyncs. A partial line that a crash left stays a separate line. */
 export async function appendLine(path: string, line: string, mode = 0o600): Promise<void> {
   await using file = await open(path, 'a+', mode)
   const { size } = await file.stat()
@@ -32,7 +32,7 @@ export async function appendLine(path: string, line: string, mode = 0o600): Prom
   await file.sync()
 }
 
-/** A rename is durable once its folder is. Windows cannot open a folder, and needs no such thing. */
+/** Makes a rename durable. Windows cannot open a folder and does not need this. */
 export function fsyncFolderSync(folder: string): void {
   if (process.platform === 'win32') return
   const handle = openSync(folder, 'r')
@@ -43,7 +43,7 @@ export function fsyncFolderSync(folder: string): void {
   }
 }
 
-/** The same without holding anybody up. */
+/** Makes a rename durable without blocking the event loop. */
 export async function fsyncFolder(folder: string): Promise<void> {
   if (process.platform === 'win32') return
   await using handle = await open(folder, 'r')

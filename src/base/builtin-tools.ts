@@ -1,11 +1,14 @@
-const own = <E extends string, B extends string>(effect: E, by: B) =>
+const buildFields = <E extends string, B extends string>(effect: E, by: B) =>
   ({ toolset: 'cowork', effect, by }) as const
 
-/** The fields that tools of cowork itself share: what a call does, and who may make it. */
+/** The shared fields of cowork's own tools: effect and permitted callers. */
 export const forPeople = {
-  read: own('read', 'human'),
-  write: own('write', 'human'),
-  destructive: own('destructive', 'human'),
+  read: buildFields('read', 'human'),
+  write: buildFields('write', 'human'),
+  destructive: buildFields('destructive', 'human'),
 }
-export const forAnyone = { read: own('read', 'anyone'), write: own('write', 'anyone') }
-export const forAgents = { write: own('write', 'agent') }
+export const forAnyone = {
+  read: buildFields('read', 'anyone'),
+  write: buildFields('write', 'anyone'),
+}
+export const forAgents = { write: buildFields('write', 'agent') }

@@ -8,11 +8,11 @@ export type CallAttempt = {
   readonly input: Record<string, unknown>
   readonly caller: Caller
   readonly touch: CallTarget
-  /** The approval that the runner starts it with (A15). */
+  /** The approval with which the runner starts the call (A15). */
   readonly approval?: string | undefined
 }
 
-/** Why a call does not run, for its caller. */
+/** The reason that a call does not run, for its caller. */
 export type Refusal = {
   readonly code: ErrorCode
   readonly message: string
@@ -20,11 +20,11 @@ export type Refusal = {
   readonly details?: Readonly<Record<string, unknown>>
 }
 
-/** The answer of a check to a call. Governance adds a third: a person decides first (`CallVerdict`). */
+/** The result of a check of a call. Governance adds a third mode: a person decides first (`CallVerdict`). */
 export type Verdict = { readonly mode: 'act' } | RefuseVerdict
 
 export type RefuseVerdict = Refusal & {
   readonly mode: 'refuse'
-  /** What the entry says besides, such as which of several files it was. */
-  readonly told?: Readonly<Record<string, unknown>>
+  /** Extra data for the ledger entry, such as the refused file. */
+  readonly entryData?: Readonly<Record<string, unknown>>
 }

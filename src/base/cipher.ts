@@ -4,7 +4,7 @@ const algorithm = 'aes-256-gcm'
 const nonceBytes = 12
 const tagBytes = 16
 
-/** AES-256-GCM with a random nonce. `bound` is authenticated with the text and must be the same to open it. */
+/** Encrypts with AES-256-GCM and a random nonce. `bound` is additional authenticated data. */
 export function createCipher(key: Buffer) {
   return {
     seal(text: string, bound: string): string {
@@ -13,7 +13,7 @@ export function createCipher(key: Buffer) {
       const body = Buffer.concat([cipher.update(text), cipher.final()])
       return Buffer.concat([nonce, cipher.getAuthTag(), body]).toString('base64')
     },
-    /** Returns undefined where the text or what it is bound to was changed, or the key is another. */
+    /** Returns undefined if the text, `bound` or the key differs. */
     open(sealed: string, bound: string): string | undefined {
       const bytes = Buffer.from(sealed, 'base64')
       if (bytes.length < nonceBytes + tagBytes) return undefined

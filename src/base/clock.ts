@@ -3,12 +3,12 @@ export type Clock = () => number
 
 export const systemClock: Clock = () => Date.now()
 
-/** A clock that went back this far is wrong, and so would be everything it dates (A11). */
+/** Refuse calls when the clock moves back by more than this (A11). */
 export const maxClockStepMs = 5 * 60_000
 
 /**
- * Watches whether the clock goes back too far: expired things would live again, and what is decided next
- * would come before what was decided last. Gives the newest time seen while it is behind that.
+ * Detects a clock that moved back too far: expired records would become valid again, and new decisions would be dated
+ * before old ones. The function returns the newest time seen while the clock is that far behind it.
  */
 export function createClockMonitor(now: Clock, lastAt: number): () => number | undefined {
   let newest = lastAt

@@ -1,10 +1,9 @@
 /**
- * Characters that people take for one another (UTS 39). The table holds the letters of other scripts that look like
- * ASCII ones, and signs that look like those names are made of. NFKC has already folded what it folds: full-width
- * letters, Roman numerals, the one-dot leader.
+ * Confusable characters (UTS 39): letters and signs of other scripts that look like ASCII ones. The tables omit what
+ * NFKC folds already: full-width letters, Roman numerals, the one-dot leader.
  */
 
-/** Pairs of what is seen and all that look like it, as they are before their case is folded. */
+/** Maps an ASCII letter to the characters that look like it before case folding. */
 const upper: Readonly<Record<string, string>> = {
   a: 'ΑАᎪꓮ',
   b: 'ΒВᏴꓐ',
@@ -65,17 +64,17 @@ const lower: Readonly<Record<string, string>> = {
   _: 'ˍ﹍',
 }
 
-const mapOf = (table: Readonly<Record<string, string>>): ReadonlyMap<string, string> =>
+const buildMap = (table: Readonly<Record<string, string>>): ReadonlyMap<string, string> =>
   new Map(Object.entries(table).flatMap(([seen, like]) => Array.from(like, (char) => [char, seen])))
 
-const [fromUpper, fromLower] = [mapOf(upper), mapOf(lower)]
+const [fromUpper, fromLower] = [buildMap(upper), buildMap(lower)]
 
-const mapped = (text: string, map: ReadonlyMap<string, string>): string =>
+const replaceChars = (text: string, map: ReadonlyMap<string, string>): string =>
   Array.from(text, (char) => map.get(char) ?? char).join('')
 
 /**
- * Two texts that people cannot tell apart have the same skeleton. `1`, `l` and `i`, `0` and `o`, `rn` and `m` count; a
- * mark that makes no letter of its own together with its ASCII letter does not.
+ * Returns the skeleton of a text: texts that look alike have the same one. `1`, `l` and `i`, `0` and `o`, `rn` and `m`
+ * look alike. A combining mark after an ASCII letter is ignored unless both form a precomposed letter.
  */
 export const toSkeleton = (text: string): string =>
   toAscii(text)
@@ -84,12 +83,12 @@ export const toSkeleton = (text: string): string =>
     .replaceAll('rn', 'm')
     .replaceAll('vv', 'w')
 
-/** Most names are ASCII: mapping each of their letters took 30 µs. */
+/** Folds a text to ASCII. Most names are ASCII and skip the mapping, which takes 30 µs. */
 const toAscii = (text: string): string =>
   /^[ -~]*$/.test(text)
     ? text.toLowerCase()
-    : mapped(
-        mapped(text.normalize('NFKC'), fromUpper).toLowerCase().normalize('NFKC'),
+    : replaceChars(
+        replaceChars(text.normalize('NFKC'), fromUpper).toLowerCase().normalize('NFKC'),
         fromLower,
       ).replaceAll(/([a-z\d])\p{M}+/gu, '$1')
 
@@ -97,5 +96,5 @@ const latin = /\p{Script=Latin}/u
 const likeLatin =
   /[\p{Script=Cyrillic}\p{Script=Greek}\p{Script=Armenian}\p{Script=Cherokee}\p{Script=Lisu}]/u
 
-/** Whether a text mixes Latin letters with those of a script that has the same shapes: nobody spells so. */
+/** Returns whether a text mixes Latin letters with letters of a script that has the same shapes. No language does. */
 export const mixesScripts = (text: string): boolean => latin.test(text) && likeLatin.test(text)

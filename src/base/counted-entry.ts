@@ -3,30 +3,30 @@ import { errorMessage } from './errors.ts'
 import type { Log } from './log.ts'
 
 const second = 1000
-/** Beyond these, addresses share one window: a flood from many must not fill the ledger either. */
+/** Further addresses share one window: a flood from many addresses must not fill the ledger. */
 const maxWindows = 100
-const elsewhere = 'other addresses'
+const otherAddresses = 'other addresses'
 
 type Deps<E> = {
   readonly toEntry: (address: string, event: E, count: number) => EntryDraft
-  /** Lazily durable, as `note` of the ledger. */
-  readonly note: (draft: EntryDraft) => void
+  /** Appends without waiting for the commit, like `appendDeferred` of the ledger. */
+  readonly appendDeferred: (draft: EntryDraft) => void
   readonly sleep: (ms: number) => Promise<unknown>
   readonly log: Log
 }
 
-/** Records what strangers cause, at most one entry per address and second, none uncounted (I9). */
+/** Records events of unauthenticated callers: at most one entry per address and second, with a count (I9). */
 export function createCountedEntries<E extends { readonly address: string }>(
   deps: Deps<E>,
 ): (event: E) => void {
-  const { toEntry, note, sleep, log } = deps
+  const { toEntry, appendDeferred, sleep, log } = deps
   const windows = new Map<string, { count: number; last: E }>()
 
   async function watch(key: string, window: { count: number; last: E }) {
     for (;;) {
       await sleep(second)
       if (window.count === 0) break
-      note(toEntry(key, window.last, window.count))
+      appendDeferred(toEntry(key, window.last, window.count))
       window.count = 0
     }
     windows.delete(key)
@@ -34,7 +34,7 @@ export function createCountedEntries<E extends { readonly address: string }>(
 
   return (event) => {
     const address = event.address.slice(0, 64)
-    const key = windows.has(address) || windows.size < maxWindows ? address : elsewhere
+    const key = windows.has(address) || windows.size < maxWindows ? address : otherAddresses
     const open = windows.get(key)
     if (open) {
       open.count++
@@ -43,10 +43,10 @@ export function createCountedEntries<E extends { readonly address: string }>(
     }
     const window = { count: 0, last: event }
     windows.set(key, window)
-    note(toEntry(key, event, 1))
+    appendDeferred(toEntry(key, event, 1))
     watch(key, window).catch((error: unknown) => {
       windows.delete(key)
-      log.warn('ledger: events went uncounted', { error: errorMessage(error) })
+      log.warn('event counting failed', { error: errorMessage(error) })
     })
   }
 }

@@ -1,6 +1,6 @@
 /**
- * The names that `cowork demo` plays under (K7). Reports leave these pairs out of their figures; both names must match,
- * so that no agent disappears from a report by taking a name of the demo and working elsewhere.
+ * The agents and domains of `cowork demo` (K7). Reports exclude these pairs. Both names must match: an agent cannot hide
+ * from reports by taking a demo name in another domain.
  */
 export const demoPairs = [
   { agent: 'demo-careful', domain: 'demo.contacts' },

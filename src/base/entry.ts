@@ -1,12 +1,10 @@
-/** Words of the record that every domain uses when it appends to the ledger. */
-
 export type Client = {
   readonly name: string
   readonly version: string
   readonly transport: 'http' | 'stdio' | 'cli'
 }
 
-/** Who did it, as the door saw it. `client` is what the other side says of itself: shown, never trusted. */
+/** The authenticated origin of an action. `client` is reported by the client itself: shown, never trusted. */
 export type Actor = {
   readonly kind: 'agent' | 'human' | 'system'
   readonly id: string
@@ -24,7 +22,7 @@ export type EntryIds = {
   readonly handoff?: string
 }
 
-/** What a domain appends; the ledger adds seq, time and the hash of the entry before (L3). */
+/** An entry as modules append it. The ledger adds seq, time and the hash of the previous entry (L3). */
 export type EntryDraft = {
   /** `noun.past`, as in `agent.added` */
   readonly type: string
@@ -34,9 +32,9 @@ export type EntryDraft = {
   readonly ids?: EntryIds
   readonly outcome?: string
   readonly data?: Record<string, unknown>
-  /** Large or personal content: kept beside the entry under a salted digest, so it can be erased (L8). */
+  /** Large or personal content. Stored separately under a salted digest, so that it can be erased (L8). */
   readonly payload?: unknown
-  /** What a call does and the call itself are one entry: dispatch adds to it and writes no other (0014). */
+  /** True if the entry also records its call: dispatch adds to the entry and appends no other (0014). */
   readonly isCall?: true
 }
 

@@ -51,20 +51,20 @@ export interface ErrorCodes extends Declared {}
 export type ErrorCode = keyof ErrorCodes
 
 /**
- * A fault the caller can mend: bad input, a missing thing, a refused credential. Anything else that is
- * thrown is a bug and is answered as `internal`. Conversion happens at the doors only.
+ * An error that the caller can act on: invalid input, a missing record, a refused credential. Any other thrown value is
+ * a bug and becomes `internal`. Only the endpoints convert errors to responses.
  */
 export class CoworkError extends Error {
   readonly code: ErrorCode
   readonly hint: string | undefined
   readonly details: Record<string, unknown>
 
-  constructor(code: ErrorCode, message: string, more: ErrorDetails = {}) {
-    super(message, more.cause === undefined ? {} : { cause: more.cause })
+  constructor(code: ErrorCode, message: string, options: ErrorDetails = {}) {
+    super(message, options.cause === undefined ? {} : { cause: options.cause })
     this.name = 'CoworkError'
     this.code = code
-    this.hint = more.hint
-    this.details = more.details ?? {}
+    this.hint = options.hint
+    this.details = options.details ?? {}
   }
 }
 

@@ -1,18 +1,18 @@
 /**
- * Globs with `*` only (any run of characters), in linear time: patterns come from config and from
- * agents, and the usual matchers hang on hostile ones.
+ * Matches a glob with `*` only (any characters) in linear time. Patterns come from the configuration and from agents,
+ * and backtracking matchers hang on hostile patterns.
  */
 export const matchesGlob = (pattern: string, text: string): boolean =>
-  pattern.includes('*') ? fits(pattern.split('*'), text) : pattern === text
+  pattern.includes('*') ? matchesParts(pattern.split('*'), text) : pattern === text
 
-/** The same for a pattern that is asked about many texts. */
+/** Compiles a pattern that is matched against many texts. */
 export function compileGlob(pattern: string): (text: string) => boolean {
   if (!pattern.includes('*')) return (text) => text === pattern
   const parts = pattern.split('*')
-  return (text) => fits(parts, text)
+  return (text) => matchesParts(parts, text)
 }
 
-function fits(parts: readonly string[], text: string): boolean {
+function matchesParts(parts: readonly string[], text: string): boolean {
   const first = parts[0] ?? ''
   const last = parts.at(-1) ?? ''
   if (text.length < first.length + last.length) return false
@@ -27,11 +27,11 @@ function fits(parts: readonly string[], text: string): boolean {
   return true
 }
 
-/** Whether some text matches both. */
+/** Returns whether some text matches both globs. */
 export function globsOverlap(a: string, b: string): boolean {
   if (!a.includes('*')) return matchesGlob(b, a)
   if (!b.includes('*')) return matchesGlob(a, b)
-  // Between its ends each can hold whatever the other asks for, so only the ends can disagree.
+  // Each `*` can match the middle of the other glob, so only the ends can conflict.
   const [startOfA, startOfB] = [a.slice(0, a.indexOf('*')), b.slice(0, b.indexOf('*'))]
   const [endOfA, endOfB] = [a.slice(a.lastIndexOf('*') + 1), b.slice(b.lastIndexOf('*') + 1)]
   return (
@@ -41,8 +41,8 @@ export function globsOverlap(a: string, b: string): boolean {
 }
 
 /**
- * How closely globs fit, taken together: exact ones before others, the first first, then the longer
- * literal. Compared from the left, higher is closer.
+ * Returns the specificity of several globs together, compared from the left, higher is more specific: whether each glob
+ * is exact, then the length of the literal text.
  */
 export function globSpecificity(...globs: readonly string[]): number[] {
   const literal = globs.join('').replaceAll('*', '')

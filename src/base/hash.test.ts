@@ -1,7 +1,7 @@
 import canonicalize from 'canonicalize'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { canonicalJson, sha256Hex, sha256HexInParts } from './hash.ts'
+import { canonicalJson, sha256Hex, sha256HexInChunks } from './hash.ts'
 
 /** Objects of any names in any order, numbers among them, and the same with the names in order. */
 const json = fc.jsonValue({ maxDepth: 4 })
@@ -67,9 +67,9 @@ test('RS4 a large content is hashed in parts, and the event loop runs in between
   }
   let immediate = setImmediate(tick)
   const content = Buffer.alloc(20 * 1024 * 1024, 'abc')
-  expect(await sha256HexInParts(content)).toBe(sha256Hex(content))
+  expect(await sha256HexInChunks(content)).toBe(sha256Hex(content))
   clearImmediate(immediate)
   expect(turns).toBeGreaterThanOrEqual(9)
   for (const short of [Buffer.alloc(0), Buffer.from('abc')])
-    expect(await sha256HexInParts(short)).toBe(sha256Hex(short))
+    expect(await sha256HexInChunks(short)).toBe(sha256Hex(short))
 })

@@ -3,30 +3,30 @@ import { createAppendNotifier } from './db/append-notifier.ts'
 import { collectGarbageWhenIdle } from './idle-gc.ts'
 
 function setup() {
-  const { grown, onAppend } = createAppendNotifier()
+  const { notify, onAppend } = createAppendNotifier()
   let collected = 0
   const collect = async () => void collected++
-  const stop = collectGarbageWhenIdle(onAppend, { after: 1, collect })
-  return { grown, stop, collected: () => collected }
+  const stop = collectGarbageWhenIdle(onAppend, { delayMs: 1, collect })
+  return { notify, stop, collected: () => collected }
 }
 
 test('N14 memory is collected once after each busy time, and never without one', async () => {
-  const { grown, stop, collected } = setup()
+  const { notify, stop, collected } = setup()
   await new Promise((later) => setTimeout(later, 10))
   expect(collected()).toBe(0)
-  grown()
-  grown()
+  notify()
+  notify()
   await expect.poll(collected).toBe(1)
-  grown()
+  notify()
   await expect.poll(collected).toBe(2)
   stop()
 })
 
 test('N14 nothing is collected once the daemon has ended', async () => {
-  const { grown, stop, collected } = setup()
-  grown()
+  const { notify, stop, collected } = setup()
+  notify()
   stop()
-  grown()
+  notify()
   await new Promise((later) => setTimeout(later, 10))
   expect(collected()).toBe(0)
 })

@@ -1,8 +1,8 @@
 import { CoworkError } from './errors.ts'
 
 /**
- * The most values, that is members of objects and items of arrays, in one JSON text of an agent. Each costs 5 to
- * 10 µs of the event loop by the time it is judged and recorded, so that 4,096 stay below 50 ms (RS4).
+ * Maximum number of values (object members and array items) in one JSON text of an agent. Checking and recording one
+ * value takes 5 to 10 µs of the event loop, so 4,096 values stay below 50 ms (RS4).
  */
 export const maxJsonValues = 4096
 /** The ledger records 64 levels of arguments; an MCP message has a few around them. */
@@ -38,7 +38,7 @@ export function findJsonExcess(bytes: Uint8Array): 'values' | 'depth' | undefine
   return undefined
 }
 
-/** Throws `too_large` where a JSON text has more values or levels than an agent may send. */
+/** Throws `too_large` if a JSON text has more values or levels than an agent may send. */
 export function checkJsonSize(bytes: Uint8Array): void {
   const excess = findJsonExcess(bytes)
   if (excess) throw jsonExcess(excess)
@@ -47,7 +47,7 @@ export function checkJsonSize(bytes: Uint8Array): void {
 export const jsonExcess = (excess: 'values' | 'depth'): CoworkError =>
   excess === 'values'
     ? new CoworkError('too_large', `The JSON has more than ${maxJsonValues} values.`, {
-        hint: 'Split it into smaller calls, or put large content in a file and name the file.',
+        hint: 'Split the input into smaller calls, or write large content to a file and pass its path.',
       })
     : new CoworkError('too_large', `The JSON is nested deeper than ${maxJsonDepth} levels.`, {
         hint: 'Send a flatter structure.',

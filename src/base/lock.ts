@@ -1,13 +1,13 @@
 import { DatabaseSync } from 'node:sqlite'
 
 /**
- * Holds a file for this process; the kernel frees it when the process ends, however it ends. Nothing where
- * somebody else holds it.
+ * Locks a file for this process and returns how to release it, or undefined if another process has the lock. The kernel
+ * releases the lock when the process ends, even after a crash.
  */
 export function tryLockFile(path: string): (() => void) | undefined {
   const lock = new DatabaseSync(path)
   try {
-    // Long enough for those who only look, who are in the way for less than a millisecond.
+    // Waits for readers that check the lock (`isLocked`); each holds it for less than a millisecond.
     lock.exec('PRAGMA busy_timeout = 500; BEGIN EXCLUSIVE')
   } catch (error) {
     lock.close()

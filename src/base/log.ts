@@ -1,7 +1,7 @@
 export type Level = 'debug' | 'info' | 'warn' | 'error'
 type Fields = Record<string, unknown>
 
-/** For operators. What must be accountable goes to the ledger; the two never mix. */
+/** The log for operators. Accountable events go to the ledger instead. */
 export type Log = {
   [level in Level]: (message: string, fields?: Fields) => void
 } & { scope(name: string): Log }
@@ -10,16 +10,16 @@ const order: readonly Level[] = ['debug', 'info', 'warn', 'error']
 
 export type LogOptions = {
   readonly level: Level
-  /** stderr always: stdout belongs to MCP over stdio and to data. */
+  /** Writes to stderr: stdout is reserved for MCP over stdio and for data. */
   readonly write: (line: string) => void
-  /** One JSON object a line for machines, a plain line for a terminal. */
+  /** Whether to write one JSON object per line instead of plain text. */
   readonly json: boolean
   readonly now?: () => number
 }
 
 export function createLog(options: LogOptions, scope?: string): Log {
   const now = options.now ?? Date.now
-  const say =
+  const createWriter =
     (level: Level) =>
     (message: string, fields: Fields = {}) => {
       if (order.indexOf(level) < order.indexOf(options.level)) return
@@ -27,19 +27,19 @@ export function createLog(options: LogOptions, scope?: string): Log {
       options.write(
         options.json
           ? `${JSON.stringify({ at, level, scope, message, ...fields })}\n`
-          : `${at} ${level.padEnd(5)} ${scope ? `${scope}: ` : ''}${message}${trail(fields)}\n`,
+          : `${at} ${level.padEnd(5)} ${scope ? `${scope}: ` : ''}${message}${formatFields(fields)}\n`,
       )
     }
   return {
-    debug: say('debug'),
-    info: say('info'),
-    warn: say('warn'),
-    error: say('error'),
+    debug: createWriter('debug'),
+    info: createWriter('info'),
+    warn: createWriter('warn'),
+    error: createWriter('error'),
     scope: (name) => createLog(options, scope ? `${scope}.${name}` : name),
   }
 }
 
-const trail = (fields: Fields) =>
+const formatFields = (fields: Fields) =>
   Object.entries(fields)
     .filter(([, value]) => value !== undefined)
     .map(([key, value]) => ` ${key}=${typeof value === 'string' ? value : JSON.stringify(value)}`)

@@ -1,14 +1,14 @@
 /**
- * Remembers what a pure function gave for the last few hundred texts. What a function throws is not remembered.
+ * Caches the results of a pure function. Exceptions are not cached.
  */
-export function memoize<V>(compute: (text: string) => V, most = 512): (text: string) => V {
-  const known = new Map<string, V>()
+export function memoize<V>(compute: (text: string) => V, maxEntries = 512): (text: string) => V {
+  const cache = new Map<string, V>()
   return (text) => {
-    const found = known.get(text)
-    if (found !== undefined) return found
+    const cached = cache.get(text)
+    if (cached !== undefined) return cached
     const value = compute(text)
-    if (known.size >= most) known.clear()
-    known.set(text, value)
+    if (cache.size >= maxEntries) cache.clear()
+    cache.set(text, value)
     return value
   }
 }

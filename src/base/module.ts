@@ -13,10 +13,10 @@ export type Manifest = {
   /** The meaning of each entry type that the module appends to the ledger, for `docs/entries.md`. */
   readonly entries: Readonly<Record<string, string>>
   /**
-   * True when the tools of the toolset with the module's name check their own writes, by grants or claims: trust then
-   * judges them only where a mapping asks for it (Y9).
+   * True if the tools of the toolset with the module's name check their own writes by grants or claims. Trust then
+   * applies to them only if a mapping says so (Y9).
    */
   readonly guardsWrites?: true
-  /** Loads `src/<module>/module.ts`; `src/app/module.ts` has the type of what it exports. */
+  /** Loads `src/<module>/module.ts`; `src/app/module.ts` has the type of its exports. */
   readonly load?: () => Promise<unknown>
 }

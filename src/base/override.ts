@@ -1,4 +1,4 @@
-/** How a person says no (T4). Apart from what it costs, so that the command line need not load that to know the words. */
+/** The kinds of override (T4). Separate from their trust effects, so that the CLI does not load those. */
 export const overrideTypes = [
   'agent_wrong',
   'missing_context',

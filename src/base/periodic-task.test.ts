@@ -8,7 +8,7 @@ function fakeTimers() {
   const due = new Map<() => void, number>()
   const timers: Timers = {
     now: () => now,
-    after(delayMs, run) {
+    schedule(delayMs, run) {
       due.set(run, now + delayMs)
       return () => due.delete(run)
     },

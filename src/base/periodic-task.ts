@@ -1,17 +1,17 @@
 import { errorMessage } from './errors.ts'
 import type { Log } from './log.ts'
 
-/** Time as a periodic task sees it; tests bring their own. */
+/** The clock of a periodic task. Tests pass their own. */
 export type Timers = {
   now(): number
-  /** Gives back how to cancel it. */
-  after(delayMs: number, run: () => void): () => void
+  /** Returns a function that cancels the run. */
+  schedule(delayMs: number, run: () => void): () => void
 }
 
 const realTimers: Timers = {
   now: () => performance.now(),
-  after(delayMs, run) {
-    // What is only due later must not hold up the end of the process.
+  schedule(delayMs, run) {
+    // A pending run must not keep the process alive.
     const timer = setTimeout(run, delayMs).unref()
     return () => clearTimeout(timer)
   },
@@ -19,19 +19,19 @@ const realTimers: Timers = {
 
 type Options = {
   readonly intervalMs: number
-  /** May give after how many milliseconds it runs next, where that is not the interval. */
+  /** May return the delay in milliseconds until the next run; the default is the interval. */
   readonly run: () => Promise<number | void>
-  /** What the log says when a run fails. The next run comes after the interval all the same. */
+  /** The log message for a failed run. The next run still follows after the interval. */
   readonly failure: string
   readonly log: Pick<Log, 'error'>
-  /** Whether the first run is now and not after an interval. */
+  /** Whether the first run starts immediately instead of after one interval. */
   readonly runsAtStart?: boolean
   readonly timers?: Timers
 }
 
 export type PeriodicTask = ReturnType<typeof startPeriodicTask>
 
-/** Runs something again and again, one run at a time. A failed run is logged. */
+/** Runs a function periodically, one run at a time. Logs failed runs. */
 export function startPeriodicTask(options: Options) {
   const { intervalMs, run, failure, log, runsAtStart = true, timers = realTimers } = options
   let next: { readonly dueAt: number; readonly cancel: () => void } | undefined
@@ -40,33 +40,33 @@ export function startPeriodicTask(options: Options) {
   let isClosed = false
 
   async function runOnce(): Promise<void> {
-    // Not at once: whoever starts a task is still setting up what it runs with.
+    // Yields first: the code that starts the task is still setting up the dependencies of `run`.
     await Promise.resolve()
     if (isClosed) return
     let delayMs = intervalMs
     try {
       delayMs = (await run()) ?? intervalMs
     } catch (error) {
-      // What fails because everything ends is no trouble.
+      // A failure during shutdown is expected.
       if (!isClosed) log.error(failure, { error: errorMessage(error) })
     }
     runWithin(delayMs)
   }
 
-  /** Runs in this many milliseconds at the latest. */
+  /** Makes the next run start within this time. */
   function runWithin(delayMs: number): void {
     if (isClosed) return
     const dueAt = timers.now() + delayMs
     if (next && next.dueAt <= dueAt) return
     next?.cancel()
-    const cancel = timers.after(delayMs, () => {
+    const cancel = timers.schedule(delayMs, () => {
       next = undefined
       void runNow()
     })
     next = { dueAt, cancel }
   }
 
-  /** Runs now, or once more after the run under way, which may have looked too early. Resolves when that is over. */
+  /** Runs now. During a run, queues one more, because the current run may have read old data. Resolves after that run. */
   function runNow(): Promise<void> {
     if (isClosed) return Promise.resolve()
     if (!running) return (running = runOnce().finally(() => (running = undefined)))
@@ -83,7 +83,7 @@ export function startPeriodicTask(options: Options) {
   return {
     runNow,
     runWithin,
-    /** Starts no more runs and waits for the one under way. */
+    /** Stops the schedule and waits for the current run. */
     async close(): Promise<void> {
       isClosed = true
       next?.cancel()

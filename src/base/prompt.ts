@@ -7,14 +7,13 @@ type Argument = {
 }
 
 /**
- * A beginning that a person picks in their client, where it is a command of its own (SV13). A domain gives some; it
- * knows nothing of the door that asks.
+ * An MCP prompt, which a client offers as a command (SV13). Modules define prompts independently of the transport.
  */
 export type Prompt = {
   readonly name: string
   readonly title: string
   readonly description: string
   readonly arguments: readonly Argument[]
-  /** What is said to the model then. It holds no more than this caller may see. */
-  say(caller: Caller, given: Readonly<Record<string, string>>): Promise<string>
+  /** Returns the text for the model. It contains only what this caller may see. */
+  render(caller: Caller, args: Readonly<Record<string, string>>): Promise<string>
 }

@@ -1,11 +1,11 @@
 import type { Caller } from './caller.ts'
 
-/** Something that can be read by its address, beside the tools that act (SV13). */
+/** An MCP resource (SV13). */
 type Resource = {
   readonly uri: string
   readonly name: string
   readonly title: string
-  /** Where it is known before it is read. */
+  /** Absent if it is unknown before a read. */
   readonly mimeType?: string
 }
 
@@ -15,33 +15,32 @@ type ResourceTemplate = Omit<Resource, 'uri'> & {
   readonly description: string
 }
 
-/** Text as it is, or bytes in base64. */
+/** Text, or bytes in base64. */
 export type ResourceContent = {
   readonly mimeType: string
-  /** What whoever reads it has to know besides. */
+  /** Notes for the reader, outside of the content. */
   readonly notes?: readonly string[]
 } & ({ readonly text: string } | { readonly blob: string })
 
-/** What a domain lets be read. It knows nothing of the door that asks. */
+/** The MCP resources of a module, independent of the transport. */
 export type ResourceSource = {
-  /** Every address that begins so is this source's. */
+  /** The prefix of all of its URIs. */
   readonly prefix: string
-  /** Only callers who may use this tool read them (SV18). */
+  /** The tool that a caller must be allowed to use to read them (SV18). */
   readonly tool?: string
   readonly templates: readonly ResourceTemplate[]
-  /** The few that are most likely wanted; templates lead to the rest. */
+  /** Lists the most useful resources; templates cover the rest. */
   list(caller: Caller): Promise<readonly Resource[]>
-  /** Nothing where there is nothing that this caller may see. */
+  /** Returns undefined if nothing exists that this caller may see. */
   read(caller: Caller, uri: string): Promise<ResourceContent | undefined>
-  /** Values of a template's parameter that begin like this. */
+  /** Lists values of a template's parameter with this prefix. */
   complete?(caller: Caller, parameter: string, start: string): Promise<readonly string[]>
-  /** Addresses whose change can be watched. */
+  /** The URIs that clients can subscribe to. */
   readonly watched?: readonly string[]
   /**
-   * Begins to look after an address, and gives how to end it; nothing for one that this caller cannot watch.
-   * What changes from then on is told.
+   * Subscribes to a URI and returns how to unsubscribe, or undefined if this caller cannot subscribe to it.
    */
   watch?(caller: Caller, uri: string): Promise<(() => void) | undefined>
-  /** Calls back when one of them has changed. */
+  /** Calls the listener after a change of a watched resource. */
   onChange?(listener: (uri: string) => void): () => void
 }

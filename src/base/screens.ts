@@ -1,4 +1,4 @@
-/** The first part of the path of each screen, in the order of C1. The daemon serves these paths, and `cowork open` opens them. */
+/** The first path segment of each screen, in the order of C1. The daemon serves these paths; `cowork open` opens them. */
 export const screens = [
   'inbox',
   'agents',

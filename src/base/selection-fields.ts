@@ -1,11 +1,11 @@
-/** A selection in the spelling of configuration, tools and the store. */
+/** A selection as in the configuration, in tools and in the store. */
 export type SelectionFields = {
   readonly tools?: readonly string[] | undefined
   readonly exclude?: readonly string[] | undefined
   readonly read_only?: boolean | undefined
 }
 
-/** One line for people, such as `files, work; without delete_file; read only`. */
+/** Formats a selection for people, such as `files, work; without delete_file; read only`. */
 export const describeSelection = ({
   tools = ['core'],
   exclude = [],

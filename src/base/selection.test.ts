@@ -83,7 +83,7 @@ test('RA8 an unknown name is refused with the nearest one and the valid ones', (
   expect(refusalOf({ tools: ['files', 'wrok'], exclude: ['foo'] })).toMatchObject({
     code: 'unknown_tools',
     message: 'Unknown tools: "wrok", "foo".',
-    hint: 'Did you mean work? Use core, all, cowork, files, work or the names of tools, separated by commas.',
+    hint: 'Did you mean work? Use core, all, cowork, files, work or tool names, separated by commas.',
     details: { valid: expect.arrayContaining(['core', 'all', 'work', 'read_file']) },
   })
   expect(refusalOf({ exclude: ['delet_file'] })?.hint).toContain('Did you mean delete_file?')

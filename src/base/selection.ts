@@ -3,19 +3,19 @@ import { findClosestWord } from './config/suggest.ts'
 import { CoworkError } from './errors.ts'
 import type { SelectionFields } from './selection-fields.ts'
 
-/** The tools that an agent or a connection lists, and those it may not call. */
+/** The tools that an agent or a connection lists and may call. */
 export type ToolSelection = {
-  /** Names of tools and toolsets, `core` or `all`. Absent means `core`. Other tools stay callable by name. */
+  /** Names of tools and toolsets, `core` or `all`. Absent means `core`. Other tools remain callable by name. */
   readonly tools?: readonly string[]
-  /** Names of tools and toolsets that are neither listed nor callable. */
+  /** Names of tools and toolsets that are not listed and not callable. */
   readonly exclude?: readonly string[]
-  /** Lists and calls only tools that read, and the tools with which an agent asks and reports. */
+  /** Limits the agent to tools that read, request or report. */
   readonly readOnly?: boolean
 }
 
 type Selectable = Pick<Tool, 'name' | 'toolset' | 'effect' | 'by' | 'core' | 'isRequestOnly'>
 
-/** Undefined for fields that choose nothing. An empty `tools` stays, so that `checkSelection` refuses it. */
+/** Returns undefined for empty fields. An empty `tools` list remains, so that `checkSelection` rejects it. */
 export function toSelection({
   tools,
   exclude = [],
@@ -35,14 +35,14 @@ export const toFields = ({ tools, exclude, readOnly }: ToolSelection = {}) => ({
   ...(readOnly && { read_only: true }),
 })
 
-/** A comma-separated list, as people write it on a command line or in a URL. */
+/** Parses a comma-separated list from a command line or a URL. */
 export const parseNames = (text: string): readonly string[] =>
   text
     .split(',')
     .map((name) => name.trim())
     .filter((name) => name !== '')
 
-/** Throws for names that no tool of agents has, and for a selection that leaves nothing to list. */
+/** Throws for unknown tools and for a selection without any tool to list. */
 export function checkSelection(selection: ToolSelection, catalogue: readonly Selectable[]): void {
   const tools = catalogue.filter(({ by }) => by !== 'human')
   const toolsets = [...new Set(tools.map(({ toolset }) => toolset))].toSorted()
@@ -52,7 +52,7 @@ export function checkSelection(selection: ToolSelection, catalogue: readonly Sel
   const unknown = [...(selection.tools ?? []), ...(selection.exclude ?? [])].filter(
     (name) => !isKnown(name),
   )
-  const valid = `Use ${groups.join(', ')} or the names of tools, separated by commas.`
+  const valid = `Use ${groups.join(', ')} or tool names, separated by commas.`
   if (unknown.length > 0) {
     const [first = ''] = unknown
     const near = findClosestWord(first, [...groups, ...names])
@@ -64,30 +64,30 @@ export function checkSelection(selection: ToolSelection, catalogue: readonly Sel
     })
   }
   if (!tools.some((tool) => isSelected(selection, tool)))
-    throw new CoworkError('empty_selection', 'This selection of tools leaves none to list.', {
-      hint: `Exclude less. ${valid}`,
+    throw new CoworkError('empty_selection', 'The selection contains no tools.', {
+      hint: `Exclude fewer tools. ${valid}`,
     })
 }
 
-const names = (list: readonly string[], { name, toolset, core }: Selectable): boolean =>
+const includesTool = (list: readonly string[], { name, toolset, core }: Selectable): boolean =>
   list.includes(name) ||
   list.includes(toolset) ||
   list.includes('all') ||
   (core === true && list.includes('core'))
 
-/** Whether the selection lets this tool be called. */
+/** Returns whether the selection allows calls of this tool. */
 export const isCallable = (selection: ToolSelection, tool: Selectable): boolean =>
-  !names(selection.exclude ?? [], tool) && (!selection.readOnly || isReadOnly(tool))
+  !includesTool(selection.exclude ?? [], tool) && (!selection.readOnly || isReadOnly(tool))
 
-/** An agent that only reads still proposes, logs and asks for access; it does not decide for people. */
+/** A read-only agent may still propose, log and request access. It cannot decide for people. */
 const isReadOnly = ({ effect, toolset, by, isRequestOnly }: Selectable): boolean =>
   effect === 'read' || (toolset === 'cowork' && by !== 'human') || isRequestOnly === true
 
-/** Whether the selection names this tool and lets it be called. */
+/** Returns whether the selection lists this tool and allows its calls. */
 export const isSelected = (selection: ToolSelection, tool: Selectable): boolean =>
-  names(selection.tools ?? ['core'], tool) && isCallable(selection, tool)
+  includesTool(selection.tools ?? ['core'], tool) && isCallable(selection, tool)
 
-/** A connection chooses its own list; what is excluded for its agent stays excluded. */
+/** Combines the selections of an agent and its connection. The connection can replace the list, but not lift an exclusion. */
 export function joinSelections(agent: ToolSelection, connection: ToolSelection): ToolSelection {
   const tools = connection.tools ?? agent.tools
   const exclude = [...(agent.exclude ?? []), ...(connection.exclude ?? [])]

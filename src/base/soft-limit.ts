@@ -1,12 +1,12 @@
 import * as z from 'zod'
 
-/** Numbers that only bound effort, such as a limit: out of range they are clamped, not refused (SV27). */
+/** Numbers that only bound effort, such as a limit. Out of range they are clamped, not refused (SV27). */
 const efforts = z.registry<{ readonly isEffort: true }>()
 
 export const effort = (schema: z.ZodNumber): z.ZodNumber =>
   schema.register(efforts, { isEffort: true })
 
-/** The nearest value in range, where the schema is of this kind and the value is a number outside of it. */
+/** Returns the nearest value in range if the schema is a soft limit and the value is a number out of range. */
 export function clamp(schema: z.core.$ZodType, value: unknown): number | undefined {
   const number = unwrap(schema)
   if (!(number instanceof z.ZodNumber) || typeof value !== 'number' || !efforts.has(number))
@@ -15,7 +15,7 @@ export function clamp(schema: z.core.$ZodType, value: unknown): number | undefin
   return clamped === value ? undefined : clamped
 }
 
-/** The schema inside of `optional`, `default` and `nullable`. */
+/** Removes `optional`, `default` and `nullable` from a schema. */
 export function unwrap(schema: z.core.$ZodType): z.core.$ZodType {
   const isWrapped =
     schema instanceof z.ZodOptional ||

@@ -22,7 +22,7 @@ test('SV4 the lock is held once and free again when it is given back', () => {
   expect(isLocked(paths)).toBe(false)
   const release = acquireLock(paths)
   expect(isLocked(paths)).toBe(true)
-  expect(() => acquireLock(paths)).toThrow(/Another process holds/)
+  expect(() => acquireLock(paths)).toThrow(/Another process has locked/)
   writeFileSync(
     paths.daemon,
     JSON.stringify({ pid: 7, port: 8765, version: '1', startedAt: 'noon' }),

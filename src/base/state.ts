@@ -8,27 +8,27 @@ import { sha256Hex } from './hash.ts'
 import { randomHex } from './ids.ts'
 import { tryLockFile } from './lock.ts'
 
-/** A socket's name has room for about 100 bytes; a deeper folder gets one in the temporary folder. */
-function socketIn(dir: string, name: string): string {
+/** A socket path is limited to about 100 bytes. With a longer state directory the socket is in the temporary folder. */
+function buildSocketPath(dir: string, name: string): string {
   const path = join(dir, `${name}.sock`)
   const unique = `cowork-${sha256Hex(dir).slice(0, 16)}-${name}`
   if (process.platform === 'win32') return `\\\\.\\pipe\\${unique}`
   return Buffer.byteLength(path) <= 100 ? path : join(tmpdir(), `${unique}.sock`)
 }
 
-/** Everything cowork keeps lives below one folder. */
+/** The paths of all files in the state directory. */
 export const statePaths = (dir: string) => ({
   dir,
   config: join(dir, 'cowork.yaml'),
   store: join(dir, 'cowork.db'),
   lock: join(dir, 'lock.db'),
-  /** MCP from the stdio bridge. */
-  socket: socketIn(dir, 'daemon'),
-  /** HTTP from the command line, whatever address and certificate the rest of the world sees. */
-  apiSocket: socketIn(dir, 'api'),
+  /** Socket for MCP from the stdio bridge. */
+  socket: buildSocketPath(dir, 'daemon'),
+  /** Socket for HTTP from the command line, independent of the public address and certificate. */
+  apiSocket: buildSocketPath(dir, 'api'),
   daemon: join(dir, 'daemon.json'),
   pid: join(dir, 'cowork.pid'),
-  /** Exists from an orderly end of the daemon until its next start: a bridge then does not start it again. */
+  /** Exists from a normal stop of the daemon until its next start; while it exists, bridges do not start the daemon. */
   stopped: join(dir, 'daemon.stopped'),
   ownerToken: join(dir, 'owner.token'),
   node: join(dir, 'node'),
@@ -38,18 +38,18 @@ export const statePaths = (dir: string) => ({
   log: join(dir, 'logs', 'cowork.log'),
   /** A copy of the whole ledger (L9). */
   ledgerMirror: join(dir, 'logs', 'ledger.jsonl'),
-  // An agent's id may hold anything printable, slashes and dots included.
+  // An agent id may contain slashes and dots.
   agentToken: (agent: string) => join(dir, 'agents', `${encodeURIComponent(agent)}.token`),
 })
 export type StatePaths = ReturnType<typeof statePaths>
 
-/** What a running daemon tells about itself. */
+/** The address and version of a running daemon. */
 export type DaemonInfo = {
   readonly pid: number
   readonly port: number
   readonly version: string
   readonly startedAt: string
-  /** Where the tools about work have an address of their own (W1). */
+  /** The separate endpoint of the work tools (W1). */
   readonly workUrl?: string
 }
 
@@ -61,12 +61,12 @@ export function readDaemonInfo(paths: StatePaths): DaemonInfo | undefined {
   }
 }
 
-/** Tells bridges that a person or a service manager ended the daemon. Never fails: the end goes on without it. */
+/** Tells bridges that a person or a service manager stopped the daemon. Never throws: the shutdown continues without the marker. */
 export function markStopped(paths: StatePaths): void {
   try {
     if (existsSync(paths.dir)) writeFileAtomic(paths.stopped, `${new Date().toISOString()}\n`)
   } catch {
-    // On a full disk the marker is missing, and a bridge starts the daemon again.
+    // Without the marker, for example on a full disk, a bridge starts the daemon again.
   }
 }
 
@@ -79,8 +79,8 @@ export function ensureStateDir(paths: StatePaths): void {
 const sqliteBusy = 5
 
 /**
- * One daemon per state folder (SV4). The kernel frees the lock when the process ends, however it ends;
- * pid files are information only.
+ * Ensures one daemon per state directory (SV4). The kernel releases the lock when the process ends, even after a crash.
+ * The pid file is information only.
  */
 export function acquireLock(paths: StatePaths): () => void {
   const free = tryLockFile(paths.lock)
@@ -89,18 +89,18 @@ export function acquireLock(paths: StatePaths): () => void {
     throw new CoworkError(
       'daemon_running',
       holder
-        ? `A daemon already runs on ${paths.dir}: process ${holder.pid}, port ${holder.port}, since ${holder.startedAt}.`
-        : `Another process holds ${paths.lock}.`,
-      { hint: 'Use it as it is, or end it with `cowork down`.' },
+        ? `Daemon already running in ${paths.dir}: process ${holder.pid}, port ${holder.port}, since ${holder.startedAt}.`
+        : `Another process has locked ${paths.lock}.`,
+      { hint: 'Use the running daemon, or stop it with `cowork down`.' },
     )
   }
-  // From here on they would speak for us: a pid that was killed may be anybody's by now, and so may its port.
+  // Left by a crashed daemon: the pid and the port may now belong to another process.
   rmSync(paths.daemon, { force: true })
   rmSync(paths.pid, { force: true })
   return free
 }
 
-/** Whether a daemon runs. Reading takes a shared lock, so those who look never see each other. */
+/** Returns whether a daemon runs. A read takes a shared lock, so concurrent checks do not see each other. */
 export function isLocked(paths: StatePaths): boolean {
   if (!existsSync(paths.lock)) return false
   const lock = new DatabaseSync(paths.lock)
@@ -115,14 +115,14 @@ export function isLocked(paths: StatePaths): boolean {
   }
 }
 
-/** The secret by which the command line acts as the owner (I10): created once, readable by the user alone. */
+/** Returns the token with which the command line acts as the owner (I10). Created once, readable only by the user. */
 export function readOrCreateOwnerToken(paths: StatePaths): string {
   if (!existsSync(paths.ownerToken))
     writeFileAtomic(paths.ownerToken, `pk-cowork-${randomHex(24)}\n`)
   return readFileSync(paths.ownerToken, 'utf8').trim()
 }
 
-/** What this machine is called in a store that several share: made once, since host names come and go. */
+/** Returns the name of this machine in a shared store. Created once, because host names change. */
 export function readOrCreateNodeId(paths: StatePaths): string {
   if (!existsSync(paths.node)) writeFileAtomic(paths.node, `${hostname()}-${randomHex(3)}\n`)
   return readFileSync(paths.node, 'utf8').trim()

@@ -8,9 +8,8 @@ const exchange = 2
 let renameat2: Renameat2 | undefined | false
 
 /**
- * Swaps two files in one step, so that whatever stood at a name is in hand afterwards and nothing that
- * came in between is written over. Node has no such call; where the system or the library that reaches it
- * has none either, nothing happens and it says so.
+ * Swaps two files atomically (renameat2), so that a replaced file is never lost and a concurrent write is never
+ * overwritten. Node has no such call. Returns false if the system or the native library does not support it.
  */
 export function swapFiles(a: string, b: string): boolean {
   renameat2 ??= load()

@@ -103,12 +103,12 @@ test('Y6 a diff is no longer than asked for, and there is none of more than is t
   const limited = (from: string, to: string, limits: DiffLimits) =>
     unifiedDiff({ name: 'old', text: from }, { name: 'new', text: to }, limits)
   const long = 'x'.repeat(10_000)
-  expect(limited(long, `${long}!`, { shown: 100 })).toBe(
+  expect(limited(long, `${long}!`, { maxShown: 100 })).toBe(
     `--- old\n+++ new\n@@ -1,1 +1,1 @@\n-${'x'.repeat(83)}`,
   )
-  expect(limited('a\n'.repeat(500), 'b\n'.repeat(500), { shown: 100 })).toHaveLength(116)
-  expect(limited(long, `${long}!`, { compared: 20_000 })).toBeUndefined()
+  expect(limited('a\n'.repeat(500), 'b\n'.repeat(500), { maxShown: 100 })).toHaveLength(116)
+  expect(limited(long, `${long}!`, { maxCompared: 20_000 })).toBeUndefined()
   // Only what differs counts, however long the rest is.
   const around = (text: string) => `${'same\n'.repeat(9_000)}${text}\n${'same\n'.repeat(9_000)}`
-  expect(limited(around('a'), around('b'), { compared: 100 })).toContain('\n-a\n+b\n')
+  expect(limited(around('a'), around('b'), { maxCompared: 100 })).toContain('\n-a\n+b\n')
 })

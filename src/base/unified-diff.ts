@@ -3,34 +3,37 @@ import type { ChangeObject } from 'diff'
 
 /** Unchanged lines shown before and after a change. */
 const context = 3
-/** Beyond either limit the whole range is shown as removed and added: a hostile pair must not block the process. */
+/** Beyond either limit the whole range is shown as removed and added: hostile texts must not block the process. */
 const bounds = { maxEditLength: 300, timeout: 1000 }
 
 type Side = { readonly name: string; readonly text: string }
 
 export type DiffLimits = {
   /** Maximum number of characters of both texts between the first and the last difference. */
-  readonly compared?: number
-  /** Maximum number of characters below the two names; the diff is cut off there. */
-  readonly shown?: number
+  readonly maxCompared?: number
+  /** Maximum number of characters after the two names; the diff is truncated there. */
+  readonly maxShown?: number
 }
 
-/** Returns the difference as `diff -u` writes it; '' for equal lines, undefined beyond `compared`. */
+/** Formats the difference like `diff -u`. Returns '' for equal lines, undefined beyond `maxCompared`. */
 export function unifiedDiff(from: Side, to: Side): string
 export function unifiedDiff(from: Side, to: Side, limits: DiffLimits): string | undefined
 export function unifiedDiff(
   from: Side,
   to: Side,
-  { compared = Infinity, shown = Infinity }: DiffLimits = {},
+  { maxCompared = Infinity, maxShown = Infinity }: DiffLimits = {},
 ): string | undefined {
-  const { start, fromEnd, toEnd } = differing(from.text, to.text)
-  if (fromEnd + toEnd - 2 * start > compared) return undefined
-  const changes = changesOf(linesOf(from.text, start, fromEnd), linesOf(to.text, start, toEnd))
-  const hunks = hunksOf(changes, countLines(from.text, start))
+  const { start, fromEnd, toEnd } = findDifferingRange(from.text, to.text)
+  if (fromEnd + toEnd - 2 * start > maxCompared) return undefined
+  const changes = computeChanges(
+    sliceLines(from.text, start, fromEnd),
+    sliceLines(to.text, start, toEnd),
+  )
+  const hunks = buildHunks(changes, countLines(from.text, start))
   if (hunks.length === 0) return ''
   const lines = [`--- ${from.name}`, `+++ ${to.name}`]
-  let capacity = shown
-  for (const line of writtenLines(hunks)) {
+  let capacity = maxShown
+  for (const line of formatHunks(hunks)) {
     if (capacity <= 0) break
     lines.push(line.slice(0, capacity))
     capacity -= line.length + 1
@@ -41,7 +44,7 @@ export function unifiedDiff(
 type Change = Pick<ChangeObject<string[]>, 'value' | 'added' | 'removed'>
 
 // Not diffLines: its tokenizer takes 4 s for two texts of 1,900,000 lines, which `split` does in 0.1 s.
-const changesOf = (a: string[], b: string[]): Change[] =>
+const computeChanges = (a: string[], b: string[]): Change[] =>
   diffArrays(a, b, bounds) ?? [
     { value: a, added: false, removed: true },
     { value: b, added: true, removed: false },
@@ -50,7 +53,7 @@ const changesOf = (a: string[], b: string[]): Change[] =>
 type Segment = { readonly sign: '+' | '-' | ' '; readonly lines: readonly string[] }
 type Hunk = { readonly oldStart: number; readonly newStart: number; readonly segments: Segment[] }
 
-function hunksOf(changes: readonly Change[], before: number): Hunk[] {
+function buildHunks(changes: readonly Change[], before: number): Hunk[] {
   let [oldStart, newStart] = [before, before]
   let hunk: Hunk = { oldStart, newStart, segments: [] }
   const hunks = [hunk]
@@ -75,19 +78,20 @@ function hunksOf(changes: readonly Change[], before: number): Hunk[] {
   return hunks.filter(({ segments }) => segments.length > 0)
 }
 
-/** Yields lines one by one: a diff that is cut off must not cost its full length. */
-function* writtenLines(hunks: readonly Hunk[]): Generator<string> {
+/** Yields lines one by one: a truncated diff must not cost its full length. */
+function* formatHunks(hunks: readonly Hunk[]): Generator<string> {
   for (const { oldStart, newStart, segments } of hunks) {
     const count = (other: Segment['sign']) =>
       segments.reduce((sum, { sign, lines }) => sum + (sign === other ? 0 : lines.length), 0)
-    yield `@@ -${rangeOf(oldStart, count('+'))} +${rangeOf(newStart, count('-'))} @@`
+    yield `@@ -${formatRange(oldStart, count('+'))} +${formatRange(newStart, count('-'))} @@`
     for (const { sign, lines } of segments) for (const line of lines) yield sign + line
   }
 }
 
-const rangeOf = (before: number, count: number) => `${count === 0 ? before : before + 1},${count}`
+const formatRange = (before: number, count: number) =>
+  `${count === 0 ? before : before + 1},${count}`
 
-const linesOf = (text: string, start: number, end: number): string[] =>
+const sliceLines = (text: string, start: number, end: number): string[] =>
   text === '' ? [] : text.slice(start, end).split('\n')
 
 function countLines(text: string, end: number): number {
@@ -96,15 +100,21 @@ function countLines(text: string, end: number): number {
   return count
 }
 
-/** Finds the lines from the first difference to the last, with their context: mostly a small part of a long text. */
-function differing(a: string, b: string): { start: number; fromEnd: number; toEnd: number } {
+/** Finds the range from the first to the last difference, with context. It is usually a small part of a long text. */
+function findDifferingRange(
+  a: string,
+  b: string,
+): { start: number; fromEnd: number; toEnd: number } {
   const [aEnd, bEnd] = [lastLineEnd(a), lastLineEnd(b)]
-  const same = sameLength(Math.min(aEnd, bEnd), (at, end) => a.slice(at, end) === b.slice(at, end))
+  const same = commonLength(
+    Math.min(aEnd, bEnd),
+    (at, end) => a.slice(at, end) === b.slice(at, end),
+  )
   let start = same === 0 ? 0 : a.lastIndexOf('\n', same - 1) + 1
   for (let line = 0; line < context; line++)
     start = start < 2 ? 0 : a.lastIndexOf('\n', start - 2) + 1
 
-  const sameAtEnd = sameLength(
+  const sameAtEnd = commonLength(
     Math.min(aEnd, bEnd) - start,
     (at, end) => a.slice(aEnd - end, aEnd - at) === b.slice(bEnd - end, bEnd - at),
   )
@@ -119,9 +129,9 @@ function differing(a: string, b: string): { start: number; fromEnd: number; toEn
 const lastLineEnd = (text: string) => (text.endsWith('\n') ? text.length - 1 : text.length)
 
 /** Returns the length of the common part. Comparing slices is faster than comparing characters. */
-function sameLength(most: number, isSame: (at: number, end: number) => boolean): number {
+function commonLength(maxLength: number, isSame: (at: number, end: number) => boolean): number {
   let at = 0
   for (let step = 2 ** 16; step >= 1; step /= 2)
-    while (at + step <= most && isSame(at, at + step)) at += step
+    while (at + step <= maxLength && isSame(at, at + step)) at += step
   return at
 }

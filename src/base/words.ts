@@ -1,4 +1,4 @@
 type Words<S extends string> = S extends `${infer Word} ${infer Rest}` ? Word | Words<Rest> : S
 
-/** A long list of names as one text; the type has each of them. */
-export const words = <S extends string>(text: S) => text.split(' ') as Words<S>[]
+/** Splits a list of names; the type keeps each name as a literal. */
+export const splitWords = <S extends string>(text: S) => text.split(' ') as Words<S>[]

@@ -165,7 +165,7 @@ async function migrationsOf(from: Snapshot) {
   if (names.size > 0)
     throw new CoworkError(
       'store_is_newer',
-      `This store was written by a newer cowork: it has ${[...names].join(', ')}.`,
+      `The store was written by a newer version of cowork: it has ${[...names].join(', ')}.`,
       { hint: 'Use the newer program.' },
     )
   return known

@@ -37,7 +37,7 @@ export function createCallRecord(
         },
       }
     },
-    ...(request.exchange !== undefined && { exchange: request.exchange }),
+    ...(request.exchange !== undefined && { mcpContext: request.exchange }),
   }
 
   const elapsed = () => ({ ms: now() - startedAt })

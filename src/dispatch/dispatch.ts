@@ -143,8 +143,8 @@ export function createDispatch(deps: DispatchDeps): Dispatch {
     for (const check of checks) {
       const next = await check(attempt)
       if (next.mode === 'refuse') {
-        const { mode: _, told, ...refusal } = next
-        return refuse(refusal, attempt.touch, told)
+        const { mode: _, entryData, ...refusal } = next
+        return refuse(refusal, attempt.touch, entryData)
       }
       if (next.mode === 'wait' || (verdict.mode === 'act' && next.decision)) verdict = next
     }

@@ -66,7 +66,7 @@ const grantsObject = z.strictObject({
 })
 
 const grants = z
-  .union([z.array(grant), grantsObject], 'a list or a mapping of keys')
+  .union([z.array(grant), grantsObject], 'a list or a mapping')
   .transform((given) => {
     const it = Array.isArray(given) ? grantsObject.parse({ entries: [] }) : given
     const entries = Array.isArray(given) ? given : given.entries

@@ -71,7 +71,7 @@ export function createFileWriter(deps: Deps) {
       const { content, overwrite, encoding } = given
       checkIsFile(given.path)
       const need = overwrite ? 'write' : 'create'
-      const placed = await disk.place(call, { path: given.path, need, makes: true })
+      const placed = await disk.place(call, { path: given.path, need, createsFile: true })
       if (content.length > maxFileBytes)
         throw fileError(
           'too_large',
@@ -118,7 +118,11 @@ export function createFileWriter(deps: Deps) {
 
     async move(call: Call, source: string, destination: string): Promise<Moved> {
       const from = await disk.place(call, { path: source, need: 'write' })
-      const to = await disk.place(call, { path: destination, need: 'create', makes: true }, false)
+      const to = await disk.place(
+        call,
+        { path: destination, need: 'create', createsFile: true },
+        false,
+      )
       if (from.at.root !== to.at.root)
         throw fileError(
           'path_escape',
@@ -138,7 +142,7 @@ export function createFileWriter(deps: Deps) {
     async copy(call: Call, source: string, destination: string): Promise<WriteResult> {
       checkIsFile(destination)
       const from = await disk.place(call, { path: source, need: 'read' }, false)
-      const to = await disk.place(call, { path: destination, need: 'create', makes: true })
+      const to = await disk.place(call, { path: destination, need: 'create', createsFile: true })
       const isReviewed = reviewed(destination) || places.isSensitive(source)
       const asked = { from: from.at, to: to.at, reviewed: isReviewed }
       const answer = await disk.arrive(call, to, lastSegment(source), () =>

@@ -43,7 +43,7 @@ export function createPathResolver({ workspace, home, guard, grants }: Deps) {
 
   async function place(
     caller: Caller,
-    { path: given, need, makes }: PathRequest,
+    { path: given, need, createsFile }: PathRequest,
   ): Promise<ResolvedPath> {
     const { area, path, below } = locate(given)
     if (guard.checkForbidden(path, need))
@@ -52,7 +52,7 @@ export function createPathResolver({ workspace, home, guard, grants }: Deps) {
       area === 'workspace'
         ? { at: { root: 'workspace', path: below }, area, path }
         : await granted(caller, path, need)
-    const extension = makes ? guard.checkExtension(path) : undefined
+    const extension = createsFile ? guard.checkExtension(path) : undefined
     if (extension) throw fileError('forbidden_extension', path, extension)
     return placed
   }

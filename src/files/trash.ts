@@ -167,7 +167,11 @@ export function createTrash(deps: Deps) {
       const makes = item.type === 'file' && places.locate(given).path !== item.path
       // Where nobody said where to, the entry is about an id.
       const isSubject = destination !== undefined
-      const to = await disk.place(call, { path: given, need: 'create', makes }, isSubject)
+      const to = await disk.place(
+        call,
+        { path: given, need: 'create', createsFile: makes },
+        isSubject,
+      )
       const risky = [item.path, to.path].find(places.isRisky)
       const isRisky = risky !== undefined
       if (isRisky && call.caller.kind === 'agent' && !isAskedFor(item, destination))

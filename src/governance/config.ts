@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { overrideTypes } from '#base/override.ts'
-import { words } from '#base/words.ts'
+import { splitWords } from '#base/words.ts'
 import { validateSchema } from '#base/config/json-schema.ts'
 import {
   decimal,
@@ -91,7 +91,7 @@ const authority = z
       .describe('Identical calls in a row after which an agent is stopped. Default: never.'),
     high_risk_fields: z
       .array(trimmedName)
-      .default(words('deal_stage owner commission utm_* billing_* password permissions'))
+      .default(splitWords('deal_stage owner commission utm_* billing_* password permissions'))
       .describe('Fields whose change a person always reviews; * matches any text.'),
     high_risk_mode: z
       .enum(['suggest', 'strictest'])

@@ -105,7 +105,7 @@ export const governancePrompts = (inbox: Pick<Inbox, 'list'>, inboxUrl: () => st
     title: 'Review the inbox',
     description: 'What this agent waits for, prepared for the person who decides',
     arguments: [{ name: 'domain', description: 'Only what waits in this domain, as in crm.deals' }],
-    async say(caller, { domain }) {
+    async render(caller, { domain }) {
       const asked = { status: 'pending', limit: mostTold, ...(domain && { domain }) } as const
       const { items, next } = await inbox.list(caller, asked)
       const where = domain ? ` in ${JSON.stringify(domain)}` : ''

@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { canonicalJson, sha256Hex } from '#base/hash.ts'
 import { isRecord } from '#base/json.ts'
 import type { Tool } from '#base/tool.ts'
-import { words } from '#base/words.ts'
+import { splitWords } from '#base/words.ts'
 
 const known = new WeakMap<Tool, string>()
 
@@ -20,7 +20,7 @@ export function schemaHash(tool: Tool): string {
 const texts = new Set(['description', 'title'])
 /** Keywords whose members have names of their own, such as a property called `description`. */
 const named = new Set<string>(
-  words('properties patternProperties dependentSchemas $defs definitions'),
+  splitWords('properties patternProperties dependentSchemas $defs definitions'),
 )
 const values = new Set(['default', 'const', 'enum', 'examples'])
 

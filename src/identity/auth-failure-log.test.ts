@@ -8,7 +8,7 @@ function setup() {
   const time = createTime()
   const noted: EntryDraft[] = []
   const fail = createAuthFailureLog({
-    note: (draft) => void noted.push(draft),
+    appendDeferred: (draft) => void noted.push(draft),
     sleep: time.sleep,
     log: silentLog,
   })

@@ -18,16 +18,16 @@ type AuthFailure = {
 type Deps = {
   readonly now: Clock
   readonly sleep: Sleep
-  readonly note: (draft: EntryDraft) => void
+  readonly appendDeferred: (draft: EntryDraft) => void
   readonly log: Log
 }
 
 export type FailedAuth = ReturnType<typeof createFailedAuth>
 
 /** What every failed credential costs, whatever kind it is: an entry, and for guesses time (I9). */
-export function createFailedAuth({ now, sleep, note, log }: Deps) {
+export function createFailedAuth({ now, sleep, appendDeferred, log }: Deps) {
   const slowdown = createAuthThrottle({ now, sleep })
-  const noteFailure = createAuthFailureLog({ note, sleep, log })
+  const noteFailure = createAuthFailureLog({ appendDeferred, sleep, log })
   const keys = (address: string, principal: string | undefined) =>
     principal === undefined ? [`address:${address}`] : [`address:${address}`, principal]
 

@@ -66,7 +66,7 @@ export async function createIdentity(deps: IdentityDeps) {
   const { db, config, shared = {}, defaultScopes = ['*'], now, note, log, sleep = timer } = deps
   const store = createIdentityStore(db.dialect)
   const standing = loadStaticCredentials(config, deps.ownerToken, shared, defaultScopes)
-  const doorkeeper = createFailedAuth({ now, sleep, note, log })
+  const doorkeeper = createFailedAuth({ now, sleep, appendDeferred: note, log })
   const sessions = createSessions(now)
   const lastSeen = new Map<string, number>()
   warnOfWeakTokens(config, log)

@@ -42,7 +42,7 @@ export function createCheckpointSigner({
   async function sign() {
     clearTimeout(timer)
     timer = undefined
-    if (!(await db.leads())) return
+    if (!(await db.isLeader())) return
     const at = now()
     const note = await db.transact(async (tx) => {
       const head = await store.peek(tx)

@@ -111,7 +111,7 @@ export function createPayloadEraser({ db, store, now, log }: Deps) {
     task = startPeriodicTask({
       intervalMs: hour,
       async run() {
-        if (await db.leads()) await eraseBefore(now() - days * day)
+        if (await db.isLeader()) await eraseBefore(now() - days * day)
       },
       failure: 'old payloads could not be erased',
       log,

@@ -170,7 +170,7 @@ function compile(pattern: string): RE2JS {
       'redaction_pattern_invalid',
       `The redaction pattern ${JSON.stringify(pattern)} ${why}.`,
       {
-        hint: 'Patterns use RE2 syntax: no look-around and no back references.',
+        hint: 'Use RE2 syntax, without lookaround and backreferences.',
       },
     )
   let compiled: RE2JS

@@ -97,7 +97,7 @@ export async function openLedger(deps: LedgerDeps) {
     /** On disk within 50 ms, and nobody waits (L12). */
     note: notes.note,
     /** Why nothing may run now, if so (A11). */
-    trouble: () => db.trouble() ?? notes.trouble(),
+    trouble: () => db.outage() ?? notes.trouble(),
     size,
     find: async (filter: EntryFilter) =>
       (await search(db, store, filter)).map(({ entry }) => entry),

@@ -11,9 +11,9 @@ const greet: Prompt = {
     { name: 'whom', description: 'The name', required: true },
     { name: 'how', description: 'The word' },
   ],
-  say: async (caller, { whom, how = 'Hello' }) => `${how} ${whom}, says ${caller.id}.`,
+  render: async (caller, { whom, how = 'Hello' }) => `${how} ${whom}, says ${caller.id}.`,
 }
-const plain: Prompt = { ...greet, name: 'plain', arguments: [], say: async () => 'Begin.' }
+const plain: Prompt = { ...greet, name: 'plain', arguments: [], render: async () => 'Begin.' }
 
 describe.each(everywhere)('over %s, %s era', (door, era) => {
   async function start() {
@@ -24,7 +24,7 @@ describe.each(everywhere)('over %s, %s era', (door, era) => {
   test('SV13 prompts are listed with their arguments, and say what is for this caller', async () => {
     const client = await start()
     expect(client.getServerCapabilities()).toMatchObject({ prompts: {} })
-    const { say: _, ...shown } = greet
+    const { render: _, ...shown } = greet
     const { prompts } = await client.listPrompts()
     expect(prompts).toEqual([shown, { ...shown, name: 'plain', arguments: [] }])
     const said = await client.getPrompt({ name: 'greet', arguments: { whom: 'anna' } })

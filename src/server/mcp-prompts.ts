@@ -39,7 +39,7 @@ export function promptFeature(prompts: (caller: Caller) => readonly Prompt[]): M
           throw invalidParams(
             `Missing argument ${missing.name} of ${prompt.name}: ${missing.description}.`,
           )
-        const text = await prompt.say(caller, args)
+        const text = await prompt.render(caller, args)
         return {
           description: prompt.description,
           messages: [{ role: 'user', content: { type: 'text', text } }],

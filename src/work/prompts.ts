@@ -4,12 +4,12 @@ import { namesInside, readInside } from './disk/confined-read.ts'
 import type { Work } from './service.ts'
 
 const project = { name: 'project', description: 'The project; all of them where left out' }
-type Arguments = Parameters<Prompt['say']>[1]
+type Arguments = Parameters<Prompt['render']>[1]
 const about = (given: string | undefined) =>
   given ? ` of the project ${JSON.stringify(given)}` : ''
 const in_ = (given: string | undefined) => (given ? ` in ${JSON.stringify(given)}` : '')
 
-const beginnings: readonly (Omit<Prompt, 'say'> & { text(args: Arguments): string })[] = [
+const beginnings: readonly (Omit<Prompt, 'render'> & { text(args: Arguments): string })[] = [
   {
     name: 'work_status',
     title: 'Where we stand',
@@ -62,7 +62,7 @@ export const workPrompts = (
 ): Prompt[] => [
   ...beginnings.map(({ text, ...prompt }) => ({
     ...prompt,
-    say: (_: Caller, args: Arguments) => Promise.resolve(text(args)),
+    render: (_: Caller, args: Arguments) => Promise.resolve(text(args)),
   })),
   ...(work.keyRefusal(caller) ? [] : work.projects()).flatMap((name) => {
     const folder = work.root.folderOf(name)
@@ -73,7 +73,7 @@ export const workPrompts = (
         title: `${file.slice(0, -'.md'.length)} (${name})`,
         description: `From the prompts of ${name}`,
         arguments: [],
-        say: async () => readInside(folder, `PROMPTS/${file}`).toString('utf8').slice(0, 50_000),
+        render: async () => readInside(folder, `PROMPTS/${file}`).toString('utf8').slice(0, 50_000),
       }))
   }),
 ]

@@ -11,7 +11,7 @@ const yamlOf = (...mappings: [string, string][]) =>
 
 test('Y1 two mappings that fit equally well are refused at the line of the second', () => {
   expect(problemsOf(yamlOf(['sales', 'crm'], ['sales-*', '*'], ['*-sales', '*']))).toEqual([
-    '5:16 mappings[2].agent_id ties with agent_id "sales-*" and domain "*" of item 2: some agent and domain fit both equally well. Make one more specific',
+    '5:16 mappings[2].agent_id ties with agent_id "sales-*" and domain "*" of item 2: both match some agent and domain equally well. Make one more specific',
   ])
   expect(problemsOf(yamlOf(['sales', 'crm.*'], ['sales', '*.crm']))).toHaveLength(1)
   expect(problemsOf(yamlOf(['a*', 'crm'], ['*b', 'crm']))).toHaveLength(1)
@@ -26,7 +26,7 @@ test('Y1 mappings of the same weight that nothing fits both are not a tie', () =
 
 test('Y1 a mapping written twice is told once', () => {
   expect(problemsOf(yamlOf(['a*', '*'], ['a*', '*']))).toEqual([
-    '4:16 mappings[1].agent_id repeats agent_id "a*" and domain "*" of item 1: keep one',
+    '4:16 mappings[1].agent_id repeats agent_id "a*" and domain "*" of item 1: remove one',
   ])
 })
 

@@ -7,11 +7,11 @@ import { loadConfig } from './load.ts'
 import type { LoadedConfig } from './load.ts'
 import type { ConfigPath } from './schema-lookup.ts'
 
-/** The text of a configuration with one setting changed: what else it says and its comments stay. */
+/** Changes one setting in the text of a configuration and keeps all other settings and comments. */
 export function setConfigValue(text: string, path: ConfigPath, value: unknown): string {
   const document = parseDocument(text)
   const [section = ''] = path
-  // `workspace:` with nothing below it is as good as not there.
+  // An empty `workspace:` is equivalent to a missing section.
   if (isMap(document.contents) && (document.get(section) ?? null) === null) document.delete(section)
   if (isMap(document.contents) && document.contents.items.length === 0)
     document.contents.flow = false
@@ -19,7 +19,7 @@ export function setConfigValue(text: string, path: ConfigPath, value: unknown): 
   return document.toString({ lineWidth: 0 })
 }
 
-/** What the daemon would make of this text, or why it would refuse it. Nothing is left behind. */
+/** Loads a configuration text as the daemon would, through a temporary file. Throws if it is invalid. */
 export function parseConfigText(text: string, file: string, env: Environment): LoadedConfig {
   const folder = mkdtempSync(join(existingParent(file), '.cowork-check-'))
   try {

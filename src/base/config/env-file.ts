@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { CoworkError, errorMessage } from '#base/errors.ts'
 
-/** `--env-file`, which may repeat: the later file wins. Values may be references (I8). */
+/** Reads the files of `--env-file`; a later file wins. Values may be references (I8). */
 export function readEnvFiles(paths: readonly string[]): Record<string, string> {
   return Object.assign({}, ...paths.map((path) => parseEnvFile(path, readEnvFile(path))))
 }
@@ -26,9 +26,9 @@ const quoted = /^(?:'([^']*)'|"((?:[^"\\]|\\.)*)")[ \t]*(?:#.*)?$/
 const escapes: Record<string, string> = { n: '\n', r: '\r', t: '\t' }
 
 /**
- * `NAME=value`, `export NAME=value`, '…' as it is, "…" with \n, \t, \" and \\; # starts a comment on
- * its own line or after a space. Nothing is expanded. A line in any other form is refused by number,
- * without its content, which may be a secret.
+ * Parses `NAME=value` and `export NAME=value`, with literal '…' and with "…" that may contain \n, \t, \" and \\. A `#`
+ * starts a comment at the start of a line or after a space. Variables are not expanded. An error names only the number
+ * of an invalid line: its content may be a secret.
  */
 export function parseEnvFile(path: string, text: string): Record<string, string> {
   const values: [string, string][] = []
@@ -39,11 +39,11 @@ export function parseEnvFile(path: string, text: string): Record<string, string>
     const line = raw.trim()
     if (line === '' || line.startsWith('#')) continue
     const [, name, rest = ''] = assignment.exec(line) ?? []
-    const value = name === undefined ? undefined : valueOf(rest)
+    const value = name === undefined ? undefined : parseValue(rest)
     if (name === undefined || value === undefined)
       throw new CoworkError(
         'env_file_invalid',
-        `${path}:${index + 1}: expected NAME=value${name === undefined ? '' : `, but the quotes around ${name} do not close`}.`,
+        `${path}:${index + 1}: expected NAME=value${name === undefined ? '' : `, but the quotes of ${name} are not closed`}.`,
         { hint: 'Correct the line and start again.', details: { file: path, line: index + 1 } },
       )
     values.push([name, value])
@@ -51,12 +51,12 @@ export function parseEnvFile(path: string, text: string): Record<string, string>
   return Object.fromEntries(values)
 }
 
-function valueOf(rest: string): string | undefined {
+function parseValue(rest: string): string | undefined {
   if (!/^['"]/.test(rest)) {
     const note = ` ${rest}`.search(/[ \t]#/)
     return note < 0 ? rest : rest.slice(0, note).trimEnd()
   }
-  const [whole, single, double = ''] = quoted.exec(rest) ?? []
-  if (whole === undefined) return undefined
+  const [match, single, double = ''] = quoted.exec(rest) ?? []
+  if (match === undefined) return undefined
   return single ?? double.replaceAll(/\\(.)/g, (_, letter: string) => escapes[letter] ?? letter)
 }

@@ -60,7 +60,7 @@ test('SV6 the state directory and the settings of MCP servers follow their varia
   expect(stateDirectory({ COWORK_STATE_DIR: '~/s' }, folders)).toBe('/home/me/s')
   expect(stateDirectory({ COWORK_STATE_DIR: 's' }, folders)).toBe('/here/s')
   expect(() => stateDirectory({ COWORK_STATE_DIR: '~bob/s' }, folders)).toThrow(
-    'only ~/ is understood',
+    'Only ~/ is expanded',
   )
   expect(mcpSettingsFile({ COWORK_STATE_DIR: '/s' }, folders)).toBe('/s/mcp-settings.json')
   expect(mcpSettingsFile({ COWORK_MCP_SETTINGS_PATH: '~/m.json' }, folders)).toBe('/home/me/m.json')
@@ -83,11 +83,11 @@ test('SV6 an empty variable is as good as unset', () => {
 })
 
 test.each([
-  ['PORT', 'abc', 'a whole number from 0 to 65535, found "abc"'],
-  ['PORT', '70000', 'a whole number from 0 to 65535, found 70000'],
+  ['PORT', 'abc', 'an integer from 0 to 65535, found "abc"'],
+  ['PORT', '70000', 'an integer from 0 to 65535, found 70000'],
   ['TRANSPORT', 'pigeon', 'one of http, sse, stdio'],
   ['LOG_LEVEL', 'LOUD', 'one of debug, info, warn, error'],
-  ['TEMP_CLEANUP_DAYS', '0', 'a whole number of at least 1'],
+  ['TEMP_CLEANUP_DAYS', '0', 'an integer of at least 1'],
   ['WORKSYNC_AUTO_SYNC', 'perhaps', 'true or false, found "perhaps"'],
   ['WORKSYNC_SYNC_DEBOUNCE', 'later', 'a duration'],
   ['WORKSPACE_PATH', '~bob/ws', 'a path'],

@@ -5,13 +5,13 @@ import type { ConfigPath } from './schema-lookup.ts'
 
 export type Environment = Readonly<Record<string, string | undefined>>
 
-/** A value that wins over the file: where it goes, and where a person set it. */
+/** A value that overrides the file, with the variable or flag that set it. */
 export type Override = { path: ConfigPath; value: unknown; origin: string }
 
-/** Folders that relative and `~` paths count from. */
+/** The base folders of `~` paths and of relative paths. */
 export type Folders = { home: string; cwd: string }
 
-/** The one place that reads `process.env`; everything else is handed an Environment. */
+/** Returns `process.env`. No other code reads it; functions take an Environment. */
 export const currentEnvironment = (): Environment => process.env
 
 export const currentFolders = (): Folders => ({ home: homedir(), cwd: process.cwd() })
@@ -27,9 +27,9 @@ const logLevels: Record<string, string> = {
 const lowerCase = (value: string) => value.toLowerCase()
 const logLevel = (value: string) => logLevels[lowerCase(value)] ?? lowerCase(value)
 
-/** The seeds' variables and the settings they give (SV6). */
+/** The environment variables of the source projects and their settings (SV6). */
 export const variables: readonly Variable[] = [
-  // These three names are everybody's: a bridge that a client starts inherits them by accident (SV6).
+  // Other programs use these three names too: a bridge could inherit them from its client by accident (SV6).
   { name: 'TRANSPORT', path: ['server', 'transport'], upOnly: true, read: lowerCase },
   { name: 'PORT', path: ['server', 'port'], upOnly: true },
   { name: 'LOG_LEVEL', path: ['server', 'log_level'], upOnly: true, read: logLevel },
@@ -46,13 +46,13 @@ export const variables: readonly Variable[] = [
   { name: 'WORKSYNC_API_KEY', path: ['work', 'api_key'] },
 ]
 
-/** The seeds' variables as overrides. `forUp` is true for `cowork up` and `npm start` only. */
+/** Reads `variables` as overrides. `forUp` is true only for `cowork up` and `npm start`. */
 export function readEnvironmentOverrides(
   env: Environment,
   { forUp }: { forUp: boolean },
 ): Override[] {
   return variables
-    .filter((it) => forUp || !it.upOnly)
+    .filter(({ upOnly }) => forUp || !upOnly)
     .flatMap(({ name, path, read }) => {
       const value = env[name]
       return value
@@ -61,7 +61,7 @@ export function readEnvironmentOverrides(
     })
 }
 
-/** Who a client started by hand says it is (I5, I7, I13); never part of the configuration. */
+/** Reads the identity that a manually started client claims (I5, I7, I13). It is never part of the configuration. */
 export function readCallerEnvironment(env: Environment) {
   return {
     agentId: env['AGENT_ID'] || undefined,
@@ -81,12 +81,8 @@ export const mcpSettingsFile = (env: Environment, folders: Folders): string => {
 
 export function expandPath(path: string, home: string, base: string): string {
   if (/^~[^/\\]/.test(path))
-    throw new CoworkError(
-      'config_invalid',
-      `Cannot find the folder ${path}: only ~/ is understood.`,
-      {
-        hint: 'Write the path in full.',
-      },
-    )
+    throw new CoworkError('config_invalid', `Unsupported path: ${path}. Only ~/ is expanded.`, {
+      hint: 'Use an absolute path.',
+    })
   return path.startsWith('~') ? resolve(home, `.${path.slice(1)}`) : resolve(base, path)
 }

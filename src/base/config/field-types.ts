@@ -2,22 +2,21 @@ import { RE2JS } from 're2js'
 import * as z from 'zod'
 
 /**
- * The kinds of value a setting can have. Each says what it expects in words, because that text is
- * what a person reads in a refusal. The `x-` marks reach the published JSON Schema and are how the
- * loader knows which texts are paths and which are secrets.
+ * The types of settings. Each has a description of the expected value, which error messages show. The `x-` marks tell
+ * the loader which strings are paths and which are secrets; the published JSON Schema contains them.
  */
 
-const between = (what: string, min: number, max?: number) =>
+const describeRange = (what: string, min: number, max?: number) =>
   max === undefined ? `${what} of at least ${min}` : `${what} from ${min} to ${max}`
 
 export function integer(min: number, max?: number) {
-  const expected = between('a whole number', min, max)
+  const expected = describeRange('an integer', min, max)
   const kind = z.int(expected).min(min, expected)
   return max === undefined ? kind : kind.max(max, expected)
 }
 
 export function decimal(min: number, max?: number) {
-  const expected = between('a number', min, max)
+  const expected = describeRange('a number', min, max)
   const kind = z.number(expected).min(min, expected)
   return max === undefined ? kind : kind.max(max, expected)
 }
@@ -30,20 +29,20 @@ export const nonEmptyString = (expected: string, form: RegExp = /\S/) =>
   z.string(expected).regex(form, expected)
 
 export const trimmedName = nonEmptyString(
-  'a name without spaces at its ends or control characters',
+  'a name without control characters or spaces at the start or end',
   /^(?!\s)[^\p{Cc}]+(?<!\s)$/u,
 )
 
-/** `~/` is the home folder; a relative path counts from the folder of the file it stands in. */
+/** A path. `~/` is the home folder; a relative path is relative to the folder of the configuration file. */
 export const filePath = nonEmptyString(
-  'a path (another user’s ~name is not understood)',
+  'a path (~name of another user is not supported)',
   /^(?!~[^/\\])[^\0]+$/,
 ).meta({
   'x-path': true,
 })
 
-/** A value, or where to find it: `env:NAME`, `file:path`, `op://vault/item/field`, `keychain:name`, `cmd:…` (I8). */
-export const secretText = nonEmptyString('a text or a reference such as env:NAME').meta({
+/** A value or a reference: `env:NAME`, `file:path`, `op://vault/item/field`, `keychain:name`, `cmd:…` (I8). */
+export const secretText = nonEmptyString('a string or a reference such as env:NAME').meta({
   'x-secret': true,
 })
 
@@ -63,7 +62,7 @@ const unitMilliseconds: Record<string, number> = {
 const durationForm = /^(\d+(?:\.\d+)?) ?(ms|s|m|h|d|w)?$/
 const durationExpected = 'a duration such as 500ms, 30s, 10m, 1h or 7d (a bare number is seconds)'
 
-/** Written `10m`, read as milliseconds. */
+/** Parses `10m` to milliseconds. */
 export const duration = z
   .union(
     [
@@ -77,16 +76,16 @@ export const duration = z
     return Math.round(Number(count ?? value) * (unitMilliseconds[unit] ?? 1000))
   })
 
-export const httpUrl = nonEmptyString('an http:// or https:// address', /^https?:\/\/[^\s/]+\S*$/)
+export const httpUrl = nonEmptyString('an http:// or https:// URL', /^https?:\/\/[^\s/]+\S*$/)
 
 const cronForm = /^(@\w+|\S+( +\S+){4,5})$/
-export const cron = nonEmptyString('a cron line of five fields such as "0 2 * * *"', cronForm)
+export const cron = nonEmptyString('a cron expression such as "0 2 * * *"', cronForm)
 
 export const timeOfDay = nonEmptyString('a time of day such as 22:00', /^([01]\d|2[0-3]):[0-5]\d$/)
 
-/** Compiled by the linear engine that will run it, so a pattern from outside can never hang us (Y2, PV7). */
+/** A pattern that the linear-time engine accepts, so that hostile patterns cannot block the process (Y2, PV7). */
 export const regexPattern = nonEmptyString('a regular expression').refine(compiles, {
-  error: 'is not a regular expression in RE2 syntax (no look-around, no back-references)',
+  error: 'is not a regular expression in RE2 syntax (no lookaround, no backreferences)',
 })
 
 function compiles(source: string): boolean {

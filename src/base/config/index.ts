@@ -1,5 +1,5 @@
 export { currentFolders, expandPath } from './env.ts'
-export { loadConfig, refusedSetting } from './load.ts'
+export { loadConfig, settingError } from './load.ts'
 export type { Config } from './schema.ts'
 export { configJsonSchema, configSchema } from './schema.ts'
 export { resolveReference } from './secret-sources.ts'

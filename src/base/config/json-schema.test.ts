@@ -31,9 +31,9 @@ test('R1 names of values are no words of JSON Schema', () => {
 test.each([
   [{ properties: { name: { type: 'string', pattern: '(a+)+$' } } }, /it\.name has a pattern/],
   [{ properties: { all: { anyOf: [{ patternProperties: {} }] } } }, /has a patternProperties/],
-  [{ properties: { budget: { minimum: 0 } } }, /it\.budget has minimum and no type/],
+  [{ properties: { budget: { minimum: 0 } } }, /it\.budget has minimum without a type/],
   [{ properties: { budget: { type: 'nonsense' } } }, /nonsense/],
-  [{ properties: [] }, /properties is no mapping/],
+  [{ properties: [] }, /properties is not a mapping/],
   [{ $ref: 'https://example.com/schema' }, /ref/],
   [{ not: { type: 'string' } }, /not/],
 ])('R1 what a JSON Schema cannot keep is refused: %j', (schema, why) => {
@@ -54,6 +54,6 @@ test('R1 the file names a schema that cannot be kept', () => {
         budget: { minimum: 0 }
 `
   expect(problemsOf(yaml)).toEqual([
-    '4:7 reasoning_schemas[0].json_schema cannot be used: it.budget has minimum and no type: say its type',
+    '4:7 reasoning_schemas[0].json_schema cannot be used: it.budget has minimum without a type: add the type',
   ])
 })

@@ -3,8 +3,8 @@ import { errorMessage } from '#base/errors.ts'
 
 type Json = Readonly<Record<string, unknown>>
 
-/** What only counts for one type is left unsaid without it, and then anything would do. */
-const typed = [
+/** Keywords that apply to one type only. Without `type` they would accept every value of another type. */
+const typedKeywords = [
   'properties',
   'required',
   'additionalProperties',
@@ -20,18 +20,18 @@ const typed = [
   'multipleOf',
   'format',
 ]
-/** They run in the engine of the language, which a text of a few dozen characters can hang (Y2). */
-const patterns = ['pattern', 'patternProperties']
-const deepest = 32
+/** These keywords use JavaScript's regular expressions, which a text of a few dozen characters can hang (Y2). */
+const patternKeywords = ['pattern', 'patternProperties']
+const maxDepth = 32
 
-/** A JSON Schema about an object, ready to be asked. Throws where it says more than can be kept. */
+/** Compiles a JSON Schema for an object. Throws for unsupported keywords. */
 export function compileObjectSchema(schema: Json): z.ZodType {
-  const whole = { type: 'object', ...schema }
-  check(whole, 'it', 0)
-  return z.fromJSONSchema(whole as Parameters<typeof z.fromJSONSchema>[0])
+  const objectSchema = { type: 'object', ...schema }
+  check(objectSchema, 'it', 0)
+  return z.fromJSONSchema(objectSchema as Parameters<typeof z.fromJSONSchema>[0])
 }
 
-/** What is wrong with it, or undefined. */
+/** Returns what is wrong with a schema, or undefined. */
 export function validateSchema(schema: Json): string | undefined {
   try {
     compileObjectSchema(schema)
@@ -42,22 +42,22 @@ export function validateSchema(schema: Json): string | undefined {
 }
 
 function check(node: unknown, name: string, depth: number): void {
-  if (depth > deepest) throw new Error(`${name} is nested more than ${deepest} levels deep`)
+  if (depth > maxDepth) throw new Error(`${name} is nested more than ${maxDepth} levels deep`)
   if (Array.isArray(node)) {
     for (const [place, item] of node.entries()) check(item, `${name}[${place}]`, depth + 1)
     return
   }
   if (!isObject(node)) return
-  const pattern = patterns.find((key) => Object.hasOwn(node, key))
+  const pattern = patternKeywords.find((key) => Object.hasOwn(node, key))
   if (pattern !== undefined)
-    throw new Error(`${name} has a ${pattern}, which is not understood here: use an enum`)
-  const needsType = typed.find((key) => Object.hasOwn(node, key))
+    throw new Error(`${name} has a ${pattern}, which is not supported: use an enum`)
+  const needsType = typedKeywords.find((key) => Object.hasOwn(node, key))
   if (needsType !== undefined && !Object.hasOwn(node, 'type'))
-    throw new Error(`${name} has ${needsType} and no type: say its type`)
+    throw new Error(`${name} has ${needsType} without a type: add the type`)
   for (const [key, inner] of Object.entries(node)) {
-    // Here keys are names of values, not words of JSON Schema.
+    // These keys are property names, not keywords of JSON Schema.
     if (key === 'properties' || key === '$defs' || key === 'definitions') {
-      if (!isObject(inner)) throw new Error(`${name}.${key} is no mapping of names`)
+      if (!isObject(inner)) throw new Error(`${name}.${key} is not a mapping`)
       for (const [property, value] of Object.entries(inner))
         check(value, `${name}.${property}`, depth + 1)
     } else if (key !== 'enum' && key !== 'const' && key !== 'default' && key !== 'examples')

@@ -84,12 +84,12 @@ policies:
       - {field: amount, constraint: enum, values: []}
 `),
   ).toEqual([
-    '2:9 server.port: expected a whole number from 0 to 65535, found "abc"',
+    '2:9 server.port: expected an integer from 0 to 65535, found "abc"',
     '3:14 server.transport: expected one of http, sse, stdio, found "htp"; did you mean http?',
     '4:18 server.allowed_hosts: expected a list, found "desk"',
     '6:18 trust.default_level: expected a number from 0 to 1, found 1.5',
     '8:8 approvals.ttl: expected a duration such as 500ms, 30s, 10m, 1h or 7d (a bare number is seconds), found "soon"',
-    '9:7 jobs: expected a mapping of keys, found "no"',
+    '9:7 jobs: expected a mapping, found "no"',
     '13:37 policies[0].rules[0].constraint: expected one of high_risk, readonly, value_range, enum, regex, found "value_rang"',
     '14:51 policies[0].rules[1].values: expected at least 1 item, found a list',
   ])
@@ -97,20 +97,18 @@ policies:
 
 test('SV5 what is missing is refused where it should have been', () => {
   expect(problemsOf('mappings:\n  - agent_id: a\n    domain: d\n')).toEqual([
-    '2:5 mappings[0].policy_id: expected a name without spaces at its ends or control characters, found nothing',
+    '2:5 mappings[0].policy_id: expected a name without control characters or spaces at the start or end, found nothing',
   ])
 })
 
 test('SV5 a key written twice, broken YAML and a second document are refused with their line', () => {
-  expect(problemsOf('server:\n  port: 1\n  port: 2\n')).toEqual([
-    '3:3 the key port is written twice',
-  ])
+  expect(problemsOf('server:\n  port: 1\n  port: 2\n')).toEqual(['3:3 duplicate key: port'])
   expect(problemsOf('server:\n  port: [1\naudit: {}\n')[0]).toMatch(/^3:\d+ not valid YAML: /)
   expect(problemsOf('server: {}\n---\naudit: {}\n')[0]).toMatch(
     /^2:1 not valid YAML: .*multiple documents/,
   )
   expect(problemsOf('server: !include x\n')[0]).toMatch(/^1:9 not valid YAML: Unresolved tag/)
-  expect(problemsOf('- a\n')).toEqual(['1:1 the file: expected a mapping of keys, found a list'])
+  expect(problemsOf('- a\n')).toEqual(['1:1 the file: expected a mapping, found a list'])
 })
 
 test('SV5 the file, the variable and the flag that are wrong are all named at once', () => {
@@ -120,8 +118,8 @@ test('SV5 the file, the variable and the flag that are wrong are all named at on
     flags: [{ path: ['server', 'transport'], value: 'pigeon', origin: '--transport' }],
   })
   expect(problems).toEqual([
-    '2:17 audit.payload_days: expected a whole number of at least 0, found "many"',
-    'environment variable PORT: server.port: expected a whole number from 0 to 65535, found "abc"',
+    '2:17 audit.payload_days: expected an integer of at least 0, found "many"',
+    'environment variable PORT: server.port: expected an integer from 0 to 65535, found "abc"',
     '--transport: server.transport: expected one of http, sse, stdio, found "pigeon"',
   ])
 })
@@ -130,7 +128,7 @@ test('SV5 the message itself carries file, line and column', () => {
   const { home, load } = tempHome({ 'other.yaml': 'a: 1\nserver: {port: -1}\n' })
   const error = refusalOf(() => load({ file: '~/other.yaml' }))
   expect(error.code).toBe('config_invalid')
-  expect(error.message).toContain('The configuration has 2 problems.')
+  expect(error.message).toContain('The configuration has 2 errors.')
   expect(error.message).toContain(`${join(home, 'other.yaml')}:2:16: server.port: expected`)
 })
 
@@ -186,14 +184,14 @@ test('SV5 a secret that is refused is not shown', () => {
   const { message } = refusalOf(() =>
     loadYaml('storage: {url: "mysql://me:hunter22@db/x"}\nagents: [{id: a, token: [hunter22]}]'),
   )
-  expect(message).toContain('storage.url must be a postgres:// address')
+  expect(message).toContain('storage.url must be a postgres:// URL')
   expect(message).not.toContain('hunter22')
 })
 
 test('P7 implicit_approval_seconds is refused: nothing is ever approved by time passing', () => {
   const [problem] = problemsOf('feedback:\n  implicit_approval_seconds: 86400\n')
   expect(problem).toMatch(
-    /^2:3 feedback\.implicit_approval_seconds: nothing is ever approved by time passing/,
+    /^2:3 feedback\.implicit_approval_seconds: approval by timeout is not supported/,
   )
 })
 
@@ -205,15 +203,15 @@ mappings:
   - {agent_id: a, domain: d, policy_id: p}
 `),
   ).toEqual([
-    '1:26 policies[1].id repeats id "p" of item 1: keep one',
-    '3:41 mappings[0].policy_id names policy "q", which is not defined',
-    '4:16 mappings[1].agent_id repeats agent_id "a" and domain "d" of item 1: keep one',
+    '1:26 policies[1].id repeats id "p" of item 1: remove one',
+    '3:41 mappings[0].policy_id refers to the undefined policy "q"',
+    '4:16 mappings[1].agent_id repeats agent_id "a" and domain "d" of item 1: remove one',
   ])
 })
 
 test('Y2 a pattern the linear engine cannot run is refused at load', () => {
   expect(problemsOf('audit:\n  redact: ["(?=a)b"]\n')).toEqual([
-    '2:12 audit.redact[0] is not a regular expression in RE2 syntax (no look-around, no back-references)',
+    '2:12 audit.redact[0] is not a regular expression in RE2 syntax (no lookaround, no backreferences)',
   ])
 })
 
@@ -235,9 +233,7 @@ test('GR5 grants may be a list or an object, and a variable set beside a list ke
   expect(problemsOf('grants: {databse: x}')).toEqual([
     '1:10 grants.databse: unknown key; did you mean database?',
   ])
-  expect(problemsOf('grants: 7')).toEqual([
-    '1:9 grants: expected a list or a mapping of keys, found 7',
-  ])
+  expect(problemsOf('grants: 7')).toEqual(['1:9 grants: expected a list or a mapping, found 7'])
 })
 
 test('N34 whatever the file holds, the answer is a configuration or a refusal', () => {

@@ -12,7 +12,7 @@ import {
 } from './env.ts'
 import type { SchemaIssue } from './schema-issues.ts'
 import { formatConfigPath, findSchemaIssues } from './schema-issues.ts'
-import { warningsFor } from './no-effect.ts'
+import { listWarnings } from './no-effect.ts'
 import type { Config } from './schema.ts'
 import { configSchema } from './schema.ts'
 import { mapMarked, acceptsType } from './schema-lookup.ts'
@@ -20,25 +20,25 @@ import type { ConfigPath } from './schema-lookup.ts'
 import { parseYaml } from './yaml.ts'
 
 export type LoadOptions = Partial<Folders> & {
-  /** `--config`; otherwise `cowork.yaml` in the state directory, which may be missing. */
+  /** The file of `--config`. The default, `cowork.yaml` in the state directory, may be missing. */
   file?: string | undefined
-  /** From the command line; one whose value is undefined was not given. */
+  /** Values from the command line; undefined for an absent flag. */
   flags?: readonly Override[] | undefined
   env?: Environment | undefined
-  /** True for `cowork up` and `npm start`, which alone read PORT, TRANSPORT and LOG_LEVEL (SV6). */
+  /** True for `cowork up` and `npm start`: only these read PORT, TRANSPORT and LOG_LEVEL (SV6). */
   forUp?: boolean | undefined
 }
 
 export type LoadedConfig = {
   readonly config: Config
   readonly paths: { readonly state: string; readonly config: string; readonly mcpSettings: string }
-  /** What took part: the file if there is one, then the variables and flags that won over it. */
+  /** The file, if it exists, then the variables and flags that override it. */
   readonly sources: readonly string[]
-  /** One line for each setting that was given and has no effect in this version (RM4). */
+  /** One line for each setting that has no effect in this version (RM4). */
   readonly warnings: readonly string[]
 }
 
-/** `file` names the variable or flag when the value did not come from a file; there are no lines then. */
+/** An invalid setting. For a variable or flag, `file` has its name and there is no line. */
 export type ConfigIssue = {
   file: string
   line?: number
@@ -47,7 +47,7 @@ export type ConfigIssue = {
   message: string
 }
 
-/** flags > environment > file > defaults (SV5). Refuses with every problem at once, each at its place. */
+/** Loads the configuration: flags > environment > file > defaults (SV5). Throws one error that lists every issue with its position. */
 export function loadConfig(options: LoadOptions = {}): LoadedConfig {
   const env = options.env ?? currentEnvironment()
   const folders = { ...currentFolders(), ...options }
@@ -59,88 +59,93 @@ export function loadConfig(options: LoadOptions = {}): LoadedConfig {
     ...readEnvironmentOverrides(env, { forUp: options.forUp ?? false }),
     ...(options.flags ?? []),
   ]
-    .filter((it) => it.value !== undefined)
-    .map(typed)
+    .filter(({ value }) => value !== undefined)
+    .map(coerceText)
 
-  const { written, place } = checked(path, source ?? '', overrides)
-  // A relative path counts from where it was written: the file's folder, or the terminal's.
+  const { settings, locate } = validateSettings(path, source ?? '', overrides)
+  // A relative path is relative to the folder of the file, or to the working directory for variables and flags.
   const merged = overrides.reduce(
-    (input, it) => over(input, absolute(nested(it), home, cwd)),
-    absolute(written, home, dirname(path)),
+    (input, override) => mergeValues(input, resolvePaths(toNestedValue(override), home, cwd)),
+    resolvePaths(settings, home, dirname(path)),
   )
   const mcpSettings = mcpSettingsFile(env, folders)
   const isNamed = Boolean(env['COWORK_MCP_SETTINGS_PATH'])
   return {
-    config: deepFreeze(absolute(configSchema.parse(merged), home, state)),
+    config: deepFreeze(resolvePaths(configSchema.parse(merged), home, state)),
     paths: { state, config: path, mcpSettings },
-    sources: [...(source === undefined ? [] : [path]), ...overrides.map((it) => it.origin)],
-    warnings: warningsFor({
+    sources: [...(source === undefined ? [] : [path]), ...overrides.map(({ origin }) => origin)],
+    warnings: listWarnings({
       env,
-      written,
-      place,
+      settings,
+      locate,
       overrides,
       mcpSettings: !isNamed && existsSync(mcpSettings) ? mcpSettings : undefined,
     }),
   }
 }
 
-/** The settings of the file and their places, once it and all overrides are known to be valid. */
-function checked(file: string, source: string, overrides: readonly Override[]) {
+/** Returns the settings of the file and their positions. Throws if the file or an override is invalid. */
+function validateSettings(file: string, source: string, overrides: readonly Override[]) {
   const yaml = parseYaml(source)
   if (yaml.problems.length > 0)
-    throw invalid(yaml.problems.map((it) => ({ file, path: '', ...it })))
+    throw invalidConfigError(yaml.problems.map((problem) => ({ file, path: '', ...problem })))
 
-  const written = withoutEmptySections(yaml.value)
-  const inFile = ({ path, at, message }: SchemaIssue): ConfigIssue => ({
+  const settings = withoutEmptySections(yaml.value)
+  const toFileIssue = ({ path, at, message }: SchemaIssue): ConfigIssue => ({
     file,
-    ...yaml.place(path, at),
+    ...yaml.locate(path, at),
     path: formatConfigPath(path),
     message,
   })
-  const own = findSchemaIssues(written)
-  const onTop =
+  const fileIssues = findSchemaIssues(settings)
+  const overrideIssues =
     overrides.length === 0
       ? []
-      : findSchemaIssues(overrides.reduce((input, it) => over(input, nested(it)), written))
+      : findSchemaIssues(
+          overrides.reduce(
+            (input, override) => mergeValues(input, toNestedValue(override)),
+            settings,
+          ),
+        )
   const problems = [
-    ...own.map(inFile).toSorted(byPlace),
-    ...onTop
-      .filter((it) => !own.some((known) => known.message === it.message))
-      .map((it) => {
-        const cause = overrides.findLast((one) =>
-          one.path.every((key, index) => it.path[index] === key),
+    ...fileIssues.map(toFileIssue).toSorted(comparePosition),
+    ...overrideIssues
+      .filter((issue) => !fileIssues.some(({ message }) => message === issue.message))
+      .map((issue) => {
+        const cause = overrides.findLast(({ path }) =>
+          path.every((key, index) => issue.path[index] === key),
         )
         return cause
-          ? { file: cause.origin, path: formatConfigPath(it.path), message: it.message }
-          : inFile(it)
+          ? { file: cause.origin, path: formatConfigPath(issue.path), message: issue.message }
+          : toFileIssue(issue)
       }),
   ]
-  if (problems.length > 0) throw invalid(problems)
-  const place = (path: ConfigPath) => `${file}:${yaml.place(path, 'key').line}`
-  return { written, place }
+  if (problems.length > 0) throw invalidConfigError(problems)
+  const locate = (path: ConfigPath) => `${file}:${yaml.locate(path, 'key').line}`
+  return { settings, locate }
 }
 
-const byPlace = (a: ConfigIssue, b: ConfigIssue): number =>
+const comparePosition = (a: ConfigIssue, b: ConfigIssue): number =>
   (a.line ?? 0) - (b.line ?? 0) || (a.column ?? 0) - (b.column ?? 0)
 
-const largestFile = 1024 * 1024
+const maxFileBytes = 1024 * 1024
 
-function readConfigFile(path: string, named: boolean): string | undefined {
+function readConfigFile(path: string, isRequired: boolean): string | undefined {
   try {
-    const about = statSync(path)
-    if (!about.isFile()) throw new Error('it is not a file')
-    if (about.size > largestFile) throw new Error(`it is larger than ${largestFile} bytes`)
+    const stats = statSync(path)
+    if (!stats.isFile()) throw new Error('not a file')
+    if (stats.size > maxFileBytes) throw new Error(`larger than ${maxFileBytes} bytes`)
     return new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(path))
   } catch (cause) {
-    const missing = cause instanceof Error && 'code' in cause && cause.code === 'ENOENT'
-    if (missing && !named) return undefined
+    const isMissing = cause instanceof Error && 'code' in cause && cause.code === 'ENOENT'
+    if (isMissing && !isRequired) return undefined
     throw new CoworkError(
       'config_unreadable',
       `Cannot read the configuration ${path}: ${errorMessage(cause)}.`,
       {
-        hint: named
-          ? 'Check the path given with --config.'
-          : 'Make the file readable for this user, or move it away to start with defaults.',
+        hint: isRequired
+          ? 'Check the path of --config.'
+          : 'Make the file readable for this user, or move it away to use the defaults.',
         details: { file: path },
         cause,
       },
@@ -148,21 +153,23 @@ function readConfigFile(path: string, named: boolean): string | undefined {
   }
 }
 
-/** `agents:` with all its items commented out says nothing, so it is as good as not there. */
+/** Removes empty sections, such as `agents:` with all items commented out. */
 function withoutEmptySections(value: unknown): unknown {
   if (value === null || value === undefined) return {}
   if (!isRecord(value)) return value
   return Object.fromEntries(Object.entries(value).filter(([, section]) => section !== null))
 }
 
-/** Variables and flags arrive as text; the schema says what they stand for. */
-function typed(it: Override): Override {
-  const { path, value } = it
-  if (typeof value !== 'string') return it
+/** Converts the text of a variable or flag to a boolean or a number if the schema has that type. */
+function coerceText(override: Override): Override {
+  const { path, value } = override
+  if (typeof value !== 'string') return override
   if (acceptsType(path, 'boolean') && Object.hasOwn(booleans, value.toLowerCase()))
-    return { ...it, value: booleans[value.toLowerCase()] }
+    return { ...override, value: booleans[value.toLowerCase()] }
   const isNumber = acceptsType(path, 'integer') || acceptsType(path, 'number')
-  return isNumber && /^-?\d+(\.\d+)?$/.test(value) ? { ...it, value: Number(value) } : it
+  return isNumber && /^-?\d+(\.\d+)?$/.test(value)
+    ? { ...override, value: Number(value) }
+    : override
 }
 
 const booleans: Record<string, boolean> = {
@@ -176,18 +183,18 @@ const booleans: Record<string, boolean> = {
   off: false,
 }
 
-const nested = ({ path, value }: Override): unknown =>
+const toNestedValue = ({ path, value }: Override): unknown =>
   path.reduceRight<unknown>((inner, key) => ({ [key]: inner }), value)
 
-function over(under: unknown, top: unknown): unknown {
+function mergeValues(lower: unknown, top: unknown): unknown {
   if (!isRecord(top)) return top
-  // `grants` may be a list (seed 004); a value set beside it turns it into the object form.
-  const base = Array.isArray(under) ? { entries: under } : isRecord(under) ? under : {}
-  const changed = Object.entries(top).map(([key, value]) => [key, over(base[key], value)])
+  // `grants` may be a list (File Ops); an override converts it to the object form.
+  const base = Array.isArray(lower) ? { entries: lower } : isRecord(lower) ? lower : {}
+  const changed = Object.entries(top).map(([key, value]) => [key, mergeValues(base[key], value)])
   return { ...base, ...Object.fromEntries(changed) }
 }
 
-function absolute<T>(input: T, home: string, base: string): T {
+function resolvePaths<T>(input: T, home: string, base: string): T {
   const paths = mapMarked('x-path', input, (text) => expandPath(text, home, base))
   return mapMarked('x-secret', paths, (text) =>
     text.startsWith('file:') ? `file:${expandPath(text.slice(5), home, base)}` : text,
@@ -197,29 +204,32 @@ function absolute<T>(input: T, home: string, base: string): T {
 const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** Returns the error for a value that only the running daemon can check, with its place in the file. */
-export function refusedSetting(file: string, path: ConfigPath, message: string): CoworkError {
-  const { place } = parseYaml(readConfigFile(file, false) ?? '')
+/** Builds the error for a value that only the running daemon can check, with its position in the file. */
+export function settingError(file: string, path: ConfigPath, message: string): CoworkError {
+  const { locate } = parseYaml(readConfigFile(file, false) ?? '')
   const key = formatConfigPath(path)
-  return invalid([{ file, ...place(path, 'value'), path: key, message: `${key}: ${message}` }])
+  return invalidConfigError([
+    { file, ...locate(path, 'value'), path: key, message: `${key}: ${message}` },
+  ])
 }
 
-const mostShown = 20
+const maxListedIssues = 20
 
-function invalid(problems: readonly ConfigIssue[]): CoworkError {
+function invalidConfigError(problems: readonly ConfigIssue[]): CoworkError {
   const lines = problems
-    .slice(0, mostShown)
+    .slice(0, maxListedIssues)
     .map(
       ({ file, line, column, message }) =>
         `${line === undefined ? file : `${file}:${line}:${column}`}: ${message}`,
     )
-  const more = problems.length > mostShown ? [`and ${problems.length - mostShown} more`] : []
-  const count = problems.length === 1 ? 'a problem' : `${problems.length} problems`
+  const more =
+    problems.length > maxListedIssues ? [`and ${problems.length - maxListedIssues} more`] : []
+  const count = problems.length === 1 ? '1 error' : `${problems.length} errors`
   return new CoworkError(
     'config_invalid',
     [`The configuration has ${count}.`, ...lines, ...more].join('\n'),
     {
-      hint: 'Correct what is named and start again; docs/config.schema.json lists every key.',
+      hint: 'Correct these settings and start again; docs/config.schema.json lists every key.',
       details: { problems: problems.slice(0, 100) },
     },
   )

@@ -128,12 +128,12 @@ test('RM4 only settings that were given warn, one line each, with source and con
     COWORK_MCP_SETTINGS_PATH: '~/servers.json',
   }
   expect(load({ env }).warnings).toEqual([
-    `agents[].workspace_id (${file}:5) has no effect in this version: agents are not grouped by teams`,
-    'cleanup.temp_retention_days (environment variable TEMP_CLEANUP_DAYS) has no effect in this version: files in temp/ stay until somebody deletes them',
-    `cleanup.run_schedule (${file}:3) has no effect in this version: files in temp/ stay until somebody deletes them`,
-    'work.auto_sync (environment variable WORKSYNC_AUTO_SYNC) has no effect in this version: the vault is written by `worksync_sync` only',
-    'work.sync_debounce (environment variable WORKSYNC_SYNC_DEBOUNCE) has no effect in this version: the vault is written by `worksync_sync` only',
-    `jobs.auto_approve (${file}:2) has no effect in this version: plans and jobs are not served`,
+    `agents[].workspace_id (${file}:5) has no effect in this version: agents are not grouped`,
+    'cleanup.temp_retention_days (environment variable TEMP_CLEANUP_DAYS) has no effect in this version: files in temp/ are never deleted automatically',
+    `cleanup.run_schedule (${file}:3) has no effect in this version: files in temp/ are never deleted automatically`,
+    'work.auto_sync (environment variable WORKSYNC_AUTO_SYNC) has no effect in this version: only `worksync_sync` writes the vault',
+    'work.sync_debounce (environment variable WORKSYNC_SYNC_DEBOUNCE) has no effect in this version: only `worksync_sync` writes the vault',
+    `jobs.auto_approve (${file}:2) has no effect in this version: plans and jobs are not available`,
     'COWORK_MCP_SETTINGS_PATH (environment variable) has no effect in this version: cowork does not start or call other MCP servers',
   ])
 })

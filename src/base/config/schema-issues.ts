@@ -6,17 +6,17 @@ import { findClosestWord } from './suggest.ts'
 
 export type SchemaIssue = { path: ConfigPath; at: 'key' | 'value'; message: string }
 
-/** Everything that is wrong with a configuration, in words: what was found and what was expected. */
+/** Finds every error in a configuration, with the expected and the actual value. */
 export function findSchemaIssues(input: unknown): SchemaIssue[] {
-  const result = configSchema.safeParse(input, { error: expectation })
+  const result = configSchema.safeParse(input, { error: describeExpected })
   return result.success ? [] : result.error.issues.flatMap((issue) => explain(issue, [], input))
 }
 
-/** Keys of the seeds that are refused on purpose, with the reason a person needs. */
-const refusedKeys = new Map([
+/** Keys of the source projects that are rejected on purpose, with the reason. */
+const rejectedKeys = new Map([
   [
     'implicit_approval_seconds',
-    'nothing is ever approved by time passing: an undecided proposal expires after approvals.ttl, which is a refusal. Remove this key',
+    'approval by timeout is not supported: an undecided proposal expires after approvals.ttl and is then rejected. Remove this key',
   ],
 ])
 
@@ -31,10 +31,10 @@ function explain(issue: Issue, above: ConfigPath, input: unknown): SchemaIssue[]
   }
   if (issue.code === 'custom')
     return [{ path, at: 'value', message: `${formatConfigPath(path)} ${issue.message}` }]
-  const value = valueAt(input, path)
+  const value = getValue(input, path)
   const found =
-    isSecret(path) && typeof value === 'string' ? 'another text (not shown)' : shown(value)
-  const expected = issue.message === '' ? 'another form' : issue.message
+    isSecret(path) && typeof value === 'string' ? 'another string (not shown)' : formatValue(value)
+  const expected = issue.message === '' ? 'another format' : issue.message
   const near =
     issue.code === 'invalid_value' && typeof value === 'string'
       ? findClosestWord(value, issue.values.map(String))
@@ -51,7 +51,7 @@ function explain(issue: Issue, above: ConfigPath, input: unknown): SchemaIssue[]
 
 function unknownKey(path: ConfigPath, key: string): SchemaIssue {
   const full = [...path, key]
-  const reason = refusedKeys.get(key)
+  const reason = rejectedKeys.get(key)
   const known = listKeys(path)
   const near = findClosestWord(key, known)
   const advice =
@@ -63,40 +63,40 @@ function unknownKey(path: ConfigPath, key: string): SchemaIssue {
   return { path: full, at: 'key', message }
 }
 
-/** A union such as `grants` fails in every branch; the one of the right type says what is really wrong. */
+/** Returns the issues of the union branch with the right type: a union such as `grants` fails in every branch. */
 function closestBranch(branches: readonly Issue[][]): Issue[] | undefined {
-  const fits = branches.filter(
-    (issues) => !issues.some((it) => it.path.length === 0 && it.code.startsWith('invalid')),
+  const matching = branches.filter(
+    (issues) => !issues.some(({ path, code }) => path.length === 0 && code.startsWith('invalid')),
   )
-  return fits.toSorted((a, b) => a.length - b.length)[0]
+  return matching.toSorted((a, b) => a.length - b.length)[0]
 }
 
-const typeWords: Record<string, string> = {
-  string: 'a text',
+const typeNames: Record<string, string> = {
+  string: 'a string',
   number: 'a number',
-  int: 'a whole number',
+  int: 'an integer',
   boolean: 'true or false',
   array: 'a list',
-  object: 'a mapping of keys',
-  record: 'a mapping of keys',
+  object: 'a mapping',
+  record: 'a mapping',
 }
 
-/** What zod wanted, in words. Schemas with words of their own (kinds.ts) never come here. */
-const expectation: z.core.$ZodErrorMap = (issue) => {
-  if (issue.code === 'invalid_type') return typeWords[issue.expected] ?? issue.expected
-  if (issue.code === 'invalid_value') return oneOf(issue.values.map(String))
+/** Describes the value that zod expected. Not called for schemas with their own message (field-types.ts). */
+const describeExpected: z.core.$ZodErrorMap = (issue) => {
+  if (issue.code === 'invalid_type') return typeNames[issue.expected] ?? issue.expected
+  if (issue.code === 'invalid_value') return formatChoices(issue.values.map(String))
   if (issue.code === 'too_small')
     return `at least ${issue.minimum}${issue.origin === 'array' ? ' item' : ''}`
   if (issue.code === 'too_big') return `at most ${issue.maximum}`
   if (issue.code === 'invalid_union' && Array.isArray(issue.options))
-    return oneOf(issue.options.map(String))
+    return formatChoices(issue.options.map(String))
   return ''
 }
 
-const oneOf = (values: readonly string[]): string =>
+const formatChoices = (values: readonly string[]): string =>
   values.length === 1 ? String(values[0]) : `one of ${values.join(', ')}`
 
-function valueAt(input: unknown, path: ConfigPath): unknown {
+function getValue(input: unknown, path: ConfigPath): unknown {
   let at = input
   for (const key of path) {
     if (typeof at !== 'object' || at === null || !Object.hasOwn(at, key)) return undefined
@@ -105,10 +105,10 @@ function valueAt(input: unknown, path: ConfigPath): unknown {
   return at
 }
 
-function shown(value: unknown): string {
+function formatValue(value: unknown): string {
   if (value === undefined || value === null) return 'nothing'
   if (Array.isArray(value)) return 'a list'
-  if (typeof value === 'object') return 'a mapping of keys'
+  if (typeof value === 'object') return 'a mapping'
   const text = JSON.stringify(value)
   return text.length > 60 ? `${text.slice(0, 57)}…` : text
 }

@@ -1,10 +1,10 @@
 import { configJsonSchema } from './schema.ts'
 
-/** One place in the published schema: what the loader needs to know about a key besides its validity. */
+/** A node of the published schema, with the facts that the loader needs. */
 type Shape = {
   type?: string
   properties?: Record<string, Shape>
-  /** What every key of a mapping with names of its own may hold. */
+  /** The value schema of a mapping with arbitrary keys. */
   additionalProperties?: Shape | boolean
   items?: Shape
   anyOf?: Shape[]
@@ -23,7 +23,7 @@ const alternatives = (shape: Shape): Shape[] => [
   ...[...(shape.anyOf ?? []), ...(shape.oneOf ?? [])].flatMap(alternatives),
 ]
 
-const below = (shapes: Shape[], key: string | number): Shape[] =>
+const childShapes = (shapes: Shape[], key: string | number): Shape[] =>
   shapes
     .flatMap(({ items, properties = {}, additionalProperties: others }) => {
       if (typeof key === 'number') return items ?? []
@@ -32,20 +32,20 @@ const below = (shapes: Shape[], key: string | number): Shape[] =>
     })
     .flatMap(alternatives)
 
-/** All shapes a value at this path may have; a union such as `grants` gives several. */
-const shapesAt = (path: ConfigPath): Shape[] => path.reduce<Shape[]>(below, roots())
+/** Returns all possible shapes of the value at this path; a union such as `grants` has several. */
+const getShapes = (path: ConfigPath): Shape[] => path.reduce<Shape[]>(childShapes, roots())
 
 export const listKeys = (path: ConfigPath): string[] => [
-  ...new Set(shapesAt(path).flatMap((shape) => Object.keys(shape.properties ?? {}))),
+  ...new Set(getShapes(path).flatMap((shape) => Object.keys(shape.properties ?? {}))),
 ]
 
 export const acceptsType = (path: ConfigPath, type: string): boolean =>
-  shapesAt(path).some((shape) => shape.type === type)
+  getShapes(path).some((shape) => shape.type === type)
 
 export const isSecret = (path: ConfigPath): boolean =>
-  shapesAt(path).some((shape) => shape['x-secret'])
+  getShapes(path).some((shape) => shape['x-secret'])
 
-/** A copy of `value` in which every text that carries the mark is replaced. */
+/** Copies `value` and replaces every string that has the mark. */
 export function mapMarked<T>(
   mark: SchemaMark,
   value: T,
@@ -54,11 +54,11 @@ export function mapMarked<T>(
   const visit = (at: unknown, shapes: Shape[], path: ConfigPath): unknown => {
     if (typeof at === 'string') return shapes.some((shape) => shape[mark]) ? replace(at, path) : at
     if (typeof at !== 'object' || at === null || shapes.length === 0) return at
-    const child = (key: string | number, it: unknown) =>
-      visit(it, below(shapes, key), [...path, key])
+    const child = (key: string | number, item: unknown) =>
+      visit(item, childShapes(shapes, key), [...path, key])
     if (Array.isArray(at)) return at.map((item: unknown, index) => child(index, item))
-    return Object.fromEntries(Object.entries(at).map(([key, it]) => [key, child(key, it)]))
+    return Object.fromEntries(Object.entries(at).map(([key, item]) => [key, child(key, item)]))
   }
-  // Texts become texts and nothing else changes, so the type stays what it was.
+  // Strings are replaced by strings, so the type stays the same.
   return visit(value, roots(), []) as T
 }

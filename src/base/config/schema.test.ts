@@ -85,9 +85,9 @@ test('I10 the environment markers of agents are a list that can be changed', () 
 test('SV7 storage.url moves the control plane to PostgreSQL, and a driver that disagrees is refused', () => {
   expect(loadYaml('storage: {url: postgres://db/x}').config.storage.url).toBe('postgres://db/x')
   expect(problemsOf('storage: {driver: postgres}')).toEqual([
-    '1:19 storage.driver is postgres, so storage.url must say where the database is',
+    '1:19 storage.driver is postgres, which requires storage.url',
   ])
-  expect(problemsOf('storage: {driver: sqlite, url: env:DB}')[0]).toContain('keep one of the two')
+  expect(problemsOf('storage: {driver: sqlite, url: env:DB}')[0]).toContain('remove one of the two')
 })
 
 test('I4 an agent without any token, or with a hash that is none, is refused', () => {
@@ -131,7 +131,7 @@ test('A10 a notification channel takes the keys of its kind only, and rules name
   )
   expect(config.notify.rules[0]?.escalate_after).toBe(300_000)
   expect(problemsOf(`notify: {channels: [${channel}], rules: [{channels: [hok]}]}`)[0]).toContain(
-    'names channel "hok"',
+    'refers to the undefined channel "hok"',
   )
   expect(problemsOf('notify: {channels: [{id: a, type: desktop, topic: x}]}')[0]).toContain(
     'unknown key',
@@ -162,5 +162,5 @@ test('L13 telemetry goes nowhere unless an address is named, and no password sta
   )
   expect(problemsOf(otlp('https://me:secret@otlp.example'))[0]).toContain('use otlp_headers')
   expect(problemsOf(otlp('http://[half'))[0]).toContain('must be a URL')
-  expect(problemsOf(otlp('localhost:4318'))[0]).toContain('an http:// or https:// address')
+  expect(problemsOf(otlp('localhost:4318'))[0]).toContain('an http:// or https:// URL')
 })

@@ -10,8 +10,8 @@ type All<T> = (T extends unknown ? (part: T) => void : never) extends (all: infe
 type Sections = { storage: typeof storage } & All<Declared<(typeof modules)[number]>>
 
 /**
- * The whole of cowork.yaml: each module declares its sections (0040). The descriptions are the manual: prose, unit,
- * default. Keys stay as they are written in the file, so that what a person reads there can be searched for in the code.
+ * The schema of cowork.yaml. Each module declares its sections (0040). The descriptions are the manual: meaning, unit,
+ * default. Code uses the keys as written in the file, so that a search for a key finds the code.
  */
 const sections = Object.assign(
   { storage },
@@ -28,7 +28,7 @@ type Frozen<T> = T extends readonly (infer Item)[]
 
 export type Config = Frozen<z.output<typeof configSchema>>
 
-/** For editors: put `# yaml-language-server: $schema=…/config.schema.json` at the top of cowork.yaml. */
+/** Builds the JSON Schema for editors: put `# yaml-language-server: $schema=…/config.schema.json` at the top of cowork.yaml. */
 export function configJsonSchema(): Record<string, unknown> {
   const { $schema, ...schema } = z.toJSONSchema(configSchema, {
     target: 'draft-2020-12',

@@ -18,7 +18,7 @@ test('I8 a failing command shows its exit code and not its output', async () => 
   })
   await expect(refused).rejects.toMatchObject({
     code: 'secret_unresolved',
-    message: 'Cannot resolve work.api_key: the command ended with exit code 3.',
+    message: 'Cannot resolve work.api_key: the command failed with exit code 3.',
   })
 })
 
@@ -42,7 +42,7 @@ test('I8 a command that prints without end is ended', async () => {
 
 test('I8 a command that prints nothing is refused', async () => {
   await expect(resolveReference('cmd:true', 'x', { env })).rejects.toThrow(
-    'the command gave nothing',
+    'the output of the command is empty',
   )
 })
 
@@ -64,7 +64,7 @@ test('I8 without the 1Password CLI, or when it fails, the next step is told', as
   )
   const failed = resolveReference('op://a/b/c', 'x', { env: { PATH: `${home}/bin:/usr/bin:/bin` } })
   await expect(failed).rejects.toMatchObject({
-    message: 'Cannot resolve x: `op read op://a/b/c` ended with exit code 6.',
+    message: 'Cannot resolve x: `op read op://a/b/c` failed with exit code 6.',
     hint: expect.stringContaining('op signin'),
   })
 })

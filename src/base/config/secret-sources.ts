@@ -6,7 +6,7 @@ import { currentEnvironment, currentFolders, expandPath } from './env.ts'
 
 export type SecretOptions = Partial<Folders> & {
   env?: Environment
-  /** Let `op` ask in the terminal. Never where stdin carries a protocol. */
+  /** Whether `op` may prompt in the terminal. Must be false if stdin carries a protocol. */
   interactive?: boolean
   /** The optional package @napi-rs/keyring. */
   loadKeyring?: () => Promise<Keyring>
@@ -14,41 +14,42 @@ export type SecretOptions = Partial<Folders> & {
 }
 type Keyring = { Entry: new (service: string, account: string) => { getPassword(): string | null } }
 
-/** One reference. `what` names the setting in messages; the value itself is in none of them. */
+/** Resolves a secret reference. Messages contain the setting `what` and never the value. */
 export async function resolveReference(
   reference: string,
   what: string,
   options: SecretOptions = {},
   warnings: string[] = [],
 ): Promise<string> {
-  const refuse = (why: string, hint: string, cause?: unknown): CoworkError =>
-    new CoworkError('secret_unresolved', `Cannot resolve ${what}: ${why}.`, {
+  const toError = (reason: string, hint: string, cause?: unknown): CoworkError =>
+    new CoworkError('secret_unresolved', `Cannot resolve ${what}: ${reason}.`, {
       hint,
       details: { setting: what, kind: reference.split(':', 1)[0] },
       cause,
     })
-  const value = await valueBehind(
+  const value = await readReference(
     reference,
     options,
-    refuse,
+    toError,
     (text) => void warnings.push(`${what}: ${text}`),
   )
   if (value === '')
-    throw refuse(
-      `${kindOf(reference)} gave nothing`,
+    throw toError(
+      `${describeSource(reference)} is empty`,
       'Store the secret first, or correct the reference.',
     )
   return value
 }
 
-const kindOf = (reference: string) => (reference.startsWith('cmd:') ? 'the command' : reference)
+const describeSource = (reference: string) =>
+  reference.startsWith('cmd:') ? 'the output of the command' : reference
 
-type Refuse = (why: string, hint: string, cause?: unknown) => CoworkError
+type ToError = (reason: string, hint: string, cause?: unknown) => CoworkError
 
-async function valueBehind(
+async function readReference(
   reference: string,
   options: SecretOptions,
-  refuse: Refuse,
+  toError: ToError,
   warn: (text: string) => void,
 ): Promise<string> {
   const env = options.env ?? currentEnvironment()
@@ -56,70 +57,71 @@ async function valueBehind(
   if (reference.startsWith('env:')) {
     const value = env[rest]
     if (value === undefined)
-      throw refuse(`the environment variable ${rest} is not set`, `Set ${rest} before starting.`)
+      throw toError(`environment variable ${rest} is not set`, `Set ${rest} before the start.`)
     return value
   }
-  if (reference.startsWith('file:')) return fromFile(rest, options, refuse, warn)
+  if (reference.startsWith('file:')) return readSecretFile(rest, options, toError, warn)
   if (reference.startsWith('op://')) {
-    const read = await run('op', ['read', '--no-newline', reference], env, {
+    const read = await runCommand('op', ['read', '--no-newline', reference], env, {
       stdin: options.interactive ? 'inherit' : 'ignore',
       stderr: options.interactive ? 'inherit' : 'ignore',
       timeoutMs: 120_000,
     })
-    if (read.missing)
-      throw refuse(
+    if (read.isMissing)
+      throw toError(
         'the 1Password CLI `op` is not installed',
         'Install it, or use another kind of reference.',
       )
-    if (read.why)
-      throw refuse(
-        `\`op read ${reference}\` ${read.why}`,
+    if (read.reason)
+      throw toError(
+        `\`op read ${reference}\` ${read.reason}`,
         'Run `op signin`, check the vault, item and field, then start again.',
       )
     return read.stdout.trim()
   }
-  if (reference.startsWith('keychain:')) return fromKeychain(rest, options, refuse)
-  const done = await run(rest, [], env, {
+  if (reference.startsWith('keychain:')) return readKeychain(rest, options, toError)
+  const done = await runCommand(rest, [], env, {
     stdin: 'ignore',
     stderr: 'ignore',
     shell: true,
     timeoutMs: options.commandTimeoutMs ?? 10_000,
   })
-  if (done.why)
-    throw refuse(
-      `the command ${done.why}`,
-      'Run it by hand to see why; its output is not shown here.',
-    )
+  if (done.reason)
+    throw toError(`the command ${done.reason}`, 'Run the command manually to see its output.')
   return done.stdout.trim()
 }
 
-const largestSecret = 64 * 1024
+const maxSecretBytes = 64 * 1024
 
-function fromFile(
+function readSecretFile(
   path: string,
   options: SecretOptions,
-  refuse: Refuse,
+  toError: ToError,
   warn: (text: string) => void,
 ): string {
   const { home, cwd } = { ...currentFolders(), ...options }
   const full = expandPath(path, home, cwd)
   try {
-    const about = statSync(full)
-    if (!about.isFile()) throw new Error('it is not a file')
-    if (about.size > largestSecret) throw new Error(`it is larger than ${largestSecret} bytes`)
-    if (process.platform !== 'win32' && (about.mode & 0o077) !== 0)
+    const stats = statSync(full)
+    if (!stats.isFile()) throw new Error('not a file')
+    if (stats.size > maxSecretBytes) throw new Error(`larger than ${maxSecretBytes} bytes`)
+    if (process.platform !== 'win32' && (stats.mode & 0o077) !== 0)
       warn(`other users can read ${full}; run chmod 600 on it`)
     return readFileSync(full, 'utf8').replace(/\r?\n$/, '')
   } catch (cause) {
-    throw refuse(
-      `the file ${full} cannot be read: ${errorMessage(cause)}`,
+    throw toError(
+      `cannot read ${full}: ${errorMessage(cause)}`,
       'Check the path and its permissions.',
       cause,
     )
   }
 }
 
-async function fromKeychain(name: string, options: SecretOptions, refuse: Refuse): Promise<string> {
+async function readKeychain(
+  name: string,
+  options: SecretOptions,
+  toError: ToError,
+): Promise<string> {
   const slash = name.indexOf('/')
   const [service, account] =
     slash < 0 ? ['cowork', name] : [name.slice(0, slash), name.slice(slash + 1)]
@@ -127,7 +129,7 @@ async function fromKeychain(name: string, options: SecretOptions, refuse: Refuse
   try {
     keyring = await (options.loadKeyring ?? (() => import('@napi-rs/keyring')))()
   } catch (cause) {
-    throw refuse(
+    throw toError(
       'the package @napi-rs/keyring is not installed',
       'Install it, or use file: or env: instead.',
       cause,
@@ -136,8 +138,8 @@ async function fromKeychain(name: string, options: SecretOptions, refuse: Refuse
   try {
     return new keyring.Entry(service, account).getPassword() ?? ''
   } catch (cause) {
-    throw refuse(
-      `the keychain did not give ${service}/${account}: ${errorMessage(cause)}`,
+    throw toError(
+      `cannot read ${service}/${account} from the keychain: ${errorMessage(cause)}`,
       'Unlock the keychain, or use file: or env: instead.',
       cause,
     )
@@ -151,15 +153,15 @@ type RunOptions = {
   timeoutMs: number
 }
 
-/** What a program printed, or why there is nothing: never its output when it failed. */
-function run(
+/** Runs a program and returns its output, or the reason of a failure without the output. */
+function runCommand(
   command: string,
   args: string[],
   env: Environment,
   { stdin, stderr, shell = false, timeoutMs }: RunOptions,
-): Promise<{ stdout: string; why?: string; missing?: boolean }> {
-  return new Promise((settle) => {
-    // A shell command gets a process group of its own, so that its children end with it.
+): Promise<{ stdout: string; reason?: string; isMissing?: boolean }> {
+  return new Promise((resolve) => {
+    // A shell command gets its own process group, so that a kill also reaches its children.
     const child = spawn(command, args, {
       env,
       shell,
@@ -168,35 +170,35 @@ function run(
     })
     const chunks: Buffer[] = []
     let size = 0
-    let why: string | undefined
-    const end = (reason: string) => {
-      why ??= reason
+    let reason: string | undefined
+    const fail = (message: string) => {
+      reason ??= message
       if (shell && child.pid !== undefined && process.platform !== 'win32') kill(-child.pid)
       else child.kill('SIGKILL')
       child.stdout.destroy()
     }
-    const timer = setTimeout(() => end(`took longer than ${timeoutMs / 1000} s`), timeoutMs)
+    const timer = setTimeout(() => fail(`took longer than ${timeoutMs / 1000} s`), timeoutMs)
     child.stdout.on('data', (chunk: Buffer) => {
       size += chunk.length
-      if (size > largestSecret) end(`printed more than ${largestSecret} bytes`)
+      if (size > maxSecretBytes) fail(`printed more than ${maxSecretBytes} bytes`)
       else chunks.push(chunk)
     })
     child.on('error', (error) => {
       clearTimeout(timer)
-      settle({
+      resolve({
         stdout: '',
-        why: 'could not be started',
-        missing: 'code' in error && error.code === 'ENOENT',
+        reason: 'cannot be started',
+        isMissing: 'code' in error && error.code === 'ENOENT',
       })
     })
     child.on('close', (code, signal) => {
       clearTimeout(timer)
       if (code !== 0)
-        why ??= code === null ? `was ended by ${signal}` : `ended with exit code ${code}`
-      settle(
-        why === undefined
+        reason ??= code === null ? `was killed by ${signal}` : `failed with exit code ${code}`
+      resolve(
+        reason === undefined
           ? { stdout: Buffer.concat(chunks).toString('utf8') }
-          : { stdout: '', why },
+          : { stdout: '', reason },
       )
     })
   })
@@ -206,6 +208,6 @@ function kill(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL')
   } catch {
-    // It ended by itself in the meantime.
+    // The process has exited already.
   }
 }

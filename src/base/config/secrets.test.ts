@@ -66,10 +66,10 @@ test('I8 a file that others can read is resolved with a warning', async () => {
 })
 
 test.each([
-  ['env:NOT_SET', 'the environment variable NOT_SET is not set'],
-  ['env:EMPTY', 'gave nothing'],
-  ['file:nowhere', 'cannot be read'],
-  ['file:.', 'it is not a file'],
+  ['env:NOT_SET', 'environment variable NOT_SET is not set'],
+  ['env:EMPTY', 'is empty'],
+  ['file:nowhere', 'cannot read '],
+  ['file:.', 'not a file'],
 ])('I8 %s is refused with the setting and the reason', async (reference, reason) => {
   const { home } = tempHome()
   const refused = resolveReference(reference, 'agents[0].token', { env: { EMPTY: '' }, cwd: home })
@@ -108,7 +108,7 @@ test('I8 without the optional keychain package the message says what to do', asy
 test('I8 a database address that turns out to be none is refused and not shown', async () => {
   const { load } = tempHome({ '.cowork/cowork.yaml': 'storage: {url: env:DB}' })
   const refused = resolveSecrets(load().config, { env: { DB: 'mysql://me:hunter22@db' } })
-  await expect(refused).rejects.toThrow('did not resolve to a postgres:// address')
+  await expect(refused).rejects.toThrow('does not resolve to a postgres:// URL')
   await expect(refused).rejects.not.toThrow('hunter22')
 })
 

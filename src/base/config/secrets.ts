@@ -16,10 +16,10 @@ export type ResolvedSecrets = {
   warnings: string[]
 }
 
-/** The texts behind the references of a configuration, by reference: what a terminal hands to the daemon it starts. */
+/** The secret values of a configuration by reference. A terminal passes them to the daemon that it starts. */
 export type SecretValues = Record<string, string>
 
-/** Resolves every secret of the configuration, one after the other, so that prompts do not mix (I8). */
+/** Resolves every secret of the configuration sequentially, so that prompts do not mix (I8). */
 export async function resolveSecrets(
   config: Config,
   options: SecretOptions = {},
@@ -54,21 +54,17 @@ export function applySecrets(
   const secrets = new Set<string>()
   const resolved = mapMarked('x-secret', config, (text) => {
     const value = Object.hasOwn(values, text) ? (values[text] ?? text) : text
-    for (const part of [value, ...passwordsIn(value)]) secrets.add(part)
+    for (const part of [value, ...extractPasswords(value)]) secrets.add(part)
     return value
   })
   if (resolved.storage.url !== undefined && !isPostgresUrl(resolved.storage.url))
-    throw new CoworkError(
-      'config_invalid',
-      'storage.url did not resolve to a postgres:// address.',
-      {
-        hint: 'Correct the secret it names; its value is not shown here.',
-      },
-    )
+    throw new CoworkError('config_invalid', 'storage.url does not resolve to a postgres:// URL.', {
+      hint: 'Correct the secret; its value is not shown here.',
+    })
   return { config: deepFreeze(resolved), secrets: [...secrets] }
 }
 
-/** Values of an env file or of the environment that are references, resolved; the rest stays. */
+/** Resolves the values of an env file or of the environment that are references. */
 export async function resolveEnvironment(
   env: Environment,
   options: SecretOptions = {},
@@ -88,15 +84,15 @@ export async function resolveEnvironment(
   return { env: Object.fromEntries(entries), secrets, warnings }
 }
 
-/** A database address is a secret as a whole; its password may also turn up alone in a driver's message. */
-function passwordsIn(value: string): string[] {
+/** Extracts passwords from a database URL: a driver's message may contain the password without the URL. */
+function extractPasswords(value: string): string[] {
   if (!/^\w+:\/\/\S+@/.test(value) || !URL.canParse(value)) return []
   const { password } = new URL(value)
-  // A short one, such as the user's name again, would blank ordinary words in every log line.
-  return password.length < 8 ? [] : [password, safelyDecoded(password)]
+  // Redacting a short password, such as the user name, would remove ordinary words from every log line.
+  return password.length < 8 ? [] : [password, tryDecode(password)]
 }
 
-function safelyDecoded(text: string): string {
+function tryDecode(text: string): string {
   try {
     return decodeURIComponent(text)
   } catch {

@@ -6,26 +6,26 @@ export const storage = z
     driver: z
       .enum(['sqlite', 'postgres'])
       .optional()
-      .describe('Engine of the control plane. Follows from `url`, so it need not be written.'),
+      .describe('Database engine. Optional: `url` determines it.'),
     path: filePath
       .default('cowork.db')
       .describe('File of the embedded SQLite store. Default cowork.db in the state directory.'),
     url: secretText
       .refine((url) => isReference(url) || isPostgresUrl(url), {
-        error: 'must be a postgres:// address or a reference such as env:DATABASE_URL',
+        error: 'must be a postgres:// URL or a reference such as env:DATABASE_URL',
       })
       .optional()
       .describe(
-        'PostgreSQL address, postgres://user:password@host/database, or a reference to it. Moves the whole control plane there.',
+        'PostgreSQL URL, postgres://user:password@host/database, or a reference to it. All state is then stored there.',
       ),
   })
-  .refine((it) => it.driver !== 'postgres' || it.url !== undefined, {
+  .refine(({ driver, url }) => driver !== 'postgres' || url !== undefined, {
     path: ['driver'],
-    error: 'is postgres, so storage.url must say where the database is',
+    error: 'is postgres, which requires storage.url',
   })
-  .refine((it) => it.driver !== 'sqlite' || it.url === undefined, {
+  .refine(({ driver, url }) => driver !== 'sqlite' || url === undefined, {
     path: ['driver'],
-    error: 'is sqlite, but storage.url names a PostgreSQL database: keep one of the two',
+    error: 'is sqlite, but storage.url is a PostgreSQL database: remove one of the two',
   })
   .prefault({})
-  .describe('Where state is kept.')
+  .describe('Storage of all state.')

@@ -1,4 +1,4 @@
-/** The known word nearest to a mistyped one, or none when nothing is near enough to be meant. */
+/** Returns the known word closest to a mistyped one, or undefined if none is close enough. */
 export function findClosestWord(word: string, known: readonly string[]): string | undefined {
   const limit = Math.max(1, Math.floor(word.length / 3))
   let best: string | undefined
@@ -11,7 +11,7 @@ export function findClosestWord(word: string, known: readonly string[]): string 
   return best
 }
 
-/** Edits between two words, where swapping neighbours counts as one: `prot` is one away from `port`. */
+/** Computes the Damerau-Levenshtein distance: swapping adjacent letters counts as one edit, as in `prot` and `port`. */
 export function editDistance(a: string, b: string): number {
   let before: number[] = []
   let last = Array.from({ length: b.length + 1 }, (_, j) => j)

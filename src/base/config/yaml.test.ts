@@ -4,11 +4,11 @@ import { parseYaml } from './yaml.ts'
 const megabyte = 1024 * 1024
 
 test('SV5 values stand where they were written, keys too, and what is missing at its parent', () => {
-  const { value, place } = parseYaml('# note\r\na:\r\n  b: [1, {c: x}]\r\n')
+  const { value, locate } = parseYaml('# note\r\na:\r\n  b: [1, {c: x}]\r\n')
   expect(value).toEqual({ a: { b: [1, { c: 'x' }] } })
-  expect(place(['a', 'b', 1, 'c'], 'value')).toEqual({ line: 3, column: 14 })
-  expect(place(['a', 'b', 1, 'c'], 'key')).toEqual({ line: 3, column: 11 })
-  expect(place(['a', 'z', 'y'], 'value')).toEqual({ line: 2, column: 1 })
+  expect(locate(['a', 'b', 1, 'c'], 'value')).toEqual({ line: 3, column: 14 })
+  expect(locate(['a', 'b', 1, 'c'], 'key')).toEqual({ line: 3, column: 11 })
+  expect(locate(['a', 'z', 'y'], 'value')).toEqual({ line: 2, column: 1 })
 })
 
 test('SV5 anchors and aliases work as people use them', () => {
@@ -30,7 +30,7 @@ test.each([
   ['an alias that contains itself', 'a: &a [*a]', 'contains itself'],
   ['brackets without end', '['.repeat(megabyte), 'levels deep'],
   ['dashes without end', '- '.repeat(megabyte / 2), 'levels deep'],
-  ['question marks without end', '? '.repeat(megabyte / 2), 'not understood'],
+  ['question marks without end', '? '.repeat(megabyte / 2), 'not supported'],
   [
     'deep indentation',
     Array.from({ length: 1400 }, (_, i) => `${' '.repeat(i)}a:`).join('\n'),

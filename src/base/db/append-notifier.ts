@@ -1,8 +1,8 @@
-/** Tells followers that the ledger has grown. Listeners must not throw and must not block. */
+/** Notifies followers of new ledger entries. Listeners must not throw and must not block. */
 export function createAppendNotifier() {
   const listeners = new Set<() => void>()
   return {
-    grown() {
+    notify() {
       for (const listener of listeners) listener()
     },
     onAppend(listener: () => void) {

@@ -2,8 +2,8 @@ import { sql } from 'kysely'
 import type { ColumnDataType, CreateTableBuilder, SchemaModule, SqlBool } from 'kysely'
 
 /**
- * Adds columns to a table: `columns('id text key, agent text!, ended_at bigint')`. A type follows each name, then `!`
- * where the column is never null, or `key` for the primary key.
+ * Adds columns to a table: `columns('id text key, agent text!, ended_at bigint')`. Each name has a type, then `!` for
+ * NOT NULL or `key` for the primary key.
  */
 export const columns =
   (list: string) =>
@@ -16,7 +16,7 @@ export const columns =
       )
     }, table)
 
-/** Indexes columns of the rows that fulfil a condition: `partialIndex(schema, 'job_due', 'job(at)', '…')`. */
+/** Builds a partial index: `partialIndex(schema, 'job_due', 'job(at)', '…')`. */
 export function partialIndex(schema: SchemaModule, name: string, on: string, condition: string) {
   const [, table = '', names = ''] = /^(\w+)\((.+)\)$/.exec(on) ?? []
   const index = schema.createIndex(name).on(table).columns(names.split(', '))

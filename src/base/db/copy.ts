@@ -6,22 +6,22 @@ type Row = Record<string, unknown>
 export type CopyResult = { readonly table: string; readonly rows: number }
 export type OnTableCopied = (table: string, rows: number, of: number) => void
 
-/** Few enough that rows of the largest kind fit into one statement. */
+/** Small enough that the largest rows fit into one statement. */
 const batchSize = 250
 
 /**
- * Every table of a store into another of the same schema, on whichever engine, and nothing else: the target's
- * own rows go. Read back and compared before it is done, so what arrived is what was sent.
+ * Copies every table of a store to a store with the same schema, on either engine, and replaces the rows there. Reads
+ * the rows back and compares them.
  */
 export async function copyTables(
   from: Snapshot,
   to: StoreImport,
   onCopied: OnTableCopied = () => undefined,
 ): Promise<CopyResult[]> {
-  const known = new Set(await tableNames(from))
+  const sourceTables = new Set(await tableNames(from))
   const copied: CopyResult[] = []
   for (const table of await tableNames(to)) {
-    if (!known.has(table)) continue
+    if (!sourceTables.has(table)) continue
     await to.run(query(`DELETE FROM ${quoteIdentifier(table)}`))
     const total = await rowCount(from, table)
     const [sent, arrived] = [createDigest(), createDigest()]
@@ -29,13 +29,13 @@ export async function copyTables(
       for (const row of rows) sent.add(row)
       await to.insert(
         table,
-        rows.map((row) => spelt(row, to.dialect)),
+        rows.map((row) => toDialectRow(row, to.dialect)),
       )
       onCopied(table, sent.count(), total)
     }
     for await (const rows of scan(to, table)) for (const row of rows) arrived.add(row)
     if (sent.value() !== arrived.value())
-      throw new Error(`the copy of the table ${table} is not the same as its source`)
+      throw new Error(`the copy of table ${table} differs from its source`)
     copied.push({ table, rows: sent.count() })
   }
   return copied
@@ -69,8 +69,8 @@ async function rowCount(db: Reader, table: string): Promise<number> {
   return Number((await db.first(counted))?.rows ?? 0)
 }
 
-/** Bytes and truth values, which one engine takes and the other spells differently. */
-function spelt(row: Row, dialect: Dialect): Row {
+/** Converts bytes and booleans, which the engines represent differently. */
+function toDialectRow(row: Row, dialect: Dialect): Row {
   return Object.fromEntries(
     Object.entries(row).map(([name, value]) => {
       if (dialect === 'sqlite') return [name, typeof value === 'boolean' ? Number(value) : value]
@@ -79,7 +79,7 @@ function spelt(row: Row, dialect: Dialect): Row {
   )
 }
 
-/** A sum over all rows: each engine has its own order of them. */
+/** Builds a digest that does not depend on the order of rows, which differs between the engines. */
 function createDigest() {
   let sum = 0n
   let count = 0
@@ -87,7 +87,7 @@ function createDigest() {
     add(row: Row) {
       const cells = Object.keys(row)
         .sort()
-        .map((name) => [name, plain(row[name])])
+        .map((name) => [name, normalizeCell(row[name])])
       sum += sha256(JSON.stringify(cells)).readBigUInt64BE()
       count++
     },
@@ -96,7 +96,7 @@ function createDigest() {
   }
 }
 
-function plain(value: unknown): unknown {
+function normalizeCell(value: unknown): unknown {
   if (value instanceof Uint8Array) return `\\x${hex(value)}`
   return typeof value === 'boolean' ? Number(value) : value
 }

@@ -2,21 +2,21 @@ import { CoworkError, errorMessage } from '../errors.ts'
 import { bufferInserts } from './insert-buffer.ts'
 import type { TransactionBody, Query, Sealer, TransactOptions, Tx } from './port.ts'
 
-/** What the batch needs of an engine. Statements run one after the other on one connection. */
+/** The connection of an engine for group commit. Statements run sequentially. */
 export type Connection = {
   readonly begin: string
   all(query: Query): Promise<unknown[]>
   run(query: Query): Promise<number>
   insert(table: string, rows: readonly Record<string, unknown>[]): Promise<void>
   control(sql: string): Promise<void>
-  /** Ends the transaction durably; `appended` tells whether others have something to follow. */
+  /** Commits durably; `appended` tells whether the batch contains ledger entries. */
   commit(appended: boolean): Promise<void>
-  /** The whole batch may be tried again: a deadlock or a serialisation failure. */
-  mayRetry(error: unknown): boolean
-  /** The store failed, not the body (disk full, connection lost): no savepoint can save the others. */
-  isBroken(error: unknown): boolean
-  /** The connection is gone; `connect` makes a new one. */
-  isLost(): boolean
+  /** Returns whether the batch can be retried: a deadlock or a serialization failure. */
+  canRetry(error: unknown): boolean
+  /** Returns whether the store failed and not the body (disk full, connection lost): savepoints do not help. */
+  isStoreFailure(error: unknown): boolean
+  /** Returns whether the connection is lost; `connect` then opens a new one. */
+  isDisconnected(): boolean
 }
 
 type Job = {
@@ -25,30 +25,29 @@ type Job = {
   readonly reject: (error: unknown) => void
 }
 
-// Enough to share an fsync among all callers, few enough to give the event loop its turn.
-const largestBatch = 256
+// Large enough to share an fsync among all callers, small enough not to block the event loop.
+const maxBatchSize = 256
 /**
- * A transaction takes no further bodies after this much work of the event loop, or this long: an urgent body waits for
- * either (RS4).
+ * A transaction accepts no further bodies after this much CPU time or wall time. An urgent body waits that long at most
+ * (RS4).
  */
 const maxBatchCpuMs = 15
 const maxBatchMs = 100
-/** A batch that grows with every turn of the event loop is left to grow for this long. */
+/** A batch that grows in every iteration of the event loop waits this long at most. */
 const maxGatherMs = 4
-const tries = 5
+const maxAttempts = 5
 
 /**
- * Group commit: bodies that arrive while a commit is under way run in turn inside the next transaction
- * and are answered together. Measured on SQLite: 35,000 durable transactions a second
- * against 4,500 with one commit each.
+ * Group commit: bodies that arrive during a commit run sequentially in the next transaction and resolve together.
+ * Measured on SQLite: 35,000 durable transactions per second instead of 4,500 with one commit each.
  */
 export function createGroupCommit<P extends object>(
   connect: () => Promise<Connection>,
   sealer: Sealer<P>,
   onAppend: () => void,
 ) {
-  const waiting: Job[] = []
-  /** Goes before all that waits. */
+  const queued: Job[] = []
+  /** Runs before all queued bodies. */
   const urgent: Job[] = []
   let running: Promise<void> | undefined
   let closed = false
@@ -60,52 +59,52 @@ export function createGroupCommit<P extends object>(
     if (closed) return Promise.reject(storeClosedError())
     return new Promise<T>((resolve, reject) => {
       const job = { body, resolve: resolve as (value: unknown) => void, reject }
-      ;(isUrgent ? urgent : waiting).push(job)
+      ;(isUrgent ? urgent : queued).push(job)
       running ??= drain()
     })
   }
 
-  const turn = () => new Promise<void>((resolve) => setImmediate(resolve))
+  const yieldToEventLoop = () => new Promise<void>((resolve) => setImmediate(resolve))
 
-  /** Messages come in one a turn, so a commit for each would be begun before the next is there. */
-  async function gather(): Promise<void> {
+  /** The event loop receives one message per iteration; without this wait each would get its own commit. */
+  async function waitForMoreBodies(): Promise<void> {
     const start = performance.now()
     let before: number
     do {
-      before = waiting.length
-      await turn()
+      before = queued.length
+      await yieldToEventLoop()
     } while (
-      waiting.length > before &&
-      waiting.length < largestBatch &&
+      queued.length > before &&
+      queued.length < maxBatchSize &&
       urgent.length === 0 &&
       performance.now() - start < maxGatherMs
     )
   }
 
   async function drain() {
-    while (urgent.length + waiting.length > 0) {
-      // Answered callers get to run, and to queue again, before the next batch closes.
-      await gather()
-      const jobs = [...urgent.splice(0), ...waiting.splice(0, largestBatch)]
+    while (urgent.length + queued.length > 0) {
+      // Callers of the last batch run, and may queue new bodies, before the next batch closes.
+      await waitForMoreBodies()
+      const jobs = [...urgent.splice(0), ...queued.splice(0, maxBatchSize)]
       try {
         const done = await runBatch(jobs)
-        waiting.unshift(...jobs.slice(done))
+        queued.unshift(...jobs.slice(done))
       } catch (cause) {
-        const error = asStoreError(cause)
+        const error = toStoreError(cause)
         for (const job of jobs) job.reject(error)
       }
     }
     running = undefined
   }
 
-  /** Returns how many of them it answered; the others wait for the next. */
+  /** Returns the number of finished bodies; the others go into the next batch. */
   async function runBatch(jobs: Job[]): Promise<number> {
-    // Most bodies succeed, and a savepoint each costs a sixth of a proposal on PostgreSQL: only when one
-    // fails are the others run again, each behind its own. A lone body has nobody's work to keep.
+    // Most bodies succeed, and a savepoint for each costs a sixth of a proposal on PostgreSQL. So savepoints are used
+    // only after a body has failed; all bodies then run again. A single body needs no savepoint.
     let savepoints = false
     for (let attempt = 1; ;) {
       const connection = await connect()
-      // A connection lost while it commits leaves the outcome unknown: trying again could do it twice.
+      // If the connection is lost during COMMIT, the outcome is unknown and a retry could apply the batch twice.
       let committing = false
       try {
         const plan = { savepoints, committing: () => (committing = true) }
@@ -115,7 +114,7 @@ export function createGroupCommit<P extends object>(
         return answers.length
       } catch (error) {
         await connection.control('ROLLBACK').catch(() => undefined)
-        if (error instanceof BodyFailed) {
+        if (error instanceof BodyError) {
           if (jobs.length === 1) {
             jobs[0]?.reject(error.cause)
             return 1
@@ -123,9 +122,9 @@ export function createGroupCommit<P extends object>(
           savepoints = true
           continue
         }
-        const again = connection.mayRetry(error) || (connection.isLost() && !committing)
-        if (connection.isLost() && committing) throw outcomeUnknown(error)
-        if (attempt === tries || !again) throw error
+        const again = connection.canRetry(error) || (connection.isDisconnected() && !committing)
+        if (connection.isDisconnected() && committing) throw outcomeUnknownError(error)
+        if (attempt === maxAttempts || !again) throw error
         await new Promise((later) => setTimeout(later, 20 * attempt))
         attempt++
       }
@@ -137,12 +136,12 @@ export function createGroupCommit<P extends object>(
   async function tryBatch(connection: Connection, jobs: Job[], { savepoints, committing }: Plan) {
     const answers: (() => void)[] = []
     const entries: P[] = []
-    // Behind savepoints each body must meet the faults of its own rows.
+    // With savepoints each body must receive the errors of its own rows.
     const inserts = savepoints ? undefined : bufferInserts(connection)
-    const fails = (error: unknown) =>
-      connection.mayRetry(error) || connection.isBroken(error)
+    const classifyError = (error: unknown) =>
+      connection.canRetry(error) || connection.isStoreFailure(error)
         ? error
-        : new BodyFailed({ cause: error })
+        : new BodyError({ cause: error })
     await connection.control(connection.begin)
     const isFull = createStopwatch()
     using guard = createGuard(inserts?.connection ?? connection, sealer)
@@ -156,16 +155,16 @@ export function createGroupCommit<P extends object>(
         answers.push(() => job.resolve(value))
         if (savepoints) await connection.control('RELEASE body')
       } catch (error) {
-        const failed = fails(error)
-        if (!savepoints || !(failed instanceof BodyFailed)) throw failed
+        const failed = classifyError(error)
+        if (!savepoints || !(failed instanceof BodyError)) throw failed
         answers.push(() => job.reject(error))
         await connection.control('ROLLBACK TO body; RELEASE body')
       }
     }
     await inserts?.release().catch((error: unknown) => {
-      throw fails(error)
+      throw classifyError(error)
     })
-    if (entries.length > 0) await sealer.seal(asTx(connection), entries)
+    if (entries.length > 0) await sealer.seal(toTx(connection), entries)
     committing()
     await connection.commit(entries.length > 0)
     return { answers, appended: entries.length > 0 }
@@ -189,50 +188,50 @@ function createStopwatch(): () => boolean {
   }
 }
 
-/** One body of a batch threw; its own error is the cause. */
-class BodyFailed extends Error {
+/** A body of a batch threw; `cause` is its error. */
+class BodyError extends Error {
   constructor(options: { cause: unknown }) {
-    super('a body failed', options)
+    super('transaction body failed', options)
   }
 }
 
-const asTx = (connection: Connection): Tx => ({
+const toTx = (connection: Connection): Tx => ({
   all: <R>(query: Query<R>) => connection.all(query) as Promise<R[]>,
   first: async <R>(query: Query<R>) => (await connection.all(query))[0] as R | undefined,
   run: (query) => connection.run(query),
   insert: (table, rows) => connection.insert(table, rows),
   append() {
-    throw new Error('the sealer appends nothing')
+    throw new Error('append is not available to the sealer')
   },
 })
 
 /**
- * Runs the bodies of a batch, one at a time, and notices when one waits for anything but the store: that would
- * hold every other caller's commit. A body that is not settled, has no statement under way and stays so for a
- * whole turn of the event loop has left; its transaction is rolled back and its `tx` is dead from then on.
+ * Runs the bodies of a batch sequentially and aborts a body that waits for anything other than the store, because it
+ * would delay every other commit. A body that is pending without a running statement for a whole iteration of the event
+ * loop is rolled back, and its `tx` rejects all further statements.
  */
 function createGuard<P extends object>(connection: Connection, sealer: Sealer<P>) {
   let inFlight = 0
   let activity = 0
-  /** Ends the body that runs. */
-  let leave: ((error: CoworkError) => void) | undefined
-  // One for all bodies, since most of them come and go within one turn.
+  /** Rejects the running body. */
+  let abortBody: ((error: CoworkError) => void) | undefined
+  // Shared by all bodies, since most finish within one iteration.
   let armed: NodeJS.Immediate | undefined
 
-  const left = () =>
+  const leftStoreError = () =>
     new CoworkError(
       'transaction_left_the_store',
       'A transaction waited for something other than the store and was rolled back.',
-      { hint: 'Await only tx inside transact; do the rest before or after it.' },
+      { hint: 'Inside transact, await only tx.' },
     )
 
   function watch() {
     if (armed) return
-    const seen = activity
+    const before = activity
     armed = setImmediate(() => {
       armed = undefined
-      if (!leave || inFlight > 0) return
-      if (activity === seen) leave(left())
+      if (!abortBody || inFlight > 0) return
+      if (activity === before) abortBody(leftStoreError())
       else watch()
     })
   }
@@ -242,14 +241,14 @@ function createGuard<P extends object>(connection: Connection, sealer: Sealer<P>
       let ended = false
 
       async function use<T>(act: () => Promise<T>): Promise<T> {
-        if (ended) throw left()
+        if (ended) throw leftStoreError()
         inFlight++
         activity++
         try {
           return await act()
         } finally {
           inFlight--
-          if (inFlight === 0 && leave) watch()
+          if (inFlight === 0 && abortBody) watch()
         }
       }
 
@@ -260,7 +259,7 @@ function createGuard<P extends object>(connection: Connection, sealer: Sealer<P>
         run: (query) => use(() => connection.run(query)),
         insert: (table, rows) => use(() => connection.insert(table, rows)),
         append(draft) {
-          if (ended) throw left()
+          if (ended) throw leftStoreError()
           own.push(sealer.prepare(draft))
         },
       }
@@ -269,12 +268,12 @@ function createGuard<P extends object>(connection: Connection, sealer: Sealer<P>
       watch()
       try {
         return await new Promise((resolve, reject) => {
-          leave = reject
+          abortBody = reject
           body(tx).then(resolve, reject)
         })
       } finally {
         ended = true
-        leave = undefined
+        abortBody = undefined
       }
     },
     [Symbol.dispose]() {
@@ -285,21 +284,17 @@ function createGuard<P extends object>(connection: Connection, sealer: Sealer<P>
 
 export const storeClosedError = () => new CoworkError('store_closed', 'The store is closed.')
 
-const asStoreError = (cause: unknown): CoworkError =>
+const toStoreError = (cause: unknown): CoworkError =>
   cause instanceof CoworkError
     ? cause
-    : new CoworkError(
-        'store_unavailable',
-        `The store could not be written: ${errorMessage(cause)}`,
-        {
-          hint: 'Nothing was saved. See `cowork doctor` and the log, then try again.',
-          cause,
-        },
-      )
+    : new CoworkError('store_unavailable', `Cannot write to the store: ${errorMessage(cause)}`, {
+        hint: 'Nothing was saved. Run `cowork doctor` and check the log, then retry.',
+        cause,
+      })
 
-const outcomeUnknown = (cause: unknown) =>
+const outcomeUnknownError = (cause: unknown) =>
   new CoworkError(
     'outcome_unknown',
-    `The connection to the store broke while it was committing: ${errorMessage(cause)}`,
-    { hint: 'It may or may not be saved. Look it up before you try again.', cause },
+    `Connection to the store lost during a commit: ${errorMessage(cause)}`,
+    { hint: 'Check whether the change was saved before you retry.', cause },
   )

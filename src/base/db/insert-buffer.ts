@@ -3,31 +3,33 @@ import type { Connection } from './group-commit.ts'
 type Row = Readonly<Record<string, unknown>>
 
 /**
- * Rows that bodies insert wait until a statement names their table, or until the batch ends, and then go as one
- * statement for all bodies. On PostgreSQL that is a round trip less for each: 2,280 proposals a second, not 1,530.
- * A statement that sees a table by another name, as through a view, does not see what waits.
+ * Buffers inserted rows until a statement names their table or the batch ends, then inserts the rows of all bodies with
+ * one statement. On PostgreSQL this saves a round trip per body: 2,280 proposals per second instead of 1,530. A
+ * statement that reads a table by another name, such as through a view, does not see buffered rows.
  */
 export function bufferInserts(connection: Connection) {
-  const held: Waiting[] = []
+  const buffered: BufferedRows[] = []
   let failure: Error | undefined
 
   async function release(): Promise<void> {
-    // It may be another body's row that failed: whoever ran into it cannot make it good.
+    // The failed row may belong to another body, so a body cannot recover by catching the error.
     if (failure) throw failure
-    for (let next = held.shift(); next; next = held.shift())
+    for (let next = buffered.shift(); next; next = buffered.shift())
       await connection.insert(next.table, next.rows).catch((cause: unknown) => {
         failure = cause instanceof Error ? cause : new Error(String(cause))
         throw failure
       })
   }
 
-  const concerns = (sql: string) => held.some(({ table }) => isNamed(table, sql))
+  const namesBufferedTable = (sql: string) => buffered.some(({ table }) => isNamed(table, sql))
 
-  function hold(table: string, row: Row) {
+  function bufferRow(table: string, row: Row) {
     const columns = Object.keys(row)
-    const others = held.find((it) => it.table === table && isSame(it.columns, columns))
-    if (others) others.rows.push(row)
-    else held.push({ table, columns, rows: [row] })
+    const group = buffered.find(
+      (rows) => rows.table === table && hasSameNames(rows.columns, columns),
+    )
+    if (group) group.rows.push(row)
+    else buffered.push({ table, columns, rows: [row] })
   }
 
   return {
@@ -35,33 +37,38 @@ export function bufferInserts(connection: Connection) {
     connection: {
       ...connection,
       all: (query) =>
-        concerns(query.sql) ? release().then(() => connection.all(query)) : connection.all(query),
+        namesBufferedTable(query.sql)
+          ? release().then(() => connection.all(query))
+          : connection.all(query),
       run: (query) =>
-        concerns(query.sql) ? release().then(() => connection.run(query)) : connection.run(query),
+        namesBufferedTable(query.sql)
+          ? release().then(() => connection.run(query))
+          : connection.run(query),
       async insert(table, rows) {
-        for (const row of rows) hold(table, row)
+        for (const row of rows) bufferRow(table, row)
       },
     } satisfies Connection,
   }
 }
 
-/** Rows with the same columns, since a statement has one set of them. */
-type Waiting = {
+/** Rows of one table with the same columns, for one statement. */
+type BufferedRows = {
   readonly table: string
   readonly columns: readonly string[]
   readonly rows: Row[]
 }
 
-const isSame = (some: readonly string[], others: readonly string[]) =>
-  some.length === others.length && some.every((name, at) => name === others[at])
+const hasSameNames = (a: readonly string[], b: readonly string[]) =>
+  a.length === b.length && a.every((name, at) => name === b[at])
 
-/** Which statements name a table. The same come again and again; only free filters make ever new ones. */
-const known = new Map<string, Map<string, boolean>>()
-const mostKnown = 500
+/** Caches by table which statements name it. Most statements repeat; only free filters produce new ones. */
+const cache = new Map<string, Map<string, boolean>>()
+const maxCachedStatements = 500
 
 function isNamed(table: string, sql: string): boolean {
-  let statements = known.get(table)
-  if (!statements || statements.size >= mostKnown) known.set(table, (statements = new Map()))
+  let statements = cache.get(table)
+  if (!statements || statements.size >= maxCachedStatements)
+    cache.set(table, (statements = new Map()))
   let named = statements.get(sql)
   if (named === undefined) {
     named = new RegExp(`\\b${table}\\b`).test(sql)

@@ -3,9 +3,9 @@ import { CoworkError } from '../errors.ts'
 import type { Db, Dialect, Query } from './port.ts'
 import { builder, query, statement } from './statement.ts'
 
-/** A step forward of the schema. Numbered by domain, never edited once it has landed. */
+/** A schema migration. Numbered by module and never edited after release. */
 export type Migration = {
-  /** `<domain>-<number>`, as in `ledger-001` */
+  /** `<module>-<number>`, as in `ledger-001` */
   readonly name: string
   up(schema: SchemaModule, dialect: Dialect): (Compilable | Query)[]
 }
@@ -14,7 +14,7 @@ type Tables = { migration: { name: string; at: number } }
 
 const migrationLock = { sql: 'SELECT pg_advisory_xact_lock(1668249452)', parameters: [] }
 
-/** Brings the store up to the program, after a backup; refuses a store that is ahead of it (SV8). */
+/** Applies missing migrations after a backup. Refuses a store with unknown migrations (SV8). */
 export async function migrate(
   db: Db,
   migrations: readonly Migration[],
@@ -36,8 +36,8 @@ export async function migrate(
   if (unknown.length > 0)
     throw new CoworkError(
       'store_is_newer',
-      `This store was written by a newer cowork: it has ${unknown.join(', ')}.`,
-      { hint: 'Start the newer program again, or restore a backup made with this one.' },
+      `The store was written by a newer version of cowork: it has ${unknown.join(', ')}.`,
+      { hint: 'Start the newer version, or restore a backup made with this version.' },
     )
   const todo = migrations.filter((m) => !done.includes(m.name))
   if (todo.length === 0) return { applied: [] }
@@ -51,14 +51,14 @@ export async function migrate(
   )
   const applied: string[] = []
   for (const migration of todo) {
-    const fresh = await db.transact(async (tx) => {
-      // The row decides between daemons that start at once: one inserts it, the others wait and skip.
+    const isApplied = await db.transact(async (tx) => {
+      // When several daemons start together, one inserts this row; the others wait and skip the migration.
       if ((await tx.run(record({ name: migration.name, at: now }))) === 0) return false
       for (const step of migration.up(sql.schema, db.dialect))
         await tx.run('compile' in step ? query(step) : step)
       return true
     })
-    if (fresh) applied.push(migration.name)
+    if (isApplied) applied.push(migration.name)
   }
   return { applied, ...(backup && { backup }) }
 }

@@ -1,4 +1,4 @@
-/** Reads by key, not by offset, so that a page costs the same wherever it lies. */
+/** Paginates by key and not by offset, so that every page costs the same. */
 export async function* paginateByKey<R extends { seq: number }>(
   page: (after: number, limit: number) => Promise<R[]>,
   size = 1000,

@@ -3,7 +3,7 @@ import type { ErrorCode } from '../errors.ts'
 
 export type Dialect = 'sqlite' | 'postgres'
 
-/** A compiled statement with its values; `R` is the row it gives. */
+/** A compiled statement with its values; `R` is the type of a row. */
 export type Query<R = unknown> = {
   readonly sql: string
   readonly parameters: readonly unknown[]
@@ -16,22 +16,22 @@ export type Reader = {
 }
 
 export type Tx = Reader & {
-  /** Gives the number of rows changed. */
+  /** Returns the number of changed rows. */
   run(query: Query): Promise<number>
-  /** One statement for any number of rows of one table. */
+  /** Inserts any number of rows with one statement. */
   insert(table: string, rows: readonly Record<string, unknown>[]): Promise<void>
-  /** Collected now, numbered and hashed at the end of the batch, committed with the rest (L1). */
+  /** Collects an entry; it is numbered and hashed at the end of the batch and committed with the rest (L1). */
   append(draft: EntryDraft): void
 }
 
 export type TransactionBody<T> = (tx: Tx) => Promise<T>
 
 export type TransactOptions = {
-  /** Runs before the bodies that wait, in the next transaction: what a person asked for (RS4). */
+  /** Runs before queued bodies, in the next transaction. For requests of people (RS4). */
   readonly isUrgent?: boolean
 }
 
-/** Why nothing can be read or written now. */
+/** The reason that the store is unavailable. */
 export type StoreOutage = {
   readonly code: ErrorCode
   readonly message: string
@@ -40,36 +40,36 @@ export type StoreOutage = {
 
 export type Db = Reader & {
   readonly dialect: Dialect
-  /** Known without asking: a server elsewhere can be away (A11). */
-  trouble(): StoreOutage | undefined
+  /** Returns the current outage without a query (A11). */
+  outage(): StoreOutage | undefined
   /**
-   * The one way to write. The body awaits only `tx`, has no side effects and may run twice.
-   * It resolves when everything it did is on disk.
+   * Runs a write transaction; there is no other way to write. The body awaits only `tx`, has no side effects and may run
+   * twice. Resolves when its changes are on disk.
    */
   transact<T>(body: TransactionBody<T>, options?: TransactOptions): Promise<T>
-  /** Calls back after each commit that appended entries, here or (PostgreSQL) in another daemon. */
+  /** Calls the listener after each commit with entries, of this or (PostgreSQL) another daemon. */
   onAppend(listener: () => void): () => void
-  /** Whether this daemon is the one that signs checkpoints (L5): the holder of the advisory lock. */
-  leads(): Promise<boolean>
-  /** Everything as it stands, before a migration changes it (SV8). Gives the place. */
+  /** Returns whether this daemon holds the advisory lock and so signs checkpoints (L5). */
+  isLeader(): Promise<boolean>
+  /** Backs up the store before a migration (SV8). Returns the location. */
   backup(label: string): Promise<string>
   close(): Promise<void>
 }
 
-/** One moment of a store, to read from. */
+/** A consistent read view of a store. */
 export type Snapshot = Reader & {
   readonly dialect: Dialect
-  /** Every row of an answer that may be too large to hold, so many at a time. */
+  /** Yields the rows of a large result in groups of `size`. */
   scan<R>(query: Query<R>, size: number): AsyncIterable<R[]>
   close(): Promise<void>
 } & AsyncDisposable
 
-/** A store that is being filled in one transaction: nobody else sees any of it before `commit`. */
+/** An import into a store in one transaction, invisible to others before `commit`. */
 export type StoreImport = Snapshot & Pick<Tx, 'run' | 'insert'> & { commit(): Promise<void> }
 
 /**
- * What the ledger does inside the store's transactions. `prepare` runs in the body (so an entry that
- * may not be recorded fails only its own body), `seal` at the end of the batch, under the lock on the head.
+ * The ledger's part of a transaction. `prepare` runs in the body, so that an invalid entry fails only its body; `seal`
+ * runs at the end of the batch, under the lock on the head.
  */
 export type Sealer<P extends object = object> = {
   prepare(draft: EntryDraft): P
@@ -78,7 +78,7 @@ export type Sealer<P extends object = object> = {
 
 export const noSealer: Sealer<never> = {
   prepare() {
-    throw new Error('this store has no ledger')
+    throw new Error('the store has no ledger')
   },
   seal: () => Promise.resolve(),
 }

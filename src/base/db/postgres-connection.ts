@@ -3,12 +3,12 @@ import { CoworkError, errorMessage } from '../errors.ts'
 import { sha256Hex } from '../hash.ts'
 import type { Query, StoreOutage } from './port.ts'
 
-/** Who has not answered by then is taken for gone. */
+/** Treat the server as unreachable after this timeout. */
 export const answerTimeoutMs = 5000
-/** A farewell is worth less. */
+/** Disconnect without a reply after this timeout. */
 export const closeTimeoutMs = 1000
 
-/** How every connection is made. One that only waits notices too when the other end has vanished. */
+/** The configuration of every connection. Keepalive also detects a lost server on an idle connection. */
 export const connectionConfig = (url: string) =>
   ({
     connectionString: url,
@@ -18,35 +18,35 @@ export const connectionConfig = (url: string) =>
     keepAliveInitialDelayMillis: answerTimeoutMs,
   }) satisfies pg.ClientConfig
 
-/** int8 as a number: sequence numbers and milliseconds are far below 2^53. */
+/** Parses int8 as a number: sequence numbers and milliseconds are far below 2^53. */
 const getTypeParser: typeof pg.types.getTypeParser = (oid: number, format?: 'text' | 'binary') =>
   oid === pg.types.builtins.INT8 ? Number : pg.types.getTypeParser(oid, format)
 
-/** A prepared statement per text; names are short digests, so equal texts share one. */
-const names = new Map<string, string>()
+/** Names of prepared statements by text. A name is a digest, so equal texts share a statement. */
+const preparedNames = new Map<string, string>()
 export function toPreparedQuery(query: Query): pg.QueryConfig {
-  let name = names.get(query.sql)
-  if (!name && names.size < 500) {
+  let name = preparedNames.get(query.sql)
+  if (!name && preparedNames.size < 500) {
     name = sha256Hex(query.sql).slice(0, 16)
-    names.set(query.sql, name)
+    preparedNames.set(query.sql, name)
   }
   return { text: query.sql, values: [...query.parameters], ...(name && { name }) }
 }
 
-const lost = new WeakSet<pg.ClientBase>()
+const disconnected = new WeakSet<pg.ClientBase>()
 
-/** Whether no statement on it will be answered any more. */
-export const isDisconnected = (client: pg.ClientBase): boolean => lost.has(client)
+/** Returns whether the connection is lost. */
+export const isDisconnected = (client: pg.ClientBase): boolean => disconnected.has(client)
 
-/** Without a listener a connection that dies would end the process. */
+/** Adds an error listener: without one, a lost connection would end the process. */
 export function withErrorListener<C extends pg.ClientBase>(client: C): C {
-  const lose = () => void lost.add(client)
-  client.on('error', lose).on('end', lose)
+  const markDisconnected = () => void disconnected.add(client)
+  client.on('error', markDisconnected).on('end', markDisconnected)
   return client
 }
 
-/** Connection failures, and what the server says before it hangs up: by code, for it says it in any language. */
-const lastWords = /^(08|57P|25P0[34])/
+/** Codes of connection failures and of a shutdown of the server. The messages are localized. */
+const disconnectCodes = /^(08|57P|25P0[34])/
 
 export async function runQuery<R extends pg.QueryResultRow>(
   client: pg.ClientBase,
@@ -55,21 +55,21 @@ export async function runQuery<R extends pg.QueryResultRow>(
   try {
     return await client.query<R>(query)
   } catch (error) {
-    if (error instanceof pg.DatabaseError && lastWords.test(error.code ?? '')) {
-      lost.add(client)
+    if (error instanceof pg.DatabaseError && disconnectCodes.test(error.code ?? '')) {
+      disconnected.add(client)
       disconnect(client)
     }
     throw error
   }
 }
 
-/** The same where nobody tries again: what broke off is said as such, and the rest is the statement's own. */
+/** Runs a query that is not retried: a lost connection becomes `store_unavailable`, other errors stay unchanged. */
 export const runQueryOnce: typeof runQuery = (client, query) =>
   runQuery<never>(client, query).catch((error: unknown) => {
     throw isDisconnected(client) ? noAnswerError(error) : error
   })
 
-/** At once: whoever waits on it is told so. */
+/** Closes the socket immediately, which rejects pending queries. */
 export const disconnect = (client: pg.ClientBase, why?: Error): void =>
   void (client as pg.Client).connection.stream.destroy(why)
 
@@ -79,29 +79,29 @@ export async function closeClient(client: pg.Client): Promise<void> {
 }
 
 /**
- * Not before answers were read that had come by then: a process that was held up finds its timers due first, and
- * must not take that for the silence of others.
+ * Runs `act` after a delay, but not before pending input was read: after a pause of the process its timers fire first,
+ * which must not look like a timeout of the server.
  */
 export function delayAfterPendingReads(ms: number, act: () => void): Disposable {
-  let turn: NodeJS.Immediate | undefined
-  const timer = setTimeout(() => (turn = setImmediate(act)), ms)
+  let immediate: NodeJS.Immediate | undefined
+  const timer = setTimeout(() => (immediate = setImmediate(act)), ms)
   return {
     [Symbol.dispose]() {
       clearTimeout(timer)
-      clearImmediate(turn)
+      clearImmediate(immediate)
     },
   }
 }
 
-export const timeoutError = (ms: number) => new Error(`silence for ${ms / 1000} s`)
+export const timeoutError = (ms: number) => new Error(`no reply for ${ms / 1000} s`)
 
 export function toStoreOutage(cause: unknown): StoreOutage {
-  // A name with several addresses fails once for each of them.
+  // A host name with several addresses fails once for each address.
   const causes: unknown[] = cause instanceof AggregateError ? cause.errors : [cause]
   return {
     code: 'store_unavailable',
-    message: `PostgreSQL did not answer: ${causes.map(errorMessage).join('; ')}.`,
-    hint: 'Try again shortly. If it stays so, check storage.url and that the server is running.',
+    message: `PostgreSQL is unavailable: ${causes.map(errorMessage).join('; ')}.`,
+    hint: 'Retry shortly. If the error persists, check storage.url and the PostgreSQL server.',
   }
 }
 

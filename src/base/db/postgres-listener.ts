@@ -16,142 +16,142 @@ import {
 } from './postgres-connection.ts'
 
 export const notifyChannel = 'cowork_ledger'
-/** Any fixed number: daemons of one database agree on who signs by it. */
+/** The key of the advisory lock: an arbitrary constant, the same for all daemons of a database. */
 const signerLock = 0x636f776b
-const reconnectAfter = 500
-const beatEvery = 500
-/** Worth saying, and no more calls are begun; those under way wait for `patience`. */
-const silentAfter = 1500
+const reconnectDelayMs = 500
+const heartbeatIntervalMs = 500
+/** Refuse new calls after this time without a reply; running calls wait for `answerTimeoutMs`. */
+const silenceMs = 1500
 
-/** A daemon that vanished would hold the lock for hours. PostgreSQL 13 has no such setting, and does without. */
-const limitSession = `SELECT set_config(name, '10000', false) FROM pg_settings WHERE name = 'idle_session_timeout'`
+/** Without the timeout, a vanished daemon would hold the lock for hours. PostgreSQL 13 does not have this setting. */
+const setSessionTimeout = `SELECT set_config(name, '10000', false) FROM pg_settings WHERE name = 'idle_session_timeout'`
 
 type Deps = {
   readonly settings: pg.ClientConfig
-  readonly grown: () => void
-  /** The database is gone: nobody should wait for it on other connections either. */
-  readonly cut: (why: Error) => void
+  readonly onNotify: () => void
+  /** Disconnects the other connections too, so that no call waits for an unreachable database. */
+  readonly disconnectAll: (why: Error) => void
   readonly log: Log
 }
 
 /**
- * Hears of other daemons' commits, and holds the lock of the one that signs. Reconnects by itself. Nothing that takes
- * time is asked here, so it is also how a daemon knows that the database is there, however long its statements take.
+ * Listens for commits of other daemons and holds the signer lock. Reconnects automatically. The connection runs only fast
+ * queries, so its heartbeat shows that the database is reachable even during slow statements.
  */
-export function createNotifyListener({ settings, grown, cut, log }: Deps) {
+export function createNotifyListener({ settings, onNotify, disconnectAll, log }: Deps) {
   let client: pg.Client | undefined
-  let trying: pg.Client | undefined
+  let connecting: pg.Client | undefined
   let opening: Promise<void> | undefined
-  let holds = false
+  let holdsSignerLock = false
   let stopped = false
   let next: NodeJS.Timeout | undefined
-  let isAway = false
+  let isUnreachable = false
   let why: Error | undefined
 
   async function start(): Promise<void> {
     const fresh = withErrorListener(new pg.Client(settings))
-    const over = (error?: Error) => {
+    const onClosed = (error?: Error) => {
       if (client !== fresh || stopped) return
       client = undefined
-      holds = false
-      log.warn('the listening connection was lost', { error: error?.message })
-      again(0)
+      holdsSignerLock = false
+      log.warn('listener connection lost', { error: error?.message })
+      scheduleReconnect(0)
     }
-    fresh.on('error', over).on('end', () => over())
-    fresh.on('notification', grown)
-    trying = fresh
+    fresh.on('error', onClosed).on('end', () => onClosed())
+    fresh.on('notification', onNotify)
+    connecting = fresh
     try {
-      await answered(fresh, fresh.connect())
-      await answered(fresh, runQuery(fresh, limitSession))
-      await answered(fresh, runQuery(fresh, `LISTEN ${notifyChannel}`))
+      await withTimeout(fresh, fresh.connect())
+      await withTimeout(fresh, runQuery(fresh, setSessionTimeout))
+      await withTimeout(fresh, runQuery(fresh, `LISTEN ${notifyChannel}`))
     } catch (error) {
       disconnect(fresh)
-      lose(error)
+      markUnreachable(error)
       throw error
     } finally {
-      trying = undefined
+      connecting = undefined
     }
     if (stopped) return disconnect(fresh)
     client = fresh
     why = undefined
-    if (isAway) log.info('the database is there again')
-    isAway = false
-    beat(fresh)
-    // What was committed while nobody listened must not wait for the next commit.
-    grown()
+    if (isUnreachable) log.info('connection restored')
+    isUnreachable = false
+    scheduleHeartbeat(fresh)
+    // Followers must read entries that were committed without a listener now, not after the next commit.
+    onNotify()
   }
 
   const open = () => (opening ??= start().finally(() => (opening = undefined)))
 
-  function again(ms: number) {
+  function scheduleReconnect(ms: number) {
     clearTimeout(next)
     next = setTimeout(() => {
-      if (!stopped && !client) open().catch(() => again(reconnectAfter))
+      if (!stopped && !client) open().catch(() => scheduleReconnect(reconnectDelayMs))
     }, ms)
   }
 
-  function beat(of: pg.Client) {
+  function scheduleHeartbeat(of: pg.Client) {
     clearTimeout(next)
     next = setTimeout(() => {
-      answered(of, runQuery(of, 'SELECT 1'))
+      withTimeout(of, runQuery(of, 'SELECT 1'))
         .then(() => (why = undefined))
-        // If it was the last of this connection, that is heard of by itself.
+        // A lost connection calls `onClosed`.
         .catch(() => undefined)
-        .finally(() => client === of && !stopped && beat(of))
-    }, beatEvery)
+        .finally(() => client === of && !stopped && scheduleHeartbeat(of))
+    }, heartbeatIntervalMs)
   }
 
-  async function answered<T>(by: pg.Client, asked: Promise<T>): Promise<T> {
-    using _silent = delayAfterPendingReads(silentAfter, () => (why ??= timeoutError(silentAfter)))
+  async function withTimeout<T>(by: pg.Client, reply: Promise<T>): Promise<T> {
+    using _silent = delayAfterPendingReads(silenceMs, () => (why ??= timeoutError(silenceMs)))
     using _gone = delayAfterPendingReads(answerTimeoutMs, () => {
       const error = timeoutError(answerTimeoutMs)
-      lose(error)
+      markUnreachable(error)
       disconnect(by, error)
     })
-    return await asked
+    return await reply
   }
 
-  async function givenUp(): Promise<never> {
-    await sleep(reconnectAfter)
-    throw why ?? timeoutError(reconnectAfter)
+  async function rejectAfterDelay(): Promise<never> {
+    await sleep(reconnectDelayMs)
+    throw why ?? timeoutError(reconnectDelayMs)
   }
 
-  function lose(cause: unknown) {
+  function markUnreachable(cause: unknown) {
     if (stopped) return
     why = cause instanceof Error ? cause : new Error(String(cause))
-    if (!isAway) log.error('the database cannot be reached', { error: errorMessage(cause) })
-    isAway = true
-    // A server that says no is there: what works on other connections goes on.
-    if (!(cause instanceof pg.DatabaseError)) cut(why)
+    if (!isUnreachable) log.error('database unreachable', { error: errorMessage(cause) })
+    isUnreachable = true
+    // A server that returns an error is reachable: other connections stay open.
+    if (!(cause instanceof pg.DatabaseError)) disconnectAll(why)
   }
 
   return {
-    /** Why nothing can be asked now, if so. */
-    trouble: (): StoreOutage | undefined => why && toStoreOutage(why),
-    /** It may be back before we have looked; but for what stays away nobody waits twice. */
-    async reached(): Promise<void> {
+    /** Returns the current outage. */
+    outage: (): StoreOutage | undefined => why && toStoreOutage(why),
+    /** Resolves when the database is reachable. During an outage, waits only briefly for a reconnection. */
+    async waitUntilReachable(): Promise<void> {
       if (client) return
       try {
-        await (isAway ? Promise.race([open(), givenUp()]) : open())
+        await (isUnreachable ? Promise.race([open(), rejectAfterDelay()]) : open())
       } catch (error) {
         throw noAnswerError(error)
       }
     },
-    async leads() {
+    async isLeader() {
       if (!client || stopped) return false
-      if (holds) return true
-      const asked = client
-      const { rows } = await runQuery<{ held: boolean }>(asked, {
+      if (holdsSignerLock) return true
+      const current = client
+      const { rows } = await runQuery<{ held: boolean }>(current, {
         text: 'SELECT pg_try_advisory_lock($1) AS held',
         values: [signerLock],
       })
-      holds = client === asked && rows[0]?.held === true
-      return holds
+      holdsSignerLock = client === current && rows[0]?.held === true
+      return holdsSignerLock
     },
     async stop() {
       stopped = true
       clearTimeout(next)
-      if (trying) disconnect(trying)
+      if (connecting) disconnect(connecting)
       if (client) await closeClient(client)
     },
   }

@@ -35,13 +35,13 @@ async function refusals(acts: readonly Promise<unknown>[]): Promise<unknown[]> {
 
 test.concurrent('N31 A11 while PostgreSQL refuses connections the store says so, and goes on by itself', async (context) => {
   const { line, db } = await openOver(context)
-  expect(db.trouble()).toBeUndefined()
+  expect(db.outage()).toBeUndefined()
   line.breakOff()
-  await context.expect.poll(() => db.trouble(), { timeout: 4000 }).toMatchObject(gone)
+  await context.expect.poll(() => db.outage(), { timeout: 4000 }).toMatchObject(gone)
   for (const refused of await refusals([add(db), rows(db), db.first(sql('SELECT 1'))]))
     expect(refused).toMatchObject(gone)
   line.mend()
-  await context.expect.poll(() => db.trouble(), { timeout: 4000 }).toBeUndefined()
+  await context.expect.poll(() => db.outage(), { timeout: 4000 }).toBeUndefined()
   expect(await add(db)).toBe(1)
   expect(await rows(db)).toBe(1)
 })
@@ -53,12 +53,12 @@ test.concurrent('N31 A11 while packets vanish nobody waits for ever, and the sto
   const since = Date.now()
   // More than there are connections, so that some wait for a free one.
   const asked = refusals([add(db), ...Array.from({ length: 12 }, () => rows(db)), add(db)])
-  await context.expect.poll(() => db.trouble(), { timeout: 4000 }).toMatchObject(gone)
+  await context.expect.poll(() => db.outage(), { timeout: 4000 }).toMatchObject(gone)
   for (const refused of await asked) expect(refused).toMatchObject(gone)
   for (const refused of await refusals([add(db), rows(db)])) expect(refused).toMatchObject(gone)
   expect(Date.now() - since).toBeLessThan(15_000)
   line.mend()
-  await context.expect.poll(() => db.trouble(), { timeout: 10_000 }).toBeUndefined()
+  await context.expect.poll(() => db.outage(), { timeout: 10_000 }).toBeUndefined()
   expect(await add(db)).toBe(1)
   expect(await rows(db)).toBe(1)
 })
@@ -82,7 +82,7 @@ test.concurrent('SV8 a statement may take longer than it takes to notice that no
 test.concurrent('N31 L5 a daemon that vanishes holds neither rows nor the lead against the others', async (context) => {
   const { url, line, db } = await openOver(context)
   await add(db)
-  expect(await db.leads()).toBe(true)
+  expect(await db.isLeader()).toBe(true)
   const other = await openPostgres({ url, sealer: quiet, log: silentLog })
   context.onTestFinished(() => other.close())
   const mine = db.transact(async (tx) => {
@@ -92,7 +92,7 @@ test.concurrent('N31 L5 a daemon that vanishes holds neither rows nor the lead a
   })
   await expect(mine).rejects.toMatchObject(gone)
   expect(await other.transact((tx) => tx.run(sql('UPDATE t SET a = 4')))).toBe(1)
-  await context.expect.poll(() => other.leads(), { timeout: 20_000, interval: 200 }).toBe(true)
+  await context.expect.poll(() => other.isLeader(), { timeout: 20_000, interval: 200 }).toBe(true)
 })
 
 test.concurrent('SV7 a connection that the server ends in the middle of a body is replaced', async (context) => {

@@ -13,67 +13,67 @@ import {
   withErrorListener,
 } from './postgres-connection.ts'
 
-const connections = 4
+const maxConnections = 4
 
-/** Said here, since the pool would also count how long a statement waits for one that is free. */
-class ReadingClient extends pg.Client {
+/** Sets the timeout per client: the pool would also count the wait for a free connection. */
+class ReadClient extends pg.Client {
   constructor(settings?: pg.ClientConfig) {
     super({ ...settings, connectionTimeoutMillis: answerTimeoutMs })
   }
 }
 
-/** A few connections that read. `reached` fails while the database is away. */
+/** Creates a pool of read connections. `waitUntilReachable` rejects while the database is unreachable. */
 export function createReadPool(
   settings: pg.ClientConfig,
-  reached: () => Promise<void>,
+  waitUntilReachable: () => Promise<void>,
   log: Log,
-): Reader & { cut(why: Error): void; end(): Promise<void> } {
+): Reader & { disconnectAll(why: Error): void; end(): Promise<void> } {
   const { connectionTimeoutMillis: _, ...rest } = settings
-  const pool = new pg.Pool({ ...rest, max: connections, Client: ReadingClient })
+  const pool = new pg.Pool({ ...rest, max: maxConnections, Client: ReadClient })
   const open = new Set<pg.PoolClient>()
   pool.on('connect', (client) => open.add(withErrorListener(client)))
   pool.on('remove', (client) => open.delete(client))
-  pool.on('error', ({ message }) => log.warn('a reading connection was lost', { error: message }))
-  /** How to tell those who wait, for an answer or for a connection. */
-  const waiting = new Set<(why: Error) => void>()
+  pool.on('error', ({ message }) => log.warn('read connection lost', { error: message }))
+  /** The reject functions of queries that wait for a reply or a connection. */
+  const pendingReads = new Set<(why: Error) => void>()
 
   async function read(query: Query): Promise<unknown[]> {
     if (pool.ending) throw storeClosedError()
-    await reached()
+    await waitUntilReachable()
     const client = await pool.connect().catch((error: unknown) => {
       throw noAnswerError(error)
     })
-    let isSound = false
+    let isHealthy = false
     try {
       const { rows } = await runQueryOnce(client, toPreparedQuery(query))
-      isSound = true
+      isHealthy = true
       return rows
     } finally {
-      client.release(!isSound)
+      client.release(!isHealthy)
     }
   }
 
   const all = <R>(query: Query<R>) =>
     new Promise<R[]>((resolve, reject) => {
-      waiting.add(reject)
+      pendingReads.add(reject)
       read(query)
         .then((rows) => resolve(rows as R[]), reject)
-        .finally(() => waiting.delete(reject))
+        .finally(() => pendingReads.delete(reject))
     })
 
-  function cut(why: Error): void {
-    for (const tell of waiting) tell(noAnswerError(why))
-    waiting.clear()
+  function disconnectAll(why: Error): void {
+    for (const reject of pendingReads) reject(noAnswerError(why))
+    pendingReads.clear()
     for (const client of open) disconnect(client, why)
   }
 
   return {
     all,
     first: async (query) => (await all(query))[0],
-    cut,
+    disconnectAll,
     async end() {
       using _late = delayAfterPendingReads(closeTimeoutMs, () =>
-        cut(new Error('the store is closing')),
+        disconnectAll(new Error('the store is closing')),
       )
       await pool.end()
     },

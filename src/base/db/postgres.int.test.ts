@@ -26,9 +26,9 @@ test('L11 a commit in one daemon wakes the followers of another', async () => {
 test('L5 one daemon of several leads, and another takes over when it ends', async () => {
   const one = await openPostgres({ url, log: silentLog })
   const other = await openPostgres({ url, log: silentLog })
-  expect([await one.leads(), await other.leads()]).toEqual([true, false])
+  expect([await one.isLeader(), await other.isLeader()]).toEqual([true, false])
   await one.close()
-  await expect.poll(() => other.leads()).toBe(true)
+  await expect.poll(() => other.isLeader()).toBe(true)
   await other.close()
 })
 

@@ -23,8 +23,8 @@ import { notifyChannel, createNotifyListener } from './postgres-listener.ts'
 import { createReadPool } from './postgres-read-pool.ts'
 
 const applicationName = 'cowork'
-/** Reading a part of a large answer takes seconds; this is for a server that has vanished meanwhile. */
-const longestRead = 120_000
+/** Timeout for a part of a large result, which takes seconds; detects a lost server. */
+const maxReadMs = 120_000
 
 export type PostgresOptions<P extends object> = {
   readonly url: string
@@ -32,30 +32,30 @@ export type PostgresOptions<P extends object> = {
   readonly log: Log
 }
 
-/** The shared engine: one connection that writes in batches, a few that read, one that listens. */
+/** Opens the shared engine: one connection writes in batches, several read, one listens. */
 export async function openPostgres<P extends object>({
   url,
   sealer = noSealer,
   log,
 }: PostgresOptions<P>): Promise<Db> {
   const settings = { ...connectionConfig(url), application_name: applicationName }
-  const growth = createAppendNotifier()
+  const appends = createAppendNotifier()
   const listener = createNotifyListener({
     settings,
-    grown: growth.grown,
-    cut(why) {
-      reading.cut(why)
-      writer.cut(why)
+    onNotify: appends.notify,
+    disconnectAll(why) {
+      readPool.disconnectAll(why)
+      writer.disconnect(why)
     },
     log,
   })
-  const reading = createReadPool(settings, listener.reached, log)
-  const writer = createWriter(settings, listener.reached)
-  const batches = createGroupCommit(writer.connect, sealer, growth.grown)
+  const readPool = createReadPool(settings, listener.waitUntilReachable, log)
+  const writer = createWriter(settings, listener.waitUntilReachable)
+  const groupCommit = createGroupCommit(writer.connect, sealer, appends.notify)
   async function close() {
-    await batches.close()
+    await groupCommit.close()
     await listener.stop()
-    await Promise.all([writer.end(), reading.end()])
+    await Promise.all([writer.end(), readPool.end()])
   }
   try {
     await writer.connect()
@@ -66,27 +66,27 @@ export async function openPostgres<P extends object>({
 
   return {
     dialect: 'postgres',
-    trouble: listener.trouble,
-    transact: batches.transact,
-    all: reading.all,
-    first: reading.first,
-    onAppend: growth.onAppend,
-    leads: listener.leads,
+    outage: listener.outage,
+    transact: groupCommit.transact,
+    all: readPool.all,
+    first: readPool.first,
+    onAppend: appends.onAppend,
+    isLeader: listener.isLeader,
     backup: (label) => copyTables(url, `cowork_${label.replaceAll(/\W/g, '_')}`),
     close,
   }
 }
 
-/** The store as it is at this moment, even while daemons write it. */
+/** Opens a snapshot of the store, even while daemons write to it. */
 export async function readPostgres(url: string): Promise<Snapshot> {
-  const client = await connected(url)
+  const client = await connect(url)
   await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY')
-  return snapshotOf(client, longestRead)
+  return createSnapshot(client, maxReadMs)
 }
 
-/** References are taken off while it is filled, so that rows may come in any order, and checked at the end. */
+/** Opens an import. Foreign keys are dropped during the import and restored at commit, so that rows may come in any order. */
 export async function openPostgresImport(url: string): Promise<StoreImport> {
-  const client = await connected(url)
+  const client = await connect(url)
   await client.query('BEGIN')
   const { rows: references } = await client.query<{ at: string; name: string; def: string }>(
     `SELECT conrelid::regclass::text AS at, conname AS name, pg_get_constraintdef(oid) AS def
@@ -96,7 +96,7 @@ export async function openPostgresImport(url: string): Promise<StoreImport> {
     await client.query(`ALTER TABLE ${at} DROP CONSTRAINT ${quoteIdentifier(name)}`)
   const { run, insert, commit } = postgresConnection(client)
   return {
-    ...snapshotOf(client),
+    ...createSnapshot(client),
     run,
     insert,
     async commit() {
@@ -107,13 +107,13 @@ export async function openPostgresImport(url: string): Promise<StoreImport> {
   }
 }
 
-/** Whether a daemon is at work there, from whatever machine. */
+/** Returns whether a daemon on any machine uses the database. */
 export async function isInUse(db: Snapshot): Promise<boolean> {
   const daemons = `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND application_name = '${applicationName}' LIMIT 1`
   return (await db.first({ sql: daemons, parameters: [] })) !== undefined
 }
 
-async function connected(url: string): Promise<pg.Client> {
+async function connect(url: string): Promise<pg.Client> {
   const client = withErrorListener(new pg.Client(connectionConfig(url)))
   await client.connect().catch((error: unknown) => {
     throw noAnswerError(error)
@@ -121,13 +121,13 @@ async function connected(url: string): Promise<pg.Client> {
   return client
 }
 
-/** Of one that is filled nobody knows how long a statement takes: references are checked over all its rows. */
-function snapshotOf(client: pg.Client, longest?: number): Snapshot {
+/** An import has no timeout: restoring foreign keys checks all rows. */
+function createSnapshot(client: pg.Client, timeoutMs?: number): Snapshot {
   async function rows(query: string | pg.QueryConfig): Promise<unknown[]> {
     using _late =
-      longest === undefined
+      timeoutMs === undefined
         ? undefined
-        : delayAfterPendingReads(longest, () => disconnect(client, timeoutError(longest)))
+        : delayAfterPendingReads(timeoutMs, () => disconnect(client, timeoutError(timeoutMs)))
     return (await runQueryOnce(client, query)).rows
   }
   return {
@@ -148,27 +148,28 @@ function snapshotOf(client: pg.Client, longest?: number): Snapshot {
   }
 }
 
-// A server default of off would acknowledge what a crash can still take back (L12). And a body asks one statement
-// after the other: who is silent in between has vanished, and would hold its rows against all other daemons.
-const asWriter = 'SET synchronous_commit = on; SET idle_in_transaction_session_timeout = 10000'
+// With a server default of off, a crash could lose acknowledged commits (L12). The timeout ends the transaction of a
+// vanished daemon, which would keep its rows locked: a body sends its statements without pauses.
+const writerSettings =
+  'SET synchronous_commit = on; SET idle_in_transaction_session_timeout = 10000'
 
-function createWriter(settings: pg.ClientConfig, reached: () => Promise<void>) {
+function createWriter(settings: pg.ClientConfig, waitUntilReachable: () => Promise<void>) {
   let current: pg.Client | undefined
   let open: Promise<Connection> | undefined
 
   async function start(): Promise<Connection> {
-    await reached()
+    await waitUntilReachable()
     const client = withErrorListener(new pg.Client(settings))
-    const drop = () => {
+    const onClosed = () => {
       if (current !== client) return
       current = undefined
       open = undefined
     }
-    client.on('error', drop).on('end', drop)
+    client.on('error', onClosed).on('end', onClosed)
     current = client
     try {
       await client.connect()
-      await client.query(asWriter)
+      await client.query(writerSettings)
     } catch (error) {
       disconnect(client)
       throw noAnswerError(error)
@@ -184,7 +185,7 @@ function createWriter(settings: pg.ClientConfig, reached: () => Promise<void>) {
       })
       return open
     },
-    cut(why: Error) {
+    disconnect(why: Error) {
       if (current) disconnect(current, why)
     },
     async end() {
@@ -193,11 +194,11 @@ function createWriter(settings: pg.ClientConfig, reached: () => Promise<void>) {
   }
 }
 
-/** The server has no room, a fault of its own, or may not write, as after it changed places with its copy. */
-const serversOwn = /^(53|58|25006)/
+/** Codes of a full disk, a system error and a read-only server, such as after a failover. */
+const serverErrorCodes = /^(53|58|25006)/
 
 function postgresConnection(client: pg.Client): Connection {
-  const codeOf = (error: unknown) => (error instanceof pg.DatabaseError && error.code) || ''
+  const getErrorCode = (error: unknown) => (error instanceof pg.DatabaseError && error.code) || ''
   return {
     begin: 'BEGIN',
     all: async (query) => (await runQuery(client, toPreparedQuery(query))).rows,
@@ -207,7 +208,7 @@ function postgresConnection(client: pg.Client): Connection {
         .map(quoteIdentifier)
         .join(', ')
       const name = quoteIdentifier(table)
-      // One parameter and one plan for any number of rows; the table itself gives the types.
+      // One parameter and one plan for any number of rows; the table provides the types.
       const sql = `INSERT INTO ${name} (${columns}) SELECT ${columns} FROM json_populate_recordset(null::${name}, $1)`
       await runQuery(client, toPreparedQuery({ sql, parameters: [JSON.stringify(rows)] }))
     },
@@ -217,19 +218,19 @@ function postgresConnection(client: pg.Client): Connection {
     async commit(appended) {
       const sql = appended ? `NOTIFY ${notifyChannel}; COMMIT` : 'COMMIT'
       const result = (await runQuery(client, sql)) as pg.QueryResult | pg.QueryResult[]
-      // An aborted transaction answers COMMIT with a rollback and no error.
+      // COMMIT of an aborted transaction rolls back without an error.
       const last = Array.isArray(result) ? result.at(-1) : result
-      if (last?.command !== 'COMMIT') throw new Error(`commit was answered by ${last?.command}`)
+      if (last?.command !== 'COMMIT') throw new Error(`COMMIT returned ${last?.command}`)
     },
-    mayRetry: (error) => ['40001', '40P01'].includes(codeOf(error)),
-    isBroken: (error) => isDisconnected(client) || serversOwn.test(codeOf(error)),
-    isLost: () => isDisconnected(client),
+    canRetry: (error) => ['40001', '40P01'].includes(getErrorCode(error)),
+    isStoreFailure: (error) => isDisconnected(client) || serverErrorCodes.test(getErrorCode(error)),
+    isDisconnected: () => isDisconnected(client),
   }
 }
 
-/** A copy inside the database: it needs no program besides PostgreSQL itself. */
+/** Copies all tables to another schema of the database, which needs no tool besides PostgreSQL. */
 async function copyTables(url: string, schema: string): Promise<string> {
-  const client = await connected(url)
+  const client = await connect(url)
   try {
     const { rows } = await runQueryOnce<{ name: string }>(client, {
       text: 'SELECT table_name AS name FROM information_schema.tables WHERE table_schema = current_schema() AND table_type = $1',

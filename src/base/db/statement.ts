@@ -11,7 +11,7 @@ import {
 import type { Compilable } from 'kysely'
 import type { Dialect, Query } from './port.ts'
 
-/** Kysely as a typed SQL builder only: it compiles, the drivers of this folder run. */
+/** Creates Kysely as a typed SQL builder only: the engines of this folder run the statements. */
 export const builder = <Tables>(dialect: Dialect): Kysely<Tables> =>
   new Kysely<Tables>({
     dialect: {
@@ -32,8 +32,8 @@ class Slot {
 }
 
 /**
- * Compiles once, binds many times: building a query costs about 100 µs, binding one about 1 µs.
- * The builder sees a slot where each parameter will stand.
+ * Compiles a statement once and binds values many times: building costs about 100 µs, binding about 1 µs. The builder
+ * receives a slot for each parameter.
  */
 export function statement<P extends object, R>(
   build: (slots: P) => Compilable<R>,
@@ -48,7 +48,7 @@ export function statement<P extends object, R>(
   })
 }
 
-/** For statements whose shape depends on what is asked, such as filters. */
+/** Compiles a statement whose shape depends on the request, such as a filter. */
 export function query<R>(built: Compilable<R>): Query<R> {
   const { sql, parameters } = built.compile()
   return { sql, parameters }

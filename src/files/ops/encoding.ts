@@ -181,7 +181,7 @@ export async function getEncoding(name: string): Promise<TextEncoding> {
 }
 
 /** Beyond this nobody reads a diff, and it would take long to make and to send. */
-const limits = { compared: 8_000_000, shown: 100_000 }
+const limits = { maxCompared: 8_000_000, maxShown: 100_000 }
 
 /** What differs, nothing where nothing does; undefined where lines cannot show it, or it is too much. */
 export function textDiff(from: string, to: string, name: string, other = name): string | undefined {

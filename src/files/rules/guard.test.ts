@@ -149,29 +149,29 @@ test.each([
 })
 
 test.each([
-  ['/p/.git/hooks/pre-commit', /git/],
-  ['/p/.git/config', /git/],
-  ['/p/.git', /git/],
-  ['/p/.GIT. ', /git/],
-  ['/p/GIT~1/hooks/pre-commit', /git/],
-  ['/p/.git/modules/sub/hooks/post-checkout', /git/],
-  ['/p/.git/worktrees/x/commondir', /git/],
-  ['/srv/repo.git', /git/],
-  ['/srv/repo.git/hooks/update', /git/],
-  ['/srv/repo.git/config', /git/],
-  ['/srv/repo.git/modules/sub/config', /git/],
-  ['/p/bare/HEAD', /git/],
-  ['/p/.hg/hgrc', /git/],
-  ['/p/.gitmodules', /git/],
+  ['/p/.git/hooks/pre-commit', /Git/],
+  ['/p/.git/config', /Git/],
+  ['/p/.git', /Git/],
+  ['/p/.GIT. ', /Git/],
+  ['/p/GIT~1/hooks/pre-commit', /Git/],
+  ['/p/.git/modules/sub/hooks/post-checkout', /Git/],
+  ['/p/.git/worktrees/x/commondir', /Git/],
+  ['/srv/repo.git', /Git/],
+  ['/srv/repo.git/hooks/update', /Git/],
+  ['/srv/repo.git/config', /Git/],
+  ['/srv/repo.git/modules/sub/config', /Git/],
+  ['/p/bare/HEAD', /Git/],
+  ['/p/.hg/hgrc', /Git/],
+  ['/p/.gitmodules', /Git/],
   ['/p/AGENT.md', /agents/],
-  ['/p/.Rprofile', /starts/],
-  ['/p/a:.desktop', /opened/],
-  ['/p/x:1.lnk', /opened/],
-  ['/p/app.desktop:x', /opened/],
+  ['/p/.Rprofile', /startup/],
+  ['/p/a:.desktop', /opening/],
+  ['/p/x:1.lnk', /opening/],
+  ['/p/app.desktop:x', /opening/],
   ['/home/me/.bashrc', /shell/],
   ['/home/me/.ZSHRC', /shell/],
-  ['/p/app.desktop', /opened/],
-  ['/p/app.lnk', /opened/],
+  ['/p/app.desktop', /opening/],
+  ['/p/app.lnk', /opening/],
   ['/p/.vscode/tasks.json', /editor/],
   ['/p/.idea/runConfigurations/x.xml', /editor/],
   ['/home/me/Library/LaunchAgents/x.plist', /logs in/],
@@ -205,9 +205,9 @@ test.each([
   ['/ws/.cursorrules', /instructions/],
   ['/ws/.github/copilot-instructions.md', /instructions/],
   ['/ws/.github/instructions/ts.instructions.md', /instructions/],
-  ['/ws/.husky/pre-commit', /git/],
-  ['/ws/lefthook.yml', /git/],
-  ['/ws/.pre-commit-config.yaml', /git/],
+  ['/ws/.husky/pre-commit', /Git/],
+  ['/ws/lefthook.yml', /Git/],
+  ['/ws/.pre-commit-config.yaml', /Git/],
   ['/ws/.github/workflows/ci.yml', /build server/],
   ['/ws/.gitlab-ci.yml', /build server/],
   ['/ws/.devcontainer/devcontainer.json', /container/],
@@ -254,7 +254,7 @@ test('F5 other files need no approval', () => {
 })
 
 test('F5 PV5 riskReason covers files that run later and sensitive files', () => {
-  expect(guard.riskReason('/p/.git/config')).toMatch(/git/)
+  expect(guard.riskReason('/p/.git/config')).toMatch(/Git/)
   expect(guard.riskReason('/p/server.pem')).toMatch(/secret/)
   expect(guard.riskReason('/srv/repo.git/README.md')).toBeUndefined()
   expect(guard.riskReason('/p/notes.md')).toBeUndefined()

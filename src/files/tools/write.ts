@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { CoworkError } from '#base/errors.ts'
-import { sha256HexInParts } from '#base/hash.ts'
+import { sha256HexInChunks } from '#base/hash.ts'
 import { toSafeJson } from '#base/sanitize.ts'
 import { defineTool } from '#base/tool.ts'
 import type { PathRequest, Tool } from '#base/tool.ts'
@@ -44,7 +44,7 @@ export const writeTools = (files: Files): Tool[] => {
       large: true,
       describeTarget: (input) => places.touch(input.path),
       paths: (input) => [
-        { path: input.path, need: input.overwrite ? 'write' : 'create', makes: true },
+        { path: input.path, need: input.overwrite ? 'write' : 'create', createsFile: true },
       ],
       isRisky: (input) => places.riskOf(input.path),
       toPayload: async (input) => ({
@@ -255,13 +255,13 @@ const arrivalOf = ({ source, destination }: Transfer) => resolveDestination(dest
 const arrival = (input: Transfer): PathRequest => ({
   path: arrivalOf(input),
   need: 'create',
-  makes: true,
+  createsFile: true,
 })
 
 /** What the ledger keeps of a content: enough to know it again. */
 const digestOf = async (content: Buffer) => ({
   bytes: content.length,
-  sha256: await sha256HexInParts(content),
+  sha256: await sha256HexInChunks(content),
 })
 
 /** The bytes of the content; undefined where it says that it is base64 and is not. */

@@ -1,5 +1,5 @@
 import type { Entry, Ledger } from '#ledger'
-import { words } from '#base/words.ts'
+import { splitWords } from '#base/words.ts'
 import type { OverrideKind } from '../rules/trust.ts'
 
 /** What the ledger says of who asked, who decided and who acted, for reports and metrics. Pure. */
@@ -54,8 +54,8 @@ export type History = {
 }
 
 const historyEntryTypes = [
-  ...words('proposal.created grant.requested approval. handoff.created handoff.resolved'),
-  ...words('action.logged override.recorded'),
+  ...splitWords('proposal.created grant.requested approval. handoff.created handoff.resolved'),
+  ...splitWords('action.logged override.recorded'),
 ]
 
 const ends: Record<string, ApprovalEnd['as']> = {
@@ -67,7 +67,7 @@ const ends: Record<string, ApprovalEnd['as']> = {
 }
 
 const openings = new Set<string>(
-  words('proposal.created approval.requested grant.requested handoff.created'),
+  splitWords('proposal.created approval.requested grant.requested handoff.created'),
 )
 
 /** Fed with entries in the order of the ledger. */

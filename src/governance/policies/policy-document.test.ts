@@ -59,7 +59,7 @@ test.each([
   [
     'a mapping to no policy',
     { mappings: [{ agent_id: 'a', domain: 'b', policy_id: 'gone' }] },
-    'mappings[0].policy_id names policy "gone", which is not defined',
+    'mappings[0].policy_id refers to the undefined policy "gone"',
   ],
   [
     'two mappings that fit equally well',
@@ -75,7 +75,7 @@ test.each([
   [
     'a reasoning schema that the file does not have',
     { policies: [{ id: 'a', reasoning_schema: 'none' }] },
-    'policies[0].reasoning_schema names reasoning schema "none", which is not defined',
+    'policies[0].reasoning_schema refers to the undefined reasoning schema "none"',
   ],
   [
     'more than a file may be',

@@ -1,5 +1,5 @@
 import type { Mode } from '#approvals'
-import { words } from '#base/words.ts'
+import { splitWords } from '#base/words.ts'
 import {
   applyCleanCheck,
   applyRight,
@@ -113,7 +113,7 @@ const actions = (count: number) => `${count} ${count === 1 ? 'action' : 'actions
 const rightActions = (count: number) => `${count} more right ${count === 1 ? 'action' : 'actions'}`
 const checksWait = (count: number) => (count === 1 ? '1 check waits' : `${count} checks wait`)
 
-const numbers = words('zero one two three four five six seven eight nine ten')
+const numbers = splitWords('zero one two three four five six seven eight nine ten')
 
 /** “one in ten”; “every action” where all are. */
 function shareInWords(rate: number): string {

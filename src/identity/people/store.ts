@@ -1,7 +1,7 @@
 import type { Role } from '#base/caller.ts'
 import type { Dialect, Reader, Tx } from '#base/db/port.ts'
 import { builder, query } from '#base/db/statement.ts'
-import { words } from '#base/words.ts'
+import { splitWords } from '#base/words.ts'
 import type { Invitation, Link, SessionWithPerson, Person, Session } from './rules.ts'
 
 type PersonRow = {
@@ -42,8 +42,8 @@ export function createPeopleStore(dialect: Dialect) {
     .selectFrom('person_session')
     .innerJoin('person', 'person.id', 'person_session.person')
     .select('person_session.id')
-    .select(words('person user_agent created_at last_seen_at ended_at'))
-    .select(words('name role joined_at removed_at'))
+    .select(splitWords('person user_agent created_at last_seen_at ended_at'))
+    .select(splitWords('name role joined_at removed_at'))
   const first = async (reader: Reader, found: typeof opened) => {
     const row = await reader.first(query(found))
     return row && toOpened(row)

@@ -88,7 +88,7 @@ export function createMcpEndpoint(deps: McpEndpointDeps) {
   >()
   const recordRefused = createCountedEntries({
     toEntry: refusedEntry,
-    note: deps.note,
+    appendDeferred: deps.note,
     sleep: (ms) => setTimeout(ms, undefined, { ref: false }),
     log,
   })

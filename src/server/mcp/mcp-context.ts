@@ -21,7 +21,7 @@ export const createMcpContext = (context: ServerContext): McpContext => ({
 })
 
 export const getMcpContext = (call: Call): McpContext | undefined =>
-  isExchange(call.exchange) ? call.exchange : undefined
+  isExchange(call.mcpContext) ? call.mcpContext : undefined
 
 const isExchange = (value: unknown): value is McpContext =>
   typeof value === 'object' && value !== null && 'context' in value && 'tasks' in value

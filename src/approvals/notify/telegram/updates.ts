@@ -52,7 +52,7 @@ export function createUpdatePoller(deps: Deps) {
     let isBroken = false
     while (!signal.aborted) {
       try {
-        if (!(await db.leads())) {
+        if (!(await db.isLeader())) {
           await wait(lookEvery, signal)
           continue
         }

@@ -349,7 +349,7 @@ export function telegramContract(engine: Engine) {
 
     test('A10 one daemon listens', async () => {
       const { other, start, telegram, bind, ask, press, decisions, db } = await setupBot()
-      const leads = [await db.leads(), await other.db.leads()]
+      const leads = [await db.isLeader(), await other.db.isLeader()]
       if (other.db !== db) start([telegram.channel('phone')], { ...other })
       await bind(7, 'anna')
       await ask('p1', { risk: 'low' })
