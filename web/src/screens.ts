@@ -6,7 +6,7 @@ import { policiesScreen } from './policies/screen.ts'
 import { settingsScreen } from './settings/screen.ts'
 import { workScreen } from './work/screen.ts'
 
-/** Every screen of the console. A new one is a folder with a `screen.ts` and a line here, in the order of C1. */
+/** All screens in the order of C1. A new screen needs a folder with a `screen.ts` and a line here. */
 export const screens = [
   inboxScreen,
   agentsScreen,

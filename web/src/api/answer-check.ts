@@ -6,13 +6,13 @@ import type { Shapes } from '../../../src/wire/shape.ts'
 const { tools, routes } = shapes as Shapes
 const routeNames = Object.keys(routes)
 
-/** Returns the first field of a tool's output that does not fit, and why. Tools of other servers have no shape here. */
+/** Returns the first field of a tool's output that does not match its schema. Tools of other servers have no schema. */
 export function findToolMismatch(tool: string, output: unknown): string | undefined {
   const shape = Object.hasOwn(tools, tool) ? tools[tool] : undefined
   return shape && findMismatch(shape, output)
 }
 
-/** Returns the same for an answer of the REST API, by the requested path without its query. */
+/** Returns the first field of a REST response that does not match its schema, by the path without the query. */
 export function findRouteMismatch(
   method: string,
   path: string,

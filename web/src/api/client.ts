@@ -13,7 +13,7 @@ export type Problem = {
 export class ApiError extends Error {
   readonly code: string
   readonly hint: string | undefined
-  /** What else it says, by its own names. */
+  /** The other fields of the error. */
   readonly details: Readonly<Record<string, unknown>>
 
   constructor({ code, message, hint, ...details }: Problem) {
@@ -38,7 +38,7 @@ export async function request(path: string, init: Init = {}): Promise<Response> 
   if (response.ok) return response
   const problem = await problemOf(response)
   if (response.status === 401) {
-    // Another tab may have signed in anew while this request was under way.
+    // Another tab may have signed in during the request.
     if (session.token() && session.token() !== token) return request(path, init)
     if (token) session.end(problem)
   }
@@ -80,7 +80,7 @@ type Routes<Method extends string> = RouteName extends infer Name
     : never
   : never
 
-/** Reads from a route; its parameters are taken from the query. */
+/** Sends a GET request; path parameters are taken from the query. */
 export function get<Route extends Routes<'GET'>>(
   route: Route,
   query: Query = {},
@@ -121,14 +121,14 @@ function checkVersion(name: string, mismatch: string | undefined): void {
   })
 }
 
-/** Asks the person for their passkey, for one decision or for settings; false when they would rather not. */
+/** Asks for the passkey, for one decision or for settings; false if the person cancels. */
 type Assure = (decision: string | undefined) => Promise<boolean>
 let assure: Assure | undefined
 export const onPasskeyRequired = (ask: Assure) => {
   assure = ask
 }
 
-/** Does something of high risk: where the daemon asks for the passkey, the person is asked and it goes on (I6). */
+/** Runs an action; if the daemon requires the passkey, asks for it and repeats the action (I6). */
 export async function withPasskey<T>(act: () => Promise<T>): Promise<T> {
   try {
     return await act()

@@ -1,6 +1,6 @@
 import type { Entry } from './entry.ts'
 
-/** An entry as the API gives it; a test says what matters to it. */
+/** Builds an entry with the given fields. */
 export const entry = (part: Partial<Entry> = {}): Entry => ({
   v: 1,
   seq: 1,

@@ -5,7 +5,7 @@ import { session } from './session.ts'
 import { createSseParser } from './sse.ts'
 import { createStore } from './store.ts'
 
-/** Offline is what reconnecting is called once it has taken a while. */
+/** The state becomes `offline` after several failed reconnects. */
 export type LiveState = 'connecting' | 'live' | 'reconnecting' | 'offline'
 
 type Told =
@@ -14,15 +14,15 @@ type Told =
   | { readonly kind: 'ask' }
 
 const name = 'cowork.live'
-/** The daemon says something at least every 15 s; three times that is a dead line. */
+/** Three times the heartbeat interval of the daemon (15 s). */
 const silence = 45_000
 const patientTries = 4
 const longestPause = 5000
 
 /**
- * The one stream of the ledger. The tab that holds the lock reads it and tells the others; when it
- * goes, the lock goes to another, which resumes after the last entry it knows itself. Entries are
- * numbered without gaps, so a tab that was not told something sees the gap and asks for it (C10, SV23).
+ * Creates the live stream of the ledger. The tab that holds the lock reads the stream and broadcasts the entries. When
+ * it closes, another tab gets the lock and resumes after its own last entry. Entry numbers have no gaps, so a tab
+ * detects missing entries and fetches them (C10, SV23).
  */
 function createLive() {
   const state = createStore<LiveState>('connecting')
@@ -46,7 +46,7 @@ function createLive() {
     for (const listener of listeners) listener(fresh)
   }
 
-  /** Another tab knows of `size` entries: what this one lacks of them it asks for. */
+  /** Fetches the entries up to `size`, which another tab already has. */
   function reach(size: number, signal: AbortSignal) {
     queue = queue
       .then(async () => {
@@ -74,14 +74,14 @@ function createLive() {
           },
           (size) => {
             tries = 0
-            // Where there was a last entry the stream goes on from it, unless a backup took it back.
+            // The stream resumes after the last entry, unless a restored backup is shorter.
             last = Math.min(last ?? size, size)
             tell('live')
           },
         )
       } catch (error) {
         if (signal.aborted) return
-        // Signing in again starts the stream again.
+        // The next sign-in restarts the stream.
         if (error instanceof ApiError && error.code !== 'unreachable' && !session.token()) return
       }
       tell(tries < patientTries ? 'reconnecting' : 'offline')
@@ -137,7 +137,7 @@ function createLive() {
     })
     signal.addEventListener('abort', () => channel.close())
     channel.postMessage({ kind: 'ask' } satisfies Told)
-    // Locks are for secure pages only: elsewhere each tab has a stream of its own.
+    // Web Locks need a secure context; without one, each tab opens its own stream.
     const led = isSecureContext
       ? navigator.locks.request(name, { signal }, () => lead(channel, signal))
       : lead(channel, signal)
@@ -146,9 +146,9 @@ function createLive() {
 
   return {
     state,
-    /** The newest entry this tab knows of, or undefined before the stream has begun. */
+    /** The newest known entry, or undefined before the stream starts. */
     last: () => last,
-    /** Told of every new entry once, in order. */
+    /** Calls the listener once for each new entry, in order. */
     onEntries(listener: (entries: readonly Entry[]) => void) {
       listeners.add(listener)
       return () => {
@@ -159,7 +159,7 @@ function createLive() {
       stop?.abort()
       if (session.token()) start()
     },
-    /** Tries now instead of at the end of the pause. */
+    /** Retries now instead of after the backoff delay. */
     hurry: () => wake(),
   }
 }
@@ -188,7 +188,7 @@ const pause = (ms: number, signal: AbortSignal, expose: (now: () => void) => voi
 
 export const live = createLive()
 
-/** Follows the session, and tries at once when the network or the person comes back. */
+/** Follows the session, and retries when the network or the tab becomes active. */
 export function startLive(): void {
   let token = session.token()
   live.restart()

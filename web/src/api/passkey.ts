@@ -2,7 +2,7 @@ import { withPasskey, post } from './client.ts'
 
 export const hasPasskeys = 'PublicKeyCredential' in window
 
-/** Makes a key on this device or on one nearby and gives the daemon its public half (I6). */
+/** Creates a passkey and registers its public key (I6). */
 export async function registerPasskey(name: string): Promise<void> {
   const ask = () => post('/api/passkeys/challenge', { for: 'register' })
   const asked = await withPasskey(ask)
@@ -33,7 +33,7 @@ export async function registerPasskey(name: string): Promise<void> {
   })
 }
 
-/** Shows the key: it confirms one decision, or opens settings to this session for five minutes. */
+/** Signs a challenge for one decision, or for settings in this session for 5 minutes. */
 export async function assertPasskey(decision?: string) {
   const asked = await post('/api/passkeys/challenge', {
     for: 'assert',
@@ -58,7 +58,7 @@ export async function assertPasskey(decision?: string) {
   })
 }
 
-/** The browser's reasons in our words. */
+/** Formats a WebAuthn error for people. */
 export function passkeyProblem(error: unknown): string | undefined {
   if (!(error instanceof DOMException)) return undefined
   if (error.name === 'NotAllowedError') return 'Canceled or timed out. Try again.'

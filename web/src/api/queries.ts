@@ -19,7 +19,7 @@ export const statusQuery = queryOptions({
 
 export const queryClient = new QueryClient({
   defaultOptions: {
-    // The daemon is on this machine, or says itself that it is away: a lost network pauses nothing.
+    // The daemon is usually local, so the network state of the browser must not pause requests.
     queries: {
       networkMode: 'always',
       staleTime: Infinity,
@@ -32,14 +32,14 @@ export const queryClient = new QueryClient({
 
 export type EntryFollower = {
   /**
-   * The first words of the query keys that an entry of this noun makes stale. A read by tool is itself an entry, so
-   * nothing here may follow `call`.
+   * The query keys to invalidate by entry noun. A read through a tool writes a `call` entry, so following `call` would
+   * loop.
    */
   readonly invalidates: Readonly<Record<string, readonly string[]>>
   readonly onEntries?: (entries: readonly Entry[]) => void
 }
 
-/** Updates the cache from the stream, and clears it when the person changes. */
+/** Updates the cache from the live stream and clears it when the person changes. */
 export function startQueries(followers: readonly EntryFollower[]): void {
   live.onEntries((entries) => {
     const nouns = new Set(entries.map(entryNoun))
@@ -50,7 +50,7 @@ export function startQueries(followers: readonly EntryFollower[]): void {
     }
     for (const key of keys) void queryClient.invalidateQueries({ queryKey: [key] })
   })
-  // What could not be read while the daemon was away.
+  // Retries the queries that failed while the daemon was unreachable.
   const isBroken = ({ state }: { state: { status: string } }) => state.status === 'error'
   live.state.subscribe(() => {
     if (live.state.get() === 'live') void queryClient.refetchQueries({ predicate: isBroken })
@@ -59,12 +59,12 @@ export function startQueries(followers: readonly EntryFollower[]): void {
   session.subscribe(() => {
     if (session.token() === token) return
     token = session.token()
-    // A tab that goes on as another person shows nothing of the one before.
+    // Another person must not see the data of the previous one.
     if (token) void queryClient.resetQueries()
     else queryClient.clear()
   })
 }
 
-/** The words that run `cowork` there, once they are known. They are not asked for: also those see this who may not. */
+/** Returns the command that runs `cowork` on that machine, from the cache only: people without a session see this too. */
 export const useCommand = (): readonly string[] | undefined =>
   useQuery({ ...meQuery, enabled: false }).data?.command

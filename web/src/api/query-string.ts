@@ -1,4 +1,4 @@
-/** What is asked of the API; a name may repeat, and what is undefined is left out. */
+/** Search parameters of a request; an array repeats its name, undefined values are omitted. */
 export type Query = Readonly<
   Record<string, string | number | boolean | readonly string[] | undefined>
 >

@@ -4,14 +4,14 @@ import { createStore } from './store.ts'
 
 export type Role = RouteAnswers['GET /api/session']['person']['role']
 
-/** Why there is no session: none was ever here, its link did not work, or it was ended. */
+/** The reason for a closed session: none existed, a link failed, or it ended. */
 type Why = 'none' | 'link' | 'invitation' | 'ended'
 export type SessionState =
   | { readonly status: 'entering' }
   | {
       readonly status: 'open'
       readonly token: string
-      /** A link that did not work, where there was a session anyway. */
+      /** The error of a link that failed while a session was open. */
       readonly notice?: Problem
     }
   | { readonly status: 'closed'; readonly why: Why; readonly problem?: Problem }
@@ -26,14 +26,14 @@ const initial = (): SessionState => {
 function createSession() {
   const { get, set, subscribe } = createStore<SessionState>(initial())
 
-  // Signing in or out in one tab is signing in or out in all.
+  // Signing in or out applies to all tabs.
   addEventListener('storage', ({ key }) => {
     if (key !== place && key !== null) return
     const was = get().status
     set(was === 'open' && !stored() ? { status: 'closed', why: 'ended' } : initial())
   })
 
-  /** A link's code is good for one exchange; what it gives is kept in this origin's storage (I6). */
+  /** Exchanges a single-use code for a token and stores it for this origin (I6). */
   async function enter(code: string, why: 'link' | 'invitation') {
     set({ status: 'entering' })
     const before = stored()
@@ -52,7 +52,7 @@ function createSession() {
       }
       localStorage.setItem(place, answer.token)
       set({ status: 'open', token: answer.token })
-      // The new session takes the old one's place in this browser.
+      // The new session replaces the old one in this browser.
       if (before && why === 'link') await signOff(before)
     } catch {
       const problem = { code: 'unreachable', message: 'Cannot reach cowork.' }
@@ -68,7 +68,7 @@ function createSession() {
       return state.status === 'open' ? state.token : undefined
     },
     enter,
-    /** The daemon no longer knows this session. */
+    /** Handles a session that the daemon no longer accepts. */
     end(problem: Problem) {
       localStorage.removeItem(place)
       set({ status: 'closed', why: 'ended', problem })
@@ -89,7 +89,7 @@ const signOff = (token: string) =>
 
 export const session = createSession()
 
-/** Takes the code of a one-time link out of the address before anything else can read or keep it. */
+/** Removes the code of a sign-in link from the URL before anything else can read or store it. */
 function takeCode(): void {
   const given = new URLSearchParams(location.hash.slice(1))
   const code = given.get('code')
@@ -99,7 +99,7 @@ function takeCode(): void {
   void session.enter(code ?? invitation ?? '', code ? 'link' : 'invitation')
 }
 
-/** A link may also be pasted into a tab where the console is open: then only the fragment changes. */
+/** Also handles a link pasted into an open console, which changes only the fragment. */
 export function startSession(): void {
   takeCode()
   addEventListener('hashchange', takeCode)

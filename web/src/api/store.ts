@@ -1,4 +1,4 @@
-/** A value that can be watched: what useSyncExternalStore asks for. */
+/** Creates a store for `useSyncExternalStore`. */
 export function createStore<T>(initial: T) {
   let value = initial
   const watchers = new Set<() => void>()

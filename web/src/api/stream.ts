@@ -1,4 +1,4 @@
-/** A stream piece by piece; not every browser can loop over one itself. Leaving the loop ends the stream. */
+/** Iterates over a stream, which not every browser supports, and cancels it when the loop ends. */
 export async function* readChunks<T>(stream: ReadableStream<T>): AsyncGenerator<T, void> {
   const reader = stream.getReader()
   try {

@@ -4,12 +4,11 @@ import type { Entry } from './entry.ts'
 import { live } from './live.ts'
 import { queryClient } from './queries.ts'
 
-/** A burst is one change. */
 const gather = 150
-/** Looking is recorded too, so what never rests is looked at now and then. */
+/** Reads are recorded as entries too, so frequent changes are polled at this interval. */
 const usualRest = 750
 
-/** Acts when entries came that matter here: at once, and not again before it has rested (C10). */
+/** Calls back after relevant entries, debounced and at most once per interval (C10). */
 export function useEntries(
   matters: (entry: Entry) => boolean,
   act: () => void,

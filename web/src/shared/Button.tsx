@@ -52,7 +52,6 @@ type IconButtonProps = ComponentProps<'button'> & {
   danger?: boolean
 }
 
-/** Its label is its name and its tip. */
 export const IconButton = ({
   icon,
   label,

@@ -20,7 +20,7 @@ const tones: Record<Tone, string> = {
 
 type ChipProps = { tone: Tone; icon?: IconName; children: ReactNode }
 
-/** Colour, icon and word together, never colour alone. */
+/** Shows color, icon and word together, never color alone (C14). */
 export const Chip = ({ tone, icon, children }: ChipProps) => (
   <span
     className={`inline-flex h-4.5 shrink-0 items-center gap-1 rounded-sm px-1.5 text-xs font-[550] whitespace-nowrap ${tones[tone]}`}
@@ -68,7 +68,7 @@ export const ActorChip = ({ actor }: { actor: Actor }) => (
 const refusedLook = { tone: 'suggest', icon: 'stop' } as const
 const failedLook = { tone: 'escalate', icon: 'warn' } as const
 
-/** Done is the rule and stays quiet; what was refused or failed is seen at once. */
+/** Shows the usual outcome without a chip, so that refused and failed entries stand out. */
 export function OutcomeChip({ outcome }: { outcome: Outcome }) {
   if (outcome !== 'done')
     return (

@@ -11,14 +11,11 @@ type Props = {
   onClose: () => void
   children: ReactNode
   wide?: boolean
-  /** No heading is drawn; the title is still its name. */
+  /** Uses the title as the accessible name only, without a heading. */
   bare?: boolean
 }
 
-/**
- * The browser's own dialog: it traps focus, closes by Escape, hides the rest from readers and gives the
- * focus back, all without the style elements that our CSP forbids.
- */
+/** A native dialog: it traps and restores the focus without the style elements that the CSP forbids. */
 export function Dialog({ title, onClose, children, wide = false, bare = false }: Props) {
   const ref = useRef<HTMLDialogElement>(null)
   const heading = useId()
@@ -26,7 +23,7 @@ export function Dialog({ title, onClose, children, wide = false, bare = false }:
     const dialog = ref.current
     const before = opener()
     dialog?.showModal()
-    // The browser would choose the cross; what the dialog is about comes first.
+    // The browser would focus the close button.
     dialog?.querySelector<HTMLElement>('[data-autofocus]')?.focus()
     return () => {
       dialog?.close()
@@ -43,7 +40,7 @@ export function Dialog({ title, onClose, children, wide = false, bare = false }:
         event.preventDefault()
         onClose()
       }}
-      // A press on the ground around it, which is the dialog element itself.
+      // A click on the backdrop targets the dialog element itself.
       onPointerDown={(event) => event.target === event.currentTarget && onClose()}
       className={`settle max-h-[calc(100dvh-32px)] max-w-[calc(100vw-32px)] overflow-hidden rounded-lg border border-line bg-panel p-0 shadow-raised ${size} ${bare ? 'mt-[12vh]' : ''}`}
     >
@@ -62,7 +59,7 @@ export function Dialog({ title, onClose, children, wide = false, bare = false }:
   )
 }
 
-/** What has the focus when the dialog is asked for. The item of a menu goes with its menu; the menu's button stays. */
+/** Returns the element that gets the focus back. A menu item disappears with its menu, so its menu button is used. */
 function opener(): HTMLElement | undefined {
   const active = document.activeElement
   const button = active?.closest('[role=menu]')?.getAttribute('aria-labelledby')
@@ -75,25 +72,25 @@ export const DialogActions = ({ children }: { children: ReactNode }) => (
 )
 
 type FormProps<T> = {
-  /** The label of the submit button; without one the dialog can only be cancelled. */
+  /** The label of the submit button; without it the dialog can only be canceled. */
   action: string | undefined
   act: () => Promise<T>
   /** The toast after success. */
   done?: string | ((result: T) => string)
-  /** Runs after success, in place of closing. */
+  /** Runs after success instead of closing. */
   onDone?: (result: T) => unknown
   onClose: () => void
   isFit?: boolean
   tone?: 'primary' | 'danger'
   icon?: IconName
-  /** Cancel has the focus, so that Enter does nothing by accident. */
+  /** Focuses Cancel, so that Enter confirms nothing by accident. */
   isCautious?: boolean
-  /** Stands left of the buttons. */
+  /** Content to the left of the buttons. */
   aside?: ReactNode
   children: ReactNode
 }
 
-/** The form of a dialog: it stays open with the reason when its act fails. */
+/** The form of a dialog; it stays open and shows the error when the action fails. */
 export function DialogForm<T>(props: FormProps<T>) {
   const { action, act, done, onClose, isFit = true, tone = 'primary', children } = props
   const { mutate, error, isPending } = useMutation({
@@ -141,7 +138,7 @@ export const FormDialog = <T,>({ title, wide = false, ...form }: DialogProps<T>)
   </Dialog>
 )
 
-/** Says what happens next, before it happens. */
+/** Explains the consequences before a destructive action. */
 export const ConfirmDialog = <T,>({ children, ...dialog }: DialogProps<T>) => (
   <FormDialog tone="danger" isCautious {...dialog}>
     <div className="text-soft">{children}</div>

@@ -22,13 +22,13 @@ function Labelled({ id, label, hint, children }: Common & { id: string; children
   )
 }
 
-/** The text of a field, as the props that bind the field to it. */
+/** Returns the props that bind a field to its text. */
 export function useField(initial = '') {
   const [value, setValue] = useState(initial)
   return { value, onChange: (event: { target: { value: string } }) => setValue(event.target.value) }
 }
 
-/** The fields of a form, and what they held when it was opened. */
+/** Returns the props of form fields and their initial values. */
 export function useDraft<Draft extends Readonly<Record<string, string>>>(initial: () => Draft) {
   const [from] = useState(initial)
   const [draft, setDraft] = useState(from)

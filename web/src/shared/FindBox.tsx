@@ -2,12 +2,11 @@ import { useEffect, useRef } from 'react'
 import { useKeys } from './use-keys.ts'
 import { Icon } from './Icon.tsx'
 
-/** How long typing pauses before the address follows it. */
 const pause = 200
 
 type Props = { what: string; text: string | undefined; onFind: (text: string) => void }
 
-/** Finds in the list of this screen while one types; `/` leads here. */
+/** Filters the list of the screen while typing; `/` focuses the field. */
 export function SearchBox({ what, text = '', onFind }: Props) {
   const input = useRef<HTMLInputElement>(null)
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
@@ -15,7 +14,7 @@ export function SearchBox({ what, text = '', onFind }: Props) {
   useEffect(() => () => clearTimeout(timer.current), [])
   const sent = useRef(text)
   useEffect(() => {
-    // Back, or a link, changed the address under the field.
+    // Back or a link changed the URL.
     if (input.current && text !== sent.current) input.current.value = text
     sent.current = text
   }, [text])

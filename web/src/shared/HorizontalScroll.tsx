@@ -2,14 +2,14 @@ import type { ReactNode } from 'react'
 
 type Props = { label: string; as?: 'div' | 'pre'; className?: string; children: ReactNode }
 
-/** What may be wider than its place scrolls there, by keyboard too (WCAG 2.1.1). */
+/** Scrolls wide content inside its container, by keyboard too (WCAG 2.1.1). */
 export const HorizontalScroll = ({ label, as: Tag = 'div', className = '', children }: Props) => (
   <Tag
     role="group"
     aria-label={label}
     // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex
     tabIndex={0}
-    // Words for readers only are placed too, and must not widen the page.
+    // `relative` keeps text for screen readers from widening the page.
     className={`scroll-thin relative overflow-auto ${className}`}
   >
     {children}
@@ -23,7 +23,7 @@ type TableProps = {
   children: ReactNode
 }
 
-/** The numbers of a picture for those who do not see it (C11). */
+/** The table twin of a chart (C11). */
 export const AsTable = ({ label, heads, className = '', children }: TableProps) => (
   <details>
     <summary className="w-fit text-xs text-soft">Show as table</summary>

@@ -1,4 +1,4 @@
-/** Lines on a 16 px grid, drawn in the colour of the text beside them. */
+/** SVG paths on a 16 px grid. */
 const paths = {
   inbox: 'M2 9l2-6h8l2 6v4H2zM2 9h4l1 2h2l1-2h4',
   audit: 'M4 2h6l2.5 2.5V14H4zM6 7h4M6 10h4',
@@ -57,7 +57,7 @@ export type IconName = keyof typeof paths
 type Props = {
   name: IconName
   size?: number
-  /** Classes of a span around the icon; without them there is no span. */
+  /** Classes of a span around the icon. */
   className?: string
 }
 

@@ -10,7 +10,7 @@ const names: Record<string, string> = {
 const shown = (key: string) =>
   names[key.toLowerCase()] ?? (key.length === 1 ? key.toUpperCase() : key)
 
-/** A key as it is written on the keyboard; `bare` on coloured ground. */
+/** Shows a key combination; `bare` is for colored backgrounds. */
 export function KeyHint({ combo, bare = false }: { combo: string; bare?: boolean }) {
   const look = bare ? 'border-current/45' : 'border-line bg-panel text-soft'
   return (

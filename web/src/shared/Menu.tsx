@@ -4,7 +4,7 @@ import { Icon } from './Icon.tsx'
 import type { IconName } from './Icon.tsx'
 
 export type MenuItem = {
-  /** Where labels may be alike. */
+  /** The key of the item if labels are not unique. */
   readonly id?: string
   readonly label: string
   readonly icon?: IconName
@@ -12,7 +12,7 @@ export type MenuItem = {
   readonly act: () => void
 }
 
-/** Not modal: a modal one locks scrolling by a style element, which our CSP forbids. */
+/** Not modal: a modal menu locks scrolling with a style element, which the CSP forbids. */
 export const Menu = ({ trigger, items }: { trigger: ReactNode; items: readonly MenuItem[] }) => (
   <DropdownMenu.Root modal={false}>
     <DropdownMenu.Trigger asChild>{trigger}</DropdownMenu.Trigger>
@@ -23,7 +23,7 @@ export const Menu = ({ trigger, items }: { trigger: ReactNode; items: readonly M
         collisionPadding={8}
         className="z-20 max-w-[calc(100vw-16px)] min-w-44 rounded-lg"
       >
-        {/* What moves is inside: while the content itself moves, Radix keeps a closed menu, and with it Escape. */}
+        {/* Animates an inner element: while the content itself animates, Radix keeps a closed menu and its Escape handler. */}
         <div className="settle rounded-lg border border-line bg-panel p-1 shadow-raised">
           {items.map(({ id, label, icon, danger = false, act }) => (
             <DropdownMenu.Item

@@ -4,20 +4,19 @@ type Props = {
   text: string
   lines?: boolean
   spaces?: boolean
-  /** The element around the text. */
   as?: 'span' | 'p' | 'b' | 'code' | 'td'
   className?: string
   title?: string
 }
 
-/** Words of agents, or of anybody else: plain text in which nothing hides (A13). */
+/** Shows untrusted text as plain text with visible marks for hidden characters (A13). */
 export function SafeText({ text, as: Tag, className, title, ...how }: Props) {
   const plain = (
     <bdi>
       {splitHiddenCharacters(text, how).map(({ text: run, hidden }, at) =>
         hidden ? (
           <span
-            // The runs of one text never move.
+            // The runs of one text never change their order.
             // oxlint-disable-next-line react/no-array-index-key
             key={at}
             title={`Hidden character ${hidden}`}

@@ -21,7 +21,7 @@ export const EmptyState = ({ icon, title, children }: Props) => (
 type TroubleProps = {
   error: unknown
   retry?: () => void
-  /** Other ways to go on. */
+  /** Other actions. */
   children?: ReactNode
 }
 
@@ -45,13 +45,13 @@ export function ErrorState({ error, retry, children }: TroubleProps) {
 
 type HintProps = { text: string; as?: 'p'; className?: string }
 
-/** Commands stand between backticks. They are shown as they run there (K4). */
+/** Shows text with commands in backticks, written as they run on that machine (K4). */
 export function Hint({ text, as: Tag, ...rest }: HintProps) {
   const parts = formatCommands(text, useCommand()).split('`')
   const words = parts.map((part, at) =>
     at % 2 === 1 ? (
       <code
-        // The parts of a sentence never move.
+        // The parts of a sentence never change their order.
         // oxlint-disable-next-line react/no-array-index-key
         key={at}
         className="rounded-sm bg-raised px-1 font-mono text-code [overflow-wrap:anywhere] text-text"
@@ -67,7 +67,7 @@ export function Hint({ text, as: Tag, ...rest }: HintProps) {
 
 type LoadingProps = { rows?: number; what: string }
 
-/** Grey lines where the content will be; said once to those who cannot see them. */
+/** A skeleton with one message for screen readers. */
 export const Loading = ({ rows = 6, what }: LoadingProps) => (
   <div role="status" className="grid">
     <span className="sr-only">Loading {what}</span>
@@ -87,13 +87,13 @@ export const Loading = ({ rows = 6, what }: LoadingProps) => (
 
 type AwaitedProps = LoadingProps & { query: { error: unknown; refetch: () => unknown } }
 
-/** Several queries as one, which fails and is read again with any of them. */
+/** Combines several queries: the first error counts, and a refetch refetches all. */
 export const joinQueries = (...queries: readonly AwaitedProps['query'][]) => ({
   error: queries.find(({ error }) => error)?.error,
   refetch: () => queries.map(({ refetch }) => refetch()),
 })
 
-/** In the place of what a query has not brought: that it comes, or why it does not. */
+/** Shows the loading or error state of a query. */
 export const QueryState = ({ query, ...loading }: AwaitedProps) =>
   query.error ? (
     <ErrorState error={query.error} retry={() => void query.refetch()} />
@@ -106,7 +106,7 @@ type LoadedProps<T> = LoadingProps & {
   children: (data: T) => ReactNode
 }
 
-/** What a query brought; until then that it comes, or why it does not. */
+/** Shows the data of a query, or its loading or error state. */
 export const QueryContent = <T,>({ query, children, ...loading }: LoadedProps<T>) =>
   query.data === undefined ? <QueryState query={query} {...loading} /> : children(query.data)
 

@@ -5,7 +5,7 @@ import type { ReactNode } from 'react'
 type Tab = {
   readonly to: NonNullable<LinkProps['to']>
   readonly name: string
-  /** What a person should know before going there. */
+  /** A mark after the name, such as `draft`. */
   readonly mark?: ReactNode
 }
 

@@ -10,12 +10,12 @@ type Props = {
   label: string
   views: readonly View[]
   to?: NonNullable<LinkProps['to']>
-  /** No step for the browser's Back. */
+  /** Adds no entry to the browser history. */
   replace?: boolean
   className?: string
 }
 
-/** A few ways to look at the same page, of which one is on. The address remembers which. */
+/** Switches between views of a page; the URL stores the view. */
 export const ViewSwitch = ({ label, views, to = '.', replace = false, className = '' }: Props) => (
   <nav
     aria-label={label}

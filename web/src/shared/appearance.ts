@@ -4,7 +4,7 @@ export type Appearance = {
   readonly theme: 'system' | 'light' | 'dark'
   readonly density: 'calm' | 'compact'
   readonly motion: 'system' | 'off'
-  /** Single-letter keys can be switched off (WCAG 2.1.4). */
+  /** Single-key shortcuts can be turned off (WCAG 2.1.4). */
   readonly keys: 'on' | 'off'
 }
 

@@ -1,4 +1,4 @@
-/** A client by its own account: `Claude Code 2.1 over HTTP`, `Chrome on Linux`. */
+/** Formats a client as it reports itself: `Claude Code 2.1 over HTTP`, `Chrome on Linux`. */
 export function formatClient({
   name,
   version,
@@ -15,7 +15,7 @@ export function formatClient({
   return [name, version, over].filter(Boolean).join(' ')
 }
 
-/** Longer names first: every browser also claims to be the ones before it. */
+/** Most specific first: browsers also claim the names of their ancestors. */
 const browsers: readonly (readonly [RegExp, string])[] = [
   [/\bEdg\//, 'Edge'],
   [/\bOPR\//, 'Opera'],
@@ -35,7 +35,7 @@ const systems: readonly (readonly [RegExp, string])[] = [
 export function browserName(userAgent: string): string | undefined {
   if (!userAgent.startsWith('Mozilla/')) return undefined
   const system = systems.find(([mark]) => mark.test(userAgent))?.[1]
-  // What the ledger keeps of a long name may end before the browser's own.
+  // The ledger truncates long names, perhaps before the name of the browser.
   const browser = browsers.find(([mark]) => mark.test(userAgent))?.[1] ?? 'Browser'
   return system ? `${browser} on ${system}` : browser
 }

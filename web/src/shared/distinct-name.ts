@@ -1,6 +1,6 @@
 type Naming<Item> = (item: Item) => string
 
-/** What each is called: the first of its names that no other here has, so that no two buttons are called alike. */
+/** Returns a unique name for each item: its first name that no other item has. Two buttons must not share a name. */
 export function toDistinctNames<Item>(
   items: readonly Item[],
   ...namings: readonly Naming<Item>[]

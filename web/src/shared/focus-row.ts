@@ -1,4 +1,4 @@
-/** The list draws what is in sight only, and a frame or two after it was told to. */
+/** A virtual list renders a row some frames after scrolling to it. */
 const frames = 12
 
 const findRow = (key: string) =>

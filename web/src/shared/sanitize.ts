@@ -1,32 +1,32 @@
-/** A stretch of text: as it is, or one character, once or in a row, that would not be seen or would deceive. */
+/** A run of visible text, or of one repeated character that is invisible or misleading. */
 export type TextRun = { readonly text: string; readonly hidden?: string }
 
-// Controls, format and bidi characters, unassigned and private ones, odd spaces and fillers (A13).
+// Control, format, bidi, unassigned and private characters, unusual spaces and fillers (A13).
 const unseen =
   /[\p{Cc}\p{Cf}\p{Co}\p{Cn}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000\u2800]/u
-/** Joiner and selector that hold an emoji together are part of a picture, not of a trick. */
+/** Joiners and variation selectors inside an emoji sequence are harmless. */
 const inEmoji =
   /(?<=[\p{Extended_Pictographic}\p{Emoji_Modifier}\ufe0f])(\ufe0f|\u200d(?=\p{Extended_Pictographic}))/u
 
 const pieces = new RegExp(`${inEmoji.source}|\\r\\n|(?<unseen>${unseen.source})\\k<unseen>*`, 'gu')
 
 const shown: Record<string, string> = { '\n': '↵', '\t': '⇥' }
-/** Spaces of ordinary writing, seen as such. */
+/** Spaces that ordinary text uses visibly. */
 const spaces = new Set(['\u00a0', '\u202f', '\u3000'])
 
-/** Each mark is an element of the page: whoever fills a text with hidden characters does not fill the page. */
+/** Limits the DOM elements that a text full of hidden characters can create. */
 const mostMarks = 1000
 
 type How = {
-  /** Line breaks and tabs stay what they are. */
+  /** Keeps line breaks and tabs. */
   readonly lines?: boolean
-  /** So do spaces of other widths, where nothing is decided by them. */
+  /** Keeps unusual spaces, for text that is not part of a decision. */
   readonly spaces?: boolean
-  /** Beyond these the rest of the hidden ones are replaced in the text itself. */
+  /** Replaces hidden characters beyond this number with U+FFFD. */
   readonly marks?: number
 }
 
-/** Text of agents as plain text: nothing in it can reorder, hide or imitate. */
+/** Splits untrusted text so that no character can reorder, hide or imitate (A13). */
 export function splitHiddenCharacters(text: string, how: How = {}): TextRun[] {
   const runs: TextRun[] = []
   let marksLeft = how.marks ?? mostMarks
@@ -67,13 +67,13 @@ const isKept = (char: string, how: How) =>
   (how.lines === true && (char === '\n' || char === '\t')) ||
   (how.spaces === true && spaces.has(char))
 
-/** The same where there is no room for marks: in titles and tips. */
+/** Returns the text with hidden characters spelled out, for titles and tooltips. */
 export const sanitizeText = (text: string): string =>
   splitHiddenCharacters(text)
     .map((run) => run.text)
     .join('')
 
-/** A field one types in shows text as it is: what hides in it is named beside it. */
+/** Lists the hidden characters of an input, which shows its text unchanged. */
 export function describeHidden(text: string): string | undefined {
   const found = new Set(
     splitHiddenCharacters(text, { lines: true, marks: Infinity }).flatMap(

@@ -1,10 +1,10 @@
 import type { Entry } from '../api/entry.ts'
 
-/** Our own words, and words that someone else chose: those are shown as plain text (A13). */
+/** A fixed text, or an untrusted text that is shown as plain text (A13). */
 export type Part = string | { readonly said: string; readonly isAside?: true }
 type Parts = readonly (Part | undefined)[]
 
-/** Says what an entry records: what happened, to what, and why if it did not. The actor stands beside it. */
+/** Formats an entry: the event, its subject, and the reason of a failure. The actor is shown separately. */
 export type Sentence = (entry: Entry) => Parts
 
 export type EntryKind =
@@ -19,9 +19,9 @@ export type EntryKind =
   | 'system'
   | 'other'
 
-/** How the entries of one screen read in the Audit. */
+/** The texts of a screen's entries in the Audit. */
 export type EntryText = {
-  /** By noun, or by type where one of its types is of another kind. */
+  /** By noun, or by type if one type of the noun is of another kind. */
   readonly kinds: Readonly<Record<string, EntryKind>>
   /** By type. */
   readonly sentences: Readonly<Record<string, Sentence>>
@@ -37,6 +37,6 @@ export const because = (entry: Entry, name = 'message'): Parts => aside(field(en
 export const aside = (text: unknown): Parts =>
   typeof text === 'string' && text !== '' ? ['—', { said: text, isAside: true }] : []
 
-/** `lease_expired` as people write it. */
+/** Formats `lease_expired` as `lease expired`. */
 export const spaced = (text: unknown): string =>
   typeof text === 'string' ? text.replaceAll('_', ' ') : ''

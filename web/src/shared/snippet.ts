@@ -12,13 +12,13 @@ export type Snippet = { readonly lead: string; readonly text: string }
 type Given = {
   readonly url: string
   readonly token: string
-  /** The words that run `cowork` there. */
+  /** The command that runs `cowork` on that machine. */
   readonly command?: readonly string[] | undefined
 }
 
 const json = (value: unknown) => JSON.stringify(value, null, 2)
 
-/** The token is named by reference wherever the client can read one (K4). */
+/** Refers to the token by a variable if the client supports it (K4). */
 const inShell = ({ token }: Given): Snippet => ({
   lead: 'In the shell that starts the client, or in the shell profile:',
   text: `export COWORK_TOKEN=${token}`,
@@ -31,7 +31,7 @@ const inShellThenOnce = (given: Given, text: string): Snippet[] => [
 
 const bearer = (reference: string) => ({ Authorization: `Bearer ${reference}` })
 
-/** Each client in its own format; Claude Desktop speaks stdio only, so it goes through `cowork mcp`. */
+/** Builds the configuration of a client. Claude Desktop supports stdio only, so it runs `cowork mcp`. */
 export function buildSnippets(client: ClientId, given: Given): Snippet[] {
   const { url, token, command: [program = 'cowork', ...args] = [] } = given
   switch (client) {

@@ -41,7 +41,7 @@ export const clockTime = (at: number): string => clock.format(at)
 export const shortTime = (at: number): string => shortClock.format(at)
 export const fullTime = (at: number): string => full.format(at)
 
-/** The local day as a key that sorts: 2026-11-15. */
+/** Returns the local day as a sortable key: 2026-11-15. */
 export function toDayKey(at: number): string {
   const local = new Date(at)
   const two = (n: number) => String(n).padStart(2, '0')

@@ -5,7 +5,6 @@ export type Toast = {
   readonly id: number
   readonly text: string
   readonly isProblem: boolean
-  /** What can still be done about it. */
   readonly act?: { readonly label: string; readonly run: () => void } | undefined
 }
 

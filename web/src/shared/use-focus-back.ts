@@ -1,10 +1,7 @@
 import { useEffect, useRef } from 'react'
 import type { RefObject } from 'react'
 
-/**
- * What appears for a moment goes with whatever has the focus in it: then the focus is again where it came from, or at
- * the beginning of the screen where that is gone, too (C11).
- */
+/** Restores the focus when a removed toast had it: to the previous element, or to the start of the screen (C11). */
 export function useRestoreFocus(place: RefObject<HTMLElement | null>): void {
   const inside = useRef<Element>(undefined)
   const before = useRef<HTMLElement>(undefined)
@@ -19,7 +16,7 @@ export function useRestoreFocus(place: RefObject<HTMLElement | null>): void {
     document.addEventListener('focusin', remember)
     return () => document.removeEventListener('focusin', remember)
   }, [place])
-  // Whatever made it go was drawn anew.
+  // Runs after every render, because any render can remove the element.
   useEffect(() => {
     if (!inside.current || inside.current.isConnected) return
     inside.current = undefined

@@ -2,7 +2,7 @@ import { useLocation } from '@tanstack/react-router'
 import { useEffect, useRef } from 'react'
 import type { RefObject } from 'react'
 
-/** Opening an item starts reading it; walking the list by keys stays in the list. */
+/** Focuses the heading of an opened item, except when keys moved the selection in the list. */
 export function useFocusOnOpen(): RefObject<HTMLHeadingElement | null> {
   const ref = useRef<HTMLHeadingElement>(null)
   const { keepFocus } = useLocation().state

@@ -1,17 +1,16 @@
 import { useEffectEvent, useLayoutEffect } from 'react'
 import { appearance } from './appearance.ts'
 
-/** Keys as people read them: `j`, `?`, `g a` (one after the other), `mod+k` (Ctrl, or ⌘ on a Mac). */
+/** Actions by key: `j`, `?`, `g a` (a chord), `mod+k` (Ctrl, or ⌘ on a Mac). */
 type Bindings = Readonly<Record<string, () => void>>
 
 const layers: (() => Bindings)[] = []
-/** How long a chord waits for its second key. */
 const patience = 1200
 let pending: { first: string; until: number } | undefined
 
 addEventListener('keydown', (event) => {
   if (event.defaultPrevented || event.isComposing) return
-  // Walking goes on while a key is held; whatever decides wants a press each.
+  // A held key repeats navigation but never a decision.
   if (event.repeat && !/^[jk]$/i.test(event.key)) return
   const combo = comboOf(event)
   if (combo === undefined) return
@@ -38,7 +37,7 @@ const isTyping = (target: EventTarget | null) =>
   (target.isContentEditable ||
     target.matches('input, textarea, select, [role="menu"] *, [role="tablist"] *'))
 
-/** The innermost screen that knows the key has it. */
+/** Returns the action of the innermost layer that binds the key. */
 const find = (chord: string) =>
   layers
     .toReversed()
@@ -48,10 +47,10 @@ const find = (chord: string) =>
 const isFirst = (key: string) =>
   layers.some((layer) => Object.keys(layer()).some((chord) => chord.startsWith(`${key} `)))
 
-/** `everywhere` is what holds where no screen has the key for itself. */
+/** Binds keys. A binding with reach `everywhere` applies if no screen binds the key. */
 export function useKeys(bindings: Bindings, reach: 'screen' | 'everywhere' = 'screen'): void {
   const current = useEffectEvent(() => bindings)
-  // Before the screen is painted: a key may follow at once.
+  // A layout effect, because a key can follow before the first paint.
   useLayoutEffect(() => {
     const layer = () => current()
     if (reach === 'screen') layers.push(layer)

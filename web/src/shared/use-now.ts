@@ -1,6 +1,6 @@
 import { useSyncExternalStore } from 'react'
 
-/** One clock for all who watch it; it stands while nobody does. */
+/** Creates a shared clock that stops while nothing uses it. */
 function createClock(every: number) {
   const watchers = new Set<() => void>()
   let now = Date.now()
@@ -24,8 +24,8 @@ function createClock(every: number) {
   return () => useSyncExternalStore(subscribe, () => now)
 }
 
-/** The time, to the half minute: for texts like “2 min ago”. */
+/** Returns the time, updated every 30 s. */
 export const useNow = createClock(30_000)
 
-/** The time, to the half second: for what runs out before one's eyes. */
+/** Returns the time, updated twice per second, for countdowns. */
 export const useSecond = createClock(500)

@@ -1,7 +1,7 @@
 import { useEffect } from 'react'
 import { sanitizeText } from './sanitize.ts'
 
-/** The page is called after what is open on it, and by the screen's own name when that is closed. */
+/** Sets the page title to the open item, and back to the screen when the item closes. */
 export function useTitle(open: string, screen: string): void {
   useEffect(() => {
     document.title = `${sanitizeText(open)} · cowork`

@@ -1,7 +1,7 @@
 import { useLayoutEffect, useState } from 'react'
 import type { RefObject } from 'react'
 
-/** How wide it is drawn, in pixels: pictures with marks in them cannot be stretched. */
+/** Returns the rendered width in pixels: a chart with marks cannot be stretched. */
 export function useWidth(ref: RefObject<Element | null>, usual: number): number {
   const [width, setWidth] = useState(usual)
   useLayoutEffect(() => {

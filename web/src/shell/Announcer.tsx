@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'react'
 import { live } from '../api/live.ts'
 
-/** New entries are told politely and seldom: the count of what came, not each of them. */
+/** Announces the number of new entries at this interval, not each entry. */
 const pause = 5000
 
 export function Announcer() {

@@ -42,7 +42,6 @@ export function HaltDialog({ agent, onClose }: { agent?: string; onClose: () => 
   )
 }
 
-/** Stands above every screen for as long as anything is halted. */
 export function HaltBanner({ mayResume }: { mayResume: boolean }) {
   const halts = useQuery(statusQuery).data?.halts ?? []
   if (halts.length === 0) return null

@@ -25,7 +25,7 @@ type ItemProps = {
   label: string
   detail?: string
   keys?: string
-  /** Shown whatever is typed. */
+  /** Ignores the search text. */
   always?: boolean
   act: () => void
 }

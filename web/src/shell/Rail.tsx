@@ -5,7 +5,7 @@ import { screens } from '../screens.ts'
 import { Mark } from './SignInGate.tsx'
 import { Icon } from '../shared/Icon.tsx'
 
-/** Left on a wide window, at the bottom on a phone. */
+/** The navigation: on the left, or at the bottom of a phone. */
 export const Rail = ({ mayHalt }: { mayHalt: boolean }) => (
   <nav
     aria-label="Main"
@@ -40,7 +40,7 @@ export const Rail = ({ mayHalt }: { mayHalt: boolean }) => (
   </nav>
 )
 
-/** How many wait; in the colour of escalation while one of them cannot. */
+/** The number of pending items, highlighted if one of them is urgent. */
 function Waiting() {
   const { total, urgent } = usePendingItems()
   if (total < 1) return null
@@ -50,7 +50,7 @@ function Waiting() {
         urgent > 0 ? 'text-escalate' : 'text-text'
       }`}
     >
-      {/* On a phone there is room for two digits beside the icon, and for no sign. */}
+      {/* A phone has space for two digits and no icon. */}
       {urgent > 0 && <Icon name="escalate" size={12} className="max-md:hidden" />}
       <span className="max-md:hidden">{total > 999 ? '999+' : total}</span>
       <span className="md:hidden">{total > 99 ? '99+' : total}</span>

@@ -4,7 +4,7 @@ import { toast } from '../shared/toast.ts'
 import { SignInGate } from './SignInGate.tsx'
 import { Shell } from './Shell.tsx'
 
-/** Without a session the address stays what it was, and its page opens as soon as there is one. */
+/** Keeps the URL while there is no session and opens its page after sign-in. */
 export function Root() {
   const state = useSyncExternalStore(session.subscribe, session.get)
   const notice = state.status === 'open' ? state.notice : undefined

@@ -5,7 +5,7 @@ import { ErrorState } from '../shared/States.tsx'
 
 type Props = { error: unknown; reset: () => void }
 
-/** In the place of a screen that broke, or never came; that one comes by itself when the daemon is back. */
+/** Replaces a screen that failed. A chunk that failed to load is retried when the daemon reconnects. */
 export function ScreenError({ error, reset }: Props) {
   const isMissing = isChunkLoadError(error)
   const retry = () => void (isMissing ? loadMissingChunks().then(reset) : reset())

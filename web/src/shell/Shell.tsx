@@ -85,7 +85,7 @@ function useShellKeys() {
   )
 }
 
-/** Another screen: reading starts at its beginning. */
+/** Focuses the main region when the screen changes. */
 function useFocusOnChange(screen: string | undefined) {
   const ref = useRef<HTMLElement>(null)
   const before = useRef(screen)

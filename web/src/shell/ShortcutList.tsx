@@ -31,7 +31,6 @@ export const ShortcutList = () =>
 
 type ShortcutGroup = { readonly title: string; readonly keys: readonly Shortcut[] }
 
-/** The list that `?` and Settings show. */
 const shortcuts: readonly ShortcutGroup[] = [
   {
     title: 'Global',

@@ -7,7 +7,7 @@ import { Button } from '../shared/Button.tsx'
 import { Dialog, DialogActions } from '../shared/Dialog.tsx'
 import { ErrorNote } from '../shared/States.tsx'
 
-/** Any act of high risk may ask for the passkey; once it is shown, the act goes on by itself (I6). */
+/** Asks for the passkey when an action requires it; the action then continues (I6). */
 export function StepUp() {
   const [asked, setAsked] = useState<Asked | undefined>()
   useEffect(() => {

@@ -16,7 +16,7 @@ export function Toasts({ children }: { children: ReactNode }) {
   const place = useRef<HTMLDivElement>(null)
   useRestoreFocus(place)
   return (
-    // Above the bar of what is to be decided, however high that is; on a phone above the screens, too.
+    // Above the decision bar, whose height varies; on a phone also above the navigation.
     <div className="pointer-events-none fixed right-4 bottom-[calc(max(60px,var(--bar,0px))+12px)] z-30 grid max-w-[calc(100vw-32px)] justify-items-end gap-2 max-md:bottom-[calc(max(12px,var(--bar,0px))+68px)]">
       <div ref={place} role="status" className="grid justify-items-end gap-2">
         {list.map(({ id, text, isProblem, act }) => (
@@ -49,7 +49,7 @@ export function Toasts({ children }: { children: ReactNode }) {
   )
 }
 
-/** Decisions that are held for a moment, wherever in the console one has gone meanwhile (C2). */
+/** Shows deferred decisions with Undo on every screen (C2). */
 export function UndoBar() {
   const list = useSyncExternalStore(deferredDecisions.subscribe, deferredDecisions.get)
   useKeys({ z: () => void undo() }, 'everywhere')

@@ -23,7 +23,7 @@ afterEach(() => {
 type FakeAnswer = { readonly status?: number; readonly body: unknown }
 type SentRequest = { readonly path: string; readonly body: unknown }
 
-/** Stands in for the daemon: answers by path and records what was sent. A path without an answer stays unanswered. */
+/** Stubs the daemon: answers by path and records requests. A path without an answer never resolves. */
 export function startFakeDaemon(
   answers: Readonly<Record<string, FakeAnswer>>,
 ): readonly SentRequest[] {
@@ -39,14 +39,14 @@ export function startFakeDaemon(
   return sent
 }
 
-/** The answer to a call of this tool. */
+/** Returns the answer to a call of this tool. */
 export const toolAnswer = <Name extends ToolName>(tool: Name, output: ToolResults[Name]) => ({
   [`/api/tools/${tool}/call`]: { body: { call: 'call-1', output } },
 })
 
 type PartOptions = { readonly role?: Role; readonly pending?: readonly Item[] }
 
-/** Renders a part of a screen for a person who is signed in, with this queue. */
+/** Renders a part of a screen for a signed-in person with this queue. */
 export async function renderPart(
   part: ReactNode,
   { role = 'owner', pending = [] }: PartOptions = {},
@@ -67,7 +67,7 @@ export async function renderPart(
   await router.load()
   return render(
     <QueryClientProvider client={queryClient}>
-      {/* The types of all links come from the real router, which would render the whole console. */}
+      {/* The link types come from the real router, which would render the whole console. */}
       <RouterProvider router={router as never} />
     </QueryClientProvider>,
   )

@@ -6,8 +6,8 @@ type Late = { preload?: () => Promise<void> | undefined }
 const late: Late[] = []
 
 /**
- * A screen that comes when it is gone to. Where it does not come, that is an error of this screen: the router by
- * itself would load the whole page again, which ends on the browser's own error while the daemon is away.
+ * Loads a screen on demand and turns a failure into an error of that screen. The router alone would reload the page,
+ * which shows the error page of the browser while the daemon is unreachable.
  */
 export const lazyScreen: typeof lazyRouteComponent = (load, name) => {
   const screen = lazyRouteComponent(() => load().catch(refuse), name)
@@ -28,13 +28,13 @@ function refuse(): never {
 export const isChunkLoadError = (error: unknown): boolean =>
   error instanceof ApiError && error.code === code
 
-/** Loads what is missing. Where the daemon answers and has it no more, it is a newer one: so is its page. */
+/** Loads missing chunks. If the daemon is reachable but no longer has them, it is newer, so the page reloads. */
 export async function loadMissingChunks(): Promise<void> {
   if ((await loadAll()) || !(await isAnswering())) return
   location.reload()
 }
 
-/** Ends with the first that does not come: the others would not either. */
+/** Stops at the first failure, because the other chunks would fail too. */
 async function loadAll(between: () => Promise<void> = async () => {}): Promise<boolean> {
   for (const screen of late) {
     if (!isMissing(screen)) continue
@@ -45,7 +45,7 @@ async function loadAll(between: () => Promise<void> = async () => {}): Promise<b
   return true
 }
 
-/** The router takes away what loads a screen once it is there. */
+/** The router removes `preload` from a loaded screen. */
 const isMissing = ({ preload }: Late) => preload !== undefined
 
 async function isAnswering(): Promise<boolean> {
@@ -57,10 +57,10 @@ async function isAnswering(): Promise<boolean> {
 }
 
 const look = 500
-/** As long a rest as makes it likely that a person reads. */
+/** Idle polls (4 s) before preloading starts. */
 const looksAtRest = 8
 
-/** Loads all screens once the first one has been there for a while, so that none is missing when the daemon is. */
+/** Preloads all screens after the first one is idle, so that they work while the daemon is unreachable. */
 export function startPreloading(isBusy: () => boolean): void {
   if (savesData()) return
   let atRest = 0

@@ -1,4 +1,4 @@
 import { createRootRoute } from '@tanstack/react-router'
 
-/** The parent of every screen. The router adds its component: the shell knows the screens, so they cannot import it. */
+/** The parent of every screen. The router adds its component, because screens cannot import the shell. */
 export const rootRoute = createRootRoute()

@@ -11,7 +11,7 @@ import { ScreenError } from './ScreenError.tsx'
 type RoutesOf<Screens extends readonly Screen[]> = {
   readonly [At in keyof Screens]: Screens[At]['routes']
 }
-// `map` forgets which route stands where, and the types of all links come from that.
+// `map` loses the tuple type, from which the link types are derived.
 const screenRoutes = screens.map(({ routes }) => routes) as unknown as RoutesOf<typeof screens>
 
 rootRoute.update({ component: Root, notFoundComponent: NotFound })
@@ -29,9 +29,9 @@ declare module '@tanstack/react-router' {
     router: typeof router
   }
   interface HistoryState {
-    /** Set when the keys moved the selection: the focus stays in the list. */
+    /** Keys moved the selection: the focus stays in the list. */
     keepFocus?: boolean
-    /** The row of the file list that the focus goes to; the first one where it is not there. */
+    /** The row of the file list to focus; the first row if it does not exist. */
     row?: string
   }
 }

@@ -10,12 +10,12 @@ export type Screen = EntryFollower & {
   readonly to: `/${ScreenName}`
   readonly title: string
   readonly icon: IconName
-  /** Second letter of the chord that goes there: `g a`. */
+  /** The second key of the navigation chord, such as `a` in `g a`. */
   readonly key: string
   /** The route of the screen with its children. */
   readonly routes: AnyRoute
-  /** Keys that only this screen has. */
+  /** Shortcuts of this screen only. */
   readonly shortcuts?: readonly Shortcut[]
-  /** How the entries of its nouns read in the Audit. */
+  /** The texts of its entries in the Audit. */
   readonly entryText: EntryText
 }
