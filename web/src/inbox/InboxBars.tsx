@@ -110,7 +110,7 @@ type Props = {
   onClear: () => void
 }
 
-/** One decision about many: each is recorded by itself, and none creates a standing permission. */
+/** Bulk decisions: each is recorded separately, and none creates a standing permission. */
 export const SelectionBar = (props: Props) => (
   <div
     role="group"

@@ -31,7 +31,7 @@ type Props = {
   onToggleGroup: (key: string) => void
 }
 
-/** Ten thousand rows, of which only those in sight exist. */
+/** A virtual list, for 10,000 rows (C12). */
 export function InboxList({ inbox, filters, current, picked, picks, onToggleGroup }: Props) {
   const { rows, more } = inbox
   const [scroller, setScroller] = useState<HTMLDivElement | null>(null)

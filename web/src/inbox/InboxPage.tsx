@@ -22,7 +22,7 @@ import { useSelection } from './use-selection.ts'
 
 const route = getRouteApi('/inbox')
 
-/** The queue and the item that is read, side by side; on a phone one at a time. */
+/** The queue and the open item, side by side; on a phone one at a time. */
 export function InboxPage() {
   const filters = route.useSearch()
   const { id: current } = useParams({ strict: false })
@@ -40,21 +40,18 @@ export function InboxPage() {
     const key = cursorKey(rows, current)
     return rows.find((row) => row.key === key)
   }
-  /** What a key is about: what is selected, or else the row at the cursor. */
+  /** Returns the items that a key applies to: the selection, or the row at the cursor. */
   const targets = (): readonly Item[] => {
     if (picked.size > 0) return listItems(rows).filter(({ id }) => picked.has(id))
     const row = rowAtCursor()
     if (row?.kind === 'item') return [row.item]
     if (row?.kind === 'checks') return row.items
     if (row !== undefined || current === undefined) return []
-    // The open item may be there before the list is.
+    // The open item can be loaded before the list.
     const item = known.get(current) ?? queryClient.getQueryData(approvalQuery(current).queryKey)
     return item ? [item] : []
   }
-  /**
-   * A folded group is seen before it is decided: the first press shows and selects its items. Checks are answered
-   * one by one, where they are read.
-   */
+  /** The first key press on a group only expands and selects it, so that nothing is decided unseen. */
   const decided = (act: (items: readonly Item[]) => void) => () => {
     const row = rowAtCursor()
     if (picked.size === 0 && row?.kind === 'checks') return openRow(row)
@@ -85,7 +82,7 @@ export function InboxPage() {
       if (row && row.kind !== 'checks' && filters.view !== 'decided') picks.toggle(row)
     },
     s: shown((items) => acts.begin('snooze', items)),
-    // A key may come before the person is known: then the daemon says who may not. Open checks have their own.
+    // Before the role is known, the daemon checks permissions. Open checks bind their own keys.
     ...(role !== 'viewer' &&
       !(readsChecks && picked.size === 0) && {
         a: decided(acts.approve),

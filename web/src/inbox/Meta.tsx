@@ -38,7 +38,7 @@ const icons: Record<string, IconName> = {
 const kindIcon = (kind: string): IconName =>
   (Object.hasOwn(icons, kind) ? icons[kind] : undefined) ?? 'other'
 
-/** The third line of a row: how much the agent may do itself, and what makes this one different. */
+/** The third line of a row: mode, trust, risk and time. */
 export function Meta({ item }: { item: Item }) {
   if (item.status !== 'pending') return <Ended item={item} />
   const risk = formatRisk(item)
@@ -57,7 +57,7 @@ export function Meta({ item }: { item: Item }) {
   )
 }
 
-/** What lies where access is asked for. Few of them wait at a time, and the item that is opened has it, too. */
+/** The contents of a requested path. There are few access requests at a time, and the open item uses the same query. */
 const Holding = ({ id }: { id: string }) => {
   const grant = useQuery(approvalQuery(id)).data?.grant
   return grant && describeContents(grant).map((text) => <span key={text}>{text}</span>)
@@ -103,7 +103,7 @@ function Ended({ item }: { item: Item }) {
 
 export const KindIcon = ({ kind }: { kind: string }) => <Icon name={kindIcon(kind)} />
 
-/** A request for access in one line. Paths differ at their end, so that stays in sight: the beginning is cut (C2). */
+/** An access request in one line. Paths differ at the end, so the start is truncated (C2). */
 export function AccessLine({ says, path }: AccessSummary) {
   const home = useQuery(meQuery).data?.home
   const { head, end } = splitForEllipsis(abbreviateHome(path, home))
@@ -112,7 +112,7 @@ export function AccessLine({ says, path }: AccessSummary) {
       <span className="shrink-0">{says} </span>
       <span className="flex min-w-0">
         <SafeText as="span" className="min-w-0 truncate" text={head} />
-        {/* What overflows from right to left is cut at the left; the path in it runs as ever. */}
+        {/* `rtl` truncates at the left; the path itself stays left to right. */}
         <SafeText as="span" className="max-w-full shrink-0 truncate [direction:rtl]" text={end} />
       </span>
     </span>

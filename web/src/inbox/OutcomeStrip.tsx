@@ -11,7 +11,7 @@ import { usePersonName } from './use-person-name.ts'
 
 type Props = { report: Report; onClose: () => void }
 
-/** What became of each of many: the whole in a line, the parts below it (B2). */
+/** The results of a bulk decision: a summary and each outcome (B2). */
 export function ResultSummary({ report: { items, outcomes, verdict }, onClose }: Props) {
   const known = useQueue().items
   const isUndone = ({ id, status }: Outcome) => {

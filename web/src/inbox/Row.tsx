@@ -16,7 +16,7 @@ import { sanitizeText } from '../shared/sanitize.ts'
 import { AccessLine, KindIcon, Meta } from './Meta.tsx'
 import type { Selection } from './use-selection.ts'
 
-/** Young enough to be pointed out when it appears. */
+/** Highlights rows younger than this when they appear. */
 const fresh = 3000
 
 const look =
@@ -24,13 +24,13 @@ const look =
 
 type Props = {
   row: ItemRow
-  /** When the list was opened: only what came later is new. */
+  /** When the list was opened; only later items are new. */
   since: number
   isCurrent: boolean
   isPicked: boolean
   hasPicks: boolean
   filters: InboxFilters
-  /** Absent where nothing is left to decide. */
+  /** Absent in the view of decided items. */
   picks: Selection | undefined
 }
 
@@ -92,7 +92,7 @@ type GroupProps = {
   onToggle: () => void
 }
 
-/** Equal ones as one line, until one wants to see each. */
+/** A collapsible group of similar items. */
 export function GroupListRow(props: GroupProps) {
   const { row, isPicked, onToggle } = props
   const [first] = row.items
@@ -134,7 +134,7 @@ export function GroupListRow(props: GroupProps) {
 
 type ChecksProps = { row: ChecksRow; isCurrent: boolean; filters: InboxFilters }
 
-/** The checks of one agent or of one look-back: one item, whose rows are answered one by one. */
+/** The checks of one agent or look-back; each check is answered separately. */
 export function ChecksLine({ row, isCurrent, filters }: ChecksProps) {
   const { items, key } = row
   const [first] = items
@@ -209,7 +209,7 @@ type PickingProps = {
   children: ReactNode
 }
 
-/** The icon of a row is also where it is selected; the row itself opens. */
+/** The icon of a row is its checkbox; the row itself opens the item. */
 function Picking({ row, name, icon, isPicked, hasPicks, picks, children }: PickingProps) {
   const place = `absolute top-1 grid size-8 place-items-center rounded in-data-[density=compact]:-top-0.5 ${
     row.kind === 'item' && row.isMember ? 'left-8' : 'left-2'

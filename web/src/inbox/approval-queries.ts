@@ -7,12 +7,12 @@ import { useRefetch } from '../api/use-entries.ts'
 export const approvalQuery = (id: string) =>
   queryOptions({
     queryKey: ['approval', id],
-    // The wire leaves open what a request for access says.
+    // The API schema does not describe the fields of an access request.
     queryFn: async ({ signal }) => (await get('/api/approvals/{id}', { id }, signal)) as Detail,
     gcTime: 60_000,
   })
 
-/** All rows of a look-back, those that were answered before too: the newest checks of an agent have them. */
+/** Reads all rows of a look-back, including answered ones. */
 export const lookBackQuery = ({ requester, look_back: lookBack }: Item) =>
   queryOptions({
     queryKey: ['approvals', 'look-back', requester, lookBack],
@@ -26,7 +26,7 @@ export const lookBackQuery = ({ requester, look_back: lookBack }: Item) =>
 
 const nouns = new Set(['proposal', 'approval', 'override', 'trust', 'permission', 'handoff'])
 
-/** Reads the open item again when the ledger names it, or when trust in that domain may have moved. */
+/** Refreshes the open item when an entry names it or may change trust in its domain. */
 export function useRefreshItem(id: string, item: Item | undefined): void {
   useRefetch(
     (entry) =>

@@ -1,6 +1,6 @@
 import type { Detail, GrantRequest, Handoff, Item } from './approval.ts'
 
-/** An item as the API gives it; a test says what matters to it. */
+/** Builds an item with the given fields. */
 export const item = (part: Partial<Item> = {}): Item => ({
   id: 'p-1',
   kind: 'proposal',
@@ -21,7 +21,7 @@ export const item = (part: Partial<Item> = {}): Item => ({
   ...part,
 })
 
-/** The detail of an item as the API gives it. */
+/** Builds the detail of an item with the given fields. */
 export const detail = (part: Partial<Detail> = {}): Detail => ({
   ...item(),
   why: {

@@ -1,56 +1,56 @@
 import type { OverrideType, Severity } from '#base/override.ts'
 import type { RouteAnswers, ToolResults } from '#wire'
 
-/** Every wait for a person, as the API shows it; the words are those of the record itself (A1). */
+/** A page of approvals as the API returns them (A1). */
 export type ItemPage = RouteAnswers['GET /api/approvals']
 export type Item = ItemPage['items'][number]
 export type Counts = Readonly<ItemPage['counts']>
 export type Mode = Item['mode']
 export type Status = Item['status']
-/** The active policy would block it: it was asked under another version. */
+/** The active policy blocks a request that was made under an earlier version. */
 export type PolicyConflict = NonNullable<Item['policy_conflict']>
 export type Verdict = NonNullable<Item['held']>['decision']
 
 type WireDetail = RouteAnswers['GET /api/approvals/{id}']
 export type Detail = Omit<WireDetail, 'grant'> & { readonly grant?: GrantRequest }
-/** Why a person is asked: rule, policy, trust against threshold (A8). */
+/** Why approval is required: rule, policy, trust against threshold (A8). */
 export type Why = Detail['why']
 export type Rule = Why['rules'][number]
 export type Thresholds = Why['thresholds']
 export type TrustPoint = Detail['trust_points'][number]
 export type PastDecision = Detail['history'][number]
-/** What the ledger has of an action done alone, and what each answer leads to (T14). */
+/** The record of an autonomous action and the consequence of each answer (T14). */
 export type Check = NonNullable<Detail['check']>
-/** Work that an agent gives to a person, with all that is needed to go on (H1, H5). */
+/** Work that an agent hands to a person, with its packet (H1, H5). */
 export type Handoff = NonNullable<Detail['handoff']>
-/** One question of an agent to a person, and the answer to it. */
+/** One handoff of a thread, with its resolution. */
 export type HandoffTurn = Handoff['thread'][number]
 export type HandoffMode = ToolResults['cowork_handoff']['handoff_mode']
 
-/** What a score lets an agent do, where no rule and no closed gate says otherwise (M2). */
+/** Returns the mode of a score, apart from rules and a closed gate (M2). */
 export const modeForScore = (trust: number, { suggest, act }: Thresholds): Mode =>
   trust >= act ? 'act' : trust >= suggest ? 'suggest' : 'escalate'
 
-/** What an agent wants to see of the user's files, and what lies there (GR3). */
+/** An access request with the contents of the path (GR3). */
 export type GrantRequest = {
-  /** As it was asked for, and where it really lies: a link may lead elsewhere. */
+  /** The requested path; `real` is the path after resolving symbolic links. */
   readonly path: string
   readonly real: string
   readonly permission: 'read' | 'read-write'
   readonly is_folder: boolean
   readonly missing: boolean
-  /** What “folder” means here: the one that was asked for, or the one around the file, if it is there. */
+  /** The requested folder or the parent of the file, if it exists. */
   readonly folder: string | null
   readonly inside: {
     readonly files: number
     readonly folders: number
     readonly bytes: number
     readonly sample: readonly string[]
-    /** There is more than was counted. */
+    /** The count stopped at its limit. */
     readonly capped: boolean
   } | null
   readonly sensitive: readonly string[]
-  /** What to know before opening so much. */
+  /** A warning about broad access. */
   readonly warning?: string
 }
 
@@ -78,11 +78,11 @@ export type PermissionInput = {
   readonly uses?: number
   readonly until?: string
   readonly arguments?: Readonly<Record<string, string>>
-  /** Of the arguments without a pattern */
+  /** Applies to the arguments without a pattern. */
   readonly rest?: 'exact'
 }
 
-/** What `cowork_decide` takes besides the ids. */
+/** The arguments of `cowork_decide` besides the ids. */
 export type Decision = {
   readonly decision: Verdict
   readonly reason?: string
@@ -91,35 +91,35 @@ export type Decision = {
   readonly allow?: PermissionInput
   readonly grant?: GrantAnswer
   readonly policy_id?: string
-  /** The version of the active policy that blocks it, once the person confirmed. */
+  /** The blocking policy version that the person confirmed. */
   readonly acknowledge_policy?: string
-  /** Closes checks without looking at them. */
+  /** Closes checks without reviewing them. */
   readonly skip?: true
 }
 
 export type Outcome = ToolResults['cowork_decide']['outcomes'][number]
 
-/** Refusing these is a correction of the agent, so it needs the type of the override (B4). */
+/** Rejecting these kinds needs an override type (B4). */
 export const needsOverride = ({ kind }: Pick<Item, 'kind'>): boolean =>
   kind === 'proposal' || kind === 'spot_check'
 
-/** What is approved may be something else than was asked (B3), unless others agree to what was asked (A4). */
+/** Whether a person can change the content (B3); not if several people approve the same content (A4). */
 export const isEditable = ({ kind, approvers }: Pick<Item, 'kind' | 'approvers'>): boolean =>
   (kind === 'proposal' || kind === 'call') && approvers.needed === 1
 
-/** For longer than once, by whoever decides alone (A4). */
+/** Whether the approval can become a standing permission; not with several approvers (A4). */
 export const isAllowable = ({ kind, approvers }: Pick<Item, 'kind' | 'approvers'>): boolean =>
   kind === 'call' && approvers.needed === 1
 
-/** What an agent did alone, for a person to look at afterwards (T14). */
+/** Whether the item is a spot check of an autonomous action (T14). */
 export const isCheck = ({ kind }: Pick<Item, 'kind'>): boolean => kind === 'spot_check'
 
-/** Work given to a person is answered, neither approved nor denied (H2). */
+/** Handoffs are resolved, neither approved nor rejected (H2). */
 export const isHandoff = ({ kind }: Pick<Item, 'kind'>): boolean => kind === 'handoff'
 
-/** What cowork asks itself: it is no agent that one could correct. */
+/** Findings come from cowork, so there is no agent to override. */
 export const isFinding = ({ kind }: Pick<Item, 'kind'>): boolean => kind === 'finding'
 
-/** What is done already cannot be handed back, and access is given or not. */
+/** Whether the item can be handed back: not completed actions, access requests and findings. */
 export const isReturnable = ({ kind }: Pick<Item, 'kind'>): boolean =>
   !['spot_check', 'grant', 'finding'].includes(kind)

@@ -1,14 +1,14 @@
 import { needsOverride } from './approval.ts'
 import type { Decision, Item } from './approval.ts'
 
-/** As many as one call may decide (B2). */
+/** The maximum number of decisions per call (B2). */
 const most = 1000
 
 export type Batch = { readonly ids: readonly string[]; readonly decision: Decision }
 
 /**
- * One decision about many, as calls. Of a mixed lot only those that need an override get it: refusing
- * a call or a permission changes no trust by itself (B4).
+ * Splits one decision about many items into calls. Only items that need an override get it: rejecting a tool call or a
+ * permission changes no trust (B4).
  */
 export function buildBatches(
   items: readonly Pick<Item, 'id' | 'kind'>[],

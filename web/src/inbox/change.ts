@@ -1,7 +1,7 @@
-/** One line of what is asked for: `+` becomes so, `−` was so as last approved, blank stays. */
+/** A line of a change: `+` is the new value, `−` the last approved value, blank is unchanged. */
 export type Line = {
   readonly sign: '+' | '−' | ' '
-  /** The field; absent on the further lines of a long text. */
+  /** Absent on the continuation lines of a long text. */
   readonly field?: string
   readonly text: string
 }
@@ -11,7 +11,7 @@ type Leaf = readonly [field: string, value: unknown]
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** Nested fields by their dotted path, as policies name them (M4); lists stay whole. */
+/** Returns nested fields by dotted path, as policies name them (M4); lists are not split. */
 export function flattenJson(value: unknown, path = ''): Leaf[] {
   if (!isObject(value) || (path !== '' && Object.keys(value).length === 0)) return [[path, value]]
   return Object.entries(value).flatMap(([name, inner]) =>
@@ -21,7 +21,7 @@ export function flattenJson(value: unknown, path = ''): Leaf[] {
 
 const same = (a: unknown, b: unknown) => JSON.stringify(a) === JSON.stringify(b)
 
-/** What changes, field by field, against what was last approved on the same target. */
+/** Compares a change with the last approved change on the same target. */
 export function changeLines(before: unknown, change: unknown): Line[] {
   if (!isObject(change)) return valueLines('+', undefined, change)
   const known = new Map(isObject(before) ? flattenJson(before) : [])
@@ -33,13 +33,13 @@ export function changeLines(before: unknown, change: unknown): Line[] {
   })
 }
 
-/** The same without a comparison: the arguments of a call, an act that is done. */
+/** Formats a value without a comparison, such as the arguments of a call. */
 export const toLines = (value: unknown): Line[] =>
   isObject(value)
     ? flattenJson(value).flatMap(([field, inner]) => valueLines(' ', field, inner))
     : valueLines(' ', undefined, value)
 
-/** A text of several lines stands below its field as it is; all else as JSON. */
+/** Shows a text of several lines below its field; other values are JSON. */
 function valueLines(sign: Line['sign'], field: string | undefined, value: unknown): Line[] {
   const named = field !== undefined && { field }
   if (typeof value !== 'string' || !value.includes('\n'))
@@ -53,7 +53,7 @@ export type EditableField = {
   readonly value: string | number | boolean | null
 }
 
-/** Few plain fields can be edited one by one; anything else as JSON. */
+/** Returns the fields if they can be edited one by one: at most 12, without nesting. */
 export function toEditableFields(change: unknown): EditableField[] | undefined {
   if (!isObject(change)) return undefined
   const fields = Object.entries(change).map(([name, value]) => ({ name, value }))
@@ -62,7 +62,7 @@ export function toEditableFields(change: unknown): EditableField[] | undefined {
   return fields.length > 0 && fields.length <= 12 && fields.every(isPlain) ? fields : undefined
 }
 
-/** What was typed, as the type the field had; undefined when it is none of that type. */
+/** Parses the text as the original type of the field; undefined if the text is invalid. */
 export function parseFieldValue(
   was: EditableField['value'],
   text: string,

@@ -11,11 +11,11 @@ export const answerWords = {
   differently: 'I would have done it differently',
 } as const
 
-/** What a mistake can be; taste and new rules are none (T11). */
+/** Override types that count as errors; preference and policy changes do not (T11). */
 export const faultTypes = ['agent_wrong', 'missing_context', 'edge_case'] as const
 export type FaultType = Extract<OverrideType, (typeof faultTypes)[number]>
 
-/** Reasons that say how a check was answered, where its status alone does not. */
+/** Recorded reasons that identify an answer when the status alone does not. */
 export const reasons = {
   differently: 'I would have done it differently',
   skip: 'Skipped without looking',
@@ -39,7 +39,7 @@ export function answeredWord(item: Pick<Item, 'status' | 'reason'>): string | un
   return answer && answered[answer]
 }
 
-/** One that can be answered: not while an answer is held. */
+/** Whether the check can be answered: not while its answer is deferred. */
 export const isWaiting = ({ status, held }: Item): boolean => status === 'pending' && !held
 const count = (number: number, one: string) => `${number} ${one}${number === 1 ? '' : 's'}`
 
@@ -50,7 +50,7 @@ export function checksTitle(items: readonly [Item, ...Item[]]): string {
     : `Look-back: ${count(items.length, 'action')} of ${requester}`
 }
 
-/** The same in the list, of what still waits; one check is named by what was done. */
+/** Formats the pending checks for the list; a single check shows its action. */
 export function checksLine(items: readonly [Item, ...Item[]]): string {
   const [first, ...rest] = items.filter(isWaiting)
   if (!first) return checksTitle(items)
@@ -63,15 +63,14 @@ export const progressText = (items: readonly Item[]): string =>
   `${items.filter((item) => !isWaiting(item)).length} of ${items.length} answered`
 
 type Known = {
-  /** What the queue has. */
   readonly queued: Iterable<Item>
-  /** Every row of the look-back, those that were answered before too. */
+  /** All rows of the look-back, including answered ones. */
   readonly listed: readonly Item[]
-  /** When the group was opened: what was answered since stays in sight. */
+  /** When the group was opened; checks answered since then stay visible. */
   readonly since: number
 }
 
-/** The rows of the group that a check belongs to, in the order in which they came. */
+/** Returns the checks of a group, oldest first. */
 export function checksOf(item: Item, { queued, listed, since }: Known): [Item, ...Item[]] {
   const isShown = (other: Item) =>
     isWaiting(other) || other.look_back !== undefined || Date.parse(other.decided_at ?? '') >= since
@@ -87,7 +86,7 @@ export function checksOf(item: Item, { queued, listed, since }: Known): [Item, .
 
 const compare = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0)
 
-/** The next one that waits, from this one on and then from the top. */
+/** Returns the next pending check after this one, then from the top. */
 export function nextWaiting(items: readonly Item[], after: string): Item | undefined {
   const at = items.findIndex(({ id }) => id === after)
   return [...items.slice(at + 1), ...items.slice(0, Math.max(at, 0))].find(isWaiting)
@@ -102,7 +101,7 @@ export function accountsOf(items: readonly Item[]): Account[] {
   return [...found.values()]
 }
 
-/** What an answer led to besides itself, in a line; nothing where its row says all. */
+/** Formats the side effects of an answer; undefined if there are none. */
 export function answeredText(
   answer: Answer,
   { look_back: others = 0, counted }: Pick<Outcome, 'look_back' | 'counted'>,

@@ -8,10 +8,10 @@ import { buildBatches } from './batch.ts'
 import { applyOutcomes, applyUndo, refreshItems } from './queue.ts'
 import { heldWord, formatOutcome } from './text.ts'
 
-/** Decisions that can still be undone, newest last. */
+/** A decision that can still be undone. */
 export type DeferredDecision = {
   readonly ids: readonly string[]
-  /** What was decided: “Approved”. */
+  /** The verdict, such as “Approved”. */
   readonly says: string
   readonly until: string
 }
@@ -19,7 +19,7 @@ export const deferredDecisions = createStore<readonly DeferredDecision[]>([])
 
 const myId = () => queryClient.getQueryData(meQuery.queryKey)?.person.id ?? 'you'
 
-/** Decides by the one tool there is for it, and gives what became of each (C2, B2). */
+/** Decides items with `cowork_decide` and returns the outcome of each (C2, B2). */
 export async function decide(items: readonly Item[], decision: Decision): Promise<Outcome[]> {
   const outcomes: Outcome[] = []
   for (const batch of buildBatches(items, decision)) {
@@ -47,7 +47,7 @@ function hold(outcomes: readonly Outcome[], says: string) {
 export const dismissDeferred = (gone: DeferredDecision): void =>
   deferredDecisions.set(deferredDecisions.get().filter((one) => one !== gone))
 
-/** What `cowork_resolve_handoff` takes besides the id. */
+/** The arguments of `cowork_resolve_handoff` besides the id. */
 export type HandoffAnswer = {
   readonly resolution: string
   readonly hand_back: boolean
@@ -58,7 +58,7 @@ export type HandoffAnswer = {
   readonly description?: string
 }
 
-/** Answers a handoff, and gives what there is to say about it (H2). */
+/** Resolves a handoff and returns the text of the toast (H2). */
 export async function answerHandoff(
   item: Item,
   answer: HandoffAnswer,

@@ -1,7 +1,7 @@
 import type { Counts, Item } from './approval.ts'
 import { searchText } from '../shared/search-text.ts'
 
-/** What the Inbox shows, as its address says it. Without a view it is what waits. */
+/** The filters of the Inbox in the URL. Without a view it shows pending items. */
 export type InboxFilters = {
   readonly kind?: string
   readonly q?: string
@@ -19,7 +19,7 @@ const labels: Record<string, { readonly one: string; readonly many: string }> = 
   finding: { one: 'Finding', many: 'Findings' },
 }
 
-/** A kind this console has no word for yet is named by its own. */
+/** Returns the label of a kind; an unknown kind keeps its own name. */
 export function kindLabel(kind: string, number: 'one' | 'many' = 'one'): string {
   const label = Object.hasOwn(labels, kind) ? labels[kind] : undefined
   if (label) return label[number]
@@ -27,7 +27,7 @@ export function kindLabel(kind: string, number: 'one' | 'many' = 'one'): string 
   return word.charAt(0).toUpperCase() + word.slice(1)
 }
 
-/** Reads the address; what it cannot mean is left out, so that no link leads to an error. */
+/** Parses search parameters; invalid values are ignored, so that no link fails. */
 export function parseInboxFilters(search: Record<string, unknown>): InboxFilters {
   const [kind, q, view] = ['kind', 'q', 'view'].map((name) => searchText(search, name))
   return {
@@ -40,7 +40,7 @@ export function parseInboxFilters(search: Record<string, unknown>): InboxFilters
 export const hasFilters = ({ kind, q }: InboxFilters): boolean =>
   kind !== undefined || q !== undefined
 
-/** Every word of the search stands somewhere in what the row says. */
+/** Whether the row contains every word of the search. */
 export function matches(item: Item, { kind, q }: InboxFilters): boolean {
   if (kind !== undefined && item.kind !== kind) return false
   if (q === undefined) return true
@@ -52,7 +52,7 @@ export function matches(item: Item, { kind, q }: InboxFilters): boolean {
     .every((word) => text.includes(word))
 }
 
-/** Where nothing is counted, every kind is offered. */
+/** Offers every kind in views without counts. */
 export const allKinds: Counts = {
   all: 1,
   ...Object.fromEntries(Object.keys(labels).map((kind) => [kind, 1])),
@@ -67,7 +67,7 @@ export type KindChip = {
 const known = Object.keys(labels)
 const place = (kind: string) => (known.includes(kind) ? known.indexOf(kind) : known.length)
 
-/** All, then the kinds there are, in a fixed order; the chosen one stays although it is empty. */
+/** Returns "All" and the kinds that have items, in a fixed order; the chosen kind stays even if it is empty. */
 export function buildChips(counts: Counts, chosen: string | undefined): KindChip[] {
   const kinds = Object.keys(counts).filter(
     (kind) => kind !== 'all' && ((counts[kind] ?? 0) > 0 || kind === chosen),

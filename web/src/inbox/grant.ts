@@ -2,7 +2,7 @@ import { commonFolder } from '../files/path.ts'
 import { pluralize } from '../files/byte-size.ts'
 import type { GrantAnswer, GrantRequest, Item } from './approval.ts'
 
-/** What is asked for, as short as a row has room for it; the heading of the item has the whole sentence. */
+/** The short form of an access request for a row. */
 export type AccessSummary = { readonly says: string; readonly path: string }
 
 const sentence = /^AI wants to (?<verb>read(?: and write)?) (?<what>[^:/]+): /
@@ -22,7 +22,7 @@ export function summarizeAccess(item: Asking): AccessSummary | undefined {
   return { says, path: item.target }
 }
 
-/** What all of a group ask for: those of one group want the same permission. */
+/** Returns the common access of a group, whose requests have the same permission. */
 export function commonAccess(items: readonly Asking[]): AccessSummary | undefined {
   const [asked, ...others] = items.map(askedFor)
   if (!asked || others.some((other) => other?.verb !== asked.verb)) return undefined
@@ -30,7 +30,7 @@ export function commonAccess(items: readonly Asking[]): AccessSummary | undefine
   return { says: `${asked.verb} in${path === '' ? ' several folders' : ''}`, path }
 }
 
-/** What lies there, in few words: `38 files`, `2 look sensitive`. */
+/** Describes the contents briefly: `38 files`, `2 sensitive names`. */
 export function describeContents({
   missing,
   is_folder,
@@ -45,14 +45,14 @@ export function describeContents({
   ].filter((text) => typeof text === 'string')
 }
 
-/** What a person can allow, in the words of GR3, and what each of them opens. */
+/** A choice of GR3 and its effect. */
 export type GrantChoice = {
   readonly choice: Exclude<GrantAnswer['choice'], 'deny' | 'deny_always'>
   readonly label: string
-  /** What it opens; the path after it is shown apart. */
+  /** The effect; the path follows it. */
   readonly opens: string
   readonly path: string
-  /** Of a folder: not only what is seen there today. */
+  /** A folder grant includes later files. */
   readonly also?: string
   readonly lasts: string
 }
@@ -60,7 +60,7 @@ export type GrantChoice = {
 const session = 'until the session ends'
 const good = 'until you revoke it'
 
-/** The narrowest first. A file is no part of a request for a folder, and what is not there cannot be opened. */
+/** Returns the choices, narrowest first. Folder requests have no file choices, and a missing path cannot be opened. */
 export function grantChoices(asked: GrantRequest): GrantChoice[] {
   const { real, folder, is_folder: isFolder, permission } = asked
   const verb = permission === 'read-write' ? 'Reads and changes' : 'Reads'
@@ -85,7 +85,7 @@ export function grantChoices(asked: GrantRequest): GrantChoice[] {
   })
 }
 
-/** What approving without a word allows: the least that gives what was asked, where there is such a thing. */
+/** Returns the choice of a plain approval: the narrowest one that gives the requested access, if any. */
 export function narrowestChoice(asked: GrantRequest): GrantChoice | undefined {
   if (asked.missing) return undefined
   const reads = asked.permission === 'read'
@@ -94,7 +94,7 @@ export function narrowestChoice(asked: GrantRequest): GrantChoice | undefined {
   return grantChoices(asked).find(({ choice }) => choice === wanted)
 }
 
-/** A time of a form that is yet to come, or what it lacks. */
+/** Parses a future time from a form, or returns the error. */
 export function parseUntil(text: string, now: number): { until: string } | { lacks: string } {
   const at = Date.parse(text)
   if (Number.isNaN(at)) return { lacks: 'Choose a time.' }
@@ -103,7 +103,7 @@ export function parseUntil(text: string, now: number): { until: string } | { lac
     : { lacks: 'Choose a time in the future.' }
 }
 
-/** The same hour of another day, as a form writes it. */
+/** Formats the same time of another day as a form value. */
 export function dateInDays(days: number, now: number): string {
   const at = new Date(now)
   at.setDate(at.getDate() + days)

@@ -2,7 +2,7 @@ import { createStore } from '../api/store.ts'
 import { buildNotifications } from './notification.ts'
 import { onArrival } from './queue.ts'
 
-/** What the person chose here, and what the browser lets them choose. */
+/** The choice of the person, limited by the permission of the browser. */
 export type NotificationState = 'on' | 'off' | 'blocked' | 'unsupported'
 
 const place = 'cowork.notify'
@@ -23,7 +23,7 @@ addEventListener('storage', ({ key }) => {
 export const notificationSetting = {
   get: store.get,
   subscribe: store.subscribe,
-  /** Only after a press: browsers ask nobody otherwise. */
+  /** Must be called from a click: browsers require a user gesture. */
   async turn(choice: 'on' | 'off') {
     if (choice === 'on' && Notification.permission === 'default')
       await Notification.requestPermission()
@@ -32,7 +32,7 @@ export const notificationSetting = {
   },
 }
 
-/** Tells of what cannot wait while nobody looks at this page; a press leads to the item. */
+/** Shows notifications of urgent items while the page is hidden; a click opens the item. */
 export function startNotifications(open: (id: string | undefined) => void): void {
   onArrival((items) => {
     if (!document.hidden || notificationSetting.get() !== 'on') return

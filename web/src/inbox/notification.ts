@@ -6,17 +6,17 @@ import { formatMode, formatRisk } from './text.ts'
 export type DesktopNotification = {
   readonly title: string
   readonly body: string
-  /** One notice per item, whichever tab tells of it. */
+  /** Prevents duplicates from several tabs. */
   readonly tag: string
-  /** Where a press on it leads: one item, or the inbox. */
+  /** The item that a click opens; without it, the inbox. */
   readonly id?: string
 }
 
-/** More than this at once are told in one. */
+/** More items than this share one notification. */
 const mostAlone = 3
 const longest = 120
 
-/** What cannot wait until somebody looks: the rest is found in the inbox. A check is about what is done. */
+/** Whether an item needs a notification. Checks are about completed actions, so they do not. */
 export const isUrgent = (item: Item): boolean =>
   item.status === 'pending' &&
   !item.held &&
@@ -24,7 +24,7 @@ export const isUrgent = (item: Item): boolean =>
   !isCheck(item) &&
   (item.mode === 'escalate' || item.risk === 'high')
 
-/** Plain text only: the system's own notices show whatever they are given (A13). */
+/** Builds notifications with sanitized text, because the system shows the text unchanged (A13). */
 export function buildNotifications(arrived: readonly Item[]): DesktopNotification[] {
   const urgent = arrived.filter(isUrgent)
   if (urgent.length > mostAlone)

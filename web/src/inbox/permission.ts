@@ -3,7 +3,7 @@ import type { PermissionInput } from './approval.ts'
 
 const longest = 1000
 
-/** The arguments of a call as a person edits them; left as it is, one stands for just that value. */
+/** Returns the arguments of a call as editable patterns; an unchanged pattern matches only its value. */
 export function toPatterns(args: unknown): Record<string, string> {
   if (typeof args !== 'object' || args === null || Array.isArray(args)) return {}
   return Object.fromEntries(
@@ -14,7 +14,7 @@ export function toPatterns(args: unknown): Record<string, string> {
   )
 }
 
-/** Patterns are compared with canonical JSON, whose names are in order. */
+/** Sorts the keys: the daemon matches patterns against canonical JSON. */
 const sortedJson = (value: unknown): string =>
   JSON.stringify(value, (_, inner: unknown) =>
     typeof inner === 'object' && inner !== null && !Array.isArray(inner)
@@ -25,12 +25,12 @@ const sortedJson = (value: unknown): string =>
 export type AllowForm = {
   readonly for: PermissionInput['for']
   readonly uses: string
-  /** As a datetime field gives it, in local time. */
+  /** The value of a `datetime-local` field. */
   readonly until: string
   readonly patterns: Readonly<Record<string, string>>
 }
 
-/** What the form asks for, or what it still lacks. Only what was changed is a pattern: a `*` of the agent is none. */
+/** Parses the form. Only changed values are patterns, so a `*` written by the agent is not one. */
 export function parseAllowForm(
   form: AllowForm,
   exact: Readonly<Record<string, string>>,
@@ -71,5 +71,5 @@ const times: Record<PermissionInput['for'], (form: AllowForm) => string> = {
   always: () => 'until you revoke it',
 }
 
-/** What the agent may do then, in our words; the names in it are shown apart. */
+/** Formats the duration of the permission. */
 export const formatAllowance = (form: AllowForm): string => times[form.for](form)

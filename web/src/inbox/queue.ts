@@ -24,7 +24,7 @@ const pageSize = 1000
 const maxIds = 200
 /** A burst of entries leads to one request. */
 const gatherMs = 80
-/** An answer that cannot be read, such as of another version, fails again: it is not asked for at once. */
+/** A response that cannot be parsed, such as from another version, would fail again immediately. */
 const retryMs = 2000
 /** Without a stream the first page is read after this time. */
 const streamTimeoutMs = 1000
@@ -34,7 +34,7 @@ const maxDecided = 500
 const nouns = new Set(['proposal', 'approval', 'permission', 'handoff', 'grant'])
 
 const queueKey = ['queue', 'items']
-/** Set when the queue was read before the stream began: something may have happened in between. */
+/** Set when the queue was read before the stream started, so changes may be missing. */
 let isReadEarly = false
 
 /**
@@ -72,7 +72,7 @@ export function useQueue() {
   return {
     ...queue,
     isWhole: queue.next === null,
-    // What was read stays in sight although reading it again failed.
+    // Keeps the data although a refetch failed.
     status: data ? ('success' as const) : status,
     error,
     refetch,
@@ -111,7 +111,7 @@ const hasStreamBegun = () =>
 const readPage = (after: string | null, signal: AbortSignal) =>
   get('/api/approvals', { status: 'pending', limit: pageSize, after: after ?? undefined }, signal)
 
-/** A page never replaces a known item, which was read by its id at a later time. */
+/** A page never replaces a known item, which was read later. */
 function addPage({ items: page, counts, next }: ItemPage): Queue {
   const items = new Map(currentQueue().items)
   for (const item of page) if (!items.has(item.id)) items.set(item.id, item)
@@ -127,7 +127,7 @@ async function readInto(query: Query): Promise<ItemPage> {
   const arrived = answer.items.filter((item) => isPending(item) && !items.has(item.id))
   patchItems((all) => {
     for (const item of answer.items) {
-      // Deleted first: the item decided last stands last, and is forgotten last.
+      // Deleted first, so that the item decided last is at the end and is removed last.
       all.delete(item.id)
       all.set(item.id, item)
     }
@@ -148,7 +148,7 @@ export const readItems = async (ids: readonly string[]): Promise<readonly Item[]
 const changed = new Set<string>()
 let timer: ReturnType<typeof setTimeout> | undefined
 
-/** Reads these items again, soon and in one request with others. */
+/** Refreshes these items after a delay, in one request with others. */
 export function refreshItems(ids: readonly string[], delayMs = gatherMs): void {
   for (const id of ids) changed.add(id)
   if (changed.size > 0) timer ??= setTimeout(() => void readChanged(), delayMs)
@@ -166,7 +166,7 @@ async function readChanged() {
     delayMs = retryMs
   }
   timer = undefined
-  // While the daemon is away, the stream says when it is back.
+  // While the daemon is unreachable, the stream reports when it is back.
   if (live.state.get() === 'live') refreshItems([], delayMs)
 }
 
@@ -185,7 +185,7 @@ export async function readChecks(): Promise<void> {
   }
 }
 
-/** Shows what a decision answered at once; the record itself follows. */
+/** Shows the outcomes of a decision immediately, before the items are refreshed. */
 export function applyOutcomes(outcomes: readonly Outcome[], by: string, verdict: Verdict): void {
   patchItems((items) => {
     for (const outcome of outcomes) {
@@ -232,7 +232,7 @@ export function onQueueChange(listener: () => void): () => void {
 const movesTrust = ({ type }: Entry): boolean =>
   /^(override\.recorded|trust\.|approval\.(approved|rejected)$)/.test(type)
 
-/** Reads again the items that entries name, all items after a change of policy, and those whose trust may have moved. */
+/** Refreshes the items that entries name, all items after a policy change, and those whose trust may have changed. */
 export function followEntries(entries: readonly Entry[]): void {
   if (entries.some(({ type }) => type === 'look_back.opened')) void readChecks()
   const isPolicy = entries.some(({ type }) => type.startsWith('policy.'))

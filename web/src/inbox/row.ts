@@ -5,17 +5,17 @@ export type ItemRow = {
   readonly kind: 'item'
   readonly key: string
   readonly item: Item
-  /** One of a group that is open. */
+  /** A member of an expanded group. */
   readonly isMember: boolean
 }
 export type GroupRow = {
   readonly kind: 'group'
   readonly key: string
-  /** Newest first; the first stands for all. */
+  /** Newest first. */
   readonly items: readonly [Item, ...Item[]]
   readonly isOpen: boolean
 }
-/** The checks of one agent, or of one look-back: one item, whose rows are answered one by one (T14). */
+/** The checks of one agent or look-back as one row; each check is answered separately (T14). */
 export type ChecksRow = {
   readonly kind: 'checks'
   readonly key: string
@@ -29,24 +29,24 @@ export const checksKey = (group: string): string => `checks ${group}`
 
 const compare = (a: string, b: string) => (a < b ? 1 : a > b ? -1 : 0)
 
-/** Times of the API are all written alike, so as texts they sort as times do, and ten times as fast. */
+/** Sorts the times as text: the API uses one format, and text comparison is ten times as fast. */
 export const newestFirst = (items: Iterable<Item>): Item[] =>
   [...items].toSorted((a, b) => compare(a.created_at, b.created_at) || compare(a.id, b.id))
 
 type Folding = {
-  /** Checks stand as one item for each agent and look-back. */
+  /** Combines the checks of each agent and look-back. */
   readonly gathers: boolean
-  /** Equal ones become one line. */
+  /** Combines similar items. */
   readonly folds: boolean
   readonly open: ReadonlySet<string>
-  /** The item that is read now: its group is open. */
+  /** The open item; its group is expanded. */
   readonly current: string | undefined
 }
 
-/** Two read faster as two lines. */
+/** Two rows are faster to read than a group of two. */
 const fewest = 3
 
-/** A group stands where its newest item does. */
+/** Builds the rows. A group is at the position of its newest item. */
 export function rowsOf(items: readonly Item[], folding: Folding): Row[] {
   const { gathers, folds, open, current } = folding
   const isGathered = (item: Item) => gathers && isCheck(item) && item.group !== ''
@@ -85,10 +85,10 @@ const line = (item: Item, isMember: boolean): ItemRow => ({
 export const rowIds = (row: Row): string[] =>
   row.kind === 'item' ? [row.item.id] : row.items.map(({ id }) => id)
 
-/** What can be selected: checks are answered one by one, so none of them is decided among many. */
+/** Returns the ids that bulk actions can select. Checks are answered separately. */
 export const picksOf = (row: Row): string[] => (row.kind === 'checks' ? [] : rowIds(row))
 
-/** Where a row leads; a folded group leads nowhere. */
+/** Returns the item that a row opens; a group opens none. */
 export function idToOpen(row: Row): string | undefined {
   if (row.kind === 'group') return undefined
   if (row.kind === 'item') return row.item.id
@@ -105,10 +105,7 @@ export function idsBetween(rows: readonly Row[], from: string, to: string): stri
   return rows.slice(Math.min(a, b), Math.max(a, b) + 1).flatMap(picksOf)
 }
 
-/**
- * Where to scroll so that the row that stood at `top` stands there again, and how many rows came
- * above it. All rows are of one height, so this is right to the pixel.
- */
+/** Returns the scroll position that keeps the row at `top` in place. All rows have the same height. */
 export function anchoredScrollTop(
   before: readonly Row[],
   after: readonly Row[],
@@ -123,7 +120,7 @@ export function anchoredScrollTop(
   return top
 }
 
-/** Where to go on once these rows are gone: the next one that stays, or else the one before. */
+/** Returns the row to open after these rows are removed: the next remaining one, or the previous one. */
 export function nextRemaining(
   rows: readonly Row[],
   gone: ReadonlySet<string>,

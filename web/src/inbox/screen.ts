@@ -13,7 +13,7 @@ const inbox = createRoute({
   component: lazyScreen(() => import('./InboxPage.tsx'), 'InboxPage'),
 })
 
-/** The page reads the id itself: list and item share what is selected and asked. */
+/** Has no component: the page reads the id, because list and item share their state. */
 const item = createRoute({ getParentRoute: () => inbox, path: '$id' })
 
 export const inboxScreen = {

@@ -8,14 +8,13 @@ const stored = () => activeSnoozes(parseSnoozes(localStorage.getItem(place)), Da
 const store = createStore(stored())
 let timer: ReturnType<typeof setTimeout> | undefined
 
-/** The longest a timer of the browser can wait. */
+/** The maximum delay of `setTimeout`. */
 const longest = 2 ** 31 - 1
 
 function show(next: SnoozeMap) {
   store.set(next)
   clearTimeout(timer)
   const wake = nextSnoozeEnd(next)
-  // What wakes up shows again by itself.
   if (wake !== undefined)
     timer = setTimeout(() => show(stored()), Math.min(wake - Date.now() + 50, longest))
 }
@@ -30,7 +29,7 @@ addEventListener('storage', ({ key }) => {
   if (key === place) show(stored())
 })
 
-/** Putting off is a person's own affair: it stays in this browser and decides nothing. */
+/** Snoozed items, stored in this browser only. */
 export const snoozed = {
   get: store.get,
   subscribe: store.subscribe,

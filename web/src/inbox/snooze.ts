@@ -11,7 +11,7 @@ export function tomorrow(now: number): number {
   return next.setHours(morning, 0, 0, 0)
 }
 
-/** What is over is forgotten. */
+/** Removes snoozes that have ended. */
 export const activeSnoozes = (snoozed: SnoozeMap, now: number): SnoozeMap =>
   Object.fromEntries(Object.entries(snoozed).filter(([, until]) => until > now))
 
@@ -20,7 +20,7 @@ export const nextSnoozeEnd = (snoozed: SnoozeMap): number | undefined => {
   return times.length > 0 ? Math.min(...times) : undefined
 }
 
-/** Reads what was stored; what is not a time is left out. */
+/** Parses stored snoozes and ignores invalid values. */
 export function parseSnoozes(text: string | null): SnoozeMap {
   try {
     const given: unknown = JSON.parse(text ?? '{}')

@@ -18,7 +18,7 @@ const day = 24 * hour
 
 export const formatScore = (value: number): string => value.toFixed(2)
 
-/** `+0.02`, `−0.12`: with a real minus, and every digit that matters. */
+/** Formats a change as `+0.02` or `−0.12`, with a minus sign and up to four digits. */
 export function formatSigned(change: number): string {
   const size = Math.abs(Math.round(change * 10_000) / 10_000)
   const digits = size.toFixed(4).replace(/0{1,2}$/, '')
@@ -27,7 +27,7 @@ export function formatSigned(change: number): string {
 
 export const formatPercent = (share: number): string => `${Math.round(share * 100)}%`
 
-/** How old, as short as it can be: it stands where only ages stand. */
+/** Formats an age in its shortest form. */
 export function formatAge(at: number, now: number): string {
   const passed = now - at
   if (passed < minute) return 'now'
@@ -35,13 +35,13 @@ export function formatAge(at: number, now: number): string {
   return passed < day ? `${Math.floor(passed / hour)} h` : `${Math.floor(passed / day)} d`
 }
 
-/** To the second while it is young: “decided by Ben 3 s ago”. */
+/** Formats a time in seconds during the first minute. */
 export function formatSince(at: number, now: number): string {
   const passed = Math.max(0, now - at)
   return passed < minute ? `${Math.floor(passed / 1000)} s ago` : formatAgo(at, now)
 }
 
-/** `8:12`, then `5 h`; nothing while there is more than a day. */
+/** Formats `8:12` or `5 h`; undefined if more than a day is left. */
 export function formatExpiresIn(expires: string | null, now: number): string | undefined {
   if (expires === null) return undefined
   const rest = Date.parse(expires) - now
@@ -51,7 +51,7 @@ export function formatExpiresIn(expires: string | null, now: number): string | u
   return `expires in ${clock(rest)}`
 }
 
-/** Whether what is shown of it changes every second. */
+/** Whether the text of `formatExpiresIn` changes every second. */
 export const updatesEverySecond = (expires: string | null, now: number): boolean =>
   expires !== null && Date.parse(expires) - now < hour
 
@@ -64,7 +64,7 @@ export const secondsUntil = (until: string, now: number): number =>
 export const formatMode = (mode: Mode, trust: number | null): string =>
   trust === null ? mode : `${mode} ${formatScore(trust)}`
 
-/** What people call the mode of an agent in a domain. */
+/** Labels for the mode of an agent in a domain. */
 export const levelWords: Record<Mode, string> = {
   act: 'Autonomous',
   suggest: 'Supervised',
@@ -109,11 +109,11 @@ const asked: Record<HandoffMode, string> = {
   takeover: 'Takeover requested',
 }
 
-/** What the agent wants of a person; a mode this console has no words for is its own. */
+/** Formats a handoff mode; an unknown mode keeps its own name. */
 export const formatHandoffMode = (mode: string): string =>
   Object.hasOwn(asked, mode) ? asked[mode as HandoffMode] : mode.replaceAll('_', ' ')
 
-/** What became of it: “Approved by Ben 3 s ago”; `who` is how the decider is called here. */
+/** Formats the end of an item, such as “Approved by Ben 3 s ago”. */
 export function formatDecision(item: Item, who: string, when: string): string {
   if (item.status === 'expired') return 'Expired without a decision'
   if (item.status === 'withdrawn' && item.reason)
@@ -131,7 +131,7 @@ export function formatDecision(item: Item, who: string, when: string): string {
   return `${verb} by ${item.auto ? 'trust' : who} ${when}`
 }
 
-/** What was decided on the same target before: `You approved`, `Ben overrode`. */
+/** Formats an earlier decision on the same target: `You approved`, `Ben overrode`. */
 export function formatPastDecision({ status, trust_change }: PastDecision, who: string): string {
   if (status === 'expired' || status === 'withdrawn' || status === 'pending')
     return undecided(status)
@@ -142,7 +142,7 @@ export function formatPastDecision({ status, trust_change }: PastDecision, who: 
 const undecided = (status: 'expired' | 'withdrawn' | 'pending') =>
   status === 'expired' ? 'Expired' : status === 'pending' ? 'Pending' : 'Withdrawn'
 
-/** What approving does to trust, said before it is done (C2). */
+/** Formats the effect of an approval on trust (C2). */
 export function formatTrustEffect(effect: { from: number; to: number } | null): string | undefined {
   if (!effect) return undefined
   const { from, to } = effect
@@ -175,7 +175,7 @@ function ownText({ status, trust }: Decided): string {
   return `${word}. Trust ${formatScore(trust.from)} → ${formatScore(trust.to)}${turn}.`
 }
 
-/** What was decided, while it can be undone: “Approved”. */
+/** Returns the verdict of a decision that can be undone. */
 export function heldWord(items: readonly Item[], { decision, skip }: Decision): string {
   if (!items.every(isCheck)) return decision === 'approve' ? 'Approved' : 'Rejected'
   return skip ? 'Skipped' : decision === 'approve' ? 'Confirmed' : 'Answered'
@@ -206,7 +206,7 @@ export const rejectLabel = ({ kind }: Pick<Item, 'kind'>): string => {
   return kind === 'spot_check' ? 'Mark as wrong' : 'Reject'
 }
 
-/** What all of them say, with `…` where they differ: “Set priority of … to high”. */
+/** Returns the common words of the summaries, with `…` for the difference: “Set priority of … to high”. */
 export function commonSummary(items: readonly Pick<Item, 'summary'>[]): string {
   const [first = [], ...rest] = items.map(({ summary }) => summary.split(' '))
   const shortest = Math.min(first.length, ...rest.map((words) => words.length))
@@ -224,7 +224,7 @@ export function commonSummary(items: readonly Pick<Item, 'summary'>[]): string {
 
 export type Piece = { readonly text: string; readonly isName: boolean }
 
-/** A sentence with the names in it apart, so that they can be set off. */
+/** Splits a sentence into names and other text. */
 export function splitNames(sentence: string, names: readonly string[]): Piece[] {
   const pieces: Piece[] = []
   let from = 0

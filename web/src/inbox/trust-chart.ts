@@ -1,13 +1,13 @@
 import type { Thresholds, TrustPoint } from './approval.ts'
 
 const day = 86_400_000
-/** How far back the picture goes at most. */
+/** The maximum time range of the chart. */
 export const chartDays = 30
 
-/** The end of the past in which a whole history would be a single stroke. */
+/** A history within this part of the range would be a single stroke. */
 const youth = 0.05
 
-/** An agent that has just begun: each decision is a step of its own then, however short the time between. */
+/** Whether the history is so short that the chart shows one step per decision. */
 export const isYoung = (first: number, { from, now }: { from: number; now: number }): boolean =>
   first > now - youth * (now - from)
 
@@ -15,7 +15,7 @@ export type Box = { readonly width: number; readonly height: number }
 
 const round = (value: number) => Math.round(value * 10) / 10
 
-/** Trust holds until something changes it, so the line is made of steps; nothing is drawn between. */
+/** Returns the SVG path of trust as steps, because trust is constant between changes. */
 export function stepPath(
   points: readonly TrustPoint[],
   now: number,
@@ -23,7 +23,7 @@ export function stepPath(
 ): string {
   const [first, ...rest] = points
   if (!first) return ''
-  // A young agent's history fills the picture, too.
+  // A short history fills the chart, too.
   const start = Math.max(now - chartDays * day, Date.parse(first.at))
   const span = { from: now - chartDays * day, now }
   const x = isYoung(start, span)
@@ -43,7 +43,7 @@ export type Band = {
   readonly height: number
 }
 
-/** The modes from the top, as high as the scores they take. */
+/** Returns the bands of the modes, from the top. */
 export function buildBands({ suggest, act }: Thresholds, height: number): Band[] {
   const top = round((1 - act) * height)
   const middle = round((1 - suggest) * height)

@@ -31,9 +31,9 @@ export type Report = {
   readonly verdict: Decision['decision']
 }
 
-/** A second press that follows at once was meant for the item that just left. */
+/** Ignores a second key press, which was meant for the previous item. */
 const doublePress = 400
-/** Others were faster: nothing is left to correct in what was sent. */
+/** Errors of items that others decided first; the person cannot correct them. */
 const over = new Set(['already_decided', 'approval_expired', 'not_found'])
 
 export type Actions = ReturnType<typeof useActions>
@@ -47,7 +47,7 @@ export function useActions(rows: readonly Row[], current: string | undefined, cl
   const [policies, setPolicies] = useState<Readonly<Record<string, string>>>({})
   const lastAt = useRef(0)
 
-  /** Goes on where the list goes on; on a phone back to the list, where the thumb hits no other item. */
+  /** Opens the next item; on a phone it opens the list, to prevent taps on another item. */
   function advance(gone: ReadonlySet<string>) {
     clear()
     const next = nextRemaining(rows, gone)
@@ -68,7 +68,7 @@ export function useActions(rows: readonly Row[], current: string | undefined, cl
     if (isInList && next) focusRow(next.key)
   }
 
-  /** Somebody else was faster: who, and when. */
+  /** Shows who decided the item first. */
   async function tellLate(outcome: Outcome) {
     const [[item], { people }] = await Promise.all([
       readItems([outcome.id]),
@@ -85,7 +85,7 @@ export function useActions(rows: readonly Row[], current: string | undefined, cl
     )
   }
 
-  /** Throws what the person can correct; all else is told. */
+  /** Throws errors that the person can correct; shows the others. */
   async function send(items: readonly Item[], decision: Decision): Promise<void> {
     setBusy(true)
     try {
@@ -104,7 +104,7 @@ export function useActions(rows: readonly Row[], current: string | undefined, cl
     }
   }
 
-  /** Answers a handoff, which is one act even where it decides a proposal as well. */
+  /** Resolves a handoff, and its proposal in the same call. */
   async function answer(item: Item, given: HandoffAnswer): Promise<void> {
     setBusy(true)
     try {
@@ -114,7 +114,7 @@ export function useActions(rows: readonly Row[], current: string | undefined, cl
       advance(new Set([item.id]))
     } catch (error) {
       if (!(error instanceof ApiError) || !over.has(error.code)) throw error
-      // It may have been about the proposal: then the handoff still waits for its answer.
+      // The error may be about the proposal; then the handoff is still pending.
       const [now] = await readItems([item.id])
       if (now?.status === 'pending') throw error
       await tellLate({
@@ -139,9 +139,9 @@ export function useActions(rows: readonly Row[], current: string | undefined, cl
     closeAsk: () => setAsk(undefined),
     send,
     answer,
-    /** They are put off: the list goes on without them. */
+    /** Moves on from snoozed items. */
     leave: (ids: readonly string[]) => advance(new Set(ids)),
-    /** Opens the dialog for these, if any of them still waits. */
+    /** Opens the dialog for the pending items. */
     begin(name: ActionName, given: readonly Item[]) {
       const items = given.filter(isOpen)
       const [only] = items

@@ -15,7 +15,7 @@ type Deps = {
   readonly toTop: () => void
 }
 
-/** j and k walk the list, with shift they select on the way; an open item follows. */
+/** Moves through the list with j and k, and selects with shift; the open item follows. */
 export function useCursor({ rows, list, current, picks, toTop }: Deps): void {
   const navigate = useNavigate()
   const walked = useRef<string>(undefined)
@@ -50,7 +50,7 @@ export function useCursor({ rows, list, current, picks, toTop }: Deps): void {
 
   const show = useEffectEvent((id: string) => {
     const index = rows.findIndex((row) => hasId(row, id))
-    // Behind an item that fills a phone's screen the list has no height, and no place to scroll to.
+    // On a phone the open item hides the list, which then has no height.
     if (index !== -1 && list.scrollElement?.clientHeight) list.scrollToIndex(index)
   })
   const focus = useEffectEvent((id: string) => {
@@ -63,12 +63,12 @@ export function useCursor({ rows, list, current, picks, toTop }: Deps): void {
     const closed = before.current
     before.current = current
     if (current !== undefined || closed === undefined) return
-    // The item leaves the page a frame later, and takes the focus with it.
+    // The item is removed a frame later, together with the focus.
     setTimeout(() => focus(closed), 50)
   }, [current])
 }
 
-/** The row that keys are about: the focused one, or else the one that is open. */
+/** Returns the row that keys apply to: the focused row, or the open one. */
 export function cursorKey(rows: readonly Row[], current: string | undefined): string | undefined {
   const open = current === undefined ? undefined : rows.find((row) => hasId(row, current))
   return focusedKey() ?? open?.key

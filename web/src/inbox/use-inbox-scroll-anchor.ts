@@ -5,9 +5,9 @@ import type { Row } from './row.ts'
 type Shown = {
   readonly rows: readonly Row[]
   readonly height: number
-  /** Which list this is: another one begins at its top. */
+  /** Identifies the list; another list starts at the top. */
   readonly name: string
-  /** Somebody reads an item of it. */
+  /** An item of the list is open. */
   readonly isReading: boolean
 }
 
@@ -15,8 +15,8 @@ const isAtTop = (element: HTMLElement) => element.scrollTop < 8
 const isInUse = (element: HTMLElement) => element.matches(':hover, :focus-within')
 
 /**
- * What is read or pointed at stays under the eye and the pointer while the list changes around it; how
- * many came above it is counted. Only at its top, with nobody at it, the list moves by itself.
+ * Keeps the visible rows in place while the list changes, and counts new rows above them. New rows move the list only
+ * if it is at the top and unused.
  */
 export function useInboxScrollAnchor(scroller: HTMLElement | null, shown: Shown) {
   const before = useRef(shown)
@@ -38,7 +38,7 @@ export function useInboxScrollAnchor(scroller: HTMLElement | null, shown: Shown)
     const { scrollTop } = scroller
     const top = anchoredScrollTop(old.rows, rows, { top: scrollTop, height })
     if (top === scrollTop) return
-    // A short list has no room to scroll: it gets as much as it needs.
+    // A short list cannot scroll, so the spacer extends it.
     if (spacer.current)
       spacer.current.style.height = `${Math.max(0, top + scroller.clientHeight - rows.length * height)}px`
     scroller.scrollTo({ top })

@@ -16,7 +16,7 @@ export type Inbox = {
   readonly status: 'pending' | 'success' | 'error'
   readonly error: unknown
   readonly retry: () => void
-  /** Asks for more at the end of the list, where there may be more. */
+  /** Loads the next page, if there may be one. */
   readonly more: (() => void) | undefined
 }
 
@@ -26,7 +26,7 @@ type Shown = {
   readonly open: ReadonlySet<string>
 }
 
-/** The rows the address asks for, from what waits, sleeps or was decided. */
+/** Returns the rows for the filters: pending, snoozed or decided items. */
 export function useInbox({ filters, current, open }: Shown): Inbox {
   const { items, counts, next, isWhole, status, error, refetch } = useQueue()
   const { waiting, asleep } = usePendingItems()
@@ -38,7 +38,7 @@ export function useInbox({ filters, current, open }: Shown): Inbox {
     if (view === 'decided') return decided.items
     const pending = view === 'snoozed' ? asleep : waiting
     const found = pending.filter((item) => matches(item, filters))
-    // What is being read stays where it is, although somebody decided it meanwhile.
+    // The open item stays in the list after a decision.
     const read = current === undefined ? undefined : items.get(current)
     if (read && !view && read.status !== 'pending' && matches(read, filters)) found.push(read)
     return newestFirst(found)
@@ -85,7 +85,7 @@ const decidedQuery = ({ kind, q }: InboxFilters) =>
     gcTime: 60_000,
   })
 
-/** What was decided: the daemon's pages as one scrolls, and among them what was decided since. */
+/** Returns decided items: the loaded pages, merged with later decisions. */
 function useDecidedItems(filters: InboxFilters) {
   const query = useInfiniteQuery({ ...decidedQuery(filters), enabled: filters.view === 'decided' })
   const { items: known } = useQueue()

@@ -3,8 +3,8 @@ import { meQuery } from '../api/queries.ts'
 import { peopleQuery } from '../settings/person.ts'
 
 /**
- * How these people are called here: you, by name, or by id while the names are not known. Names are
- * asked for only where somebody else is meant: reading them is an entry of the ledger.
+ * Returns the name of a person: `you`, the name, or the id while the names are unknown. The names are read only for
+ * other people, because each read writes a ledger entry.
  */
 export function usePersonName(
   ...ids: readonly (string | undefined)[]

@@ -5,12 +5,12 @@ import type { Row } from './row.ts'
 export type Selection = {
   readonly toggle: (row: Row) => void
   readonly pick: (row: Row) => void
-  /** Selects everything from the last one that was selected to here. */
+  /** Selects all rows from the anchor to this row. */
   readonly extend: (row: Row, from?: Row) => void
   readonly clear: () => void
 }
 
-/** What is selected; what has left the list is no longer. The acts never change, so rows need not. */
+/** Returns the selected ids in the list. The methods are stable, so memoized rows do not rerender. */
 export function useSelection(rows: readonly Row[]): {
   picked: ReadonlySet<string>
   picks: Selection

@@ -17,7 +17,6 @@ import { EditDialog } from './EditDialog.tsx'
 import { ResolveDialog } from './ResolveDialog.tsx'
 import { SnoozeDialog } from './SnoozeDialog.tsx'
 
-/** The dialog for what is asked; those about one item know which. */
 export function ActionDialog({
   ask: { name, items },
   acts,
@@ -70,7 +69,7 @@ function ConflictDialog({ item, send, onClose }: DecisionForm & { item: Item }) 
   )
 }
 
-/** Access that ends by itself (GR3). */
+/** Grants access until a time (GR3). */
 function ExpiryDialog({ item, send, onClose }: DecisionForm & { item: Item }) {
   const now = useNow()
   const field = useField(dateInDays(1, now))
@@ -101,7 +100,7 @@ function ExpiryDialog({ item, send, onClose }: DecisionForm & { item: Item }) {
   )
 }
 
-/** Back to the agent with what it did not know: a denial that says how to go on. */
+/** Rejects an item with instructions for the agent. */
 function HandBackDialog({ item, send, onClose }: DecisionForm & { item: Item }) {
   const text = useField()
   const isJudged = needsOverride(item)

@@ -20,7 +20,7 @@ const ways: readonly { value: PermissionInput['for']; name: string }[] = [
   { value: 'always', name: 'Always' },
 ]
 
-/** Lets the agent do this again without asking. It begins at “once”: wider is chosen, never given (Y8). */
+/** Creates a standing permission. It starts with “once”; a wider one is always a choice (Y8). */
 export function AllowDialog({ item, ...sending }: DecisionForm & { item: Item }) {
   const query = useQuery(approvalQuery(item.id))
   return (

@@ -13,7 +13,7 @@ import { approvalQuery } from '../approval-queries.ts'
 import { DiffLines } from '../item/DiffLines.tsx'
 import type { DecisionForm } from '../use-actions.ts'
 
-/** Approves something other than what was asked; the agent is told what it really was (B3). */
+/** Approves a changed request; the agent receives the approved content (B3). */
 export function EditDialog({ item, ...sending }: DecisionForm & { item: Item }) {
   const query = useQuery(approvalQuery(item.id))
   return (

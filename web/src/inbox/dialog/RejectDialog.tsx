@@ -13,7 +13,7 @@ import { approvalQuery } from '../approval-queries.ts'
 import { TrustChange } from '../item/TrustChange.tsx'
 import type { DecisionForm } from '../use-actions.ts'
 
-/** Says no. Of what trust is about it says why, and what that costs the agent (B4, T4). */
+/** Rejects items; items that affect trust need an override type (B4, T4). */
 export function RejectDialog({ items, send, onClose }: DecisionForm & { items: readonly Item[] }) {
   const isJudged = items.some(needsOverride)
   const [type, setType] = useState<OverrideType>()
@@ -85,7 +85,7 @@ type KindProps = {
   onSeverity: (severity: Severity) => void
 }
 
-/** Of which kind an override is and how bad, with what that costs the agent (T4). */
+/** The type and severity of an override, with the trust change (T4). */
 export const OverrideFields = (props: KindProps) => (
   <>
     <OverrideTypes
@@ -119,11 +119,11 @@ type TypesProps<Type extends OverrideType> = {
   types: readonly Type[]
   type: Type | undefined
   onChoose: (type: Type) => void
-  /** Offers no type, before all others. */
+  /** Adds the choice of no type. */
   onNone?: () => void
 }
 
-/** Each type with what it means; the number beside it chooses it too. */
+/** The override types; number keys select them. */
 export function OverrideTypes<Type extends OverrideType>(props: TypesProps<Type>) {
   const { legend, types, type, onChoose, onNone } = props
   const byNumber = (key: string) => {

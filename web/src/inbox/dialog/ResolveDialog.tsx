@@ -12,13 +12,13 @@ import { OverrideFields } from './RejectDialog.tsx'
 
 type Props = {
   item: Item
-  /** Asked for as “hand back”. */
+  /** Opened as “Hand back”. */
   handsBack: boolean
   answer: (item: Item, answer: HandoffAnswer) => Promise<void>
   onClose: () => void
 }
 
-/** Answers what an agent handed over, and decides the proposal it is about in the same act (H2, H6). */
+/** Resolves a handoff and its proposal in one call (H2, H6). */
 export function ResolveDialog({ item, handsBack, answer, onClose }: Props) {
   const resolution = useField()
   const [isBack, setBack] = useState(handsBack)

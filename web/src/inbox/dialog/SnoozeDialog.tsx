@@ -13,7 +13,7 @@ type Props = {
   onDone: (ids: readonly string[]) => void
 }
 
-/** Puts it off in this browser: it still waits, and others still see it. */
+/** Snoozes items in this browser; other people still see them. */
 export function SnoozeDialog({ items, onClose, onDone }: Props) {
   const now = useNow()
   const ids = items.map(({ id }) => id)

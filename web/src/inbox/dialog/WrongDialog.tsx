@@ -16,7 +16,7 @@ type Props = {
   onClose: () => void
 }
 
-/** What was wrong and how bad, with what follows from it before it is said (T14). */
+/** Marks an action as wrong, with type, severity and consequence (T14). */
 export function WrongDialog({ item, faults, send, onClose }: Props) {
   const [type, setType] = useState<FaultType>('agent_wrong')
   const [severity, setSeverity] = useState<Severity>('medium')

@@ -7,7 +7,7 @@ import { Section } from '../../shared/Section.tsx'
 
 const icons = { act: 'info', suggest: 'info', escalate: 'escalate' } as const
 
-/** Why a person is asked, before everything else: rule, policy, trust against threshold (A8). */
+/** Why approval is required: rule, policy, trust against threshold (A8). */
 export function ApprovalReason({ detail: { why, mode } }: { detail: Detail }) {
   const names = [...why.high_risk_fields, ...(why.policy_id === null ? [] : [why.policy_id])]
   return (
@@ -16,7 +16,7 @@ export function ApprovalReason({ detail: { why, mode } }: { detail: Detail }) {
         <p>
           {splitNames(why.text, names).map(({ text, isName }, at) =>
             isName ? (
-              // The parts of a sentence never move.
+              // The parts of a sentence never change their order.
               // oxlint-disable-next-line react/no-array-index-key
               <SafeText key={at} as="b" text={text} />
             ) : (
@@ -75,7 +75,7 @@ const RuleLine = ({ rule }: { rule: Rule }) => (
   </Reason>
 )
 
-/** The banner above a request that the active policy would block. */
+/** The banner of a request that the active policy blocks. */
 export function ConflictNote({ item }: { item: Item }) {
   if (!item.policy_conflict || item.status !== 'pending') return null
   return (
@@ -114,7 +114,7 @@ export function ConflictText({ conflict }: { conflict: PolicyConflict }) {
   )
 }
 
-/** The agent's own words, as plain text in which nothing hides (A13). */
+/** The reasoning of the agent as sanitized text (A13). */
 export const Reasoning = ({ text, title = 'Reasoning' }: { text: string | null; title?: string }) =>
   text === null || text === '' ? null : (
     <Section title={title}>

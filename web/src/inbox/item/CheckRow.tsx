@@ -77,7 +77,7 @@ function AnswerMark({ item }: { item: Item }) {
 
 type OpenedProps = Pick<Props, 'item' | 'mayDecide' | 'onAnswered'>
 
-/** Reading it is what lets the answer count: the daemon notes who opened what. */
+/** The answer counts only if the person opened the check; the daemon records this. */
 function Opened({ item, mayDecide, onAnswered }: OpenedProps) {
   const query = useQuery(approvalQuery(item.id))
   const { data } = query
@@ -161,7 +161,7 @@ const answers = [
   { given: 'differently', keys: 'r', tone: 'plain' },
 ] as const
 
-/** The three answers, each with what it leads to before it is given (C2). */
+/** The three answers, each with its consequence (C2). */
 function Answers({ item, check: { consequences, faults }, onAnswered }: AnswersProps) {
   const { answer, isBusy } = useAnswer()
   const [isAsking, setAsking] = useState(false)
@@ -172,7 +172,7 @@ function Answers({ item, check: { consequences, faults }, onAnswered }: AnswersP
   const give = (given: 'confirm' | 'differently') => {
     if (!isBusy) send(given, decisions[given]).catch(toastProblem)
   }
-  /** A key in the list is about the row that has the focus there. */
+  /** Ignores keys for another focused row of the list. */
   const here = (act: () => void) => () => {
     const key = focusedKey()
     if (key === undefined || key === checksKey(item.group)) act()

@@ -33,14 +33,14 @@ import { useFocusOnOpen } from '../../shared/use-focus-on-open.ts'
 type Props = {
   id: string
   item: Item
-  /** Why people are asked, once it is read. */
+  /** The reason for the checks, once loaded. */
   why: string | undefined
-  /** When it was opened: what was answered since stays in sight. */
+  /** When the group was opened; checks answered since then stay visible. */
   since: number
   mayDecide: boolean
 }
 
-/** Checks of one agent, or one look-back: each row with its own answer, and what that leads to (T14). */
+/** The checks of one agent or look-back, each with its own answer (T14). */
 export function Checks({ id, item, why, since, mayDecide }: Props) {
   const heading = useFocusOnOpen()
   const queued = useQueue().items
@@ -107,7 +107,7 @@ export function Checks({ id, item, why, since, mayDecide }: Props) {
   )
 }
 
-/** One row is open at a time. The next that waits follows an answer, with the focus if it was in the row. */
+/** Opens one row at a time. After an answer it opens the next pending row and moves the focus. */
 function useOpenRow(id: string, rows: readonly Item[]) {
   const first = rows.find((row) => row.id === id && isWaiting(row)) ?? rows.find(isWaiting)
   const [chosen, setChosen] = useState<string>()
@@ -128,7 +128,7 @@ function useOpenRow(id: string, rows: readonly Item[]) {
         rows.filter((other) => other.id === row || isWaiting(other)),
         row,
       )
-      // What was wrong may be to be undone: it stays in sight.
+      // A wrong action stays open, because the person may undo it.
       if (answer === 'wrong' || !next || next.id === row) return
       moved.current = true
       setChosen(next.id)

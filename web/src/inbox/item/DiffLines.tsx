@@ -8,13 +8,13 @@ import { changeLines, toLines } from '../change.ts'
 import { CopyButton } from '../../shared/Copy.tsx'
 import { Section } from '../../shared/Section.tsx'
 
-/** More lines than one reads at once wait for a press. */
+/** Longer changes are collapsed. */
 const most = 200
 
 const grounds = { '+': 'bg-act-bg', '−': 'bg-escalate-bg', ' ': '' }
 const words = { '+': 'becomes', '−': 'was', ' ': '' }
 
-/** Before and after, line by line: sign, ground and word, never colour alone. */
+/** Shows a change with sign, background and word, never color alone (C11). */
 export function DiffLines({ label, lines }: { label: string; lines: readonly Line[] }) {
   const [isWhole, setWhole] = useState(lines.length <= most)
   const shown = isWhole ? lines : lines.slice(0, most)
@@ -22,7 +22,7 @@ export function DiffLines({ label, lines }: { label: string; lines: readonly Lin
     <div className="overflow-hidden rounded border border-line bg-panel font-mono text-code leading-5.5">
       <HorizontalScroll label={label} className="max-h-120">
         {shown.map(({ sign, field, text }, at) => (
-          // The lines of one change never move.
+          // The lines of one change never change their order.
           // oxlint-disable-next-line react/no-array-index-key
           <div key={at} className={`flex px-3 whitespace-pre-wrap ${grounds[sign]}`}>
             <span aria-hidden className="w-4.5 shrink-0 text-faint select-none">

@@ -17,7 +17,7 @@ import { usePersonName } from '../use-person-name.ts'
 
 type Props = { item: Item; detail: Detail; acts: Actions; mayDecide: boolean }
 
-/** What one can do, with its key, and what it does before it is done (C2). */
+/** The possible actions with their keys and effects (C2). */
 export function Footer({ item, detail, acts, mayDecide }: Props) {
   const me = useQuery(meQuery).data?.person.id
   if (item.status !== 'pending') return null
@@ -105,7 +105,7 @@ const HandoffBar = ({ item, acts }: ActProps) => (
   </Bar>
 )
 
-/** The narrowest of what can be allowed; wider ones stand above, where nothing is pressed by habit (C2). */
+/** Offers the narrowest choice. Wider ones are in the list above, to prevent accidental approval (C2). */
 function GrantBar({ item, grant, acts }: ActProps & { grant: GrantRequest }) {
   const narrowest = narrowestChoice(grant)
   const answer = (decision: Decision) => void acts.send([item], decision).catch(toastProblem)
@@ -150,7 +150,7 @@ const effects: Record<string, string> = {
   finding: 'Keeping access changes nothing',
 }
 
-/** The numbers stay together where the line breaks. */
+/** Keeps the numbers on one line. */
 function Effect({ item: { kind }, detail: { effect } }: { item: Item; detail: Detail }) {
   const [said, numbers] = formatTrustEffect(effect.approve)?.split(': ') ?? []
   if (!numbers) return said ?? effects[kind] ?? 'Trust unchanged'
@@ -170,7 +170,7 @@ const Bar = ({ children }: { children: ReactNode }) => (
   </footer>
 )
 
-/** Tells its height to what is told at the lower edge of the window, so that no toast covers a decision (C11). */
+/** Publishes the height of the bar, so that no toast covers a decision (C11). */
 function keepRoom(bar: HTMLElement | null) {
   if (!bar) return undefined
   const { style } = document.documentElement

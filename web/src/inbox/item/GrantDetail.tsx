@@ -10,7 +10,7 @@ import type { Actions } from '../use-actions.ts'
 
 type Props = { detail: Detail; grant: GrantRequest }
 
-/** What The agent says, and what really lies there: the two are told apart (C2). */
+/** Separates the reason of the agent from the actual contents (C2). */
 export const GrantDetail = ({ detail: { reasoning }, grant }: Props) => (
   <>
     {reasoning !== null && reasoning !== '' && (
@@ -105,7 +105,7 @@ const Sensitive = ({ names }: { names: readonly string[] }) => (
 
 type ChoicesProps = { item: Item; grant: GrantRequest; acts: Actions }
 
-/** All that can be allowed, the narrowest first, each with what it opens; none of them has the focus (C2, GR3). */
+/** All choices with their effects, narrowest first; none has the focus (C2, GR3). */
 export const GrantChoices = ({ item, grant, acts }: ChoicesProps) => {
   const choices = grantChoices(grant)
   if (choices.length === 0) return null

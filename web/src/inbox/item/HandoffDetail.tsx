@@ -15,7 +15,7 @@ import { Reasoning } from './ApprovalReason.tsx'
 
 type Props = { detail: Detail; handoff: Handoff }
 
-/** All that one needs to go on where the agent stopped (H1, H5, H6). */
+/** The packet of a handoff (H1, H5, H6). */
 export function HandoffDetail({ detail: { id, requester, summary }, handoff }: Props) {
   const { thread, reason } = handoff
   const hasThread = thread.length > 1 || thread.some(({ resolution }) => resolution !== undefined)
@@ -24,7 +24,7 @@ export function HandoffDetail({ detail: { id, requester, summary }, handoff }: P
       {hasThread ? (
         <Thread id={id} thread={thread} requester={requester} />
       ) : (
-        // The heading says it already where it is one line.
+        // The heading already shows a reason of one line.
         reason !== summary && <Reasoning text={reason} title="Reason" />
       )}
       <SimulationResult attempts={handoff.attempted_actions} />
@@ -42,7 +42,7 @@ const SimulationResult = ({ attempts }: { attempts: readonly unknown[] }) => (
     ) : (
       <ol className="grid gap-1.5">
         {attempts.map((attempt, at) => (
-          // What was tried has no name but its place.
+          // Attempts have no id.
           // oxlint-disable-next-line react/no-array-index-key
           <li key={at} className="grid grid-cols-[20px_minmax(0,1fr)]">
             <span className="text-faint">{at + 1}</span>
@@ -102,7 +102,6 @@ function NamedProposal({ id }: { id: string }) {
   )
 }
 
-/** Entries of the ledger, so that nothing has to be looked up. */
 function Recent({ recent }: { recent: Handoff['packet']['recent'] }) {
   if (recent.length === 0) return null
   return (

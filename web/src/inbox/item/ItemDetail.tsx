@@ -28,14 +28,14 @@ type Props = {
   id: string
   acts: Actions
   mayDecide: boolean
-  /** There is no list that it was opened from. */
+  /** Shown without the list, in the practice round. */
   isAlone?: boolean
 }
 
 export function ItemDetail({ id, acts, mayDecide, isAlone = false }: Props) {
   const { data, error, refetch } = useQuery(approvalQuery(id))
   const known = useQueue().items.get(id)
-  // What the list knows is there at once and at least as new; the rest follows.
+  // The item in the list is available immediately and at least as new.
   const item = known ?? data
   const [since] = useState(Date.now)
   useRefreshItem(id, item)
@@ -64,7 +64,7 @@ export function ItemDetail({ id, acts, mayDecide, isAlone = false }: Props) {
   )
 }
 
-/** Checks are read together, as long as one of them waits or was answered since; a look-back always. */
+/** Shows checks as a group while one is pending or recently answered, and look-backs always. */
 const isAnsweredHere = (item: Item, since: number) =>
   isCheck(item) &&
   (item.status === 'pending' ||
@@ -161,7 +161,7 @@ const channels: Readonly<Record<string, string>> = {
   mcp: 'over MCP',
 }
 
-/** Nothing is left to decide: who did, when, how, and what they said. */
+/** Who decided the item, when, how and why. */
 function EndState({ item }: { item: Item }) {
   const now = useSecond()
   const who = usePersonName(item.decided_by)

@@ -81,7 +81,7 @@ export function ItemFacts({ detail }: { detail: Detail }) {
   )
 }
 
-/** What binds the decision: when it was asked, until when it waits, and the digest of it (A1). */
+/** The facts that bind the decision: request time, expiry and digest (A1). */
 export function DecisionRecord({ detail }: { detail: Detail }) {
   const now = useNow()
   const { id, kind, status, digest, action, expires_at: expires } = detail
@@ -120,7 +120,7 @@ export function DecisionRecord({ detail }: { detail: Detail }) {
   )
 }
 
-/** The last decisions on the same target: what people here thought of it before. */
+/** The last decisions on the same target. */
 export const History = ({ detail: { history, target } }: { detail: Detail }) =>
   history.length === 0 ? null : (
     <Section

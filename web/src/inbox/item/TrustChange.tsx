@@ -4,7 +4,7 @@ import { levelWords, formatScore, formatSigned } from '../text.ts'
 
 type Props = { from: number | null; to: number; thresholds: Thresholds }
 
-/** `0.72 → 0.60 (−0.12)`, and what the agent may do from then on if that is something else. */
+/** Shows `0.72 → 0.60 (−0.12)`, and the new mode if it changes. */
 export function TrustChange({ from, to, thresholds }: Props) {
   const after = modeForScore(to, thresholds)
   const isOther = from !== null && modeForScore(from, thresholds) !== after

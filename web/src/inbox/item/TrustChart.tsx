@@ -11,7 +11,7 @@ const box = { width: 600, height: 84 }
 const fills = { act: 'fill-act-bg', suggest: 'fill-suggest-bg', escalate: 'fill-escalate-bg' }
 const inks = { act: 'text-act', suggest: 'text-suggest', escalate: 'text-escalate' }
 
-/** Trust over time on the bands of the modes, and the same as a table. */
+/** Trust over time on the bands of the modes, with a table twin (C11). */
 export function TrustChart({ detail }: { detail: Detail }) {
   const now = useNow()
   const { trust_points: points, why, domain } = detail
@@ -60,7 +60,7 @@ export function TrustChart({ detail }: { detail: Detail }) {
         </div>
         <AsTable label="Trust as a table" heads={['When', 'Trust', 'Cause']} className="max-h-60">
           {points.toReversed().map(({ at, score: value, cause }, index) => (
-            // A mistake and its look-back fall into one moment, and neither ever moves.
+            // A mistake and its look-back have the same time, and points never change their order.
             // oxlint-disable-next-line react/no-array-index-key
             <tr key={`${at} ${index}`}>
               <td className="whitespace-nowrap">{fullTime(Date.parse(at))}</td>

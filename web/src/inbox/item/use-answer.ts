@@ -10,22 +10,22 @@ import { toast } from '../../shared/toast.ts'
 import { classesQuery } from '../../agents/agent-queries.ts'
 import { approvalQuery } from '../approval-queries.ts'
 
-/** Sends the answer to one check and says what followed: what else came, and whether the gate opened or closed. */
+/** Sends the answer to one check and shows its side effects: new checks, and an opened or closed gate. */
 export function useAnswer() {
   const [isBusy, setBusy] = useState(false)
 
-  /** Looking is recorded, so what is known already is not read again before the answer. */
+  /** Reads are recorded, so cached data is used before the answer. */
   async function isGateOpen({ requester, domain, risk }: Item, staleTime: number) {
     const classes = await queryClient.fetchQuery({ ...classesQuery(requester, domain), staleTime })
     return classes.some((it) => it.risk === risk && it.level === 'autonomous')
   }
 
-  /** Throws what the person can correct. */
+  /** Throws errors that the person can correct. */
   async function answer(item: Item, given: Answer, decision: Decision): Promise<void> {
     setBusy(true)
     try {
       const wasOpen = await isGateOpen(item, Infinity)
-      // The daemon counts what was opened since it started: it may have been restarted meanwhile.
+      // An answer counts only if the item was opened since the daemon started, and it may have restarted.
       await queryClient.fetchQuery({ ...approvalQuery(item.id), staleTime: 0 })
       const [outcome] = await decide([item], decision)
       if (outcome?.error) throw new ApiError(outcome.error)
@@ -34,7 +34,7 @@ export function useAnswer() {
       const gate = { wasOpen, isOpen: await isGateOpen(item, 0) }
       const followed = answeredText(given, outcome, gate)
       if (followed !== undefined) toast(followed)
-      // What the other answers lead to has changed with it.
+      // The consequences of other answers may have changed.
       await queryClient.invalidateQueries({ queryKey: ['approval'] })
     } finally {
       setBusy(false)
