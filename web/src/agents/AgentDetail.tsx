@@ -25,7 +25,7 @@ const nouns = new Set(['approval', 'override', 'trust', 'proposal', 'look_back']
 type Props = {
   agent: string
   filters: AgentFilters
-  /** All domains of the agent; undefined while they are read. */
+  /** All domains of the agent; undefined while loading. */
   mine: readonly TrustStanding[] | undefined
   standing: TrustStanding | undefined
 }
@@ -167,7 +167,7 @@ const TrustNote = ({ standing: it }: { standing: TrustStanding }) => (
     <p>
       <b>Trust {formatScore(it.trust_level)}.</b>{' '}
       {it.gated
-        ? 'Trust is high enough, but there is not enough review evidence: a person approves every action in advance.'
+        ? 'Trust is high enough, but the gate is closed: a person approves every action in advance.'
         : says[it.mode]}
     </p>
     <p className="text-xs text-soft">{reviewsOf(it)}</p>

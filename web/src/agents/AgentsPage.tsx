@@ -29,7 +29,7 @@ export function AgentsPage() {
   const standings = useQuery(standingsQuery)
   const agents = useQuery(agentsQuery)
   useRefetch((entry) => nouns.has(entryNoun(entry)), standingsQuery)
-  // A check that is opened writes no entry: the queue finds it.
+  // A new check writes no entry; the queue reports it.
   useEffect(
     () =>
       onArrival((items) => {
@@ -84,7 +84,7 @@ export function AgentsPage() {
   )
 }
 
-/** The address may name none, or one that is no longer there: then it is the first. */
+/** Returns the domain in the URL, or the first domain if it is missing or unknown. */
 function domainOf(rows: readonly AgentRow[], agent: string | undefined, asked: string | undefined) {
   const domains = rows.flatMap((row) =>
     row.agent === agent && row.standing ? [row.standing.domain] : [],

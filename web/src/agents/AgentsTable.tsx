@@ -20,7 +20,7 @@ type Props = {
   domain: string | undefined
 }
 
-/** Columns that have no room stand in the detail; which ones, the table's own width decides. */
+/** Hides columns in a narrow table; the detail shows their values. */
 const wide = {
   domain: 'hidden @2xl:table-cell',
   reviews: 'hidden @3xl:table-cell',

@@ -20,7 +20,7 @@ import { Section } from '../shared/Section.tsx'
 import { useMayAct } from '../settings/person.ts'
 import { Forgive } from './TrustDialogs.tsx'
 
-/** What it may do alone by class of risk: the level, why, and the next step (T11, T13, T14). */
+/** The autonomy in each risk class: level, reason and next step (T11, T13, T14). */
 export function Classes({ standing }: { standing: TrustStanding }) {
   const [forgiving, setForgiving] = useState<ClassStanding>()
   const mayForgive = useMayAct()
@@ -103,7 +103,7 @@ function ClassLine({ agent, standing, onForgive }: LineProps) {
 const sentence = (reason: string, next: string | undefined) =>
   next === undefined ? reason : `${reason} · ${next}`
 
-/** A cross for each strike, a dot for each that is free: told by shape as well as colour. */
+/** A cross for each strike and a dot for each remaining one, by shape as well as color (C11). */
 function Strikes({ standing }: { standing: ClassStanding }) {
   const { now, most } = standing.strikes
   const says = strikesText(standing)
@@ -127,7 +127,7 @@ function Strikes({ standing }: { standing: ClassStanding }) {
   )
 }
 
-/** The ones that lack most come first; more than these wait for a press. */
+/** Shows this many kinds, those with the most missing actions first. */
 const fewKinds = 6
 
 function Kinds({ kinds }: Pick<ClassStanding, 'kinds'>) {
@@ -161,7 +161,7 @@ const share = (part: number) => `${part * 100}%`
 
 type CreditProps = { credit: ClassStanding['credit']; className?: string }
 
-/** Credit from zero to what the gate needs, and a debt to the left of zero; beside the words that say it. */
+/** A bar from zero to the credit that the gate needs, with debt to the left of zero. The text beside it has the numbers. */
 export function CreditBar({ credit, className = 'h-2 w-full' }: CreditProps) {
   const { zero, debt, earned } = creditBarOf(credit)
   const isFull = credit.now >= credit.needed

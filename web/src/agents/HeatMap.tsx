@@ -16,7 +16,7 @@ const grounds = {
 
 type Props = { standings: readonly TrustStanding[]; filters: AgentFilters }
 
-/** All of it at a glance: colour, icon and number say the same, and the table says it in words. */
+/** Trust by agent and domain, as color, icon and number. */
 export function HeatMap({ standings, filters }: Props) {
   const { agents, domains, at } = buildHeatMap(standings)
   return (

@@ -22,7 +22,7 @@ const inks = { act: 'text-act', suggest: 'text-suggest', escalate: 'text-escalat
 
 type Props = { history: TrustHistory; days: number; now: number }
 
-/** Trust over time on the bands of the modes. Pointer, finger and arrow keys read it point by point. */
+/** Trust over time on the bands of the modes; pointer, touch and arrow keys select a point. */
 export function HistoryChart({ history, days, now }: Props) {
   const place = useRef<HTMLDivElement>(null)
   const width = useWidth(place, 560)
@@ -34,7 +34,7 @@ export function HistoryChart({ history, days, now }: Props) {
   const at = Math.min(chosen ?? current, stops.length - 1)
   const stop = stops[at]
   const bands = buildBands(history.thresholds, height)
-  // The gate may hold back what the score alone would allow; of the past only the score is known.
+  // A closed gate can lower the current mode; for the past only the score is known.
   const modeOf = ({ kind, score: value }: ChartPoint) =>
     kind === 'now' ? history.now.mode : modeForScore(value, history.thresholds)
   return (
@@ -77,7 +77,7 @@ export function HistoryChart({ history, days, now }: Props) {
             />
             <path d={picture.steps} fill="none" strokeWidth={1.6} className="stroke-text" />
             {buildMarks(stops).map(({ kind, x, y }, index) => (
-              // The points of one history never move.
+              // The points of one history never change their order.
               // oxlint-disable-next-line react/no-array-index-key
               <Mark key={index} kind={kind} x={x} y={y} />
             ))}
@@ -128,7 +128,7 @@ type SliderProps = {
   onChange: (at: number | undefined) => void
 }
 
-/** The keyboard's way to the points, and the words a reader hears; the picture itself is silent. */
+/** Makes the points available to the keyboard and screen readers; the SVG is hidden from them. */
 function Slider({ at, count, says, onChange }: SliderProps) {
   const id = useId()
   return (
@@ -179,7 +179,7 @@ const Bands = ({ bands, thresholds: { suggest, act } }: BandsProps) => (
   </div>
 )
 
-/** The last two letters of a label need room before the next begins. */
+/** The width that keeps two labels apart. */
 const labelWidth = 76
 
 type DatesProps = { begins: string; span: ChartRange; nowX: number; width: number }
@@ -221,7 +221,7 @@ const Legend = ({ kinds }: { kinds: readonly MarkKind[] }) => (
   </ul>
 )
 
-/** Each kind by its own shape, so that none is told by colour alone. */
+/** Each kind has its own shape, not only a color (C11). */
 const shapes: Record<MarkKind, { d: string; className: string }> = {
   approved: { d: 'M0-3a3 3 0 1 0 0 6a3 3 0 1 0 0-6', className: 'fill-act stroke-bg' },
   agent_wrong: { d: 'M-3.5-3.5L3.5 3.5M3.5-3.5L-3.5 3.5', className: 'stroke-escalate' },

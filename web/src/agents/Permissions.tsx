@@ -13,7 +13,7 @@ import { ConfirmDialog } from '../shared/Dialog.tsx'
 import { permissionsQuery } from './agent-queries.ts'
 import type { Permission } from './agent-queries.ts'
 
-/** What people let it do without asking, each to be taken back (Y8). */
+/** The standing permissions of an agent, which can be revoked (Y8). */
 export function Permissions({ agent }: { agent: string }) {
   const query = useQuery(permissionsQuery)
   const mayRevoke = useMayAct()
@@ -93,7 +93,7 @@ function Line({ permission: it, mayRevoke }: { permission: Permission; mayRevoke
   )
 }
 
-/** What holds for the arguments that no pattern is shown for. */
+/** Describes the arguments without a pattern. */
 const restOf = ({ arguments: patterns, exact }: Permission): string =>
   exact.length > 0
     ? `${exact.map(sanitizeText).join(', ')} as approved`

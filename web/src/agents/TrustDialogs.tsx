@@ -13,7 +13,7 @@ import { TrustChange } from '../inbox/item/TrustChange.tsx'
 import { refreshTrust } from './agent-queries.ts'
 import type { ClassStanding } from './class-standing.ts'
 
-/** A score by hand, with a reason; what it lets the agent do is said before it is given (T16). */
+/** Sets a score with a reason and shows the consequence first (T16). */
 export function SetTrust({ standing, onClose }: { standing: TrustStanding; onClose: () => void }) {
   const { agent_id: agent, domain, trust_level: from, thresholds } = standing
   const [text, setText] = useState(formatScore(from))

@@ -18,7 +18,7 @@ export const periodDays = ({ days }: AgentFilters): number => Number(days ?? 30)
 
 type Props = { standing: TrustStanding; filters: AgentFilters }
 
-/** How trust came to be what it is, and where it would go. */
+/** Trust over time, with the projected decay. */
 export function TrustHistory({ standing, filters }: Props) {
   const now = useNow()
   const days = periodDays(filters)
@@ -71,7 +71,7 @@ const Numbers = ({ history: { points, projection } }: { history: TrustHistory })
         </tr>
       ))}
     {points.toReversed().map(({ at, score: value, ...point }, index) => (
-      // Two decisions may fall into one millisecond, and none ever moves.
+      // Two decisions can have the same time, and points never change their order.
       // oxlint-disable-next-line react/no-array-index-key
       <tr key={`${at} ${index}`}>
         <td className="whitespace-nowrap">{fullTime(Date.parse(at))}</td>

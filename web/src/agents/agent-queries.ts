@@ -22,7 +22,7 @@ export const standingsQuery = queryOptions({
   },
 })
 
-/** Everything about one agent in one domain begins like this, so that all of it is read again at once. */
+/** The key prefix of all queries about an agent in a domain, so that they are invalidated together. */
 export const pairKey = (agent: string, domain: string) => ['pair', agent, domain] as const
 
 export async function refreshTrust(agent: string, domain: string): Promise<void> {

@@ -19,7 +19,7 @@ test('C3 credit fills the bar from the left, and a debt moves zero to the right'
   expect(creditBarOf(credit(10))).toEqual({ zero: 0, debt: 0, earned: 0.4 })
   expect(creditBarOf(credit(25))).toEqual({ zero: 0, debt: 0, earned: 1 })
   expect(creditBarOf(credit(-25))).toEqual({ zero: 0.5, debt: 0.5, earned: 0 })
-  expect(creditText(credit(-25))).toBe('−25 debt, 50 to go')
+  expect(creditText(credit(-25))).toBe('debt 25, 50 to go')
   expect(creditText(credit(7))).toBe('7 of 25')
 })
 

@@ -1,14 +1,14 @@
 import type { ToolResults } from '#wire'
 import type { Mode, Thresholds } from '../inbox/approval.ts'
 
-/** What an agent may do alone in a domain and class of risk, why, and what is missing (T11, T14). */
+/** The autonomy of an agent in a domain and risk class (T11, T14). */
 export type ClassStanding = ToolResults['cowork_standing']['standings'][number]['classes'][number]
 export type Risk = ClassStanding['risk']
 type Level = ClassStanding['level']
 type Classes = readonly ClassStanding[]
 type KindCredit = ClassStanding['kinds'][number]
 
-/** The tone and the icon of a level are those of the mode behind it. */
+/** A level has the color and icon of its mode. */
 export const modeOfLevel: Record<Level, Mode> = {
   autonomous: 'act',
   supervised: 'suggest',
@@ -21,10 +21,10 @@ export const riskWords: Record<Risk, string> = {
   high: 'High risk',
 }
 
-/** Shares of the width: a debt from the left up to zero, and from there what was earned. */
+/** Parts of the bar width: debt from the left to zero, then earned credit. */
 export type CreditBar = { readonly zero: number; readonly debt: number; readonly earned: number }
 
-/** However deep the debt is, what is to be earned keeps its place. */
+/** Leaves space for earned credit at any debt. */
 const mostDebt = 0.85
 
 export function creditBarOf({ now, needed }: ClassStanding['credit']): CreditBar {
@@ -34,9 +34,9 @@ export function creditBarOf({ now, needed }: ClassStanding['credit']): CreditBar
 }
 
 export const creditText = ({ now, needed }: ClassStanding['credit']): string =>
-  now < 0 ? `−${-now} debt, ${needed - now} to go` : `${now} of ${needed}`
+  now < 0 ? `debt ${-now}, ${needed - now} to go` : `${now} of ${needed}`
 
-/** Nothing where there is nothing to forgive. */
+/** Describes the strikes; undefined if there are none. */
 export function strikesText({ strikes }: Pick<ClassStanding, 'strikes'>): string | undefined {
   const { now, forgiven_after: after } = strikes
   if (now === 0 || after === undefined) return undefined
@@ -67,10 +67,10 @@ export function forgivenText({ strikes, credit }: ClassStanding): string {
   return parts.length > 0 ? parts.join(' and ') : 'the debts of its kinds of action'
 }
 
-/** A score set by hand vouches from here on (T16). */
+/** A manual score from this value opens the gate (T16). */
 const vouchingScore = 0.8
 
-/** What a score set by hand opens, said before it is set. */
+/** Describes the consequence of a manual score. */
 export function setTrustText(to: number, { suggest, act }: Thresholds, classes: Classes): string {
   if (to < Math.max(vouchingScore, act))
     return `No autonomy: a person approves every action in advance${to < suggest ? ', with urgent priority' : ''}.`

@@ -2,7 +2,7 @@ import type { Entry } from '../api/entry.ts'
 import { because, said } from '../shared/sentence.ts'
 import type { EntryText } from '../shared/sentence.ts'
 
-/** `all`, or one agent, domain or server. */
+/** Formats the scope of a halt: `all`, or one agent, domain or server. */
 function halted({ subject = 'all' }: Entry) {
   const [kind, ...rest] = subject.split(':')
   return kind === 'all' ? ['all agents'] : [kind, said(rest.join(':'))]

@@ -2,7 +2,7 @@ import type { ToolResults } from '#wire'
 import { overrideTypes, severities } from '#base/override.ts'
 import type { OverrideType, Severity } from '#base/override.ts'
 
-/** How people judged an agent's work in a domain, of what the API tells (Q1). */
+/** Quality metrics of an agent in a domain (Q1). */
 export type Quality = ToolResults['cowork_quality_metrics']
 
 export type OverrideBar = {
@@ -11,7 +11,7 @@ export type OverrideBar = {
   readonly parts: readonly { readonly severity: Severity; readonly count: number }[]
 }
 
-/** Every type there was, the most frequent first, each in parts by severity. */
+/** Returns the overrides by type, most frequent first, split by severity. */
 export function buildBars({ overrides }: Pick<Quality, 'overrides'>): OverrideBar[] {
   return overrideTypes
     .map((type) => {
@@ -27,12 +27,12 @@ export function buildBars({ overrides }: Pick<Quality, 'overrides'>): OverrideBa
     .toSorted((a, b) => b.total - a.total)
 }
 
-/** From here on numbers say something about how people decide. */
+/** The minimum number of reviews for the warning. */
 const enough = 50
 const nearlyAll = 0.95
 const half = 0.5
 
-/** More than 95 % approved, most of it within three seconds, over 50: nobody can have read that (G3). */
+/** Whether over 95% of at least 50 reviews were approved, most of them within 3 s (G3). */
 export const isRubberStamped = (
   quality: Pick<Quality, 'n_reviewed' | 'approval_rate' | 'rubber_stamp_share'>,
 ): boolean =>
@@ -40,7 +40,7 @@ export const isRubberStamped = (
   (quality.approval_rate ?? 0) > nearlyAll &&
   (quality.rubber_stamp_share ?? 0) > half
 
-/** `0.8 s`, `42 s`, `3 min`, `5 h`, `2 days`: as exact as one wants to know it. */
+/** Formats `0.8 s`, `42 s`, `3 min`, `5 h` or `2 days`. */
 export function formatSeconds(seconds: number): string {
   if (seconds < 10) return `${Math.round(seconds * 10) / 10} s`
   if (seconds < 90) return `${Math.round(seconds)} s`

@@ -12,7 +12,7 @@ const agents = createRoute({
   component: lazyScreen(() => import('./AgentsPage.tsx'), 'AgentsPage'),
 })
 
-/** The page reads the name itself: the table marks the agent that is open. */
+/** Has no component: the page reads the name, because the table marks the open agent. */
 const agent = createRoute({ getParentRoute: () => agents, path: '$agent' })
 
 export const agentsScreen = {

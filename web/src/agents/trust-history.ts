@@ -9,14 +9,14 @@ import { levelWords, overrideLabels, formatScore } from '../inbox/text.ts'
 const day = 86_400_000
 
 const gateMarks = ['opened', 'closed', 'look_back', 'forgiven'] as const
-/** What happened to the gate of a class of risk (T14). */
+/** A change of the gate of a risk class (T14). */
 type GateMark = (typeof gateMarks)[number]
 
-/** How trust moved, and where idle days would take it. */
+/** The trust history with the projected decay. */
 export type TrustHistory = ToolResults['cowork_trust_history']
 type HistoryPoint = TrustHistory['points'][number]
 
-/** What moved trust or the gate; a promotion, a demotion or the gate comes with the decision that brought it. */
+/** The cause of a trust or gate change. */
 export type MarkKind =
   | 'approved'
   | OverrideType
@@ -29,7 +29,7 @@ export type MarkKind =
 const isOverride = (cause: string): cause is OverrideType =>
   overrideTypes.some((type) => type === cause)
 
-/** `agent_wrong, demoted`: what a person did, and what followed of it. */
+/** Parses a cause such as `agent_wrong, demoted`: the decision and its effect. */
 export function parseCause(cause: string): { kind: MarkKind; says: string } {
   const [act = '', turn] = cause.split(', ')
   const kind: MarkKind = isOverride(act)
@@ -46,14 +46,14 @@ export function parseCause(cause: string): { kind: MarkKind; says: string } {
   return { kind: turn, says: `${says}, ${turn}` }
 }
 
-/** What a point says of the gate goes before what it says of the score. */
+/** Returns kind and text of a point; a gate change takes precedence over the score. */
 export function pointOf({ cause, mark, risk }: Omit<HistoryPoint, 'at' | 'score'>): {
   kind: MarkKind
   says: string
 } {
   if (!mark) return parseCause(cause)
   const where = risk ? ` (${riskWords[risk].toLowerCase()})` : ''
-  // Checks and forgiving move no score: the gate is all there is to say.
+  // Checks and forgiving do not change the score, so only the gate is shown.
   const { kind, says } = parseCause(cause)
   const act = kind === 'other' ? '' : `${says}: `
   const gate = `${markLabels[mark]}${where}`
@@ -81,10 +81,10 @@ function mapped(word: (type: OverrideType) => string): Record<OverrideType, stri
 }
 
 export type ChartSize = { readonly width: number; readonly height: number }
-/** The time the picture shows: what was, up to now, and what would be. */
+/** The time range of the chart: history up to now, then projection. */
 export type ChartRange = { readonly from: number; readonly now: number; readonly to: number }
 
-/** A third of the past is as far ahead as one wants to look, and a month is all there is. */
+/** Projects a third of the history, at most the 30 days that the API returns. */
 export const chartRange = (days: number, now: number): ChartRange => ({
   from: now - days * day,
   now,
@@ -93,7 +93,7 @@ export const chartRange = (days: number, now: number): ChartRange => ({
 
 const round = (value: number) => Math.round(value * 10) / 10
 
-/** A point of the picture that can be read: a decision, this moment, or a day to come. */
+/** A selectable point: a decision, now, or a projected day. */
 export type ChartPoint = {
   readonly at: number
   readonly score: number
@@ -105,12 +105,12 @@ export type ChartPoint = {
 
 export type ChartData = {
   readonly stops: readonly ChartPoint[]
-  /** Where people moved it: steps, since trust holds until something changes it. */
+  /** Steps, because trust is constant between decisions. */
   readonly steps: string
-  /** What idle days took, and would take. */
+  /** Past and projected decay. */
   readonly decay: string
   readonly nowX: number
-  /** The past is drawn decision by decision, not by time. */
+  /** The x axis shows one step per decision instead of time. */
   readonly isYoung: boolean
 }
 
@@ -142,7 +142,7 @@ export function buildChart(history: TrustHistory, span: ChartRange, box: ChartSi
   return { stops, ...linesOf(stops), nowX, isYoung: young }
 }
 
-/** Approving, checking and forgiving take no trust away: what is less by then, or by now, was lost while idle. */
+/** These kinds never lower trust, so a lower score at them is decay. */
 const harmless = new Set<ChartPoint['kind']>([
   'now',
   'approved',
@@ -167,7 +167,7 @@ function linesOf(stops: readonly ChartPoint[]): { steps: string; decay: string }
   return { steps, decay }
 }
 
-/** The one that a pointer at `x` means. */
+/** Returns the index of the point closest to `x`. */
 export function nearest(stops: readonly ChartPoint[], x: number): number {
   let best = 0
   for (const [at, stop] of stops.entries())
@@ -175,13 +175,13 @@ export function nearest(stops: readonly ChartPoint[], x: number): number {
   return best
 }
 
-/** When idle days would cost it a mode. */
+/** Describes when decay lowers the mode. */
 export function nextModeDrop(
   { projection, thresholds, now }: TrustHistory,
   at: number,
 ): string | undefined {
   const mode = modeForScore(now.trust_level, thresholds)
-  // What the gate does not let it do it does not lose.
+  // A closed gate already prevents the higher mode.
   if (now.gated) return undefined
   const fall = projection.find(({ score: value }) => modeForScore(value, thresholds) !== mode)
   if (!fall) return undefined
@@ -190,22 +190,22 @@ export function nextModeDrop(
   return `If idle, trust falls to ${formatScore(fall.score)} (${next}) in ${days === 1 ? '1 day' : `${days} days`}.`
 }
 
-/** The kinds there are in the picture, in the order of the words above. */
+/** Returns the kinds in the chart, in the order of `markLabels`. */
 export const listMarkKinds = (stops: readonly ChartPoint[]): MarkKind[] =>
   (Object.keys(markLabels) as MarkKind[]).filter((kind) => stops.some((stop) => stop.kind === kind))
 
-/** Closer than this one mark covers the other. */
+/** Marks closer than this overlap (px). */
 const apart = 6
 
 export type MarkStop = ChartPoint & { readonly kind: MarkKind }
 
 const isGateMark = (kind: MarkKind) => gateMarks.some((mark) => mark === kind)
-/** As high as a mark and some room. */
+/** The height of a mark with spacing (px). */
 const stacked = 14
 
 /**
- * Approvals that come close upon each other are one mark; whatever else happened has its own. What happened to the
- * gate in the same moment, such as closing and a look-back, stands below.
+ * Builds the marks. Close approvals share one mark; other points have their own. Simultaneous gate changes, such as
+ * closing and a look-back, are stacked.
  */
 export function buildMarks(stops: readonly ChartPoint[]): MarkStop[] {
   const marks: MarkStop[] = []

@@ -1,7 +1,7 @@
 import type { ClassStanding } from './class-standing.ts'
 import type { TrustStanding } from './trust-rows.ts'
 
-/** A class of risk as the API gives it; a test says what matters to it. */
+/** Builds a risk class with the given fields. */
 export const classStanding = (part: Partial<ClassStanding> = {}): ClassStanding => ({
   risk: 'normal',
   level: 'supervised',

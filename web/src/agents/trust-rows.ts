@@ -1,14 +1,14 @@
 import type { ToolResults } from '#wire'
 import { searchText } from '../shared/search-text.ts'
 
-/** The classes say more than `by_risk`. */
+/** Omits `by_risk`, because the classes have more details. */
 type Status = Omit<ToolResults['cowork_status']['trust'][number], 'by_risk'>
 type StandingForPeople = Pick<
   ToolResults['cowork_standing']['standings'][number],
   'agent_id' | 'domain' | 'thresholds' | 'classes'
 >
 
-/** How far an agent is trusted in a domain, and what it may do alone, as the API says it (G5). */
+/** Trust and autonomy of an agent in a domain, as the API returns them (G5). */
 export type TrustStanding = Status & StandingForPeople
 
 export function joined(
@@ -22,7 +22,7 @@ export function joined(
   })
 }
 
-/** An agent in a domain, or one that has asked for nothing yet. */
+/** An agent in a domain, or an agent without activity. */
 export type AgentRow = {
   readonly key: string
   readonly agent: string
@@ -54,12 +54,12 @@ export type AgentFilters = {
   readonly q?: string
   readonly view?: 'map'
   readonly sort?: Exclude<Sort, 'agent'>
-  /** Of the agent that is open. */
+  /** The selected domain of the open agent. */
   readonly domain?: string
   readonly days?: '90' | '365'
 }
 
-/** Reads the address; what it cannot mean is left out, so that no link leads to an error. */
+/** Parses search parameters; invalid values are ignored, so that no link fails. */
 export function parseAgentFilters(search: Record<string, unknown>): AgentFilters {
   const text = (name: string) => searchText(search, name)
   const [q, domain, sort, days] = [text('q'), text('domain'), text('sort'), text('days')]
@@ -80,7 +80,7 @@ export const listFilters = ({ q, view, sort }: AgentFilters): AgentFilters => ({
 
 const name = ({ agent, standing }: AgentRow) => `${agent} ${standing?.domain ?? ''}`
 
-/** What is to be looked at first: the least trusted, the most corrected, the latest at work. */
+/** Sort keys: lowest trust, most overrides or latest activity first. */
 const order: Record<Sort, (standing: TrustStanding) => number> = {
   agent: () => 0,
   trust: ({ trust_level: trust }) => trust,
@@ -98,7 +98,7 @@ export function filterRows(rows: readonly AgentRow[], { q, sort }: AgentFilters)
     .map(({ row }) => row)
 }
 
-/** The table as a map: agents downwards, domains across, nothing where nothing was asked for. */
+/** Returns the heat map: agents as rows, domains as columns. */
 export function buildHeatMap(standings: readonly TrustStanding[]) {
   const sorted = (names: Iterable<string>) => [...new Set(names)].toSorted(byName)
   const cells = new Map(standings.map((it) => [rowKey(it.agent_id, it.domain), it]))

@@ -12,7 +12,7 @@ type Shown = {
   readonly domain: string | undefined
 }
 
-/** j and k walk the table; what is open follows. */
+/** Moves through the table with j and k; the open agent follows. */
 export function useRowKeys({ rows, filters, open, domain }: Shown): void {
   const navigate = useNavigate()
   const walked = useRef<string>(undefined)

@@ -19,7 +19,7 @@ export function AuditPage() {
   const { start } = verify
   useEffect(() => {
     if (hash !== 'verify') return
-    // The palette asks by the address; once begun, the address says where we are again.
+    // The palette requests verification through the hash, which is then removed.
     start()
     void navigate({ to: '/audit', search: true, replace: true })
   }, [hash, navigate, start])

@@ -15,7 +15,7 @@ const column = 92
 const lane = 68
 const head = 132
 
-/** The entries of one act as swim lanes: who did which step, in order. */
+/** The entries of one action as swim lanes (C8). */
 export function Chain({ chain, entry }: { chain: ChainId; entry: Entry }) {
   const { data } = useQuery(chainQuery(chain))
   if (!data || data.length < 2) return null
@@ -41,7 +41,7 @@ function Picture({ lanes: { lanes, steps }, current }: { lanes: Lanes; current: 
   const height = lanes.length * lane
   const x = (at: number) => head + at * column + column / 2
   const y = (row: number) => row * lane + 20
-  // Along its own lane, then over to the next: no line runs through a word.
+  // The line follows a lane before it changes lanes, so it crosses no text.
   const line = steps
     .map(({ lane: row }, at) => (at === 0 ? `M${x(0)} ${y(row)}` : `H${x(at)}V${y(row)}`))
     .join('')

@@ -95,10 +95,10 @@ const Only = ({ filters, children }: { filters: Filters; children: ReactNode }) 
   </Link>
 )
 
-/** Fields that the facts above have shown. */
+/** Fields that `Facts` shows. */
 const told = new Set(['tool', 'effect', 'ms', 'message', 'claim'])
 
-/** What came with the entry: its data, and what is kept beside it and can be erased (L8). */
+/** The data of an entry and its erasable content (L8). */
 export function EntryContent({ entry, payload }: { entry: Entry; payload: unknown }) {
   const rest = Object.fromEntries(
     Object.entries(entry.data ?? {}).filter(([name]) => !told.has(name)),

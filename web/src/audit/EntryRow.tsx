@@ -27,14 +27,14 @@ const icons: Record<EntryKind, IconName> = {
 
 type Props = {
   row: EntryLine
-  /** It came while the list was open. */
+  /** Arrived while the list was open. */
   isNew: boolean
   isWide: boolean
   isSelected: boolean
   filters: Filters
 }
 
-/** Young enough to be pointed out when it appears. */
+/** Highlights rows younger than this when they appear. */
 const fresh = 3000
 
 export const EntryRow = memo(function EntryRow(props: Props) {

@@ -128,7 +128,7 @@ function FilterForm({ filters, onDone }: { filters: Filters; onDone: () => void 
             onDone()
           }}
         >
-          Clear filters
+          Clear all
         </Button>
         <Button tone="primary" type="submit">
           Apply
@@ -188,7 +188,7 @@ export function FilterChips({ filters }: { filters: Filters }) {
           search={{}}
           className="flex h-6 items-center px-1.5 text-xs text-soft underline max-md:h-8"
         >
-          Clear filters
+          Clear all
         </Link>
       </li>
     </ul>

@@ -10,7 +10,7 @@ import { Section } from '../shared/Section.tsx'
 import { proofQuery } from './entry-queries.ts'
 import type { EntryAnswer } from './entry-queries.ts'
 
-/** The proof is fetched and checked here, in the browser: the daemon is not believed. */
+/** Fetches the proof and verifies it in the browser, without trusting the daemon. */
 export function Proof({ answer }: { answer: EntryAnswer }) {
   const { data, error, refetch } = useQuery(proofQuery(answer.entry))
   const copy = data && <CopyButton text={JSON.stringify(data.proof, null, 2)} what="proof" />
@@ -137,8 +137,8 @@ const radius = 5
 type PictureProps = { checked: CheckedProof; seq: number }
 
 /**
- * The way from the entry to the signed root, left to right: at each step our hash (full) meets the one
- * beside it (hollow), above when it stands left of ours in the tree and below when right.
+ * Draws the path from the entry to the signed root. Each step combines the current hash (filled) with its sibling
+ * (hollow): above for a left sibling, below for a right one.
  */
 function ProofDiagram({ checked: { steps, isIncluded }, seq }: PictureProps) {
   const width = Math.max(steps.length, 1) * gap + 144

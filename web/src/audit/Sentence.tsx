@@ -4,10 +4,10 @@ import { formatEntry } from './text.ts'
 import { SafeText } from '../shared/SafeText.tsx'
 import type { Part } from '../shared/sentence.ts'
 
-/** What an entry says, in one line: our words plain, those of others strong, their reasons soft. */
+/** An entry in one line: fixed text plain, untrusted text bold, reasons muted. */
 export const EntrySentence = ({ entry, isBrief = false }: { entry: Entry; isBrief?: boolean }) =>
   briefly(formatEntry(entry), isBrief).map((part, at) => (
-    // The parts of a sentence never move.
+    // The parts of a sentence never change their order.
     // oxlint-disable-next-line react/no-array-index-key
     <Fragment key={at}>
       {at > 0 && part !== ':' && ' '}
@@ -21,7 +21,7 @@ export const EntrySentence = ({ entry, isBrief = false }: { entry: Entry; isBrie
     </Fragment>
   ))
 
-/** Where the reason stands on its own elsewhere, the sentence ends before it. */
+/** Removes the reason if the page shows it separately. */
 function briefly(parts: Part[], isBrief: boolean): Part[] {
   const dash = parts.indexOf('—')
   return isBrief && dash !== -1 ? parts.slice(0, dash) : parts

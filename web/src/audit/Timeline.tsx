@@ -27,14 +27,14 @@ const heights = {
   calm: { wide: { day: 32, entry: 40 }, narrow: { day: 32, entry: 62 } },
   compact: { wide: { day: 28, entry: 32 }, narrow: { day: 28, entry: 54 } },
 }
-/** From here on an entry fits on one line. */
+/** The minimum width for entries on one line. */
 const wideFrom = 700
 const dayClass =
   'flex h-full items-center border-b border-line px-4 text-xs font-semibold text-faint'
 
 type Props = { filters: Filters; selected: number | undefined }
 
-/** The ledger as a list, newest first: thousands of rows, of which only those in sight exist. */
+/** A virtual list of the ledger, newest first. */
 export function Timeline({ filters, selected }: Props) {
   const timeline = useTimeline(filters)
   const { entries, hasNextPage, isFetchingNextPage, fetchNextPage } = timeline
@@ -55,7 +55,7 @@ export function Timeline({ filters, selected }: Props) {
     estimateSize: (at) => rowHeight(rows[at], sizes),
     getItemKey: (at) => rows[at]?.key ?? at,
     overscan: 12,
-    // Nothing that is scrolled to hides under the day above.
+    // Rows scrolled into view must not hide under the sticky day.
     scrollPaddingStart: sizes.day,
   })
   useLayoutEffect(() => list.measure(), [list, sizes])
@@ -131,7 +131,7 @@ const End = ({ children }: { children: string }) => (
   <p className="py-4 text-center text-xs text-faint">{children}</p>
 )
 
-/** Whoever looks for something certain wants to see each of it. */
+/** A specific search shows every entry, without grouping reads. */
 const isSearching = ({ q, type, outcome, call, proposal }: Filters) =>
   [q, type, outcome, call, proposal].some((filter) => filter !== undefined)
 

@@ -69,13 +69,13 @@ function KindPill({ filters, kind }: { filters: Filters; kind: Kind | undefined 
   )
 }
 
-/** Another kind drops the exact type, which would contradict it. */
+/** Removes the exact type, which could contradict the kind. */
 const withKind = (filters: Filters, kind: Kind | undefined): Filters => ({
   ...removeFilters(filters, 'kind', 'type'),
   ...(kind && { kind }),
 })
 
-/** Text goes into the address when it is sent, so that Back undoes one search and not one letter. */
+/** Updates the URL on submit, so that Back undoes one search and not one letter. */
 function SearchBox({ filters }: { filters: Filters }) {
   const navigate = useNavigate()
   const input = useRef<HTMLInputElement>(null)
@@ -103,7 +103,7 @@ function SearchBox({ filters }: { filters: Filters }) {
         placeholder="Find in entries"
         defaultValue={filters.q}
         maxLength={200}
-        // Empties by its cross or by Escape.
+        // The clear button or Escape empties the field.
         onInput={(event) => event.currentTarget.value === '' && filters.q && search('')}
         onKeyDown={(event) => event.key === 'Escape' && event.currentTarget.blur()}
         className="h-full min-w-0 flex-1 bg-transparent pr-1 text-xs text-text outline-none max-md:text-[16px]"
@@ -136,7 +136,7 @@ function ExportMenu({ filters }: { filters: Filters }) {
   )
 }
 
-/** A link cannot carry the bearer token, so the file comes by fetch and is handed to the browser. */
+/** Downloads the file with fetch, because a link cannot send the bearer token. */
 async function download(format: 'jsonl' | 'csv', filters: Filters) {
   const response = await request(
     `/api/ledger/export${toSearchString({ ...toQuery(filters), format })}`,

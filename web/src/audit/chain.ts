@@ -3,7 +3,7 @@ import type { Actor, Entry } from '../api/entry.ts'
 
 export type ChainId = { readonly name: (typeof chainIds)[number]; readonly id: string }
 
-/** By which id the entries of one act find each other: the proposal says more than the call. */
+/** Returns the id that connects the entries of one action; a proposal is more specific than a call. */
 export function getChainId({ ids }: Entry): ChainId | undefined {
   for (const name of chainIds) {
     const id = ids?.[name]
@@ -13,7 +13,7 @@ export function getChainId({ ids }: Entry): ChainId | undefined {
 }
 
 export type Lanes = {
-  /** One lane for each actor, in the order they appear. */
+  /** One lane per actor, in order of appearance. */
   readonly lanes: readonly Actor[]
   readonly steps: readonly {
     readonly entry: Entry
@@ -47,7 +47,7 @@ const named: Record<string, string> = {
   'call.refused': 'refused',
 }
 
-/** The word of G2 for a step, else what happened. */
+/** Returns the step name of G2, or the entry type as words. */
 function stepOf({ type, data }: Entry): string {
   if (type === 'action.logged') return data?.['phase'] === 'verify' ? 'verify' : 'execute'
   return named[type] ?? type.replaceAll(/[._]/g, ' ')

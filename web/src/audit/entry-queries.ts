@@ -17,14 +17,14 @@ export const proofQuery = (entry: Entry) =>
   queryOptions({
     queryKey: ['proof', entry.seq],
     queryFn: async ({ signal }) => {
-      // Browsers keep their hashing from pages that anybody on the way could change.
+      // `crypto.subtle` exists only in secure contexts.
       if (!isSecureContext) throw new Error('Proof verification requires localhost or HTTPS.')
       const proof = await get('/api/ledger/{seq}/proof', { seq: entry.seq }, signal)
       return { proof, checked: await checkProof(proof, entry) }
     },
   })
 
-/** A chain may still grow: it is read again each time it is looked at. */
+/** Never cached, because a chain can grow. */
 export const chainQuery = (chain: ChainId) =>
   queryOptions({
     queryKey: ['chain', chain],

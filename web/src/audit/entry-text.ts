@@ -3,7 +3,7 @@ import type { EntryText, Sentence } from '../shared/sentence.ts'
 
 const tried: Sentence = (e) => ['Tried', word(e, 'tool'), ...about(e), ...because(e)]
 
-/** The entries that no other screen is about: calls, and cowork itself. */
+/** The texts of entries without a screen of their own: calls and the daemon. */
 export const entryText: EntryText = {
   kinds: { call: 'call', action: 'action', daemon: 'system', ledger: 'system', payload: 'system' },
   sentences: {

@@ -9,7 +9,7 @@ export type Filters = {
   readonly domain?: string
   readonly subject?: string
   readonly q?: string
-  /** Local days, both included. */
+  /** Local days, inclusive. */
   readonly from?: string
   readonly to?: string
   readonly call?: string
@@ -56,7 +56,7 @@ const days = ['from', 'to'] as const
 export const filterNames = ['kind', 'outcome', ...texts, ...days] as const
 export type FilterName = (typeof filterNames)[number]
 
-/** Reads the address; what it cannot mean is left out, so that no link leads to an error. */
+/** Parses search parameters; invalid values are ignored, so that no link fails. */
 export function parseFilters(search: Record<string, unknown>): Filters {
   const text = (name: string) => {
     const given = search[name]
@@ -93,7 +93,7 @@ export function toQuery(filters: Filters): Query {
   }
 }
 
-/** Entries that are of the kind or type asked for and ended as asked for. */
+/** Combines the filters of kind, type and outcome into entry types. */
 function typesOf({ kind, type, outcome }: Filters): readonly string[] | undefined {
   const wanted = type ? [type] : kind && kinds[kind].types
   if (!outcome) return wanted
@@ -101,7 +101,7 @@ function typesOf({ kind, type, outcome }: Filters): readonly string[] | undefine
     (end) =>
       wanted?.some((each) => (each.endsWith('.') ? end.startsWith(each) : end === each)) ?? true,
   )
-  // Nothing is both: a type that no entry has.
+  // The filters exclude each other: this type matches no entry.
   return ends.length > 0 ? ends : ['nothing.']
 }
 
@@ -119,12 +119,12 @@ export function removeFilters(filters: Filters, ...names: readonly FilterName[])
 
 export const isFiltered = (filters: Filters): boolean => Object.keys(filters).length > 0
 
-/** Those that the Filters button stands for; kinds and text have places of their own. */
+/** Counts the filters of the form; kind and text have their own controls. */
 export const formCount = (filters: Filters): number =>
   filterNames.filter((name) => name !== 'kind' && name !== 'q' && filters[name] !== undefined)
     .length
 
-/** The address as people write one: `?actor=sales&q=deal`, without quotes around anything. */
+/** Parses plain search parameters such as `?actor=sales&q=deal`, without JSON quotes. */
 export const parseSearch = (search: string): Record<string, string> =>
   Object.fromEntries(new URLSearchParams(search))
 

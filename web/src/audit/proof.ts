@@ -1,6 +1,6 @@
 import type { Entry, EntryProof } from '../api/entry.ts'
 
-/** One step from the leaf to the root: the hash beside ours, and the one above both. */
+/** One step from the leaf to the root: the sibling hash and the parent hash. */
 type Step = {
   readonly side: 'left' | 'right'
   readonly sibling: string
@@ -12,15 +12,15 @@ export type CheckedProof = {
   readonly steps: readonly Step[]
   readonly root: string
   readonly origin: string
-  /** The path leads to the root that the checkpoint names. */
+  /** The path results in the root of the checkpoint. */
   readonly isIncluded: boolean
-  /** The text that was hashed is the entry that is shown. */
+  /** The hashed text equals the displayed entry. */
   readonly isSame: boolean
-  /** Undefined where this browser cannot check Ed25519. */
+  /** Undefined if the browser does not support Ed25519. */
   readonly isSigned: boolean | undefined
 }
 
-/** Checks here, in the browser, what the daemon claims: RFC 9162 2.1.3.2 and the C2SP note (L6). */
+/** Verifies an inclusion proof (RFC 9162 2.1.3.2) and its C2SP signed note in the browser (L6). */
 export async function checkProof(proof: EntryProof, shown: Entry): Promise<CheckedProof> {
   const [origin = '', size = '', claimed = ''] = proof.checkpoint.split('\n')
   const leaf = await sha256(concat(Uint8Array.of(0), new TextEncoder().encode(proof.entry)))
@@ -54,7 +54,7 @@ export async function checkProof(proof: EntryProof, shown: Entry): Promise<Check
   }
 }
 
-/** A note is text, an empty line, and lines of `— name base64(key id ‖ signature)`. */
+/** Verifies a note: text, an empty line, and lines of `— name base64(key id ‖ signature)`. */
 async function isSignedBy(note: string, vkey: string): Promise<boolean | undefined> {
   const [, name = '', keyId = '', encoded = ''] = /^([^+]+)\+([0-9a-f]{8})\+(.+)$/.exec(vkey) ?? []
   const end = note.indexOf('\n\n')
@@ -101,7 +101,7 @@ const toHex = (bytes: Uint8Array): string =>
 const fromBase64 = (text: string): Uint8Array<ArrayBuffer> =>
   Uint8Array.from(atob(text), (char) => char.charCodeAt(0))
 
-/** Deep equality of JSON, whatever the order of keys. */
+/** Compares JSON values regardless of the order of keys. */
 function isEqual(a: unknown, b: unknown): boolean {
   if (a === b) return true
   if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false

@@ -5,7 +5,7 @@ type DayRow = { readonly kind: 'day'; readonly key: string; readonly at: number 
 export type ReadsRun = {
   readonly kind: 'reads'
   readonly key: string
-  /** The newest of them, which stands for all. */
+  /** The newest entry. */
   readonly first: Entry
   readonly entries: readonly Entry[]
   readonly isOpen: boolean
@@ -14,7 +14,7 @@ export type EntryLine = {
   readonly kind: 'entry'
   readonly key: string
   readonly entry: Entry
-  /** The record of a call whose effect stands beside it in words of its own. */
+  /** A call entry next to the entry of its effect. */
   readonly isEcho: boolean
 }
 export type Row = DayRow | ReadsRun | EntryLine
@@ -22,13 +22,13 @@ export type Row = DayRow | ReadsRun | EntryLine
 export const rowKey = ({ seq }: Pick<Entry, 'seq'>): string => `entry ${seq}`
 
 type Folding = {
-  /** Reads of one actor that follow each other become one line. */
+  /** Groups consecutive reads of one actor. */
   readonly folds: boolean
   readonly open: ReadonlySet<string>
   readonly selected: number | undefined
 }
 
-/** Entries, newest first, under the days they belong to. */
+/** Builds rows of entries, newest first, with a row for each day. */
 export function buildTimelineRows(
   entries: readonly Entry[],
   { folds, open, selected }: Folding,
@@ -43,7 +43,7 @@ export function buildTimelineRows(
     day = its
     const run = folds ? readsFrom(entries, at) : []
     if (run.length > 1) {
-      // Runs grow at the top, so the oldest of them names them.
+      // Groups grow at the top, so the oldest entry is their key.
       const key = `reads ${run.at(-1)?.seq}`
       const isOpen = open.has(key) || run.some(({ seq }) => seq === selected)
       rows.push({ kind: 'reads', key, first: entry, entries: run, isOpen })
@@ -100,10 +100,7 @@ export function rowTime(row: Row): number {
 
 type Laid = { readonly rows: readonly Row[]; readonly sizes: Sizes }
 
-/**
- * Where to scroll so that the row that stood at `top` stands there again. Heights are known
- * beforehand, so this is right to the pixel.
- */
+/** Returns the scroll position that keeps the row at `top` in place. Row heights are fixed. */
 export function timelineScrollTop(before: Laid, after: Laid, top: number): number {
   const places = new Map<string, number>()
   let offset = 0

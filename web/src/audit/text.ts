@@ -9,7 +9,7 @@ const texts: readonly EntryText[] = screens.map(({ entryText }) => entryText)
 const sentences: EntryText['sentences'] = Object.assign({}, ...texts.map((one) => one.sentences))
 const kinds: EntryText['kinds'] = Object.assign({}, ...texts.map((one) => one.kinds))
 
-/** `plan.voided` reads “Plan voided” until a screen has a sentence for it. */
+/** Formats a type without a text of its own: `plan.voided` as “Plan voided”. */
 const otherwise: Sentence = (entry) => {
   const words = entry.type.replaceAll(/[._]/g, ' ')
   return [words.charAt(0).toUpperCase() + words.slice(1), ...about(entry, ':')]
@@ -20,7 +20,7 @@ export function formatEntry(entry: Entry): Part[] {
   return speak(entry).filter((part) => part !== undefined)
 }
 
-/** The same as one string, for titles and tips; nothing hides in it either. */
+/** Formats an entry as sanitized text, for titles and tooltips. */
 export const formatEntryText = (entry: Entry): string =>
   formatEntry(entry)
     .map((part) => (typeof part === 'string' ? part : sanitizeText(part.said)))

@@ -14,7 +14,7 @@ type Deps = {
   toTop: () => void
 }
 
-/** j and k walk the list; an open detail follows. */
+/** Moves through the list with j and k; the open entry follows. */
 export function useListKeys({ rows, list, selected, toTop }: Deps): void {
   const navigate = useNavigate()
   const walked = useRef<string>(undefined)
@@ -43,7 +43,7 @@ export function useListKeys({ rows, list, selected, toTop }: Deps): void {
   useKeys({ j: () => move(1), k: () => move(-1), t: toTop })
 }
 
-/** The open entry is kept in sight, and the focus comes back to its row when it is closed. */
+/** Scrolls to the open entry, and focuses its row when it closes. */
 export function useSelection(
   selected: number | undefined,
   rows: readonly Row[],
@@ -53,7 +53,7 @@ export function useSelection(
   const before = useRef(selected)
   const show = useEffectEvent((seq: number) => {
     const index = rows.findIndex(({ key }) => key === rowKey({ seq }))
-    // Behind an entry that fills a phone's screen the list has no height, and no place to scroll to.
+    // On a phone the open entry hides the list, which then has no height.
     if (index !== -1 && list.scrollElement?.clientHeight) list.scrollToIndex(index)
   })
   useEffect(() => {
@@ -61,7 +61,7 @@ export function useSelection(
     const closed = before.current
     before.current = selected
     if (selected !== undefined || closed === undefined) return
-    // The entry leaves the page a frame later, and takes the focus with it.
+    // The entry is removed a frame later, together with the focus.
     setTimeout(() => {
       if (document.activeElement === document.body) focusRow(rowKey({ seq: closed }))
     }, 50)
@@ -72,10 +72,7 @@ const isAtTop = (element: HTMLElement) => element.scrollTop < 8
 
 type Shown = { entries: readonly Entry[]; rows: readonly Row[]; sizes: Sizes }
 
-/**
- * Whoever reads further down keeps what they read under their eyes while the list grows above; how
- * much has come meanwhile is counted.
- */
+/** Keeps the visible rows in place while the list grows above, and counts the new entries. */
 export function useScrollAnchor(scroller: HTMLElement | null, shown: Shown) {
   const before = useRef(shown)
   const [unseen, setUnseen] = useState(0)

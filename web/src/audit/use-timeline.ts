@@ -17,9 +17,8 @@ type Page = {
 type Pages = InfiniteData<Page, number | undefined>
 
 const pageSize = 200
-/** What lies further down is read again when someone scrolls there. */
+/** Older entries beyond this number are discarded and loaded again on scroll. */
 const mostKept = 10_000
-/** A burst is asked for once. */
 const gather = 250
 
 async function fetchPage(
@@ -41,7 +40,7 @@ const timelineQuery = (filters: Filters) =>
     gcTime: 60_000,
   })
 
-/** The ledger, newest first, growing at the top as it happens and at the bottom as one scrolls. */
+/** Returns the ledger, newest first: live entries are added at the top, older pages on scroll. */
 export function useTimeline(filters: Filters) {
   const query = useInfiniteQuery(timelineQuery(filters))
   useEffect(() => {
@@ -53,7 +52,7 @@ export function useTimeline(filters: Filters) {
       queryClient.setQueryData<Pages>(queryKey, (data) => data && grown(data, fresh, newest))
     const newest = () => queryClient.getQueryData<Pages>(queryKey)?.pages[0]?.newest
 
-    /** Filters are the daemon's business: it is asked for what passed since. */
+    /** Fetches new entries that match the filters, which only the daemon can evaluate. */
     async function catchUp() {
       timer = undefined
       const after = newest()
@@ -74,7 +73,7 @@ export function useTimeline(filters: Filters) {
       if (isNext && !isFiltered(filters)) add(entries, entries.at(-1)?.seq ?? known)
       else later()
     })
-    // What came between the first page and this moment.
+    // Fetches entries written since the first page.
     if (newest() !== undefined) later()
     return () => {
       quit()

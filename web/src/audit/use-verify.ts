@@ -16,9 +16,9 @@ export type Verification = {
   readonly signed: number
   /** The entries after `signed`: covered by the MAC of the daemon, or a problem. */
   readonly unsigned?: { readonly from: number; readonly to: number; readonly intact: boolean }
-  /** The missing proof over the newest entries is the only problem. */
+  /** The only problem is a missing proof of the newest entries. */
   readonly acceptable: boolean
-  /** Entries without a proof that the owner accepted. */
+  /** Ranges without a proof that the owner accepted. */
   readonly accepted: readonly Accepted[]
   readonly first_bad?: Fault
   readonly problems: readonly Fault[]
@@ -39,7 +39,7 @@ type VerifyState =
 
 export type Verify = { state: VerifyState; start: () => void; stop: () => void }
 
-/** Has the daemon check the whole ledger and follows how far it is. */
+/** Verifies the whole ledger in the daemon and reports the progress. */
 export function useVerify(): Verify {
   const [state, setState] = useState<VerifyState>({ status: 'idle' })
   const running = useRef<AbortController>(undefined)

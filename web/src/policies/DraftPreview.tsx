@@ -16,11 +16,11 @@ import { SafeText } from '../shared/SafeText.tsx'
 type Props = {
   text: string
   review: DraftReview | undefined
-  /** It is YAML at least. */
+  /** The text is valid YAML. */
   isFit: boolean
 }
 
-/** What the text would change: in words, on what happened, and for one proposal. */
+/** The effect of a draft: diff, replay of the history, and simulation of one proposal. */
 export const DraftPreview = ({ text, review, isFit }: Props) => (
   <section
     aria-label="Draft preview"
@@ -79,7 +79,7 @@ function Reviewed({ review, isOld }: { review: DraftReview; isOld: boolean }) {
 
 const number = new Intl.NumberFormat()
 
-/** What would have come out differently, with examples to look at (Y6). */
+/** The changed outcomes of a replay, with examples (Y6). */
 function ReplayTable({ replayed: it }: { replayed: ReplayResult }) {
   return (
     <div className="grid gap-2">

@@ -38,7 +38,7 @@ const usualDays = 30
 type EditorProps = {
   readonly active: string
   readonly saved: string
-  /** The text that was last simulated. */
+  /** The last simulated text. */
   readonly asked: string | undefined
   readonly onAsk: (text: string) => void
 }
@@ -48,7 +48,7 @@ function Editor({ active, saved, asked, onAsk }: EditorProps) {
   const isOwner = useIsOwner()
   const [isSaving, setSaving] = useState(false)
   const text = written?.text ?? saved
-  // Of the version in force too: when somebody saves another one, it is asked again.
+  // The key includes the active version, so that a new version repeats the simulation.
   const looked = useQuery({
     queryKey: ['review', active, asked],
     queryFn: () => review(asked ?? '', usualDays),
@@ -144,7 +144,7 @@ function stateOf({ hasDraft, isReviewed, isChanged, isOwner }: State): string {
 type Props = { review: DraftReview; from: string; onClose: () => void }
 type Lost = { readonly agent_id: string; readonly domains: readonly string[] }
 
-/** Puts it in force. Whom it would leave without anything to do is named first. */
+/** Saves a draft; agents that it would block are listed first. */
 function SavePolicies({ review, from, onClose }: Props) {
   const [note, setNote] = useState('')
   const [isSure, setSure] = useState(false)

@@ -12,11 +12,11 @@ import { entryNoun } from '../api/entry.ts'
 import { useRefetch } from '../api/use-entries.ts'
 import { standingsQuery } from '../agents/agent-queries.ts'
 
-/** Agent by domain, and the policy that decides there. With the first mapping, no policy means blocked (Y4). */
+/** The policy of each agent and domain. Once a mapping exists, no policy means blocked (Y4). */
 export function MatrixTable({ listed: { mappings } }: { listed: PolicyList }) {
   const { data: standings = [] } = useQuery(standingsQuery)
   useRefetch((entry) => entryNoun(entry) === 'trust', standingsQuery)
-  // What is allowed in the inbox maps nobody else out.
+  // Mappings approved in the inbox block no other agents.
   if (!mappings.some(({ source }) => source === 'config'))
     return (
       <Section title="Mappings">

@@ -9,7 +9,7 @@ const draftMark = <span className="text-xs font-normal text-suggest">draft</span
 
 export function PoliciesPage() {
   const hasDraft = useSyncExternalStore(draft.subscribe, draft.get) !== undefined
-  // A permission that is approved in the inbox is a mapping too.
+  // Approving a new domain in the inbox adds a mapping.
   useRefetch(
     ({ type, data }) => type === 'approval.approved' && data?.['kind'] === 'permission',
     policiesQuery,

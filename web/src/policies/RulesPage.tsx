@@ -36,7 +36,7 @@ const Rules = ({ listed }: { listed: PolicyList }) => (
   <div className="grid gap-7 px-7 pt-5 pb-12 max-md:px-4">
     <InForce listed={listed} />
     <section aria-label="Rule sets" className="grid max-w-195 gap-6">
-      {/* The API gives rules as they are written, and the daemon has checked them. */}
+      {/* The API returns the rules as written; the daemon has validated them. */}
       {(listed.body.policies as Policy[]).map((policy) => (
         <PolicyRules key={policy.id} policy={policy} mappings={listed.mappings} />
       ))}
@@ -118,7 +118,7 @@ function PolicyRules({ policy, mappings }: Props) {
       {rules.length > 0 ? (
         <ol className="border-t border-line">
           {rules.map((rule, at) => (
-            // The rules of a policy are told apart by their place.
+            // Rules have no unique id.
             // oxlint-disable-next-line react/no-array-index-key
             <RuleLine key={at} rule={rule} />
           ))}
@@ -149,7 +149,7 @@ function RuleLine({ rule }: { rule: Rule }) {
       </span>
       <p className="min-w-0 break-words">
         {formatRule(rule).map((part, at) => (
-          // The parts of a sentence never move.
+          // The parts of a sentence never change their order.
           // oxlint-disable-next-line react/no-array-index-key
           <Fragment key={at}>
             {at > 0 && !(typeof part === 'string' && part.startsWith(',')) && ' '}

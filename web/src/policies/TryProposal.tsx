@@ -20,7 +20,7 @@ import { Chip, ModeChip } from '../shared/Chips.tsx'
 type Form = { readonly agent: string; readonly domain: string; readonly change: string }
 const empty: Form = { agent: '', domain: '', change: '{\n  "deal_stage": "closed_won"\n}' }
 
-/** One proposal, pasted or chosen: what becomes of it now, and what would then. */
+/** Simulates one proposal with the active policies and with the draft. */
 export function TryProposal({ text, isFit }: { text: string; isFit: boolean }) {
   const recent = useQuery(recentQuery).data ?? []
   const [form, setForm] = useState(empty)
@@ -106,7 +106,7 @@ export function TryProposal({ text, isFit }: { text: string; isFit: boolean }) {
         />
         <div className="flex flex-wrap items-center gap-3">
           <Button type="submit" disabled={!isFit || 'problem' in change || tried.isPending}>
-            Simulate proposal
+            Run simulation
           </Button>
           {problems && (
             <p role="alert" className="text-escalate">
@@ -164,7 +164,7 @@ function Side({ name, judged }: { name: string; judged: SimulatedOutcome }) {
   )
 }
 
-/** What becomes of it: a mode, or nothing. */
+/** The simulated outcome: a mode, or blocked. */
 export const OutcomeChip = ({ outcome }: { outcome: Outcome }) =>
   outcome === 'blocked' ? (
     <Chip tone="escalate" icon="stop">

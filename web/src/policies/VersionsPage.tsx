@@ -164,7 +164,7 @@ function Compared({ from, to }: { from: string; to: string }) {
   )
 }
 
-/** The first there was has nothing to be compared with. */
+/** Shows the first version, which has no earlier version to compare with. */
 function Whole({ version }: { version: string }) {
   const query = useQuery(textQuery(version))
   if (!query.isSuccess) return <QueryState query={query} what="the version" rows={4} />

@@ -4,7 +4,7 @@ import type { TextIssue } from './yaml-text.ts'
 import { Icon } from '../shared/Icon.tsx'
 import { SafeText } from '../shared/SafeText.tsx'
 
-/** Of the text and the numbers beside it. */
+/** The line height of the text and the line numbers (px). */
 const lineHeight = 20
 
 type Props = {
@@ -14,7 +14,7 @@ type Props = {
   onReview: () => void
 }
 
-/** Puts the caret where a problem is, from wherever it is named. */
+/** Moves the caret of the editor to a problem. */
 function moveCaret({ line, column }: { line: number; column: number }): void {
   const area = document.querySelector<HTMLTextAreaElement>('#policy-text')
   if (!area) return
@@ -25,7 +25,7 @@ function moveCaret({ line, column }: { line: number; column: number }): void {
   area.scrollTop = Math.max(0, (line - 4) * lineHeight)
 }
 
-/** A plain field with numbered lines: the browser's own undo, spelling and reading aloud all work in it. */
+/** A native textarea with line numbers, so that undo and screen readers work. */
 export function YamlEditor({ text, problems, onText, onReview }: Props) {
   const area = useRef<HTMLTextAreaElement>(null)
   const numbers = useRef<HTMLPreElement>(null)
@@ -81,7 +81,7 @@ export function YamlEditor({ text, problems, onText, onReview }: Props) {
   )
 }
 
-/** A new line begins below the last one. Typed as if by hand, so that undo takes it back. */
+/** Keeps the indent of a new line. `insertText` keeps the undo history of the browser. */
 function keepIndent(event: KeyboardEvent<HTMLTextAreaElement>) {
   const { key, ctrlKey, metaKey, shiftKey, altKey, nativeEvent, currentTarget } = event
   if (key !== 'Enter' || ctrlKey || metaKey || shiftKey || altKey || nativeEvent.isComposing) return
@@ -106,7 +106,7 @@ export const IssueList = ({ problems }: { problems: readonly TextIssue[] }) =>
       </p>
       <ul>
         {problems.slice(0, most).map((problem, at) => (
-          // Two problems may be at one place, and the list is made anew each time.
+          // Two problems can have the same position, and the list is rebuilt each time.
           // oxlint-disable-next-line react/no-array-index-key
           <li key={at}>
             <button

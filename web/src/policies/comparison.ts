@@ -1,6 +1,6 @@
 export type VersionPair = { readonly from?: string; readonly to?: string }
 
-/** Reads the address; what it cannot mean is left out, so that no link leads to an error. */
+/** Parses search parameters; invalid values are ignored, so that no link fails. */
 export function parseVersionPair(search: Record<string, unknown>): VersionPair {
   const version = (name: string) => {
     const given = search[name]

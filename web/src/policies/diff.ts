@@ -1,10 +1,10 @@
-/** One line of a comparison, as `diff -u` writes it. */
+/** A line of a unified diff. */
 export type DiffLine = {
   readonly sign: '+' | '−' | ' ' | '@'
   readonly text: string
 }
 
-/** Reads a unified diff; what names the two sides is said elsewhere. */
+/** Parses a unified diff without its file headers. */
 export function diffLines(diff: string): DiffLine[] {
   const lines = diff.split('\n')
   if (lines.at(-1) === '') lines.pop()

@@ -1,6 +1,6 @@
 import { createStore } from '../api/store.ts'
 
-/** What somebody is writing, and the version it was made of. It stays in this tab until it is saved. */
+/** An unsaved text and its base version, stored in this tab. */
 export type Draft = { readonly text: string; readonly from: string }
 
 const place = 'cowork.policies'

@@ -1,4 +1,4 @@
-/** Where to begin: one rule set with a rule of each kind, and who works under it. */
+/** An example with one rule of each kind and a mapping. */
 export const example = `policies:
   - id: crm-write
     description: Changes to deals

@@ -6,13 +6,13 @@ export type Pair = { readonly agent: string; readonly domain: string }
 export type Matrix = {
   readonly agents: readonly string[]
   readonly domains: readonly string[]
-  /** The mapping that decides; undefined is blocked. */
+  /** The mapping that applies; undefined means blocked. */
   readonly at: (agent: string, domain: string) => Mapping | undefined
 }
 
 /**
- * Who works where under which policy. Rows and columns are those that the mappings name, patterns
- * too, and those that were seen at work: where none of the mappings fits, an agent is blocked (Y4).
+ * Builds the matrix of agents and domains from the mappings, including patterns, and from known pairs. A pair without a
+ * mapping is blocked (Y4).
  */
 export function buildMatrix(mappings: readonly Mapping[], seen: readonly Pair[]): Matrix {
   const names = (written: readonly string[], known: readonly string[]) =>
@@ -30,7 +30,7 @@ export function buildMatrix(mappings: readonly Mapping[], seen: readonly Pair[])
   }
 }
 
-/** The most specific one, and what is written before what was allowed in the inbox (Y1). */
+/** Returns the most specific mapping; configured mappings precede those approved in the inbox (Y1). */
 export function findMapping(
   mappings: readonly Mapping[],
   agent: string,
@@ -50,7 +50,7 @@ function mostSpecificFirst(a: Mapping, b: Mapping): number {
 
 export const isPattern = (name: string): boolean => name.includes('*')
 
-/** What fits nearly everything comes last. */
+/** Sorts exact names before patterns, and broad patterns last. */
 const exactFirst = (a: string, b: string) =>
   Number(isPattern(a)) - Number(isPattern(b)) ||
   (isPattern(a) ? b.length - a.length : 0) ||

@@ -11,7 +11,7 @@ export const versionsQuery = queryOptions({
   queryFn: () => call('cowork_policy_versions', { limit: 200 }),
 })
 
-/** What a version says never changes. */
+/** The text of a version never changes. */
 export const textQuery = (version: string) =>
   queryOptions({
     queryKey: ['policy-text', version],
@@ -24,7 +24,7 @@ export const diffQuery = (from: string, to: string) =>
     queryFn: () => call('cowork_policy_diff', { from, to }),
   })
 
-/** Proposals to try rules on, newest first. */
+/** Recent proposals for the simulation, newest first. */
 export const recentQuery = queryOptions({
   queryKey: ['recent-proposals'],
   queryFn: async ({ signal }) => {

@@ -1,6 +1,6 @@
 import type { ToolResults } from '#wire'
 
-/** Rules and who works under them, as cowork.yaml writes them and the API gives them (Y1, Y2). */
+/** Policies and mappings, as in cowork.yaml and the API (Y1, Y2). */
 
 type RuleBase = {
   readonly id?: string
@@ -35,6 +35,6 @@ export type Version = PolicyList['versions'][number]
 
 type Simulated = ToolResults['cowork_simulate_policy']
 export type SimulatedOutcome = NonNullable<Simulated['before']>
-/** What becomes of a proposal or call: as trust and rules say, or nothing. */
+/** The outcome of a proposal or call: a mode, or blocked. */
 export type Outcome = SimulatedOutcome['mode']
 export type ReplayResult = Required<Omit<Simulated, 'before' | 'after'>>

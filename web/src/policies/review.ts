@@ -5,18 +5,18 @@ import type { ReplayResult } from './policy.ts'
 import { locateIssues } from './yaml-text.ts'
 import type { PathIssue, TextIssue } from './yaml-text.ts'
 
-/** What a text would change, in words and on record. */
+/** The diff of a draft and its replay of the history. */
 export type DraftReview = {
   readonly text: string
   readonly lines: readonly DiffLine[]
   readonly replayed: ReplayResult
 }
 
-/** Without a proposal to try, the daemon always gives all of a replay. */
+/** Replays the history. Without a proposal, the daemon always returns a complete replay. */
 export const replay = async (text: string, days: number): Promise<ReplayResult> =>
   (await call('cowork_simulate_policy', { body: text, days })) as ReplayResult
 
-/** Both at once: who saves has seen what it says and what it does. */
+/** Compares and replays a draft, so that a person sees both before saving. */
 export async function review(text: string, days: number): Promise<DraftReview> {
   const { diff } = await call('cowork_policy_diff', { from: 'active', body: text })
   return { text, lines: diffLines(diff), replayed: await replay(text, days) }

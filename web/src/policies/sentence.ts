@@ -1,9 +1,9 @@
 import type { Rule } from './policy.ts'
 
-/** Our own words, and those of whoever wrote the rule. */
+/** A fixed text, or an untrusted text of the rule. */
 export type Part = string | { readonly said: string; readonly isCode?: true }
 
-/** What breaking it does: a person looks, nothing happens, or it is only counted (Y3). */
+/** The effect of a violation: review, block, or log only (Y3). */
 export type RuleEffect = 'asks' | 'blocks' | 'counts'
 
 export function getRuleEffect({ constraint, severity }: Rule): RuleEffect {
@@ -14,7 +14,7 @@ export function getRuleEffect({ constraint, severity }: Rule): RuleEffect {
 
 const number = new Intl.NumberFormat('en', { maximumFractionDigits: 20 })
 
-/** A rule as a sentence: what must be so, for which field. */
+/** Formats a rule as a sentence. */
 export function formatRule(rule: Rule): Part[] {
   return [{ said: rule.field }, ...demandOf(rule), ...peopleOf(rule)]
 }
@@ -46,7 +46,7 @@ const shown = (value: string | number | boolean | null): Part => ({
   said: typeof value === 'string' && value !== '' ? value : JSON.stringify(value),
 })
 
-/** `a`, `a or b`, `a, b or c`. */
+/** Formats `a`, `a or b`, `a, b or c`. */
 const listed = (values: readonly Part[]): Part[] =>
   values.flatMap((value, at): Part[] => {
     if (at === 0) return [value]

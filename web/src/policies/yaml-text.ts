@@ -3,7 +3,7 @@ import { LineCounter, parseDocument } from 'yaml'
 type Place = { readonly line: number; readonly column: number }
 export type TextIssue = Place & { readonly message: string }
 
-/** What was typed: where it is no YAML, and where the value at a path stands. */
+/** A parsed text: its syntax errors, and the position of each path. */
 export type YamlText = {
   readonly problems: readonly TextIssue[]
   readonly placeOf: (path: string) => Place
@@ -11,7 +11,7 @@ export type YamlText = {
 
 const start: Place = { line: 1, column: 1 }
 
-/** The daemon reads it again and more strictly; this one is there while one types. */
+/** Parses the text while typing; the daemon validates it more strictly. */
 export function parseYamlText(text: string): YamlText {
   const lines = new LineCounter()
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false })
@@ -22,7 +22,7 @@ export function parseYamlText(text: string): YamlText {
   return {
     problems: document.errors.map(({ pos, message }) => ({ ...place(pos[0]), message })),
     placeOf(path) {
-      // What is missing stands where the thing around it does.
+      // A missing value has the position of its parent.
       for (let steps = parsePath(path); steps.length > 0; steps = steps.slice(0, -1)) {
         const node = document.getIn(steps, true) as { range?: readonly number[] | null } | undefined
         const offset = node?.range?.[0]
@@ -33,7 +33,7 @@ export function parseYamlText(text: string): YamlText {
   }
 }
 
-/** `policies[0].rules[1].field` as keys and places. */
+/** Splits `policies[0].rules[1].field` into keys and indexes. */
 export const parsePath = (path: string): (string | number)[] =>
   [...path.matchAll(/\[(\d+)\]|([^.[\]]+)/g)].map(([, place, key]) =>
     place === undefined ? (key ?? '') : Number(place),

@@ -88,7 +88,7 @@ export function RotateAgent({ id, onClose }: { id: string; onClose: () => void }
 
 type Props = { title: string; token: string; onClose: () => void; children?: ReactNode }
 
-/** The token, this once, and how each client is told of it. */
+/** Shows a new token once, with the configuration of each client. */
 const NewTokenDialog = ({ title, token, onClose, children }: Props) => (
   <Dialog title={title} onClose={onClose} wide>
     <Note tone="suggest" icon="key">

@@ -26,7 +26,7 @@ export function SettingsPage() {
   const Page = pages[isSection(section) ? section : 'people']
   const nav = useRef<HTMLElement>(null)
   useEffect(() => {
-    // On a phone the sections are a strip that scrolls.
+    // On a phone the sections scroll horizontally.
     const current = nav.current?.querySelector('[aria-current=page]')
     current?.scrollIntoView({ block: 'nearest', inline: 'center' })
   }, [section])

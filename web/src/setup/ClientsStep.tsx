@@ -16,7 +16,7 @@ import { AddAgent } from '../settings/AgentToken.tsx'
 import { Step } from './Step.tsx'
 import type { StepProps } from './SetupPage.tsx'
 
-/** One agent for each client. The terminal writes the client's own file; a page of the browser cannot. */
+/** Connects clients with a terminal command, because a web page cannot write their configuration. */
 export function ClientsStep({ onNext }: StepProps) {
   const [client, setClient] = useState<string>(clients[0].id)
   const [isAdding, setAdding] = useState(false)

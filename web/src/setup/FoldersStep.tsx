@@ -20,7 +20,7 @@ import type { StepProps } from './SetupPage.tsx'
 
 type Permission = 'read' | 'read-write'
 
-/** Folders to open now. None is ticked: what is opened is chosen. */
+/** Grants access to folders. None is preselected. */
 export function FoldersStep({ onNext }: StepProps) {
   const home = useQuery(browseQuery('~'))
   const granted = useQuery(grantsQuery)
@@ -32,7 +32,7 @@ export function FoldersStep({ onNext }: StepProps) {
       const chosen = Object.entries(wanted)
       for (const [path, permission] of chosen) {
         await call('add_grant', { path, permission, agent: '*', granted_by: 'system_setup' })
-        // Where the next one is refused, this one is not asked for again.
+        // A retry after a later failure must not grant this folder again.
         want(path, undefined)
       }
       return chosen.length

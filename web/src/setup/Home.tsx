@@ -5,7 +5,7 @@ import { meQuery } from '../api/queries.ts'
 import { setupSeen } from './setup-visit.ts'
 import { grantsQuery } from '../files/file-queries.ts'
 
-/** The bare address: the first steps while an owner has set up nothing yet, the Inbox from then on (C9). */
+/** Redirects to the setup of a fresh installation, otherwise to the Inbox (C9). */
 export function Home() {
   const me = useQuery(meQuery)
   const mayBeFresh = !setupSeen.get() && me.data?.person.role === 'owner'

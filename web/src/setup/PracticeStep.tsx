@@ -17,7 +17,7 @@ import { useActions } from '../inbox/use-actions.ts'
 import { Step } from './Step.tsx'
 import type { StepProps } from './SetupPage.tsx'
 
-/** A demo agent asks, and one answers with the very buttons of the Inbox; all of it is in the ledger. */
+/** A practice agent sends requests, and the person decides with the real Inbox components. */
 export function PracticeStep({ onNext }: StepProps) {
   const now = useSyncExternalStore(practiceRound.subscribe, practiceRound.get)
   const start = useMutation({ mutationFn: startPracticeRound })

@@ -23,7 +23,7 @@ const pages: Record<StepId, (props: StepProps) => React.ReactNode> = {
   practice: PracticeStep,
 }
 
-/** Five questions, each of which can be skipped and asked again from Settings (C9). */
+/** Five setup steps that can be skipped and repeated (C9). */
 export function SetupPage() {
   const { step = 'workspace' } = route.useSearch()
   const navigate = useNavigate()

@@ -13,7 +13,7 @@ import { FolderPicker } from '../files/FolderPicker.tsx'
 import { Step } from './Step.tsx'
 import type { StepProps } from './SetupPage.tsx'
 
-/** Where agents keep what they make. A running daemon stays where it is: another place needs a restart. */
+/** Chooses the workspace. A new location needs a restart of the daemon. */
 export function WorkspaceStep({ onNext }: StepProps) {
   const info = useQuery(infoQuery)
   const { data } = info
@@ -26,7 +26,7 @@ export function WorkspaceStep({ onNext }: StepProps) {
       if (!isLater) onNext()
     },
   })
-  // A button that is disabled under way would lose the focus for good.
+  // A button that is disabled during the request would lose the focus.
   const choose = (path: string) => {
     if (!chosen.isPending) chosen.mutate(path)
   }
@@ -51,7 +51,6 @@ export function WorkspaceStep({ onNext }: StepProps) {
             Use Default
           </Button>
           <Button onClick={() => setPicking(true)}>Choose Different Location…</Button>
-          {/* Where it is the default, that is the same as the default. */}
           {!isThere && (
             <Button onClick={next === undefined ? onNext : () => choose(now)}>
               Keep current location

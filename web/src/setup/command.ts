@@ -1,12 +1,12 @@
-/** A line to copy: the words that run `cowork` there, as the daemon knows them, then what it is to do. */
+/** Formats a shell command with the launcher that the daemon reports. */
 export const commandLine = (words: readonly string[] = ['cowork'], ...rest: readonly string[]) =>
   [...words, ...rest].map(quoted).join(' ')
 
-/** A sentence with its commands, which stand between backticks, as they run there. */
+/** Replaces `cowork` in the commands of a text, which are in backticks, by the launcher. */
 export const formatCommands = (text: string, words: readonly string[] | undefined): string =>
   text.replaceAll(/`cowork(?= )/g, () => `\`${commandLine(words)}`)
 
-/** For every shell the same; a path of Windows has its backslashes. */
+/** Quotes a word for POSIX shells, or with double quotes if it has the backslashes of a Windows path. */
 function quoted(word: string): string {
   if (/^[\w@%+=:,./~-]+$/.test(word)) return word
   return word.includes('\\') ? `"${word}"` : `'${word.replaceAll("'", `'\\''`)}'`

@@ -8,15 +8,15 @@ import { createStore } from '../api/store.ts'
 import { toastProblem } from '../shared/toast.ts'
 import { suggestedFolders } from './setup.ts'
 
-/** Whom one practises with: an agent like every other, by the door every agent takes. */
+/** The practice agent connects over MCP like every other agent. */
 export const practiceAgent = 'practice-agent'
 
-/** What it asked for, so that one may look elsewhere and come back. */
+/** The requests of the round, kept when the person leaves the page. */
 export type PracticeRound = { readonly ids: readonly string[]; readonly isOver: boolean }
 
 const place = 'cowork.practice'
 
-/** A round that was begun outlives a reload: its requests wait, and what it is allowed has to end. */
+/** Restores a round after a reload: its requests are pending and its access must end. */
 function begun(): PracticeRound | undefined {
   const ids = localStorage.getItem(place)?.split(' ')
   return ids && { ids, isOver: false }
@@ -26,7 +26,7 @@ export const practiceRound = createStore<PracticeRound | undefined>(begun())
 
 export const isOpen = (item: Item): boolean => isPending(item) && !item.held
 
-/** Wherever the last of them is decided, the round is over. */
+/** Ends the round when its last request is decided, on any page. */
 export function startPractice(): void {
   const look = () => {
     const now = practiceRound.get()
@@ -36,12 +36,12 @@ export function startPractice(): void {
   }
   onQueueChange(look)
   practiceRound.subscribe(look)
-  // What was decided while no page was open stands in no list of what waits.
+  // Requests decided while no page was open are not in the queue.
   const ask = async () => {
     const now = practiceRound.get()
     if (live.state.get() !== 'live' || !now || now.isOver) return
     if ((await readItems(now.ids)).length > 0) return
-    // Another daemon than the one it was begun with.
+    // The round belongs to another daemon.
     localStorage.removeItem(place)
     practiceRound.set(undefined)
   }
@@ -56,7 +56,7 @@ type Result = {
   readonly structuredContent?: Readonly<Record<string, unknown>>
 }
 
-/** Calls a tool over MCP. In open mode a name is enough; in closed mode it shows its token. */
+/** Calls a tool over MCP, with a token if authentication is on. */
 async function callAs(token: string | undefined, tool: string, args: object): Promise<Result> {
   const response = await fetch('/mcp', {
     method: 'POST',
@@ -96,7 +96,7 @@ async function callAs(token: string | undefined, tool: string, args: object): Pr
   return result
 }
 
-/** An agent comes in and asks for two things: to change something, and to see a folder. */
+/** Starts a round: the agent proposes a change and requests access to a folder. */
 export async function startPracticeRound(): Promise<void> {
   await dismiss()
   const { auth } = await call('cowork_status')
@@ -126,7 +126,7 @@ async function propose(token: string | undefined): Promise<string | undefined> {
   return text(said?.['proposal_id'])
 }
 
-/** The first folder it may not see yet; none where all are open to it, or closed for good. */
+/** Requests the first folder without access; undefined if every folder is granted or blocked. */
 async function requestFolder(token: string | undefined): Promise<string | undefined> {
   for (const path of await candidates()) {
     const { isError = false, structuredContent: said } = await callAs(token, 'request_grant', {
@@ -155,7 +155,7 @@ async function candidates(): Promise<string[]> {
 
 const text = (value: unknown) => (typeof value === 'string' ? value : undefined)
 
-/** What was allowed for practice ends with it, and so does the agent. */
+/** Ends the round, and removes its grants and the agent. */
 async function endRound(now: PracticeRound): Promise<void> {
   practiceRound.set({ ...now, isOver: true })
   await dismiss()

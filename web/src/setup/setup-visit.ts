@@ -1,6 +1,6 @@
 const place = 'cowork.welcome'
 
-/** Whether this browser was shown the first steps; Settings leads there again. */
+/** Whether this browser has shown the setup; Settings links to it. */
 export const setupSeen = {
   get: (): boolean => localStorage.getItem(place) !== null,
   set: (): void => localStorage.setItem(place, 'seen'),
