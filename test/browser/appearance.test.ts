@@ -18,7 +18,7 @@ type Places = Record<string, (page: Page, app: TestApp) => Promise<unknown>>
 
 /** How one gets to each screen, and sees that it is there. */
 const screens: Places = {
-  audit: (page) => rowOf(page, 'Did publish').waitFor(),
+  audit: (page) => rowOf(page, 'Executed publish').waitFor(),
   'an entry': async (page, app) => {
     const [entry] = (await ledgerOf(app, '&proposal=offer-20817')).entries
     await page.goto(`${app.url}/audit/${entry?.seq}`)
@@ -95,11 +95,11 @@ test('C11 on a phone one reads, goes back, moves between screens and halts', asy
   const app = await startScene()
   const context = await newContext({ viewport: { width: 375, height: 700 }, hasTouch: true })
   const page = await visit(app, '/audit', { context })
-  await rowOf(page, 'Did open_pull_request').tap()
+  await rowOf(page, 'Executed open_pull_request').tap()
   await page.getByText('Verified in this browser.').waitFor()
   expect(await page.getByRole('list', { name: 'Entries, newest first' }).isVisible()).toBe(false)
   await page.getByRole('link', { name: 'Back to the list' }).tap()
-  await rowOf(page, 'Did open_pull_request').waitFor()
+  await rowOf(page, 'Executed open_pull_request').waitFor()
   await page.getByRole('link', { name: 'Settings' }).tap()
   const sections = page.getByRole('navigation', { name: 'Settings' })
   await sections.getByRole('link', { name: 'Agents' }).tap()

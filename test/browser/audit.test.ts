@@ -29,15 +29,15 @@ test('C1 C8 filters stand in the address, survive a reload and are what is expor
   for (const action of ['update_deal', 'close_deal', 'send_offer']) await log(app, action)
   await output(app, 'cowork_halt')
   const page = await visit(app)
-  await rowOf(page, 'Did close_deal').waitFor()
+  await rowOf(page, 'Executed close_deal').waitFor()
 
   await page.getByRole('link', { name: 'Actions', exact: true }).click()
   await rowOf(page, 'Halted all agents').waitFor({ state: 'detached' })
   await page.getByRole('searchbox', { name: 'Find in entries' }).fill('offer')
   await page.keyboard.press('Enter')
-  await rowOf(page, 'Did close_deal').waitFor({ state: 'detached' })
+  await rowOf(page, 'Executed close_deal').waitFor({ state: 'detached' })
   await page.getByRole('button', { name: 'Filters' }).click()
-  await page.getByLabel('Who').fill('owner')
+  await page.getByLabel('Actor').fill('owner')
   await page.getByLabel('Domain').fill('crm.deals')
   await page.getByRole('button', { name: 'Apply' }).click()
   const wanted = { kind: 'decisions', q: 'offer', actor: 'owner', domain: 'crm.deals' }
@@ -46,14 +46,14 @@ test('C1 C8 filters stand in the address, survive a reload and are what is expor
 
   const sent = await seqOf(app, '&type=action.logged&q=offer')
   await page.reload()
-  await rowOf(page, 'Did send_offer').waitFor()
+  await rowOf(page, 'Executed send_offer').waitFor()
   expect(await seqsOf(page)).toEqual([sent])
   expect(inAddress()).toEqual(wanted)
 
   // What comes while the filters are set passes them or stays out.
   await log(app, 'close_deal')
   await log(app, 'second_offer')
-  await rowOf(page, 'Did second_offer').waitFor()
+  await rowOf(page, 'Executed second_offer').waitFor()
   expect(await seqsOf(page)).toHaveLength(2)
 
   for (const [format, item] of [
@@ -71,10 +71,10 @@ test('C1 C8 filters stand in the address, survive a reload and are what is expor
     expect(text).not.toContain('close_deal')
   }
 
-  await page.getByRole('link', { name: 'Remove the filter text offer' }).click()
-  await rowOf(page, 'Did update_deal').waitFor()
+  await page.getByRole('link', { name: 'Remove filter text offer' }).click()
+  await rowOf(page, 'Executed update_deal').waitFor()
   await page.goBack()
-  await rowOf(page, 'Did update_deal').waitFor({ state: 'detached' })
+  await rowOf(page, 'Executed update_deal').waitFor({ state: 'detached' })
 })
 
 test('C8 L6 an entry proves itself in the browser, and its chain stands beside it', async () => {
@@ -85,11 +85,11 @@ test('C8 L6 an entry proves itself in the browser, and its chain stands beside i
   await rowOf(page, 'Verified update_deal').click()
   const detail = page.getByRole('region', { name: /^Entry/ })
   await detail.getByText('Verified in this browser.').waitFor()
-  await detail.getByText('This proposal, step by step').waitFor()
+  await detail.getByText('Steps of this proposal').waitFor()
   await detail.getByRole('link', { name: /^execute/ }).click()
   await detail.getByRole('heading', { name: 'Executed update_deal on deal_12345' }).waitFor()
   await detail.getByText('Verified in this browser.').waitFor()
-  await detail.getByText('The path as a table').click()
+  await detail.getByText('Inclusion path:').click()
   await detail.getByRole('columnheader', { name: 'Side', exact: true }).waitFor()
 })
 
@@ -105,7 +105,7 @@ const forgeries: [string, (proof: Proof) => Partial<Proof>, RegExp][] = [
   [
     'signature',
     ({ checkpoint: note }) => ({ checkpoint: flipped(note, note.length - 20) }),
-    /signed/,
+    /signature/,
   ],
 ]
 
@@ -173,7 +173,7 @@ test('C8 L10 what an agent did is found by its name, with what was refused', asy
   const page = await visit(app, '/audit?actor=claude-code&outcome=refused')
   await rowOf(page, 'Tried cowork_halt').click()
   const detail = page.getByRole('region', { name: /^Entry/ })
-  await detail.getByText('not verified').waitFor()
+  await detail.getByText('Unverified').waitFor()
   await detail.getByText('Refused', { exact: true }).first().waitFor()
   expect(await seqsOf(page)).toHaveLength(1)
 })

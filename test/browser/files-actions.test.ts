@@ -205,7 +205,7 @@ test('C13 GR10 a grant cannot end before it begins, and that is said in words', 
   await dialog.getByRole('button', { name: 'Work' }).click()
   await dialog.getByRole('button', { name: 'Choose this folder' }).click()
   await dialog.getByLabel('Until').fill('2020-01-01T10:00')
-  await dialog.getByText('Choose a time that is yet to come.').waitFor()
+  await dialog.getByText('Choose a time in the future.').waitFor()
   const grant = dialog.getByRole('button', { name: 'Grant access' })
   expect(await grant.isDisabled()).toBe(true)
   await dialog.getByLabel('Until').fill('2099-01-31T18:00')

@@ -111,7 +111,7 @@ test('C2 a link that leads elsewhere shows where it leads', async () => {
   const { request_id: id } = await request(agent, place.at('short'))
   const page = await visit(app, `/inbox/${id}`)
   const item = await opened(page)
-  await item.getByText('It is a link, and leads to').waitFor()
+  await item.getByText('Symbolic link to').waitFor()
   await item.getByText(place.at('Work/laser')).first().waitFor()
 })
 
@@ -185,7 +185,7 @@ test('GR3 allowed until a day, it ends then', async () => {
   await page.getByRole('button', { name: /^Allow until…/ }).click()
   const until = page.getByRole('dialog').getByLabel('Until')
   await until.fill('2020-01-01T10:00')
-  await page.getByText('Choose a time that is yet to come.').waitFor()
+  await page.getByText('Choose a time in the future.').waitFor()
   expect(await page.getByRole('dialog').getByRole('button', { name: 'Allow' }).isDisabled()).toBe(
     true,
   )

@@ -55,7 +55,7 @@ test('C2 H1 H5 a handoff is a kind of its own, with what was tried, the context 
   await item.getByRole('group', { name: 'Attempt 2' }).getByText('whom: "account team"').waitFor()
   await item.getByRole('group', { name: 'Context' }).getByText('clause: "7.2"').waitFor()
   await item.getByRole('link', { name: /summarise_call deal_20817/ }).click()
-  await page.getByRole('heading', { name: 'Did summarise_call' }).waitFor()
+  await page.getByRole('heading', { name: 'Executed summarise_call' }).waitFor()
 })
 
 test('C2 H2 by A a handoff is resolved with what one did, and the next item is there', async () => {
@@ -81,7 +81,7 @@ test('C2 H2 by A a handoff is resolved with what one did, and the next item is t
   await page.goto(`${app.url}/inbox/${id}`)
   await page.getByText(/^Resolved by you/).waitFor()
   const thread = page.getByRole('region', { name: 'Item' })
-  await thread.getByText('Resolved').waitFor()
+  await thread.getByText('Resolved', { exact: true }).waitFor()
   expect(await thread.getByText('Signed the second version').count()).toBeGreaterThan(0)
   await page.goto(`${app.url}/inbox?view=decided&kind=handoff`)
   await page
@@ -128,7 +128,7 @@ test('C2 H6 what was asked and answered before stands as one thread', async () =
   const item = await opened(page)
   for (const text of ['Contract wording differs', 'Take the second', 'Ask again if it is unsigned'])
     await item.getByText(text).first().waitFor()
-  await item.getByRole('link', { name: 'open it' }).click()
+  await item.getByRole('link', { name: 'Open', exact: true }).click()
   await page.waitForURL(`**/inbox/${first}`)
   await page.getByText(/^Resolved by you/).waitFor()
 })

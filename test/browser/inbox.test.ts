@@ -25,7 +25,7 @@ test('C2 a row says who asks for what, with which trust and risk, and kinds are 
     'sales-agent · crm.deals',
     'suggest 0.72',
     'high-risk field',
-    'confidence 92 %',
+    'confidence 92%',
   ])
     await row.getByText(text).waitFor()
   await page.getByRole('link', { name: 'All 1' }).waitFor()
@@ -69,7 +69,7 @@ test('C2 the inbox is worked by keys alone: walk, open, approve, and the next on
   await page.keyboard.press('Escape')
   await page.goto(`${app.url}/inbox?view=decided`)
   const decided = page.getByRole('list', { name: 'Decided, newest first' })
-  await decided.getByText('approved', { exact: true }).waitFor()
+  await decided.getByText('Approved', { exact: true }).waitFor()
   await decided.getByText('by you').waitFor()
 })
 
@@ -128,11 +128,11 @@ test('C2 B2 many are decided at once, held for a moment, undone, and decided aga
   }
   await approveAll()
   await askOf(page, 'deal_1')
-    .getByText(/releases in \d s/)
+    .getByText(/Undo window: \d s/)
     .waitFor()
   await page.keyboard.press('z')
   await page.getByText('Undone.').waitFor()
-  await askOf(page, /releases in/).waitFor({ state: 'detached' })
+  await askOf(page, /Undo window/).waitFor({ state: 'detached' })
   expect(await Promise.all(ids.map((id) => statusOf(app, id)))).toEqual(Array(3).fill('pending'))
 
   await page.reload()
@@ -159,7 +159,7 @@ test('C2 of many that were decided, those that others took are named', async () 
     await route.continue()
   })
   await page.keyboard.press('a')
-  await page.getByText('1 approved, 1 not').waitFor()
+  await page.getByText('1 approved, 1 failed').waitFor()
   await page
     .getByRole('region', { name: 'Results' })
     .getByText(/Approved by you \d+ s ago/)
@@ -344,7 +344,7 @@ test('C11 the inbox, its items and dialogs have no serious fault in light, dark 
     await page.keyboard.press('Escape')
   }
   await askOf(page, 'crm.contacts').click()
-  await page.getByLabel('Policy').waitFor()
+  await page.getByLabel('Policy', { exact: true }).waitFor()
   await check('a permission')
   await askOf(page, 'ops@example.com').click()
   await page.getByRole('button', { name: 'Allow…' }).click()

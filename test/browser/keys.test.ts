@@ -17,7 +17,7 @@ test('C11 the list is walked, opened and closed by keys alone', async () => {
     ({ seq }) => `/audit/${seq}`,
   )
   const page = await visit(app, '/audit?type=action.logged')
-  await rowOf(page, 'Did one').waitFor()
+  await rowOf(page, 'Executed one').waitFor()
   const at = async (path: string | undefined) => {
     await expect.poll(() => focused(page)).toBe(`${path}?type=action.logged`)
   }
@@ -33,10 +33,10 @@ test('C11 the list is walked, opened and closed by keys alone', async () => {
   await page.keyboard.press('k')
   await at(two)
   await page.keyboard.press('Enter')
-  await page.getByRole('heading', { name: 'Did two' }).waitFor()
+  await page.getByRole('heading', { name: 'Executed two' }).waitFor()
   // What is open follows, and the focus stays in the list.
   await page.keyboard.press('k')
-  await page.getByRole('heading', { name: 'Did three' }).waitFor()
+  await page.getByRole('heading', { name: 'Executed three' }).waitFor()
   await at(three)
   await page.keyboard.press('Escape')
   await page.getByRole('region', { name: /^Entry \d/ }).waitFor({ state: 'detached' })

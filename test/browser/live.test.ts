@@ -19,7 +19,7 @@ test('C10 a page that was open while the daemon restarted misses nothing', async
   const filtered = await visit(app, '/audit?type=action.logged')
   await log(app, 'before')
   for (const page of [whole, filtered]) {
-    await rowOf(page, 'Did before').waitFor()
+    await rowOf(page, 'Executed before').waitFor()
     await page.evaluate('window.isStill = true')
   }
   app = await restart(app, () =>
@@ -30,7 +30,7 @@ test('C10 a page that was open while the daemon restarted misses nothing', async
   for (const action of ['first', 'second', 'third']) await log(app, action)
   for (const page of [whole, filtered]) {
     await isLive(page)
-    await rowOf(page, 'Did third').waitFor()
+    await rowOf(page, 'Executed third').waitFor()
     expect(await page.evaluate('window.isStill'), 'nothing was loaded again').toBe(true)
   }
   expect(await seqsOf(filtered)).toEqual(await logged(app))
@@ -58,12 +58,12 @@ test('SV23 tabs share one stream, and another takes over when its reader goes', 
     others.push(page)
   }
   await log(app, 'shared')
-  for (const page of [first, ...others]) await rowOf(page, 'Did shared').waitFor()
+  for (const page of [first, ...others]) await rowOf(page, 'Executed shared').waitFor()
   expect(await listeners(app)).toBe(1)
 
   await first.close()
   await log(app, 'inherited')
-  for (const page of others) await rowOf(page, 'Did inherited').waitFor()
+  for (const page of others) await rowOf(page, 'Executed inherited').waitFor()
   await expect.poll(() => listeners(app)).toBe(1)
   for (const page of others) await isLive(page)
 })

@@ -90,12 +90,12 @@ test('I6 a second person is invited as a viewer and finds nothing that changes t
   const link = (await owner.getByLabel('link', { exact: true }).textContent()) ?? ''
   expect(link).toContain('#invite=')
   await owner.getByRole('button', { name: 'Done' }).click()
-  await owner.getByText('invited', { exact: true }).waitFor()
+  await owner.getByText('Invited', { exact: true }).waitFor()
 
   const vera = await (await newContext()).newPage()
   await vera.goto(link)
   await isLive(vera)
-  await owner.getByText('invited', { exact: true }).waitFor({ state: 'detached' })
+  await owner.getByText('Invited', { exact: true }).waitFor({ state: 'detached' })
   const buttons = async (path: string, there: string) => {
     await vera.goto(app.url + path)
     await vera.getByRole('list').getByText(there, { exact: true }).waitFor()
@@ -142,15 +142,15 @@ test('I6 an act of high risk asks for the passkey, and goes on by itself once it
 
   await page.getByRole('button', { name: 'Add', exact: true }).click()
   await ask.getByRole('button', { name: 'Use passkey' }).click()
-  const token = page.getByRole('dialog', { name: 'sales is added' })
+  const token = page.getByRole('dialog', { name: 'Added sales' })
   await token.getByText(/^sk-cowork-[0-9a-f]{48}$/).waitFor()
   expect(await agents()).toEqual(['sales'])
   await token.getByRole('button', { name: 'I saved the token' }).click()
 
   // Five minutes long nothing more is asked.
-  await page.getByRole('button', { name: 'Change sales' }).click()
+  await page.getByRole('button', { name: 'Actions for sales' }).click()
   await page.getByRole('menuitem', { name: 'Revoke' }).click()
-  await page.getByRole('dialog').getByRole('button', { name: 'Revoke', exact: true }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Revoke agent', exact: true }).click()
   await page.getByText('Revoked', { exact: true }).waitFor()
 
   async function agents() {
@@ -166,7 +166,7 @@ test('I6 the link of an invitation that was withdrawn lets nobody in', async () 
   const owner = await visit(app, '/settings/people')
   await owner.getByRole('button', { name: 'Invitation of Eve' }).click()
   await owner.getByRole('menuitem', { name: 'Withdraw invitation' }).click()
-  await owner.getByText('invited', { exact: true }).waitFor({ state: 'detached' })
+  await owner.getByText('Invited', { exact: true }).waitFor({ state: 'detached' })
   const eve = await (await newContext()).newPage()
   await eve.goto(link)
   await eve.getByRole('heading', { name: 'Invalid invitation' }).waitFor()

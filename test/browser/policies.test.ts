@@ -35,7 +35,7 @@ async function rewrite(page: Page, from: string | RegExp, to: string) {
 async function save(page: Page, note: string) {
   await page.getByRole('button', { name: 'Save…' }).click()
   const dialog = page.getByRole('dialog', { name: 'Save policies' })
-  await dialog.getByLabel('Why').fill(note)
+  await dialog.getByLabel('Note').fill(note)
   await dialog.getByRole('button', { name: 'Save', exact: true }).click()
   return dialog
 }
@@ -63,10 +63,10 @@ test('C4 rule sets read as sentences with what they do, and the matrix says who 
     'Logs only region must be emea or apac.',
     'Requires review discount is high risk: every change requires review, and requires 2 different approvers.',
   ])
-  await set.getByText('Binds sales-* in crm.*.').waitFor()
+  await set.getByText('Applies to sales-* in crm.*.').waitFor()
   await page
     .getByRole('region', { name: 'free' })
-    .getByText(/^shadow/)
+    .getByText(/^Shadow/)
     .waitFor()
   await page.getByRole('region', { name: 'free' }).getByText('Not mapped to any agent.').waitFor()
 
@@ -81,9 +81,9 @@ test('C4 rule sets read as sentences with what they do, and the matrix says who 
     'crm.deals',
     'crm.*',
   ])
-  expect(await cells('codex')).toEqual(['blocked', 'blocked', 'blocked'])
-  expect(await cells('sales-agent')).toEqual(['blocked', 'crm-write', 'crm-write'])
-  expect(await cells('sales-*')).toEqual(['blocked', 'crm-write', 'crm-write'])
+  expect(await cells('codex')).toEqual(['Blocked', 'Blocked', 'Blocked'])
+  expect(await cells('sales-agent')).toEqual(['Blocked', 'crm-write', 'crm-write'])
+  expect(await cells('sales-*')).toEqual(['Blocked', 'crm-write', 'crm-write'])
 })
 
 test('C4 Y4 a domain that a person allowed in the inbox stands in the matrix at once', async () => {
@@ -121,7 +121,7 @@ test('C4 without a policy one begins with an example, simulates it and saves it'
   expect(await page.getByRole('button', { name: 'Save…' }).isDisabled()).toBe(true)
   await editorOf(page).focus()
   await page.keyboard.press('Control+Enter')
-  await resultOf(page).getByText('nothing is on record for this time').waitFor()
+  await resultOf(page).getByText('no records in this period').waitFor()
   const dialog = await save(page, 'To begin with')
   await page.getByText(/^Saved version [\da-f]{8}\.$/).waitFor()
   await dialog.waitFor({ state: 'detached' })
@@ -190,7 +190,7 @@ test('C4 Y6 Simulate shows what would have come out differently, before it is sa
   )
   await simulate(page).click()
   await resultOf(page).getByText('3 act→suggest, 1 suggest→blocked').waitFor()
-  await resultOf(page).getByText('0 of 4 stay as they were').waitFor()
+  await resultOf(page).getByText('0 of 4 unchanged').waitFor()
   const rows = resultOf(page).getByRole('table').getByRole('row')
   await rows.filter({ hasText: 'blocked' }).getByRole('link').waitFor()
   await resultOf(page).getByText('Changes: 2 added, 0 removed').waitFor()
@@ -219,7 +219,7 @@ test('C4 Y6 Simulate shows what would have come out differently, before it is sa
   await versions.getByText('Notes are looked at').waitFor()
   await versions.getByText('Active').waitFor()
   await page.getByText('2 added, 0 removed').waitFor()
-  const diff = page.getByRole('group', { name: 'What changed' })
+  const diff = page.getByRole('group', { name: 'Changes' })
   await diff.getByText('- field: note').waitFor()
   await versions.getByText('Version 0').click()
   await page.getByText('First version').waitFor()
@@ -239,10 +239,10 @@ test('C4 Y6 one proposal is tried: written by hand, or chosen from those there w
   await result.getByLabel('Agent').fill('sales-agent')
   await result.getByLabel('Domain').fill('crm.deals')
   await result.getByLabel('Change (JSON)').fill('{"amount": 600000')
-  expect(await result.getByRole('button', { name: 'Simulate proposal' }).isDisabled()).toBe(true)
+  expect(await result.getByRole('button', { name: 'Run simulation' }).isDisabled()).toBe(true)
   await result.getByLabel('Change (JSON)').fill('{"amount": 600000}')
   await rewrite(page, 'max: 500000', 'max: 700000')
-  await result.getByRole('button', { name: 'Simulate proposal' }).click()
+  await result.getByRole('button', { name: 'Run simulation' }).click()
   await result.getByText('Must be a number from 0 to 500000.').waitFor()
   const sides = result.getByRole('status')
   await sides.getByText('blocked').waitFor()
@@ -252,7 +252,7 @@ test('C4 Y6 one proposal is tried: written by hand, or chosen from those there w
   await expect
     .poll(() => result.getByLabel('Change (JSON)').inputValue())
     .toContain('"deal_stage": "won"')
-  await result.getByRole('button', { name: 'Simulate proposal' }).click()
+  await result.getByRole('button', { name: 'Run simulation' }).click()
   await sides.getByText('high risk: deal_stage').first().waitFor()
 })
 
@@ -381,7 +381,7 @@ test('C11 policies have no serious fault in light and dark, and nothing is wider
   await resultOf(page).getByText('act→blocked').first().waitFor()
   await resultOf(page).getByLabel('Agent').fill('sales-agent')
   await resultOf(page).getByLabel('Domain').fill('crm.deals')
-  await resultOf(page).getByRole('button', { name: 'Simulate proposal' }).click()
+  await resultOf(page).getByRole('button', { name: 'Run simulation' }).click()
   await resultOf(page).getByText('Draft', { exact: true }).waitFor()
   await check('a simulation')
   const dialog = await save(page, 'Support only')
@@ -391,7 +391,7 @@ test('C11 policies have no serious fault in light and dark, and nothing is wider
   await dialog.getByRole('button', { name: 'Save anyway' }).click()
   await dialog.waitFor({ state: 'detached' })
   await page.goto(`${app.url}/policies/versions`)
-  await page.getByRole('group', { name: 'What changed' }).waitFor()
+  await page.getByRole('group', { name: 'Changes' }).waitFor()
   await check('the versions')
   expect(faults).toEqual([])
 })

@@ -65,7 +65,7 @@ test('SV21 N36 a page of another site or another port reads nothing and changes 
   expect(await ledgerOf(app)).toEqual(before)
   await isLive(console)
   await output(app, 'cowork_log', { domain: 'docs', action: 'go_on', target: 'README.md' })
-  await rowOf(console, 'Did go_on').waitFor()
+  await rowOf(console, 'Executed go_on').waitFor()
 })
 
 test('SV21 N36 a name that was made to lead here is refused, and so is a form that takes the whole page', async () => {

@@ -80,7 +80,7 @@ test('C9 the steps: workspace, folders to grant, clients, how to be told', async
 
   await heading(page, 'Connect your MCP clients').waitFor()
   await page.getByText('cowork connect claude-code').waitFor()
-  await page.getByText('None is connected yet.').waitFor()
+  await page.getByText('No clients connected.').waitFor()
   await output(app, 'cowork_add_agent', { id: 'codex' })
   const codex = page.getByRole('list', { name: 'Agents' }).getByRole('listitem')
   await codex.filter({ hasText: 'added, not seen since start' }).waitFor()
@@ -159,7 +159,7 @@ test.each(['open', 'closed'])(
       .click()
     await heading(page, 'Practice round complete').waitFor()
     const decided = page.getByRole('list', { name: 'Decisions' })
-    await expect.poll(() => decided.getByText('allowed', { exact: true }).count()).toBe(2)
+    await expect.poll(() => decided.getByText('Approved', { exact: true }).count()).toBe(2)
     await expect.poll(() => grantsOf(app)).toEqual([])
     await expect.poll(() => activeAgents(app)).toEqual(mode === 'closed' ? ['codex'] : [])
     await page.getByRole('link', { name: 'Show entries' }).click()

@@ -77,7 +77,7 @@ const screens = [
     what: 'the entry',
     there: 'Verified in this browser.',
   },
-  { path: '/settings/people', api: '**/cowork_list_people/**', what: 'people', there: 'you' },
+  { path: '/settings/people', api: '**/cowork_list_people/**', what: 'people', there: 'You' },
   {
     path: '/settings/sessions',
     api: '**/cowork_list_sessions/**',
@@ -184,5 +184,5 @@ test('C13 C10 a daemon that is gone is named, with the command that brings it ba
   await page.getByRole('button', { name: 'Try again' }).click()
   await page.getByText('verified.').waitFor()
   await output(again, 'cowork_log', { domain: 'docs', action: 'go_on', target: 'README.md' })
-  await rowOf(page, 'Did go_on').waitFor()
+  await rowOf(page, 'Executed go_on').waitFor()
 })
