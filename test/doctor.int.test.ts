@@ -195,7 +195,7 @@ test('K5, W1 a data root that cannot be used is told with its cause, before and 
   const after = await doctor(place)
   expect(after.code).toBe(1)
   const [told] = after.of('work')
-  expect(told).toMatchObject({ state: 'fail', message: expect.stringContaining('cannot be used') })
+  expect(told).toMatchObject({ state: 'fail', message: expect.stringContaining('Cannot use') })
   expect(told?.remedy).toContain('WORKSYNC_DATA_ROOT')
   expect(told?.remedy).not.toContain('other daemon')
 })

@@ -153,7 +153,7 @@ describe('cowork work', () => {
     expect((await work('show', story.id)).stdout).toMatch(/^Text$\n^ {2}# At length$/m)
     rmSync(path)
     mkdirSync(path)
-    expect((await work('show', story.id)).stdout).toContain('it is not a file')
+    expect((await work('show', story.id)).stdout).toContain('not a regular file')
     await work('set', story.id, '--status', 'dropped')
     await work('remove', 'write-it-down')
   })

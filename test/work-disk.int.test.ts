@@ -71,7 +71,7 @@ describe('a file that cannot be used', () => {
     rmSync(path)
     mkdirSync(path)
     const refused = await agent.ask('update_story', note(project, 'x'))
-    expect(JSON.stringify(refused)).toContain('It is not a file')
+    expect(JSON.stringify(refused)).toContain('Not a regular file')
     expect(await agent.ask('status', { project })).toMatchObject({ stale: [project] })
     rmSync(path, { recursive: true })
     expect(await agent.ask('update_story', note(project, 'back again'))).toHaveProperty('story')

@@ -184,7 +184,7 @@ test('RM1 PV4 links in the data root are not followed: guidance, texts, prompts,
   await owner.call('worksync_update_sprint', { ...sprint, archive: true })
   await expect
     .poll(async () => JSON.stringify(await owner.call('worksync_status', { project })))
-    .toContain('links are not followed')
+    .toContain('cowork does not follow links')
   expect(readdirSync(outside).toSorted()).toEqual(['general.md', 'later.md'])
   rmSync(own('.cowork'))
   rmSync(own('COMPLETE'))

@@ -88,7 +88,7 @@ describe('the text of a backlog item, by commands', () => {
     writeFileSync(textPath, 'By hand')
     const refused = await work('set', 'more', '--text-file', 'notes.md', '--if-text', before)
     expect(refused).toMatchObject({ code: 7, stdout: '' })
-    expect(refused.stderr).toContain('The text of more is another one by now.')
+    expect(refused.stderr).toContain('The text of more has changed.')
     expect(refused.stderr).toContain('`cowork work show more`')
     expect(refused.stderr).not.toContain('worksync_')
     expect(readFileSync(join(place.state, 'notes.md'), 'utf8')).toBe('Of the person')

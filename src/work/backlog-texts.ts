@@ -24,8 +24,9 @@ type NewText = { readonly text: string; readonly sha256: string; readonly base: 
 export type BacklogTexts = ReturnType<typeof createBacklogTexts>
 
 /**
- * The long text of a backlog item: `BACKLOG/<id>.md`, which is a person's file as much as an agent's (W25).
- * What the file says is the truth; a text that was acknowledged is in the store until the file says it.
+ * Creates the service for the texts of backlog items in `BACKLOG/<id>.md`, which people and agents
+ * both edit (W25). The file is authoritative; an acknowledged text stays in the store until it is
+ * in the file.
  */
 export function createBacklogTexts({ store, root, now }: Deps) {
   const files = createTextSearch(now)
@@ -35,13 +36,16 @@ export function createBacklogTexts({ store, root, now }: Deps) {
     if (waiting) return { as: 'text', text: waiting.text, sha256: waiting.sha256 }
     return root.isHolder
       ? readTextFile(root.folderOf(project), id)
-      : { as: 'unusable', why: 'another daemon has the files' }
+      : { as: 'unusable', why: 'another daemon holds the files' }
   }
 
-  /** For an answer. The hash comes with the first part of it: who reads on has to present that one. */
+  /**
+   * Returns the text for a reply. Only the first page has the hash, so later pages cannot supply a
+   * newer one.
+   */
   async function shown(reader: Reader, project: string, id: string, cursor?: string) {
     const found = await current(reader, project, id)
-    if (found.as === 'unusable') return { text_note: `${textPath(id)} is not given: ${found.why}.` }
+    if (found.as === 'unusable') return { text_note: `Cannot read ${textPath(id)}: ${found.why}.` }
     if (!isSaying(found)) return {}
     return { text: found.text, ...(cursor === undefined && { text_sha256: found.sha256 }) }
   }
@@ -60,7 +64,7 @@ export function createBacklogTexts({ store, root, now }: Deps) {
     return texts
   }
 
-  /** Of these words, which are in lower case, those that the text of each of these items has. */
+  /** Returns for each item which of the lower-case words its text contains. */
   async function holding(
     reader: Reader,
     project: string,
@@ -71,7 +75,7 @@ export function createBacklogTexts({ store, root, now }: Deps) {
     const found = root.isHolder
       ? await files.find(root.folderOf(project), ids, words)
       : new Map<string, readonly string[]>()
-    // The last one of each item is what it says.
+    // The newest pending text of an item wins.
     for (const { id, text } of waiting) {
       const lowered = text.toLowerCase()
       found.set(
@@ -88,7 +92,7 @@ export function createBacklogTexts({ store, root, now }: Deps) {
     return found.as === 'unusable' || isSaying(found)
   }
 
-  /** The change that was asked for, where it may be made: nobody writes over what they have not read. */
+  /** Validates a change of the text: a caller can only replace the text it has read. */
   async function checked(
     on: ProjectTransaction,
     id: string,
@@ -99,7 +103,7 @@ export function createBacklogTexts({ store, root, now }: Deps) {
     const sha256 = isSaying(found) ? found.sha256 : undefined
     if (sha256 !== read)
       throw new CoworkError('stale', staleWords(id, sha256, read), {
-        hint: 'Read it with worksync_get, then change that text, and give its text_sha256.',
+        hint: 'Read the text with worksync_get, then send its text_sha256 with the change.',
         details: { ...(sha256 !== undefined && { text_sha256: sha256 }) },
       })
     return given === undefined ? undefined : newText(given, found)
@@ -110,21 +114,24 @@ export function createBacklogTexts({ store, root, now }: Deps) {
     id: string,
   ): Promise<Exclude<TextFileState, { as: 'unusable' }>> {
     if (!root.isHolder)
-      throw new CoworkError('data_root_busy', 'Another daemon has the files of the work data.', {
-        hint: 'Texts of backlog items are changed through that one.',
+      throw new CoworkError('data_root_busy', 'Another daemon holds the files of the work data.', {
+        hint: 'Change texts of backlog items through that daemon.',
       })
     const found = await current(on.tx, on.project, id)
     if (found.as !== 'unusable') return found
-    throw new CoworkError('work_file_broken', `${textPath(id)} cannot be changed: ${found.why}.`, {
-      hint: 'Somebody has to mend what is there; it is not written over.',
+    throw new CoworkError('work_file_broken', `Cannot change ${textPath(id)}: ${found.why}.`, {
+      hint: 'Fix the file; cowork does not overwrite it.',
     })
   }
 
-  /** Instead of whatever there is, since somebody said so. */
+  /** Prepares a text that replaces any current text. */
   const instead = async (on: ProjectTransaction, id: string, text: string): Promise<NewText> =>
     newText(text, await usable(on, id))
 
-  /** In the transaction of the change that it belongs to, after its steps; the file says it soon (W7). */
+  /**
+   * Stores the text in the transaction of its change, after the steps; the flush writes the file
+   * (W7).
+   */
   async function put(
     on: ProjectTransaction,
     id: string,
@@ -136,29 +143,31 @@ export function createBacklogTexts({ store, root, now }: Deps) {
   return { shown, all, holding, isThere, checked, instead, put }
 }
 
-/** An empty file says nothing. */
+/** An empty file counts as no text. */
 const isSaying = (found: TextFileState): found is Extract<TextFileState, { as: 'text' }> =>
   found.as === 'text' && found.text !== ''
 
 function newText(given: string, found: Exclude<TextFileState, { as: 'unusable' }>): NewText {
-  // Half a character cannot be in a file.
+  // UTF-8 cannot encode a lone surrogate.
   const text = given.toWellFormed()
   const bytes = Buffer.byteLength(text)
   if (bytes > maxTextBytes)
-    throw new CoworkError('too_large', `The text has ${bytes} bytes; ${maxTextBytes} may be.`, {
-      hint: 'Leave the rest in a file of the repository, and name it in the text.',
-    })
+    throw new CoworkError(
+      'too_large',
+      `The text has ${bytes} bytes; the limit is ${maxTextBytes}.`,
+      {
+        hint: 'Move the rest to a file in the repository and name that file in the text.',
+      },
+    )
   return { text, sha256: sha256Hex(text), base: found.as === 'text' ? found.sha256 : null }
 }
 
 function staleWords(id: string, there: string | undefined, read: string | undefined): string {
-  if (there === undefined) return `${id} has no text any more.`
-  return read === undefined
-    ? `${id} has a text already.`
-    : `The text of ${id} is another one by now.`
+  if (there === undefined) return `${id} no longer has a text.`
+  return read === undefined ? `${id} already has a text.` : `The text of ${id} has changed.`
 }
 
-/** What the entry says of a text; the call has it whole. */
+/** Summarizes a text for the ledger entry; the call entry has the full text. */
 export const toTextDetails = ({ text, sha256, base }: NewText) => ({
   sha256,
   bytes: Buffer.byteLength(text),

@@ -15,7 +15,7 @@ import { toTextDetails } from './backlog-texts.ts'
 import type { BacklogTexts } from './backlog-texts.ts'
 import type { ChangeInput } from './tools/shared-schemas.ts'
 
-/** What is in no sprint yet, each with a text as long as it needs (W12, W25). */
+/** Creates the operations on backlog items and their texts (W12, W25). */
 export function createBacklog(
   act: ReturnType<typeof createProjectTransactions>,
   texts: BacklogTexts,
@@ -25,14 +25,14 @@ export function createBacklog(
     const on = await act(tx, project, call)
     if (asked !== undefined) checkId(asked)
     const wished = asked ?? (toKebabCase(summary) || 'item')
-    // A text that was left there belongs to what had the id before; only who names the id takes it up.
+    // A leftover text belongs to the previous item with this id; only an explicit id reuses it.
     const isTaken = async (one: string) =>
       (await on.find('backlog', one)) !== undefined || (await texts.isThere(tx, project, one))
     if (asked !== undefined && (await on.find('backlog', asked)))
       throw duplicateIdError(project, 'backlog item', asked, await nextFreeId(asked, isTaken))
     if (asked !== undefined && given !== undefined && (await isTaken(asked)))
-      throw new CoworkError('duplicate_id', `${textPath(asked)} is there already.`, {
-        hint: 'Leave text out to take it up as it is, or take the suggestion.',
+      throw new CoworkError('duplicate_id', `${textPath(asked)} already exists.`, {
+        hint: 'Omit text to use the existing file, or use the suggestion.',
         details: { suggestion: await nextFreeId(asked, isTaken) },
       })
     const id = asked ?? ((await isTaken(wished)) ? await nextFreeId(wished, isTaken) : wished)

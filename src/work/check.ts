@@ -4,8 +4,8 @@ import { unknownProjectError } from './journal.ts'
 import type { Work } from './service.ts'
 
 /**
- * Before every call about work: the caller has a token where one is needed (W2), what people wrote meanwhile is taken over first (W5), and a file that
- * cannot be read is not written over (W6).
+ * Checks every work call: requires a token if the key is set (W2), imports edits of the files first
+ * (W5), and refuses changes while a file is invalid (W6).
  */
 export const checkWork =
   (work: Work) =>
@@ -18,8 +18,8 @@ export const checkWork =
     const refusal = work.keyRefusal(caller)
     if (refusal) return { mode: 'refuse', ...refusal }
     const trouble = work.root.trouble()
-    // Other daemons of the same database answer from the store; with a store of its own there is nothing to
-    // answer. What a tool does to files is for the one that holds them.
+    // Without the data root, a daemon on a shared database still answers from the store. A SQLite
+    // store has no other owner, and tools that touch files need the daemon that holds them.
     const isOnFiles = tool.run !== undefined
     if (trouble !== undefined && (work.db.dialect === 'sqlite' || isOnFiles))
       return {
@@ -32,11 +32,11 @@ export const checkWork =
     const { project } = input
     const names = typeof project === 'string' ? [project] : work.projects()
     const known = names.filter((name) => work.registry.get(name))
-    // The store may still have it, but nobody looks at its file (W11).
+    // The store can still have the project, but its file is no longer read (W11).
     if (known.length < names.length && tool.name !== 'worksync_register_project')
       return notServed(work, String(project))
     await Promise.all(known.map((name) => work.keeper.notice(name)))
-    // The history is looked at by the tool that also appends to it.
+    // One tool both reads and appends to the history.
     const isView = tool.name === 'worksync_history' && input['summary'] === undefined
     if (tool.effect === 'read' || isView) return { mode: 'act' }
     for (const name of known) {
@@ -47,7 +47,7 @@ export const checkWork =
           mode: 'refuse',
           code: 'work_file_broken',
           message: `${broken.file}:${first.line}:${first.column}: ${first.message}`,
-          hint: 'Somebody has to mend the file; it is not written over. Reading goes on with what was known.',
+          hint: 'Fix the file. Until then, reads return the last valid version and writes are refused.',
           details: {
             file: broken.file,
             line: first.line,
@@ -63,15 +63,18 @@ function notServed({ registry }: Work, project: string): Verdict {
   const { code, message, hint = '' } = unknownProjectError(project)
   const fault = registry.faultOf(project)
   if (fault === undefined) return { mode: 'refuse', code, message, hint }
-  return { mode: 'refuse', code, message: fault, hint: 'Somebody has to mend the file.' }
+  return { mode: 'refuse', code, message: fault, hint: 'Fix the file.' }
 }
 
 const refusal = {
   code: 'auth_required',
-  message: 'Work tools need WORKSYNC_API_KEY or another valid token.',
+  message: 'Token required: work tools need WORKSYNC_API_KEY or another valid token.',
   hint: 'Send `Authorization: Bearer <key>`, pass `agent_token`, or set COWORK_TOKEN for `cowork mcp`.',
 } as const
 
-/** With WORKSYNC_API_KEY set, work is for callers with the key or another valid token, at every endpoint (W2). */
+/**
+ * Refuses callers without the key or another valid token at every endpoint if WORKSYNC_API_KEY is
+ * set (W2).
+ */
 export const keyRefusal = ({ verified, kind }: Caller, isKeySet: boolean) =>
   isKeySet && !verified && kind !== 'system' ? refusal : undefined

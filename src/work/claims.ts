@@ -14,9 +14,12 @@ import { findCycleThrough, isLeased, isOpen } from './rules.ts'
 import type { Stored } from './store.ts'
 import type { ChangeInput } from './tools/shared-schemas.ts'
 
-/** Who works on what: one agent at a time, for a while (W20). */
+/** Creates the service for exclusive, time-limited work on stories (W20). */
 export function createClaims(act: ReturnType<typeof createProjectTransactions>, ttlMs: number) {
-  /** Of any number of racers exactly one wins: the project's row is held. Held already, it is a heartbeat. */
+  /**
+   * Claims a story. The project row is locked, so exactly one of concurrent claims wins. Renews the
+   * lease if the caller has it.
+   */
   async function claim(tx: Tx, input: ChangeInput<'worksync_claim'>, call: Call) {
     const { project, story_id: id, ttl_seconds: seconds } = input
     const on = await act(tx, project, call)
@@ -28,21 +31,25 @@ export function createClaims(act: ReturnType<typeof createProjectTransactions>, 
       return renew(on, story, { ...lease, until })
     }
     if (!isOpen({ status }))
-      throw new CoworkError('not_open', `${id} is ${status}.`, {
-        hint: 'worksync_ready lists what is to be done.',
+      throw new CoworkError('not_open', `Cannot claim ${id}: it is ${status}.`, {
+        hint: 'Choose a story from worksync_ready.',
       })
     const open = await openNeeds(on, needs)
     const cycle = open.length > 0 ? await cycleOf(on, id, open) : undefined
     if (cycle)
-      throw new CoworkError('dependency_cycle', `${id} waits for itself: ${cycle.join(' → ')}.`, {
-        hint: 'Take one of them out of depends_on with worksync_update_story.',
+      throw new CoworkError('dependency_cycle', `Dependency cycle: ${cycle.join(' → ')}.`, {
+        hint: 'Remove one of them from depends_on with worksync_update_story.',
         details: { cycle },
       })
     if (open.length > 0)
-      throw new CoworkError('dependency_open', `${id} waits for ${open.join(', ')}.`, {
-        hint: 'Take one of those first, or another one: worksync_ready lists what is free.',
-        details: { waits_for: open },
-      })
+      throw new CoworkError(
+        'dependency_open',
+        `${id} depends on open stories: ${open.join(', ')}.`,
+        {
+          hint: 'Claim one of those first, or choose another story from worksync_ready.',
+          details: { waits_for: open },
+        },
+      )
     if (lease) {
       on.step(expiredStep(story, lease, on.at))
       on.tx.append(expiredDraft(project, id, lease))
@@ -52,7 +59,7 @@ export function createClaims(act: ReturnType<typeof createProjectTransactions>, 
       session: on.caller.session,
       since: on.time,
       until,
-      // Numbers of changes only grow, so the later claim has the higher one.
+      // Change numbers only grow, so a later claim has a higher fence.
       fence: on.seq() + 1,
     }
     const item = on.set(story, {
@@ -63,7 +70,7 @@ export function createClaims(act: ReturnType<typeof createProjectTransactions>, 
     return { story: { ...item, sprint_id: story.sprint ?? '' }, lease: taken, renewed: false }
   }
 
-  /** The file does not hear of it (W7). */
+  /** Extends the lease. The change is quiet: the file is not rewritten (W7). */
   async function renew(on: ProjectTransaction, story: Stored, lease: Lease) {
     const item = { ...story.item, id: story.id, lease }
     on.step({ kind: 'story', id: story.id, before: story, after: { item }, quiet: true })
@@ -78,8 +85,8 @@ export function createClaims(act: ReturnType<typeof createProjectTransactions>, 
     on.guard(story, guards)
     const { lease, status: now } = story.item as Story
     if (!lease)
-      throw new CoworkError('not_claimed', `Nobody has claimed ${id}.`, {
-        hint: 'There is nothing to release.',
+      throw new CoworkError('not_claimed', `${id} is not claimed.`, {
+        hint: 'Check the story with worksync_get.',
       })
     const item = on.set(story, {
       lease: undefined,
@@ -101,7 +108,7 @@ async function openNeeds(on: ProjectTransaction, needs: readonly string[]): Prom
   return open
 }
 
-/** The way back to it where it waits for itself, as people may write into the file. */
+/** Finds a dependency cycle through the story; people can create one in the file. */
 async function cycleOf(
   on: ProjectTransaction,
   id: string,
@@ -122,7 +129,7 @@ async function cycleOf(
 function expiredStep({ id, sprint }: Stored, lease: Lease, at: number): JournalStep {
   const item = {
     date: formatRfc3339(at).slice(0, 10),
-    summary: `${lease.agent} let its claim of ${id} run out`,
+    summary: `Claim of ${id} by ${lease.agent} expired`,
     related_sprints: sprint === null ? [] : [sprint],
     kind: 'lease_expired',
     ref: id,
@@ -142,7 +149,7 @@ const expiredDraft = (project: string, id: string, lease: Lease): EntryDraft => 
 
 const maxPauseMs = 5000
 
-/** Gives back what an agent claimed and did not keep (W20). */
+/** Starts the task that releases expired leases (W20). */
 export function startLeaseExpiry({ db, store, journal, now, log }: WorkParts) {
   async function expire(tx: Tx, project: string, id: string): Promise<void> {
     const held = await journal.hold(tx, project)
@@ -156,7 +163,7 @@ export function startLeaseExpiry({ db, store, journal, now, log }: WorkParts) {
       ...(status === 'in_progress' && { status: 'planned' }),
     }
     delete back['lease']
-    // A person wrote into the file that it is finished: then nobody let anything run out.
+    // A person finished the story in the file, so the lease ends without an expiry entry.
     const isFinished = !isOpen(story.item)
     const steps: JournalStep[] = [
       { kind: 'story', id, before: story, after: { item: back } },
@@ -178,7 +185,7 @@ export function startLeaseExpiry({ db, store, journal, now, log }: WorkParts) {
       await sweep()
       return Math.min(Math.max((await store.nextExpiry(db)) - now(), 100), maxPauseMs)
     },
-    failure: 'claims that ran out could not be given back',
+    failure: 'expired leases not released',
     log,
   })
 

@@ -26,22 +26,22 @@ const work = z
     port: port.default(8321).describe('Port of the second listener. Default 8321.'),
     api_key: secretText
       .optional()
-      .describe('Shared key accepted for the work tools, best as a reference. Default: none.'),
+      .describe('Shared key accepted for the work tools, preferably a reference. Default: none.'),
     auto_sync: z
       .boolean()
       .default(true)
       .describe('Regenerate the vault after changes. Default true.'),
     sync_debounce: duration
       .prefault('2s')
-      .describe('Quiet time after the last change before the vault is regenerated. Default 2s.'),
+      .describe('Delay after the last change before the vault is regenerated. Default 2s.'),
     lease_ttl: duration
       .prefault('15m')
-      .describe('How long a claimed story stays claimed without a heartbeat. Default 15m.'),
+      .describe('Time until a claim expires without a heartbeat. Default 15m.'),
     reserved_paths: z
       .enum(['warn', 'refuse'])
       .default('warn')
       .describe(
-        'What happens when another agent writes to the paths of a claimed story. Default warn.',
+        'Warn or refuse when another agent writes to the paths of a claimed story. Default warn.',
       ),
   })
   .prefault({})
@@ -52,17 +52,19 @@ const jobs = z
     auto_approve: z
       .boolean()
       .default(false)
-      .describe('Let trust approve low-risk plans without a person. Default false.'),
+      .describe('Approve low-risk plans of trusted agents without a person. Default false.'),
     bulk_limit: integer(1)
       .default(100)
-      .describe('Moved or trashed items above which a plan is always high risk. Default 100.'),
+      .describe('Plans that move or delete more items than this are high risk. Default 100.'),
     lease_seconds: integer(3, 3600)
       .default(30)
-      .describe('How long a worker holds a job without a heartbeat, in seconds. Default 30.'),
+      .describe(
+        'Time until the lease of a job expires without a heartbeat, in seconds. Default 30.',
+      ),
     on_stale: z
       .enum(['stop', 'skip'])
       .default('stop')
-      .describe('What a job does with a step whose file changed since planning. Default stop.'),
+      .describe('Stop the job or skip the step if its file changed since planning. Default stop.'),
   })
   .prefault({})
   .describe('Plans and their execution.')

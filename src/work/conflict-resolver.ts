@@ -15,7 +15,7 @@ import { reconstructVersion } from './merge/merge-base.ts'
 import { mergeThreeWay } from './merge/merge.ts'
 import { parseIndexBytes } from './yaml/read.ts'
 
-/** Ends a conflict between a person's edit and an agent's (W5). */
+/** Creates the operation that resolves a conflict between edits of a person and an agent (W5). */
 export const createConflictResolver = (
   act: ReturnType<typeof createProjectTransactions>,
   texts: BacklogTexts,
@@ -34,10 +34,10 @@ export const createConflictResolver = (
     const target = await itemNamed(on, item, of)
     if (kind === 'same_field' && take === 'theirs') {
       if (!target)
-        throw new CoworkError('not_found', `${item} is not there any more.`, {
-          hint: 'Take ours: then the conflict ends.',
+        throw new CoworkError('not_found', `${item} no longer exists.`, {
+          hint: 'Resolve the conflict with ours.',
         })
-      // Whoever settles it changes the story: not while another agent has it (W16).
+      // Resolving changes the story, so another agent must not have claimed it (W16).
       on.guard(target, {})
       if (field === 'sprint') {
         await getOpenSprint(on, String(theirs))
@@ -45,9 +45,13 @@ export const createConflictResolver = (
       } else if (field === 'text' && target.kind === 'backlog') {
         const { copy } = found.item as Conflict
         if (typeof theirs !== 'string')
-          throw new CoworkError('too_large', `The text of ${item} in the file was too long.`, {
-            hint: `Take ours, and take what you want from the copy (${copy ?? 'gone'}).`,
-          })
+          throw new CoworkError(
+            'too_large',
+            `The file version of the text of ${item} is too long.`,
+            {
+              hint: `Resolve the conflict with ours, then take what you need from the copy (${copy ?? 'missing'}).`,
+            },
+          )
         const text = await texts.instead(on, target.id, theirs)
         on.set(target, {})
         await texts.put(on, target.id, text)
@@ -56,7 +60,7 @@ export const createConflictResolver = (
         on.set(target, { [field]: theirs, ...(isEnd && { lease: undefined }) })
       }
     }
-    // One side deleted it: taking that side deletes it now, taking the other leaves it.
+    // One side deleted the item: choosing that side deletes it, choosing the other keeps it.
     const isDeletion = ours === undefined ? take === 'ours' : take === 'theirs'
     if (kind === 'delete_against_edit' && isDeletion && target) {
       on.guard(target, {})
@@ -67,7 +71,7 @@ export const createConflictResolver = (
     return { resolved: id, ...(now && { item: now.item }) }
   }
 
-/** Where the file says no kind any more, whatever has the id. */
+/** Finds the item of a conflict. Without a kind in the file, any item with the id matches. */
 async function itemNamed(
   on: ProjectTransaction,
   id: string,
@@ -98,8 +102,8 @@ type Deps = {
 }
 
 /**
- * Takes what a person saved as made from the version that stood there then, after it was held for an older one
- * (W5). What others wrote since stays, or is told.
+ * Creates the reimport of an edit that was merged against an older version. It merges the edit
+ * against the version of the file at that time and keeps or reports later changes of others (W5).
  */
 export const createReimport = ({ store, root }: Deps) =>
   async function retake(on: ProjectTransaction, { copy = '', seq = NaN }: Conflict): Promise<void> {
@@ -107,8 +111,8 @@ export const createReimport = ({ store, root }: Deps) =>
     const bytes = root.isHolder ? readCopy(root.folderOf(project), copy) : undefined
     const read = bytes && parseIndexBytes(bytes)
     if (!read?.ok)
-      throw new CoworkError('not_found', `The copy of that text (${copy}) cannot be read here.`, {
-        hint: 'Take ours: then the conflict ends.',
+      throw new CoworkError('not_found', `Cannot read the copy of the file: ${copy}.`, {
+        hint: 'Resolve the conflict with ours.',
       })
     const stored = await store.items(tx, project)
     const row = await store.project(tx, project)
@@ -116,14 +120,18 @@ export const createReimport = ({ store, root }: Deps) =>
     const changes = await store.changesSince(tx, project, Number.isInteger(seq) ? seq : 0)
     const base = reconstructVersion(ours, changes.toReversed(), seq)
     if (!base)
-      throw new CoworkError('invalid_input', 'Too much has changed since that text was saved.', {
-        hint: `Take ours, and take from the copy (${copy}) what you want back.`,
-      })
+      throw new CoworkError(
+        'invalid_input',
+        'Cannot apply the file version: too many changes since it was saved.',
+        {
+          hint: `Resolve the conflict with ours, then take what you need from the copy (${copy}).`,
+        },
+      )
     const { merged, clashes } = mergeThreeWay({ base, ours, theirs: read.index })
     const conflicts = clashes.map((clash) => toConflict(clash, copy, on.at))
     for (const step of diffSteps(stored, ours, merged, conflicts)) {
       const { before, after } = step
-      // Whoever settles it changes the story: not while another agent has it (W16).
+      // Resolving changes the story, so another agent must not have claimed it (W16).
       if (before) on.guard(before, {})
       const isEntry = step.kind === 'history' || step.kind === 'conflict'
       const marks = { rev: (before?.rev ?? 0) + 1, updated: on.time, by: on.by }

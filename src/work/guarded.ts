@@ -1,18 +1,18 @@
 import type { Call } from '#base/tool.ts'
 
-/** Reads of files whose path an agent or the registry can name; the module of files guards them (PV4). */
+/** Reads files at paths that an agent or the registry names; the files module guards them (PV4). */
 export type GuardedFiles = {
-  /** Reads a text below a folder that a person named. */
+  /** Reads a text file below a folder that a person registered. */
   read(folder: string, path: string, maxBytes: number): Promise<string>
-  /** Reads a text by the caller's own right: in the workspace, or under a grant. */
+  /** Reads a text file with the access of the caller: in the workspace or under a grant. */
   readAs(
     call: Pick<Call, 'caller' | 'signal' | 'addDetails'>,
     path: string,
     maxBytes: number,
   ): Promise<string>
-  /** Throws where cowork may not write for agents. */
+  /** Throws if cowork must not write to the folder for agents. */
   checkWritable(folder: string): void
   isProtected(path: string): boolean
-  /** Closes every folder but these. */
+  /** Closes all opened folders except these. */
   keep(folders: readonly string[]): Promise<void>
 }

@@ -10,11 +10,13 @@ export type GuidanceFault = { readonly name: string; readonly message: string }
 
 type OwnGuidance = NonNullable<NonNullable<RegisteredProject['guidance']>['project']>[number]
 
-/** Inherited where a project says nothing else. */
+/** Inherited by projects that do not list others. */
 const usual = ['general', 'ai-collaboration']
 const maxTextBytes = 256_000
 
-/** Foundational guidance first, then the project's own, which replaces what has its name (W19). */
+/**
+ * Loads foundational guidance, then the project's own, which replaces texts of the same name (W19).
+ */
 export async function loadGuidance(
   { root, guarded }: Pick<Work, 'root' | 'guarded'>,
   call: Pick<Call, 'caller' | 'signal' | 'addDetails'>,
@@ -31,7 +33,7 @@ export async function loadGuidance(
     try {
       const isName = /^[\w.-]+$/.test(one)
       const text = isName ? textInside(root.folder, `guidance/${one}.md`, maxTextBytes) : undefined
-      if (text === undefined) throw new Error(`There is no guidance ${JSON.stringify(one)}.`)
+      if (text === undefined) throw new Error(`Guidance not found: ${JSON.stringify(one)}.`)
       found.set(one, { name: one, from: 'foundational', text })
     } catch (error) {
       fault(one, error)
@@ -49,15 +51,16 @@ export async function loadGuidance(
   return { texts: [...found.values()], faults }
 
   /**
-   * A person who registers a repository agrees that its guidance is read to agents. What an agent registered is
-   * read by the right of whoever asks: naming a file gives nobody access to it.
+   * Reads project guidance. A person who registers a repository allows agents to read its guidance.
+   * A repository registered by an agent is read with the access of the caller, so that naming a
+   * file never grants access to it.
    */
   async function ownText({ source, path }: OwnGuidance): Promise<string> {
     checkInside(path)
     if (source === 'data')
       return readInside(root.folder, `projects/${name}/${path}`, maxTextBytes).toString('utf8')
     const { repo, registered_by: agent } = project ?? {}
-    if (!repo) throw new CoworkError('path_outside_repo', 'The project names no repository.')
+    if (!repo) throw new CoworkError('path_outside_repo', 'The project has no repository.')
     return agent === undefined || agent === null
       ? guarded.read(repo, path, maxTextBytes)
       : guarded.readAs(call, join(repo, path), maxTextBytes)
@@ -70,8 +73,8 @@ const foundational = (folder: string): string[] =>
     .map((name) => name.slice(0, -'.md'.length))
     .sort()
 
-/** Links that lead out are refused by the reader. */
+/** The reader refuses symbolic links that leave the repository. */
 function checkInside(path: string): void {
   if (!isAbsolute(path) && !path.split(/[\\/]/).includes('..')) return
-  throw new CoworkError('path_outside_repo', `${JSON.stringify(path)} leaves the repository.`)
+  throw new CoworkError('path_outside_repo', `${JSON.stringify(path)} is outside the repository.`)
 }

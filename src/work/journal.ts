@@ -7,13 +7,13 @@ import { changedFields } from './merge/merge.ts'
 import type { Change } from './model.ts'
 import type { ProjectRow, Stored, StoredKind, WorkStore } from './store.ts'
 
-/** One thing that is to be different: an item as it shall be, or nothing where it goes. */
+/** One change of an item; `after` is undefined if the item is removed. */
 export type JournalStep = {
   readonly kind: StoredKind
   readonly id: string
   readonly before: Stored | undefined
   readonly after: { readonly item: Row; readonly sprint?: string | null } | undefined
-  /** Not for the file: a heartbeat (W7). */
+  /** A heartbeat, which does not rewrite the file (W7). */
   readonly quiet?: true
 }
 
@@ -25,8 +25,8 @@ export type Author = {
 }
 
 /**
- * Writes changes of one project: the items, and the journal that the file and all readers follow (W7).
- * The caller appends the entry that explains them.
+ * Creates the journal: it writes items and their changes, which the file and all readers follow
+ * (W7). The caller appends the ledger entry.
  */
 export function createJournal(store: WorkStore) {
   async function hold(tx: Tx, project: string): Promise<ProjectRow> {
@@ -82,7 +82,7 @@ export function createJournal(store: WorkStore) {
 
 export type Journal = ReturnType<typeof createJournal>
 
-/** What most verbs of this module are made of. */
+/** Dependencies shared by most services of this module. */
 export type WorkParts = {
   readonly db: Db
   readonly store: WorkStore
@@ -92,8 +92,8 @@ export type WorkParts = {
 }
 
 export const unknownProjectError = (project: string): CoworkError =>
-  new CoworkError('project_unknown', `There is no project ${JSON.stringify(project)}.`, {
-    hint: 'worksync_projects names those there are; worksync_register_project adds one.',
+  new CoworkError('project_unknown', `Unknown project: ${JSON.stringify(project)}.`, {
+    hint: 'List projects with worksync_projects, or add one with worksync_register_project.',
   })
 
 function opOf(before: Stored | undefined, after: JournalStep['after']): Change['op'] {
@@ -102,7 +102,7 @@ function opOf(before: Stored | undefined, after: JournalStep['after']): Change['
   return (after.sprint ?? before.sprint) !== before.sprint ? 'move' : 'set'
 }
 
-/** Entries without fields of their own are one field. */
+/** History entries and conflicts count as one field. */
 function fieldsOf(kind: StoredKind, from: Row | undefined, to: Row | undefined): Change['fields'] {
   if (kind !== 'history' && kind !== 'conflict') return changedFields(from ?? {}, to ?? {})
   return { entry: { ...(from && { from }), ...(to && { to }) } }

@@ -9,12 +9,12 @@ export const workMigrations: readonly Migration[] = [
       schema
         .createTable('work_project')
         .addColumn('project', 'text', (c) => c.primaryKey())
-        // The newest change, and the newest that the file says.
+        // The newest change, and the newest change that is in the file.
         .addColumn('seq', 'bigint', (c) => c.notNull())
         .addColumn('flushed', 'bigint', (c) => c.notNull())
         .addColumn('next_story', 'bigint', (c) => c.notNull())
         .addColumn('version', 'bigint', (c) => c.notNull())
-        // The hash of the file that the store and it agreed on last.
+        // The hash of the file when it last matched the store.
         .addColumn('file_hash', 'text'),
       schema
         .createTable('work_item')

@@ -1,4 +1,4 @@
-/** Words of the work domain: what a work-index.yaml holds, in the file's own names (W9). */
+/** Types of work-index.yaml, with the field names of the file (W9). */
 
 export const sprintStatuses = ['planned', 'active', 'reference', 'completed'] as const
 export const storyStatuses = [
@@ -17,7 +17,10 @@ export type StoryStatus = (typeof storyStatuses)[number]
 type BacklogStatus = (typeof backlogStatuses)[number]
 export type Priority = (typeof priorities)[number]
 
-/** Held by one agent at a time; `fence` grows with every claim, so that a late holder is known as late (W20). */
+/**
+ * A claim of one agent. `fence` grows with every claim, so that a write under an older claim is
+ * detected (W20).
+ */
 export type Lease = {
   readonly agent: string
   readonly session: string
@@ -33,7 +36,7 @@ type Tracked = {
   readonly rev?: number
   readonly updated?: string
   readonly by?: string
-  /** Keys that cowork does not know are kept as they are. */
+  /** Unknown keys are preserved. */
   readonly [other: string]: unknown
 }
 
@@ -84,22 +87,28 @@ export type HistoryEntry = {
   readonly [other: string]: unknown
 }
 
-/** A person and an agent changed the same field: the agent's value stands until somebody settles it (W5). */
+/**
+ * A person and an agent changed the same field: the agent's value stays until the conflict is
+ * resolved (W5).
+ */
 export type Conflict = {
   readonly id: string
-  /** The item, and its field; `*` where one side deleted it. */
+  /** The item and its field; the field is `*` if one side deleted the item. */
   readonly item: string
   readonly field: string
-  /** Which kind of item: a story and a backlog item may have the same id. */
+  /** The kind of the item: a story and a backlog item can have the same id. */
   readonly of?: ItemKind
   readonly base?: unknown
   readonly ours?: unknown
   readonly theirs?: unknown
   readonly kind: 'same_field' | 'delete_against_edit' | 'possible_revert'
   readonly at: string
-  /** The whole file as the person saved it, below the project's folder. */
+  /** The path of the copy of the file as the person saved it, relative to the project folder. */
   readonly copy?: string
-  /** Of a possible revert: what of it was not followed, and the change up to which it may have been made. */
+  /**
+   * For a possible revert: the items that were not reverted, and the newest change the edit may be
+   * based on.
+   */
   readonly items?: readonly string[]
   readonly seq?: number
   readonly [other: string]: unknown
@@ -117,8 +126,8 @@ export type WorkIndex = {
 }
 
 /**
- * One committed step of a project, with what was before: the journal (W7), the way back to any recent
- * version (W5), and what readers in memory catch up by.
+ * One committed step of a project with the previous values. Changes form the journal (W7),
+ * reconstruct recent versions (W5) and update the cache.
  */
 export type Change = {
   readonly seq: number
@@ -126,15 +135,18 @@ export type Change = {
   readonly kind: ItemKind | 'history' | 'conflict'
   readonly id: string
   readonly op: 'add' | 'set' | 'remove' | 'move'
-  /** Of `set`: each field's value before and after; `undefined` as absent. Of `add` and `remove`: the whole item. */
+  /**
+   * For `set`: the value of each field before and after; an absent value is undefined. For `add`
+   * and `remove`: the full item.
+   */
   readonly fields: Readonly<Record<string, { readonly from?: unknown; readonly to?: unknown }>>
   readonly sprint?: string
   readonly fromSprint?: string
   readonly at: number
   readonly by: string
   readonly call?: string
-  /** A person's edit of the file that was taken over. */
+  /** An imported edit of the file by a person. */
   readonly external?: true
-  /** Not for the file: a heartbeat (W7). */
+  /** A heartbeat, which does not rewrite the file (W7). */
   readonly quiet?: true
 }

@@ -1,11 +1,11 @@
 import { CoworkError } from '#base/errors.ts'
 import type { Row } from './merge/flat.ts'
 
-/** A reply holds at most 25 kB (W23): so much of what was asked for, and a little around it. */
+/** A reply has at most 25 kB (W23), including some overhead. */
 const most = 22_000
-/** Fields up to this size are in every part of an item; longer ones go on from part to part. */
+/** Fields up to this size are in every part of an item; longer fields continue in the next part. */
 const short = 500
-/** However it is spelt in JSON, so many characters fit beside the short fields of an item. */
+/** So many characters fit next to the short fields of an item, even if JSON escapes all of them. */
 const pieceLength = 2400
 
 export type Paging = { readonly cursor?: string | undefined; readonly limit?: number | undefined }
@@ -13,7 +13,7 @@ type Next = { readonly next_cursor?: string }
 
 const sizeOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value) ?? '') + 1
 
-/** Of a list, as many as fit after the cursor, and the cursor of the next ones. */
+/** Returns the entries after the cursor that fit, and the next cursor. */
 export function paginate<T>(
   list: readonly (T | (() => T))[],
   { cursor, limit = 200 }: Paging,
@@ -21,8 +21,8 @@ export function paginate<T>(
 ): { readonly page: T[] } & Next {
   const from = cursor === undefined ? 0 : Number(cursor)
   if (!Number.isSafeInteger(from) || from < 0)
-    throw new CoworkError('invalid_input', 'That is no cursor of this list.', {
-      hint: 'Give next_cursor as it came, or leave cursor out to begin anew.',
+    throw new CoworkError('invalid_input', 'Invalid cursor.', {
+      hint: 'Pass next_cursor unchanged, or omit cursor to start from the beginning.',
     })
   const page: T[] = []
   let size = 0
@@ -39,8 +39,8 @@ export function paginate<T>(
 type Piece = { readonly field: string; readonly part: string | readonly unknown[] }
 
 /**
- * One item, with as much of its long texts and lists as fits after the cursor: the next part goes on where
- * this one ends. Entries of a list may be functions, which are called for those that are shown.
+ * Returns one item with as much of its long texts and lists as fits after the cursor; the next part
+ * continues there. List entries can be functions, which are called only for returned entries.
  */
 export function paginateItem(item: Row, paging: Paging): { readonly part: Row } & Next {
   const isWhole = new Set<string>()
@@ -67,7 +67,7 @@ export function paginateItem(item: Row, paging: Paging): { readonly part: Row } 
   return { part: Object.fromEntries(shown), ...next }
 }
 
-/** Seen without writing it all down. */
+/** Avoids serializing a long value. */
 const isLong = (value: unknown): boolean => {
   if (typeof value === 'string') return value.length > short
   return Array.isArray(value) && (value.length > 20 || typeof value[0] === 'function')
@@ -87,7 +87,7 @@ function piecesOf(field: string, value: unknown): (Piece | (() => Piece))[] {
 export const splitText = (text: string): string[] =>
   text.match(new RegExp(`[^]{1,${pieceLength}}`, 'gu')) ?? ['']
 
-/** What is larger than a whole reply, with its texts and lists cut off until it fits. */
+/** Truncates texts and lists of a value larger than a reply until it fits. */
 function fitted<T>(value: T, bytes: number): T {
   let one = value
   for (let longest = 4096; longest >= 1 && sizeOf(one) > bytes; longest /= 2)

@@ -18,16 +18,17 @@ export type PositionedItem<T> = {
   readonly item: T
   readonly rev: number
   readonly sprint: string
-  /** What a search looks through, in lower case: left here by the first one. */
+  /** The lower-case search text, cached by the first search. */
   lowered?: string
 }
 
-/** A project as it stands, in memory: whatever is asked of it is a walk over plain objects. */
+/** The current state of a project in memory. */
 export type ProjectSnapshot = ReturnType<typeof createBoard>
 
 /**
- * Boards are as new as the store: before each read the number of the newest change is asked, and what is
- * newer is applied. So a call sees what was acknowledged before it, in this process and in any other.
+ * Creates a cache of projects that is as new as the store: each read gets the number of the newest
+ * change and applies missing changes. A call therefore sees every change acknowledged before it, in
+ * any process.
  */
 export function createProjectCache(db: Reader, store: WorkStore) {
   const boards = new Map<string, ProjectSnapshot>()
@@ -41,7 +42,7 @@ export function createProjectCache(db: Reader, store: WorkStore) {
     }
     const board = boards.get(project)
     if (board?.seq === row.seq) return board
-    // Others may be as far behind; one catches up for all, in turn.
+    // Concurrent readers queue, so the first one applies the changes for all.
     const turn = (under.get(project) ?? Promise.resolve()).then(() => catchUp(project))
     under.set(
       project,
@@ -57,7 +58,7 @@ export function createProjectCache(db: Reader, store: WorkStore) {
     if (known && known.seq <= row.seq) {
       const changes = await store.changesSince(db, project, known.seq)
       const isWhole = changes.length === 0 || changes[0]?.seq === known.seq + 1
-      // A gap: so much happened that the journal begins later.
+      // Older changes were deleted from the journal, so reload everything.
       if (isWhole && (changes.at(-1)?.seq ?? known.seq) >= row.seq) {
         for (const change of changes) known.apply(change)
         return known
@@ -111,7 +112,7 @@ function createBoard(
     }
     if (kind === 'story') mark = Math.max(mark, parseStoryNumber(id) + 1)
     const known = items[kind].get(id)?.item
-    // What moves stands last in its new sprint.
+    // A moved item becomes the last one of its new sprint.
     if (op === 'remove' || op === 'move') items[kind].remove(id)
     if (op !== 'remove') put(kind, id, after(known, fields), rev, sprint)
   }
@@ -146,15 +147,15 @@ function createBoard(
     sprints: items.sprint.all,
     stories: items.story.all,
     backlog: items.backlog.all,
-    /** In the order in which they were written. */
+    /** Oldest first. */
     history: (): readonly HistoryEntry[] => [...history.values()],
     conflicts: (): readonly Conflict[] => [...conflicts.values()],
-    /** What the file shall say. */
+    /** Builds the content of the file. */
     index,
   }
 }
 
-/** The items of one kind in their order. A list that was given out stays as it was. */
+/** Creates an ordered collection of items. A returned list is never mutated. */
 function createColumn<T>() {
   const rows = new Map<string, PositionedItem<T>>()
   let list: readonly PositionedItem<T>[] | undefined

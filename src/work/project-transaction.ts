@@ -12,13 +12,13 @@ import type { HistoryEntry, ItemKind, Lease, Story } from './model.ts'
 import { isValidId, isLeased } from './rules.ts'
 import type { ProjectRow, Stored } from './store.ts'
 
-/** What every change of an item may be asked under (W20, W22). */
+/** Optional preconditions of a change (W20, W22). */
 type Preconditions = {
   readonly expect_rev?: number | undefined
   readonly fence?: number | undefined
 }
 
-/** What is given, and nothing else; what goes is `undefined`, as `set` wants it. */
+/** Converts input to a patch for `set`: omitted fields are absent, null fields become undefined. */
 export const toPatch = (fields: object): Record<string, unknown> =>
   Object.fromEntries(
     Object.entries(defined(fields)).map(([field, value]) => [field, value ?? undefined]),
@@ -29,19 +29,24 @@ const defined = (fields: object): Record<string, unknown> =>
 
 export const leaseHeld = (id: string, lease: Lease) =>
   new CoworkError('lease_held', `${id} is claimed by ${lease.agent} until ${lease.until}.`, {
-    hint: 'Take another one: worksync_ready lists what is free.',
+    hint: 'Choose another story from worksync_ready.',
     details: { lease },
   })
 
 export const noFieldsError = (names: string) =>
-  new CoworkError('invalid_input', 'Nothing is to be changed.', { hint: `Name a field: ${names}.` })
+  new CoworkError('invalid_input', 'No field to change.', {
+    hint: `Give at least one field: ${names}.`,
+  })
 
 export type ItemResult = Row & { readonly id: string }
 
 export type ProjectTransaction =
   ReturnType<ReturnType<typeof createProjectTransactions>> extends Promise<infer A> ? A : never
 
-/** The ground of every change of a project: its row is held, what it needs is read, and it is told at the end. */
+/**
+ * Creates transactions on a project: each locks the project row, collects steps and appends one
+ * entry on commit.
+ */
 export function createProjectTransactions({
   store,
   journal,
@@ -63,21 +68,21 @@ export function createProjectTransactions({
       if (found) return found
       throw new CoworkError(
         'not_found',
-        `${project} has no ${wordOf[kind]} ${JSON.stringify(id)}.`,
+        `Not found: ${wordOf[kind]} ${JSON.stringify(id)} in ${project}.`,
         {
-          hint: 'worksync_search finds items by their words.',
+          hint: 'Search for the item with worksync_search.',
         },
       )
     }
 
-    /** The item as the caller believes it to be, and not in another agent's hands. */
+    /** Checks the expected revision and fence, and that no other agent has claimed the story. */
     function guard(
       { kind, id, item, rev }: Stored,
       { expect_rev: expected, fence }: Preconditions,
     ): void {
       if (expected !== undefined && expected !== rev)
         throw new CoworkError('stale_rev', `${id} is at revision ${rev}, not ${expected}.`, {
-          hint: 'Look at the current item, then change that.',
+          hint: 'Check the current item, then retry with its revision.',
           details: { current: { ...item, rev } },
         })
       const { lease } = item as Story
@@ -87,16 +92,16 @@ export function createProjectTransactions({
         throw new CoworkError(
           'stale_fence',
           lease
-            ? `${id} has been claimed anew since (fence ${lease.fence}).`
+            ? `${id} was claimed again (fence ${lease.fence}).`
             : `Your claim of ${id} has ended.`,
           {
-            hint: 'Claim it again before you go on.',
+            hint: 'Claim the story again before you continue.',
             details: { ...(lease && { lease }) },
           },
         )
     }
 
-    /** A new state of an item, with who and when; fields that are `undefined` go. */
+    /** Changes fields of an item and records author and time; undefined fields are removed. */
     function set(before: Stored, fields: Row, sprint?: string): ItemResult {
       const item = defined({ ...before.item, ...fields, rev: before.rev + 1, updated: time, by })
       const { kind, id } = before
@@ -127,9 +132,9 @@ export function createProjectTransactions({
       return item
     }
 
-    /** The number that no story ever had (W14). */
+    /** Returns a number that no story ever had (W14). */
     const takeNumber = (): number => nextStory++
-    /** One that somebody asked for by name is taken, too. */
+    /** Marks the number of an explicit story id as used. */
     const countNumber = (number: number): void => {
       nextStory = Math.max(nextStory, number + 1)
     }
@@ -169,7 +174,7 @@ export function createProjectTransactions({
       countNumber,
       commit,
       storiesOf: (sprint: string) => store.storiesOf(tx, project, sprint),
-      /** For a change that the file does not show. */
+      /** Adds a step directly, for example a change that the file does not show. */
       step: (one: JournalStep) => void steps.push(one),
       nextStory: () => nextStory,
       seq: () => held.seq + steps.length,
@@ -177,7 +182,10 @@ export function createProjectTransactions({
   }
 }
 
-/** As the plan names who does it. Behind a shared key the names that agents give themselves tell them apart (I5). */
+/**
+ * Returns the author name for the work index. The self-declared name distinguishes agents that
+ * share a key (I5).
+ */
 const nameOf = ({ id, claim }: Caller): string => (claim === undefined ? id : `${id}:${claim}`)
 
 const wordOf = {
@@ -187,7 +195,7 @@ const wordOf = {
   conflict: 'conflict',
 } as const
 
-/** What the entry says of the steps: which item, which fields, and what is in no field of it. */
+/** Summarizes the steps for the entry: the item, its changed fields and additional ones. */
 function told(
   steps: readonly JournalStep[],
   besides: readonly string[] = [],
@@ -213,12 +221,12 @@ const quiet = new Set(['rev', 'updated', 'by', 'id'])
 
 export function checkId(id: string): void {
   if (isValidId(id)) return
-  throw new CoworkError('invalid_id', `${JSON.stringify(id.slice(0, 100))} is no id.`, {
-    hint: 'Write ids in kebab-case such as pin-actions, or STORY-7.',
+  throw new CoworkError('invalid_id', `Invalid id: ${JSON.stringify(id.slice(0, 100))}.`, {
+    hint: 'Use kebab-case such as pin-actions, or STORY-7.',
   })
 }
 
-/** The first of `id-2`, `id-3` … that is free. */
+/** Returns the first free id of `id-2`, `id-3` … */
 export async function nextFreeId(
   id: string,
   isTaken: (id: string) => Promise<boolean>,
@@ -227,7 +235,7 @@ export async function nextFreeId(
 }
 
 export const duplicateIdError = (project: string, what: string, id: string, suggestion: string) =>
-  new CoworkError('duplicate_id', `${project} has a ${what} ${id} already.`, {
-    hint: 'Take the suggestion, or change the one that is there.',
+  new CoworkError('duplicate_id', `Duplicate ${what} id in ${project}: ${id}.`, {
+    hint: `Use the suggestion, or change the existing ${what}.`,
     details: { suggestion },
   })

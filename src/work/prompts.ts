@@ -3,7 +3,7 @@ import type { Prompt } from '#base/prompt.ts'
 import { namesInside, readInside } from './disk/confined-read.ts'
 import type { Work } from './service.ts'
 
-const project = { name: 'project', description: 'The project; all of them where left out' }
+const project = { name: 'project', description: 'Project; default: all projects' }
 type Arguments = Parameters<Prompt['render']>[1]
 const about = (given: string | undefined) =>
   given ? ` of the project ${JSON.stringify(given)}` : ''
@@ -12,50 +12,52 @@ const in_ = (given: string | undefined) => (given ? ` in ${JSON.stringify(given)
 const beginnings: readonly (Omit<Prompt, 'render'> & { text(args: Arguments): string })[] = [
   {
     name: 'work_status',
-    title: 'Where we stand',
-    description: 'The state of the work in a few sentences',
+    title: 'Work status',
+    description: 'Summarize the state of the work',
     arguments: [project],
     text: ({ project: name }) =>
-      `Call worksync_status${in_(name)} and tell me where the work${about(name)} stands: what is in progress and by whom, what is blocked and by what, what can be begun, and which conflicts wait for somebody. Begin with what needs me.`,
+      `Call worksync_status${in_(name)} and summarize the state of the work${about(name)}: stories in progress and who works on them, blocked stories and why, ready stories, and open conflicts. Start with what needs my attention.`,
   },
   {
     name: 'work_sync',
-    title: 'Bring the plan up to date',
-    description: 'Compare what was done with what the plan says, then write the vault',
+    title: 'Update the work index',
+    description: 'Compare the work index with the work done, update it, then write the vault',
     arguments: [project],
     text: ({ project: name }) =>
-      `Bring the plan${about(name)} up to date. Read worksync_status, compare it with what you did and know, and show me the differences before you change anything. Then update the stories (append_notes for facts), finish what is done with worksync_done, and call worksync_sync at the end.`,
+      `Update the work index${about(name)}. Read worksync_status, compare it with the work you did, and show me the differences before you change anything. Then update the stories (append_notes for facts), finish completed stories with worksync_done, and call worksync_sync at the end.`,
   },
   {
     name: 'work_focus',
-    title: 'Take the next story',
-    description: 'Choose what is ready, claim it, and begin',
+    title: 'Start the next story',
+    description: 'Choose a ready story, claim it and start',
     arguments: [project],
     text: ({ project: name }) =>
-      `Find what to do next${in_(name)}: worksync_ready lists what nothing holds up. Read the first one whole with worksync_get, and worksync_guidance for how we work. Tell me in two sentences what you will do, claim it with worksync_claim, and begin. Claim it again every few minutes, and release it if you stop.`,
+      `Find the next story${in_(name)} with worksync_ready. Read the first story in full with worksync_get, and our guidance with worksync_guidance. Tell me in two sentences what you will do, claim the story with worksync_claim, and start. Claim it again every few minutes, and release it if you stop.`,
   },
   {
     name: 'work_done',
     title: 'Finish a story',
-    description: 'Check the acceptance, then mark it done',
-    arguments: [
-      project,
-      { name: 'story_id', description: 'The story; the one you claimed where left out' },
-    ],
+    description: 'Check the acceptance criteria, then mark the story done',
+    arguments: [project, { name: 'story_id', description: 'Story; default: the one you claimed' }],
     text: ({ project: name, story_id: story }) =>
-      `Finish ${story ? `the story ${JSON.stringify(story)}` : 'the story you have claimed'}${in_(name)}. Read it with worksync_get and check each point of its acceptance against what is really there; say plainly what is missing. If nothing is, call worksync_done with one sentence that tells people what changed.`,
+      `Finish ${story ? `the story ${JSON.stringify(story)}` : 'the story you have claimed'}${in_(name)}. Read it with worksync_get, check each acceptance criterion against the actual result, and list what is missing. If nothing is missing, call worksync_done with one sentence that says what changed.`,
   },
   {
     name: 'add_project',
     title: 'Add a project',
     description: 'Register a project and its first sprint',
-    arguments: [{ name: 'project', description: 'Its name, such as my-project', required: true }],
+    arguments: [
+      { name: 'project', description: 'Project name, such as my-project', required: true },
+    ],
     text: ({ project: name }) =>
-      `Set up the project ${JSON.stringify(name ?? '')}. Ask me for a one-line description and, if there is one, the folder of its repository. Then call worksync_register_project, create a first sprint with worksync_create_sprint, and put what I tell you into the backlog.`,
+      `Set up the project ${JSON.stringify(name ?? '')}. Ask me for a one-line description and the folder of its repository, if any. Then call worksync_register_project, create a first sprint with worksync_create_sprint, and add the tasks I give you to the backlog.`,
   },
 ]
 
-/** What people wrote into PROMPTS/ of a project is a prompt, too (W25). The names tell of projects, so they need the key. */
+/**
+ * Lists the prompts, including the files in PROMPTS/ of each project (W25). Their names reveal
+ * projects, so they need the key.
+ */
 export const workPrompts = (
   work: Pick<Work, 'projects' | 'root' | 'keyRefusal'>,
   caller: Caller,

@@ -24,7 +24,9 @@ type Deps = Omit<WorkParts, 'journal' | 'now'> & {
   readonly guarded: Pick<GuardedFiles, 'keep'>
 }
 
-/** Which projects there are: `config.yaml` says so, and people may edit it at any time (W1, W11). */
+/**
+ * Creates the registry of projects in `config.yaml`, which people can edit at any time (W1, W11).
+ */
 export function createRegistry({ db, store, root, keeper, boards, guarded, log }: Deps) {
   const none: Registry = { projects: {}, vaultPath: undefined, faults: new Map() }
   let known = none
@@ -33,7 +35,7 @@ export function createRegistry({ db, store, root, keeper, boards, guarded, log }
   let problem: string | undefined
   let turn: Promise<unknown> = Promise.resolve()
 
-  /** What the file says now is what there is; a file that cannot be read changes nothing. */
+  /** Loads the registry from the file; an invalid file changes nothing. */
   async function load(): Promise<void> {
     const seen = root.registryMark()
     const read = readRegistryFile()
@@ -41,7 +43,7 @@ export function createRegistry({ db, store, root, keeper, boards, guarded, log }
     if (!read.ok) {
       const [first] = read.problems
       problem = first && placed(first)
-      log.warn('the registry of projects cannot be read', { problem })
+      log.warn('registry: file invalid', { problem })
       if (!isRead) await loadStored()
       return
     }
@@ -55,14 +57,14 @@ export function createRegistry({ db, store, root, keeper, boards, guarded, log }
     })
     const faults = new Map([...read.registry.faults, ...linked])
     for (const fault of faults.values())
-      log.warn('a project is left out', { problem: placed(fault) })
+      log.warn('registry: project skipped', { problem: placed(fault) })
     const served = named.filter(([name]) => !faults.has(name))
     for (const [name] of served) await open(name, systemActor)
     known = { projects: Object.fromEntries(served), vaultPath, faults }
     guarded
       .keep(served.flatMap(([, { repo }]) => repo ?? []))
       .catch((error: unknown) =>
-        log.warn('registry: repositories not closed', { error: errorMessage(error) }),
+        log.warn('registry: unused repositories not closed', { error: errorMessage(error) }),
       )
   }
 
@@ -77,20 +79,20 @@ export function createRegistry({ db, store, root, keeper, boards, guarded, log }
   const placed = ({ line, column, message }: Problem) =>
     `${root.registryPath}:${line}:${column}: ${message}`
 
-  /** Where another daemon has the files, or there is no reading the file: the store says it as well. */
+  /** Loads the projects from the store if another daemon holds the files or the file is invalid. */
   async function loadStored(): Promise<void> {
     const projects = await store.projects(db)
     known = { ...none, projects: Object.fromEntries(projects.map(({ project }) => [project, {}])) }
   }
 
-  /** A project that the store does not know is read from its file, or begins empty. */
+  /** Imports a project that is not in the store from its file, or starts it empty. */
   async function open(name: string, actor: Actor): Promise<void> {
     if (await store.project(db, name)) return
     root.prepare(name)
     const bytes = keeper.readFile(name) ?? Buffer.from(newIndexText())
     const text = bytes.toString('utf8')
     const read = parseIndexBytes(bytes, text)
-    // Nothing is known of it yet, so there is nothing to serve; its first good version is taken over.
+    // An invalid file starts as an empty project; its first valid version is imported.
     const index = read.ok
       ? read.index
       : { version: 2, sprints: [], backlog: [], history: [], conflicts: [] }
@@ -119,14 +121,14 @@ export function createRegistry({ db, store, root, keeper, boards, guarded, log }
 
   const refresh = () => inTurn(load)
 
-  // `constructor` is a name like others.
+  // A project may be named `constructor`.
   const get = (name: string): RegisteredProject | undefined =>
     Object.hasOwn(known.projects, name) ? known.projects[name] : undefined
 
   function checkUsable(): void {
     if (problem === undefined) return
-    throw new CoworkError('work_file_broken', `The registry cannot be read: ${problem}`, {
-      hint: 'Mend the file; nothing was written over it.',
+    throw new CoworkError('work_file_broken', `Cannot read the registry: ${problem}`, {
+      hint: 'Fix the file; cowork did not overwrite it.',
     })
   }
 
@@ -136,12 +138,12 @@ export function createRegistry({ db, store, root, keeper, boards, guarded, log }
     get,
     vaultPath: () => known.vaultPath,
     problem: () => problem,
-    /** Why a project that the file names is not served. */
+    /** Returns why a registered project is not served. */
     faultOf(name: string): string | undefined {
       const fault = known.faults.get(name)
       return fault && placed(fault)
     },
-    /** Looks at the registry where it changed; does nothing otherwise. */
+    /** Reloads the registry if the file changed. */
     notice(): Promise<void> {
       if (!root.isHolder) return loadStored()
       return root.registryMark() === mark ? Promise.resolve() : refresh()
@@ -152,18 +154,18 @@ export function createRegistry({ db, store, root, keeper, boards, guarded, log }
         await load()
         checkUsable()
         if (get(name))
-          throw new CoworkError('duplicate_id', `There is a project ${name} already.`, {
-            hint: 'worksync_projects shows it.',
+          throw new CoworkError('duplicate_id', `Project already exists: ${name}.`, {
+            hint: 'Use the suggestion, or see the project with worksync_projects.',
             details: { suggestion: `${name}-2` },
           })
         const { kind, id } = call.caller
-        // Only a person's word opens a repository: see `guidance.ts`.
+        // Only a person can open a repository to agents: see `guidance.ts`.
         const whole = kind === 'human' ? entry : { ...entry, registered_by: id }
         root.writeRegistry(addProject(root.readRegistry(), name, whole))
         await open(name, toActor(call.caller))
         await load()
       }),
-    /** Its files stay where they are. */
+    /** Removes the project; its files stay on disk. */
     unregister: (name: string, call: Call) =>
       inTurn(async () => {
         await load()

@@ -89,7 +89,7 @@ test('W5 W6 a file in which nothing is left is not taken for a deletion of all',
     desk.edit(project, () => left, text)
     expect(await ask('status', { project })).toMatchObject({ stale: [project] })
     await expect(ask('update_story', { project, story_id: 'STORY-1', notes: 'x' })).rejects.toThrow(
-      'None of 3 items is left in the file',
+      'The file no longer has any of its 3 items',
     )
     expect(readFileSync(path(), 'utf8')).toBe(left)
     desk.edit(project, () => text, text)

@@ -8,7 +8,7 @@ const json = 'application/json'
 const mostListed = 50
 const mostCompleted = 100
 
-/** Projects and stories by their address (SV13). */
+/** Serves projects and stories as resources (SV13). */
 export const workResources = (work: Work): ResourceSource => ({
   prefix,
   tool: 'worksync_get',
@@ -17,14 +17,14 @@ export const workResources = (work: Work): ResourceSource => ({
       uriTemplate: `${prefix}{project}`,
       name: 'project',
       title: 'Project',
-      description: 'Sprints, what is in progress, counts and conflicts of a project',
+      description: 'Sprints, stories in progress, counts and conflicts of a project',
       mimeType: json,
     },
     {
       uriTemplate: `${prefix}{project}/{story}`,
       name: 'story',
       title: 'Story',
-      description: 'A story with what it needs, its comments and its history',
+      description: 'A story with its dependencies, comments and history',
       mimeType: json,
     },
   ],

@@ -1,6 +1,6 @@
 import type { Priority, Story, StoryStatus, WorkIndex } from './model.ts'
 
-/** The next free number of a story: above every one that was ever given (W14). */
+/** Returns the next story number, above every number ever used (W14). */
 export const nextStoryNumber = (
   known: number,
   { next_story: said = 1, sprints }: WorkIndex,
@@ -18,7 +18,7 @@ export const parseStoryNumber = (id: string): number =>
 export const isValidId = (id: string): boolean =>
   id.length <= 100 && (/^[a-z0-9]+(?:-[a-z0-9]+)*$/.test(id) || /^STORY-\d{1,9}$/.test(id))
 
-/** Names of projects are names of folders. */
+/** A project name is a folder name. */
 export const isProjectName = (name: string): boolean =>
   /^[a-z0-9](?:[a-z0-9._-]{0,98}[a-z0-9])?$/.test(name)
 
@@ -31,7 +31,7 @@ export const toKebabCase = (words: string): string =>
     .slice(0, 60)
     .replace(/-+$/, '')
 
-/** The way round, where depending on these would lead back to the story itself. */
+/** Returns the cycle that these dependencies would close, if any. */
 export function findCycleThrough(
   id: string,
   dependsOn: readonly string[],
@@ -53,14 +53,14 @@ export function findCycleThrough(
   return undefined
 }
 
-/** Stories that wait for each other, so that none can be begun: one way round each such knot, a few of them. */
+/** Finds open stories that block each other: one cycle per knot, up to a maximum. */
 export function findCycles(stories: Iterable<Story>, most: number): string[][] {
   const needs = new Map<string, readonly string[]>()
   for (const story of stories)
     if (story.depends_on && isOpen(story)) needs.set(story.id, story.depends_on)
   const cycles: string[][] = []
   const way: { readonly id: string; readonly ahead: Iterator<string> }[] = []
-  /** Where each stands on the way; -1 once it leads nowhere new. */
+  /** Position of each story on the path; -1 after it is fully explored. */
   const place = new Map<string, number>()
   const go = (id: string): void => {
     const next = needs.get(id)
@@ -89,7 +89,7 @@ const rank: Record<Priority, number> = { urgent: 0, high: 1, medium: 2, low: 3 }
 
 export const priorityRank = (priority: Priority | undefined): number => rank[priority ?? 'medium']
 
-/** The backlog item that it was, whose long text it shows. The plan may say anything there (W9). */
+/** Returns the backlog item that the story was made from. The file can contain any value (W9). */
 export const sourceBacklogId = ({
   from_backlog: from,
 }: Pick<Story, 'from_backlog'>): string | undefined => (typeof from === 'string' ? from : undefined)
@@ -97,11 +97,11 @@ export const sourceBacklogId = ({
 export const isOpen = ({ status }: { readonly status?: StoryStatus | undefined }): boolean =>
   status !== 'done' && status !== 'dropped'
 
-/** Whether a lease holds at this time; one that has run out, or of what is finished, holds nothing (W20). */
+/** Whether the story has an active lease: not expired, and the story is not finished (W20). */
 export const isLeased = (story: Partial<Pick<Story, 'lease' | 'status'>>, at: number): boolean =>
   story.lease !== undefined && isOpen(story) && Date.parse(story.lease.until) > at
 
-/** Nothing that it depends on is still to be done; what is not there any more does not hold it up. */
+/** Whether all dependencies are finished; deleted ones do not block. */
 export const isUnblocked = (
   { depends_on: needs = [] }: Pick<Story, 'depends_on'>,
   of: (id: string) => Pick<Story, 'status'> | undefined,

@@ -26,7 +26,7 @@ export type WorkDeps = {
   readonly db: Db
   readonly config: Pick<Config, 'work'>
   readonly guarded: GuardedFiles
-  /** WORKSYNC_API_KEY is set: work is for callers with a valid token (W2). */
+  /** Whether WORKSYNC_API_KEY is set, so that work tools need a valid token (W2). */
   readonly needsToken?: boolean
   readonly now: Clock
   readonly log: Log
@@ -34,10 +34,12 @@ export type WorkDeps = {
 
 export type Work = ReturnType<typeof createWork>
 
-/** In milliseconds. */
 const lookAfter = 10
 
-/** Sprints, stories and backlog: the store decides, memory answers, the files say it to people. */
+/**
+ * Creates the work service. The store is authoritative, reads come from memory, and the YAML files
+ * mirror the store for people.
+ */
 export function createWork({ db, config, guarded, needsToken = false, now, log }: WorkDeps) {
   const { data_root: folder, lease_ttl: leaseMs, vault_path: vault } = config.work
   const store = createWorkStore(db.dialect)
@@ -52,7 +54,7 @@ export function createWork({ db, config, guarded, needsToken = false, now, log }
   const registry = createRegistry({ db, store, root, keeper, boards, guarded, log })
   const expiry = startLeaseExpiry({ db, store, journal, now, log })
   let looking: NodeJS.Timeout | undefined
-  // Once for all commits of a moment: whoever made one should not wait for a look at the plans.
+  // Debounced: one check serves all commits of the interval, and no commit waits for it.
   const stopFollowing = db.onAppend(() => {
     if (root.isHolder) looking ??= setTimeout(look, lookAfter)
   })
@@ -89,7 +91,10 @@ export function createWork({ db, config, guarded, needsToken = false, now, log }
         .toReversed()
         .toSorted((a, b) => (timeOf(a) < timeOf(b) ? 1 : timeOf(a) > timeOf(b) ? -1 : 0))
     },
-    /** Everything that people wrote while nobody watched, and what was not yet written for them. */
+    /**
+     * Imports edits made while the daemon was stopped, then writes changes that are not in the
+     * files yet.
+     */
     async start(): Promise<void> {
       await registry.notice()
       if (root.isHolder) await keeper.start()
@@ -104,7 +109,7 @@ export function createWork({ db, config, guarded, needsToken = false, now, log }
   }
 }
 
-/** As the registry writes it, with `~`. */
+/** Expands `~` in the path from the registry. */
 function vaultFolder(said: string | undefined): string | undefined {
   const { home, cwd } = currentFolders()
   return said === undefined ? undefined : expandPath(said, home, cwd)

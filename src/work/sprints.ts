@@ -14,7 +14,7 @@ import { isOpen } from './rules.ts'
 import type { Stored } from './store.ts'
 import type { ChangeInput } from './tools/shared-schemas.ts'
 
-/** Sprints, and what moves between them and out of the backlog. */
+/** Creates the operations on sprints and the moves of items into them. */
 export function createSprints(act: ReturnType<typeof createProjectTransactions>) {
   async function createSprint(tx: Tx, input: ChangeInput<'worksync_create_sprint'>, call: Call) {
     const { project, sprint_id: id, title, status = 'planned', ...fields } = input
@@ -32,7 +32,7 @@ export function createSprints(act: ReturnType<typeof createProjectTransactions>)
     return { sprint }
   }
 
-  /** A sprint ends with its stories: those that are open go where `carry_to` says (W13). */
+  /** Updates a sprint. Completing it moves its open stories to `carry_to` (W13). */
   async function updateSprint(tx: Tx, input: ChangeInput<'worksync_update_sprint'>, call: Call) {
     const { project, sprint_id: id, carry_to: target, archive, expect_rev, ...fields } = input
     const on = await act(tx, project, call)
@@ -50,13 +50,17 @@ export function createSprints(act: ReturnType<typeof createProjectTransactions>)
     if (open.length > 0) {
       if (target === undefined)
         throw new CoworkError('open_stories', `${id} has ${open.length} open stories.`, {
-          hint: 'Say with carry_to into which sprint they go.',
+          hint: 'Name the sprint that takes them in carry_to.',
           details: { stories: open.map((story) => story.id) },
         })
       if (target === id)
-        throw new CoworkError('invalid_input', 'A sprint cannot take over from itself.', {
-          hint: 'Name another sprint in carry_to.',
-        })
+        throw new CoworkError(
+          'invalid_input',
+          'Invalid carry_to: a sprint cannot carry stories to itself.',
+          {
+            hint: 'Name another sprint in carry_to.',
+          },
+        )
       await getOpenSprint(on, target)
       for (const story of open) on.set(story, {}, target)
     }
@@ -68,12 +72,12 @@ export function createSprints(act: ReturnType<typeof createProjectTransactions>)
     return { sprint: item, carried: open.map((story) => story.id) }
   }
 
-  /** A story into another sprint, or a backlog item into a sprint as a story (W20). */
+  /** Moves a story to another sprint, or turns a backlog item into a story of a sprint (W20). */
   async function move(tx: Tx, input: ChangeInput<'worksync_move'>, call: Call) {
     const { project, story_id: story, item_id: item, sprint_id: sprint, ...guards } = input
     if ((story === undefined) === (item === undefined))
-      throw new CoworkError('invalid_input', 'Say what is to be moved, one thing.', {
-        hint: 'Give story_id for a story, or item_id for a backlog item that becomes one.',
+      throw new CoworkError('invalid_input', 'Expected exactly one of story_id and item_id.', {
+        hint: 'Give story_id to move a story, or item_id to turn a backlog item into one.',
       })
     const on = await act(tx, project, call)
     await getOpenSprint(on, sprint)
@@ -81,7 +85,7 @@ export function createSprints(act: ReturnType<typeof createProjectTransactions>)
       const found = await on.need('story', story)
       on.guard(found, guards)
       if (found.sprint === sprint)
-        throw new CoworkError('invalid_input', `${story} is in ${sprint} already.`, {
+        throw new CoworkError('invalid_input', `${story} is already in ${sprint}.`, {
           hint: 'Name another sprint.',
         })
       const moved = on.set(found, {}, sprint)
@@ -92,7 +96,7 @@ export function createSprints(act: ReturnType<typeof createProjectTransactions>)
     on.guard(found, guards)
     const { summary, priority, promoted_to: already } = found.item as BacklogItem
     if (already !== undefined)
-      throw new CoworkError('duplicate_id', `${found.id} is ${already} already.`, {
+      throw new CoworkError('duplicate_id', `${found.id} is already story ${already}.`, {
         hint: `Move ${already} instead.`,
       })
     const id = `STORY-${on.takeNumber()}`
@@ -126,9 +130,12 @@ export function createSprints(act: ReturnType<typeof createProjectTransactions>)
   return { createSprint, updateSprint, move, addHistory }
 }
 
-/** A sprint that a story may go into: one that is archived leaves the plan soon, with all that is in it (W13). */
+/**
+ * Returns a sprint that can take stories. An archived sprint is removed soon with all its stories
+ * (W13).
+ */
 export async function getOpenSprint(on: ProjectTransaction, id: string): Promise<Stored> {
   const sprint = await on.need('sprint', id)
   if (sprint.item['archived'] !== true) return sprint
-  throw new CoworkError('not_open', `${id} is archived.`, { hint: 'Name another sprint.' })
+  throw new CoworkError('not_open', `Sprint ${id} is archived.`, { hint: 'Name another sprint.' })
 }

@@ -47,7 +47,7 @@ type Tables = {
 
 export type StoredKind = Change['kind']
 
-/** An item as the store keeps it. `rev` counts its changes, also where the file does not say so. */
+/** A stored item. `rev` counts its changes, including those of items without `rev` in the file. */
 export type Stored = Readonly<Pick<ItemRow, 'id' | 'sprint' | 'place' | 'rev'>> & {
   readonly kind: StoredKind
   readonly item: Row
@@ -57,7 +57,7 @@ export type ProjectRow = ReturnType<typeof toProject>
 
 export type WorkStore = ReturnType<typeof createWorkStore>
 
-/** The only SQL about work. */
+/** Creates the work store: the only SQL of this module. */
 export function createWorkStore(dialect: Dialect) {
   const sql = builder<Tables>(dialect)
   const locked = <Q extends { forUpdate(): Q }>(q: Q) =>
@@ -66,7 +66,7 @@ export function createWorkStore(dialect: Dialect) {
   const project = statement((p: { project: string }) =>
     sql.selectFrom('work_project').selectAll().where('project', '=', p.project),
   )
-  // Whoever changes a project holds its row, so that the numbers of changes are in the order of commits.
+  // A change locks the project row, so that change numbers follow the commit order.
   const lock = statement((p: { project: string }) =>
     locked(sql.selectFrom('work_project').selectAll().where('project', '=', p.project)),
   )
@@ -174,7 +174,7 @@ export function createWorkStore(dialect: Dialect) {
       tx.insert('work_project', [
         { project: name, seq, flushed: seq, next_story: nextStory, version, file_hash: null },
       ]),
-    /** All of a project that the store holds; its files stay. */
+    /** Deletes a project from the store; its files stay. */
     async forget(tx: Tx, name: string): Promise<void> {
       await tx.run(forgetItems({ project: name }))
       await tx.run(forgetChanges({ project: name, upTo: Number.MAX_SAFE_INTEGER }))
@@ -183,7 +183,10 @@ export function createWorkStore(dialect: Dialect) {
     },
     advance: (tx: Tx, name: string, seq: number, nextStory: number) =>
       tx.run(advance({ project: name, seq, nextStory })),
-    /** The file says everything up to `flushed`; changes that no old text can come from any more go. */
+    /**
+     * Records that the file has all changes up to `flushed`, and deletes changes too old to be a
+     * merge base.
+     */
     async flushed(tx: Tx, of: ProjectRow, kept: number): Promise<void> {
       const { project: name, flushed, fileHash, version } = of
       await tx.run(flush({ project: name, flushed, hash: fileHash ?? '', version }))
@@ -200,7 +203,7 @@ export function createWorkStore(dialect: Dialect) {
     storiesOf: async (reader: Reader, name: string, sprint: string) =>
       (await reader.all(inSprint({ project: name, sprint }))).map(toStored),
     put: (tx: Tx, name: string, one: Stored) => tx.run(put(toRow(name, one))),
-    /** Many at once, where none of them is there yet. */
+    /** Inserts many items, none of which exists yet. */
     fill: (tx: Tx, name: string, list: readonly Stored[]) =>
       tx.insert(
         'work_item',
@@ -249,7 +252,7 @@ function toRow(project: string, { kind, id, sprint, place, item, rev }: Stored):
     body: JSON.stringify(item),
     rev,
     lease_agent: lease?.agent ?? null,
-    // What is finished is nobody's any more: it is given back at once.
+    // The lease of a finished story expires immediately.
     lease_until: lease ? (isOpen(item) ? Date.parse(lease.until) : 0) : null,
   }
 }

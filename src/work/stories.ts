@@ -17,8 +17,8 @@ export function createStories(act: ReturnType<typeof createProjectTransactions>)
     if (given !== undefined) {
       checkId(given)
       if (await on.find('story', given))
-        throw new CoworkError('duplicate_id', `${project} has a story ${given} already.`, {
-          hint: 'Leave story_id out, or take the suggestion.',
+        throw new CoworkError('duplicate_id', `Duplicate story id in ${project}: ${given}.`, {
+          hint: 'Omit story_id, or use the suggestion.',
           details: { suggestion: `STORY-${on.nextStory()}` },
         })
     }
@@ -47,14 +47,14 @@ export function createStories(act: ReturnType<typeof createProjectTransactions>)
     await checkNeeds(on, id, given.depends_on)
     const isReopened = given.status !== undefined && isOpen(given) && !isOpen(story.item)
     if (isReopened && story.sprint !== null) await getOpenSprint(on, story.sprint)
-    // What is finished is nobody's any more.
+    // A finished story has no lease.
     if (!isOpen(given)) fields['lease'] = undefined
     const item = on.set(story, fields)
     await on.commit('work.changed', { id })
     return { story: { ...item, sprint_id: story.sprint ?? '' } }
   }
 
-  /** Done, and in the history, in one step (W16). */
+  /** Marks a story done and adds a history entry in one transaction (W16). */
   async function done(tx: Tx, input: ChangeInput<'worksync_done'>, call: Call) {
     const { project, story_id: id, sprint_id: sprint, summary, notes, ...guards } = input
     const on = await act(tx, project, call)
@@ -65,8 +65,8 @@ export function createStories(act: ReturnType<typeof createProjectTransactions>)
     const { status, title } = open
     const from = sourceBacklogId(open)
     if (status === 'done')
-      throw new CoworkError('already_done', `${id} is done already.`, {
-        hint: 'worksync_history shows when and by whom.',
+      throw new CoworkError('already_done', `${id} is already done.`, {
+        hint: 'See when and by whom in worksync_history.',
       })
     const item = on.set(story, {
       status: 'done',
@@ -90,8 +90,8 @@ export function createStories(act: ReturnType<typeof createProjectTransactions>)
     const on = await act(tx, project, call)
     const id = story ?? item
     if (id === undefined)
-      throw new CoworkError('invalid_input', 'Say what the comment is about.', {
-        hint: 'Give story_id or item_id.',
+      throw new CoworkError('invalid_input', 'Missing story_id or item_id.', {
+        hint: 'Give the id of the story or backlog item to comment on.',
       })
     const found = await on.need(story === undefined ? 'backlog' : 'story', id)
     const comments = (found.item['comments'] ?? []) as readonly Comment[]
@@ -103,11 +103,11 @@ export function createStories(act: ReturnType<typeof createProjectTransactions>)
   return { addStory, updateStory, done, comment }
 }
 
-/** A caller that names another sprint means another story, or wants to move this one. */
+/** Rejects another sprint: the caller means another story or wants a move. */
 function checkSprint({ id, sprint }: Stored, given: string | undefined): void {
   if (given === undefined || given === sprint) return
   throw new CoworkError('not_found', `Story ${id} is not in sprint ${JSON.stringify(given)}.`, {
-    hint: `It is in ${JSON.stringify(sprint)}: leave sprint_id out, or move it with worksync_move.`,
+    hint: `Omit sprint_id, or move the story from ${JSON.stringify(sprint)} with worksync_move.`,
     details: { sprint_id: sprint },
   })
 }
@@ -117,7 +117,7 @@ function appended(before: unknown, more: string): string {
   return before.endsWith('\n') ? before + more : `${before}\n${more}`
 }
 
-/** Everything it depends on is there, and none of it depends on it in turn (W20). */
+/** Checks that the dependencies exist and do not form a cycle (W20). */
 async function checkNeeds(
   on: ProjectTransaction,
   id: string,
@@ -131,9 +131,9 @@ async function checkNeeds(
     if (!story && needs.includes(one) && one !== id)
       throw new CoworkError(
         'not_found',
-        `${on.project} has no story ${JSON.stringify(one)} to depend on.`,
+        `Dependency not found: story ${JSON.stringify(one)} in ${on.project}.`,
         {
-          hint: 'worksync_search finds stories by their words.',
+          hint: 'Search for the story with worksync_search.',
         },
       )
     const next = (story?.item as Story | undefined)?.depends_on ?? []
@@ -143,8 +143,8 @@ async function checkNeeds(
   for (const one of needs) await load(one)
   const cycle = findCycleThrough(id, needs, (one) => (one === id ? [] : (known.get(one) ?? [])))
   if (cycle)
-    throw new CoworkError('dependency_cycle', `${cycle.join(' → ')} would wait for itself.`, {
-      hint: 'Leave out one of them.',
+    throw new CoworkError('dependency_cycle', `Dependency cycle: ${cycle.join(' → ')}.`, {
+      hint: 'Remove one of them from depends_on.',
       details: { cycle },
     })
 }

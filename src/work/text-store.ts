@@ -5,16 +5,16 @@ type TextRow = {
   project: string
   seq: number
   id: string
-  /** The hash of what it takes the place of; none where there was nothing. */
+  /** The hash of the replaced text; null if there was none. */
   base: string | null
   sha256: string
   body: string
 }
 
-/** The long text of a backlog item that was acknowledged and is on its way to its file (W25). */
+/** An acknowledged backlog text that is not yet in its file (W25). */
 export type PendingText = Readonly<Omit<TextRow, 'project' | 'body'>> & { readonly text: string }
 
-/** Texts until they are in their files; nearly always there are none. */
+/** Stores texts until they are in their files; the table is nearly always empty. */
 export function createTextStore(dialect: Dialect) {
   const sql = builder<{ work_text: TextRow }>(dialect)
   const waiting = statement((p: { project: string }) =>
@@ -43,9 +43,9 @@ export function createTextStore(dialect: Dialect) {
 
   return {
     add: (tx: Tx, project: string, { seq, id, base, sha256, text }: PendingText) =>
-      // As JSON: PostgreSQL keeps no NUL.
+      // Stored as JSON because PostgreSQL text cannot contain NUL.
       tx.insert('work_text', [{ project, seq, id, base, sha256, body: JSON.stringify(text) }]),
-    /** In the order in which they were acknowledged. */
+    /** Oldest first. */
     waiting: async (reader: Reader, project: string) =>
       (await reader.all(waiting({ project }))).map(toWaiting),
     async latest(reader: Reader, project: string, id: string): Promise<PendingText | undefined> {
@@ -53,7 +53,7 @@ export function createTextStore(dialect: Dialect) {
       return row && toWaiting(row)
     },
     projects: async (reader: Reader) => (await reader.all(projects)).map(({ project }) => project),
-    /** The file of the item says all up to this one. */
+    /** Deletes the texts up to this one: the file has them. */
     written: (tx: Tx, project: string, id: string, upTo: number) =>
       tx.run(written({ project, id, upTo })),
     forget: (tx: Tx, project: string) => tx.run(forget({ project })),

@@ -41,11 +41,11 @@ const countBy = (list: readonly { readonly item: { readonly status: string } }[]
   return counts
 }
 
-/** What is going on in a project (W10). */
+/** Summarizes the state of a project (W10). */
 export function toProjectStatus(board: ProjectSnapshot, at: number) {
   const stories = board.stories()
   const inSprint = Map.groupBy(stories, ({ sprint }) => sprint)
-  // As many of each as fit into a reply together; the counts tell of all.
+  // Each list is cut so that the reply fits its limit; the counts include everything.
   const some = <T>(list: readonly (() => T)[], limit: number, bytes: number) =>
     paginate(list, { limit }, bytes).page
   const cycles = findCycles(
@@ -94,14 +94,14 @@ export function toProjectStatus(board: ProjectSnapshot, at: number) {
       20,
       3000,
     ),
-    // By hand stories can be made to wait for each other; no tool would say why none is ready.
+    // Edits of the file can create cycles, which would leave no story ready without a reason.
     ...(cycles.length > 0 && { cycles: cycles.map((way) => clipped(way.join(' → '))) }),
   }
 }
 
 const mostCycles = 5
 
-/** In a list the beginning of a long text will do. */
+/** Shortens a long text for lists. */
 const clipped = (text: string | null) =>
   text !== null && text.length > 300 ? `${text.slice(0, 300)}…` : text
 
@@ -126,7 +126,7 @@ const isReady = (board: ProjectSnapshot, item: Story, at: number): boolean =>
   !isLeased(item, at) &&
   isUnblocked(item, (id) => board.story(id)?.item)
 
-/** What can be begun now, the most urgent first (W20). */
+/** Lists the stories that can start now, the most urgent first (W20). */
 export function listReady(
   board: ProjectSnapshot,
   at: number,
@@ -151,7 +151,7 @@ export type Hit = {
   readonly kind: 'story' | 'backlog' | 'sprint'
   readonly status: string
   readonly sprint: string
-  /** Made for those that are shown only. */
+  /** Called only for the hits of the current page. */
   readonly show: () => Record<string, unknown>
 }
 
@@ -169,15 +169,15 @@ const sprintTexts = ({ id, title, goal, themes }: Sprint): Texts => [
   `${id} ${title ?? ''}`,
   [goal ?? '', ...(themes ?? [])].join('\n'),
 ]
-/** Stands in no text that people write. */
+/** Separates title and text; people do not write NUL. */
 const between = '\u0000'
 
-/** By the id of a backlog item, the words that its long text has (W25). */
+/** Maps the id of a backlog item to the words that its text contains (W25). */
 export type TextMatches = ReadonlyMap<string, readonly string[]>
 
 /**
- * How well it fits: a word in the title or id counts most, one that is in the long text alone least. Nothing
- * where one of them is not in it.
+ * Scores a match: a word in the title or id counts most, a word only in the backlog text least.
+ * Returns undefined if a word is missing.
  */
 function scoreOf<T>(
   words: readonly string[],
@@ -208,7 +208,7 @@ export function listTextIds(board: ProjectSnapshot): ReadonlySet<string> {
   return ids
 }
 
-/** What holds all these words, the best first; all there is, without words. */
+/** Finds the items that contain all the words, best match first; without words, all items. */
 export function searchProject(
   board: ProjectSnapshot,
   words: readonly string[],

@@ -12,8 +12,8 @@ const lease = z.object({
 
 const historyEntry = z.looseObject({ date: z.string(), summary: z.string() })
 
-/** The file cannot be read at present, and this is how it was before. */
-const stale = z.array(z.string()).optional().describe('Projects whose file is broken at present')
+/** Projects answered from the last valid version because their file is invalid. */
+const stale = z.array(z.string()).optional().describe('Projects whose file is invalid')
 
 const list = z.array(z.looseObject({}))
 

@@ -229,7 +229,7 @@ test('C6 a story and a sprint are made here, and a sprint ends with its open sto
   await add.getByLabel('Depends on').fill('STORY-9')
   await add.getByRole('button', { name: 'Add', exact: true }).click()
   allowFault(/status of 404/)
-  await add.getByText('shop has no story "STORY-9" to depend on.').waitFor()
+  await add.getByText('Dependency not found: story "STORY-9" in shop.').waitFor()
   await add.getByLabel('Depends on').fill('')
   await add.getByRole('button', { name: 'Add', exact: true }).click()
   await cardIn(page, 'Planned', 'STORY-4').waitFor()
@@ -325,7 +325,7 @@ test('W25 C6 the text of a backlog item is read and edited, not written over, an
   await form.getByLabel('Text').fill('Too late\n')
   writeFileSync(file, 'In an editor\n')
   await form.getByRole('button', { name: 'Save' }).click()
-  await form.getByText('The text of other-currencies is another one by now.').waitFor()
+  await form.getByText('The text of other-currencies has changed.').waitFor()
   expect(readFileSync(file, 'utf8')).toBe('In an editor\n')
   await form.getByRole('button', { name: 'Cancel' }).click()
 

@@ -81,7 +81,7 @@ export function handsContract(engine: Engine) {
         expect(existsSync(join(world.root, 'projects', 'Bad Name'))).toBe(false)
         await expect(ask('status', { project: 'Bad Name' })).rejects.toMatchObject({
           code: 'project_unknown',
-          message: expect.stringMatching(/config\.yaml:4:3: "Bad Name" is no name of a project/),
+          message: expect.stringMatching(/config\.yaml:4:3: Invalid project name: "Bad Name"\./),
         })
         // The rest of the file is good: others come and go as ever.
         await ask('register_project', { project: 'later' })
@@ -241,7 +241,7 @@ export function handsContract(engine: Engine) {
       const take = (story_id: string) => ask('claim', { project: name, story_id })
       await expect(take('STORY-1')).rejects.toMatchObject({
         code: 'dependency_cycle',
-        message: 'STORY-1 waits for itself: STORY-1 → STORY-2 → STORY-1.',
+        message: 'Dependency cycle: STORY-1 → STORY-2 → STORY-1.',
         details: { cycle: ['STORY-1', 'STORY-2', 'STORY-1'] },
       })
       await expect(take('STORY-4')).rejects.toMatchObject({ code: 'dependency_open' })

@@ -146,7 +146,7 @@ export function textContract(engine: Engine) {
       rmSync(fileOf('later'))
       await expect(update({ text: 'z', text_sha256: sha256Hex('y') })).rejects.toMatchObject({
         code: 'stale',
-        message: 'later has no text any more.',
+        message: 'later no longer has a text.',
       })
     })
 
@@ -231,7 +231,9 @@ export function textContract(engine: Engine) {
       writeFileSync(fileOf('later'), 'x'.repeat(256_001))
       const item = await get()
       expect(item).toMatchObject({ summary: 'Later' })
-      expect(item['text_note']).toBe('BACKLOG/later.md is not given: it is larger than 256 kB.')
+      expect(item['text_note']).toBe(
+        'Cannot read BACKLOG/later.md: the file is larger than 256 kB.',
+      )
       expect(item).not.toHaveProperty('text')
       await expect(update({ text: 'y' })).rejects.toMatchObject({ code: 'work_file_broken' })
       expect(await update({ status: 'done' })).toMatchObject({ item: { status: 'done' } })
@@ -243,10 +245,14 @@ export function textContract(engine: Engine) {
       const outside = mkdtempSync(join(tmpdir(), 'cowork-outside-'))
       writeFileSync(join(outside, 'later.md'), 'SECRET')
       const hinders: [why: string, hinder: () => void, what: string][] = [
-        ['it is not a file', () => mkdirSync(path), path],
-        ['it is a link, and is not', () => symlinkSync(join(outside, 'later.md'), path), path],
-        ['it is not UTF-8', () => writeFileSync(path, Buffer.from([0x61, 0xff, 0x62])), path],
-        ['BACKLOG is a link, and is not', () => symlinkSync(outside, backlog), backlog],
+        ['not a regular file', () => mkdirSync(path), path],
+        ['the file is a symbolic link', () => symlinkSync(join(outside, 'later.md'), path), path],
+        [
+          'the file is not valid UTF-8',
+          () => writeFileSync(path, Buffer.from([0x61, 0xff, 0x62])),
+          path,
+        ],
+        ['BACKLOG is a symbolic link', () => symlinkSync(outside, backlog), backlog],
         ['ENOTDIR', () => writeFileSync(backlog, 'no folder'), backlog],
       ]
       for (const [why, hinder, what] of hinders) {
@@ -337,7 +343,7 @@ export function textContract(engine: Engine) {
       const of = { project, item_id: 'later' }
       const { item } = await other.ask('get', of)
       expect(item).toMatchObject({ summary: 'Later' })
-      expect(item['text_note']).toContain('another daemon has the files')
+      expect(item['text_note']).toContain('another daemon holds the files')
       await expect(
         other.ask('update_backlog', { ...of, text: 'x', text_sha256: sha256Hex('as it was') }),
       ).rejects.toMatchObject({ code: 'data_root_busy' })

@@ -14,11 +14,17 @@ import { createYamlEditor } from '../yaml/yaml-editor.ts'
 import { toFileName } from './file-name.ts'
 import { folderInside, readInside, textInside } from './confined-read.ts'
 
-/** More entries of history than this move to COMPLETE/, until so many are left. */
+/**
+ * With more history entries than the first number, the oldest move to COMPLETE/ until the second is
+ * left.
+ */
 const longHistory = 500
 const leftHistory = 400
 
-/** Archived sprints and old history, written to COMPLETE/ and then taken out of the index (W25). */
+/**
+ * Creates the archiver: it writes archived sprints and old history to COMPLETE/, then removes them
+ * from the index (W25).
+ */
 export function createArchive({ db, store, journal, now, log }: WorkParts) {
   return async function tidy(board: ProjectSnapshot, folder: string): Promise<boolean> {
     const done = board.sprints().filter(({ item }) => item['archived'] === true)
@@ -26,7 +32,7 @@ export function createArchive({ db, store, journal, now, log }: WorkParts) {
     const old = history.length > longHistory ? history.slice(0, history.length - leftHistory) : []
     if (done.length === 0 && old.length === 0) return false
     const complete = folderInside(folder, 'COMPLETE')
-    // On disk there first: whatever happens then, it is in one of the two places, or in both.
+    // Written first, so that a crash never loses an item; it can only be in both places.
     for (const { item } of done) {
       const stories = board.stories().filter(({ sprint }) => sprint === item.id)
       const { archived: _, ...own } = item
@@ -39,7 +45,9 @@ export function createArchive({ db, store, journal, now, log }: WorkParts) {
     return true
   }
 
-  /** Where the file of old entries cannot be read, they go into another beside it, which says so. */
+  /**
+   * Appends old entries to the history file, or to a new file with a note if that file is invalid.
+   */
   function keepHistory(complete: string, entries: readonly HistoryEntry[]): void {
     let note = ''
     for (let n = 1; ; n++) {
@@ -53,7 +61,7 @@ export function createArchive({ db, store, journal, now, log }: WorkParts) {
       }
       const [first] = found.read.problems
       note = `# ${name} could not be read at ${first?.line}:${first?.column}: ${first?.message}\n`
-      log.warn('old history goes into another file, for this one cannot be read', { path, note })
+      log.warn('archive: history file invalid, using the next one', { path, note })
     }
   }
 
@@ -84,7 +92,7 @@ export function createArchive({ db, store, journal, now, log }: WorkParts) {
   }
 }
 
-/** Another sprint of the same id that was archived before stays, and so does the history. */
+/** Writes an archived sprint without overwriting an earlier one of the same id or the history. */
 function keepSprint(folder: string, id: string, text: string): void {
   const name = toFileName(id)
   for (let n = 1; ; n++) {
@@ -107,7 +115,9 @@ function historyIn(
   return { text, read: parseIndexBytes(bytes, text) }
 }
 
-/** Written as the plan is: whatever else stands there stays, and it is read back before it counts. */
+/**
+ * Adds entries like an edit of the work index: other content stays, and the result is validated.
+ */
 function addHistory(
   path: string,
   text: string,

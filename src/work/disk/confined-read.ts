@@ -20,11 +20,11 @@ import { newId } from '#base/ids.ts'
 
 const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants
 
-/** Opens a regular file for reading. A FIFO does not block, and `path` itself may not be a link. */
+/** Opens a regular file for reading. A FIFO does not block, and a symbolic link is refused. */
 export function openPlain(path: string): number {
   const file = openSync(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
   try {
-    if (!fstatSync(file).isFile()) throw new CoworkError('not_regular', 'It is not a file.')
+    if (!fstatSync(file).isFile()) throw new CoworkError('not_regular', 'Not a regular file.')
     return file
   } catch (error) {
     closeSync(file)
@@ -32,7 +32,7 @@ export function openPlain(path: string): number {
   }
 }
 
-/** Opens a file of our own, that is no link, for as long as it is used. */
+/** Runs a function on an open regular file, then closes it. */
 export function withPlain<T>(path: string, use: (file: number) => T): T {
   const file = openPlain(path)
   try {
@@ -42,13 +42,16 @@ export function withPlain<T>(path: string, use: (file: number) => T): T {
   }
 }
 
-/** Where an open file lies. On Linux the kernel says it, so that nobody can swap a folder in between. */
+/**
+ * Returns the path of an open file. On Linux the kernel reports it, so that a folder cannot be
+ * swapped in between.
+ */
 export const placeOfOpen = (file: number, path: string): string =>
   process.platform === 'linux' ? readlinkSync(`/proc/self/fd/${file}`) : realpathSync(path)
 
 /**
- * Reads a file below a folder, where no name between the two is a link (PV4): whoever can put a link into the
- * folder must not have another file read to agents.
+ * Reads a file below a folder without following links (PV4): a link in the folder must not expose
+ * another file to agents.
  */
 export function readInside(folder: string, path: string, maxBytes = Infinity): Buffer {
   checkBelow(path)
@@ -56,12 +59,12 @@ export function readInside(folder: string, path: string, maxBytes = Infinity): B
   return withPlain(whole, (file) => {
     if (placeOfOpen(file, whole) !== join(realpathSync(folder), path)) throw linked(path)
     if (fstatSync(file).size > maxBytes)
-      throw new CoworkError('too_large', `it is larger than ${maxBytes / 1000} kB`)
+      throw new CoworkError('too_large', `the file is larger than ${maxBytes / 1000} kB`)
     return readFileSync(file)
   })
 }
 
-/** The same of a text that may be missing. */
+/** Reads a text like `readInside`; undefined if it is missing. */
 export function textInside(folder: string, path: string, maxBytes?: number): string | undefined {
   try {
     return readInside(folder, path, maxBytes).toString('utf8')
@@ -71,7 +74,7 @@ export function textInside(folder: string, path: string, maxBytes?: number): str
   }
 }
 
-/** The names in a folder below another; none where it is missing or a link. */
+/** Lists the names in a folder below another; empty if it is missing or a symbolic link. */
 export function namesInside(folder: string, path: string): string[] {
   try {
     return readdirSync(checked(folder, path))
@@ -80,14 +83,14 @@ export function namesInside(folder: string, path: string): string[] {
   }
 }
 
-/** Makes a folder below another, where no name between the two is a link: nothing is written outside. */
+/** Creates a folder below another without following links, so that nothing is written outside. */
 export function folderInside(folder: string, path: string): string {
   checkBelow(path)
   mkdirSync(nearest(folder, path), { recursive: true })
   return checked(folder, path)
 }
 
-/** Making folders follows links: one that leads out is found before anything is made behind it. */
+/** Checks each existing part first, because `mkdir` follows links. */
 function nearest(folder: string, path: string): string {
   const names = path.split('/')
   mkdirSync(folder, { recursive: true })
@@ -109,11 +112,14 @@ function checked(folder: string, path: string): string {
 
 function checkBelow(path: string): void {
   if (isAbsolute(path) || path.split(/[\\/]/).includes('..'))
-    throw new CoworkError('path_escape', `${JSON.stringify(path)} leads out of its folder.`)
+    throw new CoworkError('path_escape', `${JSON.stringify(path)} is outside its folder.`)
 }
 
 const linked = (path: string) =>
-  new CoworkError('path_escape', `${path} is a link, or lies behind one; links are not followed.`)
+  new CoworkError(
+    'path_escape',
+    `${path} is a symbolic link or below one; cowork does not follow links.`,
+  )
 
 export const isMissing = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && error.code === 'ENOENT'
@@ -121,8 +127,8 @@ export const isMissing = (error: unknown): boolean =>
 const copies = '.cowork/conflicts'
 
 /**
- * What a person saved, kept whole and byte for byte below the project's folder; `name` is its path from
- * there (W5).
+ * Saves a byte-for-byte copy of a person's file below the project folder; `name` is its relative
+ * path (W5).
  */
 export function saveCopy(
   folder: string,
@@ -137,7 +143,10 @@ export function saveCopy(
   return { name: join(copies, name), path }
 }
 
-/** A copy by the name that a conflict has for it, which stands in a file that people edit: never another file. */
+/**
+ * Reads the copy of a conflict. People can edit its name in the file, so only files in the copies
+ * folder are read.
+ */
 export function readCopy(folder: string, name: unknown): Buffer | undefined {
   const [, file] = /^\.cowork[/\\]conflicts[/\\]([\w-]+\.yaml)$/.exec(String(name)) ?? []
   if (file === undefined) return undefined
@@ -148,7 +157,7 @@ export function readCopy(folder: string, name: unknown): Buffer | undefined {
   }
 }
 
-/** Writes a new file, part by part so that others have their turn; on disk when it resolves. Gives its hash. */
+/** Writes a new file in chunks, yields between them, fsyncs it and returns its hash. */
 export async function writeFileInChunks(path: string, parts: Iterable<string>): Promise<string> {
   const digest = createHash('sha256')
   await using file = await open(path, 'wx', 0o644)
@@ -163,7 +172,10 @@ export async function writeFileInChunks(path: string, parts: Iterable<string>): 
 
 const scratch = Buffer.allocUnsafe(256 * 1024)
 
-/** Without holding a long file in memory, and so the collector up. In one go: nobody is to write meanwhile. */
+/**
+ * Hashes a file without loading it into memory, which would burden the garbage collector.
+ * Synchronous, so that no other code writes in between.
+ */
 export function hashFile(file: number): string {
   const digest = createHash('sha256')
   for (let position = 0; ;) {

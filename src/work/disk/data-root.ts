@@ -11,13 +11,16 @@ import { folderInside, textInside } from './confined-read.ts'
 
 type Trouble = { readonly message: string; readonly hint: string }
 
-const endOther = 'End the other daemon, or give this one another work.data_root.'
+const endOther = 'Stop the other daemon, or set another work.data_root for this one.'
 const nameAnother =
-  'Name a folder that this account can write to in work.data_root or WORKSYNC_DATA_ROOT, and start again.'
+  'Set work.data_root or WORKSYNC_DATA_ROOT to a folder that this account can write, then restart.'
 
 export type DataRoot = ReturnType<typeof openDataRoot>
 
-/** The folder that holds the registry, the guidance and all projects (W1). One daemon at a time (W7). */
+/**
+ * Opens the folder with the registry, the guidance and all projects (W1). A lock limits it to one
+ * daemon (W7).
+ */
 export function openDataRoot(folder: string, log: Log) {
   let trouble: Trouble | undefined
   let free: (() => void) | undefined
@@ -27,9 +30,9 @@ export function openDataRoot(folder: string, log: Log) {
     if (free) setUp(folder)
     else trouble = { message: `Another daemon holds ${folder}.`, hint: endOther }
   } catch (error) {
-    trouble = { message: `${folder} cannot be used: ${errorMessage(error)}`, hint: nameAnother }
+    trouble = { message: `Cannot use ${folder}: ${errorMessage(error)}`, hint: nameAnother }
   }
-  if (trouble !== undefined) log.warn('the work data is not in use', { trouble: trouble.message })
+  if (trouble !== undefined) log.warn('data root unavailable', { trouble: trouble.message })
   const registryPath = join(folder, 'config.yaml')
 
   return {
@@ -57,20 +60,24 @@ export function openDataRoot(folder: string, log: Log) {
       const name = 'SCHEMA/work-flow-schema.json'
       if (textInside(own, name) !== schema) writeFileAtomic(join(own, name), schema, 0o644)
     },
-    /** Why the folder of a project is not used: as a link it would lead daemon and agents elsewhere. */
+    /**
+     * Returns why a project folder is refused: a symbolic link would lead the daemon and agents
+     * elsewhere.
+     */
     linkFault(project: string): string | undefined {
       const path = `projects/${project}`
       const whole = join(folder, path)
       if (!existsSync(whole) || realpathSync(whole) === join(realpathSync(folder), path))
         return undefined
-      return `${whole} is a link, which is not followed.`
+      return `${whole} is a symbolic link; cowork does not follow it.`
     },
     close(): void {
       if (!free) return
       try {
         rmSync(join(folder, '.pid'), { force: true })
       } catch {
-        // A folder that nobody may write to any more: the lock tells whether one runs, not this.
+        // The folder may have become read-only. The lock, not this file, shows whether a daemon
+        // runs.
       }
       free()
     },
@@ -81,16 +88,17 @@ export function checkProjectName(name: string): void {
   if (isProjectName(name)) return
   throw new CoworkError(
     'invalid_id',
-    `${JSON.stringify(name.slice(0, 100))} is no name of a project.`,
+    `Invalid project name: ${JSON.stringify(name.slice(0, 100))}.`,
     {
-      hint: 'Write it in lower case with letters, digits, dots and dashes, such as my-project.',
+      hint: 'Use lower-case letters, digits, dots and dashes, such as my-project.',
     },
   )
 }
 
 function setUp(folder: string): void {
   for (const part of ['guidance', 'projects']) folderInside(folder, part)
-  // As seed 003 has it: the number of the process, and nothing else. A link there is replaced, not followed.
+  // Same content as in WorkSync: only the process id. A symbolic link there is replaced, not
+  // followed.
   writeFileAtomic(join(folder, '.pid'), `${process.pid}\n`, 0o644)
   const registry = join(folder, 'config.yaml')
   if (!existsSync(registry))

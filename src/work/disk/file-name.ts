@@ -1,7 +1,7 @@
 import { guardedReason } from '#base/guarded-paths.ts'
 import { sha256Hex } from '#base/hash.ts'
 
-/** File systems take 255 bytes, and something is put behind it, such as a hash. */
+/** File systems allow 255 bytes; the rest is for suffixes such as a hash. */
 const mostBytes = 120
 
 const isPlain = (id: string): boolean => id.length <= mostBytes && /^[\w-]+$/.test(id)
@@ -9,17 +9,20 @@ const isPlain = (id: string): boolean => id.length <= mostBytes && /^[\w-]+$/.te
 const spelt = (odd: string): string =>
   [...Buffer.from(odd)].map((byte) => `%${byte.toString(16).padStart(2, '0')}`).join('')
 
-/** A program obeys a file of this name: an item called `CLAUDE` must not write `CLAUDE.md` (F5). */
+/**
+ * Agents follow instructions in such files: an item named `CLAUDE` must not write `CLAUDE.md` (F5).
+ */
 const isGuarded = (id: string): boolean =>
   guardedReason([`${id.normalize('NFKC').toLowerCase()}.md`]) !== undefined ||
   guardedReason([id.normalize('NFKC').toLowerCase()]) !== undefined
 
 /**
- * An id as the name of a file. Those that tools give stay as they are (W14); people may write any into the
- * plan, so that the rest is spelt out: no name leaves its folder, is hidden, or is that of another id.
+ * Converts an id to a file name. Ids from tools stay unchanged (W14). People can write any id into
+ * the file, so other characters are escaped: no name leaves its folder, is hidden, or collides with
+ * another id.
  */
 export function toFileName(id: string): string {
-  // Nearly all of them: a search asks for each.
+  // Fast path for nearly all ids: a search converts each one.
   if (isPlain(id) && !isGuarded(id)) return id
   const plain = id.replaceAll(/[^\p{L}\p{M}\p{N}_. -]|^[. ]|[. ]$/gu, spelt)
   const name = isGuarded(plain) ? plain.replace(/^./u, spelt) : plain

@@ -17,19 +17,19 @@ import type { Stored, WorkStore } from '../store.ts'
 type Edit = {
   readonly project: string
   readonly theirs: WorkIndex
-  /** Where the whole text is kept, below the project's folder. */
+  /** The path of the copy of the text, relative to the project folder. */
   readonly copy: string
-  /** The file itself, not something that was saved too late into a replaced one. */
+  /** False for a late save into a replaced file. */
   readonly isFile: boolean
   readonly seen: readonly ImportedEdit[]
   readonly at: number
 }
 
-/** Versions that far back are looked at for the one that a person's text was made from. */
+/** Number of versions searched for the merge base. */
 const lookBack = 2000
 export const fileEditorId = 'person:file'
 
-/** Takes a person's edit of the file into the store: merged three ways, with its entry (W5). */
+/** Merges a person's edit of the file into the store three ways and appends an entry (W5). */
 export async function importEdit(
   tx: Tx,
   { store, journal }: { store: WorkStore; journal: Journal },
@@ -45,7 +45,7 @@ export async function importEdit(
     isFile,
   })
   const { merged, clashes } = mergeThreeWay({ base: base.index, ours, theirs })
-  // Who goes on writing with what was told already in their text has said nothing new.
+  // A later save with the same conflicting text adds no new conflict.
   const isNew = (clash: MergeConflict) =>
     !merged.conflicts.some((known) => isKnownConflict(known, clash))
   const told = clashes.filter(isNew)
@@ -123,7 +123,7 @@ export function toConflict(clash: MergeConflict, copy: string, at: number): Conf
   }
 }
 
-/** What would be otherwise, had the text been made from a newer version, and is not told by itself. */
+/** Lists the items that would differ with a newer merge base and have no conflict of their own. */
 function unfollowed(
   merged: WorkIndex,
   other: WorkIndex,
@@ -138,7 +138,7 @@ function unfollowed(
   return isEqualValue(entries(merged), entries(other)) ? items : [...items, 'history']
 }
 
-/** Without what the server keeps. */
+/** Removes the fields that cowork maintains. */
 const saidOf = (one: FlatItem | undefined) =>
   one && { sprint: one.sprint, ...one.item, rev: null, updated: null, by: null, lease: null }
 
@@ -159,7 +159,7 @@ export function buildIndex(
   return unflatten(flat, { version, ...(version > 1 && { next_story: nextStory }) })
 }
 
-/** What has to happen in the store so that it says `to`. */
+/** Returns the steps that change the store from `from` to `to`. */
 export function diffSteps(
   stored: readonly Stored[],
   from: WorkIndex,
@@ -183,7 +183,7 @@ export function diffSteps(
   return steps
 }
 
-/** Where the file counts changes, this one is counted too. */
+/** Increments `rev` if the file has it. */
 const counted = (item: FlatItem['item'], before: Stored | undefined): FlatItem['item'] =>
   before && 'rev' in item ? { ...item, rev: before.rev + 1 } : item
 
@@ -211,7 +211,7 @@ function entrySteps(
   return steps
 }
 
-/** A project that the store does not know yet is taken over as its file says. */
+/** Imports a new project from its file. */
 export async function importProject(
   tx: Tx,
   store: WorkStore,
@@ -248,12 +248,12 @@ export async function importProject(
     await store.fill(tx, project, rows.slice(at, at + 500))
 }
 
-/** By hand anything may stand there; changes have to be counted on from it. */
+/** Larger fences can only be edited by hand and would break the numbering of changes. */
 const mostFence = 2 ** 40
 
 /**
- * The last claim that the file knows. Fences are numbers of changes, so the journal goes on from there: one
- * that a store before this gave is not given again (W20).
+ * Returns the newest claim in the file. A fence is a change number, so the journal continues from
+ * it and never reuses a fence of an earlier store (W20).
  */
 function highestFence({ sprints }: WorkIndex): Omit<Change, 'project'> | undefined {
   let last: Omit<Change, 'project'> | undefined

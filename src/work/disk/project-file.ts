@@ -28,33 +28,33 @@ import {
   withPlain,
 } from './confined-read.ts'
 
-/** What somebody wrote: as text, and byte for byte where it is no UTF-8. */
+/** The saved content: as text, and as bytes in case the text is not valid UTF-8. */
 export type FileContent = { readonly text: string; readonly bytes: Buffer }
 
 export type FileState =
   | { readonly as: 'same' | 'missing' | 'unsettled' }
   | ({ readonly as: 'changed'; readonly hash: string } & FileContent)
-  /** Something stands there that is no file, or cannot be read. */
+  /** Not a regular file, or unreadable. */
   | { readonly as: 'unusable'; readonly message: string }
 
 type Old = { readonly path: string; readonly until: number; identity: string; hash: string }
 
-/** So long after the last write a file counts as written to its end. */
+/** A file counts as complete this long after the last write. */
 const settleMs = 80
-/** So long if it ends within a line, or has nothing in it: then it is probably the half of a save. */
+/** The delay for a file that is empty or ends within a line, which is probably a partial save. */
 const halfMs = 1000
-/** So long an editor may still hold a file that has been replaced. */
+/** How long an editor may keep a replaced file open. */
 const holdMs = 5000
-/** What has been replaced is looked at so often, however often somebody calls. */
+/** Minimum interval between checks of replaced files. */
 const lateMs = 50
 
 export type ProjectFile = ReturnType<typeof createProjectFile>
 
 /**
- * One file that people edit while the program writes it. It is replaced whole and in one step (W3);
- * what stood there is kept for a while in a folder of our own, because an editor may have saved it in the
- * last moment, or may save into it yet. Where it is a link, the file that it leads to is meant, and the link
- * stays; one that leads to a protected path, or to another link, is not followed (PV4).
+ * Creates access to a file that people edit while cowork writes it. A write replaces the file
+ * atomically (W3) and keeps the replaced file for a while in `.cowork`, because an editor may have
+ * saved into it at the last moment or may still do so. A symbolic link stays and its target is
+ * written, unless the target is a protected path or another link (PV4).
  */
 export function createProjectFile(
   path: string,
@@ -66,7 +66,7 @@ export function createProjectFile(
 ) {
   let hash = known
   let identity: string | undefined
-  /** What stood at the name before, newest last. */
+  /** Replaced files, newest last. */
   const olds: Old[] = leftBehind(path, own, isProtected)
   let lateAt = -Infinity
 
@@ -79,16 +79,16 @@ export function createProjectFile(
       return isLink(path) ? leadsNowhere : { as: 'missing' }
     }
     if (at.identity === identity) return { as: 'same' }
-    if (!at.isFile) return { as: 'unusable', message: 'It is not a file.' }
+    if (!at.isFile) return { as: 'unusable', message: 'Not a regular file.' }
     let file: number | undefined
     try {
       file = open()
-      // Of a file that is as it was, nobody needs the text.
+      // The text of an unchanged file is not needed.
       const isKnown = hashFile(file) === hash
       const bytes = isKnown ? Buffer.of() : readFileSync(file)
       const text = bytes.toString('utf8')
       const found = isKnown ? (hash ?? '') : sha256Hex(bytes)
-      // Written meanwhile: what was read may be half of it.
+      // Written during the read: the text may be partial.
       if (factsOf(path).identity !== at.identity) return { as: 'unsettled' }
       if (found === hash) {
         identity = at.identity
@@ -103,7 +103,10 @@ export function createProjectFile(
     }
   }
 
-  /** The file, or the one that it is a link to; where that lies is judged once it is open. */
+  /**
+   * Opens the file or the target of its link. The path of the target is checked after opening, so
+   * that it cannot be swapped.
+   */
   function open(): number {
     const target = isLink(path) ? resolve(dirname(path), readlinkSync(path)) : path
     const file = openPlain(target)
@@ -116,7 +119,7 @@ export function createProjectFile(
     }
   }
 
-  /** Its bytes as they are; nothing where it is missing. */
+  /** Reads the bytes; undefined if the file is missing. */
   function read(): Buffer | undefined {
     let file: number | undefined
     try {
@@ -130,15 +133,15 @@ export function createProjectFile(
     }
   }
 
-  /** The text that was found is taken over: from now on the file is the same until it changes again. */
+  /** Accepts the found text as the known one. */
   function accept(found: string): void {
     hash = found
     identity = undefined
   }
 
   /**
-   * Puts a text in place of the one that is known. `changed` where somebody was faster; nothing is lost.
-   * Only the exchange itself holds everybody up, not the disk.
+   * Replaces the known text. Returns `changed` without data loss if the file changed before. Only
+   * the swap itself is synchronous.
    */
   async function write(parts: Iterable<string>, now: Clock): Promise<'written' | 'changed'> {
     const place = placeAt(path, own, isProtected)
@@ -163,21 +166,21 @@ export function createProjectFile(
     return 'written'
   }
 
-  /** The new text stands at the name afterwards, and what stood there at the name of the new one. */
+  /** Swaps the new file with the current one. */
   function replace(part: string, { file, own: at }: Place, now: number): void {
     const before = hash ?? ''
-    // Says what it was before anybody saved into it.
+    // The name has the hash from before any late save.
     const old = join(at, `${basename(file)}.${hash ?? 'none'}.${randomHex(6)}.old`)
     renameSync(part, old)
     if (!swapFiles(old, file)) {
-      // As near as other systems come: an editor that replaces the file in this very moment loses.
+      // Without an atomic swap, a save by an editor at this exact moment is lost.
       renameSync(old, part)
       linkSync(file, old)
       renameSync(part, file)
     }
     const { identity: stood } = factsOf(old)
     const found = hashAt(old)
-    // Saved between the last look and the exchange: told by `late`, for its hash is not the known one.
+    // A save between the last check and the swap has another hash, so `late` reports it.
     olds.push({
       path: old,
       until: now + holdMs,
@@ -186,7 +189,7 @@ export function createProjectFile(
     })
   }
 
-  /** Texts that were saved into what has been replaced, once they are whole. */
+  /** Returns complete texts that were saved into replaced files. */
   function late(now: number): FileContent[] {
     const texts: FileContent[] = []
     for (const old of olds.slice()) {
@@ -205,7 +208,7 @@ export function createProjectFile(
         if (old.until > now) continue
         rmSync(old.path, { force: true })
       } catch {
-        // Gone: somebody tidied up.
+        // Already deleted.
       }
       olds.splice(olds.indexOf(old), 1)
       if (dirname(old.path) !== own) tidied(dirname(old.path))
@@ -213,7 +216,7 @@ export function createProjectFile(
     return texts
   }
 
-  /** Nobody has written anything, as nearly always. */
+  /** Whether nothing was written, which is nearly always the case. */
   function isQuiet(now: number): boolean {
     if (look(now).as !== 'same') return false
     if (olds.length === 0 || Math.abs(now - lateAt) < lateMs) return true
@@ -240,7 +243,9 @@ export function createProjectFile(
   }
 }
 
-/** The folder around `.cowork`, and the path from there, on which no link is followed. */
+/**
+ * Splits at `.cowork` into the folder around it and the path below, on which no link is followed.
+ */
 function ownParts(own: string): [folder: string, path: string] {
   const at = own.lastIndexOf(`${sep}.cowork`)
   return [own.slice(0, at), own.slice(at + 1).replaceAll(sep, '/')]
@@ -249,7 +254,10 @@ function ownParts(own: string): [folder: string, path: string] {
 type IsProtected = (path: string) => boolean
 type Place = { readonly file: string; readonly own: string }
 
-/** The file itself where the name is a link; what is exchanged with it has to lie on its disk. */
+/**
+ * Resolves a link to its target. The `.cowork` folder is next to the target, because a swap works
+ * only within one file system.
+ */
 function placeAt(path: string, own: string, isProtected: IsProtected): Place {
   if (!isLink(path)) return { file: path, own }
   const file = realpathSync(path)
@@ -258,24 +266,23 @@ function placeAt(path: string, own: string, isProtected: IsProtected): Place {
 }
 
 function checkPlan(real: string, isProtected: IsProtected): void {
-  if (isProtected(real)) throw new Error('It is a link to a protected path, which is not followed.')
+  if (isProtected(real)) throw new Error('The file is a symbolic link to a protected path.')
 }
 
-/** Of what has been replaced: in a folder of our own, and no link. */
 const readAt = (path: string) => withPlain(path, (file) => readFileSync(file))
 const hashAt = (path: string) => withPlain(path, hashFile)
 
 const isLink = (path: string): boolean =>
   lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true
 
-const leadsNowhere: FileState = { as: 'unusable', message: 'It is a link that leads to no file.' }
+const leadsNowhere: FileState = { as: 'unusable', message: 'The file is a dangling symbolic link.' }
 
-/** A folder beside somebody else's file is not left there empty. */
+/** Removes an empty `.cowork` folder next to the target of a link. */
 function tidied(folder: string): void {
   try {
     rmdirSync(folder)
   } catch {
-    // Something is in it yet.
+    // Not empty.
   }
 }
 
@@ -284,7 +291,7 @@ type Facts = { readonly identity: string; readonly isFile: boolean; readonly mod
 function factsOf(path: string): Facts {
   const { ino, size, mtimeNs, ctimeNs, mode } = statSync(path, { bigint: true })
   return {
-    // The time of change is set by the system alone: copies with an old date are seen by it.
+    // Only the kernel sets ctime, so it detects copies with an old mtime.
     identity: `${ino} ${size} ${mtimeNs} ${ctimeNs}`,
     isFile: (mode & 0o170000n) === 0o100000n,
     modifiedMs: Number((mtimeNs > ctimeNs ? mtimeNs : ctimeNs) / 1_000_000n),
@@ -294,7 +301,7 @@ function factsOf(path: string): Facts {
 const isFresh = ({ modifiedMs }: Facts, now: number, text: string) =>
   Math.abs(now - modifiedMs) < (text.endsWith('\n') ? settleMs : halfMs)
 
-/** Beside the name, and beside the file that it leads to. */
+/** Lists leftovers next to the name and next to the target of its link. */
 function leftBehind(path: string, own: string, isProtected: IsProtected): Old[] {
   const here = leftovers(own, basename(path))
   try {
@@ -305,7 +312,10 @@ function leftBehind(path: string, own: string, isProtected: IsProtected): Old[] 
   }
 }
 
-/** What a process that was ended left behind: an editor may have saved into it. What it did not finish goes. */
+/**
+ * Lists replaced files of a killed process, into which an editor may have saved. Deletes unfinished
+ * ones.
+ */
 function leftovers(folder: string, name: string): Old[] {
   try {
     const files = namesInside(...ownParts(folder)).filter((file) => file.startsWith(`${name}.`))

@@ -163,7 +163,7 @@ test('W6 a folder where the file was is told, and the file is back when the fold
   rmSync(path)
   mkdirSync(path)
   await keeper.notice('p')
-  expect(keeper.broken('p')?.problems[0]?.message).toContain('not a file')
+  expect(keeper.broken('p')?.problems[0]?.message).toContain('Not a regular file')
   rmSync(path, { recursive: true })
   await set('STORY-1', { status: 'done' })
   await keeper.flush('p')

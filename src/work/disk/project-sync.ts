@@ -23,38 +23,45 @@ import { createTextWriter } from './text-writer.ts'
 type Deps = WorkParts & {
   readonly boards: ProjectCache
   readonly folderOf: (project: string) => string
-  /** Whether a plan that is a link may not lead to this path (PV4). */
+  /** Whether a linked work index must not point to this path (PV4). */
   readonly isProtected: (path: string) => boolean
 }
 
-/** Why a project's file cannot be used: reads serve what was known, changes are refused (W6). */
+/**
+ * Why a project's file is invalid: reads return the last valid version, changes are refused (W6).
+ */
 export type InvalidFile = { readonly file: string; readonly problems: readonly Problem[] }
 
-/** Why a file does not say what the store says, since when, and that it is tried again (W7). */
+/** Why and since when a file lacks changes of the store; the flush is retried (W7). */
 type Unwritten = { readonly since: string; readonly message: string }
 
-/** Does something; false where it throws, which is told when the rest is done. */
+/** Runs an action; returns false if it throws, and collects the error. */
 type Tried = (act: () => Promise<boolean>) => Promise<boolean>
 
-/** A change is in the file so long after it was acknowledged, at most. */
+/** Maximum delay between an acknowledged change and its flush (W7). */
 const flushMs = 250
-/** Versions of the last so many changes can be told from each other when somebody saves an old one. */
+/** Number of changes kept as possible merge bases for a save of an old version. */
 const journalKept = 2000
-/** Texts of people that are remembered: an editor goes on from what it saved. */
+/**
+ * Number of imported edits kept as possible merge bases: an editor continues from its last save.
+ */
 const seenKept = 3
-/** A file that is written all the time is looked at again with the next call. */
+/** Stop waiting for a file that is written continuously; the next call retries. */
 const patienceMs = 1000
 
 export type ProjectSync = ReturnType<typeof createProjectSync>
 
-/** Keeps files and store in agreement: takes over what people write, writes what was acknowledged. */
+/**
+ * Creates the sync between files and store: imports edits of people and flushes acknowledged
+ * changes.
+ */
 export function createProjectSync(deps: Deps) {
   const { db, store, boards, journal, folderOf, isProtected, now, log } = deps
   const kept = new Map<string, Kept>()
   const broken = new Map<string, InvalidFile>()
   const unwritten = new Map<string, Unwritten>()
   const timers = new Map<string, NodeJS.Timeout>()
-  /** One at a time for each project: looking and writing would see each other's halves. */
+  /** Per-project mutex: an import must not run during a flush. */
   const turns = new Map<string, Promise<unknown>>()
   const looking = new Set<string>()
   const tidy = createArchive({ db, store, journal, now, log })
@@ -65,7 +72,7 @@ export function createProjectSync(deps: Deps) {
     readonly file: ProjectFile
     sheet: YamlEditor | undefined
     seen: readonly ImportedEdit[]
-    /** The file has a text of theirs, which may lack what others changed. */
+    /** The file has a person's text, which may lack changes of others. */
     isTheirs: boolean
   }
 
@@ -98,15 +105,15 @@ export function createProjectSync(deps: Deps) {
     return made
   }
 
-  /** Whatever people have written by now is in the store when it resolves, or is known to be broken. */
+  /** Imports all edits saved so far, or marks the file as invalid. */
   const notice = (project: string): Promise<void> => {
     const { file } = kept.get(project) ?? {}
-    // Nothing to do, as nearly always: not even a turn is waited for.
+    // Fast path: an unchanged file does not wait for the mutex.
     if (file && !broken.has(project) && file.isQuiet(now())) return Promise.resolve()
     return inTurn(project, async () => void (await look(project)))
   }
 
-  /** False where somebody is still writing the file. */
+  /** Returns false if the file is still being written. */
   async function look(project: string): Promise<boolean> {
     const own = await keptOf(project)
     for (const written of own.file.late(now())) await merge(project, written, false)
@@ -136,7 +143,7 @@ export function createProjectSync(deps: Deps) {
     problems,
   })
 
-  /** False where it cannot be read; the file is then left alone until somebody mends it. */
+  /** Returns false if the file is invalid; it is then not written until it is fixed. */
   async function merge(project: string, written: FileContent, isFile: boolean): Promise<boolean> {
     const { text, bytes } = written
     const read = await notEmptied(
@@ -149,14 +156,14 @@ export function createProjectSync(deps: Deps) {
       else saveCopy(folderOf(project), bytes, now())
       return false
     }
-    // A long text takes a while: others have their turn in between.
+    // A long text takes a while, so yield first.
     await othersTurn()
-    // Kept before anything is decided: it goes again where nobody has to look at it.
+    // Saved before the merge; deleted afterwards if there is no conflict.
     let copy: ReturnType<typeof saveCopy>
     try {
       copy = saveCopy(folderOf(project), bytes, now())
     } catch (error) {
-      const message = `It cannot be taken over, for no copy of it can be kept: ${errorMessage(error)}`
+      const message = `Cannot import the file because its copy cannot be saved: ${errorMessage(error)}`
       broken.set(project, brokenFile(project, [{ line: 1, column: 1, message }]))
       return false
     }
@@ -176,7 +183,10 @@ export function createProjectSync(deps: Deps) {
     return true
   }
 
-  /** A disk that was full, an editor that was ended: nobody takes back a whole plan that way. */
+  /**
+   * Rejects an emptied file: the cause is a full disk or a killed editor, not a deletion of all
+   * items.
+   */
   async function notEmptied(
     project: string,
     text: string,
@@ -187,11 +197,11 @@ export function createProjectSync(deps: Deps) {
     const stories = sprints.flatMap((sprint) => sprint.stories ?? [])
     const count = sprints.length + stories.length + backlog.length
     const isBlank = text.trim() === ''
-    // Whoever had one thing only may delete it.
+    // A person can delete the only item.
     if (count === 0 || (count === 1 && !isBlank)) return read
     const message = isBlank
       ? 'The file is empty.'
-      : `None of ${count} items is left in the file; leave one if that is meant.`
+      : `The file no longer has any of its ${count} items; keep at least one.`
     return { ok: false, problems: [{ line: 1, column: 1, message }] }
   }
 
@@ -202,7 +212,7 @@ export function createProjectSync(deps: Deps) {
       setTimeout(() => {
         timers.delete(project)
         flush(project).catch((error: unknown) => {
-          log.error('a work file could not be written; it is tried again', {
+          log.error('sync: work file not written, retrying', {
             project,
             error: errorMessage(error),
           })
@@ -212,7 +222,7 @@ export function createProjectSync(deps: Deps) {
     )
   }
 
-  /** Makes the files say what the store says. Whatever is in the way of one of them does not hold up the rest. */
+  /** Writes acknowledged changes to the files. A failure of one file does not stop the others. */
   const flush = (project: string): Promise<void> =>
     inTurn(project, async () => {
       const faults: unknown[] = []
@@ -238,10 +248,10 @@ export function createProjectSync(deps: Deps) {
   const isWatching = (project: string): boolean =>
     kept.get(project)?.file.isWatching() === true || texts.isWatching(project)
 
-  /** False where somebody has to do something first. */
+  /** Returns false if the file is invalid or still being written. */
   async function flushIndex(project: string, tried: Tried): Promise<boolean> {
     for (;;) {
-      // Calls wait for their turn meanwhile: what is written without end is not waited for.
+      // Calls wait for the mutex, so do not wait for a file that is written continuously.
       if (!(await look(project))) {
         flushSoon(project)
         return false
@@ -257,9 +267,9 @@ export function createProjectSync(deps: Deps) {
       const isMissing = own.file.look(now()).as === 'missing'
       if (isMissing || own.isTheirs || (await store.hasNews(db, project, row.flushed))) {
         const sheet = own.sheet ?? sheetOf(own.file)
-        // Taken up again only if it got to its end: half of a change says nothing that anybody meant.
+        // Kept only if all steps succeed: a partial change is not a valid state.
         own.sheet = undefined
-        // A long file takes a while: others have their turn between the steps.
+        // A long file takes a while, so yield between the steps.
         for (const _ of sheet.steps(index)) await othersTurn()
         own.sheet = sheet
         if ((await own.file.write(sheet.parts(), now)) === 'changed') continue
@@ -273,7 +283,7 @@ export function createProjectSync(deps: Deps) {
     }
   }
 
-  /** A late save into what has been replaced is found although nobody calls. */
+  /** Polls for a late save into a replaced file, even without calls. */
   function lookLater(project: string): void {
     if (isClosed || looking.has(project)) return
     looking.add(project)
@@ -283,7 +293,7 @@ export function createProjectSync(deps: Deps) {
       inTurn(project, () => look(project))
         .then(() => isWatching(project) && lookLater(project))
         .catch((error: unknown) =>
-          log.error('a work file could not be looked at', { project, error: errorMessage(error) }),
+          log.error('sync: work file not checked', { project, error: errorMessage(error) }),
         )
     }, 500).unref()
   }
@@ -295,11 +305,13 @@ export function createProjectSync(deps: Deps) {
 
   return {
     notice,
-    /** A project that the store has just taken over as this text says; a file that says so is no edit. */
+    /**
+     * Records the text of a project that was just imported, so that it does not count as an edit.
+     */
     adopted(project: string, text: string, index: WorkIndex): void {
       kept.set(project, keptAs(fileOf(project, sha256Hex(text)), createYamlEditor(text, index)))
     },
-    /** What the file of a project says; nothing where there is none, or none that may be read. */
+    /** Reads the file of a project; undefined if it is missing or unreadable. */
     readFile(project: string): Buffer | undefined {
       try {
         return fileOf(project).read()
@@ -311,7 +323,7 @@ export function createProjectSync(deps: Deps) {
     unwritten: (project: string) => unwritten.get(project),
     flush,
     flushBehind,
-    /** What a process before this one did not get to. */
+    /** Flushes what the previous process left. */
     async start(): Promise<void> {
       await flushBehind()
       for (const project of await store.texts.projects(db)) flushSoon(project)
@@ -333,7 +345,7 @@ export function createProjectSync(deps: Deps) {
     },
   }
 
-  /** Only after a look found the file as it is known, or missing. */
+  /** Opens an editor on a file that was just found unchanged or missing. */
   function sheetOf({ path, read: readBytes }: ProjectFile): YamlEditor {
     const bytes = readBytes() ?? Buffer.from(newIndexText())
     const text = bytes.toString('utf8')

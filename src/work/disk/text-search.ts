@@ -13,24 +13,28 @@ type Seen<What> = { readonly look: Look; readonly what: What }
 type Look = Pick<Stats, 'ino' | 'size' | 'mtimeMs' | 'ctimeMs'>
 type Folder = {
   names: Seen<ReadonlySet<string>> | undefined
-  /** By name, in lower case; empty where there is none to be given. */
+  /** Lower-case texts by name; empty for unreadable ones. */
   readonly texts: Map<string, Seen<string>>
   lookedAt: number
 }
 
-/** So many characters are kept in memory; texts beyond that are read again for each search. */
+/** Maximum number of cached characters; further texts are read again for each search. */
 const mostKept = 32_000_000
-/** Within this time two saves may bear the same date: some file systems count in steps of two seconds. */
+/**
+ * Two saves within this time can have the same mtime: some file systems have a resolution of 2 s.
+ */
 const freshMs = 3000
-/** Of more texts than these, each is looked at so often, however many search: a look takes 2 to 5 µs. */
+/**
+ * With more texts than this, each is checked at most once per interval: one lstat takes 2 to 5 µs.
+ */
 const fewTexts = 500
 const lookMs = 50
-/** Others have their turn after so long: the first search reads them all. */
+/** Yield after this time: the first search reads all texts. */
 const turnMs = 8
 
 /**
- * Finds words in the long texts of backlog items. People save them at any time, so each file is looked at
- * for each search, and read where it is not the one that was read before (W20, W25).
+ * Creates the search in the texts of backlog items. People can save them at any time, so each
+ * search checks each file and reads the changed ones (W20, W25).
  */
 export function createTextSearch(now: Clock, { most = mostKept, few = fewTexts } = {}) {
   const folders = new Map<string, Folder>()
@@ -79,7 +83,7 @@ export function createTextSearch(now: Clock, { most = mostKept, few = fewTexts }
   }
 
   return {
-    /** Of these words, which are in lower case, those that the text of each item has. */
+    /** Returns for each item which of the lower-case words its text contains. */
     async find(
       folder: string,
       ids: Iterable<string>,
@@ -90,7 +94,7 @@ export function createTextSearch(now: Clock, { most = mostKept, few = fewTexts }
       const { names: before } = own
       const names = namesIn(folder, own)
       const at = now()
-      // Whatever came, went or took the place of another since is seen by the folder itself.
+      // The mtime of the folder reveals added, removed and replaced files.
       const isKept = before !== undefined && own.names === before
       const isSoon = isKept && names.size > few && Math.abs(at - own.lookedAt) < lookMs
       let since = performance.now()
@@ -118,12 +122,11 @@ function textsIn(path: string): string[] {
   }
 }
 
-/** No link is followed. */
 function lookAt(path: string): Stats | undefined {
   try {
     return lstatSync(path)
   } catch {
-    // Gone, or not to be looked at.
+    // Missing or inaccessible.
     return undefined
   }
 }
@@ -133,7 +136,6 @@ const lookOf = ({ ino, size, mtimeMs, ctimeMs }: Stats): Look => ({ ino, size, m
 const isSame = (at: Stats, { ino, size, mtimeMs, ctimeMs }: Look): boolean =>
   at.ino === ino && at.size === size && at.mtimeMs === mtimeMs && at.ctimeMs === ctimeMs
 
-/** Longer ones are no text of one item any more. */
 export const maxTextBytes = 256_000
 
 export type TextFileState =
@@ -141,20 +143,23 @@ export type TextFileState =
   | { readonly as: 'text'; readonly text: string; readonly sha256: string }
   | { readonly as: 'unusable'; readonly why: string }
 
-/** Below a project's folder, with `/` between. */
+/** Returns the path of a text relative to the project folder, with `/` as separator. */
 export const textPath = (id: string): string => `BACKLOG/${toFileName(id)}.md`
 
-/** What stands at a name: nothing, a file of its own, or why it is neither. No link is followed (W25). */
+/**
+ * Returns whether the text is missing or a regular file, or why it is unusable. Links are not
+ * followed (W25).
+ */
 export function statTextFile(
   folder: string,
   id: string,
 ): 'none' | 'file' | { readonly why: string } {
   try {
     if (lstatSync(join(folder, 'BACKLOG')).isSymbolicLink())
-      return { why: 'BACKLOG is a link, and is not followed' }
+      return { why: 'BACKLOG is a symbolic link' }
     const about = lstatSync(join(folder, textPath(id)))
-    if (about.isSymbolicLink()) return { why: 'it is a link, and is not followed' }
-    return about.isFile() ? 'file' : { why: 'it is not a file' }
+    if (about.isSymbolicLink()) return { why: 'the file is a symbolic link' }
+    return about.isFile() ? 'file' : { why: 'not a regular file' }
   } catch (error) {
     return isMissing(error) ? 'none' : { why: errorMessage(error) }
   }
@@ -165,9 +170,9 @@ export function readTextFile(folder: string, id: string): TextFileState {
   if (standing === 'none') return { as: 'none' }
   if (standing !== 'file') return { as: 'unusable', why: standing.why }
   try {
-    // What was put there since is not followed, and not waited for.
+    // A link or FIFO put there since is not followed and does not block.
     const bytes = readInside(folder, textPath(id), maxTextBytes)
-    if (!isUtf8(bytes)) return { as: 'unusable', why: 'it is not UTF-8' }
+    if (!isUtf8(bytes)) return { as: 'unusable', why: 'the file is not valid UTF-8' }
     return { as: 'text', text: bytes.toString('utf8'), sha256: sha256Hex(bytes) }
   } catch (error) {
     return isMissing(error) ? { as: 'none' } : { as: 'unusable', why: errorMessage(error) }

@@ -196,7 +196,7 @@ test('W25 what stands in the way is told, and the text is written once it is gon
     hinder(of.textPath)
     await of.acknowledge('by the agent\n', null)
     const { keeper } = of.start()
-    await expect(keeper.flush('p')).rejects.toThrow('BACKLOG/later.md of p cannot be written')
+    await expect(keeper.flush('p')).rejects.toThrow('Cannot write BACKLOG/later.md of p')
     // The plan does not wait for it.
     expect((await of.store.project(of.db, 'p'))?.flushed).toBe(1)
     expect(existsSync(`${of.textPath}.elsewhere`)).toBe(false)

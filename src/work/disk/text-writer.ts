@@ -14,17 +14,19 @@ import { maxTextBytes, readTextFile, statTextFile, textPath } from './text-searc
 
 type Deps = Omit<WorkParts, 'log'> & { readonly folderOf: (project: string) => string }
 
-/** A person who saves all the time has their turn, and it is tried again later. */
+/** Give up after this many concurrent saves; the flush retries later. */
 const mostTries = 5
 
 /**
- * Writes the long texts of backlog items that were acknowledged into their files (W25). Where a person saved
- * one at the same time, theirs is kept whole and told, as with a field of the plan (W5).
+ * Creates the writer of acknowledged backlog texts to their files (W25). A concurrent save of a
+ * person is copied and becomes a conflict, as with a field of the work index (W5).
  */
 export function createTextWriter({ db, store, journal, folderOf, now }: Deps) {
-  /** By project and name, those that were written lately: somebody may yet save into what stood there. */
+  /**
+   * Recently written files by project and name: an editor may still save into the replaced file.
+   */
   const lately = new Map<string, Map<string, ProjectFile>>()
-  /** What was saved so late, by project, until it is told. */
+  /** Late saves by project that are not yet reported as conflicts. */
   const untold = new Map<string, { readonly id: string; readonly written: FileContent }[]>()
 
   const ownOf = (project: string) => join(folderOf(project), '.cowork', 'backlog')
@@ -42,7 +44,7 @@ export function createTextWriter({ db, store, journal, folderOf, now }: Deps) {
     createProjectFile(
       join(folderOf(project), 'BACKLOG', `${name}.md`),
       undefined,
-      // A text that is a link is not followed at all (W25).
+      // A text that is a symbolic link is never followed (W25).
       { own: join(ownOf(project), name), isProtected: () => true },
     )
 
@@ -53,7 +55,7 @@ export function createTextWriter({ db, store, journal, folderOf, now }: Deps) {
     return file
   }
 
-  /** False where somebody is writing one of them, so that it has to be tried again. */
+  /** Returns false if a file is being written, so that the flush retries. */
   async function write(project: string): Promise<boolean> {
     const waiting = await store.texts.waiting(db, project)
     let isDone = true
@@ -62,12 +64,12 @@ export function createTextWriter({ db, store, journal, folderOf, now }: Deps) {
       try {
         if (!(await writeOne(project, id, texts))) isDone = false
       } catch (error) {
-        fault ??= `${textPath(id)} of ${project} cannot be written: ${errorMessage(error)}.`
+        fault ??= `Cannot write ${textPath(id)} of ${project}: ${errorMessage(error)}.`
       }
     if (waiting.length > 0) await takeLate(project)
     if (fault === undefined) return isDone
     throw new CoworkError('work_file_broken', fault, {
-      hint: 'Take away what is in its way; the text is kept until then.',
+      hint: 'Remove what blocks the file; cowork keeps the text until then.',
     })
   }
 
@@ -82,7 +84,7 @@ export function createTextWriter({ db, store, journal, folderOf, now }: Deps) {
     const standing = statTextFile(folder, id)
     if (typeof standing === 'object') throw new Error(standing.why)
     const file = fileOf(project, id)
-    // Whatever of these is there may be replaced: it was read before, or is one of our own.
+    // Texts with these hashes can be replaced: a caller read them, or cowork wrote them.
     const known = new Set(texts.flatMap(({ base, sha256 }) => [base, sha256]))
     folderInside(folder, 'BACKLOG')
     for (let tries = 0; tries < mostTries; tries++) {
@@ -102,7 +104,7 @@ export function createTextWriter({ db, store, journal, folderOf, now }: Deps) {
     return false
   }
 
-  /** What a person wrote while another text was acknowledged: a copy of it, and a conflict to settle. */
+  /** Saves a copy of a person's concurrent text and records a conflict. */
   async function tell(project: string, id: string, written: FileContent, ours: string) {
     const { text: theirs, bytes } = written
     const copy = saveCopy(folderOf(project), bytes, now(), 'md')
@@ -144,7 +146,7 @@ export function createTextWriter({ db, store, journal, folderOf, now }: Deps) {
       try {
         await tell(project, one.id, one.written, found.as === 'text' ? found.text : '')
       } catch {
-        // Such as a disk that is full: calls go on, and it is tried again.
+        // For example a full disk: calls continue, and the report is retried.
         return
       }
       late.shift()
@@ -164,7 +166,7 @@ export function createTextWriter({ db, store, journal, folderOf, now }: Deps) {
   }
 }
 
-/** What a process that was ended left behind, each in a folder of its name. */
+/** Lists the leftovers of a killed process, one folder per file name. */
 function namesIn(folder: string): string[] {
   try {
     const entries = readdirSync(folder, { withFileTypes: true })
@@ -178,6 +180,6 @@ function tidy(folder: string): void {
   try {
     rmdirSync(folder)
   } catch {
-    // Not there, or somebody put something into it.
+    // Missing or not empty.
   }
 }

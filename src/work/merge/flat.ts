@@ -2,7 +2,7 @@ import type { Conflict, HistoryEntry, ItemKind, WorkIndex } from '../model.ts'
 
 export type Row = Readonly<Record<string, unknown>>
 
-/** An item by itself; of a story also the sprint it is in. */
+/** An item without its children; a story also has its sprint. */
 export type FlatItem = {
   readonly kind: ItemKind
   readonly id: string
@@ -10,7 +10,7 @@ export type FlatItem = {
   readonly item: Row
 }
 
-/** A work index as things side by side, for comparing them one by one. */
+/** A work index as flat lists, for comparing items one by one. */
 export type Flat = {
   readonly items: ReadonlyMap<string, FlatItem>
   readonly history: readonly HistoryEntry[]
@@ -19,7 +19,7 @@ export type Flat = {
 
 export const itemKey = (kind: ItemKind, id: string): string => `${kind}:${id}`
 
-/** A merge asks several times for the same ones. */
+/** Cache: a merge flattens the same index several times. */
 const flattened = new WeakMap<WorkIndex, Flat>()
 
 export function flatten(index: WorkIndex): Flat {
@@ -38,7 +38,7 @@ export function flatten(index: WorkIndex): Flat {
   return flat
 }
 
-/** In the order in which they come: sprints, the stories of each, backlog. */
+/** Rebuilds the index in the order of the items. */
 export function unflatten(flat: Flat, { version, next_story }: Meta): WorkIndex {
   const sprints: FlatItem[] = []
   const backlog: Row[] = []

@@ -1,8 +1,9 @@
 import type { Row } from './flat.ts'
 
 /**
- * Whether values are the same on disk, where a key without a value and no key are one: as `wordsOf` says,
- * without the words. Merging compares every field of every item, most of them the same or short.
+ * Whether values are equal on disk, where an absent key equals one without a value. Same result as
+ * comparing `canonicalKey`, but faster: merging compares every field of every item, most of them
+ * equal or short.
  */
 export function isEqualValue(one: unknown, other: unknown): boolean {
   const [a, b] = [asWritten(one), asWritten(other)]
@@ -27,7 +28,7 @@ export function isEqualValue(one: unknown, other: unknown): boolean {
 const asWritten = (value: unknown): unknown =>
   value === undefined || (typeof value === 'number' && !Number.isFinite(value)) ? null : value
 
-/** The same words for the same value, whatever the order of its keys. */
+/** Serializes a value with sorted keys. */
 export const canonicalKey = (value: unknown): string => JSON.stringify(value ?? null, inOrder)
 
 function inOrder(_: string, value: unknown): unknown {
@@ -35,20 +36,29 @@ function inOrder(_: string, value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1)))
 }
 
-/** The same value of a field. A claim is the same until another one has it: how long it lasts the store knows (W7). */
+/**
+ * Whether two values of a field are equal. Leases are equal with the same fence: the store has the
+ * current expiry (W7).
+ */
 export const isSameField = (field: string, a: unknown, b: unknown): boolean =>
   isEqualValue(a, b) || (field === 'lease' && fenceOf(a) !== undefined && fenceOf(a) === fenceOf(b))
 
 const fenceOf = (lease: unknown): unknown =>
   typeof lease === 'object' && lease !== null && 'fence' in lease ? lease.fence : undefined
 
-/** By what two entries of a list are the same one: acceptance by its text, the rest by all of it. */
+/**
+ * Returns the identity of a list entry: the text of an acceptance criterion, otherwise the full
+ * value.
+ */
 const identity = (entry: unknown): string =>
   typeof entry === 'object' && entry !== null && 'text' in entry && !('at' in entry)
     ? String(entry.text)
     : canonicalKey(entry)
 
-/** Three lists made one: what either side added is there, what either side removed and the other left is not. */
+/**
+ * Merges lists three ways: keeps additions of both sides and removes entries that one side removed
+ * and the other left unchanged.
+ */
 export function mergeLists(
   base: readonly unknown[],
   ours: readonly unknown[],
@@ -59,7 +69,7 @@ export function mergeLists(
   for (const [key, entry] of yours) {
     const own = mine.get(key)
     if (own !== undefined)
-      // Both have it: whoever changed it is followed, and ours where both did.
+      // In both lists: the changed entry wins, and ours if both changed it.
       merged.push(isEqualValue(own, had.get(key)) ? entry : own)
     else if (!had.has(key)) merged.push(entry)
     else if (!isEqualValue(entry, had.get(key))) merged.push(entry)
@@ -69,7 +79,7 @@ export function mergeLists(
   return merged
 }
 
-/** Equal ones are told apart by how many came before. */
+/** Keys entries by identity; equal entries are numbered. */
 function keyed(list: readonly unknown[]): Map<string, unknown> {
   const counts = new Map<string, number>()
   return new Map(

@@ -4,36 +4,38 @@ import { flatten, itemKey, unflatten } from './flat.ts'
 import type { Flat, FlatItem } from './flat.ts'
 import { isEqualValue, isSameField, canonicalKey } from './lists.ts'
 
-/** An item that is only on one side counts as much as a few fields. */
+/** Distance of an item that exists on one side only. */
 const wholeItem = 3
 
-/** What a person had saved, and how far the journal was when it was taken over. */
+/** The content that a person saved, and the change number at its import. */
 export type ImportedEdit = {
   readonly index: WorkIndex
   readonly seq: number
-  /** False where it was saved too late, into a file that had been replaced. */
+  /** False for a late save into a replaced file. */
   readonly isFile?: boolean
 }
 
 export type MergeBase = Pick<ImportedEdit, 'index' | 'seq'> & {
   readonly distance: number
-  /** A newer one that it may as well have been made from, farther away: what that changes is not sure. */
+  /** A newer possible base with a larger distance; differences between the two are uncertain. */
   readonly newest?: Pick<ImportedEdit, 'index' | 'seq'>
 }
 
 type Known = {
-  /** What is not known to have been in the file, after this, counts only if the text proves that it was. */
+  /**
+   * Changes after this number may not have been in the file; they count only if the text proves it.
+   */
   readonly flushed?: number
   readonly seen?: readonly ImportedEdit[]
   readonly isFile?: boolean
 }
 
 /**
- * The version that a person's text was made from: editors save what they loaded, which may be older than
- * what is on disk. The journal leads back from now, one change after the other, as far as the text does not
- * prove that it is newer; of those the closest to the text is taken, the newest of equal ones.
- * Who saves again and again goes on from what they saved last (`seen`), with old values of others in it. As
- * long as nobody else wrote since, that is also where a person who takes something back begins.
+ * Finds the version that a person's text is based on: editors save what they loaded, which can be
+ * older than the file. Reverts the journal change by change, within the bounds that the text
+ * proves, and picks the version closest to the text, the newest of equal ones. An editor that saves
+ * repeatedly continues from its last save (`seen`), which has old values of others. If nobody else
+ * wrote since, that save is also the base of a manual revert.
  */
 export function findMergeBase(
   now: WorkIndex,
@@ -51,7 +53,7 @@ export function findMergeBase(
     inferVersionBounds(now, newestFirst, one.index).since >= proven.since
   const own = isFile ? lastOwn(newestFirst, flushed, seen) : undefined
   const [last] = seen
-  // Nothing has been written over it yet: the file was their own text.
+  // Not flushed since their save: the file was their own text.
   if (own !== undefined && own > flushed && last)
     return { ...last, distance: distanceOf(last.index, text, said) }
   const isOwn = own !== undefined && own <= flushed && own < proven.before
@@ -79,8 +81,8 @@ export function findMergeBase(
       if (before) items.set(key, before)
       else items.delete(key)
     }
-    // An item that is not in the text tells nothing of when it was seen last: then as early as may be, so
-    // that a person who deletes it does not delete what they never saw.
+    // An item missing in the text does not show when it was last seen. Choose the earliest base, so
+    // that a person does not delete changes they never saw.
     const isGone =
       quiet === true || (!change.external && isItem(kind) && !text.has(itemKey(kind, id)))
     const isEarlier =
@@ -107,7 +109,7 @@ export function findMergeBase(
   }
 }
 
-/** When a person saved the file last, if nobody else has written into it since. */
+/** Returns the number of the last imported save, if cowork has not written the file since. */
 function lastOwn(
   newestFirst: readonly Change[],
   flushed: number,
@@ -118,11 +120,13 @@ function lastOwn(
   const isOthers = newestFirst.some(
     ({ seq, external, quiet }) => !external && !quiet && seq > saved && seq <= flushed,
   )
-  // Taken over, and the process ended before it was written: what the file said then is not known.
+  // Imported, but the process ended before the flush: the content of the file is unknown.
   return isOthers || (saved > flushed && !last) ? undefined : saved
 }
 
-/** How it was after the change of this number; nothing where the journal does not lead there. */
+/**
+ * Reconstructs the index after the change with this number; undefined if the journal is too short.
+ */
 export function reconstructVersion(
   now: WorkIndex,
   newestFirst: readonly Change[],
@@ -147,7 +151,7 @@ function distanceOf(
   return distance
 }
 
-/** How it was before these changes. */
+/** Reverts changes of the index. */
 function versionBefore(now: WorkIndex, newestFirst: readonly Change[]): WorkIndex {
   const { items: known, ...lists } = flatten(now)
   const items = new Map(known)
@@ -187,11 +191,11 @@ const entriesOf = ({ history, conflicts }: WorkIndex): string[] => [
 const seqBefore = (changes: readonly Change[], steps: number): number =>
   changes[steps]?.seq ?? (changes[steps - 1]?.seq ?? 1) - 1
 
-/** How far apart two states of one item are. */
+/** Returns the distance between two states of an item. */
 function between(a: FlatItem | undefined, b: FlatItem | undefined): number {
   if (!a || !b) return a === b ? 0 : wholeItem
   let fields = a.sprint === b.sprint ? 0 : 1
-  // As nearly all are.
+  // Fast path: nearly all items are equal.
   if (isEqualValue(a.item, b.item)) return fields
   for (const field of new Set([...Object.keys(a.item), ...Object.keys(b.item)]))
     if (!isSameField(field, a.item[field], b.item[field])) fields++

@@ -5,25 +5,26 @@ import { isEqualValue, isSameField, mergeLists } from './lists.ts'
 
 export type MergeInput = {
   readonly base: WorkIndex
-  /** What is acknowledged: the store. */
+  /** The acknowledged state in the store. */
   readonly ours: WorkIndex
-  /** What a person saved. */
+  /** The file as a person saved it. */
   readonly theirs: WorkIndex
 }
 
-/** A place where both wrote: ours stands, theirs is kept for somebody to settle (W5). */
+/** A field that both sides changed: ours stays, theirs is kept for resolution (W5). */
 export type MergeConflict = Pick<Conflict, 'item' | 'field' | 'kind' | 'of' | 'items' | 'seq'> & {
   readonly base?: unknown
   readonly ours?: unknown
   readonly theirs?: unknown
 }
 
-/** Kept by the server; where both sides have one of their own there is nothing for a person to decide. */
+/** Maintained by cowork: different values on both sides are not a conflict. */
 const bookkeeping = new Set(['rev', 'updated', 'by', 'lease'])
 
 /**
- * Three ways, for each field of each item: what one side changed is taken, from either side; what both
- * changed stays ours and is told. Nothing that anybody wrote is lost. In the order of the person's file.
+ * Merges each field of each item three ways: a change of one side is applied; a change of both
+ * keeps ours and records a conflict. No edit is lost. The result has the order of the person's
+ * file.
  */
 export function mergeThreeWay({ base, ours, theirs }: MergeInput): {
   merged: WorkIndex
@@ -62,7 +63,7 @@ function mergeItem(
     return isUntouched(mine, yours) ? yours : mergeFields(was, mine, yours, clashes)
   const [left, gone] = mine ? [mine, 'theirs'] : [yours, 'ours']
   if (!left || !was) return left
-  // An edit that was taken over is counted: the person's own text has the number before.
+  // Importing an edit increments `rev`, so the person's text has the previous number.
   const counted = { ...was, item: { ...was.item, rev: left.item['rev'] } }
   if (isUntouched(counted, left)) return undefined
   clashes.push({
@@ -114,7 +115,7 @@ function mergeFields(
   return { kind, id, ...(typeof sprint === 'string' && { sprint }), item }
 }
 
-/** A sprint goes only with all its stories: one that stays keeps its sprint. */
+/** Keeps the sprint of every remaining story. */
 function keepSprints(
   items: Map<string, FlatItem>,
   sides: readonly Flat[],
@@ -135,7 +136,7 @@ function keepSprints(
   }
 }
 
-/** What is new in the second, field by field: `undefined` stands for a field that is not there. */
+/** Returns the fields that differ; an absent field is undefined. */
 export function changedFields(
   from: Row,
   to: Row,

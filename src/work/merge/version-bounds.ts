@@ -4,14 +4,15 @@ import { flatten, itemKey } from './flat.ts'
 import type { FlatItem } from './flat.ts'
 import { isEqualValue, isSameField, canonicalKey } from './lists.ts'
 
-/** A text was made from a version that has the change `since`, and not yet the change `before`. */
+/** The merge base of a text includes the change `since` and precedes the change `before`. */
 export type VersionBounds = { readonly since: number; readonly before: number }
 
 /**
- * What a text proves of the version it was made from. Whoever loaded a change has what only it wrote: the
- * time at an item, the next number of a story, the time of an entry, the id of a conflict. What is missing
- * proves nothing: it may have been deleted. Nor does an old value, for people put values back; but they do
- * not put back the time at an item, which says that its change was not there yet.
+ * Infers bounds of the merge base from a text. A text based on a change has values that only this
+ * change wrote: the time of an item, the next story number, the time of an entry or the id of a
+ * conflict. A missing value proves nothing, because it may have been deleted. Neither does an old
+ * value, because people restore values; but they do not restore the time of an item, so an old time
+ * proves that the change came later.
  */
 export function inferVersionBounds(
   now: WorkIndex,
@@ -36,12 +37,15 @@ function createSigns(now: WorkIndex, theirs: WorkIndex) {
   const entries = new Set(theirs.history.map(canonicalKey))
   const current = new Set(now.history.map(canonicalKey))
   const conflicts = new Set(theirs.conflicts.map(({ id }) => id))
-  /** What the text has as it stands: how it came to be so proves nothing. */
+  /** Items whose state in the text is explained; earlier changes of them prove nothing. */
   const settled = new Set<string>()
   const { next_story: said } = theirs
   let next = now.next_story ?? 0
 
-  /** A story that took the next number: the number after it is in the file as long as nobody looks at it. */
+  /**
+   * Infers from the next story number, which people do not edit, whether the text has the change
+   * that added a story.
+   */
   function ofNumber({ kind, id, op, external }: Change, isThere: boolean): Sign {
     const number = kind === 'story' && op === 'add' ? parseStoryNumber(id) : 0
     if (number === 0 || number !== next - 1) return undefined
@@ -102,7 +106,7 @@ function createSigns(now: WorkIndex, theirs: WorkIndex) {
 export const isItem = (kind: Change['kind']): kind is ItemKind =>
   kind === 'sprint' || kind === 'story' || kind === 'backlog'
 
-/** The item before a change. */
+/** Returns the item before a change. */
 export function revertChange(item: FlatItem | undefined, change: Change): FlatItem | undefined {
   const { kind, id, op, fields } = change
   if (op === 'add') return undefined

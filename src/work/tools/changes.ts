@@ -12,7 +12,10 @@ type Verb<N extends ChangeName> = (
   call: Call,
 ) => Promise<z.output<(typeof workResults)[N]>>
 
-/** `ids` are the arguments that may name the item; the first is also accepted as `id`. */
+/**
+ * Builds a tool that changes an item. `ids` are the arguments that can name the item; the first is
+ * also accepted as `id`.
+ */
 const changeTool = <N extends ChangeName>(
   name: N,
   verb: Verb<N>,
@@ -35,23 +38,24 @@ const changeTool = <N extends ChangeName>(
   ...more,
 })
 
-/** What agents and people do to the plan; each is one transaction with its entry (W7, W8). */
+/** Tools that change work items; each is one transaction with its entry (W7, W8). */
 export const changeTools = ({ stories, plans, backlog, claims, resolve }: Work): Tool[] => [
   changeTool('worksync_add_backlog', backlog.addBacklog, ['item_id'], {
     title: 'Add to the backlog',
     description:
-      'Add an idea or task to the backlog of a project, for later. Without item_id one is made from the summary.',
+      'Add an idea or task to the backlog of a project, for later. The default item_id is made from the summary.',
     additive: true,
   }),
   changeTool('worksync_update_backlog', backlog.updateBacklog, ['item_id'], {
     title: 'Change a backlog item',
     description:
-      'Change the given fields of a backlog item; null clears theme or priority. To replace its text, give text_sha256 of the one you read.',
+      'Change fields of a backlog item; null clears theme or priority. To replace its text, give text_sha256 of the text you read.',
     example: { project: 'web', item_id: 'dark-mode', status: 'in_progress' },
   }),
   changeTool('worksync_remove_backlog', backlog.removeBacklog, ['item_id'], {
     title: 'Remove a backlog item',
-    description: 'Take an item off the backlog. The ledger keeps it; its text stays in BACKLOG/.',
+    description:
+      'Remove an item from the backlog. The ledger keeps it; its text stays in BACKLOG/.',
     example: { project: 'web', item_id: 'dark-mode' },
   }),
   changeTool('worksync_create_sprint', plans.createSprint, ['sprint_id'], {
@@ -64,13 +68,13 @@ export const changeTools = ({ stories, plans, backlog, claims, resolve }: Work):
   changeTool('worksync_update_sprint', plans.updateSprint, ['sprint_id'], {
     title: 'Change a sprint',
     description:
-      'Change the given fields of a sprint. To complete one with open stories, carry_to names the sprint that takes them; archive moves it to COMPLETE/.',
+      'Change fields of a sprint. To complete one with open stories, name the sprint that takes them in carry_to; archive moves it to COMPLETE/.',
     example: { project: 'web', sprint_id: 'sprint-1', status: 'active' },
   }),
   changeTool('worksync_add_story', stories.addStory, ['story_id', 'sprint_id'], {
     title: 'Add a story',
     description:
-      'Add a story (a task) to a sprint. Put what is to be done in title and notes. Without story_id it gets the next STORY-N.',
+      'Add a story (a task) to a sprint. Describe the task in title and notes. The default story_id is the next STORY-N.',
     additive: true,
     example: { project: 'web', sprint_id: 'sprint-1', title: 'Add a login page' },
   }),
@@ -82,9 +86,8 @@ export const changeTools = ({ stories, plans, backlog, claims, resolve }: Work):
     example: { project: 'web', story_id: 'STORY-1', status: 'in_progress' },
   }),
   changeTool('worksync_done', stories.done, ['story_id'], {
-    title: 'Done',
-    description:
-      'Finish a story when its work is done: it is marked done and written into the history.',
+    title: 'Finish a story',
+    description: 'Finish a story when its work is done: marks it done and adds a history entry.',
     core: true,
     example: { project: 'web', story_id: 'STORY-1' },
   }),
@@ -96,7 +99,7 @@ export const changeTools = ({ stories, plans, backlog, claims, resolve }: Work):
     example: { project: 'web', story_id: 'STORY-1' },
     lean(output) {
       const { story, ...rest } = output as z.output<typeof workResults.worksync_claim>
-      // It is beside the story.
+      // The result has the lease next to the story.
       const { lease: _, ...own } = story
       return { story: own, ...rest }
     },
@@ -104,26 +107,26 @@ export const changeTools = ({ stories, plans, backlog, claims, resolve }: Work):
   changeTool('worksync_release', claims.release, ['story_id'], {
     title: 'Release a story',
     description:
-      'Give a claimed story back if you stop working on it. It is planned again unless status says otherwise.',
+      'Release a claimed story if you stop working on it. Its status becomes planned unless you give one.',
     example: { project: 'web', story_id: 'STORY-1' },
   }),
   changeTool('worksync_comment', stories.comment, ['story_id', 'item_id'], {
-    title: 'Comment',
+    title: 'Add a comment',
     description:
-      'Comment on a story or backlog item: progress, findings, questions. Comments are never changed.',
+      'Comment on a story or backlog item: progress, findings, questions. Comments cannot be edited.',
     core: true,
     additive: true,
-    example: { project: 'web', story_id: 'STORY-1', text: 'Half of it is done.' },
+    example: { project: 'web', story_id: 'STORY-1', text: 'Half of the work is done.' },
   }),
   changeTool('worksync_move', plans.move, ['story_id', 'item_id'], {
-    title: 'Move',
+    title: 'Move an item',
     description:
       'Move a story to another sprint, or turn a backlog item (item_id) into a story of a sprint.',
     example: { project: 'web', story_id: 'STORY-1', sprint_id: 'sprint-2' },
   }),
   changeTool('worksync_resolve', resolve, ['conflict_id'], {
-    title: 'Settle a conflict',
+    title: 'Resolve a conflict',
     description:
-      'End a conflict between a person’s edit of the file and an agent’s change: `ours` is what stands, `theirs` what the person wrote.',
+      'Resolve a conflict between a person’s edit of the file and an agent’s change: `ours` keeps the current value, `theirs` uses the file version.',
   }),
 ]

@@ -13,7 +13,7 @@ export const workTools = (work: Work): Tool[] => [
 type Input = Readonly<Record<string, unknown>>
 type Kind = 'story' | 'sprint' | 'item'
 
-/** The items that each tool changes; what it only adds, such as a comment, depends on none. */
+/** The items that each tool changes; additions such as comments depend on no revision. */
 const targets: Readonly<Record<string, Partial<Record<Kind, string>>>> = {
   worksync_add_backlog: { item: 'item_id' },
   worksync_update_backlog: { item: 'item_id' },

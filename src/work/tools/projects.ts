@@ -36,7 +36,7 @@ export const projectTools = (work: Work): Tool[] => [
     ...read,
     name: 'worksync_projects',
     title: 'Projects',
-    description: 'List the projects there are, or see one with its sprints and guidance.',
+    description: 'List projects, or show one with its sprints and guidance.',
     input: z.object({ project: project.optional(), cursor }),
     output: workResults.worksync_projects,
     describeTarget: (input) => toCallTarget(input.project ?? '*'),
@@ -85,7 +85,7 @@ export const projectTools = (work: Work): Tool[] => [
     name: 'worksync_guidance',
     title: 'Guidance',
     description:
-      'Read how to work here, before you write code: foundational guidance, then the project’s own. `topic` gives one of them.',
+      'Read the guidance before you write code: foundational, then the project’s own. `topic` selects one text.',
     input: z.object({ project: project.optional(), topic: z.string().max(100).optional(), cursor }),
     output: workResults.worksync_guidance,
     describeTarget: (input) => toCallTarget(input.project ?? '*'),
@@ -94,7 +94,7 @@ export const projectTools = (work: Work): Tool[] => [
       if (name !== undefined && !entry) throw unknownProjectError(name)
       const { texts, faults } = await loadGuidance(work, call, name, entry)
       const asked = texts.filter((one) => topic === undefined || one.name.includes(topic))
-      // Long texts go in pieces, so that every reply stays short.
+      // Long texts are split, so that every reply stays below its limit.
       const pieces = asked.flatMap(({ text, ...rest }) =>
         splitText(text).map((piece) => ({ ...rest, text: piece })),
       )
@@ -109,7 +109,7 @@ export const projectTools = (work: Work): Tool[] => [
     text: ({ guidance, topics, faults = [], next_cursor: next }) =>
       [
         ...guidance.map(({ name, from, text }) => `[${name}, from ${from}]\n${text}`),
-        ...(guidance.length === 0 ? ['There is no guidance on that.'] : []),
+        ...(guidance.length === 0 ? ['No guidance found.'] : []),
         ...faults.map(({ name, message }) => `[${name} failed: ${message}]`),
         `[topics: ${topics.join(', ') || 'none'}]`,
         ...(next === undefined
@@ -149,7 +149,7 @@ export const projectTools = (work: Work): Tool[] => [
     }),
     output: workResults.worksync_register_project,
     describeTarget: (input) => toCallTarget(input.project),
-    // From then on texts of that folder are read out to agents.
+    // Registration lets agents read guidance from that folder.
     isRisky: (input) => input.repo !== undefined || input.guidance?.project !== undefined,
     async run(given, call) {
       const { project: name, description, repo, guidance } = omitAgent(given, call)
@@ -169,7 +169,7 @@ export const projectTools = (work: Work): Tool[] => [
     ...write,
     name: 'worksync_unregister_project',
     title: 'Unregister a project',
-    description: 'Take a project out of the registry. Its files stay where they are.',
+    description: 'Remove a project from the registry. Its files stay on disk.',
     input: z.object({ project, agent }),
     output: workResults.worksync_unregister_project,
     describeTarget: (input) => toCallTarget(input.project),

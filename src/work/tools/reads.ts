@@ -45,7 +45,7 @@ const historyShape = {
   input: z.object({
     project,
     action: z.enum(['list', 'add']).optional().describe('add needs summary'),
-    summary: shortText.optional().describe('What to add'),
+    summary: shortText.optional().describe('Text of the new entry'),
     related_sprints: ids.optional(),
     cursor,
     limit,
@@ -55,7 +55,7 @@ const historyShape = {
   touches: (input: { readonly project: string }) => toCallTarget(input.project),
 } as const
 
-/** What has this id; a conflict about the whole file is about none. */
+/** Returns the kind of the item; a conflict about the file as a whole has none. */
 function kindOfItem(
   board: ProjectSnapshot,
   id: string,
@@ -65,7 +65,7 @@ function kindOfItem(
   return board.sprint(id) ? 'sprint' : undefined
 }
 
-/** What there is to know; from memory, as new as the store (W10, W11, W20, W23). */
+/** Tools that read work items from a cache that is as new as the store (W10, W11, W20, W23). */
 export function readTools(work: Work): Tool[] {
   const { boards, now } = work
   const staleIn = (names: readonly string[]) => {
@@ -91,7 +91,7 @@ export function readTools(work: Work): Tool[] {
     ...historyShape,
     effect: 'write',
     additive: true,
-    // To look is a read, for policies and for the ledger (RA13).
+    // Policies and the ledger treat listing as a read (RA13).
     forInput: ({ action, summary }) =>
       action === 'list' || (action === undefined && summary === undefined)
         ? viewHistory
@@ -99,8 +99,8 @@ export function readTools(work: Work): Tool[] {
     async transact(tx, given, call) {
       const { project: name, summary, related_sprints, ...rest } = omitAgent(given, call)
       if (summary === undefined)
-        throw new CoworkError('invalid_input', 'Give summary: what to append to the history.', {
-          hint: 'Call it like this: worksync_history {"project":"web","summary":"Shipped 1.2"}',
+        throw new CoworkError('invalid_input', 'Missing summary.', {
+          hint: 'Call worksync_history {"project":"web","summary":"Shipped 1.2"}.',
         })
       const { action: _, ...paging } = rest
       const added = { project: name, summary, related_sprints }
@@ -123,7 +123,7 @@ export function readTools(work: Work): Tool[] {
       title: 'Work status',
       core: true,
       description:
-        'See active sprints, stories in progress, counts and conflicts of a project, or of all. Start here before you work.',
+        'Show active sprints, stories in progress, counts and conflicts of one or all projects. Start here before you work.',
       input: z.object({ project: project.optional(), cursor }),
       output: workResults.worksync_status,
       describeTarget: (input) => toCallTarget(input.project ?? '*'),
@@ -143,7 +143,7 @@ export function readTools(work: Work): Tool[] {
       ...read,
       name: 'worksync_get',
       example: { project: 'web', story_id: 'STORY-1' },
-      title: 'One item',
+      title: 'Get an item',
       core: true,
       description:
         'Read one story, sprint (with its stories), backlog item (with its text) or conflict in full. Give one id.',
@@ -162,14 +162,14 @@ export function readTools(work: Work): Tool[] {
       async read({ project: name, story_id, sprint_id, item_id, conflict_id, ...paging }) {
         const board = await boards.current(name)
         const missing = (what: string, id: string) =>
-          new CoworkError('not_found', `${name} has no ${what} ${JSON.stringify(id)}.`, {
-            hint: 'worksync_search finds items by their words.',
+          new CoworkError('not_found', `Not found: ${what} ${JSON.stringify(id)} in ${name}.`, {
+            hint: 'Search for the item with worksync_search.',
           })
         if (story_id !== undefined) {
           const story = board.story(story_id)
           if (!story) throw missing('story', story_id)
           const from = sourceBacklogId(story.item)
-          // What was written about it before it was a story.
+          // The backlog text from before the item became a story.
           const text = from === undefined ? {} : await textOf(name, from, paging)
           const whole = { ...toStoryDetail(board, story, now()), ...text }
           const { part, ...next } = paginateItem(whole, paging)
@@ -193,7 +193,7 @@ export function readTools(work: Work): Tool[] {
           return { conflict: part, ...(about && { about }), ...next, ...staleIn([name]) }
         }
         if (item_id === undefined)
-          throw new CoworkError('invalid_input', 'Say what to get.', {
+          throw new CoworkError('invalid_input', 'Missing id.', {
             hint: 'Give story_id, sprint_id, item_id or conflict_id.',
           })
         const found = board.backlogItem(item_id)
@@ -206,7 +206,7 @@ export function readTools(work: Work): Tool[] {
     defineTool({
       ...read,
       name: 'worksync_ready',
-      title: 'What can be begun',
+      title: 'Ready stories',
       core: true,
       description:
         'List stories that can be started now, the most urgent first. Then claim one with worksync_claim.',
@@ -227,7 +227,7 @@ export function readTools(work: Work): Tool[] {
       name: 'worksync_search',
       title: 'Search work',
       description:
-        'Find stories, backlog items and sprints that contain all these words, best first; without query all of them.',
+        'Find stories, backlog items and sprints that contain all these words, best first; without query, all items.',
       input: z.object({
         query: z.string().trim().max(500).default(''),
         project: project.optional(),

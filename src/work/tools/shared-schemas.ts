@@ -3,16 +3,18 @@ import { effort } from '#base/soft-limit.ts'
 import type { Call } from '#base/tool.ts'
 import { backlogStatuses, priorities, sprintStatuses, storyStatuses } from '../model.ts'
 
-/** The words that the tools about work share. Short: all of them are in every agent's context. */
+/**
+ * Schemas shared by the work tools. Texts are short because every agent has them in its context.
+ */
 const id = z
   .string()
   .min(1)
   .max(100)
-  // No part of the schema: that would be said of every id in every listing.
+  // A refinement, because a schema pattern would repeat in every tool listing.
   .refine((one) => !one.includes('\0'), 'must not contain NUL')
 export const shortText = z.string().trim().min(1).max(500)
 const boundedText = z.string().max(50_000)
-/** Of a backlog item, in a file of its own (W25). */
+/** Text of a backlog item, stored in its own file (W25). */
 const longText = z.string().max(256_000).optional().describe('Long text in Markdown')
 export const ids = z.array(id).max(200)
 
@@ -29,13 +31,16 @@ const backlogStatus = z.enum(backlogStatuses)
 const priority = z.enum(priorities)
 const date = z.iso.date()
 
-/** On every change: who says to do it, kept as a claim beside the authenticated agent (W8). */
+/** The self-declared agent, recorded as a claim next to the authenticated agent (W8). */
 export const agent = z.string().max(128).optional().describe('Your name')
-const expectRev = z.number().int().optional().describe('Refused if at another revision')
-const fence = z.number().int().optional().describe('Of your claim')
+const expectRev = z.number().int().optional().describe('Expected revision')
+const fence = z.number().int().optional().describe('From your claim')
 
-/** Seed 003 names the sprint of a story; another one is an error, since nothing is moved (W15, W16). */
-const inSprint = id.optional().describe('Refused if it is in another')
+/**
+ * WorkSync passes the sprint of a story; another sprint is an error because nothing is moved (W15,
+ * W16).
+ */
+const inSprint = id.optional().describe('Expected sprint')
 
 const storyFields = {
   title: shortText.optional(),
@@ -66,7 +71,7 @@ const backlogFields = {
   related_sprints: ids.optional(),
 }
 
-/** What each change takes; the verbs get it without `agent`. */
+/** The input of each change; operations get it without `agent`. */
 export const changeInputs = {
   worksync_add_backlog: z.object({
     project,
@@ -84,7 +89,7 @@ export const changeInputs = {
     theme: backlogFields.theme.nullable(),
     priority: backlogFields.priority.nullable(),
     text: longText,
-    text_sha256: z.string().max(64).optional().describe('Of the text that text replaces'),
+    text_sha256: z.string().max(64).optional().describe('Hash of the replaced text'),
     expect_rev: expectRev,
     agent,
   }),
@@ -167,7 +172,7 @@ export const changeInputs = {
 export type ChangeName = keyof typeof changeInputs
 export type ChangeInput<N extends ChangeName> = Omit<z.output<(typeof changeInputs)[N]>, 'agent'>
 
-/** The claim is for the record; what follows does not see it. */
+/** Records the self-declared agent and removes it from the input. */
 export function omitAgent<I extends { readonly agent?: string | undefined }>(
   { agent: claim, ...rest }: I,
   call: Call,

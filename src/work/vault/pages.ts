@@ -4,11 +4,14 @@ import { toFileName } from '../disk/file-name.ts'
 import type { BacklogItem, Sprint, Story } from '../model.ts'
 import { isOpen } from '../rules.ts'
 
-/** What comes after this line in a note is a person's, and is never touched. */
+/** Text after this line belongs to the person and is never changed. */
 export const generatedMarker = '<!-- worksync:generated -->'
 export const notesTemplate = `${generatedMarker}\n\n## Notes (yours)\n`
 
-/** Notes by their path in the vault. Links carry whole paths, so that two projects may use the same id. */
+/**
+ * Builds the notes of a project by vault path. Links have full paths, so that two projects can use
+ * the same id.
+ */
 export function projectPages(
   board: ProjectSnapshot,
   texts: ReadonlyMap<string, string>,
@@ -41,7 +44,7 @@ export function globalPage(projects: readonly string[]): string {
 const storyPath = (base: string, id: string) => `${base}/Stories/${toFileName(id)}.md`
 const sprintPath = (base: string, id: string) => `${base}/Sprints/${toFileName(id)}.md`
 
-/** In a table the bar has to be escaped. */
+/** Formats a link; in a table the bar is escaped. */
 const link = (path: string, shown: string, isInTable = false) =>
   `[[${path}${isInTable ? '\\|' : '|'}${oneLine(shown).replaceAll(/[[\]|]/g, ' ')}]]`
 
@@ -54,7 +57,7 @@ function note(properties: Readonly<Record<string, unknown>>, lines: readonly str
     Object.entries(properties).filter(([, value]) => value !== undefined && value !== null),
   )
   const head = dump(said, { lineWidth: -1, noRefs: true, flowLevel: 1 })
-  // Whatever people and agents write, it cannot end the page early.
+  // Content must not contain the marker, which would end the generated part early.
   const page = `---\n${head}---\n\n${lines.join('\n')}`.replaceAll(generatedMarker, '(mark)')
   return `${page}\n\n${notesTemplate}`
 }

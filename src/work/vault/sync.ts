@@ -10,12 +10,12 @@ import type { workResults } from '../wire.ts'
 import { globalPage, generatedMarker, notesTemplate, projectPages } from './pages.ts'
 
 const manifestName = '.worksync-manifest.json'
-/** By path, the hash of what was written there. */
+/** Hash of the generated part by path. */
 const manifest = z.record(z.string(), z.string())
 type Manifest = z.infer<typeof manifest>
 type VaultSyncResult = z.infer<typeof workResults.worksync_sync>
 
-/** Writes the notes that changed (W18). What people wrote below the mark, and files of theirs, stay (W33). */
+/** Writes the notes that changed (W18). Text below the marker and files of people stay (W33). */
 export async function syncVault(work: Work, only?: string): Promise<VaultSyncResult> {
   const folder = work.vaultPath()
   checkPlace(work, folder)
@@ -31,7 +31,7 @@ export async function syncVault(work: Work, only?: string): Promise<VaultSyncRes
   pages.set('Global Dashboard.md', globalPage(work.projects()))
   const next: Manifest = {}
   const faults: string[] = []
-  /** What stands in the way of one note does not keep the others from being written. */
+  /** Collects the failure of one note so that the others are still written. */
   const attempt = (path: string, act: (path: string) => boolean): boolean | undefined => {
     try {
       return act(path)
@@ -65,14 +65,16 @@ export async function syncVault(work: Work, only?: string): Promise<VaultSyncRes
   })
   const [first] = faults
   if (first !== undefined)
-    throw new CoworkError('vault_blocked', `Not all of ${folder} could be written. ${first}`, {
-      hint: 'Move away what stands there, then call worksync_sync again. All the rest is written.',
+    throw new CoworkError('vault_blocked', `Some notes in ${folder} were not written. ${first}`, {
+      hint: 'Move away what blocks the note, then call worksync_sync again.',
       details: { faults: faults.slice(0, 20), failed: faults.length, written, removed },
     })
   return { vault_path: folder, written, removed, notes: pages.size }
 }
 
-/** The registry can name any folder, and a link in the data root can lead to any: none of them is protected (PV4). */
+/**
+ * Refuses a protected folder: the registry or a link in the data root can name any folder (PV4).
+ */
 function checkPlace({ root, guarded }: Work, folder: string): void {
   const isOwn = folder === join(root.folder, 'vault') && !isLink(folder)
   if (!isOwn) guarded.checkWritable(folder)
@@ -82,11 +84,11 @@ function checkPlace({ root, guarded }: Work, folder: string): void {
 const isLink = (path: string): boolean =>
   lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true
 
-/** False where the note says so already. */
+/** Returns false if the note is unchanged. */
 function put(folder: string, path: string, generated: string): boolean {
   const before = textInside(folder, path)
   const mark = before?.indexOf(generatedMarker) ?? -1
-  // A file of a person's that happens to have the name, or a note whose mark they removed.
+  // A person's own file with this name, or a note without its marker.
   if (before !== undefined && mark === -1) return false
   const own = before === undefined ? notesTemplate : before.slice(mark)
   if (before === generated + own) return false
@@ -96,7 +98,7 @@ function put(folder: string, path: string, generated: string): boolean {
   return true
 }
 
-/** A note goes with its item unless a person wrote something into it. */
+/** Deletes the note of a removed item unless a person edited it. */
 function remove(folder: string, path: string, hash: string): boolean {
   const text = textInside(folder, path)
   if (text === undefined) return false

@@ -13,26 +13,29 @@ import type { Nodes, Pair } from './nodes.ts'
 const isPlainObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-// Not trimEnd, which takes spaces that YAML does not take for spaces.
+// Not trimEnd, which also removes characters that are not spaces in YAML.
 const withoutEnd = (text: string) => text.replace(/\n+$/, '')
 
-/** The library looks at a text by recursion; from some length on that ends it. JSON is YAML, too. */
+/** js-yaml recurses over the text and overflows the stack above some length. JSON is valid YAML. */
 const isLong = (value: unknown): boolean =>
   typeof value === 'string'
     ? value.length > 500_000
     : typeof value === 'object' && value !== null && Object.values(value).some(isLong)
 
-/** Lists of words stand on one line, lists of things have a line for each, the rest is as YAML likes it. */
+/**
+ * Scalars of a list share one line, objects of a list have one line each, and the rest uses the
+ * default.
+ */
 function flowLevelOf(value: unknown): number {
   if (!Array.isArray(value)) return isPlainObject(value) ? 1 : -1
   return value.every((one) => typeof one !== 'object' || one === null) ? 1 : 2
 }
 
-/** `key: value`, as lines at this indent; the first without it. */
+/** Formats `key: value` as lines at this indent; the first line has none. */
 export function emitPair(key: string, value: unknown, indent: number, eol: string): string {
   if (isLong(value))
     return `${emitPair(key, null, 0, '').replace(/null$/, '')}${JSON.stringify(value)}${eol}`
-  // Trailing blank lines of a text would depend on what follows it.
+  // The trailing blank lines of a block scalar would depend on the next line.
   const isOpen = typeof value === 'string' && /\n\s*\n$|^\s*\n/.test(value)
   const text = dump(
     { [key]: value },
@@ -51,7 +54,7 @@ export function emitPair(key: string, value: unknown, indent: number, eol: strin
     .concat(eol)
 }
 
-/** A value on one line, in the quotes it had; nothing where it needs more. */
+/** Formats a value on one line in its previous quotes; undefined if it needs more lines. */
 function emitScalar(value: unknown, quotes?: 'single' | 'double'): string | undefined {
   if (typeof value === 'object' && value !== null) return undefined
   if (Number.isSafeInteger(value)) return String(value)
@@ -86,21 +89,21 @@ export const emitList = (
   eol: string,
 ): string => items.map((item) => emitItem(item, indent, eol)).join('')
 
-/** Fields of an item as they shall be; `undefined` for those that go. */
+/** New values of fields; `undefined` removes a field. */
 export type Fields = Readonly<Record<string, unknown>>
 
 type Cut = { readonly from: number; readonly to: number; readonly text: string }
 
 /**
- * The text of one item of a block list with some fields changed, and every other byte as it was: comments,
- * order, quotes, odd spaces. Nothing where the text is too unusual for that; it is then written anew.
+ * Changes fields in the text of one item and preserves every other byte: comments, order, quotes
+ * and spaces. Returns undefined for unsupported syntax; the item is then rewritten.
  */
 export function editItem(text: string, fields: Fields, eol: string): string | undefined {
   let nodes: Nodes
   try {
     nodes = indexNodes(text)
   } catch {
-    // Such as an alias of an anchor that stands elsewhere.
+    // For example an alias of an anchor outside the item.
     return undefined
   }
   const [item = -1, ...more] = nodes.isSequence(nodes.root) ? nodes.children(nodes.root) : []
@@ -141,7 +144,7 @@ export function editItem(text: string, fields: Fields, eol: string): string | un
     )
   }
   if (added.length > 0) {
-    // What is long stands last: a sprint's stories, else the end of the item.
+    // Insert before the stories of a sprint, which are long, otherwise at the end of the item.
     const stories = pairs.find(({ key }) => key === 'stories')
     const isFirst = stories === first
     const last = pairs.at(-1) ?? first
@@ -155,7 +158,7 @@ export function editItem(text: string, fields: Fields, eol: string): string | un
   return applySplices(text, cuts)
 }
 
-/** A word for a word on the same line, what follows it untouched. */
+/** Replaces a scalar on its line; the rest of the line stays. */
 function inPlace(text: string, nodes: Nodes, pair: Pair, value: unknown): Cut | undefined {
   const old = nodes.scalar(pair.value)
   if (!old || isBlockScalar(old) || old.tagStart >= 0 || old.anchorStart >= 0) return undefined
@@ -179,7 +182,7 @@ function pairEnd(text: string, nodes: Nodes, pair: Pair, bound: number, indent: 
   const scalar = nodes.scalar(pair.value)
   if (scalar && isBlockScalar(scalar)) return Math.min(scalar.valueEnd, bound)
   const last = Math.max(nodes.lastEnd(pair.value), pair.keyEnd)
-  // A text in a block may end its line already.
+  // A block scalar can include the newline.
   const least = text[last - 1] === '\n' ? last : lineEnd(text, last)
   return trimmedEnd(text, Math.min(least, bound), bound, indent)
 }

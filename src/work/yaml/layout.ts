@@ -1,16 +1,16 @@
 import { findAnchor, lineEnd, lineStart, indexNodes, trimmedEnd } from './nodes.ts'
 import type { Nodes, Pair } from './nodes.ts'
 
-/** The text of one item: whole lines, from its dash on. */
+/** The lines of one item, from its dash on. */
 type Span = { readonly start: number; readonly end: number }
 
 export type ListLayout = {
   readonly colon: number
   readonly end: number
   readonly indent: number
-  /** Column of the dashes; the usual one where there are none. */
+  /** Column of the dashes; the default one if there are none. */
   readonly dash: number
-  /** In the order of the text; nothing where they do not stand as a block, each on lines of its own. */
+  /** In text order; undefined unless each item is a block on its own lines. */
   readonly spans: readonly Span[] | undefined
   readonly isEmpty: boolean
 }
@@ -20,10 +20,10 @@ export type ListName = (typeof lists)[number]
 
 export type Layout = ReturnType<typeof computeLayout>
 
-/** Where the items of a work-index.yaml stand, for cutting its text into pieces. */
+/** Computes the offsets of the items of a work-index.yaml. */
 export function computeLayout(text: string) {
   const nodes = indexNodes(text)
-  // In braces, as JSON is, nothing has lines of its own.
+  // In flow style, such as JSON, items have no lines of their own.
   const isBlock = nodes.isMap(nodes.root) && nodes.isBlock(nodes.root)
   const pairs = (isBlock ? nodes.pairs(nodes.root) : undefined) ?? []
   const [top] = pairs
@@ -49,20 +49,20 @@ export function computeLayout(text: string) {
   }
   return {
     eol: text.includes('\r\n') ? '\r\n' : '\n',
-    /** Column of the keys at the top, and where the line of the first one begins. */
+    /** Column of the top-level keys, and start of the first line with one. */
     indent: top && start !== undefined ? top.keyStart - start : 0,
     start,
-    /** What one item says may depend on another's lines. */
+    /** With anchors, an item can depend on the lines of another. */
     hasAnchors: nodes.events.some(findAnchor),
     isOdd: isOdd(text, nodes),
     lists: found,
-    /** The list of stories of each sprint, in order; nothing where a sprint has no such key. */
+    /** The story list of each sprint in order; undefined for a sprint without the key. */
     stories,
     words,
   }
 }
 
-/** With an end that is marked, keys of the form `? key`, or lines that end in no newline. */
+/** Whether the text has an explicit document end, `? key` keys or lone carriage returns. */
 const isOdd = (text: string, { events }: Nodes): boolean =>
   events.some((event) => 'explicitEnd' in event && event.explicitEnd) ||
   /^[ \t]*(?:-[ \t]+)*\?(?:\s|$)|\r(?!\n)/m.test(text)
@@ -110,15 +110,15 @@ function placeOf(text: string, nodes: Nodes, pair: Pair, bound: number): ListLay
 }
 
 /**
- * The start of the line that begins with the dash of a mapping, which may begin on a later one; nothing
- * where it does not begin so.
+ * Returns the start of the line with the dash of a mapping, which can start on a later line;
+ * undefined if the dash is missing.
  */
 function dashLine(text: string, nodes: Nodes, item: number): number | undefined {
   const at = nodes.startOf(item)
   if (at < 0 || !nodes.isMap(item)) return undefined
   let start = lineStart(text, at)
   let before = text.slice(start, at)
-  // Blank lines and comments stand between the two, and an anchor or tag on the line of the dash.
+  // Blank lines and comments can be in between, and an anchor or tag after the dash.
   while (start > 0 && /^[ \t]*(?:#.*)?$/.test(before.trimEnd())) {
     const end = start
     start = lineStart(text, end - 1)

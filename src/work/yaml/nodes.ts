@@ -4,8 +4,8 @@ type Event = ReturnType<typeof parseEvents>[number]
 type Scalar = Extract<Event, { type: typeof EVENT_ID.SCALAR }>
 
 /**
- * Where things stand in a YAML text, by the parser's own events: exact, and found without building
- * anything. A node is the number of its event.
+ * Offsets of nodes in a YAML text, from parser events: exact, without building values. A node is
+ * the index of its event.
  */
 export type Nodes = ReturnType<typeof indexNodes>
 
@@ -20,7 +20,7 @@ export function indexNodes(text: string) {
   const events = parseEvents(text, {})
   const root = events[0]?.type === EVENT_ID.DOCUMENT && events[1]?.type !== EVENT_ID.POP ? 1 : -1
 
-  /** The node after this one, and after all that is in it. */
+  /** Returns the node after this one and its descendants. */
   function after(node: number): number {
     let depth = 0
     for (let at = node; ; at++) {
@@ -48,7 +48,7 @@ export function indexNodes(text: string) {
     return found
   }
 
-  /** Of a mapping whose keys are plain words; nothing where one is not. */
+  /** Returns the pairs of a mapping; undefined if a key is not a plain scalar. */
   function pairs(node: number): Pair[] | undefined {
     const found: Pair[] = []
     const all = children(node)
@@ -71,7 +71,7 @@ export function indexNodes(text: string) {
     return event?.type === EVENT_ID.SCALAR ? event : undefined
   }
 
-  /** Where the last word in it ends; what closes a flow collection may follow. */
+  /** Returns the end of the last scalar in the node; closing brackets can follow. */
   function lastEnd(node: number): number {
     let end = -1
     const stop = after(node)
@@ -121,20 +121,21 @@ export const isQuoted = ({ style }: Scalar): boolean =>
 export const isBlockScalar = ({ style }: Scalar): boolean =>
   style === SCALAR_STYLE.LITERAL_BLOCK || style === SCALAR_STYLE.FOLDED_BLOCK
 
-/** A value that is not written at all, as in `notes:`. */
+/** Whether the value is omitted, as in `notes:`. */
 export const isMissing = ({ valueStart }: Scalar): boolean => valueStart < 0
 
 export const lineStart = (text: string, at: number): number => text.lastIndexOf('\n', at - 1) + 1
 
-/** After the end of the line, its newline included. */
+/** Returns the offset after the newline of the line. */
 export function lineEnd(text: string, at: number): number {
   const found = text.indexOf('\n', at)
   return found === -1 ? text.length : found + 1
 }
 
 /**
- * The end of something that goes on at most to `bound`: blank lines and comments before that are of what
- * follows, unless a comment is indented deeper than `indent`. Nothing before `least` is given away.
+ * Returns the end of a node that ends at most at `bound`. Trailing blank lines and comments belong
+ * to the next node, unless a comment is indented deeper than `indent`. The end is never before
+ * `least`.
  */
 export function trimmedEnd(text: string, least: number, bound: number, indent: number): number {
   let end = bound

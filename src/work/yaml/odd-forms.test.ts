@@ -216,7 +216,7 @@ test('W6 the first byte that is no UTF-8 is told with its line and column', () =
   const bytes = Buffer.concat([Buffer.from(text), Buffer.from('ößer\n', 'latin1')])
   expect(parseIndexBytes(bytes)).toEqual({
     ok: false,
-    problems: [{ line: 3, column: 17, message: 'This is not UTF-8.' }],
+    problems: [{ line: 3, column: 17, message: 'Not valid UTF-8.' }],
   })
   expect(parseIndexBytes(Buffer.from(text)).ok).toBe(true)
 })

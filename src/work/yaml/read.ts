@@ -6,16 +6,16 @@ import { isAlias, indexNodes } from './nodes.ts'
 import type { Nodes } from './nodes.ts'
 import { workIndexSchema } from './schema.ts'
 
-/** What is wrong with a file, and where, as editors count: from 1. */
+/** A problem in a file; line and column start at 1. */
 export type Problem = { readonly line: number; readonly column: number; readonly message: string }
 export type ParseResult =
   | { readonly ok: true; readonly index: WorkIndex }
   | { readonly ok: false; readonly problems: readonly Problem[] }
 
-/** Larger ones are no plan of work any more, and would hold everybody up. */
+/** Parsing a larger file would block all calls. */
 const longest = 64_000_000
 
-/** Parses and checks a work-index.yaml; says where it cannot be used (W6). */
+/** Parses and validates a work-index.yaml; reports problems with their position (W6). */
 export function parseIndex(given: string): ParseResult {
   const text = given.startsWith('\ufeff') ? given.slice(1) : given
   const fault = (message: string, at = 0): ParseResult => ({
@@ -28,7 +28,7 @@ export function parseIndex(given: string): ParseResult {
   try {
     nodes = indexNodes(text)
     const documents = constructFromEvents(nodes.events, { source: text, maxAliases: 1000 })
-    if (documents.length > 1) return fault('There is more than one document in the file.')
+    if (documents.length > 1) return fault('The file has more than one YAML document.')
     value = documents[0] ?? {}
   } catch (error) {
     if (!(error instanceof YAMLException)) throw error
@@ -44,22 +44,17 @@ export function parseIndex(given: string): ParseResult {
   }
   const index = indexOf(value as Record<string, unknown>)
   const twice = duplicate(index)
-  return twice
-    ? fault(`There are two of the id ${twice.id}.`, find(nodes, twice.path))
-    : { ok: true, index }
+  return twice ? fault(`Duplicate id: ${twice.id}.`, find(nodes, twice.path)) : { ok: true, index }
 }
 
-/**
- * The same of the bytes of a file. Such that are no UTF-8 have no place in a text: they would be gone as soon
- * as it is written.
- */
+/** Parses the bytes of a file. Rejects invalid UTF-8, which the next write would lose. */
 export function parseIndexBytes(bytes: Buffer, text = bytes.toString('utf8')): ParseResult {
   if (isUtf8(bytes)) return parseIndex(text)
   const place = toLineColumn(text, firstBad(bytes, text))
-  return { ok: false, problems: [{ ...place, message: 'This is not UTF-8.' }] }
+  return { ok: false, problems: [{ ...place, message: 'Not valid UTF-8.' }] }
 }
 
-/** Where the text has a mark in place of something, and the bytes do not have that mark themselves. */
+/** Finds the first replacement character that is not in the bytes themselves. */
 function firstBad(bytes: Buffer, text: string): number {
   const mark = '\ufffd'
   const isWritten = (at: number) => {
@@ -71,7 +66,7 @@ function firstBad(bytes: Buffer, text: string): number {
   return Math.max(at, 0)
 }
 
-/** Lists that are left out or empty are empty lists; the rest is as it was written. */
+/** Builds the index; missing and empty lists become empty arrays. */
 function indexOf(value: Record<string, unknown>): WorkIndex {
   const list = (name: string) => (value[name] ?? []) as never
   return {
@@ -104,7 +99,7 @@ function duplicate(index: WorkIndex): { id: string; path: Path } | undefined {
   )
 }
 
-/** The place in the text that a path of keys and numbers leads to, as far as it leads. */
+/** Finds the offset of a path of keys and indexes, as far as the path exists. */
 function find(nodes: Nodes, path: Path): number {
   let node = nodes.root
   let at = Math.max(nodes.startOf(node), 0)
@@ -139,7 +134,7 @@ export function textMatches(text: string, wanted: WorkIndex): boolean {
   return read.ok && isEqualIndex(read.index, wanted)
 }
 
-/** Whether two plans say the same. Where items stand in their lists is for people to choose. */
+/** Whether two indexes are equal. The order of items is up to people and does not count. */
 export const isEqualIndex = (one: WorkIndex, other: WorkIndex): boolean =>
   one.version === other.version &&
   (other.next_story === undefined || one.next_story === other.next_story) &&
@@ -149,8 +144,8 @@ export const isEqualIndex = (one: WorkIndex, other: WorkIndex): boolean =>
   isEqualValue(one.history.map(canonicalKey).toSorted(), other.history.map(canonicalKey).toSorted())
 
 /**
- * Whether the lines of one item say this, read by themselves. Lines with an alias mean something in their
- * text only: that is looked at as a whole.
+ * Whether the lines of an item parse to this value. Lines with an alias only parse within the full
+ * text, which is checked separately.
  */
 export function itemTextMatches(lines: string, wanted: Row): boolean {
   try {

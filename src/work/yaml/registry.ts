@@ -25,7 +25,7 @@ const project = z.looseObject({
   repo: z.string().nullish(),
   description: z.string().nullish(),
   guidance: guidance.nullish(),
-  /** The agent that registered it; a person's entry has none. */
+  /** The agent that registered the project; absent for a person. */
   registered_by: z.string().nullish(),
 })
 export type RegisteredProject = z.infer<typeof project>
@@ -38,11 +38,11 @@ const registry = z.looseObject({
 export type Registry = {
   readonly projects: Readonly<Record<string, RegisteredProject>>
   readonly vaultPath: string | undefined
-  /** By name, those that are left out: their names are no names of folders. */
+  /** Problems of skipped projects, whose names are not valid folder names. */
   readonly faults: ReadonlyMap<string, Problem>
 }
 
-/** Reads `config.yaml` of the data root: which projects there are (W1). */
+/** Parses the project registry, `config.yaml` of the data root (W1). */
 export function readRegistry(
   text: string,
 ): { ok: true; registry: Registry } | { ok: false; problems: readonly Problem[] } {
@@ -85,10 +85,10 @@ export function readRegistry(
 function nameFault(text: string, nodes: Nodes, name: string): Problem {
   const at = projectsIn(nodes).projects.find(({ key }) => key === name)?.keyStart ?? 0
   const shown = JSON.stringify(name.slice(0, 100))
-  return { ...toLineColumn(text, at), message: `${shown} is no name of a project.` }
+  return { ...toLineColumn(text, at), message: `Invalid project name: ${shown}.` }
 }
 
-/** The key `projects`, the key after it, and the projects. */
+/** Finds the key `projects`, the key after it, and the projects. */
 function projectsIn(nodes: Nodes) {
   const pairsOf = (node: number) => (nodes.isMap(node) ? nodes.pairs(node) : undefined) ?? []
   const top = pairsOf(nodes.root)
@@ -97,7 +97,7 @@ function projectsIn(nodes: Nodes) {
   return { pair, after: pair && top[at + 1], projects: pair ? pairsOf(pair.value) : [] }
 }
 
-/** With one more project, or with another entry for it; the rest as it was. */
+/** Adds or replaces the entry of a project; other lines stay. */
 export function addProject(text: string, name: string, entry: RegisteredProject): string {
   const without = removeProject(text, name)
   const eol = text.includes('\r\n') ? '\r\n' : '\n'
@@ -111,7 +111,7 @@ export function addProject(text: string, name: string, entry: RegisteredProject)
   const colon = without.indexOf(':', pair.keyEnd) + 1
   const bound = after ? lineStart(without, after.keyStart) : without.length
   if (projects.length === 0) {
-    // `projects:`, `projects: {}` or nothing of use: what stands there is empty.
+    // `projects:` or `projects: {}`: the value is empty.
     const end = lineEnd(without, colon)
     return applySplices(without, [{ from: colon, to: end, text: `${eol}${block(2)}` }])
   }

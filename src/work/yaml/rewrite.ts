@@ -14,7 +14,7 @@ export type ToKeys = (rows: readonly Row[]) => string[]
 
 export const idKeys: ToKeys = (rows) => rows.map(({ id }) => String(id))
 
-/** Entries of history have no id: equal ones are told apart by how often they came before. */
+/** History entries have no id, so equal entries are numbered. */
 export const entryKeys: ToKeys = (rows) => {
   const counts = new Map<string, number>()
   return rows.map((row) => {
@@ -32,7 +32,7 @@ export function diffFields(from: Row, to: Row): Fields {
   return fields
 }
 
-/** The text with whole lists written again where they differ; items that stay keep their lines. */
+/** Rewrites the lists that differ; unchanged items keep their lines. */
 export function rewriteLists(text: string, from: WorkIndex, to: WorkIndex): string {
   let out = words(text, from, to)
   for (const name of lists) {
@@ -82,7 +82,7 @@ function withList(
   const said = text.slice(colon, lineStop)
   if (has.length === 0) {
     const comment = /^\s*#.*/.exec(said)?.[0].trimEnd() ?? ''
-    // Comments between and after the items are not theirs.
+    // Comments between and after items are kept.
     const left = (spans ?? []).map(({ start }, at) =>
       text.slice(at === 0 ? lineStop : spans?.[at - 1]?.end, start),
     )
@@ -109,7 +109,7 @@ function withList(
   return out + emitList([...wanted.values()], dash, eol) + text.slice(spans.at(-1)?.end)
 }
 
-/** The lines of an item as it shall be: by changes in them where that says it, else anew. */
+/** Returns the lines of a changed item: edited in place if possible, otherwise rewritten. */
 export function emitChangedItem(
   text: string,
   from: Row,
@@ -122,12 +122,12 @@ export function emitChangedItem(
   return edited !== undefined && itemTextMatches(edited, to) ? edited : emitNewItem(to, dash, eol)
 }
 
-/** The lines of an item that is new, read back like all that is written. */
+/** Returns the lines of a new item, validated by parsing them. */
 export function emitNewItem(item: Row, dash: number, eol: string): string {
   const lines = emitItem(item, dash, eol)
   if (itemTextMatches(lines, item)) return lines
-  const { id = 'An entry' } = item as { readonly id?: string }
-  throw new Error(`${id} cannot be written so that it can be read.`)
+  const { id = 'an entry' } = item as { readonly id?: string }
+  throw new Error(`Cannot write ${id} as valid YAML.`)
 }
 
 function editedText(text: string, from: Row, to: Row, eol: string): string | undefined {
@@ -138,7 +138,7 @@ function editedText(text: string, from: Row, to: Row, eol: string): string | und
   const fields = { ...diffFields(own, wanted), ...(isLacking && { stories: [] }) }
   const edited = editItem(text, fields, eol)
   if (edited === undefined || isDeepStrictEqual(had, has)) return edited
-  // As a file of its own, to find the stories in it.
+  // Parsed as a separate file to find its stories.
   const top = `sprints:${eol}`
   const layout = computeLayout(top + edited)
   const [place] = layout.stories
@@ -146,8 +146,8 @@ function editedText(text: string, from: Row, to: Row, eol: string): string | und
 }
 
 /**
- * A text that says `to`, by the way that leaves most of it alone: list by list, then with its aliases spelt
- * out, then all of it anew. Each is read back before it counts.
+ * Returns a text with the content `to`, with as few changes as possible: list by list, then with
+ * aliases expanded, then fully rewritten. Each result is validated by parsing it.
  */
 export function rewriteDocument(text: string, to: WorkIndex): string {
   const from = parseOrThrow(text)
@@ -161,7 +161,7 @@ export function rewriteDocument(text: string, to: WorkIndex): string {
     const out = attempt(way)
     if (out !== undefined && textMatches(out, to)) return out
   }
-  throw new Error('The plan cannot be written so that it says what it should.')
+  throw new Error('Cannot write the work index without changing its meaning.')
 }
 
 function attempt(way: () => string): string | undefined {
@@ -173,14 +173,14 @@ function attempt(way: () => string): string | undefined {
   }
 }
 
-/** The text with what each alias stands for in its place, and without anchors. */
+/** Replaces aliases with their values and removes anchors. */
 function speltOut(text: string): string {
   const { events, after } = indexNodes(text)
   const anchors = events.flatMap((event, node) => {
     const anchor = isAlias(event) ? undefined : findAnchor(event)
     return anchor ? [{ ...anchor, node, name: text.slice(anchor.from, anchor.to) }] : []
   })
-  // All that has an anchor as one list, in the order of the text, so that each finds those before it.
+  // All anchored nodes as one list in text order, so that each resolves the earlier ones.
   const [document] = events
   if (!document || anchors.length === 0) return text
   const end = { type: EVENT_ID.POP } as (typeof events)[number]
@@ -208,7 +208,7 @@ const sequence = {
   style: 1,
 }
 
-/** An anchor goes with the blanks after it, or with those before it at the end of a line. */
+/** Removes an anchor with the spaces after it, or before it at the end of a line. */
 function unmarked(text: string, start: number, end: number) {
   let [from, to] = [start, end]
   while (text[to] === ' ' || text[to] === '\t') to++
@@ -217,11 +217,13 @@ function unmarked(text: string, start: number, end: number) {
   return { from, to, text: '' }
 }
 
-/** On one line, and safe within brackets. */
+/** Formats a value on one line in flow style. */
 const flow = (value: unknown): string =>
   dump([value], { lineWidth: -1, noRefs: true, flowLevel: 0 }).trim().slice(1, -1)
 
-/** All of it as a block, with what stands at its top besides the plan, and the comments before it. */
+/**
+ * Rewrites the full text as a block mapping, with other top-level keys and the leading comments.
+ */
 function emitted(text: string, to: WorkIndex): string {
   const eol = text.includes('\r\n') ? '\r\n' : '\n'
   const [top = ''] = /^(?:[ \t]*(?:#[^\n]*)?\n)*/.exec(text) ?? []

@@ -1,8 +1,7 @@
 import * as z from 'zod'
 import { backlogStatuses, priorities, sprintStatuses, storyStatuses } from '../model.ts'
 
-// Loose on purpose: what people add beside our keys is theirs, and is kept (W9).
-// PostgreSQL keeps no NUL.
+// Loose objects preserve unknown keys of people (W9). PostgreSQL text cannot contain NUL.
 const id = z
   .string()
   .min(1)
@@ -79,7 +78,7 @@ const conflict = z.looseObject({
   at: z.string(),
 })
 
-/** What a work-index.yaml may say; seed 003's own files fit it as they are. */
+/** Schema of work-index.yaml; accepts WorkSync's own files unchanged (W9). */
 export const workIndexSchema = z.looseObject({
   version: z.number().int().min(1).max(2).default(1),
   next_story: z.number().int().min(1).optional(),
@@ -89,13 +88,13 @@ export const workIndexSchema = z.looseObject({
   conflicts: z.array(conflict).nullish(),
 })
 
-/** As it is published in SCHEMA/, for editors that follow the first line of the file. */
+/** Builds the JSON Schema for SCHEMA/, which editors find through the first line of the file. */
 export const workIndexJsonSchema = (): Record<string, unknown> => ({
   ...z.toJSONSchema(workIndexSchema, { io: 'input' }),
   title: 'work-index.yaml',
 })
 
-/** A project that has nothing yet. The first line leads editors to the schema. */
+/** Returns the text of an empty work index. The first line points editors to the schema. */
 export const newIndexText =
   (): string => `# yaml-language-server: $schema=./SCHEMA/work-flow-schema.json
 version: 2

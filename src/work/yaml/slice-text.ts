@@ -5,7 +5,7 @@ import { lineStart } from './nodes.ts'
 import { parseIndex } from './read.ts'
 import type { Row } from './rewrite.ts'
 
-/** A part of the text: an item's lines, or what stands between items. */
+/** A segment of the text: the lines of an item, or the text between items. */
 export type TextSlice = { text: string; isGone?: true }
 type Placed = { value: Row; readonly piece: TextSlice }
 
@@ -20,7 +20,7 @@ export type SprintSlice = {
   readonly head: TextSlice
   readonly tail: TextSlice
   value: Row
-  /** Nothing where they do not stand on lines of their own; `uncut` says how many there are then. */
+  /** Undefined if the stories are not on their own lines; `uncut` is then their count. */
   readonly stories: ListSlice | undefined
   readonly uncut: number
 }
@@ -39,11 +39,11 @@ export type SlicedText = {
   readonly words: Partial<Record<Word, TextSlice>>
 }
 
-/** What stands at the top besides the lists, and changes. */
+/** Top-level scalars that cowork changes. */
 export const scalarKeys = ['version', 'next_story'] as const
 type Word = (typeof scalarKeys)[number]
 
-/** Cuts a text where its items begin and end; `values` are in the order in which they stand in it. */
+/** Slices a text at the boundaries of its items; `values` are in text order. */
 export function sliceText(source: string, values: WorkIndex): SlicedText {
   const layout = computeLayout(source)
   const pieces: TextSlice[] = []
@@ -128,15 +128,18 @@ function isNewestFirst(rows: readonly Row[]): boolean {
 export const joinSlices = (pieces: readonly TextSlice[]): string =>
   pieces.map(({ text }) => text).join('')
 
-/** Nothing where the text means nothing by itself, such as one with an alias of something elsewhere. */
+/**
+ * Parses a segment; undefined if it is not valid alone, for example because of an alias of an
+ * outside anchor.
+ */
 export function parseValues(text: string): WorkIndex | undefined {
   const read = parseIndex(text)
   return read.ok ? read.index : undefined
 }
 
-/** What a text says that must say something. */
+/** Parses generated YAML. */
 export function parseOrThrow(text: string): WorkIndex {
   const read = parseIndex(text)
-  if (!read.ok) throw new Error(`what was written cannot be read: ${JSON.stringify(read.problems)}`)
+  if (!read.ok) throw new Error(`generated YAML is invalid: ${JSON.stringify(read.problems)}`)
   return read.index
 }

@@ -19,16 +19,16 @@ import { isEqualIndex, textMatches, itemTextMatches } from './read.ts'
 
 type WholeSprint = WorkIndex['sprints'][number]
 
-/** After so many items were compared others may have their turn; to write one anew takes ten times as long. */
+/** Yield after comparing this many items; rewriting one takes ten times as long. */
 const atOnce = 200
-/** So many pieces of what has gone are carried along at most. */
+/** Maximum number of removed slices before the list is compacted. */
 const mostGone = 1000
 const partLength = 50_000
 
 /**
- * The text of a work-index.yaml that can be made to say something else while every byte outside the
- * changed items stays (W4). The text is cut once where items begin and end; changing one is then
- * independent of how long the file is.
+ * An editor of a work-index.yaml that preserves every byte outside the changed items (W4). The text
+ * is sliced once at the boundaries of its items, so that the cost of a change does not depend on
+ * the file length.
  */
 export type YamlEditor = ReturnType<typeof createYamlEditor>
 
@@ -40,7 +40,7 @@ export function createYamlEditor(given: string, parsed: WorkIndex) {
   let joined: string | undefined
   let gone = 0
   let effort = 0
-  /** Whether lines were changed that others may refer to, or that refer to others. */
+  /** Whether lines with anchors or aliases were changed. */
   let isShared = false
 
   function compact(): readonly TextSlice[] {
@@ -64,7 +64,7 @@ export function createYamlEditor(given: string, parsed: WorkIndex) {
     gone++
   }
 
-  /** Others have their turn once enough was done. */
+  /** Yields when enough work was done. */
   function* pause(more: number): Generator<void, void> {
     effort += more
     if (effort < atOnce) return
@@ -72,7 +72,7 @@ export function createYamlEditor(given: string, parsed: WorkIndex) {
     yield
   }
 
-  /** Makes a list say what it shall. False where its text has to be written by other means. */
+  /** Applies the target to a list. Returns false if the section must be rewritten. */
   function* settle(
     list: ListSlice,
     target: readonly Row[],
@@ -128,7 +128,7 @@ export function createYamlEditor(given: string, parsed: WorkIndex) {
       touch(own.head.text + own.tail.text)
       const fields = diffFields(own.value, value)
       const edited = editItem(own.head.text + own.tail.text, fields, cut.eol)
-      // Where the tail has lines of its own the two cannot be told apart afterwards.
+      // If the tail has lines of its own, the edited text cannot be split again.
       if (edited === undefined || own.tail.text !== '' || !itemTextMatches(edited, value))
         return false
       own.head.text = edited
@@ -138,7 +138,7 @@ export function createYamlEditor(given: string, parsed: WorkIndex) {
     return yield* settle(own.stories, stories ?? [], idKeys)
   }
 
-  /** Sprints come, go and begin to have stories without the others being looked at. */
+  /** Applies the target to the sprints, one by one. */
   function* settleSprints(target: WorkIndex['sprints']): Generator<void, boolean> {
     const { heads } = cut
     if (heads.length === 0) return target.length === 0 && index.sprints.length === 0
@@ -185,7 +185,7 @@ export function createYamlEditor(given: string, parsed: WorkIndex) {
     heads.splice(heads.indexOf(own), 1)
   }
 
-  /** Other lines in place of a sprint's, cut as a file of their own. */
+  /** Replaces the lines of a sprint and slices the new ones. */
   function putSprint(own: SprintSlice, to: WholeSprint, lines: string): boolean {
     const { pieces, heads, eol } = cut
     const from = pieces.indexOf(own.head)
@@ -202,7 +202,7 @@ export function createYamlEditor(given: string, parsed: WorkIndex) {
     return true
   }
 
-  /** A list that begins or ends to have items is written by itself. */
+  /** Rewrites the section of a list that becomes empty or gets its first item. */
   function rewriteSection(name: ListName, rows: readonly Row[]): boolean {
     const { pieces } = cut
     const section = cut.sections[name]
@@ -247,8 +247,8 @@ export function createYamlEditor(given: string, parsed: WorkIndex) {
   }
 
   /**
-   * Makes the text say `target`. Items that stay keep their order, new ones come last. It stops now and
-   * then for whoever has other things to do; the text is to be looked at when it has come to its end.
+   * Changes the text to `target`. Existing items keep their order, new ones come last. The
+   * generator yields regularly; the text is valid only after it completes.
    */
   function* steps(target: WorkIndex): Generator<void, void> {
     if (target === index) return
@@ -258,10 +258,10 @@ export function createYamlEditor(given: string, parsed: WorkIndex) {
     let isSettled = settleWords(target)
     for (const name of lists) isSettled = (yield* settleList(name, target)) && isSettled
     index = target
-    // Each piece was read back by itself; what they have to do with each other only the whole tells.
+    // Each slice was validated alone; references between slices need a check of the full text.
     const isWhole = !cut.isOdd && !isShared
     if (isSettled && (isWhole || textMatches(text(), target))) return
-    // Something that is seldom changed, such as a list that was not there: by all that is there.
+    // A rare change, for example a new list, rewrites the document.
     const whole = rewriteDocument(start ?? text(), target)
     joined = whole
     cut = sliceText(whole, parseOrThrow(whole))
@@ -270,7 +270,7 @@ export function createYamlEditor(given: string, parsed: WorkIndex) {
 
   return {
     text: () => mark + text() + end,
-    /** The same, in parts that are short to handle. */
+    /** Returns the text in chunks. */
     *parts(): Generator<string, void> {
       let part = [mark]
       let length = 0
@@ -297,7 +297,7 @@ function replace<K extends string, V>(of: Partial<Record<K, V>>, key: K, value: 
   else of[key] = value
 }
 
-/** From the mark of its end on, where nothing but comments follow: what comes new stands before it. */
+/** Returns the document end marker and the comments after it; new items are inserted before it. */
 function endOf(text: string): string {
   const at = text.search(/^\.\.\.(?=\s|$)/m)
   const [mark = '', ...lines] = at === -1 ? [] : text.slice(at).split('\n')
