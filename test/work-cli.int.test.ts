@@ -13,7 +13,7 @@ import { inTerminal } from './terminal.ts'
 
 const jsonOf = (text: string) => JSON.parse(text) as Record<string, unknown>
 
-/** Seed 003's program on the same folder. */
+/** Runs the WorkSync program on the same data root. */
 function worksyncOn(place: ReturnType<typeof newPlace>) {
   const program = join(process.cwd(), 'bin', 'worksync.mjs')
   return (args: string[]): Promise<Result> => {
@@ -40,7 +40,7 @@ describe('cowork work', () => {
   })
   afterAll(() => place.end())
 
-  test('K1, W11 without a project it says how to add one, and register adds it', async () => {
+  test('K1, W11 without projects the output names register, which adds one', async () => {
     expect((await work()).stdout).toContain('cowork work register')
     expect(await work('ready')).toMatchObject({ code: 3 })
     expect(await work('register', 'Not a Name')).toMatchObject({ code: 2 })
@@ -51,10 +51,10 @@ describe('cowork work', () => {
     expect(await work('register', 'shop')).toMatchObject({ code: 2 })
   })
 
-  test('K1, W12, W13, W14 sprints, stories and backlog are made, listed and shown', async () => {
+  test('K1, W12, W13, W14 sprints, stories and backlog items are created, listed and shown', async () => {
     await work('sprint', 'auth', '--title', 'Auth rework', '--status', 'active')
     expect((await work('story', 'auth', 'Rotate', 'the', 'keys')).stdout).toBe(
-      'STORY-1 is in auth.\n',
+      'Added STORY-1 to auth.\n',
     )
     await work('story', 'auth', 'Tell people', '--needs', 'STORY-1', '--priority', 'high')
     expect((await work('add', 'Clean', 'up', '--theme', 'ops')).stdout).toContain('clean-up')
@@ -62,7 +62,7 @@ describe('cowork work', () => {
     expect((await work('ready')).stdout).toMatch(/STORY-1 /)
     expect((await work('ready')).stdout).not.toMatch(/STORY-2 /)
     expect((await work('search', 'keys', '--kind', 'story')).stdout).toContain('Rotate the keys')
-    expect((await work('show', 'STORY-2')).stdout).toContain('waits for STORY-1')
+    expect((await work('show', 'STORY-2')).stdout).toContain('blocked by STORY-1')
     expect((await work('show', 'auth')).stdout).toContain('0 of 2 done')
     expect((await work('show', 'clean-up')).stdout).toContain('todo · backlog · ops')
     expect(await said('list', '--kind', 'backlog')).toMatchObject({
@@ -71,7 +71,7 @@ describe('cowork work', () => {
     })
   })
 
-  test('K3 exit codes tell what is wrong: unknown, foreign, done already, changed meanwhile', async () => {
+  test('K3 exit codes distinguish unknown ids, wrong flags, stale revisions and refusals', async () => {
     expect(await work('show', 'nothing')).toMatchObject({ code: 3, stdout: '' })
     expect(await work('show', 'STORY-1', '-p', 'elsewhere')).toMatchObject({ code: 3 })
     expect(await work('set', 'STORY-1', '--goal', 'x')).toMatchObject({ code: 2 })
@@ -81,9 +81,11 @@ describe('cowork work', () => {
     expect(await work('set', 'STORY-1', '--needs', 'STORY-2')).toMatchObject({ code: 2 })
   })
 
-  test('W15, W16, W17, W20 a story is claimed, changed, given back, finished and in the history', async () => {
-    expect((await work('claim', 'STORY-1', '--minutes', '5')).stdout).toContain('yours until')
-    expect((await work('status')).stdout).toMatch(/doing +STORY-1 +Rotate the keys +owner, 5m left/)
+  test('W15, W16, W17, W20 a story is claimed, changed, released, finished and in the history', async () => {
+    expect((await work('claim', 'STORY-1', '--minutes', '5')).stdout).toContain(
+      'Claimed STORY-1 until',
+    )
+    expect((await work('status')).stdout).toMatch(/story +STORY-1 +Rotate the keys +owner, 5m left/)
     await work('set', 'STORY-1', '--append', 'half way', '--estimate', '3')
     expect(await said('show', 'STORY-1')).toMatchObject({
       kind: 'story',
@@ -91,7 +93,9 @@ describe('cowork work', () => {
     })
     expect((await work('release', 'STORY-1')).stdout).toContain('planned')
     await work('comment', 'STORY-1', 'looks', 'good')
-    expect((await work('done', 'STORY-1', '--summary', 'Keys rotate')).stdout).toContain('is done')
+    expect((await work('done', 'STORY-1', '--summary', 'Keys rotate')).stdout).toContain(
+      'Completed STORY-1',
+    )
     expect(await work('done', 'STORY-1')).toMatchObject({ code: 3 })
     await work('history', '--add', 'Looked around')
     expect((await work('history')).stdout).toMatch(/Looked around.*\n.*Keys rotate/)
@@ -99,23 +103,25 @@ describe('cowork work', () => {
     await expect.poll(() => readFileSync(file('shop'), 'utf8')).toContain('status: done')
   })
 
-  test('W13, W20 move takes a backlog item into a sprint, and a sprint ends with its stories carried', async () => {
-    expect((await work('move', 'clean-up', 'auth')).stdout).toBe('clean-up is STORY-3 in auth.\n')
+  test('W13, W20 move takes a backlog item into a sprint, and completing a sprint carries its stories', async () => {
+    expect((await work('move', 'clean-up', 'auth')).stdout).toBe(
+      'Moved clean-up to auth as STORY-3.\n',
+    )
     await work('sprint', 'next')
-    expect((await work('move', 'STORY-3', 'next')).stdout).toBe('STORY-3 is in next.\n')
+    expect((await work('move', 'STORY-3', 'next')).stdout).toBe('Moved STORY-3 to next.\n')
     const over = await work('set', 'auth', '--status', 'completed', '--carry-to', 'next')
-    expect(over.stdout).toContain('STORY-2 went to next.')
+    expect(over.stdout).toContain('Moved STORY-2 to next.')
     expect(await said('remove', 'clean-up')).toMatchObject({ removed: { id: 'clean-up' } })
   })
 
-  test('W8 an agent at a terminal of the owner is named by AGENT_ID, as a claim', async () => {
+  test('W8 AGENT_ID names an agent in the terminal of the owner, as a claim', async () => {
     await place.cowork(['work', 'add', 'Of an agent'], { AGENT_ID: 'helper-bot' })
     const { stdout } = await place.cowork(['audit', 'tail', '-n', '5', '--json'])
     expect(stdout).toContain('helper-bot')
     expect((await said('list', '--kind', 'backlog'))['items']).toHaveLength(1)
   })
 
-  test('W5 a conflict is listed, shown with both sides, and settled', async () => {
+  test('W5 a conflict is listed, shown with both sides, and resolved', async () => {
     await work('set', 'STORY-2', '--notes', 'as it was')
     await expect.poll(() => readFileSync(file('shop'), 'utf8')).toContain('as it was')
     const before = readFileSync(file('shop'), 'utf8')
@@ -128,14 +134,14 @@ describe('cowork work', () => {
     const id = project?.conflicts[0]?.id ?? ''
     expect((await work('status')).stdout).toContain(id)
     const shown = (await work('show', 'STORY-2')).stdout
-    expect(shown).toContain('stands: "as agents say"')
-    expect(shown).toContain('the file said: "as people say"')
+    expect(shown).toContain('current: "as agents say"')
+    expect(shown).toContain('file: "as people say"')
     expect(await work('resolve', id, 'mine')).toMatchObject({ code: 2 })
     expect(await work('resolve', id.slice(0, -1), 'theirs')).toMatchObject({ code: 0 })
     expect(await said('show', 'STORY-2')).toMatchObject({ story: { notes: 'as people say' } })
   })
 
-  test('W25 show prints the text of a backlog item, and of the story that it became', async () => {
+  test('W25 show prints the text of a backlog item and of the story made from it', async () => {
     await work('add', 'Write it down', '--theme', 'docs', '--priority', 'low')
     const path = join(dirname(file('shop')), 'BACKLOG', 'write-it-down.md')
     writeFileSync(path, '# At length\n\nIn \u001B[31mred\n')
@@ -158,29 +164,29 @@ describe('cowork work', () => {
     await work('remove', 'write-it-down')
   })
 
-  test('W6, K2 a broken file is told of, reads go on, and changes say where it is broken', async () => {
+  test('W6, K2 with an invalid file reads continue with a note, and changes name the position of the error', async () => {
     const good = readFileSync(file('shop'), 'utf8')
     writeFileSync(file('shop'), `${good}\n  - : [\n`)
     const read = await work('list')
     expect(read).toMatchObject({ code: 0 })
     expect(read.stdout).toContain('STORY-2')
-    expect(read.stderr).toContain('cannot be read at present')
+    expect(read.stderr).toContain('is invalid')
     const refused = await work('set', 'STORY-2', '--notes', 'x')
     expect(refused).toMatchObject({ code: 1 })
     expect(refused.stderr).toMatch(/work-index\.yaml:\d+:\d+: /)
-    expect((await work('projects', 'shop')).stdout).toMatch(/^broken at \d+:\d+/m)
+    expect((await work('projects', 'shop')).stdout).toMatch(/^file invalid at \d+:\d+/m)
     writeFileSync(file('shop'), good)
     expect(await work('set', 'STORY-2', '--notes', 'x')).toMatchObject({ code: 0 })
   })
 
-  test('W18, W19 sync writes what changed, and guidance is printed', async () => {
+  test('W18, W19 sync writes changed notes, and guidance is printed', async () => {
     expect((await work('sync')).stdout).toContain('.worksync/vault')
-    expect((await work('sync')).stdout).toMatch(/^0 of /)
+    expect((await work('sync')).stdout).toMatch(/^Wrote 0 of /)
     expect((await work('guidance', 'typescript')).stdout).toMatch(/^# /)
     expect((await work('guidance', 'no-such-thing')).stdout).toContain('Topics: ')
   })
 
-  test('K2, I10 of several projects one is named; a repository needs a person, and so does forgetting one', async () => {
+  test('K2, I10 with several projects -p is required; registering a repository and unregistering need a person', async () => {
     const repo = join(place.state, 'repo')
     mkdirSync(repo, { recursive: true })
     expect(await work('register', 'site', '--repo', repo)).toMatchObject({ code: 4 })
@@ -196,7 +202,7 @@ describe('cowork work', () => {
     expect((await work('projects')).stdout).not.toContain('site')
   })
 
-  test('C6, K2 the board off a terminal is a list, and JSON', async () => {
+  test('C6, K2 without a terminal the board is a list or JSON', async () => {
     expect((await work('board')).stdout).toMatch(
       /shop · next · 0 of 2 done\n\nPLANNED 2\n {2}STORY-/,
     )
@@ -208,7 +214,7 @@ describe('cowork work', () => {
     })
   })
 
-  test('C6 on a terminal stories are moved by keys, and what others do appears by itself', async () => {
+  test('C6 in a terminal keys move stories, and changes of others appear automatically', async () => {
     const screen = inTerminal(place, ['work', 'board'])
     const sees = async (text: string | RegExp) => {
       await expect.poll(() => screen.lines().join('\n'), { timeout: 20_000 }).toMatch(text)
@@ -223,7 +229,7 @@ describe('cowork work', () => {
     screen.press('aBy key\r')
     await sees(/planned 3[^]*By key/)
     screen.press('d')
-    await sees('What was done')
+    await sees('History entry')
     screen.press('at once\r')
     await sees('done 1')
     expect((await work('history', '-n', '1')).stdout).toContain('at once')
@@ -234,7 +240,7 @@ describe('cowork work', () => {
     expect(after).toBe(before)
   })
 
-  test('W42 verify tries every tool over MCP and leaves nothing behind', async () => {
+  test('W42 verify calls every tool over MCP and removes its project', async () => {
     const folders = () =>
       ['projects', 'vault/projects'].map((name) =>
         readdirSync(join(place.state, '.worksync', name)),
@@ -248,7 +254,7 @@ describe('cowork work', () => {
     expect((await work('projects')).stdout).not.toContain('verify')
   })
 
-  test('W42 where agents need tokens, verify acts as one that is there for the check only', async () => {
+  test('W42 with authentication on, verify uses a temporary agent', async () => {
     await place.cowork(['agents', 'add', 'sales'])
     for (let round = 0; round < 2; round++) {
       const { code, stdout, stderr } = await work('verify', '--json')
@@ -282,7 +288,7 @@ describe('worksync', () => {
     })
   const urlIn = (text: string) => /http:\/\/127\.0\.0\.1:\d+\/mcp/.exec(text)?.[0] ?? ''
 
-  test('SV3, W1, W2 start, status, logs, restart without a key, stop; .pid holds the pid and no more', async () => {
+  test('SV3, W1, W2 start, status, logs, restart without a key, stop; .pid has only the process id', async () => {
     const place = testPlace('work: { port: 0, api_key: "wk-0123456789abcdef" }\n')
     const worksync = worksyncOn(place)
     const pid = join(place.state, '.worksync', '.pid')
@@ -291,7 +297,7 @@ describe('worksync', () => {
       stdout: 'worksync does not run.\n',
     })
     expect(await worksync(['dance'])).toMatchObject({ code: 2 })
-    // A daemon without the address is told apart, and restart opens it.
+    // A daemon without the work endpoint is detected, and restart opens the endpoint.
     await place.cowork(['up', '-d'])
     expect(await worksync(['status'])).toMatchObject({ code: 8 })
     const refused = await worksync(['start'])
@@ -321,7 +327,7 @@ describe('worksync', () => {
     expect(await worksync(['status'])).toMatchObject({ code: 8 })
   })
 
-  test('SV3 alone it runs in the foreground, --no-auth included, until a signal ends it', async () => {
+  test('SV3 without a command worksync runs in the foreground until a signal, also with --no-auth', async () => {
     const place = testPlace()
     const program = join(process.cwd(), 'bin', 'worksync.mjs')
     const child = spawn(process.execPath, [program, '--no-auth'], {
@@ -339,7 +345,7 @@ describe('worksync', () => {
   })
 })
 
-test('W9 the command line knows the same words as the daemon', () => {
+test('W9 the command line has the same enums and limits as the daemon', () => {
   expect(storyStatuses).toEqual(model.storyStatuses)
   expect(sprintStatuses).toEqual(model.sprintStatuses)
   expect(priorities).toEqual(model.priorities)

@@ -29,7 +29,7 @@ describe('the text of a backlog item, by commands', () => {
   })
   afterAll(() => place.end())
 
-  test('W25 K1 is given by add and set, from a file or stdin, and found by search', async () => {
+  test('W25 K1 can be set by add and set, from a file or stdin, and found by search', async () => {
     const long = `# At length\n\n${'Many words, 漢字 😀, "quoted".\n'.repeat(1500)}`
     write('notes.md', long)
     const added = await work('add', 'Write more', '--id', 'more', '--text-file', 'notes.md')
@@ -38,7 +38,7 @@ describe('the text of a backlog item, by commands', () => {
     await expect.poll(() => existsSync(textPath) && readFileSync(textPath, 'utf8')).toBe(long)
 
     const set = await piped('By a pipe\r\n', 'set', 'more', '--text-file', '-', '--theme', 'docs')
-    expect(set, set.stderr).toMatchObject({ code: 0, stdout: 'more is at revision 2.\n' })
+    expect(set, set.stderr).toMatchObject({ code: 0, stdout: 'Updated more (revision 2).\n' })
     expect(await show()).toMatchObject({ text: 'By a pipe\r\n', theme: 'docs' })
     expect((await work('search', 'PIPE', 'docs')).stdout).toContain('Write more')
     expect(readFileSync(join(place.state, 'notes.md'), 'utf8')).toBe(long)
@@ -50,18 +50,18 @@ describe('the text of a backlog item, by commands', () => {
     expect(await show('from-stdin')).not.toHaveProperty('text')
   })
 
-  test('W25 K3 what is no text, or for no backlog item, changes nothing', async () => {
+  test('W25 K3 invalid input, or a text for another kind of item, changes nothing', async () => {
     write('empty.md', '')
     write('latin.md', Buffer.from('M\xfcde', 'latin1'))
     write('large.md', 'x'.repeat(maxTextBytes + 1))
     const before = await show()
     const refusals: [name: string, code: number, message: string][] = [
-      ['empty.md', 2, 'There is nothing in empty.md.'],
-      // Nothing comes from there.
-      ['-', 2, 'There is nothing in stdin.'],
-      ['latin.md', 2, 'is not UTF-8'],
+      ['empty.md', 2, 'Empty input: empty.md.'],
+      // stdin is empty.
+      ['-', 2, 'Empty input: stdin.'],
+      ['latin.md', 2, 'Not valid UTF-8'],
       ['large.md', 1, 'more than 256000 bytes'],
-      ['none.md', 2, 'none.md cannot be read: ENOENT'],
+      ['none.md', 2, 'Cannot read none.md: ENOENT'],
       ['.', 2, 'EISDIR'],
     ]
     for (const [name, code, message] of refusals) {
@@ -70,7 +70,7 @@ describe('the text of a backlog item, by commands', () => {
       expect(refused.stderr).toContain(message)
     }
     expect(await work('add', 'Never there', '--text-file', 'empty.md')).toMatchObject({ code: 2 })
-    expect((await work('search', 'Never there')).stdout).toBe('Nothing was found.\n')
+    expect((await work('search', 'Never there')).stdout).toBe('No items.\n')
     expect(await show()).toEqual(before)
 
     expect(await work('set', 'auth', '--text-file', 'notes.md')).toMatchObject({ code: 2 })
@@ -81,7 +81,7 @@ describe('the text of a backlog item, by commands', () => {
     expect(elsewhere.stderr).toContain('cowork work set begun --text-file')
   })
 
-  test('W25 K3 that somebody else wrote meanwhile is not written over, and it is said', async () => {
+  test('W25 K3 is not overwritten if it changed since the read, and the error says so', async () => {
     write('notes.md', 'Of the person')
     const { text_sha256: before } = await show()
     await expect.poll(() => readFileSync(textPath, 'utf8')).toBe('By a pipe\r\n')
@@ -93,12 +93,12 @@ describe('the text of a backlog item, by commands', () => {
     expect(refused.stderr).not.toContain('worksync_')
     expect(readFileSync(join(place.state, 'notes.md'), 'utf8')).toBe('Of the person')
 
-    // What is there is read before what comes by a pipe, which may take long to be written.
+    // The current text is read before stdin, which can take long.
     const readings = async () => {
       const { stdout } = await place.cowork(['audit', 'tail', '-n', '1000', '--json'])
       return stdout.split('\n').filter((line) => /worksync_get.*shop\/more/.test(line)).length
     }
-    // Reads are recorded a moment after their answer.
+    // Reads are recorded shortly after their reply.
     let known = -1
     await expect
       .poll(async () => known === (known = await readings()), { interval: 500 })
@@ -106,7 +106,7 @@ describe('the text of a backlog item, by commands', () => {
     const child = place.start(['work', 'set', 'more', '--text-file', '-'])
     const over = ended(child)
     child.stdin.write('Of the ')
-    // Once as a story, once as what it is.
+    // One lookup as a story, one as a backlog item.
     await expect.poll(readings, { timeout: 20_000 }).toBeGreaterThanOrEqual(known + 2)
     writeFileSync(textPath, 'By hand again')
     child.stdin.end('person')

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { expect, test, vi } from 'vitest'
 import { testPlace } from './cli.ts'
 
-test('W7 what does not get into the file is told by status, projects and doctor until it does', async () => {
+test('W7 status, projects and doctor report changes missing in the file until they are written', async () => {
   const place = testPlace()
   const folder = join(place.state, '.worksync', 'projects', 'shop')
   const said = async (...args: string[]) => (await place.cowork(args)).stdout
@@ -14,19 +14,17 @@ test('W7 what does not get into the file is told by status, projects and doctor 
   writeFileSync(join(folder, '.cowork'), 'in the way')
   await place.cowork(['work', 'add', 'Later', '-p', 'shop'])
   await vi.waitFor(
-    async () => expect(await said('work', 'status')).toMatch(/not in the file since .*EEXIST/),
+    async () => expect(await said('work', 'status')).toMatch(/file not written since .*EEXIST/),
     { timeout: 5000 },
   )
-  expect(await said('work', 'projects')).toContain('its file cannot be written')
-  expect(await said('work', 'projects', 'shop')).toMatch(/not in the file since .*EEXIST/)
+  expect(await said('work', 'projects')).toContain('file not written')
+  expect(await said('work', 'projects', 'shop')).toMatch(/file not written since .*EEXIST/)
   expect(await said('doctor')).toMatch(/^fail {2}work {8}The files of shop lack what changed/m)
   rmSync(join(folder, '.cowork'))
   await vi.waitFor(
     () => expect(readFileSync(join(folder, 'work-index.yaml'), 'utf8')).toContain('Later'),
     { timeout: 5000 },
   )
-  await vi.waitFor(async () =>
-    expect(await said('work', 'status')).not.toContain('not in the file'),
-  )
+  await vi.waitFor(async () => expect(await said('work', 'status')).not.toContain('not written'))
   expect(await said('doctor')).toMatch(/^ok {4}work /m)
 })

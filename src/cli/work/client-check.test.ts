@@ -3,12 +3,12 @@ import type { McpResult } from '../mcp-client.ts'
 import { checkClient, describeMismatch, worksyncTools, steps } from './verify.ts'
 import type { WorkClient } from './verify.ts'
 
-test('W42 every tool of the seed is called, each once', () => {
+test('W42 every WorkSync tool is called once', () => {
   expect(steps.map(({ tool }) => tool)).toEqual(worksyncTools)
   expect(worksyncTools).toHaveLength(13)
 })
 
-test('W42 what an answer lacks is named by its place', () => {
+test('W42 a missing value is reported with its path', () => {
   const expected = { story: { id: 'STORY-1', status: 'done' }, list: [{ a: 1 }] }
   expect(describeMismatch(expected, { ...expected, more: true }, '')).toBeUndefined()
   expect(describeMismatch(expected, { story: { id: 'STORY-1', status: 'planned' } }, '')).toBe(
@@ -17,10 +17,10 @@ test('W42 what an answer lacks is named by its place', () => {
   expect(describeMismatch(expected, { story: expected.story, list: [] }, '')).toBe(
     'list.0 is absent',
   )
-  expect(describeMismatch(expected, null, '')).toBe('the answer is absent')
+  expect(describeMismatch(expected, null, '')).toBe('the result is absent')
 })
 
-/** A daemon that answers every call in the same way. */
+/** A daemon that returns the same result for every call. */
 const answering = (result: McpResult): WorkClient => ({
   name: 'test',
   isForWork: false,
@@ -29,18 +29,18 @@ const answering = (result: McpResult): WorkClient => ({
   close: () => undefined,
 })
 
-test('W1, W42 the address for work has the tools about work and no others', async () => {
+test('W1, W42 the work endpoint has only the work tools', async () => {
   const tools = [...worksyncTools, 'create_file'].map((name) => ({ name }))
   const listing = (isForWork: boolean): WorkClient => ({
     ...answering({}),
     isForWork,
     ask: async () => ({ tools }),
   })
-  expect((await checkClient(listing(true), 'p'))[0]?.fault).toBe('names create_file too')
+  expect((await checkClient(listing(true), 'p'))[0]?.fault).toBe('also lists create_file')
   expect((await checkClient(listing(false), 'p'))[0]?.fault).toBeUndefined()
 })
 
-test('W42 a daemon that refuses, or answers something else, fails every check that it fails', async () => {
+test('W42 refusals and wrong results fail their checks', async () => {
   const refused = await checkClient(
     answering({ isError: true, content: [{ text: 'No grant.' }] }),
     'p',

@@ -31,12 +31,12 @@ import type {
   WriteFailure,
 } from './wire.ts'
 
-const sprint = () => text('--sprint <id>', 'only in this sprint')
+const sprint = () => text('--sprint <id>', 'filter by sprint')
 
 const filters = (lines: number) => ({
-  kind: choice('--kind <kind>', 'only of this kind', itemKinds),
+  kind: choice('--kind <kind>', 'filter by kind', itemKinds),
   sprint: sprint(),
-  status: text('--status <status>', 'only with this status'),
+  status: text('--status <status>', 'filter by status'),
   lines: linesOption(lines),
 })
 
@@ -47,7 +47,7 @@ type Asked = {
 }
 type Listing = { items: ItemSummary[]; stale: readonly string[]; isMore: boolean }
 
-/** Items by their words, or all of them in the order of the file; in all projects unless one is named. */
+/** Lists or searches items, in the project of the option or in all projects. */
 const listing = {
   async run(call: Asked): Promise<Listing> {
     const { client, args, options } = call
@@ -64,27 +64,27 @@ const listing = {
     return { items: found.all, stale: found.last.stale ?? [], isMore: found.isMore }
   },
   json: ({ items, stale }: Listing) => ({ items, stale }),
-  show: ({ items }: Listing) => (items.length === 0 ? 'Nothing was found.' : itemTable(items)),
+  show: ({ items }: Listing) => (items.length === 0 ? 'No items.' : itemTable(items)),
   notes: listNotes,
 }
 
 export const listingCommands = [
   command({
     usage: 'list',
-    summary: 'stories, backlog and sprints',
+    summary: 'list stories, backlog items and sprints',
     options: filters(100),
     ...listing,
   }),
   command({
     usage: 'search <words...>',
-    summary: 'the same, by their words',
+    summary: 'search stories, backlog items and sprints',
     options: filters(50),
     ...listing,
   }),
   // The most urgent first (W20).
   command({
     usage: 'ready',
-    summary: 'what can be begun, the most urgent first',
+    summary: 'list ready stories by priority',
     options: { sprint: sprint(), lines: linesOption(20) },
     async run(call) {
       const { lines } = call.options
@@ -95,15 +95,12 @@ export const listingCommands = [
       return { project, stories: all, stale: last.stale ?? [], isMore }
     },
     json: ({ project, stories, stale }) => ({ project, stories, stale }),
-    show: ({ stories }) =>
-      stories.length === 0
-        ? 'Nothing can be begun: all is done, claimed or waits.'
-        : itemTable(stories),
+    show: ({ stories }) => (stories.length === 0 ? 'No ready stories.' : itemTable(stories)),
     notes: listNotes,
   }),
   command({
     usage: 'show <id>',
-    summary: 'one story, backlog item or sprint',
+    summary: 'show a story, backlog item or sprint',
     async run(call) {
       const project = await resolveProject(call)
       return { project, ...(await findItem(call.client, project, call.args[0])) }
@@ -122,13 +119,13 @@ type History = {
 }
 
 export const readingCommands = [
-  // With a text it is added to (W17).
+  // With --add, appends an entry (W17).
   command({
     usage: 'history',
-    summary: 'what was done, the newest first',
+    summary: 'show the history, newest first',
     options: {
-      add: text('--add <text>', 'add this to it'),
-      sprint: list('--sprint <ids...>', 'with --add: the sprints it belongs to'),
+      add: text('--add <text>', 'add this entry'),
+      sprint: list('--sprint <ids...>', 'with --add: related sprints'),
       lines: linesOption(50),
     },
     async run(call): Promise<Appended | History> {
@@ -144,7 +141,7 @@ export const readingCommands = [
           ...readAgentClaim(call),
         }
         const { appended } = await client.call('worksync_history', asked)
-        if (!appended) throw new Error('the daemon did not say what it added to the history')
+        if (!appended) throw new Error('the daemon returned no history entry')
         return { project, appended }
       }
       const asked = { project, limit: Math.min(lines, 1000) }
@@ -159,21 +156,19 @@ export const readingCommands = [
     show(found) {
       if ('appended' in found) return fitToTerminal([historyLine(found.appended)])
       const { history } = found
-      return history.length === 0
-        ? 'Nothing was done yet.'
-        : fitToTerminal(history.map(historyLine))
+      return history.length === 0 ? 'No history.' : fitToTerminal(history.map(historyLine))
     },
     notes: (found) => ('appended' in found ? [] : listNotes(found)),
   }),
-  // How agents are to work here (W19).
+  // Guidance for agents (W19).
   command({
     usage: 'guidance [topic]',
-    summary: 'what agents are told about working here',
+    summary: 'show the guidance for agents',
     async run(call) {
       const asked = { topic: call.args[0], project: await projectNamed(call) }
       const of = (page: ToolResults['worksync_guidance']) => page.guidance
       const { all, last } = await pages(call.client, 'worksync_guidance', asked, of)
-      // Long texts come in pieces.
+      // The daemon splits long texts.
       const texts = new Map<string, string>()
       for (const { name, text: piece } of all) texts.set(name, (texts.get(name) ?? '') + piece)
       const guidance = [...texts].map(([name, whole]) => ({ name, text: whole }))
@@ -181,20 +176,20 @@ export const readingCommands = [
     },
     show: ({ guidance, topics }) =>
       guidance.length === 0
-        ? `There is no guidance on that. Topics: ${topics.join(', ')}.`
+        ? `No guidance found. Topics: ${topics.join(', ')}.`
         : guidance.flatMap(({ text: whole }, at) => [
             ...(at > 0 ? [''] : []),
             ...whole.trimEnd().split('\n').map(sanitize),
           ]),
     notes: ({ faults }) =>
-      faults.map(({ name, message }) => sanitize(`${name} is left out: ${message}`)),
+      faults.map(({ name, message }) => sanitize(`Cannot load ${name}: ${message}`)),
   }),
 ]
 
-/** Where the work stands, in one project or all (W10). */
+/** Shows the work status of one or all projects (W10). */
 export const statusCommand = command({
   usage: 'status',
-  summary: 'where the work stands, in one project or all',
+  summary: 'show the work status of one or all projects',
   async run(call) {
     const named = { project: await projectNamed(call) }
     const of = (page: ToolResults['worksync_status']) => page.projects as ProjectStatus[]
@@ -210,14 +205,14 @@ export const statusCommand = command({
   notes: ({ stale }) => staleNotes(stale),
 })
 
-const noProject = 'There is no project yet: `cowork work register <name>` adds one.'
+const noProject = 'No projects. Add one with `cowork work register <name>`.'
 
 function statusLines(status: ProjectStatus, now: number): string[] {
   const { counts, active_sprints: sprints, in_progress: doing, conflicts } = status
   const rows = [
     ...sprints.map((one) => ['sprint', one.id, titleOf(one), `${one.done} of ${one.stories} done`]),
     ...doing.map((story) => [
-      'doing',
+      'story',
       story.id,
       titleOf(story),
       story.claimed_by === undefined ? '' : formatClaim(story.claimed_by, story.until ?? '', now),
@@ -248,22 +243,22 @@ function statusLines(status: ProjectStatus, now: number): string[] {
 }
 
 const unwrittenLines = (fault: WriteFailure | undefined): string[] =>
-  fault ? [`not in the file since ${fault.since}: ${sanitize(fault.message)}`] : []
+  fault ? [`file not written since ${fault.since}: ${sanitize(fault.message)}`] : []
 
 type Whole = ProjectBrief & { folder: string; guidance: string[]; sprint_list: ItemSummary[] }
 type Projects = { readonly projects: readonly ProjectBrief[] }
 
-/** Which projects there are, or one of them (W11). */
+/** Lists the projects or shows one (W11). */
 export const projectsCommand = command({
   usage: 'projects [name]',
-  summary: 'which there are, or one of them',
+  summary: 'list projects, or show one',
   async run({ client, args: [given] }): Promise<Projects | Whole> {
     const projects = await readProjects(client)
     if (given === undefined) return { projects }
     const names = projects.map((one) => one.project)
     const asked = { project: resolvePrefix(given, names, 'project') }
     const [one] = (await client.call('worksync_projects', asked)).projects
-    if (!one) throw new Error('a project was asked for and none was told')
+    if (!one) throw new Error('the daemon returned no project')
     return one as Whole
   },
   show: (found) =>
@@ -280,8 +275,8 @@ export const projectsCommand = command({
 })
 
 function aboutOf({ broken, unwritten, description, repo }: ProjectBrief): string {
-  if (broken) return 'its file cannot be read'
-  return unwritten ? 'its file cannot be written' : sanitize(description ?? repo ?? '')
+  if (broken) return 'file invalid'
+  return unwritten ? 'file not written' : sanitize(description ?? repo ?? '')
 }
 
 function projectLines(one: Whole): string[] {
@@ -291,11 +286,11 @@ function projectLines(one: Whole): string[] {
       about: one.description && sanitize(one.description),
       repository: one.repo && sanitize(one.repo),
       folder: sanitize(one.folder),
-      holds: `${pluralize(one.sprints, 'sprint')}, ${one.stories} stories, ${one.backlog} in the backlog, ${pluralize(one.conflicts, 'conflict')}`,
+      contents: `${pluralize(one.sprints, 'sprint')}, ${one.stories} stories, ${one.backlog} in the backlog, ${pluralize(one.conflicts, 'conflict')}`,
       guidance: sanitize(one.guidance.join(', ')) || 'none',
     }),
     ...(one.broken ?? []).map(
-      ({ line, column, message }) => `broken at ${line}:${column}: ${sanitize(message)}`,
+      ({ line, column, message }) => `file invalid at ${line}:${column}: ${sanitize(message)}`,
     ),
     ...unwrittenLines(one.unwritten),
     ...(one.sprint_list.length === 0 ? [] : ['', ...itemTable(one.sprint_list)]),

@@ -12,7 +12,7 @@ import type {
   StoryBrief,
 } from './wire.ts'
 
-/** `in_progress` as people say it. */
+/** Formats `in_progress` as `in progress`. */
 export const formatWorkStatus = (status: string): string => sanitize(status).replaceAll('_', ' ')
 
 export const titleOf = ({
@@ -24,7 +24,7 @@ export const titleOf = ({
 export const formatClaim = (agent: string, until: string, now: number): string =>
   `${sanitize(agent)}, ${formatTimeLeft(Date.parse(until) - now)} left`
 
-/** All there is to know of an item, in lines that nothing in it can disturb. */
+/** Formats all fields of an item; every text in it is sanitized. */
 export function itemLines(found: FoundItem, now: number): Line[] {
   if (found.kind === 'story') return storyLines(found.story, now)
   return found.kind === 'sprint'
@@ -45,12 +45,12 @@ export function storyLines(story: Story, now: number): Line[] {
     heading(id, story),
     [statusSpan(story.status), dim(` · ${facts.join(' · ')}`)],
     standing(story, now),
-    ...section('Waits for', story.needs.map(needLine)),
+    ...section('Depends on', story.needs.map(needLine)),
     ...section(
-      'Needed by',
+      'Blocks',
       story.needed_by.length > 0 ? [[sanitize(story.needed_by.join(', '))]] : [],
     ),
-    ...section('Done when', (acceptance ?? []).map(acceptanceLine)),
+    ...section('Acceptance criteria', (acceptance ?? []).map(acceptanceLine)),
     ...section('Notes', textLines(notes)),
     ...longText(story),
     ...section(
@@ -67,10 +67,10 @@ function standing({ lease, ready, needs, status }: Story, now: number): Line {
   if (lease && Date.parse(lease.until) > now)
     return [styled('cyan', `claimed by ${formatClaim(lease.agent, lease.until, now)}`)]
   const open = needs.filter((need) => !['done', 'dropped', 'gone'].includes(need.status))
-  if (ready) return ['can be begun']
+  if (ready) return ['ready']
   const isOpen = status !== 'done' && status !== 'dropped'
   return [
-    isOpen && open.length > 0 ? `waits for ${sanitize(open.map(({ id }) => id).join(', '))}` : '',
+    isOpen && open.length > 0 ? `blocked by ${sanitize(open.map(({ id }) => id).join(', '))}` : '',
   ]
 }
 
@@ -101,8 +101,8 @@ function backlogLines(item: BacklogItem): Line[] {
   const facts = [
     ...(theme === undefined ? [] : [sanitize(theme)]),
     ...(priority === undefined ? [] : [`${sanitize(priority)} priority`]),
-    ...(sprints.length > 0 ? [`belongs to ${sanitize(sprints.join(', '))}`] : []),
-    ...(story === undefined ? [] : [`is ${sanitize(story)} now`]),
+    ...(sprints.length > 0 ? [`related to ${sanitize(sprints.join(', '))}`] : []),
+    ...(story === undefined ? [] : [`moved to ${sanitize(story)}`]),
     `revision ${rev}`,
   ]
   return [
@@ -171,10 +171,10 @@ const conflictLines = ({ id, field, kind, ours, theirs }: Conflict): Line[] => [
   [styled('red', sanitize(id)), `  ${field === '*' ? formatWorkStatus(kind) : sanitize(field)}`],
   ...(kind === 'possible_revert'
     ? []
-    : [[`  stands: ${valueText(ours)}`], [`  the file said: ${valueText(theirs)}`]]),
+    : [[`  current: ${valueText(ours)}`], [`  file: ${valueText(theirs)}`]]),
 ]
 
-/** What one side deleted has no value there. */
+/** A deleted side has no value. */
 const valueText = (value: unknown): string =>
   value === undefined ? 'deleted' : sanitize(JSON.stringify(value) ?? '')
 
@@ -199,6 +199,6 @@ export function itemTable(items: readonly ItemSummary[]): string[] {
     PRIORITY: (item) => item.priority,
     IN: (item) => item.sprint_id ?? (item.kind === 'backlog' ? 'backlog' : ''),
     CLAIMED: ({ claimed_by: by, until = '' }) => by && formatClaim(by, until, now),
-    WHAT: titleOf,
+    TITLE: titleOf,
   })
 }

@@ -18,16 +18,15 @@ import {
 import { formatWorkStatus } from './item-lines.ts'
 import type { ProjectStatus, Sprint, Story } from './wire.ts'
 
-export const priority = () => choice('--priority <priority>', 'how urgent', priorities)
-export const estimate = () => parsePositiveInt('--estimate <size>', 'how large')
-export const needs = () => list('--needs <ids...>', 'stories that come before')
-export const paths = () => list('--paths <globs...>', 'files it is about')
-export const textFile = () =>
-  text('--text-file <file>', 'the long text of a backlog item; - reads stdin')
+export const priority = () => choice('--priority <priority>', 'priority of the item', priorities)
+export const estimate = () => parsePositiveInt('--estimate <size>', 'size estimate')
+export const needs = () => list('--needs <ids...>', 'stories it depends on')
+export const paths = () => list('--paths <globs...>', 'files it changes')
+export const textFile = () => text('--text-file <file>', 'text of the backlog item; - reads stdin')
 
 type Changed = { readonly project: string }
 
-/** The wire leaves the fields of an item open. */
+/** Narrows an item, whose fields the wire schema leaves open. */
 const toStory = (item: { readonly id: string }) =>
   item as Pick<Story, 'id' | 'status' | 'sprint_id'>
 
@@ -41,7 +40,7 @@ function changeCommand<
   readonly options?: Given
   readonly args?: NonNullable<Entry['args']>
   readonly tool: Name
-  /** The fields besides the project. */
+  /** Builds the input without the project. */
   readonly input: (call: Call<Usage, Given>, project: string) => object | Promise<object>
   readonly show: (answer: ToolResults[Name] & Changed, call: Call<Usage, Given>) => string
 }): Entry {
@@ -56,7 +55,7 @@ function changeCommand<
   })
 }
 
-/** Names a story or a backlog item as the tools do; of sprints it is said what they cannot. */
+/** Finds the id argument of a story or backlog item; throws for a sprint. */
 async function storyOrItem(
   { client, args: [id = ''] }: { readonly client: Client; readonly args: readonly string[] },
   project: string,
@@ -70,10 +69,10 @@ async function storyOrItem(
 export const addingCommands = [
   changeCommand({
     usage: 'add <summary...>',
-    summary: 'put something on the backlog',
+    summary: 'add a backlog item',
     options: {
-      id: text('--id <id>', 'its id (default: made of the summary)'),
-      theme: text('--theme <name>', 'its theme'),
+      id: text('--id <id>', 'id (default: made from the summary)'),
+      theme: text('--theme <name>', 'theme of the item'),
       priority: priority(),
       textFile: textFile(),
     },
@@ -85,18 +84,18 @@ export const addingCommands = [
       priority: options.priority,
       text: options.textFile === undefined ? undefined : await readTextInput(options.textFile),
     }),
-    show: ({ item, project }) => `${item.id} is in the backlog of ${project}.`,
+    show: ({ item, project }) => `Added ${item.id} to the backlog of ${project}.`,
   }),
   changeCommand({
     usage: 'story <sprint> <title...>',
     summary: 'add a story to a sprint',
     options: {
-      id: text('--id <id>', 'its id (default: the next STORY-N)'),
+      id: text('--id <id>', 'id (default: the next STORY-N)'),
       priority: priority(),
       estimate: estimate(),
       needs: needs(),
       paths: paths(),
-      notes: text('--notes <text>', 'what to know about it'),
+      notes: text('--notes <text>', 'notes of the story'),
     },
     tool: 'worksync_add_story',
     input: ({ args: [sprint, ...title], options }) => ({
@@ -109,18 +108,18 @@ export const addingCommands = [
       paths: options.paths,
       notes: options.notes,
     }),
-    show: ({ story }) => `${story.id} is in ${toStory(story).sprint_id}.`,
+    show: ({ story }) => `Added ${story.id} to ${toStory(story).sprint_id}.`,
   }),
   changeCommand({
     usage: 'sprint <id>',
     summary: 'create a sprint',
     options: {
-      title: text('--title <text>', 'what people call it'),
-      status: choice('--status <status>', 'where it stands', sprintStatuses),
-      goal: text('--goal <text>', 'what it is for'),
-      themes: list('--themes <names...>', 'its themes'),
-      start: text('--start <date>', 'such as 2027-03-01'),
-      end: text('--end <date>', 'the same'),
+      title: text('--title <text>', 'title of the sprint'),
+      status: choice('--status <status>', 'status of the sprint', sprintStatuses),
+      goal: text('--goal <text>', 'goal of the sprint'),
+      themes: list('--themes <names...>', 'themes of the sprint'),
+      start: text('--start <date>', 'first day, such as 2027-03-01'),
+      end: text('--end <date>', 'last day'),
     },
     tool: 'worksync_create_sprint',
     input: ({ args: [id], options: { title, status, goal, themes, start, end } }) => ({
@@ -133,16 +132,16 @@ export const addingCommands = [
       end,
     }),
     show: ({ sprint, project }) =>
-      `The sprint ${sprint.id} is ${formatWorkStatus((sprint as Sprint).status)} in ${project}.`,
+      `Created sprint ${sprint.id} in ${project} (${formatWorkStatus((sprint as Sprint).status)}).`,
   }),
 ]
 
 export const storyCommands = [
   changeCommand({
     usage: 'claim <id>',
-    summary: 'take a story for yourself, for a while',
+    summary: 'claim a story or renew a claim',
     options: {
-      minutes: parsePositiveInt('--minutes <count>', 'for how long (default: work.lease_ttl)'),
+      minutes: parsePositiveInt('--minutes <count>', 'duration (default: work.lease_ttl)'),
     },
     tool: 'worksync_claim',
     input: ({ args: [id], options: { minutes } }) => ({
@@ -150,44 +149,46 @@ export const storyCommands = [
       ttl_seconds: minutes && minutes * 60,
     }),
     show: ({ story, lease, renewed }) =>
-      `${story.id} is ${renewed ? 'still ' : ''}yours until ${lease.until}.`,
+      `${renewed ? 'Renewed' : 'Claimed'} ${story.id} until ${lease.until}.`,
   }),
   changeCommand({
     usage: 'release <id>',
-    summary: 'give it back',
-    options: { status: choice('--status <status>', 'where it stands', storyStatuses) },
+    summary: 'release a claimed story',
+    options: {
+      status: choice('--status <status>', 'new status (default: planned)', storyStatuses),
+    },
     tool: 'worksync_release',
     input: ({ args: [id], options: { status } }) => ({ story_id: id, status }),
-    show: ({ story }) => `${story.id} is nobody's, and ${formatWorkStatus(toStory(story).status)}.`,
+    show: ({ story }) => `Released ${story.id} (${formatWorkStatus(toStory(story).status)}).`,
   }),
   changeCommand({
     usage: 'done <id>',
-    summary: 'finish a story, and put it into the history',
+    summary: 'finish a story and add it to the history',
     options: {
-      summary: text('--summary <text>', 'for the history (default: its title)'),
-      notes: text('--notes <text>', 'added to its notes'),
+      summary: text('--summary <text>', 'history entry (default: the title)'),
+      notes: text('--notes <text>', 'text to append to the notes'),
     },
     tool: 'worksync_done',
     input: ({ args: [id], options: { summary, notes } }) => ({ story_id: id, summary, notes }),
-    show: ({ story, history }) => `${story.id} is done. In the history: ${history.summary}`,
+    show: ({ story, history }) => `Completed ${story.id}. History: ${history.summary}`,
   }),
-  // A backlog item becomes a story (W20).
+  // Turns a backlog item into a story (W20).
   changeCommand({
     usage: 'move <id> <sprint>',
-    summary: 'a story to another sprint, or a backlog item into one',
+    summary: 'move a story or backlog item into a sprint',
     tool: 'worksync_move',
     input: async (call, project) => ({
-      ...(await storyOrItem(call, project, 'A sprint cannot be moved into a sprint.')),
+      ...(await storyOrItem(call, project, 'Cannot move a sprint into a sprint.')),
       sprint_id: call.args[1],
     }),
     show: ({ story }, { args: [id] }) =>
       story.id === id
-        ? `${story.id} is in ${toStory(story).sprint_id}.`
-        : `${id} is ${story.id} in ${toStory(story).sprint_id}.`,
+        ? `Moved ${story.id} to ${toStory(story).sprint_id}.`
+        : `Moved ${id} to ${toStory(story).sprint_id} as ${story.id}.`,
   }),
   changeCommand({
     usage: 'comment <id> <text...>',
-    summary: 'say something about it',
+    summary: 'comment on a story or backlog item',
     tool: 'worksync_comment',
     input: async (call, project) => ({
       ...(await storyOrItem(call, project, 'Only stories and backlog items have comments.')),
@@ -198,42 +199,47 @@ export const storyCommands = [
   }),
   changeCommand({
     usage: 'remove <id>',
-    summary: 'take an item off the backlog',
+    summary: 'remove a backlog item',
     tool: 'worksync_remove_backlog',
     input: ({ args: [id] }) => ({ item_id: id }),
-    show: ({ removed, project }) => `${removed.id} is no longer in the backlog of ${project}.`,
+    show: ({ removed, project }) => `Removed ${removed.id} from the backlog of ${project}.`,
   }),
 ]
 
-/** Ends a conflict between an edit of the file and an agent's change (W5). */
+/** Resolves a conflict between an edit of the file and an agent's change (W5). */
 export const resolveCommand = changeCommand({
   usage: 'resolve <conflict> <take>',
-  summary: 'end a conflict between the file and an agent',
-  args: { take: { about: 'what stands, or what the file said', choices: conflictSides } },
+  summary: 'resolve a conflict',
+  args: {
+    take: {
+      about: 'ours keeps the current value, theirs uses the file version',
+      choices: conflictSides,
+    },
+  },
   tool: 'worksync_resolve',
   async input({ client, args: [given, take] }, project) {
     const { projects } = await client.call('worksync_status', { project })
     const conflicts = (projects as ProjectStatus[]).flatMap((one) => one.conflicts)
     const known = conflicts.map(({ id }) => id)
-    // Of many only the first are told; the daemon knows the rest.
+    // The status lists only the first conflicts, so pass on an unknown id.
     const isTold = known.some((one) => one.startsWith(given))
     return { conflict_id: isTold ? resolvePrefix(given, known, 'conflict') : given, take }
   },
   show: (_, { args: [, take] }) =>
-    take === 'ours' ? 'It stays as it stands.' : 'What the file said is what stands now.',
+    take === 'ours' ? 'Kept the current value.' : 'Applied the file version.',
 })
 
 export const keepingCommands = [
-  // With a repository, texts of it are read to agents from then on: a person says so.
+  // A repository opens its guidance to agents, so a person must confirm.
   toolCommand({
     usage: 'register <name>',
     summary: 'add a project',
     options: {
-      repo: text('--repo <folder>', 'its repository; guidance is read from there'),
-      description: text('--description <text>', 'what it is'),
+      repo: text('--repo <folder>', 'repository folder; agents read guidance from it'),
+      description: text('--description <text>', 'short description'),
       inherit: list(
         '--inherit <names...>',
-        'guidance it takes (default: general, ai-collaboration)',
+        'foundational guidance (default: general, ai-collaboration)',
       ),
     },
     tool: 'worksync_register_project',
@@ -248,20 +254,20 @@ export const keepingCommands = [
         ...readAgentClaim(call),
       }
     },
-    show: ({ project, folder }) => `${project} is kept in ${folder}.`,
+    show: ({ project, folder }) => `Registered ${project} in ${folder}.`,
   }),
   toolCommand({
     usage: 'unregister <name>',
-    summary: 'forget a project; its files stay',
-    options: { yes: yes('without asking') },
+    summary: 'unregister a project; its files stay',
+    options: { yes: yes('skip the confirmation') },
     person: 'Unregistering a project',
     tool: 'worksync_unregister_project',
     async input(call) {
       const [project] = call.args
-      await confirm(`Take ${project} out of the registry? Its files stay.`, call.options)
+      await confirm(`Unregister ${project}? Its files stay on disk.`, call.options)
       return { project, ...readAgentClaim(call) }
     },
-    show: ({ project, folder }) => `${project} is no project any more. Its files are in ${folder}.`,
+    show: ({ project, folder }) => `Unregistered ${project}. Its files are in ${folder}.`,
   }),
   // Writes the notes that changed (W18).
   toolCommand({
@@ -270,6 +276,6 @@ export const keepingCommands = [
     tool: 'worksync_sync',
     input: async (call) => ({ project: await projectNamed(call), ...readAgentClaim(call) }),
     show: ({ written, removed, notes, vault_path: folder }) =>
-      `${written} of ${pluralize(notes, 'note')} written, ${removed} removed, in ${folder}.`,
+      `Wrote ${written} of ${pluralize(notes, 'note')} and removed ${removed} in ${folder}.`,
   }),
 ]

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { mergeParts, findOwningProject } from './requests.ts'
 
-test('K2 in a repository its project is meant, in one inside another the inner one', () => {
+test('K2 the repository of the current folder selects the project, the innermost one first', () => {
   const projects = [
     { project: 'outer', repo: '/src/outer' },
     { project: 'inner', repo: '/src/outer/parts/inner' },
@@ -15,7 +15,7 @@ test('K2 in a repository its project is meant, in one inside another the inner o
   expect(findOwningProject('/src', projects)).toBeUndefined()
 })
 
-test('W23 an item that came in parts is whole again: long texts and lists go on, the rest is as it was', () => {
+test('W23 the parts of an item merge: long texts and lists continue, other fields stay', () => {
   const long = fc.string({ minLength: 600, maxLength: 900 })
   fc.assert(
     fc.property(

@@ -13,13 +13,16 @@ import type { BacklogItem, ProjectBrief, Sprint, Story, StoryBrief } from './wir
 
 type ProjectOption = { readonly project?: string | undefined }
 
-/** What was typed: the group `work` takes the project for all of its commands. */
+/** A call of a `work` command; the group takes the project option for all of its commands. */
 type Asked = { readonly client: Client; readonly options: object }
 
 export const readProjects = async (client: Client): Promise<ProjectBrief[]> =>
   (await pages(client, 'worksync_projects', {}, ({ projects }) => projects as ProjectBrief[])).all
 
-/** The project that is meant: the one named, the only one there is, or the one whose repository this is. */
+/**
+ * Resolves the project: the given one, the only one, or the one whose repository contains the
+ * current folder.
+ */
 export async function resolveProject({ client, options }: Asked): Promise<string> {
   const { project: given }: ProjectOption = options
   const projects = await readProjects(client)
@@ -27,18 +30,18 @@ export async function resolveProject({ client, options }: Asked): Promise<string
   if (given !== undefined) return resolvePrefix(given, names, 'project')
   const [only] = names
   if (only === undefined)
-    throw new CoworkError('not_found', 'There is no project yet.', {
+    throw new CoworkError('not_found', 'No projects.', {
       hint: 'Add one with `cowork work register <name>`.',
     })
   const found = names.length === 1 ? only : findOwningProject(process.cwd(), projects)
   if (found !== undefined) return found
   throw usageError(
-    'Say which project.',
-    `Name it with -p: ${sanitize(names.slice(0, 20).join(', '))}.`,
+    'Project required.',
+    `Choose one with -p: ${sanitize(names.slice(0, 20).join(', '))}.`,
   )
 }
 
-/** The one that was named, for commands that look at all of them otherwise. */
+/** Resolves the project option for commands that default to all projects. */
 export async function projectNamed(asked: Asked): Promise<string | undefined> {
   const { project }: ProjectOption = asked.options
   return project === undefined ? undefined : resolveProject(asked)
@@ -58,7 +61,7 @@ export function findOwningProject(
   return inside[0]?.project
 }
 
-/** An item by its id alone: ids of stories come first, then those of the backlog, then sprints. */
+/** An item found by its id: stories first, then backlog items, then sprints. */
 export type FoundItem =
   | { readonly kind: 'story'; readonly story: Story }
   | { readonly kind: 'backlog'; readonly item: BacklogItem }
@@ -75,8 +78,8 @@ export async function findItem(
   if (listed) return { kind: 'backlog', ...listed }
   const sprint = await unlessMissing(readSprint(client, project, id))
   if (sprint) return { kind: 'sprint', ...sprint }
-  throw new CoworkError('not_found', `${sanitize(project)} has no ${sanitize(id)}.`, {
-    hint: '`cowork work search <words>` finds items by their words.',
+  throw new CoworkError('not_found', `Not found: ${sanitize(id)} in ${sanitize(project)}.`, {
+    hint: 'Search for the item with `cowork work search <words>`.',
   })
 }
 
@@ -109,9 +112,12 @@ export async function readSprint(client: Client, project: string, id: string) {
 
 const longestShort = 500
 
-/** A long item comes in parts: its short fields are in each of them, its long ones go on from part to part (W23). */
+/**
+ * Merges the parts of a long item: short fields are in each part, long fields continue from part to
+ * part (W23).
+ */
 export function mergeParts<Item extends object>([first, ...rest]: readonly Item[]): Item {
-  if (!first) throw new Error('an item was read without being there')
+  if (!first) throw new Error('the daemon returned no part of the item')
   const whole: Record<string, unknown> = Object.fromEntries(Object.entries(first))
   for (const part of rest)
     for (const [field, value] of Object.entries(part)) {
@@ -134,19 +140,22 @@ async function unlessMissing<Answer>(asked: Promise<Answer>): Promise<Answer | u
   }
 }
 
-/** An agent at a terminal of its owner's says so by AGENT_ID; it is kept as a claim (W8). */
+/**
+ * Reads AGENT_ID, by which an agent in its owner's terminal identifies itself; it is recorded as a
+ * claim (W8).
+ */
 export function readAgentClaim({ env }: Context): { readonly agent?: string } {
   const { agentId } = readCallerEnvironment(env)
   return agentId === undefined ? {} : { agent: agentId }
 }
 
-/** A file that cannot be read at present is no reason to hide what was known (W6). */
+/** Notes that an item comes from the last valid version of an invalid file (W6). */
 export const staleNotes = (stale: readonly string[] = []): string[] =>
   stale
     .map(sanitize)
     .map(
       (project) =>
-        `The file of ${project} cannot be read at present; this is how it was before. \`cowork work projects ${project}\` says where it is broken.`,
+        `The file of ${project} is invalid; this is the last valid version. See \`cowork work projects ${project}\` for the error.`,
     )
 
 type Part = { readonly isMore: boolean; readonly stale: readonly string[] }
@@ -156,20 +165,20 @@ export const listNotes = ({ isMore, stale }: Part): string[] => [
   ...staleNotes(stale),
 ]
 
-/** As many as the daemon takes. */
+/** The limit of the daemon. */
 export const maxTextBytes = 256_000
 
-/** The long text of a backlog item, from a file or, with `-`, from stdin (W25). */
+/** Reads the text of a backlog item from a file or, with `-`, from stdin (W25). */
 export async function readTextInput(file: string): Promise<string> {
   const name = file === '-' ? 'stdin' : sanitize(file)
   const whole = await bytesOf(file === '-' ? process.stdin : createReadStream(file), name)
-  // A program before the pipe that failed is not to take a text away.
+  // Empty input from a failed program in a pipe must not delete the text.
   if (whole.length === 0)
     throw usageError(
-      `There is nothing in ${name}.`,
-      '`cowork work set <id> --clear text` takes a text away.',
+      `Empty input: ${name}.`,
+      'To delete the text, use `cowork work set <id> --clear text`.',
     )
-  if (!isUtf8(whole)) throw usageError(`What is in ${name} is not UTF-8.`, 'Save it as UTF-8.')
+  if (!isUtf8(whole)) throw usageError(`Not valid UTF-8: ${name}.`, 'Save the file as UTF-8.')
   return whole.toString('utf8')
 }
 
@@ -184,12 +193,12 @@ async function bytesOf(source: AsyncIterable<Buffer>, name: string): Promise<Buf
     }
   } catch (error) {
     throw usageError(
-      `${name} cannot be read: ${errorMessage(error)}.`,
+      `Cannot read ${name}: ${errorMessage(error)}.`,
       'Name a file, or `-` for stdin.',
     )
   }
   if (bytes <= maxTextBytes) return Buffer.concat(chunks)
-  throw new CoworkError('too_large', `There are more than ${maxTextBytes} bytes in ${name}.`, {
-    hint: 'Leave the rest in a file of the repository, and name it in the text.',
+  throw new CoworkError('too_large', `${name} has more than ${maxTextBytes} bytes.`, {
+    hint: 'Move the rest to a file in the repository and name that file in the text.',
   })
 }

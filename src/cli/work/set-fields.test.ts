@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { toFields } from './set-fields.ts'
 
-test('W12, W13, W15 flags become the fields of the kind of item, and only what is given', () => {
+test('W12, W13, W15 given flags map to the fields of the item kind', () => {
   const flags = { title: 'T', status: 'in-progress', project: 'shop', ifRev: 2, json: true }
   expect(toFields('story', { ...flags, needs: ['a'], append: 'x' })).toEqual({
     title: 'T',
@@ -18,7 +18,7 @@ test('W12, W13, W15 flags become the fields of the kind of item, and only what i
   })
 })
 
-test('W12, W15 --clear takes a field away', () => {
+test('W12, W15 --clear removes a field', () => {
   expect(toFields('story', { clear: ['priority', 'estimate'], title: 'T' })).toEqual({
     title: 'T',
     priority: null,
@@ -27,7 +27,7 @@ test('W12, W15 --clear takes a field away', () => {
   expect(toFields('backlog', { clear: ['theme'] })).toEqual({ theme: null })
 })
 
-test('W25 a long text is given by its file, guarded by the hash of the one there, or taken away', () => {
+test('W25 a text comes from a file, is guarded by the hash of the current text, and can be cleared', () => {
   expect(toFields('backlog', { textFile: 'notes.md', ifText: 'abc' })).toEqual({
     text: 'notes.md',
     text_sha256: 'abc',
@@ -35,7 +35,7 @@ test('W25 a long text is given by its file, guarded by the hash of the one there
   expect(toFields('backlog', { clear: ['text'] })).toEqual({ text: null })
 })
 
-test('K2 a flag that the item has no use for is said, never dropped', () => {
+test('K2 a flag that does not apply to the item is an error', () => {
   expect(() => toFields('backlog', { carryTo: 'next', estimate: 3 })).toThrow(
     'A backlog item has no --carry-to, --estimate.',
   )

@@ -11,25 +11,25 @@ import { estimate, needs, paths, priority, textFile } from './mutations.ts'
 import type { Story } from './wire.ts'
 
 const settable = {
-  title: text('--title <text>', 'of a backlog item its summary'),
-  status: text('--status <status>', 'where it stands'),
+  title: text('--title <text>', 'title; summary of a backlog item'),
+  status: text('--status <status>', 'status'),
   priority: priority(),
   estimate: estimate(),
-  notes: text('--notes <text>', 'in place of those there are'),
-  append: text('--append <text>', 'added to the notes'),
+  notes: text('--notes <text>', 'replace the notes'),
+  append: text('--append <text>', 'append to the notes'),
   needs: needs(),
   paths: paths(),
-  theme: text('--theme <name>', 'of a backlog item'),
+  theme: text('--theme <name>', 'theme of a backlog item'),
   textFile: textFile(),
-  ifText: text('--if-text <sha256>', 'only if its text is this one: text_sha256 of show --json'),
-  goal: text('--goal <text>', 'of a sprint'),
-  themes: list('--themes <names...>', 'of a sprint'),
-  start: text('--start <date>', 'of a sprint'),
-  end: text('--end <date>', 'of a sprint'),
-  carryTo: text('--carry-to <sprint>', 'with --status completed: takes the open stories'),
-  archive: flag('--archive', 'of a sprint: move it to COMPLETE/'),
-  clear: choices('--clear <fields...>', 'take these away', clearableFields),
-  ifRev: parsePositiveInt('--if-rev <number>', 'only if it is at this revision'),
+  ifText: text('--if-text <sha256>', 'expected text: text_sha256 of show --json'),
+  goal: text('--goal <text>', 'goal of a sprint'),
+  themes: list('--themes <names...>', 'themes of a sprint'),
+  start: text('--start <date>', 'first day of a sprint'),
+  end: text('--end <date>', 'last day of a sprint'),
+  carryTo: text('--carry-to <sprint>', 'with --status completed: sprint for the open stories'),
+  archive: flag('--archive', 'move a sprint to COMPLETE/'),
+  clear: choices('--clear <fields...>', 'clear these fields', clearableFields),
+  ifRev: parsePositiveInt('--if-rev <number>', 'expected revision'),
 }
 type SetFlags = Values<typeof settable>
 
@@ -87,10 +87,10 @@ export const setCommand = command({
   },
   json: ({ data }) => data,
   show: ({ carried, rev }, { args: [id], options }) => [
-    sanitize(`${id} is at revision ${rev}.`),
+    sanitize(`Updated ${id} (revision ${rev}).`),
     ...(carried.length === 0
       ? []
-      : [sanitize(`${carried.join(', ')} went to ${options.carryTo ?? ''}.`)]),
+      : [sanitize(`Moved ${carried.join(', ')} to ${options.carryTo ?? ''}.`)]),
   ],
 })
 
@@ -99,7 +99,7 @@ function changedItem(answer: ToolResults[(typeof toolOf)[Kind]['tool']]) {
   return 'sprint' in answer ? answer.sprint : answer.item
 }
 
-/** The fields, with the text itself: it takes the place of the one that is read here, and of no other (W25). */
+/** Adds the text and the hash of the current one, so that no newer text is replaced (W25). */
 async function withText(found: FoundItem, flags: SetFlags): Promise<Record<string, unknown>> {
   if (found.kind === 'story' && flags.textFile !== undefined) checkOrigin(found.story)
   const { text, ...fields } = toFields(found.kind, flags)
@@ -111,24 +111,27 @@ async function withText(found: FoundItem, flags: SetFlags): Promise<Record<strin
   }
 }
 
-/** A story shows the text of the backlog item that it was. */
+/** Rejects a text for a story made from a backlog item, whose text it shows. */
 function checkOrigin({ id, from_backlog: from }: Story): void {
   if (from === undefined) return
   throw usageError(
-    `The text of ${sanitize(id)} is that of ${sanitize(from)}.`,
-    `Change it there: \`cowork work set ${sanitize(from)} --text-file <file>\`.`,
+    `The text of ${sanitize(id)} belongs to backlog item ${sanitize(from)}.`,
+    `Use \`cowork work set ${sanitize(from)} --text-file <file>\`.`,
   )
 }
 
-/** What an agent would do next is told by commands. */
+/** Replaces the hint for agents by one that names commands. */
 function inOurWords(error: unknown, id: string): never {
   if (!(error instanceof CoworkError) || error.code !== 'stale') throw error
   throw new CoworkError(error.code, error.message, {
-    hint: `Nothing was written. \`cowork work show ${sanitize(id)}\` shows what is there now.`,
+    hint: `Check the current text with \`cowork work show ${sanitize(id)}\`, then retry.`,
   })
 }
 
-/** In the words of the tool, with the name of a file for its text; a flag that is of no use here is said, not dropped. */
+/**
+ * Converts flags to tool fields; the text is still a file name. Throws for flags that do not apply
+ * to the kind.
+ */
 export function toFields(kind: Kind, flags: SetFlags): Record<string, unknown> {
   const { ifRev: _, clear = [], ...values } = flags
   const fields: Record<string, unknown> = {}
@@ -139,7 +142,7 @@ export function toFields(kind: Kind, flags: SetFlags): Record<string, unknown> {
     else fields[name] = value
   }
   for (const [flag, value] of Object.entries(values))
-    // As people write it.
+    // People write in-progress.
     if (value !== undefined && isFlag(flag))
       set(flag, flag === 'status' ? String(value).replaceAll('-', '_') : value)
   for (const field of clear) set(field === 'text' ? 'textFile' : field, null)
@@ -147,11 +150,11 @@ export function toFields(kind: Kind, flags: SetFlags): Record<string, unknown> {
   const known = flagsOf[kind].map((flag) => `--${dashed(flag)}`)
   throw usageError(
     `A ${kind === 'backlog' ? 'backlog item' : kind} has no ${foreign.join(', ')}.`,
-    `It has ${known.join(', ')}.`,
+    `Use ${known.join(', ')}.`,
   )
 }
 
-/** Others are for every command, such as `--json`. */
+/** Excludes global flags such as `--json`. */
 const isFlag = (name: string): name is Flag =>
   Object.values(flagsOf).some((flags: readonly string[]) => flags.includes(name))
 

@@ -20,12 +20,12 @@ import { loadSettings } from '../settings.ts'
 
 export type WorkClient = McpClient & {
   readonly name: string
-  /** An address that has the tools about work and no others (W1). */
+  /** Whether the endpoint has only the work tools (W1). */
   readonly isForWork: boolean
   close(): Promise<void> | void
 }
 
-/** What the bridge says of itself before the client's first byte. */
+/** The handshake that the bridge sends before the client's first byte. */
 type Hello = { readonly cowork: number; readonly token?: string; readonly agent?: string }
 
 const clientName = 'cowork-verify'
@@ -41,14 +41,14 @@ async function connectStdio(paths: StatePaths, who: Hello): Promise<WorkClient> 
   return { ...client, name: 'stdio', isForWork: false, close: () => void socket.destroy() }
 }
 
-/** As a client of the Streamable HTTP transport does, at the address for work. */
+/** Connects to the work endpoint over Streamable HTTP. */
 async function connectHttp(url: string, token: string | undefined): Promise<WorkClient> {
   const { end: close, ...client } = createHttpClient(url, token, revision)
   await initialize(client, clientName, revision)
   return { ...client, name: url, isForWork: true, close }
 }
 
-/** The tools that seed 003 names. */
+/** The tools of WorkSync. */
 export const worksyncTools = [
   'worksync_projects',
   'worksync_guidance',
@@ -79,7 +79,7 @@ const item = 'check-item'
 const sprint = 'check-sprint'
 const story = 'STORY-1'
 
-/** Each of them once, on a project of its own: the answer to one is what the next begins with. */
+/** Calls each tool once on a new project; each step starts from the result of the previous one. */
 export const steps: readonly Step[] = [
   { tool: 'worksync_projects', args: {}, expected: { projects: [{ stories: 0 }] } },
   { tool: 'worksync_guidance', args: {}, expected: { guidance: [], topics: [] } },
@@ -128,7 +128,7 @@ export const steps: readonly Step[] = [
   { tool: 'worksync_sync', args: {}, expected: {} },
 ]
 
-/** Calls every tool of the seed on a project that is there for it, and goes on where one fails. */
+/** Calls every WorkSync tool on a temporary project and continues after failures. */
 export async function checkClient(door: WorkClient, project: string): Promise<Check[]> {
   const checks: Check[] = [await checked('tools/list', () => checkListed(door))]
   for (const { tool, args, expected } of steps)
@@ -143,7 +143,7 @@ export async function checkClient(door: WorkClient, project: string): Promise<Ch
     await checked('worksync_sync again', async () => {
       const { written } = await called(door, 'worksync_sync', { project })
       if (written !== 0)
-        throw new CoworkError('failed', `wrote ${String(written)} notes, and nothing had changed`)
+        throw new CoworkError('failed', `wrote ${String(written)} notes without changes`)
     }),
   )
   return checks
@@ -161,10 +161,10 @@ async function checked(name: string, act: () => Promise<void> | void): Promise<C
 async function checkListed(door: WorkClient): Promise<void> {
   const names = (await listTools(door)).map(({ name }) => name)
   const absent = worksyncTools.filter((tool) => !names.includes(tool))
-  if (absent.length > 0) throw new CoworkError('failed', `does not name ${absent.join(', ')}`)
+  if (absent.length > 0) throw new CoworkError('failed', `does not list ${absent.join(', ')}`)
   const foreign = names.filter((name) => !name.startsWith('worksync_'))
   if (door.isForWork && foreign.length > 0)
-    throw new CoworkError('failed', `names ${foreign.join(', ')} too`)
+    throw new CoworkError('failed', `also lists ${foreign.join(', ')}`)
 }
 
 async function called(door: WorkClient, tool: string, args: object): Promise<Answer> {
@@ -174,11 +174,13 @@ async function called(door: WorkClient, tool: string, args: object): Promise<Ans
     content?: { text?: string }[]
   }
   if (result.isError)
-    throw new CoworkError('failed', result.content?.[0]?.text ?? 'it failed without a word')
+    throw new CoworkError('failed', result.content?.[0]?.text ?? 'failed without a message')
   return result.structuredContent ?? {}
 }
 
-/** Where the answer has not what it should, in words; what it has besides does not matter. */
+/**
+ * Describes the first expected value that is missing or different; additional values do not matter.
+ */
 export function describeMismatch(
   expected: unknown,
   found: unknown,
@@ -188,7 +190,7 @@ export function describeMismatch(
     return expected === found
       ? undefined
       : `${path} is ${JSON.stringify(found) ?? 'absent'}, not ${JSON.stringify(expected)}`
-  if (typeof found !== 'object' || found === null) return `${path || 'the answer'} is absent`
+  if (typeof found !== 'object' || found === null) return `${path || 'the result'} is absent`
   const inside = found as Readonly<Record<string, unknown>>
   for (const [key, value] of Object.entries(expected)) {
     const fault = describeMismatch(value, inside[key], path === '' ? key : `${path}.${key}`)
@@ -200,8 +202,8 @@ export function describeMismatch(
 const ownName = 'work-verify'
 
 /**
- * The client check of seed 003 against the daemon that runs: every tool over MCP, through the socket of
- * stdio clients and through the address for work where that is open (W42).
+ * Runs the WorkSync client check against the running daemon: every tool over MCP, over stdio and
+ * over the work endpoint if it is open (W42).
  */
 export async function verifyWork(
   context: Context,
@@ -238,13 +240,13 @@ export async function verifyWork(
     ]),
   )
   if (failed.length === 0) return exitCode.ok
-  out.note(`${pluralize(failed.length, 'check')} failed. The log of the daemon is ${paths.log}.`)
+  out.note(`${pluralize(failed.length, 'check')} failed. See the daemon log: ${paths.log}.`)
   return exitCode.failed
 }
 
 type Calling = { readonly hello: Hello; end(): Promise<void> }
 
-/** On MCP everybody is an agent: the one named, nobody in particular, or one that is there for the check only. */
+/** Chooses the agent of the check: the given one, an unauthenticated one, or a temporary one. */
 async function callerFor(
   context: Context,
   client: Client,
@@ -258,13 +260,13 @@ async function callerFor(
   if (auth === 'open') {
     const { api_key: token } = (await loadSettings(context)).config.work
     const { agents } = await client.call('cowork_list_agents')
-    // Of a daemon that was started with WORKSYNC_API_KEY its holder is one of the agents (W2).
+    // With WORKSYNC_API_KEY set, the holder of the key is one of the agents (W2).
     if (token === undefined || !agents.some(({ id }) => id === 'worksync')) return asIs
     return { ...asIs, hello: { cowork: 1, token } }
   }
   if (agent !== undefined)
-    throw new CoworkError('auth_error', `There is no token kept for ${sanitize(agent)}.`, {
-      hint: 'Leave --agent out: an agent is made for the check and revoked after it.',
+    throw new CoworkError('auth_error', `No stored token for ${sanitize(agent)}.`, {
+      hint: 'Omit --agent to use a temporary agent.',
     })
   const made = await client.call('cowork_add_agent', {
     id: ownName,
@@ -274,7 +276,7 @@ async function callerFor(
   return { hello: { cowork: 1, token: made.token }, end }
 }
 
-/** On a project that was not there before and is not there afterwards. */
+/** Runs the check on a temporary project. */
 async function onScratch(client: Client, door: WorkClient): Promise<Check[]> {
   const project = `verify-${randomHex(4)}`
   await client.call('worksync_register_project', {
@@ -290,7 +292,7 @@ async function onScratch(client: Client, door: WorkClient): Promise<Check[]> {
   return checks
 }
 
-/** Unregistered, its file read as it was left, and then all of it is gone: files, and notes in the vault. */
+/** Unregisters the project, checks its file, and deletes its files and vault notes. */
 async function removed(client: Client, project: string): Promise<Check[]> {
   const { folder } = await client.call('worksync_unregister_project', {
     project,
@@ -298,17 +300,17 @@ async function removed(client: Client, project: string): Promise<Check[]> {
   const file = join(folder, 'work-index.yaml')
   const inFile = await checked('work-index.yaml', () => {
     const fault = describeMismatch(left, parseYaml(readFileSync(file, 'utf8')).value, '')
-    if (fault !== undefined) throw new CoworkError('failed', `in the file ${fault}`)
+    if (fault !== undefined) throw new CoworkError('failed', `in the file: ${fault}`)
   })
   const { vault_path: vault } = await client.call('worksync_sync')
-  const cleared = await checked('removed again', () => {
+  const cleared = await checked('cleanup', () => {
     for (const place of [folder, join(vault, 'projects', project)])
       if (basename(place) === project) rmSync(place, { recursive: true, force: true })
   })
   return [inFile, cleared]
 }
 
-/** What the calls leave behind, as people find it in the file. */
+/** The expected content of the file after the calls. */
 const left = {
   sprints: [
     {

@@ -2,7 +2,7 @@ import type { StoryStatus } from '../choices.ts'
 
 export type ItemSummary = {
   readonly kind?: 'story' | 'backlog' | 'sprint'
-  /** Where more than one project was asked. */
+  /** Present if several projects were searched. */
   readonly project?: string
   readonly id: string
   readonly title?: string
@@ -43,7 +43,7 @@ export type HistoryEntry = {
   readonly by?: string
 }
 
-/** The long text of a backlog item, also of one that became this story; or why it is not given. */
+/** The text of a backlog item, or of the one the story was made from; or why it is unreadable. */
 type LongText = {
   readonly text?: string
   readonly text_sha256?: string
@@ -81,7 +81,7 @@ export type BacklogItem = ItemSummary &
     readonly comments?: readonly Comment[]
   }
 
-/** Why a file does not say what was acknowledged, and since when. */
+/** Why and since when acknowledged changes are not in the file. */
 export type WriteFailure = { readonly since: string; readonly message: string }
 
 export type ProjectBrief = {

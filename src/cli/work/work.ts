@@ -8,14 +8,14 @@ import { setCommand } from './set-fields.ts'
 export const workCommand: Entry = {
   ...statusCommand,
   usage: 'work',
-  summary: 'sprints, stories and backlog',
+  summary: 'manage sprints, stories and backlog',
   options: {
     project: text(
       '-p, --project <name>',
-      'which project; else the only one, or that of this folder',
+      'project (default: the only one, or the one of this folder)',
     ),
   },
-  help: 'Alone it says where the work stands.',
+  help: 'Without a command it shows the work status.',
   commands: [
     statusCommand,
     boardCommand,
@@ -29,8 +29,8 @@ export const workCommand: Entry = {
     ...keepingCommands,
     localCommand({
       usage: 'verify',
-      summary: 'try every tool on a project made for it',
-      options: { agent: text('--agent <name>', 'act with the token kept for this agent') },
+      summary: 'test every work tool on a temporary project',
+      options: { agent: text('--agent <name>', 'use the stored token of this agent') },
       act: async (call) => (await import('./verify.ts')).verifyWork(call, call.options),
     }),
   ],

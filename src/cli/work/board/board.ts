@@ -10,13 +10,15 @@ import { readBoard, showBoard } from './loop.ts'
 import type { BoardRead } from './loop.ts'
 import { columnsOf } from './state.ts'
 
-/** The stories of a sprint by status: a screen to move them on where there is a terminal, else a list. */
+/**
+ * Shows the stories of a sprint by status: an interactive screen in a terminal, otherwise a list.
+ */
 export const boardCommand = localCommand({
   usage: 'board',
-  summary: 'the stories of a sprint, to move by keys',
+  summary: 'show the stories of a sprint on a board',
   options: {
-    sprint: text('--sprint <id>', 'this sprint (default: the active one)'),
-    list: flag('--list', 'print it, on a terminal too'),
+    sprint: text('--sprint <id>', 'sprint to show (default: the active one)'),
+    list: flag('--list', 'print a list, even in a terminal'),
   },
   async act(call) {
     const { client, options } = call
@@ -49,7 +51,7 @@ function print(context: Context, { project, sprint, sprints, stories, isStale }:
             ...own.map((story) => `  ${renderLine(cardLine(story, Date.now()), process.stdout)}`),
           ]),
         ]
-      : [`${sanitize(project)} has no sprint: \`cowork work sprint <id>\` creates one.`],
+      : [`No sprints in ${sanitize(project)}. Create one with \`cowork work sprint <id>\`.`],
   )
   staleNotes(isStale ? [project] : []).forEach(context.out.note)
 }

@@ -19,7 +19,7 @@ export type BoardRead = {
   readonly isStale: boolean
 }
 
-/** All sprints, and the stories of one: that which is asked for, or the one people work on. */
+/** Reads all sprints and the stories of the given or default one. */
 export async function readBoard(
   client: Client,
   project: string,
@@ -56,7 +56,7 @@ export async function showBoard({
     render,
     perform,
   })
-  /** The newest entry about the project that the board knows of. */
+  /** The newest ledger entry of the project that the board has loaded. */
   let seen = -1
   let isLoading = false
   let isWanted = false
@@ -79,7 +79,10 @@ export async function showBoard({
     }
   }
 
-  /** The ledger tells whether anything happened. Reading it is no act; reading the plan would be one every second. */
+  /**
+   * Polls the ledger for changes. Reading the ledger is not recorded; reading the work index every
+   * second would be.
+   */
   async function look(): Promise<void> {
     if (isLoading) return
     try {
@@ -109,7 +112,7 @@ export async function showBoard({
       while (isWanted) {
         isWanted = false
         const { project, sprint } = screen.state()
-        // First: what comes while the plan is read is then seen as new.
+        // Read first, so that a change during the load triggers another load.
         seen = await newest()
         const board = await readBoard(client, project, sprint)
         const now = screen.state()

@@ -18,8 +18,8 @@ const typed = (text: string): string[] =>
   Array.from(text, (char) => (char === ' ' ? 'space' : char))
 const cursorParam = (state: State, ...names: string[]) => press(state, ...names).state.selected
 
-describe('moving about', () => {
-  test('C6 j and k stay in a column, h and l go to the next one that has a story', () => {
+describe('navigation', () => {
+  test('C6 j and k stay in a column, h and l go to the next non-empty column', () => {
     const state = boardWith(four)
     expect([
       cursorParam(state),
@@ -35,7 +35,7 @@ describe('moving about', () => {
     expect(cursorParam(state, 'j', 'l', 'h')).toBe('STORY-1')
   })
 
-  test('C6 a story that somebody moves stays under the hand', () => {
+  test('C6 a story moved by others stays selected', () => {
     const state = press(boardWith(four), 'j').state
     const moved = four.map((story) =>
       story.id === 'STORY-2' ? { ...story, status: 'in_review' as const, rev: 2 } : story,
@@ -43,20 +43,20 @@ describe('moving about', () => {
     expect(play(state, loaded(moved)).state.selected).toBe('STORY-2')
   })
 
-  test('C6 where a story is gone, the hand goes to what takes its place', () => {
+  test('C6 if the selected story disappears, the story at its position is selected', () => {
     const state = press(boardWith(four), 'enter').state
     const { state: after } = play(state, loaded(four.slice(1)))
     expect(after).toMatchObject({ selected: 'STORY-2', view: 'board' })
     expect(play(after, loaded([])).state.selected).toBeUndefined()
   })
 
-  test('C6 a filter narrows every column, and Esc shows all again', () => {
+  test('C6 a filter applies to every column, and Esc clears it', () => {
     const { state } = press(boardWith(four), '/', ...typed('story-3'), 'enter')
     expect(state).toMatchObject({ filter: 'story-3', selected: 'STORY-3' })
     expect(press(state, 'escape').state.filter).toBe('')
   })
 
-  test('C6 the board of another project or sprint is never taken for this one', () => {
+  test('C6 the loaded board of another project or sprint is ignored', () => {
     const state = boardWith(four)
     const late = play(state, loaded([], { project: 'other' })).state
     expect(late.stories).toEqual(four)
@@ -66,7 +66,7 @@ describe('moving about', () => {
     expect(press(state, 'p', 'enter').state).toMatchObject({ project: 'other', sprint: undefined })
   })
 
-  test('C6 it begins with the sprint that people work on', () => {
+  test('C6 the board starts with the active sprint', () => {
     const [old, now, next] = [
       sprintOf('old', { status: 'completed' }),
       sprintOf('now'),
@@ -79,8 +79,8 @@ describe('moving about', () => {
   })
 })
 
-describe('changing', () => {
-  test('W15, W22 > puts a story into the next column, as the screen showed it', () => {
+describe('changes', () => {
+  test('W15, W22 > moves a story to the next column with the shown revision', () => {
     const { state, effects } = press(boardWith(four), '>')
     expect(calls(effects)).toMatchObject([
       {
@@ -90,10 +90,10 @@ describe('changing', () => {
     ])
     expect(state.isBusy).toBe(true)
     expect(calls(press(state, '>', 'c', 'd').effects)).toEqual([])
-    expect(press(boardWith(four), '<').state.message?.text).toContain('no column')
+    expect(press(boardWith(four), '<').state.message?.text).toContain('No column')
   })
 
-  test('W16 whichever way a story is done, it is asked what the history shall say', () => {
+  test('W16 every way to finish a story asks for the history entry', () => {
     const review = [storyOf('STORY-1', { status: 'in_review' })]
     for (const way of [['>'], ['d'], ['m', '4']]) {
       const { state: asked, effects } = press(boardWith(review), ...way)
@@ -110,7 +110,7 @@ describe('changing', () => {
     expect(calls(press(state, 'escape').effects)).toEqual([])
   })
 
-  test('C6, W20 m offers every other column and the sprints that are not over', () => {
+  test('C6, W20 m offers the other columns and the open sprints', () => {
     const sprints = [sprintOf('auth'), sprintOf('next'), sprintOf('old', { status: 'completed' })]
     const state = play(boardWith(four), loaded(four, { sprints })).state
     const { prompt } = press(state, 'm').state
@@ -126,7 +126,7 @@ describe('changing', () => {
     ])
   })
 
-  test('W20 c claims, C gives back', () => {
+  test('W20 c claims, C releases', () => {
     const made = calls([
       ...press(boardWith(four), 'c').effects,
       ...press(boardWith(four), 'C').effects,
@@ -134,7 +134,7 @@ describe('changing', () => {
     expect(made).toMatchObject([{ tool: 'worksync_claim' }, { tool: 'worksync_release' }])
   })
 
-  test('W14, C6 a adds a story to the sprint that is shown, and the hand goes to it', () => {
+  test('W14, C6 a adds a story to the shown sprint and selects it', () => {
     const { state, effects } = press(boardWith(four), 'a', ...typed('New one'), 'enter')
     expect(calls(effects)).toMatchObject([
       { tool: 'worksync_add_story', args: { sprint_id: 'auth', title: 'New one' } },
@@ -146,13 +146,13 @@ describe('changing', () => {
     expect(calls(press(boardWith(four), 'a', 'space', 'enter').effects)).toEqual([])
   })
 
-  test('C6 t says something about a story', () => {
+  test('C6 t comments on a story', () => {
     expect(calls(press(boardWith(four), 't', ...typed('hm'), 'enter').effects)).toMatchObject([
       { tool: 'worksync_comment', args: { story_id: 'STORY-1', text: 'hm' } },
     ])
   })
 
-  test('C6 what is refused is said, and the board is read again', () => {
+  test('C6 a refusal is shown, and the board is reloaded', () => {
     const busy = press(boardWith(four), 'c').state
     const message = { text: 'STORY-1 is claimed by bot.', tone: 'bad' } as const
     const { state, effects } = play(busy, { event: 'told', message })
@@ -160,7 +160,7 @@ describe('changing', () => {
     expect(effects).toEqual([{ act: 'load' }])
   })
 
-  test('C6 keys do nothing where there is no story, and pasted text is never a command', () => {
+  test('C6 keys do nothing without a story, and pasted text is never a command', () => {
     const empty = boardWith([])
     expect(calls(press(empty, '>', 'd', 'c', 'm').effects)).toEqual([])
     const pasted = press(boardWith(four), 'paste-start', '>', 'c', 'q', 'paste-end')
@@ -168,8 +168,8 @@ describe('changing', () => {
   })
 })
 
-describe('reading', () => {
-  test('C6 Enter reads and leaves, and what changed meanwhile is read again', () => {
+describe('detail view', () => {
+  test('C6 Enter opens a story, Esc closes it, and a changed story is reloaded', () => {
     const { state, effects } = press(boardWith(four), 'enter')
     expect(effects).toEqual([{ act: 'read', id: 'STORY-1' }])
     const [first = storyOf('x'), ...rest] = four
@@ -181,7 +181,7 @@ describe('reading', () => {
     expect(press(read, 'escape').state.view).toBe('board')
   })
 
-  test('C6 it looks for news every second, and leaves by q or Ctrl-C', () => {
+  test('C6 the board polls every second, and q or Ctrl-C quits', () => {
     const state = boardWith(four)
     expect(play(state, { event: 'tick', now: start }).effects).toEqual([{ act: 'look' }])
     expect(press(state, 'q').effects).toEqual([{ act: 'leave', isInterrupted: false }])

@@ -34,7 +34,7 @@ function moveWithinColumn(state: State, by: number): Step {
   return noEffects({ ...state, selected: stories[row]?.id })
 }
 
-/** To the next column on that side that has a story; as far down as the hand was. */
+/** Moves to the next non-empty column on that side, in the same row. */
 function moveAcrossColumns(state: State, by: 1 | -1): Step {
   const columns = columnsOf(state)
   const place = findPosition(columns, state.selected)
@@ -47,7 +47,7 @@ function moveAcrossColumns(state: State, by: 1 | -1): Step {
   return noEffects(state)
 }
 
-/** Something may no longer be shown: the hand then goes to what takes its place. */
+/** Keeps the selection; if the story is hidden, selects the one at its position. */
 function keepSelection(before: State, next: State): State {
   const columns = columnsOf(next)
   if (findPosition(columns, next.selected)) return next
@@ -61,10 +61,10 @@ function keepSelection(before: State, next: State): State {
 const scrollBy = (state: State, by: number): State =>
   scrollTo(state, state.scroll + by, readerLines(state).length - bodyRows(state.size))
 
-/** Goes on only where there is a story under the hand and nothing else is under way. */
+/** Runs the action only if a story is selected and no call is running. */
 function onStory(state: State, act: (story: StoryBrief) => Step): Step {
   const story = selectedStory(state)
-  if (!story) return showMessage(state, 'There is no story here: a adds one.')
+  if (!story) return showMessage(state, 'No story selected. Press a to add one.')
   return state.isBusy ? noEffects(state) : act(story)
 }
 
@@ -73,16 +73,15 @@ const callTool = (state: State, call: Omit<Extract<Effect, { act: 'call' }>, 'ac
   effects: [{ act: 'call', ...call }],
 })
 
-/** What is finished goes into the history too (W16), so it is asked what to write there. */
+/** Sets the status. Finishing a story asks for the history entry (W16). */
 function setStatus(state: State, story: StoryBrief, status: StoryStatus): Step {
-  if (status === story.status)
-    return showMessage(state, `It is ${formatWorkStatus(status)} already.`)
+  if (status === story.status) return showMessage(state, `Already ${formatWorkStatus(status)}.`)
   if (status === 'done')
     return noEffects({ ...state, prompt: { ask: 'done', id: story.id, text: '' } })
   return callTool(state, {
     tool: 'worksync_update_story',
     args: { story_id: story.id, status, expect_rev: story.rev },
-    text: `${sanitize(story.id)} is ${formatWorkStatus(status)}.`,
+    text: `Moved ${sanitize(story.id)} to ${formatWorkStatus(status)}.`,
   })
 }
 
@@ -93,7 +92,7 @@ function shiftColumn(state: State, by: 1 | -1): Step {
     const next = columns[at + by]
     return next
       ? setStatus(state, story, next.status)
-      : showMessage(state, 'There is no column on that side.')
+      : showMessage(state, 'No column on that side.')
   })
 }
 
@@ -127,9 +126,7 @@ function askSprint(state: State): Step {
     label: `${sanitize(sprint.id)}  ${titleOf(sprint)}, ${formatWorkStatus(sprint.status)}, ${sprint.done} of ${sprint.stories} done`,
     to: { show: sprint.id },
   }))
-  return options.length > 0
-    ? choosing(state, 'sprint', options)
-    : showMessage(state, 'There is no sprint.')
+  return options.length > 0 ? choosing(state, 'sprint', options) : showMessage(state, 'No sprints.')
 }
 
 function askProject(state: State): Step {
@@ -138,10 +135,10 @@ function askProject(state: State): Step {
     .map((project) => ({ label: sanitize(project), to: { project } }))
   return options.length > 0
     ? choosing(state, 'project', options)
-    : showMessage(state, 'There is no other project.')
+    : showMessage(state, 'No other projects.')
 }
 
-/** Something else is shown: nothing of what was there before counts for it. */
+/** Shows another project or sprint and resets the state of the board. */
 const switchTo = (state: State, to: Partial<Pick<State, 'project' | 'sprint'>>): Step => ({
   state: {
     ...state,
@@ -164,15 +161,12 @@ export const isChoicePrompt = (prompt: Prompt | undefined): prompt is ChoiceProm
 
 function handlePromptKey(state: State, prompt: Prompt, key: Key): Step {
   if (key.name === 'escape')
-    return showMessage(
-      { ...state, prompt: undefined },
-      isLook(prompt) ? '' : 'Nothing was changed.',
-    )
+    return showMessage({ ...state, prompt: undefined }, isLook(prompt) ? '' : 'Canceled.')
   if (!isChoicePrompt(prompt)) return written(state, prompt, key)
   return state.isPasting ? noEffects(state) : chosen(state, prompt, key)
 }
 
-/** It only asks what to show. */
+/** Whether the prompt changes only the view. */
 const isLook = ({ ask }: Prompt) => ask === 'filter' || ask === 'sprint' || ask === 'project'
 
 function chosen(state: State, prompt: ChoicePrompt, key: Key): Step {
@@ -190,12 +184,12 @@ function picking(
   if ('show' in to) return switchTo(state, { sprint: to.show })
   if ('project' in to) return switchTo(state, { project: to.project, sprint: undefined })
   const story = state.stories.find((one) => one.id === id)
-  if (!story) return showMessage(state, 'That story is not here any more.')
+  if (!story) return showMessage(state, 'The story is no longer on the board.')
   if ('status' in to) return setStatus(state, story, to.status)
   return callTool(state, {
     tool: 'worksync_move',
     args: { story_id: story.id, sprint_id: to.sprint, expect_rev: story.rev },
-    text: `${sanitize(story.id)} is in ${sanitize(to.sprint)}.`,
+    text: `Moved ${sanitize(story.id)} to ${sanitize(to.sprint)}.`,
   })
 }
 
@@ -215,29 +209,29 @@ function finished(state: State, prompt: Writing, text: string): Step {
     case 'filter':
       return noEffects(keepSelection(state, { ...next, filter: text }))
     case 'title':
-      if (text === '' || state.sprint === undefined) return showMessage(next, 'Nothing was added.')
+      if (text === '' || state.sprint === undefined) return showMessage(next, 'Canceled: no title.')
       return callTool(next, {
         tool: 'worksync_add_story',
         args: { sprint_id: state.sprint, title: text },
-        text: 'The story is there.',
+        text: 'Added the story.',
       })
     case 'comment':
-      if (text === '') return showMessage(next, 'Nothing was said.')
+      if (text === '') return showMessage(next, 'Canceled: no comment.')
       return callTool(next, {
         tool: 'worksync_comment',
         args: { story_id: prompt.id, text },
-        text: `You said it about ${sanitize(prompt.id)}.`,
+        text: `Commented on ${sanitize(prompt.id)}.`,
       })
     case 'done':
       return callTool(next, {
         tool: 'worksync_done',
         args: { story_id: prompt.id, ...(text !== '' && { summary: text }) },
-        text: `${sanitize(prompt.id)} is done.`,
+        text: `Completed ${sanitize(prompt.id)}.`,
       })
   }
 }
 
-/** The board as a pure machine: what happened in, the next state and what is to be done out. */
+/** The state machine of the board: takes an event, returns the next state and effects. */
 export function reduce(state: State, event: Event): Step {
   switch (event.event) {
     case 'key':
@@ -258,7 +252,7 @@ export function reduce(state: State, event: Event): Step {
       return { state: { ...state, isBusy: false, selected, message }, effects: [{ act: 'load' }] }
     }
     case 'told':
-      // What was refused may be so because the board is old.
+      // A refusal can be due to a stale board.
       return {
         state: { ...state, isBusy: false, message: event.message },
         effects: event.message.tone === 'bad' ? [{ act: 'load' }] : [],
@@ -273,7 +267,7 @@ const claim = (state: State) =>
     callTool(state, {
       tool: 'worksync_claim',
       args: { story_id: id },
-      text: `${sanitize(id)} is yours.`,
+      text: `Claimed ${sanitize(id)}.`,
     }),
   )
 
@@ -282,7 +276,7 @@ const release = (state: State) =>
     callTool(state, {
       tool: 'worksync_release',
       args: { story_id: id },
-      text: `${sanitize(id)} is nobody's.`,
+      text: `Released ${sanitize(id)}.`,
     }),
   )
 
@@ -310,7 +304,7 @@ const inBoard: Keys = {
   enter: openSelected,
   a: (state) =>
     state.sprint === undefined
-      ? showMessage(state, 'There is no sprint yet: `cowork work sprint <id>` creates one.')
+      ? showMessage(state, 'No sprint. Create one with `cowork work sprint <id>`.')
       : noEffects({ ...state, prompt: { ask: 'title', text: '' } }),
   s: askSprint,
   p: askProject,

@@ -7,7 +7,10 @@ import type { ScreenEvent, ScreenState, Size, Step as StepOf } from '../../scree
 import { storyLines } from '../item-lines.ts'
 import type { SprintBrief, Story, StoryBrief } from '../wire.ts'
 
-/** Where something goes: the story under the hand into a column or a sprint, or the screen elsewhere. */
+/**
+ * The target of a choice: a column or sprint for the selected story, or another sprint or project
+ * to show.
+ */
 export type Target =
   | { readonly status: StoryStatus }
   | { readonly sprint: string }
@@ -28,12 +31,12 @@ export type Prompt =
 export type State = ScreenState<'board' | 'detail' | 'help', Prompt, Story> & {
   readonly project: string
   readonly projects: readonly string[]
-  /** The one that is shown; undefined until one is chosen for the person. */
+  /** The shown sprint; undefined until the default one is chosen. */
   readonly sprint: string | undefined
   readonly sprints: readonly SprintBrief[]
   /** In the order of the file. */
   readonly stories: readonly StoryBrief[]
-  /** The file cannot be read at present, and this is how it was before (W6). */
+  /** The file is invalid and this is its last valid version (W6). */
   readonly isStale: boolean
 }
 
@@ -48,7 +51,7 @@ export type Event =
       readonly isStale: boolean
     }
   | { readonly event: 'read'; readonly story: Story }
-  /** A change is made; `id` is the story it was about, or the new one. */
+  /** A change is done; `id` is the changed or new story. */
   | { readonly event: 'changed'; readonly text: string; readonly id?: string }
 
 type BoardTool =
@@ -56,7 +59,7 @@ type BoardTool =
   | `worksync_${'claim' | 'comment' | 'done' | 'move' | 'release'}`
 
 export type Effect =
-  /** Whether anything happened since; if so, it is loaded. */
+  /** Checks the ledger for changes and loads them. */
   | { readonly act: 'look' }
   | { readonly act: 'load' }
   | { readonly act: 'read'; readonly id: string }
@@ -85,7 +88,7 @@ export const initialState = (
   isStale: false,
 })
 
-/** A sprint to begin with: the first that is active, else the first that is planned, else the last. */
+/** Returns the first active sprint, else the first planned one, else the last one. */
 export const defaultSprint = (sprints: readonly SprintBrief[]): string | undefined =>
   (
     sprints.find(({ status }) => status === 'active') ??
@@ -95,7 +98,7 @@ export const defaultSprint = (sprints: readonly SprintBrief[]): string | undefin
 
 export type Column = { readonly status: StoryStatus; readonly stories: readonly StoryBrief[] }
 
-/** One for each status; what was dropped takes room only where there is some. */
+/** Builds one column per status; the dropped column only if it is not empty. */
 export function columnsOf({ stories, filter }: Pick<State, 'stories' | 'filter'>): Column[] {
   const words = filter.toLowerCase().split(/\s+/).filter(Boolean)
   const shown = stories.filter(({ id, title = '' }) => {
@@ -121,13 +124,13 @@ export function findPosition(
 export const selectedStory = ({ stories, selected }: State): StoryBrief | undefined =>
   stories.find(({ id }) => id === selected)
 
-/** Between head, names of columns and foot. */
+/** Rows without header, column names and footer. */
 export const bodyRows = ({ rows }: Size): number => Math.max(1, rows - 6)
 
 /** Each story takes two lines. */
 export const storiesInColumn = (size: Size): number => Math.max(1, Math.floor(bodyRows(size) / 2))
 
 export function readerLines({ detail, selected, size, now }: State): Line[] {
-  if (!detail || detail.id !== selected) return [['Reading …']]
+  if (!detail || detail.id !== selected) return [['Loading …']]
   return storyLines(detail, now).flatMap((line) => wrapLine(line, size.columns - 2))
 }

@@ -18,7 +18,7 @@ import { render } from './view.ts'
 const linesOf = (state: Parameters<typeof render>[0]) => render(state).map(lineText)
 
 describe('the board', () => {
-  test('C6 one column for each status, with how many are in it', () => {
+  test('C6 the board has one column per status with its story count', () => {
     const lines = linesOf(boardWith(four))
     expect(lines[0]).toContain('shop · auth Auth rework · 1 of 3 done')
     expect(lines[2]).toMatch(/ planned 2 +in progress 1 +blocked 0 +in review 0 +done 1/)
@@ -28,7 +28,7 @@ describe('the board', () => {
     expect(linesOf(boardWith(dropped))[2]).toContain('dropped 1')
   })
 
-  test('C6 the story under the hand is told in full', () => {
+  test('C6 the selected story is shown in full', () => {
     const long = storyOf('STORY-1', { title: 'A title that fits no column', priority: 'high' })
     expect(linesOf(boardWith([long])).join('\n')).toContain(
       'planned A title that fits no column · high priority',
@@ -37,19 +37,19 @@ describe('the board', () => {
     expect(linesOf(state).join('\n')).toContain('bot, 12m left')
   })
 
-  test('C6 a narrow window shows the columns around the hand', () => {
+  test('C6 a narrow window shows the columns around the selection', () => {
     const state = boardWith(four, { rows: 24, columns: 45 })
     expect(linesOf(state)[2]).toMatch(/planned.*in progress.*blocked/)
     expect(linesOf(press(state, 'l', 'l').state)[2]).toMatch(/blocked.*in review.*done/)
   })
 
-  test('C6 a long column goes by pages, and the hand is always in sight', () => {
+  test('C6 a long column scrolls by pages and always shows the selection', () => {
     const many = Array.from({ length: 40 }, (_, at) => storyOf(`STORY-${at + 1}`))
     const state = press(boardWith(many), 'G').state
     expect(linesOf(state).join('\n')).toContain('❯STORY-40')
   })
 
-  test('C6 a story is told with what it waits for, what was said, and both sides of a conflict', () => {
+  test('C6 a story is shown with its dependencies, comments and both sides of a conflict', () => {
     const [first = storyOf('x')] = four
     const state = play(boardWith(four, { rows: 60, columns: 80 }), ...keys(['enter']), {
       event: 'read',
@@ -57,27 +57,27 @@ describe('the board', () => {
     }).state
     const text = linesOf(state).join('\n')
     for (const part of [
-      'waits for STORY-9',
+      'blocked by STORY-9',
       '[x] it works',
-      '[ ] it is told',
-      'stands: "a"',
-      'the file said: "b"',
+      '[ ] people know',
+      'current: "a"',
+      'file: "b"',
       'Why?',
       'begun',
     ])
       expect(text).toContain(part)
   })
 
-  test('A13 nothing in a title or a name can move the cursor or pass for something else', () => {
+  test('A13 a title or name cannot move the cursor or spoof other text', () => {
     const bad = storyOf('STORY-1', { title: 'a\u001b[2Jb\u202e', claimed_by: 'x\ny', until: '' })
     const lines = linesOf(boardWith([bad]))
     expect(lines.join('')).not.toMatch(/[\p{Cc}\u202e]/u)
     expect(lines.join('')).toContain('aU+001B')
   })
 
-  test('W6 a file that cannot be read is told of', () => {
+  test('W6 the header reports an invalid file', () => {
     const { state } = play(boardWith(four), loaded(four, { isStale: true }))
-    expect(linesOf(state)[0]).toContain('the file is broken')
+    expect(linesOf(state)[0]).toContain('file invalid')
   })
 })
 
@@ -89,7 +89,7 @@ const story = fc.record({
 const names = 'j k h l > < m d c a s p / ? t x 3 G g enter escape space backspace'.split(' ')
 const key = fc.constantFrom(...names, 'paste-start', 'paste-end')
 
-test('C6 whatever is there and whatever is pressed, the screen is as large as the window', () => {
+test('C6 for any stories and keys the screen has the size of the window', () => {
   fc.assert(
     fc.property(
       fc.uniqueArray(story, { selector: ({ id }) => id, maxLength: 30 }),
@@ -102,7 +102,7 @@ test('C6 whatever is there and whatever is pressed, the screen is as large as th
       (stories, pressed, size, isBad) => {
         const told: Event = {
           event: 'told',
-          message: { text: 'It cannot be. '.repeat(20), tone: isBad ? 'bad' : 'calm' },
+          message: { text: 'Not possible. '.repeat(20), tone: isBad ? 'bad' : 'calm' },
         }
         const given = stories.map((one) => storyOf(one.id, one))
         const { state } = play(boardWith(given, size), ...keys(pressed), told)

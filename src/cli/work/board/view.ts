@@ -26,9 +26,9 @@ import {
 import type { Column, Prompt, State } from './state.ts'
 
 const questions = {
-  move: 'Where to?',
-  sprint: 'Which sprint?',
-  project: 'Which project?',
+  move: 'Move to',
+  sprint: 'Show sprint',
+  project: 'Show project',
 }
 
 function promptPanel({ prompt, message, size }: State): Line[] {
@@ -40,9 +40,9 @@ function promptPanel({ prompt, message, size }: State): Line[] {
 
 const labels = {
   filter: '/',
-  title: 'A new story: ',
-  comment: 'Say: ',
-  done: 'What was done? ',
+  title: 'New story: ',
+  comment: 'Comment: ',
+  done: 'History entry: ',
 }
 
 function footer({ prompt, message, size }: State): Line {
@@ -53,33 +53,33 @@ function footer({ prompt, message, size }: State): Line {
 
 function keysLine({ prompt, view }: State): string {
   if (prompt) return isChoicePrompt(prompt) ? choiceKeys : promptKeys[prompt.ask]
-  if (view === 'help') return ' any key goes back'
+  if (view === 'help') return ' any key: back'
   return view === 'detail'
     ? ' j/k scroll  </> column  m move  d done  c claim  t comment  Esc back  ? keys'
     : ' h/j/k/l  Enter read  </> column  m move  d done  c claim  a add  s sprint  ? keys'
 }
 
 const promptKeys: Record<Exclude<Prompt, ChoicePrompt>['ask'], string> = {
-  filter: ' Enter shows what has these words  Esc leaves it',
-  title: ' Enter adds it  Esc cancels',
-  comment: ' Enter says it  Esc cancels',
-  done: ' Enter finishes it; left empty, the history has its title  Esc cancels',
+  filter: ' Enter filter  Esc cancel',
+  title: ' Enter add  Esc cancel',
+  comment: ' Enter comment  Esc cancel',
+  done: ' Enter finish (empty: title as history entry)  Esc cancel',
 }
 
 const helpLines = keyLines(
   {
-    'h j k l ← ↓ ↑ →': 'move about',
-    'Space PgUp g G': 'a page, the first, the last of a column',
-    Enter: 'read a story, and back',
-    '< > H L': 'the story into the column beside it',
-    m: 'move it: any column, another sprint',
-    d: 'done: asks what to write into the history',
-    'c C': 'claim it, or keep it longer; give it back',
+    'h j k l ← ↓ ↑ →': 'move the selection',
+    'Space PgUp g G': 'next page, previous page, first, last of a column',
+    Enter: 'open or close a story',
+    '< > H L': 'move the story to the adjacent column',
+    m: 'move the story to a column or sprint',
+    d: 'finish the story with a history entry',
+    'c C': 'claim the story or renew the claim; release it',
     a: 'add a story',
-    t: 'say something about it',
-    's p': 'another sprint, another project',
-    '/ r': 'filter by words (Esc shows all); read again',
-    'q Ctrl-C': 'leave',
+    t: 'comment on the story',
+    's p': 'show another sprint; another project',
+    '/ r': 'filter (Esc clears); reload',
+    'q Ctrl-C': 'quit',
   },
   17,
 )
@@ -106,15 +106,15 @@ function head(state: State): Line {
           `${sanitize(shown.id)} ${shown.title === undefined ? '' : sanitize(shown.title)}`.trim(),
           `${shown.done} of ${shown.stories} done`,
         ]
-      : [isLoaded ? 'no sprint' : 'reading …']),
-    ...(filter === '' ? [] : [`with “${sanitize(filter)}”`]),
+      : [isLoaded ? 'no sprint' : 'loading …']),
+    ...(filter === '' ? [] : [`filter “${sanitize(filter)}”`]),
   ]
   const standing = offline
     ? 'not connected'
     : isStale
-      ? 'the file is broken'
+      ? 'file invalid'
       : isBusy
-        ? 'changing …'
+        ? 'saving …'
         : 'live'
   return headLine('Board', facts, standing, offline !== undefined || isStale, size.columns)
 }
@@ -127,13 +127,13 @@ function contents(state: State): Line[] {
       .map((line) => [' ', ...line])
   const { offline, isLoaded, sprint, stories, filter } = state
   if (offline !== undefined && !isLoaded) return [[` ${sanitize(offline)}`]]
-  if (!isLoaded) return [[' Reading …']]
+  if (!isLoaded) return [[' Loading …']]
   if (sprint === undefined)
-    return [[' There is no sprint.'], [dim(' `cowork work sprint <id>` creates one.')]]
+    return [[' No sprints'], [dim(' Create one with `cowork work sprint <id>`.')]]
   const columns = columnsOf(state)
   const isEmpty = columns.every((column) => column.stories.length === 0)
-  if (isEmpty && filter !== '') return [[' No story has these words.'], [dim(' Esc shows all.')]]
-  if (stories.length === 0) return [[' There is no story here.'], [dim(' a adds one.')]]
+  if (isEmpty && filter !== '') return [[' No matches'], [dim(' Press Esc to clear the filter.')]]
+  if (stories.length === 0) return [[' No stories'], [dim(' Press a to add one.')]]
   return boardLines(state, columns)
 }
 
@@ -148,7 +148,7 @@ function boardLines({ size, selected }: State, columns: readonly Column[]): Line
   const shown = columns.slice(first, first + count)
   const most = storiesInColumn(size)
   const cells = shown.map(({ stories }, at) => {
-    // By whole pages, so that moving within one moves nothing but the mark.
+    // Scroll by pages, so that moving within a page moves only the selection mark.
     const row = place?.column === first + at ? place.row : 0
     const top = Math.floor(row / most) * most
     return stories.slice(top, top + most)
@@ -166,7 +166,7 @@ function boardLines({ size, selected }: State, columns: readonly Column[]): Line
 
 const marks: Readonly<Record<string, string>> = { urgent: '‼', high: '!', low: '↓' }
 
-/** A story in its column: its id, how urgent it is, and a mark where somebody has it. */
+/** Formats the first line of a story: id, priority mark and claim. */
 function idCell(story: StoryBrief | undefined, selected: string | undefined, width: number): Span {
   if (!story) return ' '.repeat(width)
   const mark = marks[story.priority ?? '']
@@ -190,7 +190,7 @@ function titleCell(
   return story.id === selected ? bold(text) : dim(text)
 }
 
-/** The one under the hand in full width: columns cut it short. */
+/** Formats the selected story in full width, because columns truncate it. */
 function about(state: State): Line {
   const story = selectedStory(state)
   if (!story || state.view !== 'board' || isChoicePrompt(state.prompt)) return ['']
@@ -199,7 +199,7 @@ function about(state: State): Line {
     ...(priority === undefined ? [] : [`${sanitize(priority)} priority`]),
     ...(estimate === undefined ? [] : [`estimate ${estimate}`]),
     ...(agent === undefined ? [] : [formatClaim(agent, until, state.now)]),
-    ...(needs.length > 0 ? [`after ${sanitize(needs.join(', '))}`] : []),
+    ...(needs.length > 0 ? [`depends on ${sanitize(needs.join(', '))}`] : []),
   ]
   return [
     ' ',

@@ -28,7 +28,7 @@ export const sprintOf = (id: string, more: Partial<SprintBrief> = {}): SprintBri
 export const wholeOf = (story: StoryBrief, more: Partial<Story> = {}): Story => ({
   ...story,
   notes: 'One.\nTwo.',
-  acceptance: [{ text: 'it works', done: true }, { text: 'it is told' }],
+  acceptance: [{ text: 'it works', done: true }, { text: 'people know' }],
   needs: [{ id: 'STORY-9', status: 'planned', title: 'Before' }],
   needed_by: ['STORY-8'],
   ready: false,
