@@ -128,7 +128,7 @@ test.each(['/audit', '/inbox', '/agents', '/policies', '/files', '/work', '/welc
     const page = await visit(app, path, { context })
     await page
       .getByText(
-        /^(publish|Inbox is empty|claude-code|No policies|Spreadsheets|No project yet|Step 1 of 5)$/,
+        /^(publish|Inbox is empty|claude-code|No policies|Spreadsheets|No projects|Step 1 of 5)$/,
       )
       .first()
       .waitFor()

@@ -62,7 +62,7 @@ const screens = [
     path: '/work',
     api: '**/worksync_projects/**',
     what: 'the work',
-    there: 'No project yet',
+    there: 'No projects',
   },
   {
     path: '/welcome',

@@ -24,7 +24,7 @@ const storyOf = async (app: TestApp, id: string) =>
   (await output<Found>(app, 'worksync_get', { project: 'shop', story_id: id })).story
 const fileOf = (app: TestApp) => join(app.state, 'worksync', 'projects', 'shop', 'work-index.yaml')
 
-/** A project with one running sprint of three stories, and a sprint to come. */
+/** Starts a project with an active sprint of three stories and a planned sprint. */
 async function startShop(): Promise<TestApp> {
   const app = await start()
   const act = (tool: string, args: Record<string, unknown>) =>
@@ -48,26 +48,26 @@ async function dragTo(page: Page, card: Locator, target: Locator, letsGo = true)
   if (letsGo) await page.mouse.up()
 }
 
-test('C6 a story is dragged to another column, and the file and the ledger say so', async () => {
+test('C6 dragging a story to another column changes the file and the ledger', async () => {
   const app = await startShop()
   const page = await visit(app, '/work')
   await dragTo(page, cardIn(page, 'Planned', 'STORY-1'), column(page, 'In progress'))
   await cardIn(page, 'In progress', 'STORY-1').waitFor()
   await expect.poll(() => storyOf(app, 'STORY-1')).toMatchObject({ status: 'in_progress' })
-  // Letting go is not a press: nothing was opened.
+  // A drop is not a click, so nothing was opened.
   expect(place(page)).toBe('/work')
 
   await dragTo(page, cardIn(page, 'In progress', 'STORY-1'), column(page, 'Done'))
   await cardIn(page, 'Done', 'STORY-1').waitFor()
   await expect.poll(() => storyOf(app, 'STORY-1')).toMatchObject({ status: 'done' })
-  // Done is a step of its own: with its line in the history.
+  // Finishing a story also adds a history entry.
   await expect.poll(() => readFileSync(fileOf(app), 'utf8')).toContain('Completed STORY-1: First')
   await page.getByText('1 of 3 done').waitFor()
   const { entries } = await ledgerOf(app, '&type=work.changed&subject=shop/STORY-1')
   expect(entries).toHaveLength(2)
 })
 
-test('C6 a drag that is given up with Escape, or ends beside the columns, moves nothing', async () => {
+test('C6 a drag canceled by Escape or dropped outside the columns moves nothing', async () => {
   const app = await startShop()
   const page = await visit(app, '/work')
   const card = cardIn(page, 'Planned', 'STORY-1')
@@ -83,7 +83,7 @@ test('C6 a drag that is given up with Escape, or ends beside the columns, moves 
   expect(await storyOf(app, 'STORY-1')).toMatchObject({ status: 'planned', rev: 1 })
 })
 
-test('C6 where the board is wider than its place it scrolls under a card that is held at its edge', async () => {
+test('C6 a board wider than its container scrolls while a card is dragged at its edge', async () => {
   const app = await startShop()
   const page = await visit(app, '/work')
   await page.setViewportSize({ width: 900, height: 700 })
@@ -98,7 +98,7 @@ test('C6 where the board is wider than its place it scrolls under a card that is
   await expect.poll(() => storyOf(app, 'STORY-1')).toMatchObject({ status: 'dropped' })
 })
 
-test('C6 C11 the same by keys alone: walk, lift, carry, put down, open', async () => {
+test('C6 C11 keys alone navigate, lift, move, drop and open a story', async () => {
   const app = await startShop()
   const page = await visit(app, '/inbox')
   await page.keyboard.press('g')
@@ -112,12 +112,12 @@ test('C6 C11 the same by keys alone: walk, lift, carry, put down, open', async (
 
   await page.keyboard.press('Space')
   const told = page.locator('[aria-live="assertive"]')
-  await told.filter({ hasText: 'STORY-1 is lifted. Planned, column 1 of 6.' }).waitFor()
+  await told.filter({ hasText: 'Lifted STORY-1. Planned, column 1 of 6.' }).waitFor()
   await page.keyboard.press('ArrowRight')
   await page.keyboard.press('ArrowRight')
   await told.filter({ hasText: 'Blocked, column 3 of 6' }).waitFor()
   await page.keyboard.press('Escape')
-  await told.filter({ hasText: 'It stays where it was.' }).waitFor()
+  await told.filter({ hasText: 'Canceled.' }).waitFor()
   await cardIn(page, 'Planned', 'STORY-1').waitFor()
 
   await page.keyboard.press('Space')
@@ -132,7 +132,7 @@ test('C6 C11 the same by keys alone: walk, lift, carry, put down, open', async (
   await page.keyboard.press('Enter')
   await detailOf(page).getByRole('heading', { name: 'Third' }).waitFor()
   expect(place(page)).toBe('/work?story=STORY-3')
-  // What is open follows, and the focus stays on the board.
+  // The detail pane follows, and the focus stays on the board.
   await cardIn(page, 'Planned', 'STORY-3').focus()
   await page.keyboard.press('j')
   await detailOf(page).getByRole('heading', { name: 'Second' }).waitFor()
@@ -141,7 +141,7 @@ test('C6 C11 the same by keys alone: walk, lift, carry, put down, open', async (
   await detailOf(page).waitFor({ state: 'detached' })
 })
 
-test('C6 the menu moves a story to a status or a sprint, and the picker shows where it is', async () => {
+test('C6 the menu moves a story to a status or a sprint, and the picker shows that sprint', async () => {
   const app = await startShop()
   const page = await visit(app, '/work')
   await page.getByRole('button', { name: 'Move STORY-2' }).click()
@@ -156,12 +156,12 @@ test('C6 the menu moves a story to a status or a sprint, and the picker shows wh
   expect(await storyOf(app, 'STORY-2')).toMatchObject({ status: 'in_review', sprint_id: 'two' })
 })
 
-test('C6 W22 what somebody else changed meanwhile is not overwritten, and the card goes back', async () => {
+test('C6 W22 a concurrent change is not overwritten, and the card moves back', async () => {
   allowFault(/status of 409/)
   const app = await startShop()
   const page = await visit(app, '/work', { isCaught: true })
   await cardIn(page, 'Planned', 'STORY-1').waitFor()
-  // The page does not hear of it in time.
+  // The change arrives before the page gets the event.
   await page.route('**/worksync_update_story/**', async (route) => {
     await output(app, 'worksync_update_story', {
       project: 'shop',
@@ -177,7 +177,7 @@ test('C6 W22 what somebody else changed meanwhile is not overwritten, and the ca
   expect(await storyOf(app, 'STORY-1')).toMatchObject({ status: 'blocked' })
 })
 
-test('C6 a story whole: its criteria are ticked, its fields edited, comments added, dependencies followed', async () => {
+test('C6 in a story criteria are checked, fields edited, comments added and dependencies opened', async () => {
   const app = await startShop()
   await output(app, 'worksync_update_story', {
     project: 'shop',
@@ -187,7 +187,7 @@ test('C6 a story whole: its criteria are ticked, its fields edited, comments add
   })
   const page = await visit(app, '/work?story=STORY-2')
   const detail = detailOf(page)
-  // As it is written: markup is nothing but text here.
+  // Markup is shown as text.
   await detail.getByText('Mind the <b>tax</b>.').waitFor()
   await detail.getByRole('checkbox', { name: 'told' }).click()
   await detail.getByText('1 of 2').waitFor()
@@ -200,7 +200,7 @@ test('C6 a story whole: its criteria are ticked, its fields edited, comments add
   expect(await dialog.getByRole('button', { name: 'Save' }).isDisabled()).toBe(true)
   await dialog.getByLabel('Title').fill('Second, better')
   await dialog.getByLabel('Priority').selectOption('high')
-  await dialog.getByLabel('Done when').fill('told\nseen')
+  await dialog.getByLabel('Acceptance criteria').fill('told\nseen')
   await dialog.getByRole('button', { name: 'Save' }).click()
   await detail.getByRole('heading', { name: 'Second, better' }).waitFor()
   expect(await storyOf(app, 'STORY-2')).toMatchObject({
@@ -214,12 +214,12 @@ test('C6 a story whole: its criteria are ticked, its fields edited, comments add
   await detail.getByRole('list', { name: 'Depends on' }).getByText('Planned').waitFor()
   await detail.getByRole('link', { name: 'STORY-1' }).click()
   await detail.getByRole('heading', { name: 'First' }).waitFor()
-  await detail.getByText('Needed by').waitFor()
+  await detail.getByText('Blocks').waitFor()
   await detail.getByRole('button', { name: 'Done' }).click()
   await cardIn(page, 'Done', 'STORY-1').waitFor()
 })
 
-test('C6 a story and a sprint are made here, and a sprint ends with its open stories carried on', async () => {
+test('C6 stories and sprints are created, and completing a sprint carries its open stories', async () => {
   const app = await startShop()
   const page = await visit(app, '/work')
   await cardIn(page, 'Planned', 'STORY-1').waitFor()
@@ -236,29 +236,29 @@ test('C6 a story and a sprint are made here, and a sprint ends with its open sto
 
   await page.getByRole('button', { name: 'More about sprints' }).click()
   await page.getByRole('menuitem', { name: 'Complete this sprint' }).click()
-  await page.getByLabel('4 open stories go to').selectOption({ label: 'Two' })
+  await page.getByLabel('Move 4 open stories to').selectOption({ label: 'Two' })
   await page.getByRole('dialog').getByRole('button', { name: 'Complete' }).click()
-  await page.getByText('One is completed.').waitFor()
+  await page.getByText('Completed One.').waitFor()
   await cardIn(page, 'Planned', 'STORY-4').waitFor()
   await expect.poll(() => page.getByLabel('Sprint', { exact: true }).inputValue()).toBe('two')
 
   await page.getByRole('button', { name: 'More about sprints' }).click()
   await page.getByRole('menuitem', { name: 'New sprint' }).click()
   await page.getByLabel('Title').fill('Sprint 3')
-  await page.getByText('Its id will be sprint-3.').waitFor()
+  await page.getByText('Id: sprint-3').waitFor()
   await page.getByRole('button', { name: 'Create' }).click()
   await expect.poll(() => place(page)).toBe('/work?project=shop&sprint=sprint-3')
 })
 
-test('C6 the backlog: added to, edited, taken into a sprint, removed', async () => {
+test('C6 backlog items are added, edited, moved to a sprint and removed', async () => {
   const app = await startShop()
   const page = await visit(app, '/work/backlog')
   await page.getByRole('button', { name: 'Add to the backlog' }).click()
   const dialog = page.getByRole('dialog')
-  await dialog.getByLabel('What is to be done').fill('Other currencies')
+  await dialog.getByLabel('Summary').fill('Other currencies')
   await dialog.getByLabel('Theme').fill('billing')
   await dialog.getByRole('button', { name: 'Add', exact: true }).click()
-  const list = page.getByRole('list', { name: 'Backlog, the most urgent first' })
+  const list = page.getByRole('list', { name: 'Backlog by priority' })
   await list.getByText('other-currencies').waitFor()
   await output(app, 'worksync_add_backlog', {
     project: 'shop',
@@ -278,14 +278,14 @@ test('C6 the backlog: added to, edited, taken into a sprint, removed', async () 
   const faster = list.getByRole('button', { name: 'Faster', exact: true })
   await faster.waitFor({ state: 'detached' })
 
-  await page.getByRole('button', { name: 'Into a sprint: other-currencies' }).click()
+  await page.getByRole('button', { name: 'Move to a sprint: other-currencies' }).click()
   await page.getByRole('menuitem', { name: 'Two' }).click()
   await list.getByRole('link', { name: 'now STORY-4' }).click()
   await detailOf(page).getByRole('heading', { name: 'Other currencies' }).waitFor()
   expect(await storyOf(app, 'STORY-4')).toMatchObject({ sprint_id: 'two' })
 })
 
-test('W25 C6 the text of a backlog item is read and edited, not written over, and goes along into a sprint', async () => {
+test('W25 C6 the text of a backlog item is read, edited without overwriting changes, and kept in a sprint', async () => {
   allowFault(/status of 409/)
   const app = await startShop()
   const file = join(dirname(fileOf(app)), 'BACKLOG', 'other-currencies.md')
@@ -329,14 +329,14 @@ test('W25 C6 the text of a backlog item is read and edited, not written over, an
   expect(readFileSync(file, 'utf8')).toBe('In an editor\n')
   await form.getByRole('button', { name: 'Cancel' }).click()
 
-  await page.getByRole('button', { name: 'Into a sprint: other-currencies' }).click()
+  await page.getByRole('button', { name: 'Move to a sprint: other-currencies' }).click()
   await page.getByRole('menuitem', { name: 'Two' }).click()
   await page.getByRole('link', { name: 'now STORY-4' }).click()
   await detailOf(page).getByText('In an editor').waitFor()
   await detailOf(page).getByText('from other-currencies').waitFor()
 })
 
-test('C6 search finds stories by their notes, backlog and sprints, in this project or in all', async () => {
+test('C6 search finds stories by notes, backlog items and sprints, in this project or in all', async () => {
   const app = await startShop()
   await output(app, 'worksync_update_story', {
     project: 'shop',
@@ -349,7 +349,7 @@ test('C6 search finds stories by their notes, backlog and sprints, in this proje
   await cardIn(page, 'Planned', 'STORY-1').waitFor()
   await page.keyboard.press('/')
   await page.keyboard.type('pool')
-  const found = page.getByRole('list', { name: 'Found' })
+  const found = page.getByRole('list', { name: 'Search results' })
   await found.getByRole('link').first().click()
   await detailOf(page).getByText('pool of identities').waitFor()
   expect(await found.getByRole('link').count()).toBe(1)
@@ -363,7 +363,7 @@ test('C6 search finds stories by their notes, backlog and sprints, in this proje
   await cardIn(page, 'Planned', 'STORY-1').waitFor()
 })
 
-test('C6 C10 a claim, and all that an agent does, shows within a second, with the time left', async () => {
+test('C6 C10 a claim of an agent shows within a second, with the time left', async () => {
   const app = await startShop()
   const codex = await asking(app, 'codex')
   const page = await visit(app, '/work?story=STORY-1')
@@ -377,20 +377,20 @@ test('C6 C10 a claim, and all that an agent does, shows within a second, with th
   await card.getByText(/^1\d:\d\d left$/).waitFor()
   const [made] = (await ledgerOf(app, '&type=work.claimed')).entries
   expect((await page.evaluate<number>('window.shownAt')) - (made?.at ?? 0)).toBeLessThan(1000)
-  await detailOf(page).getByText('has claimed it').waitFor()
+  await detailOf(page).getByText('claimed this story').waitFor()
   const history = detailOf(page).getByRole('list', { name: 'History, newest first' })
   await history.getByText('Claimed shop/STORY-1').waitFor()
   await history.getByText('codex').waitFor()
 
-  await detailOf(page).getByRole('button', { name: 'Take it back' }).click()
-  await page.getByRole('dialog').getByRole('button', { name: 'Take it back' }).click()
-  await detailOf(page).getByText('has claimed it').waitFor({ state: 'detached' })
+  await detailOf(page).getByRole('button', { name: 'Release' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Release' }).click()
+  await detailOf(page).getByText('claimed this story').waitFor({ state: 'detached' })
   await cardIn(page, 'Planned', 'STORY-1').waitFor()
   await history.getByText('Released shop/STORY-1').waitFor()
   expect(await storyOf(app, 'STORY-1')).not.toHaveProperty('lease')
 })
 
-/** A person edits the title in the file while a tool has changed it: both are there. */
+/** Creates a conflict: a person edits the title in the file while a tool changes it. */
 async function quarrel(app: TestApp) {
   const path = fileOf(app)
   await expect.poll(() => readFileSync(path, 'utf8')).toContain('title: Third')
@@ -414,25 +414,25 @@ async function quarrel(app: TestApp) {
     .toBe(1)
 }
 
-test('C6 W5 a conflict between the file and a tool is shown with both sides, and settled', async () => {
+test('C6 W5 a conflict between the file and a tool is shown with both sides and resolved', async () => {
   const app = await startShop()
   const page = await visit(app, '/work')
   await cardIn(page, 'Planned', 'STORY-1').waitFor()
   await quarrel(app)
   await page.getByRole('link', { name: 'Conflicts 1' }).click()
   const conflict = page.getByRole('list', { name: 'Conflicts' })
-  await conflict.getByText('title was changed twice').waitFor()
+  await conflict.getByText('title changed by both sides').waitFor()
   await conflict.getByText('From the tool').waitFor()
   await conflict.getByRole('link', { name: 'STORY-1' }).click()
   const note = detailOf(page).getByRole('region', { name: 'Conflict' })
   await note.getByText('From the file').waitFor()
-  await note.getByRole('button', { name: 'Take what the file said' }).click()
+  await note.getByRole('button', { name: 'Use file version' }).click()
   await detailOf(page).getByRole('heading', { name: 'From the file' }).waitFor()
-  await page.getByText('No conflict').waitFor()
+  await page.getByText('No conflicts').waitFor()
   expect(await storyOf(app, 'STORY-1')).toMatchObject({ title: 'From the file', conflicts: [] })
 })
 
-test('C6 W6 a file that cannot be read is named with its line; what was known is shown, and no change is made', async () => {
+test('C6 W6 an invalid file is shown with its line, the last valid version is shown, and changes are refused', async () => {
   allowFault(/status of 4\d\d/)
   const app = await startShop()
   const path = fileOf(app)
@@ -440,16 +440,16 @@ test('C6 W6 a file that cannot be read is named with its line; what was known is
   const page = await visit(app, '/audit')
   writeFileSync(path, `${readFileSync(path, 'utf8')}\n  - [broken`)
   await page.goto(`${app.url}/work`)
-  await page.getByText('The file of this project cannot be read.').waitFor()
+  await page.getByText('The file of this project is invalid.').waitFor()
   await page.getByText(/work-index\.yaml, line \d+, column \d+/).waitFor()
   await page.getByRole('button', { name: 'Move STORY-1' }).click()
   await page.getByRole('menuitem', { name: 'Done' }).click()
-  await page.getByText('it is not written over').waitFor()
+  await page.getByText('Until then, reads return the last valid version').waitFor()
   await cardIn(page, 'Planned', 'STORY-1').waitFor()
   expect(readFileSync(path, 'utf8')).toContain('[broken')
 })
 
-test('C6 a viewer looks, and can move nothing', async () => {
+test('C6 a viewer can read but not change anything', async () => {
   const app = await startShop()
   const { link } = await output<{ link: string }>(app, 'cowork_invite_person', {
     name: 'Ben',
@@ -467,24 +467,24 @@ test('C6 a viewer looks, and can move nothing', async () => {
   expect(await storyOf(app, 'STORY-1')).toMatchObject({ status: 'planned', rev: 1 })
 })
 
-test('C6 C13 without a project the screen says what one is, and makes one', async () => {
+test('C6 C13 without a project the screen explains projects and creates one', async () => {
   const app = await start()
   const page = await visit(app, '/work')
-  await page.getByText('No project yet').waitFor()
+  await page.getByText('No projects').waitFor()
   await page.getByRole('button', { name: 'New project' }).click()
   await page.getByLabel('Name').fill('web-shop')
   await page.getByRole('button', { name: 'Create' }).click()
-  await page.getByText('No sprint yet').waitFor()
+  await page.getByText('No sprints').waitFor()
   expect(place(page)).toBe('/work?project=web-shop')
   await page.getByRole('button', { name: 'New sprint' }).click()
   await page.getByLabel('Title').fill('Beginnings')
   await page.getByRole('button', { name: 'Create' }).click()
   await page.getByRole('button', { name: 'New story' }).waitFor()
   await page.goto(`${app.url}/work?project=elsewhere`)
-  await page.getByText('There is no such project').waitFor()
+  await page.getByText('Project not found').waitFor()
 })
 
-test('C6 C11 on a phone the columns stand one below the other; a story is read, moved and left', async () => {
+test('C6 C11 on a phone the columns are stacked, and a story is opened, moved and closed', async () => {
   const app = await startShop()
   const context = await newContext({ viewport: { width: 375, height: 700 }, hasTouch: true })
   const page = await visit(app, linkTo(await linkOf(app), '/work'), { context })
@@ -498,7 +498,7 @@ test('C6 C11 on a phone the columns stand one below the other; a story is read, 
   await cardIn(page, 'Blocked', 'STORY-1').waitFor()
 })
 
-test('C12 a board with a story open brings at most 200 kB of script', async () => {
+test('C12 a board with an open story loads at most 200 kB of script', async () => {
   const app = await startShop()
   const context = await newContext()
   const sizes: Promise<number>[] = []
@@ -510,10 +510,10 @@ test('C12 a board with a story open brings at most 200 kB of script', async () =
   await detailOf(page).getByText('Added shop/STORY-1').waitFor()
   const sum = (await Promise.all(sizes)).reduce((total, size) => total + size, 0)
   expect(sum).toBeLessThanOrEqual(200_000)
-  expect(sum, 'that the sizes are real').toBeGreaterThan(50_000)
+  expect(sum, 'the measured sizes are plausible').toBeGreaterThan(50_000)
 })
 
-test('C11 work has no serious fault in light and dark, and nothing is wider than a phone', async () => {
+test('C11 the Work screens have no serious accessibility issue and fit a phone', async () => {
   const app = await start()
   const { token } = await output<{ token: string }>(app, 'cowork_add_agent', { id: 'codex' })
   await playWork(app, token)
@@ -531,12 +531,12 @@ test('C11 work has no serious fault in light and dark, and nothing is wider than
   await check('a story', '/work?story=STORY-1', 'Good. Show me two of them.')
   await check('the backlog', '/work/backlog', 'Search in notes')
   await page.getByRole('button', { name: 'Search in notes' }).click()
-  await page.getByText('Nothing more is written about it yet.').waitFor()
+  await page.getByText('No text').waitFor()
   faults.push(...(await faultsOf(page, 'an item of the backlog', [1600, 375])))
   await page.getByRole('button', { name: 'Edit' }).click()
   await page.getByLabel('Text').waitFor()
   faults.push(...(await faultsOf(page, 'the form of an item', [1600, 375])))
-  await check('the conflicts', '/work/conflicts', 'No conflict')
-  await check('what was found', '/work?q=invoices', 'Round invoices to the cent')
+  await check('the conflicts', '/work/conflicts', 'No conflicts')
+  await check('the search results', '/work?q=invoices', 'Round invoices to the cent')
   expect(faults).toEqual([])
 })

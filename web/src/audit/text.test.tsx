@@ -155,11 +155,11 @@ test.each([
   [{ type: 'work.moved', subject: 'shop/a', data: { to: 'two' } }, 'Moved shop/a to two'],
   [
     { type: 'work.lease_expired', actor: system, subject: 'shop/a', data: { agent: 'codex' } },
-    'codex let its claim of shop/a run out',
+    'Expired the claim of codex on shop/a',
   ],
   [
     { type: 'work.merged', subject: 'shop', outcome: 'conflicts' },
-    'Took over what was edited in the file of shop with conflicts',
+    'Imported file edits in shop with conflicts',
   ],
   [{ type: 'plan.auto_voided', subject: '/home/x' }, 'Plan auto voided: /home/x'],
 ] as const)('C8 %o reads as one line', (part, text) => {

@@ -39,8 +39,8 @@ export function BacklogPage() {
       {!data ? (
         <QueryState query={query} what="the backlog" rows={8} />
       ) : data.items.length === 0 ? (
-        <EmptyState icon="inbox" title="The backlog is empty">
-          <p>What should be done some day waits here, until it goes into a sprint.</p>
+        <EmptyState icon="inbox" title="Backlog is empty">
+          <p>Tasks without a sprint appear here.</p>
           {add}
         </EmptyState>
       ) : (
@@ -60,13 +60,13 @@ function Items({ items, isWhole }: { items: readonly BacklogItem[]; isWhole: boo
   return (
     <div className="scroll-thin min-h-0 flex-1 overflow-y-auto px-5 py-3 max-md:px-4">
       {open.length > 0 ? (
-        <ul aria-label="Backlog, the most urgent first" className="border-t border-line">
+        <ul aria-label="Backlog by priority" className="border-t border-line">
           {open.map((item) => (
             <BacklogRow key={item.id} item={item} />
           ))}
         </ul>
       ) : (
-        <p className="py-2 text-soft">All of it is done.</p>
+        <p className="py-2 text-soft">All items are done.</p>
       )}
       {done.length > 0 && (
         <details className="pt-3">
@@ -80,7 +80,7 @@ function Items({ items, isWhole }: { items: readonly BacklogItem[]; isWhole: boo
       )}
       {!isWhole && (
         <p className="pt-3 text-xs text-faint">
-          These are the first {items.length}; the search finds the others.
+          First {items.length} items. Search to find others.
         </p>
       )}
     </div>
@@ -134,14 +134,14 @@ function BacklogRow({ item }: { item: BacklogItem }) {
       {asked === 'edit' && <BacklogDialog item={item} onClose={close} />}
       {asked === 'remove' && (
         <ConfirmDialog
-          title="Remove it from the backlog?"
+          title="Remove from the backlog?"
           action="Remove"
           act={() => call('worksync_remove_backlog', about)}
-          done="It is off the backlog."
+          done="Removed from the backlog."
           onClose={close}
         >
           <SafeText as="p" className="break-words text-text" text={item.summary} />
-          <p>The ledger keeps what it was, and its text stays in BACKLOG/.</p>
+          <p>The ledger keeps the item. Its text stays in BACKLOG/.</p>
         </ConfirmDialog>
       )}
     </li>
@@ -158,12 +158,12 @@ function IntoSprint({ item }: { item: BacklogItem }) {
       item_id: item.id,
       sprint_id: sprint,
       expect_rev: item.rev,
-    }).then(({ story }) => toast(`It is ${sanitizeText(story.id)} now.`), toastProblem)
+    }).then(({ story }) => toast(`Moved to the sprint as ${sanitizeText(story.id)}.`), toastProblem)
   return open.length === 0 ? null : (
     <Menu
       trigger={
-        <Button size="sm" icon="call" aria-label={`Into a sprint: ${sanitizeText(item.id)}`}>
-          <span className="max-md:sr-only">Into a sprint</span>
+        <Button size="sm" icon="call" aria-label={`Move to a sprint: ${sanitizeText(item.id)}`}>
+          <span className="max-md:sr-only">Move to a sprint</span>
         </Button>
       }
       items={open.map((sprint) => ({
@@ -186,9 +186,9 @@ function BacklogDetail({ item, onEdit, onClose }: Props) {
     <Dialog title={sanitizeText(item.id)} onClose={onClose} wide>
       <SafeText as="p" className="break-words" text={item.summary} />
       {!data ? (
-        <QueryState query={whole} what="its text" rows={3} />
+        <QueryState query={whole} what="the text" rows={3} />
       ) : data.text === undefined && data.text_note === undefined ? (
-        <p className="text-soft">Nothing more is written about it yet.</p>
+        <p className="text-soft">No text</p>
       ) : (
         <BacklogText item={data} />
       )}

@@ -15,12 +15,12 @@ import { useView, useWork } from './work-context.ts'
 import { boardQuery } from './work-queries.ts'
 import type { BoardData } from './work-queries.ts'
 
-/** So many of a column are drawn until somebody asks for all. */
+/** Number of cards rendered per column until the person shows all. */
 const mostCards = 60
 
 type Props = { board: BoardData; sprints: readonly Sprint[] }
 
-/** A column for each status; a story is moved by dragging it, by keys, or by its menu. */
+/** Shows a column for each status; stories move by drag, keys or menu. */
 export function Board({ board, sprints }: Props) {
   const { stories, sprint, isWhole } = board
   const { project, mayChange } = useWork()
@@ -39,7 +39,7 @@ export function Board({ board, sprints }: Props) {
     [stories, whole],
   )
 
-  /** As it is by now, not as it was when the dragging began. */
+  /** Returns the current card, not the one from the start of the drag. */
   const cardNow = (id: string) =>
     queryClient
       .getQueryData(boardQuery(project, sprint.id).queryKey)
@@ -110,11 +110,11 @@ export function Board({ board, sprints }: Props) {
       </div>
       {!isWhole && (
         <p className="px-4 pb-3 text-xs text-faint">
-          These are the first {stories.length}; the search finds the others.
+          First {stories.length} stories. Search to find others.
         </p>
       )}
       <p id={hint} hidden>
-        {mayChange ? 'Space lifts it, arrow keys walk.' : 'Arrow keys walk.'}
+        {mayChange ? 'Space lifts the story, arrow keys navigate.' : 'Arrow keys navigate.'}
       </p>
       <p aria-live="assertive" className="sr-only">
         {said}
@@ -133,7 +133,7 @@ export function Board({ board, sprints }: Props) {
   )
 }
 
-/** A card that was carried elsewhere by keys keeps the focus there. */
+/** Restores the focus on a card that was moved by keys. */
 function useFollow(stories: BoardData['stories']) {
   const carried = useRef<{ id: string; to: Status }>(undefined)
   useLayoutEffect(() => {

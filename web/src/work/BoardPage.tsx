@@ -85,8 +85,8 @@ function NoSprint() {
   const { mayChange } = useWork()
   const [isAdding, setAdding] = useState(false)
   return (
-    <EmptyState icon="work" title="No sprint yet">
-      <p>Stories belong to a sprint. What has none yet waits in the backlog.</p>
+    <EmptyState icon="work" title="No sprints">
+      <p>Stories belong to a sprint. Tasks without a sprint are in the backlog.</p>
       {mayChange && (
         <Button icon="plus" onClick={() => setAdding(true)}>
           New sprint

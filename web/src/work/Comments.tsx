@@ -18,8 +18,7 @@ export function Comments({ story: { id, comments = [] } }: { story: Story }) {
       {comments.length > 0 && (
         <ol aria-label="Comments" className="grid gap-3">
           {comments.map((comment, at) => (
-            // Comments are only ever added at the end.
-            // oxlint-disable-next-line react/no-array-index-key
+            // Comments are append-only. oxlint-disable-next-line react/no-array-index-key
             <Said key={at} comment={comment} />
           ))}
         </ol>
@@ -59,7 +58,7 @@ function Say({ id }: { id: string }) {
     >
       <TextArea
         label="Add a comment"
-        hint="Whoever works on it reads it. Comments cannot be changed."
+        hint="Comments cannot be edited."
         rows={2}
         maxLength={10_000}
         value={text}

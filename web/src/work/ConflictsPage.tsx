@@ -17,11 +17,8 @@ export function ConflictsPage() {
   useRefetch(changesProjects, conflictsQuery(project))
   if (!conflicts) return <QueryState query={query} what="conflicts" rows={4} />
   return conflicts.length === 0 ? (
-    <EmptyState icon="check" title="No conflict">
-      <p>
-        When the file is edited while a tool changes the same, what the tool wrote stands, and both
-        are shown here for you to choose.
-      </p>
+    <EmptyState icon="check" title="No conflicts">
+      <p>If the file and a tool change the same field, both values appear here.</p>
     </EmptyState>
   ) : (
     <ul
@@ -54,7 +51,7 @@ function Line({ conflict: { id, item, at } }: { conflict: ConflictBrief }) {
           <SafeText
             as="span"
             className="font-mono text-code"
-            text={item === '*' ? 'the whole file' : item}
+            text={item === '*' ? 'Entire file' : item}
           />
         )}
         <Ago at={at} className="text-soft" />

@@ -15,16 +15,16 @@ import { BacklogText } from './StoryParts.tsx'
 import { itemQuery } from './work-queries.ts'
 
 type Props = {
-  /** Where a new one goes. */
+  /** The sprint of a new story. */
   sprint: string
-  /** The one that is edited. */
+  /** The edited story; absent for a new one. */
   story?: Story
   onClose: () => void
 }
 
 export function StoryDialog({ sprint, story, onClose }: Props) {
   const { project } = useWork()
-  // As it was when the form was opened: whoever changes it meanwhile is not overwritten (W22).
+  // The state when the form was opened, so that concurrent changes are not overwritten (W22).
   const [before] = useState(story)
   const { from, draft, field } = useDraft(() => toDraft(before))
   const changed = diffDraft(draft, from, before?.acceptance)
@@ -44,7 +44,7 @@ export function StoryDialog({ sprint, story, onClose }: Props) {
       action={before ? 'Save' : 'Add'}
       isFit={Object.keys(changed).length > 0}
       act={save}
-      done={({ story: { id } }) => `${sanitizeText(id)} is ${before ? 'changed' : 'planned'}.`}
+      done={({ story: { id } }) => `${before ? 'Changed' : 'Added'} ${sanitizeText(id)}.`}
       onClose={onClose}
     >
       <TextField label="Title" required maxLength={500} data-autofocus {...field('title')} />
@@ -60,20 +60,16 @@ export function StoryDialog({ sprint, story, onClose }: Props) {
         />
       </div>
       <TextArea label="Notes" rows={5} {...field('notes')} />
-      <TextArea label="Done when" hint="One criterion a line." rows={3} {...field('acceptance')} />
-      <TextField
-        label="Depends on"
-        hint="Ids of stories, with commas between."
-        {...field('needs')}
-      />
-      <TextArea label="Paths" hint="Files it is about, one a line." rows={2} {...field('paths')} />
+      <TextArea label="Acceptance criteria" hint="One per line" rows={3} {...field('acceptance')} />
+      <TextField label="Depends on" hint="Story ids, separated by commas" {...field('needs')} />
+      <TextArea label="Paths" hint="Files it changes, one per line" rows={2} {...field('paths')} />
     </FormDialog>
   )
 }
 
 type BacklogProps = { item?: BacklogItem; onClose: () => void }
 
-/** Something new for the backlog, or other words for what is there. */
+/** Creates or edits a backlog item. */
 export const BacklogDialog = ({ item, onClose }: BacklogProps) => (
   <Dialog
     title={item ? `Edit ${sanitizeText(item.id)}` : 'Add to the backlog'}
@@ -84,7 +80,7 @@ export const BacklogDialog = ({ item, onClose }: BacklogProps) => (
   </Dialog>
 )
 
-/** The form begins with the item as it is now, not as a list said a while ago. */
+/** Loads the current item first, because the list can be stale. */
 function Editing({ id, onClose }: { id: string; onClose: () => void }) {
   const { project } = useWork()
   const query = useQuery(itemQuery(project, id))
@@ -95,11 +91,11 @@ function Editing({ id, onClose }: { id: string; onClose: () => void }) {
 
 function Form({ item, onClose }: { item?: BacklogWhole; onClose: () => void }) {
   const { project } = useWork()
-  // As it was when the form was opened (W22).
+  // The state when the form was opened (W22).
   const [before] = useState(item)
   const { from, draft, field } = useDraft(() => backlogDraft(before))
   const first = useRef<HTMLInputElement>(null)
-  // Where it comes after the dialog, that has nothing to choose any more.
+  // The form can render after the dialog, whose autofocus then found no field.
   useEffect(() => first.current?.focus(), [])
   const changed = backlogChanges(draft, from, before)
   const save = () =>
@@ -116,12 +112,12 @@ function Form({ item, onClose }: { item?: BacklogWhole; onClose: () => void }) {
       action={before ? 'Save' : 'Add'}
       isFit={Object.keys(changed).length > 0}
       act={save}
-      done={before ? `${sanitizeText(before.id)} is changed.` : 'It is on the backlog.'}
+      done={before ? `Changed ${sanitizeText(before.id)}.` : 'Added to the backlog.'}
       onClose={onClose}
     >
       <TextField
         ref={first}
-        label="What is to be done"
+        label="Summary"
         required
         maxLength={500}
         data-autofocus
@@ -139,7 +135,7 @@ function Form({ item, onClose }: { item?: BacklogWhole; onClose: () => void }) {
       {before?.text_note === undefined ? (
         <TextArea
           label="Text"
-          hint="All there is to say about it. It is kept as a file in BACKLOG/, where you may edit it as well."
+          hint="Stored as a file in BACKLOG/, which you can also edit."
           rows={10}
           maxLength={256_000}
           {...field('text')}

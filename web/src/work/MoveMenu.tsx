@@ -8,7 +8,7 @@ import type { Card, Sprint } from './work.ts'
 import { statusStyles } from './StatusChips.tsx'
 import type { Moves } from './use-moves.ts'
 
-/** More than that is a list to search, not a menu. */
+/** Limit of sprints in the menu. */
 const mostSprints = 8
 
 type Props = {

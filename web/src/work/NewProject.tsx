@@ -20,7 +20,7 @@ export function NewProject({ onClose }: { onClose: () => void }) {
           ...(about !== '' && { description: about }),
         })
       }
-      done={({ project, folder }) => `${project} lies in ${folder}.`}
+      done={({ project, folder }) => `Created ${project} in ${folder}.`}
       onDone={async ({ project }) => {
         await queryClient.invalidateQueries(projectsQuery)
         onClose()
@@ -30,13 +30,13 @@ export function NewProject({ onClose }: { onClose: () => void }) {
     >
       <TextField
         label="Name"
-        hint="Lower case letters, digits, dots and dashes, such as web-shop."
+        hint="Lower-case letters, digits, dots and dashes, such as web-shop"
         required
         maxLength={100}
         data-autofocus
         {...name}
       />
-      <TextField label="What it is about" maxLength={500} {...description} />
+      <TextField label="Description" maxLength={500} {...description} />
     </FormDialog>
   )
 }

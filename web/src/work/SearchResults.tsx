@@ -13,7 +13,7 @@ import { useView, useWork } from './work-context.ts'
 import { findQuery } from './work-queries.ts'
 import { WorkBar } from './WorkBar.tsx'
 
-/** Stories, backlog and sprints that hold the words, in this project or in all. */
+/** Lists the stories, backlog items and sprints that match, in this project or in all. */
 export function SearchResults({ q, isEverywhere }: { q: string; isEverywhere: boolean }) {
   const { project } = useWork()
   const where = isEverywhere ? undefined : project
@@ -26,7 +26,7 @@ export function SearchResults({ q, isEverywhere }: { q: string; isEverywhere: bo
     <>
       <WorkBar />
       {!hits ? (
-        <QueryState query={found} what="what was found" />
+        <QueryState query={found} what="search results" />
       ) : hits.length === 0 ? (
         <NoMatch q={q} />
       ) : (
@@ -34,7 +34,7 @@ export function SearchResults({ q, isEverywhere }: { q: string; isEverywhere: bo
           <p role="status" className="px-5 py-2 text-xs text-faint max-md:px-4">
             {pluralize(data?.pages[0]?.total ?? hits.length, 'match', 'matches')}
           </p>
-          <ul aria-label="Found" className="border-t border-line">
+          <ul aria-label="Search results" className="border-t border-line">
             {hits.map((hit) => (
               <Line
                 key={`${hit.project ?? ''} ${hit.kind} ${hit.id}`}
@@ -53,9 +53,9 @@ export function SearchResults({ q, isEverywhere }: { q: string; isEverywhere: bo
 function NoMatch({ q }: { q: string }) {
   const { q: _, ...view } = useView()
   return (
-    <EmptyState icon="search" title="Nothing matches">
+    <EmptyState icon="search" title="No matches">
       <p>
-        No story, sprint or backlog item holds “<SafeText text={q} />
+        No story, sprint or backlog item contains “<SafeText text={q} />
         ”.
       </p>
       <Link to="." search={view} className={buttonClass()}>

@@ -47,14 +47,14 @@ export function NewSprint({ onClose }: { onClose: () => void }) {
     >
       <TextField
         label="Title"
-        hint={id === '' ? 'With a letter or a digit in it.' : `Its id will be ${id}.`}
+        hint={id === '' ? 'At least one letter or digit' : `Id: ${id}`}
         required
         maxLength={200}
         data-autofocus
         {...title}
       />
       <TextArea label="Goal" rows={2} maxLength={2000} {...goal} />
-      <SelectField label="It begins" choices={choices} {...status} />
+      <SelectField label="Start" choices={choices} {...status} />
     </FormDialog>
   )
 }
@@ -66,7 +66,7 @@ type Props = {
   onClose: () => void
 }
 
-/** A sprint ends with its stories: those that are open go on in another one (W13). */
+/** Completes a sprint and carries its open stories to another one (W13). */
 export function CompleteSprint({ sprint, sprints, stories, onClose }: Props) {
   const { project } = useWork()
   const left = stories.filter(isOpen).length
@@ -88,19 +88,19 @@ export function CompleteSprint({ sprint, sprints, stories, onClose }: Props) {
           ...(left > 0 && { carry_to: target.value || others[0]?.id }),
         })
       }
-      done={`${name} is completed.`}
+      done={`Completed ${name}.`}
       onClose={onClose}
     >
       {left === 0 ? (
-        <p className="text-soft">Every story in it is done or dropped.</p>
+        <p className="text-soft">All stories are done or dropped.</p>
       ) : isStuck ? (
         <p className="text-soft">
-          {pluralize(left, 'story is', 'stories are')} still open, and there is no other sprint that
-          could take them. Create one first.
+          {pluralize(left, 'story is', 'stories are')} still open. Create another sprint for the
+          open stories first.
         </p>
       ) : (
         <SelectField
-          label={`${pluralize(left, 'open story goes', 'open stories go')} to`}
+          label={`Move ${pluralize(left, 'open story', 'open stories')} to`}
           choices={others.map((one) => ({
             value: one.id,
             label: sanitizeText(sprintLabel(one, sprints)),

@@ -33,7 +33,7 @@ export function SprintPicker({ sprint, sprints, stories }: Props) {
       sprint_id: sprint.id,
       status: 'active',
       expect_rev: sprint.rev,
-    }).then(() => toast(`${sanitizeText(sprint.id)} is active.`), toastProblem)
+    }).then(() => toast(`Started ${sanitizeText(sprint.id)}.`), toastProblem)
   return (
     <>
       <Picker
@@ -60,7 +60,7 @@ export function SprintPicker({ sprint, sprints, stories }: Props) {
           trigger={<IconButton icon="more" label="More about sprints" />}
           items={[
             ...(sprint.status === 'planned'
-              ? [{ label: 'Begin this sprint', icon: 'resume' as const, act: () => void begin() }]
+              ? [{ label: 'Start this sprint', icon: 'resume' as const, act: () => void begin() }]
               : []),
             ...(sprint.status === 'active' && stories
               ? [

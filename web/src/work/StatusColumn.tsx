@@ -23,10 +23,10 @@ const inks = {
 
 type Props = {
   status: Status
-  /** Those that are drawn, of so many. */
+  /** The rendered cards; `count` is the total. */
   cards: readonly Card[]
   count: number
-  /** All of the board. */
+  /** All stories of the board. */
   stories: readonly Card[]
   sprints: readonly Sprint[]
   hint: string
@@ -39,7 +39,7 @@ type Props = {
 export function StatusColumn(props: Props) {
   const { status, cards, count, stories, sprints, hint, heldId, isOver, moves, onShowAll } = props
   const isTarget = isOver && !cards.some(({ id }) => id === heldId)
-  // What hardly ever holds anything takes no room from the others.
+  // The dropped column is rarely used, so it is narrow while empty.
   const isSlim = status === 'dropped' && count === 0
   const [tone, icon] = statusStyles[status]
   const name = statusNames[status]
@@ -66,7 +66,7 @@ export function StatusColumn(props: Props) {
       </h2>
       {cards.length > 0 && (
         <ul
-          aria-label={`${name}, the most urgent first`}
+          aria-label={`${name} by priority`}
           className="scroll-thin grid min-h-0 content-start gap-1.5 overflow-y-auto px-1.5 pb-1.5 max-md:overflow-visible"
         >
           {cards.map((card) => (
@@ -159,7 +159,7 @@ export const CardFace = ({ card, waits }: { card: Card; waits: readonly string[]
       )}
       {waits.length > 0 && (
         <Chip tone="plain" icon="clock">
-          waits for <SafeText text={waits.join(', ')} />
+          blocked by <SafeText text={waits.join(', ')} />
         </Chip>
       )}
     </span>

@@ -94,7 +94,7 @@ function Heading({ story: { id, title, status, ready } }: { story: Story }) {
         <p className="flex flex-wrap items-center gap-2 text-soft">
           <SafeText as="span" className="font-mono text-code break-all" text={id} />
           <StatusChip status={status} />
-          {ready && <span className="text-xs">can be begun</span>}
+          {ready && <span className="text-xs">Ready</span>}
         </p>
       </div>
       <CloseLink

@@ -22,7 +22,7 @@ export function ClaimNote({ story, lease }: { story: Story; lease: Lease }) {
     <Note tone="plain" icon="agent">
       <div className="flex flex-wrap items-center gap-x-3 gap-y-1.5">
         <p className="min-w-0 flex-1">
-          <SafeText as="b" text={lease.agent} /> has claimed it{' '}
+          <SafeText as="b" text={lease.agent} /> claimed this story{' '}
           <span className="text-soft">
             {formatAgo(Date.parse(lease.since), now)}
             {', '}
@@ -33,21 +33,21 @@ export function ClaimNote({ story, lease }: { story: Story; lease: Lease }) {
         </p>
         {mayChange && (
           <Button size="sm" onClick={() => setAsking(true)}>
-            Take it back
+            Release
           </Button>
         )}
       </div>
       {isAsking && (
         <ConfirmDialog
-          title={`Take ${sanitizeText(story.id)} back?`}
-          action="Take it back"
+          title={`Release ${sanitizeText(story.id)}?`}
+          action="Release"
           act={() => call('worksync_release', { project, story_id: story.id })}
-          done={`${sanitizeText(story.id)} is free again.`}
+          done={`Released ${sanitizeText(story.id)}.`}
           onClose={() => setAsking(false)}
         >
           <p>
-            <SafeText text={lease.agent} /> may be at work on it. Whoever claims it next is the one
-            whose changes count.
+            <SafeText text={lease.agent} /> may still work on the story. Its changes are refused
+            once another agent claims the story.
           </p>
         </ConfirmDialog>
       )}
@@ -55,14 +55,14 @@ export function ClaimNote({ story, lease }: { story: Story; lease: Lease }) {
   )
 }
 
-/** The file and a tool said different things: both are shown, and one of them is chosen (W5). */
+/** Shows both values of a conflict between the file and a tool, and the choices (W5). */
 export function ConflictNote({ conflict }: { conflict: Conflict }) {
   const { project, mayChange } = useWork()
   const { title, says, sides } = describeConflict(conflict)
   const settle = useMutation({
     mutationFn: (take: 'ours' | 'theirs') =>
       call('worksync_resolve', { project, conflict_id: conflict.id, take }),
-    onSuccess: () => toast('The conflict is settled.'),
+    onSuccess: () => toast('Resolved the conflict.'),
   })
   return (
     <section aria-label="Conflict">
@@ -78,7 +78,7 @@ export function ConflictNote({ conflict }: { conflict: Conflict }) {
                 {value !== undefined && (
                   <HorizontalScroll
                     as="pre"
-                    label={take === 'ours' ? 'What stands' : 'What the file said'}
+                    label={take === 'ours' ? 'Current' : 'File version'}
                     className="max-h-40 rounded border border-line bg-panel px-2.5 py-1.5 font-mono text-code whitespace-pre-wrap [overflow-wrap:anywhere]"
                   >
                     <SafeText text={value} lines />

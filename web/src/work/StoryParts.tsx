@@ -70,7 +70,7 @@ export function StoryDependencies({ story: { needs, needed_by: neededBy } }: { s
           {needs.map(({ id, title, status }) => (
             <li key={id} className="flex items-center gap-2">
               {status === 'gone' ? (
-                <span className="text-xs text-faint">not there any more</span>
+                <span className="text-xs text-faint">deleted</span>
               ) : (
                 <StatusChip status={status} />
               )}
@@ -89,7 +89,7 @@ export function StoryDependencies({ story: { needs, needed_by: neededBy } }: { s
       )}
       {neededBy.length > 0 && (
         <p className="flex flex-wrap gap-x-2 text-soft">
-          Needed by
+          Blocks
           {neededBy.map((id) => (
             <ToStory key={id} id={id} />
           ))}
@@ -121,7 +121,7 @@ export function Acceptance({ story }: { story: Story }) {
         project,
         story_id: story.id,
         expect_rev: story.rev,
-        // The tool takes nothing else, whatever a person wrote beside it in the file.
+        // The tool accepts only these keys; people can add others in the file.
         acceptance: acceptance.map(({ text, done = false }, place) => ({
           text,
           done: place === at ? !done : done,
@@ -132,11 +132,10 @@ export function Acceptance({ story }: { story: Story }) {
   if (acceptance.length === 0) return null
   const met = acceptance.filter(({ done }) => done === true).length
   return (
-    <Section title="Done when" says={`${met} of ${acceptance.length}`}>
-      <ul aria-label="Done when" className="grid gap-1">
+    <Section title="Acceptance criteria" says={`${met} of ${acceptance.length}`}>
+      <ul aria-label="Acceptance criteria" className="grid gap-1">
         {acceptance.map(({ text, done = false }, at) => (
-          // Criteria have no name but their place.
-          // oxlint-disable-next-line react/no-array-index-key
+          // Criteria have no id. oxlint-disable-next-line react/no-array-index-key
           <li key={at}>
             <label className="flex items-start gap-2.5 rounded py-0.5 max-md:py-2">
               <input
@@ -166,7 +165,7 @@ export function StoryHistory({ id }: { id: string }) {
   useRefetch((entry) => matchesStory(entry, project, id), query)
   return (
     <Section title="History">
-      <QueryContent query={listed} what="its history" rows={2}>
+      <QueryContent query={listed} what="the history" rows={2}>
         {(entries) =>
           entries.length > 0 ? (
             <ol aria-label="History, newest first" className="grid gap-1.5">
@@ -175,7 +174,7 @@ export function StoryHistory({ id }: { id: string }) {
               ))}
             </ol>
           ) : (
-            <p className="text-soft">It came with the file, and nobody has touched it since.</p>
+            <p className="text-soft">Imported from the file. No changes since.</p>
           )
         }
       </QueryContent>
@@ -201,7 +200,7 @@ const Line = ({ entry }: { entry: Entry }) => (
 
 type Props = { item: Pick<BacklogWhole, 'text' | 'text_note'>; says?: string }
 
-/** What a backlog item says at length, as it is written: markup is text here (A13). */
+/** Shows the text of a backlog item verbatim: markup is not rendered (A13). */
 export function BacklogText({ item: { text, text_note: note }, says }: Props) {
   if (text === undefined && note === undefined) return null
   return (

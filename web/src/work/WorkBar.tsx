@@ -13,7 +13,7 @@ import { SafeText } from '../shared/SafeText.tsx'
 import { Note } from '../shared/States.tsx'
 import { projectQuery } from './work-queries.ts'
 
-/** Finds in all of the project; beside it what the screen brings. */
+/** The search box of the project, with the controls of the screen. */
 export function WorkBar({ children }: { children?: ReactNode }) {
   const view = useView()
   const navigate = useNavigate()
@@ -112,7 +112,10 @@ export function Picker({ label, value, onPick, children }: PickerProps) {
   )
 }
 
-/** The file cannot be read: what is shown is how it was, and nothing is written over it (W6). */
+/**
+ * Tells that the file is invalid, so that its last valid version is shown and changes are refused
+ * (W6).
+ */
 export function StaleNote() {
   const { project } = useWork()
   const known = useQuery(projectQuery(project)).data
@@ -120,12 +123,12 @@ export function StaleNote() {
   return (
     <div role="status" className="px-5 pt-3 max-md:px-4">
       <Note tone="escalate" icon="warn">
-        <p>The file of this project cannot be read. This is how it was before.</p>
+        <p>The file of this project is invalid. This is the last valid version.</p>
         {known && problem && (
           <p className="text-soft">
             <SafeText as="span" className="break-all" text={`${known.folder}/work-index.yaml`} />,
-            line {problem.line}, column {problem.column}: <SafeText text={problem.message} />.
-            Nothing can be changed until somebody mends it.
+            line {problem.line}, column {problem.column}: <SafeText text={problem.message} />. Fix
+            the file to enable changes.
           </p>
         )}
       </Note>

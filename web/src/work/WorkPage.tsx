@@ -28,9 +28,9 @@ export function WorkPage() {
   return shown ? (
     <Shown project={shown} projects={projects} mayChange={mayChange} />
   ) : (
-    <EmptyState icon="search" title="There is no such project">
+    <EmptyState icon="search" title="Project not found">
       <Link to="/work" className={buttonClass()}>
-        Show the first one
+        Show first project
       </Link>
     </EmptyState>
   )
@@ -72,12 +72,11 @@ function Shown({ project, projects, mayChange }: Props) {
 function NoProject({ mayChange }: { mayChange: boolean }) {
   const [isAdding, setAdding] = useState(false)
   return (
-    <EmptyState icon="work" title="No project yet">
+    <EmptyState icon="work" title="No projects">
       <p>
-        A project has sprints, stories and a backlog that agents and people share, in a file of
-        plain text.
+        A project has sprints, stories and a backlog in a YAML file shared by agents and people.
       </p>
-      <Hint as="p" text="An agent adds one with `worksync_register_project`, or you do it here." />
+      <Hint as="p" text="Create one here, or let an agent call `worksync_register_project`." />
       {mayChange && (
         <Button icon="plus" onClick={() => setAdding(true)}>
           New project

@@ -14,7 +14,7 @@ const whole: BacklogWhole = {
   rev: 3,
 }
 
-test('W12 W25 a form that nobody touched sends nothing', () => {
+test('W12 W25 an unchanged form sends nothing', () => {
   fc.assert(
     fc.property(fc.string(), fc.string(), fc.option(fc.string()), (summary, text, theme) => {
       const item = { ...whole, summary, text, theme }
@@ -23,7 +23,7 @@ test('W12 W25 a form that nobody touched sends nothing', () => {
   )
 })
 
-test('W12 only what was changed is sent, and what was taken away as null', () => {
+test('W12 only changed fields are sent, cleared ones as null', () => {
   const from = backlogDraft(whole)
   expect(backlogChanges({ ...from, summary: ' Now ' }, from, whole)).toEqual({ summary: 'Now' })
   expect(backlogChanges({ ...from, theme: ' ', priority: '' }, from, whole)).toEqual({
@@ -37,7 +37,7 @@ test('W12 only what was changed is sent, and what was taken away as null', () =>
   })
 })
 
-test('W25 a text is sent with the hash of the one it takes the place of, and with its line ends', () => {
+test('W25 a text is sent with the hash of the replaced text and its line endings', () => {
   const from = backlogDraft(whole)
   const sent = (text: string, before: BacklogWhole = whole) =>
     backlogChanges({ ...from, text }, backlogDraft(before), before)

@@ -1,6 +1,6 @@
 import type { BacklogWhole } from './work.ts'
 
-/** A backlog item as it stands in a form: all of it text. */
+/** The form values of a backlog item, all as text. */
 export type BacklogDraft = {
   readonly summary: string
   readonly theme: string
@@ -17,7 +17,7 @@ export const backlogDraft = (item?: BacklogWhole): BacklogDraft => ({
   text: item?.text ?? '',
 })
 
-/** What the form says otherwise than it was; what was taken away is null (W12). */
+/** Returns the changed fields; a cleared field is null (W12). */
 export function backlogChanges(
   draft: BacklogDraft,
   from: BacklogDraft,
@@ -30,7 +30,7 @@ export function backlogChanges(
     ...(differs('theme') && { theme: draft.theme.trim() || null }),
     ...(differs('priority') && { priority: draft.priority || null }),
     ...(differs('status') && { status: draft.status }),
-    // Only over the text that the form was opened with (W25).
+    // The hash ensures that only the text shown in the form is replaced (W25).
     ...(draft.text !== from.text && {
       text: withLineEnds(draft.text, before?.text),
       ...(before?.text_sha256 !== undefined && { text_sha256: before.text_sha256 }),
@@ -38,6 +38,6 @@ export function backlogChanges(
   }
 }
 
-/** A form gives every line the same end; a file that had the other one keeps it. */
+/** Restores CRLF, which the form normalizes to LF. */
 const withLineEnds = (text: string, before = ''): string =>
   /\r\n/.test(before) && !/(?<!\r)\n/.test(before) ? text.replaceAll(/(?<!\r)\n/g, '\r\n') : text

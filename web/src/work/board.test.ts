@@ -24,7 +24,7 @@ const cards = fc.uniqueArray(
   { selector: ({ id }) => id },
 )
 
-test('C6 every story is in one column, that of its status, the most urgent first', () => {
+test('C6 every story is in the column of its status, ordered by priority', () => {
   fc.assert(
     fc.property(cards, (given) => {
       const columns = buildColumns(given)
@@ -39,7 +39,7 @@ test('C6 every story is in one column, that of its status, the most urgent first
   )
 })
 
-test('C6 stories of one urgency stay in the order of the file; none means medium', () => {
+test('C6 stories of equal priority keep the file order; no priority counts as medium', () => {
   const [column] = buildColumns([
     card({ id: 'a', priority: 'low' }),
     card({ id: 'b' }),
@@ -49,7 +49,7 @@ test('C6 stories of one urgency stay in the order of the file; none means medium
   expect(column?.cards.map(({ id }) => id)).toEqual(['d', 'b', 'c', 'a'])
 })
 
-test('C11 the arrow keys reach every card, and never lead off the board', () => {
+test('C11 the arrow keys reach every card and never leave the board', () => {
   fc.assert(
     fc.property(cards, (given) => {
       const columns = buildColumns(given)
@@ -67,7 +67,7 @@ test('C11 the arrow keys reach every card, and never lead off the board', () => 
   )
 })
 
-test('C11 left and right go past empty columns and stay as low as they can', () => {
+test('C11 left and right skip empty columns and keep the row if possible', () => {
   const columns = buildColumns([
     card({ id: 'a' }),
     card({ id: 'b' }),
@@ -81,18 +81,18 @@ test('C11 left and right go past empty columns and stay as low as they can', () 
   expect(adjacentStatus('dropped', 'right')).toBe('dropped')
 })
 
-test('C6 a card says what it waits for, while that is open', () => {
+test('C6 a card lists its open dependencies', () => {
   const on = card({ id: 'c', depends_on: ['a', 'b', 'elsewhere'] })
   const board = [card({ id: 'a', status: 'done' }), card({ id: 'b', status: 'blocked' }), on]
   expect(openDependencies(on, board)).toEqual(['b'])
 })
 
-test('C6 what was dropped counts neither as done nor as to do', () => {
+test('C6 dropped stories do not count in the progress', () => {
   const board = (['done', 'done', 'planned', 'dropped'] as const).map((status) => card({ status }))
   expect(getProgress(board)).toEqual({ done: 2, of: 3 })
 })
 
-test('C6 the sprint in the address is shown, else the running one, the next one, the last one', () => {
+test('C6 the sprint in the URL is shown, else the active, planned or last one', () => {
   const old = sprint({ id: 'old', status: 'completed' })
   const [next, now] = [sprint({ id: 'next', status: 'planned' }), sprint({ id: 'now' })]
   expect(selectSprint([old, next, now], 'old')?.id).toBe('old')
@@ -103,7 +103,7 @@ test('C6 the sprint in the address is shown, else the running one, the next one,
   expect(openSprints([old, next, now]).map(({ id }) => id)).toEqual(['next', 'now'])
 })
 
-test('C6 a card that was moved is elsewhere at once, and all others where they were', () => {
+test('C6 replacing a card changes it immediately and no other card', () => {
   const board = [card({ id: 'a' }), card({ id: 'b' })]
   expect(replaceCard(board, 'b', { status: 'done', rev: 2 })).toEqual([
     card({ id: 'a' }),

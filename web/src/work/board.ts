@@ -3,14 +3,14 @@ import type { Card, Priority, Sprint, Status } from './work.ts'
 
 export type Column = { readonly status: Status; readonly cards: readonly Card[] }
 
-/** As the daemon ranks them: who gives none means medium. */
+/** Returns the rank as the daemon does; no priority counts as medium. */
 export const priorityRank = (priority: Priority | undefined): number =>
   priorities.indexOf(priority ?? 'medium')
 
 export const isOpen = ({ status }: { readonly status: string }): boolean =>
   status !== 'done' && status !== 'dropped'
 
-/** A column for each status, the most urgent first, else in the order of the file. */
+/** Builds a column for each status, ordered by priority, then by file order. */
 export const buildColumns = (cards: readonly Card[]): Column[] =>
   statuses.map((status) => ({
     status,
@@ -21,7 +21,7 @@ export const buildColumns = (cards: readonly Card[]): Column[] =>
 
 export type Direction = 'up' | 'down' | 'left' | 'right'
 
-/** The card that one comes to from here; left and right go past columns where there is none. */
+/** Finds the adjacent card; left and right skip empty columns. */
 export function adjacentCard(
   columns: readonly Column[],
   id: string | undefined,
@@ -40,7 +40,7 @@ export function adjacentCard(
 export const adjacentStatus = (status: Status, direction: Direction): Status =>
   statuses[statuses.indexOf(status) + (direction === 'right' ? 1 : -1)] ?? status
 
-/** What is still to be done before it, of what is on the same board. */
+/** Lists the open dependencies on the same board. */
 export const openDependencies = (
   { depends_on: needs = [] }: Card,
   cards: readonly Card[],
@@ -51,7 +51,7 @@ export function getProgress(cards: readonly Card[]): { done: number; of: number 
   return { done: wanted.filter(({ status }) => status === 'done').length, of: wanted.length }
 }
 
-/** The sprint that is asked for; else the running one, the next one, the last one. */
+/** Returns the requested sprint, else the active, planned or last one. */
 export const selectSprint = (
   sprints: readonly Sprint[],
   asked: string | undefined,
@@ -64,7 +64,7 @@ export const selectSprint = (
 export const openSprints = (sprints: readonly Sprint[]): Sprint[] =>
   sprints.filter(({ status }) => status === 'active' || status === 'planned')
 
-/** A card changed before the daemon has said so, and as it then says. */
+/** Applies an optimistic change and the confirmed one. */
 export const replaceCard = (
   cards: readonly Card[],
   id: string,

@@ -1,7 +1,7 @@
 import { aside, field, said, spaced, word } from '../shared/sentence.ts'
 import type { EntryText, Sentence } from '../shared/sentence.ts'
 
-/** What a change of an item comes to: a new status, a comment, or the fields that are different. */
+/** Formats a change of an item: a new status, a comment, or the changed fields. */
 const changed: Sentence = (entry) => {
   const fields: unknown = field(entry, 'fields')
   const names = Array.isArray(fields) ? fields.map(String) : []
@@ -20,15 +20,15 @@ export const entryText: EntryText = {
     'work.removed': (e) => ['Removed', said(e.subject)],
     'work.moved': (e) => ['Moved', said(e.subject), 'to', word(e, 'to')],
     'work.claimed': (e) => ['Claimed', said(e.subject)],
-    'work.renewed': (e) => ['Kept its claim of', said(e.subject)],
+    'work.renewed': (e) => ['Renewed the claim of', said(e.subject)],
     'work.released': (e) => ['Released', said(e.subject)],
-    'work.lease_expired': (e) => [word(e, 'agent'), 'let its claim of', said(e.subject), 'run out'],
+    'work.lease_expired': (e) => ['Expired the claim of', word(e, 'agent'), 'on', said(e.subject)],
     'work.merged': (e) => [
-      'Took over what was edited in the file of',
+      'Imported file edits in',
       said(e.subject),
       ...(e.outcome === 'conflicts' ? ['with conflicts'] : []),
     ],
-    'work.conflict_resolved': (e) => ['Settled a conflict about', said(e.subject)],
+    'work.conflict_resolved': (e) => ['Resolved a conflict in', said(e.subject)],
     'work.archived': (e) => ['Archived', said(e.subject)],
     'work.project_registered': (e) => ['Registered project', said(e.subject)],
     'work.project_unregistered': (e) => ['Unregistered project', said(e.subject)],

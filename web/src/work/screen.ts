@@ -37,9 +37,9 @@ export const workScreen = {
   key: 'w',
   routes: work.addChildren([board, backlog, conflicts]),
   shortcuts: [
-    { keys: 'h', does: 'Column to the left' },
-    { keys: 'l', does: 'Column to the right' },
-    { keys: 'Space', does: 'Lift a story; arrows carry it, Space puts it down' },
+    { keys: 'h', does: 'Previous column' },
+    { keys: 'l', does: 'Next column' },
+    { keys: 'Space', does: 'Lift a story; arrows move it, Space drops it' },
     { keys: 'n', does: 'New story' },
   ],
   invalidates: {},

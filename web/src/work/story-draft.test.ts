@@ -13,7 +13,7 @@ const full = story({
   paths: ['infra/**'],
 })
 
-test('W15 a form that nobody touched sends nothing', () => {
+test('W15 an unchanged form sends nothing', () => {
   const name = fc.stringMatching(/^[a-z]{1,8}$/)
   fc.assert(
     fc.property(
@@ -32,7 +32,7 @@ test('W15 a form that nobody touched sends nothing', () => {
   )
 })
 
-test('W15 only what was changed is sent', () => {
+test('W15 only changed fields are sent', () => {
   const before = toDraft(full)
   expect(diffDraft({ ...before, title: ' New ' }, before)).toEqual({ title: 'New' })
   expect(diffDraft({ ...before, needs: 'STORY-9;STORY-2' }, before)).toEqual({
@@ -48,7 +48,7 @@ test('W15 only what was changed is sent', () => {
   })
 })
 
-test('W15 a priority or an estimate that is taken away is sent as null', () => {
+test('W15 a cleared priority or estimate is sent as null', () => {
   const before = toDraft(full)
   expect(diffDraft({ ...before, priority: '', estimate: ' ' }, before)).toEqual({
     priority: null,
@@ -56,7 +56,7 @@ test('W15 a priority or an estimate that is taken away is sent as null', () => {
   })
 })
 
-test('W15 criteria that stay keep their tick, new ones have none', () => {
+test('W15 unchanged criteria keep their check mark, new ones have none', () => {
   const before = toDraft(full)
   const draft = { ...before, acceptance: 'documented\n\n pool created \nrotated' }
   expect(diffDraft(draft, before, full.acceptance)).toEqual({
@@ -64,7 +64,7 @@ test('W15 criteria that stay keep their tick, new ones have none', () => {
   })
 })
 
-test('W14 ids made of words are ids', () => {
+test('W14 slugify returns valid ids', () => {
   fc.assert(
     fc.property(fc.string({ maxLength: 100 }), (words) => {
       expect(slugify(words)).toMatch(/^([a-z0-9]+(-[a-z0-9]+)*)?$/)

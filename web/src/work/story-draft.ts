@@ -1,14 +1,14 @@
 import type { Acceptance, Priority, Story } from './work.ts'
 
-/** A story as it stands in a form: all of it text. */
+/** The form values of a story, all as text. */
 export type StoryDraft = {
   readonly title: string
   readonly priority: Priority | ''
   readonly estimate: string
   readonly notes: string
-  /** One a line. */
+  /** One criterion per line. */
   readonly acceptance: string
-  /** Ids, with anything between that is in no id. */
+  /** Story ids, separated by commas, semicolons or spaces. */
   readonly needs: string
   readonly paths: string
 }
@@ -29,7 +29,7 @@ const linesOf = (text: string): string[] =>
     .map((line) => line.trim())
     .filter((line) => line !== '')
 
-/** Criteria that stay as they were stay ticked. */
+/** Parses the criteria; unchanged ones keep their check mark. */
 function acceptanceOf(text: string, before: readonly Acceptance[]): Acceptance[] {
   const left = [...before]
   return linesOf(text).map((line) => {
@@ -38,7 +38,7 @@ function acceptanceOf(text: string, before: readonly Acceptance[]): Acceptance[]
   })
 }
 
-/** What the form says otherwise than it was: only that is sent, so that nothing else is overwritten (W15). */
+/** Returns the changed fields; only these are sent, so that nothing else is overwritten (W15). */
 export function diffDraft(
   draft: StoryDraft,
   from: StoryDraft,
@@ -58,7 +58,7 @@ export function diffDraft(
   }
 }
 
-/** An id as the daemon wants them, made of words. */
+/** Converts a title to a valid id. */
 export const slugify = (words: string): string =>
   words
     .normalize('NFKD')

@@ -13,7 +13,7 @@ const parted = (item: Record<string, unknown>) => {
   }
 }
 
-test('W23 a story that comes in parts is whole again', () => {
+test('W23 the parts of a story merge to the original', () => {
   const text = fc.oneof(
     fc.string({ maxLength: 60 }),
     fc.nat({ max: 60_000 }).map((length) => 'word '.repeat(length / 5)),

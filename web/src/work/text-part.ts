@@ -1,4 +1,7 @@
-/** As short as this, a field is in every part of an item; longer ones go on from part to part (W23). */
+/**
+ * Fields up to this size are in every part of an item; longer fields continue from part to part
+ * (W23).
+ */
 const short = 600
 
 export function mergeParts<T extends object>(parts: readonly T[]): T {

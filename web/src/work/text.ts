@@ -34,7 +34,7 @@ export const sprintTitle = ({
   title,
 }: Pick<Sprint, 'id'> & { title?: string | null }): string => title ?? id
 
-/** By its title, unless another one has the same. */
+/** Returns the title, with the id if another sprint has the same title. */
 export const sprintLabel = (sprint: Sprint, sprints: readonly Sprint[]): string =>
   sprints.some((other) => other.id !== sprint.id && sprintTitle(other) === sprintTitle(sprint))
     ? `${sprintTitle(sprint)} (${sprint.id})`
@@ -43,53 +43,53 @@ export const sprintLabel = (sprint: Sprint, sprints: readonly Sprint[]): string 
 const minute = 60_000
 const hour = 60 * minute
 
-/** How long a claim still holds: `4:12`, then `2 h`. */
+/** Formats the remaining time of a claim: `4:12`, above an hour `2 h`. */
 export function formatLease(until: string, now: number): string {
   const rest = Date.parse(until) - now
-  if (rest <= 0) return 'ran out'
+  if (rest <= 0) return 'expired'
   if (rest >= hour) return `${Math.floor(rest / hour)} h left`
   const seconds = String(Math.floor((rest % minute) / 1000)).padStart(2, '0')
   return `${Math.floor(rest / minute)}:${seconds} left`
 }
 
-/** Who edits the file has no name in it. */
+/** The author of file edits, who is unknown. */
 export const fileEditorId = 'person:file'
 
 type Side = { readonly take: 'ours' | 'theirs'; readonly label: string; readonly says?: string }
 export type ConflictLabels = {
   readonly title: string
   readonly says: string
-  /** What one can choose; where the values matter, with them. */
+  /** The choices, with the values if they differ. */
   readonly sides: readonly Side[]
 }
 
-/** What happened, and what choosing each side does (W5). */
+/** Describes a conflict and its choices (W5). */
 export function describeConflict({ kind, field, ours, theirs, copy }: Conflict): ConflictLabels {
-  const kept = copy === undefined ? '' : ` The file as it was saved is kept in ${copy}.`
+  const kept = copy === undefined ? '' : ` A copy of the saved file is in ${copy}.`
   if (kind === 'possible_revert')
     return {
-      title: 'The file was saved in an older version',
-      says: `What changed since has stayed.${kept}`,
-      sides: [{ take: 'ours', label: 'Leave it so' }],
+      title: 'Older version of the file saved',
+      says: `Later changes were kept.${kept}`,
+      sides: [{ take: 'ours', label: 'Dismiss' }],
     }
   if (kind === 'same_field')
     return {
-      title: `${field} was changed twice`,
-      says: `By a tool, and in the file at the same time. What the tool wrote stands.${kept}`,
+      title: `${field} changed by both sides`,
+      says: `A tool and an edit of the file changed the field at the same time. The value of the tool was kept.${kept}`,
       sides: [
-        { take: 'ours', label: 'Keep what stands', says: formatValue(ours) },
-        { take: 'theirs', label: 'Take what the file said', says: formatValue(theirs) },
+        { take: 'ours', label: 'Keep current', says: formatValue(ours) },
+        { take: 'theirs', label: 'Use file version', says: formatValue(theirs) },
       ],
     }
   const [keep, remove] = ours === undefined ? ['theirs', 'ours'] : ['ours', 'theirs']
-  const who = ours === undefined ? 'A tool removed it' : 'It was deleted in the file'
-  const other = ours === undefined ? 'somebody changed it in the file' : 'a tool changed it'
+  const who = ours === undefined ? 'A tool deleted the item' : 'The item was deleted in the file'
+  const other = ours === undefined ? 'it was edited in the file' : 'a tool edited it'
   return {
-    title: 'Removed on one side, changed on the other',
-    says: `${who} while ${other}. It has stayed.${kept}`,
+    title: 'Deleted and edited at the same time',
+    says: `${who} while ${other}. The item was kept.${kept}`,
     sides: [
-      { take: keep as Side['take'], label: 'Keep it' },
-      { take: remove as Side['take'], label: 'Remove it' },
+      { take: keep as Side['take'], label: 'Keep item' },
+      { take: remove as Side['take'], label: 'Remove item' },
     ],
   }
 }

@@ -3,9 +3,9 @@ import type { PointerEvent as Press } from 'react'
 import { statuses } from './work.ts'
 import type { Status } from './work.ts'
 
-/** A press that moves less than this is only a press. */
+/** Below this distance a press is a click. */
 const slack = 5
-/** So near to its edge the board scrolls on, so many pixels a frame. */
+/** Within this distance of its edge the board scrolls by `pace` pixels per frame. */
 const edge = 48
 const pace = 12
 
@@ -17,10 +17,7 @@ export type Drag = {
   readonly over: Status | undefined
 }
 
-/**
- * Cards are dragged by mouse or pen. A finger scrolls; it has the Move menu, as the keyboard has its keys
- * (WCAG 2.5.7).
- */
+/** Drags cards by mouse or pen. Touch scrolls and has the Move menu as alternative (WCAG 2.5.7). */
 export function useDrag(onDrop: (id: string, to: Status) => void) {
   const [drag, setDrag] = useState<Drag>()
   const ghost = useRef<HTMLDivElement>(null)
@@ -51,7 +48,7 @@ export function useDrag(onDrop: (id: string, to: Status) => void) {
       now = { id, box: { left, top, width }, over }
       setDrag(now)
     }
-    /** The column under a pointer that rests changes too, while the board scrolls. */
+    /** While the board scrolls, the column under a resting pointer changes too. */
     const scroll = () => {
       if (signal.aborted || !board) return
       const { left: from, right: to } = board.getBoundingClientRect()
@@ -83,7 +80,7 @@ export function useDrag(onDrop: (id: string, to: Status) => void) {
       'keydown',
       (event) => {
         if (event.key !== 'Escape' || !now) return
-        // It ends the dragging, and closes nothing.
+        // Escape cancels the drag and closes nothing else.
         event.stopPropagation()
         end()
         addEventListener('pointerup', swallowClick, { once: true })
@@ -100,7 +97,7 @@ function columnAt(x: number, y: number): Status | undefined {
   return statuses.find((status) => status === column?.dataset['column'])
 }
 
-/** Letting go of a card is not a press on it. */
+/** Suppresses the click after a drop. */
 function swallowClick(): void {
   const swallow = (event: MouseEvent) => {
     event.preventDefault()

@@ -25,10 +25,10 @@ type Board = {
   onDrop(id: string, to: Status): void
 }
 
-/** Cards are dragged by keys: Space lifts one, arrows carry it, Space puts it down (WCAG 2.1.1). */
+/** Drags cards by keyboard: Space lifts a card, arrows move it, Space drops it (WCAG 2.1.1). */
 export function useKeyboardDrag({ cards, mayMove, onWalk, onDrop }: Board) {
   const [lift, setLift] = useState<Lift>()
-  /** What a screen reader is told of it. */
+  /** The announcement for screen readers. */
   const [said, setSaid] = useState('')
 
   const over = lift?.over
@@ -40,17 +40,17 @@ export function useKeyboardDrag({ cards, mayMove, onWalk, onDrop }: Board) {
   function take(id: string, status: Status) {
     setLift({ id, over: status })
     setSaid(
-      `${id} is lifted. ${placeOf(status)}. Left and right choose a column, Space puts it down, Escape leaves it where it was.`,
+      `Lifted ${id}. ${placeOf(status)}. Left and right choose a column, Space drops, Escape cancels.`,
     )
   }
   function leave() {
     setLift(undefined)
-    setSaid('It stays where it was.')
+    setSaid('Canceled.')
   }
   function put({ id, over: to }: Lift, from: Status) {
     if (to === from) return leave()
     setLift(undefined)
-    setSaid(`${id} is put down in ${statusNames[to]}.`)
+    setSaid(`Moved ${id} to ${statusNames[to]}.`)
     onDrop(id, to)
   }
 
@@ -73,7 +73,7 @@ export function useKeyboardDrag({ cards, mayMove, onWalk, onDrop }: Board) {
     event.preventDefault()
   }
 
-  /** Who goes elsewhere has put nothing down. */
+  /** Losing focus cancels the drag. */
   const onBlur = () => {
     if (lift) leave()
   }

@@ -10,7 +10,7 @@ import type { Card, Status } from './work.ts'
 type Movable = Pick<Card, 'id' | 'rev' | 'sprint_id'>
 export type Moves = ReturnType<typeof useMoves>
 
-/** Moving stories: the card is where it was put at once, and back again if the daemon refuses. */
+/** Moves stories with an optimistic update, which is reverted if the daemon refuses. */
 export function useMoves(project: string) {
   const keyOf = (sprint: string) => boardQuery(project, sprint).queryKey
 
@@ -21,7 +21,7 @@ export function useMoves(project: string) {
     )
 
   async function toStatus({ id, rev, sprint_id: sprint }: Movable, status: Status) {
-    // What is being read would show it where it was.
+    // A running query would revert the optimistic update.
     await queryClient.cancelQueries({ queryKey: keyOf(sprint) })
     show(sprint, id, { status })
     const args = { project, story_id: id, expect_rev: rev }
@@ -29,9 +29,9 @@ export function useMoves(project: string) {
       const { story } = await (status === 'done'
         ? callWork<{ story: Card }>('worksync_done', args)
         : callWork<{ story: Card }>('worksync_update_story', { ...args, status }))
-      // The next move is made from this revision; the rest comes by the stream.
+      // The next move needs this revision; other fields arrive over the stream.
       show(sprint, id, { status, rev: story.rev })
-      toast(`${sanitizeText(id)}: ${statusNames[status].toLowerCase()}.`)
+      toast(`Moved ${sanitizeText(id)} to ${statusNames[status].toLowerCase()}.`)
       return true
     } catch (error) {
       toastProblem(error)
@@ -43,7 +43,7 @@ export function useMoves(project: string) {
   async function toSprint({ id, rev, sprint_id: from }: Movable, sprint: string) {
     try {
       await call('worksync_move', { project, story_id: id, sprint_id: sprint, expect_rev: rev })
-      toast(`${sanitizeText(id)} is in ${sanitizeText(sprint)}.`)
+      toast(`Moved ${sanitizeText(id)} to ${sanitizeText(sprint)}.`)
     } catch (error) {
       toastProblem(error)
       await queryClient.invalidateQueries({ queryKey: keyOf(from) })

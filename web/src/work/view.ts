@@ -1,14 +1,14 @@
 export type WorkView = {
   readonly project?: string
   readonly sprint?: string
-  /** The story that is open beside it. */
+  /** The story open in the detail pane. */
   readonly story?: string
   readonly q?: string
 }
 
 const names = ['project', 'sprint', 'story', 'q'] as const
 
-/** Reads the address; what it cannot mean is left out, so that no link leads to an error. */
+/** Parses the URL search; drops invalid values, so that no link causes an error. */
 export function parseWorkView(search: Record<string, unknown>): WorkView {
   const given = names.flatMap((name) => {
     const text = search[name]

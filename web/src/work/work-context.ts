@@ -7,20 +7,20 @@ import { fileEditorId } from './text.ts'
 
 export type WorkContext = {
   readonly project: string
-  /** Viewers look only. */
+  /** False for viewers. */
   readonly mayChange: boolean
 }
 
 export const Work = createContext<WorkContext>({ project: '', mayChange: false })
 
-/** The project that is shown, and whether this person may change it. */
+/** Returns the shown project and whether the person can change it. */
 export const useWork = (): WorkContext => use(Work)
 
 const route = getRouteApi('/work')
 export const useView = (): WorkView => route.useSearch()
 
-/** How those who did something are called here; ids of people are made of their names. */
+/** Returns a formatter of author ids; ids of people derive from their names. */
 export function useActorName(): (id: string) => string {
   const me = useQuery(meQuery).data?.person.id
-  return (id) => (id === fileEditorId ? 'an edit of the file' : id === me ? 'you' : id)
+  return (id) => (id === fileEditorId ? 'file edit' : id === me ? 'you' : id)
 }

@@ -17,11 +17,11 @@ import type {
   Story,
 } from './work.ts'
 
-/** A file can be edited without a word to us: what is looked at again is read again, and merged by that. */
+/** Files can be edited outside cowork, so refetch on focus; the read imports the edits. */
 const fresh = { staleTime: 0, refetchOnWindowFocus: 'always' } as const
 
 type Paged = { readonly next_cursor?: string; readonly stale?: readonly string[] }
-/** Replies are short (W23): so many of them make a list, and who has more than that searches. */
+/** Replies are short (W23), so a list has up to this many pages; search finds the rest. */
 const mostPages = 20
 
 async function pagesOf<Page extends Paged>(
@@ -48,7 +48,7 @@ export const projectsQuery = queryOptions({
     ),
 })
 
-/** Everything of one project begins with the same key. */
+/** All queries of a project share a key prefix. */
 const workQuery = <Data>(
   project: string,
   key: readonly unknown[],
@@ -83,25 +83,25 @@ export const backlogQuery = (project: string) =>
     return { items, isWhole: !pages.at(-1)?.next_cursor, isStale: isStale(pages) }
   })
 
-/** However a text is spelt, it has fewer. */
+/** More parts than the longest text can have. */
 const mostParts = 200
 
-/** One item with its text, all of it: who edits a part of a text would lose the rest. */
+/** Queries an item with its full text: editing a part would lose the rest. */
 export const itemQuery = (project: string, id: string) =>
   workQuery(project, ['item', id], async (): Promise<BacklogWhole> => {
     const args = { project, item_id: id }
     const parts = await pagesOf<Paged & { item: BacklogWhole }>('worksync_get', args, mostParts)
     if (parts.at(-1)?.next_cursor !== undefined)
-      throw new Error('It is too long to be shown here. Look at its file.')
+      throw new Error('The text is too long to show. Open its file instead.')
     return mergeParts(parts.map(({ item }) => item))
   })
 
 export type BoardData = {
   readonly sprint: Sprint
   readonly stories: readonly Card[]
-  /** There are more than are shown. */
+  /** False if there are more stories than shown. */
   readonly isWhole: boolean
-  /** The file cannot be read at present: this is how it was. */
+  /** The file is invalid; this is its last valid version. */
   readonly isStale: boolean
 }
 type BoardPage = Paged & { readonly sprint: Sprint; readonly stories: readonly Card[] }
@@ -129,10 +129,10 @@ export const storyQuery = (project: string, id: string) =>
 
 const historyShown = 30
 
-/** What the ledger says about a story, newest first: acts on it, and edits of the file that changed it. */
+/** Queries the ledger entries about a story, newest first, including imported file edits. */
 export const storyHistoryQuery = (project: string, id: string) =>
   workQuery(project, ['history', id], async ({ signal }): Promise<readonly Entry[]> => {
-    // As the record spells it at the end of a subject or in a list: STORY-1, and not STORY-10.
+    // The JSON form at the end of a subject or in a list, so that STORY-1 does not match STORY-10.
     const q = JSON.stringify(id).slice(1)
     const query = { type: ['work.'], domain: 'work', newest: true, limit: 200, q }
     const { entries } = await get('/api/ledger', query, signal)
@@ -154,11 +154,11 @@ export const conflictsQuery = (project: string) =>
 
 type ConflictPart = Paged & {
   readonly conflict: Conflict
-  /** What has been changed twice; absent where it is the file. */
+  /** The kind of the item; absent for the entire file. */
   readonly about?: 'story' | 'sprint' | 'backlog'
 }
 
-/** What both sides wrote does not change any more. */
+/** Both sides of a conflict are immutable. */
 export const conflictQuery = (project: string, id: string) => ({
   ...workQuery(project, ['conflict', id], async () => {
     const parts = await pagesOf<ConflictPart>('worksync_get', { project, conflict_id: id })
@@ -183,6 +183,6 @@ export const findQuery = (project: string | undefined, q: string) =>
     getNextPageParam: (page) => page.next_cursor,
   })
 
-/** Calls a tool about work. Their outputs are declared loosely (FT9): `work.ts` says what the items have. */
+/** Calls a work tool. The output schemas are loose (FT9); `work.ts` has the item types. */
 export const callWork = async <Output>(tool: ToolName, args: object): Promise<Output> =>
   (await call(tool, args)) as Output

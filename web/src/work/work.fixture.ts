@@ -1,6 +1,6 @@
 import type { Card, Conflict, Sprint, Story } from './work.ts'
 
-/** Things as the tools give them; a test says what matters to it. */
+/** Items as the tools return them, with overrides. */
 export const card = (part: Partial<Card> = {}): Card => ({
   id: 'STORY-1',
   status: 'planned',

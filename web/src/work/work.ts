@@ -1,4 +1,4 @@
-/** The plan of work as the tools of `work` show it (W10, W20). */
+/** Types of the work items that the work tools return (W10, W20). */
 
 export const statuses = [
   'planned',
@@ -20,7 +20,7 @@ export type Project = {
   readonly stories: number
   readonly backlog: number
   readonly conflicts: number
-  /** Where its file cannot be read at present. */
+  /** Problems of an invalid file. */
   readonly broken?: readonly {
     readonly line: number
     readonly column: number
@@ -56,21 +56,21 @@ export type Card = {
 export type Lease = { readonly agent: string; readonly since: string; readonly until: string }
 export type Acceptance = { readonly text: string; readonly done?: boolean }
 export type Comment = { readonly at: string; readonly by: string; readonly text: string }
-/** What it depends on; `gone` where that is not there any more. */
+/** A dependency; `gone` if the story was deleted. */
 type Need = {
   readonly id: string
   readonly status: Status | 'gone'
   readonly title?: string
 }
 
-/** What a backlog item says at length, in a file of its own (W25); or why it is not given. */
+/** The text of a backlog item in its own file (W25), or why it is unreadable. */
 type LongText = {
   readonly text?: string
   readonly text_sha256?: string
   readonly text_note?: string
 }
 
-/** A story whole; its text is that of the backlog item it was. */
+/** A story in full; its text is that of its backlog item. */
 export type Story = Omit<Card, 'claimed_by' | 'until'> &
   LongText & {
     readonly notes?: string | null
@@ -108,7 +108,7 @@ export type ConflictBrief = {
   readonly kind: 'same_field' | 'delete_against_edit' | 'possible_revert'
   readonly at: string
 }
-/** Both changed the same: `ours` is what stands, `theirs` what a person wrote into the file (W5). */
+/** A conflict: `ours` is the current value, `theirs` the file version (W5). */
 export type Conflict = ConflictBrief & {
   readonly ours?: unknown
   readonly theirs?: unknown
