@@ -37,7 +37,7 @@ test('A15 RA5 an approved file call runs, and one whose file changed meanwhile i
   expect(await ended(same)).toMatchObject(done)
   expect(await ended(changed)).toMatchObject({
     ...stale,
-    message: `STALE: ${file('b.txt')} changed after you asked; nothing was done. Look at it again and call update_file again.`,
+    message: `STALE: ${file('b.txt')} changed after your request; nothing was done. Read its current state and call update_file again.`,
   })
   expect(readFileSync(file('a.txt'), 'utf8')).toBe('two')
   expect(readFileSync(file('b.txt'), 'utf8')).toBe('other')

@@ -615,7 +615,7 @@ export function checksContract(newStore: () => Promise<Store>): void {
       const nobody = { ...given, agent_id: 'sale' }
       expect(await system.call('cowork_forgive', nobody, anna)).toMatchObject({
         fault: 'not_found',
-        hint: '`cowork trust` lists agents and domains.',
+        hint: 'List agents and domains with `cowork trust`.',
       })
       expect(await system.rows('trust')).toHaveLength(1)
       await system.call('cowork_forgive', given, anna)

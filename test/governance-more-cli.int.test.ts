@@ -293,7 +293,7 @@ describe('many and all', () => {
     expect(await cowork([...approve, '--expect', '3'])).toMatchObject({ code: 4, stdout: '' })
     const fewer = await byHand([...approve, '--expect', '2'])
     expect(fewer.code).toBe(7)
-    expect(fewer.output).toContain('3 waiting proposals match, not 2. Nothing was decided.')
+    expect(fewer.output).toContain('3 pending proposals match, not 2. Nothing was decided.')
     expect(fewer.output).toContain('give their number as --expect')
     const all = await byHand([...approve, '--expect', '3', '--feedback', 'well done'])
     expect(all.code).toBe(0)

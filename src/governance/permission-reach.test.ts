@@ -182,7 +182,7 @@ describe('said, and ignored', () => {
         status: 'error',
         error: {
           code: 'invalid_input',
-          message: `\`${Object.keys(more)[0]}\` says nothing about a ${kind}.`,
+          message: `\`${Object.keys(more)[0]}\` does not apply to a ${kind}.`,
           hint: '`allow` is for calls, `policy_id` for work in a new domain, `grant` for access to files.',
         },
       },

@@ -59,7 +59,7 @@ test('RA2 a proposal that was approved as it is, is the agent’s to carry out',
   const id = await proposed(system)
   await approve(system, id)
   expect(await textOf(system, id)).toMatch(
-    /^APPROVED by anna\. You carry it out: do exactly this: \{"note":"call back"\}\. Then call cowork_log/,
+    /^APPROVED by anna\. Carry out exactly this: \{"note":"call back"\}\. Then call cowork_log/,
   )
 })
 
@@ -81,7 +81,7 @@ test('A15 the reason of a withdrawn call is not told as the words of a person', 
   await system.governance.approvals.endApproved(String(id), 'Not any more.')
   expect(await check(system, id)).toMatchObject({ status: 'withdrawn', feedback: null })
   const text = await textOf(system, id)
-  expect(text).toContain('WITHDRAWN: It was taken back (Not any more.); nothing was done.')
+  expect(text).toContain('WITHDRAWN: The request was withdrawn (Not any more.); nothing was done.')
   expect(text).not.toContain('The person says')
 })
 

@@ -100,7 +100,7 @@ describe('by filters', () => {
       expect(await bulkApprove(system, { ...filter, expected_count: expected })).toMatchObject({
         fault: 'count_differs',
         matching: 3,
-        message: expect.stringMatching(/^3 waiting proposals match.*Nothing was decided\.$/),
+        message: expect.stringMatching(/^3 pending proposals match.*Nothing was decided\.$/),
       })
     expect(await system.entries(['approval.approved'])).toEqual([])
     expect(await bulkReject(system, { ...filter, expected_count: 3 })).toMatchObject({
@@ -114,7 +114,7 @@ describe('by filters', () => {
     expect(await bulkApprove(system, { ...nobody, expected_count: 0 })).toMatchObject({
       count: 0,
       approved: 0,
-      message: 'Nothing waits that matches: nothing was decided.',
+      message: 'No pending proposals match: nothing was decided.',
     })
     expect(await bulkApprove(system, { ...nobody, expected_count: 1 })).toMatchObject({
       fault: 'count_differs',

@@ -10,27 +10,30 @@ import { toDecision, decideEach, loadOwnProposal, toOutcomeResult } from './deci
 import { agentId, approvalId, domain, overrideType, severity, longText } from './shared-schemas.ts'
 import { decisionResults } from '../wire/decisions.ts'
 
-const most = 1000
-const share = z.number().min(0).max(1)
+const maxBatchSize = 1000
+const ratio = z.number().min(0).max(1)
 
-const which = {
-  proposal_ids: z.array(approvalId).min(1).max(most).optional().describe('These; or by filters'),
-  filter_domain: domain.optional().describe('All that wait in this domain'),
+const selectionInput = {
+  proposal_ids: z
+    .array(approvalId)
+    .min(1)
+    .max(maxBatchSize)
+    .optional()
+    .describe('Ids; or use filters'),
+  filter_domain: domain.optional().describe('All pending in this domain'),
   expected_count: z
     .number()
     .int()
     .min(0)
     .optional()
-    .describe('How many the filters match: where it differs, nothing is decided'),
+    .describe('Number of matches; nothing is decided if it differs'),
 }
 
 const filterInput = z.object({
-  ...which,
-  filter_agent_id: agentId.optional().describe('All that wait of this agent'),
-  filter_min_confidence: share.optional().describe('Those whose agent is at least so sure'),
-  filter_min_trust_score: share
-    .optional()
-    .describe('Those whose agent was trusted at least so far when it asked'),
+  ...selectionInput,
+  filter_agent_id: agentId.optional().describe('All pending of this agent'),
+  filter_min_confidence: ratio.optional().describe('Minimum confidence of the agent'),
+  filter_min_trust_score: ratio.optional().describe('Minimum trust of the agent when it asked'),
 })
 
 export const bulkApproveTool = ({ approvals }: Governance) =>
@@ -39,7 +42,7 @@ export const bulkApproveTool = ({ approvals }: Governance) =>
     name: 'cowork_bulk_approve',
     title: 'Approve many',
     description:
-      'Approve many proposals in one act, by id or by filters. Each has its own outcome, and one that fails leaves the others.',
+      'Approve many proposals in one call, by id or by filters. Each has its own outcome; a failure does not affect the others.',
     allowsUnverified: true,
     input: filterInput.extend({
       feedback: longText.optional().describe('What the agents should know'),
@@ -47,7 +50,7 @@ export const bulkApproveTool = ({ approvals }: Governance) =>
     output: decisionResults.cowork_bulk_approve,
     approves: (input) => input.proposal_ids ?? 'unknown',
     async transact(tx, input, call) {
-      const ids = await chosen(tx, approvals, input)
+      const ids = await resolveSelection(tx, approvals, input)
       const batch = newId()
       const { outcomes, errors } = await decideAll(tx, approvals, ids, call, {
         decision: 'approve',
@@ -63,7 +66,7 @@ export const bulkApproveTool = ({ approvals }: Governance) =>
         outcomes,
         errors,
         verified: call.caller.verified,
-        message: messageOf('APPROVED', approved, ids.length),
+        message: formatMessage('APPROVED', approved, ids.length),
       }
     },
   })
@@ -74,17 +77,17 @@ export const bulkRejectTool = ({ approvals }: Governance) =>
     name: 'cowork_bulk_reject',
     title: 'Reject many',
     description:
-      'Reject many proposals in one act, by id or by domain: an override for each. One that fails leaves the others.',
+      'Reject many proposals in one call, by id or by domain, with an override each. A failure does not affect the others.',
     allowsUnverified: true,
     input: z.object({
-      ...which,
+      ...selectionInput,
       override_type: overrideType,
       severity,
       description: longText.describe('What was wrong'),
     }),
     output: decisionResults.cowork_bulk_reject,
     async transact(tx, input, call) {
-      const ids = await chosen(tx, approvals, input)
+      const ids = await resolveSelection(tx, approvals, input)
       const batch = newId()
       const { override_type: type, severity: grade, description } = input
       const { outcomes, errors } = await decideAll(tx, approvals, ids, call, {
@@ -100,72 +103,75 @@ export const bulkRejectTool = ({ approvals }: Governance) =>
         outcomes,
         errors,
         verified: call.caller.verified,
-        message: messageOf('REJECTED', outcomes.length, ids.length),
+        message: formatMessage('REJECTED', outcomes.length, ids.length),
       }
     },
   })
 
-const messageOf = (done: string, some: number, all: number) =>
-  all === 0 ? 'Nothing waits that matches: nothing was decided.' : `${done}: ${some} of ${all}.`
+const formatMessage = (done: string, decidedCount: number, totalCount: number) =>
+  totalCount === 0
+    ? 'No pending proposals match: nothing was decided.'
+    : `${done}: ${decidedCount} of ${totalCount}.`
 
 async function decideAll(
   tx: Tx,
   approvals: Governance['approvals'],
   ids: readonly string[],
   call: Call,
-  asked: Parameters<typeof toDecision>[0],
+  input: Parameters<typeof toDecision>[0],
 ) {
-  const decision = toDecision({ ...asked, isBulk: true }, call)
-  const made = await decideEach(ids, async (id) => {
+  const decision = toDecision({ ...input, isBulk: true }, call)
+  const results = await decideEach(ids, async (id) => {
     await loadOwnProposal(tx, approvals, id, {})
     return toOutcomeResult(id, await approvals.decide(tx, id, decision, call))
   })
   const outcomes = []
   const errors = []
-  for (const one of made)
-    if ('error' in one) errors.push({ proposal_id: one.id, ...one.error })
+  for (const result of results)
+    if ('error' in result) errors.push({ proposal_id: result.id, ...result.error })
     else
       outcomes.push({
-        proposal_id: one.id,
-        // Nothing is held here.
-        status: one.status as 'approved' | 'rejected' | 'voted',
-        ...(one.trust && { trust: one.trust }),
+        proposal_id: result.id,
+        // This tool never defers decisions.
+        status: result.status as 'approved' | 'rejected' | 'voted',
+        ...(result.trust && { trust: result.trust }),
       })
   return { outcomes, errors }
 }
 
-/** By ids as they are given; by filters the oldest first, if they are as many as the person saw. */
-async function chosen(
+/** Returns the given ids, or the filter matches, oldest first, if their number is the one that the person saw. */
+async function resolveSelection(
   tx: Tx,
   approvals: Governance['approvals'],
-  asked: z.output<typeof filterInput>,
+  input: z.output<typeof filterInput>,
 ) {
-  const { proposal_ids: ids, expected_count: expected, ...filters } = asked
-  const by = {
+  const { proposal_ids: ids, expected_count: expected, ...filters } = input
+  const query = {
     requester: filters.filter_agent_id,
     domain: filters.filter_domain,
     minConfidence: filters.filter_min_confidence,
     minTrust: filters.filter_min_trust_score,
   }
-  const isFiltered = Object.values(by).some((value) => value !== undefined)
+  const isFiltered = Object.values(query).some((value) => value !== undefined)
   if ((ids !== undefined) === isFiltered)
-    throw new CoworkError('invalid_input', 'Say which: proposal_ids, or filters.', {
-      hint: 'Give one of the two, and expected_count with filters.',
+    throw new CoworkError('invalid_input', 'Exactly one of proposal_ids and filters is required.', {
+      hint: 'Set proposal_ids, or filters with expected_count.',
     })
   if (ids) return [...new Set(ids)]
-  const found = await approvals.pendingLike(tx, { kind: 'proposal', ...by }, most + 1)
-  const number = found.length > most ? `more than ${most}` : String(found.length)
-  if (expected !== found.length || found.length > most)
+  const matches = await approvals.pendingLike(tx, { kind: 'proposal', ...query }, maxBatchSize + 1)
+  const number =
+    matches.length > maxBatchSize ? `more than ${maxBatchSize}` : String(matches.length)
+  if (expected !== matches.length || matches.length > maxBatchSize)
     throw new CoworkError(
       'count_differs',
-      `${number} waiting proposals match${expected === undefined ? '' : `, not ${expected}`}. Nothing was decided.`,
+      `${number} pending proposals match${expected === undefined ? '' : `, not ${expected}`}. Nothing was decided.`,
       {
         hint:
-          found.length > most
-            ? `Narrow the filters: one call decides ${most} at most.`
-            : 'Look at them again, and give their number as expected_count.',
-        details: { matching: found.length },
+          matches.length > maxBatchSize
+            ? `Narrow the filters: one call decides ${maxBatchSize} at most.`
+            : 'Review the matches and set expected_count to their number.',
+        details: { matching: matches.length },
       },
     )
-  return found.map(({ id }) => id).toReversed()
+  return matches.map(({ id }) => id).toReversed()
 }

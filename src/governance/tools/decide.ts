@@ -31,7 +31,7 @@ import type { DecisionOutcome, Fault } from '../wire/decisions.ts'
 
 const ids = z.array(approvalId).min(1).max(1000).describe('One or more approvals')
 
-/** One item fails alone: nothing is written of it before it is found wrong. */
+/** Applies `act` to each id. A failed item does not affect the others: it fails before it writes. */
 export async function decideEach<T extends { id: string }>(
   list: readonly string[],
   act: (id: string) => Promise<T>,
@@ -41,7 +41,7 @@ export async function decideEach<T extends { id: string }>(
     try {
       outcomes.push(await act(id))
     } catch (error) {
-      // Found wrong only when it was to be recorded: then it was written, and all of it must go.
+      // A not_recordable error comes after the write, so the whole transaction rolls back.
       if (!(error instanceof CoworkError) || error.code === 'not_recordable') throw error
       const { code, message, hint } = error
       const problem = { code, message, ...(hint !== undefined && { hint }) }
@@ -50,12 +50,12 @@ export async function decideEach<T extends { id: string }>(
   return outcomes
 }
 
-/** Its input is what every decision takes, and the fields of all kinds. */
+/** The input combines the fields of every decision with those of all kinds. */
 export const decideTool = ({ approvals, answerFields }: Governance) => {
   const kindFields = Object.fromEntries(
     [...answerFields].map(([name, { schema }]) => [name, schema]),
   )
-  const answersIn = (input: Readonly<Record<string, unknown>>) =>
+  const listAnswers = (input: Readonly<Record<string, unknown>>) =>
     [...answerFields].flatMap(([name, field]) =>
       input[name] === undefined ? [] : { name, field, value: input[name] },
     )
@@ -64,35 +64,35 @@ export const decideTool = ({ approvals, answerFields }: Governance) => {
     name: 'cowork_decide',
     title: 'Decide',
     description:
-      'Approve or reject what waits, one or many, each with its own outcome. Proposals are rejected by an override.',
+      'Approve or reject pending items, one or many, each with its own outcome. Proposals are rejected with an override.',
     input: z.object({
       approval_ids: ids,
       decision: z.enum(['approve', 'reject']),
       reason: longText.optional(),
-      change: changeInput.optional().describe('What is approved instead of what was asked'),
+      change: changeInput.optional().describe('Approved instead of the requested change'),
       override: overrideAnswer.optional(),
       ...kindFields,
       hold: z
         .boolean()
         .default(false)
-        .describe('Hold a bulk or high-risk decision back for a moment, so that it can be undone'),
+        .describe('Defer a bulk or high-risk decision so that it can be undone'),
     }),
     output: decisionResults.cowork_decide,
-    // An edit, or what is allowed for longer, may be riskier than what was asked.
+    // An edit or a standing permission may be riskier than the request.
     approves(input) {
       if (input.decision === 'reject') return []
-      const isWider = answersIn(input).some(({ field, value }) => field.isWider?.(value))
+      const isWider = listAnswers(input).some(({ field, value }) => field.isWider?.(value))
       return input.change !== undefined || isWider ? 'unknown' : input.approval_ids
     },
     async transact(tx, input, call) {
       const { approval_ids: list, hold, decision: verdict, reason, change, override } = input
       const isBulk = list.length > 1
-      const given = answersIn(input)
-      if (isBulk && (change !== undefined || given.some(({ field }) => field.oneByOne)))
-        throw new CoworkError('invalid_input', 'Many at once are approved as they are, and once.', {
+      const fieldAnswers = listAnswers(input)
+      if (isBulk && (change !== undefined || fieldAnswers.some(({ field }) => field.oneByOne)))
+        throw new CoworkError('invalid_input', 'Bulk decisions cannot edit or extend requests.', {
           hint: oneByOneHint(answerFields),
         })
-      const answers = Object.fromEntries(given.map(({ name, value }) => [name, value]))
+      const answers = Object.fromEntries(fieldAnswers.map(({ name, value }) => [name, value]))
       const decision = toDecision(
         { decision: verdict, reason, change, isBulk, answers: { override, ...answers } },
         call,
@@ -100,10 +100,10 @@ export const decideTool = ({ approvals, answerFields }: Governance) => {
       const outcomes = await decideEach(list, async (id) => {
         checkFields(answerFields, await approvals.find(tx, id), decision)
         const isHeld = hold && (isBulk || (await approvals.riskAfter(tx, id, decision)) === 'high')
-        const made = isHeld
+        const outcome = isHeld
           ? await approvals.deferDecision(tx, id, decision, call)
           : await approvals.decide(tx, id, decision, call)
-        return toOutcomeResult(id, made)
+        return toOutcomeResult(id, outcome)
       })
       const errors = outcomes.filter(({ status }) => status === 'error').length
       return { outcomes, count: outcomes.length, errors }
@@ -112,57 +112,57 @@ export const decideTool = ({ approvals, answerFields }: Governance) => {
 }
 
 function oneByOneHint(fields: AnswerFields): string {
-  const acts = ['Edit', ...[...fields.values()].flatMap(({ oneByOne }) => oneByOne ?? [])]
-  return `${acts.slice(0, -1).join(', ')} or ${acts.at(-1)} one by one.`
+  const actions = ['Edit', ...[...fields.values()].flatMap(({ oneByOne }) => oneByOne ?? [])]
+  return `${actions.slice(0, -1).join(', ')} or ${actions.at(-1)} one by one.`
 }
 
-/** A field that says nothing about this kind is a mistake, not to be passed over. */
+/** Refuses a field that does not apply to the kind of the approval. */
 function checkFields(
   fields: AnswerFields,
-  asked: Approval | undefined,
+  approval: Approval | undefined,
   { more = {} }: Decision,
 ): void {
   const isStray = (name: string) => {
     const { onlyFor, kind } = fields.get(name) ?? {}
-    return onlyFor !== undefined && kind !== asked?.kind
+    return onlyFor !== undefined && kind !== approval?.kind
   }
   const stray = Object.keys(more).find(isStray)
-  if (!asked || stray === undefined) return
+  if (!approval || stray === undefined) return
   const owned = [...fields].filter(([, { onlyFor }]) => onlyFor !== undefined)
   const texts = owned.map(
     ([name, { onlyFor }], at) => `\`${name}\` ${at === 0 ? 'is for' : 'for'} ${onlyFor}`,
   )
   throw new CoworkError(
     'invalid_input',
-    `\`${stray}\` says nothing about a ${asked.kind.replace('_', ' ')}.`,
+    `\`${stray}\` does not apply to a ${approval.kind.replace('_', ' ')}.`,
     { hint: `${texts.join(', ')}.` },
   )
 }
 
-type Asked = {
+type DecisionInput = {
   readonly decision: 'approve' | 'reject'
   readonly reason?: string | undefined
   readonly change?: unknown
   readonly batch?: string
   readonly isBulk?: boolean
-  /** By the names of the fields; nothing is said by one that is absent or false. */
+  /** By field name; absent and false values are omitted. */
   readonly answers?: Readonly<Record<string, unknown>>
 }
 
-export function toDecision(asked: Asked, { caller }: Call): Decision {
-  const { answers = {}, isBulk: bulk } = asked
+export function toDecision(input: DecisionInput, { caller }: Call): Decision {
+  const { answers = {}, isBulk: bulk } = input
   const more = Object.fromEntries(
     Object.entries({ ...answers, bulk }).filter(
       ([, value]) => value !== undefined && value !== false,
     ),
   )
   return {
-    verdict: asked.decision,
+    verdict: input.decision,
     by: toActor(caller),
     channel: detectChannel(caller),
-    ...(asked.reason !== undefined && { reason: asked.reason }),
-    ...(asked.change !== undefined && { change: parseChange(asked.change) }),
-    ...(asked.batch !== undefined && { batch: asked.batch }),
+    ...(input.reason !== undefined && { reason: input.reason }),
+    ...(input.change !== undefined && { change: parseChange(input.change) }),
+    ...(input.batch !== undefined && { batch: input.batch }),
     ...(Object.keys(more).length > 0 && { more }),
   }
 }
@@ -182,7 +182,7 @@ export const undoTool = ({ approvals }: Governance) =>
     ...forPeople.write,
     name: 'cowork_undo',
     title: 'Undo',
-    description: 'Take back decisions that are held and not released yet.',
+    description: 'Undo decisions while they are in the undo window.',
     input: z.object({ approval_ids: ids }),
     output: decisionResults.cowork_undo,
     transact: async (tx, { approval_ids: list }, call) => ({
@@ -193,7 +193,7 @@ export const undoTool = ({ approvals }: Governance) =>
     }),
   })
 
-const changeOf = ({ from, to }: { from: number; to: number }) =>
+const scoreChange = ({ from, to }: { from: number; to: number }) =>
   Math.round((to - from) * 10_000) / 10_000
 
 export const approveTool = ({ approvals }: Governance) =>
@@ -234,7 +234,7 @@ export const approveTool = ({ approvals }: Governance) =>
         agent_id: requester,
         domain,
         trust_level: level,
-        trust_change: trust ? changeOf(trust) : 0,
+        trust_change: trust ? scoreChange(trust) : 0,
         promoted: trust?.promoted ?? false,
         verified: call.caller.verified,
         decided_by: call.caller.id,
@@ -253,21 +253,21 @@ export const overrideTool = ({ approvals, scores, store, spotChecks, kindOf }: G
     name: 'cowork_override',
     title: 'Override',
     description:
-      'Correct an agent: reject its proposal, or say afterwards that something it did was wrong. It loses trust by type and severity.',
+      'Correct an agent: reject its proposal, or mark a past action as wrong. It loses trust by type and severity.',
     allowsUnverified: true,
     input: z.object({
       agent_id: agentId,
       domain: domainName,
-      action_description: longText.describe('What the agent did or wanted'),
+      action_description: longText.describe('Action of the agent, done or proposed'),
       override_type: overrideType,
       severity,
-      description: longText.describe('What was wrong, or what you did instead'),
+      description: longText.describe('The mistake, or what you did instead'),
       proposal_id: approvalId.optional(),
     }),
     output: decisionResults.cowork_override,
     describeTarget: (input) => ({ domain: input.domain, target: input.agent_id }),
     async transact(tx, input, call) {
-      const given = {
+      const overrideInput = {
         type: input.override_type,
         severity: input.severity,
         description: input.description,
@@ -278,25 +278,26 @@ export const overrideTool = ({ approvals, scores, store, spotChecks, kindOf }: G
       const by = toActor(call.caller)
       if (proposal?.status === 'pending') {
         const decision = toDecision(
-          { decision: 'reject', reason: input.description, answers: { override: given } },
+          { decision: 'reject', reason: input.description, answers: { override: overrideInput } },
           call,
         )
         const { details } = await approvals.decide(tx, proposal.id, decision, call)
-        return answerOf(recordedOf(details))
+        return toResult(toRecordedOverride(details))
       }
       if (proposal && proposal.status !== 'approved')
         throw new CoworkError(
           'already_decided',
           `not found or already decided: ${proposal.status}`,
           {
-            hint: 'Leave proposal_id out to correct the agent without it.',
+            hint: 'Omit proposal_id to correct the agent without it.',
           },
         )
       if (proposal) {
-        // Locks the pair, so that of two at once the second sees the first.
+        // Locks the trust record, so that concurrent overrides see each other.
         await scores.load(tx, { agent, domain })
-        const known = await store.overrideOf(tx, proposal.id)
-        if (known && (known.isVerified || !call.caller.verified)) throw overriddenAlready(known)
+        const earlier = await store.overrideOf(tx, proposal.id)
+        if (earlier && (earlier.isVerified || !call.caller.verified))
+          throw alreadyOverriddenError(earlier)
       }
       const pair = { agent, domain }
       const risk = proposal?.risk ?? (await spotChecks.lastRisk(tx, pair)) ?? 'normal'
@@ -305,16 +306,16 @@ export const overrideTool = ({ approvals, scores, store, spotChecks, kindOf }: G
         action: input.action_description,
         by,
         ...(id && { approval: id }),
-        // What a person corrects without naming a proposal was not asked about.
+        // An override without a proposal corrects an action that needed no approval.
         isAlone: !proposal || proposal.channel === 'trust',
       }
-      const found = await scores.override(tx, pair, judged, given, about)
-      const { id: override, streak, told: written } = found
+      const result = await scores.override(tx, pair, judged, overrideInput, about)
+      const { id: override, streak, told: written } = result
       const check = id === undefined ? undefined : await store.checkOn(tx, id)
-      // An agent in open mode must not take its own check away (A3).
+      // With authentication off, an agent must not remove its own check (A3).
       if (check?.read_at === null && call.caller.verified)
         await approvals.withdrawDecidedElsewhere(tx, check.approval, call)
-      const rows = found.needsLookBack ? await spotChecks.lookBack(tx, pair, risk, id) : 0
+      const rows = result.needsLookBack ? await spotChecks.lookBack(tx, pair, risk, id) : 0
       tx.append({
         type: 'override.recorded',
         actor: by,
@@ -323,66 +324,72 @@ export const overrideTool = ({ approvals, scores, store, spotChecks, kindOf }: G
         ids: { call: call.id, ...(id && { proposal: id, approval: id }) },
         data: {
           requester: agent,
-          override: { type: given.type, severity: given.severity },
+          override: { type: overrideInput.type, severity: overrideInput.severity },
           ...(rows > 0 && { look_back: rows }),
           ...written,
         },
       })
-      return answerOf({ ...written.trust, id: override, streak })
+      return toResult({ ...written.trust, id: override, streak })
 
-      function answerOf({ id: override, from: before, to: after, demoted, streak }: Recorded) {
+      function toResult({
+        id: override,
+        from: before,
+        to: after,
+        demoted,
+        streak,
+      }: RecordedOverride) {
         return {
           override_id: override,
           ...(id !== undefined && { proposal_id: id }),
           agent_id: agent,
           domain,
           trust_level: after,
-          trust_change: changeOf({ from: before, to: after }),
+          trust_change: scoreChange({ from: before, to: after }),
           demoted: demoted ?? false,
           consecutive_overrides: streak,
           verified: call.caller.verified,
-          message: `OVERRIDDEN: ${given.type}/${given.severity}. Trust ${before.toFixed(2)} → ${after.toFixed(2)}${demoted ? ', DEMOTED' : ''}`,
+          message: `OVERRIDDEN: ${overrideInput.type}/${overrideInput.severity}. Trust ${before.toFixed(2)} → ${after.toFixed(2)}${demoted ? ', DEMOTED' : ''}`,
         }
       }
     },
   })
 
-const overriddenAlready = ({ by, at }: { by: string; at: number }) =>
+const alreadyOverriddenError = ({ by, at }: { by: string; at: number }) =>
   new CoworkError(
     'already_decided',
     `not found or already decided: overridden by ${by} at ${formatRfc3339(at)}`,
-    { hint: 'Leave proposal_id out to correct the agent for something else.' },
+    { hint: 'Omit proposal_id to correct another action.' },
   )
 
-type Recorded = TrustMove & { readonly id: string; readonly streak: number }
+type RecordedOverride = TrustMove & { readonly id: string; readonly streak: number }
 
-function recordedOf(told: ApprovalOutcome['details']): Recorded {
+function toRecordedOverride(details: ApprovalOutcome['details']): RecordedOverride {
   const { id, consecutive } = told['override'] as { id: string; consecutive: number }
   return { ...(told['trust'] as TrustMove), id, streak: consecutive }
 }
 
-/** The proposal itself says whose it is and where (B1). */
+/** Loads a proposal and compares the given agent and domain with it (B1). */
 export async function loadOwnProposal(
   tx: Tx,
   approvals: Governance['approvals'],
   id: string,
   { agent_id: agent, domain }: { agent_id?: string | undefined; domain?: string | undefined },
 ) {
-  const found = await approvals.find(tx, id)
-  if (found?.kind !== 'proposal')
+  const approval = await approvals.find(tx, id)
+  if (approval?.kind !== 'proposal')
     throw new CoworkError('already_decided', 'not found or already decided', {
-      hint: 'Give the proposal_id that cowork_propose answered; `cowork inbox` lists what waits.',
+      hint: 'Use the proposal_id from cowork_propose; `cowork inbox` lists pending items.',
     })
-  if (agent !== undefined && agent !== found.requester)
-    throw mismatch('agent_id', agent, found.requester)
-  if (domain !== undefined && domain !== found.domain)
-    throw mismatch('domain', domain, found.domain)
-  return found
+  if (agent !== undefined && agent !== approval.requester)
+    throw mismatchError('agent_id', agent, approval.requester)
+  if (domain !== undefined && domain !== approval.domain)
+    throw mismatchError('domain', domain, approval.domain)
+  return approval
 }
 
-const mismatch = (name: string, given: string, found: string) =>
+const mismatchError = (name: string, actual: string, expected: string) =>
   new CoworkError(
     'proposal_mismatch',
-    `The proposal has the ${name} ${JSON.stringify(found)}, not ${JSON.stringify(given)}.`,
-    { hint: `Leave ${name} out: it is taken from the proposal.` },
+    `${name} ${JSON.stringify(actual)} does not match the proposal, which has ${JSON.stringify(expected)}.`,
+    { hint: `Omit ${name}: it is taken from the proposal.` },
   )

@@ -17,7 +17,7 @@ test('G1 G2 what another agent asked for is nothing to log under', async () => {
   await approve(system, theirs)
   expect(await log(system, { proposal_id: theirs }, support)).toMatchObject({
     fault: 'not_found',
-    message: `support has no proposal "${theirs}".`,
+    message: `Not found: proposal "${theirs}" of support.`,
     hint: expect.stringContaining('cowork_propose'),
   })
   expect(await system.entries(['action.logged'])).toEqual([])

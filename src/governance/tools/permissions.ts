@@ -11,7 +11,7 @@ export const permissionTools = ({ permissions, db }: Governance): Tool[] => [
     ...forPeople.read,
     name: 'cowork_list_permissions',
     title: 'Permissions',
-    description: 'What people have allowed for longer than once.',
+    description: 'List the standing permissions.',
     input: z.object({}),
     output: decisionResults.cowork_list_permissions,
     read: async () => ({ permissions: await permissions.list(db) }),
@@ -20,7 +20,7 @@ export const permissionTools = ({ permissions, db }: Governance): Tool[] => [
     ...forPeople.write,
     name: 'cowork_revoke_permission',
     title: 'Revoke a permission',
-    description: 'Take back a standing permission: the next such call asks again.',
+    description: 'Revoke a standing permission: the next matching call needs approval again.',
     input: z.object({ id: approvalId }),
     output: decisionResults.cowork_revoke_permission,
     async transact(tx, { id }, call) {

@@ -18,8 +18,6 @@ import { unknownVersionError } from '../policies/simulation.ts'
 import type { Simulation } from '../policies/simulation.ts'
 import { formatReplaySummary } from '../policies/replay.ts'
 
-/** What the tools of policies take and give alike. */
-
 const toVersionResult = ({ version, number, source, by, note, at }: Version) => ({
   version,
   number,
@@ -34,15 +32,15 @@ const toDocumentResult = ({ policies, mappings }: PolicyDocument) => ({
   mappings: mappings.map((mapping) => ({ ...mapping })),
 })
 
-/** What a person wrote is judged by the words of cowork.yaml, not by a schema of its own. */
+/** Input of people is validated by the cowork.yaml schema, not by a separate one. */
 const documentInput = z
   .union([z.string().max(1_000_000), policyRow])
-  .describe('The sections policies and mappings as in cowork.yaml: YAML as text, or their values')
+  .describe('Sections policies and mappings as in cowork.yaml: YAML text or values')
 
 const versionName = boundedText(64).min(1)
 
-/** Also where what is in force cannot be read: whoever is to mend it must see what there is. */
-function readable(versions: Governance['versions']) {
+/** Returns no policies and the error if the active version is unreadable: a person must be able to view and fix it. */
+function readActivePolicies(versions: Governance['versions']) {
   try {
     return { policies: versions.policies() }
   } catch (error) {
@@ -51,30 +49,30 @@ function readable(versions: Governance['versions']) {
   }
 }
 
-const wouldLockOut = (agents: readonly { agent_id: string }[]) => {
+const lockOutError = (agents: readonly { agent_id: string }[]) => {
   const names = agents.slice(0, 5).map(({ agent_id }) => agent_id)
   const more = agents.length > names.length ? ` and ${agents.length - names.length} more` : ''
   return new CoworkError(
     'would_lock_out',
-    `Under these policies ${names.join(', ')}${more} could propose nothing of what they proposed in the last 30 days.`,
+    `These policies block everything that ${names.join(', ')}${more} proposed in the last 30 days.`,
     {
-      hint: 'Map them to a policy, or save with confirm: true if that is what you want.',
+      hint: 'Map these agents to a policy, or save with confirm: true.',
       details: { agents: agents.slice(0, 100) },
     },
   )
 }
 
-async function sideOf(
+async function loadVersion(
   { versions }: Pick<Governance, 'versions'>,
   name: string,
 ): Promise<{ name: string; body: PolicyDocument }> {
-  const found = await versions.find(name === 'active' ? undefined : name)
-  if (!found?.body) throw unknownVersionError(name)
-  return { name: found.version.version, body: found.body }
+  const stored = await versions.find(name === 'active' ? undefined : name)
+  if (!stored?.body) throw unknownVersionError(name)
+  return { name: stored.version.version, body: stored.body }
 }
 
-const tooMuch = (message: string) =>
-  new CoworkError('invalid_input', message, { hint: 'Leave the others out.' })
+const exclusiveInputsError = (message: string) =>
+  new CoworkError('invalid_input', message, { hint: 'Omit the others.' })
 
 export const policyTools = (
   { proposals, versions, store, db }: Governance,
@@ -85,12 +83,12 @@ export const policyTools = (
     name: 'cowork_validate_policy',
     title: 'Check against policy',
     description:
-      'Check what the policy says to a change before you propose it. Nothing is stored and nothing counts.',
+      'Check a change against the policy before you propose it. Nothing is stored or counted.',
     input: z.object({
-      agent_id: agentFields.agent_id.describe('The agent; yourself where absent'),
+      agent_id: agentFields.agent_id.describe('Agent; default: yourself'),
       domain,
       field: z.string().max(200).optional(),
-      proposed_value: z.unknown().optional().describe('The value that `field` is to have'),
+      proposed_value: z.unknown().optional().describe('New value of `field`'),
       proposed_change: changeInput.optional(),
     }),
     output: policyResults.cowork_validate_policy,
@@ -117,7 +115,7 @@ export const policyTools = (
         message: isBlocked
           ? `BLOCKED: ${first ? `${first.field}: ${first.reason}` : `no policy covers ${named.id} in ${input.domain}`}`
           : evaluation.highRisk.length > 0
-            ? `VALID, and a person reviews it: ${evaluation.highRisk.join(', ')} is high risk.`
+            ? `VALID, but a person reviews it: ${evaluation.highRisk.join(', ')} is high risk.`
             : 'VALID',
       }
     },
@@ -127,12 +125,12 @@ export const policyTools = (
     name: 'cowork_list_policies',
     title: 'Policies',
     description:
-      'The policies in force, which agent works where under which of them, and the versions there were.',
+      'List the active policies, their mappings to agents and domains, and the policy versions.',
     input: z.object({}),
     output: policyResults.cowork_list_policies,
     async read() {
       const approved = await store.mappings(db)
-      const { policies, problem } = readable(versions)
+      const { policies, problem } = readActivePolicies(versions)
       const newest = (await versions.list(20)).map(toVersionResult)
       return {
         version: versions.version(),
@@ -163,15 +161,13 @@ export const policyTools = (
     name: 'cowork_simulate_policy',
     title: 'Simulate policies',
     description:
-      'What other policies would do: to one proposal, or to all that agents proposed and called in the last days, judged again with the trust of that time. Changes nothing.',
+      'Simulate other policies on one proposal, or on all proposals and calls of the last days with the trust of that time. Changes nothing.',
     input: z.object({
-      body: documentInput
-        .optional()
-        .describe('The policies to try, as cowork_save_policies takes them'),
-      version: versionName.optional().describe('Or a version there was'),
+      body: documentInput.optional().describe('Policies to simulate, as in cowork_save_policies'),
+      version: versionName.optional().describe('Or an earlier version'),
       policy_id: boundedText(128)
         .optional()
-        .describe('Or a policy in force, as if it were mapped everywhere'),
+        .describe('Or an active policy, as if mapped everywhere'),
       proposal: z
         .object({
           agent_id: agentId,
@@ -183,22 +179,22 @@ export const policyTools = (
             .min(0)
             .max(1)
             .optional()
-            .describe('As if trust were this; what it is now where absent'),
+            .describe('Hypothetical trust; default: current trust'),
           reasoning_schema: reasoningInput.optional(),
         })
         .optional()
-        .describe('One proposal instead of those on record'),
-      days: z.int().min(1).max(365).optional().describe('How far back; 30 by default'),
-      agent_id: agentId.optional().describe('Of this agent only'),
-      domain: domain.optional().describe('In this domain only'),
+        .describe('One proposal instead of the recorded ones'),
+      days: z.int().min(1).max(365).optional().describe('Days to replay; default 30'),
+      agent_id: agentId.optional().describe('Only this agent'),
+      domain: domain.optional().describe('Only this domain'),
     }),
     output: policyResults.cowork_simulate_policy,
     async read(input) {
       const { body, version, policy_id: policyId, proposal } = input
-      if ([body, version, policyId].filter((it) => it !== undefined).length > 1)
-        throw tooMuch('Try `body`, `version` or `policy_id`, one of them.')
+      if ([body, version, policyId].filter((value) => value !== undefined).length > 1)
+        throw exclusiveInputsError('Set only one of `body`, `version` and `policy_id`.')
       if (proposal && input.days !== undefined)
-        throw tooMuch('Simulate one `proposal` or so many `days`, not both.')
+        throw exclusiveInputsError('Set `proposal` or `days`, not both.')
       const candidate = await simulation.tried({ body, version, policyId })
       const named = { version: candidate.policies.version }
       if (proposal) {
@@ -215,10 +211,10 @@ export const policyTools = (
         return { ...named, summary, before, after }
       }
       const { days = 30, agent_id: agent } = input
-      const found = await simulation.replayed(candidate, { days, agent, domain: input.domain })
-      const { replayed, unchanged, skipped, truncated } = found
+      const result = await simulation.replayed(candidate, { days, agent, domain: input.domain })
+      const { replayed, unchanged, skipped, truncated } = result
       const table = await Promise.all(
-        found.changes.map(async ({ from, to, count, examples }) => ({
+        result.changes.map(async ({ from, to, count, examples }) => ({
           from,
           to,
           count,
@@ -234,7 +230,7 @@ export const policyTools = (
           ),
         })),
       )
-      const summary = formatReplaySummary(found)
+      const summary = formatReplaySummary(result)
       return { ...named, summary, table, days, replayed, unchanged, skipped, truncated }
     },
   }),
@@ -243,27 +239,25 @@ export const policyTools = (
     name: 'cowork_save_policies',
     title: 'Save policies',
     description:
-      'Puts a new version of the policies in force, from the next proposal and call on, in every daemon. The versions before stay.',
+      'Save and activate a new policy version for all later proposals and calls, in every daemon. Earlier versions stay.',
     role: 'owner',
     requiresPasskey: true,
     input: z.object({
       body: documentInput,
-      note: boundedText(1000).default('').describe('Why, for whoever reads the history'),
-      from: versionName
-        .optional()
-        .describe('The version it was made of: refused when another was saved meanwhile'),
+      note: boundedText(1000).default('').describe('Reason, shown in the history'),
+      from: versionName.optional().describe('Base version: refused if another was saved since'),
       confirm: z
         .boolean()
         .default(false)
-        .describe('Save it although agents that worked lately could propose nothing any more'),
+        .describe('Save although recently active agents are blocked'),
     }),
     output: policyResults.cowork_save_policies,
-    // The store is changed in a transaction of its own: what is in force changes after it, and only then.
+    // Saves in its own transaction: the version becomes active after the commit, and only then.
     async run({ body, note, from, confirm }, call) {
-      const read = simulation.read(body)
-      const lost = confirm ? [] : await simulation.lockedOut(read)
-      if (lost.length > 0) throw wouldLockOut(lost)
-      const saved = await versions.save(read, { note, from }, call)
+      const document = simulation.read(body)
+      const lockedOut = confirm ? [] : await simulation.lockedOut(document)
+      if (lockedOut.length > 0) throw lockOutError(lockedOut)
+      const saved = await versions.save(document, { note, from }, call)
       const { version, number } = saved.version
       const output = {
         version,
@@ -271,8 +265,8 @@ export const policyTools = (
         from: saved.from,
         changed: saved.isNew,
         message: saved.isNew
-          ? `Version ${version} is in force.`
-          : `Version ${version} says the same already.`,
+          ? `Version ${version} is active.`
+          : `Version ${version} already has this content.`,
       }
       return { output }
     },
@@ -280,10 +274,10 @@ export const policyTools = (
   defineTool({
     ...forPeople.read,
     name: 'cowork_policy_versions',
-    title: 'Versions of the policies',
-    description: 'The policies there ever were, newest first; and what one of them says.',
+    title: 'Policy versions',
+    description: 'List the policy versions, newest first, or show the content of one.',
     input: z.object({
-      version: versionName.optional().describe('Show what this one says'),
+      version: versionName.optional().describe('Show the content of this version'),
       limit: effort(z.int().min(1).max(200)).default(50),
     }),
     output: policyResults.cowork_policy_versions,
@@ -291,9 +285,9 @@ export const policyTools = (
       const listed = (await versions.list(limit)).map(toVersionResult)
       const answer = { active: versions.version(), versions: listed }
       if (version === undefined) return answer
-      const found = await versions.find(version)
-      if (!found?.body) throw unknownVersionError(version)
-      const { body } = found
+      const stored = await versions.find(version)
+      if (!stored?.body) throw unknownVersionError(version)
+      const { body } = stored
       return { ...answer, body: toDocumentResult(body), text: formatPolicyYaml(body) }
     },
   }),
@@ -301,28 +295,28 @@ export const policyTools = (
     ...forPeople.read,
     name: 'cowork_policy_diff',
     title: 'Compare policies',
-    description: 'What differs between two versions of the policies, or from what you wrote.',
+    description: 'Compare two policy versions, or a version with a draft.',
     input: z.object({
-      from: versionName.describe('A version, or `active`'),
-      to: versionName.optional().describe('A version, or `active`; absent where `body` is given'),
+      from: versionName.describe('Version, or `active`'),
+      to: versionName.optional().describe('Version, or `active`; omit with `body`'),
       body: documentInput.optional(),
     }),
     output: policyResults.cowork_policy_diff,
     async read({ from, to, body }) {
       if ((to === undefined) === (body === undefined))
-        throw new CoworkError('invalid_input', 'Compare with `to` or with `body`, one of them.', {
-          hint: 'Give the version it is compared with, or what you wrote.',
+        throw new CoworkError('invalid_input', 'Exactly one of `to` and `body` is required.', {
+          hint: 'Set the version or the draft to compare with.',
         })
-      const old = await sideOf({ versions }, from)
-      const young =
+      const before = await loadVersion({ versions }, from)
+      const after =
         to === undefined
           ? { name: 'written', body: simulation.read(body) }
-          : await sideOf({ versions }, to)
+          : await loadVersion({ versions }, to)
       const diff = unifiedDiff(
-        { name: old.name, text: formatPolicyYaml(old.body) },
-        { name: young.name, text: formatPolicyYaml(young.body) },
+        { name: before.name, text: formatPolicyYaml(before.body) },
+        { name: after.name, text: formatPolicyYaml(after.body) },
       )
-      return { from: old.name, to: young.name, changed: diff !== '', diff }
+      return { from: before.name, to: after.name, changed: diff !== '', diff }
     },
   }),
 ]

@@ -16,26 +16,26 @@ import {
 } from './shared-schemas.ts'
 import { proposalResults } from '../wire/proposals.ts'
 
-/** Anything may stand in a change; what is no JSON is kept as it came (P3). */
-export function parseChange(given: unknown): unknown {
-  if (typeof given !== 'string') return given
-  // JSON inside a string has the limits of JSON that is a body (RS4).
-  if (/^\s*[[{]/.test(given)) checkJsonSize(Buffer.from(given))
+/** Accepts any change; text that is not JSON becomes `{ raw }` (P3). */
+export function parseChange(input: unknown): unknown {
+  if (typeof input !== 'string') return input
+  // JSON inside a string has the same limits as a JSON body (RS4).
+  if (/^\s*[[{]/.test(input)) checkJsonSize(Buffer.from(input))
   try {
-    const parsed: unknown = JSON.parse(given)
+    const parsed: unknown = JSON.parse(input)
     return typeof parsed === 'object' && parsed !== null ? parsed : { raw: parsed }
   } catch {
-    return { raw: given }
+    return { raw: input }
   }
 }
 
 export const changeInput = z
   .union([z.string().max(1_000_000), z.record(z.string(), z.unknown()), z.array(z.unknown())])
-  .describe('What is to change, as JSON')
+  .describe('Proposed change, as JSON')
 
-const mostCriteria = 50
+const maxCriteria = 50
 
-/** Reasons that can be checked, not only read (R1). */
+/** Reasons that cowork can verify (R1). */
 export const reasoningInput = z
   .strictObject({
     type: boundedText(128).optional(),
@@ -50,27 +50,27 @@ export const reasoningInput = z
           timestamp: z
             .union([boundedText(64), z.number()])
             .optional()
-            .describe('When it was so: RFC 3339, or milliseconds'),
+            .describe('Time of the value: RFC 3339 or milliseconds'),
         }),
       )
-      .refine((criteria) => Object.keys(criteria).length <= mostCriteria, {
-        error: `at most ${mostCriteria} criteria`,
+      .refine((criteria) => Object.keys(criteria).length <= maxCriteria, {
+        error: `at most ${maxCriteria} criteria`,
       }),
   })
-  .refine(isPlain, { error: 'must be plain JSON of at most 64 KB' })
+  .refine(isSmallJson, { error: 'must be plain JSON of at most 64 KB' })
 export type Reasoning = z.output<typeof reasoningInput>
 
-function isPlain(given: unknown): boolean {
+function isSmallJson(value: unknown): boolean {
   try {
-    return canonicalJson(given).length <= 64 * 1024
+    return canonicalJson(value).length <= 64 * 1024
   } catch {
     return false
   }
 }
 
-/** The facts that the message leaves out, for clients that show the text alone. */
-function factsOf(reply: z.output<typeof proposalResults.cowork_propose>): string {
-  const listed = (name: string, list: readonly string[] = []) =>
+/** Formats the facts that the message omits, for clients that show only text. */
+function formatFacts(reply: z.output<typeof proposalResults.cowork_propose>): string {
+  const formatList = (name: string, list: readonly string[] = []) =>
     list.length > 0 ? [`${name}: ${list.join(', ')}`] : []
   const facts = [
     `proposal_id ${reply.proposal_id}`,
@@ -80,10 +80,10 @@ function factsOf(reply: z.output<typeof proposalResults.cowork_propose>): string
     ...(reply.policy_id === null ? [] : [`policy ${reply.policy_id}`]),
     ...(reply.policy_warnings > 0 ? [`${reply.policy_warnings} policy warnings`] : []),
     ...(reply.volume_remaining === null ? [] : [`${reply.volume_remaining} proposals left`]),
-    ...listed('missing criteria', reply.missing_criteria),
-    ...listed('stale criteria', reply.stale_criteria),
-    ...listed('unverified sources', reply.unverified_sources),
-    ...listed('problems', reply.reasoning_problems),
+    ...formatList('missing criteria', reply.missing_criteria),
+    ...formatList('stale criteria', reply.stale_criteria),
+    ...formatList('unverified sources', reply.unverified_sources),
+    ...formatList('problems', reply.reasoning_problems),
   ]
   return `[${sanitizeText(facts.join('; '))}]`
 }
@@ -105,10 +105,10 @@ export const proposeTool = ({ proposals }: Governance) =>
       proposed_change: changeInput,
       confidence: z.number().min(0).max(1).describe('How sure you are, 0 to 1'),
       reasoning: longText.describe('For the person who decides'),
-      field: boundedText(200).optional().describe('If it is about one field'),
+      field: boundedText(200).optional().describe('If only one field changes'),
       reasoning_schema: reasoningInput
         .optional()
-        .describe('Reasons that can be checked, if a policy asks'),
+        .describe('Verifiable reasons, if a policy requires them'),
       handoff_id: approvalId.optional().describe('Handoff whose instructions you follow'),
       idempotency_key: boundedText(200)
         .min(1)
@@ -122,7 +122,7 @@ export const proposeTool = ({ proposals }: Governance) =>
         output.next,
         output.review_url && `A person decides at ${output.review_url}`,
         output.evidence_note && `(${output.evidence_note})`,
-        factsOf(output),
+        formatFacts(output),
       ]
         .filter(Boolean)
         .join(' '),

@@ -22,7 +22,7 @@ import type { GovernanceDeps } from './index.ts'
 import { domain, boundedText, agentFields } from './shared-schemas.ts'
 import { reportResults } from '../wire/report.ts'
 
-const days30 = 30 * 24 * 3_600_000
+const defaultPeriodMs = 30 * 24 * 3_600_000
 const time = boundedText(40).optional()
 
 const scopeInput = z.object({
@@ -31,41 +31,48 @@ const scopeInput = z.object({
   start: time.describe('Date or RFC 3339 time; default 30 days before end'),
   end: time.describe('Date or RFC 3339 time; default now'),
 })
-/** As the program of seed 001 names them. */
+/** Parameter names of the COWORK protocol. */
 const reportAliases = { domain_filter: 'domain', start_time: 'start', end_time: 'end' }
 
-/** People ask about everyone, an agent about itself (G3, L10). */
-function scopeOf(asked: z.output<typeof scopeInput>, caller: Caller, now: number): Scope {
-  // What happens in this very millisecond belongs to it.
-  const end = asked.end === undefined ? now + 1 : timeOf('end', asked.end)
-  const start = Math.max(0, asked.start === undefined ? end - days30 : timeOf('start', asked.start))
+/** People can query every agent, an agent only itself (G3, L10). */
+function parseScope(input: z.output<typeof scopeInput>, caller: Caller, now: number): Scope {
+  // The end is exclusive: include the current millisecond.
+  const end = input.end === undefined ? now + 1 : parseTime('end', input.end)
+  const start = Math.max(
+    0,
+    input.start === undefined ? end - defaultPeriodMs : parseTime('start', input.start),
+  )
   if (start >= end)
-    throw new CoworkError('invalid_input', 'The period ends before it begins.', {
-      hint: 'Give a start before the end.',
+    throw new CoworkError('invalid_input', 'Invalid period: end is not after start.', {
+      hint: 'Set start to a time before end.',
     })
-  const { requester: agent, since = 0 } = requesterFilter(caller, asked.agent_id)
+  const { requester: agent, since = 0 } = requesterFilter(caller, input.agent_id)
   const period = { start: Math.min(end, Math.max(start, since)), end }
-  return { agent, domain: asked.domain, period }
+  return { agent, domain: input.domain, period }
 }
 
-function timeOf(name: string, given: string): number {
-  const at = Date.parse(given)
+function parseTime(name: string, text: string): number {
+  const at = Date.parse(text)
   if (!Number.isNaN(at)) return at
-  throw new CoworkError('invalid_input', `${name} is no date: ${JSON.stringify(given)}.`, {
-    hint: 'Write it as 2026-02-01 or 2026-02-01T10:30:00Z.',
-  })
+  throw new CoworkError(
+    'invalid_input',
+    `Invalid ${name}: ${JSON.stringify(text)} is not a date.`,
+    {
+      hint: 'Write the date as 2026-02-01 or 2026-02-01T10:30:00Z.',
+    },
+  )
 }
 
-const shownPeriod = ({ period: { start, end } }: Scope) => ({
+const toPeriodResult = ({ period: { start, end } }: Scope) => ({
   start: formatRfc3339(start),
   end: formatRfc3339(end),
 })
 
 /**
- * What an agent may read of its history: no check that was confirmed, or it would know when it is looked at (T14).
- * One that was found wrong it knows by its trust.
+ * Removes confirmed checks from the history that an agent reads: they would reveal when it is checked (T14). A check
+ * that was marked as wrong is visible in its trust anyway.
  */
-const forAgent = (history: History): History => ({
+const hideConfirmedChecks = (history: History): History => ({
   ...history,
   asked: new Map(
     [...history.asked].filter(
@@ -74,29 +81,29 @@ const forAgent = (history: History): History => ({
   ),
 })
 
-/** How agents that are still here stand, in the words of `cowork_standing`. */
-async function standingsIn({ governance, identity }: GovernanceDeps, scope: Scope) {
+/** Lists the standings of agents that are not revoked, with the fields of `cowork_standing`. */
+async function listStandings({ governance, identity }: GovernanceDeps, scope: Scope) {
   const { store, db, standings, now } = governance
   const { agent, domain: where } = scope
   const pairs = await store.all(db, { agent, domain: where })
-  const found = []
+  const results = []
   for (const { trust, ...pair } of pairs)
     if (matchesScope(scope, pair) && !(await identity.hasGone(db, pair.agent, now())))
-      found.push(await standings(db, pair, trust))
-  return found
+      results.push(await standings(db, pair, trust))
+  return results
 }
 
-/** How its checks go is not for the agent that they are about (T14). */
-const ofChecks = {
+/** The check metrics are hidden from the agent that they concern (T14). */
+const hiddenCheckMetrics = {
   checks_drawn: null,
   alone_error_rate: null,
   alone_error_interval: null,
   checks_within_day: null,
 }
 
-const mostChecks = 1000
+const maxChecks = 1000
 
-async function openChecks(
+async function listOpenChecks(
   approvals: GovernanceDeps['governance']['approvals'],
   { agent, domain: where }: Scope,
 ): Promise<OpenCheck[]> {
@@ -105,7 +112,7 @@ async function openChecks(
     kind: spotCheck,
     requester: agent,
     domain: where,
-    limit: mostChecks,
+    limit: maxChecks,
   })
   return pending.map(({ requester, domain: place, createdAt }) => ({
     agent: requester,
@@ -114,16 +121,20 @@ async function openChecks(
   }))
 }
 
-const atOnce = 200
+const batchSize = 200
 
 async function fieldsById(
   approvals: GovernanceDeps['governance']['approvals'],
   ids: readonly string[],
 ): Promise<Map<string, string[]>> {
   const fields = new Map<string, string[]>()
-  for (let at = 0; at < ids.length; at += atOnce) {
-    const some = await approvals.list({ ids: ids.slice(at, at + atOnce), limit: atOnce })
-    for (const { id, content } of some) fields.set(id, changedFields(content.change, content.field))
+  for (let at = 0; at < ids.length; at += batchSize) {
+    const approvalsPage = await approvals.list({
+      ids: ids.slice(at, at + batchSize),
+      limit: batchSize,
+    })
+    for (const { id, content } of approvalsPage)
+      fields.set(id, changedFields(content.change, content.field))
   }
   return fields
 }
@@ -135,33 +146,33 @@ export const reportTools = (deps: GovernanceDeps): Tool[] => [
     aliases: reportAliases,
     title: 'Governance report',
     description:
-      'What is wrong with how agents and people work together, from the ledger, with a recommendation each; where people stepped in; and, for people, how agents stand.',
+      'Report findings on how agents and people work together, with a recommendation each; where people intervened; and, for people, the standing of agents.',
     input: scopeInput,
     output: reportResults.cowork_governance_report,
     async read(input, { caller }) {
       const { waits, now } = deps.governance
-      const scope = scopeOf(input, caller, now())
+      const scope = parseScope(input, caller, now())
       const { longestMs: longestWaitMs } = waits
-      const whole = await readHistory(deps.ledger, scope.period, { longestWaitMs })
-      const period = shownPeriod(scope)
+      const fullHistory = await readHistory(deps.ledger, scope.period, { longestWaitMs })
+      const period = toPeriodResult(scope)
       if (caller.kind === 'agent') {
-        const history = forAgent(whole)
+        const history = hideConfirmedChecks(fullHistory)
         const findings = computeFindings(history, scope, waits.handoffMs)
         return {
-          // How people decide is for people.
+          // Findings about the decisions of people are for people only.
           findings: findings.filter(({ person_id: person }) => person === undefined),
           interventions: computeInterventions(history, scope),
           period,
         }
       }
-      const standings = await standingsIn(deps, scope)
+      const standings = await listStandings(deps, scope)
       const findings = [
-        ...computeFindings(whole, scope, waits.handoffMs),
+        ...computeFindings(fullHistory, scope, waits.handoffMs),
         ...unreadFindingsOf(standings),
       ].toSorted(byWeight)
       return {
         findings,
-        interventions: computeInterventions(whole, scope),
+        interventions: computeInterventions(fullHistory, scope),
         standings: standings.map(({ agent_id, domain: where, classes }) => ({
           agent_id,
           domain: where,
@@ -182,25 +193,28 @@ export const reportTools = (deps: GovernanceDeps): Tool[] => [
     aliases: reportAliases,
     title: 'Quality metrics',
     description:
-      'How well agents and people work together, in numbers: approvals with their uncertainty, overrides, escapes, calibration of confidence, latency in seconds, and one score.',
+      'Measure how agents and people work together: approvals with their uncertainty, overrides, escapes, calibration of confidence, latency in seconds, and one score.',
     input: scopeInput,
     output: reportResults.cowork_quality_metrics,
     async read(input, { caller }) {
       const { approvals, waits, now } = deps.governance
-      const scope = scopeOf(input, caller, now())
+      const scope = parseScope(input, caller, now())
       const { longestMs: longestWaitMs } = waits
-      const whole = await readHistory(deps.ledger, scope.period, { longestWaitMs, calls: true })
+      const fullHistory = await readHistory(deps.ledger, scope.period, {
+        longestWaitMs,
+        calls: true,
+      })
       const isAgent = caller.kind === 'agent'
-      const history = isAgent ? forAgent(whole) : whole
+      const history = isAgent ? hideConfirmedChecks(fullHistory) : fullHistory
       const ids = findRetries([...history.asked.values()], scope).flatMap(([first, later]) =>
         later.length === 0 ? [] : [first.id, ...later.map(({ id }) => id)],
       )
       const fields = await fieldsById(approvals, [...new Set(ids)])
-      const open = isAgent ? [] : await openChecks(approvals, scope)
+      const open = isAgent ? [] : await listOpenChecks(approvals, scope)
       return {
         ...computeQuality(history, scope, fields, open),
-        ...(isAgent && ofChecks),
-        period: shownPeriod(scope),
+        ...(isAgent && hiddenCheckMetrics),
+        period: toPeriodResult(scope),
       }
     },
   }),

@@ -11,7 +11,7 @@ import { domain, agentFields } from './shared-schemas.ts'
 import { trustResults } from '../wire/trust.ts'
 import type { StatusResult } from '../wire/trust.ts'
 
-const mostPending = 50
+const maxPending = 50
 
 export const statusTool = ({ governance, ledger, identity, halts, version }: GovernanceDeps) =>
   defineTool({
@@ -19,7 +19,7 @@ export const statusTool = ({ governance, ledger, identity, halts, version }: Gov
     name: 'cowork_status',
     title: 'Status',
     description:
-      'See who you are here, whether you are halted, your trust per domain and what waits for a person. Call it first, or when unsure what to do next.',
+      'Show your identity, halts, trust per domain and pending requests. Call it first, or when unsure what to do next.',
     core: true,
     input: z.object({
       ...agentFields,
@@ -33,13 +33,18 @@ export const statusTool = ({ governance, ledger, identity, halts, version }: Gov
       const { store, db, inbox, handoffs } = governance
       const checkpoint = await ledger.latestCheckpoint()
       const agent = caller.kind === 'agent' ? caller.id : agent_id
-      const seen = caller.kind === 'agent' ? visibleEntries(caller) : { actor: agent_id }
+      const visibility = caller.kind === 'agent' ? visibleEntries(caller) : { actor: agent_id }
       const timeline = include_timeline
-        ? await ledger.find({ ...seen, domain: where, limit: timeline_limit, newestFirst: true })
+        ? await ledger.find({
+            ...visibility,
+            domain: where,
+            limit: timeline_limit,
+            newestFirst: true,
+          })
         : undefined
       const pairs = await store.all(db, { agent, domain: where })
-      const asked = { agent, domain: where, limit: mostPending }
-      const waiting = await inbox.waiting(caller, asked)
+      const query = { agent, domain: where, limit: maxPending }
+      const waiting = await inbox.waiting(caller, query)
       const { kind, id, verified, session } = caller
       return {
         version,
@@ -54,13 +59,13 @@ export const statusTool = ({ governance, ledger, identity, halts, version }: Gov
         ),
         pending: waiting.count,
         pending_proposals: waiting.items,
-        pending_handoffs: await handoffs.waiting(caller, asked),
-        ...(timeline && { timeline: timeline.map(eventOf) }),
+        pending_handoffs: await handoffs.waiting(caller, query),
+        ...(timeline && { timeline: timeline.map(toEvent) }),
       }
     },
   })
 
-function eventOf({ seq, at, type, actor, domain, subject, outcome, data }: Entry) {
+function toEvent({ seq, at, type, actor, domain, subject, outcome, data }: Entry) {
   const tool = data?.['tool']
   return {
     seq,
@@ -74,7 +79,7 @@ function eventOf({ seq, at, type, actor, domain, subject, outcome, data }: Entry
   }
 }
 
-/** The fields that an agent needs: its identity, pending requests and trust. The rest is for people (RA15). */
+/** Selects the fields that an agent needs: its identity, pending requests and trust. The rest is for people (RA15). */
 function leanStatus(status: StatusResult) {
   const { auth, caller, halts, trust, pending, timeline } = status
   const { pending_proposals: proposals, pending_handoffs: handoffs } = status

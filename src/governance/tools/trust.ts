@@ -27,26 +27,26 @@ import type { Trust } from '../rules/trust.ts'
 import { agentId, domain, agentFields, longText } from './shared-schemas.ts'
 import { trustResults } from '../wire/trust.ts'
 
-type Asked = {
+type TrustQuery = {
   readonly pair: { readonly agent: string; readonly domain: string }
   readonly stored: Trust
   readonly caller: Caller
 }
 
 /**
- * The standing of one agent in one domain (G5). An agent reads how much is missing. Why, and what is checked, only
- * people read: else it would know when it is looked at (T14).
+ * Returns the trust of an agent in a domain (G5). Agents read how much credit is missing. The cause and the checks
+ * are for people only: they would reveal when the agent is checked (T14).
  */
 export async function toTrustResult(
   { rules, store, db, now }: Pick<Governance, 'rules' | 'store' | 'db' | 'now'>,
-  { pair, stored, caller }: Asked,
+  { pair, stored, caller }: TrustQuery,
 ) {
   const at = now()
   const trust = applyDecay(rules.trust, stored, at)
   const accuracy = computeAccuracy(trust)
-  const waiting = await store.unread(db, pair.agent, pair.domain, at)
-  const of = (risk: Risk) => {
-    const unread = waiting.get(risk) ?? { count: 0, oldestMs: 0 }
+  const unreadChecks = await store.unread(db, pair.agent, pair.domain, at)
+  const toRiskEvidence = (risk: Risk) => {
+    const unread = unreadChecks.get(risk) ?? { count: 0, oldestMs: 0 }
     const closed = closedGate(rules.trust, trust, risk, { kind: kindCreditToAct, unread })
     const toGo = closed?.toGo ?? 0
     return {
@@ -56,7 +56,11 @@ export async function toTrustResult(
       ...(closed && caller.kind === 'human' && { cause: closed.cause }),
     }
   }
-  const byRisk = { low: of('low'), normal: of('normal'), high: of('high') }
+  const byRisk = {
+    low: toRiskEvidence('low'),
+    normal: toRiskEvidence('normal'),
+    high: toRiskEvidence('high'),
+  }
   const { gated: isClosed, ...normal } = byRisk.normal
   const { mode, gated } = resolveMode(rules.mode, {
     score: trust.score,
@@ -84,12 +88,12 @@ export async function toTrustResult(
 
 const round = (value: number) => Math.round(value * 10_000) / 10_000
 
-/** An agent asks about itself, people about anyone. */
-function agentOf(caller: Caller, asked: string | undefined): string {
+/** An agent queries itself, people any agent. */
+function resolveAgentId(caller: Caller, requested: string | undefined): string {
   if (caller.kind === 'agent') return caller.id
-  if (asked !== undefined) return asked
-  throw new CoworkError('invalid_input', 'Say which agent: agent_id is missing.', {
-    hint: '`cowork agents` lists them.',
+  if (requested !== undefined) return requested
+  throw new CoworkError('invalid_input', 'Missing agent_id.', {
+    hint: 'Set agent_id; `cowork agents` lists agents.',
   })
 }
 
@@ -103,17 +107,16 @@ export const trustTools = (governance: Governance, ledger: Ledger): Tool[] => {
       ...forAnyone.read,
       name: 'cowork_check_trust',
       title: 'Check trust',
-      description:
-        'See how far you are trusted in a domain, and what that lets you do without asking.',
+      description: 'Show your trust in a domain and what it allows without approval.',
       input: z.object({
-        agent_id: agentFields.agent_id.describe('The agent; yourself where absent'),
+        agent_id: agentFields.agent_id.describe('Agent; default: yourself'),
         domain,
       }),
       output: trustResults.cowork_check_trust,
       async read({ agent_id, domain: where }, { caller }) {
-        const pair = { agent: agentOf(caller, agent_id), domain: where }
+        const pair = { agent: resolveAgentId(caller, agent_id), domain: where }
         const known = await store.trust(db, pair.agent, where)
-        // The first read creates the pair (T2).
+        // The first read creates the trust record (T2).
         const stored =
           known ?? (await ledger.transact((tx) => scores.load(tx, pair, toActor(caller))))
         return toTrustResult(governance, { pair, stored: trustForCaller(caller, stored), caller })
@@ -124,13 +127,13 @@ export const trustTools = (governance: Governance, ledger: Ledger): Tool[] => {
       name: 'cowork_set_trust',
       title: 'Set trust',
       description:
-        'Set the trust of an agent in a domain by hand, with a reason. With 0.8 or more you vouch for it: it acts alone where the risk is low or normal, until the first fault.',
+        'Set the trust of an agent in a domain, with a reason. With 0.8 or more you vouch for it: it acts alone at low and normal risk, until the first fault.',
       requiresPasskey: true,
       input: z.object({
         agent_id: agentId,
         domain,
         score: z.number().min(0).max(1),
-        reason: longText.min(1).describe('Why, for whoever asks later'),
+        reason: longText.min(1).describe('Reason, shown in the audit log'),
       }),
       output: trustResults.cowork_set_trust,
       describeTarget: (input) => ({ domain: input.domain, target: input.agent_id }),
@@ -147,7 +150,7 @@ export const trustTools = (governance: Governance, ledger: Ledger): Tool[] => {
           data: { trust: { from, to }, reason, stored },
         })
         const name = JSON.stringify(agent)
-        const note = `There was no trust of an agent called ${name} before: look whether that is its name.`
+        const note = `No trust was recorded for ${name} before: check the name.`
         return { agent_id: agent, domain: where, from, to, ...(isNew && { note }) }
       },
     }),
@@ -156,23 +159,23 @@ export const trustTools = (governance: Governance, ledger: Ledger): Tool[] => {
       name: 'cowork_forgive',
       title: 'Forgive',
       description:
-        'Clear the strikes and the debt of an agent in a domain and class of risk, with a reason. It earns the missing credit anew.',
+        'Clear the strikes and the debt of an agent in a domain and risk class, with a reason. It must earn the missing credit again.',
       requiresPasskey: true,
       input: z.object({
         agent_id: agentId,
         domain,
         risk: z.enum(risks).default('normal'),
-        reason: longText.min(1).describe('Why, for whoever asks later'),
+        reason: longText.min(1).describe('Reason, shown in the audit log'),
       }),
       output: trustResults.cowork_forgive,
       describeTarget: (input) => ({ domain: input.domain, target: input.agent_id }),
       async transact(tx, { agent_id: agent, domain: where, risk, reason }, { id, caller }) {
-        // To load what is not there would create it (T2).
+        // Loading a missing record would create it (T2).
         if (!(await store.trust(tx, agent, where)))
           throw new CoworkError(
             'not_found',
-            `There is no trust of ${JSON.stringify(agent)} in ${JSON.stringify(where)}.`,
-            { hint: '`cowork trust` lists agents and domains.' },
+            `Not found: trust of ${JSON.stringify(agent)} in ${JSON.stringify(where)}.`,
+            { hint: 'List agents and domains with `cowork trust`.' },
           )
         for (const stored of await scores.forgive(tx, { agent, domain: where }, risk))
           tx.append({
@@ -189,9 +192,9 @@ export const trustTools = (governance: Governance, ledger: Ledger): Tool[] => {
     defineTool({
       ...forPeople.read,
       name: 'cowork_standing',
-      title: 'How agents stand',
+      title: 'Agent standing',
       description:
-        'What agents may do alone, why, and what is missing: credit, strikes, checks and kinds of action, by domain and class of risk. For people.',
+        'Show what agents may do alone, why, and what is missing: credit, strikes, checks and kinds of action, by domain and risk class. For people.',
       input: z.object({
         agent_id: agentId.optional(),
         domain: domain.optional(),
@@ -199,24 +202,24 @@ export const trustTools = (governance: Governance, ledger: Ledger): Tool[] => {
       output: trustResults.cowork_standing,
       async read({ agent_id: agent, domain: where }) {
         const pairs = await store.all(db, { agent, domain: where })
-        const found = []
-        for (const { trust, ...pair } of pairs) found.push(await standings(db, pair, trust))
-        return { standings: found }
+        const results = []
+        for (const { trust, ...pair } of pairs) results.push(await standings(db, pair, trust))
+        return { standings: results }
       },
     }),
     defineTool({
       ...forAnyone.read,
       name: 'cowork_trust_history',
-      title: 'Trust over time',
-      description: 'See how your trust in a domain changed, and where idle days would take it.',
+      title: 'Trust history',
+      description: 'Show how your trust in a domain changed, and how idle days would lower it.',
       input: z.object({
-        agent_id: agentFields.agent_id.describe('The agent; yourself where absent'),
+        agent_id: agentFields.agent_id.describe('Agent; default: yourself'),
         domain,
         days: effort(z.int().min(1).max(365)).default(30),
       }),
       output: trustResults.cowork_trust_history,
       async read({ agent_id, domain: where, days }, { caller }) {
-        const agent = agentOf(caller, agent_id)
+        const agent = resolveAgentId(caller, agent_id)
         const at = now()
         const since = at - days * day
         const trust = (await store.trust(db, agent, where)) ?? initialTrust(rules.trust, at)

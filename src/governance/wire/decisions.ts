@@ -4,7 +4,7 @@ import { trustMove } from './trust.ts'
 const fault = z.object({ code: z.string(), message: z.string(), hint: z.string().optional() })
 export type Fault = z.output<typeof fault>
 
-const outcome = z.object({
+const outcomeSchema = z.object({
   id: z.string(),
   status: z.enum(['approved', 'rejected', 'voted', 'held', 'error']),
   until: z.string().optional(),
@@ -12,20 +12,20 @@ const outcome = z.object({
   look_back: z
     .number()
     .optional()
-    .describe('Other actions that came to the inbox because this one was wrong'),
+    .describe('Other actions sent to the inbox because this one was wrong'),
   counted: z
     .boolean()
     .optional()
-    .describe('False of a check that was closed without opening it: it counts for nothing'),
+    .describe('False for a check that was closed unopened: it does not count'),
   also: z
     .array(z.object({ id: z.string(), summary: z.string() }))
     .optional()
-    .describe('Other requests that this answers, too'),
+    .describe('Other requests with the same answer'),
   error: fault.optional(),
 })
-export type DecisionOutcome = z.output<typeof outcome>
+export type DecisionOutcome = z.output<typeof outcomeSchema>
 
-const verdictOutput = {
+const verdictFields = {
   agent_id: z.string(),
   domain: z.string(),
   trust_level: z.number(),
@@ -34,7 +34,7 @@ const verdictOutput = {
   message: z.string(),
 }
 
-const reply = {
+const bulkFields = {
   batch_id: z.string(),
   count: z.number(),
   outcomes: z.array(
@@ -56,8 +56,8 @@ const permission = z.object({
   arguments: z
     .record(z.string(), z.string())
     .nullable()
-    .describe('A glob for each argument that may change; null where none may'),
-  exact: z.array(z.string()).describe('Arguments that are as they were approved'),
+    .describe('Glob for each variable argument; null if none'),
+  exact: z.array(z.string()).describe('Arguments fixed to their approved values'),
   for: z.string(),
   uses_left: z.number().nullable(),
   session: z.string().nullable(),
@@ -68,7 +68,11 @@ const permission = z.object({
 })
 
 export const decisionResults = {
-  cowork_decide: z.object({ outcomes: z.array(outcome), count: z.number(), errors: z.number() }),
+  cowork_decide: z.object({
+    outcomes: z.array(outcomeSchema),
+    count: z.number(),
+    errors: z.number(),
+  }),
   cowork_undo: z.object({
     outcomes: z.array(
       z.object({
@@ -81,7 +85,7 @@ export const decisionResults = {
   cowork_approve: z.object({
     proposal_id: z.string(),
     status: z.enum(['approved', 'voted']),
-    ...verdictOutput,
+    ...verdictFields,
     promoted: z.boolean(),
     decided_by: z.string(),
     evidence_note: z
@@ -92,12 +96,12 @@ export const decisionResults = {
   cowork_override: z.object({
     override_id: z.string(),
     proposal_id: z.string().optional(),
-    ...verdictOutput,
+    ...verdictFields,
     demoted: z.boolean(),
     consecutive_overrides: z.number(),
   }),
-  cowork_bulk_approve: z.object({ ...reply, approved: z.number(), voted: z.number() }),
-  cowork_bulk_reject: z.object({ ...reply, rejected: z.number() }),
+  cowork_bulk_approve: z.object({ ...bulkFields, approved: z.number(), voted: z.number() }),
+  cowork_bulk_reject: z.object({ ...bulkFields, rejected: z.number() }),
   cowork_list_permissions: z.object({ permissions: z.array(permission) }),
   cowork_revoke_permission: z.object({ id: z.string(), revoked: z.literal(true) }),
 }

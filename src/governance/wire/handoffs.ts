@@ -23,7 +23,7 @@ const packet = z.object({
   context: z.unknown(),
   proposal_id: z.string().nullable(),
   parent_handoff_id: z.string().nullable(),
-  recent: z.array(recent).describe('What the agent did last in this domain'),
+  recent: z.array(recent).describe('Last actions of the agent in this domain'),
   created_at: z.string(),
 })
 
@@ -43,15 +43,15 @@ export const handoffResults = {
     status: z.literal('pending'),
     handoff_mode: z.enum(handoffModes),
     context_packet: packet,
-    for_human: z.string().describe('The packet in words, to be shown to a person'),
+    for_human: z.string().describe('The packet as text, for a person'),
     review_url: z.string(),
     message: z.string(),
   }),
   cowork_check_handoff: z.object({
     pending_handoffs: z.array(returned),
-    pending_instructions: z.array(returned).describe('The same, by its older name'),
-    count: z.number().describe('How many there are, beyond those listed too'),
-    acknowledged: z.array(z.string()).describe('Those of ack that are yours and settled now'),
+    pending_instructions: z.array(returned).describe('Alias of pending_handoffs'),
+    count: z.number().describe('Total, including those not listed'),
+    acknowledged: z.array(z.string()).describe('Your handoffs in ack that are acknowledged now'),
   }),
   cowork_resolve_handoff: z.object({
     handoff_id: z.string(),

@@ -7,7 +7,7 @@ const time = z.iso.datetime()
 
 const policyConflict = z.object({
   policy: z.string().nullable(),
-  version: z.string().describe('Of the active policy; acknowledge_policy takes it'),
+  version: z.string().describe('Version of the active policy, for acknowledge_policy'),
   rule: z.string().nullable(),
   message: z.string(),
 })
@@ -18,38 +18,38 @@ const item = z
     id: z.string(),
     kind: z.string().describe('proposal, call, permission, spot_check, handoff, …'),
     status: z.enum(statuses),
-    requester: z.string().describe('The agent that asks'),
+    requester: z.string().describe('Agent that asks'),
     domain: z.string(),
     action: z.string(),
     target: z.string(),
-    summary: z.string().describe('One plain line'),
+    summary: z.string().describe('One line of text'),
     mode: z.enum(modes),
     risk: z.enum(risks),
     trust_level: z
       .number()
       .nullable()
-      .describe('Of the agent in the domain: now while it is pending, when it asked afterwards'),
+      .describe('Trust of the agent in the domain: current while pending, otherwise when it asked'),
     confidence: z.number().nullable(),
     created_at: time,
     expires_at: time.nullable(),
     approvers: z.object({ needed: z.int(), given: z.array(z.string()) }),
-    group: z.string().describe('Equal ones share it'),
+    group: z.string().describe('Shared by equal requests'),
     held: z
       .object({ decision: z.enum(['approve', 'reject']), by: z.string(), until: time })
       .optional()
       .describe('A decision that can still be undone'),
     policy_conflict: policyConflict
       .optional()
-      .describe('The active policy would block it; approving it takes acknowledge_policy'),
+      .describe('The active policy would block the request; approve with acknowledge_policy'),
     decided_at: time.optional(),
     decided_by: z.string().optional(),
     channel: z.string().optional(),
     reason: z.string().optional(),
-    auto: z.literal(true).optional().describe('Trust decided, nobody was asked'),
+    auto: z.literal(true).optional().describe('Decided by trust, without a person'),
     look_back: z
       .string()
       .optional()
-      .describe('Of a check: the look-back that brought it; its rows share it'),
+      .describe('Look-back that opened the check, shared by its rows'),
   })
   .meta({ id: 'Approval' })
 
@@ -74,7 +74,7 @@ const handoff = z.object({
   parent_handoff_id: z.string().nullable(),
   proposal_id: z.string().nullable(),
   overdue: z.boolean(),
-  reminded: z.int().describe('How often people were told of it again'),
+  reminded: z.int().describe('Number of reminders'),
   thread: z
     .array(
       z.object({
@@ -86,7 +86,7 @@ const handoff = z.object({
         instructions: z.string().optional(),
       }),
     )
-    .describe('What was asked and answered, oldest first, this one too'),
+    .describe('Questions and answers of the thread, oldest first'),
 })
 
 const detail = item.extend({
@@ -102,7 +102,7 @@ const detail = item.extend({
     gated: z.boolean(),
     high_risk_fields: z.array(z.string()).readonly(),
   }),
-  change: z.unknown().describe('The change of a proposal, the arguments of a call'),
+  change: z.unknown().describe('Change of a proposal, or arguments of a call'),
   before: z.record(z.string(), z.unknown()).describe('Values last approved on the same target'),
   approved_change: z.unknown().optional(),
   collaborative: z.boolean().optional(),
@@ -120,30 +120,30 @@ const detail = item.extend({
             outcome: z.string().optional(),
           }),
         )
-        .describe('What the ledger has of the action'),
+        .describe('Ledger entries of the action'),
       undo: z
         .object({
           tool: z.string(),
           arguments: z.record(z.string(), z.unknown()),
-          text: z.string().describe('For a button'),
+          text: z.string().describe('Button label'),
         })
         .optional()
-        .describe('The call that takes the action back, while there is one'),
+        .describe('Call that reverts the action, if possible'),
       consequences: z
         .object({ confirm: z.string(), wrong: z.string(), differently: z.string() })
-        .describe('What each answer leads to'),
+        .describe('Effect of each answer'),
       faults: z
         .array(z.object({ type: z.string(), severity: z.string(), text: z.string() }))
-        .describe('What marking it as wrong leads to, by type and severity'),
+        .describe('Effect of marking it as wrong, by type and severity'),
     })
     .optional()
-    .describe('Of a spot check'),
+    .describe('Spot checks only'),
   grant: z
     .record(z.string(), z.unknown())
     .readonly()
     .optional()
     .describe(
-      'Of a request for access: path, real, permission, is_folder, missing, folder, inside and sensitive; for people only',
+      'Access requests only: path, real, permission, is_folder, missing, folder, inside and sensitive; for people only',
     ),
   reasoning: z.string().nullable(),
   field: z.string().nullable(),
@@ -152,7 +152,7 @@ const detail = item.extend({
   client: z
     .object({ name: z.string(), version: z.string(), transport: z.string() })
     .nullable()
-    .describe('What the agent’s client says of itself'),
+    .describe('Reported by the agent’s client'),
   effect: z.object({
     approve: z.object({ from: z.number(), to: z.number() }).nullable(),
     overrides: z.array(z.object({ type: z.string(), severity: z.string(), to: z.number() })),
@@ -176,8 +176,8 @@ const decided = z.object({ call: z.string(), output: z.unknown() })
 export const inboxAnswers = {
   'GET /api/approvals': z.object({
     items: z.array(item),
-    next: z.string().nullable().describe('Where the next page begins'),
-    counts: z.record(z.string(), z.int()).describe('What is pending, in all and by kind'),
+    next: z.string().nullable().describe('Cursor of the next page'),
+    counts: z.record(z.string(), z.int()).describe('Pending approvals, total and by kind'),
   }),
   'GET /api/approvals/{id}': detail,
   'POST /api/approvals/{id}/decide': decided,

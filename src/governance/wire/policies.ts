@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { modes } from '#approvals/wire.ts'
 
 const policyVersion = z.object({
-  version: z.string().describe('Of what it says: the same again has the same'),
+  version: z.string().describe('Derived from the content: equal content has the same version'),
   number: z.number().describe('Counts up from 0, the file at the first start'),
   source: z.enum(['file', 'saved']),
   by: z.string(),
@@ -64,7 +64,10 @@ export const policyResults = {
   }),
   cowork_list_policies: z.object({
     version: z.string(),
-    problem: z.string().optional().describe('Why those in force cannot be read; all is blocked'),
+    problem: z
+      .string()
+      .optional()
+      .describe('Why the active policies are unreadable; everything is blocked'),
     policies: z.array(
       z.object({
         id: z.string(),
@@ -81,9 +84,9 @@ export const policyResults = {
         source: z.enum(['config', 'approved']),
       }),
     ),
-    active: policyVersion.nullable().describe('The version in force'),
-    versions: z.array(policyVersion).describe('The newest, newest first'),
-    body: policyBody.describe('What the version in force says, to be edited'),
+    active: policyVersion.nullable().describe('Active version'),
+    versions: z.array(policyVersion).describe('Latest versions, newest first'),
+    body: policyBody.describe('Content of the active version, for editing'),
   }),
   cowork_save_policies: z.object({
     version: z.string(),
@@ -96,27 +99,24 @@ export const policyResults = {
     active: z.string(),
     versions: z.array(policyVersion),
     body: policyBody.optional(),
-    text: z.string().optional().describe('The same as YAML'),
+    text: z.string().optional().describe('The content as YAML'),
   }),
   cowork_policy_diff: z.object({
     from: z.string(),
     to: z.string(),
     changed: z.boolean(),
-    diff: z.string().describe('As `diff -u` writes it; nothing where nothing differs'),
+    diff: z.string().describe('Unified diff; empty without differences'),
   }),
   cowork_simulate_policy: z.object({
-    version: z.string().describe('What the policies tried would be called'),
+    version: z.string().describe('Version of the simulated policies'),
     summary: z.string(),
     before: judged.optional(),
     after: judged.optional(),
-    table: z.array(change).optional().describe('What would come out differently'),
+    table: z.array(change).optional().describe('Changed outcomes'),
     days: z.number().optional(),
     replayed: z.number().optional(),
     unchanged: z.number().optional(),
-    skipped: z
-      .number()
-      .optional()
-      .describe('On record without arguments or trust, so that nobody can tell'),
-    truncated: z.boolean().optional().describe('There is more on record than was looked at'),
+    skipped: z.number().optional().describe('Recorded without arguments or trust, so not replayed'),
+    truncated: z.boolean().optional().describe('More is recorded than was replayed'),
   }),
 }

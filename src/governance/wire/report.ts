@@ -4,7 +4,7 @@ import { severities } from '#base/override.ts'
 
 const period = z.object({ start: z.string(), end: z.string() })
 
-const share = z.number().nullable()
+const ratio = z.number().nullable()
 
 const interval = z.object({ low: z.number(), high: z.number() }).nullable()
 
@@ -16,7 +16,7 @@ const finding = z.object({
   agent_id: z.string().optional(),
   domain: z.string().optional(),
   person_id: z.string().optional(),
-  entries: z.array(z.number()).describe('Numbers of the ledger entries that show it'),
+  entries: z.array(z.number()).describe('Sequence numbers of the ledger entries'),
   recommendation: z.string(),
 })
 export type Finding = z.output<typeof finding>
@@ -44,22 +44,22 @@ export const reportResults = {
             z.object({
               risk: z.enum(risks),
               level: z.enum(['autonomous', 'supervised', 'probation']),
-              reason: z.string().describe('Why it stands there'),
-              next: z.string().optional().describe('What is missing'),
+              reason: z.string().describe('Reason for the level'),
+              next: z.string().optional().describe('Missing for the next level'),
             }),
           ),
         }),
       )
       .optional()
-      .describe('How agents stand now, by class of risk; for people'),
+      .describe('Current standing of agents by risk class; for people'),
     period,
   }),
   cowork_quality_metrics: z.object({
     n_reviewed: z.number().describe('Proposals and calls that people decided'),
-    approval_rate: share,
-    approval_interval: interval.describe('Where the true rate lies with 95 % certainty (Wilson)'),
-    accuracy: share.describe('Without overrides that are not the agent’s fault'),
-    override_rate: share,
+    approval_rate: ratio,
+    approval_interval: interval.describe('95% confidence interval (Wilson)'),
+    accuracy: ratio.describe('Excludes overrides that are not the agent’s fault'),
+    override_rate: ratio,
     overrides: z.array(
       z.object({
         override_type: z.string(),
@@ -68,40 +68,34 @@ export const reportResults = {
         rate: z.number(),
       }),
     ),
-    weighted_override: share.describe('By how bad they were; being plainly wrong counts 1'),
-    autonomous: z.number().describe('Actions that trust decided'),
-    escape_rate: share.describe('Of those, found wrong afterwards'),
-    slips_per_100: z
-      .number()
-      .nullable()
-      .describe('Mistakes found in what was done alone, for 100 actions done alone'),
-    checks_drawn: z
-      .number()
-      .nullable()
-      .describe('Checks by chance that people answered; for people'),
-    alone_error_rate: share.describe(
-      'Estimate: wrong of all checks by chance. Look-backs and unread checks are left out; for people',
+    weighted_override: ratio.describe('Weighted by type and severity; plainly wrong counts 1'),
+    autonomous: z.number().describe('Actions decided by trust'),
+    escape_rate: ratio.describe('Share of autonomous actions marked as wrong'),
+    slips_per_100: z.number().nullable().describe('Mistakes found per 100 autonomous actions'),
+    checks_drawn: z.number().nullable().describe('Random checks answered by people; for people'),
+    alone_error_rate: ratio.describe(
+      'Estimate: share of random checks marked as wrong, without look-backs and unread checks; for people',
     ),
     alone_error_interval: interval.describe(
-      'Where the true error rate lies with 95 % certainty (Wilson); for people',
+      '95% confidence interval of the error rate (Wilson); for people',
     ),
-    checks_within_day: share.describe('Checks that were read within a day; for people'),
-    automation_rate: share,
-    review_load: z.number().nullable().describe('Reviews for 100 actions'),
-    retry_rate: share.describe('Overridden, and proposed again within a day'),
-    rollback_rate: share.describe('Approved, and overridden afterwards'),
+    checks_within_day: ratio.describe('Checks read within a day; for people'),
+    automation_rate: ratio,
+    review_load: z.number().nullable().describe('Reviews per 100 actions'),
+    retry_rate: ratio.describe('Overridden and proposed again within a day'),
+    rollback_rate: ratio.describe('Approved and overridden afterwards'),
     latency_p50: z.number().nullable().describe('Seconds until a person decided'),
     latency_p95: z.number().nullable(),
     handoff_latency_p50: z.number().nullable(),
     handoff_latency_p95: z.number().nullable(),
-    confidence_avg: share,
-    brier: share,
-    ece: share.describe('Expected calibration error of confidence, ten bins'),
-    rubber_stamp_share: share.describe('Approvals within three seconds'),
+    confidence_avg: ratio,
+    brier: ratio,
+    ece: ratio.describe('Expected calibration error of confidence, ten bins'),
+    rubber_stamp_share: ratio.describe('Approvals within three seconds'),
     collaboration_score: z
       .number()
       .nullable()
-      .describe('0 to 100; null while fewer than 20 were reviewed'),
+      .describe('0 to 100; null with fewer than 20 reviews'),
     period,
   }),
 }

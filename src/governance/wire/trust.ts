@@ -30,9 +30,9 @@ const trust = z.object({
   consecutive_overrides: z.number(),
   evidence_level: z.number(),
   gated: z.boolean(),
-  to_go: z.number().describe('Right actions that are missing before it acts alone'),
+  to_go: z.number().describe('Correct actions missing before it acts alone'),
   cause: z.string().optional().describe('Why the gate is closed; for people'),
-  evidence_note: z.string().optional().describe('Why a high enough score does not act yet'),
+  evidence_note: z.string().optional().describe('Why a sufficient score does not allow acting yet'),
   decay_days: z.number(),
   last_active_at: z.string(),
   by_risk: z.object({ low: evidence, normal: evidence, high: evidence }),
@@ -49,12 +49,15 @@ const standingClass = z.object({
   strikes: z.object({
     now: z.number(),
     most: z.number(),
-    forgiven_after: z.number().optional().describe('Clean checks in a row that take one away'),
+    forgiven_after: z
+      .number()
+      .optional()
+      .describe('Consecutive clean checks that remove one strike'),
   }),
   checks: z.object({
-    rate: z.number().describe('The share of what it does alone that is checked'),
+    rate: z.number().describe('Share of autonomous actions that are checked'),
     unread: z.number(),
-    look_back: z.number().describe('Of those unread, how many a look-back brought'),
+    look_back: z.number().describe('Unread checks opened by a look-back'),
     oldest_at: z.string().optional(),
   }),
   kinds: z.array(z.object({ kind: z.string(), credit: z.number(), to_go: z.number() })),
@@ -91,9 +94,9 @@ const handoff = z.object({
   domain: z.string(),
   reason: z.string(),
   handoff_mode: z.string(),
-  context_packet: z.record(z.string(), z.unknown()).describe('As cowork_handoff answered it'),
+  context_packet: z.record(z.string(), z.unknown()).describe('As returned by cowork_handoff'),
   created_at: z.string(),
-  overdue: z.boolean().describe('Nobody answered in handoff.timeout_seconds'),
+  overdue: z.boolean().describe('No answer within handoff.timeout_seconds'),
 })
 
 const status = z.object({
@@ -122,7 +125,7 @@ export const trustResults = {
     domain: z.string(),
     from: z.number(),
     to: z.number(),
-    note: z.string().optional().describe('Where the name may be a slip'),
+    note: z.string().optional().describe('Set if the name may be misspelled'),
   }),
   cowork_forgive: z.object({ agent_id: z.string(), domain: z.string(), risk: z.enum(risks) }),
   cowork_standing: z.object({
@@ -148,7 +151,7 @@ export const trustResults = {
         mark: z
           .enum(['opened', 'closed', 'look_back', 'forgiven'])
           .optional()
-          .describe('What happened to the gate; for people'),
+          .describe('Gate event; for people'),
         risk: z.enum(risks).optional(),
       }),
     ),
