@@ -41,7 +41,7 @@ test('H1 V3 at most 50 handoffs of an agent wait for an answer', async () => {
     expect(await handOver(system, `number ${at}`)).toMatchObject({ status: 'pending' })
   expect(await handOver(system, 'one more')).toMatchObject({
     fault: 'too_many_requests',
-    message: '50 of your handoffs wait for an answer already.',
+    message: '50 of your handoffs are pending already.',
     hint: expect.stringContaining('cowork_withdraw'),
   })
   expect(await system.rows('approval')).toHaveLength(50)

@@ -53,7 +53,7 @@ type Deps = {
   readonly spotChecks: SpotChecks
   readonly gateProof: GateProof
   readonly volume: VolumeCap
-  readonly handoffs: Pick<Handoffs, 'followed'>
+  readonly handoffs: Pick<Handoffs, 'acknowledgeByProposal'>
   readonly reasonings: Reasonings
   readonly rules: Rules
   readonly now: Clock
@@ -107,8 +107,8 @@ export function createProposals(deps: Deps) {
     if (evaluation.hardStop)
       return blockedByPolicy(policy, evaluation, await standingOf(tx, pair, action))
     const given = proposal.criteria
-    const reasoned = reasonings.isAsked(policy, given)
-      ? await reasonings.check(tx, { by: call.caller, policy, given, at: now() })
+    const reasoned = reasonings.isNeeded(policy, given)
+      ? await reasonings.check(tx, { by: call.caller, policy, reasoning: given, at: now() })
       : undefined
 
     const admitted =
@@ -118,7 +118,7 @@ export function createProposals(deps: Deps) {
         : await admit(tx, pair, before)
     if ('instead' in admitted) return admitted.instead
     const { trust, remaining, faded } = admitted
-    const floor = reasoned && reasonings.floorOf(policy, reasoned)
+    const floor = reasoned && reasonings.getFloor(policy, reasoned)
     const isShadow = policy?.mode === 'shadow'
     const ownRisk = policy?.risk ?? 'normal'
     const judgement = decideMode(rules, {
@@ -183,7 +183,8 @@ export function createProposals(deps: Deps) {
         },
       }),
     })
-    if (proposal.handoff !== undefined) await deps.handoffs.followed(tx, proposal.handoff, id, call)
+    if (proposal.handoff !== undefined)
+      await deps.handoffs.acknowledgeByProposal(tx, proposal.handoff, id, call)
     if (mode === 'act')
       spotChecks.note({ ...pair, id, risk, trust, client: call.caller.client?.name })
     return replyOf(approval, { cap: volume.cap, remaining }, approvals)

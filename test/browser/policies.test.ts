@@ -297,7 +297,7 @@ test('C4 what somebody else saved meanwhile is not overwritten', async () => {
     .getByText(/^Changes: /)
     .waitFor()
   const dialog = await save(page, 'Mine')
-  await dialog.getByText(/saved version [\da-f]+ meanwhile/).waitFor()
+  await dialog.getByText(/saved version [\da-f]+\./).waitFor()
   await dialog.getByRole('link', { name: 'Compare versions' }).click()
   await page.getByRole('list', { name: 'Versions, newest first' }).getByText('Another').waitFor()
   expect((await ledgerOf(app, '&type=policy.saved')).entries).toHaveLength(1)

@@ -167,7 +167,7 @@ describe('answering', () => {
     expect(await resolve(system, id, given)).toMatchObject({ hand_back: isBack })
     expect(await check(system)).toMatchObject({ count: isBack ? 1 : 0 })
     const { message } = await system.call('cowork_check_approval', { approval_id: id })
-    expect(message).toMatch(isBack ? /handed it back/ : /leave it to them/)
+    expect(message).toMatch(isBack ? /handed the task back/ : /leave the task to them/)
   })
 
   test('H2 the first answer counts, and the second is told so', async () => {

@@ -36,7 +36,7 @@ type Resolution = {
   readonly resolution: string
   readonly handBack: boolean
   readonly instructions?: string | undefined
-  /** Decides the pending proposal that the handoff names, in the same act (H6). */
+  /** Decides the pending proposal of the handoff in the same transaction (H6). */
   readonly proposal?: Pick<Decision, 'verdict'> & { readonly override?: Override }
 }
 
@@ -51,42 +51,42 @@ type Deps = {
   readonly now: Clock
 }
 
-/** A handoff is a wait like all others; it is answered, never refused, and never ends by itself (P7). */
+/** A handoff is an approval that people resolve. It cannot be rejected and never expires (P7). */
 export const handoffKind = (store: HandoffStore, now: Clock): ApprovalKind => ({
   kind: 'handoff',
   content: handoffContent,
   openedEntryType: 'handoff.created',
   decidedEntryType: 'handoff.resolved',
   check(_, decision) {
-    if (decision.verdict === 'approve' && answerOf(decision)) return
-    throw new CoworkError('answer_needed', 'A handoff is answered, not approved or rejected.', {
-      hint: 'Resolve it with what you did or want: cowork_resolve_handoff, or the console.',
+    if (decision.verdict === 'approve' && parseAnswer(decision)) return
+    throw new CoworkError('answer_needed', 'A handoff cannot be approved or rejected.', {
+      hint: 'Resolve it with cowork_resolve_handoff or in the console.',
     })
   },
-  answer: answerOf,
+  answer: parseAnswer,
   async onDecided(tx, { id }, decision) {
-    const isBack = answerOf(decision)?.hand_back ?? false
-    await store.answered(tx, id, isBack ? now() : null)
+    const isBack = parseAnswer(decision)?.hand_back ?? false
+    await store.recordAnswer(tx, id, isBack ? now() : null)
     return { hand_back: isBack }
   },
   async onClosedUndecided(tx, { id }) {
-    await store.answered(tx, id, null)
+    await store.recordAnswer(tx, id, null)
   },
 })
 
-const answerOf = ({ more }: Decision) => handoffAnswer.optional().parse(more?.['answer'])
+const parseAnswer = ({ more }: Decision) => handoffAnswer.optional().parse(more?.['answer'])
 
-/** Answers given to an agent at once; the next ones come when it has acknowledged some. */
-const mostAtOnce = 100
+/** Answers in one reply; the agent gets more after it has acknowledged some. */
+const maxListed = 100
 
 export type Handoffs = ReturnType<typeof createHandoffs>
 
-/** Work that an agent gives to a person, and gets back with instructions (H1–H6). */
+/** Work that an agent gives to a person and gets back with instructions (H1–H6). */
 export function createHandoffs(deps: Deps) {
   const { db, store, approvals, rules, settings, now } = deps
   const timeoutMs = settings.timeout_seconds * 1000
 
-  /** `lately` is what the agent did there, newest first (H5). */
+  /** `lately` is the activity of the agent in the domain, newest first (H5). */
   async function open(
     tx: Tx,
     handoff: Handoff,
@@ -99,18 +99,18 @@ export function createHandoffs(deps: Deps) {
       handoff.parent === undefined
         ? undefined
         : (await findOwn(tx, handoff.parent, call.caller))?.row
-    if (handoff.parent !== undefined && !parent) throw unknown(handoff.parent)
+    if (handoff.parent !== undefined && !parent) throw unknownHandoffError(handoff.parent)
     const proposal =
       handoff.proposal === undefined
         ? undefined
-        : await proposalOf(tx, handoff.proposal, call.caller)
+        : await findOwnProposal(tx, handoff.proposal, call.caller)
     if (await isPendingLimitReached(deps.trust, tx, 'handoff', call.caller))
       throw new CoworkError(
         'too_many_requests',
-        `${maxPendingRequests} of your handoffs wait for an answer already.`,
+        `${maxPendingRequests} of your handoffs are pending already.`,
         { hint: pendingLimitHint },
       )
-    const known = await deps.trust.trust(tx, agent, domain)
+    const trust = await deps.trust.trust(tx, agent, domain)
     const id = newId()
     const thread = parent?.thread ?? id
     const target = proposal?.id ?? ''
@@ -135,7 +135,7 @@ export function createHandoffs(deps: Deps) {
       risk: proposal?.risk ?? 'normal',
       digest: computeDigest({ agent, action: mode, target, content: change }),
       policyVersion: deps.policyVersion(),
-      trustLevel: known ? applyDecay(rules.trust, known, now()).score : null,
+      trustLevel: trust ? applyDecay(rules.trust, trust, now()).score : null,
       confidence,
       group: thread,
       content: {
@@ -152,14 +152,14 @@ export function createHandoffs(deps: Deps) {
     })
   }
 
-  async function resolve(tx: Tx, id: string, given: Resolution, call: Call) {
+  async function resolve(tx: Tx, id: string, input: Resolution, call: Call) {
     const approval = await approvals.find(tx, id)
-    if (approval?.kind !== 'handoff') throw unknown(id)
-    const { resolution, handBack, instructions, proposal } = given
+    if (approval?.kind !== 'handoff') throw unknownHandoffError(id)
+    const { resolution, handBack, instructions, proposal } = input
     const named = toHandoff(approval).proposal_id
     if (proposal && named === null)
-      throw new CoworkError('invalid_input', 'This handoff names no proposal to decide.', {
-        hint: 'Leave decide_proposal out.',
+      throw new CoworkError('invalid_input', 'This handoff has no proposal to decide.', {
+        hint: 'Omit decide_proposal.',
       })
     const by = toActor(call.caller)
     const common = { by, channel: detectChannel(call.caller), reason: resolution }
@@ -174,17 +174,17 @@ export function createHandoffs(deps: Deps) {
     const { verdict, override } = proposal
     const second = { ...common, verdict, ...(override && { more: { override } }) }
     const decided = await approvals.decide(tx, named, second, call).catch((error: unknown) => {
-      throw error instanceof CoworkError ? ofProposal(error, named) : error
+      throw error instanceof CoworkError ? proposalError(error, named) : error
     })
     return { approval: resolved.approval, proposal: decided }
   }
 
-  /** True when the agent has it, now or before; an answer of somebody else's is none. */
+  /** Returns true when the agent has acknowledged the handoff, now or before; false for a handoff of another agent. */
   async function acknowledge(tx: Tx, id: string, call: Call, proposal?: string): Promise<boolean> {
-    const found = await findOwn(tx, id, call.caller)
-    if (!found) return false
-    const { row, approval } = found
-    if (!(await store.acknowledged(tx, id))) return approval.status === 'consumed'
+    const own = await findOwn(tx, id, call.caller)
+    if (!own) return false
+    const { row, approval } = own
+    if (!(await store.markAcknowledged(tx, id))) return approval.status === 'consumed'
     await approvals.consume(tx, id)
     tx.append({
       type: 'handoff.acknowledged',
@@ -196,9 +196,14 @@ export function createHandoffs(deps: Deps) {
     return true
   }
 
-  /** A proposal that follows from a handoff: whoever makes it has read the answer (H3). */
-  async function followed(tx: Tx, id: string, proposal: string, call: Call): Promise<void> {
-    if (!(await findOwn(tx, id, call.caller))) throw unknown(id)
+  /** A proposal that follows from a handoff acknowledges it: the agent has read the answer (H3). */
+  async function acknowledgeByProposal(
+    tx: Tx,
+    id: string,
+    proposal: string,
+    call: Call,
+  ): Promise<void> {
+    if (!(await findOwn(tx, id, call.caller))) throw unknownHandoffError(id)
     await acknowledge(tx, id, call, proposal)
   }
 
@@ -209,25 +214,25 @@ export function createHandoffs(deps: Deps) {
     return isTheirs ? { row, approval } : undefined
   }
 
-  async function proposalOf(tx: Tx, id: string, caller: Caller): Promise<Approval> {
+  async function findOwnProposal(tx: Tx, id: string, caller: Caller): Promise<Approval> {
     const found = await approvals.find(tx, id)
     if (found?.kind === 'proposal' && isOwnRecord(caller, found.requester, found.createdAt))
       return found
     throw new CoworkError(
       'not_found',
-      `You have no proposal ${JSON.stringify(id.slice(0, 100))}.`,
+      `Not found: your proposal ${JSON.stringify(id.slice(0, 100))}.`,
       {
-        hint: 'Give the proposal_id that cowork_propose answered, or leave it out.',
+        hint: 'Use the proposal_id from cowork_propose, or omit it.',
       },
     )
   }
 
-  /** Delivered again until it is acknowledged, so that a crash loses nothing (H3). */
-  async function handedBack(
+  /** Returns each answer until it is acknowledged, so that a crash loses nothing (H3). */
+  async function listHandedBack(
     reader: Reader,
-    asked: { agent: string; since?: number | undefined; domain: string | undefined },
+    query: { agent: string; since?: number | undefined; domain: string | undefined },
   ) {
-    const { ids, count } = await store.handedBack(reader, asked, mostAtOnce)
+    const { ids, count } = await store.handedBack(reader, query, maxListed)
     const items = []
     for (const id of ids) {
       const approval = await approvals.find(reader, id)
@@ -249,8 +254,8 @@ export function createHandoffs(deps: Deps) {
   const isOverdue = ({ status, createdAt }: Approval) =>
     status === 'pending' && now() - createdAt >= timeoutMs
 
-  /** What nobody has answered yet, oldest first (G4). */
-  async function waiting(
+  /** Lists pending handoffs, oldest first (G4). */
+  async function listPending(
     caller: Caller,
     {
       agent,
@@ -280,23 +285,23 @@ export function createHandoffs(deps: Deps) {
       }))
   }
 
-  /** What the inbox shows of one, with all that was asked and answered in its thread (H6). */
+  /** Returns the inbox details of a handoff, with its whole thread (H6). */
   async function detail(approval: Approval) {
     const { answer: _, ...handoff } = toHandoff(approval)
     const row = await store.find(db, approval.id)
-    const ids = row ? await store.thread(db, row.thread, mostAtOnce) : [approval.id]
+    const ids = row ? await store.thread(db, row.thread, maxListed) : [approval.id]
     const found = await approvals.list({ ids, limit: ids.length })
     const thread = found.toSorted((a, b) => a.createdAt - b.createdAt)
     return {
       ...handoff,
       overdue: isOverdue(approval),
       reminded: row?.reminded ?? 0,
-      thread: thread.map((one) => {
-        const { reason, answer } = toHandoff(one)
+      thread: thread.map((item) => {
+        const { reason, answer } = toHandoff(item)
         return {
-          handoff_id: one.id,
+          handoff_id: item.id,
           reason,
-          at: formatRfc3339(one.createdAt),
+          at: formatRfc3339(item.createdAt),
           ...(answer && {
             resolution: answer.resolution,
             hand_back: answer.hand_back,
@@ -311,25 +316,25 @@ export function createHandoffs(deps: Deps) {
     open,
     resolve,
     acknowledge,
-    followed,
-    handedBack,
-    waiting,
+    acknowledgeByProposal,
+    listHandedBack,
+    listPending,
     detail,
-    packetOf: (approval: Approval) => buildPacket(approval, settings),
+    buildPacket: (approval: Approval) => buildPacket(approval, settings),
   }
 }
 
-/** Both are decided or neither, so whoever reads it must know which one was at fault. */
-const ofProposal = ({ code, message, hint, details }: CoworkError, id: string) =>
+/** Both are decided or neither, so the error names the proposal. */
+const proposalError = ({ code, message, hint, details }: CoworkError, id: string) =>
   new CoworkError(code, `Proposal ${id}: ${message}`, {
     details,
     hint:
       code === 'already_decided'
         ? 'Resolve the handoff without decide_proposal.'
-        : (hint ?? 'Decide the proposal by itself.'),
+        : (hint ?? 'Decide the proposal separately.'),
   })
 
-const unknown = (id: string) =>
-  new CoworkError('not_found', `There is no handoff ${JSON.stringify(id.slice(0, 100))}.`, {
-    hint: 'cowork_status lists those that wait; give the handoff_id that cowork_handoff answered.',
+const unknownHandoffError = (id: string) =>
+  new CoworkError('not_found', `Not found: handoff ${JSON.stringify(id.slice(0, 100))}.`, {
+    hint: 'Use the handoff_id from cowork_handoff; cowork_status lists pending handoffs.',
   })

@@ -6,11 +6,11 @@ import { sanitizeText } from '#base/sanitize.ts'
 import type { Entry } from '#ledger'
 import { handoffModes, recent } from '../wire/handoffs.ts'
 
-/** What a person is given with a handoff, so that nothing has to be read again (H1, H5). Pure. */
+/** Builds what a person reads with a handoff, so that nothing has to be read again (H1, H5). Pure. */
 
 export type HandoffMode = (typeof handoffModes)[number]
 
-/** What an approval keeps of a handoff besides its change and reason. */
+/** The parts of a handoff that its approval stores besides change and reason. */
 export const handoffContent = z.object({
   handoff_mode: z.enum(handoffModes),
   proposal_id: z.string().optional(),
@@ -30,28 +30,28 @@ export type PacketOptions = Pick<
   'include_reasoning' | 'include_confidence' | 'include_attempted'
 >
 
-/** Whose turn it is: in two of the modes the agent stands still until a person has acted. */
+/** In two of the modes the agent stops until a person has acted. */
 export const handoffUrgency = (mode: HandoffMode): Mode =>
   mode === 'escalate' || mode === 'takeover' ? 'escalate' : 'suggest'
 
-/** Our words: those of the agent are shown as the agent's (A13). */
+/** Texts of cowork: texts of the agent are shown as the agent's (A13). */
 export const handoffReasons: Record<HandoffMode, string> = {
-  escalate: 'You are asked because the agent cannot or may not go on by itself.',
-  review: 'You are asked because the agent wants its work looked at before it goes on.',
-  collaborate: 'You are asked because the agent wants to do this together with a person.',
-  delegate: 'You are asked because the agent gives this task to a person.',
-  takeover: 'You are asked because the agent stops here, and a person is to take over.',
+  escalate: 'You are asked because the agent cannot or may not continue.',
+  review: 'You are asked because the agent wants its work reviewed before it continues.',
+  collaborate: 'You are asked because the agent wants to do the task together with a person.',
+  delegate: 'You are asked because the agent delegates the task to a person.',
+  takeover: 'You are asked because the agent stops and a person takes over.',
 }
 
-const mostRecent = 20
+const maxRecent = 20
 
-/** The last things the agent did, oldest first. A call of ours that is recorded by what it did is left out. */
+/** Lists the last actions of the agent, oldest first. A call of a cowork tool is left out: its effect has an entry. */
 export function listRecentActivity(newestFirst: readonly Entry[]): z.output<typeof recent>[] {
-  const isTold = ({ type, data }: Entry) =>
-    type !== 'call.started' && !(type === 'call.done' && isOurs(data?.['tool']))
+  const isRelevant = ({ type, data }: Entry) =>
+    type !== 'call.started' && !(type === 'call.done' && isCoworkTool(data?.['tool']))
   return newestFirst
-    .filter(isTold)
-    .slice(0, mostRecent)
+    .filter(isRelevant)
+    .slice(0, maxRecent)
     .toReversed()
     .map(({ seq, at, type, subject, outcome, data }) => {
       const action = data?.['action'] ?? data?.['tool']
@@ -66,7 +66,7 @@ export function listRecentActivity(newestFirst: readonly Entry[]): z.output<type
     })
 }
 
-/** The handoff that remains after its content was erased (L8). */
+/** The content of a handoff after erasure (L8). */
 const erasedChange: { readonly attempted_actions: unknown[]; readonly context: unknown } = {
   attempted_actions: [],
   context: null,
@@ -90,7 +90,7 @@ export function toHandoff({ action, confidence, content, answer }: Approval) {
 
 export type Packet = ReturnType<typeof buildPacket>
 
-/** Structured, with what the configuration lets it carry. */
+/** Returns the packet with the parts that the configuration enables. */
 export function buildPacket(approval: Approval, includes: PacketOptions) {
   const { reason, confidence, attempted_actions, ...handoff } = toHandoff(approval)
   return {
@@ -109,21 +109,23 @@ export function buildPacket(approval: Approval, includes: PacketOptions) {
   }
 }
 
-const longestText = 2000
-const shown = (value: unknown) =>
-  sanitizeText(typeof value === 'string' ? value : JSON.stringify(value), longestText)
+const maxTextLength = 2000
+const sanitizeValue = (value: unknown) =>
+  sanitizeText(typeof value === 'string' ? value : JSON.stringify(value), maxTextLength)
 
-/** The same in words, a line each, in which nothing can hide or imitate a line (A13). */
+/** Formats the packet as text, one fact per line, so that no value can hide or imitate a line (A13). */
 export function formatForHuman(packet: Packet, reviewUrl: string): string {
-  const { reason, confidence, attempted_actions: tried, context, recent } = packet
+  const { reason, confidence, attempted_actions: attempts, context, recent } = packet
   const last = recent.at(-1)
   return [
-    `${shown(packet.agent_id)} hands over in ${shown(packet.domain)} (${packet.handoff_mode}).`,
-    ...(reason === undefined ? [] : [`Why: ${shown(reason)}`]),
+    `${sanitizeValue(packet.agent_id)} hands over in ${sanitizeValue(packet.domain)} (${packet.handoff_mode}).`,
+    ...(reason === undefined ? [] : [`Why: ${sanitizeValue(reason)}`]),
     ...(confidence === undefined || confidence === null ? [] : [`Confidence: ${confidence}`]),
-    ...(tried && tried.length > 0 ? [`Tried: ${tried.map(shown).join('; ')}`] : []),
-    ...(isEmpty(context) ? [] : [`Context: ${shown(context)}`]),
-    ...(packet.proposal_id === null ? [] : [`Proposal: ${shown(packet.proposal_id)}`]),
+    ...(attempts && attempts.length > 0
+      ? [`Tried: ${attempts.map(sanitizeValue).join('; ')}`]
+      : []),
+    ...(isEmpty(context) ? [] : [`Context: ${sanitizeValue(context)}`]),
+    ...(packet.proposal_id === null ? [] : [`Proposal: ${sanitizeValue(packet.proposal_id)}`]),
     ...(last
       ? [`Before that: ${recent.length} entries, the last ${last.type} (entry ${last.seq}).`]
       : []),
@@ -134,4 +136,4 @@ export function formatForHuman(packet: Packet, reviewUrl: string): string {
 const isEmpty = (context: unknown) =>
   context === null || (typeof context === 'object' && Object.keys(context).length === 0)
 
-const isOurs = (tool: unknown) => typeof tool === 'string' && tool.startsWith('cowork_')
+const isCoworkTool = (tool: unknown) => typeof tool === 'string' && tool.startsWith('cowork_')

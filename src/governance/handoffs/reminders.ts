@@ -13,22 +13,22 @@ type Deps = {
   readonly log: Log
 }
 
-const longestPause = 15_000
-const atOnce = 200
+const maxIntervalMs = 15_000
+const batchSize = 200
 
 /**
- * Tells people again of a handoff that nobody has answered, once in every timeout (H4). When is in the store, so
+ * Reminds people of a handoff without an answer, once per timeout (H4). The store contains the due time, so that
  * neither a restart nor a second daemon misses or repeats a reminder.
  */
 export function startReminders({ db, store, timeoutMs, now, log }: Deps) {
   async function run(): Promise<void> {
-    for (const row of await store.due(db, now(), atOnce)) await remind(row)
+    for (const row of await store.due(db, now(), batchSize)) await remind(row)
   }
 
   const remind = ({ id, agent, domain, reminded }: HandoffRow) =>
     db.transact(async (tx) => {
       const at = now()
-      // From now on, so that a daemon that was off for days says it once.
+      // Counts from now, so that a daemon that was off for days reminds once.
       if (!(await store.remind(tx, id, at, at + timeoutMs))) return
       tx.append({
         type: 'handoff.reminded',
@@ -39,7 +39,7 @@ export function startReminders({ db, store, timeoutMs, now, log }: Deps) {
       })
     })
 
-  const intervalMs = Math.min(timeoutMs, longestPause)
-  const failure = 'handoffs that wait could not be looked up'
+  const intervalMs = Math.min(timeoutMs, maxIntervalMs)
+  const failure = 'could not read due handoffs'
   return startPeriodicTask({ intervalMs, run, failure, log })
 }

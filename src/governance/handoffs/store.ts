@@ -2,21 +2,21 @@ import { sql as raw } from 'kysely'
 import type { Dialect, Reader, Tx } from '#base/db/port.ts'
 import { builder, query } from '#base/db/statement.ts'
 
-/** What a handoff has besides its approval: its thread, who is still owed something, and when. */
+/** The state of a handoff besides its approval: thread, reminders and hand-back. */
 export type HandoffRow = {
   id: string
-  /** The handoff that it all began with. */
+  /** The first handoff of the thread. */
   thread: string
   agent: string
   domain: string
-  /** While nobody has answered: when people are told of it again. */
+  /** Time of the next reminder; null after the answer. */
   remind_at: number | null
   reminded: number
-  /** When it was handed back; until the agent says that it knows. */
+  /** Time of the hand-back; null after the agent acknowledges it. */
   back_at: number | null
 }
 
-type Asked = {
+type HandedBackQuery = {
   readonly agent: string
   readonly since?: number | undefined
   readonly domain?: string | undefined
@@ -31,7 +31,7 @@ export function createHandoffStore(dialect: Dialect) {
   const handoffs = sql.selectFrom('handoff')
   const change = sql.updateTable('handoff')
 
-  const handedBack = ({ agent, since, domain }: Asked) => {
+  const selectHandedBack = ({ agent, since, domain }: HandedBackQuery) => {
     let found = handoffs.where('agent', '=', agent).where('back_at', 'is not', null)
     if (domain !== undefined) found = found.where('domain', '=', domain)
     if (since === undefined) return found
@@ -50,25 +50,25 @@ export function createHandoffStore(dialect: Dialect) {
     find: (reader: Reader, id: string) =>
       reader.first(query(handoffs.selectAll().where('id', '=', id))),
     add: (tx: Tx, row: HandoffRow) => tx.insert('handoff', [row]),
-    /** Answered or taken back: nobody is reminded any more. */
-    answered: (tx: Tx, id: string, backAt: number | null) =>
+    /** Records an answer or a withdrawal: no more reminders. */
+    recordAnswer: (tx: Tx, id: string, backAt: number | null) =>
       tx.run(query(change.set({ remind_at: null, back_at: backAt }).where('id', '=', id))),
-    /** False when the agent owed no answer. */
-    async acknowledged(tx: Tx, id: string) {
-      const owed = change
+    /** Returns false when nothing was left to acknowledge. */
+    async markAcknowledged(tx: Tx, id: string) {
+      const unacknowledged = change
         .set({ back_at: null })
         .where('id', '=', id)
         .where('back_at', 'is not', null)
-      return (await tx.run(query(owed))) > 0
+      return (await tx.run(query(unacknowledged))) > 0
     },
-    /** What an agent was handed back and has not said that it knows, oldest first. */
-    async handedBack(reader: Reader, asked: Asked, limit: number) {
-      const found = handedBack(asked)
+    /** Lists handoffs that the agent has not acknowledged, oldest first. */
+    async handedBack(reader: Reader, filter: HandedBackQuery, limit: number) {
+      const selected = selectHandedBack(filter)
       const rows = await reader.all(
-        query(found.select('id').orderBy('back_at').orderBy('id').limit(limit)),
+        query(selected.select('id').orderBy('back_at').orderBy('id').limit(limit)),
       )
       const all = await reader.first(
-        query(found.select((eb) => eb.fn.countAll<number>().as('count'))),
+        query(selected.select((eb) => eb.fn.countAll<number>().as('count'))),
       )
       return { ids: rows.map(({ id }) => id), count: Number(all?.count ?? 0) }
     },
@@ -80,7 +80,7 @@ export function createHandoffStore(dialect: Dialect) {
       const due = handoffs.selectAll().where('remind_at', '<=', at).orderBy('remind_at')
       return reader.all(query(due.limit(limit)))
     },
-    /** False when another daemon did, or it was answered meanwhile. */
+    /** Returns false when another daemon sent the reminder or a person answered first. */
     async remind(tx: Tx, id: string, at: number, next: number) {
       const reminded = change.set({ remind_at: next, reminded: raw<number>`reminded + 1` })
       const due = reminded.where('id', '=', id).where('remind_at', '<=', at)

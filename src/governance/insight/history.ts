@@ -2,9 +2,9 @@ import type { Entry, Ledger } from '#ledger'
 import { splitWords } from '#base/words.ts'
 import type { OverrideKind } from '../rules/trust.ts'
 
-/** What the ledger says of who asked, who decided and who acted, for reports and metrics. Pure. */
+/** Collects from the ledger who asked, who decided and who acted, for reports and metrics. Pure. */
 
-/** One question, or a proposal that trust decided by itself. */
+/** A request, or a proposal that trust decided. */
 export type ApprovalRecord = {
   readonly id: string
   readonly kind: string
@@ -12,11 +12,11 @@ export type ApprovalRecord = {
   readonly domain: string
   readonly action: string
   readonly target: string
-  /** Undefined where the opening entry was not read; nothing is concluded from that (G3). */
+  /** Undefined if the opening entry was not read; reports draw no conclusion from that (G3). */
   readonly opened?: { readonly seq: number; readonly at: number }
   readonly auto: boolean
   readonly confidence: number | null
-  /** A check that a mistake brought, not chance (T14). */
+  /** Opened by a look-back, not drawn at random (T14). */
   readonly isLookBack?: true
   readonly ended?: ApprovalEnd
 }
@@ -26,7 +26,7 @@ export type ApprovalEnd = {
   readonly seq: number
   readonly at: number
   readonly by?: string
-  readonly lookedMs?: number
+  readonly reviewMs?: number
   readonly override?: OverrideKind
   readonly isUnread?: true
 }
@@ -43,14 +43,14 @@ export type ExecutionRecord = {
 
 type Corrected = ExecutionRecord & { readonly override: OverrideKind }
 
-/** What an agent did because trust let it. */
-type Acted = Pick<ExecutionRecord, 'seq' | 'at' | 'agent' | 'domain'>
+/** An action that trust allowed. */
+type AutonomousAction = Pick<ExecutionRecord, 'seq' | 'at' | 'agent' | 'domain'>
 
 export type History = {
-  readonly asked: ReadonlyMap<string, ApprovalRecord>
+  readonly requests: ReadonlyMap<string, ApprovalRecord>
   readonly executed: readonly ExecutionRecord[]
   readonly corrected: readonly Corrected[]
-  readonly acted: readonly Acted[]
+  readonly autonomousActions: readonly AutonomousAction[]
 }
 
 const historyEntryTypes = [
@@ -58,7 +58,7 @@ const historyEntryTypes = [
   ...splitWords('action.logged override.recorded'),
 ]
 
-const ends: Record<string, ApprovalEnd['as']> = {
+const endTypes: Record<string, ApprovalEnd['as']> = {
   'approval.approved': 'approved',
   'handoff.resolved': 'approved',
   'approval.rejected': 'rejected',
@@ -70,42 +70,42 @@ const openings = new Set<string>(
   splitWords('proposal.created approval.requested grant.requested handoff.created'),
 )
 
-/** Fed with entries in the order of the ledger. */
+/** Takes entries in the order of the ledger. */
 export function createHistory() {
-  const asked = new Map<string, ApprovalRecord>()
+  const requests = new Map<string, ApprovalRecord>()
   const executed: ExecutionRecord[] = []
   const corrected: Corrected[] = []
-  const acted: Acted[] = []
+  const autonomousActions: AutonomousAction[] = []
   const attention = createAttention()
-  /** Decisions that wait to be released: they were made when they were held. */
-  const held = new Map<string, number | undefined>()
+  /** Deferred decisions: each counts from the time at which it was deferred. */
+  const deferred = new Map<string, number | undefined>()
 
   function read(entry: Entry): void {
     const { type, seq, at, actor, data = {}, ids = {} } = entry
-    const as = ends[type]
+    const as = endTypes[type]
     if (openings.has(type)) open(entry)
     else if (as) end(entry, as)
-    else if (type === 'approval.held') held.set(ids.approval ?? '', lookedAt(entry))
-    else if (type === 'approval.undone') held.delete(ids.approval ?? '')
-    else if (type === 'approval.voted') lookedAt(entry)
+    else if (type === 'approval.held') deferred.set(ids.approval ?? '', measureReview(entry))
+    else if (type === 'approval.undone') deferred.delete(ids.approval ?? '')
+    else if (type === 'approval.voted') measureReview(entry)
     else if (type === 'action.logged') {
       const isTheirs = actor.kind === 'agent' && data['actor'] !== 'human'
-      if (isTheirs && data['phase'] === 'execute') executed.push(executedOf(entry, actor.id))
+      if (isTheirs && data['phase'] === 'execute') executed.push(toExecution(entry, actor.id))
     } else if (type === 'override.recorded') {
-      const override = overrideOf(entry)
-      if (override) corrected.push({ ...executedOf(entry, text(data['requester'])), override })
+      const override = toOverride(entry)
+      if (override) corrected.push({ ...toExecution(entry, text(data['requester'])), override })
     } else if (type === 'call.started' || type === 'call.done') {
       const decision = data['decision']
       const isByTrust = typeof decision === 'object' && field(decision, 'by') === 'trust'
       if (actor.kind === 'agent' && isByTrust)
-        acted.push({ seq, at, agent: actor.id, domain: entry.domain ?? '' })
+        autonomousActions.push({ seq, at, agent: actor.id, domain: entry.domain ?? '' })
     }
   }
 
   function open({ seq, at, actor, domain = '', subject = '', ids, data = {} }: Entry) {
     const id = ids?.approval ?? ''
     const confidence = data['confidence']
-    asked.set(id, {
+    requests.set(id, {
       id,
       kind: text(data['kind']),
       agent: actor.id,
@@ -121,8 +121,8 @@ export function createHistory() {
   function end(entry: Entry, as: ApprovalEnd['as']) {
     const { seq, at, actor, domain = '', subject = '', ids, data = {} } = entry
     const id = ids?.approval ?? ''
-    const openedAt = openedIn(entry)
-    const known: ApprovalRecord = asked.get(id) ?? {
+    const openedAt = readOpenedAt(entry)
+    const known: ApprovalRecord = requests.get(id) ?? {
       id,
       kind: text(data['kind']),
       agent: text(data['requester']),
@@ -134,37 +134,41 @@ export function createHistory() {
       confidence: null,
       ...(data['from_look_back'] === true && { isLookBack: true }),
     }
-    // What a permission let go was looked at by nobody (Y8).
+    // A permission decided, so no person looked at the request (Y8).
     const isPerson = actor.kind === 'human' && data['cleared_by'] === undefined
-    const lookedMs = held.has(id) ? held.get(id) : isPerson ? lookedAt(entry) : undefined
-    held.delete(id)
-    const override = overrideOf(entry)
-    asked.set(id, {
+    const reviewMs = deferred.has(id)
+      ? deferred.get(id)
+      : isPerson
+        ? measureReview(entry)
+        : undefined
+    deferred.delete(id)
+    const override = toOverride(entry)
+    requests.set(id, {
       ...known,
       ended: {
         as,
         seq,
         at,
         ...(isPerson && { by: actor.id }),
-        ...(lookedMs !== undefined && { lookedMs }),
+        ...(reviewMs !== undefined && { reviewMs }),
         ...(override && { override }),
         ...(data['counted'] === false && { isUnread: true }),
       },
     })
   }
 
-  const lookedAt = (entry: Entry) => {
+  const measureReview = (entry: Entry) => {
     const { at, actor, ids } = entry
-    const openedAt = asked.get(ids?.approval ?? '')?.opened?.at ?? openedIn(entry)
+    const openedAt = requests.get(ids?.approval ?? '')?.opened?.at ?? readOpenedAt(entry)
     return attention(actor.id, at, ids?.call, openedAt)
   }
 
-  return { read, history: { asked, executed, corrected, acted } satisfies History }
+  return { read, history: { requests, executed, corrected, autonomousActions } satisfies History }
 }
 
 /**
- * How long a person can have looked at what they decide: since it was asked, or since they decided
- * something else. What one call decides was looked at together.
+ * Measures how long a person can have looked at a request: since it was opened, or since their previous decision. All
+ * decisions of one call share that time.
  */
 function createAttention() {
   const last = new Map<
@@ -181,13 +185,13 @@ function createAttention() {
   }
 }
 
-/** A check has no entry of its own when it is opened: the one of its answer says when that was (T14). */
-function openedIn({ data }: Entry): number | undefined {
+/** A check has no entry of its own when it is opened; the entry of its answer contains the time (T14). */
+function readOpenedAt({ data }: Entry): number | undefined {
   const at = data?.['opened_at']
   return typeof at === 'number' ? at : undefined
 }
 
-const executedOf = (
+const toExecution = (
   { seq, at, domain = '', subject = '', ids, data }: Entry,
   agent: string,
 ): ExecutionRecord => ({
@@ -200,10 +204,10 @@ const executedOf = (
   ...(ids?.proposal !== undefined && { proposal: ids.proposal }),
 })
 
-function overrideOf({ data }: Entry): OverrideKind | undefined {
+function toOverride({ data }: Entry): OverrideKind | undefined {
   const override = data?.['override']
   if (typeof override !== 'object' || override === null) return undefined
-  // As our own tools wrote it.
+  // cowork wrote these values.
   return {
     type: field(override, 'type') as OverrideKind['type'],
     severity: field(override, 'severity') as OverrideKind['severity'],
@@ -221,8 +225,8 @@ type Filter = Omit<Parameters<Ledger['find']>[0], 'limit' | 'after' | 'newestFir
 export type Period = { readonly start: number; readonly end: number }
 
 /**
- * What happened in a period, with what it goes back to: whatever may still have waited when it began, all
- * handoffs, since those wait for ever, and the proposals that later acts name, however old.
+ * Reads a period and what it refers to: requests that may have been pending when it began, all handoffs, because they
+ * never expire, and the proposals that later actions name.
  */
 export async function readHistory(
   ledger: Source,
@@ -230,18 +234,18 @@ export async function readHistory(
   { longestWaitMs, calls = false }: { longestWaitMs: number; calls?: boolean },
 ): Promise<History> {
   const { read, history } = createHistory()
-  const take = async (filter: Filter) => {
-    for await (const entries of pagesOf(ledger, filter)) entries.forEach(read)
+  const load = async (filter: Filter) => {
+    for await (const entries of pageEntries(ledger, filter)) entries.forEach(read)
   }
   const since = start - longestWaitMs
-  await take({
+  await load({
     types: ['handoff.created', 'handoff.resolved', 'approval.withdrawn'],
     until: since,
   })
-  await take({ types: historyEntryTypes, since, until: end })
-  // What trust let an agent do is said in the entry of the call; to find those among all takes a while.
+  await load({ types: historyEntryTypes, since, until: end })
+  // The entry of a call says that trust allowed it; a search through all entries takes time.
   if (calls)
-    await take({
+    await load({
       types: ['call.started', 'call.done'],
       text: '"by":"trust"',
       since: start,
@@ -251,14 +255,14 @@ export async function readHistory(
     ({ proposal }) => proposal ?? [],
   )
   for (const proposal of new Set(named))
-    if (!history.asked.has(proposal))
-      await take({ types: historyEntryTypes, proposal, until: since })
+    if (!history.requests.has(proposal))
+      await load({ types: historyEntryTypes, proposal, until: since })
   return history
 }
 
 const pageSize = 1000
 
-async function* pagesOf(ledger: Source, filter: Filter): AsyncGenerator<Entry[], void> {
+async function* pageEntries(ledger: Source, filter: Filter): AsyncGenerator<Entry[], void> {
   for (let after = 0; ;) {
     const entries = await ledger.find({ ...filter, after, limit: pageSize })
     const last = entries.at(-1)

@@ -234,7 +234,7 @@ describe('second tries', () => {
     record.asked('second')
     record.pass(minute)
     record.rejected('first', 'agent_wrong')
-    const [retry] = findRetries([...record.history().asked.values()], month)
+    const [retry] = findRetries([...record.history().requests.values()], month)
     expect(retry?.[1]).toEqual([])
   })
 

@@ -14,24 +14,24 @@ import type { Claim } from './statistics.ts'
 import { isAgentFault, overrideWeight } from '../rules/trust.ts'
 import type { OverrideKind } from '../rules/trust.ts'
 
-/** How well agents and people work together, in numbers (Q1, Q2). Pure. */
+/** Computes how well agents and people work together (Q1, Q2). Pure. */
 
 const hour = 3_600_000
 const day = 24 * hour
-/** So few decisions say nothing. */
-const fewestScored = 20
-/** A decision that took this long is as slow as any. */
-const slowest = 4 * hour
+/** Fewer decisions are not significant. */
+const minScored = 20
+/** A slower decision does not lower the score further. */
+const maxLatencyMs = 4 * hour
 
-type Decided = ApprovalRecord & { readonly ended: NonNullable<ApprovalRecord['ended']> }
+type DecidedRecord = ApprovalRecord & { readonly ended: NonNullable<ApprovalRecord['ended']> }
 
 /** Kinds that a person decides before the agent acts. */
-const isAct = ({ kind }: ApprovalRecord) => kind === 'proposal' || kind === 'call'
+const isAction = ({ kind }: ApprovalRecord) => kind === 'proposal' || kind === 'call'
 
-/** Fields that a proposal is about, by its id: the ledger does not have them. */
+/** The changed fields by proposal id: the ledger does not contain them. */
 export type FieldsByProposal = ReadonlyMap<string, readonly string[]>
 
-/** A check that nobody has answered yet: the ledger does not have it. */
+/** A pending check: the ledger does not contain it. */
 export type OpenCheck = Pick<ApprovalRecord, 'agent' | 'domain'> & { readonly openedAt: number }
 
 export function computeQuality(
@@ -41,18 +41,18 @@ export function computeQuality(
   open: readonly OpenCheck[] = [],
 ) {
   const { period } = scope
-  const all = [...history.asked.values()].filter((one) => matchesScope(scope, one))
+  const all = [...history.requests.values()].filter((one) => matchesScope(scope, one))
   const decided = all.filter(
-    (one): one is Decided => one.ended?.by !== undefined && isInPeriod(period, one.ended.at),
+    (one): one is DecidedRecord => one.ended?.by !== undefined && isInPeriod(period, one.ended.at),
   )
-  const reviewed = decided.filter(isAct)
+  const reviewed = decided.filter(isAction)
   const approved = reviewed.filter(({ ended }) => ended.as === 'approved')
   const overrides = reviewed.flatMap(({ ended }) => ended.override ?? [])
   const faults = overrides.filter(({ type }) => isAgentFault(type))
   const n = reviewed.length
 
-  const opened = all.filter((one) => isAct(one) && isInPeriod(period, one.opened?.at))
-  const acted = history.acted.filter(
+  const opened = all.filter((one) => isAction(one) && isInPeriod(period, one.opened?.at))
+  const acted = history.autonomousActions.filter(
     (one) => matchesScope(scope, one) && isInPeriod(period, one.at),
   )
   const autonomous = opened.filter(({ auto }) => auto).length + acted.length
@@ -62,7 +62,7 @@ export function computeQuality(
     (one) => matchesScope(scope, one) && isInPeriod(period, one.at),
   )
   const isAutonomous = (proposal: string | undefined) =>
-    proposal === undefined || history.asked.get(proposal)?.auto === true
+    proposal === undefined || history.requests.get(proposal)?.auto === true
   const escapes = [
     ...checks.flatMap(({ ended }) => ended.override ?? []),
     ...corrected.filter(({ proposal }) => isAutonomous(proposal)).map(({ override }) => override),
@@ -81,51 +81,51 @@ export function computeQuality(
     return confidence !== null && (isRight || isWrong) ? [{ confidence, isRight }] : []
   })
   const ece = calibrationError(claims)
-  const looked = approved.flatMap(({ ended: { lookedMs } }) => lookedMs ?? [])
-  const latency = latencyOf(reviewed)
-  const handoffs = latencyOf(decided.filter(({ kind }) => kind === 'handoff'))
+  const reviewTimes = approved.flatMap(({ ended: { reviewMs } }) => reviewMs ?? [])
+  const latency = computeLatency(reviewed)
+  const handoffs = computeLatency(decided.filter(({ kind }) => kind === 'handoff'))
   const weighted = ratio(
     overrides.reduce((sum, kind) => sum + overrideWeight(kind), 0),
     n,
   )
   const retries = findRetries(all, scope)
   const isRetried = ([override, later]: Retry) =>
-    later.some(({ id }) => haveCommon(fields.get(override.id), fields.get(id)))
+    later.some(({ id }) => haveCommonField(fields.get(override.id), fields.get(id)))
 
   return {
     n_reviewed: n,
-    approval_rate: rounded(ratio(approved.length, n)),
-    approval_interval: n === 0 ? null : intervalOf(approved.length, n),
-    accuracy: rounded(ratio(approved.length, approved.length + faults.length)),
-    override_rate: rounded(ratio(overrides.length, n)),
+    approval_rate: round(ratio(approved.length, n)),
+    approval_interval: n === 0 ? null : toInterval(approved.length, n),
+    accuracy: round(ratio(approved.length, approved.length + faults.length)),
+    override_rate: round(ratio(overrides.length, n)),
     overrides: byKind(overrides, n),
-    weighted_override: rounded(weighted),
+    weighted_override: round(weighted),
     autonomous,
-    escape_rate: rounded(escapeRate),
-    slips_per_100: autonomous === 0 ? null : rounded((100 * escapes) / autonomous),
+    escape_rate: round(escapeRate),
+    slips_per_100: autonomous === 0 ? null : round((100 * escapes) / autonomous),
     checks_drawn: drawn.length,
-    alone_error_rate: rounded(ratio(wrong, drawn.length)),
-    alone_error_interval: drawn.length === 0 ? null : intervalOf(wrong, drawn.length),
-    checks_within_day: rounded(readWithinDay(all, scope, open)),
-    automation_rate: rounded(ratio(autonomous, acts)),
-    review_load: acts === 0 ? null : rounded((100 * (n + checks.length)) / acts),
-    retry_rate: rounded(ratio(retries.filter(isRetried).length, retries.length)),
-    rollback_rate: rounded(ratio(undone.size, approved.length + autonomous)),
-    latency_p50: rounded(latency.p50),
-    latency_p95: rounded(latency.p95),
-    handoff_latency_p50: rounded(handoffs.p50),
-    handoff_latency_p95: rounded(handoffs.p95),
-    confidence_avg: rounded(mean(opened.flatMap(({ confidence }) => confidence ?? []))),
-    brier: rounded(brierScore(claims)),
-    ece: rounded(ece),
+    alone_error_rate: round(ratio(wrong, drawn.length)),
+    alone_error_interval: drawn.length === 0 ? null : toInterval(wrong, drawn.length),
+    checks_within_day: round(shareReadWithinDay(all, scope, open)),
+    automation_rate: round(ratio(autonomous, acts)),
+    review_load: acts === 0 ? null : round((100 * (n + checks.length)) / acts),
+    retry_rate: round(ratio(retries.filter(isRetried).length, retries.length)),
+    rollback_rate: round(ratio(undone.size, approved.length + autonomous)),
+    latency_p50: round(latency.p50),
+    latency_p95: round(latency.p95),
+    handoff_latency_p50: round(handoffs.p50),
+    handoff_latency_p95: round(handoffs.p95),
+    confidence_avg: round(mean(opened.flatMap(({ confidence }) => confidence ?? []))),
+    brier: round(brierScore(claims)),
+    ece: round(ece),
     rubber_stamp_share:
-      looked.length < fewestScored
+      reviewTimes.length < minScored
         ? null
-        : rounded(ratio(looked.filter((ms) => ms < rubberStampMs).length, looked.length)),
+        : round(ratio(reviewTimes.filter((ms) => ms < rubberStampMs).length, reviewTimes.length)),
     collaboration_score:
-      n < fewestScored
+      n < minScored
         ? null
-        : rounded(
+        : round(
             collaborationScore({
               weightedOverride: weighted ?? 0,
               p95Ms: (latency.p95 ?? 0) * 1000,
@@ -136,8 +136,12 @@ export function computeQuality(
   }
 }
 
-/** Of the checks that were opened in the period, and that are read or older than a day. */
-function readWithinDay(all: readonly ApprovalRecord[], scope: Scope, open: readonly OpenCheck[]) {
+/** Counts the checks that were opened in the period and are read or older than a day. */
+function shareReadWithinDay(
+  all: readonly ApprovalRecord[],
+  scope: Scope,
+  open: readonly OpenCheck[],
+) {
   const { period } = scope
   const answered = all.filter(
     ({ kind, opened, ended }) => kind === 'spot_check' && ended && isInPeriod(period, opened?.at),
@@ -156,17 +160,17 @@ function readWithinDay(all: readonly ApprovalRecord[], scope: Scope, open: reado
 
 type Parts = { weightedOverride: number; p95Ms: number; ece: number; escape: number }
 
-/** From 0 to 100 (Q2). What is not known is not held against anyone. */
+/** Returns 0 to 100 (Q2). An unknown value does not lower the score. */
 export const collaborationScore = ({ weightedOverride, p95Ms, ece, escape }: Parts): number =>
   100 *
   (0.35 * (1 - weightedOverride) +
-    0.25 * (1 - Math.min(1, p95Ms / slowest)) +
+    0.25 * (1 - Math.min(1, p95Ms / maxLatencyMs)) +
     0.2 * (1 - ece) +
     0.2 * (1 - escape))
 
-type Retry = [override: Decided, later: ApprovalRecord[]]
+type Retry = [override: DecidedRecord, later: ApprovalRecord[]]
 
-/** Overridden proposals, each with what the agent proposed on the same target within a day. */
+/** Finds overridden proposals, each with what the agent proposed on the same target within a day. */
 export function findRetries(all: readonly ApprovalRecord[], scope: Scope): Retry[] {
   const onTarget = Map.groupBy(
     all.filter(({ kind }) => kind === 'proposal'),
@@ -184,19 +188,19 @@ export function findRetries(all: readonly ApprovalRecord[], scope: Scope): Retry
   )
 }
 
-/** What a proposal changes in the end: two that differ in it are no second try. */
+/** Lists the fields that a proposal changes: two proposals without a common field are no retry. */
 export const changedFields = (change: unknown, field?: string): string[] =>
   extractFields(change, field)
     .filter(({ value }) => value !== undefined && (typeof value !== 'object' || value === null))
     .map(({ path }) => path)
-    // Named by `field`, the value stands under a word that says nothing.
+    // With `field`, the value is under a generic key.
     .filter((path) => field === undefined || (path !== 'value' && path !== 'raw'))
 
-const haveCommon = (some: readonly string[] = [], others: readonly string[] = []) =>
+const haveCommonField = (some: readonly string[] = [], others: readonly string[] = []) =>
   some.some((field) => others.includes(field))
 
-/** In seconds, of those whose beginning is known. */
-function latencyOf(decided: readonly Decided[]) {
+/** In seconds, for records with a known start. */
+function computeLatency(decided: readonly DecidedRecord[]) {
   const seconds = decided.flatMap(({ opened, ended }) =>
     opened ? (ended.at - opened.at) / 1000 : [],
   )
@@ -212,20 +216,20 @@ function byKind(overrides: readonly OverrideKind[], n: number) {
             override_type: some[0].type,
             severity: some[0].severity,
             count: some.length,
-            rate: rounded(some.length / n) ?? 0,
+            rate: round(some.length / n) ?? 0,
           },
         ]
       : [],
   )
 }
 
-const intervalOf = (part: number, all: number) => {
+const toInterval = (part: number, all: number) => {
   const { low, high } = wilsonInterval(part, all)
-  return { low: rounded(low) ?? 0, high: rounded(high) ?? 0 }
+  return { low: round(low) ?? 0, high: round(high) ?? 0 }
 }
 
-function rounded(value: number): number
-function rounded(value: number | null): number | null
-function rounded(value: number | null): number | null {
+function round(value: number): number
+function round(value: number | null): number | null
+function round(value: number | null): number | null {
   return value === null ? null : Math.round(value * 10_000) / 10_000
 }

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { begun, createRecord, day, hour, minute } from '../../../test/recorded.ts'
-import { findingKinds, computeFindings, computeInterventions, unreadFindingsOf } from './report.ts'
+import { findingKinds, computeFindings, computeInterventions, findUnreadChecks } from './report.ts'
 import type { Scope } from './report.ts'
 
 type Record = ReturnType<typeof createRecord>
@@ -35,7 +35,7 @@ describe('executions', () => {
       {
         kind: 'orphaned_execution',
         severity: 'high',
-        title: '2 done for a proposal that does not exist: sales in crm',
+        title: '2 done for an unknown proposal: sales in crm',
         count: 2,
         agent_id: 'sales',
         domain: 'crm',
@@ -123,7 +123,7 @@ describe('waits', () => {
     const record = createRecord()
     record.asked('g1', { kind: 'grant', domain: 'files' })
     record.approved('g1', { kind: 'grant', domain: 'files', at: begun + hour })
-    expect(record.history().asked.get('g1')?.opened?.at).toBe(begun)
+    expect(record.history().requests.get('g1')?.opened?.at).toBe(begun)
     expect(findings(record, asOf(begun + 2 * hour))).toEqual([])
   })
 
@@ -326,7 +326,7 @@ describe('checks', () => {
     expect(findings(record)).toMatchObject([
       { kind: 'slow_decision', count: 1, entries: [slow], agent_id: 'sales' },
     ])
-    expect(record.history().asked.get('c1')?.opened?.at).toBe(begun + day)
+    expect(record.history().requests.get('c1')?.opened?.at).toBe(begun + day)
   })
 
   test('G3 T14 unread checks that close the gate are a finding, others are none', () => {
@@ -335,12 +335,12 @@ describe('checks', () => {
       domain: 'crm',
       classes: [{ ...(cause !== undefined && { cause }), checks: { unread } }],
     })
-    expect(unreadFindingsOf([standing(undefined, 5), standing('mistake', 3)])).toEqual([])
-    expect(unreadFindingsOf([standing('unread', 6)])).toMatchObject([
+    expect(findUnreadChecks([standing(undefined, 5), standing('mistake', 3)])).toEqual([])
+    expect(findUnreadChecks([standing('unread', 6)])).toMatchObject([
       {
         kind: 'unread_checks',
         severity: 'high',
-        title: '6 checks wait unread; sales does not act alone until they are answered: crm',
+        title: '6 unread checks; sales does not act alone until they are answered: crm',
         count: 6,
         agent_id: 'sales',
         domain: 'crm',

@@ -4,11 +4,11 @@ import { percentile } from './statistics.ts'
 import type { Severity } from '../rules/trust.ts'
 import type { Finding, Intervention } from '../wire/report.ts'
 
-/** What is wrong with how agents and people work together, from what the ledger says (G3). Pure. */
+/** Finds problems in how agents and people work together, from the ledger (G3). Pure. */
 
 const hour = 3_600_000
-const slowAfter = 24 * hour
-/** Below this nobody has read what was approved. */
+const slowAfterMs = 24 * hour
+/** A faster approval cannot have been read. */
 export const rubberStampMs = 3000
 const stamping = { decisions: 50, approved: 0.95 }
 
@@ -21,62 +21,58 @@ export type Scope = {
 export const findingKinds = {
   missing_approval: {
     severity: 'critical',
-    what: 'done although nobody approved it',
+    what: 'done without approval',
     recommendation:
-      'Look at what was done, correct it with an override, and halt the agent if it goes on.',
+      'Review the action, correct it with an override, and halt the agent if it continues.',
   },
   execution_before_approval: {
     severity: 'high',
-    what: 'done before it was approved',
+    what: 'done before approval',
     recommendation:
-      'Have the agent wait with cowork_check_approval, and override what it did too early.',
+      'Have the agent wait with cowork_check_approval, and override what it did before.',
   },
   orphaned_execution: {
     severity: 'high',
-    what: 'done for a proposal that does not exist',
-    recommendation:
-      'Ask where the proposal_id comes from: cowork_propose answers it, and nothing else does.',
+    what: 'done for an unknown proposal',
+    recommendation: 'Find out where the proposal_id comes from: only cowork_propose returns one.',
   },
   different_execution: {
     severity: 'high',
-    what: 'done otherwise than it was approved',
-    recommendation:
-      'Hold what was done against the proposal it names, and override it where nobody allowed it.',
+    what: 'done differently than approved',
+    recommendation: 'Compare the action with its proposal, and override what was not approved.',
   },
   unanswered_handoff: {
     severity: 'high',
-    what: 'handed over and not answered in time',
-    recommendation:
-      'Answer it in the inbox, and let notify.rules tell the next person where nobody is there.',
+    what: 'handed over without an answer in time',
+    recommendation: 'Answer it in the inbox, and let notify.rules notify another person.',
   },
   rubber_stamping: {
     severity: 'high',
-    what: 'approved faster than it can be read',
+    what: 'approved faster than reading time',
     recommendation:
-      'Ask for fewer decisions: let trust or a standing permission decide what is always approved, and read the rest.',
+      'Ask for fewer decisions: let trust or a standing permission decide routine requests, and read the rest.',
   },
   unread_checks: {
     severity: 'high',
-    what: 'checks wait unread',
+    what: 'unread checks',
     recommendation:
-      'Answer them in the inbox: the agent goes on as soon as they are read. Let notify.rules tell another person where nobody has the time.',
+      'Answer them in the inbox: then the agent acts alone again. Let notify.rules notify another person if nobody has time.',
   },
   missing_intent: {
     severity: 'medium',
-    what: 'done without saying so before',
+    what: 'done without a proposal',
     recommendation:
-      'Have the agent call cowork_propose first, and log with the proposal_id it was answered.',
+      'Have the agent call cowork_propose first, and log with the returned proposal_id.',
   },
   slow_decision: {
     severity: 'medium',
     what: 'not decided within a day, or expired',
-    recommendation:
-      'Add a reviewer or a channel that tells them, or let agents that have earned it act alone.',
+    recommendation: 'Add a reviewer or a notification channel, or let trusted agents act alone.',
   },
 } as const satisfies Record<string, { severity: Severity; what: string; recommendation: string }>
 
 type Kind = keyof typeof findingKinds
-type Found = {
+type FindingEntry = {
   readonly kind: Kind
   readonly seq: number
   readonly agent?: string
@@ -84,26 +80,29 @@ type Found = {
   readonly person?: string
 }
 
-const mostEntries = 100
+const maxEntries = 100
 
-/** One finding for each kind, agent and domain; the worst first. `handoffMs` is how soon an answer is due. */
+/**
+ * Returns one finding for each kind, agent and domain, most severe first. An answer to a handoff is due after
+ * `handoffMs`.
+ */
 export function computeFindings(history: History, scope: Scope, handoffMs: number): Finding[] {
-  const found = [
-    ...executionsOf(history, scope),
-    ...waitsOf(history, scope, handoffMs),
-    ...stampsOf(history, scope),
+  const entries = [
+    ...findExecutionIssues(history, scope),
+    ...findSlowRequests(history, scope, handoffMs),
+    ...findRubberStamping(history, scope),
   ]
-  const grouped = Map.groupBy(found, ({ kind, agent = '', domain = '', person = '' }) =>
+  const grouped = Map.groupBy(entries, ({ kind, agent = '', domain = '', person = '' }) =>
     JSON.stringify([kind, agent, domain, person]),
   )
   return [...grouped.values()]
-    .flatMap((some) => (some[0] ? [findingOf(some[0], some)] : []))
+    .flatMap((some) => (some[0] ? [buildFinding(some[0], some)] : []))
     .toSorted(byWeight)
 }
 
 const order = Object.keys(findingKinds)
 
-/** The worst first, and of one kind the one with the most. */
+/** Most severe first; within a kind, the highest count first. */
 export const byWeight = (a: Finding, b: Finding): number =>
   order.indexOf(a.kind) - order.indexOf(b.kind) || b.count - a.count
 
@@ -116,13 +115,13 @@ export type Standing = {
   }[]
 }
 
-/** Agents that do not act alone because nobody reads their checks (T14). No entry tells of those. */
-export const unreadFindingsOf = (standings: readonly Standing[]): Finding[] =>
+/** Finds agents that do not act alone because their checks are unread (T14). No entry records that. */
+export const findUnreadChecks = (standings: readonly Standing[]): Finding[] =>
   standings.flatMap(({ agent_id: agent, domain, classes }) => {
     const count = classes
       .filter(({ cause }) => cause === 'unread')
       .reduce((sum, { checks }) => sum + checks.unread, 0)
-    const wait = count === 1 ? '1 check waits unread' : `${count} checks wait unread`
+    const title = count === 1 ? '1 unread check' : `${count} unread checks`
     const { severity, recommendation } = findingKinds.unread_checks
     return count === 0
       ? []
@@ -130,7 +129,7 @@ export const unreadFindingsOf = (standings: readonly Standing[]): Finding[] =>
           {
             kind: 'unread_checks',
             severity,
-            title: `${wait}; ${agent} does not act alone until they are answered: ${domain}`,
+            title: `${title}; ${agent} does not act alone until they are answered: ${domain}`,
             count,
             agent_id: agent,
             domain,
@@ -140,7 +139,10 @@ export const unreadFindingsOf = (standings: readonly Standing[]): Finding[] =>
         ]
   })
 
-function findingOf({ kind, agent, domain, person }: Found, some: readonly Found[]): Finding {
+function buildFinding(
+  { kind, agent, domain, person }: FindingEntry,
+  some: readonly FindingEntry[],
+): Finding {
   const { severity, what, recommendation } = findingKinds[kind]
   const who = person ?? agent
   return {
@@ -151,7 +153,7 @@ function findingOf({ kind, agent, domain, person }: Found, some: readonly Found[
     ...(agent !== undefined && { agent_id: agent }),
     ...(domain !== undefined && { domain }),
     ...(person !== undefined && { person_id: person }),
-    entries: some.map(({ seq }) => seq).slice(-mostEntries),
+    entries: some.map(({ seq }) => seq).slice(-maxEntries),
     recommendation,
   }
 }
@@ -159,20 +161,20 @@ function findingOf({ kind, agent, domain, person }: Found, some: readonly Found[
 export const isInPeriod = ({ start, end }: Period, at: number | undefined): boolean =>
   at !== undefined && at >= start && at < end
 
-/** The demo counts only where somebody asks for its agent or its domain (K7). */
+/** Demo records count only if their agent or domain is requested (K7). */
 export const matchesScope = (
   { agent, domain }: Scope,
-  it: Pick<ExecutionRecord, 'agent' | 'domain'>,
+  item: Pick<ExecutionRecord, 'agent' | 'domain'>,
 ): boolean =>
-  (agent === undefined || it.agent === agent) &&
-  (domain === undefined || it.domain === domain) &&
-  (agent !== undefined || domain !== undefined || !isDemoPair(it))
+  (agent === undefined || item.agent === agent) &&
+  (domain === undefined || item.domain === domain) &&
+  (agent !== undefined || domain !== undefined || !isDemoPair(item))
 
-function executionsOf({ asked, executed }: History, scope: Scope): Found[] {
-  return executed.flatMap((done): Found[] => {
+function findExecutionIssues({ requests, executed }: History, scope: Scope): FindingEntry[] {
+  return executed.flatMap((done): FindingEntry[] => {
     const { seq, agent, domain, proposal } = done
     if (!isInPeriod(scope.period, done.at) || !matchesScope(scope, done)) return []
-    const kind = executionKind(done, proposal === undefined ? undefined : asked.get(proposal))
+    const kind = executionKind(done, proposal === undefined ? undefined : requests.get(proposal))
     return kind ? [{ kind, seq, agent, domain }] : []
   })
 }
@@ -189,47 +191,50 @@ function executionKind(done: ExecutionRecord, asked: ApprovalRecord | undefined)
 const isSame = (asked: ApprovalRecord, { domain, action, target }: ExecutionRecord) =>
   asked.domain === domain && asked.action === action && asked.target === target
 
-function waitsOf({ asked }: History, scope: Scope, handoffMs: number): Found[] {
+function findSlowRequests({ requests }: History, scope: Scope, handoffMs: number): FindingEntry[] {
   const { period } = scope
-  return [...asked.values()].flatMap((one): Found[] => {
+  return [...requests.values()].flatMap((one): FindingEntry[] => {
     const { agent, domain, auto, kind, opened, ended } = one
     if (auto || !matchesScope(scope, one)) return []
-    // An unknown start is not judged: the wait may have been short.
-    const waited = opened && (ended?.at ?? period.end) - opened.at
+    // Without a known start the wait may have been short.
+    const waitMs = opened && (ended?.at ?? period.end) - opened.at
     if (kind === 'handoff') {
-      const isUnanswered = !ended && opened && waited !== undefined && waited >= handoffMs
+      const isUnanswered = !ended && opened && waitMs !== undefined && waitMs >= handoffMs
       return isUnanswered ? [{ kind: 'unanswered_handoff', seq: opened.seq, agent, domain }] : []
     }
-    const isSlow = (waited !== undefined && waited > slowAfter) || ended?.as === 'expired'
+    const isSlow = (waitMs !== undefined && waitMs > slowAfterMs) || ended?.as === 'expired'
     const seq = ended ? ended.seq : opened?.seq
-    const concerns = !ended || isInPeriod(period, ended.at)
-    return isSlow && concerns && seq !== undefined
+    const isRelevant = !ended || isInPeriod(period, ended.at)
+    return isSlow && isRelevant && seq !== undefined
       ? [{ kind: 'slow_decision', seq, agent, domain }]
       : []
   })
 }
 
-/** Who approves nearly everything, and faster than it can be read. */
-function stampsOf({ asked }: History, scope: Scope): Found[] {
-  const decisions = [...asked.values()].flatMap((one) => {
+/** Finds people who approve nearly everything, faster than they can read it. */
+function findRubberStamping({ requests }: History, scope: Scope): FindingEntry[] {
+  const decisions = [...requests.values()].flatMap((one) => {
     const { kind, ended } = one
     const isTheirs =
       kind !== 'handoff' && matchesScope(scope, one) && isInPeriod(scope.period, ended?.at)
     return isTheirs && ended?.by !== undefined ? [{ ...ended, by: ended.by }] : []
   })
-  return [...Map.groupBy(decisions, ({ by }) => by)].flatMap(([person, all]): Found[] => {
+  return [...Map.groupBy(decisions, ({ by }) => by)].flatMap(([person, all]): FindingEntry[] => {
     const approved = all.filter(({ as }) => as === 'approved')
-    const looked = all.flatMap(({ lookedMs }) => lookedMs ?? [])
+    const reviewTimes = all.flatMap(({ reviewMs }) => reviewMs ?? [])
     const isStamping =
       all.length >= stamping.decisions &&
       approved.length / all.length > stamping.approved &&
-      (percentile(looked, 0.5) ?? Infinity) < rubberStampMs
+      (percentile(reviewTimes, 0.5) ?? Infinity) < rubberStampMs
     return isStamping ? approved.map(({ seq }) => ({ kind: 'rubber_stamping', seq, person })) : []
   })
 }
 
-/** Where people step in: what they decided, corrected, were handed, and left (the intervention map). */
-export function computeInterventions({ asked, corrected }: History, scope: Scope): Intervention[] {
+/** Counts where people intervene: decisions, corrections, handoffs and expired requests (the intervention map). */
+export function computeInterventions(
+  { requests, corrected }: History,
+  scope: Scope,
+): Intervention[] {
   type Count = 'approvals' | 'overrides' | 'handoffs' | 'expired'
   const counts = new Map<string, Intervention>()
   const count = ({ agent, domain }: Pick<ExecutionRecord, 'agent' | 'domain'>, what: Count) => {
@@ -244,7 +249,7 @@ export function computeInterventions({ asked, corrected }: History, scope: Scope
     }
     counts.set(key, { ...known, [what]: known[what] + 1 })
   }
-  for (const one of asked.values()) {
+  for (const one of requests.values()) {
     if (!matchesScope(scope, one)) continue
     if (one.kind === 'handoff') {
       if (isInPeriod(scope.period, one.opened?.at)) count(one, 'handoffs')

@@ -119,7 +119,7 @@ describe('the shape of it', () => {
       reason({ budget: { value: 1 } }),
       /budget has no source/,
     ],
-    ['none at all', {}, {}, /reasoning_schema is missing; deals asks for it/],
+    ['none at all', {}, {}, /reasoning_schema is missing; deals requires it/],
   ])('R1 %s is told in words', async (_, schema, given, problem) => {
     const system = await trustedBy(asking(schema))
     expect(await propose(system, given)).toMatchObject({

@@ -15,24 +15,24 @@ type Schema = Config['reasoning_schemas'][number]
 type Criterion = Reasoning['criteria'][string]
 
 export type Assessment = {
-  /** Null where no schema asks, and only its sources were looked at. */
+  /** Null without a schema: then only the sources were checked. */
   readonly schema_id: string | null
   readonly valid: boolean
   readonly missing: readonly string[]
   readonly stale: readonly string[]
   readonly unverified: readonly string[]
-  /** What else is wrong, in words. */
+  /** Other issues, as text. */
   readonly problems: readonly string[]
 }
 
-/** An agent's clock may be ahead of ours by this much. */
-const mostAhead = 5 * 60_000
+/** The clock of an agent may be ahead by this much. */
+const maxClockAheadMs = 5 * 60_000
 
 type Ready = { readonly schema: Schema; readonly json?: z.ZodType; readonly source?: RE2JS }
 
 export type Reasonings = ReturnType<typeof createReasonings>
 
-/** Reasoning that can be checked: its shape by a schema, its sources by the ledger (R1, R2). */
+/** Checks structured reasoning: its shape by a schema, its sources by the ledger (R1, R2). */
 export function createReasonings(
   schemas: readonly Schema[],
   lookup: Lookup,
@@ -51,20 +51,20 @@ export function createReasonings(
       ]
     }),
   )
-  const wantedBy = (policy: Policy | undefined) =>
+  const findSchema = (policy: Policy | undefined) =>
     policy?.reasoning_schema === undefined ? undefined : ready.get(policy.reasoning_schema)
 
   return {
-    isAsked: (policy: Policy | undefined, given: Reasoning | undefined): boolean =>
-      given !== undefined || wantedBy(policy) !== undefined,
+    isNeeded: (policy: Policy | undefined, reasoning: Reasoning | undefined): boolean =>
+      reasoning !== undefined || findSchema(policy) !== undefined,
 
     async check(
       reader: Reader,
-      { by, policy, given, at }: { by: Caller; at: number } & Given,
+      { by, policy, reasoning, at }: { by: Caller; at: number } & ReasoningInput,
     ): Promise<Assessment> {
-      const wanted = wantedBy(policy)
-      const sources = Object.values(given?.criteria ?? {}).flatMap(({ source }) => source ?? [])
-      const maxAge = wanted?.schema.max_age
+      const required = findSchema(policy)
+      const sources = Object.values(reasoning?.criteria ?? {}).flatMap(({ source }) => source ?? [])
+      const maxAge = required?.schema.max_age
       const since = maxAge === undefined ? 0 : at - maxAge
       const failed = await findUnverifiedSources(
         lookup,
@@ -74,44 +74,49 @@ export function createReasonings(
         since,
         guardedToolsets,
       )
-      return assessed(wanted, given, failed, at)
+      return assess(required, reasoning, failed, at)
     },
 
-    /** The same of what is on record: what the ledger said of its sources then is on record too. */
-    again: ({ policy, given, at }: { at: number } & Given, failed: readonly string[]) =>
-      assessed(wantedBy(policy), given, failed, at),
+    /** Assesses recorded reasoning again, with the source check of that time. */
+    reassess: (
+      { policy, reasoning, at }: { at: number } & ReasoningInput,
+      failed: readonly string[],
+    ) => assess(findSchema(policy), reasoning, failed, at),
 
-    /** As strict as this because of it; undefined where it changes nothing. */
-    floorOf(policy: Policy | undefined, { valid }: Assessment): Mode | undefined {
-      const wanted = wantedBy(policy)
-      if (!wanted || valid || wanted.schema.on_fail === 'warn') return undefined
-      return wanted.schema.on_fail
+    /** Returns the mode that failed reasoning requires at least; undefined if it changes nothing. */
+    getFloor(policy: Policy | undefined, { valid }: Assessment): Mode | undefined {
+      const required = findSchema(policy)
+      if (!required || valid || required.schema.on_fail === 'warn') return undefined
+      return required.schema.on_fail
     },
   }
 }
 
-type Given = { readonly policy: Policy | undefined; readonly given: Reasoning | undefined }
+type ReasoningInput = {
+  readonly policy: Policy | undefined
+  readonly reasoning: Reasoning | undefined
+}
 
-function assessed(
-  wanted: Ready | undefined,
-  given: Reasoning | undefined,
+function assess(
+  required: Ready | undefined,
+  reasoning: Reasoning | undefined,
   failed: readonly string[],
   at: number,
 ): Assessment {
-  const criteria = given?.criteria ?? {}
+  const criteria = reasoning?.criteria ?? {}
   const names = Object.keys(criteria)
-  const missing = (wanted?.schema.required ?? []).filter((name) => !isGiven(criteria, name))
-  const maxAge = wanted?.schema.max_age
+  const missing = (required?.schema.required ?? []).filter((name) => !hasValue(criteria, name))
+  const maxAge = required?.schema.max_age
   const stale =
     maxAge === undefined ? [] : names.filter((name) => isStale(criteria[name], maxAge, at))
   const refused = names.flatMap((name) => {
     const source = criteria[name]?.source
-    return wanted?.source && source !== undefined && !wanted.source.test(source) ? [source] : []
+    return required?.source && source !== undefined && !required.source.test(source) ? [source] : []
   })
-  const problems = [...problemsOf(wanted, given)]
+  const problems = [...findIssues(required, reasoning)]
   const bad = [...new Set([...failed, ...refused])]
   return {
-    schema_id: wanted?.schema.id ?? null,
+    schema_id: required?.schema.id ?? null,
     valid: missing.length + stale.length + bad.length + problems.length === 0,
     missing,
     stale,
@@ -120,44 +125,47 @@ function assessed(
   }
 }
 
-function isGiven(criteria: Reasoning['criteria'], name: string): boolean {
+function hasValue(criteria: Reasoning['criteria'], name: string): boolean {
   if (!Object.hasOwn(criteria, name)) return false
   const value = criteria[name]?.value
   return value !== undefined && value !== null
 }
 
-/** What has no time has no age, and what is yet to come was not seen. */
+/** A criterion without a time, or with a future time, is stale. */
 function isStale(criterion: Criterion | undefined, maxAge: number, at: number): boolean {
-  const time = timeOf(criterion?.timestamp)
-  return !(time >= at - maxAge && time <= at + mostAhead)
+  const time = parseTime(criterion?.timestamp)
+  return !(time >= at - maxAge && time <= at + maxClockAheadMs)
 }
 
-function timeOf(timestamp: string | number | undefined): number {
+function parseTime(timestamp: string | number | undefined): number {
   if (typeof timestamp === 'number') return timestamp
-  // Other forms are read differently from machine to machine.
+  // Other formats are parsed differently on different machines.
   return timestamp !== undefined && /^\d{4}-\d\d-\d\dT/.test(timestamp)
     ? Date.parse(timestamp)
     : Number.NaN
 }
 
-/** Names no value: it may be secret, and this is shown and recorded. */
-function* problemsOf(wanted: Ready | undefined, given: Reasoning | undefined): Generator<string> {
-  if (!wanted) return
-  const { type, id } = wanted.schema
-  if (!given) {
-    yield `reasoning_schema is missing; ${id} asks for it`
+/** Never names a value: it may be secret, and issues are shown and recorded. */
+function* findIssues(
+  required: Ready | undefined,
+  reasoning: Reasoning | undefined,
+): Generator<string> {
+  if (!required) return
+  const { type, id } = required.schema
+  if (!reasoning) {
+    yield `reasoning_schema is missing; ${id} requires it`
     return
   }
-  if (type !== undefined && given.type !== type) yield `type must be ${JSON.stringify(type)}`
-  if (wanted.source)
-    for (const [name, { source }] of Object.entries(given.criteria))
+  if (type !== undefined && reasoning.type !== type) yield `type must be ${JSON.stringify(type)}`
+  if (required.source)
+    for (const [name, { source }] of Object.entries(reasoning.criteria))
       if (source === undefined) yield `${name} has no source`
-  const values = Object.entries(given.criteria).map(([name, { value }]) => [name, value])
-  const issues = wanted.json?.safeParse(Object.fromEntries(values)).error?.issues ?? []
+  const values = Object.entries(reasoning.criteria).map(([name, { value }]) => [name, value])
+  const issues = required.json?.safeParse(Object.fromEntries(values)).error?.issues ?? []
   for (const { path, message } of issues) yield `${path.join('.') || 'criteria'}: ${message}`
 }
 
-/** Where a criterion comes from, in a form that the ledger can confirm (R2). */
+/** The source of a criterion, in a form that the ledger can confirm (R2). */
 type Source =
   | { readonly kind: 'ledger'; readonly seq: number; readonly hash: string | undefined }
   | { readonly kind: 'mcp'; readonly server: string; readonly tool: string; readonly call: string }
@@ -168,10 +176,10 @@ const mcpForm = /^mcp:([^/#]+)\/([^#]+)#([^#]+)$/
 const fileForm = /^file:(.+)#(?:sha256[:=-])?([0-9a-f]{64})$/is
 const claimsForm = /^(ledger|mcp|file):/i
 
-/** A source of no such form is a remark for people: nobody can check it, and nobody pretends to. */
+/** A source in another form is a remark for people, which nothing can check. */
 const isCheckable = (source: string): boolean => claimsForm.test(source)
 
-function sourceOf(text: string): Source | undefined {
+function parseSource(text: string): Source | undefined {
   const [, seq, hash] = ledgerForm.exec(text) ?? []
   if (seq !== undefined) return { kind: 'ledger', seq: Number(seq), hash: hash?.toLowerCase() }
   const [, server, tool, call] = mcpForm.exec(text) ?? []
@@ -184,8 +192,8 @@ function sourceOf(text: string): Source | undefined {
 }
 
 /**
- * Those of these sources that the ledger does not confirm: this agent made that call, it was carried out, it
- * is not older than `since`, and what it saw is what is cited.
+ * Returns the sources that the ledger does not confirm. The ledger confirms a source if this agent made the call, the
+ * call succeeded, it is not older than `since`, and the cited content matches.
  */
 async function findUnverifiedSources(
   lookup: Lookup,
@@ -195,11 +203,11 @@ async function findUnverifiedSources(
   since: number,
   guardedToolsets: readonly string[],
 ): Promise<string[]> {
-  // Tools of cowork go by their own names, those of an upstream by `server__name` (U4).
+  // Tools of cowork have their own names, tools of an upstream `server__name` (U4).
   const ownServers = ['cowork', ...guardedToolsets]
-  const asked = [...new Set(sources)].filter(isCheckable)
-  const known = asked.map((text) => ({ text, source: sourceOf(text) }))
-  const paths = known.flatMap(({ source }) => (source?.kind === 'file' ? [source.path] : []))
+  const checkable = [...new Set(sources)].filter(isCheckable)
+  const parsed = checkable.map((text) => ({ text, source: parseSource(text) }))
+  const paths = parsed.flatMap(({ source }) => (source?.kind === 'file' ? [source.path] : []))
   const onFiles = await lookup.recentOn(reader, by.id, [...new Set(paths)])
   const isOwn = (entry: Entry) => isDone(entry) && visibleTo(by, entry) && entry.at >= since
 
@@ -229,7 +237,7 @@ async function findUnverifiedSources(
   }
 
   const failed: string[] = []
-  // One after the other: they are read in the transaction of the proposal.
-  for (const { text, source } of known) if (!(await isConfirmed(source))) failed.push(text)
+  // Sequential: these reads share the transaction of the proposal.
+  for (const { text, source } of parsed) if (!(await isConfirmed(source))) failed.push(text)
   return failed
 }

@@ -80,7 +80,7 @@ test.each([
   [
     'more than a file may be',
     { policies: 'x'.repeat(2_000_000) },
-    /at most 200000 characters; what is larger belongs in cowork.yaml/,
+    /at most 200000 characters; put a larger document into cowork.yaml/,
   ],
   [
     'a pattern nobody reads',

@@ -7,67 +7,68 @@ import { CoworkError } from '#base/errors.ts'
 import { canonicalJson, sha256Hex } from '#base/hash.ts'
 import { isRecord } from '#base/json.ts'
 
-/** What a version of the policies is: two sections of cowork.yaml, as they are written there (Y6). */
+/** The content of a policy version: two sections in the form of cowork.yaml (Y6). */
 export type PolicyDocument = Pick<Config, 'policies' | 'mappings'>
 
-type Problem = { readonly path: string; readonly message: string }
+type Issue = { readonly path: string; readonly message: string }
 
-/** In characters: what a person saves is recorded whole, and an entry holds no more than 256 KiB. */
-const largestBody = 200_000
-/** Each is compiled when it is read, and asked of every field of every change. */
-const mostPatterns = 500
-const longestPattern = 1000
+/** In characters: the ledger entry contains the full document and holds at most 256 KiB. */
+const maxDocumentLength = 200_000
+/** Every pattern is compiled on load and matched against every field of every change. */
+const maxPatterns = 500
+const maxPatternLength = 1000
 
-/** Reads what a person wrote, as values or as YAML. Refuses with every problem at once. */
+/** Parses a document from values or YAML and reports all issues at once. */
 export function parsePolicyDocument(
-  given: unknown,
+  input: unknown,
   reasoningIds: readonly string[],
 ): PolicyDocument {
-  const body = validatePolicyDocument(valueOf(given), reasoningIds)
+  const body = validatePolicyDocument(toValue(input), reasoningIds)
   checkPatterns(body)
   return body
 }
 
-/** By the words of cowork.yaml: what stands there may be stored, and what is stored stand there. */
+/** Validates with the schema of cowork.yaml, so that the file and the store accept the same documents. */
 export function validatePolicyDocument(
-  written: unknown,
+  input: unknown,
   reasoningIds: readonly string[],
 ): PolicyDocument {
-  if (!isRecord(written)) throw invalid([{ path: '', message: 'expected policies and mappings' }])
-  const { policies = [], mappings = [], ...rest } = written
+  if (!isRecord(input))
+    throw invalidPolicyError([{ path: '', message: 'expected policies and mappings' }])
+  const { policies = [], mappings = [], ...rest } = input
   const unknown = Object.keys(rest).map((key) => ({
     path: key,
     message: `${key}: unknown key; expected one of policies, mappings`,
   }))
-  // The rest of the file is as it is: only these two are judged, by the same words as there.
-  const input = {
+  // Only these two sections are validated; the rest of the file stays as it is.
+  const config = {
     policies: policies ?? [],
     mappings: mappings ?? [],
     reasoning_schemas: reasoningIds.map((id) => ({ id })),
   }
-  const found = findSchemaIssues(input).map(({ path, message }) => ({
+  const issues = findSchemaIssues(config).map(({ path, message }) => ({
     path: formatConfigPath(path),
     message,
   }))
-  const problems = [...unknown, ...found]
-  if (problems.length > 0) throw invalid(problems)
-  const { policies: read, mappings: readMappings } = configSchema.parse(input)
+  const problems = [...unknown, ...issues]
+  if (problems.length > 0) throw invalidPolicyError(problems)
+  const { policies: read, mappings: readMappings } = configSchema.parse(config)
   return { policies: read, mappings: readMappings }
 }
 
-function valueOf(given: unknown): unknown {
-  const text = typeof given === 'string' ? given : (JSON.stringify(given) ?? '')
-  if (text.length > largestBody)
-    throw invalid([
+function toValue(input: unknown): unknown {
+  const text = typeof input === 'string' ? input : (JSON.stringify(input) ?? '')
+  if (text.length > maxDocumentLength)
+    throw invalidPolicyError([
       {
         path: '',
-        message: `expected at most ${largestBody} characters; what is larger belongs in cowork.yaml`,
+        message: `expected at most ${maxDocumentLength} characters; put a larger document into cowork.yaml`,
       },
     ])
-  if (typeof given !== 'string') return given
-  const { value, problems } = parseYaml(given)
+  if (typeof input !== 'string') return input
+  const { value, problems } = parseYaml(input)
   if (problems.length > 0)
-    throw invalid(
+    throw invalidPolicyError(
       problems.map(({ line, column, message }) => ({
         path: '',
         message: `line ${line}, column ${column}: ${message}`,
@@ -85,35 +86,35 @@ function checkPatterns({ policies }: PolicyDocument): void {
     ),
   )
   const problems = patterns
-    .filter(({ pattern }) => pattern.length > longestPattern)
+    .filter(({ pattern }) => pattern.length > maxPatternLength)
     .map(({ path }) => ({
       path,
-      message: `${path}: expected at most ${longestPattern} characters`,
+      message: `${path}: expected at most ${maxPatternLength} characters`,
     }))
-  if (patterns.length > mostPatterns)
+  if (patterns.length > maxPatterns)
     problems.push({
       path: 'policies',
-      message: `policies: expected at most ${mostPatterns} rules with a pattern`,
+      message: `policies: expected at most ${maxPatterns} rules with a pattern`,
     })
-  if (problems.length > 0) throw invalid(problems)
+  if (problems.length > 0) throw invalidPolicyError(problems)
 }
 
-const mostShown = 20
+const maxShown = 20
 
-function invalid(problems: readonly Problem[]): CoworkError {
-  const count = problems.length === 1 ? 'a problem' : `${problems.length} problems`
-  const shown = problems.slice(0, mostShown).map(({ message }) => message)
-  return new CoworkError('policy_invalid', [`The policies have ${count}.`, ...shown].join('\n'), {
-    hint: 'Correct what is named; nothing was saved.',
+function invalidPolicyError(problems: readonly Issue[]): CoworkError {
+  const count = problems.length === 1 ? '1 problem' : `${problems.length} problems`
+  const shown = problems.slice(0, maxShown).map(({ message }) => message)
+  return new CoworkError('policy_invalid', [`Invalid policies: ${count}.`, ...shown].join('\n'), {
+    hint: 'Correct the listed problems; nothing was saved.',
     details: { problems: problems.slice(0, 100) },
   })
 }
 
-/** The full digest of what it says; versions show the start of one. */
+/** Returns the full content hash; versions show the start of it. */
 export const hashPolicyDocument = ({ policies, mappings }: PolicyDocument): string =>
   sha256Hex(canonicalJson({ policies, mappings }))
 
-/** As a person would write it in cowork.yaml, with what is the default left out. */
+/** Formats a document as in cowork.yaml, without default values. */
 export function formatPolicyYaml({ policies, mappings }: PolicyDocument): string {
   const brief = policies.map(({ rules, mode, description, ...policy }) => ({
     ...policy,

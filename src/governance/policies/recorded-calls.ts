@@ -6,46 +6,45 @@ import type { RecordedCall } from './replay.ts'
 import { parseChange } from '../tools/propose.ts'
 import type { Reasoning } from '../tools/propose.ts'
 
-type Wanted = {
+type RecordedCallQuery = {
   readonly since: number
   readonly agent?: string | undefined
   readonly domain?: string | undefined
-  /** Proposals alone, or calls too. */
   readonly kinds: readonly RecordedCall['kind'][]
-  readonly most: number
-  readonly onCut?: () => void
+  readonly maxCount: number
+  readonly onTruncated?: () => void
 }
 
 const pageSize = 200
 
 /**
- * What agents proposed and called, the newest first: what was let through or waited is in the approvals, what a
- * rule refused and what nobody had to decide in the ledger, with its arguments (L8). Reads that nobody had to
- * decide come last, without any. Undefined is one whose arguments are gone.
+ * Reads what agents proposed and called, newest first. Approved and pending requests come from the approvals, refused
+ * and undecided ones from the ledger, with their arguments (L8). Undecided reads come last, without arguments.
+ * Undefined stands for a record whose arguments are erased.
  */
 export async function* readRecordedCalls(
   { approvals, ledger }: { readonly approvals: Approvals; readonly ledger: Ledger },
-  wanted: Wanted,
+  query: RecordedCallQuery,
 ): AsyncGenerator<(RecordedCall | undefined)[]> {
-  for (const kind of wanted.kinds)
-    for await (const page of approvalsOf(approvals, kind, wanted)) yield page.map(ofApproval)
+  for (const kind of query.kinds)
+    for await (const page of pageApprovals(approvals, kind, query)) yield page.map(fromApproval)
   const reads = new Map<string, Entry>()
-  for await (const page of entriesOf(ledger, wanted)) {
+  for await (const page of pageEntries(ledger, query)) {
     for (const entry of page)
-      if (isBareRead(entry)) reads.set(callOf(entry), entry)
-      // Its end has no arguments, but its start had.
-      else reads.delete(callOf(entry))
-    const kept = page.filter((entry) => isRefused(entry) || isUndecidedCall(entry))
-    const payloads = await ledger.payloads(kept.map(({ seq }) => seq))
-    const inputs = new Map(payloads.map(({ seq, body }) => [seq, inputOf(body)]))
-    yield kept.map((entry) => ofEntry(entry, inputs.get(entry.seq)))
+      if (isBareRead(entry)) reads.set(callId(entry), entry)
+      // The end entry has no arguments, but the start entry has them.
+      else reads.delete(callId(entry))
+    const relevant = page.filter((entry) => isRefused(entry) || isUndecidedCall(entry))
+    const payloads = await ledger.payloads(relevant.map(({ seq }) => seq))
+    const inputs = new Map(payloads.map(({ seq, body }) => [seq, parseInput(body)]))
+    yield relevant.map((entry) => fromEntry(entry, inputs.get(entry.seq)))
   }
-  yield [...reads.values()].map((entry) => ({ ...ofCall(entry, {}), unseen: 'all' }))
+  yield [...reads.values()].map((entry) => ({ ...fromCall(entry, {}), unseen: 'all' }))
 }
 
-async function* approvalsOf(approvals: Approvals, kind: string, wanted: Wanted) {
-  const { since, agent: requester, domain, most, onCut } = wanted
-  for (let before: string | undefined, left = most; left > 0;) {
+async function* pageApprovals(approvals: Approvals, kind: string, query: RecordedCallQuery) {
+  const { since, agent: requester, domain, maxCount, onTruncated } = query
+  for (let before: string | undefined, left = maxCount; left > 0;) {
     const limit = Math.min(pageSize, left)
     const page = await approvals.list({ kind, requester, domain, before, limit })
     const recent = page.filter(({ createdAt }) => createdAt >= since)
@@ -53,34 +52,34 @@ async function* approvalsOf(approvals: Approvals, kind: string, wanted: Wanted) 
     if (page.length < limit || recent.length === 0) return
     before = page.at(-1)?.id
     left -= page.length
-    await turn()
+    await yieldToEventLoop()
   }
-  onCut?.()
+  onTruncated?.()
 }
 
-async function* entriesOf(ledger: Ledger, wanted: Wanted) {
-  const { since, agent: actor, domain, kinds, most, onCut } = wanted
+async function* pageEntries(ledger: Ledger, query: RecordedCallQuery) {
+  const { since, agent: actor, domain, kinds, maxCount, onTruncated } = query
   const which = kinds.includes('call')
     ? { types: ['call.refused', 'call.started', 'call.done'] }
     : { types: ['call.refused'], toolPrefix: 'cowork_propose' }
   const filter = { ...which, actorKind: 'agent', actor, domain, since, newestFirst: true } as const
-  for (let before: number | undefined, left = most; left > 0;) {
+  for (let before: number | undefined, left = maxCount; left > 0;) {
     const limit = Math.min(pageSize, left)
     const page = await ledger.find({ ...filter, before, limit })
     if (page.length > 0) yield page
     if (page.length < limit) return
     before = page.at(-1)?.seq
     left -= page.length
-    await turn()
+    await yieldToEventLoop()
   }
-  onCut?.()
+  onTruncated?.()
 }
 
-/** Others go first in between: a month is long. */
-const turn = () => new Promise((done) => setImmediate(done))
+/** Lets other work run in between: a month of records takes long. */
+const yieldToEventLoop = () => new Promise((done) => setImmediate(done))
 
-/** All that judging it again takes was written down when it was judged; see judge.ts. */
-function ofApproval(approval: Approval): RecordedCall | undefined {
+/** Every input of the decision was recorded with it; see mode-decision.ts. */
+function fromApproval(approval: Approval): RecordedCall | undefined {
   const { content, kind } = approval
   if (content.erased) return undefined
   const { why, extra } = content
@@ -116,31 +115,31 @@ type Json = Readonly<Record<string, unknown>>
 const isRefused = ({ type, outcome, data }: Entry) =>
   type === 'call.refused' &&
   outcome === 'policy_blocked' &&
-  (isProposing(data) || !toolOf(data).startsWith('cowork_'))
+  (isProposing(data) || !toolName(data).startsWith('cowork_'))
 
-const isProposing = (data: Entry['data']) => toolOf(data) === 'cowork_propose'
+const isProposing = (data: Entry['data']) => toolName(data) === 'cowork_propose'
 
-/** Of a read that just went through only this is on record. */
+/** A read that needed no decision leaves only this entry. */
 const isBareRead = ({ type, data, ids, payload }: Entry) =>
   type === 'call.done' &&
   data?.['effect'] === 'read' &&
   payload === undefined &&
   ids?.approval === undefined &&
-  !toolOf(data).startsWith('cowork_')
+  !toolName(data).startsWith('cowork_')
 
-/** Let go by trust, by a permission or because nobody has a say; what a person let go is an approval. */
+/** Allowed by trust, by a permission, or without a decision; calls that a person allowed are approvals. */
 function isUndecidedCall({ type, data, ids, payload }: Entry): boolean {
   if (type === 'call.refused' || payload === undefined) return false
-  if (toolOf(data).startsWith('cowork_')) return false
-  return ids?.approval === undefined || decisionOf(data)['by'] === 'permission'
+  if (toolName(data).startsWith('cowork_')) return false
+  return ids?.approval === undefined || getDecision(data)['by'] === 'permission'
 }
 
-function ofEntry(entry: Entry, input: Json | undefined): RecordedCall | undefined {
+function fromEntry(entry: Entry, input: Json | undefined): RecordedCall | undefined {
   if (!input) return undefined
-  return isProposing(entry.data) ? ofRefusedProposal(entry, input) : ofCall(entry, input)
+  return isProposing(entry.data) ? fromRefusedProposal(entry, input) : fromCall(entry, input)
 }
 
-const commonOf = (entry: Entry) => ({
+const commonFields = (entry: Entry) => ({
   agent: entry.actor.id,
   at: entry.at,
   floor: 'act' as const,
@@ -149,57 +148,57 @@ const commonOf = (entry: Entry) => ({
   domain: entry.domain ?? '',
 })
 
-function ofRefusedProposal(entry: Entry, input: Json): RecordedCall {
-  const details = recordOf(entry.data?.['details'])
+function fromRefusedProposal(entry: Entry, input: Json): RecordedCall {
+  const details = toRecord(entry.data?.['details'])
   return {
-    ...commonOf(entry),
+    ...commonFields(entry),
     kind: 'proposal',
     action: String(input['action']),
     change: parseChange(input['proposed_change']),
-    field: textOf(input['field']),
+    field: toText(input['field']),
     outcome: 'blocked',
-    trustLevel: numberOf(details['trust_level']),
+    trustLevel: toNumber(details['trust_level']),
     gateOpen: details['gate_open'] === true,
     reasoning: input['reasoning_schema'] as Reasoning | undefined,
   }
 }
 
-function ofCall(entry: Entry, input: Json): RecordedCall {
+function fromCall(entry: Entry, input: Json): RecordedCall {
   const { data } = entry
-  const decision = decisionOf(data)
+  const decision = getDecision(data)
   const isRead = data?.['effect'] === 'read'
   const isBlocked = isRefused(entry)
   const unseen = Object.keys(input).filter((name) => holdsDigest(input[name]))
   return {
-    ...commonOf(entry),
+    ...commonFields(entry),
     kind: 'call',
-    action: toolOf(data),
+    action: toolName(data),
     change: withoutDigests(input),
     ...(unseen.length > 0 && { unseen }),
     outcome: isBlocked ? 'blocked' : 'act',
-    trustLevel: numberOf(decision['trust_level']),
+    trustLevel: toNumber(decision['trust_level']),
     gateOpen: decision['by'] === 'trust',
     call: {
       isRead,
-      // Nobody came to ask for trust about what a rule refused: of a write it is not known.
+      // A refused call never reached the trust check, so this is unknown for a write.
       byTrust: isBlocked ? !isRead : decision['by'] === 'trust',
       isPermitted: decision['by'] === 'permission',
     },
   }
 }
 
-/** What a tool leaves of a long text for the ledger (`recorded`). */
+/** The digest that a tool records instead of a long text (`toPayload`). */
 const isDigest = (value: unknown): boolean => {
-  const { bytes, sha256, ...more } = recordOf(value)
-  const isOne = typeof bytes === 'number' && typeof sha256 === 'string'
-  return isOne && Object.keys(more).length === 0
+  const { bytes, sha256, ...more } = toRecord(value)
+  const isDigestShape = typeof bytes === 'number' && typeof sha256 === 'string'
+  return isDigestShape && Object.keys(more).length === 0
 }
 
 const holdsDigest = (value: unknown): boolean =>
   isDigest(value) ||
   (typeof value === 'object' && value !== null && Object.values(value).some(holdsDigest))
 
-/** The fields are there still, and have no value. */
+/** Keeps the fields and removes their values. */
 function withoutDigests(value: unknown): unknown {
   if (isDigest(value)) return undefined
   if (Array.isArray(value)) return value.map(withoutDigests)
@@ -209,12 +208,12 @@ function withoutDigests(value: unknown): unknown {
   )
 }
 
-const callOf = ({ ids }: Entry) => ids?.call ?? ''
-const toolOf = (data: Entry['data']) => textOf(data?.['tool']) ?? ''
-const decisionOf = (data: Entry['data']) => recordOf(data?.['decision'])
+const callId = ({ ids }: Entry) => ids?.call ?? ''
+const toolName = (data: Entry['data']) => toText(data?.['tool']) ?? ''
+const getDecision = (data: Entry['data']) => toRecord(data?.['decision'])
 
-const recordOf = (value: unknown): Json => (isRecord(value) ? value : {})
+const toRecord = (value: unknown): Json => (isRecord(value) ? value : {})
 
-const inputOf = (body: string): Json => recordOf(JSON.parse(body))
-const numberOf = (value: unknown) => (typeof value === 'number' ? value : undefined)
-const textOf = (value: unknown) => (typeof value === 'string' ? value : undefined)
+const parseInput = (body: string): Json => toRecord(JSON.parse(body))
+const toNumber = (value: unknown) => (typeof value === 'number' ? value : undefined)
+const toText = (value: unknown) => (typeof value === 'string' ? value : undefined)

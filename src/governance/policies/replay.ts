@@ -8,7 +8,7 @@ import type { Mapping, Policies, Policy } from '../rules/policy.ts'
 import type { Reasonings } from './policy-assessment.ts'
 import type { Reasoning } from '../tools/propose.ts'
 
-/** A proposal or a call as it is on record, with all that decided it then. */
+/** A recorded proposal or call with everything that decided its outcome. */
 export type RecordedCall = {
   readonly kind: 'proposal' | 'call'
   readonly agent: string
@@ -18,19 +18,19 @@ export type RecordedCall = {
   readonly field?: string | undefined
   readonly at: number
   readonly outcome: Outcome
-  /** Absent where nobody asked for trust then. */
+  /** Absent if trust was not consulted. */
   readonly trustLevel?: number | undefined
   readonly gateOpen: boolean
   readonly thresholds?: ModeRules['thresholds'] | undefined
-  /** As strict as this, whatever rules and trust say. */
+  /** The mode is at least this strict, whatever rules and trust decide. */
   readonly floor: Mode
-  /** Of a call: whether it changes anything, whether trust had a say, whether a standing permission let it go. */
+  /** Calls only: the effect, whether trust applied, and whether a standing permission allowed the call. */
   readonly call?: {
     readonly isRead: boolean
     readonly byTrust: boolean
     readonly isPermitted: boolean
   }
-  /** Of a call: arguments whose values are not on record, or that none is. */
+  /** Calls only: arguments whose values are not recorded, or `all`. */
   readonly unseen?: readonly string[] | 'all'
   readonly reasoning?: Reasoning | undefined
   readonly unverified: readonly string[]
@@ -38,36 +38,36 @@ export type RecordedCall = {
   readonly seq?: number | undefined
 }
 
-/** The rules that it is judged by this time. */
+/** The rules to replay with. */
 export type CandidatePolicy = {
   readonly policies: Policies
   readonly extra: readonly Mapping[]
   readonly always?: Policy | undefined
   readonly rules: ModeRules
-  readonly reasonings: Pick<Reasonings, 'isAsked' | 'again' | 'floorOf'>
+  readonly reasonings: Pick<Reasonings, 'isNeeded' | 'reassess' | 'getFloor'>
 }
 
-/** What would become of it under these rules, with the trust of that time; undefined where that is not on record. */
+/** Returns the outcome under these rules with the trust of that time; undefined if that trust is not recorded. */
 export function replayOutcome(
   candidate: CandidatePolicy,
   recorded: RecordedCall,
 ): Outcome | undefined {
   try {
-    return judgedAgain(candidate, recorded)
+    return evaluateRecorded(candidate, recorded)
   } catch (error) {
-    // What is too deep to be judged never was.
+    // Too deeply nested changes were never evaluated.
     if (error instanceof CoworkError) return undefined
     throw error
   }
 }
 
-function judgedAgain(candidate: CandidatePolicy, recorded: RecordedCall): Outcome | undefined {
+function evaluateRecorded(candidate: CandidatePolicy, recorded: RecordedCall): Outcome | undefined {
   const { policies, extra, rules } = candidate
   const { agent, domain, change, field, call } = recorded
   const policy = findPolicy(candidate, recorded)
-  // No silent fallback for a proposal; a call has its defaults (Y4, Y9).
+  // Without a mapping a proposal is blocked, and a call has its defaults (Y4, Y9).
   if (!call && !policy && policies.isMapped) return 'blocked'
-  if (looksAtUnseen(policies, policy, recorded)) return undefined
+  if (dependsOnUnseen(policies, policy, recorded)) return undefined
   const effect = policies.evaluate(policy, extractFields(change, field), call?.isRead ?? false)
   if (effect.hardStop) return 'blocked'
   if (call?.isPermitted) return 'act'
@@ -78,13 +78,13 @@ function judgedAgain(candidate: CandidatePolicy, recorded: RecordedCall): Outcom
   if (!byTrust && !isAsked) return 'act'
   const { trustLevel: score, gateOpen } = recorded
   if (score === undefined) return undefined
-  const standing = { score, gateOpen, floor: floorOf(candidate, policy, recorded) }
+  const standing = { score, gateOpen, floor: getFloor(candidate, policy, recorded) }
   const thresholds = recorded.thresholds ?? rules.thresholds
   return outcomeForRules({ ...rules, thresholds }, standing, effect)
 }
 
-/** Whether a rule asks what a value is that is not on record. That a field is touched is. */
-function looksAtUnseen(
+/** True if a rule depends on a value that is not recorded. The names of changed fields are recorded. */
+function dependsOnUnseen(
   policies: Policies,
   policy: Policy | undefined,
   { change, unseen }: RecordedCall,
@@ -92,7 +92,7 @@ function looksAtUnseen(
   if (unseen === undefined || policy?.mode === 'shadow') return false
   const args = Object.entries(change ?? {}).filter(([name]) => unseen.includes(name))
   const fields = extractFields(Object.fromEntries(args))
-  // As of a read, only rules about values count.
+  // As for a read, only rules about values count.
   const { rulesChecked, rulesMatched } = policies.evaluate(policy, fields, true)
   return unseen === 'all' ? rulesChecked > 0 : rulesMatched > 0
 }
@@ -105,16 +105,16 @@ export const findPolicy = (
   policies.find(agent, domain) ??
   (policies.isMapped ? policies.find(agent, domain, extra) : undefined)
 
-/** A proposal's floor is its reasoning, which is judged again too. */
-function floorOf(
+/** The floor of a proposal follows from its reasoning, which is assessed again. */
+function getFloor(
   { reasonings }: CandidatePolicy,
   policy: Policy | undefined,
-  { call, floor, reasoning: given, unverified, at }: RecordedCall,
+  { call, floor, reasoning, unverified, at }: RecordedCall,
 ): Mode {
   if (call) return floor
-  if (policy?.mode === 'shadow' || !reasonings.isAsked(policy, given)) return 'act'
-  const again = reasonings.again({ policy, given, at }, unverified)
-  return reasonings.floorOf(policy, again) ?? 'act'
+  if (policy?.mode === 'shadow' || !reasonings.isNeeded(policy, reasoning)) return 'act'
+  const assessment = reasonings.reassess({ policy, reasoning, at }, unverified)
+  return reasonings.getFloor(policy, assessment) ?? 'act'
 }
 
 type Change = {
@@ -127,14 +127,14 @@ type Change = {
 export type ReplayResult = {
   readonly replayed: number
   readonly unchanged: number
-  /** What is on record too thinly to be judged again. */
+  /** Recorded too incompletely to be replayed. */
   readonly skipped: number
   readonly changes: readonly Change[]
 }
 
-const mostExamples = 3
+const maxExamples = 3
 
-/** Judges what is on record again, one by one, and tells what would come out differently (Y6). Pure. */
+/** Replays recorded proposals and calls one by one and collects the changed outcomes (Y6). Pure. */
 export function createReplay(candidate: CandidatePolicy) {
   const cells = new Map<
     string,
@@ -156,12 +156,12 @@ export function createReplay(candidate: CandidatePolicy) {
       const key = `${from}→${to}`
       const cell = cells.get(key) ?? { from, to, count: 0, examples: [] }
       cell.count++
-      if (cell.examples.length < mostExamples) cell.examples.push(recorded)
+      if (cell.examples.length < maxExamples) cell.examples.push(recorded)
       cells.set(key, cell)
     },
     result(): ReplayResult {
       const changes = [...cells.values()].toSorted(
-        (a, b) => b.count - a.count || keyOf(a).localeCompare(keyOf(b), 'en'),
+        (a, b) => b.count - a.count || changeKey(a).localeCompare(changeKey(b), 'en'),
       )
       const changed = changes.reduce((sum, { count }) => sum + count, 0)
       return { replayed, unchanged: replayed - changed, skipped, changes }
@@ -169,9 +169,9 @@ export function createReplay(candidate: CandidatePolicy) {
   }
 }
 
-const keyOf = ({ from, to }: { from: Outcome; to: Outcome }) => `${from} ${to}`
+const changeKey = ({ from, to }: { from: Outcome; to: Outcome }) => `${from} ${to}`
 
-/** `14 act→suggest, 2 suggest→blocked` */
+/** Formats, for example, `14 act→suggest, 2 suggest→blocked`. */
 export const formatReplaySummary = ({
   changes,
   skipped,
@@ -179,5 +179,5 @@ export const formatReplaySummary = ({
   [
     ...(changes.length === 0 ? ['nothing would change'] : []),
     ...changes.map(({ from, to, count }) => `${count} ${from}→${to}`),
-    ...(skipped > 0 ? [`${skipped} could not be judged again`] : []),
+    ...(skipped > 0 ? [`${skipped} could not be replayed`] : []),
   ].join(', ')

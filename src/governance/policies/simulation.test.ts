@@ -139,7 +139,7 @@ describe('what is on record', () => {
     const by = { kind: 'human', id: 'anna' } as const
     await system.ledger.transact((tx) => system.ledger.erase(tx, refused?.seq ?? 0, 'asked', by))
     expect(await simulate(system, { body: body([]) })).toMatchObject({
-      summary: 'nothing would change, 1 could not be judged again',
+      summary: 'nothing would change, 1 could not be replayed',
       replayed: 0,
       skipped: 1,
     })

@@ -12,14 +12,16 @@ import type { Governance } from '../service.ts'
 import { kindCreditToAct } from '../rules/standing.ts'
 import { closedGate, applyDecay, initialTrust } from '../rules/trust.ts'
 
-const day = 24 * 60 * 60 * 1000
-/** A replay of more than this says no more, and takes the daemon's time from others. */
-const mostReplayed = 50_000
-/** Who worked within it is missed when it may not any more. */
+const dayMs = 24 * 60 * 60 * 1000
+/** A larger replay adds nothing and delays other work of the daemon. */
+const maxReplayed = 50_000
+/** An agent that was active in this period must not be locked out unnoticed. */
 const activeDays = 30
-const mostLookedAt = 10_000
+const maxScanned = 10_000
 
-/** The rules to try: what a person wrote, a version there was, a policy for everything; else those in force. */
+/**
+ * The candidate rules: a document, an earlier version, or one policy for everything; by default the active policies.
+ */
 export type CandidateSource = {
   readonly body?: unknown
   readonly version?: string | undefined
@@ -37,19 +39,19 @@ export type HypotheticalProposal = {
 
 export type Simulation = ReturnType<typeof createSimulation>
 
-/** What rules would do, and would have done, before they are in force (Y6). Changes nothing. */
+/** Evaluates and replays rules before they become active (Y6). Changes nothing. */
 export function createSimulation(governance: Governance, ledger: Ledger) {
   const { db, store, approvals, proposals, versions, reasonings, rules, now } = governance
 
-  const candidateOf = async (policies: Policies): Promise<CandidatePolicy> => ({
+  const toCandidate = async (policies: Policies): Promise<CandidatePolicy> => ({
     policies,
     extra: await proposals.approvedMappings(db),
     rules: rules.mode,
     reasonings,
   })
 
-  /** Those in force; none where they cannot be read, and then everything is blocked. */
-  function inForce(): Policies | undefined {
+  /** Returns undefined if the active policies are unreadable: then everything is blocked. */
+  function getActivePolicies(): Policies | undefined {
     try {
       return versions.policies()
     } catch {
@@ -57,28 +59,36 @@ export function createSimulation(governance: Governance, ledger: Ledger) {
     }
   }
 
-  async function tried({ body, version, policyId }: CandidateSource): Promise<CandidatePolicy> {
-    if (body !== undefined) return candidateOf(versions.setOf(read(body)))
-    if (version !== undefined) return candidateOf(versions.setOf(await bodyOf(version)))
-    const candidate = await candidateOf(versions.policies())
+  async function resolveCandidate({
+    body,
+    version,
+    policyId,
+  }: CandidateSource): Promise<CandidatePolicy> {
+    if (body !== undefined) return toCandidate(versions.buildPolicies(parse(body)))
+    if (version !== undefined)
+      return toCandidate(versions.buildPolicies(await loadDocument(version)))
+    const candidate = await toCandidate(versions.policies())
     if (policyId === undefined) return candidate
     const always = candidate.policies.named(policyId)
-    if (!always) throw noPolicy(policyId)
+    if (!always) throw unknownPolicyError(policyId)
     return { ...candidate, always }
   }
 
-  const read = (body: unknown): PolicyDocument => parsePolicyDocument(body, versions.reasoningIds)
+  const parse = (body: unknown): PolicyDocument => parsePolicyDocument(body, versions.reasoningIds)
 
-  async function bodyOf(version: string): Promise<PolicyDocument> {
-    const found = await versions.find(version)
-    if (!found?.body) throw unknownVersionError(version)
-    return found.body
+  async function loadDocument(version: string): Promise<PolicyDocument> {
+    const stored = await versions.find(version)
+    if (!stored?.body) throw unknownVersionError(version)
+    return stored.body
   }
 
-  /** One proposal, as it would be judged now. */
-  async function judged(candidate: CandidatePolicy | undefined, supposed: HypotheticalProposal) {
-    if (!candidate) return { mode: 'blocked' as const, ...nothing }
-    const { agent, domain, change, field, reasoning } = supposed
+  /** Evaluates one proposal with the current trust. */
+  async function evaluateProposal(
+    candidate: CandidatePolicy | undefined,
+    proposal: HypotheticalProposal,
+  ) {
+    if (!candidate) return { mode: 'blocked' as const, ...blockedResult }
+    const { agent, domain, change, field, reasoning } = proposal
     const at = now()
     const known = (await store.trust(db, agent, domain)) ?? initialTrust(rules.trust, at)
     const trust = applyDecay(rules.trust, known, at)
@@ -91,8 +101,8 @@ export function createSimulation(governance: Governance, ledger: Ledger) {
       field,
       at,
       outcome: 'act',
-      trustLevel: supposed.trustLevel ?? trust.score,
-      gateOpen: closedGate(rules.trust, trust, 'normal', proven) === undefined,
+      trustLevel: proposal.trustLevel ?? trust.score,
+      gateOpen: closedGate(rules.trust, trust, 'normal', fullProof) === undefined,
       floor: 'act',
       reasoning,
       unverified: [],
@@ -110,7 +120,7 @@ export function createSimulation(governance: Governance, ledger: Ledger) {
     }
   }
 
-  async function replayed(
+  async function replayHistory(
     candidate: CandidatePolicy,
     {
       days,
@@ -119,45 +129,45 @@ export function createSimulation(governance: Governance, ledger: Ledger) {
     }: { days: number; agent?: string | undefined; domain?: string | undefined },
   ): Promise<ReplayResult & { truncated: boolean }> {
     const replay = createReplay(candidate)
-    let lost = 0
+    let unreadableCount = 0
     let truncated = false
     const pages = readRecordedCalls(
       { approvals, ledger },
       {
-        since: now() - days * day,
+        since: now() - days * dayMs,
         agent,
         domain,
         kinds: ['proposal', 'call'],
-        most: mostReplayed,
-        onCut: () => (truncated = true),
+        maxCount: maxReplayed,
+        onTruncated: () => (truncated = true),
       },
     )
     for await (const page of pages)
       for (const recorded of page)
         if (recorded) replay.add(recorded)
-        else lost++
+        else unreadableCount++
     const result = replay.result()
-    return { ...result, skipped: result.skipped + lost, truncated }
+    return { ...result, skipped: result.skipped + unreadableCount, truncated }
   }
 
   /**
-   * Agents that proposed something lately that is possible today, and could propose none of it any more.
-   * People rarely mean that, and the agents cannot tell them.
+   * Finds agents that proposed something recently that is possible today, and that could propose nothing of it under
+   * the new document. People rarely intend that, and the agents cannot tell them.
    */
-  async function lockedOut(
+  async function findLockedOut(
     body: PolicyDocument,
   ): Promise<{ agent_id: string; domains: string[] }[]> {
-    const active = inForce()
+    const active = getActivePolicies()
     if (!active) return []
-    const before = await candidateOf(active)
-    const after = await candidateOf(versions.setOf(body))
+    const before = await toCandidate(active)
+    const after = await toCandidate(versions.buildPolicies(body))
     const agents = new Map<string, { hadWay: boolean; hasWay: boolean; domains: Set<string> }>()
-    const wanted = {
-      since: now() - activeDays * day,
+    const query = {
+      since: now() - activeDays * dayMs,
       kinds: ['proposal'],
-      most: mostLookedAt,
+      maxCount: maxScanned,
     } as const
-    for await (const page of readRecordedCalls({ approvals, ledger }, wanted))
+    for await (const page of readRecordedCalls({ approvals, ledger }, query))
       for (const recorded of page) {
         if (!recorded) continue
         const { agent, domain } = recorded
@@ -174,20 +184,20 @@ export function createSimulation(governance: Governance, ledger: Ledger) {
   }
 
   return {
-    read,
-    bodyOf,
-    lockedOut,
-    tried,
-    replayed,
-    async compared(candidate: CandidatePolicy, supposed: HypotheticalProposal) {
-      const active = inForce()
+    parse,
+    loadDocument,
+    findLockedOut,
+    resolveCandidate,
+    replayHistory,
+    async compare(candidate: CandidatePolicy, proposal: HypotheticalProposal) {
+      const active = getActivePolicies()
       return {
-        before: await judged(active && (await candidateOf(active)), supposed),
-        after: await judged(candidate, supposed),
+        before: await evaluateProposal(active && (await toCandidate(active)), proposal),
+        after: await evaluateProposal(candidate, proposal),
       }
     },
-    /** Where an example stands in the ledger; the question about a call is found by its approval. */
-    async seqOf({ seq, approval, kind }: RecordedCall): Promise<number | null> {
+    /** Returns the ledger sequence number of an example. The approval of a call leads to its request. */
+    async findSeq({ seq, approval, kind }: RecordedCall): Promise<number | null> {
       if (seq !== undefined || approval === undefined || kind === 'call') return seq ?? null
       const [entry] = await ledger.find({ proposal: approval, limit: 1 })
       return entry?.seq ?? null
@@ -195,7 +205,7 @@ export function createSimulation(governance: Governance, ledger: Ledger) {
   }
 }
 
-const nothing = {
+const blockedResult = {
   policy_id: null,
   mapping_found: false,
   trust_level: 0,
@@ -205,14 +215,14 @@ const nothing = {
 }
 
 export const unknownVersionError = (version: string) =>
-  new CoworkError('not_found', `There is no version ${JSON.stringify(version.slice(0, 100))}.`, {
-    hint: 'cowork_policy_versions lists those there were.',
+  new CoworkError('not_found', `Unknown version: ${JSON.stringify(version.slice(0, 100))}.`, {
+    hint: 'cowork_policy_versions lists all versions.',
   })
 
-const noPolicy = (id: string) =>
-  new CoworkError('not_found', `There is no policy ${JSON.stringify(id.slice(0, 100))}.`, {
-    hint: 'cowork_list_policies names those in force.',
+const unknownPolicyError = (id: string) =>
+  new CoworkError('not_found', `Unknown policy: ${JSON.stringify(id.slice(0, 100))}.`, {
+    hint: 'cowork_list_policies lists the active policies.',
   })
 
-/** What is supposed has no kind of action and no checks. */
-const proven = { kind: kindCreditToAct, unread: { count: 0, oldestMs: 0 } }
+/** A hypothetical proposal has no kind of action and no checks. */
+const fullProof = { kind: kindCreditToAct, unread: { count: 0, oldestMs: 0 } }

@@ -29,7 +29,7 @@ describe('calls whose arguments are not on record', () => {
   test('Y6 a read that a rule about values could have stopped is skipped, and that is said', async () => {
     const system = await reading()
     expect(await simulate(system, onPath)).toMatchObject({
-      summary: 'nothing would change, 3 could not be judged again',
+      summary: 'nothing would change, 3 could not be replayed',
       replayed: 0,
       skipped: 3,
     })
@@ -56,7 +56,7 @@ describe('calls whose arguments are not on record', () => {
       policies: [{ ...onPath.policies[0], mode: 'shadow' }],
     })
     expect(await simulate(system, onPath)).toMatchObject({
-      summary: '2 act→blocked, 1 could not be judged again',
+      summary: '2 act→blocked, 1 could not be replayed',
       replayed: 2,
       skipped: 1,
     })
@@ -65,7 +65,7 @@ describe('calls whose arguments are not on record', () => {
   test('Y6 what a rule refused is counted', async () => {
     const system = await reading(onPath)
     expect(await simulate(system, none)).toMatchObject({
-      summary: 'nothing would change, 2 could not be judged again',
+      summary: 'nothing would change, 2 could not be replayed',
       replayed: 1,
       skipped: 2,
     })
@@ -89,12 +89,12 @@ describe('calls whose arguments are not on record', () => {
     await refused('write', 'ok')
     // Whether trust had let the write go is not on record.
     expect(await simulate(system, onPath)).toMatchObject({
-      summary: 'nothing would change, 1 could not be judged again',
+      summary: 'nothing would change, 1 could not be replayed',
       replayed: 2,
       skipped: 1,
     })
     expect(await simulate(system, none)).toMatchObject({
-      summary: '1 blocked→act, 2 could not be judged again',
+      summary: '1 blocked→act, 2 could not be replayed',
       table: [{ examples: [{ action: 'any', kind: 'call' }] }],
     })
   })

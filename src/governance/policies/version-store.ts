@@ -1,7 +1,7 @@
 import type { Dialect, Reader, Tx } from '#base/db/port.ts'
 import { builder, query } from '#base/db/statement.ts'
 
-/** `version` is of the content and may come back; `number` counts what was ever in force, from 0. */
+/** `version` identifies the content and can recur; `number` counts the activations from 0. */
 export type VersionRow = {
   number: number
   version: string
@@ -10,7 +10,7 @@ export type VersionRow = {
   note: string
   at: number
   body: string
-  /** Digest of what cowork.yaml said then: where it says the same, what was saved later stands. */
+  /** Digest of cowork.yaml at that time. While the file stays the same, later saved versions stay active. */
   file: string
 }
 
@@ -24,7 +24,7 @@ export function createVersionStore(dialect: Dialect) {
 
   return {
     newest: (reader: Reader) => reader.first(newest),
-    /** To add one: who comes next waits, and reads it. */
+    /** Locks the newest row before an insert: a concurrent writer waits and then reads it. */
     async lockNewest(tx: Tx): Promise<VersionRow | undefined> {
       await tx.first(lock)
       return tx.first(newest)
@@ -33,7 +33,7 @@ export function createVersionStore(dialect: Dialect) {
       reader.all(query(newestFirst.select(columns).limit(limit))),
     find: (reader: Reader, version: string) =>
       reader.first(query(newestFirst.selectAll().where('version', '=', version).limit(1))),
-    /** False where another daemon was first: there is no lock on an empty table. */
+    /** Returns false if another daemon was first: an empty table has no row to lock. */
     async add(tx: Tx, row: VersionRow) {
       const added = sql.insertInto('policy_version').values(row)
       return (await tx.run(query(added.onConflict((c) => c.column('number').doNothing())))) > 0

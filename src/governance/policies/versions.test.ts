@@ -199,10 +199,10 @@ describe('who saves, and what', () => {
   test('Y6 who edits what another changed meanwhile is told', async () => {
     const system = await governed(free)
     const { version } = await save(system, careful)
-    const from = system.governance.versions.setOf({ policies: [], mappings: [] }).version
+    const from = system.governance.versions.buildPolicies({ policies: [], mappings: [] }).version
     expect(await save(system, strict, { from })).toMatchObject({
       fault: 'policy_changed',
-      message: `anna saved version ${String(version)} meanwhile.`,
+      message: `The policies changed: anna saved version ${String(version)}.`,
     })
     expect(await save(system, strict, { from: version })).toMatchObject({ changed: true })
   })

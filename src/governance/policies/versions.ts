@@ -19,16 +19,16 @@ type Deps = {
   readonly now: Clock
 }
 
-/** A version as people read it, without what it says. */
+/** A version without its content. */
 export type Version = Omit<VersionRow, 'body' | 'file'>
 
-type InForce =
+type ActiveVersion =
   | { readonly number: number; readonly policies: Policies }
-  | { readonly number: number; readonly version: string; readonly fault: CoworkError }
+  | { readonly number: number; readonly version: string; readonly error: CoworkError }
 
 /**
- * The policies in force, and all that ever were (Y6). They come from cowork.yaml and from what people save; the
- * newest wins. Other daemons of the same store hear of a new one through the ledger.
+ * Holds the active policies and all earlier versions (Y6). Versions come from cowork.yaml and from people; the newest
+ * wins. Other daemons of the same store learn of a new version through the ledger.
  */
 export function createVersions({ db, config, now }: Deps) {
   const store = createVersionStore(db.dialect)
@@ -37,22 +37,22 @@ export function createVersions({ db, config, now }: Deps) {
   const fileDigest = hashPolicyDocument(file)
   const reasoningIds = config.reasoning_schemas.map(({ id }) => id)
 
-  let inForce: InForce = { number: -1, policies: setOf(file) }
+  let active: ActiveVersion = { number: -1, policies: buildPolicies(file) }
 
-  function setOf(body: PolicyDocument): Policies {
+  function buildPolicies(body: PolicyDocument): Policies {
     return createPolicies({ ...body, authority })
   }
-  const bodyOf = (row: Pick<VersionRow, 'body'>) =>
+  const parseDocument = (row: Pick<VersionRow, 'body'>) =>
     validatePolicyDocument(JSON.parse(row.body), reasoningIds)
 
-  /** Goes forward only: what comes late has been overtaken. */
-  function enforce(row: VersionRow | undefined): void {
-    if (!row || row.number <= inForce.number) return
+  /** Activates only newer versions: a late one is superseded already. */
+  function activate(row: VersionRow | undefined): void {
+    if (!row || row.number <= active.number) return
     try {
-      inForce = { number: row.number, policies: setOf(bodyOf(row)) }
+      active = { number: row.number, policies: buildPolicies(parseDocument(row)) }
     } catch (error) {
-      // A policy that cannot be read forbids everything (A11).
-      inForce = { number: row.number, version: row.version, fault: unreadable(row, error) }
+      // An unreadable policy forbids everything (A11).
+      active = { number: row.number, version: row.version, error: unreadableError(row, error) }
     }
   }
 
@@ -60,10 +60,10 @@ export function createVersions({ db, config, now }: Deps) {
     tx: Tx,
     newest: VersionRow | undefined,
     body: PolicyDocument,
-    made: { type: string; source: string; by: Actor; note: string; call?: string },
+    origin: { type: string; source: string; by: Actor; note: string; call?: string },
   ): Promise<VersionRow | undefined> {
-    const { type, source, by, note, call } = made
-    const { version } = setOf(body)
+    const { type, source, by, note, call } = origin
+    const { version } = buildPolicies(body)
     const row: VersionRow = {
       number: newest ? newest.number + 1 : 0,
       version,
@@ -93,13 +93,14 @@ export function createVersions({ db, config, now }: Deps) {
     return row
   }
 
-  /** What the file says now, where it says something else than last time; else what was saved since. */
+  /** Activates the file if it changed since the last start, otherwise the newest version. */
   async function start(): Promise<void> {
     const row = await db.transact(async (tx) => {
       const newest = await store.lockNewest(tx)
-      const kept = newest?.file === fileDigest ? newest : undefined
-      const body = kept ? readIfPossible(kept) : file
-      if (kept && (!body || kept.version === setOf(body).version)) return kept
+      const unchanged = newest?.file === fileDigest ? newest : undefined
+      const body = unchanged ? readIfPossible(unchanged) : file
+      if (unchanged && (!body || unchanged.version === buildPolicies(body).version))
+        return unchanged
       return add(tx, newest, body ?? file, {
         type: 'policy.loaded',
         source: 'file',
@@ -107,43 +108,44 @@ export function createVersions({ db, config, now }: Deps) {
         note: 'cowork.yaml',
       })
     })
-    enforce(row)
+    activate(row)
   }
 
-  /** One that cannot be read stays in force, and forbids everything until a person saves another. */
+  /** An unreadable version stays active and forbids everything until a person saves another. */
   function readIfPossible(row: VersionRow): PolicyDocument | undefined {
     try {
-      return bodyOf(row)
+      return parseDocument(row)
     } catch {
       return undefined
     }
   }
 
   return {
-    /** Those in force now. Ask once for each decision: the next answer may be another. */
+    /** Returns the active policies. Call it once for each decision: the next call may return others. */
     policies(): Policies {
-      if ('fault' in inForce) throw inForce.fault
-      return inForce.policies
+      if ('error' in active) throw active.error
+      return active.policies
     },
-    /** Its name alone, also of one that cannot be read. */
-    version: (): string => ('fault' in inForce ? inForce.version : inForce.policies.version),
+    /** Returns the name of the active version, even if the version is unreadable. */
+    version: (): string => ('error' in active ? active.version : active.policies.version),
     start,
-    refresh: async () => enforce(await store.newest(db)),
-    /** What a body would be, were it in force. */
-    setOf,
+    refresh: async () => activate(await store.newest(db)),
+    /** Builds the policies of a document without activating them. */
+    buildPolicies,
     reasoningIds,
 
-    /** In force from here on, here and in every daemon. `from` is the version it was made of. */
+    /** Saves and activates a version, here and in every daemon. `from` is its base version. */
     async save(
       body: PolicyDocument,
       { note, from }: { note: string; from?: string | undefined },
       call: Call,
     ): Promise<{ version: Version; from: string; isNew: boolean }> {
-      if (inForce.number < 0) await start()
+      if (active.number < 0) await start()
       const saved = await db.transact(async (tx) => {
         const newest = await store.lockNewest(tx)
-        if (from !== undefined && newest && newest.version !== from) throw overtaken(newest)
-        if (newest?.version === setOf(body).version) return { row: newest, newest }
+        if (from !== undefined && newest && newest.version !== from)
+          throw policyChangedError(newest)
+        if (newest?.version === buildPolicies(body).version) return { row: newest, newest }
         const by = toActor(call.caller)
         const row = await add(tx, newest, body, {
           type: 'policy.saved',
@@ -154,40 +156,40 @@ export function createVersions({ db, config, now }: Deps) {
         })
         return { row, newest }
       })
-      enforce(saved.row)
+      activate(saved.row)
       const { row, newest } = saved
-      if (!row) throw new Error('a version was saved and is not there')
-      return { version: shown(row), from: newest?.version ?? '', isNew: row !== newest }
+      if (!row) throw new Error('the saved policy version was not found')
+      return { version: toVersion(row), from: newest?.version ?? '', isNew: row !== newest }
     },
 
     list: (limit: number): Promise<Version[]> => store.page(db, limit),
-    /** What a version says, where it can be read; of the one in force where none is named. */
+    /** Returns a version and its content, if readable; the active version by default. */
     async find(
       version?: string,
     ): Promise<{ version: Version; body: PolicyDocument | undefined } | undefined> {
       const row = await (version === undefined ? store.newest(db) : store.find(db, version))
-      return row && { version: shown(row), body: readIfPossible(row) }
+      return row && { version: toVersion(row), body: readIfPossible(row) }
     },
   }
 }
 
-function shown(row: VersionRow): Version {
+function toVersion(row: VersionRow): Version {
   const { body: _, file: __, ...version } = row
   return version
 }
 
-const unreadable = ({ number, version }: VersionRow, cause: unknown) =>
+const unreadableError = ({ number, version }: VersionRow, cause: unknown) =>
   new CoworkError(
     'policy_unreadable',
-    `Version ${version} of the policies (number ${number}) cannot be read: ${errorMessage(cause)}`,
+    `Cannot read policy version ${version} (number ${number}): ${errorMessage(cause)}`,
     {
-      hint: 'Nothing is allowed under it. Save another in the console, or change the policies in cowork.yaml and start again.',
+      hint: 'Save another version in the console, or change cowork.yaml and restart. Until then everything is blocked.',
       cause,
     },
   )
 
-const overtaken = ({ version, by }: VersionRow) =>
-  new CoworkError('policy_changed', `${by} saved version ${version} meanwhile.`, {
-    hint: 'Look at what changed, and save again on top of it.',
+const policyChangedError = ({ version, by }: VersionRow) =>
+  new CoworkError('policy_changed', `The policies changed: ${by} saved version ${version}.`, {
+    hint: 'Review the change and save again on top of it.',
     details: { version },
   })

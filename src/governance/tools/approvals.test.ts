@@ -36,7 +36,7 @@ test('RA2 a proposal that a person edited is told with what they wrote, in both 
   const system = await governed()
   const id = await proposed(system, { proposed_change: { amount: 500 } })
   expect(await textOf(system, id)).toMatch(
-    /^PENDING: .*Do not do it, by other tools either\. Call cowork_check_approval \{"proposal_id":"[\w-]+","wait_seconds":25\}; after two tries tell the user/,
+    /^PENDING: .*Do not carry out the action, not even with other tools\. Call cowork_check_approval \{"proposal_id":"[\w-]+","wait_seconds":25\}; after two tries tell the user/,
   )
   await decide(system, [id], { change: { amount: 50 } })
   const said = await check(system, id)

@@ -364,8 +364,8 @@ const alreadyOverriddenError = ({ by, at }: { by: string; at: number }) =>
 type RecordedOverride = TrustMove & { readonly id: string; readonly streak: number }
 
 function toRecordedOverride(details: ApprovalOutcome['details']): RecordedOverride {
-  const { id, consecutive } = told['override'] as { id: string; consecutive: number }
-  return { ...(told['trust'] as TrustMove), id, streak: consecutive }
+  const { id, consecutive } = details['override'] as { id: string; consecutive: number }
+  return { ...(details['trust'] as TrustMove), id, streak: consecutive }
 }
 
 /** Loads a proposal and compares the given agent and domain with it (B1). */

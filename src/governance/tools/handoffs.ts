@@ -84,7 +84,7 @@ export const handoffTools = ({ governance, ledger, identity }: GovernanceDeps): 
       }
       const approval = await handoffs.open(tx, handoff, call, lately)
       const { id } = approval
-      const packet = handoffs.packetOf(approval)
+      const packet = handoffs.buildPacket(approval)
       const url = approvals.reviewUrl(id)
       return {
         handoff_id: id,
@@ -130,7 +130,7 @@ export const handoffTools = ({ governance, ledger, identity }: GovernanceDeps): 
       for (const id of new Set(ack))
         if (await governance.handoffs.acknowledge(tx, id, call)) acknowledged.push(id)
       const query = { agent, since, domain: where }
-      const { items, count } = await governance.handoffs.handedBack(tx, query)
+      const { items, count } = await governance.handoffs.listHandedBack(tx, query)
       return { pending_handoffs: items, pending_instructions: items, count, acknowledged }
     },
   }),

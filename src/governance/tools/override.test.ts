@@ -18,7 +18,7 @@ test('T5 what was overridden after the fact is not overridden again, and nothing
     expect(said).toMatchObject({
       fault: 'already_decided',
       message: expect.stringMatching(/^not found or already decided: overridden by anna at /),
-      hint: expect.stringContaining('Leave proposal_id out'),
+      hint: expect.stringContaining('Omit proposal_id'),
     })
   expect(await trustOf(system)).toEqual(before)
   expect(await system.entries(['override.recorded'])).toHaveLength(1)

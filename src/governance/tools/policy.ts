@@ -45,7 +45,10 @@ function readActivePolicies(versions: Governance['versions']) {
     return { policies: versions.policies() }
   } catch (error) {
     if (!(error instanceof CoworkError)) throw error
-    return { policies: versions.setOf({ policies: [], mappings: [] }), problem: error.message }
+    return {
+      policies: versions.buildPolicies({ policies: [], mappings: [] }),
+      problem: error.message,
+    }
   }
 }
 
@@ -195,10 +198,10 @@ export const policyTools = (
         throw exclusiveInputsError('Set only one of `body`, `version` and `policy_id`.')
       if (proposal && input.days !== undefined)
         throw exclusiveInputsError('Set `proposal` or `days`, not both.')
-      const candidate = await simulation.tried({ body, version, policyId })
+      const candidate = await simulation.resolveCandidate({ body, version, policyId })
       const named = { version: candidate.policies.version }
       if (proposal) {
-        const { before, after } = await simulation.compared(candidate, {
+        const { before, after } = await simulation.compare(candidate, {
           agent: proposal.agent_id,
           domain: proposal.domain,
           change: parseChange(proposal.proposed_change),
@@ -211,7 +214,11 @@ export const policyTools = (
         return { ...named, summary, before, after }
       }
       const { days = 30, agent_id: agent } = input
-      const result = await simulation.replayed(candidate, { days, agent, domain: input.domain })
+      const result = await simulation.replayHistory(candidate, {
+        days,
+        agent,
+        domain: input.domain,
+      })
       const { replayed, unchanged, skipped, truncated } = result
       const table = await Promise.all(
         result.changes.map(async ({ from, to, count, examples }) => ({
@@ -220,7 +227,7 @@ export const policyTools = (
           count,
           examples: await Promise.all(
             examples.map(async (example) => ({
-              seq: await simulation.seqOf(example),
+              seq: await simulation.findSeq(example),
               approval_id: example.approval ?? null,
               kind: example.kind,
               agent_id: example.agent,
@@ -254,8 +261,8 @@ export const policyTools = (
     output: policyResults.cowork_save_policies,
     // Saves in its own transaction: the version becomes active after the commit, and only then.
     async run({ body, note, from, confirm }, call) {
-      const document = simulation.read(body)
-      const lockedOut = confirm ? [] : await simulation.lockedOut(document)
+      const document = simulation.parse(body)
+      const lockedOut = confirm ? [] : await simulation.findLockedOut(document)
       if (lockedOut.length > 0) throw lockOutError(lockedOut)
       const saved = await versions.save(document, { note, from }, call)
       const { version, number } = saved.version
@@ -310,7 +317,7 @@ export const policyTools = (
       const before = await loadVersion({ versions }, from)
       const after =
         to === undefined
-          ? { name: 'written', body: simulation.read(body) }
+          ? { name: 'written', body: simulation.parse(body) }
           : await loadVersion({ versions }, to)
       const diff = unifiedDiff(
         { name: before.name, text: formatPolicyYaml(before.body) },

@@ -154,7 +154,7 @@ describe('the report', () => {
     ])
       expect(await report(system, args), JSON.stringify(args)).toMatchObject({
         fault: 'invalid_input',
-        hint: expect.stringMatching(/^(Write|Give)/),
+        hint: expect.stringMatching(/^(Write|Set)/),
       })
     const said = await report(system, { start: '2026-02-01', end: '2026-02-03T10:00:00Z' })
     expect(said['period']).toEqual({
@@ -333,7 +333,7 @@ describe('checks of what was done alone', () => {
       findings: [
         {
           kind: 'unread_checks',
-          title: '6 checks wait unread; sales does not act alone until they are answered: crm',
+          title: '6 unread checks; sales does not act alone until they are answered: crm',
         },
       ],
       standings: [

@@ -15,7 +15,7 @@ import {
   computeFindings,
   computeInterventions,
   matchesScope,
-  unreadFindingsOf,
+  findUnreadChecks,
 } from '../insight/report.ts'
 import type { Scope } from '../insight/report.ts'
 import type { GovernanceDeps } from './index.ts'
@@ -74,8 +74,8 @@ const toPeriodResult = ({ period: { start, end } }: Scope) => ({
  */
 const hideConfirmedChecks = (history: History): History => ({
   ...history,
-  asked: new Map(
-    [...history.asked].filter(
+  requests: new Map(
+    [...history.requests].filter(
       ([, { kind, ended }]) => kind !== spotCheck || ended?.as === 'rejected',
     ),
   ),
@@ -168,7 +168,7 @@ export const reportTools = (deps: GovernanceDeps): Tool[] => [
       const standings = await listStandings(deps, scope)
       const findings = [
         ...computeFindings(fullHistory, scope, waits.handoffMs),
-        ...unreadFindingsOf(standings),
+        ...findUnreadChecks(standings),
       ].toSorted(byWeight)
       return {
         findings,
@@ -206,7 +206,7 @@ export const reportTools = (deps: GovernanceDeps): Tool[] => [
       })
       const isAgent = caller.kind === 'agent'
       const history = isAgent ? hideConfirmedChecks(fullHistory) : fullHistory
-      const ids = findRetries([...history.asked.values()], scope).flatMap(([first, later]) =>
+      const ids = findRetries([...history.requests.values()], scope).flatMap(([first, later]) =>
         later.length === 0 ? [] : [first.id, ...later.map(({ id }) => id)],
       )
       const fields = await fieldsById(approvals, [...new Set(ids)])

@@ -54,7 +54,7 @@ describe('attribution', () => {
     expect(steps(await trail(system, id, support))).toEqual([])
   })
 
-  test('G2 what was done before it was approved is out of order', async () => {
+  test('G2 what was done before approval is out of order', async () => {
     const system = await governed()
     const id = await proposed(system)
     await log(system, { proposal_id: id })

@@ -59,7 +59,7 @@ export const statusTool = ({ governance, ledger, identity, halts, version }: Gov
         ),
         pending: waiting.count,
         pending_proposals: waiting.items,
-        pending_handoffs: await handoffs.waiting(caller, query),
+        pending_handoffs: await handoffs.listPending(caller, query),
         ...(timeline && { timeline: timeline.map(toEvent) }),
       }
     },
