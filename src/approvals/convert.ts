@@ -17,7 +17,10 @@ type Deps = {
 
 const batchSize = 200
 
-/** Earlier versions stored arguments in clear: pending ones are encrypted, and every shown copy is redacted (A14). */
+/**
+ * Encrypts the arguments of pending approvals that earlier versions stored in plain text, and
+ * redacts every visible copy (A14).
+ */
 export async function convertApprovals({
   db,
   store,
@@ -72,7 +75,7 @@ export async function convertApprovals({
 
   function toDeferred(approval: Approval) {
     const { until, decision } = approval.deferred ?? { until: 0, decision: undefined }
-    if (!decision) throw new Error('no decision is held')
+    if (!decision) throw new Error('no deferred decision')
     const { change } = decision
     return {
       until,

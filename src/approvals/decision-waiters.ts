@@ -4,15 +4,19 @@ import type { Log } from '#base/log.ts'
 import { startPeriodicTask } from '#base/periodic-task.ts'
 import type { PeriodicTask } from '#base/periodic-task.ts'
 
-/** A notification of another daemon can be lost with its connection; a slow look makes up for it. */
+/**
+ * A notification from another daemon can be lost with its connection; slow polling covers that
+ * case.
+ */
 const pollIntervalMs = 2000
 const batchSize = 500
 
 type Row = { id: string; kind: string; status: string; run_until: number | null }
 
 /**
- * Wakes whoever waits for a decision or for the run of an approved call, whichever process made it (A6). The store is
- * asked once for all of them, after a commit that appended something: both always do.
+ * Wakes callers that wait for a decision or for the run of an approved call, whichever process
+ * made it (A6). One query serves all of them; it runs after each commit that appended entries,
+ * because decisions and runs always append.
  */
 export function createDecisionWaiters(db: Db, log: Log) {
   const waiting = new Map<string, Set<() => void>>()
@@ -41,7 +45,7 @@ export function createDecisionWaiters(db: Db, log: Log) {
   const pollNow = () => void task?.runNow()
 
   function start() {
-    const failure = 'waiting calls could not be looked up'
+    const failure = 'polling of pending decisions failed'
     task = startPeriodicTask({ intervalMs: pollIntervalMs, run: poll, failure, log })
     stopListening = db.onAppend(pollNow)
   }
@@ -68,7 +72,7 @@ export function createDecisionWaiters(db: Db, log: Log) {
         if (waiting.size === 0) start()
         const others = waiting.get(id) ?? new Set()
         waiting.set(id, others.add(done))
-        // It may have been decided before we listened.
+        // The decision may have been committed before the listener was registered.
         pollNow()
       })
     },
@@ -80,6 +84,6 @@ export function createDecisionWaiters(db: Db, log: Log) {
   }
 }
 
-/** Decided; and an approved call has run (A15). */
+/** True when the approval is decided and, for an approved call, when the call has run (A15). */
 const isFinished = ({ kind, status, run_until: runUntil }: Row): boolean =>
   runUntil === null && !(kind === 'call' && status === 'approved')

@@ -1,6 +1,5 @@
 import type { ErrorTable } from '#base/errors.ts'
 
-/** The error codes of this module (0038). */
 export const approvalsErrors = {
   approval_required: { status: 202, exit: 'needsApproval' },
   approval_denied: { status: 403, exit: 'denied' },

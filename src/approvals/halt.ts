@@ -11,16 +11,17 @@ type HaltRow = { scope: string; reason: string; by: string; at: number }
 export type Halt = { scope: string; reason: string; by: string; at: string }
 
 /**
- * `all`, one agent, one domain or one server. Names as agents and domains may have them: with spaces, though not
- * at the ends, and 128 characters long, of which each may take two units.
+ * `all`, one agent, one domain or one server. A name may contain inner spaces and has at most 128
+ * characters, each of up to two UTF-16 units.
  */
 export const haltScopePattern = /^(all|(agent|domain|server):[^\s\0](([^\s\0]| ){0,254}[^\s\0])?)$/
 
 export type Halts = ReturnType<typeof createHalts>
 
 /**
- * The one switch that stops agents (A9). It holds at once, in every daemon, and after a restart: on PostgreSQL
- * it is read at every decision; the store of one daemon is read again when that daemon has changed it.
+ * The stop switch for agents (A9). A halt applies immediately in every daemon and survives a
+ * restart: on PostgreSQL each decision reads it from the store; with SQLite the daemon caches it
+ * until its own next change.
  */
 export function createHalts(db: Db, now: Clock) {
   const sql = builder<{ halt: HaltRow }>(db.dialect)
@@ -29,7 +30,7 @@ export function createHalts(db: Db, now: Clock) {
   let current: Promise<unknown> = Promise.resolve()
   let next: Promise<HaltRow[]> | undefined
   let known: HaltRow[] | undefined
-  /** Counts what this daemon changes; what was read before the last commit of it is not kept. */
+  /** Counts changes by this daemon. Rows read before a change was committed are not cached. */
   let changed = 0
   let committed = 0
   db.onAppend(() => {
@@ -37,7 +38,9 @@ export function createHalts(db: Db, now: Clock) {
     committed = changed
   })
 
-  /** Calls that come while one look is under way share the next, which begins after all of them came. */
+  /**
+   * Calls that arrive during a query share the next query, which starts after all of them arrived.
+   */
   function readRows(): Promise<HaltRow[]> {
     next ??= current.then(() => {
       next = undefined
@@ -57,7 +60,7 @@ export function createHalts(db: Db, now: Clock) {
   }
 
   return {
-    /** Changes whenever this daemon writes or lifts a halt, before that is committed. */
+    /** Increases with each halt or resume of this daemon, before the commit. */
     revision: () => changed,
 
     async list(): Promise<Halt[]> {
@@ -70,8 +73,8 @@ export function createHalts(db: Db, now: Clock) {
     },
 
     /**
-     * The halt that covers this call, if any. People are never halted: somebody must resume. Inside a transaction it
-     * sees what was written earlier in the same one.
+     * Returns the halt that covers this call. People are never halted, because a person must be
+     * able to resume. With `tx`, the result includes earlier writes of that transaction.
      */
     async findCovering(caller: Caller, touch: CallTarget, tx?: Tx): Promise<Halt | undefined> {
       if (caller.kind !== 'agent') return undefined
@@ -100,8 +103,8 @@ export function createHalts(db: Db, now: Clock) {
     async lift(tx: Tx, { id, caller }: Call, scope: string): Promise<void> {
       changed++
       if ((await tx.run(query(sql.deleteFrom('halt').where('scope', '=', scope)))) === 0)
-        throw new CoworkError('not_found', `Nothing is halted under ${JSON.stringify(scope)}.`, {
-          hint: '`cowork status` lists what is halted.',
+        throw new CoworkError('not_found', `Not halted: ${JSON.stringify(scope)}.`, {
+          hint: 'Run `cowork status` to list active halts.',
         })
       tx.append({
         type: 'halt.lifted',

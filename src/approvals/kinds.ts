@@ -5,64 +5,76 @@ import type { Approval, Decision, Risk } from './model.ts'
 
 export type DecisionDetails = Readonly<Record<string, unknown>>
 
-/** What is approved instead of what was asked, what that is about, and how risky where that is judged anew. */
+/**
+ * A person's edit of a request: the new change, its target, and its risk if the edit was evaluated
+ * again.
+ */
 export type EditedChange = {
   readonly change: unknown
   readonly target: string
   readonly risk?: Risk
-  /** The change as its digest is computed from, where that differs from the change as it runs (A1). */
+  /** The form that the digest covers, if it differs from the change that runs (A1). */
   readonly canonical?: unknown
 }
 
-/** A field that a person may give with a decision; `cowork_decide` takes the fields of all kinds. */
+/** A field that a decision may contain; `cowork_decide` accepts the fields of all kinds. */
 type AnswerField = {
   readonly schema: z.ZodType
-  /** The approvals of its kind in words: the field is refused about others, with these words in the hint. */
+  /**
+   * Names the approvals of this kind. The field is refused for other kinds, and the hint contains
+   * this text.
+   */
   readonly onlyFor?: string
-  /** The act in words: it is refused about many approvals at once, with these words in the hint. */
+  /**
+   * Names the action. The field is refused for several approvals at once, and the hint contains
+   * this text.
+   */
   readonly oneByOne?: string
-  /** Whether this value allows more than was asked, so that the risk of the request does not bound it. */
+  /**
+   * True when this value allows more than was requested, so the risk of the request does not limit
+   * it.
+   */
   readonly isWider?: (value: unknown) => boolean
 }
 
-/** The facts of a kind that need no running system. */
+/** The part of a kind that needs no running system. */
 export type KindDeclaration = {
   readonly kind: string
-  /** The schema of `content.more`: checked when an approval is opened, and used by whoever reads it. */
+  /** The schema of `content.extra`, checked when an approval is opened. */
   readonly content?: z.ZodType
   readonly fields?: Readonly<Record<string, AnswerField>>
-  /** Both decisions about it move trust, or an override alone. */
+  /** `decision`: approval and rejection change trust. `override`: only an override does. */
   readonly movesTrust?: 'decision' | 'override'
 }
 
 /**
- * What a domain registers so that its waits end in the one approval record. `onDecided` runs in the
- * transaction of the decision, so deciding, acting on it and the ledger are one commit.
+ * A module's registration for one kind of approval. `onDecided` runs in the transaction of the
+ * decision, so the decision, its effect and its ledger entries are one commit.
  */
 export type ApprovalKind = KindDeclaration & {
-  /** How long it waits for a decision; for ever where absent. */
+  /** The time until an undecided approval expires. Without it, the approval does not expire. */
   readonly ttlMs?: number
-  /** An approval mints a token that its execution consumes (A2). */
+  /** An approval creates a token that the execution consumes (A2). */
   readonly token?: true
   /**
-   * Its arguments have to run as they were given, so they are kept encrypted (A14): until it is decided, or until
-   * what was approved is used. A kind without this keeps only the copy that is shown.
+   * The arguments are stored encrypted, because they run exactly as requested (A14): until the
+   * decision, or until the approval is used. Without this field only the redacted copy is stored.
    */
   readonly keepsArguments?: 'until decided' | 'until used'
   readonly openedEntryType?: string
   readonly decidedEntryType?: string
-  /** Refuses a decision that lacks something, before anything is written. Returns details for its entry. */
+  /** Throws on an incomplete decision, before any write. Returns details for the ledger entry. */
   check?(
     approval: Approval,
     decision: Decision,
     reader: Reader,
   ): Promise<DecisionDetails | void> | DecisionDetails | void
   /**
-   * Reads the edit of a person (B3) and refuses one that may not be approved. Gets the approval
-   * and the edit with real arguments. All other functions of a kind get the copy that is shown.
+   * Parses a person's edit (B3) and throws if it cannot be approved. `approval` and `change`
+   * contain the real arguments; all other functions of a kind get the redacted copy.
    */
   edited?(approval: Approval, change: unknown, reader: Reader): Promise<EditedChange> | EditedChange
-  /** What a person says where the question is not yes or no (H2). It is no edit of what was asked. */
+  /** Returns the answer to an open question (H2). An answer does not edit the request. */
   answer?(decision: Decision, approval: Approval): unknown
   onDecided(
     tx: Tx,
@@ -70,11 +82,11 @@ export type ApprovalKind = KindDeclaration & {
     decision: Decision,
     call: DecisionContext,
   ): Promise<DecisionDetails | void>
-  /** Nobody decided in time, or the agent took it back. */
+  /** Runs when the approval expires or is withdrawn. */
   onClosedUndecided?(tx: Tx, approval: Approval): Promise<void>
 }
 
-/** The call that decides; a held decision is made later, by the system. */
+/** The call that decides. A deferred decision is made by the system, so both fields are absent. */
 export type DecisionContext = { readonly id?: string; readonly caller?: Caller }
 
 export type AnswerFields = ReadonlyMap<string, AnswerField & { readonly kind: string }>
@@ -93,14 +105,14 @@ export type ApprovalKinds = ReturnType<typeof createApprovalKinds>
 export function createApprovalKinds(list: readonly ApprovalKind[]) {
   const kinds = new Map<string, ApprovalKind>()
   for (const kind of list) {
-    if (kinds.has(kind.kind)) throw new Error(`two domains register the approval kind ${kind.kind}`)
+    if (kinds.has(kind.kind)) throw new Error(`approval kind registered twice: ${kind.kind}`)
     kinds.set(kind.kind, kind)
   }
   return {
     find: (name: string): ApprovalKind | undefined => kinds.get(name),
     get(name: string): ApprovalKind {
       const kind = kinds.get(name)
-      if (!kind) throw new Error(`no domain registers the approval kind ${name}`)
+      if (!kind) throw new Error(`approval kind not registered: ${name}`)
       return kind
     },
   }

@@ -26,7 +26,7 @@ export const approvalMigrations: readonly Migration[] = [
         .$call(columns('decided_at bigint, decided_by text, channel text, reason text'))
         .$call(columns('held_until bigint, held text, token text, token_expires_at bigint'))
         .$call(columns('result text, result_until bigint')),
-      // Most rows are decided and never looked at again, so the indexes of what waits are small.
+      // Most rows are decided and rarely read, so the indexes of pending rows stay small.
       partialIndex(schema, 'approval_pending', 'approval(id)', "status = 'pending'"),
       schema
         .createIndex('approval_volume')
@@ -45,7 +45,7 @@ export const approvalMigrations: readonly Migration[] = [
         'approval(requester, asked_digest)',
         'asked_digest IS NOT NULL',
       ),
-      // What trust decided is not in it: a person asks what people decided before.
+      // Automatic decisions are excluded: reviewers look up earlier decisions of people.
       partialIndex(
         schema,
         'approval_target',
@@ -61,7 +61,7 @@ export const approvalMigrations: readonly Migration[] = [
   },
   {
     name: 'approvals-003',
-    // What is due is found by its time, however much waits (A7).
+    // Due rows are found by time, independent of the number of pending rows (A7).
     up: (schema) => [
       partialIndex(schema, 'approval_expires', 'approval(expires_at)', "status = 'pending'"),
       partialIndex(schema, 'approval_held', 'approval(held_until)', 'held_until IS NOT NULL'),
@@ -72,7 +72,7 @@ export const approvalMigrations: readonly Migration[] = [
     up: (schema) => [
       schema.alterTable('approval').addColumn('sealed', 'text'),
       schema.alterTable('approval').addColumn('erased_at', 'bigint'),
-      // Rows of before hold arguments in clear until the first start converts them (A14).
+      // Existing rows contain plain arguments until the first start converts them (A14).
       schema.alterTable('approval').addColumn('in_clear', 'bigint'),
       { sql: 'UPDATE approval SET in_clear = 1', parameters: [] },
       partialIndex(schema, 'approval_in_clear', 'approval(id)', 'in_clear IS NOT NULL'),
@@ -82,7 +82,6 @@ export const approvalMigrations: readonly Migration[] = [
   },
   {
     name: 'approvals-005',
-    // Approved calls run by themselves (A15).
     up: (schema) => [
       schema.alterTable('approval').addColumn('node', 'text'),
       schema.alterTable('approval').addColumn('fingerprint', 'text'),

@@ -3,7 +3,10 @@ import type { Mode, Risk, Status } from './wire.ts'
 
 export type { Mode, Risk, Status }
 
-/** Why a person is asked (A8): the rule, the policy, and trust against its threshold. */
+/**
+ * The reason why a call needs approval (A8): the rules, the policy, and trust compared with its
+ * thresholds.
+ */
 export type ApprovalReason = {
   /** One sentence: “You are asked because …” */
   readonly text: string
@@ -22,20 +25,23 @@ export type ApprovalReason = {
   readonly more?: Readonly<Record<string, unknown>>
 }
 
-/** What a kind keeps with its approval: shown to people, and needed to carry it out. */
+/** The content of an approval: shown to people and needed for execution. */
 export type ApprovalContent = {
-  /** The proposed change, the arguments of a call, the act under review */
+  /** The proposed change, the arguments of a call, or the action under review */
   readonly change: unknown
   readonly reasoning?: string
   readonly field?: string
   readonly why: ApprovalReason
   readonly client?: Client
   readonly extra?: Readonly<Record<string, unknown>>
-  /** It was erased (L8): `change` is null, and only what its entries say is left. */
+  /**
+   * The content was erased (L8): `change` is null, and only data that the ledger entries also
+   * contain is left.
+   */
   readonly erased?: true
 }
 
-/** Every wait for a person, whatever asked for it, and every proposal (A1). */
+/** The record of a pending decision of any kind, and of every proposal (A1). */
 export type Approval = {
   readonly id: string
   readonly kind: string
@@ -53,13 +59,13 @@ export type Approval = {
   readonly trustLevel: number | null
   readonly confidence: number | null
   readonly content: ApprovalContent
-  /** What was really approved, where a person changed it (B3). */
+  /** The approved change, if a person edited the request (B3). */
   readonly approved?: unknown
-  /** What a person answered, where the question is not yes or no (H2). */
+  /** A person's answer to an open question (H2). */
   readonly answer?: unknown
-  /** Equal ones share it, so that people can treat them as one. */
+  /** Equal requests share this key, so people can decide them together. */
   readonly group: string
-  /** Different people who must approve (A4). */
+  /** The number of different people who must approve (A4). */
   readonly requiredApprovals: number
   readonly createdAt: number
   readonly expiresAt: number | null
@@ -69,20 +75,23 @@ export type Approval = {
   readonly reason: string | null
   readonly deferred?: DeferredDecision
   readonly token?: { readonly value: string; readonly expiresAt: number }
-  /** The answer of the call, kept for a day (A2); encrypted until `get` opens it. */
+  /** The result of the call, stored for one day (A2); encrypted until `get` decrypts it. */
   readonly result?: unknown
-  /** Its arguments without redaction, encrypted, while they are still needed to run (A14). */
+  /** The encrypted, unredacted arguments, while they are still needed to run (A14). */
   readonly sealed?: string
-  /** The node that opened it: its files are on the disk of that machine. */
+  /** The node that opened the approval; its files are on that machine's disk. */
   readonly node?: string
   /** The state of the target when the request was opened (A15). */
   readonly fingerprint?: string
-  /** The end of the lease of the daemon that runs this call; null before the run and after its result (A15). */
+  /**
+   * The end of the lease of the daemon that runs this call; absent before the run and after its
+   * result (A15).
+   */
   readonly runUntil?: number
   readonly resultUntil?: number
 }
 
-/** The reason of a call that was withdrawn because its target changed before it ran (A15). */
+/** The withdrawal reason of a call whose target changed before the run (A15). */
 export const staleReason = 'stale'
 
 type Verdict = 'approve' | 'reject'
@@ -91,22 +100,22 @@ export type Decision = {
   readonly verdict: Verdict
   readonly by: Actor
   readonly channel: string
-  /** When it was made; now, unless it was held. */
+  /** The decision time. Absent unless the decision was deferred; then it means now. */
   readonly at?: number
   readonly reason?: string | undefined
-  /** One act of a person about many (B2). */
+  /** The id of a decision about several approvals (B2). */
   readonly batch?: string
-  /** What is approved instead of what was asked (B3). */
+  /** A person's edit of the request (B3). */
   readonly change?: unknown
-  /** What else the kind wants to know: an override, a permission, a policy. */
+  /** Additional fields of the kind: an override, a permission, a policy. */
   readonly more?: Readonly<Record<string, unknown>>
 }
 
-/** A decision that can still be undone (C2): it is made when its time has come. */
+/** A decision in its undo window (C2); it takes effect at `until`. */
 export type DeferredDecision = {
   readonly until: number
   readonly decision: Decision
-  /** The edit of the decision, encrypted as the arguments are. */
+  /** The edit of the decision, encrypted like the arguments. */
   readonly sealedChange?: string
 }
 
@@ -127,13 +136,13 @@ export type NewApproval = Pick<
 > & {
   readonly id?: string
   readonly requiredApprovals?: number
-  /** Where who asks for what does not make two of them equal. */
+  /** Replaces the default group of requester, action and field names. */
   readonly group?: string
-  /** The same key from the same agent opens nothing new (P6). */
+  /** The idempotency key: a repeated key from the same agent opens no new approval (P6). */
   readonly key?: { readonly name: string; readonly digest: string }
-  /** Decided at once because trust allows it: recorded, and nobody waits (P5). */
+  /** Approved automatically because trust allows it: recorded, but never pending (P5). */
   readonly auto?: true
-  /** To open it is all that the call does: its entry is that of the call (0014). */
+  /** The entry of this approval is also the entry of the call (ADR 0014). */
   readonly isCall?: true
   readonly details?: Readonly<Record<string, unknown>>
   readonly fingerprint?: string | undefined

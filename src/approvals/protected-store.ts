@@ -4,7 +4,7 @@ import type { ApprovalContent } from './model.ts'
 import { toApproval } from './store.ts'
 import type { ApprovalRow } from './store.ts'
 
-/** An approval of before, as it is stored from now on. */
+/** The columns of an approval that the conversion rewrites. */
 export type ConvertedColumns = Pick<
   ApprovalRow,
   | 'id'
@@ -21,7 +21,7 @@ export type ConvertedColumns = Pick<
 
 export type ProtectedStore = ReturnType<typeof createProtectedStore>
 
-/** The SQL that deletes, converts and erases what approvals keep of arguments (A14, L8). */
+/** Creates the statements that delete, convert and erase stored arguments (A14, L8). */
 export function createProtectedStore(dialect: Dialect) {
   const sql = builder<{ approval: ApprovalRow }>(dialect)
   const approvals = sql.selectFrom('approval').selectAll()
@@ -29,7 +29,10 @@ export function createProtectedStore(dialect: Dialect) {
   const locked = <Q extends { forUpdate(): Q }>(q: Q) =>
     dialect === 'postgres' ? q.forUpdate() : q
   return {
-    /** Deletes the arguments of calls that were approved before this time: nobody can claim them any more. */
+    /**
+     * Deletes the arguments of calls that were approved before this time, because they can no
+     * longer run.
+     */
     deleteArguments(tx: Tx, before: number) {
       const unsealed = update.set({ sealed: null }).where('sealed', 'is not', null)
       const old = unsealed.where('status', '=', 'approved').where('decided_at', '<=', before)

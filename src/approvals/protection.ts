@@ -7,11 +7,11 @@ import type { Approval, ApprovalContent, NewApproval } from './model.ts'
 
 export type ProtectionDeps = {
   readonly redact: Redact
-  /** 32 bytes that only daemons with the signing key have. */
+  /** 32 bytes that only daemons with the signing key can derive. */
   readonly key: Buffer
 }
 
-/** The act as it runs, without redaction: what the agent asked for, or what a person approved instead. */
+/** The unredacted call to execute: the agent's request, or a person's edit of it. */
 export type ExecutableCall = {
   readonly action: string
   readonly target: string
@@ -22,17 +22,22 @@ export type ExecutableCall = {
 type ShownFields = Pick<Approval, 'action' | 'target' | 'summary' | 'content'>
 type SealableFields = ShownFields & Pick<Approval, 'id' | 'digest'>
 
-/** A call of up to a million characters can wait for a person; redaction adds a little. */
+/** A call has at most a million characters; redaction adds a few. */
 const maxShownLength = 4_000_000
 
 export type Protection = ReturnType<typeof createProtection>
 
-/** Keeps credentials out of what approvals store and show; encrypts the arguments that still have to run. */
+/**
+ * Redacts credentials in stored and displayed approvals and encrypts the arguments that will run.
+ */
 export function createProtection({ redact, key }: ProtectionDeps) {
   const cipher = createCipher(key)
   const redactForDisplay = (value: unknown) => redact.upTo(value, maxShownLength)
 
-  /** `more` belongs to the module that opened the approval; paths in it have to stay as they are. */
+  /**
+   * `extra` stays unchanged: it belongs to the module that opened the approval, and its paths must
+   * stay valid.
+   */
   function showContent(content: ApprovalContent): ApprovalContent {
     const { change, reasoning, field, why } = content
     return {
@@ -49,7 +54,10 @@ export function createProtection({ redact, key }: ProtectionDeps) {
     }
   }
 
-  /** Bound to what people see, so that a changed copy cannot be approved for other arguments. */
+  /**
+   * Binds the encrypted arguments to the displayed copy, so a modified copy cannot be approved for
+   * other arguments.
+   */
   const associatedData = (
     part: string,
     { id, digest, action, target, summary, content }: SealableFields,
@@ -66,7 +74,7 @@ export function createProtection({ redact, key }: ProtectionDeps) {
   return {
     redactForDisplay,
 
-    /** The copy that is stored in clear and shown to people and agents. */
+    /** Returns the redacted copy that is stored in plain text and shown to people and agents. */
     toShown: ({
       kind,
       action,
@@ -89,7 +97,10 @@ export function createProtection({ redact, key }: ProtectionDeps) {
         associatedData('act', approval),
       ),
 
-    /** Throws where the arguments are gone, or the store was changed by something else than cowork. */
+    /**
+     * Decrypts the arguments. Throws if they were deleted, or if the store was modified outside
+     * cowork.
+     */
     openCall(approval: Approval): ExecutableCall {
       if (approval.sealed === undefined) throw argumentsGoneError(approval)
       const text = cipher.open(approval.sealed, associatedData('act', approval))
@@ -111,7 +122,10 @@ export function createProtection({ redact, key }: ProtectionDeps) {
       return text === undefined ? unreadableResult : JSON.parse(text)
     },
 
-    /** Recognizes a value without storing it. Without the key nobody can try values against it. */
+    /**
+     * Returns a keyed hash that identifies a value. Without the key, values cannot be guessed from
+     * it.
+     */
     fingerprint: (name: string, value: unknown): string =>
       createHmac('sha256', key)
         .update(`${name}\0${canonicalJson(value)}`)
@@ -122,17 +136,17 @@ export function createProtection({ redact, key }: ProtectionDeps) {
 const unreadableResult = {
   status: 'failed',
   code: 'result_unreadable',
-  message: 'The stored result was changed and cannot be read.',
+  message: 'Stored result unreadable: it was modified outside cowork.',
 }
 
 const argumentsGoneError = ({ id }: Approval) =>
-  new CoworkError('arguments_gone', `The arguments of approval ${id} are deleted.`, {
-    hint: 'Call the tool again with the arguments: a person is asked again.',
+  new CoworkError('arguments_gone', `Arguments of approval ${id} were deleted.`, {
+    hint: 'Call the tool again with the arguments to request a new approval.',
   })
 
 const argumentsChangedError = ({ id }: Approval) =>
   new CoworkError(
     'arguments_changed',
-    `Approval ${id} was changed in the store: its encrypted arguments do not belong to what is shown.`,
-    { hint: 'Reject it and let the agent ask again; find out who can write to the store.' },
+    `Approval ${id} was modified in the store: its encrypted arguments do not match the displayed request.`,
+    { hint: 'Reject the approval, let the agent ask again, and check who can write to the store.' },
   )

@@ -2,15 +2,16 @@ import { isDeepStrictEqual } from 'node:util'
 import { CoworkError } from '#base/errors.ts'
 import { isRecord } from '#base/json.ts'
 
-/** The text that stands for a credential in what people see. */
+/** The replacement text of a redacted credential. */
 const redactionMark = '[redacted]'
 
 type Fields = Readonly<Record<string, unknown>>
 type Shown = (name: string) => string
 
 /**
- * Applies a person's edit of the shown copy to the real arguments, field by field (B3). A field that the person
- * left as it was shown keeps its real value. Throws where the mark would become part of a real value. Pure.
+ * Applies a person's edit of the redacted copy to the real arguments, field by field (B3). An
+ * unchanged field keeps its real value. Throws if the redaction mark would become part of a real
+ * value. Pure.
  */
 export function restoreEdit(
   real: unknown,
@@ -33,7 +34,8 @@ function restore(
     return restoreFields(real, shown, edited, nameOf, at)
   if (Array.isArray(real) && Array.isArray(shown) && Array.isArray(edited))
     return restoreItems(real, shown, edited, nameOf, at)
-  // Nothing was redacted here, so the mark can only be the agent's or the person's own word.
+  // Without a redacted value here, the mark comes from the agent or the person and is ordinary
+  // text.
   if (!isDeepStrictEqual(real, shown)) assertNoMark(edited, at)
   return edited
 }
@@ -52,7 +54,7 @@ function restoreFields(real: Fields, shown: Fields, edited: Fields, nameOf: Show
   )
 }
 
-/** Items are recognized by their place, or where some were added or removed, by what they show. */
+/** Matches items by index, or by their redacted content if items were added or removed. */
 function restoreItems(
   real: readonly unknown[],
   shown: readonly unknown[],
@@ -76,9 +78,9 @@ function assertNoMark(value: unknown, at: string): void {
   if (!JSON.stringify(value ?? null).includes(redactionMark)) return
   throw new CoworkError(
     'redacted_edit',
-    `The edit would write ${redactionMark} into ${at === '' ? 'the change' : at}.`,
+    `Cannot write ${redactionMark} into ${at === '' ? 'the change' : at}.`,
     {
-      hint: 'Leave the field exactly as it is shown to keep its real value, or write the whole value.',
+      hint: 'Leave the field unchanged to keep its real value, or enter the complete value.',
     },
   )
 }

@@ -6,14 +6,13 @@ import type { Approval, Decision, DeferredDecision, NewApproval } from './model.
 import type { Actor, EntryDraft, EntryIds } from '#base/entry.ts'
 import type { DecisionContext, DecisionDetails } from './kinds.ts'
 
-/** What an approval is bound to (A1). Whatever differs in it, was not approved. */
+/** The data that an approval covers (A1). A call that differs in any field is not approved. */
 export type ApprovedAction = {
   readonly agent: string
   readonly action: string
   readonly target: string
   /** The arguments, the change, or the hash of a plan */
   readonly content: unknown
-  /** Of the tool's input schema: a tool that changed is another tool */
   readonly schema?: string
 }
 
@@ -21,14 +20,17 @@ export function computeDigest({ agent, action, target, content, schema }: Approv
   try {
     return sha256Hex(canonicalJson({ agent, action, target, content, schema: schema ?? null }))
   } catch (cause) {
-    throw new CoworkError('invalid_input', `This has no digest: ${errorMessage(cause)}.`, {
-      hint: 'Send plain JSON without halves of characters (lone surrogates).',
+    throw new CoworkError('invalid_input', `Arguments cannot be hashed: ${errorMessage(cause)}.`, {
+      hint: 'Send plain JSON without lone surrogates.',
       cause,
     })
   }
 }
 
-/** Equal ones differ in target and values, not in who asks for what. */
+/**
+ * Requests of one group have the same requester, action and field names; targets and values
+ * differ.
+ */
 export function groupKey(requester: string, opening: NewApproval): string {
   const { kind, domain, action, content } = opening
   const { change } = content
@@ -37,11 +39,11 @@ export function groupKey(requester: string, opening: NewApproval): string {
   return sha256Hex(canonicalJson(alike)).slice(0, 16)
 }
 
-/** What is held was decided in time, whatever the time is when it is released. */
+/** A deferred decision was made in time, so it never expires. */
 export const isExpired = ({ status, expiresAt, deferred }: Approval, now: number): boolean =>
   status === 'pending' && !deferred && expiresAt !== null && expiresAt <= now
 
-/** Whether this decision may be made now; throws why not (T3, A3, A4, A11). */
+/** Throws if this decision cannot be made now (T3, A3, A4, A11). */
 export function checkDecision(
   approval: Approval | undefined,
   votes: readonly string[],
@@ -51,25 +53,26 @@ export function checkDecision(
   if (!approval) throw alreadyDecidedError(undefined)
   if (isExpired(approval, now)) throw expiredError(approval)
   if (approval.status !== 'pending') throw alreadyDecidedError(approval)
-  // The first decision wins, also while it is held; only its own release makes it.
+  // The first decision wins, also in its undo window; only the system completes a deferred
+  // decision.
   if (approval.deferred && at === undefined) throw decisionDeferredError(approval.deferred)
-  // People ask for nothing here: whoever has the name of the agent that asks is somebody else.
+  // People make no requests, so a person with the same id as the agent is not the requester.
   if (by.kind !== 'human')
     throw new CoworkError(
       'human_required',
-      `HumanRequiredError: ${by.id} may not decide what ${approval.requester} asked for.`,
-      { hint: 'A person decides it, in the console or with `cowork inbox`.' },
+      `HumanRequiredError: ${by.id} cannot decide a request of ${approval.requester}.`,
+      { hint: 'A person decides in the console or with `cowork inbox`.' },
     )
-  // Whoever changes it asks the others about something else.
+  // After an edit, the other approvers would approve something different.
   if (verdict === 'approve' && change !== undefined && approval.requiredApprovals > 1)
-    throw new CoworkError('quorum_edit', 'What several people must approve cannot be edited.', {
-      hint: 'Reject it with what should be different.',
+    throw new CoworkError('quorum_edit', 'Cannot edit a request that needs several approvals.', {
+      hint: 'Reject the request and describe the change in the reason.',
     })
   if (verdict === 'approve' && votes.includes(by.id))
     throw new CoworkError(
       'quorum_same_person',
-      `${by.id} has approved this already; ${approval.requiredApprovals} different people must.`,
-      { hint: 'Another person approves it in the console.' },
+      `${by.id} already approved this request; ${approval.requiredApprovals} different people must approve.`,
+      { hint: 'Ask another person to approve in the console.' },
     )
 }
 
@@ -79,7 +82,7 @@ export function alreadyDecidedError(approval: Approval | undefined): CoworkError
     'already_decided',
     `not found or already decided${approval ? `: ${status}${decidedBy ? ` by ${decidedBy}` : ''}` : ''}`,
     {
-      hint: '`cowork inbox` lists what still waits.',
+      hint: 'Run `cowork inbox` to list pending approvals.',
       ...(approval && {
         details: {
           status,
@@ -92,16 +95,16 @@ export function alreadyDecidedError(approval: Approval | undefined): CoworkError
 }
 
 export const approvalNotFoundError = (id: string) =>
-  new CoworkError('not_found', `There is no approval ${JSON.stringify(id.slice(0, 100))}.`, {
-    hint: 'Give the id that cowork answered, and ask for your own requests only.',
+  new CoworkError('not_found', `Unknown approval: ${JSON.stringify(id.slice(0, 100))}.`, {
+    hint: 'Use the id that cowork returned for your own request.',
   })
 
 export const decisionDeferredError = ({ decision, until }: DeferredDecision): CoworkError =>
   new CoworkError(
     'already_decided',
-    `${decision.by.id} decided this a moment ago; it is released at ${new Date(until).toISOString()}.`,
+    `Already decided by ${decision.by.id}; the decision applies at ${new Date(until).toISOString()}.`,
     {
-      hint: '`cowork undo <id>` takes it back until then.',
+      hint: 'Run `cowork undo <id>` before then to undo it.',
       details: {
         status: 'held',
         decided_by: decision.by.id,
@@ -113,18 +116,24 @@ export const decisionDeferredError = ({ decision, until }: DeferredDecision): Co
 const expiredError = (approval: Approval): CoworkError =>
   new CoworkError(
     'approval_expired',
-    `This ${approval.kind} expired at ${new Date(approval.expiresAt ?? 0).toISOString()}; that is a refusal.`,
+    `This ${approval.kind} expired at ${new Date(approval.expiresAt ?? 0).toISOString()} and counts as rejected.`,
     { hint: 'The agent may ask again.' },
   )
 
-/** Where the decision was made. A header proves nothing: whoever holds the token writes any name into it. */
+/**
+ * Returns the channel of a decision. An unverified header is ignored, because any token holder can
+ * set it.
+ */
 export const detectChannel = ({ verified, channel = 'api' }: Caller): string =>
   verified ? channel : 'mcp'
 
-/** A check of what an agent did alone: no agent sees one, or it would know what is looked at (T14). */
+/**
+ * The kind of a review of an autonomous action. Agents never see spot checks, or they would know
+ * which actions are reviewed (T14).
+ */
 export const spotCheck = 'spot_check'
 
-/** Which ones this caller may look at: an agent what it asked for, people those of any agent (L10). */
+/** Limits agents to their own requests; people see the requests of every agent (L10). */
 export const requesterFilter = (caller: Caller, agent?: string) =>
   caller.kind === 'agent'
     ? { requester: caller.id, since: caller.since, exceptKind: spotCheck }
@@ -136,11 +145,10 @@ export const isVisibleTo = (
 ): boolean =>
   caller.kind !== 'agent' || (kind !== spotCheck && isOwnRecord(caller, requester, createdAt))
 
-/** Longest text of a summary: one line of a list. */
 const maxSummaryLength = 200
 
 export function toSingleLine(text: string): string {
-  // PostgreSQL has no room for NUL nor for half a character, which a cut can leave too.
+  // PostgreSQL stores neither NUL nor lone surrogates; truncation can create the latter.
   const line = text
     .replaceAll(/\s{2,}|[^\S ]/g, ' ')
     .replaceAll('\0', '␀')
@@ -151,11 +159,10 @@ export function toSingleLine(text: string): string {
 
 type States = Readonly<Record<string, unknown>>
 
-/** Enough to tell two states apart; nobody reads it. */
 const hashLength = 16
 const shortHash = (value: unknown) => sha256Hex(canonicalJson(value)).slice(0, hashLength)
 
-/** Hashes the states of the targets of a call by their names: neither a path nor a size is stored (A15). */
+/** Hashes the target states of a call, so neither a path nor a size is stored (A15). */
 export const toFingerprint = (states: States): string =>
   JSON.stringify(
     Object.fromEntries(
@@ -164,8 +171,8 @@ export const toFingerprint = (states: States): string =>
   )
 
 /**
- * Whether the targets are as they were when the request was opened. A person may have edited the call to have other
- * targets: then those count that both have.
+ * True if the targets are unchanged since the request was opened. If a person's edit changed the
+ * targets, only the common ones are compared.
  */
 export function isSameState(
   stored: string | undefined,

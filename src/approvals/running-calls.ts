@@ -18,9 +18,10 @@ const renewIntervalMs = 15_000
 const batchSize = 200
 
 /**
- * The approved calls that run in this daemon. Each has a lease in the store, which is renewed while it runs: another
- * daemon of the same store takes a call without result for lost only after its lease has ended (A15). The store of
- * one daemon needs no lease: calls that this daemon does not run have ended with the daemon before it.
+ * Tracks the approved calls that run in this daemon. Each has a lease that is renewed while the
+ * call runs; another daemon of the same store treats a call without a result as lost only after
+ * its lease has ended (A15). A store with a single daemon needs no leases: calls that this daemon
+ * does not run ended with the previous process.
  */
 export function createRunningCalls({ db, store, endLost, now, log }: Deps) {
   const ids = new Set<string>()
@@ -30,7 +31,7 @@ export function createRunningCalls({ db, store, endLost, now, log }: Deps) {
     async run() {
       if (ids.size > 0) await db.transact((tx) => store.renewLeases(tx, [...ids], now() + leaseMs))
     },
-    failure: 'approvals: leases of running calls not renewed',
+    failure: 'lease renewal of running calls failed',
     log,
     runsAtStart: false,
   })
@@ -39,7 +40,7 @@ export function createRunningCalls({ db, store, endLost, now, log }: Deps) {
     runUntil !== undefined && !ids.has(id) && (!isShared || runUntil <= now())
 
   return {
-    /** Returns the end of the lease. The transaction of the claim may be retried or rolled back. */
+    /** Returns the end of the lease. The claiming transaction may be retried or rolled back. */
     start(id: string): number {
       ids.add(id)
       return now() + leaseMs

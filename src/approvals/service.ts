@@ -50,13 +50,16 @@ export type ApprovalsDeps = {
   readonly reviewUrl: (id: string) => string
   readonly protection: ProtectionDeps
   readonly onErase: Ledger['onErase']
-  /** The name of this daemon's state folder in a store that several share. */
+  /** The id of this daemon's state directory in a store that several daemons share. */
   readonly node?: string | undefined
   readonly now: Clock
   readonly log: Log
 }
 
-/** What became of a decision: made, waiting for another person, or held so that it can be undone. */
+/**
+ * The result of a decision: final, counted as one of several votes, or deferred for the undo
+ * window.
+ */
 export type DecisionOutcome = {
   readonly status: 'approved' | 'rejected' | 'voted' | 'held'
   readonly approval: Approval
@@ -66,43 +69,48 @@ export type DecisionOutcome = {
 
 type Requester = Pick<Caller, 'id' | 'since' | 'client'> & { readonly session?: string | null }
 
-/** A call that needs an approval: it may run, or why it does not run now. */
+/**
+ * The state of a call that needs an approval: it may run, or the reason why it does not run now.
+ */
 export type ClaimResult =
   | { readonly as: 'claimed'; readonly approval: Approval }
-  /** A person has not decided. `isNew` where a person was not asked before; `stale` is what was approved before. */
+  /**
+   * No decision yet. `isNew`: this call opened the request. `stale`: the earlier approval that no
+   * longer applies.
+   */
   | {
       readonly as: 'waiting'
       readonly approval: Approval
       readonly isNew?: true
       readonly stale?: Approval
     }
-  /** It is approved and the runner starts it; or it has started already, once (A15). */
+  /** `approved`: the runner will start the call. `used`: the call has started, once (A15). */
   | { readonly as: 'approved' | 'used'; readonly approval: Approval }
   | { readonly as: 'denied' | 'lapsed'; readonly approval: Approval }
-  /** The agent that asked is revoked (I4). */
+  /** The requesting agent was revoked (I4). */
   | { readonly as: 'gone'; readonly approval: Approval }
 
-/** The present state of a call, compared with the approved one (A1, A15). */
+/** The current state of a call, compared with the approved one (A1, A15). */
 export type Binding = {
   readonly digest?: string | undefined
   readonly fingerprint?: string | undefined
-  /** How many people its rules ask for now (A4). */
+  /** The number of approvals that the active rules require (A4). */
   readonly requiredApprovals?: number | undefined
 }
 
 const dayMs = 24 * 60 * 60 * 1000
-/** A larger result is not stored; the approval only says that the call ran. */
+/** A larger result is not stored; the approval only records that the call ran. */
 const maxResultLength = 10_000_000
-/** A repeated call gets the failure of an approved one for so long; after that a person is asked about a retry. */
+/** A repeated call receives a stored failure for this long; afterwards it needs a new approval. */
 const failureTtlMs = 60_000
-/** A failure is a short text: what is longer is not opened to find out. */
+/** Failures are short, so longer results are not decrypted for the check. */
 const maxFailureLength = 100_000
 const maxDelivered = 10_000
 const maxRunnable = 2000
 
 export type Approvals = ReturnType<typeof createApprovals>
 
-/** The one mechanism of every wait: opened, decided once, claimed once (A1, A2). */
+/** The single mechanism for pending decisions: opened, decided once, claimed once (A1, A2). */
 export function createApprovals(deps: ApprovalsDeps) {
   const { db, kinds, settings, agents, people, reviewUrl, now, log } = deps
   const store = { ...createApprovalStore(db.dialect), ...createProtectedStore(db.dialect) }
@@ -193,7 +201,8 @@ export function createApprovals(deps: ApprovalsDeps) {
       confidence,
       group: opening.group ?? groupKey(asker.id, opening),
       requiredApprovals: opening.requiredApprovals ?? 1,
-      // Whoever asks was there before, also where the clock of the daemon that added it is ahead of this one (I4).
+      // A request is never older than its agent, even if the clock of the daemon that added the
+      // agent is ahead (I4).
       createdAt: Math.max(at, asker.since ?? 0),
       expiresAt: auto || ttlMs === undefined ? null : at + ttlMs,
       decidedAt: auto ? at : null,
@@ -208,7 +217,7 @@ export function createApprovals(deps: ApprovalsDeps) {
     return approval
   }
 
-  /** Who approved already, of those who are still here and may decide (A4). */
+  /** Returns the people who approved and who can still decide (A4). */
   async function countedVotes(reader: Reader, id: string): Promise<string[]> {
     const counted: string[] = []
     for (const person of await store.votes(reader, id))
@@ -216,7 +225,7 @@ export function createApprovals(deps: ApprovalsDeps) {
     return counted
   }
 
-  /** What is approved instead of what was asked, if anything; throws where that may not be (B3). */
+  /** Returns a person's edit, if any. Throws if the edit is not allowed (B3). */
   async function parseEdit(
     reader: Reader,
     approval: Approval,
@@ -234,12 +243,14 @@ export function createApprovals(deps: ApprovalsDeps) {
     return kind.edited ? kind.edited(real, wanted, reader) : { change: wanted, target: real.target }
   }
 
-  /** Nobody approves arguments that cannot run, or that differ from what is shown (A14). */
+  /** Throws if the arguments cannot be decrypted or differ from the displayed copy (A14). */
   function checkArguments(approval: Approval, { verdict }: Decision): void {
     if (verdict === 'approve' && kinds.get(approval.kind).keepsArguments) openCall(approval)
   }
 
-  /** The part of the arguments that an approved request still needs; after an edit, the edit runs. */
+  /**
+   * Returns the encrypted arguments that an approved request still needs; an edit replaces them.
+   */
   function sealedAfter(approval: Approval, digest: string, edited: EditedChange | undefined) {
     const { keepsArguments } = kinds.get(approval.kind)
     if (!keepsArguments) return null
@@ -248,7 +259,7 @@ export function createApprovals(deps: ApprovalsDeps) {
     return sealCall({ ...approval, digest }, { ...openCall(approval), change, target })
   }
 
-  /** Makes a person's decision, or counts it where more people must agree (A4). */
+  /** Applies a person's decision, or counts it as one of several required approvals (A4). */
   async function decide(
     tx: Tx,
     id: string,
@@ -347,7 +358,7 @@ export function createApprovals(deps: ApprovalsDeps) {
     return { status, approval: decided, details }
   }
 
-  /** Keeps the decision back for a while; until then it can be undone (C2). */
+  /** Defers the decision for the undo window (C2). */
   async function deferDecision(
     tx: Tx,
     id: string,
@@ -382,14 +393,18 @@ export function createApprovals(deps: ApprovalsDeps) {
     const approval = await store.lock(tx, id)
     if (approval?.status !== 'pending') throw alreadyDecidedError(approval)
     if (!approval.deferred)
-      throw new CoworkError('nothing_to_undo', 'No decision on this is held back.', {
-        hint: '`cowork inbox` lists what waits.',
-      })
+      throw new CoworkError(
+        'nothing_to_undo',
+        'Nothing to undo: no decision is in its undo window.',
+        {
+          hint: 'Run `cowork inbox` to list pending approvals.',
+        },
+      )
     await store.clearDeferred(tx, id)
     tx.append(buildApprovalEntry('approval.undone', approval, toActor(call.caller), call))
   }
 
-  /** One that is due: its held decision is made, or it waited too long and expires (P7). */
+  /** Applies a due deferred decision, or expires a request that nobody decided (P7). */
   async function processDue(tx: Tx, id: string): Promise<void> {
     const at = now()
     const approval = await store.lock(tx, id)
@@ -397,7 +412,7 @@ export function createApprovals(deps: ApprovalsDeps) {
     if (approval.deferred && approval.deferred.until <= at) {
       const { id: by } = approval.deferred.decision.by
       if (await people.mayStillDecide(tx, by)) await decide(tx, id, deferredDecision(approval))
-      else await releaseDeferred(tx, id, `${by} may not decide here any more.`)
+      else await releaseDeferred(tx, id, `${by} can no longer decide.`)
     } else if (isExpired(approval, at))
       await closeUndecided(tx, approval, 'expired', systemActor, {})
   }
@@ -409,7 +424,7 @@ export function createApprovals(deps: ApprovalsDeps) {
     return { ...decision, change: protection.openChange(approval, sealedChange) }
   }
 
-  /** A held decision that cannot be made any more is given back to people. */
+  /** Returns a request to the inbox when its deferred decision cannot be applied. */
   async function releaseDeferred(tx: Tx, id: string, why: string): Promise<boolean> {
     const approval = await store.lock(tx, id)
     if (approval?.status !== 'pending' || !approval.deferred) return false
@@ -419,8 +434,9 @@ export function createApprovals(deps: ApprovalsDeps) {
   }
 
   /**
-   * A call that needs an approval, made again: it never runs here. A decided one answers for `callTtlMs` after the
-   * decision, one that ran for `callTtlMs` after its run (A15).
+   * Handles a repeated call that needs an approval; the call never runs here. A decided request
+   * answers for `callTtlMs` after its decision, an executed one for `callTtlMs` after its run
+   * (A15).
    */
   async function claimOrOpen(
     tx: Tx,
@@ -448,7 +464,7 @@ export function createApprovals(deps: ApprovalsDeps) {
     if (known?.status === 'rejected' && isFresh) return { as: 'denied', approval: known }
     if (known?.status === 'approved' && isFresh && known.requiredApprovals < requiredApprovals) {
       await expireApproved(tx, known, quorumReason(requiredApprovals))
-      // One that waits already may be left.
+      // Another pending request may exist.
       return claimOrOpen(tx, caller, binding, openOne)
     }
     if (known?.status === 'approved' && isFresh) return { as: 'approved', approval: known }
@@ -459,7 +475,7 @@ export function createApprovals(deps: ApprovalsDeps) {
     return { as: 'waiting', approval, isNew: true, ...(isStale && { stale: known }) }
   }
 
-  /** Whether it still runs, or ended within the time in which a repeated call gets its result. */
+  /** True while the call runs, and while a repeated call receives its result. */
   function ranRecently(approval: Approval, at: number): boolean {
     const { runUntil, resultUntil = 0 } = approval
     if (runUntil !== undefined) return true
@@ -467,7 +483,7 @@ export function createApprovals(deps: ApprovalsDeps) {
     return resultUntil - dayMs > at - answersFor
   }
 
-  /** Whether the tool itself said that it failed. Nobody knows that of an outcome that is unknown. */
+  /** True if the tool reported a failure. An unknown outcome is not a reported failure. */
   function hasFailed(approval: Approval): boolean {
     const { result } = approval
     if (typeof result !== 'string' || result.length > maxFailureLength) return false
@@ -476,8 +492,8 @@ export function createApprovals(deps: ApprovalsDeps) {
   }
 
   /**
-   * Returns the approved edit without redaction, since the agent has to carry it out. For an unverified caller
-   * the edit stays redacted.
+   * Reveals the approved edit to the verified agent that must execute it. Unverified callers get
+   * the redacted edit.
    */
   function revealTo(caller: Caller, approval: Approval): Approval {
     const isTheirs =
@@ -490,8 +506,9 @@ export function createApprovals(deps: ApprovalsDeps) {
   }
 
   /**
-   * A call that trust or a permission allows: it uses up what was approved for exactly this call (Y8). Where that ran
-   * and the agent has not got its result, the call is most likely a repeated one, and gets it (A15).
+   * Consumes an existing approval of exactly this call when trust or a permission allows the call
+   * (Y8). If that approval ran and the agent has not received its result, the call is most likely
+   * a repetition and gets that result (A15).
    */
   async function claim(tx: Tx, caller: Caller, digest: string): Promise<ClaimResult | undefined> {
     const known = await findLatestCall(tx, caller, digest)
@@ -501,14 +518,14 @@ export function createApprovals(deps: ApprovalsDeps) {
       (await claimApproved(tx, known.id))
     )
       return { as: 'claimed', approval: { ...known, status: 'consumed' } }
-    // A person changed it: the edit runs instead of the original, not beside it (B3).
+    // A person edited the request, so the edit runs instead of the original (B3).
     if (known && known.digest !== digest && isClaimable(known))
       return { as: 'approved', approval: known }
     const isUnread = known?.status === 'consumed' && !delivered.has(known.id)
     return isUnread && ranRecently(known, now()) ? { as: 'used', approval: known } : undefined
   }
 
-  /** Calls whose result the agent has fetched. A forgotten id only repeats a result. */
+  /** Approvals whose result the agent has received. A forgotten id only repeats a result. */
   const delivered = new Set<string>()
   function noteDelivered(id: string): void {
     const [oldest] = delivered
@@ -516,7 +533,7 @@ export function createApprovals(deps: ApprovalsDeps) {
     delivered.add(id)
   }
 
-  /** Whether an approved call can still be claimed (A2). */
+  /** True while an approved call can be claimed (A2). */
   function isClaimable({ status, decidedAt }: Approval): boolean {
     return status === 'approved' && (decidedAt ?? 0) > now() - settings.callTtlMs
   }
@@ -534,7 +551,7 @@ export function createApprovals(deps: ApprovalsDeps) {
     return { ...approval, status: 'withdrawn', reason }
   }
 
-  /** The claim, in the transaction that starts the call: only one can make it (A15). */
+  /** Claims the approval in the transaction that starts the call; only one claim succeeds (A15). */
   async function claimApproved(tx: Tx, id: string): Promise<boolean> {
     let isTaken = false
     try {
@@ -546,8 +563,8 @@ export function createApprovals(deps: ApprovalsDeps) {
   }
 
   /**
-   * The runner starts an approved call: it claims the approval, or learns why it may not. Agent, digest, target and
-   * quorum are compared again with what was approved (A15).
+   * Claims an approved call for the runner, or returns the reason why it cannot run. Agent,
+   * digest, target and quorum are compared with the approved state again (A15).
    */
   async function claimApprovedCall(
     tx: Tx,
@@ -559,7 +576,8 @@ export function createApprovals(deps: ApprovalsDeps) {
     const known = await store.lock(tx, id)
     if (known?.kind !== 'call' || !isOwnRecord(caller, known.requester, known.createdAt))
       throw approvalNotFoundError(id)
-    // The caller was looked at before the wait. Revoking changes this approval too, so that one waits for the other.
+    // The caller was checked before the wait. Revocation updates this approval too, so the two
+    // transactions serialize.
     if (!(await agents.isStill(tx, caller.id, caller.since ?? 0)))
       return { as: 'gone', approval: known }
     if (known.status === 'consumed') return { as: 'used', approval: known }
@@ -575,7 +593,10 @@ export function createApprovals(deps: ApprovalsDeps) {
       : { as: 'lapsed', approval: known }
   }
 
-  /** Ends an approved call that cannot run: a rule forbids it by now, or its agent is gone (A15). */
+  /**
+   * Withdraws an approved call that cannot run: a rule now forbids it, or its agent was revoked
+   * (A15).
+   */
   const endApproved = (id: string, reason: string): Promise<void> =>
     db.transact(async (tx) => {
       const approval = await store.lock(tx, id)
@@ -583,7 +604,7 @@ export function createApprovals(deps: ApprovalsDeps) {
         await expireApproved(tx, approval, deps.protection.redact(reason))
     })
 
-  /** Records that nobody knows what a call did: its daemon ended before its result was stored (A15). */
+  /** Records an unknown outcome: the daemon ended before it stored the result (A15). */
   async function endLost(tx: Tx, id: string): Promise<void> {
     const approval = await store.lock(tx, id)
     if (!approval || !running.isLost(approval)) return
@@ -591,7 +612,7 @@ export function createApprovals(deps: ApprovalsDeps) {
     tx.append(buildApprovalEntry('approval.unknown', approval, systemActor, {}))
   }
 
-  /** Consumes a token in the transaction that starts what it allows (A2, A11). */
+  /** Consumes a token in the transaction that starts the approved action (A2, A11). */
   async function redeem(
     tx: Tx,
     token: string,
@@ -601,26 +622,24 @@ export function createApprovals(deps: ApprovalsDeps) {
     const approval = await store.lock(tx, id)
     const at = now()
     if (approval?.token?.value !== token || approval.status !== 'approved')
-      throw tokenError('unknown or used already', 'A person approves it again.')
+      throw tokenError('unknown or already used', 'Request a new approval.')
     if (approval.requester !== agent)
-      throw tokenError(
-        `for ${approval.requester}, not for ${agent}`,
-        'Ask for an approval yourself.',
-      )
-    if (approval.token.expiresAt <= at) throw tokenError('expired', 'A person approves it again.')
+      throw tokenError(`for ${approval.requester}, not for ${agent}`, 'Request your own approval.')
+    if (approval.token.expiresAt <= at) throw tokenError('expired', 'Request a new approval.')
     if (approval.digest !== digest)
-      throw tokenError('for something else: what was approved has changed', 'Ask for it anew.')
+      throw tokenError('for a different request', 'Request a new approval.')
     await store.consume(tx, id, 0)
     return { ...approval, status: 'consumed' }
   }
 
-  /** Stores the result of the claimed call (A2). A failure replaces no result. */
+  /** Stores the result of the claimed call (A2). A failure never replaces a result. */
   async function storeResult(
     tx: Tx,
     id: string,
     result: { readonly status: string },
   ): Promise<void> {
-    // The claim may have been rolled back together with the change, so the approval is consumed here.
+    // The claim may have been rolled back with the failed change, so the approval is consumed
+    // here.
     const isTaken = await store.consume(tx, id, 0)
     if (result.status === 'failed' && !isTaken && !(await isWithoutResult(tx, id))) return
     await writeResult(tx, id, result)
@@ -633,14 +652,16 @@ export function createApprovals(deps: ApprovalsDeps) {
 
   async function writeResult(tx: Tx, id: string, result: { readonly status: string }) {
     const text = JSON.stringify(result)
-    const kept =
+    const stored =
       text.length <= maxResultLength
         ? text
         : JSON.stringify({ status: result.status, too_large: true })
-    await store.storeResult(tx, id, protection.sealResult(id, kept), now() + dayMs)
+    await store.storeResult(tx, id, protection.sealResult(id, stored), now() + dayMs)
   }
 
-  /** With its result in clear; that of a call whose daemon ended meanwhile is unknown (A15). */
+  /**
+   * Decrypts the result. A call whose daemon ended without a result has an unknown outcome (A15).
+   */
   function withResult(approval: Approval): Approval {
     const { id, result } = approval
     if (typeof result === 'string')
@@ -648,7 +669,10 @@ export function createApprovals(deps: ApprovalsDeps) {
     return running.isLost(approval) ? { ...approval, result: outcomeUnknown(approval) } : approval
   }
 
-  /** Pending ones whose time is up count as expired before they are swept (A11). */
+  /**
+   * Reports a pending approval as expired once its time is over, even before the sweeper runs
+   * (A11).
+   */
   async function get(id: string): Promise<Approval | undefined> {
     const found = await store.find(db, id)
     if (!found) return undefined
@@ -661,15 +685,15 @@ export function createApprovals(deps: ApprovalsDeps) {
   return {
     open,
     /**
-     * Opens one about an agent that must not learn of it. It is on record when it is decided: an entry of its own
-     * would show in the numbers of the agent's entries (T14).
+     * Opens an approval about an agent that must not learn of it. The ledger records it only when
+     * it is decided: an earlier entry would show as a gap in the agent's entry numbers (T14).
      */
-    openUnseen: insert,
+    openHidden: insert,
     decide,
     deferDecision,
     undo,
     ...withdrawal,
-    /** For a client that took its call back (RA12). */
+    /** Withdraws the request of a call that the client cancelled (RA12). */
     cancel: (id: string, caller: Caller) => db.transact((tx) => cancel(tx, id, caller)),
     claimOrOpen,
     claim,
@@ -677,52 +701,57 @@ export function createApprovals(deps: ApprovalsDeps) {
     redeem,
     endApproved,
     listRunnable: () => store.listRunnable(db, claimableSince(), maxRunnable),
-    /** The call that claimed this approval is over, however it ended. */
+    /** Marks the call that claimed this approval as ended, with any outcome. */
     ended: running.end,
     isRunning: running.isRunning,
     noteDelivered,
-    /** Whoever waited has what it waited for, and needs it no more. */
+    /** Marks an approval as used by its requester. */
     consume: (tx: Tx, id: string) => store.consume(tx, id, 0),
     storeResult,
     get,
-    /** The arguments as they run. Throws where they are gone or the store was changed (A14). */
+    /**
+     * Returns the arguments to execute. Throws if they were deleted or the store was modified
+     * (A14).
+     */
     openCall: (approval: Approval): ExecutableCall => openCall(approval),
     revealTo,
     redactForDisplay,
     fingerprint: protection.fingerprint,
-    /** Redacts and encrypts what earlier versions stored in clear; once, at the first start (A14). */
+    /** Redacts and encrypts the plain arguments of earlier versions, at the first start (A14). */
     convert: () =>
       convertApprovals({ db, store, kinds, protection, redact: deps.protection.redact }),
     reviewUrl,
     find: (reader: Reader, id: string) => store.find(reader, id),
-    /** What a notice says of each, without what `clean` takes out of texts of agents. */
+    /** Returns the notification data of each approval; `clean` sanitizes texts of agents. */
     async describe(reader: Reader, ids: readonly string[], clean: (text: string) => string) {
-      const found = await store.list(reader, { ids, limit: ids.length })
+      const approvals = await store.list(reader, { ids, limit: ids.length })
       return new Map(
-        found.map(({ id, kind, requester, domain, mode, risk, status, decidedBy, ...texts }) => {
-          const said = {
-            action: clean(texts.action),
-            target: clean(texts.target),
-            summary: clean(texts.summary),
-          }
-          const decided = decidedBy !== null && { decidedBy }
-          return [id, { kind, requester, domain, mode, risk, status, ...said, ...decided }]
-        }),
+        approvals.map(
+          ({ id, kind, requester, domain, mode, risk, status, decidedBy, ...texts }) => {
+            const cleaned = {
+              action: clean(texts.action),
+              target: clean(texts.target),
+              summary: clean(texts.summary),
+            }
+            const decided = decidedBy !== null && { decidedBy }
+            return [id, { kind, requester, domain, mode, risk, status, ...cleaned, ...decided }]
+          },
+        ),
       )
     },
     byKey: store.byKey,
-    /** For one that has the name, but not the past, of whoever used that key (P6). */
+    /** Frees an idempotency key for a new agent with the id of an earlier agent (P6). */
     releaseKey: store.releaseKey,
     isClaimable,
     list: (wanted: ApprovalQuery) => store.list(db, wanted),
     listBriefs: (wanted: ApprovalQuery) => store.listBriefs(db, wanted),
     countPending: () => store.countPending(db),
-    /** Of what waits those that count; of what is decided all that were given. */
+    /** Returns the counted votes of a pending approval, and every vote of a decided one. */
     async votes(id: string): Promise<string[]> {
       const found = await store.find(db, id)
       return found?.status === 'pending' ? countedVotes(db, id) : store.votes(db, id)
     },
-    /** Of what would be approved: what was asked, or what a person put in its place (B3). */
+    /** Returns the risk after the decision: of the request, or of a person's edit (B3). */
     async riskAfter(
       reader: Reader,
       id: string,
@@ -734,25 +763,25 @@ export function createApprovals(deps: ApprovalsDeps) {
     },
     listDecidedOnTarget: (approval: Approval, limit: number) =>
       store.listDecidedOnTarget(db, approval, limit),
-    /** Those that a decision could still be made on, newest first and so many at most. */
+    /** Returns the approvals that can still be decided, newest first. */
     async pendingLike(
       tx: Tx,
       wanted: Omit<ApprovalQuery, 'limit' | 'statuses' | 'before'>,
-      most = 1000,
+      max = 1000,
     ) {
-      const open = (approval: Approval) => !approval.deferred && !isExpired(approval, now())
-      const found: Approval[] = []
-      for (let before: string | undefined; found.length < most;) {
-        const page = await store.list(tx, { ...wanted, before, statuses: ['pending'], limit: most })
-        found.push(...page.filter(open))
-        if (page.length < most) break
+      const isOpen = (approval: Approval) => !approval.deferred && !isExpired(approval, now())
+      const matches: Approval[] = []
+      for (let before: string | undefined; matches.length < max;) {
+        const page = await store.list(tx, { ...wanted, before, statuses: ['pending'], limit: max })
+        matches.push(...page.filter(isOpen))
+        if (page.length < max) break
         before = page.at(-1)?.id
       }
-      return found.slice(0, most)
+      return matches.slice(0, max)
     },
     /**
-     * Resolves when it is decided and, if it is an approved call, has run (A15), when the time is up, or when the
-     * caller goes away (A6).
+     * Resolves when the approval is decided and, for an approved call, has run (A15), after `ms`,
+     * or when the caller disconnects (A6).
      */
     async waitUntilFinished(
       id: string,
@@ -763,7 +792,7 @@ export function createApprovals(deps: ApprovalsDeps) {
       return get(id)
     },
     isAwaited: waiters.isAwaited,
-    /** Whoever waits for a decision is told that it waits still, now and from now on. */
+    /** Ends all current and future waits; callers receive the pending state. */
     stopWaiting: waiters.close,
     async close() {
       stopErasing()
@@ -784,19 +813,19 @@ const withAction = (
   content: { ...approval.content, change, ...(field !== undefined && { field }) },
 })
 
-const quorumReason = (needed: number) => `${needed} people must approve it by now.`
+const quorumReason = (needed: number) => `${needed} people must approve this request now.`
 
-/** Why what was approved is not what would run, if it is not. */
+/** Returns the reason why the approved call cannot run as approved, if any. */
 function findObstacle(approval: Approval, { digest, fingerprint, requiredApprovals = 1 }: Binding) {
   if (approval.requiredApprovals < requiredApprovals) return quorumReason(requiredApprovals)
-  // A tool that changed since is another tool (A1).
+  // A changed tool is a different tool (A1).
   if (digest !== undefined && approval.digest !== digest)
-    return `${approval.action} has changed since it was approved.`
+    return `${approval.action} changed after the approval.`
   const isEdited = approval.approved !== undefined
   return isSameState(approval.fingerprint, fingerprint, isEdited) ? undefined : staleReason
 }
 
-/** Whether an approval of this pending call would end stale. A decision that is held back stands. */
+/** True if approving this pending call would end as stale. A deferred decision stays valid. */
 const isOutdated = ({ deferred, fingerprint }: Approval, current: Binding): boolean =>
   !deferred &&
   current.fingerprint !== undefined &&
@@ -805,11 +834,11 @@ const isOutdated = ({ deferred, fingerprint }: Approval, current: Binding): bool
 const outcomeUnknown = ({ action }: Approval) => ({
   status: 'failed',
   code: 'outcome_unknown',
-  message: `${action} was approved and started, but cowork stopped before its result was stored: nobody knows what it did.`,
-  hint: 'Look at what it did before you ask again.',
+  message: `Unknown result: ${action} was approved and started, but cowork stopped before it stored the result.`,
+  hint: 'Check the effect of the call before you repeat it.',
 })
 
-/** An edited approval is for something else than was asked, so it is bound to that (B3). */
+/** An edited approval is bound to the edit, not to the original request (B3). */
 const redigest = (
   { requester, content: { extra } }: Approval,
   { change, target, canonical = change }: EditedChange,

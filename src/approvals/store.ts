@@ -84,7 +84,7 @@ export type ApprovalQuery = {
   readonly minConfidence?: number | undefined
   readonly minTrust?: number | undefined
   readonly ids?: readonly string[] | undefined
-  /** Newest first; only those opened before this one. */
+  /** Returns only approvals opened before this id. */
   readonly before?: string | undefined
   readonly limit: number
 }
@@ -192,7 +192,7 @@ export function createApprovalStore(dialect: Dialect) {
     const { statuses, kind, exceptKind, requester, since, domain, digest } = wanted
     const { text, minConfidence, minTrust, ids, before } = wanted
     let q = from
-    // Spelt as a constant, so that both engines use the index of what waits.
+    // A literal lets both engines use the partial index of pending rows.
     if (statuses?.length === 1 && statuses[0] === 'pending') q = q.where('status', '=', 'pending')
     else if (statuses) q = q.where('status', 'in', statuses)
     if (kind !== undefined) q = q.where('kind', '=', kind)
@@ -233,7 +233,9 @@ export function createApprovalStore(dialect: Dialect) {
       const row = await tx.first(byKey({ requester, key }))
       return row && { approval: toApproval(row), digest: row.idem_digest }
     },
-    /** Before one that waits goes one that a person edited into the same call meanwhile (B3). */
+    /**
+     * Prefers an approved request that a person edited into the same call over a pending one (B3).
+     */
     async latestCall(tx: Tx, requester: string, digest: string) {
       const latest = await findFirst(tx, latestCall({ requester, digest }))
       if (latest?.status !== 'pending') return latest
@@ -242,9 +244,9 @@ export function createApprovalStore(dialect: Dialect) {
     },
     insert: (tx: Tx, approval: Approval, key?: NewApproval['key']) =>
       tx.insert('approval', [toRow(approval, key)]),
-    /** False when it was not pending any more. */
+    /** Returns false if the approval was no longer pending. */
     decide: async (tx: Tx, decided: DecisionUpdate) => (await tx.run(decide(decided))) > 0,
-    /** False when it was claimed meanwhile. */
+    /** Returns false if the approval was already claimed. */
     async withdrawApproved(
       tx: Tx,
       id: string,
@@ -266,7 +268,7 @@ export function createApprovalStore(dialect: Dialect) {
     },
     releaseKey: (tx: Tx, id: string) =>
       tx.run(query(update.set({ idem_key: null }).where('id', '=', id))),
-    /** False when it was not there to be taken: used, or decided too long ago. */
+    /** Returns false if the approval was used, or decided too long ago. */
     consume: async (tx: Tx, id: string, after: number, runUntil: number | null = null) =>
       (await tx.run(consume({ id, after, runUntil }))) > 0,
     storeResult: (tx: Tx, id: string, result: string, until: number) =>
@@ -275,7 +277,7 @@ export function createApprovalStore(dialect: Dialect) {
       const forgotten = update.set({ result: null, result_until: null })
       return tx.run(query(forgotten.where('result_until', '<=', at)))
     },
-    /** Approved calls that nobody has claimed, those decided first before the others (A15). */
+    /** Lists approved, unclaimed calls, earliest decision first (A15). */
     async listRunnable(reader: Reader, after: number, limit: number) {
       const runnable = sql
         .selectFrom('approval')
@@ -298,9 +300,9 @@ export function createApprovalStore(dialect: Dialect) {
     defer: (tx: Tx, id: string, held: DeferredDecision) =>
       setDeferred(tx, id, held.until, formatDeferred(held)),
     clearDeferred: (tx: Tx, id: string) => setDeferred(tx, id, null, null),
-    /** Ids of what is to be settled: held decisions first, then what has expired. */
+    /** Lists the ids of due approvals: deferred decisions first, then expired requests. */
     async listDue(reader: Reader, at: number, limit: number): Promise<string[]> {
-      // One query for each of the two times: either has an index, and together they would read all that waits.
+      // Two queries, each with its own index; a combined query would scan all pending rows.
       const due = (column: 'held_until' | 'expires_at') =>
         query(pendingApprovals.select('id').where(column, '<=', at).orderBy(column).limit(limit))
       const held = await reader.all(due('held_until'))
@@ -322,7 +324,7 @@ export function createApprovalStore(dialect: Dialect) {
       const byKind = Object.fromEntries(rows.map(({ kind, count }) => [kind, Number(count)]))
       return { all: rows.reduce((sum, { count }) => sum + Number(count), 0), ...byKind }
     },
-    /** Without what an agent can make as large as it likes: 50 contents take 100 ms to parse (RS4). */
+    /** Omits the contents, whose size agents control: parsing 50 of them takes 100 ms (RS4). */
     async listBriefs(reader: Reader, wanted: ApprovalQuery): Promise<ApprovalBrief[]> {
       const q = applyQuery(sql.selectFrom('approval').select(briefColumns), wanted)
       const rows = await reader.all(query(q.orderBy('id', 'desc').limit(wanted.limit)))
@@ -332,7 +334,7 @@ export function createApprovalStore(dialect: Dialect) {
       const q = applyQuery(sql.selectFrom('approval').selectAll(), wanted)
       return (await reader.all(query(q.orderBy('id', 'desc').limit(wanted.limit)))).map(toApproval)
     },
-    /** Without the results, which may be large. */
+    /** Omits the results, which may be large. */
     async listDecidedOnTarget(reader: Reader, { domain, target, id }: Approval, limit: number) {
       const decided = sql
         .selectFrom('approval')
@@ -354,7 +356,7 @@ export function createApprovalStore(dialect: Dialect) {
   }
 }
 
-/** The edit of a held decision is stored encrypted only. */
+/** Formats a deferred decision for storage; its edit is stored only encrypted. */
 export function formatDeferred({ decision, sealedChange }: DeferredDecision): string {
   const { change: _, ...rest } = decision
   return JSON.stringify({
@@ -370,7 +372,7 @@ function parseDeferred(text: string, until: number): DeferredDecision {
   return { until, decision, ...(sealedChange !== undefined && { sealedChange }) }
 }
 
-/** Of a new one: what it cannot have yet is not mentioned. */
+/** Builds the row of a new approval, without columns that are set later. */
 const toRow = (one: Approval, key?: NewApproval['key']): Partial<ApprovalRow> => ({
   id: one.id,
   kind: one.kind,
@@ -431,7 +433,7 @@ export function toApproval(row: ApprovalRow): Approval {
     decidedBy: row.decided_by,
     channel: row.channel,
     reason: row.reason,
-    // An edit is bound to another digest; an answer leaves what was asked as it is.
+    // An edit changes the digest; an answer does not.
     ...(approved !== null && {
       [asked_digest === null ? 'answer' : 'approved']: JSON.parse(approved) as unknown,
     }),

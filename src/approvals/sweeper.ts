@@ -13,30 +13,33 @@ type Deps = {
     'listDue' | 'deleteOldResults' | 'deleteArguments' | 'nextDueAt'
   >
   readonly processDue: (tx: Tx, id: string) => Promise<void>
-  /** For a held decision that cannot be made; false where none is held. */
+  /** Returns a request to the inbox; false if no decision was deferred. */
   readonly releaseDeferred: (tx: Tx, id: string, why: string) => Promise<boolean>
-  /** Calls whose daemon ended before their result was stored. */
+  /** Ends calls whose daemon stopped before it stored their result. */
   readonly endLost: () => Promise<void>
-  /** A call approved before this time cannot be claimed any more. */
+  /** Calls approved before this time can no longer be claimed. */
   readonly claimableSince: () => number
   readonly now: Clock
   readonly log: Log
 }
 
 const batchSize = 200
-/** What another daemon held before it died is released this much later at most. */
+/** The maximum delay after which decisions deferred by a crashed daemon are processed. */
 const maxDelayMs = 15_000
 const minDelayMs = 20
-/** How long what was held is looked for: its transaction may commit after its time has come. */
+/** How long to look for a deferred decision whose transaction commits after its due time. */
 const commitTimeoutMs = 1000
 const retryDelayMs = 200
-/** What is no fault of a decision: it is made when this is over. */
+/** Errors that do not concern the decision; processing is retried. */
 const retryableCodes = ['store_unavailable', 'store_closed', 'outcome_unknown', 'clock_went_back']
 
-/** Makes held decisions and expires old requests when their time comes, also after a restart (A7). */
+/**
+ * Applies deferred decisions and expires old requests when they are due, also after a restart
+ * (A7).
+ */
 export function startSweeper(deps: Deps) {
   const { db, store, processDue, releaseDeferred, endLost, claimableSince, now, log } = deps
-  /** Held here and not met in the store yet, by id. */
+  /** Due times of decisions deferred by this daemon and not yet seen in the store, by id. */
   const expected = new Map<string, number>()
 
   async function sweep(): Promise<number> {
@@ -79,14 +82,14 @@ export function startSweeper(deps: Deps) {
   const task = startPeriodicTask({
     intervalMs: maxDelayMs,
     run: sweep,
-    failure: 'approvals that are due could not be settled',
+    failure: 'processing of due approvals failed',
     log,
     runsAtStart: false,
   })
-  // Policies and tools that a held decision needs are still being loaded.
+  // Policies and tools that a deferred decision needs are still loading.
   task.runWithin(minDelayMs)
   return {
-    /** This one is due at this time. Harmless to say twice, or of what is rolled back. */
+    /** Schedules processing at this time. Repeated calls and rolled-back ids are harmless. */
     expect(id: string, at: number) {
       expected.set(id, at)
       task.runWithin(delayUntil(at))

@@ -13,12 +13,12 @@ const scope = z
   .string()
   .regex(
     haltScopePattern,
-    'must be all, agent:<id>, domain:<name> or server:<name>, and the name without white space at its ends',
+    'must be all, agent:<id>, domain:<name> or server:<name>, without leading or trailing spaces in the name',
   )
   .default('all')
-  .describe('What to stop: all, agent:<id>, domain:<name> or server:<name>')
+  .describe('Scope: all, agent:<id>, domain:<name> or server:<name>')
 
-/** Returns undefined for a known name, else the names that may have been meant. */
+/** Returns undefined for a known name, otherwise the known names for a suggestion. */
 export type SuggestNames = (
   kind: 'agent' | 'domain',
   name: string,
@@ -31,8 +31,9 @@ const unknownCodes: Readonly<Record<string, ErrorCode>> = {
 }
 
 /**
- * Refuses a scope that would stop nothing: a typo must not look like a halt (A9). A check, since it reads more of the
- * store than the transaction of the halt may wait for.
+ * Refuses an unknown name, because a typo must not look like a successful halt (A9). This is a
+ * check and not part of the transaction, because it reads more of the store than a halt can wait
+ * for.
  */
 export const checkHaltScope =
   (suggestNames: SuggestNames) =>
@@ -58,7 +59,7 @@ export const haltTools = (halts: Halts): Tool[] => [
     name: haltName,
     title: 'Halt',
     description:
-      'Refuse all new calls of agents, or those of one agent, domain or server, until resumed.',
+      'Refuse new calls of all agents, or of one agent, domain or server, until resumed.',
     idempotent: true,
     isUrgent: true,
     input: z.object({
@@ -67,7 +68,7 @@ export const haltTools = (halts: Halts): Tool[] => [
       force: z
         .boolean()
         .default(false)
-        .describe('Halt a name that is not known yet; without it an unknown name is an error'),
+        .describe('Also halt an unknown name; by default that is an error'),
     }),
     output: approvalResults.cowork_halt,
     transact: (tx, input, call) => halts.set(tx, call, input.scope, input.reason),
@@ -76,7 +77,7 @@ export const haltTools = (halts: Halts): Tool[] => [
     ...forPeople.write,
     name: 'cowork_resume',
     title: 'Resume',
-    description: 'Lift a halt.',
+    description: 'Remove a halt.',
     input: z.object({ scope }),
     output: approvalResults.cowork_resume,
     async transact(tx, input, call) {

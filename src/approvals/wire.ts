@@ -10,7 +10,7 @@ export const statuses = [
 ] as const
 export type Status = (typeof statuses)[number]
 
-/** Every kind of approval, by which people filter the inbox and the notifications. A new kind is a line here. */
+/** All kinds of approvals; the inbox and the notifications filter by them. */
 export const approvalKinds = [
   'proposal',
   'plan',
@@ -32,18 +32,18 @@ const time = z.iso.datetime()
 
 export const deliveryStatuses = ['pending', 'sent', 'dead'] as const
 
-/** Why a delivery is not sent at once: quiet hours, a digest, or an escalation that waits for others. */
+/** Why a delivery is delayed: quiet hours, a digest, or a later escalation. */
 export const delayReasons = ['quiet', 'digest', 'escalation'] as const
 
 const delivery = z.object({
-  id: z.string().describe('Also the webhook-id that the receiver sees'),
+  id: z.string().describe('Also sent as webhook-id'),
   channel: z.string(),
   event: z.string(),
   approval_id: z.string(),
   status: z.enum(deliveryStatuses),
   attempts: z.number().int(),
-  next_at: time.nullable().describe('When it is tried next, while it waits'),
-  held: z.enum(delayReasons).nullable().describe('Why it was not sent at once'),
+  next_at: time.nullable().describe('Next attempt of a pending delivery'),
+  held: z.enum(delayReasons).nullable().describe('Reason for the delay'),
   last_error: z.string().nullable(),
   created_at: time,
 })
@@ -56,10 +56,10 @@ export const approvalResults = {
   cowork_retry_delivery: delivery,
   cowork_test_channel: z.object({
     ok: z.boolean(),
-    reason: z.string().optional().describe('Why not, or whom it did not reach'),
+    reason: z.string().optional().describe('Error, or the recipients that were not reached'),
   }),
   cowork_bind_chat: z.object({
-    code: z.string().describe('Works once'),
+    code: z.string().describe('Single-use code'),
     expires_at: time,
     how: z.string(),
   }),

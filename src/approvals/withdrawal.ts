@@ -27,10 +27,10 @@ type WithdrawalCall = DecisionContext & { readonly caller: Caller }
 
 const batchSize = 500
 
-/** Asked about an agent, and not by it: else whoever is looked at could look away for people. */
+/** Kinds about an agent, not requested by it. The agent must not withdraw its own review. */
 const reviewKinds = ['finding']
 
-/** What ends without a decision: taken back by whoever asked, or with it, or left alone for too long. */
+/** Creates the operations that close approvals without a decision: withdrawn, erased or expired. */
 export function createWithdrawal({ store, kinds, isClaimable, now }: Deps) {
   async function withdraw(tx: Tx, id: string, call: WithdrawalCall): Promise<Approval> {
     const approval = await store.lock(tx, id)
@@ -39,13 +39,16 @@ export function createWithdrawal({ store, kinds, isClaimable, now }: Deps) {
     if (call.caller.kind === 'agent' && reviewKinds.includes(approval.kind))
       throw reviewError(approval)
     if (approval.status !== 'pending') throw alreadyDecidedError(approval)
-    // Else whoever sees that it is refused could get out of it.
+    // Otherwise an agent could avoid a rejection that it sees in the undo window.
     if (approval.deferred) throw decisionDeferredError(approval.deferred)
     await closeUndecided(tx, approval, 'withdrawn', toActor(call.caller), call)
     return { ...approval, status: 'withdrawn' }
   }
 
-  /** Withdraws a pending request whose call the client took back; a decided one stays as it is (RA12). */
+  /**
+   * Withdraws a pending request whose client cancelled the call; a decided request stays unchanged
+   * (RA12).
+   */
   async function cancel(tx: Tx, id: string, caller: Caller): Promise<void> {
     const approval = await store.lock(tx, id)
     if (approval?.status !== 'pending' || approval.deferred) return
@@ -53,14 +56,17 @@ export function createWithdrawal({ store, kinds, isClaimable, now }: Deps) {
       await closeUndecided(tx, approval, 'withdrawn', toActor(caller), {}, { why: 'cancelled' })
   }
 
-  /** A person has answered elsewhere what this one asks; held decisions go, too. */
+  /** Withdraws a request that a person decided elsewhere, including its deferred decision. */
   async function withdrawDecidedElsewhere(tx: Tx, id: string, call: WithdrawalCall): Promise<void> {
     const approval = await store.lock(tx, id)
     if (approval?.status === 'pending')
       await closeUndecided(tx, approval, 'withdrawn', toActor(call.caller), call)
   }
 
-  /** Those of one who is gone, held ones too: nobody is to be asked for whoever has that name later. */
+  /**
+   * Withdraws all pending requests of a removed agent, including deferred ones, so they cannot
+   * affect a later agent with that id.
+   */
   async function withdrawAll(
     tx: Tx,
     wanted: { readonly kind: string; readonly requester: string },
@@ -73,7 +79,7 @@ export function createWithdrawal({ store, kinds, isClaimable, now }: Deps) {
     }
   }
 
-  /** Calls of one who is gone that were approved, and that nobody has claimed yet: nobody will. */
+  /** Withdraws the approved but unclaimed calls of a removed agent. */
   async function withdrawApprovedCalls(
     tx: Tx,
     requester: string,
@@ -126,8 +132,8 @@ export function createWithdrawal({ store, kinds, isClaimable, now }: Deps) {
   }
 
   /**
-   * Erases the copies that approvals keep of what a call said (L8). Nobody can judge or run what is erased: a person
-   * who erases a pending approval withdraws it. Expiry by age leaves pending approvals until they are decided.
+   * Erases the contents of approvals (L8). Erased content cannot be judged or run, so erasing a
+   * pending approval withdraws it. Expiry by age skips pending approvals until they are decided.
    */
   const eraseCopies: EraseCopies = async (tx, erased) => {
     if ('before' in erased) {
@@ -147,11 +153,12 @@ export function createWithdrawal({ store, kinds, isClaimable, now }: Deps) {
   }
 
   async function closeErased(tx: Tx, approval: Approval, by: Actor): Promise<void> {
-    const said = { why: erasedReason }
-    if (approval.status === 'pending') await closeUndecided(tx, approval, 'withdrawn', by, {}, said)
+    const details = { why: erasedReason }
+    if (approval.status === 'pending')
+      await closeUndecided(tx, approval, 'withdrawn', by, {}, details)
     else if (approval.kind === 'call' && isClaimable(approval)) {
       await store.withdrawApproved(tx, approval.id, by.id, now())
-      tx.append(buildApprovalEntry('approval.withdrawn', approval, by, {}, said))
+      tx.append(buildApprovalEntry('approval.withdrawn', approval, by, {}, details))
     }
   }
 
@@ -169,9 +176,12 @@ export function createWithdrawal({ store, kinds, isClaimable, now }: Deps) {
   }
 }
 
-const erasedReason = 'Its content was erased.'
+const erasedReason = 'The content was erased.'
 
-/** Keeps what the entries of the ledger say as well: why a person was asked, and which records belong together. */
+/**
+ * Keeps data that the ledger entries also contain: the reason for the approval and the ids of
+ * related records.
+ */
 function erasedContent({
   content: { why: reasons, client, extra = {} },
 }: Approval): ApprovalContent {
@@ -189,6 +199,6 @@ function erasedContent({
 const reviewError = ({ kind, requester }: Approval) =>
   new CoworkError(
     'human_required',
-    `A ${kind.replace('_', ' ')} is about what ${requester} did: it is for people to end it.`,
-    { hint: 'Take back what you asked for yourself.' },
+    `Cannot withdraw a ${kind.replace('_', ' ')} about ${requester}: only people can close it.`,
+    { hint: 'Withdraw only your own requests.' },
   )

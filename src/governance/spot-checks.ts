@@ -21,7 +21,7 @@ import type { GovernanceStore } from './store.ts'
 type Deps = {
   readonly db: Db
   readonly store: GovernanceStore
-  readonly approvals: () => Pick<Approvals, 'openUnseen'>
+  readonly approvals: () => Pick<Approvals, 'openHidden'>
   readonly scores: Pick<TrustService, 'load' | 'lookBack' | 'seenThrough'>
   readonly alone: ReturnType<typeof createAlone>
   readonly rules: Rules
@@ -149,7 +149,7 @@ export function createSpotChecks(deps: Deps) {
     const { agent, domain, risk, action, target, change, trustLevel, call, proposal } = done
     await scores.load(tx, { agent, domain })
     if (await isSettled(tx, done)) return false
-    const approval = await deps.approvals().openUnseen(
+    const approval = await deps.approvals().openHidden(
       tx,
       { id: agent, ...(done.client && { client: done.client }) },
       {

@@ -38,7 +38,7 @@ export const role = z
   .enum(roles)
   .describe('owner: everything; reviewer: decides and halts; viewer: reads')
 
-const link = { link: z.string().describe('Works once'), expires_at: time }
+const link = { link: z.string().describe('Single-use link'), expires_at: time }
 
 const listedPerson = z.object({
   id: z.string(),

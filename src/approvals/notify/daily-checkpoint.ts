@@ -2,8 +2,8 @@ import { formatRfc3339 } from '#base/clock.ts'
 import type { Clock } from '#base/clock.ts'
 import type { Db } from '#base/db/port.ts'
 import type { Ledger } from '#ledger'
-import type { Channel, CheckpointNotice } from './model.ts'
-import { untried } from './rules.ts'
+import type { Channel, CheckpointNotification } from './model.ts'
+import { newDelivery } from './rules.ts'
 import type { DeliveryStore } from './store.ts'
 import { endOfQuietHours } from './schedule.ts'
 import type { Settings } from './schedule.ts'
@@ -19,8 +19,8 @@ type Deps = {
 }
 
 /**
- * Puts the newest checkpoint into the outbox of every channel that opts in, once per UTC day (L15). The id of the
- * delivery names channel and day, so neither a restart nor a second daemon repeats it.
+ * Queues the latest checkpoint for every channel that opts in, once per UTC day (L15). The
+ * delivery id contains channel and day, so neither a restart nor a second daemon repeats it.
  */
 export function createDailyCheckpoint(deps: Deps) {
   const { db, store, ledger, settings, publicUrl, now } = deps
@@ -31,7 +31,7 @@ export function createDailyCheckpoint(deps: Deps) {
     if (!newest) return false
     const at = now()
     const day = formatRfc3339(at).slice(0, 10)
-    const notice: CheckpointNotice = {
+    const notice: CheckpointNotification = {
       type: 'ledger.checkpoint',
       timestamp: formatRfc3339(at),
       data: {
@@ -44,7 +44,7 @@ export function createDailyCheckpoint(deps: Deps) {
     const nextAt = endOfQuietHours(at, notice.data.risk, settings.quietHours)
     const common = { event: notice.type, approval: '', nextAt, held: null }
     const delivery = (channel: string) =>
-      untried({ id: `checkpoint-${day}-${channel}`, channel, ...common }, notice, at)
+      newDelivery({ id: `checkpoint-${day}-${channel}`, channel, ...common }, notice, at)
     const added = await db.transact(async (tx) => {
       let count = 0
       for (const { id: channel } of channels) count += await store.addOnce(tx, delivery(channel))

@@ -6,12 +6,15 @@ import { createTelegram } from './telegram/channel.ts'
 import type { TelegramBot, TelegramDeps } from './telegram/channel.ts'
 import { createWebhook } from './webhook.ts'
 
-/** How each channel is told, by its id; the desktop is told by the console. Bots also listen. */
+/**
+ * Creates the driver of each channel, by channel id. The console shows desktop notifications
+ * itself. Bots also receive messages.
+ */
 export function createDrivers(
   channels: readonly Channel[],
   deps: TelegramDeps,
 ): { drivers: Map<string, Driver>; bots: Map<string, TelegramBot> } {
-  const { wait } = deps
+  const { sleep } = deps
   const drivers = new Map<string, Driver>()
   const bots = new Map<string, TelegramBot>()
   for (const channel of channels)
@@ -19,16 +22,16 @@ export function createDrivers(
       case 'desktop':
         break
       case 'webhook':
-        drivers.set(channel.id, createWebhook(channel, wait))
+        drivers.set(channel.id, createWebhook(channel, sleep))
         break
       case 'slack':
-        drivers.set(channel.id, createSlack(channel, wait))
+        drivers.set(channel.id, createSlack(channel, sleep))
         break
       case 'ntfy':
-        drivers.set(channel.id, createNtfy(channel, wait))
+        drivers.set(channel.id, createNtfy(channel, sleep))
         break
       case 'email':
-        drivers.set(channel.id, createEmail(channel, wait))
+        drivers.set(channel.id, createEmail(channel, sleep))
         break
       case 'telegram': {
         const bot = createTelegram(channel, deps)

@@ -2,17 +2,17 @@ import type { ChannelOfType, Driver, Sleep } from './model.ts'
 import { channelConfigError, isLoopback } from './http-post.ts'
 import { formatLines, formatNotification } from './notification-text.ts'
 
-const timeout = 30_000
-/** The port on which encryption comes first. */
+const timeoutMs = 30_000
+/** The port for implicit TLS. */
 const tlsPort = 465
 
-/** Sends mail over SMTP. It carries a link and cannot decide anything (A5). */
+/** Sends email over SMTP. A message contains a link and cannot decide anything (A5). */
 export function createEmail(channel: ChannelOfType<'email'>, wait: Sleep): Driver {
   const { id, host, port, user, password, from, to } = channel
   if ((user === undefined) !== (password === undefined))
     throw channelConfigError(
-      `notify.channels: "${id}" has a user without a password, or the reverse.`,
-      'Give both or neither.',
+      `notify.channels: "${id}" needs both user and password, or neither.`,
+      'Set both, or remove both.',
     )
   const server = {
     host,
@@ -25,32 +25,32 @@ export function createEmail(channel: ChannelOfType<'email'>, wait: Sleep): Drive
   return {
     audience: 'person',
     async send(message, signal) {
-      // Loads nodemailer when the first mail is sent, not when the daemon starts.
+      // Loads nodemailer with the first email, not when the daemon starts.
       const { sendMail, SmtpError } = await import('./smtp.ts')
-      const words = formatNotification(message)
+      const text = formatNotification(message)
       const mail = {
         id: message.id,
         at: message.at,
         from,
         to,
-        subject: words.title,
-        text: `${[words.title, ...formatLines(words), '', words.url].join('\n')}\n`,
+        subject: text.title,
+        text: `${[text.title, ...formatLines(text), '', text.url].join('\n')}\n`,
       }
-      const limit = new AbortController()
-      void wait(timeout, limit.signal).then(() => limit.abort())
+      const timer = new AbortController()
+      void wait(timeoutMs, timer.signal).then(() => timer.abort())
       try {
-        const either = AbortSignal.any([signal, limit.signal])
+        const either = AbortSignal.any([signal, timer.signal])
         const { refused } = await sendMail(server, mail, either)
         if (refused === 0) return { kind: 'sent' }
-        return { kind: 'sent', note: `${refused} of ${to.length} receivers were refused` }
+        return { kind: 'sent', note: `${refused} of ${to.length} recipients refused` }
       } catch (error) {
         if (signal.aborted) return { kind: 'interrupted' }
-        if (limit.signal.aborted)
-          return { kind: 'failed', error: `no answer within ${timeout / 1000} s` }
+        if (timer.signal.aborted)
+          return { kind: 'failed', error: `no response within ${timeoutMs / 1000} s` }
         if (!(error instanceof SmtpError)) throw error
         return { kind: 'failed', error: error.message }
       } finally {
-        limit.abort()
+        timer.abort()
       }
     },
   }

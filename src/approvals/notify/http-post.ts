@@ -1,56 +1,58 @@
 import { CoworkError } from '#base/errors.ts'
 import type { SendOutcome, SendFailure, Sleep } from './model.ts'
 
-const usualTimeout = 10_000
+const defaultTimeoutMs = 10_000
 
-type Posting = {
+type PostRequest = {
   readonly address: string
   readonly headers?: Readonly<Record<string, string>>
   readonly body: string
-  readonly timeout?: number
-  /** So many bytes of the answer are read; none where absent, only its status. */
-  readonly most?: number
+  readonly timeoutMs?: number
+  /** Reads at most this many bytes of the response body. Without it, only the status is used. */
+  readonly maxBytes?: number
 }
 export type HttpReply = {
   readonly status: number
   readonly retryAfter: string | null
-  /** What was read of it, cut where it went on. */
+  /** The body, up to `maxBytes`. */
   readonly text: string
 }
 
-/** Posts JSON and gives the answer, or why there is none. Never throws, and never waits for long (A10). */
+/**
+ * Posts JSON. Returns the response or a failure; never throws, and ends within the timeout (A10).
+ */
 export async function post(
-  { address, headers, body, timeout = usualTimeout, most }: Posting,
+  { address, headers, body, timeoutMs = defaultTimeoutMs, maxBytes }: PostRequest,
   wait: Sleep,
   signal: AbortSignal,
 ): Promise<HttpReply | SendFailure> {
   const limit = new AbortController()
-  void wait(timeout, limit.signal).then(() => limit.abort())
+  void wait(timeoutMs, limit.signal).then(() => limit.abort())
   try {
     const response = await fetch(address, {
       method: 'POST',
       headers: { 'content-type': 'application/json', 'user-agent': 'cowork', ...headers },
       body,
-      // A notice goes where the owner said and nowhere else.
+      // A notification goes only to the configured URL.
       redirect: 'manual',
       signal: AbortSignal.any([signal, limit.signal]),
     })
     const { status } = response
-    const text = most === undefined ? '' : await beginningOf(response, most)
+    const text = maxBytes === undefined ? '' : await readUpTo(response, maxBytes)
     return { status, retryAfter: response.headers.get('retry-after'), text }
   } catch (error) {
     if (signal.aborted) return { kind: 'interrupted' }
     const why = limit.signal.aborted
-      ? `no answer within ${timeout / 1000} s`
+      ? `no response within ${timeoutMs / 1000} s`
       : networkErrorCode(error)
     return { kind: 'failed', error: why }
   } finally {
-    // Ends the timer, and what else the receiver has to say: an answer may be endless.
+    // Ends the timer and the response, which may be endless.
     limit.abort()
   }
 }
 
-async function beginningOf({ body }: Response, most: number): Promise<string> {
+async function readUpTo({ body }: Response, most: number): Promise<string> {
   const chunks: Uint8Array[] = []
   let size = 0
   for await (const chunk of body ?? []) {
@@ -61,14 +63,16 @@ async function beginningOf({ body }: Response, most: number): Promise<string> {
   return Buffer.concat(chunks).subarray(0, most).toString('utf8')
 }
 
-/** What an HTTP status means for a delivery. `said` is what the receiver gave as its reason. */
+/**
+ * Converts an HTTP status into the outcome of a delivery. `reason` is the receiver's error text.
+ */
 export function toSendOutcome(
   { status, retryAfter }: HttpReply,
   now: number,
-  said = '',
+  reason = '',
 ): SendOutcome {
   if (status >= 200 && status < 300) return { kind: 'sent' }
-  const error = `the receiver answered ${status}${said && ` (${said})`}`
+  const error = `receiver returned HTTP ${status}${reason && ` (${reason})`}`
   if (status === 410) return { kind: 'failed', error, isFinal: true }
   const waitMs = parseRetryAfter(retryAfter, now)
   return { kind: 'failed', error, ...(waitMs !== undefined && { waitMs }) }
@@ -80,30 +84,35 @@ export function parseRetryAfter(retryAfter: string | null, now: number): number 
   return ms > 0 ? ms : undefined
 }
 
-/** The code alone: the message may hold the address, and that a password. */
+/** Returns only the error code, because the message may contain the URL with a password. */
 export function networkErrorCode(error: unknown): string {
   const cause: unknown = error instanceof Error ? (error.cause ?? error) : undefined
   const code: unknown = typeof cause === 'object' && cause && Reflect.get(cause, 'code')
   const isCode = typeof code === 'string' && /^[A-Z][A-Z0-9_]{2,50}$/.test(code)
-  return `the receiver could not be reached${isCode ? ` (${code})` : ''}`
+  return `receiver unreachable${isCode ? ` (${code})` : ''}`
 }
 
 type Address = { readonly address: string; readonly authorization?: string }
 
-/** fetch refuses an address with a user in it; the header is what was meant. */
+/** Moves user and password of a URL into a header, because fetch rejects URLs that contain them. */
 export function parseAddress(id: string, url: string): Address {
   const address = URL.parse(url)
   if (!address || !/^https?:$/.test(address.protocol))
-    throw channelConfigError(`notify.channels: "${id}" has no valid url.`, 'Correct it.')
+    throw channelConfigError(
+      `notify.channels: the url of "${id}" is invalid.`,
+      'Use an http or https URL.',
+    )
   const { username, password } = address
   if (username === '' && password === '') return { address: address.href }
   address.username = ''
   address.password = ''
-  const user = Buffer.from(`${decoded(username)}:${decoded(password)}`).toString('base64')
+  const user = Buffer.from(`${decodePercent(username)}:${decodePercent(password)}`).toString(
+    'base64',
+  )
   return { address: address.href, authorization: `Basic ${user}` }
 }
 
-function decoded(text: string): string {
+function decodePercent(text: string): string {
   try {
     return decodeURIComponent(text)
   } catch {
@@ -111,7 +120,7 @@ function decoded(text: string): string {
   }
 }
 
-/** What stays on this machine needs no encryption. */
+/** Connections to this machine need no encryption. */
 export const isLoopback = (host: string): boolean =>
   /^(localhost|127(\.\d{1,3}){3}|\[?::1\]?)$/i.test(host)
 

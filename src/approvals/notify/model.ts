@@ -8,7 +8,7 @@ export type WebhookChannel = ChannelOfType<'webhook'>
 export type NotifyRule = Config['notify']['rules'][number]
 export type QuietHours = NonNullable<Config['notify']['quiet_hours']>
 
-/** What the record of an approval says that people are told. */
+/** The data of an approval that notifications may contain. */
 export type ApprovalSummary = {
   readonly kind: string
   readonly requester: string
@@ -25,10 +25,10 @@ export type Describe = (reader: Reader, ids: string[]) => Promise<Map<string, Ap
 
 export type NotificationType = 'approval.requested' | 'approval.escalated' | 'approval.decided'
 
-/** What leaves the house, the same for every channel: a webhook posts it, others word it. */
+/** The payload of every channel: a webhook posts it, other channels format it as text. */
 export type ApprovalNotification = {
   readonly type: NotificationType
-  /** When it happened, not when it is told. */
+  /** The time of the event, not of the notification. */
   readonly timestamp: string
   readonly data: {
     readonly approval_id: string
@@ -56,21 +56,24 @@ export type TestNotification = {
   }
 }
 
-/** The newest checkpoint, for people who keep it as a witness of the ledger (L15). */
-export type CheckpointNotice = {
+/** The latest checkpoint, for people who keep it as a witness of the ledger (L15). */
+export type CheckpointNotification = {
   readonly type: 'ledger.checkpoint'
   readonly timestamp: string
   readonly data: {
     readonly size: number
-    /** The whole note: `cowork audit verify --checkpoint` takes it. */
+    /** The complete signed note for `cowork audit verify --checkpoint`. */
     readonly checkpoint: string
     readonly risk: 'normal'
     readonly review_url: string
   }
 }
 
-/** A mistake was found in what an agent did alone, and others come to the inbox: one message for all (T14). */
-export type LookBackNotice = {
+/**
+ * One message about all actions that need review after an autonomous action was marked as wrong
+ * (T14).
+ */
+export type LookBackNotification = {
   readonly type: 'look_back.opened'
   readonly timestamp: string
   readonly data: {
@@ -83,10 +86,15 @@ export type LookBackNotice = {
   }
 }
 
-export type AnyNotice = ApprovalNotification | TestNotification | CheckpointNotice | LookBackNotice
+export type AnyNotification =
+  | ApprovalNotification
+  | TestNotification
+  | CheckpointNotification
+  | LookBackNotification
 
-export const isAboutApproval = (notice: AnyNotice | undefined): notice is ApprovalNotification =>
-  notice !== undefined && notice.type.startsWith('approval.')
+export const isApprovalNotification = (
+  notice: AnyNotification | undefined,
+): notice is ApprovalNotification => notice !== undefined && notice.type.startsWith('approval.')
 
 export type DeliveryStatus = (typeof deliveryStatuses)[number]
 export type DelayReason = (typeof delayReasons)[number]
@@ -96,12 +104,12 @@ export type Delivery = {
   readonly channel: string
   readonly event: string
   readonly approval: string
-  /** The notice as JSON: what is sent again is the same to the letter. */
+  /** The notification as JSON, so a retry sends identical bytes. */
   readonly notice: string
   readonly status: DeliveryStatus
-  /** How often it was taken to be sent. Also tells two senders of one delivery apart. */
+  /** The number of claims by senders; also the version for optimistic locking. */
   readonly attempts: number
-  /** When it is due; while it is being sent, until when nobody else may take it. */
+  /** The due time, or the end of the sender's lease while it is being sent. */
   readonly nextAt: number
   readonly held: DelayReason | null
   readonly lastError: string | null
@@ -109,9 +117,9 @@ export type Delivery = {
   readonly settledAt: number | null
 }
 
-/** How one try ended. Errors are words of ours: those of the network may hold an address. */
+/** The outcome of one attempt. Errors are our own texts: those of the network may contain URLs. */
 export type SendOutcome =
-  /** `note` says whom it did not reach all the same. */
+  /** `note` names the recipients that were not reached. */
   { readonly kind: 'sent'; readonly note?: string } | SendFailure
 export type SendFailure =
   | {
@@ -120,23 +128,26 @@ export type SendFailure =
       readonly isFinal?: true
       readonly waitMs?: number
     }
-  /** We are ending; it was not the receiver's fault. */
+  /** The daemon is stopping; the attempt does not count. */
   | { readonly kind: 'interrupted' }
 
-type Parcel = { readonly id: string; readonly notice: string }
-/** `more` are notices that go with it, where people would else get many messages at once. */
-export type Message = Parcel & { readonly at: number; readonly more?: readonly Parcel[] }
+type MessagePart = { readonly id: string; readonly notice: string }
+/** `more` contains further notifications that are combined into this message for people. */
+export type Message = MessagePart & { readonly at: number; readonly more?: readonly MessagePart[] }
 
 type Send = (message: Message, signal: AbortSignal) => Promise<SendOutcome>
 
 export type Driver = {
   readonly send: Send
-  /** A machine is told everything, each by itself. A person is told what waits, and many things at once. */
+  /**
+   * A machine receives each notification separately, including decisions. A person receives
+   * pending requests, combined if there are many.
+   */
   readonly audience: 'machine' | 'person'
   readonly edits?: true
 }
 
-/** What decisions made by a button of a bot are told by. */
+/** The client name of decisions made with a bot button. */
 export const telegramClient = 'cowork-telegram'
 
 export type DecideAs = (
@@ -145,5 +156,5 @@ export type DecideAs = (
   verdict: 'approve' | 'reject',
 ) => Promise<{ readonly status: string } | { readonly refused: string }>
 
-/** Resolves after so long, or when the signal is aborted; it never throws. */
+/** Resolves after `ms` or when the signal is aborted; never throws. */
 export type Sleep = (ms: number, signal: AbortSignal) => Promise<void>

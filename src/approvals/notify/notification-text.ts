@@ -1,144 +1,158 @@
 import { sanitizeText } from '#base/sanitize.ts'
 import type {
-  AnyNotice,
-  CheckpointNotice,
-  LookBackNotice,
+  AnyNotification,
+  CheckpointNotification,
+  LookBackNotification,
   Message,
   ApprovalNotification,
   TestNotification,
 } from './model.ts'
 
-/** A notice in words, for people. Only `said` and names in `title` come from agents. */
+/**
+ * The text of a notification for people. Only `agentTexts`, and names in `title`, come from
+ * agents.
+ */
 export type NotificationText = {
   readonly title: string
-  /** Plain text of agents. Whoever shows it sees to it that nothing in it becomes a link (A13). */
-  readonly said: readonly string[]
+  /** Plain text of agents. The channel must prevent links in it (A13). */
+  readonly agentTexts: readonly string[]
   readonly note?: string
   readonly url: string
   readonly risk: 'low' | 'normal' | 'high'
   readonly isEscalated: boolean
 }
 
-export const listNotifications = ({ notice, more = [] }: Message): AnyNotice[] =>
-  [notice, ...more.map((one) => one.notice)].map((text) => JSON.parse(text) as AnyNotice)
+export const listNotifications = ({ notice, more = [] }: Message): AnyNotification[] =>
+  [notice, ...more.map((one) => one.notice)].map((text) => JSON.parse(text) as AnyNotification)
 
-/** A message is a glance: what is beyond this many lines is in the inbox. */
-const mostLines = 20
-const longestLine = 140
+/** Longer messages end with the number of remaining items. */
+const maxLines = 20
+const maxLineLength = 140
 
 export function formatNotification(message: Message): NotificationText {
   const [first, ...rest] = listNotifications(message)
-  if (!first) throw new Error('a message has no notice')
-  if (first.type === 'channel.test') return wordedTest(first)
-  if (first.type === 'ledger.checkpoint') return wordedCheckpoint(first)
-  if (first.type === 'look_back.opened') return wordedLookBack(first)
+  if (!first) throw new Error('a message has no notification')
+  if (first.type === 'channel.test') return formatTest(first)
+  if (first.type === 'ledger.checkpoint') return formatCheckpoint(first)
+  if (first.type === 'look_back.opened') return formatLookBack(first)
   return rest.length === 0
-    ? wordedOne(first)
-    : wordedMany([first, ...(rest as ApprovalNotification[])])
+    ? formatSingle(first)
+    : formatBatch([first, ...(rest as ApprovalNotification[])])
 }
 
-/** No agent has a word in it. */
-const ofCowork = { said: [], risk: 'normal', isEscalated: false } as const
+/** Fields of a message without agent text. */
+const systemText = { agentTexts: [], risk: 'normal', isEscalated: false } as const
 
-const wordedTest = ({ data }: TestNotification): NotificationText => ({
-  title: 'Test of cowork',
-  note: `This channel works. ${defangLinks(data.asked_by)} asked for the test.`,
+const formatTest = ({ data }: TestNotification): NotificationText => ({
+  title: 'cowork test notification',
+  note: `This channel works. Requested by ${defangLinks(data.asked_by)}.`,
   url: data.review_url,
-  ...ofCowork,
+  ...systemText,
 })
 
-const wordedCheckpoint = ({ data }: CheckpointNotice): NotificationText => ({
-  title: `Checkpoint of the ledger: ${data.size} entries`,
-  note: `Keep this message. \`cowork audit verify --checkpoint\` compares the ledger with the text below.\n\n${data.checkpoint}`,
+const formatCheckpoint = ({ data }: CheckpointNotification): NotificationText => ({
+  title: `Ledger checkpoint: ${data.size} entries`,
+  note: `Keep this message. Verify the ledger against it with \`cowork audit verify --checkpoint\`.\n\n${data.checkpoint}`,
   url: data.review_url,
-  ...ofCowork,
+  ...systemText,
 })
 
-function wordedLookBack({ data }: LookBackNotice): NotificationText {
+function formatLookBack({ data }: LookBackNotification): NotificationText {
   const { agent, domain, count, risk, review_url: url } = data
-  const actions = count === 1 ? '1 action' : `${count} actions`
+  const actions = count === 1 ? '1 autonomous action' : `${count} autonomous actions`
   return {
-    title: `Look at ${actions} that ${defangLinks(agent)} did alone: a mistake was found`,
-    said: [],
-    note: `In ${defangLinks(domain)}, ${risk} risk. Confirm each or mark it as wrong in the inbox: this agent asks before it acts until enough of them are right.`,
+    title: `Review ${actions} by ${defangLinks(agent)}: an earlier action was wrong`,
+    agentTexts: [],
+    note: `Domain ${defangLinks(domain)}, ${risk} risk. Confirm each action or mark it as wrong. The agent needs approval until enough actions are confirmed.`,
     url,
-    risk: riskOf(risk),
+    risk: toRisk(risk),
     isEscalated: false,
   }
 }
 
-function wordedOne(notice: ApprovalNotification): NotificationText {
+const requestLabels: ReadonlyMap<string, string> = new Map([
+  ['grant', 'access request from'],
+  ['call', 'tool call from'],
+  ['permission', 'new domain for'],
+  ['finding', 'finding about'],
+])
+
+function formatSingle(notice: ApprovalNotification): NotificationText {
   const { type, data } = notice
-  if (data.kind === 'spot_check') return wordedCheck(notice)
+  if (data.kind === 'spot_check') return formatSpotCheck(notice)
   const { agent, kind, risk, status, summary, domain, review_url: url } = data
   const isDecided = type === 'approval.decided'
   const isEscalated = type === 'approval.escalated'
-  const before = isDecided ? `${formatOutcome(status, data.decided_by)}: ` : ''
-  const asks = isDecided ? 'asked' : 'asks'
-  const title = `${before}${defangLinks(agent)} ${asks} for a decision (${kind.replaceAll('_', ' ')}, ${risk} risk)`
+  const pending = isEscalated ? 'Decision overdue' : 'Decision needed'
+  const state = isDecided ? formatOutcome(status, data.decided_by) : pending
+  const request = requestLabels.get(kind) ?? `${kind.replaceAll('_', ' ')} from`
   return {
-    title: isEscalated ? `Nobody has decided yet: ${title}` : title,
-    said: [`${summary} (${domain})`],
+    title: `${state}: ${request} ${defangLinks(agent)} (${risk} risk)`,
+    agentTexts: [`${summary} (${domain})`],
     url,
-    risk: riskOf(risk),
+    risk: toRisk(risk),
     isEscalated,
   }
 }
 
-/** A check asks for no permission: it is about what is done already. */
-function wordedCheck({ type, data }: ApprovalNotification): NotificationText {
+/** A spot check reviews an action that is already done. */
+function formatSpotCheck({ type, data }: ApprovalNotification): NotificationText {
   const { agent, risk, status, summary, domain, review_url: url } = data
-  const end = status === 'approved' ? 'confirmed' : status === 'rejected' ? 'not confirmed' : status
+  const end =
+    status === 'approved' ? 'confirmed' : status === 'rejected' ? 'marked as wrong' : status
   const by = data.decided_by === undefined ? '' : ` by ${defangLinks(data.decided_by)}`
   const isDecided = type === 'approval.decided'
-  const before = isDecided
-    ? `${end.slice(0, 1).toUpperCase()}${end.slice(1)}${by}: what`
-    : 'Look at what'
+  const state = isDecided
+    ? `${end.slice(0, 1).toUpperCase()}${end.slice(1)}${by}`
+    : 'Spot check needed'
   return {
-    title: `${before} ${defangLinks(agent)} did alone (${risk} risk)`,
-    said: [`${summary} (${domain})`],
+    title: `${state}: autonomous action by ${defangLinks(agent)} (${risk} risk)`,
+    agentTexts: [`${summary} (${domain})`],
     url,
-    risk: riskOf(risk),
+    risk: toRisk(risk),
     isEscalated: type === 'approval.escalated',
   }
 }
 
-function wordedMany(notices: readonly ApprovalNotification[]): NotificationText {
+function formatBatch(notices: readonly ApprovalNotification[]): NotificationText {
   const sorted = notices.toSorted(
     (a, b) =>
-      rank[riskOf(b.data.risk)] - rank[riskOf(a.data.risk)] || compare(a.timestamp, b.timestamp),
+      rank[toRisk(b.data.risk)] - rank[toRisk(a.data.risk)] || compare(a.timestamp, b.timestamp),
   )
   const [worst] = sorted
   const high = sorted.filter(({ data }) => data.risk === 'high').length
-  const left = sorted.length - mostLines
+  const remaining = sorted.length - maxLines
   return {
-    title: `${sorted.length} questions wait for a decision${high > 0 ? ` (${high} of high risk)` : ''}`,
-    said: sorted
-      .slice(0, mostLines)
-      .map(({ data }) => sanitizeText(`${data.agent}: ${data.summary}`, longestLine)),
-    ...(left > 0 && { note: `And ${left} more.` }),
+    title: `${sorted.length} decisions needed${high > 0 ? ` (${high} high risk)` : ''}`,
+    agentTexts: sorted
+      .slice(0, maxLines)
+      .map(({ data }) => sanitizeText(`${data.agent}: ${data.summary}`, maxLineLength)),
+    ...(remaining > 0 && { note: `${remaining} more in the inbox.` }),
     url: (worst?.data.review_url ?? '').replace(/\/[^/]*$/, ''),
-    risk: riskOf(worst?.data.risk ?? ''),
+    risk: toRisk(worst?.data.risk ?? ''),
     isEscalated: sorted.some(({ type }) => type === 'approval.escalated'),
   }
 }
 
 const compare = (a: string, b: string) => (a < b ? -1 : Number(a > b))
 const rank = { low: 0, normal: 1, high: 2 }
-const riskOf = (risk: string): NotificationText['risk'] =>
+const toRisk = (risk: string): NotificationText['risk'] =>
   risk === 'low' || risk === 'high' ? risk : 'normal'
 
-/** How it ended, as in "Approved by anna". What was approved may be carried out by now. */
+/**
+ * Formats the outcome, for example "Approved by anna". An approved request may already be
+ * executed.
+ */
 export function formatOutcome(status: string, by: string | undefined): string {
   const end = status === 'consumed' ? 'approved' : status
   const word = `${end.slice(0, 1).toUpperCase()}${end.slice(1)}`
-  const isPersons = ['approved', 'rejected', 'resolved'].includes(end)
-  return isPersons && by !== undefined ? `${word} by ${defangLinks(by)}` : word
+  const isDecidedByPerson = ['approved', 'rejected', 'resolved'].includes(end)
+  return isDecidedByPerson && by !== undefined ? `${word} by ${defangLinks(by)}` : word
 }
 
-/** The lines under the title, for channels that show nothing but text. */
-export function formatLines({ said, note }: NotificationText): string[] {
-  const lines = said.map(defangLinks)
+/** Returns the lines below the title, for channels that show plain text. */
+export function formatLines({ agentTexts, note }: NotificationText): string[] {
+  const lines = agentTexts.map(defangLinks)
   const [only] = lines
   const label =
     lines.length === 1 && only !== undefined
@@ -148,8 +162,8 @@ export function formatLines({ said, note }: NotificationText): string[] {
 }
 
 /**
- * Programs that show text turn addresses in it into links. Words of agents are none of ours to vouch for,
- * so what would be one is written in a way that everyone can read and no program follows (A13).
+ * Rewrites URLs and domain names so that people can read them but no program makes them links:
+ * agents could use a notification for phishing (A13).
  */
 export const defangLinks = (text: string): string =>
   text

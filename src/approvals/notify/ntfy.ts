@@ -3,10 +3,10 @@ import { parseAddress, channelConfigError, toSendOutcome, post } from './http-po
 import { formatLines, formatNotification } from './notification-text.ts'
 
 const priorities = { low: 2, normal: 3, high: 4 }
-/** ntfy makes an attachment of what is longer than 4,096 bytes. */
-const longest = 4000
+/** ntfy turns a message of more than 4,096 bytes into an attachment. */
+const maxMessageBytes = 4000
 
-/** Publishes to an ntfy topic. It carries a link and cannot decide anything (A5). */
+/** Publishes to an ntfy topic. A message contains a link and cannot decide anything (A5). */
 export function createNtfy(channel: ChannelOfType<'ntfy'>, wait: Sleep): Driver {
   const { id, topic, token } = channel
   const { address, authorization } = parseAddress(id, channel.server)
@@ -14,7 +14,7 @@ export function createNtfy(channel: ChannelOfType<'ntfy'>, wait: Sleep): Driver 
   if (!/^[\w-]{1,64}$/.test(topic))
     throw channelConfigError(
       `notify.channels: the topic of "${id}" must be 1 to 64 letters, digits, - or _.`,
-      'Choose one that nobody guesses: whoever knows it can read along.',
+      'Choose a topic that is hard to guess: anyone who knows it can read the notifications.',
     )
 
   return {
@@ -25,7 +25,7 @@ export function createNtfy(channel: ChannelOfType<'ntfy'>, wait: Sleep): Driver 
       const body = JSON.stringify({
         topic,
         title,
-        message: cut(formatLines(words).join('\n') || title, longest),
+        message: truncateBytes(formatLines(words).join('\n') || title, maxMessageBytes),
         priority: priorities[risk] + (isEscalated ? 1 : 0),
         tags: isEscalated ? ['cowork', risk, 'escalated'] : ['cowork', risk],
         click: url,
@@ -37,7 +37,7 @@ export function createNtfy(channel: ChannelOfType<'ntfy'>, wait: Sleep): Driver 
   }
 }
 
-function cut(text: string, most: number): string {
+function truncateBytes(text: string, most: number): string {
   const bytes = Buffer.from(text)
   if (bytes.length <= most) return text
   return `${new TextDecoder().decode(bytes.subarray(0, most - 3)).replace(/\ufffd+$/, '')}…`

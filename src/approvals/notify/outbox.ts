@@ -3,8 +3,8 @@ import type { Tx } from '#base/db/port.ts'
 import { newId } from '#base/ids.ts'
 import type { Entry } from '#ledger'
 import type { Delivery, ApprovalSummary, Describe, Driver } from './model.ts'
-import { selectChannels, isRecentEnough, isRecent, lookBackNoticeOf } from './rules.ts'
-import { buildNotification, toNotificationEvent, untried } from './rules.ts'
+import { selectChannels, isRecentEnough, isRecent, buildLookBackNotification } from './rules.ts'
+import { buildNotification, toNotificationEvent, newDelivery } from './rules.ts'
 import type { NotificationEvent } from './rules.ts'
 import type { DeliveryStore } from './store.ts'
 import type { ChatStore } from './telegram/store.ts'
@@ -12,7 +12,7 @@ import {
   isObsolete,
   isRequestDelivery,
   scheduleDecision,
-  planLookBack,
+  scheduleLookBack,
   scheduleRequest,
 } from './schedule.ts'
 import type { ScheduledDelivery, Settings } from './schedule.ts'
@@ -26,86 +26,102 @@ type Deps = {
   readonly publicUrl: () => string
   readonly now: Clock
 }
-type Event = { readonly entry: Entry; readonly told: NotificationEvent; readonly approval: string }
+type ApprovalEvent = {
+  readonly entry: Entry
+  readonly event: NotificationEvent
+  readonly approval: string
+}
 
 /**
- * Writes what is to be told where and when, in the transaction of whoever follows the ledger. Times lie in
- * the store, so a restart keeps them; a decision takes away what is not needed any more (A10).
+ * Creates the function that queues deliveries in the transaction of the ledger follower. Due times
+ * are stored, so they survive a restart; a decision deletes deliveries that became obsolete (A10).
  */
 export function createOutbox(deps: Deps) {
   const { store, chats, drivers, settings, describe, publicUrl, now } = deps
   const channels = [...drivers.keys()]
-  const readerOf = (channel: string) => drivers.get(channel)?.audience
+  const audienceOf = (channel: string) => drivers.get(channel)?.audience
 
   return async function write(tx: Tx, entries: readonly Entry[]): Promise<boolean> {
     for (const { type, subject } of entries)
-      if (type === 'person.removed' && subject !== undefined) await chats.forgetPerson(tx, subject)
-    const events = entries.flatMap((entry): Event[] => {
-      const told = toNotificationEvent(entry)
+      if (type === 'person.removed' && subject !== undefined) await chats.deletePerson(tx, subject)
+    const approvalEvents = entries.flatMap((entry): ApprovalEvent[] => {
+      const event = toNotificationEvent(entry)
       const approval = entry.ids?.approval
-      return told && approval !== undefined ? [{ entry, told, approval }] : []
+      return event && approval !== undefined ? [{ entry, event, approval }] : []
     })
-    const backs = entries.filter(
+    const lookBacks = entries.filter(
       ({ type, at }) => type === 'look_back.opened' && isRecent(at, now()),
     )
-    if (events.length === 0 && backs.length === 0)
+    if (approvalEvents.length === 0 && lookBacks.length === 0)
       return entries.some(({ type }) => type === 'delivery.retried')
 
-    const ids = (list: readonly Event[]) => [...new Set(list.map(({ approval }) => approval))]
-    const decided = ids(events.filter(({ told }) => told.type === 'approval.decided'))
-    const known = await describe(tx, ids(events))
-    const before = await store.about(tx, decided)
-    const messages = await chats.withMessages(tx, decided)
-    let fresh: Delivery[] = backs.flatMap(lookBack)
-    for (const event of events) {
-      const { entry, told, approval } = event
-      const about = known.get(approval)
+    const ids = (list: readonly ApprovalEvent[]) => [
+      ...new Set(list.map(({ approval }) => approval)),
+    ]
+    const decided = ids(approvalEvents.filter(({ event }) => event.type === 'approval.decided'))
+    const summaries = await describe(tx, ids(approvalEvents))
+    const before = await store.listAbout(tx, decided)
+    const messages = await chats.listChannelsWithMessages(tx, decided)
+    let added: Delivery[] = lookBacks.flatMap(toLookBackDeliveries)
+    for (const approvalEvent of approvalEvents) {
+      const { entry, event, approval } = approvalEvent
+      const about = summaries.get(approval)
       if (!about) continue
       let plan: ScheduledDelivery[]
-      if (told.type === 'approval.decided') {
-        const mine = [...before, ...fresh].filter((one) => one.approval === approval)
-        const needless = mine.filter((one) => isObsolete(one, readerOf(one.channel)))
-        for (const { id } of needless) await store.drop(tx, id)
-        fresh = fresh.filter((one) => !needless.includes(one))
+      if (event.type === 'approval.decided') {
+        const own = [...before, ...added].filter((one) => one.approval === approval)
+        const obsolete = own.filter((one) => isObsolete(one, audienceOf(one.channel)))
+        for (const { id } of obsolete) await store.delete(tx, id)
+        added = added.filter((one) => !obsolete.includes(one))
         const open = messages.filter((one) => one.approval === approval)
-        plan = [...answers(about, mine, needless), ...marks(open.map(({ channel }) => channel))]
-      } else plan = questions(told, about)
-      if (isRecentEnough(told, about, entry.at, now()))
-        fresh.push(...plan.map((one) => toldIn(one, event, about)))
+        plan = [
+          ...scheduleDecisions(about, own, obsolete),
+          ...scheduleEdits(open.map(({ channel }) => channel)),
+        ]
+      } else plan = scheduleRequests(event, about)
+      if (isRecentEnough(event, about, entry.at, now()))
+        added.push(...plan.map((one) => toDelivery(one, approvalEvent, about)))
     }
-    if (fresh.length > 0) await store.add(tx, fresh)
+    if (added.length > 0) await store.add(tx, added)
     return true
   }
 
-  /** People need not hear of what is decided by now. */
-  function questions({ type }: NotificationEvent, about: ApprovalSummary): ScheduledDelivery[] {
+  /** People are not notified of requests that are already decided. */
+  function scheduleRequests(
+    { type }: NotificationEvent,
+    about: ApprovalSummary,
+  ): ScheduledDelivery[] {
     const plan = scheduleRequest(type, about, channels, settings, now())
     if (about.status === 'pending') return plan
-    return plan.filter(({ channel }) => readerOf(channel) === 'machine')
+    return plan.filter(({ channel }) => audienceOf(channel) === 'machine')
   }
 
-  /** Machines hear how it ended, unless they have not heard of it in time, or have heard that already. */
-  function answers(
+  /**
+   * Schedules the decision for machines, unless the request never reached them or they already
+   * received the decision.
+   */
+  function scheduleDecisions(
     about: ApprovalSummary,
-    mine: readonly Delivery[],
-    needless: readonly Delivery[],
+    own: readonly Delivery[],
+    obsolete: readonly Delivery[],
   ): ScheduledDelivery[] {
     const first = selectChannels(settings.rules, channels, about)
     const machines = channels.filter((channel) => {
-      const own = mine.filter((one) => one.channel === channel)
-      const isAsked = own.some((one) => isRequestDelivery(one) && !needless.includes(one))
-      const isUnheard = own.some((one) => needless.includes(one)) && !isAsked
-      const isAnswered = own.some((one) => !isRequestDelivery(one))
-      const isConcerned = (isAsked || first.includes(channel)) && !isUnheard && !isAnswered
-      return readerOf(channel) === 'machine' && isConcerned
+      const deliveries = own.filter((one) => one.channel === channel)
+      const hasRequest = deliveries.some((one) => isRequestDelivery(one) && !obsolete.includes(one))
+      const wasNotReached = deliveries.some((one) => obsolete.includes(one)) && !hasRequest
+      const hasDecision = deliveries.some((one) => !isRequestDelivery(one))
+      const needsDecision =
+        (hasRequest || first.includes(channel)) && !wasNotReached && !hasDecision
+      return audienceOf(channel) === 'machine' && needsDecision
     })
     return scheduleDecision(machines, about, settings, now())
   }
 
-  /** Messages that can be marked are, at any hour, since that makes no sound. */
-  function marks(open: readonly string[]): ScheduledDelivery[] {
-    const marking = open.filter((channel) => drivers.get(channel)?.edits)
-    return marking.map((channel) => ({
+  /** Editable messages are edited at any hour, because an edit makes no sound. */
+  function scheduleEdits(open: readonly string[]): ScheduledDelivery[] {
+    const editable = open.filter((channel) => drivers.get(channel)?.edits)
+    return editable.map((channel) => ({
       channel,
       event: 'approval.decided',
       nextAt: now(),
@@ -113,24 +129,24 @@ export function createOutbox(deps: Deps) {
     }))
   }
 
-  function toldIn(
+  function toDelivery(
     one: ScheduledDelivery,
-    { entry, told, approval }: Event,
+    { entry, event, approval }: ApprovalEvent,
     about: ApprovalSummary,
   ): Delivery {
     const notice = buildNotification(
-      { ...told, type: one.event },
+      { ...event, type: one.event },
       entry,
       approval,
       about,
       publicUrl(),
     )
-    return untried({ id: newId(), approval, ...one }, notice, now())
+    return newDelivery({ id: newId(), approval, ...one }, notice, now())
   }
 
-  function lookBack(entry: Entry): Delivery[] {
-    const notice = lookBackNoticeOf(entry, publicUrl())
-    const plan = planLookBack(channels, notice.data.risk, settings, now())
-    return plan.map((one) => untried({ id: newId(), approval: '', ...one }, notice, now()))
+  function toLookBackDeliveries(entry: Entry): Delivery[] {
+    const notice = buildLookBackNotification(entry, publicUrl())
+    const plan = scheduleLookBack(channels, notice.data.risk, settings, now())
+    return plan.map((one) => newDelivery({ id: newId(), approval: '', ...one }, notice, now()))
   }
 }

@@ -2,10 +2,10 @@ import { formatRfc3339 } from '#base/clock.ts'
 import { sanitizeText } from '#base/sanitize.ts'
 import type { Entry } from '#ledger'
 import type {
-  AnyNotice,
+  AnyNotification,
   Delivery,
   ApprovalSummary,
-  LookBackNotice,
+  LookBackNotification,
   ApprovalNotification,
   NotificationType,
   NotifyRule,
@@ -14,9 +14,9 @@ import type {
 
 export type NotificationEvent = { readonly type: NotificationType; readonly status: string }
 
-const asksPeople: readonly (string | undefined)[] = ['suggest', 'escalate']
-const questions = ['approval.requested', 'handoff.created']
-const decided: Record<string, string> = {
+const modesWithApproval: readonly (string | undefined)[] = ['suggest', 'escalate']
+const requestTypes = ['approval.requested', 'handoff.created']
+const decisionStatuses: Record<string, string> = {
   'approval.approved': 'approved',
   'approval.rejected': 'rejected',
   'approval.expired': 'expired',
@@ -24,34 +24,38 @@ const decided: Record<string, string> = {
   'handoff.resolved': 'resolved',
 }
 
-/** What an entry is to people: a question, a reminder, an answer, or nothing to be told of (A10). */
+/**
+ * Converts a ledger entry to a request, a reminder or a decision; returns undefined for all other
+ * entries (A10).
+ */
 export function toNotificationEvent({
   type,
   outcome,
 }: Pick<Entry, 'type' | 'outcome'>): NotificationEvent | undefined {
   const isQuestion =
-    questions.includes(type) || (type === 'proposal.created' && asksPeople.includes(outcome))
+    requestTypes.includes(type) ||
+    (type === 'proposal.created' && modesWithApproval.includes(outcome))
   if (isQuestion) return { type: 'approval.requested', status: 'pending' }
   if (type === 'handoff.reminded') return { type: 'approval.escalated', status: 'pending' }
-  const status = Object.hasOwn(decided, type) ? decided[type] : undefined
+  const status = Object.hasOwn(decisionStatuses, type) ? decisionStatuses[type] : undefined
   return status === undefined ? undefined : { type: 'approval.decided', status }
 }
 
-const day = 86_400_000
+const dayMs = 86_400_000
 
-export const isRecent = (at: number, now: number): boolean => now - at < day
+export const isRecent = (at: number, now: number): boolean => now - at < dayMs
 
 /**
- * Channels that are configured again after a while find a long past. Of what is older than a day only
- * questions that still wait are told.
+ * A channel that is configured again after a while would receive the whole past. Of events older
+ * than a day, only pending requests are sent.
  */
 export const isRecentEnough = (
-  told: NotificationEvent,
+  event: NotificationEvent,
   about: ApprovalSummary,
   at: number,
   now: number,
 ): boolean =>
-  isRecent(at, now) || (told.type === 'approval.requested' && about.status === 'pending')
+  isRecent(at, now) || (event.type === 'approval.requested' && about.status === 'pending')
 
 export const findRule = (
   rules: readonly NotifyRule[],
@@ -62,7 +66,7 @@ export const findRule = (
 const covers = (list: readonly string[] | undefined, word: string) =>
   list === undefined || list.includes(word)
 
-/** Channels to tell, of those that can be told. No rules mean everyone. */
+/** Returns the channels to notify. Without rules, every channel is notified. */
 export function selectChannels(
   rules: readonly NotifyRule[],
   channels: readonly string[],
@@ -73,53 +77,56 @@ export function selectChannels(
   return channels.filter((id) => rule?.channels.includes(id))
 }
 
-/** Room for a text of an agent: a notification is a line, not a page. */
-const longest = 300
+/** The maximum length of an agent's text in a notification. */
+const maxTextLength = 300
 
-/** A link and what is needed to judge its urgency; never reasoning or arguments (A5, A13). */
+/**
+ * Builds a notification: a link and the data needed to judge urgency, never reasoning or arguments
+ * (A5, A13).
+ */
 export function buildNotification(
-  told: NotificationEvent,
+  event: NotificationEvent,
   { at, data }: Pick<Entry, 'at' | 'data'>,
   approval: string,
   about: ApprovalSummary,
   publicUrl: string,
 ): ApprovalNotification {
-  const words = (text: string) => sanitizeText(text, longest)
+  const clean = (text: string) => sanitizeText(text, maxTextLength)
   const by = data?.['decided_by'] ?? about.decidedBy
   return {
-    type: told.type,
+    type: event.type,
     timestamp: formatRfc3339(at),
     data: {
       approval_id: approval,
-      kind: words(about.kind),
-      agent: words(about.requester),
-      domain: words(about.domain),
-      action: words(about.action),
-      target: words(about.target),
-      summary: words(about.summary),
-      mode: words(about.mode),
-      risk: words(about.risk),
-      status: told.status,
-      ...(told.type === 'approval.decided' && typeof by === 'string' && { decided_by: words(by) }),
+      kind: clean(about.kind),
+      agent: clean(about.requester),
+      domain: clean(about.domain),
+      action: clean(about.action),
+      target: clean(about.target),
+      summary: clean(about.summary),
+      mode: clean(about.mode),
+      risk: clean(about.risk),
+      status: event.status,
+      ...(event.type === 'approval.decided' && typeof by === 'string' && { decided_by: clean(by) }),
       review_url: `${inboxUrl(publicUrl)}/${encodeURIComponent(approval)}`,
     },
   }
 }
 
-/** Of an entry `look_back.opened`, whose subject is the agent. */
-export function lookBackNoticeOf(
+/** Builds the notification of a `look_back.opened` entry, whose subject is the agent. */
+export function buildLookBackNotification(
   { at, subject = '', domain = '', data = {} }: Pick<Entry, 'at' | 'subject' | 'domain' | 'data'>,
   publicUrl: string,
-): LookBackNotice {
-  const textOf = (value: unknown) => (typeof value === 'string' ? value : '')
+): LookBackNotification {
+  const toText = (value: unknown) => (typeof value === 'string' ? value : '')
   return {
     type: 'look_back.opened',
     timestamp: formatRfc3339(at),
     data: {
-      look_back: textOf(data['look_back']),
-      agent: sanitizeText(subject, longest),
-      domain: sanitizeText(domain, longest),
-      risk: textOf(data['risk']),
+      look_back: toText(data['look_back']),
+      agent: sanitizeText(subject, maxTextLength),
+      domain: sanitizeText(domain, maxTextLength),
+      risk: toText(data['risk']),
       count: Number(data['count']),
       review_url: inboxUrl(publicUrl),
     },
@@ -132,8 +139,8 @@ const second = 1000
 const minute = 60 * second
 const hour = 60 * minute
 
-/** Pauses after the first, second, … failure: ten tries within about three days. */
-const pauses = [
+/** Delays after the first, second, … failure: ten attempts within about three days. */
+const retryDelaysMs = [
   5 * second,
   30 * second,
   2 * minute,
@@ -141,20 +148,27 @@ const pauses = [
   hour,
   6 * hour,
   12 * hour,
-  day,
-  day,
+  dayMs,
+  dayMs,
 ]
-/** Receivers that failed together are not asked again together. */
+/** Spreads the retries of receivers that failed at the same time. */
 const jitter = 0.2
 
-const longestPause = day
-/** Longer than a try can last: whoever took a delivery and is not done by then has crashed. */
-const lease = minute
+const maxRetryDelayMs = dayMs
+/**
+ * The lease of a sender, longer than an attempt can last. A delivery whose lease has ended was
+ * claimed by a crashed daemon.
+ */
+const leaseMs = minute
 
 type Address = Pick<Delivery, 'id' | 'channel' | 'event' | 'approval' | 'nextAt' | 'held'>
 
-/** A delivery that nobody has tried to send. */
-export const untried = (address: Address, notice: AnyNotice, createdAt: number): Delivery => ({
+/** Builds a delivery without attempts. */
+export const newDelivery = (
+  address: Address,
+  notice: AnyNotification,
+  createdAt: number,
+): Delivery => ({
   ...address,
   notice: JSON.stringify(notice),
   status: 'pending',
@@ -167,10 +181,10 @@ export const untried = (address: Address, notice: AnyNotice, createdAt: number):
 export const markSending = (delivery: Delivery, now: number): Delivery => ({
   ...delivery,
   attempts: delivery.attempts + 1,
-  nextAt: now + lease,
+  nextAt: now + leaseMs,
 })
 
-/** A delivery after one try. `chance`, from 0 to 1, spreads the next. */
+/** Applies the outcome of one attempt. `chance`, from 0 to 1, is the jitter of the retry. */
 export function applySendOutcome(
   delivery: Delivery,
   outcome: SendOutcome,
@@ -185,9 +199,9 @@ export function applySendOutcome(
     case 'failed': {
       const { error, isFinal, waitMs = 0 } = outcome
       const failed = { ...delivery, lastError: error }
-      const pause = pauses[delivery.attempts - 1]
-      if (isFinal || pause === undefined) return { ...failed, status: 'dead', settledAt: now }
-      const longer = Math.max(pause * (1 + jitter * chance), Math.min(waitMs, longestPause))
+      const delayMs = retryDelaysMs[delivery.attempts - 1]
+      if (isFinal || delayMs === undefined) return { ...failed, status: 'dead', settledAt: now }
+      const longer = Math.max(delayMs * (1 + jitter * chance), Math.min(waitMs, maxRetryDelayMs))
       return { ...failed, nextAt: now + Math.round(longer) }
     }
   }

@@ -3,7 +3,7 @@ import type {
   ApprovalSummary,
   Driver,
   DelayReason,
-  LookBackNotice,
+  LookBackNotification,
   NotificationType,
   NotifyRule,
   QuietHours,
@@ -13,7 +13,7 @@ import { selectChannels, findRule } from './rules.ts'
 export type Settings = {
   readonly rules: readonly NotifyRule[]
   readonly quietHours?: QuietHours | undefined
-  /** Low risk is gathered for so long. */
+  /** The digest interval of low-risk notifications. */
   readonly digest?: number | undefined
 }
 
@@ -27,8 +27,8 @@ export type ScheduledDelivery<Event = NotificationType> = {
 type Kind = Pick<ApprovalSummary, 'kind' | 'risk'>
 
 /**
- * Who is told of a question now, later or when people are awake, and who when nobody decided in time (A10).
- * A reminder goes to everyone whom the question goes to, sooner or later.
+ * Schedules a request: the direct recipients now or after quiet hours, the escalation recipients
+ * after the escalation time (A10). A reminder goes to both groups.
  */
 export function scheduleRequest(
   event: NotificationType,
@@ -39,35 +39,38 @@ export function scheduleRequest(
 ): ScheduledDelivery[] {
   const first = selectChannels(settings.rules, channels, about)
   const { escalate_after: after, escalate_to: to = [] } = findRule(settings.rules, about) ?? {}
-  const next = channels.filter((channel) => to.includes(channel))
+  const escalation = channels.filter((channel) => to.includes(channel))
   const at = (list: readonly string[], time: number, held: DelayReason | null = null) =>
-    planned(list, 'approval.escalated', time, held, about.risk, settings)
-  if (event === 'approval.escalated') return at([...new Set([...first, ...next])], now)
-  const direct = soon(first, event, about, settings, now)
-  return after === undefined ? direct : [...direct, ...at(next, now + after, 'escalation')]
+    schedule(list, 'approval.escalated', time, held, about.risk, settings)
+  if (event === 'approval.escalated') return at([...new Set([...first, ...escalation])], now)
+  const direct = scheduleWithDigest(first, event, about, settings, now)
+  return after === undefined ? direct : [...direct, ...at(escalation, now + after, 'escalation')]
 }
 
-/** The answer keeps the hours of its question. */
+/** Schedules a decision with the delays of its request. */
 export const scheduleDecision = (
   channels: readonly string[],
   about: Kind,
   settings: Settings,
   now: number,
-): ScheduledDelivery[] => soon(channels, 'approval.decided', about, settings, now)
+): ScheduledDelivery[] => scheduleWithDigest(channels, 'approval.decided', about, settings, now)
 
-/** A look-back goes where checks of its risk go, and is no question: each of its rows is one. */
-export const planLookBack = (
+/**
+ * Schedules a look-back for the channels of spot checks with its risk. Each of its rows is a
+ * separate request.
+ */
+export const scheduleLookBack = (
   channels: readonly string[],
   risk: string,
   settings: Settings,
   now: number,
-): ScheduledDelivery<LookBackNotice['type']>[] => {
+): ScheduledDelivery<LookBackNotification['type']>[] => {
   const about = { kind: 'spot_check', risk }
   const first = selectChannels(settings.rules, channels, about)
-  return soon(first, 'look_back.opened', about, settings, now)
+  return scheduleWithDigest(first, 'look_back.opened', about, settings, now)
 }
 
-function soon<Event extends string>(
+function scheduleWithDigest<Event extends string>(
   channels: readonly string[],
   event: Event,
   { risk }: Kind,
@@ -76,11 +79,11 @@ function soon<Event extends string>(
 ): ScheduledDelivery<Event>[] {
   const { digest = 0 } = settings
   return risk === 'low' && digest > 0
-    ? planned(channels, event, nextDigestAt(now, digest), 'digest', risk, settings)
-    : planned(channels, event, now, null, risk, settings)
+    ? schedule(channels, event, nextDigestAt(now, digest), 'digest', risk, settings)
+    : schedule(channels, event, now, null, risk, settings)
 }
 
-function planned<Event extends string>(
+function schedule<Event extends string>(
   channels: readonly string[],
   event: Event,
   at: number,
@@ -93,17 +96,20 @@ function planned<Event extends string>(
   return channels.map((channel) => ({ channel, event, nextAt, held: why }))
 }
 
-/** The same moments for every daemon, before and after a restart. */
-export const nextDigestAt = (now: number, every: number): number =>
-  (Math.floor(now / every) + 1) * every
+/** Returns the next digest time, equal for every daemon and after every restart. */
+export const nextDigestAt = (now: number, intervalMs: number): number =>
+  (Math.floor(now / intervalMs) + 1) * intervalMs
 
-const hour = 3_600_000
+const hourMs = 3_600_000
 
-/** The first moment from `at` on at which people may be told of this risk. Local time, as on their clocks. */
+/**
+ * Returns the earliest time from `at` on at which people may be notified of this risk, in local
+ * time.
+ */
 export function endOfQuietHours(at: number, risk: string, quiet: QuietHours | undefined): number {
   if (!quiet || (quiet.except_high_risk && risk === 'high')) return at
-  const from = minuteOf(quiet.from)
-  const to = minuteOf(quiet.to)
+  const from = minuteOfDay(quiet.from)
+  const to = minuteOfDay(quiet.to)
   const date = new Date(at)
   const minute = date.getHours() * 60 + date.getMinutes()
   const isOvernight = from > to
@@ -111,11 +117,11 @@ export function endOfQuietHours(at: number, risk: string, quiet: QuietHours | un
   if (!isQuiet) return at
   const days = isOvernight && minute >= from ? 1 : 0
   const end = new Date(date.getFullYear(), date.getMonth(), date.getDate() + days, 0, to).getTime()
-  // In the hour that comes twice in autumn, the first of the two ends lies behind us.
-  return end > at ? end : end + hour
+  // When clocks are set back, an hour repeats and the first of the two ends has passed.
+  return end > at ? end : end + hourMs
 }
 
-function minuteOf(time: string): number {
+function minuteOfDay(time: string): number {
   const [hours = 0, minutes = 0] = time.split(':').map(Number)
   return hours * 60 + minutes
 }
@@ -124,8 +130,8 @@ export const isRequestDelivery = ({ event }: Pick<Delivery, 'event'>): boolean =
   event === 'approval.requested' || event === 'approval.escalated'
 
 /**
- * Whether a decision makes it needless. People need not hear of what is decided; a machine that is told
- * everything hears neither question nor answer of what was only held back.
+ * True if a decision makes the delivery obsolete. People are not notified of decided requests; a
+ * machine receives neither request nor decision if the request was only delayed.
  */
 export const isObsolete = (
   delivery: Pick<Delivery, 'event' | 'status' | 'attempts' | 'held'>,
@@ -135,22 +141,22 @@ export const isObsolete = (
   isRequestDelivery(delivery) &&
   (reader === 'person' || (delivery.held !== null && delivery.attempts === 0))
 
-/** More than this at once is one message. */
-const crowd = 10
+/** More due messages than this are combined into one. */
+const maxSingleMessages = 10
 
 /**
- * What goes out together, given what is due: what was held back while people slept or for the digest, and
- * everything where an agent asks more than anyone would read one by one.
+ * Groups due deliveries into messages. For people, deliveries delayed by quiet hours or a digest
+ * are combined, and so are many requests at once.
  */
 export function groupDeliveries(
   due: readonly Delivery[],
   reader: Driver['audience'],
 ): Delivery[][] {
   if (reader === 'machine') return due.map((one) => [one])
-  const questions = due.filter(isRequestDelivery)
+  const requests = due.filter(isRequestDelivery)
   const isGathered = (one: Delivery) =>
     isRequestDelivery(one) &&
-    (questions.length > crowd || one.held === 'quiet' || one.held === 'digest')
+    (requests.length > maxSingleMessages || one.held === 'quiet' || one.held === 'digest')
   const gathered = due.filter(isGathered)
   const rest = due.filter((one) => !isGathered(one)).map((one) => [one])
   return gathered.length > 0 ? [gathered, ...rest] : rest

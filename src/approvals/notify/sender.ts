@@ -8,44 +8,42 @@ import { markSending, applySendOutcome } from './rules.ts'
 import type { DeliveryStore } from './store.ts'
 import { groupDeliveries } from './schedule.ts'
 
-/** So many at a time to one receiver. */
-const atOnce = 4
-/** So many can become one message for people. */
-const mostTogether = 500
-/** Rings are for this daemon only; what another one left behind when it crashed is found by looking. */
-const lookEvery = 30_000
+const maxConcurrent = 4
+const maxGrouped = 500
+/** `wake` reaches only this daemon; polling finds deliveries of a crashed daemon. */
+const pollIntervalMs = 30_000
 
 export type SenderDeps = {
   readonly db: Db
   readonly store: DeliveryStore
   readonly now: Clock
-  readonly wait: Sleep
+  readonly sleep: Sleep
   readonly chance: () => number
-  /** From when on it may be sent: people sleep also when a retry is due. */
-  readonly awakeAt: (delivery: Delivery, now: number) => number
+  /** Returns the earliest send time, because quiet hours also apply to retries. */
+  readonly allowedFrom: (delivery: Delivery, now: number) => number
   readonly log: Log
 }
 
 /**
- * Takes what is due for one channel and sends it, until closed. Each channel has a sender of its own, so a
- * receiver that hangs is waited for by nobody else (A10).
+ * Sends the due deliveries of one channel until it is closed. Each channel has its own sender, so
+ * a hanging receiver delays no other channel (A10).
  */
 export function startSender(channel: string, { send, audience }: Driver, deps: SenderDeps) {
-  const { db, store, now, wait, chance, awakeAt, log } = deps
-  const ending = new AbortController()
-  const underWay = new Set<Promise<void>>()
-  let bell = new AbortController()
-  function ring() {
-    bell.abort()
-    bell = new AbortController()
+  const { db, store, now, sleep, chance, allowedFrom, log } = deps
+  const closing = new AbortController()
+  const inFlight = new Set<Promise<void>>()
+  let wakeUp = new AbortController()
+  function wake() {
+    wakeUp.abort()
+    wakeUp = new AbortController()
   }
 
   /**
-   * Several daemons may look at once; a delivery belongs to the one that changes it first. Undefined when
-   * nothing was due; what may not be sent yet is put off.
+   * Claims due deliveries; of several daemons, the first update wins. Postpones deliveries in
+   * quiet hours. Returns undefined if nothing was due.
    */
-  async function takeDue(most: number): Promise<Delivery[][] | undefined> {
-    const due = await store.due(db, channel, now(), audience === 'person' ? mostTogether : most)
+  async function claimDue(most: number): Promise<Delivery[][] | undefined> {
+    const due = await store.listDue(db, channel, now(), audience === 'person' ? maxGrouped : most)
     if (due.length === 0) return undefined
     const parcels = groupDeliveries(due, audience).slice(0, most)
     return db.transact(async (tx) => {
@@ -54,12 +52,12 @@ export function startSender(channel: string, { send, audience }: Driver, deps: S
         const own: Delivery[] = []
         for (const delivery of parcel) {
           const at = now()
-          const nextAt = awakeAt(delivery, at)
+          const nextAt = allowedFrom(delivery, at)
           const isAwake = nextAt <= at
           const next = isAwake
             ? markSending(delivery, at)
             : { ...delivery, nextAt, held: delivery.held ?? ('quiet' as const) }
-          if ((await store.change(tx, delivery, next)) && isAwake) own.push(next)
+          if ((await store.replaceIfUnchanged(tx, delivery, next)) && isAwake) own.push(next)
         }
         if (own.length > 0) ours.push(own)
       }
@@ -67,19 +65,19 @@ export function startSender(channel: string, { send, audience }: Driver, deps: S
     })
   }
 
-  async function deliver(parcel: Delivery[]) {
+  async function sendGroup(parcel: Delivery[]) {
     const [first, ...more] = parcel
     if (!first) return
     const message = { id: first.id, notice: first.notice, at: now(), more }
-    const outcome = await send(message, ending.signal)
-    // One for all of them, so that what went together is tried again together.
+    const outcome = await send(message, closing.signal)
+    // One random value for the group, so its deliveries are retried together.
     const spread = chance()
     const after = parcel.map((was) => ({ was, is: applySendOutcome(was, outcome, now(), spread) }))
     await db.transact(async (tx) => {
       for (const { was, is } of after) {
         const { id, approval, status, attempts, lastError: error } = is
-        // A decision may have made it needless on the way.
-        const isOurs = await store.change(tx, was, is)
+        // A decision may have deleted the delivery during the attempt.
+        const isOurs = await store.replaceIfUnchanged(tx, was, is)
         if (isOurs && status === 'dead')
           tx.append({
             type: 'delivery.failed',
@@ -93,56 +91,56 @@ export function startSender(channel: string, { send, audience }: Driver, deps: S
     for (const { is } of after) {
       const { id, status, attempts, lastError: error } = is
       if (status === 'dead')
-        log.warn('a notice could not be delivered', { channel, delivery: id, attempts, error })
+        log.warn('delivery failed permanently', { channel, delivery: id, attempts, error })
       else if (outcome.kind === 'failed')
-        log.debug('a notice is sent again later', { channel, delivery: id, attempts, error })
+        log.debug('delivery failed, retry scheduled', { channel, delivery: id, attempts, error })
     }
   }
 
   function start(parcel: Delivery[]) {
-    const sending = deliver(parcel)
-      // It stays taken for a while and is sent again then.
+    const sending = sendGroup(parcel)
+      // The lease ends after a while; then the delivery is sent again.
       .catch((error: unknown) =>
-        log.error('a notice is in doubt', { channel, error: errorMessage(error) }),
+        log.error('delivery state unknown', { channel, error: errorMessage(error) }),
       )
       .finally(() => {
-        underWay.delete(sending)
-        ring()
+        inFlight.delete(sending)
+        wake()
       })
-    underWay.add(sending)
+    inFlight.add(sending)
   }
 
   async function work(rung: AbortSignal) {
-    const room = atOnce - underWay.size
-    const ours = room > 0 ? await takeDue(room) : undefined
+    const room = maxConcurrent - inFlight.size
+    const ours = room > 0 ? await claimDue(room) : undefined
     for (const parcel of ours ?? []) start(parcel)
     if (ours) return
-    const due = room > 0 ? await store.nextAt(db, channel) : Infinity
-    // Something may have come due, or been taken by another daemon, since we looked.
-    if (due > now()) await wait(Math.min(due - now(), lookEvery), rung)
+    const due = room > 0 ? await store.nextDueAt(db, channel) : Infinity
+    // A delivery may have become due or been claimed by another daemon since the query.
+    if (due > now()) await sleep(Math.min(due - now(), pollIntervalMs), rung)
   }
 
   async function run() {
-    while (!ending.signal.aborted) {
-      // Asked before looking, or what is rung for in between is slept through.
-      const rung = bell.signal
+    while (!closing.signal.aborted) {
+      // Read before the query, so a wake-up during the query is not missed.
+      const rung = wakeUp.signal
       try {
         await work(rung)
       } catch (error) {
-        log.error('notices cannot be sent', { channel, error: errorMessage(error) })
-        await wait(lookEvery, ending.signal)
+        log.error('sending of notifications failed', { channel, error: errorMessage(error) })
+        await sleep(pollIntervalMs, closing.signal)
       }
     }
   }
   const running = run()
 
   return {
-    ring,
+    wake,
     async close() {
-      ending.abort()
-      ring()
+      closing.abort()
+      wake()
       await running
-      await Promise.all(underWay)
+      await Promise.all(inFlight)
     },
   }
 }

@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises'
+import { setTimeout as delay } from 'node:timers/promises'
 import type { Caller } from '#base/caller.ts'
 import { toActor } from '#base/caller.ts'
 import { formatRfc3339 } from '#base/clock.ts'
@@ -29,10 +29,10 @@ import { createDeliveryStore } from './store.ts'
 import { createChatStore } from './telegram/store.ts'
 import { endOfQuietHours } from './schedule.ts'
 
-const hour = 3_600_000
-const day = 24 * hour
-const keep = { sent: 7 * day, unsent: 90 * day }
-const retryAfter = 5000
+const hourMs = 3_600_000
+const dayMs = 24 * hourMs
+const retentionMs = { sent: 7 * dayMs, unsent: 90 * dayMs }
+const retryDelayMs = 5000
 
 export type NotifyDeps = {
   readonly ledger: Ledger
@@ -41,29 +41,33 @@ export type NotifyDeps = {
   readonly rules: readonly NotifyRule[]
   readonly quietHours?: QuietHours | undefined
   readonly digest?: number | undefined
-  /** Where people reach the console. Asked for each notice, as the port may not be known at first. */
+  /**
+   * Returns the console URL. Called for each notification, because the port may be unknown at
+   * startup.
+   */
   readonly publicUrl: () => string
   readonly describe: Describe
   readonly decide: DecideAs
   readonly now: Clock
   readonly log: Log
-  readonly wait?: Sleep
+  readonly sleep?: Sleep
   readonly chance?: () => number
 }
 
 export type Notify = ReturnType<typeof startNotify>
 
 /**
- * Tells people outside the console (A10). A follower of the ledger writes what is to be told where, in the
- * transaction that moves its place; a sender for each channel takes what is due. So neither a restart nor a
- * second daemon loses or repeats a notice, and no decision ever waits for a receiver.
+ * Sends notifications outside the console (A10). A ledger follower queues deliveries in the
+ * transaction that moves its cursor, and one sender per channel sends due deliveries. So a restart
+ * or a second daemon neither loses nor repeats a notification, and no decision waits for a
+ * receiver.
  */
 export function startNotify(deps: NotifyDeps) {
   const { ledger, db, channels, publicUrl, now, log } = deps
-  const { wait = pause, chance = Math.random } = deps
+  const { sleep = defaultSleep, chance = Math.random } = deps
   const store = createDeliveryStore(db.dialect)
   const chats = createChatStore(db.dialect)
-  const { drivers, bots } = createDrivers(channels, { ...deps, wait })
+  const { drivers, bots } = createDrivers(channels, { ...deps, sleep })
   const outbox = createOutbox({ ...deps, store, chats, drivers, settings: deps })
   const stop = new AbortController()
   const { signal } = stop
@@ -72,25 +76,25 @@ export function startNotify(deps: NotifyDeps) {
       db,
       store,
       now,
-      wait,
+      sleep,
       chance,
-      // Marking a message makes no sound.
-      awakeAt: (delivery, at) =>
+      // Editing a message makes no sound, so quiet hours do not apply.
+      allowedFrom: (delivery, at) =>
         driver.edits && delivery.event === 'approval.decided'
           ? at
           : endOfQuietHours(at, riskOf(delivery), deps.quietHours),
       log,
     }),
   )
-  const ring = () => {
-    for (const sender of senders) sender.ring()
+  const wakeAll = () => {
+    for (const sender of senders) sender.wake()
   }
 
-  async function tell(tx: Tx, entries: Entry[]): Promise<(() => void) | void> {
-    if (await outbox(tx, entries)) return ring
+  async function enqueue(tx: Tx, entries: Entry[]): Promise<(() => void) | void> {
+    if (await outbox(tx, entries)) return wakeAll
   }
 
-  async function persist(what: string, work: () => Promise<void>) {
+  async function runWithRetry(what: string, work: () => Promise<void>) {
     for (let isBroken = false; !signal.aborted;)
       try {
         await work()
@@ -98,39 +102,39 @@ export function startNotify(deps: NotifyDeps) {
       } catch (error) {
         if (!isBroken) log.error(what, { error: errorMessage(error) })
         isBroken = true
-        await wait(retryAfter, signal)
+        await sleep(retryDelayMs, signal)
       }
   }
 
-  // A notice repeats what the approval says (L8).
+  // Notifications contain texts of the approval, so erasing deletes them (L8).
   const stopErasing = ledger.onErase(async (tx, erased) => {
-    if ('before' in erased) return store.dropOld(tx, erased.before)
+    if ('before' in erased) return store.deleteOlder(tx, erased.before)
     let count = 0
-    for (const id of erased.approvals) count += await store.dropAbout(tx, id)
+    for (const id of erased.approvals) count += await store.deleteAbout(tx, id)
     return count
   })
 
-  const follow = () => ledger.consume('notify', tell, signal, 'next entry')
-  const sweep = async () => {
-    const before = { sent: now() - keep.sent, unsent: now() - keep.unsent }
+  const follow = () => ledger.consume('notify', enqueue, signal, 'next entry')
+  const cleanUp = async () => {
+    const before = { sent: now() - retentionMs.sent, unsent: now() - retentionMs.unsent }
     await db.transact(async (tx) => {
-      await store.forget(tx, before)
-      await chats.forgetMessages(tx, before.unsent)
+      await store.deleteExpired(tx, before)
+      await chats.deleteMessagesBefore(tx, before.unsent)
     })
-    await wait(hour, signal)
+    await sleep(hourMs, signal)
   }
   const postCheckpoint = createDailyCheckpoint({ ...deps, store, settings: deps })
   const postDaily = async () => {
-    if (await postCheckpoint()) ring()
-    await wait(hour, signal)
+    if (await postCheckpoint()) wakeAll()
+    await sleep(hourMs, signal)
   }
   const running =
     senders.length === 0
       ? []
       : [
-          persist('the ledger is not followed, so nobody is notified', follow),
-          persist('old deliveries could not be deleted', sweep),
-          persist('the daily checkpoint could not be posted', postDaily),
+          runWithRetry('ledger follower failed, notifications are delayed', follow),
+          runWithRetry('cleanup of old deliveries failed', cleanUp),
+          runWithRetry('queueing of the daily checkpoint failed', postDaily),
           ...[...bots.values()].map((bot) => bot.listen(signal)),
         ]
 
@@ -139,11 +143,12 @@ export function startNotify(deps: NotifyDeps) {
 
     async retry(tx: Tx, id: string, call: { id: string; caller: Caller }): Promise<Delivery> {
       const delivery = await store.find(tx, id)
-      if (!delivery) throw notFound(id)
+      if (!delivery) throw deliveryNotFoundError(id)
       const { channel, approval, status } = delivery
-      if (!drivers.has(channel)) throw noChannel(channel)
+      if (!drivers.has(channel)) throw channelRemovedError(channel)
       const again = resetDelivery(delivery, now())
-      if (status !== 'dead' || !(await store.change(tx, delivery, again))) throw notDead(id)
+      if (status !== 'dead' || !(await store.replaceIfUnchanged(tx, delivery, again)))
+        throw deliveryNotDeadError(id)
       tx.append({
         type: 'delivery.retried',
         actor: toActor(call.caller),
@@ -154,10 +159,13 @@ export function startNotify(deps: NotifyDeps) {
       return again
     },
 
-    /** Sends a notice now, whatever the hour, and gives why it did not arrive, if so. */
+    /**
+     * Sends a test notification immediately, also in quiet hours. Returns the error if it was not
+     * delivered.
+     */
     async test(id: string, call: { caller: Caller; signal: AbortSignal }) {
       const driver = drivers.get(id)
-      if (!driver) throw notSent(id, channels)
+      if (!driver) throw channelNotTestableError(id, channels)
       const review_url = inboxUrl(publicUrl())
       const notice: TestNotification = {
         type: 'channel.test',
@@ -167,13 +175,13 @@ export function startNotify(deps: NotifyDeps) {
       const message = { id: newId(), notice: JSON.stringify(notice), at: now() }
       const outcome = await driver.send(message, AbortSignal.any([signal, call.signal]))
       if (outcome.kind === 'sent') return { ok: true, reason: outcome.note }
-      return { ok: false, reason: outcome.kind === 'failed' ? outcome.error : 'it was interrupted' }
+      return { ok: false, reason: outcome.kind === 'failed' ? outcome.error : 'interrupted' }
     },
 
     async bindChat(tx: Tx, id: string, { caller }: { caller: Caller }) {
       const bot = bots.get(id)
-      if (!bot) throw noBot(id, [...bots.keys()])
-      return bot.makeCode(tx, caller.id)
+      if (!bot) throw botNotFoundError(id, [...bots.keys()])
+      return bot.createCode(tx, caller.id)
     },
 
     async close() {
@@ -187,34 +195,38 @@ export function startNotify(deps: NotifyDeps) {
 const riskOf = ({ notice }: Delivery) =>
   (JSON.parse(notice) as { data: { risk: string } }).data.risk
 
-const pause: Sleep = (ms, signal) =>
-  sleep(ms, undefined, { signal, ref: false }).catch(() => undefined)
+const defaultSleep: Sleep = (ms, signal) =>
+  delay(ms, undefined, { signal, ref: false }).catch(() => undefined)
 
-const notFound = (id: string) =>
-  new CoworkError('not_found', `There is no delivery ${JSON.stringify(id)}.`, {
-    hint: 'cowork_list_deliveries lists them; those that were sent go after 7 days.',
+const deliveryNotFoundError = (id: string) =>
+  new CoworkError('not_found', `Unknown delivery: ${JSON.stringify(id)}.`, {
+    hint: 'Call cowork_list_deliveries; sent deliveries are deleted after 7 days.',
   })
 
-const noChannel = (channel: string) =>
-  new CoworkError('unknown_channel', `No channel "${channel}" is configured any more.`, {
+const channelRemovedError = (channel: string) =>
+  new CoworkError('unknown_channel', `Channel not configured: "${channel}".`, {
     hint: 'Add it to notify.channels again and restart.',
   })
 
-const notSent = (id: string, channels: readonly Channel[]) =>
+const channelNotTestableError = (id: string, channels: readonly Channel[]) =>
   channels.some((channel) => channel.id === id)
-    ? new CoworkError('nothing_to_send', `"${id}" is shown by the console: nothing is sent.`, {
-        hint: 'Open the console and allow its notifications in the settings.',
-      })
-    : new CoworkError('unknown_channel', `There is no channel ${JSON.stringify(id)}.`, {
-        hint: `notify.channels has ${channels.map((channel) => channel.id).join(', ') || 'none'}.`,
+    ? new CoworkError(
+        'nothing_to_send',
+        `Cannot test "${id}": the console shows desktop notifications itself.`,
+        {
+          hint: 'Open the console and allow notifications in the settings.',
+        },
+      )
+    : new CoworkError('unknown_channel', `Unknown channel: ${JSON.stringify(id)}.`, {
+        hint: `Use a channel of notify.channels: ${channels.map((channel) => channel.id).join(', ') || 'none'}.`,
       })
 
-const noBot = (id: string, bots: readonly string[]) =>
-  new CoworkError('unknown_channel', `There is no Telegram channel ${JSON.stringify(id)}.`, {
-    hint: `notify.channels has ${bots.join(', ') || 'none'} of the type telegram.`,
+const botNotFoundError = (id: string, bots: readonly string[]) =>
+  new CoworkError('unknown_channel', `Unknown Telegram channel: ${JSON.stringify(id)}.`, {
+    hint: `Use a Telegram channel of notify.channels: ${bots.join(', ') || 'none'}.`,
   })
 
-const notDead = (id: string) =>
-  new CoworkError('delivery_not_dead', `Delivery ${id} is not dead: it was sent or still waits.`, {
-    hint: 'Only what has failed for good is put back by hand.',
+const deliveryNotDeadError = (id: string) =>
+  new CoworkError('delivery_not_dead', `Cannot retry delivery ${id}: it was sent or is pending.`, {
+    hint: 'Retry only deliveries with the status dead.',
   })

@@ -3,43 +3,43 @@ import { parseAddress, channelConfigError, isLoopback, toSendOutcome, post } fro
 import { formatLines, formatNotification } from './notification-text.ts'
 import type { NotificationText } from './notification-text.ts'
 
-/** What is longer is refused, and no agent may keep people from being told. */
-const longest = 3000
-/** Slack's reason is a word such as `no_service`; anything else is not shown. */
-const reason = /^[a-z_]{1,60}$/
+/** Slack rejects longer texts, and an agent must not be able to suppress a notification. */
+const maxTextLength = 3000
+/** Slack's error is a word such as `no_service`; other texts are not shown. */
+const slackReason = /^[a-z_]{1,60}$/
 
-/** Posts to an incoming webhook. It carries a link and cannot decide anything (A5). */
+/** Posts to an incoming webhook. A message contains a link and cannot decide anything (A5). */
 export function createSlack({ id, url }: ChannelOfType<'slack'>, wait: Sleep): Driver {
   const { address } = parseAddress(id, url)
   const { protocol, hostname } = new URL(address)
   if (protocol !== 'https:' && !isLoopback(hostname))
     throw channelConfigError(
-      `notify.channels: the url of "${id}" is a secret and must be https.`,
-      'Copy it from Slack again.',
+      `notify.channels: the url of "${id}" must use https.`,
+      'Copy the webhook URL from Slack.',
     )
 
   return {
     audience: 'person',
     async send(message, signal) {
       const body = JSON.stringify(buildPayload(formatNotification(message)))
-      const answer = await post({ address, body, most: 100 }, wait, signal)
+      const answer = await post({ address, body, maxBytes: 100 }, wait, signal)
       if ('kind' in answer) return answer
-      return toSendOutcome(answer, message.at, reason.test(answer.text) ? answer.text : '')
+      return toSendOutcome(answer, message.at, slackReason.test(answer.text) ? answer.text : '')
     },
   }
 }
 
-/** Plain text alone, and nothing in it is looked at for names, links or marks. */
+/** Builds a plain text message in which Slack parses neither names nor links nor markup. */
 export function buildPayload(words: NotificationText) {
   const lines = formatLines(words)
   const plain = (text: string) => ({
     type: 'plain_text' as const,
-    text: escaped(text),
+    text: escapeText(text),
     emoji: false,
   })
   const section = (text: string) => ({ type: 'section' as const, text: plain(text) })
   return {
-    text: escaped([words.title, ...lines].join('\n')),
+    text: escapeText([words.title, ...lines].join('\n')),
     mrkdwn: false,
     parse: 'none',
     link_names: false,
@@ -56,12 +56,12 @@ export function buildPayload(words: NotificationText) {
   }
 }
 
-/** Without the three characters by which Slack tells mentions and links from text, and no longer than it takes. */
-const escaped = (text: string) =>
+/** Escapes the three characters that Slack uses for mentions and links, and limits the length. */
+const escapeText = (text: string) =>
   text
     .replaceAll('&', '&amp;')
     .replaceAll('<', '&lt;')
     .replaceAll('>', '&gt;')
-    .slice(0, longest)
-    // What the cut left of an escape or of a character.
+    .slice(0, maxTextLength)
+    // Removes a truncated escape sequence or character.
     .replace(/(&[a-z]{0,3}|[\ud800-\udbff])$/, '')

@@ -8,9 +8,9 @@ import { networkErrorCode } from './http-post.ts'
 export type MailServer = {
   readonly host: string
   readonly port: number
-  /** Only a server on this machine may do without encryption, or show any certificate. */
+  /** Only a server on this machine may skip encryption or use an untrusted certificate. */
   readonly isLocal: boolean
-  /** TLS starts with the first byte, without STARTTLS. */
+  /** Implicit TLS, without STARTTLS. */
   readonly isTlsFirst: boolean
   readonly auth?: { readonly user: string; readonly password: string }
 }
@@ -25,19 +25,19 @@ export type Mail = {
 
 export class SmtpError extends Error {}
 
-/** A reply is a few lines; a server that sends more at once is not a mail server. */
+/** A reply has a few lines; a larger response does not come from an SMTP server. */
 const maxResponseSize = 16_384
 /** RFC 2047 limits an encoded word to 75 characters. */
 const maxWordLength = 75
 
-/** Sends a mail over SMTP. Returns the number of receivers the server refused; throws an `SmtpError`. */
+/** Sends an email over SMTP. Returns the number of refused recipients; throws an `SmtpError`. */
 export async function sendMail(
   { host, port, isLocal, isTlsFirst, auth }: MailServer,
   mail: Mail,
   signal: AbortSignal,
 ): Promise<{ refused: number }> {
   signal.throwIfAborted()
-  // A socket of ours can be aborted, and resolves the host as the system does.
+  // Our own socket can be aborted and uses the resolver of the system.
   const socket = connect({ host, port })
   const abort = () => socket.destroy()
   signal.addEventListener('abort', abort, { once: true })
@@ -51,32 +51,33 @@ export async function sendMail(
       tls: { rejectUnauthorized: !isLocal },
       name: '[127.0.0.1]',
       maxResponseSize,
-      // Without it a server that offers no AUTH would get the mail without a sign-in.
+      // Otherwise a server without AUTH would receive the email unauthenticated.
       forceAuth: true,
       ...(auth && { auth: { user: auth.user, pass: auth.password } }),
     })
-    const { rejected } = await transport.sendMail(messageOf(mail))
+    const { rejected } = await transport.sendMail(toMessage(mail))
     return { refused: rejected.length }
   } catch (error) {
-    throw faultOf(error)
+    throw toSmtpError(error)
   } finally {
     signal.removeEventListener('abort', abort)
     socket.destroy()
   }
 }
 
-function messageOf({ id, at, from, to, subject, text }: Mail) {
+function toMessage({ id, at, from, to, subject, text }: Mail) {
   const [, domain = 'localhost'] = /@([\w.-]+)$/.exec(from) ?? []
   return {
     envelope: { from, to: [...to] },
     from,
     to: [...to],
     date: new Date(at),
-    // The same for every attempt, so that mail programs recognize a duplicate.
+    // Equal for every attempt, so mail clients recognize duplicates.
     messageId: `<${id}@${domain}>`,
     headers: {
       'Auto-Submitted': 'auto-generated',
-      // Always encoded: a subject that looks like an encoded word would be shown as another text (A13).
+      // Always encoded: a subject that resembles an encoded word would be displayed as different
+      // text (A13).
       Subject: { prepared: true, foldLines: true, value: encodeWord(subject, 'B', maxWordLength) },
     },
     text: text.replaceAll(/\r?\n/g, '\r\n'),
@@ -86,24 +87,26 @@ function messageOf({ id, at, from, to, subject, text }: Mail) {
   }
 }
 
-/** Only the command and the code: the text of a reply is the server's and may repeat an address. */
-function faultOf(error: unknown): SmtpError {
+/**
+ * Reports only command and code: the reply text belongs to the server and may contain an address.
+ */
+function toSmtpError(error: unknown): SmtpError {
   if (!(error instanceof Error)) return new SmtpError(networkErrorCode(error))
   const { code, originalCode, command = '', response, responseCode }: NodemailerError = error
   const [verb] = command.split(' ')
   if (code === 'ETLS' && verb === 'STARTTLS' && responseCode !== undefined)
-    return new SmtpError('the mail server offers no encryption (STARTTLS)')
+    return new SmtpError('mail server does not support STARTTLS')
   if (responseCode !== undefined)
     return new SmtpError(
-      `the mail server answered ${responseCode} to ${verb === 'CONN' ? 'the greeting' : verb}`,
+      `mail server replied ${responseCode} to ${verb === 'CONN' ? 'the connection' : verb}`,
     )
   if (code === 'EPROTOCOL')
     return new SmtpError(
-      response === undefined ? 'the mail server says too much' : 'the mail server speaks no SMTP',
+      response === undefined ? 'mail server response too large' : 'not an SMTP server',
     )
   if (originalCode !== undefined)
     return new SmtpError(networkErrorCode(new Error('smtp', { cause: { code: originalCode } })))
   return new SmtpError(
-    code === 'ECONNECTION' ? 'the mail server ended the connection' : networkErrorCode(error),
+    code === 'ECONNECTION' ? 'mail server closed the connection' : networkErrorCode(error),
   )
 }

@@ -32,40 +32,39 @@ export function createDeliveryStore(dialect: Dialect) {
       const row = await reader.first(query(deliveries.selectAll().where('id', '=', id)))
       return row && toDelivery(row)
     },
-    /** Newest first. */
     async list(reader: Reader, status: DeliveryStatus | undefined, limit: number) {
       let found = deliveries.selectAll()
       if (status !== undefined) found = found.where('status', '=', status)
       const rows = await reader.all(query(found.orderBy('id', 'desc').limit(limit)))
       return rows.map(toDelivery)
     },
-    /** Everything that was or is to be told of these approvals. */
-    async about(reader: Reader, approvals: readonly string[]): Promise<Delivery[]> {
+    /** Returns all deliveries about these approvals. */
+    async listAbout(reader: Reader, approvals: readonly string[]): Promise<Delivery[]> {
       if (approvals.length === 0) return []
       const found = deliveries.selectAll().where('approval', 'in', approvals)
       return (await reader.all(query(found))).map(toDelivery)
     },
-    dropAbout: (tx: Tx, approval: string) => tx.run(query(drop.where('approval', '=', approval))),
-    dropOld: (tx: Tx, before: number) =>
+    deleteAbout: (tx: Tx, approval: string) => tx.run(query(drop.where('approval', '=', approval))),
+    deleteOlder: (tx: Tx, before: number) =>
       tx.run(query(drop.where('status', '<>', 'pending').where('created_at', '<', before))),
-    drop: (tx: Tx, id: string) => tx.run(query(drop.where('id', '=', id))),
+    delete: (tx: Tx, id: string) => tx.run(query(drop.where('id', '=', id))),
     add: (tx: Tx, deliveries: readonly Delivery[]) => tx.insert('delivery', deliveries.map(toRow)),
-    /** Gives 0 if another daemon, or an earlier start, has added it. */
+    /** Returns 0 if another daemon or an earlier start already added it. */
     addOnce(tx: Tx, delivery: Delivery) {
       const added = sql.insertInto('delivery').values(toRow(delivery))
       return tx.run(query(added.onConflict((c) => c.column('id').doNothing())))
     },
-    async due(reader: Reader, channel: string, at: number, limit: number) {
+    async listDue(reader: Reader, channel: string, at: number, limit: number) {
       const due = pending(channel).selectAll().where('next_at', '<=', at)
       const rows = await reader.all(query(due.orderBy('next_at').orderBy('id').limit(limit)))
       return rows.map(toDelivery)
     },
-    async nextAt(reader: Reader, channel: string) {
+    async nextDueAt(reader: Reader, channel: string) {
       const next = pending(channel).select((eb) => eb.fn.min<number | null>('next_at').as('at'))
       return (await reader.first(query(next)))?.at ?? Infinity
     },
-    /** False when it is not as it was any more: another daemon has it, or a person was faster. */
-    async change(tx: Tx, was: Delivery, now: Delivery): Promise<boolean> {
+    /** Returns false if another daemon or a person changed the delivery first. */
+    async replaceIfUnchanged(tx: Tx, was: Delivery, now: Delivery): Promise<boolean> {
       const { status, attempts, next_at, held, last_error, settled_at } = toRow(now)
       const changed = sql
         .updateTable('delivery')
@@ -76,11 +75,11 @@ export function createDeliveryStore(dialect: Dialect) {
         .where('next_at', '=', was.nextAt)
       return (await tx.run(query(changed))) > 0
     },
-    async forget(tx: Tx, before: { readonly sent: number; readonly unsent: number }) {
+    async deleteExpired(tx: Tx, before: { readonly sent: number; readonly unsent: number }) {
       const of = (status: DeliveryStatus) => drop.where('status', '=', status)
       await tx.run(query(of('sent').where('settled_at', '<', before.sent)))
       await tx.run(query(of('dead').where('settled_at', '<', before.unsent)))
-      // Those of a channel that is configured no more.
+      // Deliveries of a removed channel.
       await tx.run(query(of('pending').where('next_at', '<', before.unsent)))
     },
   }

@@ -9,44 +9,43 @@ import type { Notify } from './service.ts'
 import { approvalResults, deliveryStatuses } from '../wire.ts'
 import type { DeliveryResult } from '../wire.ts'
 
-const channel = z.string().min(1).max(128).describe('Its id, as in notify.channels')
+const channel = z.string().min(1).max(128).describe('Channel id from notify.channels')
 
 export const notifyTools = (notify: Notify): Tool[] => [
   defineTool({
     ...forPeople.read,
     name: 'cowork_list_deliveries',
     title: 'List deliveries',
-    description:
-      'Lists notices on their way to outside channels, newest first; dead ones failed for good.',
+    description: 'Lists notification deliveries, newest first; dead ones failed permanently.',
     idempotent: true,
     input: z.object({
-      status: z.enum(deliveryStatuses).optional().describe('Only those in this state'),
+      status: z.enum(deliveryStatuses).optional().describe('Only deliveries with this status'),
       limit: effort(z.int().min(1).max(1000)).default(100),
     }),
     output: approvalResults.cowork_list_deliveries,
     describeTarget: () => ({ domain: 'cowork' }),
     async read(input) {
       const found = await notify.list(input.status, input.limit)
-      return { deliveries: found.map(toListed) }
+      return { deliveries: found.map(toDeliveryResult) }
     },
   }),
   defineTool({
     ...forPeople.write,
     name: 'cowork_retry_delivery',
     title: 'Retry a delivery',
-    description: 'Puts a dead delivery back, so that it is sent again now.',
+    description: 'Sends a dead delivery again.',
     input: z.object({
-      id: z.string().min(1).max(64).describe('Its id, from cowork_list_deliveries'),
+      id: z.string().min(1).max(64).describe('Delivery id from cowork_list_deliveries'),
     }),
     output: approvalResults.cowork_retry_delivery,
     describeTarget: (input) => ({ domain: 'cowork', target: input.id }),
-    transact: async (tx, input, call) => toListed(await notify.retry(tx, input.id, call)),
+    transact: async (tx, input, call) => toDeliveryResult(await notify.retry(tx, input.id, call)),
   }),
   defineTool({
     ...forPeople.write,
     name: 'cowork_test_channel',
     title: 'Test a channel',
-    description: 'Sends a test notice to a channel now, and says whether it was taken.',
+    description: 'Sends a test notification to a channel and reports the result.',
     openWorld: true,
     input: z.object({ id: channel }),
     output: approvalResults.cowork_test_channel,
@@ -59,21 +58,21 @@ export const notifyTools = (notify: Notify): Tool[] => [
   defineTool({
     ...forPeople.write,
     name: 'cowork_bind_chat',
-    title: 'Bind a chat to yourself',
+    title: 'Link a chat to yourself',
     description:
-      'Makes a code that binds a Telegram chat to you: you are told there, and its buttons decide low risk as you.',
+      'Creates a code that links a Telegram chat to you. You are notified there, and its buttons decide low-risk requests as you.',
     input: z.object({ channel }),
     output: approvalResults.cowork_bind_chat,
     describeTarget: (input) => ({ domain: 'cowork', target: input.channel }),
     async transact(tx, input, call) {
       const { code, expiresAt } = await notify.bindChat(tx, input.channel, call)
-      const how = `Send /start ${code} to the bot in a private chat, within ten minutes. A chat you bound before is bound no more.`
+      const how = `Send /start ${code} to the bot in a private chat within 10 minutes. This replaces a chat that you linked before.`
       return { code, expires_at: formatRfc3339(expiresAt), how }
     },
   }),
 ]
 
-const toListed = (one: Delivery): DeliveryResult => ({
+const toDeliveryResult = (one: Delivery): DeliveryResult => ({
   id: one.id,
   channel: one.channel,
   event: one.event,

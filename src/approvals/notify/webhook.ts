@@ -2,13 +2,16 @@ import { Webhook } from 'standardwebhooks'
 import type { Driver, Sleep, WebhookChannel } from './model.ts'
 import { parseAddress, channelConfigError, toSendOutcome, post } from './http-post.ts'
 
-/** Standard Webhooks asks for 24 to 64 bytes. */
-const shortestKey = 24
+/** Standard Webhooks requires 24 to 64 bytes. */
+const minKeyBytes = 24
 
-/** Posts notices, signed by Standard Webhooks (A10). What the receiver answers is not read, only its status. */
+/**
+ * Posts notifications signed according to Standard Webhooks (A10). Of the response, only the
+ * status is read.
+ */
 export function createWebhook(channel: WebhookChannel, wait: Sleep): Driver {
   const { address, authorization } = parseAddress(channel.id, channel.url)
-  const signer = signerOf(channel)
+  const signer = createSigner(channel)
 
   return {
     audience: 'machine',
@@ -25,13 +28,13 @@ export function createWebhook(channel: WebhookChannel, wait: Sleep): Driver {
   }
 }
 
-function signerOf({ id, secret }: WebhookChannel): Webhook {
+function createSigner({ id, secret }: WebhookChannel): Webhook {
   const [, text = ''] = /^whsec_(.+?)=*$/.exec(secret) ?? []
   const key = Buffer.from(text, 'base64')
-  if (key.length < shortestKey || key.toString('base64').replace(/=+$/, '') !== text)
+  if (key.length < minKeyBytes || key.toString('base64').replace(/=+$/, '') !== text)
     throw channelConfigError(
-      `The secret of the webhook "${id}" must be whsec_ and at least ${shortestKey} bytes in base64.`,
-      'Make one with: echo "whsec_$(openssl rand -base64 32)"',
+      `notify.channels: the secret of "${id}" must be whsec_ and at least ${minKeyBytes} bytes in base64.`,
+      'Create a secret with: echo "whsec_$(openssl rand -base64 32)"',
     )
   return new Webhook(key, { format: 'raw' })
 }

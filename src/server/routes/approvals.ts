@@ -64,7 +64,7 @@ const lookRoutes = (inbox: Inbox): Route[] => [
     async run({ params: { id } }, c) {
       const found = await inbox.detail(c.get('caller'), id)
       if (found) return found
-      throw new CoworkError('not_found', `There is no approval ${JSON.stringify(id)}.`, {
+      throw new CoworkError('not_found', `Unknown approval: ${JSON.stringify(id)}.`, {
         hint: 'GET /api/approvals lists those there are.',
       })
     },

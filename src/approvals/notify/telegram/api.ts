@@ -3,8 +3,8 @@ import { parseJson } from '#base/json.ts'
 import type { ChannelOfType, SendFailure, Sleep } from '../model.ts'
 import { channelConfigError, isLoopback, post } from '../http-post.ts'
 
-/** Twenty updates are less than this, however much people write. */
-const longestAnswer = 8_000_000
+/** Twenty updates are always smaller. */
+const maxResponseBytes = 8_000_000
 
 const answer = z.union([
   z.object({ ok: z.literal(true), result: z.unknown() }),
@@ -21,27 +21,30 @@ const answer = z.union([
 
 export type TelegramResult =
   | { readonly ok: true; readonly result: unknown }
-  /** `code` is there where Telegram itself said no. */
+  /** `code` is set if Telegram itself returned an error. */
   | {
       readonly ok: false
       readonly code?: number
-      readonly about: string
-      readonly unsent: SendFailure
+      readonly description: string
+      readonly failure: SendFailure
     }
 
 export type Telegram = ReturnType<typeof createApi>
 
-/** The Bot API. Its address holds the token, so no address is in any word of ours. */
+/** Creates a Bot API client. The URL contains the token, so no error text contains a URL. */
 export function createApi({ id, api, token }: ChannelOfType<'telegram'>, wait: Sleep) {
   const [, bot] = /^(\d+):[\w-]+$/.exec(token) ?? []
   if (bot === undefined)
     throw channelConfigError(
-      `notify.channels: the token of "${id}" is not one of a Telegram bot.`,
-      'Copy it from @BotFather: a number, a colon and letters.',
+      `notify.channels: the token of "${id}" is not a Telegram bot token.`,
+      'Copy the token from @BotFather: a number, a colon and letters.',
     )
   const base = URL.parse(api)
   if (!base || (base.protocol !== 'https:' && !isLoopback(base.hostname)))
-    throw channelConfigError(`notify.channels: the api of "${id}" must be https.`, 'Leave it out.')
+    throw channelConfigError(
+      `notify.channels: the api of "${id}" must use https.`,
+      'Remove the api setting.',
+    )
   const address = `${base.href.replace(/\/+$/, '')}/bot${token}`
 
   return {
@@ -50,30 +53,38 @@ export function createApi({ id, api, token }: ChannelOfType<'telegram'>, wait: S
       method: string,
       parameters: Readonly<Record<string, unknown>>,
       signal: AbortSignal,
-      timeout?: number,
+      timeoutMs?: number,
     ): Promise<TelegramResult> {
       const body = JSON.stringify(parameters)
-      const limits = { most: longestAnswer, ...(timeout !== undefined && { timeout }) }
+      const limits = {
+        maxBytes: maxResponseBytes,
+        ...(timeoutMs !== undefined && { timeoutMs }),
+      }
       const posted = await post({ address: `${address}/${method}`, body, ...limits }, wait, signal)
-      if ('kind' in posted) return { ok: false, about: '', unsent: posted }
-      const said = answer.safeParse(parseJson(posted.text))
-      if (!said.success) return refused(`Telegram answered ${posted.status} and no JSON of its own`)
-      if (said.data.ok) return said.data
-      const { error_code: code = posted.status, description: about, parameters: more } = said.data
-      const words = `Telegram answered ${code}${shown.test(about) ? ` (${about})` : ''}`
-      return refused(words, code, about, more?.retry_after)
+      if ('kind' in posted) return { ok: false, description: '', failure: posted }
+      const reply = answer.safeParse(parseJson(posted.text))
+      if (!reply.success) return toFailure(`Telegram returned ${posted.status} without valid JSON`)
+      if (reply.data.ok) return reply.data
+      const { error_code: code = posted.status, description, parameters: more } = reply.data
+      const error = `Telegram returned ${code}${printable.test(description) ? ` (${description})` : ''}`
+      return toFailure(error, code, description, more?.retry_after)
     },
   }
 }
 
-/** Only what cannot hide anything is repeated. */
-const shown = /^[\w ,.:;'()/-]{1,100}$/
+/** Only plain descriptions are repeated in errors. */
+const printable = /^[\w ,.:;'()/-]{1,100}$/
 
-const refused = (error: string, code?: number, about = '', seconds?: number): TelegramResult => ({
+const toFailure = (
+  error: string,
+  code?: number,
+  description = '',
+  seconds?: number,
+): TelegramResult => ({
   ok: false,
-  about,
+  description,
   ...(code !== undefined && { code }),
-  unsent: {
+  failure: {
     kind: 'failed',
     error,
     ...(seconds !== undefined && { waitMs: seconds * 1000 }),

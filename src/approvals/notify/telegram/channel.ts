@@ -13,7 +13,7 @@ import type {
   SendOutcome,
   Sleep,
 } from '../model.ts'
-import { isAboutApproval } from '../model.ts'
+import { isApprovalNotification } from '../model.ts'
 import { listNotifications, formatNotification } from '../notification-text.ts'
 import { createApi } from './api.ts'
 import type { TelegramResult } from './api.ts'
@@ -27,54 +27,60 @@ export type TelegramDeps = {
   readonly describe: Describe
   readonly decide: DecideAs
   readonly now: Clock
-  readonly wait: Sleep
+  readonly sleep: Sleep
   readonly log: Log
 }
 
-/** Well within the time for which a delivery is ours. */
-const patience = 40_000
+/** Well below the lease of a delivery. */
+const maxSendMs = 40_000
 
 const sent = z.object({ message_id: z.number().int() })
 
 export type TelegramBot = ReturnType<typeof createTelegram>
 
-/** A bot that tells the people who bound a chat of theirs to it, and takes their word on low risk (A5). */
+/**
+ * Creates a bot that notifies people in their linked chats and accepts their low-risk decisions
+ * (A5).
+ */
 export function createTelegram(channel: ChannelOfType<'telegram'>, deps: TelegramDeps) {
   const { id } = channel
   const { db, describe, now } = deps
-  const api = createApi(channel, deps.wait)
+  const api = createApi(channel, deps.sleep)
   const store = createChatStore(db.dialect)
   const chats = createChats(id, store, now)
 
-  async function tell(message: Message, signal: AbortSignal): Promise<SendOutcome> {
+  async function sendToChats(message: Message, signal: AbortSignal): Promise<SendOutcome> {
     const notices = listNotifications(message)
     const [first] = notices
-    const question = notices.length === 1 && isAboutApproval(first) ? first : undefined
+    const question = notices.length === 1 && isApprovalNotification(first) ? first : undefined
     const ids = [message, ...(message.more ?? [])].map((one) => one.id)
-    const told = await store.told(db, ids)
-    const untold = (chat: string) =>
-      ids.filter((one) => !told.some((had) => had.delivery === one && had.chat === chat))
+    const sentMessages = await store.listSent(db, ids)
+    const unsent = (chat: string) =>
+      ids.filter((one) => !sentMessages.some((had) => had.delivery === one && had.chat === chat))
     const content = formatMessage(message)
     let reached = 0
-    for (const bound of await store.chats(db, id)) {
+    for (const bound of await store.listChats(db, id)) {
       const { chat } = bound
-      const left = untold(chat)
-      if (left.length > 0) {
-        if (now() - message.at > patience)
-          return { kind: 'failed', error: 'Telegram is slow; the rest is told later' }
-        const said = await api.call('sendMessage', { chat_id: Number(chat), ...content }, signal)
-        if (isGone(said)) {
-          await db.transact((tx) => chats.unbind(tx, bound, systemActor, 'the chat is gone'))
+      const remaining = unsent(chat)
+      if (remaining.length > 0) {
+        if (now() - message.at > maxSendMs)
+          return { kind: 'failed', error: 'Telegram is slow; remaining chats follow' }
+        const result = await api.call('sendMessage', { chat_id: Number(chat), ...content }, signal)
+        if (isUnreachable(result)) {
+          await db.transact((tx) =>
+            chats.unbind(tx, bound, systemActor, 'the bot cannot write to this chat'),
+          )
           continue
         }
-        // What does not work for one does not work for the next; who had it does not get it again.
-        if (!said.ok) return said.unsent
-        const { data } = sent.safeParse(said.result)
+        // An error for one chat usually affects all, so sending stops. The retry skips chats that
+        // have the message.
+        if (!result.ok) return result.failure
+        const { data } = sent.safeParse(result.result)
         if (data && first?.type !== 'channel.test')
           await db.transact((tx) =>
             store.addMessages(
               tx,
-              left.map((delivery) => ({
+              remaining.map((delivery) => ({
                 delivery,
                 chat,
                 channel: id,
@@ -87,34 +93,39 @@ export function createTelegram(channel: ChannelOfType<'telegram'>, deps: Telegra
       }
       reached++
     }
-    if (reached === 0)
-      return { kind: 'failed', error: 'no chat is bound to it yet (cowork_bind_chat)' }
+    if (reached === 0) return { kind: 'failed', error: 'no linked chat (use cowork_bind_chat)' }
     if (question) await markDecided(question, signal)
     return { kind: 'sent' }
   }
 
-  /** Decided while it was being told: whoever looked for messages then did not find this one. */
+  /**
+   * Handles a decision that was made while the message was being sent, before the message was
+   * stored.
+   */
   async function markDecided(notice: ApprovalNotification, signal: AbortSignal) {
     const { approval_id: approval } = notice.data
     const about = (await describe(db, [approval])).get(approval)
     if (!about || about.status === 'pending') return
     const { status, decidedBy } = about
     const decided = { ...notice.data, status, ...(decidedBy && { decided_by: decidedBy }) }
-    await mark({ ...notice, type: 'approval.decided', data: decided }, signal)
+    await editMessages({ ...notice, type: 'approval.decided', data: decided }, signal)
   }
 
-  /** Says in each message about it how it ended, and takes the buttons away. */
-  async function mark(notice: ApprovalNotification, signal: AbortSignal): Promise<SendOutcome> {
+  /** Shows the outcome in each message about an approval and removes its buttons. */
+  async function editMessages(
+    notice: ApprovalNotification,
+    signal: AbortSignal,
+  ): Promise<SendOutcome> {
     const content = formatText(
       formatNotification({ id: '', at: 0, notice: JSON.stringify(notice) }),
     )
-    for (const open of await store.open(db, id, notice.data.approval_id)) {
+    for (const open of await store.listMessages(db, id, notice.data.approval_id)) {
       const which = { chat_id: Number(open.chat), message_id: open.message }
-      const said = await api.call('editMessageText', { ...which, ...content }, signal)
-      // It was deleted, or says so already.
-      const isSettled = said.ok || said.code === 400 || said.code === 403
-      if (!isSettled) return said.unsent
-      await db.transact((tx) => store.forgetMessage(tx, open))
+      const result = await api.call('editMessageText', { ...which, ...content }, signal)
+      // The message was deleted or already shows the outcome.
+      const isDone = result.ok || result.code === 400 || result.code === 403
+      if (!isDone) return result.failure
+      await db.transact((tx) => store.deleteMessage(tx, open))
     }
     return { kind: 'sent' }
   }
@@ -124,19 +135,21 @@ export function createTelegram(channel: ChannelOfType<'telegram'>, deps: Telegra
     edits: true,
     send(message, signal) {
       const [first] = listNotifications(message)
-      return first?.type === 'approval.decided' ? mark(first, signal) : tell(message, signal)
+      return first?.type === 'approval.decided'
+        ? editMessages(first, signal)
+        : sendToChats(message, signal)
     },
   }
 
   return {
     id,
     driver,
-    makeCode: chats.makeCode,
+    createCode: chats.createCode,
     listen: createUpdatePoller({ ...deps, channel: id, api, store, chats }),
   }
 }
 
-const isGone = (said: TelegramResult): boolean =>
-  !said.ok &&
-  (said.code === 403 ||
-    (said.code === 400 && /chat not found|user is deactivated/i.test(said.about)))
+const isUnreachable = (result: TelegramResult): boolean =>
+  !result.ok &&
+  (result.code === 403 ||
+    (result.code === 400 && /chat not found|user is deactivated/i.test(result.description)))

@@ -5,24 +5,24 @@ import { sha256Hex } from '#base/hash.ts'
 import { randomHex } from '#base/ids.ts'
 import type { Chat, ChatStore } from './store.ts'
 
-const codeLife = 10 * 60_000
+const codeTtlMs = 10 * 60_000
 
 export type Chats = ReturnType<typeof createChats>
 
-/** Whose chat is whose: bound by a code that only the person can have made. */
+/** Links chats to people with a code that only the person can create. */
 export function createChats(channel: string, store: ChatStore, now: Clock) {
   const entry = (type: string, chat: string, person: string, actor: Actor, more: object = {}) => ({
     type,
     actor,
     subject: person,
-    // Enough to tell chats apart, and no more.
+    // A short hash distinguishes chats without storing their ids.
     data: { channel, chat: sha256Hex(chat).slice(0, 12), ...more },
   })
 
   return {
-    async makeCode(tx: Tx, person: string) {
+    async createCode(tx: Tx, person: string) {
       const code = randomHex(8)
-      const expiresAt = now() + codeLife
+      const expiresAt = now() + codeTtlMs
       await store.addCode(tx, { hash: sha256Hex(code), channel, person, expiresAt }, now())
       return { code, expiresAt }
     },
@@ -40,5 +40,5 @@ export function createChats(channel: string, store: ChatStore, now: Clock) {
   }
 }
 
-/** Whoever holds the chat that a person bound is that person. */
+/** Returns the actor of messages in a linked chat. */
 export const personActor = (id: string): Actor => ({ kind: 'human', id, verified: true })

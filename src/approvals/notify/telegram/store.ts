@@ -7,7 +7,7 @@ export type Chat = {
   readonly person: string
   readonly boundAt: number
 }
-/** What was told in a chat; without an approval where it was about many. */
+/** A message in a chat; `approval` is null if it covers several approvals. */
 export type ChatMessage = {
   readonly delivery: string
   readonly chat: string
@@ -35,7 +35,7 @@ export function createChatStore(dialect: Dialect) {
     query(sql.deleteFrom('chat').where('channel', '=', channel).where(column, '=', value))
 
   return {
-    async chats(reader: Reader, channel: string) {
+    async listChats(reader: Reader, channel: string) {
       const found = chats.where('channel', '=', channel).orderBy('bound_at')
       return (await reader.all(query(found))).map(toChat)
     },
@@ -44,7 +44,7 @@ export function createChatStore(dialect: Dialect) {
       const row = await reader.first(query(found))
       return row && toChat(row)
     },
-    /** One chat for a person and one person for a chat: a new one takes the place of the old. */
+    /** A person has one chat per channel and a chat one person; a new link replaces old ones. */
     async bind(tx: Tx, { channel, chat, person, boundAt }: Chat) {
       await tx.run(unbind(channel, 'chat', chat))
       await tx.run(unbind(channel, 'person', person))
@@ -52,25 +52,25 @@ export function createChatStore(dialect: Dialect) {
     },
     unbind: async (tx: Tx, channel: string, chat: string) =>
       (await tx.run(unbind(channel, 'chat', chat))) > 0,
-    /** A person who is gone has no chat, and no way to one. */
-    async forgetPerson(tx: Tx, person: string) {
+    /** Deletes the chats and codes of a removed person. */
+    async deletePerson(tx: Tx, person: string) {
       await tx.run(query(sql.deleteFrom('chat').where('person', '=', person)))
       await tx.run(query(codes.where('person', '=', person)))
     },
-    /** The newest of a person is the only one. */
+    /** A new code replaces the person's earlier code. */
     async addCode(
       tx: Tx,
-      given: { hash: string; channel: string; person: string; expiresAt: number },
+      newCode: { hash: string; channel: string; person: string; expiresAt: number },
       now: number,
     ) {
-      const { hash, channel, person, expiresAt } = given
+      const { hash, channel, person, expiresAt } = newCode
       const old = codes.where((eb) =>
         eb.or([eb('expires_at', '<=', now), eb.and({ channel, person })]),
       )
       await tx.run(query(old))
       await tx.insert('chat_code', [{ hash, channel, person, expires_at: expiresAt }])
     },
-    /** Whose code it is. It works once: of two that use it, one is told. */
+    /** Consumes a code and returns its person; of two concurrent uses, one succeeds. */
     async useCode(tx: Tx, hash: string, channel: string, now: number) {
       const known = sql.selectFrom('chat_code').select('person').where('hash', '=', hash)
       const live = known.where('channel', '=', channel).where('expires_at', '>', now)
@@ -83,32 +83,32 @@ export function createChatStore(dialect: Dialect) {
         'chat_message',
         messages.map(({ sentAt, ...one }) => ({ ...one, sent_at: sentAt })),
       ),
-    async told(reader: Reader, deliveries: readonly string[]) {
+    async listSent(reader: Reader, deliveries: readonly string[]) {
       const found = sql.selectFrom('chat_message').select(['delivery', 'chat'])
       return reader.all(query(found.where('delivery', 'in', deliveries)))
     },
-    /** Messages about an approval that can be marked as decided. */
-    async open(reader: Reader, channel: string, approval: string) {
+    /** Lists the messages about an approval that can be edited. */
+    async listMessages(reader: Reader, channel: string, approval: string) {
       const about = sql.selectFrom('chat_message').selectAll().where('approval', '=', approval)
       return (await reader.all(query(about.where('channel', '=', channel)))).map(toMessage)
     },
-    /** Which of these have such messages, as channel and approval. */
-    async withMessages(reader: Reader, approvals: readonly string[]) {
+    /** Lists the channels that have such messages, with the approval. */
+    async listChannelsWithMessages(reader: Reader, approvals: readonly string[]) {
       if (approvals.length === 0) return []
       const found = sql.selectFrom('chat_message').select(['channel', 'approval']).distinct()
       return reader.all(query(found.where('approval', 'in', approvals)))
     },
-    forgetMessage(tx: Tx, { delivery, chat }: ChatMessage) {
-      const told = sql.deleteFrom('chat_message').where('delivery', '=', delivery)
-      return tx.run(query(told.where('chat', '=', chat)))
+    deleteMessage(tx: Tx, { delivery, chat }: ChatMessage) {
+      const message = sql.deleteFrom('chat_message').where('delivery', '=', delivery)
+      return tx.run(query(message.where('chat', '=', chat)))
     },
-    forgetMessages: (tx: Tx, before: number) =>
+    deleteMessagesBefore: (tx: Tx, before: number) =>
       tx.run(query(sql.deleteFrom('chat_message').where('sent_at', '<', before))),
-    async place(reader: Reader, bot: string) {
+    async findOffset(reader: Reader, bot: string) {
       const place = sql.selectFrom('chat_place').select('next').where('bot', '=', bot)
       return (await reader.first(query(place)))?.next
     },
-    savePlace(tx: Tx, bot: string, next: number) {
+    saveOffset(tx: Tx, bot: string, next: number) {
       const place = sql.insertInto('chat_place').values({ bot, next })
       return tx.run(query(place.onConflict((c) => c.column('bot').doUpdateSet({ next }))))
     },

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { errorMessage as faultOf } from '#base/errors.ts'
+import { errorMessage as errorMessage } from '#base/errors.ts'
 import { sanitizeText } from '#base/sanitize.ts'
 import { formatOutcome } from '../notification-text.ts'
 import type { Telegram } from './api.ts'
@@ -16,15 +16,15 @@ type Deps = TelegramDeps & {
   readonly chats: Chats
 }
 
-/** Seconds that Telegram keeps a question for updates open, and what we give it besides. */
+/** The long-poll time of getUpdates in seconds; the request timeout is 10 s longer. */
 const pollSeconds = 25
 const pollTimeout = (pollSeconds + 10) * 1000
-const mostUpdates = 20
-const lookEvery = 5000
-const shortestPause = 5000
-const longestPause = 60_000
-/** Strangers who try codes get this many answers of each batch, so that nobody waits for them. */
-const mostStrangers = 3
+const maxUpdates = 20
+const leaderPollMs = 5000
+const minDelayMs = 5000
+const maxDelayMs = 60_000
+/** Replies per batch to unlinked chats, so attempts to guess codes do not delay other messages. */
+const maxUnlinkedReplies = 3
 
 const from = z.object({ id: z.number().int() })
 const chat = z.object({ id: z.number().int() })
@@ -43,127 +43,136 @@ const update = z.object({
 })
 type Update = z.output<typeof update>
 
-/** What people write to the bot, and the buttons they press. One daemon listens. */
+/** Creates the loop that handles messages and button presses. Only the leading daemon polls. */
 export function createUpdatePoller(deps: Deps) {
-  const { channel, api, store, chats, db, describe, decide, wait, log } = deps
+  const { channel, api, store, chats, db, describe, decide, sleep, log } = deps
 
   return async function listen(signal: AbortSignal): Promise<void> {
-    let pause = shortestPause
+    let pause = minDelayMs
     let isBroken = false
     while (!signal.aborted) {
       try {
         if (!(await db.isLeader())) {
-          await wait(lookEvery, signal)
+          await sleep(leaderPollMs, signal)
           continue
         }
-        const why = await round(signal)
-        if (why === undefined) {
-          pause = shortestPause
+        const failure = await pollOnce(signal)
+        if (failure === undefined) {
+          pause = minDelayMs
           isBroken = false
           continue
         }
-        if (!isBroken) log.warn('Telegram is not heard', { channel, error: why.error })
+        if (!isBroken) log.warn('telegram polling failed', { channel, error: failure.error })
         isBroken = true
-        await wait(Math.max(pause, Math.min(why.waitMs ?? 0, longestPause)), signal)
+        await sleep(Math.max(pause, Math.min(failure.waitMs ?? 0, maxDelayMs)), signal)
       } catch (error) {
-        log.error('what Telegram says is not taken', { channel, error: faultOf(error) })
-        await wait(pause, signal)
+        log.error('telegram update loop failed', { channel, error: errorMessage(error) })
+        await sleep(pause, signal)
       }
-      pause = Math.min(pause * 2, longestPause)
+      pause = Math.min(pause * 2, maxDelayMs)
     }
   }
 
-  async function round(signal: AbortSignal): Promise<Trouble | undefined> {
-    const offset = await store.place(db, api.bot)
-    const asked = {
+  async function pollOnce(signal: AbortSignal): Promise<PollFailure | undefined> {
+    const offset = await store.findOffset(db, api.bot)
+    const parameters = {
       ...(offset !== undefined && { offset }),
       timeout: pollSeconds,
-      limit: mostUpdates,
+      limit: maxUpdates,
       allowed_updates: ['message', 'callback_query'],
     }
-    const said = await api.call('getUpdates', asked, signal, pollTimeout)
-    if (!said.ok) return said.unsent.kind === 'failed' ? said.unsent : undefined
-    const updates = z.array(z.looseObject({ update_id: z.number().int() })).safeParse(said.result)
-    if (!updates.success) return { error: 'Telegram gave updates that are none' }
-    const crowd = { strangers: 0 }
+    const reply = await api.call('getUpdates', parameters, signal, pollTimeout)
+    if (!reply.ok) return reply.failure.kind === 'failed' ? reply.failure : undefined
+    const updates = z.array(z.looseObject({ update_id: z.number().int() })).safeParse(reply.result)
+    if (!updates.success) return { error: 'Telegram returned invalid updates' }
+    const budget = { unlinkedReplies: 0 }
     for (const one of updates.data) {
       const { data } = update.safeParse(one)
       try {
-        if (data) await take(data, crowd, signal)
+        if (data) await handleUpdate(data, budget, signal)
       } catch (error) {
-        log.error('what somebody said to the bot is lost', { channel, error: faultOf(error) })
+        log.error('telegram update dropped', { channel, error: errorMessage(error) })
       }
-      // One at a time: what is heard twice after a crash does nothing the second time.
-      await db.transact((tx) => store.savePlace(tx, api.bot, one.update_id + 1))
+      // Saved after each update: an update repeated after a crash has no second effect.
+      await db.transact((tx) => store.saveOffset(tx, api.bot, one.update_id + 1))
     }
     return undefined
   }
 
-  async function take(
+  async function handleUpdate(
     { message, callback_query: press }: Update,
-    crowd: Crowd,
+    budget: ReplyBudget,
     signal: AbortSignal,
   ) {
     if (press) {
-      const said = await pressed(press.from.id, press.message?.chat.id, press.data)
-      const text = sanitizeText(said, 200)
+      const reply = await replyToButton(press.from.id, press.message?.chat.id, press.data)
+      const text = sanitizeText(reply, 200)
       await api.call('answerCallbackQuery', { callback_query_id: press.id, text }, signal)
     } else if (message) {
-      const said = await written(message, crowd)
-      if (said !== undefined)
-        await api.call('sendMessage', { chat_id: message.chat.id, text: said }, signal)
+      const text = await replyToMessage(message, budget)
+      if (text !== undefined)
+        await api.call('sendMessage', { chat_id: message.chat.id, text }, signal)
     }
   }
 
-  async function written(message: NonNullable<Update['message']>, crowd: Crowd) {
+  async function replyToMessage(message: NonNullable<Update['message']>, budget: ReplyBudget) {
     const own = String(message.chat.id)
     const [, command, code = ''] =
       /^\/(start|stop)(?:@\w+)?(?:\s+(\S{1,100}))?\s*$/.exec(message.text) ?? []
     if (command === undefined) return undefined
-    const toStranger = (said: string) => (crowd.strangers++ < mostStrangers ? said : undefined)
-    // In a group everyone could press what one of them may decide; a private chat has the id of its person.
+    const toUnlinked = (text: string) =>
+      budget.unlinkedReplies++ < maxUnlinkedReplies ? text : undefined
+    // In a group, every member could press the buttons. The id of a private chat equals the id of
+    // its person.
     if (message.chat.id !== message.from.id)
-      return toStranger('Write to me in a private chat: a group is bound to nobody.')
+      return toUnlinked('Use a private chat: a group cannot be linked to a person.')
     const bound = await store.find(db, channel, own)
     if (command === 'stop') {
       if (!bound) return undefined
       await db.transact((tx) =>
-        chats.unbind(tx, bound, personActor(bound.person), 'asked for in the chat'),
+        chats.unbind(tx, bound, personActor(bound.person), 'requested in the chat'),
       )
-      return 'This chat is bound to nobody any more.'
+      return 'This chat is no longer linked to a person.'
     }
     if (code !== '') {
       const person = await db.transact((tx) => chats.bind(tx, own, code))
       if (person !== undefined)
-        return `This chat is bound to ${sanitizeText(person)}. Questions come here; /stop ends it.`
+        return `This chat is linked to ${sanitizeText(person)}. Send /stop to unlink it.`
     }
-    if (bound) return `This chat is bound to ${sanitizeText(bound.person)}. /stop ends it.`
-    return toStranger(
-      'This code is unknown, used or older than ten minutes. Make one with cowork_bind_chat and send /start <code>.',
+    if (bound)
+      return `This chat is linked to ${sanitizeText(bound.person)}. Send /stop to unlink it.`
+    return toUnlinked(
+      'Invalid code: unknown, used or expired. Create a code with cowork_bind_chat and send /start <code>.',
     )
   }
 
-  /** What came of a button. A chat that is bound to nobody, or a risk above low, decides nothing (A5). */
-  async function pressed(who: number, where: number | undefined, data: string): Promise<string> {
+  /** Handles a button press. An unlinked chat, or a risk above low, decides nothing (A5). */
+  async function replyToButton(
+    who: number,
+    where: number | undefined,
+    data: string,
+  ): Promise<string> {
     const bound = where === who ? await store.find(db, channel, String(who)) : undefined
-    if (!bound) return 'This chat is bound to nobody, so it decides nothing.'
+    if (!bound) return 'This chat is not linked to a person and cannot decide.'
     const press = parseButtonPress(data)
     const about = press && (await describe(db, [press.approval])).get(press.approval)
-    if (!press || !about) return 'This is not known any more.'
+    if (!press || !about) return 'Unknown request.'
     if (about.status !== 'pending')
-      return `${formatOutcome(about.status, about.decidedBy)} already.`
-    // A button from before checks had to be opened.
-    if (about.kind === 'spot_check') return 'A check is answered in the inbox.'
-    if (about.risk !== 'low') return 'Its risk is above low: decide it in the inbox.'
+      return `Already decided: ${formatOutcome(about.status, about.decidedBy)}.`
+    // An earlier version sent buttons with spot checks.
+    if (about.kind === 'spot_check') return 'Open the inbox to answer this spot check.'
+    if (about.risk !== 'low') return 'Risk above low: decide in the inbox.'
     try {
-      const made = await decide(bound.person, press.approval, press.verdict)
-      return 'refused' in made ? made.refused : `${formatOutcome(made.status, undefined)}.`
+      const decision = await decide(bound.person, press.approval, press.verdict)
+      return 'refused' in decision
+        ? decision.refused
+        : `${formatOutcome(decision.status, undefined)}.`
     } catch (error) {
-      log.error('a decision was not made', { channel, error: faultOf(error) })
-      return 'That did not work: decide it in the inbox.'
+      log.error('telegram decision failed', { channel, error: errorMessage(error) })
+      return 'Decision failed: decide in the inbox.'
     }
   }
 }
 
-type Crowd = { strangers: number }
-type Trouble = { readonly error: string; readonly waitMs?: number }
+type ReplyBudget = { unlinkedReplies: number }
+type PollFailure = { readonly error: string; readonly waitMs?: number }
