@@ -370,7 +370,7 @@ export function protectedArgumentsContract(newStore: () => Promise<Store>) {
       expect(await row(system, id)).toMatchObject({ status: 'withdrawn', sealed: null })
       expect(await dumpOf(system)).not.toContain(content)
       expect(await system.entries(['approval.withdrawn'])).toMatchObject([
-        { actor: { id: 'anna' }, ids: { approval: id }, data: { why: 'Its content was erased.' } },
+        { actor: { id: 'anna' }, ids: { approval: id }, data: { why: 'The content was erased.' } },
       ])
       await expect(erase(system, await seqOf(system, 'approval.requested'))).rejects.toThrow(
         expect.objectContaining({ code: 'not_found' }),

@@ -51,13 +51,13 @@ test.each<[string, unknown, unknown]>([
   ['another name', { password: 'a' }, { passphrase: mark }],
   ['more items', [{ token: 'a' }], [{ token: mark }, { token: mark }]],
   ['a whole that was redacted', { token: { a: 1 } }, { token: { a: mark } }],
-])('RS7 B3 the mark never becomes a value: %s', (_, real, edited) => {
+])('RS7 B3 the redaction mark never becomes a value: %s', (_, real, edited) => {
   expect(() => restored(real, () => edited)).toThrow(
     expect.objectContaining({ code: 'redacted_edit' }),
   )
 })
 
-test('RS7 B3 what is left as it is shown is what was asked, whatever it is', () => {
+test('RS7 B3 an unchanged field keeps the requested value, for any value', () => {
   const key = fc.constantFrom('password', 'n', 'token=x', 'known-secret', 'a')
   const { tree } = fc.letrec((tie) => ({
     tree: fc.oneof(

@@ -16,7 +16,7 @@ const act: fc.Arbitrary<ApprovedAction> = fc.record({
   schema: name,
 })
 
-/** The same value with the names of every object the other way round. */
+/** Returns an equal value with reversed key order in every object. */
 function turned(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(turned)
   if (typeof value !== 'object' || value === null) return value
@@ -28,7 +28,7 @@ function turned(value: unknown): unknown {
 }
 
 describe('the digest', () => {
-  test('A1 the same act has the same digest, in whatever order its names stand', () => {
+  test('A1 the digest does not depend on key order', () => {
     fc.assert(
       fc.property(act, (given) => {
         expect(computeDigest({ ...given, content: turned(given.content) })).toBe(
@@ -39,7 +39,7 @@ describe('the digest', () => {
   })
 
   test.each(['agent', 'action', 'target', 'content', 'schema'] as const)(
-    'A1 another %s has another digest',
+    'A1 a different %s changes the digest',
     (part) => {
       fc.assert(
         fc.property(act, part === 'content' ? json : name, (given, other) => {
@@ -50,7 +50,7 @@ describe('the digest', () => {
     },
   )
 
-  test('A1 it is the SHA-256 of the RFC 8785 JSON', () => {
+  test('A1 the digest is the SHA-256 of the RFC 8785 JSON', () => {
     const given = { agent: 'sales', action: 'move', target: 'a', content: { b: 1, a: [true] } }
     const canonical =
       '{"action":"move","agent":"sales","content":{"a":[true],"b":1},"schema":null,"target":"a"}'
@@ -58,13 +58,13 @@ describe('the digest', () => {
     expect(computeDigest({ ...given, schema: '' })).not.toBe(computeDigest(given))
   })
 
-  test('A11 what has no canonical form cannot be approved', () => {
+  test('A11 a value without canonical form cannot be approved', () => {
     const half = { agent: 'a', action: 'b', target: 'c', content: { text: '\ud83d' } }
     expect(() => computeDigest(half)).toThrow(expect.objectContaining({ code: 'invalid_input' }))
   })
 })
 
-test('P1 a summary is one short line that every store can keep', () => {
+test('P1 a summary is one short line that every store accepts', () => {
   fc.assert(
     fc.property(fc.string({ maxLength: 400 }), (text) => {
       const line = toSingleLine(text)
@@ -73,7 +73,7 @@ test('P1 a summary is one short line that every store can keep', () => {
       expect(line).not.toMatch(/[\0\n\r\t]/)
     }),
   )
-  // A cut through a character, or half of one to begin with.
+  // Truncation inside a character, and a lone surrogate in the input.
   for (const text of [`${'x'.repeat(198)}😀 and more`, 'half \ud83d'])
     expect(toSingleLine(text).isWellFormed()).toBe(true)
 })

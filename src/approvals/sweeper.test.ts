@@ -8,11 +8,11 @@ import { createApprovalStore } from './store.ts'
 import type { ApprovalStore } from './store.ts'
 import { startSweeper } from './sweeper.ts'
 
-/** A real store, and a sweeper over it whose attempts fail as long as there are errors. */
+/** Opens a real store with a sweeper whose attempts fail while errors remain. */
 async function setup(errors: Error[] = [], more: Partial<ApprovalStore> = {}) {
   const world = await createWorld(sqliteEngine)
   const daemon = await world.start({ undoHoldMs: 0 })
-  // From here on nobody else sweeps.
+  // Stops the regular sweeper.
   await daemon.approvals.close()
   async function held() {
     const id = await daemon.open(opening('question'))
@@ -45,7 +45,7 @@ async function setup(errors: Error[] = [], more: Partial<ApprovalStore> = {}) {
 }
 
 test.each(['store_unavailable', 'outcome_unknown', 'clock_went_back'] as const)(
-  'A7 a decision is not given back for trouble that passes (%s), but made when it has',
+  'A7 a deferred decision is retried after a temporary error (%s)',
   async (code) => {
     const { seen, held, start } = await setup([new CoworkError(code, 'not now')])
     const id = await held()
@@ -56,14 +56,14 @@ test.each(['store_unavailable', 'outcome_unknown', 'clock_went_back'] as const)(
   },
 )
 
-test('A7 what can never be made is given back, with why', async () => {
+test('A7 a deferred decision that can never be applied is undone with the reason', async () => {
   const { seen, held, start } = await setup([new CoworkError('policy_needed', 'Say which.')])
   await held()
   start()
   await expect.poll(() => seen.slice(0, 2)).toEqual(['failed', 'given back: Say which.'])
 })
 
-test('A6 what is held while it looks round is not forgotten over what it saw before', async () => {
+test('A6 a decision deferred during a sweep is not lost', async () => {
   let looks = 0
   const { promise, resolve: saw } = Promise.withResolvers<number>()
   const nextDueAt = () => (looks++ === 0 ? promise : Promise.resolve(Infinity))
@@ -76,7 +76,7 @@ test('A6 what is held while it looks round is not forgotten over what it saw bef
   await expect.poll(() => seen[0]).toBe(`made ${id}`)
 })
 
-test('A7 what is due is looked up by its time, and not among all that waits', async () => {
+test('A7 due approvals are found by an index on their time', async () => {
   const { db } = await setup()
   const asked: Query[] = []
   const reader: Reader = {

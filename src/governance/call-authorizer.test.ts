@@ -210,7 +210,7 @@ describe('a call that waits', () => {
     const after = await governed({}, { tools: [changed] }, store)
     expect(await check(after, id, { wait_seconds: 25 })).toMatchObject({
       status: 'withdrawn',
-      message: expect.stringContaining('crm_write has changed since it was approved.'),
+      message: expect.stringContaining('crm_write changed after the approval.'),
     })
     expect(await call(after)).toMatchObject(waits)
     expect(runs).toEqual([])

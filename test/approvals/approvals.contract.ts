@@ -9,12 +9,14 @@ const refusedToken = { code: 'token_refused' }
 const minute = 60_000
 const all = (count: number, one: string) => Array.from({ length: count }, () => one)
 
-/** What approvals must do on both engines. */
+/** Approvals on both engines. */
 export function approvalsContract(engine: Engine) {
   describe(`approvals on ${engine.dialect}`, () => {
     let world: World
     let daemon: Daemon
-    /** Another process where the engine knows such; else another caller of the same. */
+    /**
+     * A second process if the engine supports it, otherwise a second caller of the same process.
+     */
     let other: Daemon
     beforeAll(async () => {
       world = await createWorld(engine)
@@ -26,8 +28,8 @@ export function approvalsContract(engine: Engine) {
       await daemon.stop()
     })
 
-    describe('what is asked', () => {
-      test('A1 is kept with all that it is bound to, and on record', async () => {
+    describe('opening', () => {
+      test('A1 an approval is stored with everything that it covers, and recorded', async () => {
         const id = await daemon.open(opening('question'))
         expect(await daemon.approvals.get(id)).toMatchObject({
           id,
@@ -51,13 +53,13 @@ export function approvalsContract(engine: Engine) {
         })
       })
 
-      test('A1 is kept whatever text it holds', async () => {
+      test('A1 an approval may contain any text', async () => {
         const id = await daemon.open(opening('question', { to: 'z', 'odd \0': 'odd \0 \u2028 😀' }))
         const { content } = (await daemon.approvals.get(id)) ?? {}
         expect(content?.change).toEqual({ to: 'z', 'odd \0': 'odd \0 \u2028 😀' })
       })
 
-      test('P5 what trust approves is decided at once, by trust', async () => {
+      test('P5 an automatic approval is decided immediately by trust', async () => {
         const id = await daemon.open({ ...opening('question'), auto: true })
         expect(await daemon.approvals.get(id)).toMatchObject({
           status: 'approved',
@@ -69,8 +71,8 @@ export function approvalsContract(engine: Engine) {
       })
     })
 
-    describe('who decides', () => {
-      test('T3 only what is pending can be decided; what is not there reads the same', async () => {
+    describe('deciding', () => {
+      test('T3 only a pending approval can be decided; an unknown one has the same error', async () => {
         const id = await daemon.open(opening('question'))
         expect(await daemon.decide(id)).toMatchObject({ status: 'approved' })
         for (const late of [daemon.decide(id, 'ben'), daemon.reject(id, 'ben')])
@@ -86,7 +88,7 @@ export function approvalsContract(engine: Engine) {
         ])
       })
 
-      test('A3 an agent decides nothing: not its own, not another’s', async () => {
+      test('A3 an agent decides neither its own nor another agent’s request', async () => {
         const id = await daemon.open(opening('question'))
         for (const name of ['anna', 'sales'])
           await expect(
@@ -98,7 +100,7 @@ export function approvalsContract(engine: Engine) {
         expect(await daemon.status(id)).toBe('pending')
       })
 
-      test('A4 as many different people as asked for approve it, and one ends it', async () => {
+      test('A4 the required number of different people approves, and one rejection is final', async () => {
         const id = await daemon.open({ ...opening('question'), requiredApprovals: 3 })
         expect(await daemon.decide(id, 'anna')).toMatchObject({ status: 'voted' })
         await expect(daemon.decide(id, 'anna')).rejects.toMatchObject({
@@ -114,7 +116,7 @@ export function approvalsContract(engine: Engine) {
         await expect(daemon.decide(rejected, 'ben')).rejects.toMatchObject(decided)
       })
 
-      test('A5 the first decision wins, however many are made at once', async () => {
+      test('A5 the first of concurrent decisions wins', async () => {
         const id = await daemon.open(opening('question'))
         const made = await Promise.allSettled(
           Array.from({ length: 8 }, (_, i) => {
@@ -130,7 +132,7 @@ export function approvalsContract(engine: Engine) {
         expect(given).toHaveLength(1)
       })
 
-      test('L1 a decision that cannot be carried through is not made', async () => {
+      test('L1 a decision whose effect fails is rolled back', async () => {
         const id = await daemon.open(opening('broken'))
         await expect(daemon.decide(id)).rejects.toThrow('a bug')
         expect(await daemon.status(id)).toBe('pending')
@@ -148,7 +150,7 @@ export function approvalsContract(engine: Engine) {
         return { id, token }
       }
 
-      test('A2 is minted by an approval, and used once', async () => {
+      test('A2 an approval creates the token, which works once', async () => {
         const { id, token } = await approvedPlan()
         expect(await daemon.redeem(token)).toMatchObject({ id, status: 'consumed' })
         await expect(daemon.redeem(token)).rejects.toMatchObject(refusedToken)
@@ -159,7 +161,7 @@ export function approvalsContract(engine: Engine) {
         expect((await daemon.approvals.get(refused))?.token).toBeUndefined()
       })
 
-      test('A2 is used once, however many try at once', async () => {
+      test('A2 concurrent uses of a token succeed once', async () => {
         const { token } = await approvedPlan()
         const tries = await Promise.allSettled(
           Array.from({ length: 6 }, (_, i) => (i % 2 === 0 ? daemon : other).redeem(token)),
@@ -167,7 +169,7 @@ export function approvalsContract(engine: Engine) {
         expect(tries.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
       })
 
-      test('A2 is void for other content, for another agent, and when it is not one', async () => {
+      test('A2 a token is refused for other content, for another agent and when malformed', async () => {
         const { token } = await approvedPlan({ to: 'a', n: 1 })
         const { token: foreign } = await approvedPlan({ to: 'a', n: 2 })
         const tries: [string, object?, string?][] = [
@@ -187,7 +189,7 @@ export function approvalsContract(engine: Engine) {
         expect(await daemon.redeem(token, { to: 'a', n: 1 })).toMatchObject({ status: 'consumed' })
       })
 
-      test('A2 is short-lived: expired, it is a refusal', async () => {
+      test('A2 an expired token is refused', async () => {
         const { token } = await approvedPlan()
         world.move(10 * minute)
         await expect(daemon.redeem(token)).rejects.toMatchObject({
@@ -200,7 +202,7 @@ export function approvalsContract(engine: Engine) {
     describe('a call', () => {
       const args = (n: number) => ({ to: `call-${n}` })
 
-      test('A2 waits, asks once, and runs once when it is approved', async () => {
+      test('A2 a call opens one request and runs once after approval', async () => {
         const first = await daemon.pass(args(1))
         expect(first).toMatchObject({ as: 'waiting', approval: { status: 'pending' }, isNew: true })
         const { id } = first.approval
@@ -214,7 +216,7 @@ export function approvalsContract(engine: Engine) {
         expect(await daemon.pass(args(1))).toMatchObject({ as: 'used', approval: { id } })
       })
 
-      test('A15 the same call gets what it led to for an hour after the run, then a person is asked', async () => {
+      test('A15 a repeated call gets the result for an hour after the run, then opens a new request', async () => {
         const { approval } = await daemon.pass(args(11))
         const { id } = approval
         await daemon.decide(id)
@@ -227,7 +229,7 @@ export function approvalsContract(engine: Engine) {
         expect(await daemon.pass(args(11))).toMatchObject({ as: 'waiting', isNew: true })
       })
 
-      test('A15 a failure answers the same call for a minute, so that a retry can be asked for', async () => {
+      test('A15 a repeated call gets a failure for a minute, then can request a retry', async () => {
         const { approval } = await daemon.pass(args(12))
         const { id } = approval
         await daemon.decide(id)
@@ -238,7 +240,7 @@ export function approvalsContract(engine: Engine) {
         expect(await daemon.pass(args(12))).toMatchObject({ as: 'waiting', isNew: true })
       })
 
-      test('A15 is claimed by one of those that try at once', async () => {
+      test('A15 one of several concurrent claims succeeds', async () => {
         const { approval } = await daemon.pass(args(3))
         await daemon.decide(approval.id)
         const passages = await Promise.all(
@@ -247,7 +249,7 @@ export function approvalsContract(engine: Engine) {
         expect(passages.map(({ as }) => as).toSorted()).toEqual(['claimed', ...all(5, 'used')])
       })
 
-      test('A15 is claimed within an hour, and for the agent that asked', async () => {
+      test('A15 a claim succeeds within an hour and only for the requesting agent', async () => {
         const { approval } = await daemon.pass(args(4))
         await daemon.decide(approval.id)
         const support = { ...sales, id: 'support' }
@@ -262,10 +264,10 @@ export function approvalsContract(engine: Engine) {
       })
 
       test.each<[string, Binding, string]>([
-        ['another digest', { digest: 'other' }, 'move has changed since it was approved.'],
+        ['another digest', { digest: 'other' }, 'move changed after the approval.'],
         ['another state of its target', { fingerprint: toFingerprint({ a: 2 }) }, 'stale'],
         ['a target that cannot be read any more', {}, 'stale'],
-      ])('A15 with %s it is withdrawn, and that is recorded', async (name, binding, reason) => {
+      ])('A15 with %s the call is withdrawn and recorded', async (name, binding, reason) => {
         const change = { to: name }
         const fingerprint = toFingerprint({ a: 1 })
         const id = await daemon.open(opening('call', change, { fingerprint }))
@@ -282,7 +284,7 @@ export function approvalsContract(engine: Engine) {
         expect('stale' in again).toBe(reason === 'stale')
       })
 
-      test('A15 an edit to other targets is compared where both have the same', async () => {
+      test('A15 after an edit to other targets only the common targets are compared', async () => {
         const fingerprint = toFingerprint({ a: 1, b: 1 })
         const resumed = async (now: Record<string, number>) => {
           const id = await daemon.open(opening('call', { to: 'x' }, { fingerprint }))
@@ -293,7 +295,7 @@ export function approvalsContract(engine: Engine) {
         expect(await resumed({ a: 2, c: 7 })).toBe('lapsed')
       })
 
-      test('A15 what its daemon left without a result is unknown, not run again and on record', async () => {
+      test('A15 a call without a result from a stopped daemon is unknown, recorded and not run again', async () => {
         const { approval } = await daemon.pass(args(13))
         const { id } = approval
         const dying = await world.start()
@@ -302,7 +304,7 @@ export function approvalsContract(engine: Engine) {
         await dying.stop()
         const unknown = { status: 'consumed', result: { code: 'outcome_unknown' } }
         if (engine.dialect === 'postgres') {
-          // Another daemon may be running it: its lease decides.
+          // Another daemon may be running the call: its lease decides.
           expect((await daemon.approvals.get(id))?.result).toBeUndefined()
           world.move(minute)
         }
@@ -313,12 +315,12 @@ export function approvalsContract(engine: Engine) {
         await expect.poll(() => daemon.types(id)).toContain('approval.unknown')
         expect(await restarted.approvals.get(id)).toMatchObject(unknown)
         await restarted.stop()
-        // A daemon that was only slow stores what it knows all the same.
+        // A daemon that was only slow can still store the result.
         await daemon.keep(id, { status: 'done' })
         expect(await daemon.approvals.get(id)).toMatchObject({ result: { status: 'done' } })
       })
 
-      test('A15 a call that runs is not taken for lost, however long it takes', async () => {
+      test('A15 a long-running call is not treated as lost', async () => {
         const { approval } = await daemon.pass(args(14))
         await daemon.decide(approval.id)
         await daemon.resume(approval.id)
@@ -328,7 +330,7 @@ export function approvalsContract(engine: Engine) {
         expect(found?.result).toBeUndefined()
       })
 
-      test('A15 a failure replaces no result, and none is stored for what was withdrawn', async () => {
+      test('A15 a failure never replaces a result, and a withdrawn call stores none', async () => {
         const { approval } = await daemon.pass(args(15))
         await daemon.decide(approval.id)
         await daemon.resume(approval.id)
@@ -344,7 +346,7 @@ export function approvalsContract(engine: Engine) {
         expect(found).not.toHaveProperty('result')
       })
 
-      test('A15 a claim that the store failed to make is not taken for a running call', async () => {
+      test('A15 a claim that failed in the store does not count as a running call', async () => {
         const { approval } = await daemon.pass(args(17))
         const { id } = approval
         await daemon.decide(id)
@@ -362,7 +364,7 @@ export function approvalsContract(engine: Engine) {
         })
       })
 
-      test('A2 that was denied stays denied for as long, then may ask again', async () => {
+      test('A2 a rejected call stays rejected for an hour, then can be requested again', async () => {
         const { approval } = await daemon.pass(args(5))
         await daemon.reject(approval.id)
         expect(await daemon.pass(args(5))).toMatchObject({ as: 'denied' })
@@ -370,7 +372,7 @@ export function approvalsContract(engine: Engine) {
         expect((await daemon.pass(args(5))).approval.id).not.toBe(approval.id)
       })
 
-      test('A2 keeps what it answered for a day', async () => {
+      test('A2 a result is stored for a day', async () => {
         const { approval } = await daemon.pass(args(6))
         await daemon.decide(approval.id)
         await daemon.resume(approval.id)
@@ -388,7 +390,7 @@ export function approvalsContract(engine: Engine) {
         await restarted.stop()
       })
 
-      test('B3 A15 approved with changes runs as it was approved, and answers both calls', async () => {
+      test('B3 A15 an edited call runs as approved and answers both calls', async () => {
         const asked = { to: 'old', n: 1 }
         const edited = { to: 'new', n: 2 }
         const { approval } = await daemon.pass(asked)

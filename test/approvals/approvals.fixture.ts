@@ -1,4 +1,4 @@
-// Approvals over a real store and ledger, with kinds of their own: for the contract tests.
+// Approvals on a real store and ledger, with their own kinds, for the contract tests.
 import { join } from 'node:path'
 import type { Caller } from '#base/caller.ts'
 import { migrate } from '#base/db/migrate.ts'
@@ -18,7 +18,7 @@ import { openMigrated, storeFolder, storePath } from '../stores.ts'
 
 export type Engine = {
   readonly dialect: 'sqlite' | 'postgres'
-  /** A store of its own for each call, to be opened as often as wanted. */
+  /** Creates a new store that can be opened repeatedly. */
   create(): Promise<{ open(sealer: Sealer): Promise<Db> }>
 }
 
@@ -28,7 +28,7 @@ export type Daemon = Awaited<ReturnType<World['start']>>
 const hour = 60 * 60 * 1000
 export const ttl = { question: 7 * 24 * hour, plan: 24 * hour, call: 24 * hour }
 
-/** `change.to` is what it is about, so that an edit can be about something else. */
+/** Uses `change.to` as the target, so an edit can change the target. */
 const targetOf = (change: unknown) => (change as { to?: string }).to ?? 'a'
 
 const kinds: ApprovalKind[] = [
@@ -36,7 +36,7 @@ const kinds: ApprovalKind[] = [
     kind: 'question',
     ttlMs: ttl.question,
     keepsArguments: 'until decided',
-    // What a kind writes is part of the decision: one transaction.
+    // The writes of a kind belong to the transaction of the decision.
     async onDecided(tx, { id }, { verdict, by }) {
       tx.append({ type: 'answer.given', actor: by, ids: { approval: id }, outcome: verdict })
       return { answered: true }
@@ -63,7 +63,7 @@ const kinds: ApprovalKind[] = [
     edited: (_, change) => ({ change, target: targetOf(change) }),
     onDecided: async () => undefined,
   },
-  // As a bug in a domain would: it fails after the decision was written.
+  // Simulates a bug in a module: fails after the decision was written.
   {
     kind: 'broken',
     onDecided: async () => {
@@ -90,7 +90,7 @@ const callOf = (caller: Caller): Call => ({
 
 const person = (id: string): Decision['by'] => ({ kind: 'human', id })
 
-/** What `sales` asks for: the digest is that of a call with these arguments. */
+/** Builds a request of `sales`; its digest is that of a call with these arguments. */
 export function opening(
   kind: string,
   change: object = { to: 'a' },
@@ -139,7 +139,7 @@ export const sqliteEngine: Engine = {
   },
 }
 
-/** One store with a clock that can be moved, and the daemons that are started on it. */
+/** Creates one store with a movable clock, and the daemons on it. */
 export async function createWorld(engine: Engine) {
   const store = await engine.create()
   const folder = storeFolder()
@@ -194,13 +194,16 @@ export async function createWorld(engine: Engine) {
         ),
       undo: (id: string) =>
         db.transact((tx) => approvals.undo(tx, id, callOf({ ...sales, kind: 'human', id: 'ben' }))),
-      /** This person is removed. */
+      /** Removes this person. */
       leave: (id: string) => void gone.add(id),
       withdraw: (id: string, caller = sales) =>
         db.transact((tx) => approvals.withdraw(tx, id, callOf(caller))),
       open: async (given: NewApproval, caller = sales) =>
         (await db.transact((tx) => approvals.open(tx, caller, 'call-1', given))).id,
-      /** A call with these arguments, as dispatch makes it where rules ask for so many people. */
+      /**
+       * Makes a call with these arguments, like dispatch with rules that require `needed`
+       * approvals.
+       */
       pass: (change: object = { to: 'a' }, caller = sales, needed = 1) =>
         db.transact((tx) =>
           approvals.claimOrOpen(
@@ -216,7 +219,7 @@ export async function createWorld(engine: Engine) {
               ),
           ),
         ),
-      /** The runner starts it. */
+      /** Claims the call like the runner. */
       resume: (id: string, binding: Binding = {}, caller = sales) =>
         db.transact((tx) => approvals.claimApprovedCall(tx, caller, id, binding)),
       keep: (id: string, result: { status: string }) =>
@@ -226,7 +229,7 @@ export async function createWorld(engine: Engine) {
           approvals.redeem(tx, token, { agent, digest: digestFor(change, agent) }),
         ),
       status: async (id: string) => (await approvals.get(id))?.status,
-      /** As it is stored, whatever the time. */
+      /** Returns the stored approval, ignoring expiry. */
       stored: async (id: string) => (await approvals.find(db, id))?.status,
       types: async (id: string) =>
         (await ledger.find({ limit: 10_000 }))

@@ -2,7 +2,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { createWorld } from './approvals.fixture.ts'
 import type { Engine } from './approvals.fixture.ts'
 
-/** What holds on both engines where two approvals are about the same call. */
+/** Two approvals of the same call, on both engines. */
 export function equalContract(engine: Engine) {
   async function setup() {
     const world = await createWorld(engine)
@@ -16,7 +16,7 @@ export function equalContract(engine: Engine) {
     return { ...world, daemon, first: first.approval.id, second: second.approval.id }
   }
 
-  test('B3 A2 what was edited into another call that waits runs once, and the other waits on', async () => {
+  test('B3 A2 a request edited into another pending call runs once, and the other stays pending', async () => {
     const { daemon, first, second } = await setup()
     const approved = { as: 'approved', approval: { id: first } }
     expect(await daemon.pass({ to: 'a' })).toMatchObject(approved)
@@ -32,7 +32,7 @@ export function equalContract(engine: Engine) {
     expect(await daemon.resume(second)).toMatchObject({ as: 'claimed' })
   })
 
-  test('B3 A2 one that was edited into it and not run in time asks once more, and not again', async () => {
+  test('B3 A2 an edited request that did not run in time opens one new request', async () => {
     const { daemon, move } = await setup()
     move(60 * 60 * 1000)
     const asked = await daemon.pass({ to: 'b' })

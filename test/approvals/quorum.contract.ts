@@ -4,9 +4,9 @@ import type { Daemon, Engine, World } from './approvals.fixture.ts'
 
 const two = { requiredApprovals: 2 }
 
-/** What holds where several people must agree, and of whose word counts, on both engines. */
+/** Requests that need several approvals, on both engines. */
 export function quorumContract(engine: Engine) {
-  describe(`several people on ${engine.dialect}`, () => {
+  describe(`several approvers on ${engine.dialect}`, () => {
     let world: World
     let daemon: Daemon
     beforeAll(async () => {
@@ -15,7 +15,7 @@ export function quorumContract(engine: Engine) {
     })
     afterAll(() => daemon.stop())
 
-    test('A4 B3 what several must approve nobody edits: not the first, not the last, not held', async () => {
+    test('A4 B3 a request that needs several approvals cannot be edited by any approver, deferred or not', async () => {
       const id = await daemon.open(opening('question', { to: 'a' }, two))
       const refused = { code: 'quorum_edit' }
       const change = { to: 'b' }
@@ -28,12 +28,15 @@ export function quorumContract(engine: Engine) {
       expect((await daemon.approvals.get(id))?.approved).toBeUndefined()
     })
 
-    test('A4 only those count who are still here and may decide', async () => {
+    test('A4 counts only people who can still decide', async () => {
       const id = await daemon.open(opening('question', { to: 'a' }, two))
       await daemon.decide(id, 'ann')
       daemon.leave('ann')
       expect(await daemon.approvals.votes(id)).toEqual([])
-      expect(await daemon.decide(id, 'ben')).toMatchObject({ status: 'voted', told: { votes: 1 } })
+      expect(await daemon.decide(id, 'ben')).toMatchObject({
+        status: 'voted',
+        details: { votes: 1 },
+      })
       expect(await daemon.decide(id, 'ann-2')).toMatchObject({ status: 'approved' })
       const entry = (await daemon.entries()).find(
         ({ type, ids }) => type === 'approval.approved' && ids?.approval === id,
@@ -42,7 +45,7 @@ export function quorumContract(engine: Engine) {
     })
 
     test.each(['approve', 'reject'] as const)(
-      'A4 C2 who held back %s and is gone by then has decided nothing',
+      'A4 C2 a deferred %s of a removed person is not applied',
       async (verdict) => {
         const id = await daemon.open(opening('question'))
         const who = `eve-${verdict}`
@@ -61,12 +64,12 @@ export function quorumContract(engine: Engine) {
       },
     )
 
-    test('A3 who has the name of the agent that asks is somebody else', async () => {
+    test('A3 a person with the id of the requesting agent can decide', async () => {
       const id = await daemon.open(opening('question'))
       expect(await daemon.decide(id, 'sales')).toMatchObject({ status: 'approved' })
     })
 
-    test('A4 what too few approved for the rules of now is not claimed: a person is asked anew', async () => {
+    test('A4 a call with too few approvals for the active rules needs a new approval', async () => {
       const change = { to: 'few' }
       const { approval } = await daemon.pass(change)
       await daemon.decide(approval.id)
@@ -84,7 +87,7 @@ export function quorumContract(engine: Engine) {
       expect(await daemon.pass(change, undefined, 2)).toMatchObject({ as: 'approved' })
     })
 
-    test('A4 B3 nor what was edited into it; the one that waits already is asked about', async () => {
+    test('A4 B3 an edited call with too few approvals uses the existing pending request', async () => {
       const edited = await daemon.pass({ to: 'before' })
       const { approval } = await daemon.pass({ to: 'after' }, undefined, 2)
       await daemon.decide(edited.approval.id, 'anna', { change: { to: 'after' } })
@@ -95,7 +98,7 @@ export function quorumContract(engine: Engine) {
       })
     })
 
-    test('A4 A15 nor does the runner start it', async () => {
+    test('A4 A15 the runner does not start a call with too few approvals', async () => {
       const { approval } = await daemon.pass({ to: 'waited' })
       await daemon.decide(approval.id)
       expect(await daemon.resume(approval.id, { requiredApprovals: 2 })).toMatchObject({

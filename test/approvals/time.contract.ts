@@ -6,7 +6,7 @@ import { createApprovalStore } from '../../src/approvals/store.ts'
 const minute = 60_000
 const never = new AbortController().signal
 
-/** What time and restarts do to what waits, on both engines. */
+/** The effect of time and restarts on approvals, on both engines. */
 export function timeContract(engine: Engine) {
   describe(`approvals over time on ${engine.dialect}`, () => {
     async function begin(settings: { undoHoldMs?: number } = {}) {
@@ -16,7 +16,7 @@ export function timeContract(engine: Engine) {
       return {
         ...world,
         daemon,
-        /** All that is in memory is gone, all that was committed is there. */
+        /** Simulates a crash: only committed data is left. */
         async restart() {
           await daemon.stop()
           daemon = await world.start(settings)
@@ -26,9 +26,9 @@ export function timeContract(engine: Engine) {
     }
 
     describe('expiry', () => {
-      test('P7 what waited too long is refused, before it is swept and after', async () => {
+      test('P7 an expired request is refused before and after the sweep', async () => {
         const { daemon, move, restart } = await begin()
-        // From here on nobody sweeps.
+        // Stops the sweeper.
         await daemon.approvals.close()
         const id = await daemon.open(opening('question'))
         move(ttl.question - minute)
@@ -51,7 +51,7 @@ export function timeContract(engine: Engine) {
         ])
       })
 
-      test('P7 a call that expired asks again, and one without an end waits for ever', async () => {
+      test('P7 an expired call opens a new request, and a kind without a limit never expires', async () => {
         const { daemon, move } = await begin()
         const { approval } = await daemon.pass()
         const lasting = await daemon.open(opening('broken'))
@@ -62,7 +62,7 @@ export function timeContract(engine: Engine) {
       })
     })
 
-    test('A7 what is due is what was held long enough, then what waited too long, the oldest first', async () => {
+    test('A7 due approvals are deferred decisions first, then expired requests, oldest first', async () => {
       const { daemon, now, move } = await begin()
       await daemon.approvals.close()
       const store = createApprovalStore(engine.dialect)
@@ -90,14 +90,14 @@ export function timeContract(engine: Engine) {
       expect(await due()).toEqual([heldOld, old, held, waiting])
     })
 
-    describe('the hold', () => {
-      test('C2 a held decision changes nothing yet, and can be undone', async () => {
+    describe('the undo window', () => {
+      test('C2 a deferred decision has no effect yet and can be undone', async () => {
         const { daemon } = await begin()
         const id = await daemon.open(opening('question'))
         const { until } = await daemon.hold(id, 'anna', { reason: 'fine' })
         expect(await daemon.approvals.get(id)).toMatchObject({
           status: 'pending',
-          held: { until, decision: { verdict: 'approve', by: { id: 'anna' }, reason: 'fine' } },
+          deferred: { until, decision: { verdict: 'approve', by: { id: 'anna' }, reason: 'fine' } },
         })
         await daemon.undo(id)
         expect((await daemon.approvals.get(id))?.deferred).toBeUndefined()
@@ -111,7 +111,7 @@ export function timeContract(engine: Engine) {
         await expect(daemon.undo(id)).rejects.toMatchObject({ code: 'already_decided' })
       })
 
-      test('C2 nobody overtakes a held decision: neither another person nor the agent', async () => {
+      test('C2 neither another person nor the agent can override a deferred decision', async () => {
         const { daemon } = await begin()
         const id = await daemon.open(opening('question'))
         await daemon.hold(id, 'anna', { verdict: 'reject' })
@@ -125,7 +125,7 @@ export function timeContract(engine: Engine) {
         await expect(daemon.withdraw(id)).rejects.toMatchObject(held)
       })
 
-      test('C2 a held decision is made when its time has come', async () => {
+      test('C2 a deferred decision is applied when it is due', async () => {
         const { daemon } = await begin({ undoHoldMs: 30 })
         const [one, two] = [
           await daemon.open(opening('question')),
@@ -145,7 +145,7 @@ export function timeContract(engine: Engine) {
         ])
       })
 
-      test('A7 a decision held when the daemon ended is made once by the next', async () => {
+      test('A7 the next daemon applies a deferred decision once after a restart', async () => {
         const { daemon, move, restart, start } = await begin()
         const ids = [await daemon.open(opening('question')), await daemon.open(opening('question'))]
         for (const id of ids) await daemon.hold(id)
@@ -163,7 +163,7 @@ export function timeContract(engine: Engine) {
         if (twin !== after) await twin.stop()
       })
 
-      test('P7 what was decided in time counts, though it was held beyond', async () => {
+      test('P7 a decision made in time counts even if it is applied after the expiry', async () => {
         const { daemon, move, restart } = await begin()
         await daemon.approvals.close()
         const id = await daemon.open(opening('question'))
@@ -175,7 +175,7 @@ export function timeContract(engine: Engine) {
         await expect.poll(() => next.status(id)).toBe('approved')
       })
 
-      test('P7 what is undone after its time is up expires', async () => {
+      test('P7 a request undone after its expiry expires', async () => {
         const { daemon, move } = await begin()
         await daemon.approvals.close()
         const id = await daemon.open(opening('question'))
@@ -186,12 +186,12 @@ export function timeContract(engine: Engine) {
         expect(await daemon.status(id)).toBe('expired')
       })
 
-      test('A4 a held approval is one of those that are needed', async () => {
+      test('A4 a deferred approval counts as one of the required approvals', async () => {
         const { daemon } = await begin({ undoHoldMs: 30 })
         const id = await daemon.open({ ...opening('question'), requiredApprovals: 2 })
         await daemon.hold(id, 'anna')
         await expect.poll(() => daemon.approvals.votes(id)).toEqual(['anna'])
-        expect(await daemon.approvals.get(id)).not.toHaveProperty('held')
+        expect(await daemon.approvals.get(id)).not.toHaveProperty('deferred')
         await daemon.hold(id, 'ben')
         await expect.poll(() => daemon.status(id)).toBe('approved')
         expect(await daemon.types(id)).toEqual([
@@ -204,19 +204,19 @@ export function timeContract(engine: Engine) {
         ])
       })
 
-      test('A7 a held decision that cannot be made is given back', async () => {
+      test('A7 a deferred decision that cannot be applied is undone', async () => {
         const { daemon } = await begin({ undoHoldMs: 30 })
         const id = await daemon.open(opening('broken'))
         await daemon.hold(id)
         await expect
           .poll(() => daemon.types(id))
           .toEqual(['approval.requested', 'approval.held', 'approval.undone'])
-        expect(await daemon.approvals.get(id)).not.toHaveProperty('held')
+        expect(await daemon.approvals.get(id)).not.toHaveProperty('deferred')
         expect(await daemon.status(id)).toBe('pending')
       })
     })
 
-    test('A7 a restart loses nothing that waits, was voted on or was decided', async () => {
+    test('A7 a restart keeps pending requests, votes and decisions', async () => {
       const { daemon, restart } = await begin()
       const waiting = await daemon.open(opening('question'))
       const voted = await daemon.open({ ...opening('question'), requiredApprovals: 2 })
@@ -240,7 +240,7 @@ export function timeContract(engine: Engine) {
     })
 
     describe('withdrawing', () => {
-      test('P8 the agent takes back its own, while nobody has decided', async () => {
+      test('P8 an agent withdraws its own undecided request', async () => {
         const { daemon } = await begin()
         const id = await daemon.open(opening('question'))
         await expect(daemon.withdraw(id, { ...sales, id: 'support' })).rejects.toMatchObject({
@@ -261,8 +261,8 @@ export function timeContract(engine: Engine) {
       })
     })
 
-    describe('one that is gone', () => {
-      test('I4 A2 all that waits is withdrawn, held ones too, and what was approved is void', async () => {
+    describe('a revoked agent', () => {
+      test('I4 A2 pending, deferred and approved requests are withdrawn', async () => {
         const { daemon } = await begin()
         const ids = await daemon.db.transact(async (tx) => {
           const made: string[] = []
@@ -305,7 +305,7 @@ export function timeContract(engine: Engine) {
         expect(await daemon.types(claimed)).not.toContain('approval.withdrawn')
       })
 
-      test('A2 whoever has the name next neither claims nor is denied what was decided before', async () => {
+      test('A2 a new agent with the same id inherits no earlier decision', async () => {
         const { daemon, now, move } = await begin()
         const yes = await daemon.open(opening('call', { to: 'yes' }))
         const no = await daemon.open(opening('call', { to: 'no' }))
@@ -318,7 +318,7 @@ export function timeContract(engine: Engine) {
         await expect(daemon.withdraw(yes, next)).rejects.toMatchObject({ code: 'not_found' })
       })
 
-      test('I4 A2 P8 what one asks for at once is its own, though another daemon added it by a clock that is ahead', async () => {
+      test('I4 A2 P8 a new agent owns its first request even if the clock of the daemon that added it is ahead', async () => {
         const { daemon, now, move } = await begin()
         const since = now() + minute
         const next = { ...sales, since }
@@ -332,7 +332,7 @@ export function timeContract(engine: Engine) {
         await daemon.decide(approval.id)
         expect(await daemon.resume(approval.id, {}, next)).toMatchObject({ as: 'claimed' })
         await daemon.withdraw(await daemon.open(opening('question'), next), next)
-        // It waits no longer than others.
+        // It expires like other requests.
         const late = await daemon.open(opening('question'), next)
         move(ttl.question)
         expect(await daemon.status(late)).toBe('expired')
@@ -340,7 +340,7 @@ export function timeContract(engine: Engine) {
     })
 
     describe('waiting', () => {
-      test('A6 whoever waits is woken by the decision, in whichever process it is made', async () => {
+      test('A6 a decision in any process wakes waiting calls', async () => {
         const { daemon, start } = await begin()
         const twin = engine.dialect === 'postgres' ? await start() : daemon
         const [one, two] = [
@@ -360,7 +360,7 @@ export function timeContract(engine: Engine) {
         if (twin !== daemon) await twin.stop()
       })
 
-      test('A6 a wait is over at once when it is decided already, or nobody waits any more', async () => {
+      test('A6 a wait ends immediately if the approval is decided or the caller is gone', async () => {
         const { daemon } = await begin()
         const id = await daemon.open(opening('question'))
         const gone = new AbortController()
@@ -381,13 +381,13 @@ export function timeContract(engine: Engine) {
       })
     })
 
-    test('A11 while the ledger cannot be written nothing is decided, and nothing is kept', async () => {
+    test('A11 while the ledger cannot be written, no decision is made or stored', async () => {
       const { daemon, move } = await begin()
       const id = await daemon.open(opening('question'))
       const { approval: call } = await daemon.pass({ to: 'c' })
       await daemon.decide(call.id)
       const before = await daemon.entries()
-      // The ledger refuses to date entries before those it has.
+      // The ledger refuses entries dated before its latest entry.
       move(-10 * minute)
       const code = 'clock_went_back'
       for (const act of [daemon.decide, daemon.reject, daemon.hold])

@@ -153,7 +153,7 @@ test('C13 what is empty says so and leads on', async () => {
   await page.getByRole('link', { name: 'Clear filters' }).click()
   await page.getByText('Inbox is empty').waitFor()
   await page.goto(`${app.url}/inbox/nonsense`)
-  await page.getByText('There is no approval "nonsense".').waitFor()
+  await page.getByText('Unknown approval: "nonsense".').waitFor()
   await page.goto(`${app.url}/agents?q=nobody`)
   await page.getByRole('link', { name: 'Show all' }).click()
   await page.getByText('No agents connected').waitFor()

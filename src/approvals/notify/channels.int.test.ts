@@ -16,14 +16,14 @@ async function start(channels: Channel[]) {
 
 type Said = Record<string, unknown>
 
-/** Calls a tool as the owner and gives its output. */
+/** Calls a tool as the owner and returns its output. */
 async function use(app: TestApp, tool: string, args: object, token?: string): Promise<Said> {
   const response = await app.call(tool, args as Said, token)
   const { output, ...rest } = (await response.json()) as { output?: Said }
   return output ?? rest
 }
 
-/** An agent that proposes and is not trusted yet. */
+/** Adds an agent that is not trusted yet; returns its propose function. */
 async function asking(app: TestApp) {
   const { token } = (await use(app, 'cowork_add_agent', { id: 'sales' })) as { token: string }
   await use(app, 'cowork_set_trust', {
@@ -50,7 +50,7 @@ async function asking(app: TestApp) {
 const decide = (app: TestApp, id: string) =>
   use(app, 'cowork_decide', { approval_ids: [id], decision: 'approve' })
 
-test('A10 channels that are dead, hang or flood delay neither a decision nor each other', async () => {
+test('A10 dead, hanging and flooding channels delay neither a decision nor each other', async () => {
   const [hanging, flooding, ops] = [
     await startReceiver(hang),
     await startReceiver(flood),
@@ -82,47 +82,47 @@ test('A10 channels that are dead, hang or flood delay neither a decision nor eac
   for (const id of ids)
     expect(await decide(app, id)).toMatchObject({ outcomes: [{ id, status: 'approved' }] })
   await expect.poll(() => ops.got.length).toBe(4)
-  const told = ops.got.map(({ body }) => JSON.parse(body) as ApprovalNotification)
+  const notifications = ops.got.map(({ body }) => JSON.parse(body) as ApprovalNotification)
   expect(
-    told
+    notifications
       .filter(({ data }) => data.status === 'approved')
       .map(({ data }) => data.approval_id)
       .toSorted(),
   ).toEqual(ids.toSorted())
-  // Whoever could not be told in time need not hear of it any more.
+  // Undelivered requests are dropped after the decision.
   await expect
     .poll(() => use(app, 'cowork_list_deliveries', { status: 'pending' }))
     .toEqual({ deliveries: [] })
 })
 
-test('A5 who binds a chat decides low risk there as themselves, by the same record', async () => {
+test('A5 a linked chat decides low-risk requests as its person', async () => {
   const telegram = await startTelegram()
   const app = await start([telegram.channel('phone')])
   const propose = await asking(app)
   const { code } = await use(app, 'cowork_bind_chat', { channel: 'phone' })
   telegram.write(7, `/start ${String(code)}`)
-  await expect.poll(() => telegram.sent('sendMessage').at(-1)?.text).toContain('bound to owner')
+  await expect.poll(() => telegram.sent('sendMessage').at(-1)?.text).toContain('linked to owner')
 
   const id = await propose('deal-1')
   await expect.poll(() => telegram.sent('sendMessage').length).toBe(2)
   const saidTo = async (data: string, chat = 7) => {
     const press = telegram.press(chat, data)
-    await expect.poll(() => telegram.said(press)).toBeDefined()
-    return telegram.said(press)
+    await expect.poll(() => telegram.replyTo(press)).toBeDefined()
+    return telegram.replyTo(press)
   }
-  expect(await saidTo(`approve:${id}`)).toBe('Its risk is above low: decide it in the inbox.')
-  // What nothing of this version asks for yet.
+  expect(await saidTo(`approve:${id}`)).toBe('Risk above low: decide in the inbox.')
+  // No request of this version has low risk.
   const db = new DatabaseSync(join(app.state, 'cowork.db'))
   onTestFinished(() => db.close())
   db.prepare(`UPDATE approval SET risk = 'low' WHERE id = ?`).run(id)
   expect(await saidTo(`approve:${id}`, 8)).toBe(
-    'This chat is bound to nobody, so it decides nothing.',
+    'This chat is not linked to a person and cannot decide.',
   )
   expect(await saidTo(`approve:${id}`)).toBe('Approved.')
-  expect(await saidTo(`approve:${id}`)).toBe('Approved by owner already.')
+  expect(await saidTo(`approve:${id}`)).toBe('Already decided: Approved by owner.')
   await expect
     .poll(() => telegram.sent('editMessageText').at(-1)?.text)
-    .toMatch(/^Approved by owner: sales asked/)
+    .toMatch(/^Approved by owner: proposal from sales/)
 
   const response = await fetch(`${app.url}/api/approvals/${id}`, {
     headers: { authorization: `Bearer ${app.owner}` },

@@ -41,7 +41,7 @@ const mailOf = (subject: string, text: string) => ({
 })
 const account = { user: 'cowork', password: 'pass' }
 
-test('A5 a mail is plain text with a link, encrypted, to everyone at once', async () => {
+test('A5 an email is encrypted plain text with a link, sent once to all recipients', async () => {
   const { send, mails } = await setup({}, account)
   expect(await send()).toEqual({ kind: 'sent' })
   expect(mails).toEqual([
@@ -58,7 +58,7 @@ test('A5 a mail is plain text with a link, encrypted, to everyone at once', asyn
     date: 'Sat, 01 Aug 2026 12:00:00 +0000',
     from: 'cowork@example.com',
     to: 'anna@example.com, bob@example.com',
-    subject: 'sales asks for a decision (proposal, normal risk)',
+    subject: 'Decision needed: proposal from sales (normal risk)',
     'message-id': '<d-1@example.com>',
     'auto-submitted': 'auto-generated',
     'mime-version': '1.0',
@@ -66,7 +66,7 @@ test('A5 a mail is plain text with a link, encrypted, to everyone at once', asyn
     'content-transfer-encoding': 'base64',
   })
   expect(text.split('\r\n')).toEqual([
-    'sales asks for a decision (proposal, normal risk)',
+    'Decision needed: proposal from sales (normal risk)',
     'The agent says: Set the stage of deal-7 to won (crm)',
     '',
     'http://localhost:8765/inbox/p1',
@@ -74,7 +74,7 @@ test('A5 a mail is plain text with a link, encrypted, to everyone at once', asyn
   ])
 })
 
-test('A10 AUTH LOGIN where there is no PLAIN; a server on this machine may do without encryption', async () => {
+test('A10 uses AUTH LOGIN without PLAIN; a local server may skip encryption', async () => {
   const login = await setup({ auth: ['LOGIN'], startTls: false }, account)
   expect(await login.send()).toEqual({ kind: 'sent' })
   expect(login.mails).toMatchObject([{ isSecure: false, user: 'cowork' }])
@@ -83,40 +83,36 @@ test('A10 AUTH LOGIN where there is no PLAIN; a server on this machine may do wi
 })
 
 test.each<[string, ServerOptions, string]>([
-  ['takes another password', { password: 'other' }, 'the mail server answered 535 to AUTH'],
-  ['knows no way to sign in', { auth: [] }, 'the mail server answered 504 to AUTH'],
+  ['expects another password', { password: 'other' }, 'mail server replied 535 to AUTH'],
+  ['supports no AUTH method', { auth: [] }, 'mail server replied 504 to AUTH'],
   [
-    'is full',
+    'has no space',
     { instead: (c) => (c.startsWith('MAIL') ? '452 full' : 'usual') },
-    'the mail server answered 452 to MAIL',
+    'mail server replied 452 to MAIL',
   ],
-  ['knows nobody', { refuse: ['anna', 'bob'] }, 'the mail server answered 550 to RCPT'],
+  ['refuses all recipients', { refuse: ['anna', 'bob'] }, 'mail server replied 550 to RCPT'],
   [
-    'is closed',
+    'refuses connections',
     { instead: (c) => (c === 'greeting' ? '554 no' : 'usual') },
-    'the mail server answered 554 to the greeting',
+    'mail server replied 554 to the connection',
   ],
+  ['does not speak SMTP', { instead: () => 'HTTP/1.1 400 Bad Request' }, 'not an SMTP server'],
   [
-    'is no mail server',
-    { instead: () => 'HTTP/1.1 400 Bad Request' },
-    'the mail server speaks no SMTP',
-  ],
-  [
-    'never ends',
+    'sends an endless reply',
     { instead: () => '220-on and on\r\n'.repeat(2000) },
-    'the mail server says too much',
+    'mail server response too large',
   ],
   [
-    'goes away',
+    'closes the connection',
     { instead: (c, socket) => (c === 'DATA' ? void socket.destroy() : 'usual') },
-    'the mail server ended the connection',
+    'mail server closed the connection',
   ],
-])('A10 a mail server that %s is a failure in words of ours', async (_, options, error) => {
+])('A10 a mail server that %s causes an error with our own text', async (_, options, error) => {
   const { send } = await setup(options, account)
   expect(await send()).toEqual({ kind: 'failed', error })
 })
 
-test('A10 what somebody says in plain text before the encryption has no effect', async () => {
+test('A10 plain text injected before STARTTLS has no effect', async () => {
   const { send, mails, commands } = await setup(
     { auth: ['PLAIN'], injected: '250-x\r\n250 AUTH LOGIN\r\n235 welcome\r\n250' },
     account,
@@ -126,19 +122,19 @@ test('A10 what somebody says in plain text before the encryption has no effect',
   expect(commands).not.toContain('AUTH LOGIN')
 })
 
-test('A10 whom the server refuses is told, and the others get the mail', async () => {
+test('A10 refused recipients are reported, and the others get the email', async () => {
   const { send, mails } = await setup({ refuse: ['bob'] })
-  expect(await send()).toEqual({ kind: 'sent', note: '1 of 2 receivers were refused' })
+  expect(await send()).toEqual({ kind: 'sent', note: '1 of 2 recipients refused' })
   expect(mails).toMatchObject([{ to: ['anna@example.com'] }])
 })
 
-test('A10 a mail server that hangs is left after 30 seconds, and our own end interrupts', async () => {
+test('A10 a hanging mail server times out after 30 seconds, and shutdown interrupts', async () => {
   const time = createTime(at)
   const { send, commands } = await setup({ instead: (c) => (c === 'DATA' ? undefined : 'usual') })
   const sending = send(time)
   await expect.poll(() => commands.at(-1)).toBe('DATA')
   time.move(30_000)
-  expect(await sending).toEqual({ kind: 'failed', error: 'no answer within 30 s' })
+  expect(await sending).toEqual({ kind: 'failed', error: 'no response within 30 s' })
   const ending = new AbortController()
   const again = send(time, ending.signal)
   await expect.poll(() => commands.filter((line) => line === 'DATA').length).toBe(2)
@@ -147,11 +143,11 @@ test('A10 a mail server that hangs is left after 30 seconds, and our own end int
   expect(await send(time, ending.signal)).toEqual({ kind: 'interrupted' })
 })
 
-test('A10 a server elsewhere must encrypt and show a certificate that is trusted', async () => {
+test('A10 a remote server must use TLS with a trusted certificate', async () => {
   const to = (port: number, { host = '127.0.0.1', isTlsFirst = false } = {}) =>
     sendMail({ host, port, isLocal: false, isTlsFirst, auth: account }, mailOf('x', 'hi'), never)
   const plain = await startMailServer({ startTls: false })
-  await expect(to(plain.port)).rejects.toThrow('offers no encryption')
+  await expect(to(plain.port)).rejects.toThrow('does not support STARTTLS')
   expect(plain.commands).toEqual(['EHLO [127.0.0.1]', 'STARTTLS'])
   const secure = await startMailServer()
   await expect(to(secure.port)).rejects.toThrow('DEPTH_ZERO_SELF_SIGNED_CERT')
@@ -159,8 +155,8 @@ test('A10 a server elsewhere must encrypt and show a certificate that is trusted
   const first = await startMailServer({ tlsFirst: true })
   await expect(to(first.port, { isTlsFirst: true })).rejects.toThrow('DEPTH_ZERO')
 
-  const usual = getCACertificates('default')
-  onTestFinished(() => setDefaultCACertificates(usual))
+  const defaults = getCACertificates('default')
+  onTestFinished(() => setDefaultCACertificates(defaults))
   setDefaultCACertificates([certificate().cert])
   expect(await to(secure.port)).toEqual({ refused: 0 })
   expect(await to(secure.port, { host: 'localhost' })).toEqual({ refused: 0 })
@@ -183,13 +179,13 @@ test.each([
   ['localhost.example.com', false],
   ['10.0.0.1', false],
   ['smtp.example.com', false],
-])('A10 whether %s is this machine: %s', (host, expected) => {
+])('A10 isLoopback(%s) is %s', (host, expected) => {
   expect(isLoopback(host)).toBe(expected)
 })
 
 const local = (port: number) => ({ host: '127.0.0.1', port, isLocal: true, isTlsFirst: false })
 
-test('A10 whatever a mail says arrives as it is, dots at the beginning of lines too', async () => {
+test('A10 email text arrives unchanged, including leading dots', async () => {
   const { port, mails } = await startMailServer({ startTls: false, auth: [] })
   const line = fc.string({ unit: fc.constantFrom('.', '..', 'a', ' ', 'ß', '😀'), maxLength: 6 })
   await fc.assert(
@@ -202,7 +198,7 @@ test('A10 whatever a mail says arrives as it is, dots at the beginning of lines 
   )
 })
 
-test('A13 a subject is encoded whatever it is, in words of at most 75 characters', async () => {
+test('A13 a subject is always encoded, in words of at most 75 characters', async () => {
   const { port, mails } = await startMailServer({ startTls: false, auth: [] })
   const unit = fc.constantFrom('a', ' ', 'ß', '日', '😀', '=?UTF-8?B?aGk=?=', '\r\n', '.')
   await fc.assert(
@@ -225,7 +221,7 @@ test('A13 a subject is encoded whatever it is, in words of at most 75 characters
   )
 })
 
-test('A10 a user without a password stops the start', () => {
+test('A10 a user without a password is a configuration error', () => {
   const start = () =>
     createEmail(
       { type: 'email', id: 'mail', host: 'x', port: 25, from: 'a@x', to: ['b@x'], user: 'anna' },

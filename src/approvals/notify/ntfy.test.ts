@@ -26,7 +26,7 @@ async function setup(more: Partial<ChannelOfType<'ntfy'>> = {}) {
   return { server, send }
 }
 
-test('A5 ntfy is published to as JSON, with a link to click and a priority for the risk', async () => {
+test('A5 ntfy receives JSON with a link and a priority for the risk', async () => {
   const { send } = await setup({ token: 'tk_mine' })
   const { outcome, headers, body } = await send(noticed({ risk: 'high' }))
   expect(outcome).toEqual({ kind: 'sent' })
@@ -36,7 +36,7 @@ test('A5 ntfy is published to as JSON, with a link to click and a priority for t
   })
   expect(body).toEqual({
     topic: 'mine-91x',
-    title: 'sales asks for a decision (proposal, high risk)',
+    title: 'Decision needed: proposal from sales (high risk)',
     message: 'The agent says: Set the stage of deal-7 to won (crm)',
     priority: 4,
     tags: ['cowork', 'high'],
@@ -44,7 +44,7 @@ test('A5 ntfy is published to as JSON, with a link to click and a priority for t
   })
 })
 
-test('A10 what nobody decided is more urgent, and low risk less', async () => {
+test('A10 an escalation has a higher priority, and low risk a lower one', async () => {
   const { send } = await setup()
   const of = async (risk: string, type?: 'approval.escalated') =>
     (await send(noticed({ risk }, type))).body
@@ -56,18 +56,18 @@ test('A10 what nobody decided is more urgent, and low risk less', async () => {
   })
 })
 
-test('A10 many are one message of at most 4,000 bytes', async () => {
+test('A10 a combined message has at most 4,000 bytes', async () => {
   const { send } = await setup()
   const one = noticed({ summary: '😀日本'.repeat(60) })
   const { body } = await send(one, ...Array<string>(40).fill(one))
   const { title, message } = body as { title: string; message: string }
-  expect(title).toBe('41 questions wait for a decision')
+  expect(title).toBe('41 decisions needed')
   expect(Buffer.byteLength(message)).toBeLessThanOrEqual(4000)
   expect(message).not.toContain('\ufffd')
   expect(message.endsWith('…')).toBe(true)
 })
 
-test('A10 user and password of the server are a header, and no token is none', async () => {
+test('A10 user and password of the URL become a header; no credentials, no header', async () => {
   const { server, send } = await setup()
   expect((await send(noticed())).headers?.authorization).toBeUndefined()
   const url = server.url.replace('//', '//anna:pass@').replace('/hook', '')
@@ -78,12 +78,12 @@ test('A10 user and password of the server are a header, and no token is none', a
   )
 })
 
-test('A10 ntfy that refuses is asked again later, and a topic that is none stops the start', async () => {
+test('A10 a failed ntfy request is retried, and an invalid topic is a configuration error', async () => {
   const { server, send } = await setup()
   server.answer(status(429, { 'retry-after': '7' }))
   expect((await send(noticed())).outcome).toEqual({
     kind: 'failed',
-    error: 'the receiver answered 429',
+    error: 'receiver returned HTTP 429',
     waitMs: 7000,
   })
   const wrong = () =>

@@ -14,7 +14,7 @@ import {
 } from './rules.ts'
 
 const day = 86_400_000
-const failed: SendOutcome = { kind: 'failed', error: 'the receiver answered 500' }
+const failed: SendOutcome = { kind: 'failed', error: 'receiver returned HTTP 500' }
 
 test.each([
   ['proposal.created', 'suggest', 'approval.requested', 'pending'],
@@ -27,8 +27,8 @@ test.each([
   ['approval.rejected', undefined, 'approval.decided', 'rejected'],
   ['approval.expired', undefined, 'approval.decided', 'expired'],
   ['approval.withdrawn', undefined, 'approval.decided', 'withdrawn'],
-])('A10 %s %s is told as %s, %s', (type, outcome, told, status) => {
-  expect(toNotificationEvent({ type, outcome })).toEqual({ type: told, status })
+])('A10 %s %s becomes %s, %s', (type, outcome, event, status) => {
+  expect(toNotificationEvent({ type, outcome })).toEqual({ type: event, status })
 })
 
 test.each([
@@ -40,11 +40,11 @@ test.each([
   ['handoff.acknowledged', undefined],
   ['call.done', 'suggest'],
   ['toString', undefined],
-])('A10 nobody is told of %s %s', (type, outcome) => {
+])('A10 %s %s causes no notification', (type, outcome) => {
   expect(toNotificationEvent({ type, outcome })).toBeUndefined()
 })
 
-test('A10 the first rule that fits kind and risk says who is told', () => {
+test('A10 the first rule that matches kind and risk selects the channels', () => {
   const { rules } = notify.parse({
     rules: [
       { kinds: ['call'], risks: ['high'], channels: ['ops', 'pager'] },
@@ -52,26 +52,26 @@ test('A10 the first rule that fits kind and risk says who is told', () => {
       { risks: ['high'], channels: ['pager', 'a-slack-that-is-not-sent-to'] },
     ],
   })
-  const told = (kind: string, risk: string) =>
+  const select = (kind: string, risk: string) =>
     selectChannels(rules, ['ops', 'pager', 'other'], { kind, risk })
-  expect(told('call', 'high')).toEqual(['ops', 'pager'])
-  expect(told('call', 'low')).toEqual(['ops'])
-  expect(told('proposal', 'high')).toEqual(['ops'])
-  expect(told('permission', 'high')).toEqual(['pager'])
-  expect(told('permission', 'low')).toEqual([])
+  expect(select('call', 'high')).toEqual(['ops', 'pager'])
+  expect(select('call', 'low')).toEqual(['ops'])
+  expect(select('proposal', 'high')).toEqual(['ops'])
+  expect(select('permission', 'high')).toEqual(['pager'])
+  expect(select('permission', 'low')).toEqual([])
   expect(selectChannels([], ['ops', 'pager'], described())).toEqual(['ops', 'pager'])
 })
 
-test('A10 a rule may name every kind of approval there is', () => {
+test('A10 a rule may contain every kind of approval', () => {
   for (const kind of ['proposal', 'call', 'permission', 'spot_check'])
     expect(notify.safeParse({ rules: [{ kinds: [kind], channels: ['ops'] }] }).success).toBe(true)
 })
 
-test('A10 stdout is not a kind of channel', () => {
+test('A10 stdout is not a channel type', () => {
   expect(notify.safeParse({ channels: [{ id: 'out', type: 'stdout' }] }).success).toBe(false)
 })
 
-test('A10 of what is older than a day only questions that still wait are told', () => {
+test('A10 of events older than a day only pending requests are sent', () => {
   const question = { type: 'approval.requested', status: 'pending' } as const
   const answer = { type: 'approval.decided', status: 'approved' } as const
   const now = 10 * day
@@ -82,11 +82,11 @@ test('A10 of what is older than a day only questions that still wait are told', 
   expect(isRecentEnough(answer, described({ status: 'approved' }), now - day, now)).toBe(false)
 })
 
-test('A5 a notice carries a link and what it is about, and nothing else', () => {
-  const told = { type: 'approval.decided', status: 'approved' } as const
+test('A5 a notification contains a link and a summary, and nothing else', () => {
+  const event = { type: 'approval.decided', status: 'approved' } as const
   const entry = { at: 1_700_000_000_000, data: { decided_by: 'anna', reasoning: 'because' } }
   const about = described({ status: 'consumed', decidedBy: 'somebody' })
-  expect(buildNotification(told, entry, 'p 1', about, 'https://cowork.test/')).toEqual({
+  expect(buildNotification(event, entry, 'p 1', about, 'https://cowork.test/')).toEqual({
     type: 'approval.decided',
     timestamp: '2023-11-14T22:13:20.000Z',
     data: {
@@ -106,8 +106,8 @@ test('A5 a notice carries a link and what it is about, and nothing else', () => 
   })
 })
 
-test('A13 no text of an agent hides anything in a notice or makes it long', () => {
-  const told = { type: 'approval.requested', status: 'pending' } as const
+test('A13 agent text in a notification contains no hidden characters and is short', () => {
+  const event = { type: 'approval.requested', status: 'pending' } as const
   const unit = fc.constantFrom('a', '\u202e', '\u0000', '\u200b', '\n', '😀', '\u{e0041}')
   const long = fc.string({ unit, maxLength: 2000, size: 'max' })
   fc.assert(
@@ -119,7 +119,7 @@ test('A13 no text of an agent hides anything in a notice or makes it long', () =
         target: text,
         summary: text,
       })
-      const { data } = buildNotification(told, { at: 0 }, 'p1', about, 'http://localhost')
+      const { data } = buildNotification(event, { at: 0 }, 'p1', about, 'http://localhost')
       for (const word of Object.values(data)) {
         expect(word.length).toBeLessThanOrEqual(300)
         expect(word).not.toMatch(/[\p{Cc}\p{Bidi_Control}\u200b\u{e0041}]/u)
@@ -128,7 +128,7 @@ test('A13 no text of an agent hides anything in a notice or makes it long', () =
   )
 })
 
-/** Fails until it is dead, each time when it is due; gives the times of its tries. */
+/** Fails a delivery until it is dead; returns the times of its attempts. */
 function untilDead(chance: () => number): { tries: number[]; dead: Delivery } {
   const tries: number[] = []
   let one = delivery()
@@ -140,7 +140,7 @@ function untilDead(chance: () => number): { tries: number[]; dead: Delivery } {
   return { tries, dead: one }
 }
 
-test('A10 a delivery is tried ten times in about three days, then it is dead', () => {
+test('A10 a delivery is dead after ten attempts in about three days', () => {
   expect(untilDead(() => 0).tries.slice(0, 4)).toEqual([0, 5000, 35_000, 155_000])
   const chance = fc.double({ min: 0, max: 1, noNaN: true })
   fc.assert(
@@ -154,7 +154,7 @@ test('A10 a delivery is tried ten times in about three days, then it is dead', (
   )
 })
 
-test('A10 a receiver may ask for a longer pause, within a day, and not for a shorter one', () => {
+test('A10 a receiver can lengthen the retry delay up to a day, but not shorten it', () => {
   const held = markSending(delivery(), 0)
   const after = (waitMs: number) => applySendOutcome(held, { ...failed, waitMs }, 0, 0).nextAt
   expect(after(1)).toBe(5000)
@@ -162,7 +162,7 @@ test('A10 a receiver may ask for a longer pause, within a day, and not for a sho
   expect(after(30 * day)).toBe(day)
 })
 
-test('A10 what is gone is dead at once, and what we interrupted costs no try', () => {
+test('A10 a final failure is dead immediately, and an interrupted attempt does not count', () => {
   const held = markSending(delivery({ attempts: 3 }), 500)
   expect(applySendOutcome(held, { ...failed, isFinal: true }, 900, 0)).toMatchObject({
     status: 'dead',
@@ -176,7 +176,7 @@ test('A10 what is gone is dead at once, and what we interrupted costs no try', (
   })
 })
 
-test('A10 a crashed sender keeps a delivery for a minute, and a dead one that is put back starts anew', () => {
+test('A10 the lease of a crashed sender lasts a minute, and a retried dead delivery starts from zero', () => {
   expect(markSending(delivery(), 1000)).toMatchObject({ attempts: 1, nextAt: 61_000 })
   const { dead } = untilDead(() => 0)
   expect(resetDelivery(dead, 7)).toMatchObject({

@@ -31,7 +31,7 @@ test.each([
   expect(endOfQuietHours(at, 'normal', night)).toBe(awake)
 })
 
-test('A10 quiet hours within a day, none, and hours that end where they begin', () => {
+test('A10 quiet hours within a day, no quiet hours, and an empty range', () => {
   expect(endOfQuietHours(local(12, 10), 'low', noon)).toBe(local(13, 30))
   expect(endOfQuietHours(local(13, 30), 'low', noon)).toBe(local(13, 30))
   expect(endOfQuietHours(local(11, 59), 'low', noon)).toBe(local(11, 59))
@@ -39,23 +39,23 @@ test('A10 quiet hours within a day, none, and hours that end where they begin', 
   expect(endOfQuietHours(local(9), 'low', { ...night, from: '09:00', to: '09:00' })).toBe(local(9))
 })
 
-test('A10 high risk is told in quiet hours too, unless the owner says otherwise', () => {
+test('A10 high risk is sent in quiet hours unless configured otherwise', () => {
   expect(endOfQuietHours(local(23), 'high', night)).toBe(local(23))
   expect(endOfQuietHours(local(23), 'high', { ...night, except_high_risk: false })).toBe(
     local(7) + day,
   )
 })
 
-test('A10 quiet hours are those of the clock on the wall, also when it is put back or forward', () => {
+test('A10 quiet hours follow local time across clock changes', () => {
   const script = `
-    import { wrongNights } from '${new URL('../../../test/approvals/notify/quiet-hours.fixture.ts', import.meta.url).href}'
+    import { findQuietHourErrors } from '${new URL('../../../test/approvals/notify/quiet-hours.fixture.ts', import.meta.url).href}'
     const offset = (month) => new Date(2026, month, 1).getTimezoneOffset()
     const found = ['Europe/Berlin', 'America/New_York', 'Australia/Lord_Howe'].map((zone) => {
       process.env.TZ = zone
-      return [zone, offset(0) !== offset(6), wrongNights()]
+      return [zone, offset(0) !== offset(6), findQuietHourErrors()]
     })
     console.log(JSON.stringify(found))`
-  // In a process of its own: the zone is everyone's.
+  // A separate process, because the time zone is global.
   const run = ['--input-type=module', '--eval', script]
   expect(JSON.parse(execFileSync(process.execPath, run, { encoding: 'utf8' }))).toEqual([
     ['Europe/Berlin', true, []],
@@ -64,7 +64,7 @@ test('A10 quiet hours are those of the clock on the wall, also when it is put ba
   ])
 })
 
-test('A10 a digest comes at the same moments before and after a restart', () => {
+test('A10 digest times do not depend on restarts', () => {
   const duration = fc.integer({ min: 1, max: 7 * day })
   fc.assert(
     fc.property(fc.nat(2_000_000_000_000), duration, (now, every) => {
@@ -89,10 +89,10 @@ const settings = {
 const channels = ['ops', 'mail', 'pager']
 const plan = (risk: string, at: number, event: 'requested' | 'escalated' = 'requested') =>
   scheduleRequest(`approval.${event}`, { kind: 'call', risk }, channels, settings, at).map(
-    ({ channel, event: told, nextAt, held }) => [channel, told.slice(9), nextAt - at, held],
+    ({ channel, event, nextAt, held }) => [channel, event.slice(9), nextAt - at, held],
   )
 
-test('A10 a question is told at once, low risk with the next digest, nothing at night', () => {
+test('A10 a request is sent immediately, low risk with the next digest, and nothing at night', () => {
   const at = local(12, 10)
   expect(plan('normal', at)).toEqual([
     ['ops', 'requested', 0, null],
@@ -111,7 +111,7 @@ test('A10 a question is told at once, low risk with the next digest, nothing at 
   expect(gathered).toEqual(['ops', 'requested', 8 * hour, 'digest'])
 })
 
-test('A10 who is told when nobody decided in time is planned with the question', () => {
+test('A10 the escalation is scheduled with the request', () => {
   for (const at of [local(12), local(23)])
     expect(plan('high', at)).toEqual([
       ['ops', 'requested', 0, null],
@@ -128,14 +128,14 @@ test('A10 who is told when nobody decided in time is planned with the question',
   ])
 })
 
-test('A10 a reminder goes to everyone whom the question concerns, at once', () => {
+test('A10 a reminder goes immediately to every channel of the request', () => {
   expect(plan('high', local(12), 'escalated')).toEqual([
     ['ops', 'escalated', 0, null],
     ['pager', 'escalated', 0, null],
   ])
 })
 
-test('A10 an answer keeps the hours of its question', () => {
+test('A10 a decision is delayed like its request', () => {
   const answer = (risk: string, at: number) =>
     scheduleDecision(['hook'], { kind: 'call', risk }, settings, at).map((one) => [
       one.nextAt,
@@ -147,22 +147,22 @@ test('A10 an answer keeps the hours of its question', () => {
 })
 
 test.each([
-  ['a question that people wait for', {}, 'person', true],
-  ['one that failed before', { attempts: 3 }, 'person', true],
+  ['a pending request to people', {}, 'person', true],
+  ['a request that failed before', { attempts: 3 }, 'person', true],
   ['an escalation', { event: 'approval.escalated', held: 'escalation' }, 'person', true],
-  ['one that people have', { status: 'sent' }, 'person', false],
-  ['one that could not be sent', { status: 'dead' }, 'person', false],
-  ['a mark on a message', { event: 'approval.decided' }, 'person', false],
-  ['a question to a machine', {}, 'machine', false],
-  ['one held back from a machine', { held: 'digest' }, 'machine', true],
-  ['one held back and under way', { held: 'quiet', attempts: 1 }, 'machine', false],
-  ['an answer held back', { held: 'quiet', event: 'approval.decided' }, 'machine', false],
-  ['one of a channel that is gone', {}, undefined, false],
-] as const)('A10 %s is needless after a decision: %o %s %s', (_, more, reader, expected) => {
+  ['a sent request', { status: 'sent' }, 'person', false],
+  ['a dead request', { status: 'dead' }, 'person', false],
+  ['an edit of a message', { event: 'approval.decided' }, 'person', false],
+  ['a request to a machine', {}, 'machine', false],
+  ['a delayed request to a machine', { held: 'digest' }, 'machine', true],
+  ['a delayed request in progress', { held: 'quiet', attempts: 1 }, 'machine', false],
+  ['a delayed decision', { held: 'quiet', event: 'approval.decided' }, 'machine', false],
+  ['a request of a removed channel', {}, undefined, false],
+] as const)('A10 %s is obsolete after a decision: %o %s %s', (_, more, reader, expected) => {
   expect(isObsolete(delivery(more), reader)).toBe(expected)
 })
 
-test('A10 what was held back goes to people as one message, and so does a crowd', () => {
+test('A10 delayed requests and many requests at once become one message for people', () => {
   const many = (count: number, more = {}) =>
     Array.from({ length: count }, (_, i) => delivery({ id: `d${i}`, ...more }))
   const sizes = (due: ReturnType<typeof many>, reader: 'person' | 'machine' = 'person') =>

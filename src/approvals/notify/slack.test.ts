@@ -20,23 +20,23 @@ const sendTo = (url: string, notice = noticed(), time = createTime()) =>
     never,
   )
 
-test('A5 Slack is told in plain text with a button that opens the inbox', async () => {
+test('A5 a Slack message is plain text with a button that opens the inbox', async () => {
   const slack = await startReceiver(says(200, 'ok'))
   expect(await sendTo(slack.url)).toEqual({ kind: 'sent' })
   const [got] = slack.got
   expect(got?.headers).toMatchObject({ 'content-type': 'application/json' })
   const plain = (text: string) => ({ type: 'plain_text', text, emoji: false })
-  const said = 'The agent says: Set the stage of deal-7 to won (crm)'
+  const agentText = 'The agent says: Set the stage of deal-7 to won (crm)'
   expect(JSON.parse(got?.body ?? '')).toEqual({
-    text: `sales asks for a decision (proposal, normal risk)\n${said}`,
+    text: `Decision needed: proposal from sales (normal risk)\n${agentText}`,
     mrkdwn: false,
     parse: 'none',
     link_names: false,
     unfurl_links: false,
     unfurl_media: false,
     blocks: [
-      { type: 'section', text: plain('sales asks for a decision (proposal, normal risk)') },
-      { type: 'section', text: plain(said) },
+      { type: 'section', text: plain('Decision needed: proposal from sales (normal risk)') },
+      { type: 'section', text: plain(agentText) },
       {
         type: 'actions',
         elements: [
@@ -51,7 +51,7 @@ test('A5 Slack is told in plain text with a button that opens the inbox', async 
   })
 })
 
-/** Every text of a message about so many of these. */
+/** Returns every text of a message about `count` notifications. */
 function textsOf(notice: string, count: number): string[] {
   const more = Array.from({ length: count - 1 }, () => ({ id: 'e', notice }))
   const { text, blocks } = buildPayload(formatNotification({ id: 'd', at: 0, notice, more }))
@@ -60,7 +60,7 @@ function textsOf(notice: string, count: number): string[] {
 const isHarmless = (shown: string) =>
   !/[<>]|&(?!amp;|lt;|gt;)/.test(shown) && shown.length <= 3000 && shown.isWellFormed()
 
-test('A13 no words of an agent ping anyone, form a link or keep Slack from taking the message', () => {
+test('A13 agent text mentions nobody, contains no link and cannot make Slack reject the message', () => {
   const unit = fc.constantFrom(
     '<!channel>',
     '<@U1>',
@@ -81,7 +81,7 @@ test('A13 no words of an agent ping anyone, form a link or keep Slack from takin
   )
 })
 
-test('A13 a message that is cut ends with a whole character', () => {
+test('A13 a truncated message ends with a complete character', () => {
   for (const unit of ['&', '😀&', '<&'])
     for (let before = 0; before < 6; before++) {
       const summary = `${'a'.repeat(before)}${unit.repeat(140)}`
@@ -93,31 +93,31 @@ test('A13 a message that is cut ends with a whole character', () => {
 
 test.each<[string, Parameters<typeof startReceiver>[0], object]>([
   [
-    'that it has no such webhook',
+    'an unknown webhook',
     says(404, 'no_service'),
-    { error: 'the receiver answered 404 (no_service)' },
+    { error: 'receiver returned HTTP 404 (no_service)' },
   ],
-  ['something else', says(500, '<html>T0/B0/secret'), { error: 'the receiver answered 500' }],
-  ['to wait', status(429, { 'retry-after': '30' }), { waitMs: 30_000 }],
-  ['that the channel is archived', says(410, 'channel_is_archived'), { isFinal: true }],
-])('A10 Slack says %s', async (_, answer, expected) => {
+  ['other text', says(500, '<html>T0/B0/secret'), { error: 'receiver returned HTTP 500' }],
+  ['a retry delay', status(429, { 'retry-after': '30' }), { waitMs: 30_000 }],
+  ['an archived channel', says(410, 'channel_is_archived'), { isFinal: true }],
+])('A10 Slack reports %s', async (_, answer, expected) => {
   const slack = await startReceiver(answer)
   expect(await sendTo(slack.url)).toMatchObject({ kind: 'failed', ...expected })
 })
 
-test('A10 a Slack that hangs is left after ten seconds, and one that floods at once', async () => {
+test('A10 a hanging Slack times out after ten seconds, and an endless response is ended immediately', async () => {
   const time = createTime()
   const slack = await startReceiver(hang)
   const sending = sendTo(slack.url, noticed(), time)
   await expect.poll(() => slack.got.length).toBe(1)
   time.move(10_000)
-  expect(await sending).toEqual({ kind: 'failed', error: 'no answer within 10 s' })
+  expect(await sending).toEqual({ kind: 'failed', error: 'no response within 10 s' })
   slack.answer(flood)
   expect(await sendTo(slack.url)).toEqual({ kind: 'sent' })
 })
 
 test.each(['no address', 'http://hooks.slack.test/services/T0/B0/secret'])(
-  'A10 %s is refused at the start, and not shown',
+  'A10 %s is a configuration error that does not show the value',
   (url) => {
     const start = () => createSlack({ type: 'slack', id: 'team', url }, createTime().wait)
     expect(start).toThrow(expect.objectContaining({ code: 'config_invalid' }))

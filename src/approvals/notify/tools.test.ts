@@ -42,7 +42,7 @@ async function setup() {
       log: silentLog,
     })
     const tools = new Map(notifyTools(service).map((tool) => [tool.name, tool]))
-    /** As dispatch does: parsed, and a change in one transaction. */
+    /** Calls a tool like dispatch: parsed, and a change in one transaction. */
     async function use(name: string, input: unknown): Promise<Record<string, unknown>> {
       const tool = tools.get(name) as Tool
       const { signal } = new AbortController()
@@ -62,7 +62,7 @@ async function setup() {
   return { ledger, receiver, start }
 }
 
-test('A10 people list deliveries and put a dead one back, which is recorded', async () => {
+test('A10 people list deliveries and retry a dead one, which is recorded', async () => {
   const { ledger, receiver, start } = await setup()
   const { service, use } = start('ops')
   await ledger.record(asked('p1'))
@@ -79,7 +79,7 @@ test('A10 people list deliveries and put a dead one back, which is recorded', as
     attempts: 1,
     next_at: null,
     held: null,
-    last_error: 'the receiver answered 410',
+    last_error: 'receiver returned HTTP 410',
     created_at: expect.stringMatching(/Z$/),
   })
   expect(await list({ status: 'pending' })).toEqual([])
@@ -103,7 +103,7 @@ test('A10 people list deliveries and put a dead one back, which is recorded', as
   await service.close()
 })
 
-test('A10 only what is dead, known and still has its channel is put back', async () => {
+test('A10 only a known, dead delivery with a configured channel can be retried', async () => {
   const { ledger, start } = await setup()
   const first = start('ops')
   await ledger.record(asked('p1'))
@@ -120,7 +120,7 @@ test('A10 only what is dead, known and still has its channel is put back', async
   expect(await ledger.find({ types: ['delivery.retried'], limit: 9 })).toHaveLength(1)
 })
 
-test('A10 a channel is tested now, and the answer says why it does not work', async () => {
+test('A10 a channel test reports the error', async () => {
   const { receiver, start } = await setup()
   const slack = await startReceiver(says(200, 'ok'))
   const telegram = await startTelegram()
@@ -131,10 +131,10 @@ test('A10 a channel is tested now, and the answer says why it does not work', as
     telegram.channel('phone'),
   )
   const check = (id: string) => use('cowork_test_channel', { id })
-  expect(await check('ops')).toEqual({ ok: false, reason: 'the receiver answered 410' })
+  expect(await check('ops')).toEqual({ ok: false, reason: 'receiver returned HTTP 410' })
   expect(await check('team')).toEqual({ ok: true })
   expect(JSON.parse(slack.got[0]?.body ?? '')).toMatchObject({
-    text: 'Test of cowork\nThis channel works. anna asked for the test.',
+    text: 'cowork test notification\nThis channel works. Requested by anna.',
   })
   receiver.answer(status(200))
   expect(await check('ops')).toEqual({ ok: true })
@@ -143,18 +143,18 @@ test('A10 a channel is tested now, and the answer says why it does not work', as
     timestamp: expect.stringMatching(/Z$/),
     data: { channel: 'ops', asked_by: 'anna', review_url: 'http://localhost:8765/inbox' },
   })
-  const nobody = 'no chat is bound to it yet (cowork_bind_chat)'
+  const nobody = 'no linked chat (use cowork_bind_chat)'
   expect(await check('phone')).toEqual({ ok: false, reason: nobody })
   await expect(check('desk')).rejects.toMatchObject({ code: 'nothing_to_send' })
   await expect(check('none')).rejects.toMatchObject({
     code: 'unknown_channel',
-    hint: 'notify.channels has ops, team, desk, phone.',
+    hint: 'Use a channel of notify.channels: ops, team, desk, phone.',
   })
   expect(await service.list(undefined, 9)).toEqual([])
   await service.close()
 })
 
-test('A5 a code to bind a chat is given to whoever asks, for a channel that has chats', async () => {
+test('A5 a person gets a code to link a chat, for Telegram channels only', async () => {
   const { start } = await setup()
   const telegram = await startTelegram()
   const { use, service } = start('ops', telegram.channel('phone'))
@@ -164,18 +164,18 @@ test('A5 a code to bind a chat is given to whoever asks, for a channel that has 
   expect(Date.parse(String(until)) - Date.now()).toBeLessThanOrEqual(600_000)
   await expect(use('cowork_bind_chat', { channel: 'ops' })).rejects.toMatchObject({
     code: 'unknown_channel',
-    hint: 'notify.channels has phone of the type telegram.',
+    hint: 'Use a Telegram channel of notify.channels: phone.',
   })
   telegram.write(7, `/start ${String(code)}`)
   await expect.poll(() => use('cowork_test_channel', { id: 'phone' })).toEqual({ ok: true })
   expect(telegram.sent('sendMessage').at(-1)).toMatchObject({
     chat_id: 7,
-    text: expect.stringContaining('anna asked for the test'),
+    text: expect.stringContaining('Requested by anna'),
   })
   await service.close()
 })
 
-test('A10 deliveries and channels are for people alone', async () => {
+test('A10 only people can use the delivery and channel tools', async () => {
   const { start } = await setup()
   const { service, tools } = start('ops')
   await service.close()

@@ -19,7 +19,7 @@ function sendTo(channel: WebhookChannel, time = createTime(), signal = never) {
   return send({ id: 'd-1', notice, at: time.now() }, signal)
 }
 
-test('A10 a webhook is signed so that the official library accepts it', async () => {
+test('A10 the official library accepts the signature of a webhook', async () => {
   const receiver = await startReceiver()
   expect(await sendTo(receiver.channel('ops'))).toEqual({ kind: 'sent' })
   const [got] = receiver.got
@@ -31,22 +31,22 @@ test('A10 a webhook is signed so that the official library accepts it', async ()
   expect(got?.body).toBe(notice)
 })
 
-test.each([500, 404, 302])('A10 a receiver that answers %d is asked again later', async (code) => {
+test.each([500, 404, 302])('A10 HTTP %d is retried', async (code) => {
   const elsewhere = await startReceiver()
   const receiver = await startReceiver(status(code, { location: elsewhere.url }))
   expect(await sendTo(receiver.channel('ops'))).toEqual({
     kind: 'failed',
-    error: `the receiver answered ${code}`,
+    error: `receiver returned HTTP ${code}`,
   })
   expect(elsewhere.got).toEqual([])
 })
 
-test('A10 410 means that the receiver wants no more', async () => {
+test('A10 HTTP 410 is final', async () => {
   const receiver = await startReceiver(status(410))
   expect(await sendTo(receiver.channel('ops'))).toMatchObject({ kind: 'failed', isFinal: true })
 })
 
-test('A10 Retry-After is read as seconds or as a date', async () => {
+test('A10 Retry-After may be seconds or a date', async () => {
   const receiver = await startReceiver(status(429, { 'retry-after': '90' }))
   expect(await sendTo(receiver.channel('ops'))).toMatchObject({ waitMs: 90_000 })
   const now = Date.parse('2026-08-01T12:00:00Z')
@@ -55,17 +55,17 @@ test('A10 Retry-After is read as seconds or as a date', async () => {
     expect(parseRetryAfter(useless, now)).toBeUndefined()
 })
 
-test('A10 a receiver that does not answer is left after ten seconds', async () => {
+test('A10 a hanging receiver times out after ten seconds', async () => {
   const time = createTime()
   const receiver = await startReceiver(hang)
   const sending = sendTo(receiver.channel('ops'), time)
   await expect.poll(() => receiver.got.length).toBe(1)
   time.move(9999)
   time.move(1)
-  expect(await sending).toEqual({ kind: 'failed', error: 'no answer within 10 s' })
+  expect(await sending).toEqual({ kind: 'failed', error: 'no response within 10 s' })
 })
 
-test('A10 our own end interrupts a try', async () => {
+test('A10 shutdown interrupts an attempt', async () => {
   const ending = new AbortController()
   const receiver = await startReceiver(hang)
   const sending = sendTo(receiver.channel('ops'), createTime(), ending.signal)
@@ -74,8 +74,8 @@ test('A10 our own end interrupts a try', async () => {
   expect(await sending).toEqual({ kind: 'interrupted' })
 })
 
-test('A10 an endless answer is cut off after its status', async () => {
-  // Kept, or the garbage collector would cut it off sooner or later.
+test('A10 an endless response is ended after its status', async () => {
+  // Keeps a reference, because garbage collection would also end the response.
   const answers: Response[] = []
   const { fetch: real } = globalThis
   const kept = vi.spyOn(globalThis, 'fetch').mockImplementation(async (...args) => {
@@ -98,7 +98,7 @@ test('A10 an endless answer is cut off after its status', async () => {
   expect(answers).toHaveLength(1)
 })
 
-/** Speaks whatever it likes. */
+/** Starts a TCP server that sends arbitrary bytes. */
 async function startNoise(speak: (socket: Socket) => void): Promise<string> {
   const sockets = new Set<Socket>()
   const server = createServer((socket) => {
@@ -115,19 +115,19 @@ async function startNoise(speak: (socket: Socket) => void): Promise<string> {
 }
 
 test.each<[string, (socket: Socket) => void]>([
-  ['is no HTTP', (socket) => void socket.write('\u0000garbage\r\n\r\n')],
+  ['is not HTTP', (socket) => void socket.write('\u0000garbage\r\n\r\n')],
   ['is one long header', (socket) => void socket.write(`HTTP/1.1 200 OK\r\nx: ${'y'.repeat(1e6)}`)],
-  ['ends at once', (socket) => void socket.destroy()],
-])('A10 an answer that %s is a failure like others', async (_, speak) => {
+  ['ends immediately', (socket) => void socket.destroy()],
+])('A10 a response that %s is a normal failure', async (_, speak) => {
   const receiver = await startReceiver()
   const outcome = await sendTo(receiver.channel('ops', { url: await startNoise(speak) }))
   expect(outcome).toMatchObject({
     kind: 'failed',
-    error: expect.stringMatching(/^the receiver could not be reached/),
+    error: expect.stringMatching(/^receiver unreachable/),
   })
 })
 
-test('A10 user and password of the address go into a header, and into no error', async () => {
+test('A10 user and password of the URL go into a header and never into an error', async () => {
   const receiver = await startReceiver(status(500))
   const withUser = (url: string) => url.replace('//', '//anna:s%40cret-word@')
   const outcome = await sendTo(receiver.channel('ops', { url: withUser(receiver.url) }))
@@ -146,9 +146,9 @@ test.each([
   ['a secret without its prefix', { secret: 'MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw' }],
   ['a secret of a few bytes', { secret: 'whsec_c2hvcnQ=' }],
   ['a secret that is not base64', { secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GK' }],
-  ['an address that is none', { url: 'http://anna:MfKQ9@[bad' }],
-  ['an address that is no web address', { url: 'ftp://MfKQ9.test/' }],
-])('A10 %s stops the start and is not shown', async (_, wrong) => {
+  ['an invalid URL', { url: 'http://anna:MfKQ9@[bad' }],
+  ['a URL with another scheme', { url: 'ftp://MfKQ9.test/' }],
+])('A10 %s is a configuration error that does not show the value', async (_, wrong) => {
   const receiver = await startReceiver()
   const start = () => createWebhook(receiver.channel('ops', wrong), createTime().wait)
   expect(start).toThrow(expect.objectContaining({ code: 'config_invalid' }))

@@ -11,7 +11,7 @@ export function checkpointContract(engine: Engine) {
   const setup = createSetup(engine)
 
   describe(`the daily checkpoint on ${engine.dialect}`, () => {
-    test('RS1 L15 channels that opt in get the newest checkpoint once a day, also after a restart', async () => {
+    test('RS1 L15 channels that opt in get the latest checkpoint once a day, also after a restart', async () => {
       const { start, ledger, time, other, sent } = await setup(Date.parse('2026-11-17T10:00:00Z'))
       await ledger.record({ type: 'thing.done', actor: systemActor })
       const { checkpoint, size } = await ledger.prove(1)
@@ -31,7 +31,7 @@ export function checkpointContract(engine: Engine) {
       ])
       await first.close()
       start(channels)
-      // Two services, each with its sweep and its daily post.
+      // Two services, each with a cleanup and a daily checkpoint.
       await expect.poll(() => time.waiters(hour)).toBe(4)
       time.move(hour)
       await expect.poll(() => time.waiters(hour)).toBe(4)

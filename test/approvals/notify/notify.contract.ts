@@ -9,12 +9,12 @@ import type { Engine } from './service.fixture.ts'
 const minute = 60_000
 const day = 86_400_000
 
-/** What notifications must do on both engines. */
+/** Notifications on both engines. */
 export function notifyContract(engine: Engine) {
   const setup = createSetup(engine)
 
   describe(`notifications on ${engine.dialect}`, () => {
-    test('A10 a question and its answer are posted, each once, as the ledger tells them', async () => {
+    test('A10 a request and its decision are posted once each, in ledger order', async () => {
       const { start, ask, ledger, statuses } = await setup()
       const receiver = await startReceiver()
       start([receiver.channel('ops'), { id: 'desk', type: 'desktop' }])
@@ -41,7 +41,7 @@ export function notifyContract(engine: Engine) {
       await expect.poll(statuses).toEqual(['sent', 'sent'])
     })
 
-    test('A10 T14 a look-back is told once, where checks of its risk are told, and not of the past', async () => {
+    test('A10 T14 a look-back is sent once, to the channels of its spot checks, and not for the past', async () => {
       const { start, ledger, time, statuses } = await setup()
       const [ops, others] = [await startReceiver(), await startReceiver()]
       const channels = [ops.channel('ops'), others.channel('others')]
@@ -72,10 +72,10 @@ export function notifyContract(engine: Engine) {
       expect(others.got).toEqual([])
     })
 
-    test('A10 the first start tells nothing of the past, a restart nothing twice and leaves nothing out', async () => {
+    test('A10 the first start sends nothing of the past, and a restart neither repeats nor loses notifications', async () => {
       const { start, ask, statuses } = await setup()
       const receiver = await startReceiver()
-      const told = () => receiver.got.map((got) => got.verify().data.approval_id)
+      const sentIds = () => receiver.got.map((got) => got.verify().data.approval_id)
       await ask('past')
       const first = start([receiver.channel('ops')])
       await ask('p1')
@@ -85,10 +85,10 @@ export function notifyContract(engine: Engine) {
       start([receiver.channel('ops')])
       await ask('p3')
       await expect.poll(statuses).toEqual(['sent', 'sent', 'sent'])
-      expect(told().toSorted()).toEqual(['p1', 'p2', 'p3'])
+      expect(sentIds().toSorted()).toEqual(['p1', 'p2', 'p3'])
     })
 
-    test('A10 what is under way when the daemon ends is sent by the next, under the same id', async () => {
+    test('A10 the next daemon sends interrupted deliveries with the same id', async () => {
       const { start, ask, statuses } = await setup()
       const receiver = await startReceiver(hang)
       const first = start([receiver.channel('ops')])
@@ -103,7 +103,7 @@ export function notifyContract(engine: Engine) {
       expect(new Set(receiver.got.map(({ id }) => id)).size).toBe(6)
     })
 
-    test('A10 what a daemon had in hand when it crashed is sent a minute later', async () => {
+    test('A10 a delivery claimed by a crashed daemon is sent a minute later', async () => {
       const { start, ask, db, store, statuses, time } = await setup()
       const receiver = await startReceiver(hang)
       const first = start([receiver.channel('ops')])
@@ -112,7 +112,9 @@ export function notifyContract(engine: Engine) {
       await first.close()
       const [left] = await store.list(db, 'pending', 1)
       const held = markSending(left as Delivery, time.now())
-      expect(await db.transact((tx) => store.change(tx, left as Delivery, held))).toBe(true)
+      expect(await db.transact((tx) => store.replaceIfUnchanged(tx, left as Delivery, held))).toBe(
+        true,
+      )
       receiver.answer(status(200))
       start([receiver.channel('ops')])
       time.move(minute - 1)
@@ -124,7 +126,7 @@ export function notifyContract(engine: Engine) {
       expect(receiver.got[2]?.id).toBe(left?.id)
     })
 
-    test('A10 a delivery that was taken by another sender is not touched by the first any more', async () => {
+    test('A10 a sender does not change a delivery claimed by another sender', async () => {
       const { db, store, ask, start, time } = await setup()
       const receiver = await startReceiver(hang)
       const service = start([receiver.channel('ops')])
@@ -132,13 +134,13 @@ export function notifyContract(engine: Engine) {
       await expect.poll(() => receiver.got.length).toBe(1)
       const [held] = (await store.list(db, 'pending', 1)) as [Delivery]
       const stolen = markSending(held, time.now() + minute)
-      expect(await db.transact((tx) => store.change(tx, held, stolen))).toBe(true)
+      expect(await db.transact((tx) => store.replaceIfUnchanged(tx, held, stolen))).toBe(true)
       time.move(10_000)
       await service.close()
       expect(await store.find(db, held.id)).toEqual(stolen)
     })
 
-    test('A10 two daemons post each notice once', async () => {
+    test('A10 two daemons post each notification once', async () => {
       const { start, ask, other, statuses } = await setup()
       const receiver = await startReceiver(hang)
       const askMany = (name: string) =>
@@ -149,19 +151,19 @@ export function notifyContract(engine: Engine) {
       await expect.poll(() => receiver.got.length).toBe(4)
       await before.close()
 
-      // Both find the same forty, and each tells the ledger's growth to its own follower.
+      // Both find the same forty deliveries, and each wakes its own follower.
       receiver.got.length = 0
       receiver.answer(status(200))
       start([receiver.channel('ops')])
       start([receiver.channel('ops')], other)
       await askMany('new')
       await expect.poll(statuses).toEqual(Array(80).fill('sent'))
-      const told = receiver.got.map((got) => got.verify().data.approval_id)
-      expect(told).toHaveLength(80)
-      expect(new Set(told).size).toBe(80)
+      const sentIds = receiver.got.map((got) => got.verify().data.approval_id)
+      expect(sentIds).toHaveLength(80)
+      expect(new Set(sentIds).size).toBe(80)
     })
 
-    test('A10 a failure is tried again with backoff under the same id, until it arrives', async () => {
+    test('A10 a failed delivery is retried with backoff and the same id until it succeeds', async () => {
       const { start, ask, statuses, store, db, time } = await setup()
       const receiver = await startReceiver((response, nth, request) =>
         status(nth < 3 ? 500 : 200)(response, nth, request),
@@ -175,7 +177,7 @@ export function notifyContract(engine: Engine) {
         const nextAt = time.now() + pause
         await expect
           .poll(() => store.list(db, undefined, 9))
-          .toMatchObject([{ attempts: tries, lastError: 'the receiver answered 500', nextAt }])
+          .toMatchObject([{ attempts: tries, lastError: 'receiver returned HTTP 500', nextAt }])
         time.move(pause - 1)
         expect(receiver.got).toHaveLength(tries)
         time.move(1)
@@ -188,7 +190,7 @@ export function notifyContract(engine: Engine) {
       expect(third?.headers['webhook-timestamp']).not.toBe(first?.headers['webhook-timestamp'])
     })
 
-    test('A10 what fails for good is kept, recorded once, and sent when a person puts it back', async () => {
+    test('A10 a dead delivery is stored, recorded once, and sent when a person retries it', async () => {
       const { start, ask, ledger, db, store, statuses, logged } = await setup()
       const receiver = await startReceiver(status(410))
       const service = start([receiver.channel('ops')])
@@ -202,10 +204,10 @@ export function notifyContract(engine: Engine) {
           actor: { kind: 'system', id: 'cowork' },
           subject: dead?.id,
           ids: { approval: 'p1' },
-          data: { channel: 'ops', attempts: 1, error: 'the receiver answered 410' },
+          data: { channel: 'ops', attempts: 1, error: 'receiver returned HTTP 410' },
         }),
       ])
-      expect(logged.filter((line) => line.includes('could not be delivered'))).toHaveLength(1)
+      expect(logged.filter((line) => line.includes('delivery failed permanently'))).toHaveLength(1)
       receiver.answer(status(200))
       const anna = { kind: 'human', id: 'anna', session: 's', verified: true, scopes: [] } as const
       await ledger.transact((tx) => service.retry(tx, dead?.id ?? '', { id: 'c1', caller: anna }))
@@ -239,7 +241,7 @@ export function notifyContract(engine: Engine) {
       expect(pager.got[0]?.verify().data.approval_id).toBe('p2')
     })
 
-    test('A10 what was sent goes after a week, what could not be after 90 days', async () => {
+    test('A10 sent deliveries are deleted after a week, dead ones after 90 days', async () => {
       const { start, ask, statuses, time } = await setup()
       const receiver = await startReceiver((response, nth, request) =>
         status(nth === 1 ? 200 : 410)(response, nth, request),
@@ -260,7 +262,7 @@ export function notifyContract(engine: Engine) {
       await expect.poll(statuses).toEqual([])
     })
 
-    test('RS7 L8 erasing deletes the notices of an approval, and old ones that are settled', async () => {
+    test('RS7 L8 erasing deletes the deliveries of an approval, and old finished ones', async () => {
       const { start, ask, ledger, db, store, statuses, time } = await setup()
       const receiver = await startReceiver()
       start([receiver.channel('ops')])
@@ -269,20 +271,20 @@ export function notifyContract(engine: Engine) {
       const [opened] = await ledger.find({ types: ['proposal.', 'approval.'], limit: 1 })
       const by = { kind: 'human' as const, id: 'anna' }
       await ledger.transact((tx) => ledger.erase(tx, opened?.seq ?? 0, 'asked to', by))
-      expect(await store.about(db, ['p1'])).toEqual([])
-      expect(await store.about(db, ['p2'])).toHaveLength(1)
+      expect(await store.listAbout(db, ['p1'])).toEqual([])
+      expect(await store.listAbout(db, ['p2'])).toHaveLength(1)
       await ledger.eraseBefore(time.now() + 1)
       expect(await statuses()).toEqual([])
     })
 
-    test('A10 without a channel to send to nothing runs, and stdout is never a channel', async () => {
+    test('A10 without an outside channel nothing runs, and stdout is never a channel', async () => {
       const written = vi.spyOn(process.stdout, 'write')
       onTestFinished(() => written.mockRestore())
       const { start, ask, db, ledger, store } = await setup()
       let asleep = 0
-      const wait: NotifyDeps['wait'] = async () => void asleep++
-      start([{ id: 'desk', type: 'desktop' }], { wait })
-      start([], { wait })
+      const sleep: NotifyDeps['sleep'] = async () => void asleep++
+      start([{ id: 'desk', type: 'desktop' }], { sleep })
+      start([], { sleep })
       await ask('p1')
       const followers = await db.all({ sql: 'select name from ledger_follower', parameters: [] })
       expect([followers, await store.list(db, undefined, 9), asleep]).toEqual([[], [], 0])

@@ -16,7 +16,7 @@ import type {
 } from '../../../src/approvals/notify/model.ts'
 import { buildNotification } from '../../../src/approvals/notify/rules.ts'
 
-/** Time for tests: it stands still until it is moved, and wakes whoever waited until then. */
+/** A test clock that stands still until it is moved; wakes sleepers that are due. */
 export function createTime(start = Date.now()) {
   let at = start
   const waiting = new Set<{
@@ -37,7 +37,7 @@ export function createTime(start = Date.now()) {
   return {
     now: () => at,
     wait,
-    /** Counts those that began to wait for exactly so long at this moment. */
+    /** Counts the sleepers that started at this moment with this delay. */
     waiters: (ms: number) =>
       [...waiting].filter((one) => one.ms === ms && one.due === at + ms).length,
     move(ms: number) {
@@ -57,7 +57,7 @@ type Got = {
   readonly id: string
   readonly body: string
   readonly headers: IncomingHttpHeaders
-  /** What the official library makes of it. */
+  /** Verifies the body with the official library. */
   verify(): ApprovalNotification
 }
 type Answer = (response: ServerResponse, nth: number, request: IncomingMessage) => void
@@ -71,14 +71,14 @@ export const says =
   (code: number, body: string): Answer =>
   (response) =>
     void response.writeHead(code).end(body)
-/** Never done with its answer. */
+/** Sends an endless response. */
 export const flood: Answer = (response) => {
   response.writeHead(200)
   const more = setInterval(() => response.write('and on '.repeat(1000)), 1)
   response.on('close', () => clearInterval(more))
 }
 
-/** A real receiver on this machine. What it answers can be changed on the way. */
+/** Starts a local HTTP receiver; its response can be changed. */
 export async function startReceiver(first: Answer = status(204)) {
   let answer = first
   const got: Got[] = []
@@ -89,7 +89,7 @@ export async function startReceiver(first: Answer = status(204)) {
       got.push({ id: headers['webhook-id'] ?? '', body, headers: request.headers, verify })
       answer(response, got.length, request)
     }
-    // A sender may go away before it has said everything.
+    // A sender may disconnect during its request.
     text(request).then(take, () => undefined)
   })
   await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening))
@@ -108,7 +108,7 @@ export async function startReceiver(first: Answer = status(204)) {
   return { got, url, channel, answer: (next: Answer) => (answer = next) }
 }
 
-/** The record of a proposal that waits. */
+/** The summary of a pending proposal. */
 export const described = (more: Partial<ApprovalSummary> = {}): ApprovalSummary => ({
   kind: 'proposal',
   requester: 'sales',
@@ -122,7 +122,7 @@ export const described = (more: Partial<ApprovalSummary> = {}): ApprovalSummary 
   ...more,
 })
 
-/** What is told of it, as it is sent. */
+/** The notification of that proposal as JSON. */
 export const noticed = (
   more: Partial<ApprovalSummary> = {},
   type: NotificationType = 'approval.requested',
@@ -156,7 +156,7 @@ export const decided = (approval: string, type = 'approval.approved'): EntryDraf
   data: { kind: 'proposal', requester: 'sales', decided_by: 'anna' },
 })
 
-/** A mistake was found: ten others that the agent did alone come to the inbox. */
+/** The entry of a look-back on ten autonomous actions. */
 export const lookedBack = (): EntryDraft => ({
   type: 'look_back.opened',
   actor: systemActor,

@@ -3,8 +3,8 @@ import { endOfQuietHours } from '../../../src/approvals/notify/schedule.ts'
 const minute = 60_000
 const hour = 60 * minute
 
-/** Moments of a year, in the zone of whoever runs it, for which quiet hours are told wrongly. */
-export function wrongNights(): string[] {
+/** Returns the times of a year, in the process's time zone, with wrong quiet hours. */
+export function findQuietHourErrors(): string[] {
   const wrong: string[] = []
   const clock = (at: number) => new Date(at).toTimeString().slice(0, 5)
   for (const [from, to] of [

@@ -14,7 +14,7 @@ const { rules } = notify.parse({
   rules: [{ channels: ['ops'], escalate_after: '15m', escalate_to: ['pager', 'team'] }],
 })
 
-/** A machine and a person who are told, as channels. */
+/** Two machine channels and one for people. */
 async function receivers() {
   const [ops, pager] = [await startReceiver(), await startReceiver()]
   const slack = await startReceiver(says(200, 'ok'))
@@ -26,51 +26,51 @@ async function receivers() {
     slack,
     team,
     all: [ops.channel('ops'), pager.channel('pager'), team],
-    told: () =>
+    posted: () =>
       [ops, pager].map(({ got }) =>
         got.map((one) => {
           const { type, data } = JSON.parse(one.body) as ApprovalNotification
           return `${data.approval_id} ${type.slice(9)}`
         }),
       ),
-    said: () => slack.got.map(({ body }) => textOf(body)),
+    slackTexts: () => slack.got.map(({ body }) => textOf(body)),
   }
 }
 
-/** When what is told, on both engines. */
+/** The times of notifications, on both engines. */
 export function timingContract(engine: Engine) {
   const setup = createSetup(engine)
 
-  describe(`times of notices on ${engine.dialect}`, () => {
-    test('A10 who is next is told when nobody has decided in time, also after a restart', async () => {
+  describe(`times of notifications on ${engine.dialect}`, () => {
+    test('A10 an overdue decision escalates, also after a restart', async () => {
       const { start, ask, time, statuses, sent } = await setup()
-      const { all, told, said } = await receivers()
+      const { all, posted, slackTexts } = await receivers()
       const first = start(all, { rules })
       await ask('p1', { risk: 'high' })
       await sent(1)
-      expect(told()).toEqual([['p1 requested'], []])
+      expect(posted()).toEqual([['p1 requested'], []])
       time.move(15 * minute - 1)
       await first.close()
       expect((await statuses()).toSorted()).toEqual(['pending', 'pending', 'sent'])
       start(all, { rules })
       await ask('p2')
-      await expect.poll(() => told()[0]).toEqual(['p1 requested', 'p2 requested'])
-      expect([told()[1], said()]).toEqual([[], []])
+      await expect.poll(() => posted()[0]).toEqual(['p1 requested', 'p2 requested'])
+      expect([posted()[1], slackTexts()]).toEqual([[], []])
       time.move(1)
-      await expect.poll(() => told()[1]).toEqual(['p1 escalated'])
+      await expect.poll(() => posted()[1]).toEqual(['p1 escalated'])
       await expect
-        .poll(said)
+        .poll(slackTexts)
         .toEqual([
           [
-            'Nobody has decided yet: sales asks for a decision (proposal, high risk)',
+            'Decision overdue: proposal from sales (high risk)',
             'The agent says: Set the stage of deal-7 to won (crm)',
           ],
         ])
     })
 
-    test('A10 a decision before the time takes the escalation away', async () => {
+    test('A10 an earlier decision cancels the escalation', async () => {
       const { start, ask, decide, time, statuses } = await setup()
-      const { all, told, said } = await receivers()
+      const { all, posted, slackTexts } = await receivers()
       start(all, { rules })
       await ask('p1')
       await expect.poll(statuses).toHaveLength(3)
@@ -78,30 +78,30 @@ export function timingContract(engine: Engine) {
       await expect.poll(statuses).toEqual(['sent', 'sent'])
       time.move(hour)
       await ask('p2')
-      await expect.poll(() => told()[0]).toHaveLength(3)
-      expect(told()).toEqual([['p1 requested', 'p1 decided', 'p2 requested'], []])
-      expect(said()).toEqual([])
+      await expect.poll(() => posted()[0]).toHaveLength(3)
+      expect(posted()).toEqual([['p1 requested', 'p1 decided', 'p2 requested'], []])
+      expect(slackTexts()).toEqual([])
     })
 
-    test('A10 machines that were told because nobody decided hear how it ended, people need not', async () => {
+    test('A10 machines that received an escalation receive the decision, people do not', async () => {
       const { start, ask, decide, time, sent } = await setup()
-      const { all, told, said } = await receivers()
+      const { all, posted, slackTexts } = await receivers()
       start(all, { rules })
       await ask('p1')
       await sent(1)
       time.move(15 * minute)
-      await expect.poll(() => [told()[1], said().length]).toEqual([['p1 escalated'], 1])
+      await expect.poll(() => [posted()[1], slackTexts().length]).toEqual([['p1 escalated'], 1])
       await decide('p1')
-      await expect.poll(told).toEqual([
+      await expect.poll(posted).toEqual([
         ['p1 requested', 'p1 decided'],
         ['p1 escalated', 'p1 decided'],
       ])
-      expect(said()).toHaveLength(1)
+      expect(slackTexts()).toHaveLength(1)
     })
 
-    test('A10 at night only high risk is told; the rest comes in the morning, unless it was decided', async () => {
+    test('A10 at night only high risk is sent; undecided requests follow in the morning', async () => {
       const { start, ask, decide, time, statuses, sent } = await setup(local(23))
-      const { ops, team, told, said } = await receivers()
+      const { ops, team, posted, slackTexts } = await receivers()
       start([ops.channel('ops'), team], { quietHours })
       await ask('high', { risk: 'high' })
       await ask('gone', { summary: 'Decided at night' })
@@ -109,28 +109,28 @@ export function timingContract(engine: Engine) {
       await ask('also', { summary: 'Left two' })
       await expect.poll(statuses).toHaveLength(8)
       await sent(2)
-      expect([told()[0], said().length]).toEqual([['high requested'], 1])
+      expect([posted()[0], slackTexts().length]).toEqual([['high requested'], 1])
       time.move(hour)
       await decide('gone')
       await expect.poll(statuses).toHaveLength(6)
       time.move(7 * hour - 1)
       await ask('alarm', { risk: 'high' })
-      await expect.poll(() => said().length).toBe(2)
+      await expect.poll(() => slackTexts().length).toBe(2)
       time.move(1)
-      await expect.poll(() => said().length).toBe(3)
-      expect(said()[2]?.toSorted()).toEqual([
-        '2 questions wait for a decision',
+      await expect.poll(() => slackTexts().length).toBe(3)
+      expect(slackTexts()[2]?.toSorted()).toEqual([
+        '2 decisions needed',
         'The agents say:',
         'sales: Left one',
         'sales: Left two',
       ])
       await expect
-        .poll(() => told()[0]?.toSorted())
+        .poll(() => posted()[0]?.toSorted())
         .toEqual(['alarm requested', 'also requested', 'high requested', 'left requested'])
       await expect.poll(statuses).toEqual(Array(8).fill('sent'))
     })
 
-    test('A10 a retry that falls into quiet hours waits for the morning', async () => {
+    test('A10 a retry in quiet hours is delayed until the morning', async () => {
       const { start, ask, time, store, db } = await setup(local(22) - 1000)
       const { team, slack } = await receivers()
       slack.answer(status(500))
@@ -148,33 +148,33 @@ export function timingContract(engine: Engine) {
       await expect.poll(rows).toMatchObject([{ status: 'sent' }])
     })
 
-    test('A10 low risk is gathered: one message for people, each by itself for a machine', async () => {
+    test('A10 low risk is collected: one message for people, separate ones for a machine', async () => {
       const { start, ask, decide, time, statuses, sent } = await setup(
         Date.UTC(2026, 5, 15, 12, 10),
       )
-      const { ops, team, told, said } = await receivers()
+      const { ops, team, posted, slackTexts } = await receivers()
       start([ops.channel('ops'), team], { digest: hour })
       for (const id of ['a', 'b', 'c', 'd']) await ask(id, { risk: 'low', summary: `thing ${id}` })
       await ask('now')
       await sent(2)
-      expect([told()[0], said().length]).toEqual([['now requested'], 1])
+      expect([posted()[0], slackTexts().length]).toEqual([['now requested'], 1])
       await decide('d')
       await expect.poll(statuses).toHaveLength(8)
       time.move(50 * minute)
-      await expect.poll(() => said().length).toBe(2)
-      expect(said()[1]?.toSorted()).toEqual([
-        '3 questions wait for a decision',
+      await expect.poll(() => slackTexts().length).toBe(2)
+      expect(slackTexts()[1]?.toSorted()).toEqual([
+        '3 decisions needed',
         'The agents say:',
         'sales: thing a',
         'sales: thing b',
         'sales: thing c',
       ])
       await expect
-        .poll(() => told()[0]?.toSorted())
+        .poll(() => posted()[0]?.toSorted())
         .toEqual(['a requested', 'b requested', 'c requested', 'now requested'])
     })
 
-    test('A10 what people could not be told is not told after the decision', async () => {
+    test('A10 an undelivered request to people is dropped after the decision', async () => {
       const { start, ask, decide, time, store, db } = await setup()
       const { team, slack } = await receivers()
       slack.answer(status(500))
@@ -182,7 +182,7 @@ export function timingContract(engine: Engine) {
       await ask('p1')
       await ask('p2')
       const errors = async () => (await store.list(db, 'pending', 9)).map((row) => row.lastError)
-      const error = 'the receiver answered 500'
+      const error = 'receiver returned HTTP 500'
       await expect.poll(errors).toEqual([error, error])
       await decide('p1')
       await expect.poll(errors).toEqual([error])
@@ -192,9 +192,9 @@ export function timingContract(engine: Engine) {
       expect(slack.got).toHaveLength(3)
     })
 
-    test('A10 a crowd of questions is one message for people', async () => {
+    test('A10 many requests at once are one message for people', async () => {
       const { start, ask, time, statuses } = await setup()
-      const { team, slack, said } = await receivers()
+      const { team, slack, slackTexts } = await receivers()
       slack.answer(status(500))
       const first = start([team])
       for (let i = 0; i < 30; i++) await ask(`p${i}`)
@@ -205,8 +205,8 @@ export function timingContract(engine: Engine) {
       time.move(hour)
       start([team])
       await expect.poll(statuses).toEqual(Array(30).fill('sent'))
-      expect(said()).toEqual([
-        expect.arrayContaining(['30 questions wait for a decision', 'And 10 more.']),
+      expect(slackTexts()).toEqual([
+        expect.arrayContaining(['30 decisions needed', '10 more in the inbox.']),
       ])
     })
   })

@@ -14,13 +14,13 @@ import { storeFolder } from '../../stores.ts'
 
 export type Engine = {
   readonly dialect: 'sqlite' | 'postgres'
-  /** Two daemons of one store. SQLite has one daemon, so there both are the same. */
+  /** `daemons` is 2 if two daemons can share the store; SQLite supports one. */
   create(): Promise<{ open(sealer: Sealer): Promise<Db>; readonly daemons: 1 | 2 }>
 }
 
 export const migrations = [...ledgerMigrations, ...notifyMigrations]
 
-/** Notifications over a real store, with time that tests move. */
+/** Notifications on a real store with a test clock. */
 export const createSetup = (engine: Engine) =>
   async function setup(now = Date.now()) {
     const place = await engine.create()
@@ -63,7 +63,7 @@ export const createSetup = (engine: Engine) =>
         describe: async (_, ids) => new Map([...about].filter(([id]) => ids.includes(id))),
         decide: async () => ({ refused: 'nobody decides here' }),
         now: time.now,
-        wait: time.wait,
+        sleep: time.wait,
         chance: () => 0,
         log: createLog({ level: 'debug', write: (line) => void logged.push(line), json: true }),
         ...more,
@@ -84,12 +84,15 @@ export const createSetup = (engine: Engine) =>
         about.set(id, described(more))
         await ledger.record(asked(id))
       },
-      /** A person decides it, in the console. */
+      /** Decides an approval in the console. */
       async decide(id: string, status: 'approved' | 'rejected' = 'approved') {
         about.set(id, { ...(about.get(id) ?? described()), status, decidedBy: 'anna' })
         await ledger.record(decided(id, `approval.${status}`))
       },
-      /** So many have arrived and are known to have. Before time moves, or they count as lost on the way. */
+      /**
+       * Waits until this many deliveries are recorded as sent; otherwise moving the clock would
+       * end their lease.
+       */
       async sent(count: number) {
         await expect.poll(async () => (await store.list(db, 'sent', 1000)).length).toBe(count)
       },

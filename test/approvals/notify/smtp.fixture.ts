@@ -9,7 +9,7 @@ import { onTestFinished } from 'vitest'
 
 let made: { key: string; cert: string } | undefined
 
-/** A certificate for this machine that nobody but a test trusts. */
+/** Creates a certificate for this machine that only tests trust. */
 export function certificate(): { key: string; cert: string } {
   if (made) return made
   const folder = mkdtempSync(join(tmpdir(), 'cowork-tls-'))
@@ -33,18 +33,18 @@ type Received = {
 }
 export type ServerOptions = {
   readonly startTls?: boolean
-  /** Encrypted from the first byte on */
+  /** Implicit TLS */
   readonly tlsFirst?: boolean
   readonly auth?: readonly ('PLAIN' | 'LOGIN')[]
   readonly password?: string
   readonly refuse?: readonly string[]
-  /** Sent in plain text together with the reply to STARTTLS, as an attacker on the way would */
+  /** Plain text sent with the reply to STARTTLS, like an attacker on the network */
   readonly injected?: string
-  /** What is said to a command; `usual` is what a mail server says, undefined is silence. */
+  /** Overrides the reply to a command; `usual` keeps it, undefined sends no reply. */
   readonly instead?: (command: string, socket: Socket) => string | undefined
 }
 
-/** A mail server on this machine that speaks RFC 5321 and keeps what it is handed. */
+/** Starts a local SMTP server (RFC 5321) that stores received emails. */
 export async function startMailServer(options: ServerOptions = {}) {
   const {
     startTls = true,
@@ -162,7 +162,7 @@ export async function startMailServer(options: ServerOptions = {}) {
   return { port: (server.address() as AddressInfo).port, mails, commands }
 }
 
-/** What a mail program makes of it: headers unfolded and decoded, and the text. */
+/** Parses an email like a mail client: unfolded, decoded headers and the text. */
 export function readMail(mail: string) {
   const end = mail.indexOf('\r\n\r\n')
   const headers = new Map(

@@ -19,7 +19,7 @@ const text = fc.string({
   maxLength: 60,
 })
 
-test('A13 words of agents are code, in which Telegram finds neither links nor names nor commands', () => {
+test('A13 agent text is code, in which Telegram finds no links, names or commands', () => {
   fc.assert(
     fc.property(text, text, fc.integer({ min: 1, max: 40 }), (summary, domain, count) => {
       const notice = noticed({ summary, domain })
@@ -39,26 +39,26 @@ test('A13 words of agents are code, in which Telegram finds neither links nor na
   )
 })
 
-test('A5 a message says what the agent says, and where to decide', () => {
+test('A5 a message contains the agent text and a link', () => {
   const { text: shown, ...more } = formatMessage({
     id: 'd',
     at: 0,
     notice: noticed({ risk: 'low' }),
   })
   expect(shown.split('\n')).toEqual([
-    'sales asks for a decision (proposal, low risk)',
+    'Decision needed: proposal from sales (low risk)',
     'The agent says: Set the stage of deal-7 to won (crm)',
     '',
     'http://localhost:8765/inbox/p1',
   ])
   expect(more).toEqual({
-    entities: [{ type: 'code', offset: 63, length: 36 }],
+    entities: [{ type: 'code', offset: 64, length: 36 }],
     link_preview_options: { is_disabled: true },
     reply_markup: { inline_keyboard: [[{ text: 'Approve', callback_data: 'approve:p1' }]] },
   })
 })
 
-test('A5 T14 a check has no button, however low its risk: a chat shows too little of it', () => {
+test('A5 T14 a spot check of any risk has no button', () => {
   const shown = formatMessage({
     id: 'd',
     at: 0,
@@ -68,14 +68,14 @@ test('A5 T14 a check has no button, however low its risk: a chat shows too littl
   expect(shown.text).toContain('http://localhost:8765/inbox/p1')
 })
 
-test('A5 many in one message have no buttons, whatever their risk', () => {
+test('A5 a combined message has no buttons', () => {
   const notice = noticed({ risk: 'low' })
   expect(formatMessage({ id: 'd', at: 0, notice, more: [{ id: 'e', notice }] })).not.toHaveProperty(
     'reply_markup',
   )
 })
 
-test('A5 a button stands for a verdict on one approval, and for nothing else', () => {
+test('A5 a button contains one verdict on one approval', () => {
   expect(parseButtonPress('approve:019875c2-6a00-7000-8000-5f0c1d2e3f40')).toEqual({
     verdict: 'approve',
     approval: '019875c2-6a00-7000-8000-5f0c1d2e3f40',
@@ -92,11 +92,11 @@ test('A5 a button stands for a verdict on one approval, and for nothing else', (
 })
 
 test.each([
-  ['a token that is none', { token: 'secret-word' }],
-  ['a token with more than a token in it', { token: '1:a/../../secret-word' }],
-  ['an address without encryption', { api: 'http://telegram.test' }],
-  ['an address that is none', { api: 'http://[secret-word' }],
-])('A10 %s stops the start and is not shown', (_, wrong) => {
+  ['an invalid token', { token: 'secret-word' }],
+  ['a token with a path', { token: '1:a/../../secret-word' }],
+  ['a URL without TLS', { api: 'http://telegram.test' }],
+  ['an invalid URL', { api: 'http://[secret-word' }],
+])('A10 %s is a configuration error that does not show the value', (_, wrong) => {
   const good = { type: 'telegram', id: 'phone', token: '1:abc', api: 'https://x.test' } as const
   const start = () => createApi({ ...good, ...wrong }, createTime().wait)
   expect(start).toThrow(expect.objectContaining({ code: 'config_invalid' }))

@@ -18,7 +18,7 @@ const caller = (id: string): Caller => ({
   role: 'reviewer',
 })
 
-/** What a bot does, on both engines, against the Bot API on this machine. */
+/** The Telegram bot on both engines, against a local Bot API. */
 export function telegramContract(engine: Engine) {
   const setup = createSetup(engine)
 
@@ -50,11 +50,11 @@ export function telegramContract(engine: Engine) {
         telegram.write(chat, `/start ${await codeFor(person)}`)
         await expect.poll(() => texts().length).toBe(before + 1)
       },
-      /** Presses and gives what is said to it. */
+      /** Presses a button and returns the reply. */
       async press(...given: Parameters<typeof telegram.press>) {
         const id = telegram.press(...given)
-        await expect.poll(() => telegram.said(id)).toBeDefined()
-        return telegram.said(id)
+        await expect.poll(() => telegram.replyTo(id)).toBeDefined()
+        return telegram.replyTo(id)
       },
       recorded: async () =>
         (await ledger.find({ types: ['chat.'], limit: 99 })).map(
@@ -64,34 +64,34 @@ export function telegramContract(engine: Engine) {
   }
 
   describe(`a Telegram bot on ${engine.dialect}`, () => {
-    test('A5 a chat is bound to a person by a code of ten minutes, once', async () => {
+    test('A5 a single-use code valid for ten minutes links a chat to a person', async () => {
       const { telegram, codeFor, texts, recorded, time, db } = await setupBot()
       const used = await codeFor('anna')
       const last = () => texts().at(-1)
-      const say = async (chat: number, said: string, ...more: [string?, number?]) => {
+      const say = async (chat: number, text: string, ...more: [string?, number?]) => {
         const before = texts().length
-        telegram.write(chat, said, ...more)
+        telegram.write(chat, text, ...more)
         await expect.poll(() => texts().length).toBe(before + 1)
       }
       await say(7, `/start ${used}`)
-      expect(last()).toEqual([7, expect.stringContaining('bound to anna')])
+      expect(last()).toEqual([7, expect.stringContaining('linked to anna')])
       await say(8, `/start ${used}`)
-      expect(last()).toEqual([8, expect.stringContaining('unknown, used or older')])
+      expect(last()).toEqual([8, expect.stringContaining('unknown, used or expired')])
       const group = await codeFor('bob')
       await say(-100, `/start ${group}`, 'supergroup', 9)
       expect(last()).toEqual([-100, expect.stringContaining('private chat')])
       const replaced = await codeFor('bob')
       await say(9, `/start ${group}`)
-      expect(last()).toEqual([9, expect.stringContaining('unknown, used or older')])
-      // The open question for updates gives up, and is asked again after a pause.
+      expect(last()).toEqual([9, expect.stringContaining('unknown, used or expired')])
+      // The open long poll times out, and polling continues after a delay.
       await expect.poll(() => time.waiters(35_000)).toBe(1)
       time.move(10 * minute)
       await expect.poll(() => time.waiters(5000)).toBe(1)
       time.move(5000)
       await say(9, `/start ${replaced}`)
-      expect(last()).toEqual([9, expect.stringContaining('unknown, used or older')])
+      expect(last()).toEqual([9, expect.stringContaining('unknown, used or expired')])
       await say(9, `/start ${await codeFor('bob')}`)
-      expect(last()).toEqual([9, expect.stringContaining('bound to bob')])
+      expect(last()).toEqual([9, expect.stringContaining('linked to bob')])
       expect(await recorded()).toEqual([
         ['chat.bound', 'anna', 'anna', undefined],
         ['chat.bound', 'bob', 'bob', undefined],
@@ -100,7 +100,7 @@ export function telegramContract(engine: Engine) {
       expect(kept).toEqual([])
     })
 
-    test('A5 a person has one chat and a chat one person; /stop ends it, and so does leaving', async () => {
+    test('A5 a person has one chat and a chat one person; /stop or removal of the person unlinks it', async () => {
       const { telegram, bind, ask, texts, recorded, ledger, service } = await setupBot()
       await bind(7, 'anna')
       await bind(8, 'anna')
@@ -117,38 +117,38 @@ export function telegramContract(engine: Engine) {
         ),
       ).toEqual(new Set([8, 9]))
       telegram.write(9, '/stop')
-      await expect.poll(() => texts().at(-1)?.[1]).toContain('bound to nobody')
+      await expect.poll(() => texts().at(-1)?.[1]).toContain('no longer linked')
       const removed = { type: 'person.removed', actor: { kind: 'system', id: 'x' } } as const
       await ledger.record({ ...removed, subject: 'carl' })
       await ask('p2')
-      const failed = 'no chat is bound to it yet (cowork_bind_chat)'
+      const failed = 'no linked chat (use cowork_bind_chat)'
       await expect
         .poll(() => service.list('pending', 9))
         .toMatchObject([{ approval: 'p2', lastError: failed }])
       expect((await recorded()).slice(-1)).toEqual([
-        ['chat.unbound', 'bob', 'bob', 'asked for in the chat'],
+        ['chat.unbound', 'bob', 'bob', 'requested in the chat'],
       ])
     })
 
-    test('A5 T14 a button for a check from before decides nothing', async () => {
+    test('A5 T14 an old button of a spot check decides nothing', async () => {
       const { ask, bind, press, decisions } = await setupBot()
       await bind(7, 'anna')
       await ask('c1', { kind: 'spot_check', risk: 'low' })
-      expect(await press(7, 'approve:c1')).toBe('A check is answered in the inbox.')
+      expect(await press(7, 'approve:c1')).toBe('Open the inbox to answer this spot check.')
       expect(decisions).toEqual([])
     })
 
-    test('A10 T14 a look-back comes to the chat as one message', async () => {
+    test('A10 T14 a look-back is one message in the chat', async () => {
       const { ledger, bind, texts } = await setupBot()
       await bind(7, 'anna')
       await ledger.record(lookedBack())
       await expect.poll(texts).toHaveLength(2)
       expect(texts()[1]?.[1]).toMatch(
-        /^Look at 10 actions that sales did alone: a mistake was found/,
+        /^Review 10 autonomous actions by sales: an earlier action was wrong/,
       )
     })
 
-    test('A5 buttons come with low risk alone, and a press decides as the person', async () => {
+    test('A5 only low-risk requests have buttons, and a press decides as the person', async () => {
       const { telegram, bind, ask, decisions, press } = await setupBot()
       await bind(7, 'anna')
       const keys = ({ reply_markup: markup }: Record<string, unknown>) =>
@@ -172,26 +172,26 @@ export function telegramContract(engine: Engine) {
       expect(decisions).toEqual(['anna reject p5'])
       await expect.poll(() => telegram.sent('editMessageText')).toHaveLength(1)
       const [edit] = telegram.sent('editMessageText')
-      expect(edit?.text).toContain('Rejected by anna: sales asked for a decision')
+      expect(edit?.text).toContain('Rejected by anna: tool call from sales')
       expect(edit).not.toHaveProperty('reply_markup')
     })
 
-    test('A5 a press of a stranger, on more than low risk or on what is decided does nothing but say so', async () => {
+    test('A5 a press in an unlinked chat, above low risk or after the decision only returns an explanation', async () => {
       const { bind, ask, decide, decisions, press, telegram } = await setupBot()
       await bind(7, 'anna')
       await ask('low', { risk: 'low' })
       await ask('risky', { risk: 'normal' })
       await ask('done', { risk: 'low' })
       await decide('done')
-      const nobody = 'This chat is bound to nobody, so it decides nothing.'
+      const nobody = 'This chat is not linked to a person and cannot decide.'
       expect(await press(8, 'approve:low')).toBe(nobody)
       // Pressed by another member of a chat, or in a chat that is not the person's own.
       expect(await press(7, 'approve:low', 8)).toBe(nobody)
       expect(await press(-100, 'approve:low', 7)).toBe(nobody)
-      expect(await press(7, 'approve:risky')).toBe('Its risk is above low: decide it in the inbox.')
-      expect(await press(7, 'approve:done')).toBe('Approved by anna already.')
+      expect(await press(7, 'approve:risky')).toBe('Risk above low: decide in the inbox.')
+      expect(await press(7, 'approve:done')).toBe('Already decided: Approved by anna.')
       for (const data of ['approve:none', 'approve', 'delete:low', '', 'approve:low; DROP'])
-        expect(await press(7, data)).toBe('This is not known any more.')
+        expect(await press(7, data)).toBe('Unknown request.')
       expect(decisions).toEqual([])
       telegram.update({ callback_query: { id: 5 } })
       telegram.update({ message: 'what' })
@@ -200,17 +200,17 @@ export function telegramContract(engine: Engine) {
       expect(decisions).toEqual(['anna approve low'])
     })
 
-    test('A5 why a decision was refused is told, and one that fails is not lost in silence', async () => {
+    test('A5 a refused or failed decision is reported in the chat', async () => {
       let answers: DecideAs = async () => ({ refused: 'sales may not be decided by a viewer' })
       const { bind, ask, press } = await setupBot({ decide: (...given) => answers(...given) })
       await bind(7, 'anna')
       await ask('p1', { risk: 'low' })
       expect(await press(7, 'approve:p1')).toBe('sales may not be decided by a viewer')
       answers = () => Promise.reject(new Error('disk full'))
-      expect(await press(7, 'approve:p1')).toBe('That did not work: decide it in the inbox.')
+      expect(await press(7, 'approve:p1')).toBe('Decision failed: decide in the inbox.')
     })
 
-    test('A5 a message says who decided, wherever that was, and nobody is woken for it', async () => {
+    test('A5 a message is edited to show who decided, without a new message', async () => {
       const { bind, ask, decide, telegram, statuses } = await setupBot()
       await bind(7, 'anna')
       await bind(8, 'bob')
@@ -224,7 +224,7 @@ export function telegramContract(engine: Engine) {
       expect(telegram.sent('sendMessage')).toHaveLength(4)
     })
 
-    test('A5 what is decided while it is told says so all the same', async () => {
+    test('A5 a decision made while the message is sent still edits the message', async () => {
       const { bind, ask, decide, telegram, statuses } = await setupBot()
       await bind(7, 'anna')
       const asked = Promise.withResolvers<void>()
@@ -245,10 +245,10 @@ export function telegramContract(engine: Engine) {
       answered.resolve()
       await expect
         .poll(() => telegram.messages.get('7:99')?.text)
-        .toMatch(/^Approved by anna: sales asked/)
+        .toMatch(/^Approved by anna: proposal from sales/)
     })
 
-    test('A10 a chat that has a message does not get it again when another could not be told', async () => {
+    test('A10 a retry skips chats that have the message', async () => {
       const { bind, ask, telegram, time, statuses, service } = await setupBot()
       await bind(7, 'anna')
       await bind(8, 'bob')
@@ -258,21 +258,21 @@ export function telegramContract(engine: Engine) {
           : 'usual',
       )
       await ask('p1')
-      const error = 'Telegram answered 429 (Too Many Requests)'
+      const error = 'Telegram returned 429 (Too Many Requests)'
       await expect
         .poll(() => service.list('pending', 9))
         .toMatchObject([{ lastError: error, nextAt: time.now() + 20_000 }])
       telegram.answer(() => 'usual')
       time.move(20_000)
       await expect.poll(statuses).toEqual(['sent'])
-      const told = telegram
+      const chatIds = telegram
         .sent('sendMessage')
         .slice(2)
         .map((one) => one.chat_id)
-      expect(told).toEqual([7, 8, 8])
+      expect(chatIds).toEqual([7, 8, 8])
     })
 
-    test('A10 a slow Telegram is not waited for longer than a delivery is ours', async () => {
+    test('A10 a slow Telegram is abandoned before the lease ends', async () => {
       const { bind, ask, telegram, time, service, statuses } = await setupBot()
       for (let chat = 1; chat <= 6; chat++) await bind(chat, `person-${chat}`)
       telegram.answer(({ method }) => {
@@ -280,19 +280,19 @@ export function telegramContract(engine: Engine) {
         return 'usual'
       })
       await ask('p1')
-      const error = 'Telegram is slow; the rest is told later'
+      const error = 'Telegram is slow; remaining chats follow'
       await expect.poll(() => service.list('pending', 9)).toMatchObject([{ lastError: error }])
       time.move(5000)
       await expect.poll(statuses).toEqual(['sent'])
-      const told = telegram
+      const chatIds = telegram
         .sent('sendMessage')
         .slice(6)
         .map((one) => one.chat_id)
-      expect(new Set(told)).toEqual(new Set([1, 2, 3, 4, 5, 6]))
-      expect(told).toHaveLength(6)
+      expect(new Set(chatIds)).toEqual(new Set([1, 2, 3, 4, 5, 6]))
+      expect(chatIds).toHaveLength(6)
     })
 
-    test('A5 strangers get few answers, and none of them a code that works', async () => {
+    test('A5 unlinked chats get few replies, and a valid code still works', async () => {
       const { telegram, texts, codeFor } = await setupBot()
       const code = await codeFor('anna')
       for (let chat = 1; chat <= 15; chat++) telegram.write(chat, `/start ${chat}`)
@@ -301,7 +301,7 @@ export function telegramContract(engine: Engine) {
       expect(texts().map(([chat]) => chat)).toEqual([1, 2, 3, 99])
     })
 
-    test('A10 a chat that blocked the bot is bound no more, which is recorded', async () => {
+    test('A10 a chat that blocked the bot is unlinked and recorded', async () => {
       const { bind, ask, telegram, recorded, statuses } = await setupBot()
       await bind(7, 'anna')
       await bind(8, 'bob')
@@ -316,22 +316,22 @@ export function telegramContract(engine: Engine) {
         'chat.unbound',
         'anna',
         'cowork',
-        'the chat is gone',
+        'the bot cannot write to this chat',
       ])
     })
 
-    test('A10 nobody is bound yet: it is told to whoever binds a chat while it waits', async () => {
+    test('A10 without a linked chat, a pending request goes to the next chat that is linked', async () => {
       const { bind, ask, telegram, time, statuses, service } = await setupBot()
       await ask('p1')
-      const lastError = 'no chat is bound to it yet (cowork_bind_chat)'
+      const lastError = 'no linked chat (use cowork_bind_chat)'
       await expect.poll(() => service.list('pending', 9)).toMatchObject([{ lastError }])
       await bind(7, 'anna')
       time.move(5000)
       await expect.poll(statuses).toEqual(['sent'])
-      expect(telegram.sent('sendMessage').at(-1)?.text).toContain('sales asks for a decision')
+      expect(telegram.sent('sendMessage').at(-1)?.text).toContain('proposal from sales')
     })
 
-    test('A7 the place in what people said is kept: nothing is missed or taken twice by a restart', async () => {
+    test('A7 the update offset survives a restart: no update is missed or handled twice', async () => {
       const { bind, ask, press, telegram, service, begin, decisions, db } = await setupBot()
       await bind(7, 'anna')
       await ask('p1', { risk: 'low' })
@@ -340,14 +340,14 @@ export function telegramContract(engine: Engine) {
       await service.close()
       const missed = telegram.press(7, 'approve:p2')
       begin()
-      await expect.poll(() => telegram.said(missed)).toBe('Approved.')
+      await expect.poll(() => telegram.replyTo(missed)).toBe('Approved.')
       expect(decisions).toEqual(['anna approve p1', 'anna approve p2'])
       await expect
         .poll(() => db.all({ sql: 'SELECT * FROM chat_place', parameters: [] }))
         .toEqual([{ bot, next: telegram.nextUpdate() }])
     })
 
-    test('A10 one daemon listens', async () => {
+    test('A10 one daemon polls for updates', async () => {
       const { other, start, telegram, bind, ask, press, decisions, db } = await setupBot()
       const leads = [await db.isLeader(), await other.db.isLeader()]
       if (other.db !== db) start([telegram.channel('phone')], { ...other })
@@ -360,7 +360,7 @@ export function telegramContract(engine: Engine) {
       expect(leads).toContain(true)
     })
 
-    test('A10 a Telegram that refuses, speaks nonsense or floods is left alone for a while, others are told', async () => {
+    test('A10 invalid or endless responses of Telegram cause backoff and do not affect other channels', async () => {
       const { start, ask, time, logged, decide } = await setup()
       const telegram = await startTelegram()
       const ops = await startReceiver()
@@ -384,7 +384,7 @@ export function telegramContract(engine: Engine) {
         [5, 60_000],
       ] as const) {
         await expect.poll(() => telegram.sent('getUpdates').length).toBe(calls)
-        // It must be asleep before time moves.
+        // The poller must be asleep before the clock moves.
         await expect.poll(() => time.waiters(pause)).toBe(1)
         time.move(pause)
       }
@@ -392,9 +392,9 @@ export function telegramContract(engine: Engine) {
       await ask('p1')
       await decide('p1')
       await expect.poll(() => ops.got.length).toBe(2)
-      const warned = logged.filter((line) => line.includes('Telegram is not heard'))
+      const warned = logged.filter((line) => line.includes('telegram polling failed'))
       expect(warned).toHaveLength(1)
-      expect(warned[0]).toContain('Telegram answered 409')
+      expect(warned[0]).toContain('Telegram returned 409')
       expect(logged.join()).not.toMatch(/TEST-token/)
     })
   })

@@ -7,13 +7,16 @@ import type { ChannelOfType } from '../../../../src/approvals/notify/model.ts'
 
 type Parameters = Record<string, unknown> & { chat_id?: number; text?: string }
 export type Called = { readonly method: string; readonly given: Parameters }
-/** What is answered instead of the usual, or nothing at all. */
+/** Overrides the response; `silence` sends none. */
 type Instead = (called: Called, response: ServerResponse) => object | 'usual' | 'silence'
 
 const token = '123456:TEST-token_of-a-bot'
 export const bot = '123456'
 
-/** The Bot API on this machine: it keeps updates until they are confirmed, and takes messages and edits. */
+/**
+ * Starts a local Bot API that stores updates until they are confirmed and accepts messages and
+ * edits.
+ */
 export async function startTelegram() {
   const calls: Called[] = []
   const updates: { update_id: number }[] = []
@@ -23,7 +26,7 @@ export async function startTelegram() {
   let nextUpdate = 1000
   let nextMessage = 1
 
-  /** Long poll: answered when there is something, or when time is up. */
+  /** Long poll: responds when an update arrives or the client disconnects. */
   async function poll(given: Parameters, response: ServerResponse) {
     const offset = Number(given['offset'] ?? 0)
     updates.splice(0, updates.filter((one) => one.update_id < offset).length)
@@ -71,9 +74,9 @@ export async function startTelegram() {
       calls.push(called)
       const other = given === token ? instead(called, response) : wrong(401, 'Unauthorized')
       if (other === 'silence') return
-      const said = other === 'usual' ? await answer(called, response) : other
-      const { error_code: code = 200 } = said as { error_code?: number }
-      response.writeHead(code, { 'content-type': 'application/json' }).end(JSON.stringify(said))
+      const reply = other === 'usual' ? await answer(called, response) : other
+      const { error_code: code = 200 } = reply as { error_code?: number }
+      response.writeHead(code, { 'content-type': 'application/json' }).end(JSON.stringify(reply))
     }
     text(request).then(take, () => undefined)
   })
@@ -94,15 +97,15 @@ export async function startTelegram() {
     calls,
     messages,
     update,
-    /** The id of the update that comes next. */
+    /** The id of the next update. */
     nextUpdate: () => nextUpdate,
     answer: (next: Instead) => (instead = next),
     channel: (id: string): ChannelOfType<'telegram'> => ({ type: 'telegram', id, token, api }),
-    write: (chat: number, said: string, type = 'private', from = chat) =>
+    write: (chat: number, reply: string, type = 'private', from = chat) =>
       update({
-        message: { message_id: 1, chat: { id: chat, type }, from: { id: from }, text: said },
+        message: { message_id: 1, chat: { id: chat, type }, from: { id: from }, text: reply },
       }),
-    /** Presses a button, and gives the id by which it is answered. */
+    /** Presses a button; returns the id of the callback query. */
     press(chat: number, data: string, from = chat) {
       const id = `press-${nextPress++}`
       const message = { message_id: 1, chat: { id: chat, type: 'private' } }
@@ -111,8 +114,8 @@ export async function startTelegram() {
     },
     sent: (method: string) =>
       calls.filter((one) => one.method === method).map(({ given }) => given),
-    /** What the bot said to a press. */
-    said: (press: string) =>
+    /** Returns the bot's reply to a press. */
+    replyTo: (press: string) =>
       calls.find(
         ({ method, given }) =>
           method === 'answerCallbackQuery' && given['callback_query_id'] === press,
