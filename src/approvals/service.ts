@@ -835,7 +835,7 @@ const outcomeUnknown = ({ action }: Approval) => ({
   status: 'failed',
   code: 'outcome_unknown',
   message: `Unknown result: ${action} was approved and started, but cowork stopped before it stored the result.`,
-  hint: 'Check the effect of the call before you repeat it.',
+  hint: 'Check its effects before you ask again.',
 })
 
 /** An edited approval is bound to the edit, not to the original request (B3). */

@@ -104,7 +104,7 @@ export function settledOf<T extends Tool | undefined>(
       return refused(
         'result_gone',
         `${action} ran once under approval ${id}; its result is kept for 24 hours and is gone.`,
-        'Check the effect of the call before you repeat it.',
+        'Check its effects before you ask again.',
       )
     const kept = approval.result as Kept
     const earlier = earlierRun(approval)
