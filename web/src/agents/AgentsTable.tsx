@@ -3,7 +3,7 @@ import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { checksText, creditText, modeOfLevel, riskWords } from './class-standing.ts'
 import type { AgentFilters, AgentRow, Sort, TrustStanding } from './trust-rows.ts'
-import { formatAge, levelWords, formatScore } from '../inbox/text.ts'
+import { formatAge, levelLabels, formatScore } from '../inbox/text.ts'
 import { Ago } from '../shared/Ago.tsx'
 import { Chip, LevelChip } from '../shared/Chips.tsx'
 import { Icon } from '../shared/Icon.tsx'
@@ -217,11 +217,11 @@ const Credits = ({ standing: { classes } }: { standing: TrustStanding }) => (
     {classes.map((it) => (
       <span
         key={it.risk}
-        title={`${riskWords[it.risk]}: ${levelWords[modeOfLevel[it.level]]}, ${creditText(it.credit)}`}
+        title={`${riskWords[it.risk]}: ${levelLabels[modeOfLevel[it.level]]}, ${creditText(it.credit)}`}
         className={`grid w-9 gap-0.5 ${it.level === 'autonomous' ? '' : 'text-faint'}`}
       >
         <span className="sr-only">
-          {riskWords[it.risk]}: {levelWords[modeOfLevel[it.level]]}
+          {riskWords[it.risk]}: {levelLabels[modeOfLevel[it.level]]}
         </span>
         <span className="text-xs leading-3.5">{String(it.credit.now).replace('-', '−')}</span>
         <CreditBar credit={it.credit} className="h-1 w-9" />

@@ -1,7 +1,7 @@
 import { Link } from '@tanstack/react-router'
 import { buildHeatMap } from './trust-rows.ts'
 import type { AgentFilters, TrustStanding } from './trust-rows.ts'
-import { levelWords, formatScore } from '../inbox/text.ts'
+import { levelLabels, formatScore } from '../inbox/text.ts'
 import { Icon } from '../shared/Icon.tsx'
 import { Meter } from '../shared/Meter.tsx'
 import { SafeText } from '../shared/SafeText.tsx'
@@ -79,7 +79,7 @@ function Cell({ standing: it, filters }: CellProps) {
         params={{ agent: it.agent_id }}
         search={{ ...filters, domain: it.domain }}
         aria-label={sanitizeText(
-          `${it.agent_id} in ${it.domain}: ${levelWords[it.mode]} ${formatScore(it.trust_level)}`,
+          `${it.agent_id} in ${it.domain}: ${levelLabels[it.mode]} ${formatScore(it.trust_level)}`,
         )}
         className={`grid h-11 content-center gap-1 rounded-sm px-2 hover:brightness-95 ${grounds[it.mode]}`}
       >

@@ -11,7 +11,7 @@ import type { TrustHistory, MarkKind, ChartRange, ChartPoint } from './trust-his
 import { buildBands } from '../inbox/trust-chart.ts'
 import { modeForScore } from '../inbox/approval.ts'
 import type { Mode, Thresholds } from '../inbox/approval.ts'
-import { levelWords, formatScore } from '../inbox/text.ts'
+import { levelLabels, formatScore } from '../inbox/text.ts'
 import { formatDateTime, shortDate } from '../shared/time.ts'
 import { useWidth } from '../shared/use-width.ts'
 
@@ -47,7 +47,7 @@ export function HistoryChart({ history, days, now }: Props) {
             count={stops.length}
             says={
               stop &&
-              `${stop.says}, ${whenOf(stop, now)}: ${formatScore(stop.score)}, ${levelWords[modeOf(stop)]}`
+              `${stop.says}, ${whenOf(stop, now)}: ${formatScore(stop.score)}, ${levelLabels[modeOf(stop)]}`
             }
             onChange={setChosen}
           />
@@ -116,7 +116,7 @@ type ReadoutProps = { stop: ChartPoint; mode: Mode; now: number }
 const Readout = ({ stop, mode, now }: ReadoutProps) => (
   <figcaption className="flex min-h-5 flex-wrap items-center gap-x-2 text-xs text-soft">
     <b className="text-sm text-text">{formatScore(stop.score)}</b>
-    <span className={inks[mode]}>{levelWords[mode]}</span>
+    <span className={inks[mode]}>{levelLabels[mode]}</span>
     <span>{stop.kind === 'now' ? 'now' : `${stop.says}, ${whenOf(stop, now)}`}</span>
   </figcaption>
 )
@@ -164,7 +164,7 @@ const Bands = ({ bands, thresholds: { suggest, act } }: BandsProps) => (
           className={`absolute left-0 -translate-y-1/2 ${inks[mode]}`}
           style={{ top: y + high / 2 }}
         >
-          {levelWords[mode]}
+          {levelLabels[mode]}
         </span>
       ))}
     {[...new Set([act, suggest])].map((value) => (

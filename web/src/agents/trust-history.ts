@@ -3,8 +3,8 @@ import type { OverrideType } from '#base/override.ts'
 import { overrideTypes } from '#base/override.ts'
 import { modeForScore } from '../inbox/approval.ts'
 import { riskWords } from './class-standing.ts'
-import { isYoung } from '../inbox/trust-chart.ts'
-import { levelWords, overrideLabels, formatScore } from '../inbox/text.ts'
+import { isShortHistory } from '../inbox/trust-chart.ts'
+import { levelLabels, overrideLabels, formatScore } from '../inbox/text.ts'
 
 const day = 86_400_000
 
@@ -123,7 +123,7 @@ export function buildChart(history: TrustHistory, span: ChartRange, box: ChartSi
   const place = (at: number, value: number) => ({ at, score: value, x: x(at), y: y(value) })
   const nowX = x(span.now)
   const first = history.points.find(({ cause }) => cause !== 'before')
-  const young = first !== undefined && isYoung(Date.parse(first.at), span)
+  const young = first !== undefined && isShortHistory(Date.parse(first.at), span)
   const past = history.points.map((point, index): ChartPoint => {
     const spot = {
       ...place(Math.max(Date.parse(point.at), span.from), point.score),
@@ -186,7 +186,7 @@ export function nextModeDrop(
   const fall = projection.find(({ score: value }) => modeForScore(value, thresholds) !== mode)
   if (!fall) return undefined
   const days = Math.max(1, Math.round((Date.parse(fall.at) - at) / day))
-  const next = levelWords[modeForScore(fall.score, thresholds)].toLowerCase()
+  const next = levelLabels[modeForScore(fall.score, thresholds)].toLowerCase()
   return `If idle, trust falls to ${formatScore(fall.score)} (${next}) in ${days === 1 ? '1 day' : `${days} days`}.`
 }
 

@@ -36,7 +36,7 @@ export async function request(path: string, init: Init = {}): Promise<Response> 
   const token = session.token()
   const response = await send(path, init, token)
   if (response.ok) return response
-  const problem = await problemOf(response)
+  const problem = await readProblem(response)
   if (response.status === 401) {
     // Another tab may have signed in during the request.
     if (session.token() && session.token() !== token) return request(path, init)
@@ -68,7 +68,7 @@ async function send(path: string, { method, body, signal, headers }: Init, token
   }
 }
 
-async function problemOf(response: Response): Promise<Problem> {
+async function readProblem(response: Response): Promise<Problem> {
   const answer = (await response.json().catch(() => ({}))) as { error?: Problem }
   return answer.error ?? { code: 'internal', message: `cowork returned HTTP ${response.status}.` }
 }
@@ -93,15 +93,15 @@ export function get<Route extends Routes<'GET'>>(
     return encodeURIComponent(String(value))
   })
   const init = { method: 'GET', ...(signal && { signal }) }
-  return ask<`GET ${Route}`>(path, init, toSearchString(Object.fromEntries(rest)))
+  return requestJson<`GET ${Route}`>(path, init, toSearchString(Object.fromEntries(rest)))
 }
 
 export const post = <Route extends Exclude<Routes<'POST'>, `${string}{${string}`>>(
   route: Route,
   body: unknown,
-) => ask<`POST ${Route}`>(route, { method: 'POST', body })
+) => requestJson<`POST ${Route}`>(route, { method: 'POST', body })
 
-async function ask<Name extends RouteName>(
+async function requestJson<Name extends RouteName>(
   path: string,
   init: Init & { method: string },
   search = '',
@@ -122,10 +122,10 @@ function checkVersion(name: string, mismatch: string | undefined): void {
 }
 
 /** Asks for the passkey, for one decision or for settings; false if the person cancels. */
-type Assure = (decision: string | undefined) => Promise<boolean>
-let assure: Assure | undefined
-export const onPasskeyRequired = (ask: Assure) => {
-  assure = ask
+type ConfirmPasskey = (decision: string | undefined) => Promise<boolean>
+let confirmPasskey: ConfirmPasskey | undefined
+export const onPasskeyRequired = (ask: ConfirmPasskey) => {
+  confirmPasskey = ask
 }
 
 /** Runs an action; if the daemon requires the passkey, asks for it and repeats the action (I6). */
@@ -133,10 +133,10 @@ export async function withPasskey<T>(act: () => Promise<T>): Promise<T> {
   try {
     return await act()
   } catch (error) {
-    const asks = error instanceof ApiError && error.code === 'passkey_required'
-    if (!asks || !assure) throw error
+    const isPasskeyRequired = error instanceof ApiError && error.code === 'passkey_required'
+    if (!isPasskeyRequired || !confirmPasskey) throw error
     const { decision } = error.details
-    if (!(await assure(typeof decision === 'string' ? decision : undefined))) throw error
+    if (!(await confirmPasskey(typeof decision === 'string' ? decision : undefined))) throw error
     return act()
   }
 }
@@ -147,7 +147,7 @@ export function call(tool: string, args: object = {}): Promise<unknown> {
   return withPasskey(async () => {
     const path = `/api/tools/${encodeURIComponent(tool)}/call`
     const init = { method: 'POST', body: { arguments: args } }
-    const { output } = await ask<'POST /api/tools/{name}/call'>(path, init)
+    const { output } = await requestJson<'POST /api/tools/{name}/call'>(path, init)
     checkVersion(tool, findToolMismatch(tool, output))
     return output
   })

@@ -8,16 +8,16 @@ import { createStore } from './store.ts'
 /** The state becomes `offline` after several failed reconnects. */
 export type LiveState = 'connecting' | 'live' | 'reconnecting' | 'offline'
 
-type Told =
+type LiveMessage =
   | { readonly kind: 'entries'; readonly entries: readonly Entry[] }
   | { readonly kind: 'state'; readonly state: LiveState; readonly size: number | undefined }
   | { readonly kind: 'ask' }
 
 const name = 'cowork.live'
 /** Three times the heartbeat interval of the daemon (15 s). */
-const silence = 45_000
-const patientTries = 4
-const longestPause = 5000
+const silenceTimeoutMs = 45_000
+const maxReconnectTries = 4
+const maxRetryDelayMs = 5000
 
 /**
  * Creates the live stream of the ledger. The tab that holds the lock reads the stream and broadcasts the entries. When
@@ -33,36 +33,36 @@ function createLive() {
   let wake = () => {}
 
   const receive = (entries: readonly Entry[], signal: AbortSignal) => {
-    queue = queue.then(() => take(entries, signal)).catch(() => undefined)
+    queue = queue.then(() => applyEntries(entries, signal)).catch(() => undefined)
   }
 
-  async function take(entries: readonly Entry[], signal: AbortSignal) {
-    const known = last
-    let fresh = known === undefined ? entries : entries.filter(({ seq }) => seq > known)
+  async function applyEntries(entries: readonly Entry[], signal: AbortSignal) {
+    const lastSeq = last
+    let fresh = lastSeq === undefined ? entries : entries.filter(({ seq }) => seq > lastSeq)
     const [first] = fresh
     if (!first) return
-    if (known !== undefined && first.seq > known + 1) fresh = await since(known, signal)
-    last = fresh.at(-1)?.seq ?? known
+    if (lastSeq !== undefined && first.seq > lastSeq + 1) fresh = await fetchSince(lastSeq, signal)
+    last = fresh.at(-1)?.seq ?? lastSeq
     for (const listener of listeners) listener(fresh)
   }
 
   /** Fetches the entries up to `size`, which another tab already has. */
-  function reach(size: number, signal: AbortSignal) {
+  function catchUpTo(size: number, signal: AbortSignal) {
     queue = queue
       .then(async () => {
         if (last === undefined) last = size
-        else if (last < size) await take(await since(last, signal), signal)
+        else if (last < size) await applyEntries(await fetchSince(last, signal), signal)
       })
       .catch(() => undefined)
   }
 
-  async function lead(channel: BroadcastChannel, signal: AbortSignal) {
-    const tell = (next: LiveState) => {
+  async function runLeader(channel: BroadcastChannel, signal: AbortSignal) {
+    const publishState = (next: LiveState) => {
       state.set(next)
-      channel.postMessage({ kind: 'state', state: next, size: last } satisfies Told)
+      channel.postMessage({ kind: 'state', state: next, size: last } satisfies LiveMessage)
     }
-    channel.addEventListener('message', ({ data }: MessageEvent<Told>) => {
-      if (data.kind === 'ask') tell(state.get())
+    channel.addEventListener('message', ({ data }: MessageEvent<LiveMessage>) => {
+      if (data.kind === 'ask') publishState(state.get())
     })
     for (let tries = 0; !signal.aborted; tries++) {
       try {
@@ -70,13 +70,13 @@ function createLive() {
           signal,
           (entries) => {
             receive(entries, signal)
-            channel.postMessage({ kind: 'entries', entries } satisfies Told)
+            channel.postMessage({ kind: 'entries', entries } satisfies LiveMessage)
           },
           (size) => {
             tries = 0
             // The stream resumes after the last entry, unless a restored backup is shorter.
             last = Math.min(last ?? size, size)
-            tell('live')
+            publishState('live')
           },
         )
       } catch (error) {
@@ -84,8 +84,8 @@ function createLive() {
         // The next sign-in restarts the stream.
         if (error instanceof ApiError && error.code !== 'unreachable' && !session.token()) return
       }
-      tell(tries < patientTries ? 'reconnecting' : 'offline')
-      await pause(Math.min(250 * 2 ** tries, longestPause), signal, (now) => (wake = now))
+      publishState(tries < maxReconnectTries ? 'reconnecting' : 'offline')
+      await sleep(Math.min(250 * 2 ** tries, maxRetryDelayMs), signal, (now) => (wake = now))
     }
   }
 
@@ -94,10 +94,10 @@ function createLive() {
     onEntries: (entries: Entry[]) => void,
     onHello: (size: number) => void,
   ) {
-    const dead = new AbortController()
-    let watchdog = setTimeout(() => dead.abort(), silence)
+    const timeout = new AbortController()
+    let watchdog = setTimeout(() => timeout.abort(), silenceTimeoutMs)
     const response = await request('/api/events', {
-      signal: AbortSignal.any([signal, dead.signal]),
+      signal: AbortSignal.any([signal, timeout.signal]),
       headers: {
         accept: 'text/event-stream',
         ...(last !== undefined && { 'last-event-id': String(last) }),
@@ -107,10 +107,10 @@ function createLive() {
     if (!response.body) return
     const text = response.body.pipeThrough(new TextDecoderStream())
     try {
-      for await (const piece of readChunks(text)) {
+      for await (const chunk of readChunks(text)) {
         clearTimeout(watchdog)
-        watchdog = setTimeout(() => dead.abort(), silence)
-        const events = parse(piece)
+        watchdog = setTimeout(() => timeout.abort(), silenceTimeoutMs)
+        const events = parse(chunk)
         const hello = events.find(({ event }) => event === 'hello')
         if (hello) onHello((JSON.parse(hello.data) as { size: number }).size)
         const entries = events
@@ -124,24 +124,24 @@ function createLive() {
   }
 
   function start() {
-    const ending = new AbortController()
-    const { signal } = ending
-    stop = ending
+    const controller = new AbortController()
+    const { signal } = controller
+    stop = controller
     const channel = new BroadcastChannel(name)
-    channel.addEventListener('message', ({ data }: MessageEvent<Told>) => {
+    channel.addEventListener('message', ({ data }: MessageEvent<LiveMessage>) => {
       if (data.kind === 'entries') receive(data.entries, signal)
       else if (data.kind === 'state') {
         state.set(data.state)
-        if (data.size !== undefined) reach(data.size, signal)
+        if (data.size !== undefined) catchUpTo(data.size, signal)
       }
     })
     signal.addEventListener('abort', () => channel.close())
-    channel.postMessage({ kind: 'ask' } satisfies Told)
+    channel.postMessage({ kind: 'ask' } satisfies LiveMessage)
     // Web Locks need a secure context; without one, each tab opens its own stream.
-    const led = isSecureContext
-      ? navigator.locks.request(name, { signal }, () => lead(channel, signal))
-      : lead(channel, signal)
-    led.catch(() => undefined)
+    const leadership = isSecureContext
+      ? navigator.locks.request(name, { signal }, () => runLeader(channel, signal))
+      : runLeader(channel, signal)
+    leadership.catch(() => undefined)
   }
 
   return {
@@ -160,30 +160,30 @@ function createLive() {
       if (session.token()) start()
     },
     /** Retries now instead of after the backoff delay. */
-    hurry: () => wake(),
+    retryNow: () => wake(),
   }
 }
 
-async function since(after: number, signal: AbortSignal): Promise<Entry[]> {
-  const found: Entry[] = []
+async function fetchSince(after: number, signal: AbortSignal): Promise<Entry[]> {
+  const entries: Entry[] = []
   for (;;) {
-    const from = found.at(-1)?.seq ?? after
+    const from = entries.at(-1)?.seq ?? after
     const page = await get('/api/ledger', { after: from, limit: 1000 }, signal)
-    found.push(...page.entries)
-    if (page.entries.length < 1000) return found
+    entries.push(...page.entries)
+    if (page.entries.length < 1000) return entries
   }
 }
 
-const pause = (ms: number, signal: AbortSignal, expose: (now: () => void) => void) =>
+const sleep = (ms: number, signal: AbortSignal, onWake: (now: () => void) => void) =>
   new Promise<void>((resolve) => {
-    const end = () => {
+    const finish = () => {
       clearTimeout(timer)
-      signal.removeEventListener('abort', end)
+      signal.removeEventListener('abort', finish)
       resolve()
     }
-    const timer = setTimeout(end, ms)
-    signal.addEventListener('abort', end)
-    expose(end)
+    const timer = setTimeout(finish, ms)
+    signal.addEventListener('abort', finish)
+    onWake(finish)
   })
 
 export const live = createLive()
@@ -197,8 +197,8 @@ export function startLive(): void {
     token = session.token()
     live.restart()
   })
-  addEventListener('online', live.hurry)
+  addEventListener('online', live.retryNow)
   document.addEventListener('visibilitychange', () => {
-    if (document.visibilityState === 'visible') live.hurry()
+    if (document.visibilityState === 'visible') live.retryNow()
   })
 }

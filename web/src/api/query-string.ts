@@ -6,7 +6,7 @@ export type Query = Readonly<
 export function toSearchString(query: Query): string {
   const search = new URLSearchParams()
   for (const [name, value] of Object.entries(query))
-    if (Array.isArray(value)) for (const one of value) search.append(name, String(one))
+    if (Array.isArray(value)) for (const item of value) search.append(name, String(item))
     else if (value !== undefined) search.set(name, String(value))
   return search.size > 0 ? `?${search.toString()}` : ''
 }

@@ -5,7 +5,7 @@ import { createStore } from './store.ts'
 export type Role = RouteAnswers['GET /api/session']['person']['role']
 
 /** The reason for a closed session: none existed, a link failed, or it ended. */
-type Why = 'none' | 'link' | 'invitation' | 'ended'
+type ClosedReason = 'none' | 'link' | 'invitation' | 'ended'
 export type SessionState =
   | { readonly status: 'entering' }
   | {
@@ -14,12 +14,12 @@ export type SessionState =
       /** The error of a link that failed while a session was open. */
       readonly notice?: Problem
     }
-  | { readonly status: 'closed'; readonly why: Why; readonly problem?: Problem }
+  | { readonly status: 'closed'; readonly why: ClosedReason; readonly problem?: Problem }
 
-const place = 'cowork.session'
-const stored = () => localStorage.getItem(place) ?? undefined
+const storageKey = 'cowork.session'
+const readStored = () => localStorage.getItem(storageKey) ?? undefined
 const initial = (): SessionState => {
-  const token = stored()
+  const token = readStored()
   return token ? { status: 'open', token } : { status: 'closed', why: 'none' }
 }
 
@@ -28,15 +28,15 @@ function createSession() {
 
   // Signing in or out applies to all tabs.
   addEventListener('storage', ({ key }) => {
-    if (key !== place && key !== null) return
-    const was = get().status
-    set(was === 'open' && !stored() ? { status: 'closed', why: 'ended' } : initial())
+    if (key !== storageKey && key !== null) return
+    const previousStatus = get().status
+    set(previousStatus === 'open' && !readStored() ? { status: 'closed', why: 'ended' } : initial())
   })
 
   /** Exchanges a single-use code for a token and stores it for this origin (I6). */
-  async function enter(code: string, why: 'link' | 'invitation') {
+  async function signIn(code: string, why: 'link' | 'invitation') {
     set({ status: 'entering' })
-    const before = stored()
+    const before = readStored()
     try {
       const response = await fetch('/api/sessions', {
         method: 'POST',
@@ -50,7 +50,7 @@ function createSession() {
         else set({ status: 'closed', why, ...(error && { problem: error }) })
         return
       }
-      localStorage.setItem(place, answer.token)
+      localStorage.setItem(storageKey, answer.token)
       set({ status: 'open', token: answer.token })
       // The new session replaces the old one in this browser.
       if (before && why === 'link') await signOff(before)
@@ -67,15 +67,15 @@ function createSession() {
       const state = get()
       return state.status === 'open' ? state.token : undefined
     },
-    enter,
+    signIn,
     /** Handles a session that the daemon no longer accepts. */
     end(problem: Problem) {
-      localStorage.removeItem(place)
+      localStorage.removeItem(storageKey)
       set({ status: 'closed', why: 'ended', problem })
     },
     async signOut() {
-      const token = stored()
-      localStorage.removeItem(place)
+      const token = readStored()
+      localStorage.removeItem(storageKey)
       set({ status: 'closed', why: 'none' })
       if (token) await signOff(token)
     },
@@ -90,17 +90,17 @@ const signOff = (token: string) =>
 export const session = createSession()
 
 /** Removes the code of a sign-in link from the URL before anything else can read or store it. */
-function takeCode(): void {
-  const given = new URLSearchParams(location.hash.slice(1))
-  const code = given.get('code')
-  const invitation = given.get('invite')
+function consumeCode(): void {
+  const params = new URLSearchParams(location.hash.slice(1))
+  const code = params.get('code')
+  const invitation = params.get('invite')
   if (!code && !invitation) return
   history.replaceState(null, '', location.pathname + location.search)
-  void session.enter(code ?? invitation ?? '', code ? 'link' : 'invitation')
+  void session.signIn(code ?? invitation ?? '', code ? 'link' : 'invitation')
 }
 
 /** Also handles a link pasted into an open console, which changes only the fragment. */
 export function startSession(): void {
-  takeCode()
-  addEventListener('hashchange', takeCode)
+  consumeCode()
+  addEventListener('hashchange', consumeCode)
 }

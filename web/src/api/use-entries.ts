@@ -4,29 +4,29 @@ import type { Entry } from './entry.ts'
 import { live } from './live.ts'
 import { queryClient } from './queries.ts'
 
-const gather = 150
+const debounceMs = 150
 /** Reads are recorded as entries too, so frequent changes are polled at this interval. */
-const usualRest = 750
+const defaultIntervalMs = 750
 
 /** Calls back after relevant entries, debounced and at most once per interval (C10). */
 export function useEntries(
-  matters: (entry: Entry) => boolean,
-  act: () => void,
-  rest = usualRest,
+  isRelevant: (entry: Entry) => boolean,
+  onChange: () => void,
+  rest = defaultIntervalMs,
 ): void {
-  const isOurs = useEffectEvent(matters)
-  const onCome = useEffectEvent(act)
+  const isRelevantEntry = useEffectEvent(isRelevant)
+  const notify = useEffectEvent(onChange)
   useEffect(() => {
     let timer: ReturnType<typeof setTimeout> | undefined
     let last = -Infinity
     const stop = live.onEntries((entries) => {
-      if (timer !== undefined || !entries.some((entry) => isOurs(entry))) return
-      const wait = Math.max(gather, last + rest - performance.now())
+      if (timer !== undefined || !entries.some((entry) => isRelevantEntry(entry))) return
+      const delayMs = Math.max(debounceMs, last + rest - performance.now())
       timer = setTimeout(() => {
         timer = undefined
         last = performance.now()
-        onCome()
-      }, wait)
+        notify()
+      }, delayMs)
     })
     return () => {
       stop()

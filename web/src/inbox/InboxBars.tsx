@@ -39,8 +39,8 @@ export function InboxBar({ filters, inbox }: { filters: InboxFilters; inbox: Inb
           to="/inbox"
           views={[
             { name: 'Pending', isOn: isWaiting, search: others },
-            ...(inbox.asleep > 0 || view === 'snoozed'
-              ? [shows('snoozed', `Snoozed ${inbox.asleep}`)]
+            ...(inbox.snoozedCount > 0 || view === 'snoozed'
+              ? [shows('snoozed', `Snoozed ${inbox.snoozedCount}`)]
               : []),
             shows('decided', 'Decided'),
           ]}

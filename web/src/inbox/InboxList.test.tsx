@@ -11,7 +11,7 @@ async function show(part: Partial<Inbox>, filters: InboxFilters = {}) {
   const inbox: Inbox = {
     rows: [],
     counts: { all: 0 },
-    asleep: 0,
+    snoozedCount: 0,
     status: 'success',
     error: null,
     retry: () => (retries += 1),

@@ -2,7 +2,7 @@ import { getRouteApi, useNavigate, useParams } from '@tanstack/react-router'
 import { useQuery } from '@tanstack/react-query'
 import { isEditable, isReturnable } from './approval.ts'
 import type { Item } from './approval.ts'
-import { idToOpen } from './row.ts'
+import { findTargetId } from './row.ts'
 import type { Row } from './row.ts'
 import { useQueue } from './queue.ts'
 import { useOpenKeys } from '../shared/use-open-keys.ts'
@@ -67,10 +67,10 @@ export function InboxPage() {
   }
   const one = (name: ActionName, isFit: (item: Item) => boolean) => () => {
     const [item, ...others] = targets()
-    if (item && others.length === 0 && isFit(item)) acts.begin(name, [item])
+    if (item && others.length === 0 && isFit(item)) acts.start(name, [item])
   }
   const openRow = (row: Row) => {
-    const id = idToOpen(row)
+    const id = findTargetId(row)
     if (id !== undefined && id !== current)
       void navigate({ to: '/inbox/$id', params: { id }, search: true })
   }
@@ -81,12 +81,12 @@ export function InboxPage() {
       const row = rowAtCursor()
       if (row && row.kind !== 'checks' && filters.view !== 'decided') picks.toggle(row)
     },
-    s: shown((items) => acts.begin('snooze', items)),
+    s: shown((items) => acts.start('snooze', items)),
     // Before the role is known, the daemon checks permissions. Open checks bind their own keys.
     ...(role !== 'viewer' &&
       !(readsChecks && picked.size === 0) && {
         a: decided(acts.approve),
-        d: decided((items) => acts.begin('deny', items)),
+        d: decided((items) => acts.start('deny', items)),
         e: one('edit', isEditable),
         r: one('hand_back', isReturnable),
       }),
@@ -117,8 +117,8 @@ export function InboxPage() {
             mayDecide={mayDecide}
             isBusy={acts.isBusy}
             onApprove={() => acts.approve(targets())}
-            onDeny={() => acts.begin('deny', targets())}
-            onSnooze={() => acts.begin('snooze', targets())}
+            onDeny={() => acts.start('deny', targets())}
+            onSnooze={() => acts.start('snooze', targets())}
             onClear={picks.clear}
           />
         )}
@@ -128,7 +128,7 @@ export function InboxPage() {
       ) : (
         <ItemDetail key={current} id={current} acts={acts} mayDecide={mayDecide} />
       )}
-      {acts.ask && <ActionDialog ask={acts.ask} acts={acts} />}
+      {acts.pending && <ActionDialog pending={acts.pending} acts={acts} />}
     </div>
   )
 }

@@ -4,8 +4,8 @@ import type { MouseEvent, ReactNode } from 'react'
 import { kindLabel } from './filter.ts'
 import type { InboxFilters } from './filter.ts'
 import { summarizeAccess, commonAccess } from './grant.ts'
-import { checksLine } from './check.ts'
-import { idToOpen } from './row.ts'
+import { formatChecksLine } from './check.ts'
+import { findTargetId } from './row.ts'
 import type { ChecksRow, GroupRow, ItemRow, Row } from './row.ts'
 import { formatAge, commonSummary } from './text.ts'
 import { Ago } from '../shared/Ago.tsx'
@@ -153,7 +153,7 @@ export function ChecksLine({ row, isCurrent, filters }: ChecksProps) {
     >
       <Link
         to="/inbox/$id"
-        params={{ id: idToOpen(row) ?? first.id }}
+        params={{ id: findTargetId(row) ?? first.id }}
         search={filters}
         data-row={key}
         className={`${look} pl-4 ${ground}`}
@@ -169,7 +169,7 @@ export function ChecksLine({ row, isCurrent, filters }: ChecksProps) {
         <span
           className={`col-span-2 col-start-2 truncate ${waiting.length > 0 ? 'text-text' : ''}`}
         >
-          <SafeText text={checksLine(items)} />
+          <SafeText text={formatChecksLine(items)} />
         </span>
         <span className="col-span-2 col-start-2 flex h-4.5 items-center gap-2.5 overflow-hidden text-xs whitespace-nowrap">
           {waiting.length === 0 ? (

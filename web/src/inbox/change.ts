@@ -19,17 +19,17 @@ export function flattenJson(value: unknown, path = ''): Leaf[] {
   )
 }
 
-const same = (a: unknown, b: unknown) => JSON.stringify(a) === JSON.stringify(b)
+const isSameJson = (a: unknown, b: unknown) => JSON.stringify(a) === JSON.stringify(b)
 
 /** Compares a change with the last approved change on the same target. */
 export function changeLines(before: unknown, change: unknown): Line[] {
   if (!isObject(change)) return valueLines('+', undefined, change)
-  const known = new Map(isObject(before) ? flattenJson(before) : [])
+  const previousValues = new Map(isObject(before) ? flattenJson(before) : [])
   return flattenJson(change).flatMap(([field, value]) => {
-    if (!known.has(field)) return valueLines('+', field, value)
-    const was = known.get(field)
-    if (same(was, value)) return valueLines(' ', field, value)
-    return [...valueLines('−', field, was), ...valueLines('+', field, value)]
+    if (!previousValues.has(field)) return valueLines('+', field, value)
+    const previous = previousValues.get(field)
+    if (isSameJson(previous, value)) return valueLines(' ', field, value)
+    return [...valueLines('−', field, previous), ...valueLines('+', field, value)]
   })
 }
 
@@ -41,11 +41,11 @@ export const toLines = (value: unknown): Line[] =>
 
 /** Shows a text of several lines below its field; other values are JSON. */
 function valueLines(sign: Line['sign'], field: string | undefined, value: unknown): Line[] {
-  const named = field !== undefined && { field }
+  const fieldPart = field !== undefined && { field }
   if (typeof value !== 'string' || !value.includes('\n'))
-    return [{ sign, ...named, text: JSON.stringify(value) ?? '' }]
+    return [{ sign, ...fieldPart, text: JSON.stringify(value) ?? '' }]
   const lines = value.split('\n').map((text) => ({ sign, text }))
-  return [{ sign, ...named, text: '' }, ...lines]
+  return [{ sign, ...fieldPart, text: '' }, ...lines]
 }
 
 export type EditableField = {

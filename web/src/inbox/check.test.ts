@@ -1,14 +1,14 @@
 import { expect, test } from 'vitest'
 import {
-  accountsOf,
-  answeredText,
-  answeredWord,
-  answerOf,
-  checksLine,
-  checksOf,
-  checksTitle,
-  nextWaiting,
-  progressText,
+  listRiskClasses,
+  formatAnswerEffects,
+  formatAnswer,
+  getAnswer,
+  formatChecksLine,
+  listChecks,
+  formatChecksTitle,
+  findNextPending,
+  formatProgress,
   reasons,
 } from './check.ts'
 import { item } from './approval.fixture.ts'
@@ -26,16 +26,16 @@ const done = { status: 'approved', decided_at: '2026-11-15T12:05:00.000Z' } as c
 const opened = Date.parse('2026-11-15T12:01:00.000Z')
 
 test('C2 T14 the group says how many checks of whom wait, and one is named by what was done', () => {
-  expect(checksTitle([check('a'), check('b'), check('c')])).toBe('3 checks of sales-agent')
-  expect(checksLine([check('a'), check('b', done)])).toBe('Done alone: a')
+  expect(formatChecksTitle([check('a'), check('b'), check('c')])).toBe('3 checks of sales-agent')
+  expect(formatChecksLine([check('a'), check('b', done)])).toBe('Done alone: a')
   const back = { look_back: 'l', group: 'l' }
-  expect(checksTitle([check('a', back), check('b', back)])).toBe(
+  expect(formatChecksTitle([check('a', back), check('b', back)])).toBe(
     'Look-back: 2 actions of sales-agent',
   )
-  expect(checksLine([check('a', { ...back, ...done }), check('b', back)])).toBe(
+  expect(formatChecksLine([check('a', { ...back, ...done }), check('b', back)])).toBe(
     'Look-back: 1 action of sales-agent',
   )
-  expect(progressText([check('a', done), check('b'), check('c')])).toBe('1 of 3 answered')
+  expect(formatProgress([check('a', done), check('b'), check('c')])).toBe('1 of 3 answered')
 })
 
 test('C2 T14 a group has what waits and what was answered since it was opened, oldest first', () => {
@@ -46,14 +46,14 @@ test('C2 T14 a group has what waits and what was answered since it was opened, o
     check('other', { group: 'support' }),
     item({ id: 'proposal', group: 'sales' }),
   ]
-  const rows = checksOf(check('a'), { queued, listed: [], since: opened })
+  const rows = listChecks(check('a'), { queued, listed: [], since: opened })
   expect(rows.map(({ id }) => id)).toEqual(['a', 'b', 'c'])
 })
 
 test('C2 T14 a look-back has all its rows, and the queue knows of each the newest', () => {
   const back = { look_back: 'l', group: 'l' }
   const earlier = { ...back, ...done, decided_at: '2026-11-15T11:00:00.000Z' }
-  const rows = checksOf(check('b', back), {
+  const rows = listChecks(check('b', back), {
     queued: [check('c', { ...back, ...done })],
     listed: [check('a', earlier), check('b', back), check('c', back)],
     since: opened,
@@ -63,44 +63,44 @@ test('C2 T14 a look-back has all its rows, and the queue knows of each the newes
     'b pending',
     'c approved',
   ])
-  expect(progressText(rows)).toBe('2 of 3 answered')
+  expect(formatProgress(rows)).toBe('2 of 3 answered')
 })
 
 test('C2 T14 after an answer the next that waits is at hand, and at the end the first', () => {
   const rows = [check('a'), check('b', done), check('c')]
-  expect(nextWaiting(rows, 'a')?.id).toBe('c')
-  expect(nextWaiting(rows, 'c')?.id).toBe('a')
-  expect(nextWaiting([check('a', done)], 'a')).toBeUndefined()
+  expect(findNextPending(rows, 'a')?.id).toBe('c')
+  expect(findNextPending(rows, 'c')?.id).toBe('a')
+  expect(findNextPending([check('a', done)], 'a')).toBeUndefined()
 })
 
 test('C2 T14 how a check was answered is read from its record', () => {
-  expect(answerOf(check('a'))).toBeUndefined()
-  expect(answeredWord(check('a', done))).toBe('Confirmed')
-  expect(answeredWord(check('a', { ...done, reason: reasons.skip }))).toBe('Skipped')
-  expect(answeredWord(check('a', { status: 'rejected', reason: 'no' }))).toBe('Marked as wrong')
+  expect(getAnswer(check('a'))).toBeUndefined()
+  expect(formatAnswer(check('a', done))).toBe('Confirmed')
+  expect(formatAnswer(check('a', { ...done, reason: reasons.skip }))).toBe('Skipped')
+  expect(formatAnswer(check('a', { status: 'rejected', reason: 'no' }))).toBe('Marked as wrong')
   const differently = { status: 'rejected', reason: reasons.differently } as const
-  expect(answerOf(check('a', differently))).toBe('differently')
+  expect(getAnswer(check('a', differently))).toBe('differently')
 })
 
 test('C2 T14 what an answer led to is said: the gate, and what came for it', () => {
-  expect(answeredText('confirm', {}, { wasOpen: true, isOpen: true })).toBeUndefined()
-  expect(answeredText('confirm', {}, { wasOpen: false, isOpen: true })).toBe(
+  expect(formatAnswerEffects('confirm', {}, { wasOpen: true, isOpen: true })).toBeUndefined()
+  expect(formatAnswerEffects('confirm', {}, { wasOpen: false, isOpen: true })).toBe(
     'Confirmed. Gate opened.',
   )
-  expect(answeredText('confirm', { counted: false }, { wasOpen: true, isOpen: true })).toBe(
+  expect(formatAnswerEffects('confirm', { counted: false }, { wasOpen: true, isOpen: true })).toBe(
     'Confirmed. Trust unchanged.',
   )
-  expect(answeredText('wrong', { look_back: 10 }, { wasOpen: true, isOpen: false })).toBe(
+  expect(formatAnswerEffects('wrong', { look_back: 10 }, { wasOpen: true, isOpen: false })).toBe(
     'Marked as wrong. Gate closed. 10 other autonomous actions added to the inbox.',
   )
-  expect(answeredText('wrong', { look_back: 1 }, { wasOpen: false, isOpen: false })).toBe(
+  expect(formatAnswerEffects('wrong', { look_back: 1 }, { wasOpen: false, isOpen: false })).toBe(
     'Marked as wrong. 1 other autonomous action added to the inbox.',
   )
 })
 
 test('C2 T13 checks of several domains and classes of risk count for each apart', () => {
   const rows = [check('a'), check('b'), check('c', { risk: 'high' }), check('d', { domain: 'hr' })]
-  expect(accountsOf(rows)).toEqual([
+  expect(listRiskClasses(rows)).toEqual([
     { domain: 'crm.deals', risk: 'normal' },
     { domain: 'crm.deals', risk: 'high' },
     { domain: 'hr', risk: 'normal' },

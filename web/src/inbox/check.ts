@@ -5,15 +5,15 @@ import type { Risk } from '../agents/class-standing.ts'
 
 export type Answer = 'confirm' | 'wrong' | 'differently' | 'skip'
 
-export const answerWords = {
+export const answerLabels = {
   confirm: 'Confirm',
   wrong: 'Mark as wrong',
   differently: 'I would have done it differently',
 } as const
 
 /** Override types that count as errors; preference and policy changes do not (T11). */
-export const faultTypes = ['agent_wrong', 'missing_context', 'edge_case'] as const
-export type FaultType = Extract<OverrideType, (typeof faultTypes)[number]>
+export const errorTypes = ['agent_wrong', 'missing_context', 'edge_case'] as const
+export type ErrorType = Extract<OverrideType, (typeof errorTypes)[number]>
 
 /** Recorded reasons that identify an answer when the status alone does not. */
 export const reasons = {
@@ -21,48 +21,48 @@ export const reasons = {
   skip: 'Skipped without looking',
 }
 
-const answered: Record<Answer, string> = {
+const answerStatusLabels: Record<Answer, string> = {
   confirm: 'Confirmed',
   wrong: 'Marked as wrong',
   differently: 'Done differently',
   skip: 'Skipped',
 }
 
-export function answerOf({ status, reason }: Pick<Item, 'status' | 'reason'>): Answer | undefined {
+export function getAnswer({ status, reason }: Pick<Item, 'status' | 'reason'>): Answer | undefined {
   if (status === 'approved') return reason === reasons.skip ? 'skip' : 'confirm'
   if (status === 'rejected') return reason === reasons.differently ? 'differently' : 'wrong'
   return undefined
 }
 
-export function answeredWord(item: Pick<Item, 'status' | 'reason'>): string | undefined {
-  const answer = answerOf(item)
-  return answer && answered[answer]
+export function formatAnswer(item: Pick<Item, 'status' | 'reason'>): string | undefined {
+  const answer = getAnswer(item)
+  return answer && answerStatusLabels[answer]
 }
 
 /** Whether the check can be answered: not while its answer is deferred. */
-export const isWaiting = ({ status, held }: Item): boolean => status === 'pending' && !held
-const count = (number: number, one: string) => `${number} ${one}${number === 1 ? '' : 's'}`
+export const isPendingCheck = ({ status, held }: Item): boolean => status === 'pending' && !held
+const formatCount = (number: number, one: string) => `${number} ${one}${number === 1 ? '' : 's'}`
 
-export function checksTitle(items: readonly [Item, ...Item[]]): string {
+export function formatChecksTitle(items: readonly [Item, ...Item[]]): string {
   const [{ requester, look_back: lookBack }] = items
   return lookBack === undefined
-    ? `${count(items.length, 'check')} of ${requester}`
-    : `Look-back: ${count(items.length, 'action')} of ${requester}`
+    ? `${formatCount(items.length, 'check')} of ${requester}`
+    : `Look-back: ${formatCount(items.length, 'action')} of ${requester}`
 }
 
 /** Formats the pending checks for the list; a single check shows its action. */
-export function checksLine(items: readonly [Item, ...Item[]]): string {
-  const [first, ...rest] = items.filter(isWaiting)
-  if (!first) return checksTitle(items)
+export function formatChecksLine(items: readonly [Item, ...Item[]]): string {
+  const [first, ...rest] = items.filter(isPendingCheck)
+  if (!first) return formatChecksTitle(items)
   return rest.length === 0 && first.look_back === undefined
     ? first.summary
-    : checksTitle([first, ...rest])
+    : formatChecksTitle([first, ...rest])
 }
 
-export const progressText = (items: readonly Item[]): string =>
-  `${items.filter((item) => !isWaiting(item)).length} of ${items.length} answered`
+export const formatProgress = (items: readonly Item[]): string =>
+  `${items.filter((item) => !isPendingCheck(item)).length} of ${items.length} answered`
 
-type Known = {
+type CheckSources = {
   readonly queued: Iterable<Item>
   /** All rows of the look-back, including answered ones. */
   readonly listed: readonly Item[]
@@ -71,9 +71,11 @@ type Known = {
 }
 
 /** Returns the checks of a group, oldest first. */
-export function checksOf(item: Item, { queued, listed, since }: Known): [Item, ...Item[]] {
+export function listChecks(item: Item, { queued, listed, since }: CheckSources): [Item, ...Item[]] {
   const isShown = (other: Item) =>
-    isWaiting(other) || other.look_back !== undefined || Date.parse(other.decided_at ?? '') >= since
+    isPendingCheck(other) ||
+    other.look_back !== undefined ||
+    Date.parse(other.decided_at ?? '') >= since
   const rows = new Map<string, Item>()
   for (const other of [...listed, ...queued])
     if (isCheck(other) && other.group === item.group && isShown(other)) rows.set(other.id, other)
@@ -87,32 +89,32 @@ export function checksOf(item: Item, { queued, listed, since }: Known): [Item, .
 const compare = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0)
 
 /** Returns the next pending check after this one, then from the top. */
-export function nextWaiting(items: readonly Item[], after: string): Item | undefined {
+export function findNextPending(items: readonly Item[], after: string): Item | undefined {
   const at = items.findIndex(({ id }) => id === after)
-  return [...items.slice(at + 1), ...items.slice(0, Math.max(at, 0))].find(isWaiting)
+  return [...items.slice(at + 1), ...items.slice(0, Math.max(at, 0))].find(isPendingCheck)
 }
 
-export type Account = { readonly domain: string; readonly risk: Risk }
+export type RiskClass = { readonly domain: string; readonly risk: Risk }
 
-export function accountsOf(items: readonly Item[]): Account[] {
-  const found = new Map(
+export function listRiskClasses(items: readonly Item[]): RiskClass[] {
+  const classes = new Map(
     items.map(({ domain, risk }) => [JSON.stringify([domain, risk]), { domain, risk }]),
   )
-  return [...found.values()]
+  return [...classes.values()]
 }
 
 /** Formats the side effects of an answer; undefined if there are none. */
-export function answeredText(
+export function formatAnswerEffects(
   answer: Answer,
   { look_back: others = 0, counted }: Pick<Outcome, 'look_back' | 'counted'>,
   { wasOpen, isOpen }: { readonly wasOpen: boolean; readonly isOpen: boolean },
 ): string | undefined {
   const gate = wasOpen !== isOpen && (isOpen ? 'Gate opened.' : 'Gate closed.')
-  const came =
+  const lookBackText =
     others === 1
       ? '1 other autonomous action added to the inbox.'
       : others > 0 && `${others} other autonomous actions added to the inbox.`
-  const uncounted = counted === false && 'Trust unchanged.'
-  const followed = [uncounted, gate, came].filter((part) => part !== false)
-  return followed.length === 0 ? undefined : [`${answered[answer]}.`, ...followed].join(' ')
+  const uncountedText = counted === false && 'Trust unchanged.'
+  const effects = [uncountedText, gate, lookBackText].filter((part) => part !== false)
+  return effects.length === 0 ? undefined : [`${answerStatusLabels[answer]}.`, ...effects].join(' ')
 }

@@ -6,18 +6,18 @@ import type { OverrideType, Severity } from '#base/override.ts'
 import type { Decision, Item, Outcome, Verdict } from './approval.ts'
 import { buildBatches } from './batch.ts'
 import { applyOutcomes, applyUndo, refreshItems } from './queue.ts'
-import { heldWord, formatOutcome } from './text.ts'
+import { formatVerdict, formatOutcome } from './text.ts'
 
 /** A decision that can still be undone. */
 export type DeferredDecision = {
   readonly ids: readonly string[]
   /** The verdict, such as “Approved”. */
-  readonly says: string
+  readonly label: string
   readonly until: string
 }
 export const deferredDecisions = createStore<readonly DeferredDecision[]>([])
 
-const myId = () => queryClient.getQueryData(meQuery.queryKey)?.person.id ?? 'you'
+const getMyId = () => queryClient.getQueryData(meQuery.queryKey)?.person.id ?? 'you'
 
 /** Decides items with `cowork_decide` and returns the outcome of each (C2, B2). */
 export async function decide(items: readonly Item[], decision: Decision): Promise<Outcome[]> {
@@ -28,24 +28,24 @@ export async function decide(items: readonly Item[], decision: Decision): Promis
       ...batch.decision,
       hold: true,
     })
-    applyOutcomes(answer.outcomes, myId(), decision.decision)
+    applyOutcomes(answer.outcomes, getMyId(), decision.decision)
     outcomes.push(...answer.outcomes)
   }
-  hold(outcomes, heldWord(items, decision))
+  deferDecisions(outcomes, formatVerdict(items, decision))
   return outcomes
 }
 
-function hold(outcomes: readonly Outcome[], says: string) {
-  const held = outcomes.filter(({ status }) => status === 'held')
-  const until = held.flatMap((outcome) => outcome.until ?? []).at(-1)
+function deferDecisions(outcomes: readonly Outcome[], label: string) {
+  const deferred = outcomes.filter(({ status }) => status === 'held')
+  const until = deferred.flatMap((outcome) => outcome.until ?? []).at(-1)
   if (until === undefined) return
-  const mine = { ids: held.map(({ id }) => id), says, until }
-  deferredDecisions.set([...deferredDecisions.get(), mine])
-  setTimeout(() => dismissDeferred(mine), Math.max(0, Date.parse(until) - Date.now()))
+  const decision = { ids: deferred.map(({ id }) => id), label, until }
+  deferredDecisions.set([...deferredDecisions.get(), decision])
+  setTimeout(() => dismissDeferred(decision), Math.max(0, Date.parse(until) - Date.now()))
 }
 
-export const dismissDeferred = (gone: DeferredDecision): void =>
-  deferredDecisions.set(deferredDecisions.get().filter((one) => one !== gone))
+export const dismissDeferred = (dismissed: DeferredDecision): void =>
+  deferredDecisions.set(deferredDecisions.get().filter((decision) => decision !== dismissed))
 
 /** The arguments of `cowork_resolve_handoff` besides the id. */
 export type HandoffAnswer = {
@@ -67,7 +67,7 @@ export async function answerHandoff(
     handoff_id: item.id,
     ...answer,
   })
-  applyOutcomes([{ id: item.id, status: 'approved' }], myId(), 'approve')
+  applyOutcomes([{ id: item.id, status: 'approved' }], getMyId(), 'approve')
   if (proposal) refreshItems([proposal.proposal_id])
   if (refused) return { text: `Resolved. ${refused.message} ${refused.hint}`, isProblem: true }
   const done = answer.hand_back ? 'Resolved and handed back.' : 'Resolved.'
@@ -80,13 +80,15 @@ export async function undo(given = deferredDecisions.get().at(-1)): Promise<void
   dismissDeferred(given)
   try {
     const { outcomes } = await call('cowork_undo', { approval_ids: given.ids })
-    const late = outcomes.filter(({ status }) => status === 'error').length
+    const finalCount = outcomes.filter(({ status }) => status === 'error').length
     applyUndo(outcomes.filter(({ status }) => status === 'pending').map(({ id }) => id))
     refreshItems(given.ids)
-    if (late === 0) toast('Undone.')
+    if (finalCount === 0) toast('Undone.')
     else
       toast(
-        late === 1 ? '1 decision was already final.' : `${late} decisions were already final.`,
+        finalCount === 1
+          ? '1 decision was already final.'
+          : `${finalCount} decisions were already final.`,
         true,
       )
   } catch (error) {

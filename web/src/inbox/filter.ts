@@ -64,8 +64,9 @@ export type KindChip = {
   readonly count: number
 }
 
-const known = Object.keys(labels)
-const place = (kind: string) => (known.includes(kind) ? known.indexOf(kind) : known.length)
+const knownKinds = Object.keys(labels)
+const sortIndex = (kind: string) =>
+  knownKinds.includes(kind) ? knownKinds.indexOf(kind) : knownKinds.length
 
 /** Returns "All" and the kinds that have items, in a fixed order; the chosen kind stays even if it is empty. */
 export function buildChips(counts: Counts, chosen: string | undefined): KindChip[] {
@@ -73,7 +74,7 @@ export function buildChips(counts: Counts, chosen: string | undefined): KindChip
     (kind) => kind !== 'all' && ((counts[kind] ?? 0) > 0 || kind === chosen),
   )
   if (chosen !== undefined && !kinds.includes(chosen)) kinds.push(chosen)
-  kinds.sort((a, b) => place(a) - place(b) || a.localeCompare(b))
+  kinds.sort((a, b) => sortIndex(a) - sortIndex(b) || a.localeCompare(b))
   const chip = (kind: string) => ({
     kind,
     label: kindLabel(kind, 'many'),

@@ -7,24 +7,24 @@ export type AccessSummary = { readonly says: string; readonly path: string }
 
 const sentence = /^AI wants to (?<verb>read(?: and write)?) (?<what>[^:/]+): /
 
-function askedFor({ kind, summary }: Pick<Item, 'kind' | 'summary'>) {
+function parseSummary({ kind, summary }: Pick<Item, 'kind' | 'summary'>) {
   const { verb, what } = (kind === 'grant' && sentence.exec(summary)?.groups) || {}
   if (verb === undefined || what === undefined) return undefined
-  return { verb: verb.replace('read', 'Read'), whole: what === 'files in' ? undefined : what }
+  return { verb: verb.replace('read', 'Read'), scope: what === 'files in' ? undefined : what }
 }
 
-type Asking = Pick<Item, 'kind' | 'summary' | 'target'>
+type RequestFields = Pick<Item, 'kind' | 'summary' | 'target'>
 
-export function summarizeAccess(item: Asking): AccessSummary | undefined {
-  const asked = askedFor(item)
-  if (!asked) return undefined
-  const says = asked.whole === undefined ? asked.verb : `${asked.verb} ${asked.whole}:`
+export function summarizeAccess(item: RequestFields): AccessSummary | undefined {
+  const request = parseSummary(item)
+  if (!request) return undefined
+  const says = request.scope === undefined ? request.verb : `${request.verb} ${request.scope}:`
   return { says, path: item.target }
 }
 
 /** Returns the common access of a group, whose requests have the same permission. */
-export function commonAccess(items: readonly Asking[]): AccessSummary | undefined {
-  const [asked, ...others] = items.map(askedFor)
+export function commonAccess(items: readonly RequestFields[]): AccessSummary | undefined {
+  const [asked, ...others] = items.map(parseSummary)
   if (!asked || others.some((other) => other?.verb !== asked.verb)) return undefined
   const path = commonFolder(items.map(({ target }) => target))
   return { says: `${asked.verb} in${path === '' ? ' several folders' : ''}`, path }
@@ -37,9 +37,9 @@ export function describeContents({
   inside,
   sensitive,
 }: GrantRequest): string[] {
-  const few = is_folder ? inside && pluralize(inside.files, 'file', 'files') : 'a file'
+  const count = is_folder ? inside && pluralize(inside.files, 'file', 'files') : 'a file'
   return [
-    missing ? 'not found' : inside?.capped === true ? `at least ${few}` : few,
+    missing ? 'not found' : inside?.capped === true ? `at least ${count}` : count,
     sensitive.length > 0 &&
       (sensitive.length === 1 ? '1 sensitive name' : `${sensitive.length} sensitive names`),
   ].filter((text) => typeof text === 'string')
@@ -57,8 +57,8 @@ export type GrantChoice = {
   readonly lasts: string
 }
 
-const session = 'until the session ends'
-const good = 'until you revoke it'
+const untilSessionEnd = 'until the session ends'
+const untilRevoked = 'until you revoke it'
 
 /** Returns the choices, narrowest first. Folder requests have no file choices, and a missing path cannot be opened. */
 export function grantChoices(asked: GrantRequest): GrantChoice[] {
@@ -68,16 +68,21 @@ export function grantChoices(asked: GrantRequest): GrantChoice[] {
   const also = ', now and later,'
   const all = { opens: 'Reads everything in', path: folder ?? '', also }
   const changed = { opens: 'Reads and changes everything in', path: folder ?? '', also }
-  const that = isFolder
+  const exact = isFolder
     ? { opens: `${verb} everything in`, path: real, also }
     : { opens: verb, path: real }
   const choices: GrantChoice[] = [
-    { choice: 'file_once', label: 'Allow this file once', ...file, lasts: session },
-    { choice: 'file', label: 'Allow this file', ...file, lasts: good },
-    { choice: 'folder_session', label: 'Allow folder this session', ...all, lasts: session },
-    { choice: 'until', label: 'Allow until…', ...that, lasts: 'until a time you choose' },
-    { choice: 'folder', label: 'Allow folder', ...all, lasts: good },
-    { choice: 'folder_write', label: 'Allow folder (read-write)', ...changed, lasts: good },
+    { choice: 'file_once', label: 'Allow this file once', ...file, lasts: untilSessionEnd },
+    { choice: 'file', label: 'Allow this file', ...file, lasts: untilRevoked },
+    {
+      choice: 'folder_session',
+      label: 'Allow folder this session',
+      ...all,
+      lasts: untilSessionEnd,
+    },
+    { choice: 'until', label: 'Allow until…', ...exact, lasts: 'until a time you choose' },
+    { choice: 'folder', label: 'Allow folder', ...all, lasts: untilRevoked },
+    { choice: 'folder_write', label: 'Allow folder (read-write)', ...changed, lasts: untilRevoked },
   ]
   return choices.filter(({ choice }) => {
     if (choice === 'file_once' || choice === 'file') return !isFolder && !asked.missing
@@ -88,10 +93,10 @@ export function grantChoices(asked: GrantRequest): GrantChoice[] {
 /** Returns the choice of a plain approval: the narrowest one that gives the requested access, if any. */
 export function narrowestChoice(asked: GrantRequest): GrantChoice | undefined {
   if (asked.missing) return undefined
-  const reads = asked.permission === 'read'
-  if (!reads && !asked.is_folder) return undefined
-  const wanted = reads ? (asked.is_folder ? 'folder_session' : 'file_once') : 'folder_write'
-  return grantChoices(asked).find(({ choice }) => choice === wanted)
+  const isRead = asked.permission === 'read'
+  if (!isRead && !asked.is_folder) return undefined
+  const choiceName = isRead ? (asked.is_folder ? 'folder_session' : 'file_once') : 'folder_write'
+  return grantChoices(asked).find(({ choice }) => choice === choiceName)
 }
 
 /** Parses a future time from a form, or returns the error. */
@@ -107,6 +112,6 @@ export function parseUntil(text: string, now: number): { until: string } | { lac
 export function dateInDays(days: number, now: number): string {
   const at = new Date(now)
   at.setDate(at.getDate() + days)
-  const two = (n: number) => String(n).padStart(2, '0')
-  return `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())}T${two(at.getHours())}:${two(at.getMinutes())}`
+  const pad = (n: number) => String(n).padStart(2, '0')
+  return `${at.getFullYear()}-${pad(at.getMonth() + 1)}-${pad(at.getDate())}T${pad(at.getHours())}:${pad(at.getMinutes())}`
 }

@@ -5,19 +5,19 @@ import { onArrival } from './queue.ts'
 /** The choice of the person, limited by the permission of the browser. */
 export type NotificationState = 'on' | 'off' | 'blocked' | 'unsupported'
 
-const place = 'cowork.notify'
+const storageKey = 'cowork.notify'
 
-function current(): NotificationState {
+function readState(): NotificationState {
   if (!('Notification' in globalThis) || !isSecureContext) return 'unsupported'
   if (Notification.permission === 'denied') return 'blocked'
-  return localStorage.getItem(place) === 'on' && Notification.permission === 'granted'
+  return localStorage.getItem(storageKey) === 'on' && Notification.permission === 'granted'
     ? 'on'
     : 'off'
 }
 
-const store = createStore(current())
+const store = createStore(readState())
 addEventListener('storage', ({ key }) => {
-  if (key === place) store.set(current())
+  if (key === storageKey) store.set(readState())
 })
 
 export const notificationSetting = {
@@ -27,8 +27,8 @@ export const notificationSetting = {
   async turn(choice: 'on' | 'off') {
     if (choice === 'on' && Notification.permission === 'default')
       await Notification.requestPermission()
-    localStorage.setItem(place, choice)
-    store.set(current())
+    localStorage.setItem(storageKey, choice)
+    store.set(readState())
   },
 }
 
@@ -37,11 +37,11 @@ export function startNotifications(open: (id: string | undefined) => void): void
   onArrival((items) => {
     if (!document.hidden || notificationSetting.get() !== 'on') return
     for (const { title, body, tag, id } of buildNotifications(items)) {
-      const notice = new Notification(title, { body, tag })
-      notice.addEventListener('click', () => {
+      const notification = new Notification(title, { body, tag })
+      notification.addEventListener('click', () => {
         window.focus()
         open(id)
-        notice.close()
+        notification.close()
       })
     }
   })

@@ -13,8 +13,8 @@ export type DesktopNotification = {
 }
 
 /** More items than this share one notification. */
-const mostAlone = 3
-const longest = 120
+const maxSeparate = 3
+const maxLength = 120
 
 /** Whether an item needs a notification. Checks are about completed actions, so they do not. */
 export const isUrgent = (item: Item): boolean =>
@@ -27,17 +27,17 @@ export const isUrgent = (item: Item): boolean =>
 /** Builds notifications with sanitized text, because the system shows the text unchanged (A13). */
 export function buildNotifications(arrived: readonly Item[]): DesktopNotification[] {
   const urgent = arrived.filter(isUrgent)
-  if (urgent.length > mostAlone)
+  if (urgent.length > maxSeparate)
     return [
       {
         title: `${urgent.length} urgent requests pending`,
-        body: [...new Set(urgent.map(({ requester }) => cut(requester)))].join(', '),
+        body: [...new Set(urgent.map(({ requester }) => truncate(requester)))].join(', '),
         tag: 'cowork.inbox',
       },
     ]
   return urgent.map((item) => ({
-    title: cut(`${item.requester}: ${item.summary}`),
-    body: [cut(item.domain), formatMode(item.mode, item.trust_level), formatRisk(item)]
+    title: truncate(`${item.requester}: ${item.summary}`),
+    body: [truncate(item.domain), formatMode(item.mode, item.trust_level), formatRisk(item)]
       .filter((part) => part !== undefined)
       .join(' · '),
     tag: item.id,
@@ -45,7 +45,7 @@ export function buildNotifications(arrived: readonly Item[]): DesktopNotificatio
   }))
 }
 
-function cut(text: string): string {
-  const plain = sanitizeText(text)
-  return plain.length > longest ? `${plain.slice(0, longest - 1)}…` : plain
+function truncate(text: string): string {
+  const sanitized = sanitizeText(text)
+  return sanitized.length > maxLength ? `${sanitized.slice(0, maxLength - 1)}…` : sanitized
 }

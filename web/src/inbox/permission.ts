@@ -1,7 +1,7 @@
 import { sanitizeText } from '../shared/sanitize.ts'
 import type { PermissionInput } from './approval.ts'
 
-const longest = 1000
+const maxPatternLength = 1000
 
 /** Returns the arguments of a call as editable patterns; an unchanged pattern matches only its value. */
 export function toPatterns(args: unknown): Record<string, string> {
@@ -36,26 +36,26 @@ export function parseAllowForm(
   exact: Readonly<Record<string, string>>,
   now: number,
 ): { allow: PermissionInput } | { lacks: string } {
-  const { for: how, patterns } = form
-  if (how === 'once') return { allow: { for: how } }
+  const { for: duration, patterns } = form
+  if (duration === 'once') return { allow: { for: duration } }
   const changed = Object.entries(patterns).filter(([name, text]) => text !== exact[name])
-  const [long] = changed.find(([, text]) => text.length > longest) ?? []
-  if (long !== undefined)
-    return { lacks: `“${sanitizeText(long)}” is too long. Shorten it with *.` }
+  const [tooLong] = changed.find(([, text]) => text.length > maxPatternLength) ?? []
+  if (tooLong !== undefined)
+    return { lacks: `“${sanitizeText(tooLong)}” is too long. Shorten it with *.` }
   const args =
     changed.length === 0 ? {} : { arguments: Object.fromEntries(changed), rest: 'exact' as const }
-  if (how === 'uses') {
+  if (duration === 'uses') {
     const uses = Number(form.uses)
     if (!Number.isInteger(uses) || uses < 1 || uses > 1000)
       return { lacks: 'Enter a number from 1 to 1000.' }
-    return { allow: { for: how, uses, ...args } }
+    return { allow: { for: duration, uses, ...args } }
   }
-  if (how === 'until') {
+  if (duration === 'until') {
     const until = Date.parse(form.until)
     if (Number.isNaN(until) || until <= now) return { lacks: 'Choose a time in the future.' }
-    return { allow: { for: how, until: new Date(until).toISOString(), ...args } }
+    return { allow: { for: duration, until: new Date(until).toISOString(), ...args } }
   }
-  return { allow: { for: how, ...args } }
+  return { allow: { for: duration, ...args } }
 }
 
 export const isExact = (
@@ -63,7 +63,7 @@ export const isExact = (
   exact: Readonly<Record<string, string>>,
 ): boolean => Object.keys(exact).every((name) => patterns[name] === exact[name])
 
-const times: Record<PermissionInput['for'], (form: AllowForm) => string> = {
+const durationFormats: Record<PermissionInput['for'], (form: AllowForm) => string> = {
   once: () => 'once',
   uses: ({ uses }) => `${uses || '…'} times`,
   session: () => 'until its session ends',
@@ -72,4 +72,4 @@ const times: Record<PermissionInput['for'], (form: AllowForm) => string> = {
 }
 
 /** Formats the duration of the permission. */
-export const formatAllowance = (form: AllowForm): string => times[form.for](form)
+export const formatAllowance = (form: AllowForm): string => durationFormats[form.for](form)

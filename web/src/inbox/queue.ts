@@ -71,7 +71,7 @@ export function useQueue() {
   const queue = data ?? empty
   return {
     ...queue,
-    isWhole: queue.next === null,
+    isComplete: queue.next === null,
     // Keeps the data although a refetch failed.
     status: data ? ('success' as const) : status,
     error,
@@ -177,8 +177,8 @@ export async function readChecks(): Promise<void> {
   try {
     const query = { status: 'pending', kind: 'spot_check', limit: pageSize }
     const { items, next } = await readInto(query)
-    const found = new Set(items.map(({ id }) => id))
-    const missing = listPending().filter((item) => isCheck(item) && !found.has(item.id))
+    const foundIds = new Set(items.map(({ id }) => id))
+    const missing = listPending().filter((item) => isCheck(item) && !foundIds.has(item.id))
     if (next === null) refreshItems(missing.map(({ id }) => id))
   } catch {
     // The next poll tries again.

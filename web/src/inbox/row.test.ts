@@ -5,15 +5,20 @@ import {
   hasId,
   idsBetween,
   rowIds,
-  idToOpen,
+  findTargetId,
   newestFirst,
   nextRemaining,
-  rowsOf,
+  buildInboxRows,
   anchoredScrollTop,
 } from './row.ts'
 import type { Row } from './row.ts'
 
-const closed = { gathers: true, folds: true, open: new Set<string>(), current: undefined }
+const closed = {
+  groupsChecks: true,
+  groupsSimilar: true,
+  open: new Set<string>(),
+  current: undefined,
+}
 const at = (minute: number) => `2026-11-15T12:${String(minute).padStart(2, '0')}:00.000Z`
 const lot = (groups: readonly string[]) =>
   groups.map((group, n) => item({ id: `p-${n}`, group, created_at: at(59 - n) }))
@@ -24,31 +29,35 @@ const shown = (rows: readonly Row[]) =>
       : `${row.items.length} ${row.kind === 'group' ? 'similar' : 'checks'}`,
   )
 
-const opened = (row: Row | undefined) => row && idToOpen(row)
+const opened = (row: Row | undefined) => row && findTargetId(row)
 
 test('C2 equal ones become one line, where the newest of them stands', () => {
   const items = lot(['a', 'tickets', 'b', 'tickets', 'tickets'])
-  expect(shown(rowsOf(items, closed))).toEqual(['p-0', '3 similar', 'p-2'])
+  expect(shown(buildInboxRows(items, closed))).toEqual(['p-0', '3 similar', 'p-2'])
 })
 
 test('C2 two are no crowd, and those without a group stand alone', () => {
-  expect(shown(rowsOf(lot(['a', 'a', '', '', '']), closed))).toHaveLength(5)
+  expect(shown(buildInboxRows(lot(['a', 'a', '', '', '']), closed))).toHaveLength(5)
 })
 
 test('C2 a group opens when asked to, and around the item that is read', () => {
   const items = lot(['a', 'a', 'a'])
   const all = ['3 similar', 'p-0', 'p-1', 'p-2']
-  expect(shown(rowsOf(items, closed))).toEqual(['3 similar'])
-  expect(shown(rowsOf(items, { ...closed, open: new Set(['group a']) }))).toEqual(all)
-  expect(shown(rowsOf(items, { ...closed, current: 'p-1' }))).toEqual(all)
-  expect(shown(rowsOf(items, { ...closed, folds: false }))).toEqual(['p-0', 'p-1', 'p-2'])
+  expect(shown(buildInboxRows(items, closed))).toEqual(['3 similar'])
+  expect(shown(buildInboxRows(items, { ...closed, open: new Set(['group a']) }))).toEqual(all)
+  expect(shown(buildInboxRows(items, { ...closed, current: 'p-1' }))).toEqual(all)
+  expect(shown(buildInboxRows(items, { ...closed, groupsSimilar: false }))).toEqual([
+    'p-0',
+    'p-1',
+    'p-2',
+  ])
 })
 
 test('C2 however they are grouped, every item is in the rows once', () => {
   const groups = fc.array(fc.constantFrom('', 'a', 'b', 'c'), { maxLength: 40 })
   fc.assert(
     fc.property(groups, (names) => {
-      const rows = rowsOf(lot(names), closed)
+      const rows = buildInboxRows(lot(names), closed)
       expect(rows.flatMap(rowIds).toSorted()).toEqual(names.map((_, n) => `p-${n}`).toSorted())
     }),
   )
@@ -61,7 +70,7 @@ test('C2 the newest come first, and those of one moment in one order', () => {
 })
 
 test('C2 shift selects everything between, in either direction', () => {
-  const rows = rowsOf(lot(['x', 'a', 'a', 'a', 'y']), closed)
+  const rows = buildInboxRows(lot(['x', 'a', 'a', 'a', 'y']), closed)
   const [first = '', , last = ''] = rows.map(({ key }) => key)
   expect(idsBetween(rows, first, last)).toEqual(['p-0', 'p-1', 'p-2', 'p-3', 'p-4'])
   expect(idsBetween(rows, last, first)).toEqual(idsBetween(rows, first, last))
@@ -72,9 +81,9 @@ test('C2 what is read stays under the eye, whatever comes and goes around it', (
   const height = 87
   const names = fc.uniqueArray(fc.integer({ min: 0, max: 40 }), { maxLength: 20 })
   const rows = (ids: readonly number[]) =>
-    rowsOf(
+    buildInboxRows(
       ids.map((n) => item({ id: String(n) })),
-      { ...closed, folds: false },
+      { ...closed, groupsSimilar: false },
     )
   fc.assert(
     fc.property(names, names, fc.nat(20 * height), (old, now, top) => {
@@ -92,7 +101,7 @@ test('C2 what is read stays under the eye, whatever comes and goes around it', (
 })
 
 test('C2 after a decision the next one is at hand, or else the one before', () => {
-  const rows = rowsOf(lot(['', '', '', '']), closed)
+  const rows = buildInboxRows(lot(['', '', '', '']), closed)
   const next = (...gone: string[]) => opened(nextRemaining(rows, new Set(gone)))
   expect(next('p-1')).toBe('p-2')
   expect(next('p-1', 'p-2')).toBe('p-3')
@@ -104,10 +113,12 @@ test('C2 T14 checks of one agent or look-back are one item, which none decides a
   const kinds = ['spot_check', 'proposal', 'spot_check', 'spot_check', 'spot_check']
   const groups = ['sales', 'x', 'sales', 'look-back', 'sales']
   const items = lot(groups).map((one, n) => ({ ...one, kind: kinds[n] ?? '' }))
-  const rows = rowsOf(items, closed)
+  const rows = buildInboxRows(items, closed)
   expect(shown(rows)).toEqual(['3 checks', 'p-1', '1 checks'])
-  expect(shown(rowsOf(items, { ...closed, folds: false }))).toEqual(shown(rows))
-  expect(shown(rowsOf(items, { ...closed, gathers: false, folds: false }))).toHaveLength(5)
+  expect(shown(buildInboxRows(items, { ...closed, groupsSimilar: false }))).toEqual(shown(rows))
+  expect(
+    shown(buildInboxRows(items, { ...closed, groupsChecks: false, groupsSimilar: false })),
+  ).toHaveLength(5)
   const [checks, proposal, back] = rows
   expect(checks && rowIds(checks)).toEqual(['p-0', 'p-2', 'p-4'])
   // The oldest that waits is read first, and the item stays open whichever of its rows is.

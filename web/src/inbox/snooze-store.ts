@@ -2,31 +2,34 @@ import { createStore } from '../api/store.ts'
 import { nextSnoozeEnd, parseSnoozes, activeSnoozes } from './snooze.ts'
 import type { SnoozeMap } from './snooze.ts'
 
-const place = 'cowork.snoozed'
-const stored = () => activeSnoozes(parseSnoozes(localStorage.getItem(place)), Date.now())
+const storageKey = 'cowork.snoozed'
+const readStored = () => activeSnoozes(parseSnoozes(localStorage.getItem(storageKey)), Date.now())
 
-const store = createStore(stored())
+const store = createStore(readStored())
 let timer: ReturnType<typeof setTimeout> | undefined
 
 /** The maximum delay of `setTimeout`. */
-const longest = 2 ** 31 - 1
+const maxTimerMs = 2 ** 31 - 1
 
-function show(next: SnoozeMap) {
+function applySnoozes(next: SnoozeMap) {
   store.set(next)
   clearTimeout(timer)
   const wake = nextSnoozeEnd(next)
   if (wake !== undefined)
-    timer = setTimeout(() => show(stored()), Math.min(wake - Date.now() + 50, longest))
+    timer = setTimeout(
+      () => applySnoozes(readStored()),
+      Math.min(wake - Date.now() + 50, maxTimerMs),
+    )
 }
 
-function keep(next: SnoozeMap) {
-  localStorage.setItem(place, JSON.stringify(next))
-  show(next)
+function saveSnoozes(next: SnoozeMap) {
+  localStorage.setItem(storageKey, JSON.stringify(next))
+  applySnoozes(next)
 }
 
-show(store.get())
+applySnoozes(store.get())
 addEventListener('storage', ({ key }) => {
-  if (key === place) show(stored())
+  if (key === storageKey) applySnoozes(readStored())
 })
 
 /** Snoozed items, stored in this browser only. */
@@ -34,10 +37,10 @@ export const snoozed = {
   get: store.get,
   subscribe: store.subscribe,
   until(ids: readonly string[], time: number) {
-    keep({ ...stored(), ...Object.fromEntries(ids.map((id) => [id, time])) })
+    saveSnoozes({ ...readStored(), ...Object.fromEntries(ids.map((id) => [id, time])) })
   },
   wake(ids: readonly string[]) {
-    const gone = new Set(ids)
-    keep(Object.fromEntries(Object.entries(stored()).filter(([id]) => !gone.has(id))))
+    const ended = new Set(ids)
+    saveSnoozes(Object.fromEntries(Object.entries(readStored()).filter(([id]) => !ended.has(id))))
   },
 }

@@ -23,10 +23,12 @@ export const nextSnoozeEnd = (snoozed: SnoozeMap): number | undefined => {
 /** Parses stored snoozes and ignores invalid values. */
 export function parseSnoozes(text: string | null): SnoozeMap {
   try {
-    const given: unknown = JSON.parse(text ?? '{}')
-    if (typeof given !== 'object' || given === null) return {}
+    const stored: unknown = JSON.parse(text ?? '{}')
+    if (typeof stored !== 'object' || stored === null) return {}
     return Object.fromEntries(
-      Object.entries(given).filter((pair): pair is [string, number] => typeof pair[1] === 'number'),
+      Object.entries(stored).filter(
+        (pair): pair is [string, number] => typeof pair[1] === 'number',
+      ),
     )
   } catch {
     return {}

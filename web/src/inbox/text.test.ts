@@ -11,7 +11,7 @@ import {
   splitNames,
   formatEndState,
   formatHandoffMode,
-  heldWord,
+  formatVerdict,
   formatMode,
   formatOutcome,
   formatPastDecision,
@@ -194,9 +194,9 @@ test('C2 T14 a check is confirmed or marked as wrong, neither approved nor denie
 
 test('C2 a decision that can be undone is named by its own word', () => {
   const check = item({ kind: 'spot_check' })
-  expect(heldWord([item(), check], { decision: 'approve' })).toBe('Approved')
-  expect(heldWord([item()], { decision: 'reject' })).toBe('Rejected')
-  expect(heldWord([check], { decision: 'approve' })).toBe('Confirmed')
-  expect(heldWord([check], { decision: 'approve', skip: true })).toBe('Skipped')
-  expect(heldWord([check], { decision: 'reject' })).toBe('Answered')
+  expect(formatVerdict([item(), check], { decision: 'approve' })).toBe('Approved')
+  expect(formatVerdict([item()], { decision: 'reject' })).toBe('Rejected')
+  expect(formatVerdict([check], { decision: 'approve' })).toBe('Confirmed')
+  expect(formatVerdict([check], { decision: 'approve', skip: true })).toBe('Skipped')
+  expect(formatVerdict([check], { decision: 'reject' })).toBe('Answered')
 })

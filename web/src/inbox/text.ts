@@ -10,7 +10,7 @@ import type {
   Status,
 } from './approval.ts'
 import { formatAgo } from '../shared/time.ts'
-import { answeredWord } from './check.ts'
+import { formatAnswer } from './check.ts'
 
 const minute = 60_000
 const hour = 60 * minute
@@ -29,10 +29,10 @@ export const formatPercent = (share: number): string => `${Math.round(share * 10
 
 /** Formats an age in its shortest form. */
 export function formatAge(at: number, now: number): string {
-  const passed = now - at
-  if (passed < minute) return 'now'
-  if (passed < hour) return `${Math.floor(passed / minute)} min`
-  return passed < day ? `${Math.floor(passed / hour)} h` : `${Math.floor(passed / day)} d`
+  const elapsed = now - at
+  if (elapsed < minute) return 'now'
+  if (elapsed < hour) return `${Math.floor(elapsed / minute)} min`
+  return elapsed < day ? `${Math.floor(elapsed / hour)} h` : `${Math.floor(elapsed / day)} d`
 }
 
 /** Formats a time in seconds during the first minute. */
@@ -44,11 +44,11 @@ export function formatSince(at: number, now: number): string {
 /** Formats `8:12` or `5 h`; undefined if more than a day is left. */
 export function formatExpiresIn(expires: string | null, now: number): string | undefined {
   if (expires === null) return undefined
-  const rest = Date.parse(expires) - now
-  if (rest >= day) return undefined
-  if (rest <= 0) return 'expired'
-  if (rest >= hour) return `expires in ${Math.floor(rest / hour)} h`
-  return `expires in ${clock(rest)}`
+  const remaining = Date.parse(expires) - now
+  if (remaining >= day) return undefined
+  if (remaining <= 0) return 'expired'
+  if (remaining >= hour) return `expires in ${Math.floor(remaining / hour)} h`
+  return `expires in ${clock(remaining)}`
 }
 
 /** Whether the text of `formatExpiresIn` changes every second. */
@@ -65,7 +65,7 @@ export const formatMode = (mode: Mode, trust: number | null): string =>
   trust === null ? mode : `${mode} ${formatScore(trust)}`
 
 /** Labels for the mode of an agent in a domain. */
-export const levelWords: Record<Mode, string> = {
+export const levelLabels: Record<Mode, string> = {
   act: 'Autonomous',
   suggest: 'Supervised',
   escalate: 'Probation',
@@ -81,7 +81,7 @@ export function formatQuorum({ approvers }: Pick<Item, 'approvers'>): string | u
   return needed > 1 ? `${given.length} of ${needed}` : undefined
 }
 
-const endings: Record<Exclude<Status, 'pending'>, string> = {
+const statusLabels: Record<Exclude<Status, 'pending'>, string> = {
   approved: 'Approved',
   rejected: 'Rejected',
   expired: 'Expired',
@@ -95,13 +95,13 @@ export function formatEndState({
   ...more
 }: Pick<Item, 'kind' | 'status' | 'reason'>): string {
   if (status === 'pending') return 'Pending'
-  if (kind === 'spot_check') return answeredWord({ status, ...more }) ?? endings[status]
-  if (kind !== 'handoff') return endings[status]
+  if (kind === 'spot_check') return formatAnswer({ status, ...more }) ?? statusLabels[status]
+  if (kind !== 'handoff') return statusLabels[status]
   if (status === 'consumed') return 'Resolved, acknowledged'
-  return status === 'approved' ? 'Resolved' : endings[status]
+  return status === 'approved' ? 'Resolved' : statusLabels[status]
 }
 
-const asked: Record<HandoffMode, string> = {
+const handoffLabels: Record<HandoffMode, string> = {
   escalate: 'Blocked',
   review: 'Review requested',
   collaborate: 'Collaboration requested',
@@ -111,7 +111,9 @@ const asked: Record<HandoffMode, string> = {
 
 /** Formats a handoff mode; an unknown mode keeps its own name. */
 export const formatHandoffMode = (mode: string): string =>
-  Object.hasOwn(asked, mode) ? asked[mode as HandoffMode] : mode.replaceAll('_', ' ')
+  Object.hasOwn(handoffLabels, mode)
+    ? handoffLabels[mode as HandoffMode]
+    : mode.replaceAll('_', ' ')
 
 /** Formats the end of an item, such as “Approved by Ben 3 s ago”. */
 export function formatDecision(item: Item, who: string, when: string): string {
@@ -124,7 +126,7 @@ export function formatDecision(item: Item, who: string, when: string): string {
     return item.decided_by === item.requester
       ? 'Withdrawn by the agent'
       : `Closed: ${who} revoked the agent ${when}`
-  const check = item.kind === 'spot_check' && answeredWord(item)
+  const check = item.kind === 'spot_check' && formatAnswer(item)
   if (check) return `${check} by ${who} ${when}`
   const verb =
     item.status === 'rejected' ? 'Rejected' : item.kind === 'handoff' ? 'Resolved' : 'Approved'
@@ -134,12 +136,12 @@ export function formatDecision(item: Item, who: string, when: string): string {
 /** Formats an earlier decision on the same target: `You approved`, `Ben overrode`. */
 export function formatPastDecision({ status, trust_change }: PastDecision, who: string): string {
   if (status === 'expired' || status === 'withdrawn' || status === 'pending')
-    return undecided(status)
+    return formatUndecided(status)
   if (status !== 'rejected') return `${who} approved`
   return `${who} ${trust_change === null ? 'rejected' : 'overrode'}`
 }
 
-const undecided = (status: 'expired' | 'withdrawn' | 'pending') =>
+const formatUndecided = (status: 'expired' | 'withdrawn' | 'pending') =>
   status === 'expired' ? 'Expired' : status === 'pending' ? 'Pending' : 'Withdrawn'
 
 /** Formats the effect of an approval on trust (C2). */
@@ -151,17 +153,17 @@ export function formatTrustEffect(effect: { from: number; to: number } | null): 
   return `Approving ${to > from ? 'adds' : 'removes'} ${change}: ${formatScore(from)} → ${formatScore(to)}`
 }
 
-type Decided = Omit<Partial<Outcome>, 'status'> & { readonly status: string }
+type OutcomeFields = Omit<Partial<Outcome>, 'status'> & { readonly status: string }
 
-export function formatOutcome(outcome: Decided): string {
+export function formatOutcome(outcome: OutcomeFields): string {
   const { also = [], error } = outcome
   if (error) return error.message
-  if (also.length === 0) return ownText(outcome)
+  if (also.length === 0) return formatStatus(outcome)
   const more = also.length === 1 ? '1 more request' : `${also.length} more requests`
-  return `${ownText(outcome)} Also applies to ${more} of this agent.`
+  return `${formatStatus(outcome)} Also applies to ${more} of this agent.`
 }
 
-function ownText({ status, trust }: Decided): string {
+function formatStatus({ status, trust }: OutcomeFields): string {
   const done: Readonly<Record<string, string>> = {
     approved: 'Approved',
     rejected: 'Rejected',
@@ -171,12 +173,12 @@ function ownText({ status, trust }: Decided): string {
   const word = done[status] ?? 'Not decided'
   if (status === 'voted') return `${word}. 1 more approval required.`
   if (!trust || trust.from === trust.to) return `${word}.`
-  const turn = trust.promoted ? ' and promoted' : trust.demoted ? ' and demoted' : ''
-  return `${word}. Trust ${formatScore(trust.from)} → ${formatScore(trust.to)}${turn}.`
+  const levelChange = trust.promoted ? ' and promoted' : trust.demoted ? ' and demoted' : ''
+  return `${word}. Trust ${formatScore(trust.from)} → ${formatScore(trust.to)}${levelChange}.`
 }
 
 /** Returns the verdict of a decision that can be undone. */
-export function heldWord(items: readonly Item[], { decision, skip }: Decision): string {
+export function formatVerdict(items: readonly Item[], { decision, skip }: Decision): string {
   if (!items.every(isCheck)) return decision === 'approve' ? 'Approved' : 'Rejected'
   return skip ? 'Skipped' : decision === 'approve' ? 'Confirmed' : 'Answered'
 }
@@ -222,23 +224,23 @@ export function commonSummary(items: readonly Pick<Item, 'summary'>[]): string {
   return [...first.slice(0, head), '…', ...first.slice(first.length - tail)].join(' ')
 }
 
-export type Piece = { readonly text: string; readonly isName: boolean }
+export type NamePart = { readonly text: string; readonly isName: boolean }
 
 /** Splits a sentence into names and other text. */
-export function splitNames(sentence: string, names: readonly string[]): Piece[] {
-  const pieces: Piece[] = []
+export function splitNames(sentence: string, names: readonly string[]): NamePart[] {
+  const parts: NamePart[] = []
   let from = 0
   while (from < sentence.length) {
-    const found = names
+    const next = names
       .filter((name) => name !== '')
       .map((name) => ({ name, at: sentence.indexOf(name, from) }))
       .filter(({ at }) => at !== -1)
       .toSorted((a, b) => a.at - b.at || b.name.length - a.name.length)[0]
-    if (!found) break
-    if (found.at > from) pieces.push({ text: sentence.slice(from, found.at), isName: false })
-    pieces.push({ text: found.name, isName: true })
-    from = found.at + found.name.length
+    if (!next) break
+    if (next.at > from) parts.push({ text: sentence.slice(from, next.at), isName: false })
+    parts.push({ text: next.name, isName: true })
+    from = next.at + next.name.length
   }
-  if (from < sentence.length) pieces.push({ text: sentence.slice(from), isName: false })
-  return pieces
+  if (from < sentence.length) parts.push({ text: sentence.slice(from), isName: false })
+  return parts
 }

@@ -5,11 +5,13 @@ const day = 86_400_000
 export const chartDays = 30
 
 /** A history within this part of the range would be a single stroke. */
-const youth = 0.05
+const shortHistoryShare = 0.05
 
 /** Whether the history is so short that the chart shows one step per decision. */
-export const isYoung = (first: number, { from, now }: { from: number; now: number }): boolean =>
-  first > now - youth * (now - from)
+export const isShortHistory = (
+  first: number,
+  { from, now }: { from: number; now: number },
+): boolean => first > now - shortHistoryShare * (now - from)
 
 export type Box = { readonly width: number; readonly height: number }
 
@@ -26,7 +28,7 @@ export function stepPath(
   // A short history fills the chart, too.
   const start = Math.max(now - chartDays * day, Date.parse(first.at))
   const span = { from: now - chartDays * day, now }
-  const x = isYoung(start, span)
+  const x = isShortHistory(start, span)
     ? (_: string, place: number) => round((place / points.length) * width)
     : (at: string) => {
         const since = Math.min(Math.max(Date.parse(at) - start, 0), now - start)

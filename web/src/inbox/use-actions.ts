@@ -6,7 +6,7 @@ import type { Decision, Item, Outcome } from './approval.ts'
 import { answerHandoff, decide } from './decision.ts'
 import type { HandoffAnswer } from './decision.ts'
 import { readItems } from './queue.ts'
-import { idToOpen, nextRemaining } from './row.ts'
+import { findTargetId, nextRemaining } from './row.ts'
 import type { Row } from './row.ts'
 import { formatDecision, formatOutcome, formatSince } from './text.ts'
 import { peopleQuery } from '../settings/person.ts'
@@ -32,28 +32,28 @@ export type Report = {
 }
 
 /** Ignores a second key press, which was meant for the previous item. */
-const doublePress = 400
+const doublePressMs = 400
 /** Errors of items that others decided first; the person cannot correct them. */
-const over = new Set(['already_decided', 'approval_expired', 'not_found'])
+const finalErrors = new Set(['already_decided', 'approval_expired', 'not_found'])
 
 export type Actions = ReturnType<typeof useActions>
 export type DecisionForm = Pick<Actions, 'send'> & { readonly onClose: () => void }
 
 export function useActions(rows: readonly Row[], current: string | undefined, clear: () => void) {
   const navigate = useNavigate()
-  const [ask, setAsk] = useState<PendingAction>()
+  const [pending, setPending] = useState<PendingAction>()
   const [report, setReport] = useState<Report>()
   const [isBusy, setBusy] = useState(false)
   const [policies, setPolicies] = useState<Readonly<Record<string, string>>>({})
-  const lastAt = useRef(0)
+  const lastDecisionAt = useRef(0)
 
   /** Opens the next item; on a phone it opens the list, to prevent taps on another item. */
-  function advance(gone: ReadonlySet<string>) {
+  function advance(removed: ReadonlySet<string>) {
     clear()
-    const next = nextRemaining(rows, gone)
-    const id = next && idToOpen(next)
+    const next = nextRemaining(rows, removed)
+    const id = next && findTargetId(next)
     const isInList = document.activeElement?.closest('[data-row]') !== null
-    if (current !== undefined && gone.has(current)) {
+    if (current !== undefined && removed.has(current)) {
       const isPhone = matchMedia('(width < 720px)').matches
       if (id !== undefined && !isPhone)
         void navigate({
@@ -69,18 +69,18 @@ export function useActions(rows: readonly Row[], current: string | undefined, cl
   }
 
   /** Shows who decided the item first. */
-  async function tellLate(outcome: Outcome) {
+  async function notifyLate(outcome: Outcome) {
     const [[item], { people }] = await Promise.all([
       readItems([outcome.id]),
       queryClient.ensureQueryData(peopleQuery),
     ])
-    const who = (id = 'nobody') => people.find((person) => person.id === id)?.name ?? id
-    if (item?.held) return toast(`${who(item.held.by)} just decided this item.`, true)
+    const personName = (id = 'nobody') => people.find((person) => person.id === id)?.name ?? id
+    if (item?.held) return toast(`${personName(item.held.by)} just decided this item.`, true)
     const at = item?.decided_at
     if (!item || item.status === 'pending' || at === undefined)
       return toast(formatOutcome(outcome), true)
     toast(
-      `${formatDecision(item, who(item.decided_by), formatSince(Date.parse(at), Date.now()))}.`,
+      `${formatDecision(item, personName(item.decided_by), formatSince(Date.parse(at), Date.now()))}.`,
       true,
     )
   }
@@ -90,14 +90,16 @@ export function useActions(rows: readonly Row[], current: string | undefined, cl
     setBusy(true)
     try {
       const outcomes = await decide(items, decision)
-      lastAt.current = Date.now()
+      lastDecisionAt.current = Date.now()
       const [only] = outcomes
       if (items.length > 1) setReport({ items, outcomes, verdict: decision.decision })
-      else if (only?.error && !over.has(only.error.code)) throw new ApiError(only.error)
-      else if (only?.error) await tellLate(only)
+      else if (only?.error && !finalErrors.has(only.error.code)) throw new ApiError(only.error)
+      else if (only?.error) await notifyLate(only)
       else if (only && only.status !== 'held') toast(formatOutcome(only))
-      const made = outcomes.filter(({ error }) => !error)
-      const gone = new Set(made.flatMap(({ id, also = [] }) => [id, ...also.map((one) => one.id)]))
+      const succeeded = outcomes.filter(({ error }) => !error)
+      const gone = new Set(
+        succeeded.flatMap(({ id, also = [] }) => [id, ...also.map((one) => one.id)]),
+      )
       if (gone.size > 0) advance(gone)
     } finally {
       setBusy(false)
@@ -109,15 +111,15 @@ export function useActions(rows: readonly Row[], current: string | undefined, cl
     setBusy(true)
     try {
       const { text, isProblem } = await answerHandoff(item, given)
-      lastAt.current = Date.now()
+      lastDecisionAt.current = Date.now()
       toast(text, isProblem)
       advance(new Set([item.id]))
     } catch (error) {
-      if (!(error instanceof ApiError) || !over.has(error.code)) throw error
+      if (!(error instanceof ApiError) || !finalErrors.has(error.code)) throw error
       // The error may be about the proposal; then the handoff is still pending.
       const [now] = await readItems([item.id])
       if (now?.status === 'pending') throw error
-      await tellLate({
+      await notifyLate({
         id: item.id,
         status: 'error',
         error: { code: error.code, message: error.message },
@@ -130,37 +132,37 @@ export function useActions(rows: readonly Row[], current: string | undefined, cl
   const open = (id: string) => void navigate({ to: '/inbox/$id', params: { id }, search: true })
 
   return {
-    ask,
+    pending,
     report,
     isBusy,
     policies,
     choosePolicy: (id: string, policy: string) => setPolicies((all) => ({ ...all, [id]: policy })),
     clearReport: () => setReport(undefined),
-    closeAsk: () => setAsk(undefined),
+    closeDialog: () => setPending(undefined),
     send,
     answer,
     /** Moves on from snoozed items. */
-    leave: (ids: readonly string[]) => advance(new Set(ids)),
+    skip: (ids: readonly string[]) => advance(new Set(ids)),
     /** Opens the dialog for the pending items. */
-    begin(name: ActionName, given: readonly Item[]) {
+    start(name: ActionName, given: readonly Item[]) {
       const items = given.filter(isOpen)
       const [only] = items
       if (!only) return
       const isAnswered = name === 'deny' && items.length === 1 && isHandoff(only)
-      setAsk({ name: isAnswered ? 'resolve' : name, items })
+      setPending({ name: isAnswered ? 'resolve' : name, items })
     },
     approve(given: readonly Item[]) {
       const items = given.filter(isOpen)
       const [only] = items
-      if (!only || isBusy || Date.now() - lastAt.current < doublePress) return
+      if (!only || isBusy || Date.now() - lastDecisionAt.current < doublePressMs) return
       const policy = policies[only.id]
       const isAlone = items.length === 1
-      if (isAlone && isHandoff(only)) return setAsk({ name: 'resolve', items })
+      if (isAlone && isHandoff(only)) return setPending({ name: 'resolve', items })
       if (isAlone && only.kind === 'permission' && policy === undefined) {
         toast('Choose the policy first.')
         return open(only.id)
       }
-      if (isAlone && only.policy_conflict) return setAsk({ name: 'conflict', items })
+      if (isAlone && only.policy_conflict) return setPending({ name: 'conflict', items })
       const more = isAlone && policy !== undefined ? { policy_id: policy } : {}
       send(items, { decision: 'approve', ...more }).catch(toastProblem)
     },

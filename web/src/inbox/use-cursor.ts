@@ -1,7 +1,7 @@
 import { useNavigate } from '@tanstack/react-router'
 import type { Virtualizer } from '@tanstack/react-virtual'
 import { useEffect, useEffectEvent, useRef } from 'react'
-import { hasId, idToOpen } from './row.ts'
+import { hasId, findTargetId } from './row.ts'
 import type { Row } from './row.ts'
 import { useKeys } from '../shared/use-keys.ts'
 import { focusedKey, focusRow } from '../shared/focus-row.ts'
@@ -18,17 +18,17 @@ type Deps = {
 /** Moves through the list with j and k, and selects with shift; the open item follows. */
 export function useCursor({ rows, list, current, picks, toTop }: Deps): void {
   const navigate = useNavigate()
-  const walked = useRef<string>(undefined)
+  const lastKey = useRef<string>(undefined)
 
-  function move(step: 1 | -1, extends_: boolean) {
-    const key = cursorKey(rows, current) ?? walked.current
+  function move(step: 1 | -1, isExtending: boolean) {
+    const key = cursorKey(rows, current) ?? lastKey.current
     const at = rows.findIndex((row) => row.key === key)
     const row = rows[at === -1 ? 0 : at + step]
     if (!row) return
-    walked.current = row.key
+    lastKey.current = row.key
     list.scrollToIndex(rows.indexOf(row))
-    if (extends_) picks.extend(row, rows[at])
-    const id = idToOpen(row)
+    if (isExtending) picks.extend(row, rows[at])
+    const id = findTargetId(row)
     if (current !== undefined && id !== undefined)
       void navigate({
         to: '/inbox/$id',

@@ -3,7 +3,7 @@ import { useMemo } from 'react'
 import { countByKind, matches } from './filter.ts'
 import type { InboxFilters } from './filter.ts'
 import type { Counts, Item } from './approval.ts'
-import { newestFirst, rowsOf } from './row.ts'
+import { newestFirst, buildInboxRows } from './row.ts'
 import type { Row } from './row.ts'
 import { nextPageQuery, useQueue, isPending } from './queue.ts'
 import { usePendingItems } from './use-pending-items.ts'
@@ -12,7 +12,7 @@ import { get } from '../api/client.ts'
 export type Inbox = {
   readonly rows: readonly Row[]
   readonly counts: Counts
-  readonly asleep: number
+  readonly snoozedCount: number
   readonly status: 'pending' | 'success' | 'error'
   readonly error: unknown
   readonly retry: () => void
@@ -20,42 +20,43 @@ export type Inbox = {
   readonly more: (() => void) | undefined
 }
 
-type Shown = {
+type InboxOptions = {
   readonly filters: InboxFilters
   readonly current: string | undefined
   readonly open: ReadonlySet<string>
 }
 
 /** Returns the rows for the filters: pending, snoozed or decided items. */
-export function useInbox({ filters, current, open }: Shown): Inbox {
-  const { items, counts, next, isWhole, status, error, refetch } = useQueue()
-  const { waiting, asleep } = usePendingItems()
+export function useInbox({ filters, current, open }: InboxOptions): Inbox {
+  const { items, counts, next, isComplete, status, error, refetch } = useQueue()
+  const { pendingItems, snoozedItems } = usePendingItems()
   const decided = useDecidedItems(filters)
   useQuery(nextPageQuery(next))
 
   const { view } = filters
-  const shown = useMemo(() => {
+  const listed = useMemo(() => {
     if (view === 'decided') return decided.items
-    const pending = view === 'snoozed' ? asleep : waiting
-    const found = pending.filter((item) => matches(item, filters))
+    const pending = view === 'snoozed' ? snoozedItems : pendingItems
+    const matching = pending.filter((item) => matches(item, filters))
     // The open item stays in the list after a decision.
-    const read = current === undefined ? undefined : items.get(current)
-    if (read && !view && read.status !== 'pending' && matches(read, filters)) found.push(read)
-    return newestFirst(found)
-  }, [view, decided.items, asleep, waiting, filters, items, current])
+    const openItem = current === undefined ? undefined : items.get(current)
+    if (openItem && !view && openItem.status !== 'pending' && matches(openItem, filters))
+      matching.push(openItem)
+    return newestFirst(matching)
+  }, [view, decided.items, snoozedItems, pendingItems, filters, items, current])
 
-  const gathers = view !== 'decided'
-  const folds = gathers && filters.q === undefined
+  const groupsChecks = view !== 'decided'
+  const groupsSimilar = groupsChecks && filters.q === undefined
   const rows = useMemo(
-    () => rowsOf(shown, { gathers, folds, open, current }),
-    [shown, gathers, folds, open, current],
+    () => buildInboxRows(listed, { groupsChecks, groupsSimilar, open, current }),
+    [listed, groupsChecks, groupsSimilar, open, current],
   )
   const pendingCounts = useMemo(
-    () => (isWhole ? countByKind(waiting) : counts),
-    [isWhole, waiting, counts],
+    () => (isComplete ? countByKind(pendingItems) : counts),
+    [isComplete, pendingItems, counts],
   )
 
-  const common = { rows, counts: pendingCounts, asleep: asleep.length }
+  const common = { rows, counts: pendingCounts, snoozedCount: snoozedItems.length }
   if (view !== 'decided')
     return { ...common, status, error, retry: () => void refetch(), more: undefined }
   return {

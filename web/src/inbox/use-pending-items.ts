@@ -5,20 +5,20 @@ import { isPending, useQueue } from './queue.ts'
 import { snoozed } from './snooze-store.ts'
 
 export function usePendingItems(): {
-  waiting: Item[]
-  asleep: Item[]
+  pendingItems: Item[]
+  snoozedItems: Item[]
   total: number
   urgent: number
 } {
-  const { items, counts, isWhole } = useQueue()
-  const putOff = useSyncExternalStore(snoozed.subscribe, snoozed.get)
+  const { items, counts, isComplete } = useQueue()
+  const snoozes = useSyncExternalStore(snoozed.subscribe, snoozed.get)
   return useMemo(() => {
-    const pending = [...items.values()].filter(isPending)
-    const asleep = pending.filter(({ id }) => Object.hasOwn(putOff, id))
-    const waiting = pending.filter(({ id }) => !Object.hasOwn(putOff, id))
-    const total = isWhole
-      ? waiting.length
-      : Math.max((counts.all ?? 0) - asleep.length, waiting.length)
-    return { waiting, asleep, total, urgent: waiting.filter(isUrgent).length }
-  }, [items, counts, isWhole, putOff])
+    const all = [...items.values()].filter(isPending)
+    const snoozedItems = all.filter(({ id }) => Object.hasOwn(snoozes, id))
+    const pendingItems = all.filter(({ id }) => !Object.hasOwn(snoozes, id))
+    const total = isComplete
+      ? pendingItems.length
+      : Math.max((counts.all ?? 0) - snoozedItems.length, pendingItems.length)
+    return { pendingItems, snoozedItems, total, urgent: pendingItems.filter(isUrgent).length }
+  }, [items, counts, isComplete, snoozes])
 }

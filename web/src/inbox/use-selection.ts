@@ -1,5 +1,5 @@
 import { useLayoutEffect, useMemo, useRef, useState } from 'react'
-import { idsBetween, picksOf } from './row.ts'
+import { idsBetween, listSelectableIds } from './row.ts'
 import type { Row } from './row.ts'
 
 export type Selection = {
@@ -16,8 +16,11 @@ export function useSelection(rows: readonly Row[]): {
   picks: Selection
 } {
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set())
-  const there = useMemo(() => new Set(rows.flatMap(picksOf)), [rows])
-  const picked = useMemo(() => new Set([...chosen].filter((id) => there.has(id))), [chosen, there])
+  const selectableIds = useMemo(() => new Set(rows.flatMap(listSelectableIds)), [rows])
+  const picked = useMemo(
+    () => new Set([...chosen].filter((id) => selectableIds.has(id))),
+    [chosen, selectableIds],
+  )
   const latest = useRef({ rows, picked })
   useLayoutEffect(() => {
     latest.current = { rows, picked }
@@ -29,14 +32,14 @@ export function useSelection(rows: readonly Row[]): {
     return {
       toggle(row: Row) {
         anchor.current = row.key
-        const ids = picksOf(row)
+        const ids = listSelectableIds(row)
         const { picked: before } = latest.current
         if (!ids.every((id) => before.has(id))) return add(ids)
         setChosen(new Set([...before].filter((id) => !ids.includes(id))))
       },
       pick(row: Row) {
         anchor.current = row.key
-        add(picksOf(row))
+        add(listSelectableIds(row))
       },
       extend(row: Row, from?: Row) {
         anchor.current ??= from?.key ?? row.key

@@ -102,14 +102,14 @@ function Deciding({ item }: { item: Item }) {
   const acts = useActions([], undefined, nothing)
   useKeys({
     a: () => acts.approve([item]),
-    d: () => acts.begin('deny', [item]),
-    ...(isEditable(item) && { e: () => acts.begin('edit', [item]) }),
-    ...(isReturnable(item) && { r: () => acts.begin('hand_back', [item]) }),
+    d: () => acts.start('deny', [item]),
+    ...(isEditable(item) && { e: () => acts.start('edit', [item]) }),
+    ...(isReturnable(item) && { r: () => acts.start('hand_back', [item]) }),
   })
   return (
     <div className="flex min-h-0 flex-1">
       <ItemDetail id={item.id} acts={acts} mayDecide isAlone />
-      {acts.ask && <ActionDialog ask={acts.ask} acts={acts} />}
+      {acts.pending && <ActionDialog pending={acts.pending} acts={acts} />}
     </div>
   )
 }

@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react'
 import type { Mode } from '../inbox/approval.ts'
-import { levelWords, formatMode, formatScore } from '../inbox/text.ts'
+import { levelLabels, formatMode, formatScore } from '../inbox/text.ts'
 import type { Actor } from '../api/entry.ts'
 import { outcomeLabels } from '../audit/outcome.ts'
 import type { Outcome } from '../audit/outcome.ts'
@@ -38,7 +38,7 @@ export const ModeChip = ({ mode, trust = null }: { mode: Mode; trust?: number | 
 
 export const LevelChip = ({ mode, trust }: { mode: Mode; trust?: number }) => (
   <Chip tone={mode} icon={mode}>
-    {levelWords[mode]}
+    {levelLabels[mode]}
     {trust !== undefined && ` ${formatScore(trust)}`}
   </Chip>
 )
@@ -65,14 +65,14 @@ export const ActorChip = ({ actor }: { actor: Actor }) => (
   </span>
 )
 
-const refusedLook = { tone: 'suggest', icon: 'stop' } as const
-const failedLook = { tone: 'escalate', icon: 'warn' } as const
+const refusedStyle = { tone: 'suggest', icon: 'stop' } as const
+const failedStyle = { tone: 'escalate', icon: 'warn' } as const
 
 /** Shows the usual outcome without a chip, so that refused and failed entries stand out. */
 export function OutcomeChip({ outcome }: { outcome: Outcome }) {
   if (outcome !== 'done')
     return (
-      <Chip {...(outcome === 'failed' ? failedLook : refusedLook)}>{outcomeLabels[outcome]}</Chip>
+      <Chip {...(outcome === 'failed' ? failedStyle : refusedStyle)}>{outcomeLabels[outcome]}</Chip>
     )
   return (
     <span className="inline-flex shrink-0 items-center gap-1 text-xs text-soft">

@@ -21,13 +21,13 @@ export function Dialog({ title, onClose, children, wide = false, bare = false }:
   const heading = useId()
   useEffect(() => {
     const dialog = ref.current
-    const before = opener()
+    const returnTarget = findReturnTarget()
     dialog?.showModal()
     // The browser would focus the close button.
     dialog?.querySelector<HTMLElement>('[data-autofocus]')?.focus()
     return () => {
       dialog?.close()
-      if (before?.isConnected) before.focus()
+      if (returnTarget?.isConnected) returnTarget.focus()
     }
   }, [])
   const size = wide ? 'w-180' : 'w-110'
@@ -60,11 +60,11 @@ export function Dialog({ title, onClose, children, wide = false, bare = false }:
 }
 
 /** Returns the element that gets the focus back. A menu item disappears with its menu, so its menu button is used. */
-function opener(): HTMLElement | undefined {
+function findReturnTarget(): HTMLElement | undefined {
   const active = document.activeElement
   const button = active?.closest('[role=menu]')?.getAttribute('aria-labelledby')
-  const found = button ? document.getElementById(button) : active
-  return found instanceof HTMLElement ? found : undefined
+  const target = button ? document.getElementById(button) : active
+  return target instanceof HTMLElement ? target : undefined
 }
 
 export const DialogActions = ({ children }: { children: ReactNode }) => (

@@ -2,8 +2,8 @@ import type { DiffLine } from '../policies/diff.ts'
 import { SafeText } from './SafeText.tsx'
 import { HorizontalScroll } from './HorizontalScroll.tsx'
 
-const grounds = { '+': 'bg-act-bg', '−': 'bg-escalate-bg', ' ': '', '@': 'bg-raised' }
-const words = { '+': 'added', '−': 'removed', ' ': '', '@': 'unchanged lines skipped' }
+const backgrounds = { '+': 'bg-act-bg', '−': 'bg-escalate-bg', ' ': '', '@': 'bg-raised' }
+const signLabels = { '+': 'added', '−': 'removed', ' ': '', '@': 'unchanged lines skipped' }
 
 type Props = { label: string; lines: readonly DiffLine[]; className?: string }
 
@@ -15,11 +15,11 @@ export const DiffView = ({ label, lines, className = 'max-h-120' }: Props) => (
         {lines.map(({ sign, text }, at) => (
           // The lines of one comparison never change their order.
           // oxlint-disable-next-line react/no-array-index-key
-          <div key={at} className={`flex px-3 whitespace-pre ${grounds[sign]}`}>
+          <div key={at} className={`flex px-3 whitespace-pre ${backgrounds[sign]}`}>
             <span aria-hidden className="w-4.5 shrink-0 text-faint select-none">
               {sign === '@' ? '⋯' : sign}
             </span>
-            {words[sign] && <span className="sr-only">{words[sign]} </span>}
+            {signLabels[sign] && <span className="sr-only">{signLabels[sign]} </span>}
             <SafeText as="span" text={text} />
           </div>
         ))}

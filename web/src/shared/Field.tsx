@@ -1,7 +1,7 @@
 import { useId, useState } from 'react'
 import type { ComponentProps, ReactNode } from 'react'
 
-const box =
+const inputClass =
   'h-8.5 w-full min-w-0 rounded border border-edge bg-panel px-2.5 text-text disabled:opacity-60 max-md:h-11 max-md:text-[16px]'
 
 type Common = { label: string; hint?: ReactNode }
@@ -40,7 +40,7 @@ export function useDraft<Draft extends Readonly<Record<string, string>>>(initial
   return { from, draft, field }
 }
 
-const described = (id: string, hint: ReactNode) => (hint ? `${id}-hint` : undefined)
+const describedBy = (id: string, hint: ReactNode) => (hint ? `${id}-hint` : undefined)
 
 export function TextField({ label, hint, ...rest }: Common & ComponentProps<'input'>) {
   const id = useId()
@@ -49,8 +49,8 @@ export function TextField({ label, hint, ...rest }: Common & ComponentProps<'inp
       <input
         id={id}
         autoComplete="off"
-        aria-describedby={described(id, hint)}
-        className={box}
+        aria-describedby={describedBy(id, hint)}
+        className={inputClass}
         {...rest}
       />
     </Labelled>
@@ -69,7 +69,7 @@ export function TextArea({
       <textarea
         id={id}
         autoComplete="off"
-        aria-describedby={described(id, hint)}
+        aria-describedby={describedBy(id, hint)}
         className={`scroll-thin w-full min-w-0 rounded border border-edge bg-panel px-2.5 py-1.5 text-text max-md:text-[16px] ${className}`}
         {...rest}
       />
@@ -84,7 +84,7 @@ export function SelectField({ label, hint, choices, ...rest }: SelectProps) {
   const id = useId()
   return (
     <Labelled id={id} label={label} hint={hint}>
-      <select id={id} aria-describedby={described(id, hint)} className={box} {...rest}>
+      <select id={id} aria-describedby={describedBy(id, hint)} className={inputClass} {...rest}>
         {choices.map(({ value, label: name }) => (
           <option key={value} value={value}>
             {name}

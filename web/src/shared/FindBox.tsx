@@ -2,7 +2,7 @@ import { useEffect, useRef } from 'react'
 import { useKeys } from './use-keys.ts'
 import { Icon } from './Icon.tsx'
 
-const pause = 200
+const debounceMs = 200
 
 type Props = { what: string; text: string | undefined; onFind: (text: string) => void }
 
@@ -12,16 +12,16 @@ export function SearchBox({ what, text = '', onFind }: Props) {
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
   useKeys({ '/': () => input.current?.focus() })
   useEffect(() => () => clearTimeout(timer.current), [])
-  const sent = useRef(text)
+  const lastSent = useRef(text)
   useEffect(() => {
     // Back or a link changed the URL.
-    if (input.current && text !== sent.current) input.current.value = text
-    sent.current = text
+    if (input.current && text !== lastSent.current) input.current.value = text
+    lastSent.current = text
   }, [text])
-  const find = (given: string) => {
+  const submit = (value: string) => {
     clearTimeout(timer.current)
-    sent.current = given.trim()
-    if (sent.current !== text) onFind(sent.current)
+    lastSent.current = value.trim()
+    if (lastSent.current !== text) onFind(lastSent.current)
   }
   return (
     <form
@@ -29,7 +29,7 @@ export function SearchBox({ what, text = '', onFind }: Props) {
       className="flex h-7 min-w-0 flex-1 items-center gap-1.5 rounded border border-line bg-panel pl-2 text-faint focus-within:border-edge max-md:h-9"
       onSubmit={(event) => {
         event.preventDefault()
-        find(input.current?.value ?? '')
+        submit(input.current?.value ?? '')
         input.current?.blur()
       }}
     >
@@ -44,13 +44,13 @@ export function SearchBox({ what, text = '', onFind }: Props) {
         onInput={(event) => {
           const { value } = event.currentTarget
           clearTimeout(timer.current)
-          timer.current = setTimeout(() => find(value), pause)
+          timer.current = setTimeout(() => submit(value), debounceMs)
         }}
         onKeyDown={(event) => {
           if (event.key !== 'Escape') return
           event.preventDefault()
           event.currentTarget.value = ''
-          find('')
+          submit('')
           event.currentTarget.blur()
         }}
         className="h-full min-w-0 flex-1 bg-transparent pr-1 text-xs text-text outline-none max-md:text-[16px]"

@@ -10,10 +10,10 @@ type Props = {
 }
 
 /** Shows untrusted text as plain text with visible marks for hidden characters (A13). */
-export function SafeText({ text, as: Tag, className, title, ...how }: Props) {
-  const plain = (
+export function SafeText({ text, as: Tag, className, title, ...options }: Props) {
+  const content = (
     <bdi>
-      {splitHiddenCharacters(text, how).map(({ text: run, hidden }, at) =>
+      {splitHiddenCharacters(text, options).map(({ text: run, hidden }, at) =>
         hidden ? (
           <span
             // The runs of one text never change their order.
@@ -30,10 +30,10 @@ export function SafeText({ text, as: Tag, className, title, ...how }: Props) {
       )}
     </bdi>
   )
-  if (!Tag) return plain
+  if (!Tag) return content
   return (
     <Tag className={className} title={title}>
-      {plain}
+      {content}
     </Tag>
   )
 }

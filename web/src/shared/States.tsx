@@ -5,7 +5,7 @@ import { formatCommands } from '../setup/command.ts'
 import { Button } from './Button.tsx'
 import { Icon } from './Icon.tsx'
 import type { IconName } from './Icon.tsx'
-import { passkeyProblem } from '../api/passkey.ts'
+import { formatPasskeyError } from '../api/passkey.ts'
 import { formatError } from './toast.ts'
 
 type Props = { icon: IconName; title: string; children?: ReactNode }
@@ -18,14 +18,14 @@ export const EmptyState = ({ icon, title, children }: Props) => (
   </div>
 )
 
-type TroubleProps = {
+type ErrorProps = {
   error: unknown
   retry?: () => void
   /** Other actions. */
   children?: ReactNode
 }
 
-export function ErrorState({ error, retry, children }: TroubleProps) {
+export function ErrorState({ error, retry, children }: ErrorProps) {
   const hint = error instanceof ApiError ? error.hint : undefined
   return (
     <div
@@ -85,29 +85,29 @@ export const Loading = ({ rows = 6, what }: LoadingProps) => (
   </div>
 )
 
-type AwaitedProps = LoadingProps & { query: { error: unknown; refetch: () => unknown } }
+type QueryProps = LoadingProps & { query: { error: unknown; refetch: () => unknown } }
 
 /** Combines several queries: the first error counts, and a refetch refetches all. */
-export const joinQueries = (...queries: readonly AwaitedProps['query'][]) => ({
+export const joinQueries = (...queries: readonly QueryProps['query'][]) => ({
   error: queries.find(({ error }) => error)?.error,
   refetch: () => queries.map(({ refetch }) => refetch()),
 })
 
 /** Shows the loading or error state of a query. */
-export const QueryState = ({ query, ...loading }: AwaitedProps) =>
+export const QueryState = ({ query, ...loading }: QueryProps) =>
   query.error ? (
     <ErrorState error={query.error} retry={() => void query.refetch()} />
   ) : (
     <Loading {...loading} />
   )
 
-type LoadedProps<T> = LoadingProps & {
-  query: AwaitedProps['query'] & { data: T | undefined }
+type QueryContentProps<T> = LoadingProps & {
+  query: QueryProps['query'] & { data: T | undefined }
   children: (data: T) => ReactNode
 }
 
 /** Shows the data of a query, or its loading or error state. */
-export const QueryContent = <T,>({ query, children, ...loading }: LoadedProps<T>) =>
+export const QueryContent = <T,>({ query, children, ...loading }: QueryContentProps<T>) =>
   query.data === undefined ? <QueryState query={query} {...loading} /> : children(query.data)
 
 type NoteProps = {
@@ -135,7 +135,7 @@ export const ErrorNote = ({ error }: { error: unknown }) =>
   error ? (
     <div role="alert">
       <Note tone="escalate" icon="warn">
-        <Hint text={passkeyProblem(error) ?? formatError(error)} />
+        <Hint text={formatPasskeyError(error) ?? formatError(error)} />
       </Note>
     </div>
   ) : null

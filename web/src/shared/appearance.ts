@@ -8,27 +8,30 @@ export type Appearance = {
   readonly keys: 'on' | 'off'
 }
 
-const place = 'cowork.look'
-const usual: Appearance = { theme: 'system', density: 'calm', motion: 'system', keys: 'on' }
+const storageKey = 'cowork.look'
+const defaults: Appearance = { theme: 'system', density: 'calm', motion: 'system', keys: 'on' }
 
-function stored(): Appearance {
+function readStored(): Appearance {
   try {
-    return { ...usual, ...(JSON.parse(localStorage.getItem(place) ?? '{}') as Partial<Appearance>) }
+    return {
+      ...defaults,
+      ...(JSON.parse(localStorage.getItem(storageKey) ?? '{}') as Partial<Appearance>),
+    }
   } catch {
-    return usual
+    return defaults
   }
 }
 
-function show({ theme, density, motion }: Appearance) {
+function applyToDocument({ theme, density, motion }: Appearance) {
   Object.assign(document.documentElement.dataset, { theme, density, motion })
 }
 
-const store = createStore(stored())
-show(store.get())
+const store = createStore(readStored())
+applyToDocument(store.get())
 addEventListener('storage', ({ key }) => {
-  if (key !== place) return
-  store.set(stored())
-  show(store.get())
+  if (key !== storageKey) return
+  store.set(readStored())
+  applyToDocument(store.get())
 })
 
 export const appearance = {
@@ -36,8 +39,8 @@ export const appearance = {
   subscribe: store.subscribe,
   change(part: Partial<Appearance>) {
     const next = { ...store.get(), ...part }
-    localStorage.setItem(place, JSON.stringify(next))
+    localStorage.setItem(storageKey, JSON.stringify(next))
     store.set(next)
-    show(next)
+    applyToDocument(next)
   },
 }

@@ -10,9 +10,9 @@ export function formatClient({
 }): string {
   const browser = browserName(name)
   if (browser) return browser
-  const over =
+  const via =
     transport === 'http' ? 'over HTTP' : transport === 'stdio' ? 'over stdio' : `via ${transport}`
-  return [name, version, over].filter(Boolean).join(' ')
+  return [name, version, via].filter(Boolean).join(' ')
 }
 
 /** Most specific first: browsers also claim the names of their ancestors. */
@@ -34,7 +34,7 @@ const systems: readonly (readonly [RegExp, string])[] = [
 
 export function browserName(userAgent: string): string | undefined {
   if (!userAgent.startsWith('Mozilla/')) return undefined
-  const system = systems.find(([mark]) => mark.test(userAgent))?.[1]
+  const system = systems.find(([pattern]) => pattern.test(userAgent))?.[1]
   // The ledger truncates long names, perhaps before the name of the browser.
   const browser = browsers.find(([mark]) => mark.test(userAgent))?.[1] ?? 'Browser'
   return system ? `${browser} on ${system}` : browser

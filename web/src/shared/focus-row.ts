@@ -1,13 +1,13 @@
 /** A virtual list renders a row some frames after scrolling to it. */
-const frames = 12
+const maxFrames = 12
 
 const findRow = (key: string) =>
   document.querySelector<HTMLElement>(`[data-row="${CSS.escape(key)}"]`)
 
-export function focusRow(key: string, left = frames): void {
+export function focusRow(key: string, framesLeft = maxFrames): void {
   const row = findRow(key)
   if (row) row.focus({ preventScroll: true })
-  else if (left > 0) requestAnimationFrame(() => focusRow(key, left - 1))
+  else if (framesLeft > 0) requestAnimationFrame(() => focusRow(key, framesLeft - 1))
 }
 
 export const showRow = (key: string): void =>

@@ -2,22 +2,25 @@
 export type TextRun = { readonly text: string; readonly hidden?: string }
 
 // Control, format, bidi, unassigned and private characters, unusual spaces and fillers (A13).
-const unseen =
+const hiddenCharacter =
   /[\p{Cc}\p{Cf}\p{Co}\p{Cn}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000\u2800]/u
 /** Joiners and variation selectors inside an emoji sequence are harmless. */
 const inEmoji =
   /(?<=[\p{Extended_Pictographic}\p{Emoji_Modifier}\ufe0f])(\ufe0f|\u200d(?=\p{Extended_Pictographic}))/u
 
-const pieces = new RegExp(`${inEmoji.source}|\\r\\n|(?<unseen>${unseen.source})\\k<unseen>*`, 'gu')
+const tokenPattern = new RegExp(
+  `${inEmoji.source}|\\r\\n|(?<unseen>${hiddenCharacter.source})\\k<unseen>*`,
+  'gu',
+)
 
-const shown: Record<string, string> = { '\n': '↵', '\t': '⇥' }
+const symbols: Record<string, string> = { '\n': '↵', '\t': '⇥' }
 /** Spaces that ordinary text uses visibly. */
-const spaces = new Set(['\u00a0', '\u202f', '\u3000'])
+const visibleSpaces = new Set(['\u00a0', '\u202f', '\u3000'])
 
 /** Limits the DOM elements that a text full of hidden characters can create. */
-const mostMarks = 1000
+const maxMarks = 1000
 
-type How = {
+type SplitOptions = {
   /** Keeps line breaks and tabs. */
   readonly lines?: boolean
   /** Keeps unusual spaces, for text that is not part of a decision. */
@@ -27,45 +30,45 @@ type How = {
 }
 
 /** Splits untrusted text so that no character can reorder, hide or imitate (A13). */
-export function splitHiddenCharacters(text: string, how: How = {}): TextRun[] {
+export function splitHiddenCharacters(text: string, options: SplitOptions = {}): TextRun[] {
   const runs: TextRun[] = []
-  let marksLeft = how.marks ?? mostMarks
-  let seen = ''
+  let marksLeft = options.marks ?? maxMarks
+  let visible = ''
   const flush = () => {
-    if (seen !== '') runs.push({ text: seen })
-    seen = ''
+    if (visible !== '') runs.push({ text: visible })
+    visible = ''
   }
   const mark = (char: string, count: number) => {
     if (marksLeft-- <= 0) {
-      seen += '\ufffd'
+      visible += '\ufffd'
       return
     }
     flush()
-    const name = shown[char] ?? codeOf(char)
-    runs.push({ text: count === 1 ? name : `${name} ×${count}`, hidden: codeOf(char) })
+    const name = symbols[char] ?? formatCodePoint(char)
+    runs.push({ text: count === 1 ? name : `${name} ×${count}`, hidden: formatCodePoint(char) })
   }
   let from = 0
-  for (const match of text.matchAll(pieces)) {
-    const [found] = match
-    seen += text.slice(from, match.index)
-    from = match.index + found.length
+  for (const match of text.matchAll(tokenPattern)) {
+    const [token] = match
+    visible += text.slice(from, match.index)
+    from = match.index + token.length
     const char = match.groups?.['unseen']
     if (char !== undefined) {
-      if (isKept(char, how)) seen += found
-      else mark(char, found.length / char.length)
-    } else if (found === '\r\n' && !how.lines) {
+      if (isVisible(char, options)) visible += token
+      else mark(char, token.length / char.length)
+    } else if (token === '\r\n' && !options.lines) {
       mark('\r', 1)
       mark('\n', 1)
-    } else seen += found
+    } else visible += token
   }
-  seen += text.slice(from)
+  visible += text.slice(from)
   flush()
   return runs
 }
 
-const isKept = (char: string, how: How) =>
-  (how.lines === true && (char === '\n' || char === '\t')) ||
-  (how.spaces === true && spaces.has(char))
+const isVisible = (char: string, options: SplitOptions) =>
+  (options.lines === true && (char === '\n' || char === '\t')) ||
+  (options.spaces === true && visibleSpaces.has(char))
 
 /** Returns the text with hidden characters spelled out, for titles and tooltips. */
 export const sanitizeText = (text: string): string =>
@@ -75,13 +78,13 @@ export const sanitizeText = (text: string): string =>
 
 /** Lists the hidden characters of an input, which shows its text unchanged. */
 export function describeHidden(text: string): string | undefined {
-  const found = new Set(
+  const codes = new Set(
     splitHiddenCharacters(text, { lines: true, marks: Infinity }).flatMap(
       ({ hidden }) => hidden ?? [],
     ),
   )
-  return found.size > 0 ? `Contains hidden characters: ${[...found].join(', ')}.` : undefined
+  return codes.size > 0 ? `Contains hidden characters: ${[...codes].join(', ')}.` : undefined
 }
 
-const codeOf = (char: string) =>
+const formatCodePoint = (char: string) =>
   `U+${(char.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`

@@ -9,7 +9,7 @@ export const clients = [
 export type ClientId = (typeof clients)[number]['id']
 
 export type Snippet = { readonly lead: string; readonly text: string }
-type Given = {
+type SnippetInput = {
   readonly url: string
   readonly token: string
   /** The command that runs `cowork` on that machine. */
@@ -19,43 +19,45 @@ type Given = {
 const json = (value: unknown) => JSON.stringify(value, null, 2)
 
 /** Refers to the token by a variable if the client supports it (K4). */
-const inShell = ({ token }: Given): Snippet => ({
+const buildShellSnippet = ({ token }: SnippetInput): Snippet => ({
   lead: 'In the shell that starts the client, or in the shell profile:',
   text: `export COWORK_TOKEN=${token}`,
 })
 
-const inShellThenOnce = (given: Given, text: string): Snippet[] => [
-  inShell(given),
+const buildShellSnippets = (given: SnippetInput, text: string): Snippet[] => [
+  buildShellSnippet(given),
   { lead: 'Then run once:', text },
 ]
 
-const bearer = (reference: string) => ({ Authorization: `Bearer ${reference}` })
+const authorizationHeader = (reference: string) => ({ Authorization: `Bearer ${reference}` })
 
 /** Builds the configuration of a client. Claude Desktop supports stdio only, so it runs `cowork mcp`. */
-export function buildSnippets(client: ClientId, given: Given): Snippet[] {
+export function buildSnippets(client: ClientId, given: SnippetInput): Snippet[] {
   const { url, token, command: [program = 'cowork', ...args] = [] } = given
   switch (client) {
     case 'claude-code':
-      return inShellThenOnce(
+      return buildShellSnippets(
         given,
         `claude mcp add --transport http --scope user cowork ${url} --header 'Authorization: Bearer \${COWORK_TOKEN}'`,
       )
     case 'codex':
-      return inShellThenOnce(
+      return buildShellSnippets(
         given,
         `codex mcp add cowork --url ${url} --bearer-token-env-var COWORK_TOKEN`,
       )
     case 'gemini':
-      return inShellThenOnce(
+      return buildShellSnippets(
         given,
         `gemini mcp add --scope user --transport http --header 'Authorization: Bearer $COWORK_TOKEN' cowork ${url}`,
       )
     case 'cursor':
       return [
-        inShell(given),
+        buildShellSnippet(given),
         {
           lead: 'In `~/.cursor/mcp.json`:',
-          text: json({ mcpServers: { cowork: { url, headers: bearer('${env:COWORK_TOKEN}') } } }),
+          text: json({
+            mcpServers: { cowork: { url, headers: authorizationHeader('${env:COWORK_TOKEN}') } },
+          }),
         },
       ]
     case 'vscode':
@@ -71,7 +73,9 @@ export function buildSnippets(client: ClientId, given: Given): Snippet[] {
                 password: true,
               },
             ],
-            servers: { cowork: { type: 'http', url, headers: bearer('${input:cowork-token}') } },
+            servers: {
+              cowork: { type: 'http', url, headers: authorizationHeader('${input:cowork-token}') },
+            },
           }),
         },
       ]

@@ -44,8 +44,8 @@ export const fullTime = (at: number): string => full.format(at)
 /** Returns the local day as a sortable key: 2026-11-15. */
 export function toDayKey(at: number): string {
   const local = new Date(at)
-  const two = (n: number) => String(n).padStart(2, '0')
-  return `${local.getFullYear()}-${two(local.getMonth() + 1)}-${two(local.getDate())}`
+  const pad = (n: number) => String(n).padStart(2, '0')
+  return `${local.getFullYear()}-${pad(local.getMonth() + 1)}-${pad(local.getDate())}`
 }
 
 export function formatDay(at: number, now: number): string {
@@ -54,18 +54,20 @@ export function formatDay(at: number, now: number): string {
 }
 
 export function formatAgo(at: number, now: number): string {
-  const passed = now - at
-  if (passed < minute) return 'just now'
-  if (passed < hour) return `${Math.floor(passed / minute)} min ago`
-  if (passed < day) return `${Math.floor(passed / hour)} h ago`
-  return passed < 7 * day ? `${Math.floor(passed / day)} d ago` : brief.format(at)
+  const elapsed = now - at
+  if (elapsed < minute) return 'just now'
+  if (elapsed < hour) return `${Math.floor(elapsed / minute)} min ago`
+  if (elapsed < day) return `${Math.floor(elapsed / hour)} h ago`
+  return elapsed < 7 * day ? `${Math.floor(elapsed / day)} d ago` : brief.format(at)
 }
 
 export function formatTimeLeft(at: number, now: number): string {
-  const rest = at - now
-  if (rest <= 0) return 'expired'
-  if (rest < hour) return `${Math.max(1, Math.round(rest / minute))} min`
-  return rest < 2 * day ? `${Math.round(rest / hour)} h` : `${Math.round(rest / day)} days`
+  const remaining = at - now
+  if (remaining <= 0) return 'expired'
+  if (remaining < hour) return `${Math.max(1, Math.round(remaining / minute))} min`
+  return remaining < 2 * day
+    ? `${Math.round(remaining / hour)} h`
+    : `${Math.round(remaining / day)} days`
 }
 
 export function formatDuration(ms: number): string {

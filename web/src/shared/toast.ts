@@ -8,14 +8,14 @@ export type Toast = {
   readonly act?: { readonly label: string; readonly run: () => void } | undefined
 }
 
-const shownFor = 5000
+const durationMs = 5000
 let count = 0
 export const toasts = createStore<readonly Toast[]>([])
 
 export function toast(text: string, isProblem = false, act?: Toast['act']): void {
   const id = ++count
   toasts.set([...toasts.get().slice(-2), { id, text, isProblem, act }])
-  setTimeout(() => dismissToast(id), isProblem || act ? shownFor * 2 : shownFor)
+  setTimeout(() => dismissToast(id), isProblem || act ? durationMs * 2 : durationMs)
 }
 
 export const dismissToast = (id: number): void =>

@@ -5,25 +5,25 @@ import { appearance } from './appearance.ts'
 type Bindings = Readonly<Record<string, () => void>>
 
 const layers: (() => Bindings)[] = []
-const patience = 1200
+const chordTimeoutMs = 1200
 let pending: { first: string; until: number } | undefined
 
 addEventListener('keydown', (event) => {
   if (event.defaultPrevented || event.isComposing) return
   // A held key repeats navigation but never a decision.
   if (event.repeat && !/^[jk]$/i.test(event.key)) return
-  const combo = comboOf(event)
+  const combo = toCombo(event)
   if (combo === undefined) return
   const chord = pending && pending.until > event.timeStamp ? `${pending.first} ${combo}` : combo
   pending = undefined
-  const act = find(chord)
+  const act = findAction(chord)
   if (act) {
     event.preventDefault()
     act()
-  } else if (isFirst(combo)) pending = { first: combo, until: event.timeStamp + patience }
+  } else if (startsChord(combo)) pending = { first: combo, until: event.timeStamp + chordTimeoutMs }
 })
 
-function comboOf(event: KeyboardEvent): string | undefined {
+function toCombo(event: KeyboardEvent): string | undefined {
   if (event.ctrlKey || event.metaKey)
     return event.altKey ? undefined : `mod+${event.key.toLowerCase()}`
   if (event.altKey || isTyping(event.target) || document.querySelector('dialog[open]'))
@@ -38,13 +38,13 @@ const isTyping = (target: EventTarget | null) =>
     target.matches('input, textarea, select, [role="menu"] *, [role="tablist"] *'))
 
 /** Returns the action of the innermost layer that binds the key. */
-const find = (chord: string) =>
+const findAction = (chord: string) =>
   layers
     .toReversed()
     .map((layer) => layer()[chord])
     .find((act) => act !== undefined)
 
-const isFirst = (key: string) =>
+const startsChord = (key: string) =>
   layers.some((layer) => Object.keys(layer()).some((chord) => chord.startsWith(`${key} `)))
 
 /** Binds keys. A binding with reach `everywhere` applies if no screen binds the key. */

@@ -1,7 +1,7 @@
 import { useSyncExternalStore } from 'react'
 
 /** Creates a shared clock that stops while nothing uses it. */
-function createClock(every: number) {
+function createClock(intervalMs: number) {
   const watchers = new Set<() => void>()
   let now = Date.now()
   let timer: ReturnType<typeof setInterval> | undefined
@@ -13,7 +13,7 @@ function createClock(every: number) {
   function subscribe(watcher: () => void) {
     if (watchers.size === 0) {
       now = Date.now()
-      timer = setInterval(tick, every)
+      timer = setInterval(tick, intervalMs)
     }
     watchers.add(watcher)
     return () => {

@@ -2,7 +2,7 @@ import { useEffect, useState } from 'react'
 import { live } from '../api/live.ts'
 
 /** Announces the number of new entries at this interval, not each entry. */
-const pause = 5000
+const intervalMs = 5000
 
 export function Announcer() {
   const [text, setText] = useState('')
@@ -12,7 +12,7 @@ export function Announcer() {
     const timer = setInterval(() => {
       if (count > 0) setText(count === 1 ? '1 new entry' : `${count} new entries`)
       count = 0
-    }, pause)
+    }, intervalMs)
     return () => {
       stop()
       clearInterval(timer)

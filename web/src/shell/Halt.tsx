@@ -51,13 +51,13 @@ export function HaltBanner({ mayResume }: { mayResume: boolean }) {
       className="row-start-1 border-b border-line bg-escalate-bg md:col-start-2"
     >
       {halts.map((halt) => (
-        <HaltLine key={halt.scope} halt={halt} mayResume={mayResume} />
+        <HaltRow key={halt.scope} halt={halt} mayResume={mayResume} />
       ))}
     </section>
   )
 }
 
-function HaltLine({ halt, mayResume }: { halt: Halt; mayResume: boolean }) {
+function HaltRow({ halt, mayResume }: { halt: Halt; mayResume: boolean }) {
   const now = useNow()
   const resume = useMutation({
     mutationFn: () => call('cowork_resume', { scope: halt.scope }),
@@ -68,7 +68,7 @@ function HaltLine({ halt, mayResume }: { halt: Halt; mayResume: boolean }) {
     <div role="alert" className="flex items-center gap-2.5 px-5 py-2 max-md:px-4">
       <Icon name="halt" className="text-escalate" />
       <p className="min-w-0 flex-1">
-        <b>{haltedWhat(halt.scope)}</b>
+        <b>{formatHalt(halt.scope)}</b>
         {halt.reason && (
           <>
             : <SafeText text={halt.reason} />
@@ -87,7 +87,7 @@ function HaltLine({ halt, mayResume }: { halt: Halt; mayResume: boolean }) {
   )
 }
 
-function haltedWhat(scope: string) {
+function formatHalt(scope: string) {
   if (scope === 'all') return 'All agents halted'
   const [kind, ...name] = scope.split(':')
   return (

@@ -44,10 +44,10 @@ const Item = ({ icon, label, detail, keys, always = false, act }: ItemProps) => 
   </Command.Item>
 )
 
-const group =
+const groupClass =
   '[&_[cmdk-group-heading]]:px-2.5 [&_[cmdk-group-heading]]:pt-2 [&_[cmdk-group-heading]]:pb-1 [&_[cmdk-group-heading]]:text-xs [&_[cmdk-group-heading]]:font-semibold [&_[cmdk-group-heading]]:text-faint'
 
-type Act = readonly [icon: IconName, label: string, act: () => unknown]
+type PaletteAction = readonly [icon: IconName, label: string, act: () => unknown]
 
 export function Palette({ onClose }: { onClose: () => void }) {
   const [text, setText] = useState('')
@@ -55,15 +55,15 @@ export function Palette({ onClose }: { onClose: () => void }) {
   const agents = useQuery(agentsQuery).data ?? []
   const isHalted = useQuery(statusQuery).data?.halts.some(({ scope }) => scope === 'all')
   const mayAct = useMayAct()
-  const then = (act: () => unknown) => () => {
+  const closeAnd = (act: () => unknown) => () => {
     onClose()
     void act()
   }
-  const number = /^#?(\d{1,15})$/.exec(text.trim())?.[1]
-  const words = text.trim()
+  const entryNumber = /^#?(\d{1,15})$/.exec(text.trim())?.[1]
+  const query = text.trim()
   const resume = () =>
     call('cowork_resume', { scope: 'all' }).then(() => toast('Resumed all agents.'), toastProblem)
-  const doing: readonly Act[] = [
+  const commands: readonly PaletteAction[] = [
     ['decision', 'Edit policies', () => navigate({ to: '/policies/edit' })],
     ['decision', 'Verify ledger', () => navigate({ to: '/audit', hash: 'verify' })],
     ['resume', 'Open setup', () => navigate({ to: '/welcome' })],
@@ -83,11 +83,11 @@ export function Palette({ onClose }: { onClose: () => void }) {
       open: (actor: string) => navigate({ to: '/audit', search: { actor } }),
     },
   ]
-  const finding: readonly Act[] = [
-    ['inbox', 'Inbox', () => navigate({ to: '/inbox', search: { q: words } })],
-    ['folder', 'Files', () => navigate({ to: '/files', search: { q: words, in: 'all' } })],
-    ['work', 'Work', () => navigate({ to: '/work', search: { q: words } })],
-    ['search', 'Audit', () => navigate({ to: '/audit', search: { q: words } })],
+  const searches: readonly PaletteAction[] = [
+    ['inbox', 'Inbox', () => navigate({ to: '/inbox', search: { q: query } })],
+    ['folder', 'Files', () => navigate({ to: '/files', search: { q: query, in: 'all' } })],
+    ['work', 'Work', () => navigate({ to: '/work', search: { q: query } })],
+    ['search', 'Audit', () => navigate({ to: '/audit', search: { q: query } })],
   ]
   return (
     <Dialog title="Search or jump to" onClose={onClose} bare wide>
@@ -107,24 +107,24 @@ export function Palette({ onClose }: { onClose: () => void }) {
           <IconButton icon="cross" label="Close" onClick={onClose} className="-mr-3 md:hidden" />
         </div>
         <Command.List className="scroll-thin max-h-[min(420px,60dvh)] overflow-y-auto p-1.5 pb-2">
-          {number && (
-            <Command.Group heading="Entries" forceMount className={group}>
+          {entryNumber && (
+            <Command.Group heading="Entries" forceMount className={groupClass}>
               <Item
                 always
                 icon="audit"
-                label={`Entry ${number}`}
-                act={then(() => navigate({ to: '/audit/$seq', params: { seq: number } }))}
+                label={`Entry ${entryNumber}`}
+                act={closeAnd(() => navigate({ to: '/audit/$seq', params: { seq: entryNumber } }))}
               />
             </Command.Group>
           )}
-          <Command.Group heading="Go to" className={group}>
+          <Command.Group heading="Go to" className={groupClass}>
             {screens.map(({ to, title, icon, key }) => (
               <Item
                 key={to}
                 icon={icon}
                 label={title}
                 keys={`g ${key}`}
-                act={then(() => navigate({ to }))}
+                act={closeAnd(() => navigate({ to }))}
               />
             ))}
             {(Object.keys(sections) as Section[]).map((section) => (
@@ -133,19 +133,19 @@ export function Palette({ onClose }: { onClose: () => void }) {
                 icon={sections[section].icon}
                 label={sections[section].title}
                 detail="Settings"
-                act={then(() => navigate({ to: '/settings/$section', params: { section } }))}
+                act={closeAnd(() => navigate({ to: '/settings/$section', params: { section } }))}
               />
             ))}
           </Command.Group>
-          <Command.Group heading="Commands" className={group}>
+          <Command.Group heading="Commands" className={groupClass}>
             {mayAct && !isHalted && (
               <Item icon="halt" label="Halt all agents" act={() => openDialog('halt')} />
             )}
             {mayAct && isHalted && (
-              <Item icon="resume" label="Resume all agents" act={then(resume)} />
+              <Item icon="resume" label="Resume all agents" act={closeAnd(resume)} />
             )}
-            {doing.map(([icon, label, act]) => (
-              <Item key={label} icon={icon} label={label} act={then(act)} />
+            {commands.map(([icon, label, act]) => (
+              <Item key={label} icon={icon} label={label} act={closeAnd(act)} />
             ))}
             <Item
               icon="keyboard"
@@ -153,31 +153,31 @@ export function Palette({ onClose }: { onClose: () => void }) {
               keys="?"
               act={() => openDialog('shortcuts')}
             />
-            <Item icon="back" label="Sign out" act={then(session.signOut)} />
+            <Item icon="back" label="Sign out" act={closeAnd(session.signOut)} />
           </Command.Group>
           {agents.length > 0 &&
             agentGroups.map(({ heading, detail, open }) => (
-              <Command.Group key={heading} heading={heading} className={group}>
+              <Command.Group key={heading} heading={heading} className={groupClass}>
                 {agents.map(({ id }) => (
                   <Item
                     key={id}
                     icon="agent"
                     label={id}
                     detail={detail}
-                    act={then(() => open(id))}
+                    act={closeAnd(() => open(id))}
                   />
                 ))}
               </Command.Group>
             ))}
-          {words !== '' && (
-            <Command.Group heading="Search" forceMount className={group}>
-              {finding.map(([icon, where, act]) => (
+          {query !== '' && (
+            <Command.Group heading="Search" forceMount className={groupClass}>
+              {searches.map(([icon, where, act]) => (
                 <Item
                   key={where}
                   always
                   icon={icon}
-                  label={`Search ${where} for “${words}”`}
-                  act={then(act)}
+                  label={`Search ${where} for “${query}”`}
+                  act={closeAnd(act)}
                 />
               ))}
             </Command.Group>

@@ -23,7 +23,7 @@ export const Rail = ({ mayHalt }: { mayHalt: boolean }) => (
       >
         <Icon name={icon} />
         <span className="max-md:contents">{title}</span>
-        {to === '/inbox' && <Waiting />}
+        {to === '/inbox' && <PendingCount />}
       </Link>
     ))}
     <span className="flex-1 max-md:hidden" />
@@ -41,7 +41,7 @@ export const Rail = ({ mayHalt }: { mayHalt: boolean }) => (
 )
 
 /** The number of pending items, highlighted if one of them is urgent. */
-function Waiting() {
+function PendingCount() {
   const { total, urgent } = usePendingItems()
   if (total < 1) return null
   return (

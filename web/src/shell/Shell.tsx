@@ -56,7 +56,7 @@ function ShellDialog() {
   if (name === 'halt') return <HaltDialog onClose={closeDialog} />
   if (name === 'shortcuts') return <ShortcutsDialog onClose={closeDialog} />
   return name === 'palette' ? (
-    <CatchBoundary getResetKey={() => name} errorComponent={PaletteTrouble}>
+    <CatchBoundary getResetKey={() => name} errorComponent={PaletteError}>
       <Suspense>
         <Palette onClose={closeDialog} />
       </Suspense>
@@ -64,7 +64,7 @@ function ShellDialog() {
   ) : null
 }
 
-const PaletteTrouble = (trouble: { error: unknown; reset: () => void }) => (
+const PaletteError = (trouble: { error: unknown; reset: () => void }) => (
   <Dialog title="Search or jump to" onClose={closeDialog}>
     <ScreenError {...trouble} />
   </Dialog>

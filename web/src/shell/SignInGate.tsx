@@ -20,7 +20,7 @@ export function SignInGate({ state }: { state: Closed }) {
           </p>
         ) : (
           <>
-            <Why {...state} />
+            <Explanation {...state} />
             {state.why !== 'invitation' && <CopyBox text="cowork open" what="command" />}
             {target !== '/' && (
               <p className="text-faint">
@@ -48,7 +48,7 @@ const nextSteps = {
   ended: 'Run this command to sign in again.',
 }
 
-function Why({ why, problem }: Extract<Closed, { status: 'closed' }>) {
+function Explanation({ why, problem }: Extract<Closed, { status: 'closed' }>) {
   return (
     <div className="grid gap-2">
       <h1 className="text-lg font-[620] tracking-[-.01em] text-balance">{titles[why]}</h1>

@@ -9,49 +9,51 @@ import { ErrorNote } from '../shared/States.tsx'
 
 /** Asks for the passkey when an action requires it; the action then continues (I6). */
 export function StepUp() {
-  const [asked, setAsked] = useState<Asked | undefined>()
+  const [request, setRequest] = useState<PasskeyRequest | undefined>()
   useEffect(() => {
-    onPasskeyRequired((decision) => new Promise((answer) => setAsked({ decision, answer })))
+    onPasskeyRequired((decision) => new Promise((answer) => setRequest({ decision, answer })))
   }, [])
-  if (!asked) return null
-  const settle = (isAssured: boolean) => {
-    setAsked(undefined)
-    asked.answer(isAssured)
+  if (!request) return null
+  const finish = (isConfirmed: boolean) => {
+    setRequest(undefined)
+    request.answer(isConfirmed)
   }
-  return <StepUpDialog decision={asked.decision} onSettle={settle} />
+  return <StepUpDialog decision={request.decision} onFinish={finish} />
 }
 
-type Asked = {
+type PasskeyRequest = {
   readonly decision: string | undefined
   readonly answer: (isAssured: boolean) => void
 }
 
-type StepUpProps = Pick<Asked, 'decision'> & { readonly onSettle: Asked['answer'] }
+type StepUpProps = Pick<PasskeyRequest, 'decision'> & {
+  readonly onFinish: PasskeyRequest['answer']
+}
 
-function StepUpDialog({ decision, onSettle }: StepUpProps) {
-  const show = useMutation({
+function StepUpDialog({ decision, onFinish }: StepUpProps) {
+  const assertion = useMutation({
     mutationFn: () => assertPasskey(decision),
     onSuccess: () => {
       void queryClient.invalidateQueries(meQuery)
-      onSettle(true)
+      onFinish(true)
     },
   })
   return (
-    <Dialog title="Confirm with passkey" onClose={() => onSettle(false)}>
+    <Dialog title="Confirm with passkey" onClose={() => onFinish(false)}>
       <p className="text-soft">
         {decision === undefined
           ? 'Confirm with your passkey to change agents, people or permissions. Valid for 5 minutes.'
           : 'This decision is high risk. The passkey confirms only this decision.'}
       </p>
-      <ErrorNote error={show.error} />
+      <ErrorNote error={assertion.error} />
       <DialogActions>
-        <Button onClick={() => onSettle(false)}>Cancel</Button>
+        <Button onClick={() => onFinish(false)}>Cancel</Button>
         <Button
           tone="primary"
           icon="key"
           data-autofocus
-          disabled={show.isPending}
-          onClick={() => show.mutate()}
+          disabled={assertion.isPending}
+          onClick={() => assertion.mutate()}
         >
           Use passkey
         </Button>

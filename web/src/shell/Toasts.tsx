@@ -13,12 +13,12 @@ import { useSecond } from '../shared/use-now.ts'
 
 export function Toasts({ children }: { children: ReactNode }) {
   const list = useSyncExternalStore(toasts.subscribe, toasts.get)
-  const place = useRef<HTMLDivElement>(null)
-  useRestoreFocus(place)
+  const container = useRef<HTMLDivElement>(null)
+  useRestoreFocus(container)
   return (
     // Above the decision bar, whose height varies; on a phone also above the navigation.
     <div className="pointer-events-none fixed right-4 bottom-[calc(max(60px,var(--bar,0px))+12px)] z-30 grid max-w-[calc(100vw-32px)] justify-items-end gap-2 max-md:bottom-[calc(max(12px,var(--bar,0px))+68px)]">
-      <div ref={place} role="status" className="grid justify-items-end gap-2">
+      <div ref={container} role="status" className="grid justify-items-end gap-2">
         {list.map(({ id, text, isProblem, act }) => (
           <div
             key={id}
@@ -57,20 +57,20 @@ export function UndoBar() {
   useRestoreFocus(place)
   return (
     <div ref={place} role="status" className="grid justify-items-end gap-2">
-      {list.map((hold, at) => (
-        <HoldToast key={hold.ids[0]} hold={hold} isLast={at === list.length - 1} />
+      {list.map((decision, at) => (
+        <DeferredToast key={decision.ids[0]} hold={decision} isLast={at === list.length - 1} />
       ))}
     </div>
   )
 }
 
-function HoldToast({ hold, isLast }: { hold: DeferredDecision; isLast: boolean }) {
+function DeferredToast({ hold, isLast }: { hold: DeferredDecision; isLast: boolean }) {
   const left = secondsUntil(hold.until, useSecond())
-  const { ids, says } = hold
+  const { ids, label } = hold
   return (
     <div className="settle pointer-events-auto flex items-center gap-2.5 rounded-lg border border-line bg-panel py-1.5 pr-1.5 pl-3 shadow-raised">
       <Icon name="clock" className="text-accent" />
-      <p>{ids.length === 1 ? says : `${says} ${ids.length}`}</p>
+      <p>{ids.length === 1 ? label : `${label} ${ids.length}`}</p>
       <Button size="sm" icon="undo" {...(isLast && { keys: 'z' })} onClick={() => void undo(hold)}>
         <UndoLabel seconds={left} />
       </Button>

@@ -40,20 +40,20 @@ export const TopBar = ({ title, mayHalt }: { title: string; mayHalt: boolean }) 
   </header>
 )
 
-const states: Record<LiveState, { word: string; dot: string; tip: string }> = {
+const states: Record<LiveState, { label: string; dot: string; tip: string }> = {
   connecting: {
-    word: 'Connecting',
+    label: 'Connecting',
     dot: 'bg-faint pulse',
     tip: 'Connecting to the live stream',
   },
-  live: { word: 'Live', dot: 'bg-act', tip: 'Changes appear within 1 s' },
+  live: { label: 'Live', dot: 'bg-act', tip: 'Changes appear within 1 s' },
   reconnecting: {
-    word: 'Reconnecting',
+    label: 'Reconnecting',
     dot: 'bg-suggest pulse',
     tip: 'Reconnecting. No entries are lost.',
   },
   offline: {
-    word: 'Offline',
+    label: 'Offline',
     dot: 'bg-escalate',
     tip: 'Cannot reach cowork. Start it with `cowork up -d`.',
   },
@@ -61,7 +61,7 @@ const states: Record<LiveState, { word: string; dot: string; tip: string }> = {
 
 function LiveDot() {
   const state = useSyncExternalStore(live.state.subscribe, live.state.get)
-  const { word, dot, tip } = states[state]
+  const { label, dot, tip } = states[state]
   const command = useCommand()
   return (
     <span
@@ -70,7 +70,7 @@ function LiveDot() {
       className="flex items-center gap-1.5 text-xs text-soft"
     >
       <span aria-hidden className={`size-1.75 rounded-full ${dot}`} />
-      {word}
+      {label}
     </span>
   )
 }

@@ -1,44 +1,44 @@
 import { lazyRouteComponent } from '@tanstack/react-router'
 import { ApiError } from '../api/client.ts'
 
-type Late = { preload?: () => Promise<void> | undefined }
+type LazyScreen = { preload?: () => Promise<void> | undefined }
 
-const late: Late[] = []
+const lazyScreens: LazyScreen[] = []
 
 /**
  * Loads a screen on demand and turns a failure into an error of that screen. The router alone would reload the page,
  * which shows the error page of the browser while the daemon is unreachable.
  */
 export const lazyScreen: typeof lazyRouteComponent = (load, name) => {
-  const screen = lazyRouteComponent(() => load().catch(refuse), name)
-  late.push(screen as Late)
+  const screen = lazyRouteComponent(() => load().catch(throwChunkError), name)
+  lazyScreens.push(screen as LazyScreen)
   return screen
 }
 
-const code = 'not_loaded'
+const errorCode = 'not_loaded'
 
-function refuse(): never {
+function throwChunkError(): never {
   throw new ApiError({
-    code,
+    code: errorCode,
     message: 'Cannot load this screen.',
     hint: 'Start cowork with `cowork up -d`. This page reconnects automatically.',
   })
 }
 
 export const isChunkLoadError = (error: unknown): boolean =>
-  error instanceof ApiError && error.code === code
+  error instanceof ApiError && error.code === errorCode
 
 /** Loads missing chunks. If the daemon is reachable but no longer has them, it is newer, so the page reloads. */
 export async function loadMissingChunks(): Promise<void> {
-  if ((await loadAll()) || !(await isAnswering())) return
+  if ((await loadAll()) || !(await isReachable())) return
   location.reload()
 }
 
 /** Stops at the first failure, because the other chunks would fail too. */
-async function loadAll(between: () => Promise<void> = async () => {}): Promise<boolean> {
-  for (const screen of late) {
+async function loadAll(beforeEach: () => Promise<void> = async () => {}): Promise<boolean> {
+  for (const screen of lazyScreens) {
     if (!isMissing(screen)) continue
-    await between()
+    await beforeEach()
     await screen.preload?.()
     if (isMissing(screen)) return false
   }
@@ -46,9 +46,9 @@ async function loadAll(between: () => Promise<void> = async () => {}): Promise<b
 }
 
 /** The router removes `preload` from a loaded screen. */
-const isMissing = ({ preload }: Late) => preload !== undefined
+const isMissing = ({ preload }: LazyScreen) => preload !== undefined
 
-async function isAnswering(): Promise<boolean> {
+async function isReachable(): Promise<boolean> {
   try {
     return (await fetch('/', { method: 'HEAD', cache: 'no-store' })).ok
   } catch {
@@ -56,26 +56,26 @@ async function isAnswering(): Promise<boolean> {
   }
 }
 
-const look = 500
+const pollIntervalMs = 500
 /** Idle polls (4 s) before preloading starts. */
-const looksAtRest = 8
+const minIdlePolls = 8
 
 /** Preloads all screens after the first one is idle, so that they work while the daemon is unreachable. */
 export function startPreloading(isBusy: () => boolean): void {
-  if (savesData()) return
-  let atRest = 0
+  if (isSaveDataOn()) return
+  let idlePolls = 0
   const timer = setInterval(() => {
-    atRest = isBusy() ? 0 : atRest + 1
-    if (atRest < looksAtRest) return
+    idlePolls = isBusy() ? 0 : idlePolls + 1
+    if (idlePolls < minIdlePolls) return
     clearInterval(timer)
-    void loadAll(idle)
-  }, look)
+    void loadAll(waitForIdle)
+  }, pollIntervalMs)
 }
 
-const savesData = () =>
+const isSaveDataOn = () =>
   'connection' in navigator && Reflect.get(Object(navigator.connection), 'saveData') === true
 
-const idle = () =>
+const waitForIdle = () =>
   new Promise<void>((resolve) => {
     if ('requestIdleCallback' in globalThis) requestIdleCallback(() => resolve(), { timeout: 2000 })
     else setTimeout(resolve, 50)

@@ -8,11 +8,11 @@ import { rootRoute } from './root-route.ts'
 import type { Screen } from './screen.ts'
 import { ScreenError } from './ScreenError.tsx'
 
-type RoutesOf<Screens extends readonly Screen[]> = {
+type ScreenRoutes<Screens extends readonly Screen[]> = {
   readonly [At in keyof Screens]: Screens[At]['routes']
 }
 // `map` loses the tuple type, from which the link types are derived.
-const screenRoutes = screens.map(({ routes }) => routes) as unknown as RoutesOf<typeof screens>
+const screenRoutes = screens.map(({ routes }) => routes) as unknown as ScreenRoutes<typeof screens>
 
 rootRoute.update({ component: Root, notFoundComponent: NotFound })
 

@@ -18,16 +18,16 @@ import { ResolveDialog } from './ResolveDialog.tsx'
 import { SnoozeDialog } from './SnoozeDialog.tsx'
 
 export function ActionDialog({
-  ask: { name, items },
+  pending: { name, items },
   acts,
 }: {
-  ask: PendingAction
+  pending: PendingAction
   acts: Actions
 }) {
   const [item] = items
-  const common = { onClose: acts.closeAsk, send: acts.send }
+  const common = { onClose: acts.closeDialog, send: acts.send }
   if (name === 'snooze')
-    return <SnoozeDialog items={items} onClose={acts.closeAsk} onDone={acts.leave} />
+    return <SnoozeDialog items={items} onClose={acts.closeDialog} onDone={acts.skip} />
   if (name === 'deny') return <RejectDialog {...common} items={items} />
   if (!item) return null
   if (name === 'resolve' || (name === 'hand_back' && isHandoff(item)))
@@ -36,7 +36,7 @@ export function ActionDialog({
         item={item}
         handsBack={name === 'hand_back'}
         answer={acts.answer}
-        onClose={acts.closeAsk}
+        onClose={acts.closeDialog}
       />
     )
   if (name === 'conflict') return <ConflictDialog {...common} item={item} />

@@ -1,8 +1,8 @@
 import { useState } from 'react'
 import type { Severity } from '#base/override.ts'
 import type { Check, Decision, Item } from '../approval.ts'
-import { answerWords, faultTypes } from '../check.ts'
-import type { FaultType } from '../check.ts'
+import { answerLabels, errorTypes } from '../check.ts'
+import type { ErrorType } from '../check.ts'
 import { TextArea, useField } from '../../shared/Field.tsx'
 import { FormDialog } from '../../shared/Dialog.tsx'
 import { SafeText } from '../../shared/SafeText.tsx'
@@ -18,15 +18,15 @@ type Props = {
 
 /** Marks an action as wrong, with type, severity and consequence (T14). */
 export function WrongDialog({ item, faults, send, onClose }: Props) {
-  const [type, setType] = useState<FaultType>('agent_wrong')
+  const [type, setType] = useState<ErrorType>('agent_wrong')
   const [severity, setSeverity] = useState<Severity>('medium')
   const text = useField()
   const said = text.value.trim()
   const follows = faults.find((fault) => fault.type === type && fault.severity === severity)?.text
   return (
     <FormDialog
-      title={answerWords.wrong}
-      action={answerWords.wrong}
+      title={answerLabels.wrong}
+      action={answerLabels.wrong}
       tone="danger"
       act={() =>
         send({
@@ -38,7 +38,7 @@ export function WrongDialog({ item, faults, send, onClose }: Props) {
       onClose={onClose}
     >
       <SafeText as="p" className="text-soft" text={item.summary} />
-      <OverrideTypes legend="Why" types={faultTypes} type={type} onChoose={setType} />
+      <OverrideTypes legend="Why" types={errorTypes} type={type} onChoose={setType} />
       <SeverityChoices value={severity} onChoose={setSeverity} />
       {follows !== undefined && (
         <div role="status">

@@ -4,7 +4,7 @@ import { useState } from 'react'
 import { call } from '../../api/client.ts'
 import type { Check, Decision, Detail, Item } from '../approval.ts'
 import { changeLines, toLines } from '../change.ts'
-import { answeredWord, answerWords, isWaiting, reasons } from '../check.ts'
+import { formatAnswer, answerLabels, isPendingCheck, reasons } from '../check.ts'
 import type { Answer } from '../check.ts'
 import { checksKey } from '../row.ts'
 import { formatAge, formatRisk } from '../text.ts'
@@ -49,7 +49,7 @@ export function CheckRow({ item, isOpen, mayDecide, onToggle, onAnswered }: Prop
             </span>
           )}
         </span>
-        {isWaiting(item) ? (
+        {isPendingCheck(item) ? (
           <Ago at={item.created_at} format={formatAge} className="text-xs text-faint" />
         ) : (
           <AnswerMark item={item} />
@@ -70,7 +70,7 @@ function AnswerMark({ item }: { item: Item }) {
   return (
     <span className={`flex shrink-0 items-center gap-1 text-xs ${tone}`}>
       <Icon name={icon} size={12} />
-      {answeredWord(item) ?? (item.held ? 'Undo possible' : 'Closed')}
+      {formatAnswer(item) ?? (item.held ? 'Undo possible' : 'Closed')}
     </span>
   )
 }
@@ -87,7 +87,7 @@ function Opened({ item, mayDecide, onAnswered }: OpenedProps) {
     <div className="grid grid-cols-[minmax(0,1fr)] gap-3 border-t border-line px-3 pt-3 pb-3.5">
       <What detail={data} />
       {data.check?.undo && <Undo undo={data.check.undo} />}
-      {data.check && mayDecide && isWaiting(item) && (
+      {data.check && mayDecide && isPendingCheck(item) && (
         <Answers item={item} check={data.check} onAnswered={onAnswered} />
       )}
     </div>
@@ -196,7 +196,7 @@ function Answers({ item, check: { consequences, faults }, onAnswered }: AnswersP
             disabled={isBusy}
             onClick={() => (given === 'wrong' ? setAsking(true) : give(given))}
           >
-            {answerWords[given]}
+            {answerLabels[given]}
           </Button>
           <SafeText as="p" className="text-xs text-soft" text={consequences[given]} />
         </div>

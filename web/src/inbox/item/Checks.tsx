@@ -3,15 +3,15 @@ import { useEffect, useMemo, useRef, useState } from 'react'
 import { modeOfLevel, riskWords } from '../../agents/class-standing.ts'
 import type { Item } from '../approval.ts'
 import {
-  accountsOf,
-  checksOf,
-  checksTitle,
-  isWaiting,
-  nextWaiting,
-  progressText,
+  listRiskClasses,
+  listChecks,
+  formatChecksTitle,
+  isPendingCheck,
+  findNextPending,
+  formatProgress,
   reasons,
 } from '../check.ts'
-import type { Account, Answer } from '../check.ts'
+import type { RiskClass, Answer } from '../check.ts'
 import { decide } from '../decision.ts'
 import { useQueue } from '../queue.ts'
 import { Button } from '../../shared/Button.tsx'
@@ -47,11 +47,11 @@ export function Checks({ id, item, why, since, mayDecide }: Props) {
   const isLookBack = item.look_back !== undefined
   const listed = useQuery({ ...lookBackQuery(item), enabled: isLookBack }).data
   const rows = useMemo(
-    () => checksOf(item, { queued: queued.values(), listed: listed ?? [], since }),
+    () => listChecks(item, { queued: queued.values(), listed: listed ?? [], since }),
     [item, queued, listed, since],
   )
-  const title = checksTitle(rows)
-  const waiting = rows.filter(isWaiting)
+  const title = formatChecksTitle(rows)
+  const waiting = rows.filter(isPendingCheck)
   const { open, toggle, goOn } = useOpenRow(id, rows)
   useTitle(title, 'Inbox')
   return (
@@ -84,9 +84,9 @@ export function Checks({ id, item, why, since, mayDecide }: Props) {
             <SafeText text={why} />
           </Note>
         )}
-        <Accounts agent={item.requester} accounts={accountsOf(rows)} />
+        <Accounts agent={item.requester} accounts={listRiskClasses(rows)} />
         <p role="status" className="flex items-center gap-2.5 text-xs font-semibold text-soft">
-          {progressText(rows)}
+          {formatProgress(rows)}
           <Meter value={1 - waiting.length / rows.length} tone="act" className="w-24" />
         </p>
         <ol aria-label="Actions to check" className="grid gap-2">
@@ -109,7 +109,8 @@ export function Checks({ id, item, why, since, mayDecide }: Props) {
 
 /** Opens one row at a time. After an answer it opens the next pending row and moves the focus. */
 function useOpenRow(id: string, rows: readonly Item[]) {
-  const first = rows.find((row) => row.id === id && isWaiting(row)) ?? rows.find(isWaiting)
+  const first =
+    rows.find((row) => row.id === id && isPendingCheck(row)) ?? rows.find(isPendingCheck)
   const [chosen, setChosen] = useState<string>()
   const moved = useRef(false)
   const open = chosen ?? first?.id ?? id
@@ -124,8 +125,8 @@ function useOpenRow(id: string, rows: readonly Item[]) {
     open,
     toggle: (row: string) => setChosen(row === open ? '' : row),
     goOn(row: string, answer: Answer) {
-      const next = nextWaiting(
-        rows.filter((other) => other.id === row || isWaiting(other)),
+      const next = findNextPending(
+        rows.filter((other) => other.id === row || isPendingCheck(other)),
         row,
       )
       // A wrong action stays open, because the person may undo it.
@@ -136,7 +137,7 @@ function useOpenRow(id: string, rows: readonly Item[]) {
   }
 }
 
-type AccountsProps = { agent: string; accounts: readonly Account[] }
+type AccountsProps = { agent: string; accounts: readonly RiskClass[] }
 
 function Accounts({ agent, accounts }: AccountsProps) {
   const domains = new Set(accounts.map(({ domain }) => domain))
@@ -158,7 +159,7 @@ function Accounts({ agent, accounts }: AccountsProps) {
   )
 }
 
-function AccountLine({ agent, account }: { agent: string; account: Account }) {
+function AccountLine({ agent, account }: { agent: string; account: RiskClass }) {
   const { data } = useQuery(classesQuery(agent, account.domain))
   const found = data?.find(({ risk }) => risk === account.risk)
   return (

@@ -43,16 +43,16 @@ export function Footer({ item, detail, acts, mayDecide }: Props) {
           {approveWords[item.kind] ?? 'Approve'}
         </Button>
         {isAllowable(item) && (
-          <Button disabled={isOff} onClick={() => acts.begin('allow', one)}>
+          <Button disabled={isOff} onClick={() => acts.start('allow', one)}>
             Allow…
           </Button>
         )}
         {isEditable(item) && (
-          <Button keys="e" disabled={isOff} onClick={() => acts.begin('edit', one)}>
+          <Button keys="e" disabled={isOff} onClick={() => acts.start('edit', one)}>
             {item.kind === 'call' ? 'Edit…' : 'Edit and approve'}
           </Button>
         )}
-        <Button keys="d" disabled={acts.isBusy} onClick={() => acts.begin('deny', one)}>
+        <Button keys="d" disabled={acts.isBusy} onClick={() => acts.start('deny', one)}>
           {rejectLabel(item)}
         </Button>
         {isReturnable(item) && <HandBack item={item} acts={acts} />}
@@ -83,7 +83,7 @@ const Aside = ({ children }: { children: ReactNode }) => (
 type ActProps = { item: Item; acts: Actions }
 
 const HandBack = ({ item, acts }: ActProps) => (
-  <Button keys="r" disabled={acts.isBusy} onClick={() => acts.begin('hand_back', [item])}>
+  <Button keys="r" disabled={acts.isBusy} onClick={() => acts.start('hand_back', [item])}>
     Hand back
   </Button>
 )
@@ -95,7 +95,7 @@ const HandoffBar = ({ item, acts }: ActProps) => (
         tone="primary"
         keys="a"
         disabled={acts.isBusy}
-        onClick={() => acts.begin('resolve', [item])}
+        onClick={() => acts.start('resolve', [item])}
       >
         Resolve
       </Button>
@@ -123,7 +123,7 @@ function GrantBar({ item, grant, acts }: ActProps & { grant: GrantRequest }) {
             {narrowest.label}
           </Button>
         )}
-        <Button keys="d" disabled={acts.isBusy} onClick={() => acts.begin('deny', [item])}>
+        <Button keys="d" disabled={acts.isBusy} onClick={() => acts.start('deny', [item])}>
           Deny
         </Button>
         <Button
@@ -195,7 +195,7 @@ function Held({ item, held }: { item: Item; held: NonNullable<Item['held']> }) {
         icon="undo"
         keys="z"
         className="ml-auto"
-        onClick={() => void undo({ ids: [item.id], says: verb, until: held.until })}
+        onClick={() => void undo({ ids: [item.id], label: verb, until: held.until })}
       >
         <UndoLabel seconds={left} />
       </Button>

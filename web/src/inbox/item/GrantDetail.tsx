@@ -122,7 +122,7 @@ export const GrantChoices = ({ item, grant, acts }: ChoicesProps) => {
               disabled={acts.isBusy}
               onClick={() =>
                 choice === 'until'
-                  ? acts.begin('until', [item])
+                  ? acts.start('until', [item])
                   : void acts
                       .send([item], { decision: 'approve', grant: { choice } })
                       .catch(toastProblem)

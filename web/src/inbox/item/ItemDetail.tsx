@@ -78,7 +78,7 @@ const Tools = ({ item, acts }: { item: Item; acts: Actions }) => (
         icon="clock"
         label="Snooze"
         aria-keyshortcuts="s"
-        onClick={() => acts.begin('snooze', [item])}
+        onClick={() => acts.start('snooze', [item])}
       />
     )}
     <CopyIcon text={`${location.origin}/inbox/${item.id}`} what="link" />

@@ -1,6 +1,6 @@
 import { modeForScore } from '../approval.ts'
 import type { Thresholds } from '../approval.ts'
-import { levelWords, formatScore, formatSigned } from '../text.ts'
+import { levelLabels, formatScore, formatSigned } from '../text.ts'
 
 type Props = { from: number | null; to: number; thresholds: Thresholds }
 
@@ -16,7 +16,7 @@ export function TrustChange({ from, to, thresholds }: Props) {
         {formatScore(to)}
       </b>
       {from !== null && ` (${formatSigned(to - from)})`}
-      {isOther && `, then ${levelWords[after].toLowerCase()}`}
+      {isOther && `, then ${levelLabels[after].toLowerCase()}`}
     </p>
   )
 }

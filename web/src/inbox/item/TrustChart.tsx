@@ -1,6 +1,6 @@
 import type { Detail } from '../approval.ts'
 import { buildBands, chartDays, stepPath } from '../trust-chart.ts'
-import { levelWords, formatScore } from '../text.ts'
+import { levelLabels, formatScore } from '../text.ts'
 import { SafeText } from '../../shared/SafeText.tsx'
 import { Section } from '../../shared/Section.tsx'
 import { AsTable } from '../../shared/HorizontalScroll.tsx'
@@ -53,7 +53,7 @@ export function TrustChart({ detail }: { detail: Detail }) {
                 className={`absolute left-0 -translate-y-1/2 ${inks[mode]}`}
                 style={{ top: y + height / 2 }}
               >
-                {levelWords[mode]}
+                {levelLabels[mode]}
               </span>
             ))}
           </div>

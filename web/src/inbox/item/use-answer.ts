@@ -2,7 +2,7 @@ import { useState } from 'react'
 import { ApiError } from '../../api/client.ts'
 import { queryClient } from '../../api/queries.ts'
 import type { Decision, Item } from '../approval.ts'
-import { answeredText } from '../check.ts'
+import { formatAnswerEffects } from '../check.ts'
 import type { Answer } from '../check.ts'
 import { decide } from '../decision.ts'
 import { readChecks } from '../queue.ts'
@@ -32,7 +32,7 @@ export function useAnswer() {
       if (!outcome || outcome.status === 'held') return
       if (outcome.look_back) void readChecks()
       const gate = { wasOpen, isOpen: await isGateOpen(item, 0) }
-      const followed = answeredText(given, outcome, gate)
+      const followed = formatAnswerEffects(given, outcome, gate)
       if (followed !== undefined) toast(followed)
       // The consequences of other answers may have changed.
       await queryClient.invalidateQueries({ queryKey: ['approval'] })
