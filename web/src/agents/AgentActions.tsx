@@ -8,7 +8,7 @@ import { HaltDialog } from '../shell/Halt.tsx'
 import { Icon } from '../shared/Icon.tsx'
 import { sanitizeText } from '../shared/sanitize.ts'
 import { agentsQuery } from './agent-queries.ts'
-import { useIsOwner, useMayAct } from '../settings/person.ts'
+import { useIsOwner, useCanAct } from '../settings/person.ts'
 import { toast, toastProblem } from '../shared/toast.ts'
 import { RotateAgent } from '../settings/AgentToken.tsx'
 import { SetTrust } from './TrustDialogs.tsx'
@@ -26,13 +26,13 @@ export function AgentActions({
   agent: string
   standing: TrustStanding | undefined
 }) {
-  const [asked, setAsked] = useState<'trust' | 'pause' | 'rotate'>()
+  const [dialog, setDialog] = useState<'trust' | 'pause' | 'rotate'>()
   const isOwner = useIsOwner()
-  const known = useQuery(agentsQuery).data?.find(({ id }) => id === agent)
+  const registered = useQuery(agentsQuery).data?.find(({ id }) => id === agent)
   const halt = useHalt(agent)
-  const close = () => setAsked(undefined)
-  const mayAct = useMayAct()
-  const mayRotate = isOwner && known?.source === 'store' && known.status === 'active'
+  const close = () => setDialog(undefined)
+  const canAct = useCanAct()
+  const canRotate = isOwner && registered?.source === 'store' && registered.status === 'active'
   const resume = useMutation({
     mutationFn: () => call('cowork_resume', { scope: `agent:${agent}` }),
     onSuccess: () => toast(`Resumed ${sanitizeText(agent)}.`),
@@ -40,23 +40,23 @@ export function AgentActions({
   })
   return (
     <footer className="sticky bottom-0 mt-auto flex flex-wrap items-center gap-2 border-t border-line bg-bg/90 px-7 py-3 backdrop-blur-sm max-md:static max-md:grid max-md:grid-cols-2 max-md:px-4">
-      {mayAct && standing && (
-        <Button tone="primary" onClick={() => setAsked('trust')}>
+      {canAct && standing && (
+        <Button tone="primary" onClick={() => setDialog('trust')}>
           Set trust
         </Button>
       )}
-      {mayAct &&
+      {canAct &&
         (halt ? (
           <Button icon="resume" disabled={resume.isPending} onClick={() => resume.mutate()}>
             Resume
           </Button>
         ) : (
-          <Button icon="halt" onClick={() => setAsked('pause')}>
+          <Button icon="halt" onClick={() => setDialog('pause')}>
             Halt agent
           </Button>
         ))}
-      {mayRotate && (
-        <Button icon="key" onClick={() => setAsked('rotate')}>
+      {canRotate && (
+        <Button icon="key" onClick={() => setDialog('rotate')}>
           Rotate token
         </Button>
       )}
@@ -68,9 +68,9 @@ export function AgentActions({
         <Icon name="audit" />
         Activity
       </Link>
-      {asked === 'trust' && standing && <SetTrust standing={standing} onClose={close} />}
-      {asked === 'pause' && <HaltDialog agent={agent} onClose={close} />}
-      {asked === 'rotate' && <RotateAgent id={agent} onClose={close} />}
+      {dialog === 'trust' && standing && <SetTrust standing={standing} onClose={close} />}
+      {dialog === 'pause' && <HaltDialog agent={agent} onClose={close} />}
+      {dialog === 'rotate' && <RotateAgent id={agent} onClose={close} />}
     </footer>
   )
 }

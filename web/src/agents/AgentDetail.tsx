@@ -8,7 +8,7 @@ import { LevelChip } from '../shared/Chips.tsx'
 import { CloseLink } from '../shared/CloseLink.tsx'
 import { SafeText } from '../shared/SafeText.tsx'
 import { EmptyState, Loading, Note } from '../shared/States.tsx'
-import { agentsQuery, pairKey } from './agent-queries.ts'
+import { agentsQuery, pairQueryKey } from './agent-queries.ts'
 import { entryNoun } from '../api/entry.ts'
 import { useRefetch } from '../api/use-entries.ts'
 import { useFocusOnOpen } from '../shared/use-focus-on-open.ts'
@@ -36,7 +36,7 @@ export function AgentDetail({ agent, filters, mine, standing }: Props) {
   const registered = known?.find(({ id }) => id === agent)
   const isUnknown = mine?.length === 0 && known !== undefined && !registered
   useRefetch((entry) => entry.domain === domain && nouns.has(entryNoun(entry)), {
-    queryKey: pairKey(agent, domain ?? ''),
+    queryKey: pairQueryKey(agent, domain ?? ''),
   })
   useTitle(agent, 'Agents')
   return (
@@ -153,7 +153,7 @@ const Domains = ({ mine, standing, filters }: DomainsProps) => (
   </nav>
 )
 
-const says = {
+const modeTexts = {
   act: 'Acts without approval unless a rule requires it. A sample is reviewed afterwards.',
   suggest: 'A person approves every action in advance.',
   escalate: 'A person approves every action in advance, with urgent priority.',
@@ -168,25 +168,25 @@ const TrustNote = ({ standing: it }: { standing: TrustStanding }) => (
       <b>Trust {formatScore(it.trust_level)}.</b>{' '}
       {it.gated
         ? 'Trust is high enough, but the gate is closed: a person approves every action in advance.'
-        : says[it.mode]}
+        : modeTexts[it.mode]}
     </p>
-    <p className="text-xs text-soft">{reviewsOf(it)}</p>
+    <p className="text-xs text-soft">{formatReviews(it)}</p>
   </Note>
 )
 
-function reviewsOf({
+function formatReviews({
   approvals,
   overrides,
-  consecutive_overrides: row,
-  decay_days: idle,
+  consecutive_overrides: streak,
+  decay_days: idleDays,
 }: TrustStanding) {
-  const judged = approvals + overrides
+  const reviewCount = approvals + overrides
   return [
-    judged === 0
+    reviewCount === 0
       ? 'No reviews in this domain'
-      : `${approvals} of ${judged} ${judged === 1 ? 'review' : 'reviews'} approved`,
-    row > 1 && `last ${row} overridden`,
-    idle > 0 && `idle for ${idle === 1 ? '1 day' : `${idle} days`}, trust decayed`,
+      : `${approvals} of ${reviewCount} ${reviewCount === 1 ? 'review' : 'reviews'} approved`,
+    streak > 1 && `last ${streak} overridden`,
+    idleDays > 0 && `idle for ${idleDays === 1 ? '1 day' : `${idleDays} days`}, trust decayed`,
   ]
     .filter(Boolean)
     .join(', ')

@@ -47,7 +47,7 @@ export function AgentsPage() {
     )
   }, [known, registered])
   const shown = useMemo(() => filterRows(rows, filters), [rows, filters])
-  const domain = domainOf(rows, agent, filters.domain)
+  const domain = selectDomain(rows, agent, filters.domain)
   useRowKeys({ rows: filters.view === 'map' ? [] : shown, filters, open: agent, domain })
   useKeys(
     agent === undefined
@@ -85,7 +85,11 @@ export function AgentsPage() {
 }
 
 /** Returns the domain in the URL, or the first domain if it is missing or unknown. */
-function domainOf(rows: readonly AgentRow[], agent: string | undefined, asked: string | undefined) {
+function selectDomain(
+  rows: readonly AgentRow[],
+  agent: string | undefined,
+  asked: string | undefined,
+) {
   const domains = rows.flatMap((row) =>
     row.agent === agent && row.standing ? [row.standing.domain] : [],
   )
@@ -101,7 +105,7 @@ type BodyProps = {
 }
 
 function Body({ filters, standings, shown, open, domain }: BodyProps) {
-  if (shown.length === 0) return filters.q === undefined ? <Nobody /> : <NoMatch />
+  if (shown.length === 0) return filters.q === undefined ? <NoAgents /> : <NoMatch />
   if (filters.view === 'map') {
     const found = new Set(shown.flatMap(({ standing }) => standing ?? []))
     return <HeatMap standings={standings.filter((it) => found.has(it))} filters={filters} />
@@ -109,7 +113,7 @@ function Body({ filters, standings, shown, open, domain }: BodyProps) {
   return <AgentsTable rows={shown} filters={filters} open={open} domain={domain} />
 }
 
-const Nobody = () => (
+const NoAgents = () => (
   <EmptyState icon="agent" title="No agents connected">
     <Hint
       as="p"

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
-import { checksText, creditText, modeOfLevel, riskWords } from './class-standing.ts'
+import { formatChecks, formatCredit, modeOfLevel, riskLabels } from './class-standing.ts'
 import type { AgentFilters, AgentRow, Sort, TrustStanding } from './trust-rows.ts'
 import { formatAge, levelLabels, formatScore } from '../inbox/text.ts'
 import { Ago } from '../shared/Ago.tsx'
@@ -21,7 +21,7 @@ type Props = {
 }
 
 /** Hides columns in a narrow table; the detail shows their values. */
-const wide = {
+const columnClasses = {
   domain: 'hidden @2xl:table-cell',
   reviews: 'hidden @3xl:table-cell',
   credit: 'hidden @4xl:table-cell',
@@ -32,7 +32,7 @@ const wide = {
 
 export function AgentsTable({ rows, filters, open, domain }: Props) {
   const halts = useQuery(statusQuery).data?.halts ?? []
-  const paused = new Set(halts.map(({ scope }) => scope))
+  const haltedScopes = new Set(halts.map(({ scope }) => scope))
   return (
     <div className="scroll-thin relative min-h-0 flex-1 overflow-auto">
       <table className="w-full border-collapse text-left">
@@ -42,21 +42,21 @@ export function AgentsTable({ rows, filters, open, domain }: Props) {
             <SortHead filters={filters} sort="agent">
               Agent
             </SortHead>
-            <th className={wide.domain}>Domain</th>
+            <th className={columnClasses.domain}>Domain</th>
             <SortHead filters={filters} sort="trust">
               Trust
             </SortHead>
             <th>Level</th>
-            <th className={wide.why}>Reason and next step</th>
-            <th className={wide.credit}>Credit: low · normal · high</th>
-            <SortHead filters={filters} sort="overrides" className={wide.reviews}>
+            <th className={columnClasses.why}>Reason and next step</th>
+            <th className={columnClasses.credit}>Credit: low · normal · high</th>
+            <SortHead filters={filters} sort="overrides" className={columnClasses.reviews}>
               Approved · overridden
             </SortHead>
-            <th className={wide.streak}>Consecutive overrides</th>
-            <SortHead filters={filters} sort="active" className={wide.active}>
+            <th className={columnClasses.streak}>Consecutive overrides</th>
+            <SortHead filters={filters} sort="active" className={columnClasses.active}>
               Last active
             </SortHead>
-            <th className={wide.streak}>Decay</th>
+            <th className={columnClasses.streak}>Decay</th>
           </tr>
         </thead>
         <tbody>
@@ -66,7 +66,7 @@ export function AgentsTable({ rows, filters, open, domain }: Props) {
               row={row}
               filters={filters}
               isOpen={row.agent === open && row.standing?.domain === domain}
-              isPaused={paused.has(`agent:${row.agent}`)}
+              isHalted={haltedScopes.has(`agent:${row.agent}`)}
             />
           ))}
         </tbody>
@@ -109,9 +109,9 @@ function SortHead({ filters, sort, className = '', children }: HeadProps) {
   )
 }
 
-type RowProps = { row: AgentRow; filters: AgentFilters; isOpen: boolean; isPaused: boolean }
+type RowProps = { row: AgentRow; filters: AgentFilters; isOpen: boolean; isHalted: boolean }
 
-function Row({ row, filters, isOpen, isPaused }: RowProps) {
+function Row({ row, filters, isOpen, isHalted }: RowProps) {
   const { agent, standing } = row
   const ground = isOpen
     ? 'bg-accent-bg [&>td:first-child]:shadow-[inset_2px_0_var(--accent)]'
@@ -134,7 +134,7 @@ function Row({ row, filters, isOpen, isPaused }: RowProps) {
               {standing ? <SafeText text={standing.domain} /> : 'no activity'}
             </span>
           </Link>
-          {isPaused && (
+          {isHalted && (
             <Chip tone="escalate" icon="halt">
               Halted
             </Chip>
@@ -145,7 +145,7 @@ function Row({ row, filters, isOpen, isPaused }: RowProps) {
         <Cells standing={standing} />
       ) : (
         <>
-          <td className={`${wide.domain} text-faint`}>No activity</td>
+          <td className={`${columnClasses.domain} text-faint`}>No activity</td>
           <td colSpan={8} aria-hidden />
         </>
       )}
@@ -158,7 +158,7 @@ function Cells({ standing: it }: { standing: TrustStanding }) {
     <>
       <SafeText
         as="td"
-        className={`${wide.domain} max-w-50 truncate font-mono text-code`}
+        className={`${columnClasses.domain} max-w-50 truncate font-mono text-code`}
         text={it.domain}
       />
       <td>
@@ -170,16 +170,16 @@ function Cells({ standing: it }: { standing: TrustStanding }) {
       <td className="whitespace-nowrap">
         <LevelChip mode={it.mode} />
       </td>
-      <td className={`${wide.why} w-full max-w-0 truncate text-soft`}>
+      <td className={`${columnClasses.why} w-full max-w-0 truncate text-soft`}>
         <Reason standing={it} />
       </td>
-      <td className={wide.credit}>
+      <td className={columnClasses.credit}>
         <Credits standing={it} />
       </td>
-      <td className={`${wide.reviews} whitespace-nowrap`}>
+      <td className={`${columnClasses.reviews} whitespace-nowrap`}>
         {it.approvals} · {it.overrides}
       </td>
-      <td className={`${wide.streak} whitespace-nowrap`}>
+      <td className={`${columnClasses.streak} whitespace-nowrap`}>
         {it.consecutive_overrides > 0 ? (
           <span className="text-suggest">
             {it.consecutive_overrides === 1
@@ -190,10 +190,10 @@ function Cells({ standing: it }: { standing: TrustStanding }) {
           <span className="text-faint">–</span>
         )}
       </td>
-      <td className={`${wide.active} whitespace-nowrap text-soft`}>
+      <td className={`${columnClasses.active} whitespace-nowrap text-soft`}>
         <Ago at={it.last_active_at} format={formatAge} />
       </td>
-      <td className={`${wide.streak} whitespace-nowrap text-soft`}>
+      <td className={`${columnClasses.streak} whitespace-nowrap text-soft`}>
         {it.decay_days === 0 ? (
           <span className="text-faint">–</span>
         ) : (
@@ -217,17 +217,17 @@ const Credits = ({ standing: { classes } }: { standing: TrustStanding }) => (
     {classes.map((it) => (
       <span
         key={it.risk}
-        title={`${riskWords[it.risk]}: ${levelLabels[modeOfLevel[it.level]]}, ${creditText(it.credit)}`}
+        title={`${riskLabels[it.risk]}: ${levelLabels[modeOfLevel[it.level]]}, ${formatCredit(it.credit)}`}
         className={`grid w-9 gap-0.5 ${it.level === 'autonomous' ? '' : 'text-faint'}`}
       >
         <span className="sr-only">
-          {riskWords[it.risk]}: {levelLabels[modeOfLevel[it.level]]}
+          {riskLabels[it.risk]}: {levelLabels[modeOfLevel[it.level]]}
         </span>
         <span className="text-xs leading-3.5">{String(it.credit.now).replace('-', '−')}</span>
         <CreditBar credit={it.credit} className="h-1 w-9" />
       </span>
     ))}
-    {classes.some(checksText) && (
+    {classes.some(formatChecks) && (
       <Chip tone="accent" icon="eye">
         {classes.reduce((sum, { checks }) => sum + checks.unread, 0)}
         <span className="sr-only"> checks pending</span>

@@ -8,7 +8,7 @@ import { SafeText } from '../shared/SafeText.tsx'
 import { HorizontalScroll } from '../shared/HorizontalScroll.tsx'
 import { sanitizeText } from '../shared/sanitize.ts'
 
-const grounds = {
+const backgrounds = {
   act: 'bg-act-bg text-act',
   suggest: 'bg-suggest-bg text-suggest',
   escalate: 'bg-escalate-bg text-escalate',
@@ -81,7 +81,7 @@ function Cell({ standing: it, filters }: CellProps) {
         aria-label={sanitizeText(
           `${it.agent_id} in ${it.domain}: ${levelLabels[it.mode]} ${formatScore(it.trust_level)}`,
         )}
-        className={`grid h-11 content-center gap-1 rounded-sm px-2 hover:brightness-95 ${grounds[it.mode]}`}
+        className={`grid h-11 content-center gap-1 rounded-sm px-2 hover:brightness-95 ${backgrounds[it.mode]}`}
       >
         <span className="flex items-center gap-1 text-xs leading-4 font-[550]">
           <Icon name={it.mode} size={12} />
@@ -109,7 +109,7 @@ const Legend = () => (
         <Icon
           name={mode}
           size={12}
-          className={`grid size-4.5 place-items-center rounded-sm ${grounds[mode]}`}
+          className={`grid size-4.5 place-items-center rounded-sm ${backgrounds[mode]}`}
         />
         {says}
       </li>

@@ -3,7 +3,7 @@ import {
   listMarkKinds,
   buildMarks,
   markLabels,
-  nearest,
+  findNearest,
   buildChart,
   chartRange,
 } from './trust-history.ts'
@@ -24,30 +24,30 @@ type Props = { history: TrustHistory; days: number; now: number }
 
 /** Trust over time on the bands of the modes; pointer, touch and arrow keys select a point. */
 export function HistoryChart({ history, days, now }: Props) {
-  const place = useRef<HTMLDivElement>(null)
-  const width = useWidth(place, 560)
-  const span = chartRange(days, now)
-  const picture = buildChart(history, span, { width, height })
-  const { stops } = picture
+  const container = useRef<HTMLDivElement>(null)
+  const width = useWidth(container, 560)
+  const range = chartRange(days, now)
+  const chart = buildChart(history, range, { width, height })
+  const { stops } = chart
   const current = stops.findIndex(({ kind }) => kind === 'now')
   const [chosen, setChosen] = useState<number>()
   const at = Math.min(chosen ?? current, stops.length - 1)
   const stop = stops[at]
   const bands = buildBands(history.thresholds, height)
   // A closed gate can lower the current mode; for the past only the score is known.
-  const modeOf = ({ kind, score: value }: ChartPoint) =>
+  const getMode = ({ kind, score: value }: ChartPoint) =>
     kind === 'now' ? history.now.mode : modeForScore(value, history.thresholds)
   return (
     <figure className="grid gap-1.5">
-      {stop && <Readout stop={stop} mode={modeOf(stop)} now={now} />}
+      {stop && <Readout stop={stop} mode={getMode(stop)} now={now} />}
       <div className="grid grid-cols-[minmax(0,1fr)_96px] gap-x-2">
-        <div ref={place} className="relative">
+        <div ref={container} className="relative">
           <Slider
             at={at}
             count={stops.length}
             says={
               stop &&
-              `${stop.says}, ${whenOf(stop, now)}: ${formatScore(stop.score)}, ${levelLabels[modeOf(stop)]}`
+              `${stop.says}, ${formatPointTime(stop, now)}: ${formatScore(stop.score)}, ${levelLabels[getMode(stop)]}`
             }
             onChange={setChosen}
           />
@@ -59,23 +59,23 @@ export function HistoryChart({ history, days, now }: Props) {
             className="block touch-pan-y overflow-visible rounded-sm peer-focus-visible:outline-2 peer-focus-visible:outline-offset-2 peer-focus-visible:outline-accent"
             onPointerMove={(event) => {
               const { left } = event.currentTarget.getBoundingClientRect()
-              setChosen(nearest(stops, event.clientX - left))
+              setChosen(findNearest(stops, event.clientX - left))
             }}
             onPointerLeave={() => setChosen(undefined)}
           >
             {bands.map(({ mode, y, height: high }) => (
               <rect key={mode} y={y} width={width} height={high} className={fills[mode]} />
             ))}
-            <path d={`M${picture.nowX} 0V${height}`} className="stroke-edge" strokeWidth={1} />
+            <path d={`M${chart.nowX} 0V${height}`} className="stroke-edge" strokeWidth={1} />
             <path
-              d={picture.decay}
+              d={chart.decay}
               fill="none"
               strokeWidth={1.6}
               strokeDasharray="1.5 4"
               strokeLinecap="round"
               className="stroke-text"
             />
-            <path d={picture.steps} fill="none" strokeWidth={1.6} className="stroke-text" />
+            <path d={chart.steps} fill="none" strokeWidth={1.6} className="stroke-text" />
             {buildMarks(stops).map(({ kind, x, y }, index) => (
               // The points of one history never change their order.
               // oxlint-disable-next-line react/no-array-index-key
@@ -86,9 +86,9 @@ export function HistoryChart({ history, days, now }: Props) {
         </div>
         <Bands bands={bands} thresholds={history.thresholds} />
         <Dates
-          begins={picture.isYoung ? 'first decision' : shortDate(span.from)}
-          span={span}
-          nowX={picture.nowX}
+          begins={chart.isYoung ? 'first decision' : shortDate(range.from)}
+          span={range}
+          nowX={chart.nowX}
           width={width}
         />
       </div>
@@ -104,7 +104,7 @@ const Cursor = ({ stop: { x, y } }: { stop: ChartPoint }) => (
   </g>
 )
 
-function whenOf({ kind, at }: ChartPoint, now: number): string {
+function formatPointTime({ kind, at }: ChartPoint, now: number): string {
   if (kind === 'now') return 'now'
   if (kind !== 'ahead') return formatDateTime(at)
   const days = Math.round((at - now) / 86_400_000)
@@ -117,7 +117,7 @@ const Readout = ({ stop, mode, now }: ReadoutProps) => (
   <figcaption className="flex min-h-5 flex-wrap items-center gap-x-2 text-xs text-soft">
     <b className="text-sm text-text">{formatScore(stop.score)}</b>
     <span className={inks[mode]}>{levelLabels[mode]}</span>
-    <span>{stop.kind === 'now' ? 'now' : `${stop.says}, ${whenOf(stop, now)}`}</span>
+    <span>{stop.kind === 'now' ? 'now' : `${stop.says}, ${formatPointTime(stop, now)}`}</span>
   </figcaption>
 )
 

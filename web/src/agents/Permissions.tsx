@@ -6,7 +6,7 @@ import { Section } from '../shared/Section.tsx'
 import { QueryContent } from '../shared/States.tsx'
 import { sanitizeText } from '../shared/sanitize.ts'
 import { queryClient } from '../api/queries.ts'
-import { useMayAct } from '../settings/person.ts'
+import { useCanAct } from '../settings/person.ts'
 import { formatAgo, formatTimeLeft } from '../shared/time.ts'
 import { useNow } from '../shared/use-now.ts'
 import { ConfirmDialog } from '../shared/Dialog.tsx'
@@ -16,7 +16,7 @@ import type { Permission } from './agent-queries.ts'
 /** The standing permissions of an agent, which can be revoked (Y8). */
 export function Permissions({ agent }: { agent: string }) {
   const query = useQuery(permissionsQuery)
-  const mayRevoke = useMayAct()
+  const canRevoke = useCanAct()
   return (
     <Section title="Standing permissions" says="all domains">
       <QueryContent query={query} what="permissions" rows={2}>
@@ -25,7 +25,7 @@ export function Permissions({ agent }: { agent: string }) {
           return mine.length > 0 ? (
             <ul aria-label="Standing permissions" className="border-t border-line">
               {mine.map((it) => (
-                <Line key={it.id} permission={it} mayRevoke={mayRevoke} />
+                <Line key={it.id} permission={it} mayRevoke={canRevoke} />
               ))}
             </ul>
           ) : (
@@ -44,7 +44,7 @@ function Line({ permission: it, mayRevoke }: { permission: Permission; mayRevoke
       <div className="min-w-0 flex-1">
         <p className="break-words">
           <SafeText as="code" className="font-mono text-code" text={it.tool} />{' '}
-          <span className="text-soft">{lastsOf(it, now)}</span>
+          <span className="text-soft">{formatDuration(it, now)}</span>
         </p>
         <p className="flex flex-wrap gap-x-3 text-xs text-soft">
           {it.arguments ? (
@@ -54,7 +54,7 @@ function Line({ permission: it, mayRevoke }: { permission: Permission; mayRevoke
                   <SafeText text={name} />: <SafeText text={pattern} />
                 </span>
               ))}
-              <span className="break-all">{restOf(it)}</span>
+              <span className="break-all">{formatRest(it)}</span>
             </>
           ) : (
             <span>exactly as approved</span>
@@ -94,14 +94,17 @@ function Line({ permission: it, mayRevoke }: { permission: Permission; mayRevoke
 }
 
 /** Describes the arguments without a pattern. */
-const restOf = ({ arguments: patterns, exact }: Permission): string =>
+const formatRest = ({ arguments: patterns, exact }: Permission): string =>
   exact.length > 0
     ? `${exact.map(sanitizeText).join(', ')} as approved`
     : Object.keys(patterns ?? {}).length > 0
       ? ''
       : 'any arguments'
 
-function lastsOf({ for: how, uses_left: uses, expires_at: ends }: Permission, now: number): string {
+function formatDuration(
+  { for: how, uses_left: uses, expires_at: ends }: Permission,
+  now: number,
+): string {
   if (how === 'uses') return uses === 1 ? '1 use left' : `${uses ?? 0} uses left`
   if (how === 'session') return 'this session'
   if (how === 'until' && ends) return `for ${formatTimeLeft(Date.parse(ends), now)}`

@@ -120,13 +120,13 @@ const shades: Record<Severity, string> = {
 function OverrideBars({ quality, days }: { quality: Quality; days: number }) {
   const bars = buildBars(quality)
   if (bars.length === 0) return null
-  const most = Math.max(...bars.map(({ total }) => total))
+  const maxTotal = Math.max(...bars.map(({ total }) => total))
   return (
     <Section title={`Overrides, last ${days} days`}>
       <figure className="grid gap-2">
         <ul className="grid gap-1.5">
           {bars.map((bar) => (
-            <Bar key={bar.type} bar={bar} most={most} />
+            <Bar key={bar.type} bar={bar} most={maxTotal} />
           ))}
         </ul>
         <ul aria-label="Legend" className="flex gap-3.5 text-xs text-soft">
@@ -157,7 +157,7 @@ function OverrideBars({ quality, days }: { quality: Quality; days: number }) {
 }
 
 function Bar({ bar: { type, total, parts }, most }: { bar: OverrideBar; most: number }) {
-  const said = parts.filter(({ count }) => count > 0)
+  const nonZeroParts = parts.filter(({ count }) => count > 0)
   return (
     <li className="grid grid-cols-[140px_minmax(0,1fr)] items-center gap-x-3 max-sm:grid-cols-1">
       <span>{overrideLabels[type].name}</span>
@@ -167,13 +167,13 @@ function Bar({ bar: { type, total, parts }, most }: { bar: OverrideBar; most: nu
           className="flex h-3.5 min-w-1 gap-px overflow-hidden rounded-xs"
           style={{ width: `${(total / most) * 55}%` }}
         >
-          {said.map(({ severity, count }) => (
+          {nonZeroParts.map(({ severity, count }) => (
             <span key={severity} className={shades[severity]} style={{ flexGrow: count }} />
           ))}
         </span>
         <span className="text-xs text-soft">
           <b className="text-text">{total}</b>{' '}
-          {said.map(({ severity, count }) => `${count} ${severity}`).join(', ')}
+          {nonZeroParts.map(({ severity, count }) => `${count} ${severity}`).join(', ')}
         </span>
       </span>
     </li>

@@ -1,5 +1,5 @@
 import { useId, useState } from 'react'
-import { setTrustText, forgivenText, riskWords } from './class-standing.ts'
+import { describeSetTrust, formatForgiveness, riskLabels } from './class-standing.ts'
 import type { TrustStanding } from './trust-rows.ts'
 import { call } from '../api/client.ts'
 import { modeForScore } from '../inbox/approval.ts'
@@ -18,15 +18,17 @@ export function SetTrust({ standing, onClose }: { standing: TrustStanding; onClo
   const { agent_id: agent, domain, trust_level: from, thresholds } = standing
   const [text, setText] = useState(formatScore(from))
   const reason = useField()
-  const said = reason.value.trim()
+  const reasonText = reason.value.trim()
   const to = Number(text)
   const isFit = text.trim() !== '' && to >= 0 && to <= 1
   return (
     <FormDialog
       title="Set trust"
       action="Set trust"
-      isFit={isFit && said !== ''}
-      act={() => call('cowork_set_trust', { agent_id: agent, domain, score: to, reason: said })}
+      isFit={isFit && reasonText !== ''}
+      act={() =>
+        call('cowork_set_trust', { agent_id: agent, domain, score: to, reason: reasonText })
+      }
       done={`Set trust of ${sanitizeText(agent)} in ${sanitizeText(domain)} to ${formatScore(to)}.`}
       onDone={() => {
         onClose()
@@ -99,7 +101,7 @@ function Consequence({ standing: { thresholds, classes }, to }: ConsequenceProps
   const mode = modeForScore(to, thresholds)
   return (
     <Note tone={mode} icon={mode === 'act' ? 'warn' : 'info'}>
-      {setTrustText(to, thresholds, classes)}
+      {describeSetTrust(to, thresholds, classes)}
     </Note>
   )
 }
@@ -125,10 +127,10 @@ export function Forgive({ standing: { agent_id: agent, domain }, given, onClose 
       onClose={onClose}
     >
       <p className="text-soft">
-        <SafeText text={agent} /> in <SafeText text={domain} />, {riskWords[risk].toLowerCase()}.
+        <SafeText text={agent} /> in <SafeText text={domain} />, {riskLabels[risk].toLowerCase()}.
       </p>
       <Note tone="suggest" icon="info">
-        Clears {forgivenText(given)}. Correct actions still needed:{' '}
+        Clears {formatForgiveness(given)}. Correct actions still needed:{' '}
         {credit.needed - Math.max(0, credit.now)}.
       </Note>
       <TextArea

@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
-import { nextModeDrop, pointOf } from './trust-history.ts'
+import { nextModeDrop, parsePoint } from './trust-history.ts'
 import type { TrustHistory } from './trust-history.ts'
 import type { AgentFilters, TrustStanding } from './trust-rows.ts'
 import { formatScore } from '../inbox/text.ts'
@@ -78,7 +78,7 @@ const Numbers = ({ history: { points, projection } }: { history: TrustHistory })
         <td>{formatScore(value)}</td>
         <SafeText
           as="td"
-          text={point.cause === 'before' ? 'Before this period' : pointOf(point).says}
+          text={point.cause === 'before' ? 'Before this period' : parsePoint(point).says}
         />
       </tr>
     ))}

@@ -1,6 +1,6 @@
 import { queryOptions } from '@tanstack/react-query'
 import type { ToolResults } from '#wire'
-import { joined } from './trust-rows.ts'
+import { joinStandings } from './trust-rows.ts'
 import { call } from '../api/client.ts'
 import { queryClient } from '../api/queries.ts'
 
@@ -18,21 +18,21 @@ export const standingsQuery = queryOptions({
       call('cowork_status'),
       call('cowork_standing'),
     ])
-    return joined(trust, standings)
+    return joinStandings(trust, standings)
   },
 })
 
 /** The key prefix of all queries about an agent in a domain, so that they are invalidated together. */
-export const pairKey = (agent: string, domain: string) => ['pair', agent, domain] as const
+export const pairQueryKey = (agent: string, domain: string) => ['pair', agent, domain] as const
 
 export async function refreshTrust(agent: string, domain: string): Promise<void> {
   await queryClient.invalidateQueries(standingsQuery)
-  await queryClient.invalidateQueries({ queryKey: pairKey(agent, domain) })
+  await queryClient.invalidateQueries({ queryKey: pairQueryKey(agent, domain) })
 }
 
 export const classesQuery = (agent: string, domain: string) =>
   queryOptions({
-    queryKey: [...pairKey(agent, domain), 'classes'],
+    queryKey: [...pairQueryKey(agent, domain), 'classes'],
     queryFn: async () => {
       const asked = { agent_id: agent, domain }
       const { standings } = await call('cowork_standing', asked)
@@ -42,7 +42,7 @@ export const classesQuery = (agent: string, domain: string) =>
 
 export const historyQuery = (agent: string, domain: string, days: number) =>
   queryOptions({
-    queryKey: [...pairKey(agent, domain), 'history', days],
+    queryKey: [...pairQueryKey(agent, domain), 'history', days],
     queryFn: () => call('cowork_trust_history', { agent_id: agent, domain, days }),
   })
 
@@ -55,7 +55,7 @@ export const permissionsQuery = queryOptions({
 
 export const qualityQuery = (agent: string, domain: string, days: number) =>
   queryOptions({
-    queryKey: [...pairKey(agent, domain), 'quality', days],
+    queryKey: [...pairQueryKey(agent, domain), 'quality', days],
     queryFn: () => {
       const start = new Date(Date.now() - days * 86_400_000).toISOString()
       return call('cowork_quality_metrics', { agent_id: agent, domain, start })

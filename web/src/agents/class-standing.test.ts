@@ -1,32 +1,32 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import {
-  checksText,
-  creditBarOf,
-  creditText,
-  forgivenText,
+  formatChecks,
+  computeCreditBar,
+  formatCredit,
+  formatForgiveness,
   isForgivable,
-  kindText,
-  setTrustText,
-  strikesText,
+  formatKindCredit,
+  describeSetTrust,
+  formatStrikes,
 } from './class-standing.ts'
 import { classStanding, standing } from './trust-rows.fixture.ts'
 
 const credit = (now: number) => ({ now, needed: 25 })
 
 test('C3 credit fills the bar from the left, and a debt moves zero to the right', () => {
-  expect(creditBarOf(credit(0))).toEqual({ zero: 0, debt: 0, earned: 0 })
-  expect(creditBarOf(credit(10))).toEqual({ zero: 0, debt: 0, earned: 0.4 })
-  expect(creditBarOf(credit(25))).toEqual({ zero: 0, debt: 0, earned: 1 })
-  expect(creditBarOf(credit(-25))).toEqual({ zero: 0.5, debt: 0.5, earned: 0 })
-  expect(creditText(credit(-25))).toBe('debt 25, 50 to go')
-  expect(creditText(credit(7))).toBe('7 of 25')
+  expect(computeCreditBar(credit(0))).toEqual({ zero: 0, debt: 0, earned: 0 })
+  expect(computeCreditBar(credit(10))).toEqual({ zero: 0, debt: 0, earned: 0.4 })
+  expect(computeCreditBar(credit(25))).toEqual({ zero: 0, debt: 0, earned: 1 })
+  expect(computeCreditBar(credit(-25))).toEqual({ zero: 0.5, debt: 0.5, earned: 0 })
+  expect(formatCredit(credit(-25))).toBe('debt 25, 50 to go')
+  expect(formatCredit(credit(7))).toBe('7 of 25')
 })
 
 test('C3 no debt fills the whole bar, and a deeper one never looks smaller', () => {
   fc.assert(
     fc.property(fc.integer({ min: -800, max: 24 }), (now) => {
-      const [deep, less] = [creditBarOf(credit(now)), creditBarOf(credit(now + 1))]
+      const [deep, less] = [computeCreditBar(credit(now)), computeCreditBar(credit(now + 1))]
       expect(deep.debt).toBeGreaterThanOrEqual(less.debt)
       expect(deep.earned).toBeLessThanOrEqual(less.earned)
       expect(deep.debt).toBeLessThan(0.9)
@@ -36,7 +36,7 @@ test('C3 no debt fills the whole bar, and a deeper one never looks smaller', () 
 
 test('C3 T14 strikes say when one is forgiven', () => {
   const strikes = (now: number, after?: number) =>
-    strikesText({
+    formatStrikes({
       strikes: { now, most: 4, ...(after !== undefined && { forgiven_after: after }) },
     })
   expect(strikes(0)).toBeUndefined()
@@ -45,13 +45,13 @@ test('C3 T14 strikes say when one is forgiven', () => {
 })
 
 test('C3 T13 a kind of action says what it still needs', () => {
-  expect(kindText({ kind: 'update', credit: 5, to_go: 0 })).toBe('complete')
-  expect(kindText({ kind: 'update', credit: -45, to_go: 50 })).toBe('50 more')
+  expect(formatKindCredit({ kind: 'update', credit: 5, to_go: 0 })).toBe('complete')
+  expect(formatKindCredit({ kind: 'update', credit: -45, to_go: 50 })).toBe('50 more')
 })
 
 test('C3 T14 checks that wait are named by what brought them', () => {
   const checks = (unread: number, lookBack: number) =>
-    checksText({ checks: { rate: 0.1, unread, look_back: lookBack } })
+    formatChecks({ checks: { rate: 0.1, unread, look_back: lookBack } })
   expect(checks(0, 0)).toBeUndefined()
   expect(checks(1, 0)).toBe('1 check pending')
   expect(checks(12, 10)).toBe('12 checks pending')
@@ -62,25 +62,25 @@ test('C3 T16 a person forgives strikes and debts, and nothing else', () => {
   expect(isForgivable(classStanding({ credit: credit(3) }))).toBe(false)
   const owing = classStanding({ kinds: [{ kind: 'update', credit: -45, to_go: 50 }] })
   expect(isForgivable(owing)).toBe(true)
-  expect(forgivenText(owing)).toBe('the debts of its kinds of action')
+  expect(formatForgiveness(owing)).toBe('the debts of its kinds of action')
   const struck = classStanding({
     credit: credit(-75),
     strikes: { now: 2, most: 4, forgiven_after: 15 },
   })
   expect(isForgivable(struck)).toBe(true)
-  expect(forgivenText(struck)).toBe('2 strikes and a debt of 75')
+  expect(formatForgiveness(struck)).toBe('2 strikes and a debt of 75')
 })
 
 test('C3 T16 it is said before that 0.8 or more vouches, where, and until when', () => {
   const thresholds = { suggest: 0.5, act: 0.8 }
   const { classes } = standing()
-  const says = (to: number, given = classes) => setTrustText(to, thresholds, given)
+  const says = (to: number, given = classes) => describeSetTrust(to, thresholds, given)
   expect(says(0.8)).toBe(
     'Autonomous at low and normal risk until its first error, never at high risk. Reviews confirm or lower the score later.',
   )
   expect(says(0.79)).toBe('No autonomy: a person approves every action in advance.')
   expect(says(0.4)).toContain('with urgent priority')
-  expect(setTrustText(0.85, { suggest: 0.5, act: 0.9 }, classes)).toContain('No autonomy')
+  expect(describeSetTrust(0.85, { suggest: 0.5, act: 0.9 }, classes)).toContain('No autonomy')
   const struck = (...risks: readonly string[]) =>
     classes.map((it) => (risks.includes(it.risk) ? { ...it, credit: credit(-25) } : it))
   expect(says(0.9, struck('normal'))).toContain('Not at normal risk')

@@ -15,7 +15,7 @@ export const modeOfLevel: Record<Level, Mode> = {
   probation: 'escalate',
 }
 
-export const riskWords: Record<Risk, string> = {
+export const riskLabels: Record<Risk, string> = {
   low: 'Low risk',
   normal: 'Normal risk',
   high: 'High risk',
@@ -25,19 +25,19 @@ export const riskWords: Record<Risk, string> = {
 export type CreditBar = { readonly zero: number; readonly debt: number; readonly earned: number }
 
 /** Leaves space for earned credit at any debt. */
-const mostDebt = 0.85
+const maxDebtShare = 0.85
 
-export function creditBarOf({ now, needed }: ClassStanding['credit']): CreditBar {
+export function computeCreditBar({ now, needed }: ClassStanding['credit']): CreditBar {
   if (now >= 0) return { zero: 0, debt: 0, earned: Math.min(1, now / needed) }
-  const zero = Math.min(mostDebt, -now / (needed - now))
+  const zero = Math.min(maxDebtShare, -now / (needed - now))
   return { zero, debt: zero, earned: 0 }
 }
 
-export const creditText = ({ now, needed }: ClassStanding['credit']): string =>
+export const formatCredit = ({ now, needed }: ClassStanding['credit']): string =>
   now < 0 ? `debt ${-now}, ${needed - now} to go` : `${now} of ${needed}`
 
 /** Describes the strikes; undefined if there are none. */
-export function strikesText({ strikes }: Pick<ClassStanding, 'strikes'>): string | undefined {
+export function formatStrikes({ strikes }: Pick<ClassStanding, 'strikes'>): string | undefined {
   const { now, forgiven_after: after } = strikes
   if (now === 0 || after === undefined) return undefined
   const count = now === 1 ? '1 strike' : `${now} strikes`
@@ -45,10 +45,10 @@ export function strikesText({ strikes }: Pick<ClassStanding, 'strikes'>): string
   return `${count}, ${now === 1 ? '' : 'one '}forgiven after ${checks}`
 }
 
-export const kindText = ({ to_go }: KindCredit): string =>
+export const formatKindCredit = ({ to_go }: KindCredit): string =>
   to_go === 0 ? 'complete' : `${to_go} more`
 
-export function checksText({ checks }: Pick<ClassStanding, 'checks'>): string | undefined {
+export function formatChecks({ checks }: Pick<ClassStanding, 'checks'>): string | undefined {
   const { unread, look_back: lookBack } = checks
   if (unread === 0) return undefined
   if (lookBack === unread)
@@ -59,7 +59,7 @@ export function checksText({ checks }: Pick<ClassStanding, 'checks'>): string | 
 export const isForgivable = ({ strikes, credit, kinds }: ClassStanding): boolean =>
   strikes.now > 0 || credit.now < 0 || kinds.some((kind) => kind.credit < 0)
 
-export function forgivenText({ strikes, credit }: ClassStanding): string {
+export function formatForgiveness({ strikes, credit }: ClassStanding): string {
   const parts = [
     strikes.now > 0 && (strikes.now === 1 ? '1 strike' : `${strikes.now} strikes`),
     credit.now < 0 && `a debt of ${-credit.now}`,
@@ -68,17 +68,21 @@ export function forgivenText({ strikes, credit }: ClassStanding): string {
 }
 
 /** A manual score from this value opens the gate (T16). */
-const vouchingScore = 0.8
+const autonomousScore = 0.8
 
 /** Describes the consequence of a manual score. */
-export function setTrustText(to: number, { suggest, act }: Thresholds, classes: Classes): string {
-  if (to < Math.max(vouchingScore, act))
+export function describeSetTrust(
+  to: number,
+  { suggest, act }: Thresholds,
+  classes: Classes,
+): string {
+  if (to < Math.max(autonomousScore, act))
     return `No autonomy: a person approves every action in advance${to < suggest ? ', with urgent priority' : ''}.`
-  const unforgiven = classes
+  const blockedRisks = classes
     .filter((it) => it.risk !== 'high' && isForgivable(it))
     .map(({ risk }) => risk)
-  if (unforgiven.length === 2)
+  if (blockedRisks.length === 2)
     return 'No autonomy: the agent has strikes or debts. Forgive them first.'
-  const except = unforgiven.map((risk) => ` Not at ${risk} risk, because of strikes or debts.`)
+  const except = blockedRisks.map((risk) => ` Not at ${risk} risk, because of strikes or debts.`)
   return `Autonomous at low and normal risk until its first error, never at high risk.${except.join('')} Reviews confirm or lower the score later.`
 }

@@ -3,7 +3,7 @@ import { because, said } from '../shared/sentence.ts'
 import type { EntryText } from '../shared/sentence.ts'
 
 /** Formats the scope of a halt: `all`, or one agent, domain or server. */
-function halted({ subject = 'all' }: Entry) {
+function haltScopeParts({ subject = 'all' }: Entry) {
   const [kind, ...rest] = subject.split(':')
   return kind === 'all' ? ['all agents'] : [kind, said(rest.join(':'))]
 }
@@ -11,8 +11,8 @@ function halted({ subject = 'all' }: Entry) {
 export const entryText: EntryText = {
   kinds: { trust: 'decision', permission: 'decision', halt: 'halt', 'halt.lifted': 'resume' },
   sentences: {
-    'halt.set': (e) => ['Halted', ...halted(e), ...because(e, 'reason')],
-    'halt.lifted': (e) => ['Resumed', ...halted(e)],
+    'halt.set': (e) => ['Halted', ...haltScopeParts(e), ...because(e, 'reason')],
+    'halt.lifted': (e) => ['Resumed', ...haltScopeParts(e)],
     'look_back.opened': (e) => ['Added past actions of', said(e.subject), 'to the inbox'],
     'permission.granted': (e) => ['Granted a standing permission to', said(e.subject)],
     'permission.used': (e) => ['Used a standing permission of', said(e.subject)],

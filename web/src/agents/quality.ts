@@ -28,17 +28,17 @@ export function buildBars({ overrides }: Pick<Quality, 'overrides'>): OverrideBa
 }
 
 /** The minimum number of reviews for the warning. */
-const enough = 50
-const nearlyAll = 0.95
-const half = 0.5
+const minReviews = 50
+const maxApprovalRate = 0.95
+const maxFastShare = 0.5
 
 /** Whether over 95% of at least 50 reviews were approved, most of them within 3 s (G3). */
 export const isRubberStamped = (
   quality: Pick<Quality, 'n_reviewed' | 'approval_rate' | 'rubber_stamp_share'>,
 ): boolean =>
-  quality.n_reviewed >= enough &&
-  (quality.approval_rate ?? 0) > nearlyAll &&
-  (quality.rubber_stamp_share ?? 0) > half
+  quality.n_reviewed >= minReviews &&
+  (quality.approval_rate ?? 0) > maxApprovalRate &&
+  (quality.rubber_stamp_share ?? 0) > maxFastShare
 
 /** Formats `0.8 s`, `42 s`, `3 min`, `5 h` or `2 days`. */
 export function formatSeconds(seconds: number): string {

@@ -4,10 +4,10 @@ import {
   listMarkKinds,
   parseCause,
   buildMarks,
-  nearest,
+  findNearest,
   nextModeDrop,
   buildChart,
-  pointOf,
+  parsePoint,
   chartRange,
 } from './trust-history.ts'
 import type { TrustHistory } from './trust-history.ts'
@@ -95,23 +95,23 @@ test('C3 every decision has a mark of its own kind, and a promotion or demotion 
 })
 
 test('C3 T14 what happened to the gate has a mark of its own, and says in which class of risk', () => {
-  expect(pointOf({ cause: 'approved', mark: 'opened', risk: 'normal' })).toEqual({
+  expect(parsePoint({ cause: 'approved', mark: 'opened', risk: 'normal' })).toEqual({
     kind: 'opened',
     says: 'Approved: gate opened (normal risk)',
   })
-  expect(pointOf({ cause: 'agent_wrong', mark: 'closed', risk: 'low' })).toEqual({
+  expect(parsePoint({ cause: 'agent_wrong', mark: 'closed', risk: 'low' })).toEqual({
     kind: 'closed',
     says: 'Overridden: the agent is wrong: gate closed (low risk)',
   })
-  expect(pointOf({ cause: 'checked', mark: 'opened', risk: 'high' })).toEqual({
+  expect(parsePoint({ cause: 'checked', mark: 'opened', risk: 'high' })).toEqual({
     kind: 'opened',
     says: 'Gate opened (high risk)',
   })
-  expect(pointOf({ cause: 'look-back', mark: 'look_back', risk: 'normal' }).says).toBe(
+  expect(parsePoint({ cause: 'look-back', mark: 'look_back', risk: 'normal' }).says).toBe(
     'Look-back (normal risk)',
   )
-  expect(pointOf({ cause: 'forgiven', mark: 'forgiven', risk: 'normal' }).kind).toBe('forgiven')
-  expect(pointOf({ cause: 'edge_case' })).toEqual(parseCause('edge_case'))
+  expect(parsePoint({ cause: 'forgiven', mark: 'forgiven', risk: 'normal' }).kind).toBe('forgiven')
+  expect(parsePoint({ cause: 'edge_case' })).toEqual(parseCause('edge_case'))
 })
 
 test('C3 T8 a look-back after idle days took nothing: the days did', () => {
@@ -128,7 +128,7 @@ test('C3 a pointer reads the point next to it', () => {
   const { stops } = buildChart(history(), span, box)
   fc.assert(
     fc.property(fc.integer({ min: -50, max: 450 }), (x) => {
-      const found = stops[nearest(stops, x)]
+      const found = stops[findNearest(stops, x)]
       const closest = Math.min(...stops.map((stop) => Math.abs(stop.x - x)))
       expect(Math.abs((found?.x ?? Infinity) - x)).toBe(closest)
     }),

@@ -2,7 +2,7 @@ import type { ToolResults } from '#wire'
 import type { OverrideType } from '#base/override.ts'
 import { overrideTypes } from '#base/override.ts'
 import { modeForScore } from '../inbox/approval.ts'
-import { riskWords } from './class-standing.ts'
+import { riskLabels } from './class-standing.ts'
 import { isShortHistory } from '../inbox/trust-chart.ts'
 import { levelLabels, overrideLabels, formatScore } from '../inbox/text.ts'
 
@@ -31,28 +31,28 @@ const isOverride = (cause: string): cause is OverrideType =>
 
 /** Parses a cause such as `agent_wrong, demoted`: the decision and its effect. */
 export function parseCause(cause: string): { kind: MarkKind; says: string } {
-  const [act = '', turn] = cause.split(', ')
-  const kind: MarkKind = isOverride(act)
-    ? act
-    : act === 'approved'
+  const [decision = '', levelChange] = cause.split(', ')
+  const kind: MarkKind = isOverride(decision)
+    ? decision
+    : decision === 'approved'
       ? 'approved'
-      : act === 'set by hand'
+      : decision === 'set by hand'
         ? 'set'
         : 'other'
-  const says = isOverride(act)
-    ? `Overridden: ${overrideLabels[act].name.toLowerCase()}`
+  const says = isOverride(decision)
+    ? `Overridden: ${overrideLabels[decision].name.toLowerCase()}`
     : markLabels[kind]
-  if (turn !== 'promoted' && turn !== 'demoted') return { kind, says }
-  return { kind: turn, says: `${says}, ${turn}` }
+  if (levelChange !== 'promoted' && levelChange !== 'demoted') return { kind, says }
+  return { kind: levelChange, says: `${says}, ${levelChange}` }
 }
 
 /** Returns kind and text of a point; a gate change takes precedence over the score. */
-export function pointOf({ cause, mark, risk }: Omit<HistoryPoint, 'at' | 'score'>): {
+export function parsePoint({ cause, mark, risk }: Omit<HistoryPoint, 'at' | 'score'>): {
   kind: MarkKind
   says: string
 } {
   if (!mark) return parseCause(cause)
-  const where = risk ? ` (${riskWords[risk].toLowerCase()})` : ''
+  const where = risk ? ` (${riskLabels[risk].toLowerCase()})` : ''
   // Checks and forgiving do not change the score, so only the gate is shown.
   const { kind, says } = parseCause(cause)
   const act = kind === 'other' ? '' : `${says}: `
@@ -62,7 +62,7 @@ export function pointOf({ cause, mark, risk }: Omit<HistoryPoint, 'at' | 'score'
 
 export const markLabels: Record<MarkKind, string> = {
   approved: 'Approved',
-  ...mapped((type) => overrideLabels[type].name),
+  ...mapOverrideTypes((type) => overrideLabels[type].name),
   set: 'Set manually',
   promoted: 'Promoted',
   demoted: 'Demoted',
@@ -73,7 +73,7 @@ export const markLabels: Record<MarkKind, string> = {
   other: 'Changed',
 }
 
-function mapped(word: (type: OverrideType) => string): Record<OverrideType, string> {
+function mapOverrideTypes(word: (type: OverrideType) => string): Record<OverrideType, string> {
   return Object.fromEntries(overrideTypes.map((type) => [type, word(type)])) as Record<
     OverrideType,
     string
@@ -120,30 +120,38 @@ export function buildChart(history: TrustHistory, span: ChartRange, box: ChartSi
     return round(((inside - span.from) / (span.to - span.from)) * box.width)
   }
   const y = (value: number) => round((1 - value) * box.height)
-  const place = (at: number, value: number) => ({ at, score: value, x: x(at), y: y(value) })
+  const toPosition = (at: number, value: number) => ({ at, score: value, x: x(at), y: y(value) })
   const nowX = x(span.now)
   const first = history.points.find(({ cause }) => cause !== 'before')
-  const young = first !== undefined && isShortHistory(Date.parse(first.at), span)
+  const isShort = first !== undefined && isShortHistory(Date.parse(first.at), span)
   const past = history.points.map((point, index): ChartPoint => {
-    const spot = {
-      ...place(Math.max(Date.parse(point.at), span.from), point.score),
-      ...(young && { x: round((index / history.points.length) * nowX) }),
+    const position = {
+      ...toPosition(Math.max(Date.parse(point.at), span.from), point.score),
+      ...(isShort && { x: round((index / history.points.length) * nowX) }),
     }
     return point.cause === 'before'
-      ? { ...spot, kind: 'start', says: 'Before' }
-      : { ...spot, ...pointOf(point) }
+      ? { ...position, kind: 'start', says: 'Before' }
+      : { ...position, ...parsePoint(point) }
   })
-  const now: ChartPoint = { ...place(span.now, history.now.trust_level), kind: 'now', says: 'Now' }
+  const now: ChartPoint = {
+    ...toPosition(span.now, history.now.trust_level),
+    kind: 'now',
+    says: 'Now',
+  }
   const ahead = history.projection
     .map(({ at, score: value }) => ({ at: Date.parse(at), value }))
     .filter(({ at }) => at > span.now && at <= span.to)
-    .map(({ at, value }): ChartPoint => ({ ...place(at, value), kind: 'ahead', says: 'If idle' }))
+    .map(({ at, value }): ChartPoint => ({
+      ...toPosition(at, value),
+      kind: 'ahead',
+      says: 'If idle',
+    }))
   const stops = [...past, now, ...ahead]
-  return { stops, ...linesOf(stops), nowX, isYoung: young }
+  return { stops, ...buildLines(stops), nowX, isYoung: isShort }
 }
 
 /** These kinds never lower trust, so a lower score at them is decay. */
-const harmless = new Set<ChartPoint['kind']>([
+const neverLowering = new Set<ChartPoint['kind']>([
   'now',
   'approved',
   'promoted',
@@ -151,24 +159,24 @@ const harmless = new Set<ChartPoint['kind']>([
   'look_back',
   'forgiven',
 ])
-const hasFaded = (before: ChartPoint, { kind, score: value }: ChartPoint) =>
-  kind === 'ahead' || (value < before.score && harmless.has(kind))
+const isDecay = (before: ChartPoint, { kind, score: value }: ChartPoint) =>
+  kind === 'ahead' || (value < before.score && neverLowering.has(kind))
 
-function linesOf(stops: readonly ChartPoint[]): { steps: string; decay: string } {
+function buildLines(stops: readonly ChartPoint[]): { steps: string; decay: string } {
   let steps = ''
   let decay = ''
   for (const [at, stop] of stops.entries()) {
     const before = stops[at - 1]
     if (!before) continue
     const start = `M${before.x} ${before.y}`
-    if (hasFaded(before, stop)) decay += `${start}L${stop.x} ${stop.y}`
+    if (isDecay(before, stop)) decay += `${start}L${stop.x} ${stop.y}`
     else steps += `${start}H${stop.x}V${stop.y}`
   }
   return { steps, decay }
 }
 
 /** Returns the index of the point closest to `x`. */
-export function nearest(stops: readonly ChartPoint[], x: number): number {
+export function findNearest(stops: readonly ChartPoint[], x: number): number {
   let best = 0
   for (const [at, stop] of stops.entries())
     if (Math.abs(stop.x - x) < Math.abs((stops[best]?.x ?? Infinity) - x)) best = at
@@ -183,11 +191,11 @@ export function nextModeDrop(
   const mode = modeForScore(now.trust_level, thresholds)
   // A closed gate already prevents the higher mode.
   if (now.gated) return undefined
-  const fall = projection.find(({ score: value }) => modeForScore(value, thresholds) !== mode)
-  if (!fall) return undefined
-  const days = Math.max(1, Math.round((Date.parse(fall.at) - at) / day))
-  const next = levelLabels[modeForScore(fall.score, thresholds)].toLowerCase()
-  return `If idle, trust falls to ${formatScore(fall.score)} (${next}) in ${days === 1 ? '1 day' : `${days} days`}.`
+  const drop = projection.find(({ score: value }) => modeForScore(value, thresholds) !== mode)
+  if (!drop) return undefined
+  const days = Math.max(1, Math.round((Date.parse(drop.at) - at) / day))
+  const next = levelLabels[modeForScore(drop.score, thresholds)].toLowerCase()
+  return `If idle, trust falls to ${formatScore(drop.score)} (${next}) in ${days === 1 ? '1 day' : `${days} days`}.`
 }
 
 /** Returns the kinds in the chart, in the order of `markLabels`. */
@@ -195,13 +203,13 @@ export const listMarkKinds = (stops: readonly ChartPoint[]): MarkKind[] =>
   (Object.keys(markLabels) as MarkKind[]).filter((kind) => stops.some((stop) => stop.kind === kind))
 
 /** Marks closer than this overlap (px). */
-const apart = 6
+const minMarkDistance = 6
 
 export type MarkStop = ChartPoint & { readonly kind: MarkKind }
 
 const isGateMark = (kind: MarkKind) => gateMarks.some((mark) => mark === kind)
 /** The height of a mark with spacing (px). */
-const stacked = 14
+const stackOffset = 14
 
 /**
  * Builds the marks. Close approvals share one mark; other points have their own. Simultaneous gate changes, such as
@@ -214,12 +222,15 @@ export function buildMarks(stops: readonly ChartPoint[]): MarkStop[] {
     if (!isMark(stop)) continue
     const before = marks.at(-1)
     if (stop.kind === 'approved') {
-      if (stop.x - lastApproved < apart) continue
+      if (stop.x - lastApproved < minMarkDistance) continue
       lastApproved = stop.x
     }
-    const covers =
-      before && isGateMark(stop.kind) && isGateMark(before.kind) && stop.x - before.x < apart
-    marks.push(covers ? { ...stop, y: before.y + stacked } : stop)
+    const isOverlapping =
+      before &&
+      isGateMark(stop.kind) &&
+      isGateMark(before.kind) &&
+      stop.x - before.x < minMarkDistance
+    marks.push(isOverlapping ? { ...stop, y: before.y + stackOffset } : stop)
   }
   return marks
 }

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { standing } from './trust-rows.fixture.ts'
 import {
   parseAgentFilters,
-  joined,
+  joinStandings,
   listFilters,
   buildHeatMap,
   buildRows,
@@ -64,7 +64,10 @@ test('C1 the address is the state, and what it cannot mean is left out', () => {
 test('C3 T14 what people may know of an agent is joined to what everybody may', () => {
   const { classes, thresholds, ...status } = standing()
   const more = { agent_id: 'sales-agent', thresholds, classes }
-  const found = joined([status, { ...status, domain: 'new' }], [{ ...more, domain: 'crm.deals' }])
+  const found = joinStandings(
+    [status, { ...status, domain: 'new' }],
+    [{ ...more, domain: 'crm.deals' }],
+  )
   // A pair that began between the two reads is shown with the next.
   expect(found).toEqual([standing()])
 })

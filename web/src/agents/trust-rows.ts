@@ -11,7 +11,7 @@ type StandingForPeople = Pick<
 /** Trust and autonomy of an agent in a domain, as the API returns them (G5). */
 export type TrustStanding = Status & StandingForPeople
 
-export function joined(
+export function joinStandings(
   statuses: readonly Status[],
   standings: readonly StandingForPeople[],
 ): TrustStanding[] {
@@ -61,7 +61,7 @@ export type AgentFilters = {
 
 /** Parses search parameters; invalid values are ignored, so that no link fails. */
 export function parseAgentFilters(search: Record<string, unknown>): AgentFilters {
-  const text = (name: string) => searchText(search, name)
+  const text = (searchableText: string) => searchText(search, searchableText)
   const [q, domain, sort, days] = [text('q'), text('domain'), text('sort'), text('days')]
   return {
     ...(q !== undefined && { q }),
@@ -81,7 +81,7 @@ export const listFilters = ({ q, view, sort }: AgentFilters): AgentFilters => ({
 const name = ({ agent, standing }: AgentRow) => `${agent} ${standing?.domain ?? ''}`
 
 /** Sort keys: lowest trust, most overrides or latest activity first. */
-const order: Record<Sort, (standing: TrustStanding) => number> = {
+const sortKeys: Record<Sort, (standing: TrustStanding) => number> = {
   agent: () => 0,
   trust: ({ trust_level: trust }) => trust,
   overrides: ({ overrides }) => -overrides,
@@ -90,10 +90,11 @@ const order: Record<Sort, (standing: TrustStanding) => number> = {
 
 export function filterRows(rows: readonly AgentRow[], { q, sort }: AgentFilters): AgentRow[] {
   const words = q?.toLowerCase().split(/\s+/) ?? []
-  const place = ({ standing }: AgentRow) => (standing ? order[sort ?? 'agent'](standing) : Infinity)
+  const getSortKey = ({ standing }: AgentRow) =>
+    standing ? sortKeys[sort ?? 'agent'](standing) : Infinity
   return rows
     .filter((row) => words.every((word) => name(row).toLowerCase().includes(word)))
-    .map((row) => ({ row, at: place(row) }))
+    .map((row) => ({ row, at: getSortKey(row) }))
     .toSorted((a, b) => (a.at === b.at ? 0 : a.at - b.at) || name(a.row).localeCompare(name(b.row)))
     .map(({ row }) => row)
 }

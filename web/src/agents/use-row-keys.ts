@@ -5,7 +5,7 @@ import type { AgentFilters, AgentRow } from './trust-rows.ts'
 import { useKeys } from '../shared/use-keys.ts'
 import { focusedKey, focusRow, showRow } from '../shared/focus-row.ts'
 
-type Shown = {
+type ShownRows = {
   readonly rows: readonly AgentRow[]
   readonly filters: AgentFilters
   readonly open: string | undefined
@@ -13,16 +13,16 @@ type Shown = {
 }
 
 /** Moves through the table with j and k; the open agent follows. */
-export function useRowKeys({ rows, filters, open, domain }: Shown): void {
+export function useRowKeys({ rows, filters, open, domain }: ShownRows): void {
   const navigate = useNavigate()
-  const walked = useRef<string>(undefined)
+  const lastKey = useRef<string>(undefined)
 
   function move(step: 1 | -1) {
-    const key = focusedKey() ?? (open === undefined ? walked.current : rowKey(open, domain ?? ''))
+    const key = focusedKey() ?? (open === undefined ? lastKey.current : rowKey(open, domain ?? ''))
     const at = rows.findIndex((row) => row.key === key)
     const row = rows[at === -1 ? 0 : at + step]
     if (!row) return
-    walked.current = row.key
+    lastKey.current = row.key
     const { domain: _, ...others } = filters
     if (open !== undefined)
       void navigate({

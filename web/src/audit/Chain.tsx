@@ -11,16 +11,16 @@ import { clockTime, formatDuration } from '../shared/time.ts'
 import { chainQuery } from './entry-queries.ts'
 import { Section } from '../shared/Section.tsx'
 
-const column = 92
+const columnWidth = 92
 const lane = 68
-const head = 132
+const labelWidth = 132
 
 /** The entries of one action as swim lanes (C8). */
 export function Chain({ chain, entry }: { chain: ChainId; entry: Entry }) {
   const { data } = useQuery(chainQuery(chain))
   if (!data || data.length < 2) return null
   const lanes = buildLanes(data)
-  const all = (
+  const filterLink = (
     <Link
       to="/audit"
       search={{ [chain.name]: chain.id }}
@@ -30,16 +30,16 @@ export function Chain({ chain, entry }: { chain: ChainId; entry: Entry }) {
     </Link>
   )
   return (
-    <Section title={`Steps of this ${chain.name}`} aside={all}>
-      <Picture lanes={lanes} current={entry.seq} />
+    <Section title={`Steps of this ${chain.name}`} aside={filterLink}>
+      <LaneDiagram lanes={lanes} current={entry.seq} />
     </Section>
   )
 }
 
-function Picture({ lanes: { lanes, steps }, current }: { lanes: Lanes; current: number }) {
-  const width = head + steps.length * column
+function LaneDiagram({ lanes: { lanes, steps }, current }: { lanes: Lanes; current: number }) {
+  const width = labelWidth + steps.length * columnWidth
   const height = lanes.length * lane
-  const x = (at: number) => head + at * column + column / 2
+  const x = (at: number) => labelWidth + at * columnWidth + columnWidth / 2
   const y = (row: number) => row * lane + 20
   // The line follows a lane before it changes lanes, so it crosses no text.
   const line = steps
@@ -65,7 +65,7 @@ function Picture({ lanes: { lanes, steps }, current }: { lanes: Lanes; current: 
           <span
             key={`${actor.kind} ${actor.id}`}
             className="absolute flex items-center overflow-hidden px-3 text-xs text-soft"
-            style={{ top: row * lane, height: 40, width: head }}
+            style={{ top: row * lane, height: 40, width: labelWidth }}
           >
             <ActorChip actor={actor} />
           </span>
@@ -75,7 +75,12 @@ function Picture({ lanes: { lanes, steps }, current }: { lanes: Lanes; current: 
             <li
               key={entry.seq}
               className="absolute"
-              style={{ left: head + at * column, top: row * lane, width: column, height: lane }}
+              style={{
+                left: labelWidth + at * columnWidth,
+                top: row * lane,
+                width: columnWidth,
+                height: lane,
+              }}
             >
               <Step
                 entry={entry}

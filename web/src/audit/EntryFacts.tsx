@@ -19,9 +19,9 @@ export function Facts({ entry }: { entry: Entry }) {
   return (
     <FactList>
       <Fact name="Actor">
-        <Only filters={{ actor: actor.id }}>
+        <FilterLink filters={{ actor: actor.id }}>
           <ActorChip actor={actor} />
-        </Only>
+        </FilterLink>
         {actor.verified === false ? (
           <Chip tone="suggest" icon="info">
             Unverified
@@ -39,9 +39,9 @@ export function Facts({ entry }: { entry: Entry }) {
       <Fact name="Time">{fullTime(entry.at)}</Fact>
       {domain !== undefined && (
         <Fact name="Domain">
-          <Only filters={{ domain }}>
+          <FilterLink filters={{ domain }}>
             <Code text={domain} />
-          </Only>
+          </FilterLink>
         </Fact>
       )}
       {subject !== undefined && (
@@ -63,19 +63,19 @@ export function Facts({ entry }: { entry: Entry }) {
         </Fact>
       )}
       <Fact name="Type">
-        <Only filters={{ type: entry.type }}>
+        <FilterLink filters={{ type: entry.type }}>
           <Code text={entry.type} />
-        </Only>
+        </FilterLink>
       </Fact>
-      {actor.session !== undefined && <Id name="Session" id={actor.session} />}
+      {actor.session !== undefined && <IdFact name="Session" id={actor.session} />}
       {Object.entries(ids).map(([name, id]) => (
-        <Id key={name} name={name.charAt(0).toUpperCase() + name.slice(1)} id={id} />
+        <IdFact key={name} name={name.charAt(0).toUpperCase() + name.slice(1)} id={id} />
       ))}
     </FactList>
   )
 }
 
-const Id = ({ name, id }: { name: string; id: string }) => (
+const IdFact = ({ name, id }: { name: string; id: string }) => (
   <Fact name={name}>
     <span className="flex min-w-0 items-center gap-1">
       <SafeText as="code" className="min-w-0 font-mono text-xs break-all" text={id} />
@@ -84,7 +84,7 @@ const Id = ({ name, id }: { name: string; id: string }) => (
   </Fact>
 )
 
-const Only = ({ filters, children }: { filters: Filters; children: ReactNode }) => (
+const FilterLink = ({ filters, children }: { filters: Filters; children: ReactNode }) => (
   <Link
     to="/audit"
     search={filters}
@@ -96,12 +96,12 @@ const Only = ({ filters, children }: { filters: Filters; children: ReactNode }) 
 )
 
 /** Fields that `Facts` shows. */
-const told = new Set(['tool', 'effect', 'ms', 'message', 'claim'])
+const shownFields = new Set(['tool', 'effect', 'ms', 'message', 'claim'])
 
 /** The data of an entry and its erasable content (L8). */
 export function EntryContent({ entry, payload }: { entry: Entry; payload: unknown }) {
   const rest = Object.fromEntries(
-    Object.entries(entry.data ?? {}).filter(([name]) => !told.has(name)),
+    Object.entries(entry.data ?? {}).filter(([name]) => !shownFields.has(name)),
   )
   const label = entry.type.startsWith('call.') ? 'Arguments' : 'Content'
   const says = entry.actor.kind === 'agent' ? 'the agent says' : undefined

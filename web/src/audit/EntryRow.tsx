@@ -35,14 +35,14 @@ type Props = {
 }
 
 /** Highlights rows younger than this when they appear. */
-const fresh = 3000
+const highlightMs = 3000
 
 export const EntryRow = memo(function EntryRow(props: Props) {
   const { row, isNew, isWide, isSelected, filters } = props
   const { entry, isEcho } = row
   const outcome = getOutcome(entry)
   const kind = getEntryKind(entry)
-  const [arrives] = useState(() => isNew && Date.now() - entry.at < fresh)
+  const [arrives] = useState(() => isNew && Date.now() - entry.at < highlightMs)
   const time = (
     <time
       dateTime={new Date(entry.at).toISOString()}
@@ -110,7 +110,7 @@ export const EntryRow = memo(function EntryRow(props: Props) {
 
 type ReadsProps = { run: ReadsRun; isWide: boolean; onToggle: () => void }
 
-const named = 3
+const maxToolNames = 3
 
 export function ReadGroupRow({
   run: { key, first, entries, isOpen },
@@ -118,8 +118,8 @@ export function ReadGroupRow({
   onToggle,
 }: ReadsProps) {
   const tools = [...new Set(entries.map(({ data }) => String(data?.['tool'])))]
-  const names = tools.slice(0, named).join(', ')
-  const rest = tools.length > named ? ` and ${tools.length - named} more` : ''
+  const names = tools.slice(0, maxToolNames).join(', ')
+  const rest = tools.length > maxToolNames ? ` and ${tools.length - maxToolNames} more` : ''
   const icon = <Icon name="down" className={`transition-transform ${isOpen ? '' : '-rotate-90'}`} />
   const text = (
     <span className="min-w-0 flex-1 truncate">

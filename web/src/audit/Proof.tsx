@@ -38,12 +38,12 @@ export function Proof({ answer }: { answer: EntryAnswer }) {
 type CheckedProps = { proof: EntryProof; checked: CheckedProof; answer: EntryAnswer }
 
 function Checked({ proof, checked, answer }: CheckedProps) {
-  const fault = faultOf(checked, answer)
+  const error = findProofError(checked, answer)
   return (
     <>
-      {fault ? (
+      {error ? (
         <Note tone="escalate" icon="warn">
-          <b>Proof failed.</b> {fault}
+          <b>Proof failed.</b> {error}
         </Note>
       ) : (
         <Note tone="act" icon="check">
@@ -69,7 +69,7 @@ function Checked({ proof, checked, answer }: CheckedProps) {
   )
 }
 
-function faultOf(checked: CheckedProof, { hash }: EntryAnswer): string | undefined {
+function findProofError(checked: CheckedProof, { hash }: EntryAnswer): string | undefined {
   if (checked.leaf !== hash) return 'The hash of the text differs from the hash in the ledger.'
   if (!checked.isSame) return 'The displayed entry differs from the hashed entry.'
   if (!checked.isIncluded) return 'The path does not match the root of the checkpoint.'
@@ -94,8 +94,8 @@ const PathTable = ({ checked }: { checked: CheckedProof }) => (
           <tr key={above}>
             <td className="pr-3">{at + 1}</td>
             <td className="pr-3">{side}</td>
-            <td className="pr-3">{short(sibling)}</td>
-            <td>{short(above)}</td>
+            <td className="pr-3">{shortenHash(sibling)}</td>
+            <td>{shortenHash(above)}</td>
           </tr>
         ))}
       </tbody>
@@ -103,7 +103,7 @@ const PathTable = ({ checked }: { checked: CheckedProof }) => (
   </HorizontalScroll>
 )
 
-const short = (hash: string) => `${hash.slice(0, 16)}…`
+const shortenHash = (hash: string) => `${hash.slice(0, 16)}…`
 
 function Hashes({ answer: { entry, hash, prev_ok: isJoined } }: { answer: EntryAnswer }) {
   return (
@@ -130,22 +130,22 @@ const Hash = ({ hash, what }: { hash: string; what: string }) => (
   </dd>
 )
 
-const gap = 40
-const row = 24
+const stepWidth = 40
+const stepHeight = 24
 const radius = 5
 
-type PictureProps = { checked: CheckedProof; seq: number }
+type DiagramProps = { checked: CheckedProof; seq: number }
 
 /**
  * Draws the path from the entry to the signed root. Each step combines the current hash (filled) with its sibling
  * (hollow): above for a left sibling, below for a right one.
  */
-function ProofDiagram({ checked: { steps, isIncluded }, seq }: PictureProps) {
-  const width = Math.max(steps.length, 1) * gap + 144
-  const height = row * 2 + 34
-  const middle = row + 10
-  const x = (at: number) => 48 + at * gap
-  const ink = isIncluded ? 'var(--act)' : 'var(--escalate)'
+function ProofDiagram({ checked: { steps, isIncluded }, seq }: DiagramProps) {
+  const width = Math.max(steps.length, 1) * stepWidth + 144
+  const height = stepHeight * 2 + 34
+  const middle = stepHeight + 10
+  const x = (at: number) => 48 + at * stepWidth
+  const color = isIncluded ? 'var(--act)' : 'var(--escalate)'
   return (
     <HorizontalScroll label="Inclusion path diagram">
       <svg
@@ -161,11 +161,11 @@ function ProofDiagram({ checked: { steps, isIncluded }, seq }: PictureProps) {
           x2={x(steps.length)}
           y1={middle}
           y2={middle}
-          stroke={ink}
+          stroke={color}
           strokeWidth="1.5"
         />
         {steps.map(({ side, sibling }, at) => {
-          const there = side === 'left' ? middle - row + 4 : middle + row - 4
+          const there = side === 'left' ? middle - stepHeight + 4 : middle + stepHeight - 4
           return (
             <g key={sibling}>
               <line x1={x(at)} y1={there} x2={x(at + 1)} y2={middle} stroke="var(--edge)" />
@@ -179,7 +179,7 @@ function ProofDiagram({ checked: { steps, isIncluded }, seq }: PictureProps) {
             cx={x(at)}
             cy={middle}
             r={at === steps.length ? radius + 2 : radius}
-            fill={ink}
+            fill={color}
           />
         ))}
         <text x={x(0) - 12} y={middle + 4} textAnchor="end" fill="var(--soft)">

@@ -6,7 +6,7 @@ import type { Part } from '../shared/sentence.ts'
 
 /** An entry in one line: fixed text plain, untrusted text bold, reasons muted. */
 export const EntrySentence = ({ entry, isBrief = false }: { entry: Entry; isBrief?: boolean }) =>
-  briefly(formatEntry(entry), isBrief).map((part, at) => (
+  withoutReason(formatEntry(entry), isBrief).map((part, at) => (
     // The parts of a sentence never change their order.
     // oxlint-disable-next-line react/no-array-index-key
     <Fragment key={at}>
@@ -22,7 +22,7 @@ export const EntrySentence = ({ entry, isBrief = false }: { entry: Entry; isBrie
   ))
 
 /** Removes the reason if the page shows it separately. */
-function briefly(parts: Part[], isBrief: boolean): Part[] {
+function withoutReason(parts: Part[], isBrief: boolean): Part[] {
   const dash = parts.indexOf('—')
   return isBrief && dash !== -1 ? parts.slice(0, dash) : parts
 }

@@ -28,7 +28,7 @@ const heights = {
   compact: { wide: { day: 28, entry: 32 }, narrow: { day: 28, entry: 54 } },
 }
 /** The minimum width for entries on one line. */
-const wideFrom = 700
+const minWideWidth = 700
 const dayClass =
   'flex h-full items-center border-b border-line px-4 text-xs font-semibold text-faint'
 
@@ -39,13 +39,13 @@ export function Timeline({ filters, selected }: Props) {
   const timeline = useTimeline(filters)
   const { entries, hasNextPage, isFetchingNextPage, fetchNextPage } = timeline
   const { open, toggle } = useOpenKeys()
-  const folds = !isSearching(filters)
+  const groupsReads = !isSpecificSearch(filters)
   const rows = useMemo(
-    () => buildTimelineRows(entries, { folds, open, selected }),
-    [entries, folds, open, selected],
+    () => buildTimelineRows(entries, { groupsReads, open, selected }),
+    [entries, groupsReads, open, selected],
   )
   const [scroller, setScroller] = useState<HTMLDivElement | null>(null)
-  const isWide = useWidth(scroller) >= wideFrom
+  const isWide = useWidth(scroller) >= minWideWidth
   const { density } = useSyncExternalStore(appearance.subscribe, appearance.get)
   const sizes = heights[density][isWide ? 'wide' : 'narrow']
 
@@ -132,7 +132,7 @@ const End = ({ children }: { children: string }) => (
 )
 
 /** A specific search shows every entry, without grouping reads. */
-const isSearching = ({ q, type, outcome, call, proposal }: Filters) =>
+const isSpecificSearch = ({ q, type, outcome, call, proposal }: Filters) =>
   [q, type, outcome, call, proposal].some((filter) => filter !== undefined)
 
 function useWidth(element: HTMLElement | null): number {

@@ -7,10 +7,10 @@ import { SafeText } from '../shared/SafeText.tsx'
 import { Hint } from '../shared/States.tsx'
 import { formatDuration } from '../shared/time.ts'
 import { formatError } from '../shared/toast.ts'
-import type { Fault, Verification, Verify } from './use-verify.ts'
+import type { EntryProblem, Verification, Verify } from './use-verify.ts'
 
-const count = (n: number) => n.toLocaleString()
-const entries = (n: number) => `${count(n)} ${n === 1 ? 'entry' : 'entries'}`
+const formatCount = (n: number) => n.toLocaleString()
+const formatEntryCount = (n: number) => `${formatCount(n)} ${n === 1 ? 'entry' : 'entries'}`
 
 export function VerifyStrip({ verify: { state, start, stop } }: { verify: Verify }) {
   if (state.status === 'idle') return null
@@ -18,8 +18,8 @@ export function VerifyStrip({ verify: { state, start, stop } }: { verify: Verify
     return (
       <Strip tone="bg-raised" icon="decision" onClose={stop} closeLabel="Cancel verification">
         <p>
-          Verifying hashes and signatures… {count(state.entries)}
-          {state.total > 0 && ` of ${entries(state.total)}`}
+          Verifying hashes and signatures… {formatCount(state.entries)}
+          {state.total > 0 && ` of ${formatEntryCount(state.total)}`}
         </p>
         <progress
           aria-label="Verification progress"
@@ -56,9 +56,9 @@ function Outcome({ result, onClose }: { result: Verification; onClose: () => voi
               : 'Verification failed: the ledger was modified.'}
           </b>{' '}
           First invalid entry: <EntryLink seq={bad.seq} />, <SafeText text={bad.why} />.{' '}
-          {entries(result.entries)} checked in {time}.
+          {formatEntryCount(result.entries)} checked in {time}.
         </p>
-        <Faults faults={result.problems.slice(1)} more="Other invalid entries" />
+        <Problems faults={result.problems.slice(1)} more="Other invalid entries" />
         <Hint
           as="p"
           className="text-soft"
@@ -71,21 +71,22 @@ function Outcome({ result, onClose }: { result: Verification; onClose: () => voi
     return (
       <Strip tone="bg-suggest-bg" ink="text-suggest" icon="warn" onClose={onClose}>
         <p>
-          <b>Unmodified, but it records actions that were not allowed.</b> {entries(result.entries)}{' '}
-          verified. Entry <EntryLink seq={finding.seq} />: <SafeText text={finding.why} />.
+          <b>Unmodified, but it records actions that were not allowed.</b>{' '}
+          {formatEntryCount(result.entries)} verified. Entry <EntryLink seq={finding.seq} />:{' '}
+          <SafeText text={finding.why} />.
         </p>
-        <Faults faults={result.findings.slice(1)} more="More findings" />
+        <Problems faults={result.findings.slice(1)} more="More findings" />
       </Strip>
     )
   return (
     <Strip tone="bg-act-bg" ink="text-act" icon="check" onClose={onClose}>
       <p>
-        <b>{entries(result.entries)} verified.</b> {count(result.checkpoints)} signed{' '}
+        <b>{formatEntryCount(result.entries)} verified.</b> {formatCount(result.checkpoints)} signed{' '}
         {result.checkpoints === 1 ? 'checkpoint' : 'checkpoints'}, {time}.
         {result.unsigned &&
-          ` Signed up to entry ${count(result.signed)}; newer entries are intact but not signed yet.`}
+          ` Signed up to entry ${formatCount(result.signed)}; newer entries are intact but not signed yet.`}
       </p>
-      <Faults
+      <Problems
         faults={result.accepted.map(({ seq, from, to, reason }) => ({
           seq,
           why: `accepts entries ${from}–${to} without a proof: ${reason}`,
@@ -96,7 +97,7 @@ function Outcome({ result, onClose }: { result: Verification; onClose: () => voi
   )
 }
 
-const Faults = ({ faults, more }: { faults: readonly Fault[]; more: string }) =>
+const Problems = ({ faults, more }: { faults: readonly EntryProblem[]; more: string }) =>
   faults.length > 0 && (
     <details className="my-1">
       <summary className="text-soft">

@@ -31,12 +31,12 @@ export function buildLanes(entries: readonly Entry[]): Lanes {
         ({ kind, id }) => kind === entry.actor.kind && id === entry.actor.id,
       )
       if (lane === -1) lane = lanes.push(entry.actor) - 1
-      return { entry, lane, label: stepOf(entry) }
+      return { entry, lane, label: getStepLabel(entry) }
     })
   return { lanes, steps }
 }
 
-const named: Record<string, string> = {
+const stepLabels: Record<string, string> = {
   'proposal.created': 'propose',
   'approval.requested': 'request',
   'approval.approved': 'approve',
@@ -48,7 +48,7 @@ const named: Record<string, string> = {
 }
 
 /** Returns the step name of G2, or the entry type as words. */
-function stepOf({ type, data }: Entry): string {
+function getStepLabel({ type, data }: Entry): string {
   if (type === 'action.logged') return data?.['phase'] === 'verify' ? 'verify' : 'execute'
-  return named[type] ?? type.replaceAll(/[._]/g, ' ')
+  return stepLabels[type] ?? type.replaceAll(/[._]/g, ' ')
 }

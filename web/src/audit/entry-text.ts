@@ -1,7 +1,7 @@
 import { about, because, field, said, word } from '../shared/sentence.ts'
 import type { EntryText, Sentence } from '../shared/sentence.ts'
 
-const tried: Sentence = (e) => ['Tried', word(e, 'tool'), ...about(e), ...because(e)]
+const attemptSentence: Sentence = (e) => ['Tried', word(e, 'tool'), ...about(e), ...because(e)]
 
 /** The texts of entries without a screen of their own: calls and the daemon. */
 export const entryText: EntryText = {
@@ -13,8 +13,8 @@ export const entryText: EntryText = {
       word(e, 'tool'),
       ...about(e),
     ],
-    'call.failed': tried,
-    'call.refused': tried,
+    'call.failed': attemptSentence,
+    'call.refused': attemptSentence,
     'action.logged': (e) => [
       field(e, 'phase') === 'verify' ? 'Verified' : 'Executed',
       word(e, 'action'),

@@ -71,41 +71,41 @@ export function parseFilters(search: Record<string, unknown>): Filters {
     outcome: one('outcome', outcomes),
     ...Object.fromEntries(texts.map((name) => [name, text(name)])),
     type: typeName.test(text('type') ?? '') ? text('type') : undefined,
-    ...Object.fromEntries(days.map((name) => [name, midnight(text(name)) && text(name)])),
+    ...Object.fromEntries(days.map((name) => [name, parseDay(text(name)) && text(name)])),
   }
   return Object.fromEntries(Object.entries(found).filter(([, value]) => value !== undefined))
 }
 
 export function toQuery(filters: Filters): Query {
   const { actor, domain, subject, q, call, proposal, from, to } = filters
-  const until = midnight(to)
+  const until = parseDay(to)
   until?.setDate(until.getDate() + 1)
   return {
-    type: typesOf(filters),
+    type: selectTypes(filters),
     actor,
     domain,
     subject,
     q,
     call,
     proposal,
-    since: midnight(from)?.toISOString(),
+    since: parseDay(from)?.toISOString(),
     until: until?.toISOString(),
   }
 }
 
 /** Combines the filters of kind, type and outcome into entry types. */
-function typesOf({ kind, type, outcome }: Filters): readonly string[] | undefined {
-  const wanted = type ? [type] : kind && kinds[kind].types
-  if (!outcome) return wanted
+function selectTypes({ kind, type, outcome }: Filters): readonly string[] | undefined {
+  const selected = type ? [type] : kind && kinds[kind].types
+  if (!outcome) return selected
   const ends = outcomes[outcome].filter(
     (end) =>
-      wanted?.some((each) => (each.endsWith('.') ? end.startsWith(each) : end === each)) ?? true,
+      selected?.some((each) => (each.endsWith('.') ? end.startsWith(each) : end === each)) ?? true,
   )
   // The filters exclude each other: this type matches no entry.
   return ends.length > 0 ? ends : ['nothing.']
 }
 
-function midnight(day: string | undefined): Date | undefined {
+function parseDay(day: string | undefined): Date | undefined {
   const [, year, month, date] = /^(\d{4})-(\d\d)-(\d\d)$/.exec(day ?? '') ?? []
   if (!year) return undefined
   const at = new Date(Number(year), Number(month) - 1, Number(date))

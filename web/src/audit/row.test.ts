@@ -10,7 +10,7 @@ const read = (seq: number, part: Partial<Entry> = {}) =>
   entry({ seq, at: noon, data: { tool: 't', effect: 'read' }, ...part })
 const write = (seq: number, part: Partial<Entry> = {}) =>
   entry({ seq, at: noon, type: 'agent.added', ...part })
-const folded = { folds: true, open: new Set<string>(), selected: undefined }
+const folded = { groupsReads: true, open: new Set<string>(), selected: undefined }
 const keys = (entries: readonly Entry[], folding = folded) =>
   buildTimelineRows(entries, folding).map(({ key }) => key)
 
@@ -41,7 +41,7 @@ test('C8 reads of one actor in a row are one line until it is opened or holds th
   expect(buildTimelineRows(entries, { ...folded, selected: 6 }).map(({ key }) => key)).toEqual(
     opened,
   )
-  expect(keys(entries, { ...folded, folds: false })).toHaveLength(7)
+  expect(keys(entries, { ...folded, groupsReads: false })).toHaveLength(7)
 })
 
 test('C8 a run that grows keeps its name', () => {

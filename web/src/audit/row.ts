@@ -21,9 +21,9 @@ export type Row = DayRow | ReadsRun | EntryLine
 
 export const rowKey = ({ seq }: Pick<Entry, 'seq'>): string => `entry ${seq}`
 
-type Folding = {
+type TimelineOptions = {
   /** Groups consecutive reads of one actor. */
-  readonly folds: boolean
+  readonly groupsReads: boolean
   readonly open: ReadonlySet<string>
   readonly selected: number | undefined
 }
@@ -31,17 +31,17 @@ type Folding = {
 /** Builds rows of entries, newest first, with a row for each day. */
 export function buildTimelineRows(
   entries: readonly Entry[],
-  { folds, open, selected }: Folding,
+  { groupsReads, open, selected }: TimelineOptions,
 ): Row[] {
   const rows: Row[] = []
   let day = ''
   for (let at = 0; at < entries.length;) {
     const entry = entries[at]
     if (!entry) break
-    const its = toDayKey(entry.at)
-    if (its !== day) rows.push({ kind: 'day', key: its, at: entry.at })
-    day = its
-    const run = folds ? readsFrom(entries, at) : []
+    const dayKey = toDayKey(entry.at)
+    if (dayKey !== day) rows.push({ kind: 'day', key: dayKey, at: entry.at })
+    day = dayKey
+    const run = groupsReads ? findReadRun(entries, at) : []
     if (run.length > 1) {
       // Groups grow at the top, so the oldest entry is their key.
       const key = `reads ${run.at(-1)?.seq}`
@@ -64,19 +64,19 @@ export function buildTimelineRows(
 
 const isRead = ({ type, data }: Entry) => type === 'call.done' && data?.['effect'] === 'read'
 
-function readsFrom(entries: readonly Entry[], start: number): readonly Entry[] {
+function findReadRun(entries: readonly Entry[], start: number): readonly Entry[] {
   const first = entries[start]
   let end = start
   for (
     let next = first;
-    next && first && isRead(next) && isBeside(next, first);
+    next && first && isRead(next) && isSameGroup(next, first);
     next = entries[end]
   )
     end++
   return entries.slice(start, end)
 }
 
-const isBeside = (a: Entry, b: Entry) =>
+const isSameGroup = (a: Entry, b: Entry) =>
   a.actor.id === b.actor.id && a.actor.kind === b.actor.kind && toDayKey(a.at) === toDayKey(b.at)
 
 const isCall = ({ type }: Entry) => type.startsWith('call.')
@@ -98,20 +98,20 @@ export function rowTime(row: Row): number {
   return row.kind === 'reads' ? row.first.at : row.entry.at
 }
 
-type Laid = { readonly rows: readonly Row[]; readonly sizes: Sizes }
+type Layout = { readonly rows: readonly Row[]; readonly sizes: Sizes }
 
 /** Returns the scroll position that keeps the row at `top` in place. Row heights are fixed. */
-export function timelineScrollTop(before: Laid, after: Laid, top: number): number {
-  const places = new Map<string, number>()
+export function timelineScrollTop(before: Layout, after: Layout, top: number): number {
+  const offsets = new Map<string, number>()
   let offset = 0
   for (const row of after.rows) {
-    places.set(row.key, offset)
+    offsets.set(row.key, offset)
     offset += rowHeight(row, after.sizes)
   }
   offset = 0
   for (const row of before.rows) {
     const height = rowHeight(row, before.sizes)
-    const place = places.get(row.key)
+    const place = offsets.get(row.key)
     if (offset + height > top && place !== undefined && row.kind !== 'day')
       return place + top - offset
     offset += height

@@ -10,14 +10,14 @@ const sentences: EntryText['sentences'] = Object.assign({}, ...texts.map((one) =
 const kinds: EntryText['kinds'] = Object.assign({}, ...texts.map((one) => one.kinds))
 
 /** Formats a type without a text of its own: `plan.voided` as “Plan voided”. */
-const otherwise: Sentence = (entry) => {
+const defaultSentence: Sentence = (entry) => {
   const words = entry.type.replaceAll(/[._]/g, ' ')
   return [words.charAt(0).toUpperCase() + words.slice(1), ...about(entry, ':')]
 }
 
 export function formatEntry(entry: Entry): Part[] {
-  const speak = sentences[entry.type] ?? otherwise
-  return speak(entry).filter((part) => part !== undefined)
+  const sentence = sentences[entry.type] ?? defaultSentence
+  return sentence(entry).filter((part) => part !== undefined)
 }
 
 /** Formats an entry as sanitized text, for titles and tooltips. */

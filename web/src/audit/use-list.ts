@@ -17,17 +17,17 @@ type Deps = {
 /** Moves through the list with j and k; the open entry follows. */
 export function useListKeys({ rows, list, selected, toTop }: Deps): void {
   const navigate = useNavigate()
-  const walked = useRef<string>(undefined)
+  const lastKey = useRef<string>(undefined)
 
   function move(step: 1 | -1) {
     const current =
-      focusedKey() ?? (selected === undefined ? walked.current : rowKey({ seq: selected }))
+      focusedKey() ?? (selected === undefined ? lastKey.current : rowKey({ seq: selected }))
     const at = rows.findIndex(({ key }) => key === current)
     const next = at === -1 ? 0 : at + step
     const index = rows[next]?.kind === 'day' ? (next + step < 0 ? next + 1 : next + step) : next
     const row = rows[index]
     if (!row || row.kind === 'day') return
-    walked.current = row.key
+    lastKey.current = row.key
     list.scrollToIndex(index)
     if (selected !== undefined && row.kind === 'entry')
       void navigate({
@@ -70,30 +70,30 @@ export function useSelection(
 
 const isAtTop = (element: HTMLElement) => element.scrollTop < 8
 
-type Shown = { entries: readonly Entry[]; rows: readonly Row[]; sizes: Sizes }
+type AnchoredEntries = { entries: readonly Entry[]; rows: readonly Row[]; sizes: Sizes }
 
 /** Keeps the visible rows in place while the list grows above, and counts the new entries. */
-export function useScrollAnchor(scroller: HTMLElement | null, shown: Shown) {
+export function useScrollAnchor(scroller: HTMLElement | null, shown: AnchoredEntries) {
   const before = useRef(shown)
   const [unseen, setUnseen] = useState(0)
   const { entries, rows, sizes } = shown
 
   useLayoutEffect(() => {
-    const old = before.current
+    const previous = before.current
     before.current = { entries, rows, sizes }
     if (!scroller || isAtTop(scroller)) return
-    const newest = old.entries[0]?.seq ?? 0
-    const came = entries.findIndex(({ seq }) => seq <= newest)
-    if (old.sizes === sizes && came < 1) return
-    scroller.scrollTo({ top: timelineScrollTop(old, { rows, sizes }, scroller.scrollTop) })
-    if (came > 0) setUnseen((count) => count + came)
+    const newest = previous.entries[0]?.seq ?? 0
+    const newCount = entries.findIndex(({ seq }) => seq <= newest)
+    if (previous.sizes === sizes && newCount < 1) return
+    scroller.scrollTo({ top: timelineScrollTop(previous, { rows, sizes }, scroller.scrollTop) })
+    if (newCount > 0) setUnseen((count) => count + newCount)
   }, [entries, rows, sizes, scroller])
 
   useEffect(() => {
     if (!scroller) return
-    const look = () => isAtTop(scroller) && setUnseen(0)
-    scroller.addEventListener('scroll', look, { passive: true })
-    return () => scroller.removeEventListener('scroll', look)
+    const onScroll = () => isAtTop(scroller) && setUnseen(0)
+    scroller.addEventListener('scroll', onScroll, { passive: true })
+    return () => scroller.removeEventListener('scroll', onScroll)
   }, [scroller])
 
   return { unseen, toTop: () => scroller?.scrollTo({ top: 0 }) }

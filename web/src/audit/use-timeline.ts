@@ -18,8 +18,8 @@ type Pages = InfiniteData<Page, number | undefined>
 
 const pageSize = 200
 /** Older entries beyond this number are discarded and loaded again on scroll. */
-const mostKept = 10_000
-const gather = 250
+const maxEntries = 10_000
+const debounceMs = 250
 
 async function fetchPage(
   filters: Filters,
@@ -49,7 +49,10 @@ export function useTimeline(filters: Filters) {
     let timer: ReturnType<typeof setTimeout> | undefined
 
     const add = (fresh: readonly Entry[], newest: number) =>
-      queryClient.setQueryData<Pages>(queryKey, (data) => data && grown(data, fresh, newest))
+      queryClient.setQueryData<Pages>(
+        queryKey,
+        (data) => data && prependEntries(data, fresh, newest),
+      )
     const newest = () => queryClient.getQueryData<Pages>(queryKey)?.pages[0]?.newest
 
     /** Fetches new entries that match the filters, which only the daemon can evaluate. */
@@ -61,22 +64,22 @@ export function useTimeline(filters: Filters) {
       const { entries, size } = await get('/api/ledger', query, stop.signal)
       const isWhole = entries.length < 1000
       add(entries, isWhole ? size : (entries.at(-1)?.seq ?? size))
-      if (!isWhole) later()
+      if (!isWhole) scheduleCatchUp()
     }
-    const later = () => {
-      timer ??= setTimeout(() => catchUp().catch(() => undefined), gather)
+    const scheduleCatchUp = () => {
+      timer ??= setTimeout(() => catchUp().catch(() => undefined), debounceMs)
     }
 
-    const quit = live.onEntries((entries) => {
+    const unsubscribe = live.onEntries((entries) => {
       const known = newest()
       const isNext = known !== undefined && entries[0]?.seq === known + 1
       if (isNext && !isFiltered(filters)) add(entries, entries.at(-1)?.seq ?? known)
-      else later()
+      else scheduleCatchUp()
     })
     // Fetches entries written since the first page.
-    if (newest() !== undefined) later()
+    if (newest() !== undefined) scheduleCatchUp()
     return () => {
-      quit()
+      unsubscribe()
       stop.abort()
       clearTimeout(timer)
     }
@@ -89,18 +92,18 @@ export function useTimeline(filters: Filters) {
   return { ...query, entries }
 }
 
-function grown(data: Pages, fresh: readonly Entry[], newest: number): Pages {
+function prependEntries(data: Pages, fresh: readonly Entry[], newest: number): Pages {
   const [first, ...rest] = data.pages
   if (!first || newest <= first.newest) return data
   const unseen = fresh.filter(({ seq }) => seq > first.newest).toReversed()
   const top = { ...first, entries: [...unseen, ...first.entries], newest }
-  const cut =
-    top.entries.length > mostKept
-      ? { ...top, entries: top.entries.slice(0, mostKept), isLast: false }
+  const truncated =
+    top.entries.length > maxEntries
+      ? { ...top, entries: top.entries.slice(0, maxEntries), isLast: false }
       : top
-  const isCut = cut !== top
+  const isTruncated = truncated !== top
   return {
-    pages: isCut ? [cut] : [cut, ...rest],
-    pageParams: isCut ? data.pageParams.slice(0, 1) : data.pageParams,
+    pages: isTruncated ? [truncated] : [truncated, ...rest],
+    pageParams: isTruncated ? data.pageParams.slice(0, 1) : data.pageParams,
   }
 }

@@ -3,7 +3,7 @@ import { ApiError, request } from '../api/client.ts'
 import type { Problem } from '../api/client.ts'
 import { readChunks } from '../api/stream.ts'
 
-export type Fault = { readonly seq: number; readonly why: string }
+export type EntryProblem = { readonly seq: number; readonly why: string }
 type Accepted = {
   readonly seq: number
   readonly from: number
@@ -20,9 +20,9 @@ export type Verification = {
   readonly acceptable: boolean
   /** Ranges without a proof that the owner accepted. */
   readonly accepted: readonly Accepted[]
-  readonly first_bad?: Fault
-  readonly problems: readonly Fault[]
-  readonly findings: readonly Fault[]
+  readonly first_bad?: EntryProblem
+  readonly problems: readonly EntryProblem[]
+  readonly findings: readonly EntryProblem[]
   readonly seconds: number
 }
 
@@ -50,15 +50,15 @@ export function useVerify(): Verify {
   }, [])
   const start = useCallback(() => {
     if (running.current) return
-    const mine = new AbortController()
-    running.current = mine
+    const controller = new AbortController()
+    running.current = controller
     setState({ status: 'running', entries: 0, total: 0 })
-    check(mine.signal, setState)
+    runVerification(controller.signal, setState)
       .catch((error: unknown) => {
-        if (!mine.signal.aborted) setState({ status: 'failed', error })
+        if (!controller.signal.aborted) setState({ status: 'failed', error })
       })
       .finally(() => {
-        if (running.current === mine) running.current = undefined
+        if (running.current === controller) running.current = undefined
       })
   }, [])
   useEffect(
@@ -71,13 +71,13 @@ export function useVerify(): Verify {
   return { state, start, stop }
 }
 
-async function check(signal: AbortSignal, tell: (state: VerifyState) => void) {
+async function runVerification(signal: AbortSignal, onState: (state: VerifyState) => void) {
   const response = await request('/api/ledger/verify', { body: {}, signal })
   if (!response.body) throw new Error('The daemon returned no verification result. Try again.')
   for await (const line of readLines<Line>(response.body)) {
     if ('error' in line) throw new ApiError(line.error)
-    if ('result' in line) return tell({ status: 'done', result: line.result })
-    tell({ status: 'running', ...line })
+    if ('result' in line) return onState({ status: 'done', result: line.result })
+    onState({ status: 'running', ...line })
   }
   throw new Error('Verification was interrupted. Try again.')
 }
@@ -85,8 +85,8 @@ async function check(signal: AbortSignal, tell: (state: VerifyState) => void) {
 async function* readLines<T>(stream: ReadableStream<Uint8Array>): AsyncGenerator<T> {
   const decoder = new TextDecoder()
   let rest = ''
-  for await (const piece of readChunks(stream)) {
-    const lines = (rest + decoder.decode(piece, { stream: true })).split('\n')
+  for await (const chunk of readChunks(stream)) {
+    const lines = (rest + decoder.decode(chunk, { stream: true })).split('\n')
     rest = lines.pop() ?? ''
     for (const line of lines) if (line.trim() !== '') yield JSON.parse(line) as T
   }

@@ -3,7 +3,7 @@ import { useRef, useState } from 'react'
 import { Link } from '@tanstack/react-router'
 import { Button } from '../shared/Button.tsx'
 import { QueryState, EmptyState, Note } from '../shared/States.tsx'
-import { useIsOwner, useMayAct } from '../settings/person.ts'
+import { useIsOwner, useCanAct } from '../settings/person.ts'
 import { useRefetch } from '../api/use-entries.ts'
 import { grantsQuery, keepUnlessGone, usesGrant } from './file-queries.ts'
 import { useFocusReturn } from './use-file-keys.ts'
@@ -41,7 +41,7 @@ export function GrantsPage() {
   const grants = useQuery(grantsQuery)
   const data = keepUnlessGone(grants)
   const isOwner = useIsOwner()
-  const mayRevoke = useMayAct()
+  const mayRevoke = useCanAct()
   const [isAdding, setAdding] = useState(false)
   useRefetch(usesGrant, grantsQuery, restMs)
   const place = useRef<HTMLElement>(null)

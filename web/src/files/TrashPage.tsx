@@ -1,7 +1,7 @@
 import { useInfiniteQuery, useMutation, useQuery } from '@tanstack/react-query'
 import { useRef, useState } from 'react'
 import { ApiError } from '../api/client.ts'
-import { useIsOwner, useMayAct } from '../settings/person.ts'
+import { useIsOwner, useCanAct } from '../settings/person.ts'
 import { callFiles } from './call.ts'
 import { isFolder, formatPurge } from './file.ts'
 import type { TrashItem } from './file.ts'
@@ -94,7 +94,7 @@ function Line({ item, path, called }: LineProps) {
     onError: (error) =>
       error instanceof ApiError && error.code === 'exists' ? setNaming(true) : toastProblem(error),
   })
-  const mayRestore = useMayAct()
+  const mayRestore = useCanAct()
   const isOwner = useIsOwner()
   return (
     <li className="flex items-center gap-3 border-b border-line py-2">

@@ -3,7 +3,7 @@ import { useRef } from 'react'
 import { isAbsolute, parentPath } from './path.ts'
 import { withoutFile } from './view.ts'
 import { useKeys } from '../shared/use-keys.ts'
-import { useMayAct } from '../settings/person.ts'
+import { useCanAct } from '../settings/person.ts'
 import { DropZone } from './DropZone.tsx'
 import { FileBar } from './FileBar.tsx'
 import { FileList } from './FileList.tsx'
@@ -17,7 +17,7 @@ export function WorkspacePage() {
   const view = route.useSearch()
   const navigate = useNavigate()
   const { path = '', open, q } = view
-  const mayChange = useMayAct()
+  const mayChange = useCanAct()
   const root = useGrantRoot(path)
   const input = useRef<HTMLInputElement>(null)
   const folder = useRef<HTMLElement>(null)

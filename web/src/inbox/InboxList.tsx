@@ -63,7 +63,7 @@ export function InboxList({ inbox, filters, current, picked, picks, onToggleGrou
 
   if (inbox.status === 'pending') return <Loading what="the inbox" rows={8} />
   if (inbox.status === 'error') return <ErrorState error={inbox.error} retry={inbox.retry} />
-  if (rows.length === 0) return <Nothing filters={filters} snoozedCount={inbox.snoozedCount} />
+  if (rows.length === 0) return <EmptyList filters={filters} snoozedCount={inbox.snoozedCount} />
   return (
     <div className="relative min-h-0 flex-1">
       <NewPill count={unseen} onPress={toTop} className="top-2" />
@@ -113,7 +113,7 @@ export function InboxList({ inbox, filters, current, picked, picks, onToggleGrou
   )
 }
 
-function Nothing({ filters, snoozedCount }: { filters: InboxFilters; snoozedCount: number }) {
+function EmptyList({ filters, snoozedCount }: { filters: InboxFilters; snoozedCount: number }) {
   const { view } = filters
   if (hasFilters(filters))
     return (

@@ -30,11 +30,11 @@ export function InboxPage() {
   const { open, toggle, unfold } = useOpenKeys()
   const inbox = useInbox({ filters, current, open })
   const { rows } = inbox
-  const { picked, picks } = useSelection(rows)
-  const acts = useActions(rows, current, picks.clear)
+  const { selectedIds, selection } = useSelection(rows)
+  const actions = useActions(rows, current, selection.clear)
   const known = useQueue().items
   const role = useQuery(meQuery).data?.person.role
-  const mayDecide = role !== undefined && role !== 'viewer'
+  const canDecide = role !== undefined && role !== 'viewer'
 
   const rowAtCursor = () => {
     const key = cursorKey(rows, current)
@@ -42,7 +42,7 @@ export function InboxPage() {
   }
   /** Returns the items that a key applies to: the selection, or the row at the cursor. */
   const targets = (): readonly Item[] => {
-    if (picked.size > 0) return listItems(rows).filter(({ id }) => picked.has(id))
+    if (selectedIds.size > 0) return listItems(rows).filter(({ id }) => selectedIds.has(id))
     const row = rowAtCursor()
     if (row?.kind === 'item') return [row.item]
     if (row?.kind === 'checks') return row.items
@@ -52,22 +52,22 @@ export function InboxPage() {
     return item ? [item] : []
   }
   /** The first key press on a group only expands and selects it, so that nothing is decided unseen. */
-  const decided = (act: (items: readonly Item[]) => void) => () => {
+  const onDecision = (act: (items: readonly Item[]) => void) => () => {
     const row = rowAtCursor()
-    if (picked.size === 0 && row?.kind === 'checks') return openRow(row)
-    shown(act)()
+    if (selectedIds.size === 0 && row?.kind === 'checks') return openRow(row)
+    onTargets(act)()
   }
-  const shown = (act: (items: readonly Item[]) => void) => () => {
+  const onTargets = (act: (items: readonly Item[]) => void) => () => {
     const row = rowAtCursor()
-    if (picked.size === 0 && row?.kind === 'group') {
+    if (selectedIds.size === 0 && row?.kind === 'group') {
       unfold(row.key)
-      return picks.pick(row)
+      return selection.pick(row)
     }
     act(targets())
   }
-  const one = (name: ActionName, isFit: (item: Item) => boolean) => () => {
+  const onSingleTarget = (name: ActionName, isFit: (item: Item) => boolean) => () => {
     const [item, ...others] = targets()
-    if (item && others.length === 0 && isFit(item)) acts.start(name, [item])
+    if (item && others.length === 0 && isFit(item)) actions.start(name, [item])
   }
   const openRow = (row: Row) => {
     const id = findTargetId(row)
@@ -79,18 +79,22 @@ export function InboxPage() {
   useKeys({
     x: () => {
       const row = rowAtCursor()
-      if (row && row.kind !== 'checks' && filters.view !== 'decided') picks.toggle(row)
+      if (row && row.kind !== 'checks' && filters.view !== 'decided') selection.toggle(row)
     },
-    s: shown((items) => acts.start('snooze', items)),
+    s: onTargets((items) => actions.start('snooze', items)),
     // Before the role is known, the daemon checks permissions. Open checks bind their own keys.
     ...(role !== 'viewer' &&
-      !(readsChecks && picked.size === 0) && {
-        a: decided(acts.approve),
-        d: decided((items) => acts.start('deny', items)),
-        e: one('edit', isEditable),
-        r: one('hand_back', isReturnable),
+      !(readsChecks && selectedIds.size === 0) && {
+        a: onDecision(actions.approve),
+        d: onDecision((items) => actions.start('deny', items)),
+        e: onSingleTarget('edit', isEditable),
+        r: onSingleTarget('hand_back', isReturnable),
       }),
-    ...(picked.size > 0 ? { Escape: picks.clear } : current !== undefined ? { Escape: close } : {}),
+    ...(selectedIds.size > 0
+      ? { Escape: selection.clear }
+      : current !== undefined
+        ? { Escape: close }
+        : {}),
   })
 
   return (
@@ -102,33 +106,33 @@ export function InboxPage() {
         }`}
       >
         <InboxBar filters={filters} inbox={inbox} />
-        {acts.report && <ResultSummary report={acts.report} onClose={acts.clearReport} />}
+        {actions.report && <ResultSummary report={actions.report} onClose={actions.clearReport} />}
         <InboxList
           inbox={inbox}
           filters={filters}
           current={current}
-          picked={picked}
-          picks={picks}
+          picked={selectedIds}
+          picks={selection}
           onToggleGroup={toggle}
         />
-        {picked.size > 0 && (
+        {selectedIds.size > 0 && (
           <SelectionBar
-            count={picked.size}
-            mayDecide={mayDecide}
-            isBusy={acts.isBusy}
-            onApprove={() => acts.approve(targets())}
-            onDeny={() => acts.start('deny', targets())}
-            onSnooze={() => acts.start('snooze', targets())}
-            onClear={picks.clear}
+            count={selectedIds.size}
+            mayDecide={canDecide}
+            isBusy={actions.isBusy}
+            onApprove={() => actions.approve(targets())}
+            onDeny={() => actions.start('deny', targets())}
+            onSnooze={() => actions.start('snooze', targets())}
+            onClear={selection.clear}
           />
         )}
       </section>
       {current === undefined ? (
         <EmptyDetail inbox={inbox} />
       ) : (
-        <ItemDetail key={current} id={current} acts={acts} mayDecide={mayDecide} />
+        <ItemDetail key={current} id={current} actions={actions} mayDecide={canDecide} />
       )}
-      {acts.pending && <ActionDialog pending={acts.pending} acts={acts} />}
+      {actions.pending && <ActionDialog pending={actions.pending} acts={actions} />}
     </div>
   )
 }

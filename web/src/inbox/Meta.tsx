@@ -40,15 +40,15 @@ const kindIcon = (kind: string): IconName =>
 
 /** The third line of a row: mode, trust, risk and time. */
 export function Meta({ item }: { item: Item }) {
-  if (item.status !== 'pending') return <Ended item={item} />
+  if (item.status !== 'pending') return <EndedMeta item={item} />
   const risk = formatRisk(item)
   const quorum = formatQuorum(item)
   return (
     <>
       <ModeChip mode={item.mode} trust={item.trust_level} />
-      {item.kind === 'grant' && <Holding id={item.id} />}
+      {item.kind === 'grant' && <GrantContents id={item.id} />}
       {isHandoff(item) && <span>{formatHandoffMode(item.action)}</span>}
-      {item.held && <HeldChip until={item.held.until} />}
+      {item.held && <UndoWindowChip until={item.held.until} />}
       {risk && <span>{risk}</span>}
       {quorum && <span>{quorum} approvals</span>}
       <TimeLeft expires={item.expires_at} />
@@ -58,12 +58,12 @@ export function Meta({ item }: { item: Item }) {
 }
 
 /** The contents of a requested path. There are few access requests at a time, and the open item uses the same query. */
-const Holding = ({ id }: { id: string }) => {
+const GrantContents = ({ id }: { id: string }) => {
   const grant = useQuery(approvalQuery(id)).data?.grant
   return grant && describeContents(grant).map((text) => <span key={text}>{text}</span>)
 }
 
-const HeldChip = ({ until }: { until: string }) => (
+const UndoWindowChip = ({ until }: { until: string }) => (
   <Chip tone="accent" icon="clock">
     Undo window: {secondsUntil(until, useSecond())} s
   </Chip>
@@ -71,16 +71,16 @@ const HeldChip = ({ until }: { until: string }) => (
 
 function TimeLeft({ expires }: { expires: string | null }) {
   const now = useNow()
-  if (updatesEverySecond(expires, now)) return <RunningOut expires={expires} />
+  if (updatesEverySecond(expires, now)) return <Countdown expires={expires} />
   const left = formatExpiresIn(expires, now)
   return left && <span>{left}</span>
 }
 
-const RunningOut = ({ expires }: { expires: string | null }) => (
+const Countdown = ({ expires }: { expires: string | null }) => (
   <span className="font-[550] text-escalate">{formatExpiresIn(expires, useSecond())}</span>
 )
 
-function Ended({ item }: { item: Item }) {
+function EndedMeta({ item }: { item: Item }) {
   const who = usePersonName(item.decided_by)
   const now = useNow()
   if (item.status === 'pending') return null

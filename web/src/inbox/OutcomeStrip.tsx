@@ -71,7 +71,7 @@ function Line({ outcome, item }: { outcome: Outcome; item: Item | undefined }) {
       </Link>
       <span className={`shrink-0 ${outcome.error ? 'text-escalate' : 'text-soft'}`}>
         {outcome.error && now?.decided_at !== undefined ? (
-          <Late item={now} at={now.decided_at} />
+          <LateOutcome item={now} at={now.decided_at} />
         ) : outcome.status === 'held' && now?.status !== 'pending' ? (
           'Done.'
         ) : (
@@ -82,7 +82,7 @@ function Line({ outcome, item }: { outcome: Outcome; item: Item | undefined }) {
   )
 }
 
-function Late({ item, at }: { item: Item; at: string }) {
+function LateOutcome({ item, at }: { item: Item; at: string }) {
   const who = usePersonName(item.decided_by)
   const now = useSecond()
   return formatDecision(item, who(item.decided_by), formatSince(Date.parse(at), now))

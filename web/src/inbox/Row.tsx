@@ -17,9 +17,9 @@ import { AccessLine, KindIcon, Meta } from './Meta.tsx'
 import type { Selection } from './use-selection.ts'
 
 /** Highlights rows younger than this when they appear. */
-const fresh = 3000
+const highlightMs = 3000
 
-const look =
+const rowClass =
   'grid h-full w-full grid-cols-[16px_minmax(0,1fr)_auto] content-center gap-x-2.5 gap-y-1 border-b border-line pr-4 text-left text-soft -outline-offset-2 in-data-[density=compact]:gap-y-0'
 
 type Props = {
@@ -41,7 +41,7 @@ export const InboxRow = memo(
     const at = Date.parse(item.created_at)
     const access = summarizeAccess(item)
     const isWaiting = item.status === 'pending' && !item.held
-    const [arrives] = useState(() => at > since && Date.now() - at < fresh)
+    const [arrives] = useState(() => at > since && Date.now() - at < highlightMs)
     const extend = (event: MouseEvent) => {
       if (!event.shiftKey || !picks) return
       event.preventDefault()
@@ -53,17 +53,17 @@ export const InboxRow = memo(
         ? 'bg-raised'
         : 'hover:bg-raised'
     return (
-      <Picking {...props} name={item.summary} icon={<KindIcon kind={item.kind} />}>
+      <SelectableRow {...props} name={item.summary} icon={<KindIcon kind={item.kind} />}>
         <Link
           to="/inbox/$id"
           params={{ id: item.id }}
           search={filters}
           data-row={row.key}
           onClick={extend}
-          className={`${look} ${isMember ? 'pl-10' : 'pl-4'} ${ground} ${arrives ? 'arrive' : ''}`}
+          className={`${rowClass} ${isMember ? 'pl-10' : 'pl-4'} ${ground} ${arrives ? 'arrive' : ''}`}
         >
           <span className="sr-only">{kindLabel(item.kind)}</span>
-          <Who requester={item.requester} domain={item.domain} at={item.created_at} />
+          <RequesterLine requester={item.requester} domain={item.domain} at={item.created_at} />
           <span className={`col-span-2 col-start-2 truncate ${isWaiting ? 'text-text' : ''}`}>
             {access ? <AccessLine {...access} /> : <SafeText text={item.summary} />}
           </span>
@@ -71,7 +71,7 @@ export const InboxRow = memo(
             <Meta item={item} />
           </span>
         </Link>
-      </Picking>
+      </SelectableRow>
     )
   },
   (a, b) =>
@@ -100,16 +100,20 @@ export function GroupListRow(props: GroupProps) {
   const high = row.items.filter(({ risk }) => risk === 'high').length
   const access = commonAccess(row.items)
   return (
-    <Picking {...props} name={`${row.items.length} similar`} icon={<KindIcon kind={first.kind} />}>
+    <SelectableRow
+      {...props}
+      name={`${row.items.length} similar`}
+      icon={<KindIcon kind={first.kind} />}
+    >
       <button
         type="button"
         aria-expanded={row.isOpen}
         data-row={row.key}
         onClick={onToggle}
-        className={`${look} pl-4 ${isPicked ? 'bg-raised' : 'hover:bg-raised'}`}
+        className={`${rowClass} pl-4 ${isPicked ? 'bg-raised' : 'hover:bg-raised'}`}
       >
         <span className="sr-only">{kindLabel(first.kind, 'many')}</span>
-        <Who requester={first.requester} domain={first.domain} at={first.created_at} />
+        <RequesterLine requester={first.requester} domain={first.domain} at={first.created_at} />
         <span className="col-span-2 col-start-2 truncate text-text">
           {access ? (
             <AccessLine {...access} says={`${row.items.length} similar: ${access.says}`} />
@@ -128,7 +132,7 @@ export function GroupListRow(props: GroupProps) {
           </span>
         </span>
       </button>
-    </Picking>
+    </SelectableRow>
   )
 }
 
@@ -143,7 +147,7 @@ export function ChecksLine({ row, isCurrent, filters }: ChecksProps) {
   const domains = new Set(items.map(({ domain }) => domain))
   const ground = isCurrent ? 'bg-accent-bg shadow-[inset_2px_0_var(--accent)]' : 'hover:bg-raised'
   return (
-    <Picking
+    <SelectableRow
       row={row}
       name=""
       icon={<KindIcon kind={first.kind} />}
@@ -156,12 +160,12 @@ export function ChecksLine({ row, isCurrent, filters }: ChecksProps) {
         params={{ id: findTargetId(row) ?? first.id }}
         search={filters}
         data-row={key}
-        className={`${look} pl-4 ${ground}`}
+        className={`${rowClass} pl-4 ${ground}`}
       >
         <span className="sr-only">
           {kindLabel(first.kind, items.length === 1 ? 'one' : 'many')}
         </span>
-        <Who
+        <RequesterLine
           requester={first.requester}
           domain={domains.size === 1 ? first.domain : `${domains.size} domains`}
           at={first.created_at}
@@ -186,11 +190,19 @@ export function ChecksLine({ row, isCurrent, filters }: ChecksProps) {
           {high > 0 && <span>{high === waiting.length ? 'high risk' : `${high} high risk`}</span>}
         </span>
       </Link>
-    </Picking>
+    </SelectableRow>
   )
 }
 
-const Who = ({ requester, domain, at }: { requester: string; domain: string; at: string }) => (
+const RequesterLine = ({
+  requester,
+  domain,
+  at,
+}: {
+  requester: string
+  domain: string
+  at: string
+}) => (
   <>
     <b className="col-start-2 truncate text-text">
       <SafeText text={requester} /> · <SafeText text={domain} />
@@ -199,7 +211,7 @@ const Who = ({ requester, domain, at }: { requester: string; domain: string; at:
   </>
 )
 
-type PickingProps = {
+type SelectableRowProps = {
   row: Row
   name: string
   icon: ReactNode
@@ -210,7 +222,15 @@ type PickingProps = {
 }
 
 /** The icon of a row is its checkbox; the row itself opens the item. */
-function Picking({ row, name, icon, isPicked, hasPicks, picks, children }: PickingProps) {
+function SelectableRow({
+  row,
+  name,
+  icon,
+  isPicked,
+  hasPicks,
+  picks,
+  children,
+}: SelectableRowProps) {
   const place = `absolute top-1 grid size-8 place-items-center rounded in-data-[density=compact]:-top-0.5 ${
     row.kind === 'item' && row.isMember ? 'left-8' : 'left-2'
   }`
@@ -231,7 +251,7 @@ function Picking({ row, name, icon, isPicked, hasPicks, picks, children }: Picki
           >
             {icon}
           </span>
-          <Box isPicked={isPicked} isShown={hasPicks} />
+          <Checkbox isPicked={isPicked} isShown={hasPicks} />
         </button>
       ) : (
         <span className={`pointer-events-none text-soft ${place}`}>{icon}</span>
@@ -240,7 +260,7 @@ function Picking({ row, name, icon, isPicked, hasPicks, picks, children }: Picki
   )
 }
 
-const Box = ({ isPicked, isShown }: { isPicked: boolean; isShown: boolean }) => (
+const Checkbox = ({ isPicked, isShown }: { isPicked: boolean; isShown: boolean }) => (
   <span
     className={`size-4 place-items-center rounded-sm border ${
       isPicked ? 'border-accent bg-accent text-on-accent' : 'border-edge bg-panel'

@@ -12,30 +12,31 @@ export type Selection = {
 
 /** Returns the selected ids in the list. The methods are stable, so memoized rows do not rerender. */
 export function useSelection(rows: readonly Row[]): {
-  picked: ReadonlySet<string>
-  picks: Selection
+  selectedIds: ReadonlySet<string>
+  selection: Selection
 } {
-  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set())
+  const [chosenIds, setChosenIds] = useState<ReadonlySet<string>>(new Set())
   const selectableIds = useMemo(() => new Set(rows.flatMap(listSelectableIds)), [rows])
-  const picked = useMemo(
-    () => new Set([...chosen].filter((id) => selectableIds.has(id))),
-    [chosen, selectableIds],
+  const selectedIds = useMemo(
+    () => new Set([...chosenIds].filter((id) => selectableIds.has(id))),
+    [chosenIds, selectableIds],
   )
-  const latest = useRef({ rows, picked })
+  const latest = useRef({ rows, selectedIds })
   useLayoutEffect(() => {
-    latest.current = { rows, picked }
-  }, [rows, picked])
+    latest.current = { rows, selectedIds }
+  }, [rows, selectedIds])
 
   const anchor = useRef<string>(undefined)
-  const picks = useMemo(() => {
-    const add = (ids: readonly string[]) => setChosen(new Set([...latest.current.picked, ...ids]))
+  const selection = useMemo(() => {
+    const add = (ids: readonly string[]) =>
+      setChosenIds(new Set([...latest.current.selectedIds, ...ids]))
     return {
       toggle(row: Row) {
         anchor.current = row.key
         const ids = listSelectableIds(row)
-        const { picked: before } = latest.current
+        const { selectedIds: before } = latest.current
         if (!ids.every((id) => before.has(id))) return add(ids)
-        setChosen(new Set([...before].filter((id) => !ids.includes(id))))
+        setChosenIds(new Set([...before].filter((id) => !ids.includes(id))))
       },
       pick(row: Row) {
         anchor.current = row.key
@@ -47,9 +48,9 @@ export function useSelection(rows: readonly Row[]): {
       },
       clear() {
         anchor.current = undefined
-        setChosen(new Set())
+        setChosenIds(new Set())
       },
     }
   }, [])
-  return { picked, picks }
+  return { selectedIds, selection }
 }

@@ -42,9 +42,9 @@ const periods = ['7', '30', '90', '365'] as const
 
 function Reviewed({ review, isOld }: { review: DraftReview; isOld: boolean }) {
   const { more, less } = countChanges(review.lines)
-  const again = useMutation({ mutationFn: (days: number) => replay(review.text, days) })
-  const replayed = again.data ?? review.replayed
-  const days = String(again.variables ?? review.replayed.days)
+  const rerun = useMutation({ mutationFn: (days: number) => replay(review.text, days) })
+  const replayed = rerun.data ?? review.replayed
+  const days = String(rerun.variables ?? review.replayed.days)
   return (
     <>
       {isOld && (
@@ -59,11 +59,11 @@ function Reviewed({ review, isOld }: { review: DraftReview; isOld: boolean }) {
             label="Days"
             value={periods.find((each) => each === days) ?? '30'}
             choices={periods.map((value) => ({ value, label: value }))}
-            onChoose={(value) => again.mutate(Number(value))}
+            onChoose={(value) => rerun.mutate(Number(value))}
           />
         }
       >
-        <ErrorNote error={again.error} />
+        <ErrorNote error={rerun.error} />
         <ReplayTable replayed={replayed} />
       </Section>
       {review.lines.length > 0 ? (

@@ -33,7 +33,7 @@ export function EditPage() {
   return <QueryState query={pending} what="the policies" rows={8} />
 }
 
-const usualDays = 30
+const defaultDays = 30
 
 type EditorProps = {
   readonly active: string
@@ -44,34 +44,35 @@ type EditorProps = {
 }
 
 function Editor({ active, saved, asked, onAsk }: EditorProps) {
-  const written = useSyncExternalStore(draft.subscribe, draft.get)
+  const storedDraft = useSyncExternalStore(draft.subscribe, draft.get)
   const isOwner = useIsOwner()
   const [isSaving, setSaving] = useState(false)
-  const text = written?.text ?? saved
+  const text = storedDraft?.text ?? saved
   // The key includes the active version, so that a new version repeats the simulation.
-  const looked = useQuery({
+  const reviewQuery = useQuery({
     queryKey: ['review', active, asked],
-    queryFn: () => review(asked ?? '', usualDays),
+    queryFn: () => review(asked ?? '', defaultDays),
     enabled: asked !== undefined,
   })
-  const typed = useMemo(() => parseYamlText(text).problems, [text])
+  const syntaxErrors = useMemo(() => parseYamlText(text).problems, [text])
   const hidden = describeHidden(text)
   const isCurrent = asked === text
-  const refused = isCurrent ? toTextIssues(looked.error, text) : undefined
-  const problems = typed.length > 0 ? typed : (refused ?? [])
-  const reviewed = looked.data?.text === text ? looked.data : undefined
+  const policyErrors = isCurrent ? toTextIssues(reviewQuery.error, text) : undefined
+  const problems = syntaxErrors.length > 0 ? syntaxErrors : (policyErrors ?? [])
+  const reviewed = reviewQuery.data?.text === text ? reviewQuery.data : undefined
   const isReviewed = reviewed !== undefined
   const isChanged = reviewed !== undefined && reviewed.lines.length > 0
-  const look = () => {
-    if (typed.length > 0 || looked.isFetching) return
-    if (isCurrent) void looked.refetch()
+  const simulate = () => {
+    if (syntaxErrors.length > 0 || reviewQuery.isFetching) return
+    if (isCurrent) void reviewQuery.refetch()
     else onAsk(text)
   }
-  const write = (next: string) => {
-    if (next === saved && (written === undefined || written.from === active)) draft.drop()
-    else draft.keep({ text: next, from: written?.from ?? active })
+  const updateText = (next: string) => {
+    if (next === saved && (storedDraft === undefined || storedDraft.from === active))
+      draft.discard()
+    else draft.save({ text: next, from: storedDraft?.from ?? active })
   }
-  useKeys({ 'mod+enter': look })
+  useKeys({ 'mod+enter': simulate })
   const isEmpty = /^policies: \[\]\s+mappings: \[\]\s*$/.test(text)
   return (
     <div className="scroll-thin min-h-0 flex-1 max-lg:overflow-y-auto lg:grid lg:grid-cols-2">
@@ -79,22 +80,22 @@ function Editor({ active, saved, asked, onAsk }: EditorProps) {
         aria-label="Editor"
         className="flex min-h-0 min-w-0 flex-col border-line max-lg:border-b lg:border-r"
       >
-        <YamlEditor text={text} problems={problems} onText={write} onReview={look} />
+        <YamlEditor text={text} problems={problems} onText={updateText} onReview={simulate} />
         {hidden && <p className="px-5 py-1.5 text-xs text-suggest max-md:px-4">{hidden}</p>}
         <IssueList problems={problems} />
-        {looked.error && isCurrent && !refused && (
+        {reviewQuery.error && isCurrent && !policyErrors && (
           <div className="px-5 py-2 max-md:px-4">
-            <ErrorNote error={looked.error} />
+            <ErrorNote error={reviewQuery.error} />
           </div>
         )}
         <footer className="flex flex-wrap items-center gap-2 border-t border-line px-5 py-3 max-md:px-4">
           <Button
             tone={isChanged ? 'plain' : 'primary'}
             keys="mod+enter"
-            disabled={typed.length > 0 || looked.isFetching || isReviewed}
-            onClick={look}
+            disabled={syntaxErrors.length > 0 || reviewQuery.isFetching || isReviewed}
+            onClick={simulate}
           >
-            {looked.isFetching ? 'Simulating…' : 'Simulate'}
+            {reviewQuery.isFetching ? 'Simulating…' : 'Simulate'}
           </Button>
           {isOwner && (
             <Button
@@ -105,26 +106,31 @@ function Editor({ active, saved, asked, onAsk }: EditorProps) {
               Save…
             </Button>
           )}
-          {written && (
-            <Button tone="quiet" onClick={draft.drop}>
+          {storedDraft && (
+            <Button tone="quiet" onClick={draft.discard}>
               Discard
             </Button>
           )}
           {isEmpty && (
-            <Button tone="quiet" onClick={() => write(example)}>
+            <Button tone="quiet" onClick={() => updateText(example)}>
               Insert example
             </Button>
           )}
           <p className="ml-auto text-xs text-faint">
-            {stateOf({ hasDraft: written !== undefined, isReviewed, isChanged, isOwner })}
+            {formatDraftState({
+              hasDraft: storedDraft !== undefined,
+              isReviewed,
+              isChanged,
+              isOwner,
+            })}
           </p>
         </footer>
       </section>
-      <DraftPreview text={text} review={looked.data} isFit={typed.length === 0} />
+      <DraftPreview text={text} review={reviewQuery.data} isFit={syntaxErrors.length === 0} />
       {isSaving && reviewed && (
         <SavePolicies
           review={reviewed}
-          from={written?.from ?? active}
+          from={storedDraft?.from ?? active}
           onClose={() => setSaving(false)}
         />
       )}
@@ -134,7 +140,7 @@ function Editor({ active, saved, asked, onAsk }: EditorProps) {
 
 type State = { hasDraft: boolean; isReviewed: boolean; isChanged: boolean; isOwner: boolean }
 
-function stateOf({ hasDraft, isReviewed, isChanged, isOwner }: State): string {
+function formatDraftState({ hasDraft, isReviewed, isChanged, isOwner }: State): string {
   if (!hasDraft) return 'Active version'
   if (!isReviewed) return 'Draft in this tab. Simulate before you save.'
   if (!isChanged) return 'No changes to the active version'
@@ -142,29 +148,29 @@ function stateOf({ hasDraft, isReviewed, isChanged, isOwner }: State): string {
 }
 
 type Props = { review: DraftReview; from: string; onClose: () => void }
-type Lost = { readonly agent_id: string; readonly domains: readonly string[] }
+type BlockedAgent = { readonly agent_id: string; readonly domains: readonly string[] }
 
 /** Saves a draft; agents that it would block are listed first. */
 function SavePolicies({ review, from, onClose }: Props) {
   const [note, setNote] = useState('')
-  const [isSure, setSure] = useState(false)
+  const [isConfirmed, setConfirmed] = useState(false)
   const save = useMutation({
     mutationFn: () =>
       call('cowork_save_policies', {
         body: review.text,
         note: note.trim(),
         from,
-        ...(isSure && { confirm: true }),
+        ...(isConfirmed && { confirm: true }),
       }),
     onSuccess: async ({ version }) => {
       toast(`Saved version ${version.slice(0, 8)}.`)
       onClose()
-      draft.drop()
+      draft.discard()
       await queryClient.invalidateQueries({ queryKey: ['policies'] })
     },
   })
-  const lost = lostOf(save.error)
-  const overtaken =
+  const blocked = listBlockedAgents(save.error)
+  const conflict =
     save.error instanceof ApiError && save.error.code === 'policy_changed' ? save.error : undefined
   const { more, less } = countChanges(review.lines)
   return (
@@ -193,21 +199,23 @@ function SavePolicies({ review, from, onClose }: Props) {
           value={note}
           onChange={(event) => setNote(event.target.value)}
         />
-        {lost ? (
-          <LockOut lost={lost} isSure={isSure} onSure={setSure} />
-        ) : overtaken ? (
-          <Overtaken error={overtaken} />
+        {blocked ? (
+          <BlockedAgents lost={blocked} isSure={isConfirmed} onConfirm={setConfirmed} />
+        ) : conflict ? (
+          <VersionConflict error={conflict} />
         ) : (
           <ErrorNote error={save.error} />
         )}
         <DialogActions>
           <Button onClick={onClose}>Cancel</Button>
           <Button
-            tone={lost ? 'danger' : 'primary'}
+            tone={blocked ? 'danger' : 'primary'}
             type="submit"
-            disabled={save.isPending || note.trim() === '' || (lost !== undefined && !isSure)}
+            disabled={
+              save.isPending || note.trim() === '' || (blocked !== undefined && !isConfirmed)
+            }
           >
-            {lost ? 'Save anyway' : 'Save'}
+            {blocked ? 'Save anyway' : 'Save'}
           </Button>
         </DialogActions>
       </form>
@@ -215,15 +223,19 @@ function SavePolicies({ review, from, onClose }: Props) {
   )
 }
 
-function lostOf(error: unknown): readonly Lost[] | undefined {
+function listBlockedAgents(error: unknown): readonly BlockedAgent[] | undefined {
   if (!(error instanceof ApiError) || error.code !== 'would_lock_out') return undefined
   const { agents } = error.details
-  return Array.isArray(agents) ? (agents as Lost[]) : []
+  return Array.isArray(agents) ? (agents as BlockedAgent[]) : []
 }
 
-type LockOutProps = { lost: readonly Lost[]; isSure: boolean; onSure: (isSure: boolean) => void }
+type LockOutProps = {
+  lost: readonly BlockedAgent[]
+  isSure: boolean
+  onConfirm: (isSure: boolean) => void
+}
 
-const LockOut = ({ lost, isSure, onSure }: LockOutProps) => (
+const BlockedAgents = ({ lost, isSure, onConfirm }: LockOutProps) => (
   <div role="alert" className="grid gap-2">
     <Note tone="escalate" icon="warn">
       <p>
@@ -245,14 +257,14 @@ const LockOut = ({ lost, isSure, onSure }: LockOutProps) => (
         type="checkbox"
         className="size-4 accent-(--accent)"
         checked={isSure}
-        onChange={(event) => onSure(event.target.checked)}
+        onChange={(event) => onConfirm(event.target.checked)}
       />
       I understand
     </label>
   </div>
 )
 
-const Overtaken = ({ error }: { error: Error }) => (
+const VersionConflict = ({ error }: { error: Error }) => (
   <div role="alert">
     <Note tone="escalate" icon="warn">
       <p>{error.message}</p>

@@ -34,7 +34,7 @@ export function RulesPage() {
 
 const Rules = ({ listed }: { listed: PolicyList }) => (
   <div className="grid gap-7 px-7 pt-5 pb-12 max-md:px-4">
-    <InForce listed={listed} />
+    <ActiveVersion listed={listed} />
     <section aria-label="Rule sets" className="grid max-w-195 gap-6">
       {/* The API returns the rules as written; the daemon has validated them. */}
       {(listed.body.policies as Policy[]).map((policy) => (
@@ -45,7 +45,7 @@ const Rules = ({ listed }: { listed: PolicyList }) => (
   </div>
 )
 
-function InForce({ listed: { active, version } }: { listed: PolicyList }) {
+function ActiveVersion({ listed: { active, version } }: { listed: PolicyList }) {
   const now = useNow()
   const at = active && Date.parse(active.at)
   return (
@@ -178,14 +178,14 @@ function RuleLine({ rule }: { rule: Rule }) {
   )
 }
 
-const mostUsers = 6
+const maxShownMappings = 6
 
 function Users({ used }: { used: readonly Mapping[] }) {
-  const more = used.length - mostUsers
+  const more = used.length - maxShownMappings
   return (
     <>
       Applies to{' '}
-      {used.slice(0, mostUsers).map(({ agent_id: agent, domain }, at) => (
+      {used.slice(0, maxShownMappings).map(({ agent_id: agent, domain }, at) => (
         <Fragment key={`${agent} ${domain}`}>
           {at > 0 && ', '}
           <SafeText as="b" className="text-text" text={agent} /> in <SafeText text={domain} />

@@ -26,17 +26,17 @@ export function TryProposal({ text, isFit }: { text: string; isFit: boolean }) {
   const [form, setForm] = useState(empty)
   const [chosen, setChosen] = useState('')
   const change = parseJson(form.change)
-  const tried = useMutation({
+  const simulation = useMutation({
     mutationFn: (proposed: unknown) =>
       call('cowork_simulate_policy', {
         body: text,
         proposal: { agent_id: form.agent, domain: form.domain, proposed_change: proposed },
       }),
   })
-  const problems = toTextIssues(tried.error, text)
+  const problems = toTextIssues(simulation.error, text)
   const set = (part: Partial<Form>) => {
     setForm((before) => ({ ...before, ...part }))
-    tried.reset()
+    simulation.reset()
   }
   const choose = async (id: string) => {
     setChosen(id)
@@ -59,7 +59,7 @@ export function TryProposal({ text, isFit }: { text: string; isFit: boolean }) {
         className="grid gap-3"
         onSubmit={(event) => {
           event.preventDefault()
-          if ('value' in change) tried.mutate(change.value)
+          if ('value' in change) simulation.mutate(change.value)
         }}
       >
         {recent.length > 0 && (
@@ -105,7 +105,7 @@ export function TryProposal({ text, isFit }: { text: string; isFit: boolean }) {
           onChange={(event) => set({ change: event.target.value })}
         />
         <div className="flex flex-wrap items-center gap-3">
-          <Button type="submit" disabled={!isFit || 'problem' in change || tried.isPending}>
+          <Button type="submit" disabled={!isFit || 'problem' in change || simulation.isPending}>
             Run simulation
           </Button>
           {problems && (
@@ -114,15 +114,15 @@ export function TryProposal({ text, isFit }: { text: string; isFit: boolean }) {
             </p>
           )}
         </div>
-        {!problems && <ErrorNote error={tried.error} />}
+        {!problems && <ErrorNote error={simulation.error} />}
       </form>
-      {tried.data && (
+      {simulation.data && (
         <div
           role="status"
           className="grid grid-cols-2 gap-4 border-t border-line pt-3 max-sm:grid-cols-1"
         >
-          {tried.data.before && <Side name="Active" judged={tried.data.before} />}
-          {tried.data.after && <Side name="Draft" judged={tried.data.after} />}
+          {simulation.data.before && <Side name="Active" judged={simulation.data.before} />}
+          {simulation.data.after && <Side name="Draft" judged={simulation.data.after} />}
         </div>
       )}
     </Section>

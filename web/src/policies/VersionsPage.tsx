@@ -140,12 +140,12 @@ function Changes({ shown, before, versions }: ChangesProps) {
             />
           </div>
         )}
-        {isOwner && <EditFrom version={shown} active={versions[0]} />}
+        {isOwner && <EditButton version={shown} active={versions[0]} />}
       </div>
       {before ? (
         <Compared from={before.version} to={shown.version} />
       ) : (
-        <Whole version={shown.version} />
+        <FirstVersion version={shown.version} />
       )}
     </div>
   )
@@ -165,7 +165,7 @@ function Compared({ from, to }: { from: string; to: string }) {
 }
 
 /** Shows the first version, which has no earlier version to compare with. */
-function Whole({ version }: { version: string }) {
+function FirstVersion({ version }: { version: string }) {
   const query = useQuery(textQuery(version))
   if (!query.isSuccess) return <QueryState query={query} what="the version" rows={4} />
   return (
@@ -182,14 +182,14 @@ function Whole({ version }: { version: string }) {
   )
 }
 
-function EditFrom({ version, active }: { version: Version; active: Version | undefined }) {
+function EditButton({ version, active }: { version: Version; active: Version | undefined }) {
   const navigate = useNavigate()
   const [isBusy, setBusy] = useState(false)
-  const begin = async () => {
+  const startEditing = async () => {
     setBusy(true)
     try {
       const text = await queryClient.fetchQuery(textQuery(version.version))
-      draft.keep({ text, from: active?.version ?? version.version })
+      draft.save({ text, from: active?.version ?? version.version })
       await navigate({ to: '/policies/edit' })
     } catch (error) {
       toastProblem(error)
@@ -198,7 +198,7 @@ function EditFrom({ version, active }: { version: Version; active: Version | und
     }
   }
   return (
-    <Button disabled={isBusy} onClick={() => void begin()}>
+    <Button disabled={isBusy} onClick={() => void startEditing()}>
       {version.number === active?.number ? 'Edit' : 'Restore version…'}
     </Button>
   )

@@ -31,11 +31,11 @@ export function YamlEditor({ text, problems, onText, onReview }: Props) {
   const numbers = useRef<HTMLPreElement>(null)
   const hint = useId()
   const lines = text.split('\n').length
-  const faulty = new Set(problems.map(({ line }) => line))
-  const follow = () => {
+  const errorLines = new Set(problems.map(({ line }) => line))
+  const syncScroll = () => {
     if (area.current && numbers.current) numbers.current.scrollTop = area.current.scrollTop
   }
-  useEffect(follow, [text])
+  useEffect(syncScroll, [text])
   return (
     <div className="flex min-h-80 flex-1 bg-panel font-mono text-code lg:min-h-0">
       <label htmlFor="policy-text" className="sr-only">
@@ -52,9 +52,9 @@ export function YamlEditor({ text, problems, onText, onReview }: Props) {
         {Array.from({ length: lines }, (_, at) => (
           <span
             key={at}
-            className={`block ${faulty.has(at + 1) ? 'bg-escalate-bg font-semibold text-escalate' : ''}`}
+            className={`block ${errorLines.has(at + 1) ? 'bg-escalate-bg font-semibold text-escalate' : ''}`}
           >
-            {faulty.has(at + 1) ? `! ${at + 1}` : at + 1}
+            {errorLines.has(at + 1) ? `! ${at + 1}` : at + 1}
           </span>
         ))}
         <span className="block h-20" />
@@ -69,7 +69,7 @@ export function YamlEditor({ text, problems, onText, onReview }: Props) {
         autoCapitalize="off"
         autoComplete="off"
         value={text}
-        onScroll={follow}
+        onScroll={syncScroll}
         onChange={(event) => onText(event.target.value)}
         onKeyDown={(event) => {
           keepIndent(event)
@@ -93,7 +93,7 @@ function keepIndent(event: KeyboardEvent<HTMLTextAreaElement>) {
   document.execCommand('insertText', false, `\n${indent}`)
 }
 
-const most = 20
+const maxShownIssues = 20
 
 export const IssueList = ({ problems }: { problems: readonly TextIssue[] }) =>
   problems.length === 0 ? null : (
@@ -105,7 +105,7 @@ export const IssueList = ({ problems }: { problems: readonly TextIssue[] }) =>
         {problems.length === 1 ? '1 problem' : `${problems.length} problems`}
       </p>
       <ul>
-        {problems.slice(0, most).map((problem, at) => (
+        {problems.slice(0, maxShownIssues).map((problem, at) => (
           // Two problems can have the same position, and the list is rebuilt each time.
           // oxlint-disable-next-line react/no-array-index-key
           <li key={at}>
@@ -123,8 +123,8 @@ export const IssueList = ({ problems }: { problems: readonly TextIssue[] }) =>
           </li>
         ))}
       </ul>
-      {problems.length > most && (
-        <p className="px-5 py-1.5 text-soft">and {problems.length - most} more</p>
+      {problems.length > maxShownIssues && (
+        <p className="px-5 py-1.5 text-soft">and {problems.length - maxShownIssues} more</p>
       )}
     </section>
   )

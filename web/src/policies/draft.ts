@@ -3,11 +3,11 @@ import { createStore } from '../api/store.ts'
 /** An unsaved text and its base version, stored in this tab. */
 export type Draft = { readonly text: string; readonly from: string }
 
-const place = 'cowork.policies'
+const storageKey = 'cowork.policies'
 
-function stored(): Draft | undefined {
+function readStored(): Draft | undefined {
   try {
-    const given = JSON.parse(sessionStorage.getItem(place) ?? 'null') as Partial<Draft> | null
+    const given = JSON.parse(sessionStorage.getItem(storageKey) ?? 'null') as Partial<Draft> | null
     return typeof given?.text === 'string' && typeof given.from === 'string'
       ? { text: given.text, from: given.from }
       : undefined
@@ -16,17 +16,17 @@ function stored(): Draft | undefined {
   }
 }
 
-const store = createStore(stored())
+const store = createStore(readStored())
 
 export const draft = {
   get: store.get,
   subscribe: store.subscribe,
-  keep(next: Draft) {
-    sessionStorage.setItem(place, JSON.stringify(next))
+  save(next: Draft) {
+    sessionStorage.setItem(storageKey, JSON.stringify(next))
     store.set(next)
   },
-  drop() {
-    sessionStorage.removeItem(place)
+  discard() {
+    sessionStorage.removeItem(storageKey)
     store.set(undefined)
   },
 }

@@ -15,8 +15,8 @@ export type Matrix = {
  * mapping is blocked (Y4).
  */
 export function buildMatrix(mappings: readonly Mapping[], seen: readonly Pair[]): Matrix {
-  const names = (written: readonly string[], known: readonly string[]) =>
-    [...new Set([...written, ...known])].toSorted(exactFirst)
+  const names = (configured: readonly string[], known: readonly string[]) =>
+    [...new Set([...configured, ...known])].toSorted(compareNames)
   return {
     agents: names(
       mappings.map(({ agent_id: id }) => id),
@@ -36,14 +36,14 @@ export function findMapping(
   agent: string,
   domain: string,
 ): Mapping | undefined {
-  const fitting = mappings.filter(
+  const matching = mappings.filter(
     (it) => matchesGlob(it.agent_id, agent) && matchesGlob(it.domain, domain),
   )
-  const written = fitting.filter(({ source }) => source === 'config')
-  return (written.length > 0 ? written : fitting).toSorted(mostSpecificFirst)[0]
+  const written = matching.filter(({ source }) => source === 'config')
+  return (written.length > 0 ? written : matching).toSorted(compareSpecificity)[0]
 }
 
-function mostSpecificFirst(a: Mapping, b: Mapping): number {
+function compareSpecificity(a: Mapping, b: Mapping): number {
   const [left = [], right = []] = [a, b].map((it) => globSpecificity(it.agent_id, it.domain))
   return left.map((value, at) => (right[at] ?? 0) - value).find((it) => it !== 0) ?? 0
 }
@@ -51,7 +51,7 @@ function mostSpecificFirst(a: Mapping, b: Mapping): number {
 export const isPattern = (name: string): boolean => name.includes('*')
 
 /** Sorts exact names before patterns, and broad patterns last. */
-const exactFirst = (a: string, b: string) =>
+const compareNames = (a: string, b: string) =>
   Number(isPattern(a)) - Number(isPattern(b)) ||
   (isPattern(a) ? b.length - a.length : 0) ||
   a.localeCompare(b)

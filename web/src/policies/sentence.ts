@@ -16,10 +16,10 @@ const number = new Intl.NumberFormat('en', { maximumFractionDigits: 20 })
 
 /** Formats a rule as a sentence. */
 export function formatRule(rule: Rule): Part[] {
-  return [{ said: rule.field }, ...demandOf(rule), ...peopleOf(rule)]
+  return [{ said: rule.field }, ...formatConstraint(rule), ...formatApprovers(rule)]
 }
 
-function demandOf(rule: Rule): Part[] {
+function formatConstraint(rule: Rule): Part[] {
   switch (rule.constraint) {
     case 'high_risk':
       return rule.severity === 'hard_stop'
@@ -28,30 +28,30 @@ function demandOf(rule: Rule): Part[] {
     case 'readonly':
       return ['is read-only']
     case 'value_range':
-      return [`must be a number ${rangeOf(rule)}`]
+      return [`must be a number ${formatRange(rule)}`]
     case 'enum':
-      return ['must be', ...listed(rule.values.map(shown))]
+      return ['must be', ...joinValues(rule.values.map(formatValue))]
     case 'regex':
       return ['must match', { said: rule.pattern, isCode: true }]
   }
 }
 
-function rangeOf({ min, max }: { readonly min?: number; readonly max?: number }): string {
+function formatRange({ min, max }: { readonly min?: number; readonly max?: number }): string {
   if (min === undefined) return `of at most ${number.format(max ?? 0)}`
   if (max === undefined) return `of at least ${number.format(min)}`
   return `from ${number.format(min)} to ${number.format(max)}`
 }
 
-const shown = (value: string | number | boolean | null): Part => ({
+const formatValue = (value: string | number | boolean | null): Part => ({
   said: typeof value === 'string' && value !== '' ? value : JSON.stringify(value),
 })
 
 /** Formats `a`, `a or b`, `a, b or c`. */
-const listed = (values: readonly Part[]): Part[] =>
+const joinValues = (values: readonly Part[]): Part[] =>
   values.flatMap((value, at): Part[] => {
     if (at === 0) return [value]
     return at === values.length - 1 ? ['or', value] : [',', value]
   })
 
-const peopleOf = ({ approvers = 1 }: Rule): Part[] =>
+const formatApprovers = ({ approvers = 1 }: Rule): Part[] =>
   approvers > 1 ? [`, and requires ${approvers} different approvers`] : []

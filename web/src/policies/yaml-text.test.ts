@@ -50,8 +50,8 @@ test('C4 whatever is typed, the editor goes on', () => {
     fc.property(
       fc.string({ unit: fc.constantFrom('a', ':', ' ', '\n', '-', '[', '{', '*', '&') }),
       (typed) => {
-        const { problems, placeOf } = parseYamlText(typed)
-        for (const { line } of [...problems, placeOf('policies[0].id')])
+        const { problems, findPosition } = parseYamlText(typed)
+        for (const { line } of [...problems, findPosition('policies[0].id')])
           expect(line).toBeGreaterThan(0)
       },
     ),

@@ -1,32 +1,32 @@
 import { LineCounter, parseDocument } from 'yaml'
 
-type Place = { readonly line: number; readonly column: number }
-export type TextIssue = Place & { readonly message: string }
+type Position = { readonly line: number; readonly column: number }
+export type TextIssue = Position & { readonly message: string }
 
 /** A parsed text: its syntax errors, and the position of each path. */
 export type YamlText = {
   readonly problems: readonly TextIssue[]
-  readonly placeOf: (path: string) => Place
+  readonly findPosition: (path: string) => Position
 }
 
-const start: Place = { line: 1, column: 1 }
+const start: Position = { line: 1, column: 1 }
 
 /** Parses the text while typing; the daemon validates it more strictly. */
 export function parseYamlText(text: string): YamlText {
   const lines = new LineCounter()
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false })
-  const place = (offset: number): Place => {
+  const toPosition = (offset: number): Position => {
     const { line, col } = lines.linePos(offset)
     return line === 0 ? start : { line, column: col }
   }
   return {
-    problems: document.errors.map(({ pos, message }) => ({ ...place(pos[0]), message })),
-    placeOf(path) {
+    problems: document.errors.map(({ pos, message }) => ({ ...toPosition(pos[0]), message })),
+    findPosition(path) {
       // A missing value has the position of its parent.
       for (let steps = parsePath(path); steps.length > 0; steps = steps.slice(0, -1)) {
         const node = document.getIn(steps, true) as { range?: readonly number[] | null } | undefined
         const offset = node?.range?.[0]
-        if (offset !== undefined) return place(offset)
+        if (offset !== undefined) return toPosition(offset)
       }
       return start
     },
@@ -42,13 +42,13 @@ export const parsePath = (path: string): (string | number)[] =>
 export type PathIssue = { readonly path: string; readonly message: string }
 
 export function locateIssues(text: string, found: readonly PathIssue[]): TextIssue[] {
-  const { placeOf } = parseYamlText(text)
+  const { findPosition } = parseYamlText(text)
   return found
     .map(({ path, message }) => {
-      const told = /^line (\d+), column (\d+): (.*)$/s.exec(message)
-      return told
-        ? { line: Number(told[1]), column: Number(told[2]), message: told[3] ?? '' }
-        : { ...placeOf(path), message }
+      const match = /^line (\d+), column (\d+): (.*)$/s.exec(message)
+      return match
+        ? { line: Number(match[1]), column: Number(match[2]), message: match[3] ?? '' }
+        : { ...findPosition(path), message }
     })
     .toSorted((a, b) => a.line - b.line || a.column - b.column)
 }

@@ -54,7 +54,7 @@ export function AddAgent({ onClose }: { onClose: () => void }) {
   )
 }
 
-const overlaps = [
+const overlapChoices = [
   { value: '10', label: '10 min' },
   { value: '60', label: '1 h' },
   { value: '1440', label: '1 day' },
@@ -81,7 +81,7 @@ export function RotateAgent({ id, onClose }: { id: string; onClose: () => void }
       onDone={setRotated}
       onClose={onClose}
     >
-      <SelectField label="Keep the old token valid for" choices={overlaps} {...overlap} />
+      <SelectField label="Keep the old token valid for" choices={overlapChoices} {...overlap} />
     </FormDialog>
   )
 }

@@ -42,7 +42,7 @@ export function Agents() {
               {all
                 .toSorted((a, b) => a.status.localeCompare(b.status) || a.id.localeCompare(b.id))
                 .map((agent) => (
-                  <AgentItem key={agent.id} agent={agent} mayChange={isOwner} />
+                  <AgentItem key={agent.id} agent={agent} canChange={isOwner} />
                 ))}
             </List>
           ) : (
@@ -67,10 +67,10 @@ const sources = {
   store: undefined,
 }
 
-function AgentItem({ agent, mayChange }: { agent: Agent; mayChange: boolean }) {
+function AgentItem({ agent, canChange }: { agent: Agent; canChange: boolean }) {
   const now = useNow()
-  const [asked, setAsked] = useState<'rotate' | 'revoke'>()
-  const close = () => setAsked(undefined)
+  const [dialog, setDialog] = useState<'rotate' | 'revoke'>()
+  const close = () => setDialog(undefined)
   const { id, status, last_seen_at: seen } = agent
   const isActive = status === 'active'
   const ending = agent.credentials.find(({ expires_at: at }) => at !== undefined)?.expires_at
@@ -98,24 +98,24 @@ function AgentItem({ agent, mayChange }: { agent: Agent; mayChange: boolean }) {
       }
       detail={
         <>
-          <span title="Format: effect:toolset">{scopesOf(agent)}</span>
+          <span title="Format: effect:toolset">{formatScopes(agent)}</span>
           <span>Tools: {describeSelection(agent)}</span>
           <span>{seen ? `seen ${formatAgo(Date.parse(seen), now)}` : 'not seen since start'}</span>
           {sources[agent.source] && <span>{sources[agent.source]}</span>}
         </>
       }
     >
-      {mayChange && isActive && agent.source === 'store' && (
+      {canChange && isActive && agent.source === 'store' && (
         <Menu
           trigger={<IconButton icon="more" label={`Actions for ${id}`} />}
           items={[
-            { label: 'Rotate token', icon: 'key', act: () => setAsked('rotate') },
-            { label: 'Revoke agent', icon: 'cross', danger: true, act: () => setAsked('revoke') },
+            { label: 'Rotate token', icon: 'key', act: () => setDialog('rotate') },
+            { label: 'Revoke agent', icon: 'cross', danger: true, act: () => setDialog('revoke') },
           ]}
         />
       )}
-      {asked === 'rotate' && <RotateAgent id={id} onClose={close} />}
-      {asked === 'revoke' && (
+      {dialog === 'rotate' && <RotateAgent id={id} onClose={close} />}
+      {dialog === 'revoke' && (
         <ConfirmDialog
           title={`Revoke ${id}?`}
           action="Revoke agent"
@@ -130,5 +130,5 @@ function AgentItem({ agent, mayChange }: { agent: Agent; mayChange: boolean }) {
   )
 }
 
-const scopesOf = ({ scopes }: Agent) =>
+const formatScopes = ({ scopes }: Agent) =>
   scopes.includes('*') ? 'All scopes' : `Scopes: ${scopes.join(', ')}`

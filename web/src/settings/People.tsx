@@ -41,7 +41,7 @@ export function People() {
             {all
               .filter(({ status }) => status === 'active')
               .map((person) => (
-                <PersonItem key={person.id} person={person} mayChange={isOwner} />
+                <PersonItem key={person.id} person={person} canChange={isOwner} />
               ))}
             {invitations.map((invitation) => (
               <InvitationItem key={invitation.id} invitation={invitation} mayChange={isOwner} />
@@ -54,7 +54,7 @@ export function People() {
   )
 }
 
-function PersonItem({ person, mayChange }: { person: ListedPerson; mayChange: boolean }) {
+function PersonItem({ person, canChange }: { person: ListedPerson; canChange: boolean }) {
   const now = useNow()
   const me = useQuery(meQuery).data?.person
   const [isRemoving, setRemoving] = useState(false)
@@ -85,7 +85,7 @@ function PersonItem({ person, mayChange }: { person: ListedPerson; mayChange: bo
         </>
       }
     >
-      {mayChange && person.id !== 'owner' ? (
+      {canChange && person.id !== 'owner' ? (
         <>
           <select
             aria-label={`Role of ${person.name}`}

@@ -13,19 +13,19 @@ import { toastProblem } from '../shared/toast.ts'
 export const AppearanceSettings = () => (
   <SettingsSection title="Appearance" lead="Stored in this browser.">
     <div className="border-t border-line">
-      <LookSetting
+      <AppearanceSetting
         of="theme"
         name="Theme"
         detail="Light, dark, or the system setting."
         values={['system', 'light', 'dark']}
       />
-      <LookSetting
+      <AppearanceSetting
         of="density"
         name="Density"
         detail="Height of list rows."
         values={['calm', 'compact']}
       />
-      <LookSetting
+      <AppearanceSetting
         of="motion"
         name="Motion"
         detail="Animations; System follows the reduced-motion setting."
@@ -38,7 +38,7 @@ export const AppearanceSettings = () => (
 export const Shortcuts = () => (
   <SettingsSection title="Shortcuts" lead="Every action is available by keyboard.">
     <div className="border-t border-line">
-      <LookSetting
+      <AppearanceSetting
         of="keys"
         name="Single keys"
         detail="Turn off for dictation, or to avoid accidental actions."
@@ -51,24 +51,29 @@ export const Shortcuts = () => (
   </SettingsSection>
 )
 
-const choicesOf = <T extends string>(values: readonly T[]) =>
+const toChoices = <T extends string>(values: readonly T[]) =>
   values.map((value) => ({ value, label: value.charAt(0).toUpperCase() + value.slice(1) }))
 
-type LookProps<Name extends keyof Appearance> = {
+type AppearanceSettingProps<Name extends keyof Appearance> = {
   of: Name
   name: string
   detail: string
   values: readonly Appearance[Name][]
 }
 
-function LookSetting<Name extends keyof Appearance>({ of, name, detail, values }: LookProps<Name>) {
+function AppearanceSetting<Name extends keyof Appearance>({
+  of,
+  name,
+  detail,
+  values,
+}: AppearanceSettingProps<Name>) {
   const current = useSyncExternalStore(appearance.subscribe, appearance.get)
   return (
     <Setting name={name} detail={detail}>
       <RadioGroup
         label={name}
         value={current[of]}
-        choices={choicesOf(values)}
+        choices={toChoices(values)}
         onChoose={(value) => appearance.change({ [of]: value })}
       />
     </Setting>
@@ -87,18 +92,18 @@ const Setting = ({ name, detail, children }: SettingProps) => (
   </div>
 )
 
-const why: Partial<Record<NotificationState, string>> = {
+const stateTexts: Partial<Record<NotificationState, string>> = {
   blocked: 'The browser blocks notifications from this page. Allow them in the site settings.',
   unsupported: 'Notifications require localhost or HTTPS, and a browser that supports them.',
 }
 
 export const Notifications = () => (
   <SettingsSection title="Notifications" lead="Desktop notifications, stored in this browser.">
-    <DesktopNotices />
+    <DesktopNotificationSetting />
   </SettingsSection>
 )
 
-export function DesktopNotices() {
+export function DesktopNotificationSetting() {
   const state = useSyncExternalStore(notificationSetting.subscribe, notificationSetting.get)
   return (
     <div>
@@ -107,20 +112,20 @@ export function DesktopNotices() {
           name="Desktop notifications"
           detail="High-risk requests, while the console is open in a background tab."
         >
-          {why[state] === undefined && (
+          {stateTexts[state] === undefined && (
             <RadioGroup
               label="Desktop notifications"
               value={state === 'on' ? 'on' : 'off'}
-              choices={choicesOf(['on', 'off'] as const)}
+              choices={toChoices(['on', 'off'] as const)}
               onChoose={(choice) => void notificationSetting.turn(choice).catch(toastProblem)}
             />
           )}
         </Setting>
       </div>
-      {why[state] !== undefined && (
+      {stateTexts[state] !== undefined && (
         <div className="pt-4">
           <Note tone="plain" icon="info">
-            {why[state]}
+            {stateTexts[state]}
           </Note>
         </div>
       )}

@@ -7,7 +7,7 @@ const role = (entry: Entry) => {
   return typeof given === 'string' ? ['as', given] : []
 }
 
-const endings: Record<string, string> = {
+const sessionEndTexts: Record<string, string> = {
   signed_out: 'Signed out',
   revoked: 'Revoked a session',
   person_removed: 'Ended the sessions of a removed person',
@@ -49,7 +49,7 @@ export const entryText: EntryText = {
     'passkey.asserted': () => ['Confirmed with a passkey'],
     'passkey.refused': () => ['Refused a copied passkey'],
     'session.opened': () => ['Signed in'],
-    'session.ended': (e) => [endings[String(field(e, 'reason'))] ?? 'Session ended'],
+    'session.ended': (e) => [sessionEndTexts[String(field(e, 'reason'))] ?? 'Session ended'],
     'link.made': (e) => ['Created a sign-in link for', said(e.subject)],
     'auth.failed': failedLogin,
   },

@@ -35,7 +35,7 @@ export const roleLabel = (role: Role): string =>
 export const useIsOwner = (): boolean => useQuery(meQuery).data?.person.role === 'owner'
 
 /** Whether this person can decide and change things; viewers only read. */
-export function useMayAct(): boolean {
+export function useCanAct(): boolean {
   const role = useQuery(meQuery).data?.person.role
   return role !== undefined && role !== 'viewer'
 }

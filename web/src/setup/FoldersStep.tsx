@@ -25,15 +25,15 @@ export function FoldersStep({ onNext }: StepProps) {
   const home = useQuery(browseQuery('~'))
   const granted = useQuery(grantsQuery)
   const [added, setAdded] = useState<readonly string[]>([])
-  const [wanted, setWanted] = useState<Readonly<Record<string, Permission>>>({})
+  const [permissions, setWanted] = useState<Readonly<Record<string, Permission>>>({})
   const [isPicking, setPicking] = useState(false)
   const grant = useMutation({
     async mutationFn() {
-      const chosen = Object.entries(wanted)
+      const chosen = Object.entries(permissions)
       for (const [path, permission] of chosen) {
         await call('add_grant', { path, permission, agent: '*', granted_by: 'system_setup' })
         // A retry after a later failure must not grant this folder again.
-        want(path, undefined)
+        setPermission(path, undefined)
       }
       return chosen.length
     },
@@ -47,13 +47,13 @@ export function FoldersStep({ onNext }: StepProps) {
     return <QueryState query={joinQueries(home, granted)} what="folders" rows={4} />
   const { path: top, entries } = home.data
   const there = new Set(entries.filter(isFolder).map(({ name }) => baseName(name)))
-  const usual = suggestedFolders
+  const suggested = suggestedFolders
     .filter((name) => there.has(name))
     .map((name) => joinPath(top, name))
-  const offered = [...new Set([...usual, ...added])]
-  const hasChosen = Object.keys(wanted).length > 0
+  const offered = [...new Set([...suggested, ...added])]
+  const hasChosen = Object.keys(permissions).length > 0
 
-  function want(path: string, permission: Permission | undefined) {
+  function setPermission(path: string, permission: Permission | undefined) {
     setWanted((before) => {
       const { [path]: _, ...others } = before
       return permission === undefined ? others : { ...others, [path]: permission }
@@ -84,8 +84,8 @@ export function FoldersStep({ onNext }: StepProps) {
             key={path}
             path={path}
             standing={getFolderAccess(granted.data, path)}
-            permission={wanted[path]}
-            onWant={(permission) => want(path, permission)}
+            permission={permissions[path]}
+            onWant={(permission) => setPermission(path, permission)}
           />
         ))}
         <li className="border-b border-line py-2">
@@ -107,7 +107,7 @@ export function FoldersStep({ onNext }: StepProps) {
           onPick={({ path }) => {
             setPicking(false)
             setAdded((before) => [...before, path])
-            want(path, 'read')
+            setPermission(path, 'read')
           }}
           onClose={() => setPicking(false)}
         />

@@ -8,11 +8,11 @@ import { grantsQuery } from '../files/file-queries.ts'
 /** Redirects to the setup of a fresh installation, otherwise to the Inbox (C9). */
 export function Home() {
   const me = useQuery(meQuery)
-  const mayBeFresh = !setupSeen.get() && me.data?.person.role === 'owner'
-  const agents = useQuery({ ...agentsQuery, enabled: mayBeFresh })
-  const grants = useQuery({ ...grantsQuery, enabled: mayBeFresh })
+  const canBeFresh = !setupSeen.get() && me.data?.person.role === 'owner'
+  const agents = useQuery({ ...agentsQuery, enabled: canBeFresh })
+  const grants = useQuery({ ...grantsQuery, enabled: canBeFresh })
   if (!me.data && !me.error && !setupSeen.get()) return null
-  if (!mayBeFresh || agents.error || grants.error) return <Navigate to="/inbox" replace />
+  if (!canBeFresh || agents.error || grants.error) return <Navigate to="/inbox" replace />
   if (!agents.data || !grants.data) return null
   const isFresh = agents.data.length === 0 && grants.data.length === 0
   return <Navigate to={isFresh ? '/welcome' : '/inbox'} replace />

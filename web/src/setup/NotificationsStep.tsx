@@ -1,6 +1,6 @@
 import { Button } from '../shared/Button.tsx'
 import { Hint } from '../shared/States.tsx'
-import { DesktopNotices } from '../settings/Preferences.tsx'
+import { DesktopNotificationSetting } from '../settings/Preferences.tsx'
 import { Step } from './Step.tsx'
 import type { StepProps } from './SetupPage.tsx'
 
@@ -14,7 +14,7 @@ export const NotificationsStep = ({ onNext }: StepProps) => (
       </Button>
     }
   >
-    <DesktopNotices />
+    <DesktopNotificationSetting />
     <p className="text-pretty text-soft">
       <Hint text="For email, Slack, Telegram and webhooks, add channels under `notify` in `cowork.yaml`. Test one with `cowork notify test <channel>`. `cowork doctor` shows the location of the file." />
     </p>

@@ -23,7 +23,7 @@ export function PracticeStep({ onNext }: StepProps) {
   const start = useMutation({ mutationFn: startPracticeRound })
   if (now)
     return (
-      <Playing
+      <RunningRound
         ids={now.ids}
         onNext={onNext}
         onAgain={() => start.mutate(undefined, { onError: toastProblem })}
@@ -49,7 +49,7 @@ export function PracticeStep({ onNext }: StepProps) {
 
 type PlayingProps = StepProps & { ids: readonly string[]; onAgain: () => void }
 
-function Playing({ ids, onNext, onAgain }: PlayingProps) {
+function RunningRound({ ids, onNext, onAgain }: PlayingProps) {
   const { items } = useQueue()
   const asked = ids.map((id) => items.get(id))
   const open = asked.find((item) => item && isOpen(item))
@@ -96,10 +96,10 @@ const Decided = ({ item }: { item: Item }) => {
   )
 }
 
-const nothing = () => {}
+const noop = () => {}
 
 function Deciding({ item }: { item: Item }) {
-  const acts = useActions([], undefined, nothing)
+  const acts = useActions([], undefined, noop)
   useKeys({
     a: () => acts.approve([item]),
     d: () => acts.start('deny', [item]),
@@ -108,7 +108,7 @@ function Deciding({ item }: { item: Item }) {
   })
   return (
     <div className="flex min-h-0 flex-1">
-      <ItemDetail id={item.id} acts={acts} mayDecide isAlone />
+      <ItemDetail id={item.id} actions={acts} mayDecide isAlone />
       {acts.pending && <ActionDialog pending={acts.pending} acts={acts} />}
     </div>
   )

@@ -32,7 +32,7 @@ export function WorkspaceStep({ onNext }: StepProps) {
   }
   if (!data) return <QueryState query={info} what="the workspace" rows={3} />
   const { workspace_path: now, path_after_restart: next } = data
-  const isThere = isDefault(now)
+  const isDefaultNow = isDefault(now)
   return (
     <Step
       title="Where should AI save files it creates?"
@@ -51,7 +51,7 @@ export function WorkspaceStep({ onNext }: StepProps) {
             Use Default
           </Button>
           <Button onClick={() => setPicking(true)}>Choose Different Location…</Button>
-          {!isThere && (
+          {!isDefaultNow && (
             <Button onClick={next === undefined ? onNext : () => choose(now)}>
               Keep current location
             </Button>
@@ -62,7 +62,7 @@ export function WorkspaceStep({ onNext }: StepProps) {
       <dl className="grid grid-cols-[64px_minmax(0,1fr)] gap-x-3 gap-y-1">
         <dt className="text-faint">Default</dt>
         <dd className="font-mono text-code">{defaultWorkspace}</dd>
-        {!isThere && (
+        {!isDefaultNow && (
           <>
             <dt className="text-faint">Current</dt>
             <dd className="font-mono text-code break-all">

@@ -14,38 +14,38 @@ export const practiceAgent = 'practice-agent'
 /** The requests of the round, kept when the person leaves the page. */
 export type PracticeRound = { readonly ids: readonly string[]; readonly isOver: boolean }
 
-const place = 'cowork.practice'
+const storageKey = 'cowork.practice'
 
 /** Restores a round after a reload: its requests are pending and its access must end. */
-function begun(): PracticeRound | undefined {
-  const ids = localStorage.getItem(place)?.split(' ')
+function restoreRound(): PracticeRound | undefined {
+  const ids = localStorage.getItem(storageKey)?.split(' ')
   return ids && { ids, isOver: false }
 }
 
-export const practiceRound = createStore<PracticeRound | undefined>(begun())
+export const practiceRound = createStore<PracticeRound | undefined>(restoreRound())
 
 export const isOpen = (item: Item): boolean => isPending(item) && !item.held
 
 /** Ends the round when its last request is decided, on any page. */
 export function startPractice(): void {
-  const look = () => {
+  const checkRound = () => {
     const now = practiceRound.get()
     if (!now || now.isOver) return
     const asked = now.ids.map(findItem)
     if (asked.every((item) => item && !isOpen(item))) endRound(now).catch(toastProblem)
   }
-  onQueueChange(look)
-  practiceRound.subscribe(look)
+  onQueueChange(checkRound)
+  practiceRound.subscribe(checkRound)
   // Requests decided while no page was open are not in the queue.
-  const ask = async () => {
+  const verifyRound = async () => {
     const now = practiceRound.get()
     if (live.state.get() !== 'live' || !now || now.isOver) return
     if ((await readItems(now.ids)).length > 0) return
     // The round belongs to another daemon.
-    localStorage.removeItem(place)
+    localStorage.removeItem(storageKey)
     practiceRound.set(undefined)
   }
-  live.state.subscribe(() => void ask().catch(() => undefined))
+  live.state.subscribe(() => void verifyRound().catch(() => undefined))
 }
 
 const version = '2026-07-28'
@@ -98,13 +98,13 @@ async function callAs(token: string | undefined, tool: string, args: object): Pr
 
 /** Starts a round: the agent proposes a change and requests access to a folder. */
 export async function startPracticeRound(): Promise<void> {
-  await dismiss()
+  await cleanUp()
   const { auth } = await call('cowork_status')
   const token =
     auth === 'closed' ? (await call('cowork_add_agent', { id: practiceAgent })).token : undefined
   const ids = [await propose(token), await requestFolder(token)]
   const asked = ids.filter((id) => id !== undefined)
-  localStorage.setItem(place, asked.join(' '))
+  localStorage.setItem(storageKey, asked.join(' '))
   practiceRound.set({ ids: asked, isOver: false })
 }
 
@@ -119,27 +119,27 @@ async function propose(token: string | undefined): Promise<string | undefined> {
   })
   if (isError)
     throw new ApiError({
-      code: text(said?.['code']) ?? 'practice_refused',
-      message: text(said?.['message']) ?? 'The practice agent cannot propose here.',
+      code: toText(said?.['code']) ?? 'practice_refused',
+      message: toText(said?.['message']) ?? 'The practice agent cannot propose here.',
       hint: 'Active policies block the practice agent. Run `cowork demo` with a separate state directory instead.',
     })
-  return text(said?.['proposal_id'])
+  return toText(said?.['proposal_id'])
 }
 
 /** Requests the first folder without access; undefined if every folder is granted or blocked. */
 async function requestFolder(token: string | undefined): Promise<string | undefined> {
-  for (const path of await candidates()) {
+  for (const path of await listCandidateFolders()) {
     const { isError = false, structuredContent: said } = await callAs(token, 'request_grant', {
       path,
       permission: 'read',
       reason: 'To see which files belong together.',
     })
-    if (!isError && said?.['status'] === 'pending') return text(said['request_id'])
+    if (!isError && said?.['status'] === 'pending') return toText(said['request_id'])
   }
   return undefined
 }
 
-async function candidates(): Promise<string[]> {
+async function listCandidateFolders(): Promise<string[]> {
   const [home, { workspace_path: workspace }] = await Promise.all([
     call('browse_folder', { path: '~' }),
     call('get_workspace_info'),
@@ -153,16 +153,16 @@ async function candidates(): Promise<string[]> {
   ]
 }
 
-const text = (value: unknown) => (typeof value === 'string' ? value : undefined)
+const toText = (value: unknown) => (typeof value === 'string' ? value : undefined)
 
 /** Ends the round, and removes its grants and the agent. */
 async function endRound(now: PracticeRound): Promise<void> {
   practiceRound.set({ ...now, isOver: true })
-  await dismiss()
-  localStorage.removeItem(place)
+  await cleanUp()
+  localStorage.removeItem(storageKey)
 }
 
-async function dismiss(): Promise<void> {
+async function cleanUp(): Promise<void> {
   const [{ grants }, { agents }] = await Promise.all([
     call('list_grants'),
     call('cowork_list_agents'),

@@ -1,7 +1,7 @@
-const place = 'cowork.welcome'
+const storageKey = 'cowork.welcome'
 
 /** Whether this browser has shown the setup; Settings links to it. */
 export const setupSeen = {
-  get: (): boolean => localStorage.getItem(place) !== null,
-  set: (): void => localStorage.setItem(place, 'seen'),
+  get: (): boolean => localStorage.getItem(storageKey) !== null,
+  set: (): void => localStorage.setItem(storageKey, 'seen'),
 }

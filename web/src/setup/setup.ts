@@ -8,10 +8,10 @@ export const steps = [
 ] as const
 export type StepId = (typeof steps)[number]['id']
 
-export type WelcomeView = { readonly step?: StepId }
+export type SetupView = { readonly step?: StepId }
 
 /** Parses search parameters; invalid values are ignored, so that no link fails. */
-export function parseSetupView(search: Record<string, unknown>): WelcomeView {
+export function parseSetupView(search: Record<string, unknown>): SetupView {
   const found = steps.find(({ id }) => id === search['step'])
   return found && found.id !== 'workspace' ? { step: found.id } : {}
 }

@@ -7,7 +7,7 @@ import { openDialog } from './dialog.ts'
 import { appearance } from '../shared/appearance.ts'
 import { agentsQuery } from '../agents/agent-queries.ts'
 import { statusQuery } from '../api/queries.ts'
-import { useMayAct } from '../settings/person.ts'
+import { useCanAct } from '../settings/person.ts'
 import { screens } from '../screens.ts'
 import { session } from '../api/session.ts'
 import { sections } from '../settings/section.ts'
@@ -54,7 +54,7 @@ export function Palette({ onClose }: { onClose: () => void }) {
   const navigate = useNavigate()
   const agents = useQuery(agentsQuery).data ?? []
   const isHalted = useQuery(statusQuery).data?.halts.some(({ scope }) => scope === 'all')
-  const mayAct = useMayAct()
+  const mayAct = useCanAct()
   const closeAnd = (act: () => unknown) => () => {
     onClose()
     void act()

@@ -3,7 +3,7 @@ import { Suspense, useEffect, useLayoutEffect, useRef, useSyncExternalStore } fr
 import { closeDialog, dialogs, openDialog } from './dialog.ts'
 import { useKeys } from '../shared/use-keys.ts'
 import { lazyScreen } from './lazy-screen.ts'
-import { useMayAct } from '../settings/person.ts'
+import { useCanAct } from '../settings/person.ts'
 import { screens } from '../screens.ts'
 import { Announcer } from './Announcer.tsx'
 import { Dialog } from '../shared/Dialog.tsx'
@@ -21,7 +21,7 @@ export function Shell() {
   const { pathname } = useLocation()
   const screen = screens.find(({ to }) => pathname.startsWith(to))
   const title = screen?.title ?? (pathname === '/welcome' ? 'Setup' : 'cowork')
-  const mayHalt = useMayAct()
+  const mayHalt = useCanAct()
   const main = useFocusOnChange(screen?.to)
   useShellKeys()
   useEffect(() => {

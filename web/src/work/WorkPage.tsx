@@ -4,7 +4,7 @@ import { useMemo, useState } from 'react'
 import { useKeys } from '../shared/use-keys.ts'
 import { Button, buttonClass } from '../shared/Button.tsx'
 import { QueryState, EmptyState, Hint } from '../shared/States.tsx'
-import { useMayAct } from '../settings/person.ts'
+import { useCanAct } from '../settings/person.ts'
 import { useRefetch } from '../api/use-entries.ts'
 import { changesProjects } from './entry-match.ts'
 import { withoutStory } from './view.ts'
@@ -20,7 +20,7 @@ export function WorkPage() {
   const view = useView()
   const query = useQuery(projectsQuery)
   const { data: projects } = query
-  const mayChange = useMayAct()
+  const mayChange = useCanAct()
   useRefetch(changesProjects, projectsQuery)
   if (!projects) return <QueryState query={query} what="the work" rows={8} />
   if (projects.length === 0) return <NoProject mayChange={mayChange} />

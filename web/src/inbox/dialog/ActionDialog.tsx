@@ -108,14 +108,20 @@ function HandBackDialog({ item, send, onClose }: DecisionForm & { item: Item }) 
   const effect = data?.effect.overrides.find(
     ({ type, severity }) => type === 'missing_context' && severity === 'medium',
   )
-  const said = text.value.trim()
-  const override = { type: 'missing_context', severity: 'medium', description: said } as const
+  const instructions = text.value.trim()
+  const override = {
+    type: 'missing_context',
+    severity: 'medium',
+    description: instructions,
+  } as const
   return (
     <FormDialog
       title="Hand back"
       action="Hand back"
-      isFit={said !== ''}
-      act={() => send([item], { decision: 'reject', reason: said, ...(isJudged && { override }) })}
+      isFit={instructions !== ''}
+      act={() =>
+        send([item], { decision: 'reject', reason: instructions, ...(isJudged && { override }) })
+      }
       onClose={onClose}
     >
       <SafeText as="p" className="text-soft" text={item.summary} />

@@ -12,7 +12,7 @@ import { useNow } from '../../shared/use-now.ts'
 import { approvalQuery } from '../approval-queries.ts'
 import type { DecisionForm } from '../use-actions.ts'
 
-const ways: readonly { value: PermissionInput['for']; name: string }[] = [
+const durations: readonly { value: PermissionInput['for']; name: string }[] = [
   { value: 'once', name: 'Once' },
   { value: 'uses', name: 'Number of uses' },
   { value: 'session', name: 'This session' },
@@ -40,17 +40,17 @@ function AllowFields({ detail, send, onClose }: DecisionForm & { detail: Detail 
     until: '',
     patterns: exact,
   })
-  const asked = parseAllowForm(form, exact, useNow())
+  const parsed = parseAllowForm(form, exact, useNow())
   const set = (part: Partial<AllowForm>) => setForm((before) => ({ ...before, ...part }))
   const isWide = form.for !== 'once'
   return (
     <DialogForm
       action={isWide ? 'Allow' : 'Approve once'}
-      isFit={'allow' in asked}
-      act={() => send([detail], { decision: 'approve', ...('allow' in asked && asked) })}
+      isFit={'allow' in parsed}
+      act={() => send([detail], { decision: 'approve', ...('allow' in parsed && parsed) })}
       onClose={onClose}
     >
-      <Ways form={form} hasSession={detail.session !== null} onChange={set} />
+      <DurationFields form={form} hasSession={detail.session !== null} onChange={set} />
       {isWide && Object.keys(exact).length > 0 && (
         <Patterns exact={exact} form={form} onChange={set} />
       )}
@@ -61,19 +61,19 @@ function AllowFields({ detail, send, onClose }: DecisionForm & { detail: Detail 
         {formatAllowance(form)}
         {isWide && ', without approval. Pending equal calls run now'}.
       </Note>
-      {'lacks' in asked && <p className="text-escalate">{asked.lacks}</p>}
+      {'lacks' in parsed && <p className="text-escalate">{parsed.lacks}</p>}
     </DialogForm>
   )
 }
 
 type FormProps = { form: AllowForm; onChange: (part: Partial<AllowForm>) => void }
 
-function Ways({ form, hasSession, onChange }: FormProps & { hasSession: boolean }) {
+function DurationFields({ form, hasSession, onChange }: FormProps & { hasSession: boolean }) {
   const name = useId()
   return (
     <fieldset className="grid gap-0.5">
       <legend className="pb-1 text-xs font-semibold text-soft">Duration</legend>
-      {ways.map(({ value, name: label }) => (
+      {durations.map(({ value, name: label }) => (
         <div key={value} className="flex min-h-9 flex-wrap items-center gap-x-4 gap-y-1">
           <label className="flex items-center gap-2.5 has-disabled:text-faint">
             <input
@@ -89,7 +89,7 @@ function Ways({ form, hasSession, onChange }: FormProps & { hasSession: boolean 
             {value === 'session' && !hasSession && ' (no session)'}
           </label>
           {value === 'uses' && form.for === 'uses' && (
-            <Small
+            <InlineInput
               label="Uses"
               type="number"
               value={form.uses}
@@ -97,7 +97,7 @@ function Ways({ form, hasSession, onChange }: FormProps & { hasSession: boolean 
             />
           )}
           {value === 'until' && form.for === 'until' && (
-            <Small
+            <InlineInput
               label="Until"
               type="datetime-local"
               value={form.until}
@@ -117,7 +117,7 @@ type SmallProps = {
   onChange: (value: string) => void
 }
 
-const Small = ({ label, type, value, onChange }: SmallProps) => (
+const InlineInput = ({ label, type, value, onChange }: SmallProps) => (
   <input
     aria-label={label}
     type={type}

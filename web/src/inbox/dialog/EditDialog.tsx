@@ -26,20 +26,20 @@ export function EditDialog({ item, ...sending }: DecisionForm & { item: Item }) 
   )
 }
 
-type Read = { value: unknown } | { problem: string }
+type ReadResult = { value: unknown } | { problem: string }
 
 function Editor({ detail, send, onClose }: DecisionForm & { detail: Detail }) {
   const { change } = detail
   const fields = toEditableFields(change)
-  const [asJson, setAsJson] = useState(fields === undefined)
+  const [isJson, setIsJson] = useState(fields === undefined)
   const [texts, setTexts] = useState<Readonly<Record<string, string>>>(() =>
     Object.fromEntries((fields ?? []).map(({ name, value }) => [name, String(value ?? '')])),
   )
   const [json, setJson] = useState(() => JSON.stringify(change, null, 2))
 
-  const read: Read = asJson || !fields ? parseJson(json) : readFields(fields, texts)
-  const edited = 'value' in read ? read.value : undefined
-  const isChanged = 'value' in read && JSON.stringify(edited) !== JSON.stringify(change)
+  const result: ReadResult = isJson || !fields ? parseJson(json) : readFields(fields, texts)
+  const edited = 'value' in result ? result.value : undefined
+  const isChanged = 'value' in result && JSON.stringify(edited) !== JSON.stringify(change)
   return (
     <DialogForm
       action="Approve change"
@@ -52,16 +52,16 @@ function Editor({ detail, send, onClose }: DecisionForm & { detail: Detail }) {
             tone="quiet"
             className="mr-auto"
             onClick={() => {
-              if (!asJson && 'value' in read) setJson(JSON.stringify(edited, null, 2))
-              setAsJson(!asJson)
+              if (!isJson && 'value' in result) setJson(JSON.stringify(edited, null, 2))
+              setIsJson(!isJson)
             }}
           >
-            {asJson ? 'Edit fields' : 'Edit as JSON'}
+            {isJson ? 'Edit fields' : 'Edit as JSON'}
           </Button>
         )
       }
     >
-      {asJson || !fields ? (
+      {isJson || !fields ? (
         <TextArea
           label="JSON"
           hint={describeHidden(json)}
@@ -85,8 +85,8 @@ function Editor({ detail, send, onClose }: DecisionForm & { detail: Detail }) {
         ))
       )}
       <div role="status" className="grid min-h-5.5 gap-1">
-        {'problem' in read ? (
-          <p className="text-escalate">{read.problem}</p>
+        {'problem' in result ? (
+          <p className="text-escalate">{result.problem}</p>
         ) : isChanged ? (
           <DiffLines label="Your changes" lines={changeLines(change, edited)} />
         ) : (
@@ -100,7 +100,7 @@ function Editor({ detail, send, onClose }: DecisionForm & { detail: Detail }) {
 function readFields(
   fields: readonly EditableField[],
   texts: Readonly<Record<string, string>>,
-): Read {
+): ReadResult {
   const value: Record<string, EditableField['value']> = {}
   for (const { name, value: was } of fields) {
     const now = parseFieldValue(was, texts[name] ?? '')

@@ -15,19 +15,19 @@ import type { DecisionForm } from '../use-actions.ts'
 
 /** Rejects items; items that affect trust need an override type (B4, T4). */
 export function RejectDialog({ items, send, onClose }: DecisionForm & { items: readonly Item[] }) {
-  const isJudged = items.some(needsOverride)
+  const affectsTrust = items.some(needsOverride)
   const [type, setType] = useState<OverrideType>()
   const [severity, setSeverity] = useState<Severity>('medium')
   const text = useField()
-  const said = text.value.trim()
+  const reason = text.value.trim()
   const [first] = items
   const title = items.length > 1 || !first ? `Reject ${items.length}` : rejectLabel(first)
-  const deny = () =>
+  const reject = () =>
     send(items, {
       decision: 'reject',
-      ...(said !== '' && { reason: said }),
+      ...(reason !== '' && { reason }),
       ...(type && {
-        override: { type, severity, ...(said !== '' && { description: said }) },
+        override: { type, severity, ...(reason !== '' && { description: reason }) },
       }),
     })
   return (
@@ -35,15 +35,15 @@ export function RejectDialog({ items, send, onClose }: DecisionForm & { items: r
       title={title}
       action={title}
       tone="danger"
-      isFit={!isJudged || type !== undefined}
-      act={deny}
+      isFit={!affectsTrust || type !== undefined}
+      act={reject}
       onClose={onClose}
     >
       <About items={items} />
       {!items.every(isFinding) && (
         <OverrideFields
           items={items}
-          isNeeded={isJudged}
+          isNeeded={affectsTrust}
           type={type}
           severity={severity}
           onType={setType}
@@ -51,7 +51,7 @@ export function RejectDialog({ items, send, onClose }: DecisionForm & { items: r
         />
       )}
       <TextArea
-        label={isJudged ? 'Correct action' : 'Reason'}
+        label={affectsTrust ? 'Correct action' : 'Reason'}
         hint={`Optional. ${items.every(isFinding) ? 'Recorded in the ledger.' : 'Visible to the agent.'}`}
         rows={3}
         maxLength={2000}
@@ -98,7 +98,7 @@ export const OverrideFields = (props: KindProps) => (
     {props.type && (
       <div className="flex flex-wrap items-center justify-between gap-x-4 gap-y-2">
         <SeverityChoices value={props.severity} onChoose={props.onSeverity} />
-        <Cost items={props.items} type={props.type} severity={props.severity} />
+        <TrustEffect items={props.items} type={props.type} severity={props.severity} />
       </div>
     )}
   </>
@@ -172,7 +172,7 @@ export function OverrideTypes<Type extends OverrideType>(props: TypesProps<Type>
 
 type CostProps = { items: readonly Item[]; type: OverrideType; severity: Severity }
 
-function Cost({ items, type, severity }: CostProps) {
+function TrustEffect({ items, type, severity }: CostProps) {
   const [only] = items
   const { data } = useQuery({ ...approvalQuery(only?.id ?? ''), enabled: items.length === 1 })
   const to = data?.effect.overrides.find(

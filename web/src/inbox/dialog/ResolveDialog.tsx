@@ -21,31 +21,35 @@ type Props = {
 /** Resolves a handoff and its proposal in one call (H2, H6). */
 export function ResolveDialog({ item, handsBack, answer, onClose }: Props) {
   const resolution = useField()
-  const [isBack, setBack] = useState(handsBack)
+  const [handsBackNow, setBack] = useState(handsBack)
   const instructions = useField()
   const proposal = useNamedProposal(item)
   const [verdict, setVerdict] = useState<'leave' | 'approve' | 'reject'>('leave')
   const [type, setType] = useState<OverrideType>()
   const [severity, setSeverity] = useState<Severity>('medium')
-  const said = resolution.value.trim()
-  const told = instructions.value.trim()
+  const resolutionText = resolution.value.trim()
+  const instructionText = instructions.value.trim()
   const decided = proposal && verdict !== 'leave' ? verdict : undefined
-  const isDenied = decided === 'reject'
-  const title = isBack ? 'Resolve and hand back' : 'Resolve'
+  const isRejected = decided === 'reject'
+  const title = handsBackNow ? 'Resolve and hand back' : 'Resolve'
   const send = () =>
     answer(item, {
-      resolution: said,
-      hand_back: isBack,
-      ...(isBack && { instructions: told }),
+      resolution: resolutionText,
+      hand_back: handsBackNow,
+      ...(handsBackNow && { instructions: instructionText }),
       ...(decided && { decide_proposal: decided }),
-      ...(isDenied && type && { override_type: type, severity, description: said }),
+      ...(isRejected && type && { override_type: type, severity, description: resolutionText }),
     })
   return (
     <FormDialog
       title={title}
       wide
       action={title}
-      isFit={said !== '' && (!isBack || told !== '') && (!isDenied || type !== undefined)}
+      isFit={
+        resolutionText !== '' &&
+        (!handsBackNow || instructionText !== '') &&
+        (!isRejected || type !== undefined)
+      }
       act={send}
       onClose={onClose}
     >
@@ -62,7 +66,7 @@ export function ResolveDialog({ item, handsBack, answer, onClose }: Props) {
         <p className="text-xs font-semibold text-soft">Next owner</p>
         <RadioGroup
           label="Next owner"
-          value={isBack ? 'agent' : 'person'}
+          value={handsBackNow ? 'agent' : 'person'}
           choices={[
             { value: 'person', label: 'Person' },
             { value: 'agent', label: `${sanitizeText(item.requester)}, with instructions` },
@@ -70,7 +74,7 @@ export function ResolveDialog({ item, handsBack, answer, onClose }: Props) {
           onChoose={(value) => setBack(value === 'agent')}
         />
       </div>
-      {isBack && (
+      {handsBackNow && (
         <TextArea
           label={`Instructions for ${sanitizeText(item.requester)}`}
           hint="Delivered until the agent acknowledges them."

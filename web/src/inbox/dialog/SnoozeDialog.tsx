@@ -25,25 +25,25 @@ export function SnoozeDialog({ items, onClose, onDone }: Props) {
     onDone(ids)
   }
   const choices = [
-    { name: '1 hour', time: inAnHour(now), said: shortTime(inAnHour(now)) },
+    { name: '1 hour', time: inAnHour(now), timeText: shortTime(inAnHour(now)) },
     {
       name: 'Tomorrow morning',
       time: tomorrow(now),
-      said: `tomorrow, ${shortTime(tomorrow(now))}`,
+      timeText: `tomorrow, ${shortTime(tomorrow(now))}`,
     },
   ]
   return (
     <Dialog title={ids.length === 1 ? 'Snooze' : `Snooze ${ids.length}`} onClose={onClose}>
       <p className="text-soft">Hidden in this browser only. Returns automatically.</p>
       <div className="grid gap-2">
-        {choices.map(({ name, time, said }, at) => (
+        {choices.map(({ name, time, timeText }, at) => (
           <Button
             key={name}
-            onClick={until(time, said)}
+            onClick={until(time, timeText)}
             {...(at === 0 && { 'data-autofocus': true })}
           >
             <span className="mr-auto">{name}</span>
-            <span className="text-soft">{said}</span>
+            <span className="text-soft">{timeText}</span>
           </Button>
         ))}
         {isSnoozed && (

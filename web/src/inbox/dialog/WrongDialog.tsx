@@ -21,8 +21,10 @@ export function WrongDialog({ item, faults, send, onClose }: Props) {
   const [type, setType] = useState<ErrorType>('agent_wrong')
   const [severity, setSeverity] = useState<Severity>('medium')
   const text = useField()
-  const said = text.value.trim()
-  const follows = faults.find((fault) => fault.type === type && fault.severity === severity)?.text
+  const reason = text.value.trim()
+  const consequence = faults.find(
+    (fault) => fault.type === type && fault.severity === severity,
+  )?.text
   return (
     <FormDialog
       title={answerLabels.wrong}
@@ -31,8 +33,8 @@ export function WrongDialog({ item, faults, send, onClose }: Props) {
       act={() =>
         send({
           decision: 'reject',
-          ...(said !== '' && { reason: said }),
-          override: { type, severity, ...(said !== '' && { description: said }) },
+          ...(reason !== '' && { reason }),
+          override: { type, severity, ...(reason !== '' && { description: reason }) },
         })
       }
       onClose={onClose}
@@ -40,10 +42,10 @@ export function WrongDialog({ item, faults, send, onClose }: Props) {
       <SafeText as="p" className="text-soft" text={item.summary} />
       <OverrideTypes legend="Why" types={errorTypes} type={type} onChoose={setType} />
       <SeverityChoices value={severity} onChoose={setSeverity} />
-      {follows !== undefined && (
+      {consequence !== undefined && (
         <div role="status">
           <Note tone="escalate" icon="warn">
-            <SafeText text={follows} />
+            <SafeText text={consequence} />
           </Note>
         </div>
       )}

@@ -169,18 +169,18 @@ function Answers({ item, check: { consequences, faults }, onAnswered }: AnswersP
     await answer(item, given, decision)
     onAnswered(given)
   }
-  const give = (given: 'confirm' | 'differently') => {
+  const sendAnswer = (given: 'confirm' | 'differently') => {
     if (!isBusy) send(given, decisions[given]).catch(toastProblem)
   }
   /** Ignores keys for another focused row of the list. */
-  const here = (act: () => void) => () => {
+  const ifFocused = (act: () => void) => () => {
     const key = focusedKey()
     if (key === undefined || key === checksKey(item.group)) act()
   }
   useKeys({
-    a: here(() => give('confirm')),
-    d: here(() => setAsking(true)),
-    r: here(() => give('differently')),
+    a: ifFocused(() => sendAnswer('confirm')),
+    d: ifFocused(() => setAsking(true)),
+    r: ifFocused(() => sendAnswer('differently')),
   })
   return (
     <div role="group" aria-label="Was this correct?" className="grid gap-1.5">
@@ -194,7 +194,7 @@ function Answers({ item, check: { consequences, faults }, onAnswered }: AnswersP
             tone={tone}
             keys={keys}
             disabled={isBusy}
-            onClick={() => (given === 'wrong' ? setAsking(true) : give(given))}
+            onClick={() => (given === 'wrong' ? setAsking(true) : sendAnswer(given))}
           >
             {answerLabels[given]}
           </Button>

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { useEffect, useMemo, useRef, useState } from 'react'
-import { modeOfLevel, riskWords } from '../../agents/class-standing.ts'
+import { modeOfLevel, riskLabels } from '../../agents/class-standing.ts'
 import type { Item } from '../approval.ts'
 import {
   listRiskClasses,
@@ -24,7 +24,7 @@ import { queryClient } from '../../api/queries.ts'
 import { entryNoun } from '../../api/entry.ts'
 import { useEntries } from '../../api/use-entries.ts'
 import { useTitle } from '../../shared/use-title.ts'
-import { classesQuery, pairKey } from '../../agents/agent-queries.ts'
+import { classesQuery, pairQueryKey } from '../../agents/agent-queries.ts'
 import { lookBackQuery } from '../approval-queries.ts'
 import { CheckRow } from './CheckRow.tsx'
 import { CloseLink } from '../../shared/CloseLink.tsx'
@@ -52,7 +52,7 @@ export function Checks({ id, item, why, since, mayDecide }: Props) {
   )
   const title = formatChecksTitle(rows)
   const waiting = rows.filter(isPendingCheck)
-  const { open, toggle, goOn } = useOpenRow(id, rows)
+  const { open, toggle, advance } = useOpenCheck(id, rows)
   useTitle(title, 'Inbox')
   return (
     <section
@@ -97,7 +97,7 @@ export function Checks({ id, item, why, since, mayDecide }: Props) {
               isOpen={row.id === open}
               mayDecide={mayDecide}
               onToggle={() => toggle(row.id)}
-              onAnswered={(answer) => goOn(row.id, answer)}
+              onAnswered={(answer) => advance(row.id, answer)}
             />
           ))}
         </ol>
@@ -108,15 +108,15 @@ export function Checks({ id, item, why, since, mayDecide }: Props) {
 }
 
 /** Opens one row at a time. After an answer it opens the next pending row and moves the focus. */
-function useOpenRow(id: string, rows: readonly Item[]) {
+function useOpenCheck(id: string, rows: readonly Item[]) {
   const first =
     rows.find((row) => row.id === id && isPendingCheck(row)) ?? rows.find(isPendingCheck)
   const [chosen, setChosen] = useState<string>()
-  const moved = useRef(false)
+  const hasAdvanced = useRef(false)
   const open = chosen ?? first?.id ?? id
   useEffect(() => {
-    if (!moved.current) return
-    moved.current = false
+    if (!hasAdvanced.current) return
+    hasAdvanced.current = false
     const row = document.getElementById(`check-${open}`)
     row?.scrollIntoView({ block: 'nearest' })
     if (document.activeElement === document.body) row?.querySelector('button')?.focus()
@@ -124,14 +124,14 @@ function useOpenRow(id: string, rows: readonly Item[]) {
   return {
     open,
     toggle: (row: string) => setChosen(row === open ? '' : row),
-    goOn(row: string, answer: Answer) {
+    advance(row: string, answer: Answer) {
       const next = findNextPending(
         rows.filter((other) => other.id === row || isPendingCheck(other)),
         row,
       )
       // A wrong action stays open, because the person may undo it.
       if (answer === 'wrong' || !next || next.id === row) return
-      moved.current = true
+      hasAdvanced.current = true
       setChosen(next.id)
     },
   }
@@ -147,7 +147,7 @@ function Accounts({ agent, accounts }: AccountsProps) {
       entry.domain !== undefined && domains.has(entry.domain) && nouns.has(entryNoun(entry)),
     () => {
       for (const domain of domains)
-        void queryClient.invalidateQueries({ queryKey: pairKey(agent, domain) })
+        void queryClient.invalidateQueries({ queryKey: pairQueryKey(agent, domain) })
     },
   )
   return (
@@ -161,21 +161,25 @@ function Accounts({ agent, accounts }: AccountsProps) {
 
 function AccountLine({ agent, account }: { agent: string; account: RiskClass }) {
   const { data } = useQuery(classesQuery(agent, account.domain))
-  const found = data?.find(({ risk }) => risk === account.risk)
+  const standing = data?.find(({ risk }) => risk === account.risk)
   return (
     <li className="min-w-0 break-words text-soft">
-      {found && (
+      {standing && (
         <span className="mr-2 inline-flex translate-y-[-1px] align-middle">
-          <LevelChip mode={modeOfLevel[found.level]} />
+          <LevelChip mode={modeOfLevel[standing.level]} />
         </span>
       )}
       <SafeText as="span" className="font-mono text-code" text={account.domain} />,{' '}
-      {riskWords[account.risk].toLowerCase()}
-      {found && (
+      {riskLabels[account.risk].toLowerCase()}
+      {standing && (
         <>
           :{' '}
           <SafeText
-            text={found.next === undefined ? found.reason : `${found.reason} · ${found.next}`}
+            text={
+              standing.next === undefined
+                ? standing.reason
+                : `${standing.reason} · ${standing.next}`
+            }
           />
         </>
       )}

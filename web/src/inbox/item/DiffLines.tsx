@@ -9,26 +9,26 @@ import { CopyButton } from '../../shared/Copy.tsx'
 import { Section } from '../../shared/Section.tsx'
 
 /** Longer changes are collapsed. */
-const most = 200
+const maxCollapsedLines = 200
 
-const grounds = { '+': 'bg-act-bg', '−': 'bg-escalate-bg', ' ': '' }
-const words = { '+': 'becomes', '−': 'was', ' ': '' }
+const backgrounds = { '+': 'bg-act-bg', '−': 'bg-escalate-bg', ' ': '' }
+const signLabels = { '+': 'becomes', '−': 'was', ' ': '' }
 
 /** Shows a change with sign, background and word, never color alone (C11). */
 export function DiffLines({ label, lines }: { label: string; lines: readonly Line[] }) {
-  const [isWhole, setWhole] = useState(lines.length <= most)
-  const shown = isWhole ? lines : lines.slice(0, most)
+  const [isExpanded, setExpanded] = useState(lines.length <= maxCollapsedLines)
+  const shown = isExpanded ? lines : lines.slice(0, maxCollapsedLines)
   return (
     <div className="overflow-hidden rounded border border-line bg-panel font-mono text-code leading-5.5">
       <HorizontalScroll label={label} className="max-h-120">
         {shown.map(({ sign, field, text }, at) => (
           // The lines of one change never change their order.
           // oxlint-disable-next-line react/no-array-index-key
-          <div key={at} className={`flex px-3 whitespace-pre-wrap ${grounds[sign]}`}>
+          <div key={at} className={`flex px-3 whitespace-pre-wrap ${backgrounds[sign]}`}>
             <span aria-hidden className="w-4.5 shrink-0 text-faint select-none">
               {sign}
             </span>
-            <span className="sr-only">{words[sign]} </span>
+            <span className="sr-only">{signLabels[sign]} </span>
             <span className="min-w-0 break-words [overflow-wrap:anywhere]">
               {field === undefined ? (
                 <SafeText
@@ -46,8 +46,8 @@ export function DiffLines({ label, lines }: { label: string; lines: readonly Lin
           </div>
         ))}
       </HorizontalScroll>
-      {!isWhole && (
-        <Button tone="quiet" size="sm" className="w-full" onClick={() => setWhole(true)}>
+      {!isExpanded && (
+        <Button tone="quiet" size="sm" className="w-full" onClick={() => setExpanded(true)}>
           Show all {lines.length} lines
         </Button>
       )}

@@ -15,47 +15,47 @@ import { useSecond } from '../../shared/use-now.ts'
 import type { Actions } from '../use-actions.ts'
 import { usePersonName } from '../use-person-name.ts'
 
-type Props = { item: Item; detail: Detail; acts: Actions; mayDecide: boolean }
+type Props = { item: Item; detail: Detail; actions: Actions; mayDecide: boolean }
 
 /** The possible actions with their keys and effects (C2). */
-export function Footer({ item, detail, acts, mayDecide }: Props) {
+export function Footer({ item, detail, actions, mayDecide }: Props) {
   const me = useQuery(meQuery).data?.person.id
   if (item.status !== 'pending') return null
   if (item.held) return <Held item={item} held={item.held} />
   if (!mayDecide)
     return <Bar>{<p className="text-soft">View only. Reviewers and owners can decide.</p>}</Bar>
-  if (isHandoff(item)) return <HandoffBar item={item} acts={acts} />
-  if (detail.grant) return <GrantBar item={item} grant={detail.grant} acts={acts} />
+  if (isHandoff(item)) return <HandoffBar item={item} acts={actions} />
+  if (detail.grant) return <GrantBar item={item} grant={detail.grant} acts={actions} />
   const hasApproved = me !== undefined && item.approvers.given.includes(me)
-  const lacksPolicy = item.kind === 'permission' && acts.policies[item.id] === undefined
+  const lacksPolicy = item.kind === 'permission' && actions.policies[item.id] === undefined
   const one = [item]
-  const isOff = acts.isBusy || hasApproved
+  const isDisabled = actions.isBusy || hasApproved
   return (
     <Bar>
-      {item.kind === 'permission' && <PolicyChoice item={item} acts={acts} />}
+      {item.kind === 'permission' && <PolicyChoice item={item} acts={actions} />}
       <Row>
         <Button
           tone="primary"
           keys="a"
-          disabled={isOff || lacksPolicy}
-          onClick={() => acts.approve(one)}
+          disabled={isDisabled || lacksPolicy}
+          onClick={() => actions.approve(one)}
         >
-          {approveWords[item.kind] ?? 'Approve'}
+          {approveLabels[item.kind] ?? 'Approve'}
         </Button>
         {isAllowable(item) && (
-          <Button disabled={isOff} onClick={() => acts.start('allow', one)}>
+          <Button disabled={isDisabled} onClick={() => actions.start('allow', one)}>
             Allow…
           </Button>
         )}
         {isEditable(item) && (
-          <Button keys="e" disabled={isOff} onClick={() => acts.start('edit', one)}>
+          <Button keys="e" disabled={isDisabled} onClick={() => actions.start('edit', one)}>
             {item.kind === 'call' ? 'Edit…' : 'Edit and approve'}
           </Button>
         )}
-        <Button keys="d" disabled={acts.isBusy} onClick={() => acts.start('deny', one)}>
+        <Button keys="d" disabled={actions.isBusy} onClick={() => actions.start('deny', one)}>
           {rejectLabel(item)}
         </Button>
-        {isReturnable(item) && <HandBack item={item} acts={acts} />}
+        {isReturnable(item) && <HandBack item={item} acts={actions} />}
       </Row>
       <Aside>
         {hasApproved ? (
@@ -80,15 +80,15 @@ const Aside = ({ children }: { children: ReactNode }) => (
   </p>
 )
 
-type ActProps = { item: Item; acts: Actions }
+type ActionProps = { item: Item; acts: Actions }
 
-const HandBack = ({ item, acts }: ActProps) => (
+const HandBack = ({ item, acts }: ActionProps) => (
   <Button keys="r" disabled={acts.isBusy} onClick={() => acts.start('hand_back', [item])}>
     Hand back
   </Button>
 )
 
-const HandoffBar = ({ item, acts }: ActProps) => (
+const HandoffBar = ({ item, acts }: ActionProps) => (
   <Bar>
     <Row>
       <Button
@@ -106,7 +106,7 @@ const HandoffBar = ({ item, acts }: ActProps) => (
 )
 
 /** Offers the narrowest choice. Wider ones are in the list above, to prevent accidental approval (C2). */
-function GrantBar({ item, grant, acts }: ActProps & { grant: GrantRequest }) {
+function GrantBar({ item, grant, acts }: ActionProps & { grant: GrantRequest }) {
   const narrowest = narrowestChoice(grant)
   const answer = (decision: Decision) => void acts.send([item], decision).catch(toastProblem)
   return (
@@ -138,7 +138,7 @@ function GrantBar({ item, grant, acts }: ActProps & { grant: GrantRequest }) {
   )
 }
 
-const approveWords: Record<string, string> = {
+const approveLabels: Record<string, string> = {
   call: 'Approve once',
   permission: 'Allow in this domain',
   finding: 'Keep access',
@@ -163,7 +163,7 @@ function Effect({ item: { kind }, detail: { effect } }: { item: Item; detail: De
 
 const Bar = ({ children }: { children: ReactNode }) => (
   <footer
-    ref={keepRoom}
+    ref={publishHeight}
     className="sticky bottom-0 mt-auto flex flex-wrap items-center gap-x-3 gap-y-2 border-t border-line bg-bg/90 px-7 py-3 backdrop-blur-sm max-md:px-4"
   >
     {children}
@@ -171,7 +171,7 @@ const Bar = ({ children }: { children: ReactNode }) => (
 )
 
 /** Publishes the height of the bar, so that no toast covers a decision (C11). */
-function keepRoom(bar: HTMLElement | null) {
+function publishHeight(bar: HTMLElement | null) {
   if (!bar) return undefined
   const { style } = document.documentElement
   const watch = new ResizeObserver(() => style.setProperty('--bar', `${bar.offsetHeight}px`))
@@ -203,7 +203,7 @@ function Held({ item, held }: { item: Item; held: NonNullable<Item['held']> }) {
   )
 }
 
-function PolicyChoice({ item, acts }: ActProps) {
+function PolicyChoice({ item, acts }: ActionProps) {
   const { data, error } = useQuery(policiesQuery)
   if (error) return <p className="basis-full text-escalate">Cannot read the policies.</p>
   if (data?.policies.length === 0)

@@ -27,7 +27,7 @@ export function HandoffDetail({ detail: { id, requester, summary }, handoff }: P
         // The heading already shows a reason of one line.
         reason !== summary && <Reasoning text={reason} title="Reason" />
       )}
-      <SimulationResult attempts={handoff.attempted_actions} />
+      <Attempts attempts={handoff.attempted_actions} />
       <Context context={handoff.context} />
       {handoff.proposal_id !== null && <NamedProposal id={handoff.proposal_id} />}
       <Recent recent={handoff.packet.recent} />
@@ -35,7 +35,7 @@ export function HandoffDetail({ detail: { id, requester, summary }, handoff }: P
   )
 }
 
-const SimulationResult = ({ attempts }: { attempts: readonly unknown[] }) => (
+const Attempts = ({ attempts }: { attempts: readonly unknown[] }) => (
   <Section title="Attempts" says={attempts.length > 0 ? 'the agent says' : undefined}>
     {attempts.length === 0 ? (
       <p className="text-soft">No attempts</p>

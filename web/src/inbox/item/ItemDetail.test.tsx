@@ -10,7 +10,7 @@ import { useActions } from '../use-actions.ts'
 import { ItemDetail } from './ItemDetail.tsx'
 
 const Item = ({ id, mayDecide }: { id: string; mayDecide: boolean }) => (
-  <ItemDetail id={id} acts={useActions([], id, () => {})} mayDecide={mayDecide} />
+  <ItemDetail id={id} actions={useActions([], id, () => {})} mayDecide={mayDecide} />
 )
 
 async function show(given: Detail, role: Role = 'owner') {

@@ -26,20 +26,20 @@ import { usePersonName } from '../use-person-name.ts'
 
 type Props = {
   id: string
-  acts: Actions
+  actions: Actions
   mayDecide: boolean
   /** Shown without the list, in the practice round. */
   isAlone?: boolean
 }
 
-export function ItemDetail({ id, acts, mayDecide, isAlone = false }: Props) {
+export function ItemDetail({ id, actions, mayDecide, isAlone = false }: Props) {
   const { data, error, refetch } = useQuery(approvalQuery(id))
   const known = useQueue().items.get(id)
   // The item in the list is available immediately and at least as new.
   const item = known ?? data
   const [since] = useState(Date.now)
   useRefreshItem(id, item)
-  if (item && isAnsweredHere(item, since))
+  if (item && isShownAsGroup(item, since))
     return <Checks id={id} item={item} why={data?.why.text} since={since} mayDecide={mayDecide} />
   return (
     <section
@@ -52,20 +52,20 @@ export function ItemDetail({ id, acts, mayDecide, isAlone = false }: Props) {
         ) : (
           <CloseLink to="/inbox" search={true} label="Back to the list" icon="back" />
         )}
-        {item && <Tools item={item} acts={acts} />}
+        {item && <Tools item={item} acts={actions} />}
       </header>
       {item && (
-        <Body item={item} detail={data} acts={acts} mayDecide={mayDecide} isAlone={isAlone} />
+        <Body item={item} detail={data} acts={actions} mayDecide={mayDecide} isAlone={isAlone} />
       )}
       {!data && !error && !item && <Loading what="the item" />}
       {error && !data && <ErrorState error={error} retry={() => void refetch()} />}
-      {item && data && <Footer item={item} detail={data} acts={acts} mayDecide={mayDecide} />}
+      {item && data && <Footer item={item} detail={data} actions={actions} mayDecide={mayDecide} />}
     </section>
   )
 }
 
 /** Shows checks as a group while one is pending or recently answered, and look-backs always. */
-const isAnsweredHere = (item: Item, since: number) =>
+const isShownAsGroup = (item: Item, since: number) =>
   isCheck(item) &&
   (item.status === 'pending' ||
     item.look_back !== undefined ||

@@ -140,13 +140,13 @@ export const History = ({ detail: { history, target } }: { detail: Detail }) =>
 
 function PastLine({ past }: { past: PastDecision }) {
   const who = usePersonName(past.decided_by ?? undefined)
-  const said = formatPastDecision(past, capital(who(past.decided_by ?? undefined)))
+  const decision = formatPastDecision(past, capitalize(who(past.decided_by ?? undefined)))
   const change = past.trust_change
   return (
     <li className="flex gap-2.5 text-soft">
       <Ago at={past.at} format={formatAge} className="w-18 shrink-0 text-faint" />
       <p className="min-w-0 break-words">
-        <SafeText text={said} />:{' '}
+        <SafeText text={decision} />:{' '}
         <Link to="/inbox/$id" params={{ id: past.id }} search={true} className={textLink}>
           <SafeText text={past.summary} />
         </Link>
@@ -161,4 +161,4 @@ function PastLine({ past }: { past: PastDecision }) {
   )
 }
 
-const capital = (name: string) => name.charAt(0).toUpperCase() + name.slice(1)
+const capitalize = (name: string) => name.charAt(0).toUpperCase() + name.slice(1)

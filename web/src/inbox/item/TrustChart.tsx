@@ -9,7 +9,7 @@ import { useNow } from '../../shared/use-now.ts'
 
 const box = { width: 600, height: 84 }
 const fills = { act: 'fill-act-bg', suggest: 'fill-suggest-bg', escalate: 'fill-escalate-bg' }
-const inks = { act: 'text-act', suggest: 'text-suggest', escalate: 'text-escalate' }
+const textColors = { act: 'text-act', suggest: 'text-suggest', escalate: 'text-escalate' }
 
 /** Trust over time on the bands of the modes, with a table twin (C11). */
 export function TrustChart({ detail }: { detail: Detail }) {
@@ -50,7 +50,7 @@ export function TrustChart({ detail }: { detail: Detail }) {
             {bands.map(({ mode, y, height }) => (
               <span
                 key={mode}
-                className={`absolute left-0 -translate-y-1/2 ${inks[mode]}`}
+                className={`absolute left-0 -translate-y-1/2 ${textColors[mode]}`}
                 style={{ top: y + height / 2 }}
               >
                 {levelLabels[mode]}
