@@ -59,7 +59,7 @@ export async function startApp(options: AppOptions): Promise<App> {
     await governance.spotChecks.catchUp(ledger, newest?.at ?? 0)
     let isEnding = false
     const doors = createEndpoints(start, store, modules, calls, () =>
-      isEnding ? 'cowork is shutting down.' : ledger.trouble()?.message,
+      isEnding ? 'cowork is shutting down.' : ledger.outage()?.message,
     )
     const { workUrl } = await openListeners(start, identity, doors)
     const runner = startRunner({

@@ -7,7 +7,7 @@ import { systemActor } from '../src/base/entry.ts'
 import { silentLog } from '../src/base/log.ts'
 import { ensureStateDir, readOrCreateOwnerToken, statePaths } from '../src/base/state.ts'
 import { migrations } from '../src/app.ts'
-import { createRedactor, createSealer, openKey, openLedger } from '../src/ledger/index.ts'
+import { createRedactor, createSealer, loadOrCreateKey, openLedger } from '../src/ledger/index.ts'
 
 /** A state folder as a daemon leaves it, with so many entries in the ledger of its SQLite store. */
 export async function fillState(state: string, entries: number): Promise<void> {
@@ -22,7 +22,7 @@ export async function fillState(state: string, entries: number): Promise<void> {
   const ledger = await openLedger({
     db,
     sealer,
-    openKey: (known) => openKey(paths, known),
+    openKey: (known) => loadOrCreateKey(paths, known),
     copyCheckpoint: (line) => appendLine(join(copies, 'checkpoints.jsonl'), line),
     now: Date.now,
     log: silentLog,
@@ -33,7 +33,7 @@ export async function fillState(state: string, entries: number): Promise<void> {
         tx.append({ type: 'note.taken', actor: systemActor, subject: `n${i}`, payload: { i } })
     })
   const stop = new AbortController()
-  await ledger.consume('reader', async () => stop.abort(), stop.signal)
+  await ledger.runFollower('reader', async () => stop.abort(), stop.signal)
   await ledger.close()
   await db.close()
 }

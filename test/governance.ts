@@ -27,8 +27,8 @@ export function testConfig(settings: Record<string, unknown> = {}): Config {
 
 /** Where nobody is ever revoked. */
 const everyoneStays = {
-  isStill: () => Promise.resolve(true),
-  hasGone: () => Promise.resolve(false),
+  isSameAgent: () => Promise.resolve(true),
+  isRemoved: () => Promise.resolve(false),
   onRevoked: () => () => undefined,
 }
 
@@ -43,7 +43,7 @@ export function testGovernance(
     db,
     config: testConfig(settings),
     agents: everyoneStays,
-    people: { mayStillDecide: () => Promise.resolve(true) },
+    people: { canStillDecide: () => Promise.resolve(true) },
     reviewUrl: (id) => `http://localhost:8765/inbox/${id}`,
     now: Date.now,
     log: silentLog,

@@ -22,7 +22,7 @@ import {
   createRedactor,
   createSealer,
   databaseSource,
-  openKey,
+  loadOrCreateKey,
   openLedger,
   writeBaselines,
 } from '#ledger'
@@ -117,16 +117,21 @@ export async function openGoverned(
   const ledger = await openLedger({
     db,
     sealer,
-    openKey: (known) => openKey(store.keys, known),
+    openKey: (known) => loadOrCreateKey(store.keys, known),
     copyCheckpoint: () => undefined,
     now,
     log: silentLog,
   })
   await writeBaselines(db, recordedTables)
   const consoleUrl = () => 'http://localhost:8765'
-  const { note } = ledger
+  const { appendDeferred } = ledger
   const parts = { db, config, now, log: silentLog }
-  const identity = await createIdentity({ ...parts, ownerToken: 'test', consoleUrl, note })
+  const identity = await createIdentity({
+    ...parts,
+    ownerToken: 'test',
+    consoleUrl,
+    appendDeferred,
+  })
   const halts = createHalts(db, now)
   const domain = more.domain?.({ ...parts, identity, governance: () => governance })
   const governance: Governance = createGovernance({

@@ -156,7 +156,7 @@ export function grantsContract(newStore: () => Promise<Store>): void {
     const other = await here.agent('sales', 'sales-2')
     expect((await here.grants.decideNow(here.sales, docs, 'read')).grant).toBeDefined()
     expect(here.grants.decide(other, docs, 'read').grant).toBeUndefined()
-    here.identity.sessions.ended('sales-1')
+    here.identity.sessions.endConnection('sales-1')
     await expect.poll(() => here.grants.live()).toEqual([])
     expect(await reasons(here)).toEqual(['session_ended'])
   })

@@ -2,7 +2,13 @@ import { join } from 'node:path'
 import type { Migration } from '#base/db/migrate.ts'
 import type { Db } from '#base/db/port.ts'
 import { silentLog } from '#base/log.ts'
-import { createRedactor, createSealer, ledgerMigrations, openKey, openLedger } from '#ledger'
+import {
+  createRedactor,
+  createSealer,
+  ledgerMigrations,
+  loadOrCreateKey,
+  openLedger,
+} from '#ledger'
 import type { Entry, Ledger } from '#ledger'
 import { openMigrated, storeFolder } from './stores.ts'
 
@@ -25,7 +31,10 @@ export async function openTestLedger(migrations: readonly Migration[] = []): Pro
     db,
     sealer,
     openKey: (known) =>
-      openKey({ ledgerKey: join(folder, 'key'), ledgerPublicKey: join(folder, 'pub') }, known),
+      loadOrCreateKey(
+        { ledgerKey: join(folder, 'key'), ledgerPublicKey: join(folder, 'pub') },
+        known,
+      ),
     copyCheckpoint: () => undefined,
     now: Date.now,
     log: silentLog,

@@ -402,7 +402,7 @@ export function protectedArgumentsContract(newStore: () => Promise<Store>) {
         tx.append({ type: 'payload.erased', actor, subject: String(seq), data: { reason: 'x' } })
       })
       expect(await dumpOf(system)).toContain(content)
-      await system.ledger.eraseCopiesAgain()
+      await system.ledger.eraseRemainingCopies()
       expect(await dumpOf(system)).not.toContain(content)
       expect(await row(system, id)).toMatchObject({ status: 'withdrawn' })
     })

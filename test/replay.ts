@@ -7,7 +7,7 @@ import { migrate } from '#base/db/migrate.ts'
 import type { Db } from '#base/db/port.ts'
 import { systemActor } from '#base/entry.ts'
 import { silentLog } from '#base/log.ts'
-import { createRedactor, createSealer, openKey, openLedger, writeBaselines } from '#ledger'
+import { createRedactor, createSealer, loadOrCreateKey, openLedger, writeBaselines } from '#ledger'
 import { migrations, recordedTables } from '../src/app.ts'
 import { pinPath } from '../src/files/grants/pin.ts'
 import { actingTool } from './acting.ts'
@@ -388,7 +388,7 @@ async function writeOlder(store: Store, rows: readonly string[]): Promise<void> 
   const ledger = await openLedger({
     db,
     sealer,
-    openKey: (known) => openKey(store.keys, known),
+    openKey: (known) => loadOrCreateKey(store.keys, known),
     copyCheckpoint: () => undefined,
     now,
     log: silentLog,

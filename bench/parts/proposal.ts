@@ -72,7 +72,7 @@ export async function createProposing(store: Store, settings: Settings = {}) {
     ...parts,
     ownerToken: 'bench',
     consoleUrl,
-    note: ledger.note,
+    appendDeferred: ledger.appendDeferred,
   })
   const halts = createHalts(db, systemClock)
   const governance = createGovernance({

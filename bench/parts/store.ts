@@ -13,7 +13,7 @@ import {
   createSealer,
   databaseSource,
   ledgerMigrations,
-  openKey,
+  loadOrCreateKey,
   openLedger,
   readCheckpoints,
   readHeadMac,
@@ -37,7 +37,7 @@ export async function openRecorded({ state, url }: Place, migrations: readonly M
   const ledger = await openLedger({
     db,
     sealer,
-    openKey: (known) => openKey(paths, known),
+    openKey: (known) => loadOrCreateKey(paths, known),
     copyCheckpoint: (line) => appendLine(copiesOf(state), line),
     now: systemClock,
     log: silentLog,

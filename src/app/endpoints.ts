@@ -48,7 +48,7 @@ export function createEndpoints(
     approvals: governance.approvals,
     identity,
     version,
-    note: ledger.note,
+    note: ledger.appendDeferred,
     now,
     toHttpStatus: statusOf,
     log: log.scope('mcp'),

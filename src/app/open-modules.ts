@@ -34,7 +34,7 @@ export async function openModules(
     consoleUrl: address.consoleUrl,
     ...(shared && { shared }),
     now,
-    note: ledger.note,
+    appendDeferred: ledger.appendDeferred,
     log: log.scope('identity'),
   })
   follow('agent.', () => identity.refresh())
@@ -84,7 +84,7 @@ export async function openModules(
     log: log.scope('governance'),
   })
   undo.add(governance.close)
-  if ((await governance.convert()) > 0) await ledger.eraseCopiesAgain()
+  if ((await governance.convert()) > 0) await ledger.eraseRemainingCopies()
   await governance.versions.start()
   follow('policy.', () => governance.versions.refresh())
   for (const module of opened) running.push(await module.start())

@@ -12,12 +12,12 @@ import {
   createRedactor,
   createSealer,
   databaseSource,
-  fileOperationsIn,
+  toFileOperations,
   moveLedgerMirror,
-  openKey,
+  loadOrCreateKey,
   openLedger,
   readCheckpointCopies,
-  refuseCut,
+  assertNotTruncated,
   writeBaselines,
 } from '#ledger'
 import type { Ledger } from '#ledger'
@@ -50,9 +50,12 @@ export async function openStore(
     db,
     sealer,
     openKey: (known) =>
-      openKey({ ledgerKey: config.ledger.key_path, ledgerPublicKey: paths.ledgerPublicKey }, known),
+      loadOrCreateKey(
+        { ledgerKey: config.ledger.key_path, ledgerPublicKey: paths.ledgerPublicKey },
+        known,
+      ),
     copyCheckpoint: createCheckpointCopies(copies, log.scope('ledger')),
-    checkSize: (size) => refuseCut(copies, size),
+    assertSize: (size) => assertNotTruncated(copies, size),
     now,
     log: log.scope('ledger'),
   })
@@ -60,7 +63,7 @@ export async function openStore(
   await writeBaselines(db, recordedTables)
   const { audit } = config
   if (audit.enabled) await startMirrors(ledger, audit, paths.ledgerMirror, log)
-  if (audit.payload_days > 0) ledger.keepPayloads(audit.payload_days)
+  if (audit.payload_days > 0) ledger.startPayloadExpiry(audit.payload_days)
   return { db, ledger, redact }
 }
 
@@ -82,7 +85,7 @@ async function startMirrors(
       to: ledgerMirror,
     })
   mirror({ path: ledgerMirror, maxBytes })
-  mirror({ path, maxBytes, shows: fileOperationsIn })
+  mirror({ path, maxBytes, toLines: toFileOperations })
 }
 
 const retryAfter = 500

@@ -32,7 +32,7 @@ export type Protection = ReturnType<typeof createProtection>
  */
 export function createProtection({ redact, key }: ProtectionDeps) {
   const cipher = createCipher(key)
-  const redactForDisplay = (value: unknown) => redact.upTo(value, maxShownLength)
+  const redactForDisplay = (value: unknown) => redact.withLimit(value, maxShownLength)
 
   /**
    * `extra` stays unchanged: it belongs to the module that opened the approval, and its paths must

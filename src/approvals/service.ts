@@ -45,8 +45,8 @@ export type ApprovalsDeps = {
   readonly db: Db
   readonly kinds: ApprovalKinds
   readonly settings: ApprovalSettings
-  readonly agents: Pick<Identity, 'isStill'>
-  readonly people: Pick<Identity['people'], 'mayStillDecide'>
+  readonly agents: Pick<Identity, 'isSameAgent'>
+  readonly people: Pick<Identity['people'], 'canStillDecide'>
   readonly reviewUrl: (id: string) => string
   readonly protection: ProtectionDeps
   readonly onErase: Ledger['onErase']
@@ -221,7 +221,7 @@ export function createApprovals(deps: ApprovalsDeps) {
   async function countedVotes(reader: Reader, id: string): Promise<string[]> {
     const counted: string[] = []
     for (const person of await store.votes(reader, id))
-      if (await people.mayStillDecide(reader, person)) counted.push(person)
+      if (await people.canStillDecide(reader, person)) counted.push(person)
     return counted
   }
 
@@ -411,7 +411,7 @@ export function createApprovals(deps: ApprovalsDeps) {
     if (approval?.status !== 'pending') return
     if (approval.deferred && approval.deferred.until <= at) {
       const { id: by } = approval.deferred.decision.by
-      if (await people.mayStillDecide(tx, by)) await decide(tx, id, deferredDecision(approval))
+      if (await people.canStillDecide(tx, by)) await decide(tx, id, deferredDecision(approval))
       else await releaseDeferred(tx, id, `${by} can no longer decide.`)
     } else if (isExpired(approval, at))
       await closeUndecided(tx, approval, 'expired', systemActor, {})
@@ -578,7 +578,7 @@ export function createApprovals(deps: ApprovalsDeps) {
       throw approvalNotFoundError(id)
     // The caller was checked before the wait. Revocation updates this approval too, so the two
     // transactions serialize.
-    if (!(await agents.isStill(tx, caller.id, caller.since ?? 0)))
+    if (!(await agents.isSameAgent(tx, caller.id, caller.since ?? 0)))
       return { as: 'gone', approval: known }
     if (known.status === 'consumed') return { as: 'used', approval: known }
     if (known.status === 'rejected') return { as: 'denied', approval: known }

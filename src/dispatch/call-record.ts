@@ -4,7 +4,7 @@ import type { Clock } from '#base/clock.ts'
 import type { EntryDraft, EntryIds } from '#base/entry.ts'
 import { noProgress } from '#base/tool.ts'
 import type { Call, CallDetails, CallTarget } from '#base/tool.ts'
-import { touchedData } from '#ledger'
+import { toTouchedData } from '#ledger'
 import type { Execution } from './execute.ts'
 
 export type CallRecord = ReturnType<typeof createCallRecord>
@@ -32,7 +32,7 @@ export function createCallRecord(
         ids: { ...details.ids, ...more.ids },
         data: {
           ...details.data,
-          ...(more.touched && isListed && touchedData(files)),
+          ...(more.touched && isListed && toTouchedData(files)),
           ...more.data,
         },
       }

@@ -289,7 +289,7 @@ test('SV12 whatever the arguments are, the answer is an answer', async () => {
     }),
     { numRuns: 200 },
   )
-  expect(ledger.trouble()).toBeUndefined()
+  expect(ledger.outage()).toBeUndefined()
 })
 
 test('SV12 a bug is answered as internal, and logged with its stack', async () => {

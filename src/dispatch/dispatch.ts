@@ -105,7 +105,7 @@ export function createDispatch(deps: DispatchDeps): Dispatch {
       told?: CallDetails['data'],
     ): CallResult => {
       const entry = buildCallEntry('call.refused', id, request.caller, touch)
-      ledger.note({
+      ledger.appendDeferred({
         ...entry,
         outcome: refusal.code,
         data: {
@@ -121,7 +121,7 @@ export function createDispatch(deps: DispatchDeps): Dispatch {
     const understood = understand(catalogue, request)
     const newest = deps.clockBehind?.()
     const late = newest === undefined ? undefined : clockWentBack(startedAt, newest)
-    const broken = late ?? ledger.trouble()
+    const broken = late ?? ledger.outage()
     // People may look on, to see what is wrong; it is recorded when the clock is right again.
     const isLook = late !== undefined && looksOn(understood, request.caller)
     if (broken && !isLook) return { status: 'refused', call: id, ...broken }

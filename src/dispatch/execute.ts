@@ -78,8 +78,8 @@ export function createExecutor(deps: ExecutorDeps) {
             tx.append(failed)
             await admission.fail(tx, failure)
           })
-          .catch(() => ledger.note(failed))
-      else ledger.note(failed)
+          .catch(() => ledger.appendDeferred(failed))
+      else ledger.appendDeferred(failed)
       return { status: 'failed', call: id, ...failure }
     } finally {
       admission.release()
@@ -93,14 +93,14 @@ export function createExecutor(deps: ExecutorDeps) {
   ): Promise<CallResult> {
     if ('halted' in reason) {
       const { code, message } = reason.halted
-      ledger.note(entry('call.refused', { outcome: code, data: { message } }))
+      ledger.appendDeferred(entry('call.refused', { outcome: code, data: { message } }))
       return { status: 'refused', call: id, ...reason.halted }
     }
     const { passage } = reason
     const answer = await answerPassage(passage, tool, call, request.approval !== undefined)
     // A new question is on record by itself; one that is met again is worth a line.
     if (passage.as !== 'waiting' || !passage.isNew)
-      ledger.note(
+      ledger.appendDeferred(
         entry('call.refused', {
           outcome: answer.status === 'done' ? 'approval_used' : answer.code,
           ids: { call: id, approval: passage.approval.id },

@@ -8,7 +8,7 @@ export const readPath = (
 ): CallPath => ({
   async execute() {
     const output = await read(input, record.call)
-    ledger.note(record.done())
+    ledger.appendDeferred(record.done())
     return output
   },
   mustCommitFailure: () => false,

@@ -18,7 +18,7 @@ type Deps = {
     'listRunnable' | 'get' | 'isClaimable' | 'openCall' | 'endApproved'
   >
   readonly halts: Pick<Halts, 'snapshot'>
-  readonly agents: Pick<Identity, 'callerFor' | 'hasGone'>
+  readonly agents: Pick<Identity, 'findCaller' | 'isRemoved'>
   readonly catalogue: ToolRegistry
   readonly dispatch: Dispatch
   /** The name of this daemon's state folder in a store that several share. */
@@ -110,7 +110,7 @@ export function startRunner(deps: Deps) {
     if (!approval || !approvals.isClaimable(approval)) return
     const caller = await callerOf(approval)
     if (!caller) {
-      if (await agents.hasGone(db, approval.requester, approval.createdAt))
+      if (await agents.isRemoved(db, approval.requester, approval.createdAt))
         await approvals.endApproved(id, `${approval.requester} is not registered any more.`)
       else rest(id)
       return
@@ -130,7 +130,7 @@ export function startRunner(deps: Deps) {
   /** The requester as it may call now, in the session and with the client of its request. */
   async function callerOf(approval: Approval): Promise<Caller | undefined> {
     const { requester, createdAt, session, content } = approval
-    const caller = await agents.callerFor(requester)
+    const caller = await agents.findCaller(requester)
     if (!caller || !isOwnRecord(caller, requester, createdAt)) return undefined
     const { client } = content
     return { ...caller, session: session ?? '', ...(client && { client }) }

@@ -1,6 +1,6 @@
 import type { CallAttempt, Verdict } from '#base/call-check.ts'
 import { CoworkError } from '#base/errors.ts'
-import { touchedData } from '#ledger'
+import { toTouchedData } from '#ledger'
 import { hasCode } from './error-text.ts'
 import { isOwner } from './grants/temporary-grants.ts'
 import type { Grants } from './grants/service.ts'
@@ -23,7 +23,7 @@ export const checkFiles =
           ...places.named(other.path),
           ...(other === one && { code }),
         }))
-        const told = files.length > 1 ? { told: touchedData(files) } : {}
+        const told = files.length > 1 ? { told: toTouchedData(files) } : {}
         return { mode: 'refuse', code, message, ...(hint && { hint }), details, ...told }
       }
     return { mode: 'act' }

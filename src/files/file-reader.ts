@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import type { Call } from '#base/tool.ts'
 import { CoworkError } from '#base/errors.ts'
-import { touchedData } from '#ledger'
+import { toTouchedData } from '#ledger'
 import { hasCode } from './error-text.ts'
 import { toTouchedFile } from './disk-access.ts'
 import type { ResolvedPath } from './path-resolver.ts'
@@ -180,7 +180,7 @@ function createSearch({ disk, places, grants, workspace }: Deps) {
       success: false,
       code: 'no_grant',
     }))
-    call.addDetails({ data: touchedData([...roots.map(toTouchedFile), ...refused]) })
+    call.addDetails({ data: toTouchedData([...roots.map(toTouchedFile), ...refused]) })
   }
 
   async function found(

@@ -4,7 +4,7 @@ import type { Dialect, Reader, Tx } from '#base/db/port.ts'
 import { newId } from '#base/ids.ts'
 import type { Call } from '#base/tool.ts'
 import { sanitizeText } from '#base/sanitize.ts'
-import { createLookup } from '#ledger'
+import { createEntryLookup } from '#ledger'
 import type { Entry } from '#ledger'
 import type { Grants } from './grants/service.ts'
 import { createHistoryStore } from './history-store.ts'
@@ -131,7 +131,7 @@ const expectedMs = 10 * 60_000
 /** How what a call did to a file is taken back; told by the entry that ended the call (TR1, TR3). */
 export function createUndo(dialect: Dialect, node: string) {
   const store = createHistoryStore(dialect, node)
-  const lookup = createLookup(dialect)
+  const lookup = createEntryLookup(dialect)
 
   return {
     async find(reader: Reader, done: Entry) {
@@ -160,7 +160,7 @@ export function createUndo(dialect: Dialect, node: string) {
       const before = version === undefined ? undefined : await store.version(reader, version)
       const subject = trash ?? before?.path
       if (subject === undefined) return false
-      const later = await lookup.doneSince(reader, subject, done.seq)
+      const later = await lookup.listCompletedSince(reader, subject, done.seq)
       return later.some(
         ({ actor, data }) =>
           actor.kind === 'human' &&

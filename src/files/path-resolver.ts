@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import type { Caller } from '#base/caller.ts'
 import { sanitizeText } from '#base/sanitize.ts'
 import type { PathRequest, CallTarget } from '#base/tool.ts'
-import { touchedData } from '#ledger'
+import { toTouchedData } from '#ledger'
 import { fileError, grantHint, requestHint } from './error-text.ts'
 import type { Grants } from './grants/service.ts'
 import type { Area, Grant, AccessKind } from './model.ts'
@@ -106,7 +106,7 @@ export function createPathResolver({ workspace, home, guard, grants }: Deps) {
   /** For the ledger and halts: what a call is about, and what else it touches. */
   function touch(given: string, ...others: readonly string[]): CallTarget {
     const { area, path } = named(given)
-    const files = others.length > 0 ? touchedData([given, ...others].map(named)) : {}
+    const files = others.length > 0 ? toTouchedData([given, ...others].map(named)) : {}
     return { domain: 'files', target: path, data: { area, ...files } }
   }
 

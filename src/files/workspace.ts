@@ -13,8 +13,8 @@ import { join, sep } from 'node:path'
 import type { Config } from '#base/config/index.ts'
 import { CoworkError, errorMessage } from '#base/errors.ts'
 import type { Log } from '#base/log.ts'
-import { touchedIn } from '#ledger'
-import type { Entry, Shown } from '#ledger'
+import { readTouchedFiles } from '#ledger'
+import type { Entry, MirroredEntry } from '#ledger'
 
 /** The folder of the agents' own, ready for use. */
 export type Workspace = {
@@ -122,11 +122,11 @@ const facts = ['size_bytes', 'sha256', 'dry_run'] as const
  */
 export const toWorkspaceAuditEntry =
   (workspace: string) =>
-  (entry: Entry): readonly Shown[] => {
+  (entry: Entry): readonly MirroredEntry[] => {
     const { actor, at, seq, type, domain, subject, outcome, data } = entry
     if (domain !== 'files') return []
     const isInside = (path = '') => path === workspace || path.startsWith(workspace + sep)
-    const touched = touchedIn(entry).filter(({ path }) => isInside(path))
+    const touched = readTouchedFiles(entry).filter(({ path }) => isInside(path))
     const about = isInside(subject) ? subject : touched[0]?.path
     if (about === undefined) return []
     const files = touched.map(({ path, success, size_bytes }) => ({ path, success, size_bytes }))

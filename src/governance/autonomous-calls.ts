@@ -1,7 +1,7 @@
 import type { Approvals, Risk } from '#approvals'
 import type { Reader } from '#base/db/port.ts'
 import type { Client } from '#base/entry.ts'
-import type { Entry, Lookup } from '#ledger'
+import type { Entry, EntryLookup } from '#ledger'
 import type { TrustKey } from './trust-service.ts'
 
 /** Something that an agent did without asking, as the store and the ledger have it. */
@@ -43,7 +43,7 @@ export function aloneIn({ type, actor, domain = '', ids, data }: Entry) {
   }
 }
 
-export function createAlone(lookup: Lookup, approvals: () => Pick<Approvals, 'find'>) {
+export function createAlone(lookup: EntryLookup, approvals: () => Pick<Approvals, 'find'>) {
   async function fromProposal(reader: Reader, id: string): Promise<DoneAlone | undefined> {
     const found = await approvals().find(reader, id)
     if (found?.kind !== 'proposal' || found.channel !== 'trust') return undefined
@@ -77,7 +77,7 @@ export function createAlone(lookup: Lookup, approvals: () => Pick<Approvals, 'fi
     find,
     /** What it did lately in a domain, in one class of risk or in all, newest first. */
     async lately(reader: Reader, { agent, domain }: TrustKey, risk?: Risk) {
-      const entries = await lookup.doneAlone(reader, { actor: agent, domain, risk })
+      const entries = await lookup.listAutonomous(reader, { actor: agent, domain, risk })
       const found = entries.filter(isAlone).map(aloneIn)
       const same = found.filter(
         (one) => one.domain === domain && (risk === undefined || one.risk === risk),
@@ -109,7 +109,7 @@ type UndoCall = {
 export type IsUndone = ReturnType<typeof createIsUndone>
 
 export const createIsUndone =
-  (lookup: Pick<Lookup, 'call'>, undo: Pick<Undo, 'isDone'> | undefined) =>
+  (lookup: Pick<EntryLookup, 'call'>, undo: Pick<Undo, 'isDone'> | undefined) =>
   async (reader: Reader, call: string): Promise<boolean> => {
     if (!undo) return false
     const done = (await lookup.call(reader, call)).find(({ type }) => type === 'call.done')

@@ -12,7 +12,7 @@ import { formatRfc3339 } from '#base/clock.ts'
 import type { Clock } from '#base/clock.ts'
 import type { Db } from '#base/db/port.ts'
 import { isRecord } from '#base/json.ts'
-import type { Lookup } from '#ledger'
+import type { EntryLookup } from '#ledger'
 import { checkContent } from './answers.ts'
 import { evidenceNote } from './gate-proof.ts'
 import type { GateProof } from './gate-proof.ts'
@@ -49,7 +49,7 @@ type Deps = {
   readonly handoffs: Pick<Handoffs, 'detail'>
   readonly conflicts: Pick<PolicyConflicts, 'find'>
   readonly looks: Looks
-  readonly lookup: Pick<Lookup, 'call' | 'proposal'>
+  readonly lookup: Pick<EntryLookup, 'call' | 'proposal'>
   readonly gateProof: GateProof
   readonly undo?: Pick<Undo, 'find'> | undefined
   readonly rules: Rules

@@ -28,7 +28,7 @@ type Deps = {
   readonly permissions: Permissions
   readonly policies: () => Policies
   readonly store: GovernanceStore
-  readonly agents: Pick<Identity, 'hasGone'>
+  readonly agents: Pick<Identity, 'isRemoved'>
   readonly ttl: { readonly proposalMs: number; readonly callMs: number }
   readonly edits: EditValidator
   readonly actOf: Approvals['openCall']
@@ -57,7 +57,7 @@ export function governanceKinds(deps: Deps, others: readonly ApprovalKind[]): Ap
       return given ? override(tx, approval, decision, given, false) : {}
     const { risk, action, requester, createdAt } = approval
     // Whoever has the name later gains nothing by it.
-    const isGone = await agents.hasGone(tx, requester, createdAt)
+    const isGone = await agents.isRemoved(tx, requester, createdAt)
     const worth = isGone ? 'score' : worthOf(approval, decision)
     return scores.approve(
       tx,
@@ -82,7 +82,7 @@ export function governanceKinds(deps: Deps, others: readonly ApprovalKind[]): Ap
     const { by } = decision
     const isSeen =
       answersOf(decision).skip !== true && looks.has(by.id, id) && by.verified !== false
-    if (!isSeen || (await agents.hasGone(tx, requester, createdAt))) return { counted: false }
+    if (!isSeen || (await agents.isRemoved(tx, requester, createdAt))) return { counted: false }
     if (check && (await isUndone(tx, check.act))) return { counted: false }
     const seen = { risk, kind: kindOf(action) }
     return scores.clean(tx, toTrustKey(approval), seen, isOfLookBack(check))
@@ -94,7 +94,7 @@ export function governanceKinds(deps: Deps, others: readonly ApprovalKind[]): Ap
     { verdict }: Decision,
     reader: Reader,
   ): Promise<void> {
-    if (verdict === 'reject' || !(await agents.hasGone(reader, requester, createdAt))) return
+    if (verdict === 'reject' || !(await agents.isRemoved(reader, requester, createdAt))) return
     throw new CoworkError('agent_revoked', `The agent ${requester} that asked for this is gone.`, {
       hint: 'Reject it: whoever has that name later asks anew.',
     })

@@ -28,7 +28,7 @@ export type Permissions = ReturnType<typeof createPermissions>
 export function createPermissions(
   store: GovernanceStore,
   now: Clock,
-  agents: Pick<Identity, 'hasGone'>,
+  agents: Pick<Identity, 'isRemoved'>,
   approvals: () => Pick<Approvals, 'decide' | 'pendingLike' | 'openCall' | 'fingerprint'>,
 ) {
   async function count(tx: Tx, id: string, actor: Actor): Promise<boolean> {
@@ -111,7 +111,7 @@ export function createPermissions(
       for (const other of waiting) {
         const isEqual = other.action === action && covers(row, argumentsOf(other), other.risk)
         if (!isEqual || other.requiredApprovals > 1 || !sameSession(row, other.session)) continue
-        if (await agents.hasGone(tx, requester, other.createdAt)) continue
+        if (await agents.isRemoved(tx, requester, other.createdAt)) continue
         // A use each: what clears the queue must not outlast the permission.
         if (!(await count(tx, row.id, decision.by))) break
         await approvals().decide(tx, other.id, plain, call)

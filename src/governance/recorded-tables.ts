@@ -1,4 +1,4 @@
-import { storedIn } from '#ledger'
+import { toStoredData } from '#ledger'
 import type { Entry, RecordedRow, RecordedTable } from '#ledger'
 import { aloneIn, isAlone } from './autonomous-calls.ts'
 import type { Trust } from './rules/trust.ts'
@@ -15,12 +15,12 @@ const trustTable: RecordedTable = {
   baseline: 'trust.baselined',
   key: ['agent', 'domain'],
   // They were converted, and nothing is decided by them any more.
-  leftOut: ['low_good', 'low_bad', 'normal_good', 'normal_bad', 'high_good', 'high_bad'],
+  ignoredColumns: ['low_good', 'low_bad', 'normal_good', 'normal_bad', 'high_good', 'high_bad'],
   describe: (row) => named('trust', row),
   // A proposal, and what trust lets an agent do, restarts the idle clock, without an entry for that alone (T9).
   moves: {
     column: 'active_at',
-    by(_, parsed) {
+    findKey(_, parsed) {
       const entry = parsed as unknown as Entry
       if (entry.type === 'proposal.created') return [entry.actor.id, entry.domain]
       if (!entry.type.startsWith('call.') || !isAlone(entry)) return undefined
@@ -44,8 +44,8 @@ const permissionTable: RecordedTable = {
   baseline: 'permission.baselined',
   key: ['id'],
   // Every use writes it, also one that is not counted.
-  leftOut: ['last_used_at'],
-  digested: ['arguments'],
+  ignoredColumns: ['last_used_at'],
+  digestedColumns: ['arguments'],
   describe: ({ id, agent }) => `permission ${id} of agent ${JSON.stringify(agent)}`,
 }
 
@@ -63,7 +63,11 @@ export const governanceTables = [trustTable, kindTable, permissionTable, mapping
 // For the `data` of the entry that changes a row.
 
 export const storedTrust = ({ agent, domain }: TrustKey, trust: Trust, before?: Trust | null) =>
-  storedIn(trustTable, toRow(agent, domain, trust), before ? toRow(agent, domain, before) : before)
+  toStoredData(
+    trustTable,
+    toRow(agent, domain, trust),
+    before ? toRow(agent, domain, before) : before,
+  )
 
 /** The credit of a kind of action from now on, and before; undefined where it had none. */
 export type KindChange = { readonly row: KindRow; readonly from: number | undefined }
@@ -77,7 +81,7 @@ export function storedCredit(
   const parts = storedTrust(pair, trust, before)
   if (!kind) return parts
   const { row, from } = kind
-  const own = storedIn(kindTable, row, from === undefined ? null : { ...row, credit: from })
+  const own = toStoredData(kindTable, row, from === undefined ? null : { ...row, credit: from })
   return {
     stored: { ...parts.stored, ...own.stored },
     key: { ...parts.key, ...own.key },
@@ -85,12 +89,12 @@ export function storedCredit(
   }
 }
 
-export const storedKind = (row: KindRow) => storedIn(kindTable, row)
+export const storedKind = (row: KindRow) => toStoredData(kindTable, row)
 
 export const storedPermission = (row: PermissionRow, before?: PermissionRow) =>
-  storedIn(permissionTable, row, before)
+  toStoredData(permissionTable, row, before)
 
-export const storedMapping = (row: MappingRow) => storedIn(mappingTable, row)
+export const storedMapping = (row: MappingRow) => toStoredData(mappingTable, row)
 
 export const droppedMapping = ({ agent, domain }: MappingRow) => ({
   dropped: { mapping: { agent, domain } },

@@ -6,7 +6,7 @@ import type { Config } from '#base/config/index.ts'
 import type { Db } from '#base/db/port.ts'
 import type { Log } from '#base/log.ts'
 import type { Identity } from '#identity'
-import { createLookup } from '#ledger'
+import { createEntryLookup } from '#ledger'
 import type { Ledger } from '#ledger'
 import { createAlone, createIsUndone } from './autonomous-calls.ts'
 import { createCallAuthorizer, createDomainOf } from './call-authorizer.ts'
@@ -49,8 +49,8 @@ export type GovernanceOptions = {
     | 'approvals'
     | 'handoff'
   >
-  readonly agents: Pick<Identity, 'hasGone' | 'isStill' | 'onRevoked'>
-  readonly people: Pick<Identity['people'], 'mayStillDecide'>
+  readonly agents: Pick<Identity, 'isRemoved' | 'isSameAgent' | 'onRevoked'>
+  readonly people: Pick<Identity['people'], 'canStillDecide'>
   readonly kinds?: readonly ApprovalKind[]
   /** The toolsets whose tools check their own writes (Y9). */
   readonly guardedToolsets: readonly string[]
@@ -89,7 +89,7 @@ export function createGovernance(options: GovernanceOptions) {
     (...asked) => proposals.policyFor(...asked),
     (approval) => approvals.openCall(approval),
   )
-  const lookup = createLookup(db.dialect)
+  const lookup = createEntryLookup(db.dialect)
   const looks = createLooks()
   const kindOf = createKindNames((value) => approvals.redactForDisplay(value))
   const spotChecks = createSpotChecks({

@@ -8,7 +8,7 @@ import { parseAgentId, listAgents, agentPrincipal } from './credentials.ts'
 import type { CredentialIndex } from './credentials.ts'
 import { buildIdentityEntry } from './entries.ts'
 import type { ActingCall } from './entries.ts'
-import { refuseReserved, storedId } from './ids.ts'
+import { assertNotReserved, normalizeStoredId } from './ids.ts'
 import type { IdentityStore } from './store.ts'
 import { hashPrefix, mintToken } from './token.ts'
 import type { NewToken } from './token.ts'
@@ -18,26 +18,26 @@ const minute = 60_000
 type Deps = {
   readonly store: IdentityStore
   readonly now: Clock
-  readonly known: () => CredentialIndex
+  readonly index: () => CredentialIndex
   readonly isShared: boolean
   /** Told inside every transaction that changes agents, before it is known whether it will commit. */
-  readonly changing: () => void
+  readonly invalidate: () => void
 }
 
 /** What other domains end with an agent, in the transaction that revokes it. */
 type OnAgentRevoked = (tx: Tx, id: string, by: ActingCall) => Promise<void>
 
 /** Verbs over the agents of the store; those of config and environment can only be read. */
-export function createAgentService({ store, now, known, isShared, changing }: Deps) {
-  const partings = new Set<OnAgentRevoked>()
+export function createAgentService({ store, now, index, isShared, invalidate }: Deps) {
+  const revocationHandlers = new Set<OnAgentRevoked>()
 
-  const notStored = (id: string) => {
-    const holder = known().holders.get(agentPrincipal(id))
+  const getReadOnlySource = (id: string) => {
+    const holder = index().holders.get(agentPrincipal(id))
     return holder?.kind === 'agent' && holder.source !== 'store' ? holder.source : undefined
   }
 
-  function refuseReadOnly(id: string) {
-    const source = notStored(id)
+  function assertWritable(id: string) {
+    const source = getReadOnlySource(id)
     if (!source) return
     throw new CoworkError('agent_read_only', `The agent ${id} is not in the store.`, {
       hint:
@@ -48,9 +48,9 @@ export function createAgentService({ store, now, known, isShared, changing }: De
   }
 
   /** Agents of config or environment, which close the door as long as they are there. */
-  const hasFixed = () => listAgents(known()).some((a) => a.source !== 'store' && !a.shared)
+  const hasStaticAgents = () => listAgents(index()).some((a) => a.source !== 'store' && !a.shared)
 
-  const missing = (id: string) =>
+  const agentNotFoundError = (id: string) =>
     new CoworkError('not_found', `There is no active agent named ${id}.`, {
       hint: '`cowork agents ls` lists them; `cowork agents add <id>` adds one.',
     })
@@ -59,41 +59,41 @@ export function createAgentService({ store, now, known, isShared, changing }: De
    * Whether whoever had this name at that time has it still: neither revoked, nor another since, nor shut out with
    * all who showed no token. Asked of the store, since what is known here may be older (I4).
    */
-  async function isStill(reader: Reader, id: string, at: number): Promise<boolean> {
-    if (notStored(id)) return true
+  async function isSameAgent(reader: Reader, id: string, at: number): Promise<boolean> {
+    if (getReadOnlySource(id)) return true
     const agent = await store.find(reader, id)
     if (agent) return agent.revokedAt === undefined && agent.createdAt <= at
-    return !hasFixed() && (await store.isEmpty(reader))
+    return !hasStaticAgents() && (await store.isEmpty(reader))
   }
 
   return {
     async addAgent(
       tx: Tx,
-      given: {
+      input: {
         id: string
         scopes?: readonly string[] | undefined
         selection?: ToolSelection | undefined
       },
       by: ActingCall,
-    ): Promise<NewToken & { id: string; closedTheDoor: boolean }> {
-      changing()
-      const id = parseAgentId(given.id)
-      refuseReserved(id)
+    ): Promise<NewToken & { id: string; authEnabled: boolean }> {
+      invalidate()
+      const id = parseAgentId(input.id)
+      assertNotReserved(id)
       const at = now()
       const minted = mintToken()
       // The cache may lag behind another daemon: whether this is the first, the store itself says.
-      const closedTheDoor = !hasFixed() && (await store.isEmpty(tx))
-      if (notStored(id) || !(await store.save(tx, id, given, at)))
+      const authEnabled = !hasStaticAgents() && (await store.isEmpty(tx))
+      if (getReadOnlySource(id) || !(await store.save(tx, id, input, at)))
         throw new CoworkError('agent_exists', `There is an agent named ${id} already.`, {
           hint: 'Choose another id, or give it a new token with `cowork agents rotate`.',
         })
-      await store.end(tx, id, at)
-      await store.give(tx, id, minted.hash, at)
-      const { scopes, selection } = given
+      await store.endCredentials(tx, id, at)
+      await store.addCredential(tx, id, minted.hash, at)
+      const { scopes, selection } = input
       const hash_prefix = hashPrefix(minted.hash)
       const chosen = { ...(scopes && { scopes }), ...toFields(selection) }
       tx.append(buildIdentityEntry(by, 'agent.added', id, { hash_prefix, ...chosen }))
-      return { id, ...minted, closedTheDoor }
+      return { id, ...minted, authEnabled }
     },
 
     /** Fields that are absent stay as they are: leaving one out never allows more. */
@@ -102,9 +102,9 @@ export function createAgentService({ store, now, known, isShared, changing }: De
       given: SelectionFields & { id: string },
       by: ActingCall,
     ): Promise<{ id: string; selection: ToolSelection | undefined }> {
-      changing()
-      const id = storedId(given.id)
-      refuseReadOnly(id)
+      invalidate()
+      const id = normalizeStoredId(given.id)
+      assertWritable(id)
       const agent = await store.lock(tx, id)
       const before = toFields(agent?.selection)
       const selection = toSelection({
@@ -112,7 +112,7 @@ export function createAgentService({ store, now, known, isShared, changing }: De
         exclude: given.exclude ?? before.exclude,
         read_only: given.read_only ?? before.read_only,
       })
-      if (!(await store.choose(tx, id, selection))) throw missing(id)
+      if (!(await store.setSelection(tx, id, selection))) throw agentNotFoundError(id)
       tx.append(buildIdentityEntry(by, 'agent.changed', id, toFields(selection)))
       return { id, selection }
     },
@@ -123,16 +123,16 @@ export function createAgentService({ store, now, known, isShared, changing }: De
       given: { id: string; overlapMinutes: number },
       by: ActingCall,
     ): Promise<NewToken & { id: string; oldEndsAt: number }> {
-      changing()
-      const id = storedId(given.id)
-      refuseReadOnly(id)
+      invalidate()
+      const id = normalizeStoredId(given.id)
+      assertWritable(id)
       const agent = await store.find(tx, id)
-      if (!agent || agent.revokedAt !== undefined) throw missing(id)
+      if (!agent || agent.revokedAt !== undefined) throw agentNotFoundError(id)
       const at = now()
       const minted = mintToken()
       const oldEndsAt = at + given.overlapMinutes * minute
-      await store.end(tx, id, oldEndsAt)
-      await store.give(tx, id, minted.hash, at)
+      await store.endCredentials(tx, id, oldEndsAt)
+      await store.addCredential(tx, id, minted.hash, at)
       tx.append(
         buildIdentityEntry(by, 'agent.rotated', id, {
           hash_prefix: hashPrefix(minted.hash),
@@ -144,23 +144,23 @@ export function createAgentService({ store, now, known, isShared, changing }: De
 
     /** Whether it was here and will not come back; one that was never registered may. */
     async isRevoked(reader: Reader, id: string): Promise<boolean> {
-      return !notStored(id) && (await store.find(reader, id))?.revokedAt !== undefined
+      return !getReadOnlySource(id) && (await store.find(reader, id))?.revokedAt !== undefined
     },
 
-    isStill,
+    isSameAgent,
 
     /**
      * Whether it is certain that it is not: other daemons of the same store may have agents in their environment that
      * nothing here knows of.
      */
-    async hasGone(reader: Reader, id: string, at: number): Promise<boolean> {
+    async isRemoved(reader: Reader, id: string, at: number): Promise<boolean> {
       if (isShared && !(await store.find(reader, id))) return false
-      return !(await isStill(reader, id, at))
+      return !(await isSameAgent(reader, id, at))
     },
 
     onRevoked(act: OnAgentRevoked): () => void {
-      partings.add(act)
-      return () => void partings.delete(act)
+      revocationHandlers.add(act)
+      return () => void revocationHandlers.delete(act)
     },
 
     async revokeAgent(
@@ -168,16 +168,16 @@ export function createAgentService({ store, now, known, isShared, changing }: De
       given: { id: string },
       by: ActingCall,
     ): Promise<{ id: string; at: number }> {
-      changing()
-      const id = storedId(given.id)
-      refuseReadOnly(id)
+      invalidate()
+      const id = normalizeStoredId(given.id)
+      assertWritable(id)
       const at = now()
-      if (!(await store.revoke(tx, id, at))) throw missing(id)
-      const ended = await store.end(tx, id, at)
+      if (!(await store.revoke(tx, id, at))) throw agentNotFoundError(id)
+      const ended = await store.endCredentials(tx, id, at)
       tx.append(
         buildIdentityEntry(by, 'agent.revoked', id, { hash_prefixes: ended.map(hashPrefix) }),
       )
-      for (const act of partings) await act(tx, id, by)
+      for (const act of revocationHandlers) await act(tx, id, by)
       return { id, at }
     },
   }

@@ -35,7 +35,7 @@ export type Credential = {
 export type CredentialIndex = {
   readonly holders: ReadonlyMap<string, Agent | Person>
   readonly credentials: ReadonlyMap<string, Credential>
-  readonly closed: boolean
+  readonly isAuthRequired: boolean
 }
 
 export type IdentityConfig = {
@@ -64,22 +64,22 @@ export type StaticCredentials = {
   readonly credentials: readonly Credential[]
 }
 
-const worksync = 'worksync'
+const worksyncId = 'worksync'
 /** The person whose machine it is: there from the first run, and owner as long as it stands (I10). */
 export const ownerId = 'owner'
 
 export const agentPrincipal = (id: string): string => `agent:${id}`
 export const personPrincipal = (id: string): string => `person:${id}`
-const principalOf = ({ kind, id }: Agent | Person) =>
+const getPrincipal = ({ kind, id }: Agent | Person) =>
   kind === 'agent' ? agentPrincipal(id) : personPrincipal(id)
 
 /** An id an agent may be registered under: the shared key's own name is taken (I7). */
 export function parseAgentId(given: string): string {
-  const id = literalId(given, 'id')
-  if (id !== worksync) return id
+  const id = parseLiteralId(given, 'id')
+  if (id !== worksyncId) return id
   throw new CoworkError(
     'agent_exists',
-    `${worksync} is the name of the WORKSYNC_API_KEY's holder.`,
+    `${worksyncId} is the name of the WORKSYNC_API_KEY's holder.`,
     {
       hint: 'Choose another id.',
     },
@@ -87,7 +87,7 @@ export function parseAgentId(given: string): string {
 }
 
 /** In a mapping `*` is any text, so that no name may hold one (Y1). */
-function literalId(given: string, from: string): string {
+function parseLiteralId(given: string, from: string): string {
   const id = normalizeAgentId(given, from)
   if (!id.includes('*')) return id
   throw new CoworkError('invalid_agent_id', `The agent's id, given as ${from}, holds a *.`, {
@@ -113,43 +113,45 @@ export function loadStaticCredentials(
       ...(selection && { selection }),
     }
   })
-  const twice = configured.find(({ id }, at) => configured.findIndex((a) => a.id === id) !== at)
-  if (twice) throw invalid(`two agents have the id ${twice.id}`, 'Ids are unique; rename one.')
+  const duplicate = configured.find(({ id }, at) => configured.findIndex((a) => a.id === id) !== at)
+  if (duplicate)
+    throw agentConfigError(`two agents have the id ${duplicate.id}`, 'Ids are unique; rename one.')
 
   const credentials = new Map<string, Credential>()
-  const claim = (holder: Agent | Person, hash: string) => {
-    const taken = credentials.get(hash)
-    const principal = principalOf(holder)
-    if (taken && taken.principal !== principal)
-      throw invalid(
-        `${taken.principal} and ${principal} have the same token`,
+  const addCredential = (holder: Agent | Person, hash: string) => {
+    const existing = credentials.get(hash)
+    const principal = getPrincipal(holder)
+    if (existing && existing.principal !== principal)
+      throw agentConfigError(
+        `${existing.principal} and ${principal} have the same token`,
         'Each needs its own: mint one with `cowork agents token`.',
       )
     credentials.set(hash, { hash, principal })
   }
-  claim(owner, sha256Hex(ownerToken))
-  for (const [at, agent] of configured.entries()) claim(agent, configuredHash(config.agents[at]))
+  addCredential(owner, sha256Hex(ownerToken))
+  for (const [at, agent] of configured.entries())
+    addCredential(agent, getConfiguredHash(config.agents[at]))
 
   const environment: Agent[] = []
   if (shared.worksyncKey) {
     const agent: Agent = {
       kind: 'agent',
-      id: worksync,
+      id: worksyncId,
       source: 'environment',
       scopes: ['*:work'],
       shared: true,
     }
-    claim(agent, sha256Hex(shared.worksyncKey))
+    addCredential(agent, sha256Hex(shared.worksyncKey))
     environment.push(agent)
   }
   if (shared.coworkToken) {
     const hash = sha256Hex(shared.coworkToken)
-    const id = shared.agentId ? literalId(shared.agentId, 'AGENT_ID') : 'main'
+    const id = shared.agentId ? parseLiteralId(shared.agentId, 'AGENT_ID') : 'main'
     const agent: Agent = { kind: 'agent', id, source: 'environment', scopes: defaultScopes }
     // The token of an agent of config makes no second agent: it is that agent's token again.
-    const own = configured.some((one) => credentials.get(hash)?.principal === principalOf(one))
+    const own = configured.some((one) => credentials.get(hash)?.principal === getPrincipal(one))
     if (!own) {
-      claim(agent, hash)
+      addCredential(agent, hash)
       environment.push(agent)
     }
   }
@@ -157,23 +159,23 @@ export function loadStaticCredentials(
 }
 
 /** `token_hash` wins over `token` (I4). */
-function configuredHash(agent: IdentityConfig['agents'][number] | undefined): string {
+function getConfiguredHash(agent: IdentityConfig['agents'][number] | undefined): string {
   const { id, token, token_hash: hash } = agent ?? {}
   if (hash !== undefined) {
     if (/^[0-9a-f]{64}$/i.test(hash)) return hash.toLowerCase()
-    throw invalid(
+    throw agentConfigError(
       `the token_hash of agent ${id} is not a SHA-256 in hex`,
       '`cowork agents token` prints a token and its hash.',
     )
   }
   if (token) return sha256Hex(token)
-  throw invalid(
+  throw agentConfigError(
     `agent ${id} has neither token_hash nor token`,
     '`cowork agents token` prints both; put the hash into cowork.yaml.',
   )
 }
 
-const invalid = (what: string, hint: string) =>
+const agentConfigError = (what: string, hint: string) =>
   new CoworkError('config_invalid', `The agents of cowork.yaml cannot be used: ${what}.`, { hint })
 
 /**
@@ -181,32 +183,32 @@ const invalid = (what: string, hint: string) =>
  * from there, and a revoked token stays revoked even if COWORK_TOKEN still holds it.
  */
 export function buildCredentialIndex(
-  fixed: StaticCredentials,
+  staticCredentials: StaticCredentials,
   stored: StoredIdentities,
   defaultScopes: readonly string[],
 ): CredentialIndex {
-  const { configured, environment, people } = fixed
+  const { configured, environment, people } = staticCredentials
   const configuredIds = new Set(configured.map(({ id }) => id))
   const own = stored.agents.filter(({ id }) => !configuredIds.has(id))
-  const kept = own.map((agent): Agent => ({
+  const storedAgents = own.map((agent): Agent => ({
     kind: 'agent',
     source: 'store',
     ...agent,
     scopes: agent.scopes ?? defaultScopes,
   }))
-  const keptIds = new Set(kept.map(({ id }) => id))
-  const held = stored.credentials
-    .filter(({ agent }) => keptIds.has(agent))
+  const storedIds = new Set(storedAgents.map(({ id }) => id))
+  const storedCredentials = stored.credentials
+    .filter(({ agent }) => storedIds.has(agent))
     .map(({ agent, ...credential }) => ({ ...credential, principal: agentPrincipal(agent) }))
 
-  const agents = [...environment, ...kept, ...configured]
+  const agents = [...environment, ...storedAgents, ...configured]
   const holders = [...agents, ...people]
-  const credentials = [...fixed.credentials, ...held]
+  const credentials = [...staticCredentials.credentials, ...storedCredentials]
   return {
-    holders: new Map(holders.map((holder) => [principalOf(holder), holder])),
+    holders: new Map(holders.map((holder) => [getPrincipal(holder), holder])),
     credentials: new Map(credentials.map((credential) => [credential.hash, credential])),
     // A revoked agent counts: revoking the last one must not open the door to everyone.
-    closed: agents.some(({ shared }) => !shared),
+    isAuthRequired: agents.some(({ shared }) => !shared),
   }
 }
 
@@ -221,7 +223,7 @@ export const listActiveCredentials = (
   isActive(agent)
     ? [...known.credentials.values()].filter(
         ({ principal, expiresAt }) =>
-          principal === principalOf(agent) && (expiresAt === undefined || expiresAt > now),
+          principal === getPrincipal(agent) && (expiresAt === undefined || expiresAt > now),
       )
     : []
 

@@ -26,19 +26,19 @@ export type FailedAuth = ReturnType<typeof createFailedAuth>
 
 /** What every failed credential costs, whatever kind it is: an entry, and for guesses time (I9). */
 export function createFailedAuth({ now, sleep, appendDeferred, log }: Deps) {
-  const slowdown = createAuthThrottle({ now, sleep })
-  const noteFailure = createAuthFailureLog({ appendDeferred, sleep, log })
+  const throttle = createAuthThrottle({ now, sleep })
+  const recordFailure = createAuthFailureLog({ appendDeferred, sleep, log })
   const keys = (address: string, principal: string | undefined) =>
     principal === undefined ? [`address:${address}`] : [`address:${address}`, principal]
 
   return {
-    failed: noteFailure,
+    failed: recordFailure,
     /** Resolves when the answer may be given. `principal` is whose patience it costs besides the address's. */
-    async guessed(failure: AuthFailure, principal?: string): Promise<void> {
-      noteFailure(failure)
-      await slowdown.failed(keys(failure.address, principal))
+    async recordGuess(failure: AuthFailure, principal?: string): Promise<void> {
+      recordFailure(failure)
+      await throttle.failed(keys(failure.address, principal))
     },
-    succeeded: (address: string, principal: string) => slowdown.succeeded(keys(address, principal)),
+    succeeded: (address: string, principal: string) => throttle.succeeded(keys(address, principal)),
   }
 }
 
@@ -61,54 +61,54 @@ const toEntry = (
 })
 
 const minute = 60_000
-const firstSlow = 5
-const longest = 30_000
+const minFailures = 5
+const maxDelayMs = 30_000
 /** From this many failures the wait no longer grows, so no more need be remembered. */
-const mostStrikes = 10
-const mostKeys = 10_000
-const mostWaiting = 100
+const maxStrikes = 10
+const maxKeys = 10_000
+const maxDelayed = 100
 
 /** How long the answer to the n-th failure in a minute waits (I9). */
 export const throttleDelayMs = (failures: number): number =>
-  failures < firstSlow ? 0 : Math.min(longest, 1000 * 2 ** (failures - firstSlow))
+  failures < minFailures ? 0 : Math.min(maxDelayMs, 1000 * 2 ** (failures - minFailures))
 
 /** Only failing answers wait, so guessing is slow and the owner is never locked out (I9). */
 export function createAuthThrottle({ now, sleep }: Pick<Deps, 'now' | 'sleep'>) {
   // In the order of the last failure, so the first is the one to drop.
-  const strikes = new Map<string, number[]>()
-  let waiting = 0
+  const failures = new Map<string, number[]>()
+  let delayedCount = 0
 
-  function strike(key: string): number {
+  function countFailure(key: string): number {
     const at = now()
-    const recent = (strikes.get(key) ?? []).filter((time) => at - time < minute)
+    const recent = (failures.get(key) ?? []).filter((time) => at - time < minute)
     recent.push(at)
-    strikes.delete(key)
-    strikes.set(key, recent.slice(-mostStrikes))
-    const [oldest] = strikes.keys()
-    if (strikes.size > mostKeys && oldest !== undefined) strikes.delete(oldest)
+    failures.delete(key)
+    failures.set(key, recent.slice(-maxStrikes))
+    const [oldest] = failures.keys()
+    if (failures.size > maxKeys && oldest !== undefined) failures.delete(oldest)
     return recent.length
   }
 
   return {
     /** Counts a failure against each key and resolves when its answer may be given. */
     async failed(keys: readonly string[]): Promise<void> {
-      const delay = throttleDelayMs(Math.max(0, ...keys.map(strike)))
+      const delay = throttleDelayMs(Math.max(0, ...keys.map(countFailure)))
       if (delay === 0) return
-      if (waiting >= mostWaiting) throw tooMany(delay)
-      waiting++
+      if (delayedCount >= maxDelayed) throw tooManyAttemptsError(delay)
+      delayedCount++
       try {
         await sleep(delay)
       } finally {
-        waiting--
+        delayedCount--
       }
     },
     succeeded(keys: readonly string[]): void {
-      for (const key of keys) strikes.delete(key)
+      for (const key of keys) failures.delete(key)
     },
   }
 }
 
-function tooMany(delay: number): CoworkError {
+function tooManyAttemptsError(delay: number): CoworkError {
   const message = 'Too many wrong credentials are being tried; this one was refused at once.'
   return new CoworkError('too_many_attempts', message, {
     hint: 'Wait a little, then try again with the right token.',

@@ -54,7 +54,7 @@ test('SV7 what one daemon changes about agents the other learns without a restar
 
   const fresh = await other.rotate('sales', 0)
   await expect
-    .poll(() => one.identity.principalOf({ ...atMcp, bearer: fresh.token }).catch(() => undefined))
+    .poll(() => one.identity.getPrincipal({ ...atMcp, bearer: fresh.token }).catch(() => undefined))
     .toBe('agent:sales')
   await other.revoke('sales')
   await expect.poll(async () => (await one.list()).map(({ status }) => status)).toEqual(['revoked'])
@@ -83,10 +83,10 @@ test('I4 I7 an agent of another daemon’s environment is not taken for gone', a
   const [one] = await twoDaemons()
   await one.add('sales')
   const later = one.time.now()
-  const hasGone = (id: string) => one.identity.hasGone(one.db, id, later)
+  const hasGone = (id: string) => one.identity.isRemoved(one.db, id, later)
   // Nothing here knows it: it may still not go on here with what it waited for.
   expect(await hasGone('elsewhere')).toBe(false)
-  expect(await one.identity.isStill(one.db, 'elsewhere', later)).toBe(false)
+  expect(await one.identity.isSameAgent(one.db, 'elsewhere', later)).toBe(false)
   expect(await hasGone('sales')).toBe(false)
   await one.revoke('sales')
   expect(await hasGone('sales')).toBe(true)

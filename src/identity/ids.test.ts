@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { normalizeAgentId, normalizeName, refuseReserved } from './ids.ts'
+import { normalizeAgentId, normalizeName, assertNotReserved } from './ids.ts'
 import { isWellFormedToken, mintToken } from './token.ts'
 
 const tidy = (text: string) => {
@@ -77,8 +77,8 @@ test('I4 no two minted tokens are alike and nothing else passes for one', () => 
 test.each(['trust', 'System', ' un-verified ', 'ѕystem', 'Trust.', 'cowork', 'anonymous'])(
   'RS10 the name %j is reserved where cowork itself signs with it',
   (name) => {
-    expect(() => refuseReserved(name)).toThrow(/reserved/)
-    expect(() => refuseReserved(`${name} Berg`)).not.toThrow()
+    expect(() => assertNotReserved(name)).toThrow(/reserved/)
+    expect(() => assertNotReserved(`${name} Berg`)).not.toThrow()
   },
 )
 

@@ -1,7 +1,7 @@
 import { mixesScripts, toSkeleton } from '#base/confusables.ts'
 import { CoworkError } from '#base/errors.ts'
 
-const longest = 128
+const maxLength = 128
 
 // Control and format characters, private and unassigned ones, invisible fillers, odd spaces: whatever
 // makes two names look alike or reorders the text around them on a screen.
@@ -10,31 +10,31 @@ const unprintable =
   /[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800\u{1d159}]|(?! )\p{Zs}|^\p{M}/u
 
 /** Words that the ledger and the console show where a person or an agent stands. */
-const reserved = new Set(
+const reservedSkeletons = new Set(
   ['cowork', 'system', 'trust', 'unverified', 'anonymous', 'nobody', 'policy'].map(toSkeleton),
 )
 
 /** Whether a name would be read as a word for what is no person and no agent. */
 export const isReserved = (name: string): boolean =>
-  reserved.has(toSkeleton(name.replaceAll(/[^\p{L}\p{N}]/gu, '')))
+  reservedSkeletons.has(toSkeleton(name.replaceAll(/[^\p{L}\p{N}]/gu, '')))
 
 /** An agent's id as everything behind the doors sees it: one spelling, printable, 1 to 128 characters. */
 export function normalizeAgentId(given: string, from = 'agent_id'): string {
   const invalid = (what: string) =>
     new CoworkError('invalid_agent_id', `The agent's id, given as ${from}, ${what}.`, {
-      hint: `Use 1 to ${longest} printable characters, as in "sales-agent".`,
+      hint: `Use 1 to ${maxLength} printable characters, as in "sales-agent".`,
     })
-  const id = clean(given, invalid)
+  const id = normalize(given, invalid)
   if (id.normalize('NFKC') !== id || mixesScripts(id))
     throw invalid('holds characters that imitate others')
   return id
 }
 
 /** An id that is only looked up: agents of older versions may have one that is refused today. */
-export const storedId = (given: string): string => given.normalize('NFC').trim()
+export const normalizeStoredId = (given: string): string => given.normalize('NFC').trim()
 
 /** For names of new people and new agents, and for ids without a token. */
-export function refuseReserved(name: string): void {
+export function assertNotReserved(name: string): void {
   if (isReserved(name))
     throw new CoworkError(
       'invalid_input',
@@ -45,20 +45,20 @@ export function refuseReserved(name: string): void {
 
 /** What a person or a passkey is called, by the same rules. */
 export const normalizeName = (given: string): string =>
-  clean(
+  normalize(
     given,
     (what) =>
       new CoworkError('invalid_input', `The name ${what}.`, {
-        hint: `Use 1 to ${longest} printable characters.`,
+        hint: `Use 1 to ${maxLength} printable characters.`,
       }),
   )
 
-function clean(given: string, invalid: (what: string) => CoworkError): string {
+function normalize(given: string, invalid: (what: string) => CoworkError): string {
   // Looked at first, because an argument may hold megabytes: a character takes two units at most.
-  const isLong = given.length > 2 * longest
+  const isLong = given.length > 2 * maxLength
   const name = isLong ? '' : given.normalize('NFC').trim()
-  if (isLong || Array.from(name).length > longest)
-    throw invalid(`is longer than ${longest} characters`)
+  if (isLong || Array.from(name).length > maxLength)
+    throw invalid(`is longer than ${maxLength} characters`)
   if (name === '') throw invalid('is empty')
   if (unprintable.test(name)) throw invalid('holds characters that cannot be shown')
   return name

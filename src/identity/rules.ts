@@ -3,7 +3,7 @@ import type { Client } from '#base/entry.ts'
 import { secretsEqual, sha256Hex } from '#base/hash.ts'
 import { listAgents, isActive, agentPrincipal } from './credentials.ts'
 import type { Agent, Credential, IdentityConfig, CredentialIndex } from './credentials.ts'
-import { normalizeAgentId, isReserved, refuseReserved } from './ids.ts'
+import { normalizeAgentId, isReserved, assertNotReserved } from './ids.ts'
 
 /** What a door saw. The door reads headers and arguments; what they mean is decided here (I1). */
 export type PresentedCredentials = {
@@ -48,49 +48,49 @@ export type AuthError = {
 export const socketAddress = 'socket'
 
 /** Hashing is linear, and an argument may hold megabytes: no token is this long. */
-const longestToken = 4096
+const maxTokenLength = 4096
 
 /** Who presents this, or why nobody may come in with it (I2, I3, I5, I7, A3). */
 export function authenticate(
   known: CredentialIndex,
-  presented: PresentedCredentials,
+  credentials: PresentedCredentials,
   now: number,
 ): AuthenticatedCaller | AuthError {
-  const claimed = presented.agentId ? normalizeAgentId(presented.agentId) : undefined
-  let held: Credential | undefined
-  for (const token of [presented.bearer, presented.agentToken]) {
+  const claimed = credentials.agentId ? normalizeAgentId(credentials.agentId) : undefined
+  let credential: Credential | undefined
+  for (const token of [credentials.bearer, credentials.agentToken]) {
     if (!token) continue
-    const credential = find(known, token)
-    // With authentication off nobody needs an agent_token, and seed 001's samples pass one all the same.
-    if (!credential && !known.closed && token !== presented.bearer) continue
-    if (!credential) return wrongToken(known, claimed)
-    if (hasEnded(known, credential, now)) return endedToken(known, credential)
-    if (held && held.principal !== credential.principal) return conflictingTokensError
-    held ??= credential
+    const match = findCredential(known, token)
+    // With authentication off no agent_token is needed, but the samples of the COWORK protocol pass one.
+    if (!match && !known.isAuthRequired && token !== credentials.bearer) continue
+    if (!match) return wrongTokenError(known, claimed)
+    if (hasEnded(known, match, now)) return endedTokenError(known, match)
+    if (credential && credential.principal !== match.principal) return conflictingTokensError
+    credential ??= match
   }
-  if (held) return holding(known, held, presented, claimed)
-  if (presented.door === 'api') return noTokenForPeople
-  if (known.closed) return noToken(claimed)
-  return unverified(presented, claimed)
+  if (credential) return toAuthenticatedCaller(known, credential, credentials, claimed)
+  if (credentials.door === 'api') return noPersonTokenError
+  if (known.isAuthRequired) return noTokenError(claimed)
+  return authenticateUnverified(credentials, claimed)
 }
 
-function holding(
+function toAuthenticatedCaller(
   known: CredentialIndex,
   { hash, principal }: Credential,
   { door, address, client }: PresentedCredentials,
   claimed: string | undefined,
 ): AuthenticatedCaller | AuthError {
   const holder = known.holders.get(principal)
-  if (!holder) return wrongToken(known, claimed)
+  if (!holder) return wrongTokenError(known, claimed)
   const sessionKey = `token:${hash}`
-  const seen = { id: holder.id, verified: true, ...(client && { client }) }
+  const base = { id: holder.id, verified: true, ...(client && { client }) }
   if (holder.kind === 'human') {
     if (door === 'mcp') return personTokenOnMcpError(holder.id)
     return {
       principal,
       sessionKey,
       caller: {
-        ...seen,
+        ...base,
         kind: 'human',
         scopes: ['*'],
         role: holder.role,
@@ -100,14 +100,14 @@ function holding(
     }
   }
   if (claimed !== undefined && !holder.shared && claimed !== holder.id)
-    return otherAgent(holder, claimed)
+    return otherAgentError(holder, claimed)
   const claim = holder.shared && claimed !== undefined ? { claim: claimed } : {}
-  return { principal, sessionKey, caller: { ...seen, ...agentCaller(holder), ...claim } }
+  return { principal, sessionKey, caller: { ...base, ...toAgentCaller(holder), ...claim } }
 }
 
 type AgentCaller = Omit<Caller, 'session' | 'client'>
 
-const agentCaller = ({ id, scopes, selection, createdAt }: Agent): AgentCaller => ({
+const toAgentCaller = ({ id, scopes, selection, createdAt }: Agent): AgentCaller => ({
   kind: 'agent',
   id,
   verified: true,
@@ -116,7 +116,7 @@ const agentCaller = ({ id, scopes, selection, createdAt }: Agent): AgentCaller =
   ...(createdAt !== undefined && { since: createdAt }),
 })
 
-const unverifiedCaller = (id: string): AgentCaller => ({
+const createUnverifiedCaller = (id: string): AgentCaller => ({
   kind: 'agent',
   id,
   verified: false,
@@ -124,37 +124,37 @@ const unverifiedCaller = (id: string): AgentCaller => ({
 })
 
 /** The agent of this id as it may call now, without a token: for calls of its own that a person approved (A15). */
-export function callerNamed(known: CredentialIndex, id: string): AgentCaller | undefined {
+export function findAgentCaller(known: CredentialIndex, id: string): AgentCaller | undefined {
   const holder = known.holders.get(agentPrincipal(id))
-  if (holder?.kind === 'agent') return isActive(holder) ? agentCaller(holder) : undefined
-  return known.closed ? undefined : unverifiedCaller(id)
+  if (holder?.kind === 'agent') return isActive(holder) ? toAgentCaller(holder) : undefined
+  return known.isAuthRequired ? undefined : createUnverifiedCaller(id)
 }
 
 const anonymous = 'anonymous'
 
-function unverified(
+function authenticateUnverified(
   { fallbackId, client }: PresentedCredentials,
   claimed: string | undefined,
 ): AuthenticatedCaller {
   const chosen = claimed ?? (fallbackId ? normalizeAgentId(fallbackId, 'AGENT_ID') : undefined)
-  if (chosen !== undefined && chosen !== anonymous) refuseReserved(chosen)
-  const id = chosen ?? idOfClient(client)
+  if (chosen !== undefined && chosen !== anonymous) assertNotReserved(chosen)
+  const id = chosen ?? getClientId(client)
   return {
     principal: 'open',
     sessionKey: `open:${id}`,
-    caller: { ...unverifiedCaller(id), ...(client && { client }) },
+    caller: { ...createUnverifiedCaller(id), ...(client && { client }) },
   }
 }
 
 /** People do not choose what their client is called, so a reserved name is not refused. */
-function idOfClient(client: Client | undefined): string {
+function getClientId(client: Client | undefined): string {
   const name = client?.name ? normalizeAgentId(client.name, 'the name of the client') : anonymous
   return isReserved(name) ? anonymous : name
 }
 
 /** Found by digest, then compared in constant time (I4). */
-function find(known: CredentialIndex, token: string): Credential | undefined {
-  if (token.length > longestToken) return undefined
+function findCredential(known: CredentialIndex, token: string): Credential | undefined {
+  if (token.length > maxTokenLength) return undefined
   const hash = sha256Hex(token)
   const credential = known.credentials.get(hash)
   return credential && secretsEqual(credential.hash, hash) ? credential : undefined
@@ -173,37 +173,37 @@ function isRevoked(known: CredentialIndex, principal: string): boolean {
   return holder?.kind === 'agent' && !isActive(holder)
 }
 
-const giveToken =
+const tokenHint =
   'give it to the client as COWORK_TOKEN, as a Bearer header or as the agent_token argument'
 
-const noToken = (claimed: string | undefined): AuthError => ({
+const noTokenError = (claimed: string | undefined): AuthError => ({
   fault: 'no_token',
   message: 'cowork is in closed mode and this request came without a token.',
-  hint: `A person makes one with \`cowork agents add <id>\`; ${giveToken}.`,
+  hint: `A person makes one with \`cowork agents add <id>\`; ${tokenHint}.`,
   ...(claimed !== undefined && { claimed }),
 })
 
-const noTokenForPeople: AuthError = {
+const noPersonTokenError: AuthError = {
   fault: 'no_token',
   message: 'This address needs a token and the request came without one.',
   hint: 'Send it as a Bearer header; the cowork command line does so by itself.',
 }
 
-const wrongToken = (known: CredentialIndex, claimed: string | undefined): AuthError => ({
+const wrongTokenError = (known: CredentialIndex, claimed: string | undefined): AuthError => ({
   fault: 'wrong_token',
   message: 'The token is not one that cowork knows.',
-  hint: known.closed
-    ? `A person makes one with \`cowork agents add <id>\` or \`cowork agents rotate <id>\`; ${giveToken}.`
+  hint: known.isAuthRequired
+    ? `A person makes one with \`cowork agents add <id>\` or \`cowork agents rotate <id>\`; ${tokenHint}.`
     : 'cowork is in open mode: leave the token out, or a person makes one with `cowork agents add <id>`.',
   ...(claimed !== undefined && { claimed, principal: agentPrincipal(claimed) }),
 })
 
-const endedToken = (known: CredentialIndex, { principal }: Credential): AuthError => ({
+const endedTokenError = (known: CredentialIndex, { principal }: Credential): AuthError => ({
   fault: 'ended_token',
   message: 'The token has been rotated or revoked.',
   hint: isRevoked(known, principal)
-    ? `A person brings the agent back with \`cowork agents add <id>\`, which makes a token; ${giveToken}.`
-    : `Use the newer one, or a person makes one with \`cowork agents rotate <id>\`; ${giveToken}.`,
+    ? `A person brings the agent back with \`cowork agents add <id>\`, which makes a token; ${tokenHint}.`
+    : `Use the newer one, or a person makes one with \`cowork agents rotate <id>\`; ${tokenHint}.`,
   claimed: principal.slice(principal.indexOf(':') + 1),
   principal,
 })
@@ -214,7 +214,7 @@ export const conflictingTokensError: AuthError = {
   hint: 'Send one of them: the token of the agent that calls.',
 }
 
-const otherAgent = (holder: Agent, claimed: string): AuthError => ({
+const otherAgentError = (holder: Agent, claimed: string): AuthError => ({
   fault: 'other_agent',
   message: `The token belongs to ${holder.id}, but the call says it comes from ${claimed}.`,
   hint: `Leave agent_id and agent out, or call with the token of ${claimed}.`,
@@ -224,13 +224,13 @@ const otherAgent = (holder: Agent, claimed: string): AuthError => ({
 export const personTokenOnMcpError = (id: string): AuthError => ({
   fault: 'person_on_mcp',
   message: "A person's token was used on MCP, where every caller is an agent.",
-  hint: `A person makes an agent's token with \`cowork agents add <id>\`; ${giveToken}.`,
+  hint: `A person makes an agent's token with \`cowork agents add <id>\`; ${tokenHint}.`,
   claimed: id,
 })
 
 export function formatAuthBanner(known: CredentialIndex, config: IdentityConfig): string {
   const agents = listAgents(known).filter((agent) => isActive(agent) && !agent.shared)
-  return known.closed
+  return known.isAuthRequired
     ? `Auth: closed mode (${agents.length} agents)`
     : `Auth: open mode (demo) | Mode: ${config.authority.default_mode} | Trust default: ${config.trust.default_level}`
 }

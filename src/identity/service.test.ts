@@ -40,7 +40,7 @@ test('I4 whoever is added under a name is another than those who had it before',
   const { identity, db, time } = await setup({ agents })
   const by = { id: 'c', caller: await identity.identify({ ...atApi, bearer: owner }) }
   const add = () => db.transact((tx) => identity.addAgent(tx, { id: 'bot' }, by))
-  const isStill = (id: string, at = time.now()) => identity.isStill(db, id, at)
+  const isStill = (id: string, at = time.now()) => identity.isSameAgent(db, id, at)
   expect(await isStill('bot')).toBe(false)
   const { token } = await add()
   const first = time.now()
@@ -56,19 +56,19 @@ test('I4 whoever is added under a name is another than those who had it before',
   // Of config: from the beginning.
   expect(await isStill('sales', 0)).toBe(true)
   const open = await setup()
-  expect(await open.identity.isStill(open.db, 'anyone', 0)).toBe(true)
+  expect(await open.identity.isSameAgent(open.db, 'anyone', 0)).toBe(true)
 })
 
 test('I1 one who holds a credential has one principal, whatever they call themselves', async () => {
   const closed = await setup({ agents, shared: { worksyncKey: 'wk' } })
-  const { principalOf } = closed.identity
-  expect(await principalOf({ ...atMcp, bearer: sales.token })).toBe('agent:sales')
-  expect(await principalOf({ ...atMcp, agentToken: support.token })).toBe('agent:support')
-  expect(await principalOf({ ...atApi, bearer: owner })).toBe('person:owner')
-  expect(await principalOf({ ...atMcp, bearer: 'wk', agentId: 'codex' })).toBe('agent:worksync')
-  expect(await refusal(principalOf(atMcp))).toMatchObject({ code: 'auth_error' })
+  const { getPrincipal } = closed.identity
+  expect(await getPrincipal({ ...atMcp, bearer: sales.token })).toBe('agent:sales')
+  expect(await getPrincipal({ ...atMcp, agentToken: support.token })).toBe('agent:support')
+  expect(await getPrincipal({ ...atApi, bearer: owner })).toBe('person:owner')
+  expect(await getPrincipal({ ...atMcp, bearer: 'wk', agentId: 'codex' })).toBe('agent:worksync')
+  expect(await refusal(getPrincipal(atMcp))).toMatchObject({ code: 'auth_error' })
   const open = await setup()
-  expect(await open.identity.principalOf({ ...atMcp, agentId: 'any' })).toBe('open')
+  expect(await open.identity.getPrincipal({ ...atMcp, agentId: 'any' })).toBe('open')
 })
 
 test('I2 open mode takes any agent without a token on MCP, and nobody on the API', async () => {

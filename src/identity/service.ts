@@ -29,14 +29,14 @@ import { createLinkFactory } from './people/links.ts'
 import { createPeopleAdmin } from './people/people-admin.ts'
 import { createPersonSessions } from './people/sessions.ts'
 import { createPeopleStore } from './people/store.ts'
-import { formatAuthBanner, callerNamed, authenticate } from './rules.ts'
+import { formatAuthBanner, findAgentCaller, authenticate } from './rules.ts'
 import type { AuthError, PresentedCredentials, AuthenticatedCaller } from './rules.ts'
 import { createSessions } from './sessions.ts'
 import type { Sleep } from './failed-auth.ts'
 import { createIdentityStore } from './store.ts'
 import { isWellFormedToken, isSessionToken } from './token.ts'
 
-export type ListedAgent = Agent & {
+export type AgentWithCredentials = Agent & {
   readonly lastSeenAt?: number
   readonly credentials: readonly Credential[]
 }
@@ -54,7 +54,7 @@ export type IdentityDeps = {
   readonly defaultScopes?: readonly string[]
   readonly now: Clock
   /** Lazily durable, as `note` of the ledger */
-  readonly note: (draft: EntryDraft) => void
+  readonly appendDeferred: (draft: EntryDraft) => void
   readonly log: Log
   readonly sleep?: Sleep
 }
@@ -63,32 +63,46 @@ export type IdentityDeps = {
 const timer: Sleep = (ms) => setTimeout(ms, undefined, { ref: false })
 
 export async function createIdentity(deps: IdentityDeps) {
-  const { db, config, shared = {}, defaultScopes = ['*'], now, note, log, sleep = timer } = deps
+  const {
+    db,
+    config,
+    shared = {},
+    defaultScopes = ['*'],
+    now,
+    appendDeferred,
+    log,
+    sleep = timer,
+  } = deps
   const store = createIdentityStore(db.dialect)
-  const standing = loadStaticCredentials(config, deps.ownerToken, shared, defaultScopes)
-  const doorkeeper = createFailedAuth({ now, sleep, appendDeferred: note, log })
+  const staticCredentials = loadStaticCredentials(config, deps.ownerToken, shared, defaultScopes)
+  const failedAuth = createFailedAuth({ now, sleep, appendDeferred: appendDeferred, log })
   const sessions = createSessions(now)
   const lastSeen = new Map<string, number>()
-  warnOfWeakTokens(config, log)
+  warnAboutWeakTokens(config, log)
 
   const { consoleUrl } = deps
   const peopleStore = createPeopleStore(db.dialect)
   const passkeyStore = createPasskeyStore(db.dialect)
-  const common = { db, doorkeeper, now, consoleUrl }
-  const passkeys = createPasskeys({ ...common, store: passkeyStore, people: peopleStore })
-  const ofPeople = { ...common, store: peopleStore, log }
-  const makeLink = createLinkFactory(ofPeople)
+  const commonDeps = { db, failedAuth, now, consoleUrl }
+  const passkeys = createPasskeys({ ...commonDeps, store: passkeyStore, people: peopleStore })
+  const peopleDeps = { ...commonDeps, store: peopleStore, log }
+  const makeLink = createLinkFactory(peopleDeps)
   const people = {
-    ...createPeopleAdmin({ ...ofPeople, makeLink, forgetPasskeys: passkeyStore.removeOf }),
-    ...createPersonSessions({ ...ofPeople, makeLink }),
+    ...createPeopleAdmin({ ...peopleDeps, makeLink, removePasskeys: passkeyStore.removeByPerson }),
+    ...createPersonSessions({ ...peopleDeps, makeLink }),
   }
 
   const listeners = new Set<() => void>()
   const view = createCachedView<CredentialIndex>({
     db,
     name: 'agents',
-    initial: buildCredentialIndex(standing, { agents: [], credentials: [] }, defaultScopes),
-    read: async (tx) => buildCredentialIndex(standing, await store.read(tx), defaultScopes),
+    initial: buildCredentialIndex(
+      staticCredentials,
+      { agents: [], credentials: [] },
+      defaultScopes,
+    ),
+    read: async (tx) =>
+      buildCredentialIndex(staticCredentials, await store.read(tx), defaultScopes),
     onRead() {
       for (const listener of listeners) listener()
     },
@@ -97,17 +111,19 @@ export async function createIdentity(deps: IdentityDeps) {
   await view.current()
   await people.ensureOwner()
 
-  async function recognised(presented: PresentedCredentials): Promise<AuthenticatedCaller> {
-    const outcome = await outcomeOf(presented)
-    if ('fault' in outcome) return refuse(outcome, presented)
+  async function authenticateOrThrow(
+    presented: PresentedCredentials,
+  ): Promise<AuthenticatedCaller> {
+    const outcome = await authenticateAny(presented)
+    if ('fault' in outcome) return rejectCredentials(outcome, presented)
     if (outcome.caller.verified) {
-      doorkeeper.succeeded(presented.address, outcome.principal)
+      failedAuth.succeeded(presented.address, outcome.principal)
       lastSeen.set(outcome.principal, now())
     }
     return outcome
   }
 
-  async function outcomeOf(
+  async function authenticateAny(
     presented: PresentedCredentials,
   ): Promise<AuthenticatedCaller | AuthError> {
     const tokens = [presented.bearer, presented.agentToken]
@@ -119,7 +135,10 @@ export async function createIdentity(deps: IdentityDeps) {
     return outcome
   }
 
-  async function refuse(fault: AuthError, { address, door }: PresentedCredentials): Promise<never> {
+  async function rejectCredentials(
+    fault: AuthError,
+    { address, door }: PresentedCredentials,
+  ): Promise<never> {
     const { message, hint, claimed, principal } = fault
     const failure = {
       address,
@@ -129,8 +148,8 @@ export async function createIdentity(deps: IdentityDeps) {
     }
     // Only guesses wait: a client that has no token yet learns so at once.
     if (fault.fault === 'wrong_token' || fault.fault === 'ended_token')
-      await doorkeeper.guessed(failure, principal)
-    else doorkeeper.failed(failure)
+      await failedAuth.recordGuess(failure, principal)
+    else failedAuth.failed(failure)
     const code = fault.fault === 'person_on_mcp' ? 'person_token_on_mcp' : 'auth_error'
     throw new CoworkError(code, message, {
       hint,
@@ -139,26 +158,27 @@ export async function createIdentity(deps: IdentityDeps) {
   }
 
   return {
-    mode: (): 'open' | 'closed' => (view.latest().closed ? 'closed' : 'open'),
+    mode: (): 'open' | 'closed' => (view.latest().isAuthRequired ? 'closed' : 'open'),
     banner: () => formatAuthBanner(view.latest(), config),
     async identify(presented: PresentedCredentials): Promise<Caller> {
-      const { caller, sessionKey, session: own } = await recognised(presented)
+      const { caller, sessionKey, session: own } = await authenticateOrThrow(presented)
       const { session, label } = presented
       if (own !== undefined) {
-        const assured = passkeys.assuredUntil(own) !== undefined
+        const assured = passkeys.steppedUpUntil(own) !== undefined
         return { ...caller, session: own, ...(assured && { assured }) }
       }
       return {
         ...caller,
-        session: session ? sessions.at(session, label) : sessions.of(sessionKey, label),
+        session: session ? sessions.addConnection(session, label) : sessions.of(sessionKey, label),
       }
     },
     /** An agent as it may call now; undefined where there is none of this name (A15). */
-    callerFor: async (id: string) => callerNamed(await view.current(), id),
+    findCaller: async (id: string) => findAgentCaller(await view.current(), id),
     /** A stable key of who holds this credential: `agent:sales`, `person:owner`, `open`. */
-    principalOf: async (presented: PresentedCredentials) => (await recognised(presented)).principal,
+    getPrincipal: async (presented: PresentedCredentials) =>
+      (await authenticateOrThrow(presented)).principal,
     /** Whether this token opened the door once and does no more: it was rotated, or its holder revoked (I4). */
-    hasEnded(token: string): boolean {
+    isTokenEnded(token: string): boolean {
       const outcome = authenticate(
         view.latest(),
         { door: 'mcp', address: '', bearer: token },
@@ -166,7 +186,7 @@ export async function createIdentity(deps: IdentityDeps) {
       )
       return 'fault' in outcome && outcome.fault === 'ended_token'
     },
-    selectionOf(token: string) {
+    getSelection(token: string) {
       const outcome = authenticate(
         view.latest(),
         { door: 'mcp', address: '', bearer: token },
@@ -181,7 +201,7 @@ export async function createIdentity(deps: IdentityDeps) {
     },
     /** Reads the agents again: for changes that another daemon made. */
     refresh: async () => void (await view.refresh()),
-    async listAgents(): Promise<ListedAgent[]> {
+    async listAgents(): Promise<AgentWithCredentials[]> {
       const known = await view.current()
       return listAgents(known).map((agent) => {
         const lastSeenAt = lastSeen.get(agentPrincipal(agent.id))
@@ -198,14 +218,14 @@ export async function createIdentity(deps: IdentityDeps) {
     ...createAgentService({
       store,
       now,
-      known: view.latest,
+      index: view.latest,
       isShared: db.dialect === 'postgres',
-      changing: view.invalidate,
+      invalidate: view.invalidate,
     }),
   }
 }
 
-function warnOfWeakTokens(config: IdentityConfig, log: Log) {
+function warnAboutWeakTokens(config: IdentityConfig, log: Log) {
   for (const { id, token, token_hash: hash } of config.agents)
     if (token !== undefined && hash === undefined && !isWellFormedToken(token))
       log.warn('the token of an agent is not of the form that `cowork agents token` mints', {

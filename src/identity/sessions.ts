@@ -1,9 +1,9 @@
 import type { Clock } from '#base/clock.ts'
 import { newId } from '#base/ids.ts'
 
-const idleLimit = 30 * 60_000
+const idleTimeoutMs = 30 * 60_000
 /** In open mode anyone can make up agent ids; the oldest session gives way. */
-const mostSessions = 10_000
+const maxSessions = 10_000
 
 /**
  * Who is here since when. Where the door has no sessions of its own (I12) there is one per key, and a fresh
@@ -13,44 +13,44 @@ export function createSessions(now: Clock) {
   // In the order of last use, so the first is the one to drop.
   const open = new Map<string, { id: string; usedAt: number }>()
   /** Of the doors: those seen under each connection, by their labelled names. */
-  const atDoors = new Map<string, Set<string>>()
+  const endpointSessions = new Map<string, Set<string>>()
   const listeners = new Set<(session: string) => void>()
 
-  const isIdle = ({ usedAt }: { usedAt: number }) => now() - usedAt >= idleLimit
-  const tell = (id: string) => {
+  const isIdle = ({ usedAt }: { usedAt: number }) => now() - usedAt >= idleTimeoutMs
+  const notifyEnd = (id: string) => {
     for (const listener of listeners) listener(id)
   }
 
   return {
     of(key: string, label?: string): string {
-      const known = open.get(key)
-      const isOver = !known || isIdle(known)
-      const id = isOver ? withSessionLabel(newId(), label) : known.id
+      const current = open.get(key)
+      const isEnded = !current || isIdle(current)
+      const id = isEnded ? withSessionLabel(newId(), label) : current.id
       open.delete(key)
       open.set(key, { id, usedAt: now() })
-      if (known && isOver) tell(known.id)
+      if (current && isEnded) notifyEnd(current.id)
       for (const [oldest, session] of open) {
-        if (!isIdle(session) && open.size <= mostSessions) break
+        if (!isIdle(session) && open.size <= maxSessions) break
         open.delete(oldest)
-        tell(session.id)
+        notifyEnd(session.id)
       }
       return id
     },
     /** One of a door's own: a connection on stdio, Mcp-Session-Id on legacy HTTP. */
-    at(connection: string, label?: string): string {
+    addConnection(connection: string, label?: string): string {
       const id = withSessionLabel(connection, label)
-      const known = atDoors.get(connection)
+      const known = endpointSessions.get(connection)
       if (known) known.add(id)
-      else atDoors.set(connection, new Set([id]))
+      else endpointSessions.set(connection, new Set([id]))
       return id
     },
-    ended(connection: string): void {
-      const ids = atDoors.get(connection)
-      atDoors.delete(connection)
-      for (const id of ids ?? []) tell(id)
+    endConnection(connection: string): void {
+      const ids = endpointSessions.get(connection)
+      endpointSessions.delete(connection)
+      for (const id of ids ?? []) notifyEnd(id)
     },
     has: (id: string): boolean =>
-      atDoors.get(id.slice(id.lastIndexOf('~') + 1))?.has(id) === true ||
+      endpointSessions.get(id.slice(id.lastIndexOf('~') + 1))?.has(id) === true ||
       open.values().some((session) => session.id === id && !isIdle(session)),
     onEnd(listener: (session: string) => void): () => void {
       listeners.add(listener)

@@ -22,7 +22,7 @@ export type StoredAgent = {
   readonly createdAt: number
   readonly revokedAt?: number
 }
-type Given = {
+type AgentSettings = {
   readonly scopes?: readonly string[] | undefined
   readonly selection?: ToolSelection | undefined
 }
@@ -42,9 +42,9 @@ export type IdentityStore = ReturnType<typeof createIdentityStore>
 export function createIdentityStore(dialect: Dialect) {
   const sql = builder<Tables>(dialect)
   const agents = sql.selectFrom('agent')
-  const ofId = (id: string) => agents.selectAll().where('id', '=', id)
-  const living = sql.updateTable('agent').where('revoked_at', 'is', null)
-  const first = async (reader: Reader, found: ReturnType<typeof ofId>) => {
+  const selectById = (id: string) => agents.selectAll().where('id', '=', id)
+  const activeAgents = sql.updateTable('agent').where('revoked_at', 'is', null)
+  const first = async (reader: Reader, found: ReturnType<typeof selectById>) => {
     const row = await reader.first(query(found))
     return row && toAgent(row)
   }
@@ -67,15 +67,15 @@ export function createIdentityStore(dialect: Dialect) {
       const count = agents.select((eb) => eb.fn.countAll<number>().as('agents'))
       return Number((await reader.first(query(count)))?.agents) === 0
     },
-    find: (reader: Reader, id: string) => first(reader, ofId(id)),
+    find: (reader: Reader, id: string) => first(reader, selectById(id)),
     /** Reads the agent and lets no other daemon change it until the transaction ends. */
     lock: (tx: Tx, id: string) =>
-      first(tx, dialect === 'postgres' ? ofId(id).forUpdate() : ofId(id)),
+      first(tx, dialect === 'postgres' ? selectById(id).forUpdate() : selectById(id)),
     /** False when a living agent has this id already. */
-    async save(tx: Tx, id: string, { scopes, selection }: Given, at: number) {
+    async save(tx: Tx, id: string, { scopes, selection }: AgentSettings, at: number) {
       const settings = {
         scopes: scopes ? JSON.stringify(scopes) : null,
-        selection: textOf(selection),
+        selection: serializeSelection(selection),
         created_at: at,
         revoked_at: null,
       }
@@ -88,18 +88,20 @@ export function createIdentityStore(dialect: Dialect) {
         )
       return (await tx.run(query(saved))) > 0
     },
-    async choose(tx: Tx, id: string, selection: ToolSelection | undefined) {
-      const chosen = living.set({ selection: textOf(selection) }).where('id', '=', id)
+    async setSelection(tx: Tx, id: string, selection: ToolSelection | undefined) {
+      const chosen = activeAgents
+        .set({ selection: serializeSelection(selection) })
+        .where('id', '=', id)
       return (await tx.run(query(chosen))) > 0
     },
     revoke: async (tx: Tx, id: string, at: number) =>
-      (await tx.run(query(living.set({ revoked_at: at }).where('id', '=', id)))) > 0,
-    give(tx: Tx, agent: string, hash: string, at: number) {
+      (await tx.run(query(activeAgents.set({ revoked_at: at }).where('id', '=', id)))) > 0,
+    addCredential(tx: Tx, agent: string, hash: string, at: number) {
       const row = { hash, agent, created_at: at, expires_at: null }
       return tx.run(query(sql.insertInto('credential').values(row)))
     },
     /** Whatever the agent holds stops working at that time at the latest; gives the hashes. */
-    async end(tx: Tx, agent: string, at: number) {
+    async endCredentials(tx: Tx, agent: string, at: number) {
       const ended = sql
         .updateTable('credential')
         .set({ expires_at: at })
@@ -110,7 +112,7 @@ export function createIdentityStore(dialect: Dialect) {
   }
 }
 
-const textOf = (selection: ToolSelection | undefined): string | null =>
+const serializeSelection = (selection: ToolSelection | undefined): string | null =>
   selection ? JSON.stringify(toFields(selection)) : null
 
 function toAgent(row: Tables['agent']): StoredAgent {

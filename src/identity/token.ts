@@ -5,15 +5,15 @@ import { randomHex } from '#base/ids.ts'
 export type NewToken = { readonly token: string; readonly hash: string }
 
 /** A new token and what is kept of it (I4). Whoever asks shows the token once; it is stored nowhere. */
-export const mintToken = (): NewToken => minted(`sk-cowork-${randomHex(24)}`)
+export const mintToken = (): NewToken => withHash(`sk-cowork-${randomHex(24)}`)
 
 /** The same for a person's session (I6). */
-export const mintSessionToken = (): NewToken => minted(`${sessionPrefix}${randomHex(24)}`)
+export const mintSessionToken = (): NewToken => withHash(`${sessionPrefix}${randomHex(24)}`)
 
 /** The code of a one-time link (I6): 32 random bytes that survive a URL as they are. */
-export const mintCode = (): NewToken => minted(randomBytes(32).toString('base64url'))
+export const mintCode = (): NewToken => withHash(randomBytes(32).toString('base64url'))
 
-const minted = (token: string): NewToken => ({ token, hash: sha256Hex(token) })
+const withHash = (token: string): NewToken => ({ token, hash: sha256Hex(token) })
 
 const sessionPrefix = 'ps-cowork-'
 

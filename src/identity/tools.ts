@@ -8,7 +8,7 @@ import { defineTool } from '#base/tool.ts'
 import type { Tool } from '#base/tool.ts'
 import { isActive } from './credentials.ts'
 import { passkeyTools, peopleTools } from './people/tools.ts'
-import type { Identity, ListedAgent } from './service.ts'
+import type { Identity, AgentWithCredentials } from './service.ts'
 import { hashPrefix } from './token.ts'
 import { identityResults } from './wire.ts'
 import type { AgentResult } from './wire.ts'
@@ -66,13 +66,13 @@ const agentTools = (
       const chosen = toSelection(input)
       check(chosen)
       const given = { id: input.id, scopes: input.scopes, selection: chosen }
-      const { closedTheDoor, ...agent } = await identity.addAgent(tx, given, call)
-      const closed = closedTheDoor
+      const { authEnabled, ...agent } = await identity.addAgent(tx, given, call)
+      const closed = authEnabled
         ? ' It is the first agent and closes the door: from now on every agent needs a token.'
         : ''
       return {
         ...agent,
-        closed_the_door: closedTheDoor,
+        closed_the_door: authEnabled,
         message: `Added ${agent.id}. Keep its token now: it is not shown again.${closed}`,
       }
     },
@@ -86,7 +86,7 @@ const agentTools = (
     idempotent: true,
     input: z.object({}),
     output: identityResults.cowork_list_agents,
-    read: async () => ({ agents: (await identity.listAgents()).map(toListed) }),
+    read: async () => ({ agents: (await identity.listAgents()).map(toAgentResult) }),
   }),
   defineTool({
     ...forPeople.write,
@@ -161,7 +161,7 @@ const agentTools = (
   }),
 ]
 
-function toListed(agent: ListedAgent): AgentResult {
+function toAgentResult(agent: AgentWithCredentials): AgentResult {
   const { source, scopes, createdAt, lastSeenAt } = agent
   return {
     id: agent.id,

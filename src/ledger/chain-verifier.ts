@@ -40,59 +40,62 @@ export function createProblemList() {
 type Settings = {
   readonly problems: ProblemList
   readonly deep: boolean
-  readonly columnsOf: ((entry: Entry) => Readonly<Record<string, unknown>>) | undefined
+  readonly toColumns: ((entry: Entry) => Readonly<Record<string, unknown>>) | undefined
 }
 
 /** Checks each entry by itself and against the one before it (L7). */
-export function createChainVerifier({ problems, deep, columnsOf }: Settings) {
+export function createChainVerifier({ problems, deep, toColumns }: Settings) {
   let expected = firstSeq
   let lastHash = genesisHash
   let lastAt = 0
-  let firstFault = Infinity
+  let firstProblemSeq = Infinity
   // A broken entry is told once, not again by its neighbour.
   let lastWasBad = false
 
   function check(stored: StoredEntry): {
     leaf: Buffer
     entry: UnverifiedEntry | undefined
-    isSound: boolean
+    isValid: boolean
   } {
     const { seq } = stored
-    let bad = false
-    const fault = (at: number, why: string) => {
+    let isBad = false
+    const addProblem = (at: number, why: string) => {
       problems.add(at, why)
-      firstFault = Math.min(firstFault, at)
-      bad = true
+      firstProblemSeq = Math.min(firstProblemSeq, at)
+      isBad = true
     }
     const inOrder = seq === expected
-    if (!Number.isSafeInteger(seq)) fault(expected, `its seq is ${String(seq)}`)
-    else if (seq > expected) fault(expected, `missing up to entry ${seq - 1}`)
-    else if (!inOrder) fault(seq, 'comes twice or out of order')
+    if (!Number.isSafeInteger(seq)) addProblem(expected, `its seq is ${String(seq)}`)
+    else if (seq > expected) addProblem(expected, `missing up to entry ${seq - 1}`)
+    else if (!inOrder) addProblem(seq, 'comes twice or out of order')
 
     const leaf = leafHash(stored.body)
     const hash = leaf.toString('hex')
-    const entry = parsed(stored.body)
+    const entry = parseBody(stored.body)
     const why =
-      toHex(stored.hash) === hash ? ownFault(stored, entry) : 'its bytes do not give its hash'
-    if (why !== undefined) fault(seq, why)
+      toHex(stored.hash) === hash ? checkBody(stored, entry) : 'its bytes do not give its hash'
+    if (why !== undefined) addProblem(seq, why)
     else if (inOrder && !lastWasBad && entry?.['prev'] !== lastHash)
-      fault(Math.max(seq - 1, firstSeq), `entry ${seq} was written after another entry than this`)
-    else if (stored.at < lastAt) fault(seq, 'its time is before that of the entry before')
+      addProblem(
+        Math.max(seq - 1, firstSeq),
+        `entry ${seq} was written after another entry than this`,
+      )
+    else if (stored.at < lastAt) addProblem(seq, 'its time is before that of the entry before')
 
     if (seq >= expected) expected = seq + 1
     lastHash = hash
     lastAt = stored.at
-    lastWasBad = bad
-    return { leaf, entry, isSound: !bad }
+    lastWasBad = isBad
+    return { leaf, entry, isValid: !isBad }
   }
 
   /** What is wrong with an entry whose bytes are those that were hashed. */
-  function ownFault(stored: StoredEntry, entry: UnverifiedEntry | undefined): string | undefined {
+  function checkBody(stored: StoredEntry, entry: UnverifiedEntry | undefined): string | undefined {
     if (entry === undefined || !isEntry(entry)) return 'its body is not an entry'
-    if (entry.seq !== stored.seq) return differs('seq', stored.seq, entry.seq)
-    if (entry.at !== stored.at) return differs('at', stored.at, entry.at)
-    if (entry.type !== stored.type) return differs('type', stored.type, entry.type)
-    const why = columnFault(stored.columns, entry) ?? payloadFault(stored.payload, entry.payload)
+    if (entry.seq !== stored.seq) return describeDifference('seq', stored.seq, entry.seq)
+    if (entry.at !== stored.at) return describeDifference('at', stored.at, entry.at)
+    if (entry.type !== stored.type) return describeDifference('type', stored.type, entry.type)
+    const why = checkColumns(stored.columns, entry) ?? checkPayload(stored.payload, entry.payload)
     if (why !== undefined || !deep) return why
     if (!isCanonical(stored.body)) return 'its body is not spelt canonically'
     return entrySchema.safeParse(entry).success
@@ -100,20 +103,20 @@ export function createChainVerifier({ problems, deep, columnsOf }: Settings) {
       : 'its body has not the shape of an entry'
   }
 
-  function columnFault(columns: StoredEntry['columns'], entry: Entry): string | undefined {
-    if (!columns || !columnsOf) return undefined
+  function checkColumns(columns: StoredEntry['columns'], entry: Entry): string | undefined {
+    if (!columns || !toColumns) return undefined
     try {
-      const wanted = columnsOf(entry)
-      const name = Object.keys(wanted).find(
-        (key) => (wanted[key] ?? null) !== (columns[key] ?? null),
+      const expectedColumns = toColumns(entry)
+      const name = Object.keys(expectedColumns).find(
+        (key) => (expectedColumns[key] ?? null) !== (columns[key] ?? null),
       )
-      return name && differs(name, columns[name], wanted[name])
+      return name && describeDifference(name, columns[name], expectedColumns[name])
     } catch {
       return 'its body is not an entry'
     }
   }
 
-  function payloadFault(payload: StoredEntry['payload'], digest: unknown): string | undefined {
+  function checkPayload(payload: StoredEntry['payload'], digest: unknown): string | undefined {
     // One that is missing may have been erased: a later entry tells (erasures.ts).
     if (payload === undefined) return undefined
     if (payloadDigest(payload.salt, payload.body) !== digest) return 'its payload was changed'
@@ -123,7 +126,7 @@ export function createChainVerifier({ problems, deep, columnsOf }: Settings) {
   return {
     check,
     /** Infinity while all is well. */
-    firstFault: () => firstFault,
+    firstFault: () => firstProblemSeq,
     lastSeq: () => expected - 1,
     lastHash: () => lastHash,
     lastAt: () => lastAt,
@@ -133,14 +136,14 @@ export function createChainVerifier({ problems, deep, columnsOf }: Settings) {
 export const toHex = (hash: string | Uint8Array): string =>
   typeof hash === 'string' ? hash : Buffer.from(hash).toString('hex')
 
-function parsed(body: string | Uint8Array): UnverifiedEntry | undefined {
-  const value = parseJson(textOf(body))
+function parseBody(body: string | Uint8Array): UnverifiedEntry | undefined {
+  const value = parseJson(toText(body))
   return isRecord(value) ? value : undefined
 }
 
 function isCanonical(body: string | Uint8Array): boolean {
   try {
-    return canonicalJson(JSON.parse(textOf(body))) === textOf(body)
+    return canonicalJson(JSON.parse(toText(body))) === toText(body)
   } catch {
     return false
   }
@@ -150,12 +153,12 @@ function isCanonical(body: string | Uint8Array): boolean {
 const isEntry = (entry: UnverifiedEntry): entry is Entry =>
   entry['v'] === 1 && isRecord(entry['actor'])
 
-const differs = (name: string, column: unknown, inBody: unknown) =>
-  `its ${name} is ${brief(column)} in its column and ${brief(inBody)} in its body`
+const describeDifference = (name: string, column: unknown, inBody: unknown) =>
+  `its ${name} is ${excerpt(column)} in its column and ${excerpt(inBody)} in its body`
 
-const brief = (value: unknown) => JSON.stringify(value ?? null).slice(0, 100)
+const excerpt = (value: unknown) => JSON.stringify(value ?? null).slice(0, 100)
 
-const textOf = (body: string | Uint8Array): string =>
+const toText = (body: string | Uint8Array): string =>
   typeof body === 'string'
     ? body
     : Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString()

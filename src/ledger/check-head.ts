@@ -9,7 +9,7 @@ import type { Actor } from '#base/entry.ts'
 import { createLedgerStore } from './store.ts'
 import { acceptedType } from './verify.ts'
 
-type Opened = {
+type HeadContext = {
   readonly dialect: Dialect
   readonly store: LedgerStore
   readonly headMac: HeadMac
@@ -19,19 +19,19 @@ type Opened = {
  * Refuses a store whose newest entries are neither signed nor covered by a MAC (L14): the daemon would sign what
  * somebody without the key wrote. The head of an older version gets its MAC here if a checkpoint signs it.
  */
-export async function checkHead(tx: Tx, { dialect, store, headMac }: Opened): Promise<void> {
+export async function checkHead(tx: Tx, { dialect, store, headMac }: HeadContext): Promise<void> {
   await store.saveKey(tx, headMac.vkey)
   // Locked on PostgreSQL, so that no other daemon commits during the check.
   const head = await store.head(tx)
   const options = { mac: headMac, minEntries: 1 }
   const { problem } = await verifyTail({ ...tx, dialect }, headMac.vkey, options)
-  if (problem) throw unproven(problem)
+  if (problem) throw unprovenError(problem)
   if (!head || headMac.isValid(head)) return
   const root = computeRoot(decodeFrontier(head.size, head.frontier))
-  await store.saveHead(tx, { ...head, mac: headMac.of(head.size, root) })
+  await store.saveHead(tx, { ...head, mac: headMac.compute(head.size, root) })
 }
 
-const unproven = ({ seq, why }: LedgerProblem) =>
+const unprovenError = ({ seq, why }: LedgerProblem) =>
   new CoworkError('ledger_unproven', `The ledger is not proven from entry ${seq} on: ${why}.`, {
     hint: 'Restore a backup with `cowork restore`, or examine the store and accept its entries with `cowork ledger accept --reason "…"`.',
   })
@@ -60,7 +60,7 @@ export async function acceptEntries(
         hint: 'Stop every daemon that uses this store, then run the command again.',
       })
     const root = computeRoot(decodeFrontier(to, head.frontier))
-    await store.saveHead(tx, { ...head, mac: headMac.of(to, root) })
+    await store.saveHead(tx, { ...head, mac: headMac.compute(to, root) })
     tx.append({ type: acceptedType, actor, data: { from, to, reason } })
   })
 }

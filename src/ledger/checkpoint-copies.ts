@@ -14,16 +14,18 @@ const writeTimeoutMs = 1000
 /** A newer checkpoint covers what an older one does, so the oldest of those that wait may go. */
 const maxPending = 1000
 
-const copiesIn = (folder: string) => join(folder, exportNames.checkpoints)
+const copyPath = (folder: string) => join(folder, exportNames.checkpoints)
 
 /** Copies every checkpoint to every folder (L15). A folder that fails is logged once and retried with the next. */
 export function createCheckpointCopies(folders: readonly string[], log: Log) {
   const writers = folders.map((folder) => createWriter(folder, log))
   return async (line: string): Promise<void> => {
     const timeout = new AbortController()
-    const written = Promise.all(writers.map((write) => write(line)))
-    const late = sleep(writeTimeoutMs, undefined, { signal: timeout.signal }).catch(() => undefined)
-    await Promise.race([written, late])
+    const writes = Promise.all(writers.map((write) => write(line)))
+    const timer = sleep(writeTimeoutMs, undefined, { signal: timeout.signal }).catch(
+      () => undefined,
+    )
+    await Promise.race([writes, timer])
     timeout.abort()
   }
 }
@@ -39,7 +41,7 @@ function createWriter(folder: string, log: Log) {
       pending = []
       try {
         await mkdir(folder, { recursive: true, mode: 0o700 })
-        await appendLine(copiesIn(folder), lines.join('\n'))
+        await appendLine(copyPath(folder), lines.join('\n'))
         if (isFailing) log.info('checkpoints are copied again', { folder })
         isFailing = false
       } catch (error) {
@@ -60,15 +62,15 @@ function createWriter(folder: string, log: Log) {
 }
 
 export const readCheckpointCopies = (folders: readonly string[]) =>
-  folders.flatMap((folder) => readable(() => readCheckpoints(copiesIn(folder)), []))
+  folders.flatMap((folder) => tryRead(() => readCheckpoints(copyPath(folder)), []))
 
 /**
  * Refuses a store that is shorter than a checkpoint that was signed over it: entries are gone, by a hand
  * or by a disk, and going on would sign over the gap (L7).
  */
 export function assertNotTruncated(folders: readonly string[], size: number): void {
-  for (const path of folders.map(copiesIn)) {
-    const signed = readable(() => newestSize(path), 0)
+  for (const path of folders.map(copyPath)) {
+    const signed = tryRead(() => readNewestSize(path), 0)
     if (signed <= size) continue
     throw new CoworkError(
       'ledger_cut',
@@ -80,7 +82,7 @@ export function assertNotTruncated(folders: readonly string[], size: number): vo
   }
 }
 
-function readable<T>(read: () => T, otherwise: T): T {
+function tryRead<T>(read: () => T, otherwise: T): T {
   try {
     return read()
   } catch {
@@ -89,7 +91,7 @@ function readable<T>(read: () => T, otherwise: T): T {
 }
 
 /** From the end of the file: it grows for as long as the ledger does. */
-function newestSize(path: string): number {
+function readNewestSize(path: string): number {
   if (!existsSync(path)) return 0
   const file = openSync(path, 'r')
   try {
@@ -98,11 +100,11 @@ function newestSize(path: string): number {
     readSync(file, tail, 0, tail.length, size - tail.length)
     // What a crash left of the last line is no checkpoint, and the one before it is.
     const lines = tail.toString('utf8').split('\n').slice(0, -1)
-    return Math.max(0, ...lines.map(sizeOf))
+    return Math.max(0, ...lines.map(parseSize))
   } finally {
     closeSync(file)
   }
 }
 
-const sizeOf = (line: string): number =>
+const parseSize = (line: string): number =>
   Number(((parseJson(line) ?? {}) as { size?: unknown }).size) || 0

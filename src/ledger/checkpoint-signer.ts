@@ -4,13 +4,13 @@ import { errorMessage } from '#base/errors.ts'
 import type { Log } from '#base/log.ts'
 import { signCheckpoint } from './checkpoint.ts'
 import type { SigningKey } from './checkpoint.ts'
-import { createHeadMac, headChanged, headWentBack } from './head-mac.ts'
+import { createHeadMac, headChangedError, headShrunkError } from './head-mac.ts'
 import type { LedgerStore } from './store.ts'
 import { decodeFrontier, computeRoot } from './tree.ts'
 
-const atLatest = { entries: 256, ms: 1000 }
+const signAfter = { entries: 256, ms: 1000 }
 /** Between looks at how long the ledger is: not with every commit, whose caller would wait for it. */
-const lookEvery = 20
+const pollDelayMs = 20
 
 export type CheckpointSignerDeps = {
   readonly db: Db
@@ -36,7 +36,7 @@ export function createCheckpointSigner({
   const headMac = createHeadMac(key)
   let signed = 0
   let timer: NodeJS.Timeout | undefined
-  let looking: NodeJS.Timeout | undefined
+  let pollTimer: NodeJS.Timeout | undefined
   let busy: Promise<void> | undefined
 
   async function sign() {
@@ -48,8 +48,8 @@ export function createCheckpointSigner({
       const head = await store.peek(tx)
       if (!head || head.size === 0 || head.size === signed) return undefined
       // The key signs only what a daemon with the key committed (RS1).
-      if (!headMac.isValid(head)) throw headChanged()
-      if (head.size < signed) throw headWentBack(head.size, signed)
+      if (!headMac.isValid(head)) throw headChangedError()
+      if (head.size < signed) throw headShrunkError(head.size, signed)
       const root = computeRoot(decodeFrontier(head.size, head.frontier))
       const text = signCheckpoint({ size: head.size, root }, key)
       const isNew = (await store.saveCheckpoint(tx, { size: head.size, at, note: text })) > 0
@@ -68,15 +68,15 @@ export function createCheckpointSigner({
       )
       .finally(() => (busy = undefined)))
 
-  async function look() {
-    looking = undefined
+  async function checkSize() {
+    pollTimer = undefined
     const head = await store.peek(db).catch(() => undefined)
-    if (head && head.size - signed >= atLatest.entries) await signOnce()
+    if (head && head.size - signed >= signAfter.entries) await signOnce()
   }
 
   const stop = db.onAppend(() => {
-    timer ??= setTimeout(() => void signOnce(), atLatest.ms)
-    looking ??= setTimeout(() => void look(), lookEvery)
+    timer ??= setTimeout(() => void signOnce(), signAfter.ms)
+    pollTimer ??= setTimeout(() => void checkSize(), pollDelayMs)
   })
 
   return {
@@ -84,7 +84,7 @@ export function createCheckpointSigner({
     async close() {
       stop()
       clearTimeout(timer)
-      clearTimeout(looking)
+      clearTimeout(pollTimer)
       await busy
       await signOnce()
     },

@@ -42,15 +42,16 @@ export function createKey(): { key: SigningKey; pem: string } {
 /** Named after the public key unless told otherwise, so that no two installations share an origin. */
 export function loadKey(pem: string, name?: string): SigningKey {
   const privateKey = readPem(pem)
-  const publicBytes = rawPublic(privateKey)
-  const named = name ?? `cowork.local/ledger/${sha256Hex(publicBytes).slice(0, 16)}`
-  if (!isName(named)) throw badKey(`"${named}" cannot name a key: no spaces and no plus sign.`)
-  const keyId = keyIdOf(named, publicBytes)
+  const publicBytes = exportPublicBytes(privateKey)
+  const keyName = name ?? `cowork.local/ledger/${sha256Hex(publicBytes).slice(0, 16)}`
+  if (!isName(keyName))
+    throw keyError(`"${keyName}" cannot name a key: no spaces and no plus sign.`)
+  const keyId = computeKeyId(keyName, publicBytes)
   const seed = Buffer.from(privateKey.export({ format: 'jwk' }).d ?? '', 'base64url')
   return {
-    name: named,
+    name: keyName,
     keyId,
-    vkey: `${named}+${keyId}+${typed(publicBytes).toString('base64')}`,
+    vkey: `${keyName}+${keyId}+${withKeyType(publicBytes).toString('base64')}`,
     sign: (text) => sign(null, Buffer.from(text), privateKey),
     derive: (purpose) => Buffer.from(hkdfSync('sha256', seed, '', `cowork ${purpose}`, 32)),
   }
@@ -61,10 +62,10 @@ export function parseVkey(text: string): VerifierKey {
   const [, name = '', keyId = '', data = ''] = /^([^+]+)\+([0-9a-f]{8})\+(.+)$/.exec(text) ?? []
   const bytes = strictBase64(data)
   if (!isName(name) || bytes === undefined)
-    throw badVkey('is not of the form name+8 hex digits+base64')
-  if (bytes[0] !== ed25519 || bytes.length !== 33) throw badVkey('does not hold an Ed25519 key')
+    throw vkeyError('is not of the form name+8 hex digits+base64')
+  if (bytes[0] !== ed25519 || bytes.length !== 33) throw vkeyError('does not hold an Ed25519 key')
   const publicBytes = bytes.subarray(1)
-  if (keyIdOf(name, publicBytes) !== keyId) throw badVkey('has a key id that is not its own')
+  if (computeKeyId(name, publicBytes) !== keyId) throw vkeyError('has a key id that is not its own')
   const x = publicBytes.toString('base64url')
   return {
     name,
@@ -85,48 +86,48 @@ export function signCheckpoint(
 
 /** Checks the signature before it reads a word of the text. */
 export function verifyCheckpoint(note: string, vkey: string | VerifierKey): Checkpoint {
-  const known = typeof vkey === 'string' ? parseVkey(vkey) : vkey
-  const [origin = '', size = '', root = ''] = verifySignedNote(note, known).split('\n')
-  if (origin !== known.name)
-    throw invalid(`it speaks for "${origin}", but the key belongs to "${known.name}"`)
+  const verifierKey = typeof vkey === 'string' ? parseVkey(vkey) : vkey
+  const [origin = '', size = '', root = ''] = verifySignedNote(note, verifierKey).split('\n')
+  if (origin !== verifierKey.name)
+    throw checkpointError(`it speaks for "${origin}", but the key belongs to "${verifierKey.name}"`)
   if (!/^(0|[1-9]\d{0,15})$/.test(size) || !Number.isSafeInteger(Number(size)))
-    throw invalid(`"${size}" is not a tree size`)
+    throw checkpointError(`"${size}" is not a tree size`)
   const hash = strictBase64(root)
-  if (hash?.length !== 32) throw invalid(`"${root}" is not a root hash`)
+  if (hash?.length !== 32) throw checkpointError(`"${root}" is not a root hash`)
   return { origin, size: Number(size), root: hash }
 }
 
 /** C2SP signed note: gives back the text this key has signed. Signatures by other keys are passed over. */
 export function verifySignedNote(note: string, vkey: VerifierKey): string {
   const end = note.lastIndexOf('\n\n')
-  if (end === -1 || !note.endsWith('\n')) throw invalid('it has no signature lines')
+  if (end === -1 || !note.endsWith('\n')) throw checkpointError('it has no signature lines')
   // eslint-disable-next-line no-control-regex -- the format forbids exactly these
   if (/[\u0000-\u0009\u000b-\u001f]/.test(note) || !note.isWellFormed())
-    throw invalid('it holds control characters')
+    throw checkpointError('it holds control characters')
   const text = note.slice(0, end + 1)
   let signed = false
   for (const line of note.slice(end + 2, -1).split('\n')) {
     const [, name, data = ''] = /^\u2014 ([^\s+]+) (\S+)$/.exec(line) ?? []
     const bytes = strictBase64(data)
     if (name === undefined || bytes === undefined || bytes.length < 5)
-      throw invalid(`"${line}" is not a signature line`)
+      throw checkpointError(`"${line}" is not a signature line`)
     if (name !== vkey.name || bytes.toString('hex', 0, 4) !== vkey.keyId) continue
     if (!verify(null, Buffer.from(text), vkey.publicKey, bytes.subarray(4)))
-      throw invalid(`the signature of ${name} does not match its text`)
+      throw checkpointError(`the signature of ${name} does not match its text`)
     signed = true
   }
-  if (!signed) throw invalid(`it is not signed by ${vkey.name}+${vkey.keyId}`)
+  if (!signed) throw checkpointError(`it is not signed by ${vkey.name}+${vkey.keyId}`)
   return text
 }
 
-const typed = (publicBytes: Uint8Array) => Buffer.concat([Buffer.of(ed25519), publicBytes])
+const withKeyType = (publicBytes: Uint8Array) => Buffer.concat([Buffer.of(ed25519), publicBytes])
 
-const keyIdOf = (name: string, publicBytes: Uint8Array): string =>
-  sha256(Buffer.concat([Buffer.from(`${name}\n`), typed(publicBytes)])).toString('hex', 0, 4)
+const computeKeyId = (name: string, publicBytes: Uint8Array): string =>
+  sha256(Buffer.concat([Buffer.from(`${name}\n`), withKeyType(publicBytes)])).toString('hex', 0, 4)
 
 const isName = (name: string) => /^[^\s+]+$/.test(name) && name.isWellFormed()
 
-function rawPublic(privateKey: KeyObject): Buffer {
+function exportPublicBytes(privateKey: KeyObject): Buffer {
   const { x = '' } = createPublicKey(privateKey).export({ format: 'jwk' })
   return Buffer.from(x, 'base64url')
 }
@@ -138,7 +139,7 @@ function readPem(pem: string): KeyObject {
   } catch {
     // Not attached as a cause: a parser's complaint may quote the key.
   }
-  if (key?.asymmetricKeyType !== 'ed25519') throw badKey('The file is not an Ed25519 key in PEM.')
+  if (key?.asymmetricKeyType !== 'ed25519') throw keyError('The file is not an Ed25519 key in PEM.')
   return key
 }
 
@@ -148,17 +149,17 @@ function strictBase64(text: string): Buffer | undefined {
   return bytes.length > 0 && bytes.toString('base64') === text ? bytes : undefined
 }
 
-const invalid = (why: string) =>
+const checkpointError = (why: string) =>
   new CoworkError('checkpoint_invalid', `The checkpoint cannot be trusted: ${why}.`, {
     hint: 'Compare it with a copy kept outside the store.',
   })
 
-const badVkey = (why: string) =>
+const vkeyError = (why: string) =>
   new CoworkError('vkey_invalid', `The public key ${why}.`, {
     hint: 'Pass the whole line that `cowork audit export` wrote to key.pub.',
   })
 
-const badKey = (message: string) =>
+const keyError = (message: string) =>
   new CoworkError('ledger_key_invalid', `The ledger key cannot be used. ${message}`, {
     hint: 'Restore the key file from a backup; a new key cannot continue this ledger.',
   })

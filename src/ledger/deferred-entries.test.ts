@@ -38,7 +38,7 @@ test('RS4 notes are written a few at a time and in order, so that a halt comes i
   const notes = createDeferredEntries(db, () => undefined, silentLog)
   const names = Array.from({ length: 1000 }, (_, at) => `note-${at}`)
   for (const subject of names)
-    notes.note({ type: 'call.done', actor: { kind: 'system', id: 'test' }, subject })
+    notes.appendDeferred({ type: 'call.done', actor: { kind: 'system', id: 'test' }, subject })
   await notes.flush()
   expect(sealed.map(({ subject }) => subject)).toEqual(names)
   expect(Math.max(...bodies)).toBeLessThanOrEqual(200)
@@ -51,7 +51,7 @@ test('L12 N3 notes that come while others are written share the next commit', as
   const notes = createDeferredEntries(db, () => undefined, silentLog)
   const count = 200
   for (let at = 0; at < count; at++) {
-    notes.note({ type: 'call.done', actor: { kind: 'system', id: 'test' } })
+    notes.appendDeferred({ type: 'call.done', actor: { kind: 'system', id: 'test' } })
     await sleep(1)
   }
   await notes.close()
@@ -64,7 +64,8 @@ test('L12 N3 notes that come while others are written share the next commit', as
 test('L12 closing writes the notes that came while others were written', async () => {
   const { db, sealed } = store()
   const notes = createDeferredEntries(db, () => undefined, silentLog)
-  const note = () => notes.note({ type: 'call.done', actor: { kind: 'system', id: 'test' } })
+  const note = () =>
+    notes.appendDeferred({ type: 'call.done', actor: { kind: 'system', id: 'test' } })
   note()
   const closing = notes.close()
   note()

@@ -5,10 +5,10 @@ import type { Log } from '#base/log.ts'
 import type { Db } from '#base/db/port.ts'
 
 /** A read's entry joins the next commit, at the latest after this long (L12: 50 ms). */
-const flushAfter = 25
-const retryAfter = 1000
+const flushDelayMs = 25
+const retryDelayMs = 1000
 /** More than this many unrecorded reads means the store cannot keep up: refuse rather than forget. */
-const mostPending = 20_000
+const maxPending = 20_000
 /** The most entries in one transaction: a halt waits for the transaction before it (RS4). */
 const maxEntries = 200
 
@@ -35,10 +35,10 @@ export function createDeferredEntries(db: Db, check: (draft: EntryDraft) => void
   /** Entries that come meanwhile wait for the next flush: else each would get a commit of its own. */
   async function writePending(): Promise<void> {
     for (let left = pending.length; left > 0; left -= maxEntries)
-      if (!(await flushSome(pending.splice(0, Math.min(left, maxEntries))))) return
+      if (!(await writeBatch(pending.splice(0, Math.min(left, maxEntries))))) return
   }
 
-  async function flushSome(drafts: readonly EntryDraft[]): Promise<boolean> {
+  async function writeBatch(drafts: readonly EntryDraft[]): Promise<boolean> {
     try {
       await db.transact(async (tx) => {
         for (const draft of drafts) tx.append(draft)
@@ -51,21 +51,21 @@ export function createDeferredEntries(db: Db, check: (draft: EntryDraft) => void
       failure = errorMessage(error)
       pending.unshift(...drafts)
       clearTimeout(timer)
-      timer = setTimeout(() => void flush(), retryAfter)
+      timer = setTimeout(() => void flush(), retryDelayMs)
       return false
     }
   }
 
   return {
-    note(draft: EntryDraft) {
+    appendDeferred(draft: EntryDraft) {
       // What may not be recorded must fail here, not take its neighbours with it later.
       check(draft)
       pending.push(draft)
-      timer ??= setTimeout(() => void flush(), flushAfter)
+      timer ??= setTimeout(() => void flush(), flushDelayMs)
     },
     flush,
-    trouble(): LedgerOutage | undefined {
-      if (!failure && pending.length < mostPending) return undefined
+    outage(): LedgerOutage | undefined {
+      if (!failure && pending.length < maxPending) return undefined
       return {
         code: 'ledger_unwritable',
         message: `Nothing may run that cannot be recorded: ${failure ?? 'the ledger is overloaded'}`,

@@ -105,7 +105,7 @@ test('L8 what is older than the days to keep goes by itself, now and later', asy
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance', 'Date'] })
   const { ledger } = await setup()
   const count = async () => (await ledger.payloads([1, 2, 3, 4, 5])).length
-  ledger.keepPayloads(2)
+  ledger.startPayloadExpiry(2)
   expect(await count()).toBe(5)
   await vi.advanceTimersByTimeAsync(2 * 86_400_000)
   // The next run is planned when the first one is over, which takes real time.

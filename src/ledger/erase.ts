@@ -47,15 +47,15 @@ export function createPayloadEraser({ db, store, now, log }: Deps) {
     const { approvals, calls, seqs } = row
       ? await findRelatives(tx, store, JSON.parse(row.body) as Entry)
       : { approvals: [], calls: [], seqs: [] }
-    const gone: number[] = []
+    const erasedSeqs: number[] = []
     for (const each of new Set([seq, ...seqs]))
-      if ((await store.erasePayload(tx, each)) > 0) gone.push(each)
+      if ((await store.erasePayload(tx, each)) > 0) erasedSeqs.push(each)
     const copies = await eraseCopies(tx, { approvals, calls, by: actor })
-    if (gone.length + copies === 0)
+    if (erasedSeqs.length + copies === 0)
       throw new CoworkError('not_found', `Nothing is kept beside entry ${seq} that could go.`, {
         hint: 'It never had a payload, or that was erased before: look at the entry itself.',
       })
-    for (const each of new Set([seq, ...gone]))
+    for (const each of new Set([seq, ...erasedSeqs]))
       tx.append({ type: 'payload.erased', actor, subject: String(each), data: { reason } })
   }
 
@@ -86,16 +86,18 @@ export function createPayloadEraser({ db, store, now, log }: Deps) {
   }
 
   /** Reaches copies that an earlier version left when it erased payloads (L8). */
-  async function eraseCopiesAgain(): Promise<void> {
-    const told = { types: ['payload.erased', 'payload.expired'], limit: batchSize }
+  async function eraseRemainingCopies(): Promise<void> {
+    const filter = { types: ['payload.erased', 'payload.expired'], limit: batchSize }
     for (let after = 0, page: Entry[]; ; after = page.at(-1)?.seq ?? after) {
-      page = (await store.find(db, { ...told, after })).map(({ body }) => JSON.parse(body) as Entry)
-      for (const entry of page) await db.transact((tx) => again(tx, entry))
+      page = (await store.find(db, { ...filter, after })).map(
+        ({ body }) => JSON.parse(body) as Entry,
+      )
+      for (const entry of page) await db.transact((tx) => eraseCopiesFor(tx, entry))
       if (page.length < batchSize) return
     }
   }
 
-  async function again(tx: Tx, { type, subject, data }: Entry): Promise<void> {
+  async function eraseCopiesFor(tx: Tx, { type, subject, data }: Entry): Promise<void> {
     if (type === 'payload.erased') {
       const row = await store.entry(tx, Number(subject))
       if (!row) return
@@ -107,7 +109,7 @@ export function createPayloadEraser({ db, store, now, log }: Deps) {
     }
   }
 
-  function keepFor(days: number) {
+  function startExpiry(days: number) {
     task = startPeriodicTask({
       intervalMs: hour,
       async run() {
@@ -124,9 +126,9 @@ export function createPayloadEraser({ db, store, now, log }: Deps) {
       return () => void erasers.delete(eraser)
     },
     erase,
-    eraseCopiesAgain,
+    eraseRemainingCopies,
     eraseBefore,
-    keepFor,
+    startExpiry,
     close: async () => task?.close(),
   }
 }
@@ -138,10 +140,10 @@ type Relatives = {
   readonly seqs: readonly number[]
 }
 
-const most = 1000
-const opened = ['approval.requested', 'proposal.created', 'handoff.created']
-const decided = ['approval.approved', 'handoff.resolved']
-const ended = ['call.started', 'call.done', 'call.failed', 'call.refused']
+const maxRelatives = 1000
+const openedTypes = ['approval.requested', 'proposal.created', 'handoff.created']
+const decidedTypes = ['approval.approved', 'handoff.resolved']
+const endedTypes = ['call.started', 'call.done', 'call.failed', 'call.refused']
 
 /** Finds what repeats the content of an entry (L8): the approval of the call, and the edit that a person made of it. */
 async function findRelatives(
@@ -152,23 +154,24 @@ async function findRelatives(
   const find = async (
     filter: { call: string } | { text: string; since: number; types: string[] },
   ) =>
-    (await store.find(reader, { ...filter, limit: most })).map(
+    (await store.find(reader, { ...filter, limit: maxRelatives })).map(
       ({ body }) => JSON.parse(body) as Entry,
     )
-  const ofCall = async (call: string | undefined) => (call === undefined ? [] : find({ call }))
+  const findByCall = async (call: string | undefined) => (call === undefined ? [] : find({ call }))
 
-  const own = isContent(entry) ? await ofCall(entry.ids?.call) : []
-  const approvals = new Set([entry, ...own.filter(isContent)].flatMap(approvalOf))
+  const own = isContent(entry) ? await findByCall(entry.ids?.call) : []
+  const approvals = new Set([entry, ...own.filter(isContent)].flatMap(getApprovals))
   const seqs = new Set(own.filter(hasArguments).map(({ seq }) => seq))
   for (const id of approvals) {
     const about = await find({
       text: id,
-      since: timeOfId(id),
-      types: [...opened, ...decided, ...ended],
+      since: parseIdTime(id),
+      types: [...openedTypes, ...decidedTypes, ...endedTypes],
     })
     for (const other of about)
-      if (isContent(other) && approvalOf(other).includes(id))
-        for (const one of await ofCall(other.ids?.call)) if (hasArguments(one)) seqs.add(one.seq)
+      if (isContent(other) && getApprovals(other).includes(id))
+        for (const one of await findByCall(other.ids?.call))
+          if (hasArguments(one)) seqs.add(one.seq)
   }
   const calls = isContent(entry) && entry.ids?.call !== undefined ? [entry.ids.call] : []
   return { approvals: [...approvals], calls, seqs: [...seqs] }
@@ -176,15 +179,15 @@ async function findRelatives(
 
 /** A decision repeats the content only where a person wrote something else in its place. */
 const isContent = ({ type, data }: Entry) =>
-  opened.includes(type) ||
-  ended.includes(type) ||
+  openedTypes.includes(type) ||
+  endedTypes.includes(type) ||
   type === 'handoff.resolved' ||
   data?.['collaborative'] === true
 
 /** A call under a standing permission names the approval of another call, unless it used that one up. */
-function approvalOf({ type, ids, data }: Entry): string[] {
+function getApprovals({ type, ids, data }: Entry): string[] {
   if (ids?.approval === undefined) return []
-  if (!ended.includes(type)) return [ids.approval]
+  if (!endedTypes.includes(type)) return [ids.approval]
   const { by, claimed } = (data?.['decision'] ?? {}) as { by?: unknown; claimed?: unknown }
   const isOwn = by !== undefined && (by !== 'permission' || claimed === true)
   return isOwn ? [ids.approval] : []
@@ -193,7 +196,7 @@ function approvalOf({ type, ids, data }: Entry): string[] {
 const hasArguments = ({ payload }: Entry) => payload !== undefined
 
 /** Ids of approvals open with the time at which they were made (UUID version 7). */
-const timeOfId = (id: string): number => {
+const parseIdTime = (id: string): number => {
   const at = Number.parseInt(id.replaceAll('-', '').slice(0, 12), 16)
   return Number.isNaN(at) ? 0 : at - 60_000
 }

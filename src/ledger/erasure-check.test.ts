@@ -35,9 +35,9 @@ test('L8 RS7 what is missing or was put back is remembered to the entry, however
           missing.add(seq)
         }
       }
-      expect(erasures.left(Infinity)).toEqual([...missing])
+      expect(erasures.listMissing(Infinity)).toEqual([...missing])
       expect(erasures.restored(Infinity)).toEqual([...restored].sort((a, b) => a - b))
-      expect(erasures.left(3)).toEqual([...missing].slice(0, 3))
+      expect(erasures.listMissing(3)).toEqual([...missing].slice(0, 3))
     }),
     { numRuns: 500 },
   )

@@ -9,9 +9,9 @@ export function createErasureCheck() {
   const present = createBits()
   const restored: number[] = []
   /** Up to this seq all is settled. */
-  let settled = 0
+  let checkedUpTo = 0
 
-  function settle(seq: number) {
+  function markErased(seq: number) {
     missing.clear(seq)
     if (!present.has(seq)) return
     present.clear(seq)
@@ -26,18 +26,18 @@ export function createErasureCheck() {
     read(seq: number, type: unknown, { subject, data }: UnverifiedEntry) {
       if (type === 'payload.erased') {
         const erased = typeof subject === 'string' ? Number(subject) : 0
-        if (erased > 0 && erased < seq) settle(erased)
+        if (erased > 0 && erased < seq) markErased(erased)
       } else if (type === 'payload.expired') {
         const upTo = typeof data === 'object' && data !== null && Reflect.get(data, 'up_to_seq')
         if (typeof upTo !== 'number' || upTo <= 0) return
         const last = Math.min(Math.floor(upTo), seq - 1)
-        for (let at = settled; at <= last; at++) settle(at)
-        settled = Math.max(settled, last)
+        for (let at = checkedUpTo; at <= last; at++) markErased(at)
+        checkedUpTo = Math.max(checkedUpTo, last)
       }
     },
 
     /** The first so many that are missing still. */
-    left: (most: number): number[] => missing.first(settled, most),
+    listMissing: (most: number): number[] => missing.first(checkedUpTo, most),
     /** The first so many that are there although an entry says that they were erased. */
     restored: (most: number): number[] => restored.toSorted((a, b) => a - b).slice(0, most),
   }

@@ -2,24 +2,27 @@ import type { Db, Tx } from '#base/db/port.ts'
 import type { EntryRow, LedgerStore } from './store.ts'
 
 /** Another daemon's notification can be lost with its connection; a slow poll makes up for it. */
-const pollEvery = 2000
+const pollIntervalMs = 2000
 const pageSize = 500
 
 /** Resolves at the next growth. Ask before reading, or an entry that lands in between is slept through. */
-function nextGrowth(db: Db, signal: AbortSignal): { grown: Promise<void>; forget: () => void } {
-  let forget = () => {}
-  const grown = new Promise<void>((resolve) => {
+function waitForAppend(
+  db: Db,
+  signal: AbortSignal,
+): { appended: Promise<void>; cancel: () => void } {
+  let cancel = () => {}
+  const appended = new Promise<void>((resolve) => {
     const stop = db.onAppend(resolve)
-    const timer = setTimeout(resolve, pollEvery)
+    const timer = setTimeout(resolve, pollIntervalMs)
     const aborted = () => resolve()
     signal.addEventListener('abort', aborted, { once: true })
-    forget = () => {
+    cancel = () => {
       stop()
       clearTimeout(timer)
       signal.removeEventListener('abort', aborted)
     }
   })
-  return { grown, forget }
+  return { appended, cancel }
 }
 
 /** Entries after `after`, in order, none missed and none twice, until the signal (L11). */
@@ -29,20 +32,20 @@ export async function* follow(
   after: number,
   signal: AbortSignal,
 ): AsyncGenerator<EntryRow[], void> {
-  let seen = after
+  let lastSeq = after
   while (!signal.aborted) {
-    const { grown, forget } = nextGrowth(db, signal)
+    const { appended, cancel } = waitForAppend(db, signal)
     try {
-      const rows = await store.page(db, seen, pageSize)
+      const rows = await store.page(db, lastSeq, pageSize)
       const last = rows.at(-1)
       if (last) {
-        seen = last.seq
+        lastSeq = last.seq
         yield rows
       } else {
-        await grown
+        await appended
       }
     } finally {
-      forget()
+      cancel()
     }
   }
 }
@@ -66,14 +69,14 @@ export async function runFollower(
   from: StartPosition,
 ): Promise<void> {
   while (!signal.aborted) {
-    const { grown, forget } = nextGrowth(db, signal)
+    const { appended, cancel } = waitForAppend(db, signal)
     try {
       const handled = await db.transact(async (tx) => {
         const start = from === 'next entry' ? ((await store.peek(tx))?.size ?? 0) : 0
-        const place = await store.cursor(tx, name, start)
+        const cursor = await store.cursor(tx, name, start)
         // Another daemon is at it, and looks once more when it is done.
-        if (place === undefined) return undefined
-        const rows = await store.page(tx, place, pageSize)
+        if (cursor === undefined) return undefined
+        const rows = await store.page(tx, cursor, pageSize)
         const last = rows.at(-1)
         if (!last) return undefined
         const after = await handle(tx, rows)
@@ -81,9 +84,9 @@ export async function runFollower(
         return { after }
       })
       if (handled) handled.after?.()
-      else await grown
+      else await appended
     } finally {
-      forget()
+      cancel()
     }
   }
 }

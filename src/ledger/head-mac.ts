@@ -14,20 +14,20 @@ type Head = Pick<HeadRow, 'size' | 'frontier'> & { readonly mac?: string | null 
  */
 export function createHeadMac(key: SigningKey) {
   const secret = key.derive('ledger head mac')
-  const of = (size: number, root: Buffer): Buffer =>
+  const computeMac = (size: number, root: Buffer): Buffer =>
     createHmac('sha256', secret)
       .update(`${key.name}\n${size}\n${root.toString('base64')}\n`)
       .digest()
   return {
     vkey: key.vkey,
-    of: (size: number, root: Buffer): string => of(size, root).toString('base64'),
+    compute: (size: number, root: Buffer): string => computeMac(size, root).toString('base64'),
     /** An empty ledger has nothing to protect. */
     isValid({ size, frontier, mac }: Head): boolean {
       if (size === 0) return true
-      const given = Buffer.from(mac ?? '', 'base64')
+      const actual = Buffer.from(mac ?? '', 'base64')
       try {
-        const expected = of(size, computeRoot(decodeFrontier(size, frontier)))
-        return given.length === expected.length && timingSafeEqual(given, expected)
+        const expected = computeMac(size, computeRoot(decodeFrontier(size, frontier)))
+        return actual.length === expected.length && timingSafeEqual(actual, expected)
       } catch {
         return false
       }
@@ -35,14 +35,14 @@ export function createHeadMac(key: SigningKey) {
   }
 }
 
-export const headChanged = () =>
+export const headChangedError = () =>
   new CoworkError(
     'ledger_head_changed',
     'The head of the ledger was changed by a program that does not have the signing key.',
     { hint: 'Run `cowork audit verify`, then restore a backup with `cowork restore`.' },
   )
 
-export const headWentBack = (size: number, seen: number) =>
+export const headShrunkError = (size: number, seen: number) =>
   new CoworkError(
     'ledger_cut',
     `The ledger has ${size} entries, but this daemon has seen ${seen}: entries were removed.`,

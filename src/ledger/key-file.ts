@@ -9,37 +9,37 @@ import type { HeadMac } from './head-mac.ts'
 export type KeyFiles = { readonly ledgerKey: string; readonly ledgerPublicKey: string }
 
 /** The signing key of this ledger, made on first run. `inStore` is the public key the store was begun with. */
-export function loadOrCreateKey(files: KeyFiles, inStore: string | undefined): SigningKey {
-  const known = inStore ?? published(files)
+export function loadOrCreateKey(files: KeyFiles, storedKey: string | undefined): SigningKey {
+  const expectedKey = storedKey ?? readPublicKey(files)
   if (!existsSync(files.ledgerKey)) {
-    if (known !== undefined)
+    if (expectedKey !== undefined)
       throw new CoworkError(
         'ledger_key_missing',
-        `The ledger is signed by ${known}, but ${files.ledgerKey} is not there.`,
+        `The ledger is signed by ${expectedKey}, but ${files.ledgerKey} is not there.`,
         { hint: 'Copy the key from the daemon that began this store, or from a backup.' },
       )
     const { key, pem } = createKey()
     writeFileAtomic(files.ledgerKey, pem)
-    publish(files, key)
+    writePublicKey(files, key)
     return key
   }
   chmodSync(files.ledgerKey, 0o600)
   const key = loadKey(readFileSync(files.ledgerKey, 'utf8'))
-  if (known !== undefined && known !== key.vkey)
+  if (expectedKey !== undefined && expectedKey !== key.vkey)
     throw new CoworkError(
       'ledger_key_differs',
-      `The ledger is signed by ${known}, but ${files.ledgerKey} is the key ${key.vkey}.`,
+      `The ledger is signed by ${expectedKey}, but ${files.ledgerKey} is the key ${key.vkey}.`,
       { hint: 'Daemons that share a database share one key: copy the key file of the first.' },
     )
-  publish(files, key)
+  writePublicKey(files, key)
   return key
 }
 
-const published = ({ ledgerPublicKey }: KeyFiles): string | undefined =>
+const readPublicKey = ({ ledgerPublicKey }: KeyFiles): string | undefined =>
   existsSync(ledgerPublicKey) ? readFileSync(ledgerPublicKey, 'utf8').trim() : undefined
 
 /** Beside the store, so that verifying need not trust the key that stands in it. */
-function publish({ ledgerPublicKey }: KeyFiles, { vkey }: SigningKey) {
+function writePublicKey({ ledgerPublicKey }: KeyFiles, { vkey }: SigningKey) {
   if (!existsSync(ledgerPublicKey)) writeFileAtomic(ledgerPublicKey, `${vkey}\n`, 0o644)
 }
 

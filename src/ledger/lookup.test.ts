@@ -40,7 +40,7 @@ test('R2 a call is found by its id, also inside a transaction', async () => {
 
 test('R2 what an actor did to something is found newest first, and nothing of others', async () => {
   const calls = async (subjects: string[]) =>
-    (await lookup.recentOn(ledger.db, 'sales', subjects)).map(({ ids }) => ids?.call)
+    (await lookup.listRecentOn(ledger.db, 'sales', subjects)).map(({ ids }) => ids?.call)
   expect(await calls(['a.md'])).toEqual(['c4', 'c1'])
   expect(await calls(['a.md', 'b.md'])).toEqual(['c4', 'c2', 'c1'])
   expect(await calls(['c.md'])).toEqual([])

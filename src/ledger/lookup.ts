@@ -1,10 +1,10 @@
 import type { Dialect, Reader } from '#base/db/port.ts'
 import type { Entry } from './model.ts'
 import { createLedgerStore } from './store.ts'
-import type { AloneFilter, EntryRow } from './store.ts'
+import type { AutonomousFilter, EntryRow } from './store.ts'
 
 /** An act of long ago is no source of what is proposed today, and looking for it takes time from all. */
-const mostLookedAt = 10_000
+const maxSearched = 10_000
 
 export type EntryLookup = ReturnType<typeof createEntryLookup>
 
@@ -14,30 +14,34 @@ export function createEntryLookup(dialect: Dialect) {
   return {
     async entry(reader: Reader, seq: number): Promise<{ entry: Entry; hash: string } | undefined> {
       const row = await store.entry(reader, seq)
-      return row && { entry: parsed(row), hash: row.hash }
+      return row && { entry: parseEntry(row), hash: row.hash }
     },
     call: async (reader: Reader, call: string): Promise<Entry[]> =>
-      (await store.find(reader, { call, limit: 100 })).map(parsed),
+      (await store.find(reader, { call, limit: 100 })).map(parseEntry),
     proposal: async (reader: Reader, proposal: string): Promise<Entry[]> =>
-      (await store.find(reader, { proposal, limit: 100 })).map(parsed),
+      (await store.find(reader, { proposal, limit: 100 })).map(parseEntry),
     /** What is kept beside an entry, unless it was erased. */
     async payload(reader: Reader, seq: number): Promise<unknown> {
       const row = await store.payload(reader, seq)
       return row && (JSON.parse(row.body) as unknown)
     },
     /** What this actor did lately because trust let it, the newest first. */
-    doneAlone: async (reader: Reader, wanted: AloneFilter) =>
-      (await store.doneAlone(reader, wanted)).map(parsed),
+    listAutonomous: async (reader: Reader, wanted: AutonomousFilter) =>
+      (await store.listAutonomous(reader, wanted)).map(parseEntry),
     /** Calls that somebody has ended well since, about a subject that starts so. */
-    doneSince: async (reader: Reader, subjectPrefix: string, after: number): Promise<Entry[]> =>
+    listCompletedSince: async (
+      reader: Reader,
+      subjectPrefix: string,
+      after: number,
+    ): Promise<Entry[]> =>
       (await store.find(reader, { types: ['call.done'], subjectPrefix, after, limit: 1000 })).map(
-        parsed,
+        parseEntry,
       ),
-    recentOn: async (reader: Reader, actor: string, subjects: readonly string[]) =>
+    listRecentOn: async (reader: Reader, actor: string, subjects: readonly string[]) =>
       subjects.length === 0
         ? []
-        : (await store.recentOn(reader, actor, subjects, mostLookedAt)).map(parsed),
+        : (await store.listRecentOn(reader, actor, subjects, maxSearched)).map(parseEntry),
   }
 }
 
-const parsed = ({ body }: EntryRow) => JSON.parse(body) as Entry
+const parseEntry = ({ body }: EntryRow) => JSON.parse(body) as Entry

@@ -19,7 +19,7 @@ export const ledgerMigrations: readonly Migration[] = [
         .addColumn('seq', keyType(dialect), (c) => c.primaryKey())
         .$call(columns('at bigint!, type text!, actor text!, domain text, subject text'))
         .$call(columns('tool text, call text, proposal text, body text!, hash text!')),
-      ...neverChanged('ledger_entry', dialect),
+      ...forbidChanges('ledger_entry', dialect),
       schema.createIndex('ledger_entry_type').on('ledger_entry').columns(['type', 'seq']),
       schema.createIndex('ledger_entry_actor').on('ledger_entry').columns(['actor', 'seq']),
       schema
@@ -65,7 +65,7 @@ export const ledgerMigrations: readonly Migration[] = [
 ]
 
 /** L2 by the database itself: a bug of ours cannot rewrite history either. */
-function neverChanged(table: string, dialect: Dialect): Query[] {
+function forbidChanges(table: string, dialect: Dialect): Query[] {
   const why = `entries of ${table} are never changed`
   const statements =
     dialect === 'sqlite'

@@ -10,16 +10,16 @@ import { existsSync } from 'node:fs'
 export type MirrorLine = { readonly seq: number; readonly body: string }
 
 /** What the mirror holds of an entry, if anything. A mirror that ends otherwise is of another ledger. */
-export type BodyOf = (seq: number) => Promise<string | undefined>
+export type GetBody = (seq: number) => Promise<string | undefined>
 
 /** No entry comes near: what may be recorded is limited (redact.ts). */
-const longestLine = 8 * 1024 * 1024
-const usualTail = 64 * 1024
+const maxLineBytes = 8 * 1024 * 1024
+const defaultTailBytes = 64 * 1024
 const newline = 0x0a
 /** As a file is called that was set aside. */
-const asideName = /\.aside-[0-9a-f]{8}$/
+const quarantinedName = /\.aside-[0-9a-f]{8}$/
 /** How a line begins: an entry, whose keys are sorted, or a file operation. */
-const openings = ['{"actor":', '{"timestamp":']
+const linePrefixes = ['{"actor":', '{"timestamp":']
 
 /**
  * One entry a line, or several lines, in a file that only grows. A full one is renamed to `audit-<first>-<last>.jsonl`, so that
@@ -29,8 +29,8 @@ const openings = ['{"actor":', '{"timestamp":']
 export function createMirrorFile(
   path: string,
   maxBytes: number,
-  onAside: (name: string) => void,
-  asideIn = dirname(path),
+  onQuarantine: (name: string) => void,
+  quarantineDir = dirname(path),
 ) {
   const { dir, name, ext } = parse(path)
   let size = 0
@@ -39,17 +39,17 @@ export function createMirrorFile(
   let last = 0
 
   /** The last entry that is here, whole, and of this ledger; 0 when there is none. */
-  async function recover(bodyOf: BodyOf): Promise<number> {
+  async function recover(getBody: GetBody): Promise<number> {
     await mkdir(dir, { recursive: true, mode: 0o700 })
-    if (asideIn !== dir) await moveAside()
+    if (quarantineDir !== dir) await moveQuarantined()
     ;[size, inode, first, last] = [0, 0, 0, 0]
-    const found = await endOf(path)
+    const found = await readEnd(path)
     if (found === 'torn') await truncate(path, 0)
     else if (found) {
-      const whole = found.line && (await bodyOf(found.line.seq))
+      const whole = found.line && (await getBody(found.line.seq))
       // A crash can leave the first lines of an entry that has several: they are written again.
       const isPart = whole?.startsWith(`${found.line?.body}\n`)
-      if (!found.line || (whole !== found.line.body && !isPart)) await setAside(path)
+      if (!found.line || (whole !== found.line.body && !isPart)) await quarantine(path)
       else {
         const end = isPart ? found.line.start : found.end
         if (end < found.size) await truncate(path, end)
@@ -61,52 +61,53 @@ export function createMirrorFile(
       }
     }
 
-    for (const rotated of await rotatedFiles(path)) {
-      const end = await endOf(rotated)
-      if (typeof end === 'object' && end.line && (await bodyOf(end.line.seq)) === end.line.body)
+    for (const rotated of await listRotated(path)) {
+      const end = await readEnd(rotated)
+      if (typeof end === 'object' && end.line && (await getBody(end.line.seq)) === end.line.body)
         return end.line.seq
-      await setAside(rotated)
+      await quarantine(rotated)
     }
     return 0
   }
 
   /** What is not ours is not ours to delete. */
-  async function setAside(file: string) {
-    await mkdir(asideIn, { recursive: true, mode: 0o700 })
-    const aside = join(asideIn, `${parse(file).name}.aside-${randomHex(4)}${ext}`)
+  async function quarantine(file: string) {
+    await mkdir(quarantineDir, { recursive: true, mode: 0o700 })
+    const aside = join(quarantineDir, `${parse(file).name}.aside-${randomHex(4)}${ext}`)
     await rename(file, aside)
-    onAside(aside)
+    onQuarantine(aside)
   }
 
   /** What was set aside beside it before there was another place for that. */
-  async function moveAside() {
+  async function moveQuarantined() {
     const old = (await readdir(dir)).filter(
-      (file) => file.startsWith(name) && file.endsWith(ext) && asideName.test(parse(file).name),
+      (file) =>
+        file.startsWith(name) && file.endsWith(ext) && quarantinedName.test(parse(file).name),
     )
-    if (old.length > 0) await mkdir(asideIn, { recursive: true, mode: 0o700 })
-    for (const file of old) await rename(join(dir, file), join(asideIn, file))
+    if (old.length > 0) await mkdir(quarantineDir, { recursive: true, mode: 0o700 })
+    for (const file of old) await rename(join(dir, file), join(quarantineDir, file))
   }
 
   /** Whether nobody deleted, replaced or wrote it since. */
-  async function isAsLeft(): Promise<boolean> {
-    const found = await stat(path).catch(ifMissing)
+  async function isUnchanged(): Promise<boolean> {
+    const found = await stat(path).catch(undefinedIfMissing)
     return found ? found.size === size && (size === 0 || found.ino === inode) : size === 0
   }
 
   async function append(lines: readonly MirrorLine[]) {
-    let waiting: MirrorLine[] = []
+    let pending: MirrorLine[] = []
     let bytes = 0
     for (const line of lines) {
       const length = Buffer.byteLength(line.body) + 1
       if (size + bytes > 0 && size + bytes + length > maxBytes) {
-        await write(waiting, bytes)
+        await write(pending, bytes)
         await rotate()
-        ;[waiting, bytes] = [[], 0]
+        ;[pending, bytes] = [[], 0]
       }
-      waiting.push(line)
+      pending.push(line)
       bytes += length
     }
-    await write(waiting, bytes)
+    await write(pending, bytes)
   }
 
   async function write(lines: readonly MirrorLine[], bytes: number) {
@@ -129,11 +130,11 @@ export function createMirrorFile(
     size = 0
   }
 
-  return { recover, isAsLeft, append }
+  return { recover, isUnchanged, append }
 }
 
 /** The full files of a mirror, newest first. */
-async function rotatedFiles(path: string): Promise<string[]> {
+async function listRotated(path: string): Promise<string[]> {
   const { dir, name, ext } = parse(path)
   const found = (await readdir(dir)).flatMap((file) => {
     if (!file.startsWith(`${name}-`) || !file.endsWith(ext)) return []
@@ -144,7 +145,7 @@ async function rotatedFiles(path: string): Promise<string[]> {
   return found.sort((a, b) => b.seq - a.seq).map(({ file }) => file)
 }
 
-type End = {
+type FileEnd = {
   readonly size: number
   readonly inode: number
   /** The last lines of the same entry and where they start. Undefined when it does not end with an entry. */
@@ -154,31 +155,31 @@ type End = {
 }
 
 /** How a mirror ends. `torn` when it holds nothing but the beginning of a first line. */
-async function endOf(path: string): Promise<End | 'torn' | undefined> {
-  const found = await open(path, 'r').catch(ifMissing)
+async function readEnd(path: string): Promise<FileEnd | 'torn' | undefined> {
+  const found = await open(path, 'r').catch(undefinedIfMissing)
   if (!found) return undefined
   await using file = found
   const { size, ino: inode } = await file.stat()
-  for (const length of [usualTail, longestLine]) {
+  for (const length of [defaultTailBytes, maxLineBytes]) {
     const start = Math.max(0, size - length)
-    const tail = await bytesOf(file, start, size - start)
+    const tail = await readBytes(file, start, size - start)
     const end = tail.lastIndexOf(newline) + 1
     if (start === 0 && end === 0 && isOpening(tail)) return 'torn'
-    const last = lastEntryIn(tail, end)
-    if (start > 0 && last.isCut && length < longestLine) continue
+    const last = findLastEntry(tail, end)
+    if (start > 0 && last.isCut && length < maxLineBytes) continue
     const line = last.line && { ...last.line, start: start + last.line.start }
-    return { size, inode, end: start + end, first: await firstOf(file), ...(line && { line }) }
+    return { size, inode, end: start + end, first: await readFirstSeq(file), ...(line && { line }) }
   }
   return undefined
 }
 
 /** The last lines that belong to one entry. Cut when they may begin before these bytes. */
-function lastEntryIn(bytes: Buffer, end: number) {
+function findLastEntry(bytes: Buffer, end: number) {
   let start = end
   let seq: number | undefined
   while (start > 0) {
     const from = start < 2 ? 0 : bytes.lastIndexOf(newline, start - 2) + 1
-    const found = seqOf(bytes.toString('utf8', from, start - 1))
+    const found = parseSeq(bytes.toString('utf8', from, start - 1))
     if (from === 0 && found === undefined) return { isCut: true, line: lineAt(start) }
     if (found === undefined || (seq !== undefined && found !== seq)) break
     ;[start, seq] = [from, found]
@@ -194,32 +195,32 @@ function lastEntryIn(bytes: Buffer, end: number) {
 
 /** An empty file is the beginning of one, too. */
 function isOpening(bytes: Buffer): boolean {
-  return openings.some((opening) => {
+  return linePrefixes.some((opening) => {
     const text = bytes.toString('utf8', 0, opening.length)
     return text.startsWith(opening) || opening.startsWith(text)
   })
 }
 
-async function firstOf(file: FileHandle): Promise<number> {
-  for (const length of [usualTail, longestLine]) {
-    const head = await bytesOf(file, 0, length)
+async function readFirstSeq(file: FileHandle): Promise<number> {
+  for (const length of [defaultTailBytes, maxLineBytes]) {
+    const head = await readBytes(file, 0, length)
     const end = head.indexOf(newline)
-    if (end !== -1) return seqOf(head.toString('utf8', 0, end)) ?? 0
+    if (end !== -1) return parseSeq(head.toString('utf8', 0, end)) ?? 0
   }
   return 0
 }
 
-async function bytesOf(file: FileHandle, position: number, length: number): Promise<Buffer> {
+async function readBytes(file: FileHandle, position: number, length: number): Promise<Buffer> {
   const { buffer, bytesRead } = await file.read({ buffer: Buffer.alloc(length), position })
   return buffer.subarray(0, bytesRead)
 }
 
-function seqOf(line: string): number | undefined {
+function parseSeq(line: string): number | undefined {
   const { seq } = (parseJson(line) ?? {}) as { seq?: unknown }
   return typeof seq === 'number' ? seq : undefined
 }
 
-function ifMissing(error: unknown): undefined {
+function undefinedIfMissing(error: unknown): undefined {
   if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
   throw error
 }
@@ -231,12 +232,12 @@ function ifMissing(error: unknown): undefined {
  */
 export async function moveLedgerMirror(from: string, to: string): Promise<boolean> {
   if (!existsSync(dirname(from))) return false
-  const full = (await rotatedFiles(from)).toReversed()
+  const full = (await listRotated(from)).toReversed()
   const old = [...full, ...(existsSync(from) ? [from] : [])]
   const [first] = old
   await mkdir(dirname(to), { recursive: true, mode: 0o700 })
-  const isTaken = existsSync(to) || (await rotatedFiles(to)).length > 0
-  if (first === undefined || isTaken || !(await holdsEntries(first))) return false
+  const isTaken = existsSync(to) || (await listRotated(to)).length > 0
+  if (first === undefined || isTaken || !(await startsWithEntry(first))) return false
   const [was, now] = [parse(from), parse(to)]
   try {
     for (const file of old) {
@@ -251,7 +252,7 @@ export async function moveLedgerMirror(from: string, to: string): Promise<boolea
 }
 
 /** Whether a file begins as an entry does, whose keys are sorted. */
-async function holdsEntries(path: string): Promise<boolean> {
+async function startsWithEntry(path: string): Promise<boolean> {
   await using file = await open(path, 'r')
   const { buffer, bytesRead } = await file.read({ buffer: Buffer.alloc(9), position: 0 })
   return buffer.toString('utf8', 0, bytesRead) === '{"actor":'

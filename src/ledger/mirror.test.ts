@@ -109,10 +109,11 @@ test('L9 a mirror that was deleted is rebuilt, at once or at the next start', as
 test('L9 a mirror holds what it is to show and no more, across restarts too', async () => {
   const { start, record } = await setup(4)
   const path = newPath()
-  const shows: MirrorOptions['shows'] = ({ actor, seq }) => (seq % 3 === 0 ? [{ actor, seq }] : [])
-  await start(path, { shows }).close()
+  const shows: MirrorOptions['toLines'] = ({ actor, seq }) =>
+    seq % 3 === 0 ? [{ actor, seq }] : []
+  await start(path, { toLines: shows }).close()
   await record(8)
-  await start(path, { shows }).close()
+  await start(path, { toLines: shows }).close()
   expect(linesOf(path)).toEqual(
     [3, 6, 9, 12].map((seq) => `{"actor":{"id":"cowork","kind":"system"},"seq":${seq}}`),
   )
@@ -170,7 +171,7 @@ test('L9 F6 what is set aside goes where it is wanted, also what was set aside b
     writeFileSync(join(folder, name), 'before\n')
   writeFileSync(join(folder, 'audit.aside-notes.md'), 'mine')
   writeFileSync(path, '{"seq":2}\n')
-  await start(path, { asideIn }).close()
+  await start(path, { quarantineDir: asideIn }).close()
   expect(linesOf(path)).toEqual(await bodies())
   expect(readdirSync(folder).toSorted()).toEqual(['aside', 'audit.aside-notes.md', 'audit.jsonl'])
   const kept = readdirSync(asideIn).map((name) => readFileSync(join(asideIn, name), 'utf8'))

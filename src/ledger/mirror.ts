@@ -4,7 +4,7 @@ import { errorMessage } from '#base/errors.ts'
 import type { Log } from '#base/log.ts'
 import { follow } from './follow.ts'
 import { createMirrorFile } from './mirror-file.ts'
-import type { BodyOf, MirrorLine } from './mirror-file.ts'
+import type { GetBody, MirrorLine } from './mirror-file.ts'
 import type { Entry } from './model.ts'
 import type { EntryRow, LedgerStore } from './store.ts'
 
@@ -13,12 +13,12 @@ export type MirrorOptions = {
   /** It is rotated before it grows beyond this. */
   readonly maxBytes: number
   /** The folder for what is found at its path and does not belong there; beside it where absent. */
-  readonly asideIn?: string
+  readonly quarantineDir?: string
   /**
    * The lines of an entry, each with its seq and with `actor` or `timestamp` first; none for an entry that it does not
    * hold. All entries as they were hashed where absent. The answer for an entry must never change.
    */
-  readonly shows?: (entry: Entry) => readonly MirroredEntry[]
+  readonly toLines?: (entry: Entry) => readonly MirroredEntry[]
 }
 
 export type MirroredEntry = Pick<Entry, 'seq'> & Readonly<Record<string, unknown>>
@@ -27,9 +27,9 @@ export type Mirror = ReturnType<typeof startMirror>
 
 type Deps = { readonly db: Db; readonly store: LedgerStore; readonly log: Log }
 
-const retryAfter = 2000
+const retryDelayMs = 2000
 /** A busy ledger is copied in larger pieces. */
-const pause = 100
+const batchDelayMs = 100
 const pageSize = 500
 
 /**
@@ -37,43 +37,44 @@ const pageSize = 500
  * said and tried again, and never stops the daemon: the ledger itself has every entry.
  */
 export function startMirror({ db, store, log }: Deps, options: MirrorOptions) {
-  const { path, maxBytes, asideIn, shows } = options
+  const { path, maxBytes, quarantineDir, toLines } = options
   const stop = new AbortController()
   const { signal } = stop
-  const onAside = (aside: string) =>
+  const onQuarantine = (aside: string) =>
     log.warn('a file that does not continue this ledger was set aside', { path, aside })
-  const file = createMirrorFile(path, maxBytes, onAside, asideIn)
-  const lineOf = ({ seq, body }: EntryRow): MirrorLine | undefined => {
-    if (!shows) return { seq, body }
-    const lines = shows(JSON.parse(body) as Entry)
+  const file = createMirrorFile(path, maxBytes, onQuarantine, quarantineDir)
+  const toLine = ({ seq, body }: EntryRow): MirrorLine | undefined => {
+    if (!toLines) return { seq, body }
+    const lines = toLines(JSON.parse(body) as Entry)
     if (lines.length === 0) return undefined
     return { seq, body: lines.map((line) => JSON.stringify(line)).join('\n') }
   }
-  const bodyOf: BodyOf = async (seq) => {
+  const getBody: GetBody = async (seq) => {
     const row = await store.entry(db, seq)
-    return row && lineOf(row)?.body
+    return row && toLine(row)?.body
   }
-  let isBroken = false
+  let isFailing = false
 
   async function write(rows: readonly EntryRow[]) {
-    await file.append(rows.map(lineOf).filter((line) => line !== undefined))
-    if (isBroken) log.info('the mirror of the ledger is written again', { path })
-    isBroken = false
+    await file.append(rows.map(toLine).filter((line) => line !== undefined))
+    if (isFailing) log.info('the mirror of the ledger is written again', { path })
+    isFailing = false
   }
 
   /** Until the end, or until somebody else touched the file and its place must be found again. */
   async function copy() {
-    let seen = await file.recover(bodyOf)
-    for await (const rows of follow(db, store, seen, signal)) {
-      if (!(await file.isAsLeft())) return
+    let lastSeq = await file.recover(getBody)
+    for await (const rows of follow(db, store, lastSeq, signal)) {
+      if (!(await file.isUnchanged())) return
       await write(rows)
-      seen = rows.at(-1)?.seq ?? seen
-      if (rows.length < pageSize) await sleep(pause, undefined, { signal }).catch(() => undefined)
+      lastSeq = rows.at(-1)?.seq ?? lastSeq
+      if (rows.length < pageSize)
+        await sleep(batchDelayMs, undefined, { signal }).catch(() => undefined)
     }
     // What was recorded on the way to the end.
-    for (let rows; (rows = await store.page(db, seen, pageSize)).length > 0;) {
+    for (let rows; (rows = await store.page(db, lastSeq, pageSize)).length > 0;) {
       await write(rows)
-      seen = rows.at(-1)?.seq ?? seen
+      lastSeq = rows.at(-1)?.seq ?? lastSeq
     }
   }
 
@@ -82,13 +83,13 @@ export function startMirror({ db, store, log }: Deps, options: MirrorOptions) {
       try {
         await copy()
       } catch (error) {
-        if (!isBroken)
+        if (!isFailing)
           log.error('the mirror of the ledger cannot be written', {
             path,
             error: errorMessage(error),
           })
-        isBroken = true
-        await sleep(retryAfter, undefined, { signal }).catch(() => undefined)
+        isFailing = true
+        await sleep(retryDelayMs, undefined, { signal }).catch(() => undefined)
       }
   }
   const running = run()

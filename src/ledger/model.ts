@@ -21,7 +21,7 @@ type Payload = { readonly salt: string; readonly body: string; readonly digest: 
 export type PreparedEntry = {
   /** Its place, that is seq, time and hash of the entry before, is filled in when it is sealed. */
   readonly entry: Entry
-  readonly isInOrder: boolean
+  readonly isSorted: boolean
   readonly payload?: Payload
 }
 
@@ -46,16 +46,17 @@ export function prepare(
       'not_recordable',
       `"${type}" cannot be recorded: the type of an entry reads noun.past, as in grant.revoked.`,
     )
-  const payload = content === undefined ? undefined : sealedPayload(redact.ordered(content), salt())
-  const kept = data && redact.ordered(data)
+  const payload =
+    content === undefined ? undefined : sealPayload(redact.toCanonical(content), salt())
+  const redacted = data && redact.toCanonical(data)
   // Field by field: our own words must stand, whatever the patterns of the owner match. And in the order
   // of the canonical form, here and below, which makes that cheap; it leaves out what is undefined.
   const entry: Entry = {
-    actor: recorded(actor, redact),
+    actor: redactActor(actor, redact),
     at: 0,
-    data: kept && (kept.copy as JsonObject),
+    data: redacted && (redacted.copy as JsonObject),
     domain: domain === undefined ? undefined : redact(domain),
-    ids: ids && recordedIds(ids, redact),
+    ids: ids && redactIds(ids, redact),
     outcome: outcome === undefined ? undefined : redact(outcome),
     payload: payload?.digest,
     prev: genesisHash,
@@ -64,10 +65,13 @@ export function prepare(
     type,
     v: 1,
   }
-  return { entry, isInOrder: kept?.isInOrder ?? true, ...(payload && { payload }) }
+  return { entry, isSorted: redacted?.isSorted ?? true, ...(payload && { payload }) }
 }
 
-function recorded({ kind, id, session, verified, client }: Actor, redact: Redact): Entry['actor'] {
+function redactActor(
+  { kind, id, session, verified, client }: Actor,
+  redact: Redact,
+): Entry['actor'] {
   return {
     client: client && {
       name: redact(client.name),
@@ -82,7 +86,7 @@ function recorded({ kind, id, session, verified, client }: Actor, redact: Redact
   }
 }
 
-function recordedIds(ids: EntryIds, redact: Redact): NonNullable<Entry['ids']> {
+function redactIds(ids: EntryIds, redact: Redact): NonNullable<Entry['ids']> {
   const kept: NonNullable<Entry['ids']> = {}
   for (const name of idNames) {
     const id = ids[name]
@@ -93,26 +97,26 @@ function recordedIds(ids: EntryIds, redact: Redact): NonNullable<Entry['ids']> {
 
 /** Fills in the place of the entry. The next one's `prev` is this leaf in hex. */
 export function seal(
-  { entry, isInOrder, payload }: PreparedEntry,
+  { entry, isSorted, payload }: PreparedEntry,
   { seq, at, prev }: { seq: number; at: number; prev: string },
 ): SealedEntry {
   entry.seq = seq
   entry.at = at
   entry.prev = prev
-  const body = spelt({ copy: entry, isInOrder })
+  const body = formatCanonical({ copy: entry, isSorted })
   return { entry, body, leaf: leafHash(body), ...(payload && { payload }) }
 }
 
 export const payloadDigest = (salt: string, body: string): string => sha256Hex(`${salt}:${body}`)
 
-function sealedPayload(content: CanonicalCopy, salt: string): Payload {
-  const body = spelt(content)
+function sealPayload(content: CanonicalCopy, salt: string): Payload {
+  const body = formatCanonical(content)
   return { salt, body, digest: payloadDigest(salt, body) }
 }
 
 /** In half the time where nothing has to be put in order. */
-const spelt = ({ copy, isInOrder }: { copy: unknown; isInOrder: boolean }) =>
-  isInOrder ? JSON.stringify(copy) : canonicalJson(copy)
+const formatCanonical = ({ copy, isSorted }: { copy: unknown; isSorted: boolean }) =>
+  isSorted ? JSON.stringify(copy) : canonicalJson(copy)
 
 export type IndexColumns = Omit<EntryRow, 'seq' | 'at' | 'type' | 'body' | 'hash'>
 

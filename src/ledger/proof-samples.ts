@@ -4,7 +4,7 @@ import { consistencyProof, inclusionProof, verifyConsistency, verifyInclusion } 
 import type { ReadHashes } from './proof.ts'
 import { tileWidth } from './tree.ts'
 
-const proofsOfEachKind = 32
+const samplesPerKind = 32
 const hashBytes = 32
 
 /**
@@ -28,7 +28,7 @@ export function createProofSamples(checkpoints: readonly Checkpoint[]) {
       ? (tiles.get(from / tileWidth)?.slice(0, to - from) ?? [])
       : (upper[level]?.slice(from, to) ?? [])
 
-  async function failures(): Promise<LedgerProblem[]> {
+  async function findFailures(): Promise<LedgerProblem[]> {
     const failed: LedgerProblem[] = []
     if (last === undefined) return failed
     for (const index of indexes) {
@@ -61,15 +61,15 @@ export function createProofSamples(checkpoints: readonly Checkpoint[]) {
     nodeAt: (level: number, index: number): Buffer | undefined =>
       upper[level]?.slice(index, index + 1)[0],
     levels: () => upper.map((list, level) => ({ level, count: list.count() })).slice(1),
-    failures,
+    findFailures,
   }
 }
 
 /** Up to so many numbers below `end`, evenly spread, the first and the last among them. */
 function spread(end: number): number[] {
-  const many = Math.min(end, proofsOfEachKind)
-  return Array.from({ length: many }, (_, i) =>
-    many === 1 ? 0 : Math.floor((i * (end - 1)) / (many - 1)),
+  const count = Math.min(end, samplesPerKind)
+  return Array.from({ length: count }, (_, i) =>
+    count === 1 ? 0 : Math.floor((i * (end - 1)) / (count - 1)),
   )
 }
 

@@ -15,7 +15,7 @@ export async function inclusionProof(
   size: number,
 ): Promise<Buffer[]> {
   if (!isSize(size) || !isSize(index) || index >= size)
-    throw outside(`Entry ${index} is not in a ledger of size ${size}.`)
+    throw outOfRangeError(`Entry ${index} is not in a ledger of size ${size}.`)
   const path: Range[] = []
   for (let [from, to] = [0, size]; to - from > 1;) {
     const middle = from + splitPoint(to - from)
@@ -27,7 +27,7 @@ export async function inclusionProof(
       from = middle
     }
   }
-  return hashesOf(path.reverse(), read, size)
+  return computeHashes(path.reverse(), read, size)
 }
 
 /** RFC 9162 2.1.4.1: shows that the tree of `newSize` leaves only added to the tree of `oldSize`. */
@@ -37,7 +37,9 @@ export async function consistencyProof(
   newSize: number,
 ): Promise<Buffer[]> {
   if (!isSize(oldSize) || !isSize(newSize) || oldSize > newSize)
-    throw outside(`There is no way from a ledger of size ${oldSize} to one of size ${newSize}.`)
+    throw outOfRangeError(
+      `There is no way from a ledger of size ${oldSize} to one of size ${newSize}.`,
+    )
   if (oldSize === 0 || oldSize === newSize) return []
   const path: Range[] = []
   let [from, to] = [0, newSize]
@@ -53,7 +55,7 @@ export async function consistencyProof(
   }
   // The old tree itself is known to the verifier; any other subtree it ends in must be given.
   if (from > 0) path.push([from, to])
-  return hashesOf(path.reverse(), read, newSize)
+  return computeHashes(path.reverse(), read, newSize)
 }
 
 /** The frontier that the tree had at this size, from its stored hashes. */
@@ -64,7 +66,7 @@ export async function frontierAt(read: ReadHashes, size: number): Promise<Fronti
     subtrees.push([from, from + width])
     from += width
   }
-  return { size, peaks: await hashesOf(subtrees, read, size) }
+  return { size, peaks: await computeHashes(subtrees, read, size) }
 }
 
 /** RFC 9162 2.1.3.2. Anything malformed is just not proven: answers false, never throws. */
@@ -83,13 +85,13 @@ export function verifyInclusion(
     if (last === 0) return false
     if (at % 2 === 1 || at === last) {
       hash = nodeHash(sibling, hash)
-      ;[at, last] = climbed(at, last)
+      ;[at, last] = skipLevels(at, last)
     } else {
       hash = nodeHash(hash, sibling)
     }
     ;[at, last] = [half(at), half(last)]
   }
-  return last === 0 && same(hash, root)
+  return last === 0 && isEqual(hash, root)
 }
 
 /** RFC 9162 2.1.4.2. An empty ledger is the beginning of every ledger. */
@@ -102,8 +104,8 @@ export function verifyConsistency(
 ): boolean {
   if (!isSize(oldSize) || !isSize(newSize) || oldSize > newSize) return false
   if (!isHash(oldRoot) || !isHash(newRoot) || !isProof(proof)) return false
-  if (oldSize === newSize) return proof.length === 0 && same(oldRoot, newRoot)
-  if (oldSize === 0) return proof.length === 0 && same(oldRoot, computeRoot(emptyFrontier))
+  if (oldSize === newSize) return proof.length === 0 && isEqual(oldRoot, newRoot)
+  if (oldSize === 0) return proof.length === 0 && isEqual(oldRoot, computeRoot(emptyFrontier))
   let [at, last] = [oldSize - 1, newSize - 1]
   while (at % 2 === 1) [at, last] = [half(at), half(last)]
   // `at` is now 0 only when the old tree is one complete subtree: then the path starts from its root.
@@ -115,19 +117,19 @@ export function verifyConsistency(
     if (at % 2 === 1 || at === last) {
       old = nodeHash(sibling, old)
       grown = nodeHash(sibling, grown)
-      ;[at, last] = climbed(at, last)
+      ;[at, last] = skipLevels(at, last)
     } else {
       grown = nodeHash(grown, sibling)
     }
     ;[at, last] = [half(at), half(last)]
   }
-  return last === 0 && same(old, oldRoot) && same(grown, newRoot)
+  return last === 0 && isEqual(old, oldRoot) && isEqual(grown, newRoot)
 }
 
 type Range = readonly [from: number, to: number]
 
 /** A range here always starts at a multiple of the power of two that covers it, as in the RFC's recursion. */
-function hashesOf(ranges: Range[], read: ReadHashes, size: number): Promise<Buffer[]> {
+function computeHashes(ranges: Range[], read: ReadHashes, size: number): Promise<Buffer[]> {
   const tiles = new Map<string, Promise<readonly Buffer[]>>()
 
   function tile(level: number, number: number): Promise<readonly Buffer[]> {
@@ -149,11 +151,11 @@ function hashesOf(ranges: Range[], read: ReadHashes, size: number): Promise<Buff
     return hashes
   }
 
-  async function hashOf([from, to]: Range): Promise<Buffer> {
+  async function computeHash([from, to]: Range): Promise<Buffer> {
     const width = to - from
     const split = splitPoint(width)
     if (width > 1 && split * 2 !== width) {
-      const sides = [hashOf([from, from + split]), hashOf([from + split, to])] as const
+      const sides = [computeHash([from, from + split]), computeHash([from + split, to])] as const
       const [left, right] = await Promise.all(sides)
       return nodeHash(left, right)
     }
@@ -162,14 +164,14 @@ function hashesOf(ranges: Range[], read: ReadHashes, size: number): Promise<Buff
     while (unit * tileWidth <= width) [level, unit] = [level + 1, unit * tileWidth]
     const first = from / unit
     const hashes = await tile(level, Math.floor(first / tileWidth))
-    return folded(hashes.slice(first % tileWidth, (first % tileWidth) + width / unit))
+    return foldSubtree(hashes.slice(first % tileWidth, (first % tileWidth) + width / unit))
   }
 
-  return Promise.all(ranges.map(hashOf))
+  return Promise.all(ranges.map(computeHash))
 }
 
 /** The root of a complete subtree, from 2^n hashes of one level. */
-function folded(hashes: readonly Buffer[]): Buffer {
+function foldSubtree(hashes: readonly Buffer[]): Buffer {
   let row = hashes
   while (row.length > 1) {
     const above: Buffer[] = []
@@ -187,7 +189,7 @@ function folded(hashes: readonly Buffer[]): Buffer {
 const half = (n: number) => Math.floor(n / 2)
 
 /** On the right edge the path skips the levels where this node has no sibling. */
-function climbed(at: number, last: number): [number, number] {
+function skipLevels(at: number, last: number): [number, number] {
   while (at % 2 === 0 && at > 0) [at, last] = [half(at), half(last)]
   return [at, last]
 }
@@ -197,9 +199,9 @@ const isSize = (n: unknown): n is number => Number.isSafeInteger(n) && Number(n)
 const isProof = (proof: unknown): proof is readonly Uint8Array[] =>
   Array.isArray(proof) && proof.every(isHash)
 
-const same = (a: Uint8Array, b: Uint8Array) => Buffer.compare(a, b) === 0
+const isEqual = (a: Uint8Array, b: Uint8Array) => Buffer.compare(a, b) === 0
 
-const outside = (message: string) =>
+const outOfRangeError = (message: string) =>
   new CoworkError('proof_out_of_range', message, {
     hint: 'Ask for a seq up to the newest checkpoint; `cowork audit tail` shows it.',
   })

@@ -13,7 +13,7 @@ export const joinedNouns = ['approval.', 'proposal.', 'permission.', 'handoff.',
 const joiningIds = ['approval', 'proposal'] as const
 
 /** The ids of the approvals and proposals that the entries of a call name. */
-export const joiningIdsOf = (entries: readonly Entry[]): Set<string> =>
+export const collectJoiningIds = (entries: readonly Entry[]): Set<string> =>
   new Set(entries.flatMap(({ ids }) => joiningIds.flatMap((name) => ids?.[name] ?? [])))
 
 export const isJoined = ({ type, ids }: Entry, joining: ReadonlySet<string>): boolean =>
@@ -36,25 +36,25 @@ export function verifyReceipt(file: Uint8Array, trusted?: string): VerifiedRecei
   const receipt = parseReceipt(file)
   const { call, checkpoint } = receipt
   const vkey = trusted ?? receipt.vkey
-  if (receipt.vkey !== vkey) throw invalid(`it names the key ${receipt.vkey}`)
+  if (receipt.vkey !== vkey) throw receiptError(`it names the key ${receipt.vkey}`)
   const { size, root } = verifyCheckpoint(checkpoint, vkey)
   const entries = receipt.entries.map(({ index, entry, path }) => {
     const hashes = path.map((hash) => Buffer.from(hash, 'base64'))
     const isStrict = hashes.every((hash, i) => hash.toString('base64') === path[i])
     if (!isStrict || !verifyInclusion(leafHash(entry), index, size, hashes, root))
-      throw invalid(`the proof of entry ${index + 1} does not lead to the checkpoint`)
+      throw receiptError(`the proof of entry ${index + 1} does not lead to the checkpoint`)
     const parsed = entrySchema.parse(JSON.parse(entry))
     if (parsed.seq !== index + 1)
-      throw invalid(`entry ${parsed.seq} is in the place of ${index + 1}`)
+      throw receiptError(`entry ${parsed.seq} is in the place of ${index + 1}`)
     return parsed
   })
   const own = entries.filter(({ ids }) => ids?.call === call)
-  const joining = joiningIdsOf(own)
+  const joining = collectJoiningIds(own)
   const foreign = entries.find((entry) => !own.includes(entry) && !isJoined(entry, joining))
-  if (own.length === 0) throw invalid(`none of its entries belongs to call ${call}`)
-  if (foreign) throw invalid(`entry ${foreign.seq} does not belong to call ${call}`)
+  if (own.length === 0) throw receiptError(`none of its entries belongs to call ${call}`)
+  if (foreign) throw receiptError(`entry ${foreign.seq} does not belong to call ${call}`)
   if (entries.some(({ seq }, i) => seq <= (entries[i - 1]?.seq ?? 0)))
-    throw invalid('its entries are not in the order of the ledger')
+    throw receiptError('its entries are not in the order of the ledger')
   return { call, vkey, size, entries }
 }
 
@@ -64,12 +64,12 @@ function parseReceipt(file: Uint8Array): Receipt {
     const receipt = receiptSchema.parse(JSON.parse(text))
     if (formatReceipt(receipt) === text) return receipt
   } catch (error) {
-    throw invalid(`it is not a receipt (${errorMessage(error).split('\n')[0] ?? ''})`)
+    throw receiptError(`it is not a receipt (${errorMessage(error).split('\n')[0] ?? ''})`)
   }
-  throw invalid('it is not written the way `cowork audit receipt` writes it')
+  throw receiptError('it is not written the way `cowork audit receipt` writes it')
 }
 
-const invalid = (why: string) =>
+const receiptError = (why: string) =>
   new CoworkError('receipt_invalid', `The receipt cannot be trusted: ${why}.`, {
     hint: 'Ask for the receipt again, and compare the public key with the one you know.',
   })

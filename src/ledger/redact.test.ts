@@ -254,8 +254,8 @@ test('L3 whatever is answered is canonical JSON, and redacting it again changes 
         return
       }
       const spelt = canonicalJson(once)
-      const { copy, isInOrder } = with_.ordered(value)
-      expect(isInOrder ? JSON.stringify(copy) : canonicalJson(copy)).toBe(spelt)
+      const { copy, isSorted } = with_.toCanonical(value)
+      expect(isSorted ? JSON.stringify(copy) : canonicalJson(copy)).toBe(spelt)
       expect(canonicalJson(with_(once))).toBe(spelt)
       expect(canonicalJson(JSON.parse(spelt))).toBe(spelt)
     }),
@@ -348,7 +348,7 @@ test('L3 hostile text that fills the limit is answered, not hung on', () => {
 
 test('RS7 a copy that people read keeps the order of names', () => {
   const change = { stage: 'won', amount: 1, password: 'x', '2': 'b' }
-  expect(Object.keys(redact.upTo(change, 1000) as object)).toEqual(Object.keys(change))
-  expect(redact.upTo(change, 1000)).toEqual(redact(change))
-  expect(() => redact.upTo(change, 10)).toThrow('larger')
+  expect(Object.keys(redact.withLimit(change, 1000) as object)).toEqual(Object.keys(change))
+  expect(redact.withLimit(change, 1000)).toEqual(redact(change))
+  expect(() => redact.withLimit(change, 10)).toThrow('larger')
 })

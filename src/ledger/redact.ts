@@ -10,55 +10,55 @@ export type JsonObject = { [key: string]: JsonValue }
 export type Redact = {
   (text: string): string
   (value: unknown): JsonValue
-  ordered(value: unknown): CanonicalCopy
+  toCanonical(value: unknown): CanonicalCopy
   /** Keeps the order of names, as people read it, and has another limit, in characters of JSON. */
-  upTo(value: unknown, limit: number): JsonValue
+  withLimit(value: unknown, limit: number): JsonValue
 }
 
 /** A copy, and whether all its names are in order, so that JSON.stringify spells it canonically. */
-export type CanonicalCopy = { readonly copy: JsonValue; readonly isInOrder: boolean }
+export type CanonicalCopy = { readonly copy: JsonValue; readonly isSorted: boolean }
 
-const deepest = 64
+const maxDepth = 64
 /** In characters of JSON. */
-const largest = 256 * 1024
-const rememberedNames = 4096
+const maxCharacters = 256 * 1024
+const maxCachedNames = 4096
 
 /**
  * L3. Measured: 0.8 µs for a call with four arguments, 3 µs for a whole entry (10 with one pattern of the
  * owner), 0.1 s for the worst hostile text found, which fills the limit.
  */
 export function createRedactor(settings: SecretSettings): Redact {
-  const { scrub, numbersMatter } = createScrubber(settings)
+  const { scrub, canMatchNumbers } = createScrubber(settings)
   // Names repeat in almost every entry. Only those that need no scrubbing and keep their place are remembered.
-  const remembered = new Map<string, boolean>()
+  const nameCache = new Map<string, boolean>()
 
-  function nameOf(key: string, budget: Budget): { name: string; secret: boolean } {
-    const known = remembered.get(key)
+  function redactName(key: string, budget: Budget): { name: string; secret: boolean } {
+    const known = nameCache.get(key)
     if (known !== undefined) return { name: key, secret: known }
     const name = scrub(key)
     const secret = isSecretName(key) || isSecretName(name)
     if (name !== key || isIntegerKey(key)) budget.isInOrder = false
     else if (key.length <= 64) {
-      if (remembered.size >= rememberedNames) remembered.clear()
-      remembered.set(key, secret)
+      if (nameCache.size >= maxCachedNames) nameCache.clear()
+      nameCache.set(key, secret)
     }
     return { name, secret }
   }
 
-  function textOf(text: string, budget: Budget): string {
+  function redactText(text: string, budget: Budget): string {
     spend(budget, text.length + 3)
     const clean = scrub(text)
     if (clean.length > text.length) spend(budget, clean.length - text.length)
     return clean
   }
 
-  function numberOf(number: number, budget: Budget): number | string | null {
+  function redactNumber(number: number, budget: Budget): number | string | null {
     spend(budget, 8)
     if (!Number.isFinite(number)) return null
-    return numbersMatter && scrub(String(number)) !== String(number) ? redactionMark : number
+    return canMatchNumbers && scrub(String(number)) !== String(number) ? redactionMark : number
   }
 
-  function objectOf(object: object, depth: number, budget: Budget): JsonObject {
+  function redactObject(object: object, depth: number, budget: Budget): JsonObject {
     const copy: JsonObject = {}
     const keys = Object.keys(object)
     // In order, so that the canonical form needs no sorting later.
@@ -67,78 +67,83 @@ export function createRedactor(settings: SecretSettings): Redact {
       const item: unknown = Reflect.get(object, key)
       if (item === undefined) continue
       spend(budget, key.length + 4)
-      const { name, secret } = nameOf(key, budget)
+      const { name, secret } = redactName(key, budget)
       if (!budget.isInOrder && Object.hasOwn(copy, name))
-        throw refused('two of its names are one when cleaned')
+        throw notRecordableError('two of its names are one when cleaned')
       const hidden = secret && item !== null && typeof item !== 'boolean'
-      const kept = hidden ? textOf(redactionMark, budget) : copyOf(item, depth, budget)
+      const kept = hidden ? redactText(redactionMark, budget) : redactValue(item, depth, budget)
       // Plain assignment would make this one the prototype, and the record would lose it.
-      if (name === '__proto__') Object.defineProperty(copy, name, { ...shown, value: kept })
+      if (name === '__proto__') Object.defineProperty(copy, name, { ...dataProperty, value: kept })
       else copy[name] = kept
     }
     return copy
   }
 
-  function copyOf(item: unknown, depth: number, budget: Budget): JsonValue {
-    if (typeof item === 'string') return textOf(item, budget)
-    if (typeof item === 'number') return numberOf(item, budget)
+  function redactValue(item: unknown, depth: number, budget: Budget): JsonValue {
+    if (typeof item === 'string') return redactText(item, budget)
+    if (typeof item === 'number') return redactNumber(item, budget)
     if (typeof item === 'boolean' || item === undefined || item === null) {
       spend(budget, 5)
       return item ?? null
     }
-    if (typeof item !== 'object') throw refused(`it holds a ${typeof item}`)
+    if (typeof item !== 'object') throw notRecordableError(`it holds a ${typeof item}`)
     // A value that contains itself ends here too.
-    if (depth >= deepest) throw refused(`it is nested deeper than ${deepest} levels, or in itself`)
+    if (depth >= maxDepth)
+      throw notRecordableError(`it is nested deeper than ${maxDepth} levels, or in itself`)
     spend(budget, 2)
     if (Array.isArray(item))
-      return Array.from(item, (each: unknown) => copyOf(each, depth + 1, budget))
-    if (item instanceof Date) return copyOf(isoOf(item), depth, budget)
+      return Array.from(item, (each: unknown) => redactValue(each, depth + 1, budget))
+    if (item instanceof Date) return redactValue(toIsoTime(item), depth, budget)
     if (item instanceof Uint8Array)
-      return objectOf({ bytes: item.length, sha256: sha256Hex(item) }, depth + 1, budget)
+      return redactObject({ bytes: item.length, sha256: sha256Hex(item) }, depth + 1, budget)
     const prototype: unknown = Object.getPrototypeOf(item)
     if (prototype !== Object.prototype && prototype !== null)
-      throw refused(`it holds ${Object.prototype.toString.call(item)}, which is not plain data`)
-    return objectOf(item, depth + 1, budget)
+      throw notRecordableError(
+        `it holds ${Object.prototype.toString.call(item)}, which is not plain data`,
+      )
+    return redactObject(item, depth + 1, budget)
   }
 
   function redact(text: string): string
   function redact(value: unknown): JsonValue
   function redact(value: unknown): JsonValue {
-    return copyOf(value, 0, budgetOf(largest))
+    return redactValue(value, 0, createBudget(maxCharacters))
   }
-  redact.ordered = (value: unknown): CanonicalCopy => {
-    const budget = budgetOf(largest)
-    const copy = copyOf(value, 0, budget)
-    return { copy, isInOrder: budget.isInOrder }
+  redact.toCanonical = (value: unknown): CanonicalCopy => {
+    const budget = createBudget(maxCharacters)
+    const copy = redactValue(value, 0, budget)
+    return { copy, isSorted: budget.isInOrder }
   }
-  redact.upTo = (value: unknown, limit: number) => copyOf(value, 0, budgetOf(limit, false))
+  redact.withLimit = (value: unknown, limit: number) =>
+    redactValue(value, 0, createBudget(limit, false))
   return redact
 }
 
 type Budget = {
-  left: number
+  remaining: number
   readonly limit: number
   readonly isSorted: boolean
   isInOrder: boolean
 }
 
-const budgetOf = (limit: number, isSorted = true): Budget => ({
-  left: limit,
+const createBudget = (limit: number, isSorted = true): Budget => ({
+  remaining: limit,
   limit,
   isSorted,
   isInOrder: isSorted,
 })
 
 function spend(budget: Budget, characters: number) {
-  budget.left -= characters
-  if (budget.left < 0) throw refused(`it is larger than ${Math.floor(budget.limit / 1024)} KiB`)
+  budget.remaining -= characters
+  if (budget.remaining < 0)
+    throw notRecordableError(`it is larger than ${Math.floor(budget.limit / 1024)} KiB`)
 }
 
-const shown = { enumerable: true, configurable: true, writable: true }
+const dataProperty = { enumerable: true, configurable: true, writable: true }
 
-const isoOf = (date: Date) => (Number.isNaN(date.getTime()) ? null : date.toISOString())
+const toIsoTime = (date: Date) => (Number.isNaN(date.getTime()) ? null : date.toISOString())
 
-const refused = (why: string) =>
+const notRecordableError = (why: string) =>
   new CoworkError('not_recordable', `This cannot be recorded, so it is not done: ${why}.`, {
     hint: 'Send plain JSON; put large content in a file and name the file.',
   })

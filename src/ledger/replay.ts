@@ -26,14 +26,14 @@ export type RecordedTable = {
   readonly baseline: string
   readonly key: readonly string[]
   /** Columns that change without an entry and decide nothing. */
-  readonly leftOut?: readonly string[]
+  readonly ignoredColumns?: readonly string[]
   /** Columns with content that a person may erase: the ledger records their digest. */
-  readonly digested?: readonly string[]
+  readonly digestedColumns?: readonly string[]
   describe(row: RecordedRow): string
   /** A column that an entry moves forward, to a time not later than the entry's own; `by` gives the key of the row. */
   readonly moves?: {
     readonly column: string
-    by(type: string, entry: UnverifiedEntry): readonly unknown[] | undefined
+    findKey(type: string, entry: UnverifiedEntry): readonly unknown[] | undefined
   }
 }
 
@@ -43,7 +43,7 @@ export type Replay = {
   compare(): Promise<readonly LedgerProblem[]>
 }
 
-const baselined = 'ledger.baselined'
+const baselinedType = 'ledger.baselined'
 const scanSize = 1000
 
 /**
@@ -51,11 +51,15 @@ const scanSize = 1000
  * its digest shows whether the row was changed outside cowork since the last entry. Left out where a person sets or
  * ends a row, which is how a forged one is repaired.
  */
-export const storedIn = (table: RecordedTable, row: RecordedRow, before?: RecordedRow | null) => ({
-  stored: { [table.name]: without(toRecorded(table, row), [null]) },
+export const toStoredData = (
+  table: RecordedTable,
+  row: RecordedRow,
+  before?: RecordedRow | null,
+) => ({
+  stored: { [table.name]: omitValues(toRecorded(table, row), [null]) },
   key: { [table.name]: keyDigest(table, row) },
   ...(before !== undefined && {
-    was: { [table.name]: before ? digestOf(table, toRecorded(table, before)) : noRow },
+    was: { [table.name]: before ? computeDigest(table, toRecorded(table, before)) : noRow },
   }),
 })
 
@@ -66,25 +70,30 @@ const keyDigest = ({ key }: RecordedTable, row: RecordedRow): string =>
   sha256Hex(canonicalJson(key.map((column) => row[column] ?? null))).slice(0, 32)
 
 /** Columns that were added later are null in older rows and 0 once such a row is written. */
-function digestOf({ moves }: RecordedTable, row: RecordedRow): string {
-  const columns = Object.entries(without(row, [null, 0])).filter(([name]) => name !== moves?.column)
+function computeDigest({ moves }: RecordedTable, row: RecordedRow): string {
+  const columns = Object.entries(omitValues(row, [null, 0])).filter(
+    ([name]) => name !== moves?.column,
+  )
   return sha256Hex(canonicalJson(Object.fromEntries(columns))).slice(0, 32)
 }
 
-function toRecorded({ leftOut = [], digested = [] }: RecordedTable, row: RecordedRow): RecordedRow {
-  const columns = Object.entries(row).filter(([name]) => !leftOut.includes(name))
+function toRecorded(
+  { ignoredColumns = [], digestedColumns = [] }: RecordedTable,
+  row: RecordedRow,
+): RecordedRow {
+  const columns = Object.entries(row).filter(([name]) => !ignoredColumns.includes(name))
   return Object.fromEntries(
     columns.map(([name, value]) => [
       name,
-      digested.includes(name) && value !== null ? sha256Hex(String(value)) : value,
+      digestedColumns.includes(name) && value !== null ? sha256Hex(String(value)) : value,
     ]),
   )
 }
 
-const rowsOf = ({ table }: RecordedTable, dialect: Dialect): Query<RecordedRow> =>
+const selectRows = ({ table }: RecordedTable, dialect: Dialect): Query<RecordedRow> =>
   query(builder<Record<string, RecordedRow>>(dialect).selectFrom(table).selectAll())
 
-const without = (row: RecordedRow, values: readonly Value[]): RecordedRow =>
+const omitValues = (row: RecordedRow, values: readonly Value[]): RecordedRow =>
   Object.fromEntries(Object.entries(row).filter(([, value]) => !values.includes(value)))
 
 /**
@@ -92,18 +101,18 @@ const without = (row: RecordedRow, values: readonly Value[]): RecordedRow =>
  * `ledger.baselined`; a later baseline is ignored, so an inserted row cannot get itself recorded.
  */
 export function createReplay(table: RecordedTable, db: Snapshot): Replay {
-  type Known = { readonly row: RecordedRow; readonly seq: number; until?: number }
-  const { name, key, moves, leftOut = [] } = table
-  const known = new Map<string, Known>()
+  type ReplayedRow = { readonly row: RecordedRow; readonly seq: number; until?: number }
+  const { name, key, moves, ignoredColumns = [] } = table
+  const rows = new Map<string, ReplayedRow>()
   /** Of the rows whose key was redacted: they cannot be compared. */
-  const hidden = new Set<unknown>()
+  const maskedKeys = new Set<unknown>()
   let isBaselined = false
   let newest = 0
   const problems: LedgerProblem[] = []
   function add(seq: number, row: RecordedRow, why: string): void {
     if (problems.length < maxProblems) problems.push({ seq, why: `${table.describe(row)}: ${why}` })
   }
-  const keyOf = (row: UnverifiedEntry) => JSON.stringify(key.map((column) => row[column]))
+  const getKey = (row: UnverifiedEntry) => JSON.stringify(key.map((column) => row[column]))
   const hasMaskedKey = (row: RecordedRow) => key.some((column) => isMasked(row[column]))
 
   function read(seq: number, type: string, entry: UnverifiedEntry): void {
@@ -116,37 +125,42 @@ export function createReplay(table: RecordedTable, db: Snapshot): Replay {
         isBaselined &&
         was !== undefined &&
         !hasMaskedKey(row) &&
-        !isFrom(known.get(keyOf(row)), was)
+        !startedFrom(rows.get(getKey(row)), was)
       )
         add(seq, row, 'changed outside cowork before this entry')
-      const isIgnored = type === table.baseline && (isBaselined || known.has(keyOf(row)))
-      if (!isIgnored && hasMaskedKey(row)) hidden.add(field(field(data, 'key'), name))
-      else if (!isIgnored) known.set(keyOf(row), { row, seq })
+      const isIgnored = type === table.baseline && (isBaselined || rows.has(getKey(row)))
+      if (!isIgnored && hasMaskedKey(row)) maskedKeys.add(field(field(data, 'key'), name))
+      else if (!isIgnored) rows.set(getKey(row), { row, seq })
     }
     const dropped = field(field(data, 'dropped'), name)
-    if (isRow(dropped)) known.delete(keyOf(dropped))
-    const moved = moves?.by(type, entry)
-    const mover = moved && known.get(JSON.stringify(moved))
+    if (isRow(dropped)) rows.delete(getKey(dropped))
+    const moved = moves?.findKey(type, entry)
+    const mover = moved && rows.get(JSON.stringify(moved))
     if (mover) mover.until = Number(entry['at'])
-    if (type === baselined) isBaselined ||= namesTable(data, name)
+    if (type === baselinedType) isBaselined ||= namesTable(data, name)
   }
 
   /** Whether a change started from the recorded row. A redacted row has no digest to compare. */
-  function isFrom(before: Known | undefined, was: unknown): boolean {
-    if (!before) return fits(noRow, was)
+  function startedFrom(before: ReplayedRow | undefined, was: unknown): boolean {
+    if (!before) return matchesRecorded(noRow, was)
     const { row } = before
-    return Object.values(row).some(isMasked) || fits(digestOf(table, row), was)
+    return Object.values(row).some(isMasked) || matchesRecorded(computeDigest(table, row), was)
   }
 
-  function difference(row: RecordedRow, { row: recorded, until = 0 }: Known): string | undefined {
+  function describeDifference(
+    row: RecordedRow,
+    { row: recorded, until = 0 }: ReplayedRow,
+  ): string | undefined {
     const columns = new Set([...Object.keys(row), ...Object.keys(recorded)])
     const found = [...columns].flatMap((column) => {
-      if (leftOut.includes(column)) return []
+      if (ignoredColumns.includes(column)) return []
       const [inStore, inLedger] = [row[column] ?? null, recorded[column] ?? null]
-      if (fits(inStore, inLedger)) return []
+      if (matchesRecorded(inStore, inLedger)) return []
       const hasMoved = Number(inStore) > Number(inLedger) && Number(inStore) <= until
       if (column === moves?.column && hasMoved) return []
-      return [`the store says ${column} ${shown(inStore)}, the ledger gives ${shown(inLedger)}`]
+      return [
+        `the store says ${column} ${formatValue(inStore)}, the ledger gives ${formatValue(inLedger)}`,
+      ]
     })
     return found.length > 0 ? found.join('; ') : undefined
   }
@@ -154,16 +168,16 @@ export function createReplay(table: RecordedTable, db: Snapshot): Replay {
   async function compare(): Promise<readonly LedgerProblem[]> {
     // No daemon that records rows has opened this store yet. No version writes rows before the first entry.
     if (!isBaselined && newest > 0) return []
-    for await (const rows of db.scan(rowsOf(table, db.dialect), scanSize))
-      for (const row of rows.map((stored) => toRecorded(table, stored))) {
-        const match = known.get(keyOf(row))
-        const why = match && difference(row, match)
-        known.delete(keyOf(row))
+    for await (const page of db.scan(selectRows(table, db.dialect), scanSize))
+      for (const row of page.map((stored) => toRecorded(table, stored))) {
+        const match = rows.get(getKey(row))
+        const why = match && describeDifference(row, match)
+        rows.delete(getKey(row))
         if (match && why) add(match.seq, row, why)
-        if (!match && !hidden.has(keyDigest(table, row)))
+        if (!match && !maskedKeys.has(keyDigest(table, row)))
           add(Math.max(newest, firstSeq), row, 'no entry records this row')
       }
-    for (const { seq, row } of known.values()) add(seq, row, 'the row is missing in the store')
+    for (const { seq, row } of rows.values()) add(seq, row, 'the row is missing in the store')
     return problems
   }
 
@@ -176,32 +190,32 @@ export function createReplay(table: RecordedTable, db: Snapshot): Replay {
  */
 export async function writeBaselines(db: Db, tables: readonly RecordedTable[]): Promise<void> {
   const store = createLedgerStore(db.dialect)
-  const marks = await store.find(db, { types: [baselined], limit: 1000 })
+  const marks = await store.find(db, { types: [baselinedType], limit: 1000 })
   const isDone = ({ name }: RecordedTable) =>
     marks.some(({ body }) => namesTable(field(JSON.parse(body), 'data'), name))
   const due = tables.filter((table) => !isDone(table))
   if (due.length === 0) return
   for (const table of due) {
-    const rows = await db.all(rowsOf(table, db.dialect))
+    const rows = await db.all(selectRows(table, db.dialect))
     // After the rows, which were committed with entries.
-    if (rows.length > 0 && (await store.peek(db))?.size === 0) throw ledgerGone(table)
+    if (rows.length > 0 && (await store.peek(db))?.size === 0) throw ledgerEmptyError(table)
     for (let from = 0; from < rows.length; from += scanSize)
       await db.transact(async (tx) => {
         for (const row of rows.slice(from, from + scanSize))
           tx.append({
             type: table.baseline,
             actor: systemActor,
-            data: storedIn(table, row),
+            data: toStoredData(table, row),
           })
       })
   }
   const names = due.map(({ name }) => name)
   await db.transact(async (tx) =>
-    tx.append({ type: baselined, actor: systemActor, data: { tables: names } }),
+    tx.append({ type: baselinedType, actor: systemActor, data: { tables: names } }),
   )
 }
 
-const ledgerGone = ({ table }: RecordedTable) =>
+const ledgerEmptyError = ({ table }: RecordedTable) =>
   new CoworkError(
     'ledger_unproven',
     `The ledger has no entries, but the table ${table} has rows: the entries were removed.`,
@@ -220,7 +234,7 @@ const isMasked = (value: unknown): value is string =>
   typeof value === 'string' && value.includes(redactionMark)
 
 /** Whether a value is the recorded one. A redacted part stands for any text. */
-function fits(value: unknown, recorded: unknown): boolean {
+function matchesRecorded(value: unknown, recorded: unknown): boolean {
   if (value === recorded) return true
   if (!isMasked(recorded)) return false
   const text = String(value)
@@ -236,4 +250,4 @@ function fits(value: unknown, recorded: unknown): boolean {
   return text.length - last.length >= from && text.endsWith(last)
 }
 
-const shown = (value: Value) => JSON.stringify(value).slice(0, 200)
+const formatValue = (value: Value) => JSON.stringify(value).slice(0, 200)

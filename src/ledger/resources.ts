@@ -4,13 +4,13 @@ import type { Entry } from './model.ts'
 import type { Ledger } from './service.ts'
 import { visibilityFilter, isVisibleTo } from './search.ts'
 
-const head = 'ledger://head'
+const headUri = 'ledger://head'
 const entryUri = /^ledger:\/\/entry\/([1-9]\d{0,14})$/
 const json = 'application/json'
-const mostListed = 50
-const mostCompleted = 1000
+const maxListed = 50
+const maxCompletions = 1000
 /** Every call grows the ledger; who watches it wants to hear of growth, not of each call. */
-const tellEvery = 1000
+const notifyDelayMs = 1000
 
 /** Entries by their number, and where the ledger stands. An agent sees its own (L10, SV13). */
 export function ledgerResources(ledger: Ledger): ResourceSource {
@@ -30,42 +30,42 @@ export function ledgerResources(ledger: Ledger): ResourceSource {
       },
     ],
     async list(caller) {
-      const entries = await newest(caller, mostListed)
+      const entries = await newest(caller, maxListed)
       return [
-        { uri: head, name: 'ledger-head', title: 'Where the ledger stands', mimeType: json },
+        { uri: headUri, name: 'ledger-head', title: 'Where the ledger stands', mimeType: json },
         ...entries.map((entry) => ({
           uri: `ledger://entry/${entry.seq}`,
           name: `entry-${entry.seq}`,
-          title: titleOf(entry),
+          title: formatTitle(entry),
           mimeType: json,
         })),
       ]
     },
     async read(caller, uri) {
-      if (uri === head) {
+      if (uri === headUri) {
         const [size, checkpoint] = await Promise.all([ledger.size(), ledger.latestCheckpoint()])
         return { mimeType: json, text: JSON.stringify({ size, checkpoint, vkey: ledger.vkey }) }
       }
       const [, seq] = entryUri.exec(uri) ?? []
-      const found = seq === undefined ? undefined : await ledger.entry(Number(seq))
-      if (!found || !isVisibleTo(caller, found.entry)) return undefined
-      const { entry, hash, payload } = found
+      const record = seq === undefined ? undefined : await ledger.entry(Number(seq))
+      if (!record || !isVisibleTo(caller, record.entry)) return undefined
+      const { entry, hash, payload } = record
       return { mimeType: json, text: JSON.stringify({ entry, hash, payload }) }
     },
     async complete(caller, parameter, start) {
       if (parameter !== 'seq') return []
-      const entries = await newest(caller, mostCompleted)
+      const entries = await newest(caller, maxCompletions)
       return entries.map(({ seq }) => String(seq)).filter((seq) => seq.startsWith(start))
     },
-    watched: [head],
+    watched: [headUri],
     onChange(listener) {
       let timer: NodeJS.Timeout | undefined
-      const tell = () => {
+      const notify = () => {
         timer = undefined
-        listener(head)
+        listener(headUri)
       }
       const stop = ledger.onAppend(() => {
-        timer ??= setTimeout(tell, tellEvery).unref()
+        timer ??= setTimeout(notify, notifyDelayMs).unref()
       })
       return () => {
         stop()
@@ -75,7 +75,7 @@ export function ledgerResources(ledger: Ledger): ResourceSource {
   }
 }
 
-function titleOf({ seq, type, actor, subject, data }: Entry): string {
+function formatTitle({ seq, type, actor, subject, data }: Entry): string {
   const tool = data?.['tool']
   const about = [typeof tool === 'string' ? tool : undefined, subject]
   return [`${seq} ${type} by ${actor.id}`, ...about.filter(Boolean)].join(' · ')

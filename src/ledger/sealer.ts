@@ -5,7 +5,7 @@ import { CoworkError } from '#base/errors.ts'
 import { newSalt } from '#base/ids.ts'
 import type { SigningKey } from './checkpoint.ts'
 import { toIndexColumns, emptyHead, prepare, seal } from './model.ts'
-import { createHeadMac, headChanged, headWentBack } from './head-mac.ts'
+import { createHeadMac, headChangedError, headShrunkError } from './head-mac.ts'
 import type { HeadMac } from './head-mac.ts'
 import type { PreparedEntry } from './model.ts'
 import type { Redact } from './redact.ts'
@@ -17,7 +17,7 @@ export type LedgerSealer = Sealer<PreparedEntry> & {
   /** Opening the ledger calls this: the store tells which key it needs, so nothing can be appended before. */
   useKey(key: SigningKey): void
   /** A committed size of the ledger. A shorter head with a valid MAC is an old one that somebody put back. */
-  saw(size: number): void
+  recordSize(size: number): void
 }
 
 /**
@@ -27,11 +27,11 @@ export type LedgerSealer = Sealer<PreparedEntry> & {
 export function createSealer(dialect: Dialect, redact: Redact, now: Clock): LedgerSealer {
   const store = createLedgerStore(dialect)
   let headMac: HeadMac | undefined
-  let seen = 0
+  let knownSize = 0
 
   return {
-    saw(size) {
-      seen = Math.max(seen, size)
+    recordSize(size) {
+      knownSize = Math.max(knownSize, size)
     },
 
     useKey(key) {
@@ -44,9 +44,9 @@ export function createSealer(dialect: Dialect, redact: Redact, now: Clock): Ledg
       if (!headMac) throw new Error('the ledger was not opened before the first entry')
       const head = (await store.head(tx)) ?? emptyHead
       // Extending a head that somebody else wrote would prove it (RS1).
-      if (!headMac.isValid(head)) throw headChanged()
-      if (head.size < seen) throw headWentBack(head.size, seen)
-      seen = head.size
+      if (!headMac.isValid(head)) throw headChangedError()
+      if (head.size < knownSize) throw headShrunkError(head.size, knownSize)
+      knownSize = head.size
       const clock = now()
       if (head.at - clock > maxClockStepMs)
         throw new CoworkError(
@@ -78,7 +78,7 @@ export function createSealer(dialect: Dialect, redact: Redact, now: Clock): Ledg
         at,
         hash: prev,
         frontier: encodeFrontier(frontier),
-        mac: headMac.of(frontier.size, computeRoot(frontier)),
+        mac: headMac.compute(frontier.size, computeRoot(frontier)),
       })
     },
   }

@@ -24,23 +24,23 @@ export function matches(
 ) {
   const { types, actorKind, text, subjectPrefix, pathPrefix, toolPrefix } = filter
   const columns = toIndexColumns(entry)
-  const is = (wanted: unknown, found: unknown) => wanted === undefined || wanted === found
-  const starts = (prefix: string | undefined, found: string | null) =>
+  const equals = (wanted: unknown, found: unknown) => wanted === undefined || wanted === found
+  const hasPrefix = (prefix: string | undefined, found: string | null) =>
     prefix === undefined || (found?.startsWith(prefix) ?? false)
   return (
     entry.seq > (filter.after ?? 0) &&
     entry.seq < (filter.before ?? Infinity) &&
     entry.at >= (filter.since ?? 0) &&
     entry.at < (filter.until ?? Infinity) &&
-    is(filter.actor, columns.actor) &&
-    is(actorKind, entry.actor.kind) &&
-    is(filter.domain, columns.domain) &&
-    is(filter.call, columns.call) &&
-    is(filter.proposal, columns.proposal) &&
-    starts(subjectPrefix, columns.subject) &&
-    (starts(pathPrefix, columns.subject) ||
-      readTouchedFiles(entry).some(({ path }) => starts(pathPrefix, path))) &&
-    starts(toolPrefix, columns.tool) &&
+    equals(filter.actor, columns.actor) &&
+    equals(actorKind, entry.actor.kind) &&
+    equals(filter.domain, columns.domain) &&
+    equals(filter.call, columns.call) &&
+    equals(filter.proposal, columns.proposal) &&
+    hasPrefix(subjectPrefix, columns.subject) &&
+    (hasPrefix(pathPrefix, columns.subject) ||
+      readTouchedFiles(entry).some(({ path }) => hasPrefix(pathPrefix, path))) &&
+    hasPrefix(toolPrefix, columns.tool) &&
     (types?.some((type) =>
       type.endsWith('.') ? entry.type.startsWith(type) : entry.type === type,
     ) ??
@@ -55,13 +55,13 @@ const asciiLower = (text: string) => text.replaceAll(/[A-Z]+/g, (upper) => upper
  * SQLite answers on the main thread: a rare word in a ledger of a million entries would hold everyone up for
  * seconds. So a filter looks at this many entries at a time and lets others go first in between.
  */
-const strideLength = 10_000
+const defaultStride = 10_000
 
 export async function search(
   reader: Reader,
   store: LedgerStore,
   filter: EntryFilter,
-  stride = strideLength,
+  stride = defaultStride,
 ): Promise<HashedEntry[]> {
   const { limit, newestFirst = false, since, until, ...rest } = filter
   // No column holds NUL, and PostgreSQL would not even hear of it.

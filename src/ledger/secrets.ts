@@ -7,18 +7,18 @@ export const redactionMark = '[redacted]'
  * What secrets look like. These run on text from outside with JavaScript's backtracking engine, so each one
  * starts at a fixed word and gives up after a bounded number of steps; nothing is scanned twice.
  */
-const keyWords =
+const secretNamePattern =
   /(?:^|_)(?:token|passwords?|passwd|passphrase|pwd|secrets?|authorization|cookies?|credentials?|bearer|(?:api|auth|access|secret|private|signing|encryption|service|master|ssh)_?keys?)$/
 const tokens =
   /(?:sk|ps|pk)-cowork-[0-9a-f]{48}|(?<=#(?:code|invite)=)[\w-]{43}|(?<![A-Za-z0-9])sk-[\w-]{16,}|[rs]k_(?:live|test)_\w{16,}|gh[pousr]_[A-Za-z0-9]{20,}|github_pat_\w{20,}|glpat-[\w-]{20,}|npm_[A-Za-z0-9]{36}|xox[a-z]-[\w-]{10,}|A[KS]IA[0-9A-Z]{16}|AIza[\w-]{35}/g
-const maybeJwt = /eyJ[\w.-]{16,}/g
+const jwtCandidate = /eyJ[\w.-]{16,}/g
 const privateKey =
   /-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----[\s\S]*?(?:-----END [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----|$)/g
 const bearer = /\b(bearer[ \t]+)[\w.~+/=-]{6,}/gi
 const header = /\b((?:authorization|cookie|x-api-key)[ \t]*:[ \t]*)[^\s"'][^\r\n"']*/gi
 const userinfo = /(:\/\/[^\s/:@?#"<>]*:)[^\s/?#"<>]+@/g
 const assignment = /(?<![\w-])([\w-]+)["']?[ \t]*[=:][ \t]*/g
-const assigned = /"(?:[^"\\]|\\[\s\S])*"?|'(?:[^'\\]|\\[\s\S])*'?|[^\s"'&;,<>[\]{}]+/y
+const assignedValue = /"(?:[^"\\]|\\[\s\S])*"?|'(?:[^'\\]|\\[\s\S])*'?|[^\s"'&;,<>[\]{}]+/y
 
 // Most strings hold none of these: one look instead of eight. What ends in a dash or an underscore is looked up
 // from there, since few strings have those, and our own `cowork_` must not look like `rk_live_`.
@@ -46,19 +46,19 @@ function looksSecret(name: string): boolean {
     .replace(/([a-z0-9])([A-Z])/g, '$1_$2')
     .replace(/([A-Z])([A-Z][a-z])/g, '$1_$2')
     .replace(/[^A-Za-z0-9]/g, '_')
-  return keyWords.test(words.toLowerCase())
+  return secretNamePattern.test(words.toLowerCase())
 }
 
 /** `password=x`, `"token": "x"`, `secret: x`: what a secret name is given, in a command, a query or JSON within text. */
-function withoutAssigned(text: string): string {
+function redactAssignments(text: string): string {
   let kept = ''
   let done = 0
   assignment.lastIndex = 0
   for (let found = assignment.exec(text); found; found = assignment.exec(text)) {
-    assigned.lastIndex = assignment.lastIndex
-    if (!isSecretName(found[1] ?? '') || !assigned.test(text)) continue
+    assignedValue.lastIndex = assignment.lastIndex
+    if (!isSecretName(found[1] ?? '') || !assignedValue.test(text)) continue
     kept += text.slice(done, assignment.lastIndex) + redactionMark
-    done = assigned.lastIndex
+    done = assignedValue.lastIndex
     assignment.lastIndex = done
   }
   return kept + text.slice(done)
@@ -66,19 +66,19 @@ function withoutAssigned(text: string): string {
 
 type Rule = (text: string) => string
 
-const looks: Rule[] = [
+const builtInRules: Rule[] = [
   (text) => text.replace(privateKey, redactionMark),
   (text) => text.replace(tokens, redactionMark),
-  (text) => text.replace(maybeJwt, (run) => (run.split('.').length > 2 ? redactionMark : run)),
+  (text) => text.replace(jwtCandidate, (run) => (run.split('.').length > 2 ? redactionMark : run)),
   (text) => text.replace(bearer, `$1${redactionMark}`),
   (text) => text.replace(header, `$1${redactionMark}`),
   (text) => text.replace(userinfo, `$1${redactionMark}@`),
-  withoutAssigned,
+  redactAssignments,
 ]
 
 /** Below this a known value would match by chance. */
-const shortestSecret = 6
-const passes = 4
+const minSecretLength = 6
+const maxPasses = 4
 /** A text with more secrets is taken out whole: each rule looks at every part between two marks (RS4). */
 const maxMarks = 256
 
@@ -92,8 +92,8 @@ export type SecretSettings = {
 /** Gives a function that replaces every secret in a text by `[redacted]`, and tells whether digits can be one. */
 export function createScrubber({ secrets, patterns }: SecretSettings) {
   const known = secrets
-    .filter((secret) => secret.length >= shortestSecret)
-    .flatMap((secret) => [secret, JSON.stringify(secret).slice(1, -1), encoded(secret)])
+    .filter((secret) => secret.length >= minSecretLength)
+    .flatMap((secret) => [secret, JSON.stringify(secret).slice(1, -1), percentEncode(secret)])
   const values = [...new Set(known)].sort((a, b) => b.length - a.length)
   const compiled = patterns.map(compile)
   const rules: Rule[] = [
@@ -102,7 +102,7 @@ export function createScrubber({ secrets, patterns }: SecretSettings) {
         (text) =>
           text.includes(value) ? text.replaceAll(value, redactionMark) : text,
     ),
-    (text) => (suspicious.test(text) ? applied(looks, text) : text),
+    (text) => (suspicious.test(text) ? applyRules(builtInRules, text) : text),
     ...compiled.map(
       (pattern): Rule =>
         (text) =>
@@ -123,28 +123,28 @@ export function createScrubber({ secrets, patterns }: SecretSettings) {
   function scrub(text: string): string {
     let current = text.isWellFormed() ? text : text.toWellFormed()
     if (isClean(current)) return current
-    for (let pass = 0; pass < passes; pass++) {
-      const next = applied(rules, current)
+    for (let pass = 0; pass < maxPasses; pass++) {
+      const next = applyRules(rules, current)
       if (next === current) return next
       current = next.toWellFormed()
     }
     return redactionMark
   }
 
-  const numbersMatter = compiled.length > 0 || values.some((value) => /^[\d.e+-]+$/i.test(value))
-  return { scrub, numbersMatter }
+  const canMatchNumbers = compiled.length > 0 || values.some((value) => /^[\d.e+-]+$/i.test(value))
+  return { scrub, canMatchNumbers }
 }
 
 /** A rule never sees a mark: `\w+` would otherwise redact the word redacted. */
-const between = (text: string, rule: Rule): string =>
+const applyOutsideMarks = (text: string, rule: Rule): string =>
   text.includes(redactionMark)
     ? text.split(redactionMark).map(rule).join(redactionMark)
     : rule(text)
 
-function applied(rules: readonly Rule[], text: string): string {
+function applyRules(rules: readonly Rule[], text: string): string {
   let current = text
   for (const rule of rules) {
-    const next = between(current, rule)
+    const next = applyOutsideMarks(current, rule)
     if (next !== current && hasManyMarks(next)) return redactionMark
     current = next
   }
@@ -162,10 +162,10 @@ function hasManyMarks(text: string): boolean {
   return false
 }
 
-const encoded = (secret: string) => encodeURIComponent(secret.toWellFormed())
+const percentEncode = (secret: string) => encodeURIComponent(secret.toWellFormed())
 
 function compile(pattern: string): RE2JS {
-  const refused = (why: string) =>
+  const patternError = (why: string) =>
     new CoworkError(
       'redaction_pattern_invalid',
       `The redaction pattern ${JSON.stringify(pattern)} ${why}.`,
@@ -177,8 +177,9 @@ function compile(pattern: string): RE2JS {
   try {
     compiled = RE2JS.compile(pattern)
   } catch (error) {
-    throw refused(`cannot be read: ${errorMessage(error)}`)
+    throw patternError(`cannot be read: ${errorMessage(error)}`)
   }
-  if (compiled.matcher('').find()) throw refused('matches the empty text, so it would match all')
+  if (compiled.matcher('').find())
+    throw patternError('matches the empty text, so it would match all')
   return compiled
 }

@@ -3,25 +3,25 @@ import type { UnverifiedEntry } from './chain-verifier.ts'
 import type { LedgerProblem } from './model.ts'
 
 /** Memory stays flat over any ledger: at least so many of the newest ids are remembered. */
-const remembered = 100_000
-const shown = 20
+const minRememberedIds = 100_000
+const maxFindings = 20
 
 /**
  * Whether what was recorded was allowed (L6): nothing an agent ran lacks a decision or an approval, nobody
  * approved their own request, nothing was done twice. Fed in order of seq.
  */
 export function createSemanticChecks() {
-  const approved = createRecent()
-  const done = createRecent()
+  const approved = createRecentIds()
+  const done = createRecentIds()
   const findings: LedgerProblem[] = []
-  const find = (seq: number, why: string) => {
-    if (findings.length < shown) findings.push({ seq, why })
+  const addFinding = (seq: number, why: string) => {
+    if (findings.length < maxFindings) findings.push({ seq, why })
   }
 
   function read(seq: number, type: unknown, entry: UnverifiedEntry) {
     if (type === 'call.started') started(seq, entry)
-    else if (isCompletedCall({ type, data: entry['data'] })) finished(seq, entry)
-    else if (type === 'approval.approved') decided(seq, entry)
+    else if (isCompletedCall({ type, data: entry['data'] })) checkDone(seq, entry)
+    else if (type === 'approval.approved') checkApproval(seq, entry)
     else if (type === 'payload.erased') erased(seq, entry, 'human')
     else if (type === 'payload.expired') erased(seq, entry, 'system')
   }
@@ -29,7 +29,7 @@ export function createSemanticChecks() {
   /** People erase with a reason, the system what is too old; nobody else (L8). */
   function erased(seq: number, { actor }: UnverifiedEntry, by: string) {
     if (field(actor, 'kind') !== by)
-      find(seq, `${String(field(actor, 'id'))} erased what was kept beside entries`)
+      addFinding(seq, `${String(field(actor, 'id'))} erased what was kept beside entries`)
   }
 
   function started(seq: number, { actor, data, ids }: UnverifiedEntry) {
@@ -38,24 +38,27 @@ export function createSemanticChecks() {
     const approval = field(ids, 'approval')
     if (typeof approval === 'string' && approved.has(approval)) return
     const who = String(field(actor, 'id'))
-    find(seq, `${who} ran call ${String(field(ids, 'call'))} without a decision or an approval`)
+    addFinding(
+      seq,
+      `${who} ran call ${String(field(ids, 'call'))} without a decision or an approval`,
+    )
   }
 
-  function finished(seq: number, { ids }: UnverifiedEntry) {
+  function checkDone(seq: number, { ids }: UnverifiedEntry) {
     const call = field(ids, 'call')
     if (typeof call !== 'string') return
-    if (!done.add(call)) find(seq, `call ${call} was done twice`)
+    if (!done.add(call)) addFinding(seq, `call ${call} was done twice`)
   }
 
-  function decided(seq: number, { actor, data, ids }: UnverifiedEntry) {
+  function checkApproval(seq: number, { actor, data, ids }: UnverifiedEntry) {
     const approval = field(ids, 'approval')
     if (typeof approval === 'string') approved.add(approval)
     const requester = field(data, 'requester')
     const deciders = [field(actor, 'id'), field(data, 'decided_by')]
     if (typeof requester === 'string' && deciders.includes(requester))
-      find(seq, `${requester} approved their own request ${String(approval)}`)
+      addFinding(seq, `${requester} approved their own request ${String(approval)}`)
     else if (field(actor, 'kind') === 'agent')
-      find(seq, `an agent, ${String(field(actor, 'id'))}, approved ${String(approval)}`)
+      addFinding(seq, `an agent, ${String(field(actor, 'id'))}, approved ${String(approval)}`)
   }
 
   return { read, findings }
@@ -67,14 +70,14 @@ export function field(from: unknown, name: string): unknown {
 }
 
 /** Two generations: dropping ids one by one from the front of a large Set takes V8 tens of µs each. */
-function createRecent() {
+function createRecentIds() {
   let young = new Set<string>()
   let old = new Set<string>()
   return {
     has: (id: string) => young.has(id) || old.has(id),
     /** False when it is known already. */
     add(id: string): boolean {
-      if (young.size >= remembered) [young, old] = [new Set(), young]
+      if (young.size >= minRememberedIds) [young, old] = [new Set(), young]
       const { size } = young
       return young.add(id).size > size && !old.has(id)
     },

@@ -19,7 +19,7 @@ import { firstSeq, genesisHash } from './model.ts'
 import type { Entry } from './model.ts'
 import { createDeferredEntries } from './deferred-entries.ts'
 import { inclusionProof } from './proof.ts'
-import { isJoined, joinedNouns, joiningIdsOf } from './receipt.ts'
+import { isJoined, joinedNouns, collectJoiningIds } from './receipt.ts'
 import { toHashedEntry, search, isVisibleTo } from './search.ts'
 import type { HashedEntry } from './search.ts'
 import type { LedgerSealer } from './sealer.ts'
@@ -33,7 +33,7 @@ export type LedgerDeps = {
   readonly openKey: (known: string | undefined) => SigningKey
   readonly copyCheckpoint: (line: string) => void | Promise<void>
   /** Throws when the store is shorter than it must be; asked before anything is signed. */
-  readonly checkSize?: (size: number) => void
+  readonly assertSize?: (size: number) => void
   readonly now: Clock
   readonly log: Log
 }
@@ -47,24 +47,24 @@ export type Ledger = Awaited<ReturnType<typeof openLedger>>
 const maxReceiptEntries = 1000
 
 /** Of one agent, to find what it did in one domain. */
-const lookedBack = 300
+const maxRecentEntries = 300
 
 export async function openLedger(deps: LedgerDeps) {
   const { db, sealer, copyCheckpoint, now, log } = deps
   const store = createLedgerStore(db.dialect)
   const size = async () => (await store.peek(db))?.size ?? 0
-  deps.checkSize?.(await size())
+  deps.assertSize?.(await size())
   const key = deps.openKey(await store.key(db))
   const headMac = createHeadMac(key)
   await db.transact((tx) => checkHead(tx, { dialect: db.dialect, store, headMac }))
   sealer.useKey(key)
-  const notes = createDeferredEntries(db, sealer.prepare, log)
+  const deferred = createDeferredEntries(db, sealer.prepare, log)
   const checkpoints = createCheckpointSigner({
     db,
     store,
     key,
     copy: copyCheckpoint,
-    onSigned: sealer.saw,
+    onSigned: sealer.recordSize,
     now,
     log,
   })
@@ -73,7 +73,7 @@ export async function openLedger(deps: LedgerDeps) {
   const erasure = createPayloadEraser({ db, store, now, log })
   const mirrors: Mirror[] = []
 
-  async function covering(seq: number) {
+  async function findCheckpoint(seq: number) {
     let signed = await store.checkpointFrom(db, seq)
     if (!signed) {
       await checkpoints.sign()
@@ -95,23 +95,23 @@ export async function openLedger(deps: LedgerDeps) {
     /** On disk when it resolves. */
     record: (draft: EntryDraft) => db.transact(async (tx) => tx.append(draft)),
     /** On disk within 50 ms, and nobody waits (L12). */
-    note: notes.note,
+    appendDeferred: deferred.appendDeferred,
     /** Why nothing may run now, if so (A11). */
-    trouble: () => db.outage() ?? notes.trouble(),
+    outage: () => db.outage() ?? deferred.outage(),
     size,
     find: async (filter: EntryFilter) =>
       (await search(db, store, filter)).map(({ entry }) => entry),
     /** The same with the bytes that were hashed. */
-    records: (filter: EntryFilter) => search(db, store, filter),
+    findHashed: (filter: EntryFilter) => search(db, store, filter),
     /**
      * What one agent did in one domain, newest first, among the last few hundred things it did: by an index,
      * so that it may be asked inside a transaction (H5).
      */
-    async lately(reader: Reader, caller: Caller, domain: string): Promise<Entry[]> {
-      const filter = { actor: caller.id, newestFirst: true, limit: lookedBack }
+    async recentEntries(reader: Reader, caller: Caller, domain: string): Promise<Entry[]> {
+      const filter = { actor: caller.id, newestFirst: true, limit: maxRecentEntries }
       const rows = await store.find(reader, filter)
       return rows
-        .map(parsed)
+        .map(parseEntry)
         .filter((entry) => isVisibleTo(caller, entry) && entry.domain === domain)
     },
     /** One entry with what is kept beside it, and whether it shows the hash of the one before. */
@@ -137,7 +137,7 @@ export async function openLedger(deps: LedgerDeps) {
 
     /** Entries after `after`, in order, until the signal (L11). */
     async *follow(after: number, signal: AbortSignal): AsyncGenerator<Entry[], void> {
-      for await (const rows of follow(db, store, after, signal)) yield rows.map(parsed)
+      for await (const rows of follow(db, store, after, signal)) yield rows.map(parseEntry)
     },
     /** The same with the bytes that were hashed. */
     async *tail(after: number, signal: AbortSignal): AsyncGenerator<HashedEntry[], void> {
@@ -145,12 +145,12 @@ export async function openLedger(deps: LedgerDeps) {
     },
     onAppend: (listener: () => void) => db.onAppend(listener),
     /** The same for a follower that keeps its place in the store. */
-    consume: (
+    runFollower: (
       name: string,
       handle: FollowerHandler<Entry>,
       signal: AbortSignal,
       from: StartPosition = 'first entry',
-    ) => runFollower(db, store, name, (tx, rows) => handle(tx, rows.map(parsed)), signal, from),
+    ) => runFollower(db, store, name, (tx, rows) => handle(tx, rows.map(parseEntry)), signal, from),
 
     async prove(seq: number): Promise<EntryProof> {
       const row = await store.entry(db, seq)
@@ -162,7 +162,7 @@ export async function openLedger(deps: LedgerDeps) {
             hint: '`cowork audit tail` shows the newest entries.',
           },
         )
-      const signed = await covering(seq)
+      const signed = await findCheckpoint(seq)
       const tree = verifyCheckpoint(signed.note, key.vkey)
       const path = await inclusionProof(store.hashes(db), seq - 1, tree.size)
       return {
@@ -184,7 +184,7 @@ export async function openLedger(deps: LedgerDeps) {
         throw new CoworkError('not_found', `There is no entry of call ${call}.`, {
           hint: '`cowork audit tail --json` shows the ids of calls.',
         })
-      const joining = joiningIdsOf(own.map(({ entry }) => entry))
+      const joining = collectJoiningIds(own.map(({ entry }) => entry))
       const found = new Map(own.map((recorded) => [recorded.entry.seq, recorded]))
       for (const text of joining)
         for (const recorded of await search(db, store, {
@@ -194,7 +194,7 @@ export async function openLedger(deps: LedgerDeps) {
         }))
           if (isJoined(recorded.entry, joining)) found.set(recorded.entry.seq, recorded)
       const entries = [...found.values()].toSorted((a, b) => a.entry.seq - b.entry.seq)
-      const { note } = await covering(entries.at(-1)?.entry.seq ?? last.entry.seq)
+      const { note } = await findCheckpoint(entries.at(-1)?.entry.seq ?? last.entry.seq)
       const { size } = verifyCheckpoint(note, key.vkey)
       const proven: Receipt['entries'] = []
       for (const { entry, body } of entries) {
@@ -208,9 +208,9 @@ export async function openLedger(deps: LedgerDeps) {
     /** Takes away what is kept beside an entry, and records who did and why (L8). */
     erase: erasure.erase,
     onErase: erasure.onErase,
-    eraseCopiesAgain: erasure.eraseCopiesAgain,
+    eraseRemainingCopies: erasure.eraseRemainingCopies,
     eraseBefore: erasure.eraseBefore,
-    keepPayloads: erasure.keepFor,
+    startPayloadExpiry: erasure.startExpiry,
 
     /** Copies entries to a file as they come, a line each, until the ledger closes (L9). */
     mirror: (options: MirrorOptions) =>
@@ -218,11 +218,11 @@ export async function openLedger(deps: LedgerDeps) {
 
     async close() {
       await erasure.close()
-      await notes.close()
+      await deferred.close()
       await Promise.all(mirrors.map((mirror) => mirror.close()))
       await checkpoints.close()
     },
   }
 }
 
-const parsed = (row: EntryRow) => JSON.parse(row.body) as Entry
+const parseEntry = (row: EntryRow) => JSON.parse(row.body) as Entry

@@ -13,12 +13,12 @@ import { createLedgerStore } from './store.ts'
 import type { PayloadRow } from './store.ts'
 import type { LedgerSource } from './verify.ts'
 
-type Signed = { readonly size: number; readonly note: string }
+type CheckpointCopy = { readonly size: number; readonly note: string }
 
 /** A ledger in its store, with the copies of checkpoints that were kept outside it. */
 export async function databaseSource(
   db: Snapshot,
-  outside: readonly Signed[],
+  copies: readonly CheckpointCopy[],
 ): Promise<{ source: LedgerSource; vkey: string | undefined }> {
   const store = createLedgerStore(db.dialect)
   // A store is made with a head; one without it was changed.
@@ -27,7 +27,7 @@ export async function databaseSource(
     vkey: await store.key(db),
     source: {
       head,
-      columnsOf: toIndexColumns,
+      toColumns: toIndexColumns,
       async *entries() {
         const page = (after: number, limit: number) => store.stored(db, after, limit)
         for await (const rows of paginateByKey(page))
@@ -45,7 +45,7 @@ export async function databaseSource(
                 : { salt: row.payload_salt, body: row.payload_body },
           }))
       },
-      checkpoints: async () => [...(await store.checkpoints(db)), ...outside],
+      checkpoints: async () => [...(await store.checkpoints(db)), ...copies],
       async *nodes() {
         yield (await store.allNodes(db)).map(({ level, idx, hash }) => ({
           level,
@@ -76,38 +76,39 @@ export function folderSource(folder: string): { source: LedgerSource; vkey: stri
   return {
     vkey: readFileSync(file('key'), 'utf8').trim(),
     source: {
-      entries: () => exportedEntries(file('entries'), file('payloads')),
+      entries: () => readExportedEntries(file('entries'), file('payloads')),
       checkpoints: async () => readCheckpoints(file('checkpoints')),
     },
   }
 }
 
-export const readCheckpoints = (path: string): Signed[] =>
+export const readCheckpoints = (path: string): CheckpointCopy[] =>
   existsSync(path) ? parseCheckpoints(readFileSync(path, 'utf8')) : []
 
 /** One JSON object a line: {size, note}. A crash may leave a part of a line, which is no checkpoint. */
-export const parseCheckpoints = (text: string): Signed[] =>
-  text.split('\n').flatMap((line) => (parseJson(line) as Signed | undefined) ?? [])
+export const parseCheckpoints = (text: string): CheckpointCopy[] =>
+  text.split('\n').flatMap((line) => (parseJson(line) as CheckpointCopy | undefined) ?? [])
 
 const batchSize = 1000
-const noEntry = (seq: number) => ({ seq, at: 0, type: '' })
+const placeholderEntry = (seq: number) => ({ seq, at: 0, type: '' })
 
 /** A line is the canonical body itself, so what is read is what was hashed. Payloads follow the same order. */
-async function* exportedEntries(
+async function* readExportedEntries(
   entries: string,
   payloads: string,
 ): AsyncGenerator<StoredEntry[], void> {
-  const beside = linesOf(payloads)
-  let next = await beside.next()
+  const payloadLines = readLines(payloads)
+  let next = await payloadLines.next()
   let batch: StoredEntry[] = []
   let last = 0
-  for await (const body of linesOf(entries)) {
+  for await (const body of readLines(entries)) {
     // A line that is no entry keeps its place, so that the verifier can name it.
-    const { seq, at, type } = (parseJson(body) as Entry | undefined) ?? noEntry(last + 1)
+    const { seq, at, type } = (parseJson(body) as Entry | undefined) ?? placeholderEntry(last + 1)
     last = seq
-    const held = next.done ? undefined : (parseJson(next.value) as PayloadRow | undefined)
-    const payload = held?.seq === seq ? { salt: held.salt, body: held.body } : undefined
-    if (payload) next = await beside.next()
+    const payloadRow = next.done ? undefined : (parseJson(next.value) as PayloadRow | undefined)
+    const payload =
+      payloadRow?.seq === seq ? { salt: payloadRow.salt, body: payloadRow.body } : undefined
+    if (payload) next = await payloadLines.next()
     batch.push({
       seq,
       at,
@@ -124,7 +125,7 @@ async function* exportedEntries(
   yield batch
 }
 
-async function* linesOf(path: string): AsyncGenerator<string, void> {
+async function* readLines(path: string): AsyncGenerator<string, void> {
   if (!existsSync(path)) return
   for await (const line of createInterface({ input: createReadStream(path), crlfDelay: Infinity }))
     if (line !== '') yield line

@@ -67,14 +67,14 @@ export type EntryFilter = {
 }
 
 /** Something that an actor did because trust let it, in one class of risk or in all. */
-export type AloneFilter = {
+export type AutonomousFilter = {
   readonly actor: string
   readonly domain: string
   readonly risk?: string | undefined
 }
 
 /** Of one actor. Reads are entries as well: with few looked at, an agent would hide what it did behind them. */
-const mostSearched = 100_000
+const maxSearched = 100_000
 
 export type LedgerStore = ReturnType<typeof createLedgerStore>
 
@@ -122,7 +122,9 @@ export function createLedgerStore(dialect: Dialect) {
       .orderBy('ledger_entry.seq')
       .limit(p.limit),
   )
-  const one = statement((p: { seq: number }) => entries.selectAll().where('seq', '=', p.seq))
+  const selectEntry = statement((p: { seq: number }) =>
+    entries.selectAll().where('seq', '=', p.seq),
+  )
   const payload = statement((p: { seq: number }) =>
     sql.selectFrom('ledger_payload').selectAll().where('seq', '=', p.seq),
   )
@@ -138,7 +140,7 @@ export function createLedgerStore(dialect: Dialect) {
       .onConflict((c) => c.column('name').doUpdateSet({ seq }))
   })
 
-  const newestOf = (actor: string, most: number) => {
+  const selectNewest = (actor: string, most: number) => {
     const own = entries.select('seq').where('actor', '=', actor)
     const newest = own.orderBy('seq', 'desc').limit(most)
     return entries.selectAll().where('seq', 'in', newest)
@@ -162,10 +164,10 @@ export function createLedgerStore(dialect: Dialect) {
         query(entries.select(rawBytes(dialect, 'body').as('body')).where('seq', '=', seq))
       const rows = await reader.all(stored({ after, limit }))
       const asStored = async (row: (typeof rows)[number]) =>
-        isFaithful(row.body) ? row : { ...row, ...(await reader.first(bytesOf(row.seq))) }
-      return rows.every(({ body }) => isFaithful(body)) ? rows : Promise.all(rows.map(asStored))
+        isValidUtf8(row.body) ? row : { ...row, ...(await reader.first(bytesOf(row.seq))) }
+      return rows.every(({ body }) => isValidUtf8(body)) ? rows : Promise.all(rows.map(asStored))
     },
-    entry: (reader: Reader, seq: number) => reader.first(one({ seq })),
+    entry: (reader: Reader, seq: number) => reader.first(selectEntry({ seq })),
     async timeOf(reader: Reader, seq: number) {
       const time = entries.select('at').where('seq', '>=', seq).orderBy('seq').limit(1)
       return (await reader.first(query(time)))?.at
@@ -225,15 +227,15 @@ export function createLedgerStore(dialect: Dialect) {
     saveCursor: (tx: Tx, name: string, seq: number) => tx.run(saveCursor({ name, seq })),
 
     /** What an actor did lately to any of these; only its newest entries are looked at. */
-    recentOn(reader: Reader, actor: string, subjects: readonly string[], most: number) {
-      const found = newestOf(actor, most).where('subject', 'in', subjects)
+    listRecentOn(reader: Reader, actor: string, subjects: readonly string[], most: number) {
+      const found = selectNewest(actor, most).where('subject', 'in', subjects)
       return reader.all(query(found.orderBy('seq', 'desc').limit(1000)))
     },
 
     /** Proposals that trust approved and calls that it let through; only the newest entries are looked at. */
-    doneAlone(reader: Reader, { actor, domain, risk }: AloneFilter) {
+    listAutonomous(reader: Reader, { actor, domain, risk }: AutonomousFilter) {
       const says = (words: string) => contains(dialect, 'body', words)
-      let found = newestOf(actor, mostSearched)
+      let found = selectNewest(actor, maxSearched)
         .where('type', 'in', ['proposal.created', 'call.started', 'call.done'])
         .where((eb) => eb.or(['"auto":true', '"by":"trust"'].map(says)))
         .where(says(`"domain":${JSON.stringify(domain)}`))
@@ -274,7 +276,7 @@ export function createLedgerStore(dialect: Dialect) {
 }
 
 /** Reading puts U+FFFD in the place of what is no UTF-8. */
-const isFaithful = (body: unknown) => typeof body === 'string' && !body.includes('\ufffd')
+const isValidUtf8 = (body: unknown) => typeof body === 'string' && !body.includes('\ufffd')
 
 /** As the canonical JSON spells it; whether it is the path of a file, `matches` looks. */
 const isAboutPath =

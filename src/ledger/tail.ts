@@ -63,7 +63,7 @@ export async function verifyTail(
         if (seq !== last + 1) return result(0, last + 1, `missing up to entry ${seq - 1}`)
         if (leaf.toString('hex') !== toHex(hash))
           return result(0, seq, 'its bytes do not give its hash')
-        if (previous !== undefined && prevOf(body) !== previous)
+        if (previous !== undefined && getPrev(body) !== previous)
           return result(0, seq, 'it was written after another entry than the one before it')
         previous = leaf.toString('hex')
         last = seq
@@ -77,7 +77,7 @@ export async function verifyTail(
     if (hash !== previous || at !== newestAt || stored !== encodeFrontier(frontier))
       return result(0, size, 'the head of the ledger is not that of its entries')
     if (signed < size && mac?.isValid(head) !== true)
-      return result(signed, signed + 1, unsignedWhy(signed + 1, size, mac !== undefined))
+      return result(signed, signed + 1, describeUnsigned(signed + 1, size, mac !== undefined))
     return result(signed)
   } catch (error) {
     return result(0, signed || latest?.size || 1, errorMessage(error))
@@ -85,11 +85,11 @@ export async function verifyTail(
 }
 
 /** Why entries after the last checkpoint are a problem. */
-export function unsignedWhy(from: number, to: number, hasKey: boolean): string {
+export function describeUnsigned(from: number, to: number, hasKey: boolean): string {
   const which = from === to ? 'it is not signed' : `entries ${from}–${to} are not signed`
   return hasKey ? `${which}, and the head of the ledger has no valid MAC` : which
 }
 
-const prevOf = (body: string | Uint8Array): unknown =>
+const getPrev = (body: string | Uint8Array): unknown =>
   (JSON.parse(typeof body === 'string' ? body : Buffer.from(body).toString()) as { prev?: unknown })
     .prev

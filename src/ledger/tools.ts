@@ -5,7 +5,7 @@ import { CoworkError } from '#base/errors.ts'
 import { forPeople } from '#base/builtin-tools.ts'
 import { defineTool } from '#base/tool.ts'
 import type { Tool } from '#base/tool.ts'
-import { auditEntriesOf, callEndTypes } from './audit-entry.ts'
+import { toAuditEntries, callEndTypes } from './audit-entry.ts'
 import type { Entry } from './model.ts'
 import type { Ledger } from './service.ts'
 import { visibilityFilter } from './search.ts'
@@ -15,7 +15,7 @@ import type { AuditEntry } from './wire.ts'
 export const ledgerTools = (
   ledger: Ledger,
   /** How paths may begin that such a filter is about. */
-  prefixesOf: (filter: string) => readonly string[] = (filter) => [filter],
+  toPathPrefixes: (filter: string) => readonly string[] = (filter) => [filter],
 ): Tool[] => [
   defineTool({
     name: 'get_audit_log',
@@ -36,11 +36,11 @@ export const ledgerTools = (
     }),
     output: ledgerResults.get_audit_log,
     async read({ path_filter, operation_filter, date_from, limit }, { caller }) {
-      const prefixes = prefixesOf(path_filter ?? '')
+      const prefixes = toPathPrefixes(path_filter ?? '')
       const find = (pathPrefix: string | undefined) =>
         ledger.find({
           types: callEndTypes,
-          ...visibilityFilter(caller, date_from === undefined ? undefined : timeOf(date_from)),
+          ...visibilityFilter(caller, date_from === undefined ? undefined : parseDate(date_from)),
           pathPrefix,
           // Every call names its tool.
           toolPrefix: operation_filter ?? '',
@@ -48,10 +48,10 @@ export const ledgerTools = (
           newestFirst: true,
         })
       const found = await Promise.all(path_filter ? prefixes.map(find) : [find(undefined)])
-      const lines = newestOf(found.flat()).flatMap(auditEntriesOf)
-      const isAsked = ({ path = '' }: AuditEntry) =>
+      const lines = mergeNewestFirst(found.flat()).flatMap(toAuditEntries)
+      const matchesPath = ({ path = '' }: AuditEntry) =>
         prefixes.some((prefix) => path.startsWith(prefix))
-      return { entries: lines.filter(isAsked).slice(0, limit) }
+      return { entries: lines.filter(matchesPath).slice(0, limit) }
     },
   }),
   defineTool({
@@ -76,12 +76,12 @@ export const ledgerTools = (
 ]
 
 /** Each once, the newest first. */
-const newestOf = (entries: readonly Entry[]): readonly Entry[] =>
+const mergeNewestFirst = (entries: readonly Entry[]): readonly Entry[] =>
   [...new Map(entries.map((entry) => [entry.seq, entry])).values()].toSorted(
     (one, other) => other.seq - one.seq,
   )
 
-function timeOf(date: string): number {
+function parseDate(date: string): number {
   const at = Date.parse(date)
   if (Number.isNaN(at))
     throw new CoworkError(

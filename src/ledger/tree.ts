@@ -45,7 +45,7 @@ export function appendLeaf(frontier: Frontier, leaf: Buffer, onNode?: OnNode): F
   let index = frontier.size
   for (; index % 2 === 1; index = (index - 1) / 2) {
     const left = peaks.pop()
-    if (left === undefined) throw misfit(frontier.size)
+    if (left === undefined) throw frontierError(frontier.size)
     hash = nodeHash(left, hash)
     height += 1
     if (height % tileHeight === 0) onNode?.(height / tileHeight, (index - 1) / 2, hash)
@@ -65,7 +65,7 @@ export const encodeFrontier = (frontier: Frontier): string =>
 export function decodeFrontier(size: number, text: string): Frontier {
   const bytes = Buffer.from(text, 'base64')
   if (bytes.length !== peakCount(size) * hashBytes || bytes.toString('base64') !== text)
-    throw misfit(size)
+    throw frontierError(size)
   const peaks: Buffer[] = []
   for (let at = 0; at < bytes.length; at += hashBytes)
     peaks.push(bytes.subarray(at, at + hashBytes))
@@ -83,13 +83,13 @@ export function splitPoint(size: number): number {
 }
 
 function peakCount(size: number): number {
-  if (!Number.isSafeInteger(size) || size < 0) throw misfit(size)
+  if (!Number.isSafeInteger(size) || size < 0) throw frontierError(size)
   let ones = 0
   for (let rest = size; rest > 0; rest = Math.floor(rest / 2)) ones += rest % 2
   return ones
 }
 
-const misfit = (size: number) =>
+const frontierError = (size: number) =>
   new CoworkError(
     'ledger_damaged',
     `The stored tree frontier does not fit a ledger of size ${size}.`,

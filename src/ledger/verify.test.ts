@@ -62,7 +62,7 @@ const sourceOf = ({ entries, checkpoints, nodes, head }: Kept, batch = 7): Ledge
   async *entries() {
     for (let i = 0; i < entries.length; i += batch) yield entries.slice(i, i + batch)
   },
-  columnsOf,
+  toColumns: columnsOf,
   checkpoints: async () => checkpoints,
   async *nodes() {
     yield nodes
@@ -349,7 +349,7 @@ test('RS1 a ledger without a valid checkpoint, or with entries after the last, i
 test('RS1 only the MAC of the right key over the right head makes an unsigned tail intact', async () => {
   const ledger = kept(notes(12), [10])
   const macOf = (from: SigningKey, { head } = ledger) =>
-    createHeadMac(from).of(head.size, computeRoot(decodeFrontier(head.size, head.frontier)))
+    createHeadMac(from).compute(head.size, computeRoot(decodeFrontier(head.size, head.frontier)))
   const withMac = (mac: string) => sourceOf({ ...ledger, head: { ...ledger.head, mac } })
   const check = (mac: string, by = key) =>
     verifyLedger(withMac(mac), key.vkey, { mac: createHeadMac(by) })

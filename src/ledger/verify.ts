@@ -12,7 +12,7 @@ import { firstSeq } from './model.ts'
 import type { Entry, LedgerProblem } from './model.ts'
 import type { Replay } from './replay.ts'
 import { createProofSamples } from './proof-samples.ts'
-import { unsignedWhy } from './tail.ts'
+import { describeUnsigned } from './tail.ts'
 import { appendLeaf, emptyFrontier, encodeFrontier, computeRoot, tileWidth } from './tree.ts'
 
 export type StoredNode = {
@@ -26,7 +26,7 @@ export type LedgerSource = {
   /** In batches, by seq. */
   entries(): AsyncIterable<readonly StoredEntry[]>
   /** What the columns of an entry should hold, where a store repeats parts of the body. */
-  readonly columnsOf?: (entry: Entry) => Readonly<Record<string, unknown>>
+  readonly toColumns?: (entry: Entry) => Readonly<Record<string, unknown>>
   /** All known copies, from the store and from outside it; repeats do no harm. */
   checkpoints(): Promise<readonly { readonly size: number; readonly note: string }[]>
   /** In batches, by level and index. */
@@ -93,12 +93,12 @@ export async function verifyLedger(
 ): Promise<Verification> {
   const startedAt = now()
   const problems = createProblemList()
-  const checkpoints = opened(await source.checkpoints(), parseVkey(vkey), problems)
+  const checkpoints = verifyCopies(await source.checkpoints(), parseVkey(vkey), problems)
   const samples = createProofSamples(checkpoints)
-  const meaning = createSemanticChecks()
+  const semantics = createSemanticChecks()
   const erasures = createErasureCheck()
   const accepted: Accepted[] = []
-  const chain = createChainVerifier({ problems, deep, columnsOf: source.columnsOf })
+  const chain = createChainVerifier({ problems, deep, toColumns: source.toColumns })
 
   let frontier = emptyFrontier
   let due = 0
@@ -115,15 +115,15 @@ export async function verifyLedger(
   compareRoots()
   for await (const batch of source.entries()) {
     for (const stored of batch) {
-      const { leaf, entry, isSound } = chain.check(stored)
+      const { leaf, entry, isValid } = chain.check(stored)
       samples.leaf(frontier.size, leaf)
       frontier = appendLeaf(frontier, leaf, (level, _, hash) => samples.node(level, hash))
-      if (entry) meaning.read(stored.seq, stored.type, entry)
+      if (entry) semantics.read(stored.seq, stored.type, entry)
       if (entry && stored.type === acceptedType) accepted.push(toAccepted(stored.seq, entry))
-      if (entry && isSound)
+      if (entry && isValid)
         for (const replay of replays) replay.read(stored.seq, stored.type, entry)
       // After a gap, what is beside the entries says nothing any more.
-      if (entry && isSound && stored.seq === frontier.size) {
+      if (entry && isValid && stored.seq === frontier.size) {
         erasures.read(stored.seq, stored.type, entry)
         if (stored.payload === undefined && entry['payload'] !== undefined)
           erasures.missing(stored.seq)
@@ -134,13 +134,13 @@ export async function verifyLedger(
     onProgress?.(frontier.size)
   }
 
-  for (const seq of erasures.left(maxProblems)) problems.add(seq, 'its payload is missing')
+  for (const seq of erasures.listMissing(maxProblems)) problems.add(seq, 'its payload is missing')
   for (const seq of erasures.restored(maxProblems))
     problems.add(seq, 'its payload is there although it was erased')
   const size = chain.lastSeq()
-  const longest = checkpoints.at(-1)?.size ?? 0
-  if (longest > size)
-    problems.add(size + 1, `missing up to entry ${longest}, which a signed checkpoint covers`)
+  const largestSigned = checkpoints.at(-1)?.size ?? 0
+  if (largestSigned > size)
+    problems.add(size + 1, `missing up to entry ${largestSigned}, which a signed checkpoint covers`)
   // Once an entry is wrong, so are all later roots: they would say nothing new.
   const intact = chain.firstFault() === Infinity
   const { head } = source
@@ -163,19 +163,19 @@ export async function verifyLedger(
   if (intact)
     for (const replay of replays)
       for (const { seq, why } of await replay.compare()) problems.add(seq, why)
-  if (intact && !mismatch && longest <= size)
-    for (const { seq, why } of await samples.failures()) problems.add(seq, why)
+  if (intact && !mismatch && largestSigned <= size)
+    for (const { seq, why } of await samples.findFailures()) problems.add(seq, why)
 
   const isIntact = head !== undefined && mac?.vkey === vkey && mac.isValid(head)
   const unsigned = signed < size ? { from: signed + 1, to: size, intact: isIntact } : undefined
   // After a change, the missing signature would only repeat it.
   const isOnlyUnsigned = unsigned?.intact === false && problems.list.length === 0
   if (isOnlyUnsigned)
-    problems.add(unsigned.from, unsignedWhy(unsigned.from, size, mac !== undefined))
+    problems.add(unsigned.from, describeUnsigned(unsigned.from, size, mac !== undefined))
 
   const [firstBad] = problems.list
   return {
-    ok: firstBad === undefined && meaning.findings.length === 0,
+    ok: firstBad === undefined && semantics.findings.length === 0,
     entries: frontier.size,
     checkpoints: checkpoints.length,
     size,
@@ -186,7 +186,7 @@ export async function verifyLedger(
     root: computeRoot(frontier).toString('base64'),
     ...(firstBad && { firstBad }),
     problems: problems.list,
-    findings: meaning.findings,
+    findings: semantics.findings,
     seconds: (now() - startedAt) / 1000,
   }
 }
@@ -200,7 +200,7 @@ function toAccepted(seq: number, { data }: UnverifiedEntry): Accepted {
 }
 
 /** Every copy must open; one of each size and root is enough from there on. */
-function opened(
+function verifyCopies(
   notes: readonly { size: number; note: string }[],
   vkey: VerifierKey,
   problems: ProblemList,

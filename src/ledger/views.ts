@@ -5,7 +5,7 @@ import type { Dialect, Query } from '#base/db/port.ts'
  * through them; it is inlined, so that filters still reach the indexes.
  */
 export function ledgerViews(dialect: Dialect): Query[] {
-  const { text, time } = spelling[dialect]
+  const { text, time } = dialectSql[dialect]
   const timeline = [
     'seq',
     `${time} AS time`,
@@ -28,7 +28,7 @@ export function ledgerViews(dialect: Dialect): Query[] {
 
 /** The names of get_audit_log (L10); `done` are the types that say that a call was carried out. */
 function auditLog(dialect: Dialect, done: readonly string[]): Query {
-  const { text, whole, time } = spelling[dialect]
+  const { text, integer, time } = dialectSql[dialect]
   const types = (names: readonly string[]) => `type IN ('${names.join("', '")}')`
   const columns = [
     'seq',
@@ -40,7 +40,7 @@ function auditLog(dialect: Dialect, done: readonly string[]): Query {
     'actor AS agent_id',
     `${text('actor', 'session')} AS session_id`,
     `CASE WHEN ${types(done)} THEN 1 ELSE 0 END AS success`,
-    `${whole('data', 'size_bytes')} AS size_bytes`,
+    `${integer('data', 'size_bytes')} AS size_bytes`,
   ]
   const ends = types([...done, 'call.failed', 'call.refused'])
   return view('audit_log', columns, `WHERE tool IS NOT NULL AND ${ends}`)
@@ -54,7 +54,7 @@ export const recreateAuditLogView = (dialect: Dialect): Query[] => [
 
 /** What was done, as it was logged: the steps that follow a proposal's approval. */
 export function actionsView(dialect: Dialect): Query {
-  const { text, time } = spelling[dialect]
+  const { text, time } = dialectSql[dialect]
   const actions = [
     `${text('data', 'action_id')} AS id`,
     'seq',
@@ -75,20 +75,21 @@ const view = (name: string, columns: readonly string[], where = ''): Query => ({
   parameters: [],
 })
 
-const extracted = (path: readonly string[]) => `json_extract(body, '$.${path.join('.')}')`
+const sqlitePath = (path: readonly string[]) => `json_extract(body, '$.${path.join('.')}')`
 // PostgreSQL has no room for NUL in a text, not even for one it is not asked for.
-const picked = (path: readonly string[]) =>
+const postgresPath = (path: readonly string[]) =>
   String.raw`replace(body, '\u0000', '\u2400')::json #>> '{${path.join(',')}}'`
 
-const spelling = {
+const dialectSql = {
   sqlite: {
-    text: (...path: string[]) => extracted(path),
-    whole: (...path: string[]) => extracted(path),
+    text: (...path: string[]) => sqlitePath(path),
+    integer: (...path: string[]) => sqlitePath(path),
     time: `strftime('%Y-%m-%dT%H:%M:%fZ', at / 1000.0, 'unixepoch')`,
   },
   postgres: {
-    text: (...path: string[]) => `(${picked(path)})`,
-    whole: (...path: string[]) => `CAST(substring(${picked(path)} FROM '^[0-9]{1,18}$') AS BIGINT)`,
+    text: (...path: string[]) => `(${postgresPath(path)})`,
+    integer: (...path: string[]) =>
+      `CAST(substring(${postgresPath(path)} FROM '^[0-9]{1,18}$') AS BIGINT)`,
     time: `to_char(to_timestamp(at / 1000.0) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`,
   },
 }

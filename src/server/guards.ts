@@ -2,7 +2,7 @@ import type { Context, MiddlewareHandler } from 'hono'
 import type { HttpBindings } from '@hono/node-server'
 import type { Caller } from '#base/caller.ts'
 import { socketAddress } from '#identity'
-import type { Identity, Presented } from '#identity'
+import type { Identity, PresentedCredentials } from '#identity'
 
 export type Env = { Bindings: HttpBindings; Variables: { caller: Caller } }
 
@@ -122,7 +122,7 @@ export function getBearerToken(c: Context<Env>): string | undefined {
 export const getRemoteAddress = (c: Context<Env>): string =>
   c.env.incoming.socket.remoteAddress ?? socketAddress
 
-export function readCredentials(c: Context<Env>): Presented {
+export function readCredentials(c: Context<Env>): PresentedCredentials {
   const bearer = getBearerToken(c)
   return {
     door: 'api',

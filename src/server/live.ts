@@ -4,11 +4,11 @@ import type { Caller } from '#base/caller.ts'
 import { CoworkError, errorMessage } from '#base/errors.ts'
 import type { Log } from '#base/log.ts'
 import { matches } from '#ledger'
-import type { Conditions, Ledger, Recorded } from '#ledger'
+import type { EntryConditions, Ledger, HashedEntry } from '#ledger'
 import { privateHeaders } from './guards.ts'
 
 export type LiveDeps = {
-  readonly ledger: Pick<Ledger, 'size' | 'records' | 'tail'>
+  readonly ledger: Pick<Ledger, 'size' | 'findHashed' | 'tail'>
   readonly log: Log
   readonly heartbeatMs?: number
 }
@@ -16,7 +16,7 @@ export type LiveDeps = {
 /** One caller's view of the live stream. */
 export type StreamSubscription = {
   readonly caller: Caller
-  readonly conditions: Conditions
+  readonly conditions: EntryConditions
   /** The last entry that the client has. Without it, the stream starts with the next entry. */
   readonly after: number | undefined
   /** Authenticates the credential again. */
@@ -35,8 +35,8 @@ type Listener = StreamSubscription & {
   readonly channelKey: string
   lastSeq: number
 }
-type Channel = { readonly conditions: Conditions; readonly listeners: Set<Listener> }
-type Frame = { readonly recorded: Recorded; readonly bytes: Uint8Array }
+type Channel = { readonly conditions: EntryConditions; readonly listeners: Set<Listener> }
+type Frame = { readonly recorded: HashedEntry; readonly bytes: Uint8Array }
 /** The entries up to `sentSeq` were sent to all listeners; `recent` holds the newest of them. */
 type Feed = { sentSeq: number; recent: Frame[]; readonly stop: AbortController }
 
@@ -55,13 +55,13 @@ const identifyTimeoutMs = 1000
 const credentialChange = /^(agent|person|session)\./
 
 const encoder = new TextEncoder()
-const toFrame = (recorded: Recorded): Frame => ({
+const toFrame = (recorded: HashedEntry): Frame => ({
   recorded,
   bytes: encoder.encode(`id: ${recorded.entry.seq}\nevent: entry\ndata: ${recorded.body}\n\n`),
 })
 const heartbeatBytes = encoder.encode(':\n\n')
 
-const joinFrames = (frames: readonly Frame[], conditions: Conditions): Uint8Array =>
+const joinFrames = (frames: readonly Frame[], conditions: EntryConditions): Uint8Array =>
   Buffer.concat(
     frames.filter(({ recorded }) => matches(conditions, recorded)).map(({ bytes }) => bytes),
   )
@@ -124,7 +124,7 @@ export function createLiveStream({ ledger, log, heartbeatMs = 15_000 }: LiveDeps
     while (listener.lastSeq < state.sentSeq - state.recent.length) {
       const upTo = state.sentSeq
       const query = { ...conditions, after: listener.lastSeq, before: upTo + 1, limit: pageSize }
-      const page = await ledger.records(query)
+      const page = await ledger.findHashed(query)
       send(listener, joinFrames(page.map(toFrame), conditions))
       listener.lastSeq = page.length < pageSize ? upTo : (page.at(-1)?.entry.seq ?? upTo)
       // Backpressure: a long history must not disconnect its reader.

@@ -6,7 +6,13 @@ import type { Db, Sealer } from '#base/db/port.ts'
 import { newId } from '#base/ids.ts'
 import { silentLog } from '#base/log.ts'
 import type { Call } from '#base/tool.ts'
-import { createRedactor, createSealer, ledgerMigrations, openKey, openLedger } from '#ledger'
+import {
+  createRedactor,
+  createSealer,
+  ledgerMigrations,
+  loadOrCreateKey,
+  openLedger,
+} from '#ledger'
 import { createApprovalKinds } from '../../src/approvals/kinds.ts'
 import type { ApprovalKind } from '../../src/approvals/kinds.ts'
 import { approvalMigrations } from '../../src/approvals/migrations.ts'
@@ -155,7 +161,7 @@ export async function createWorld(engine: Engine) {
     const ledger = await openLedger({
       db,
       sealer,
-      openKey: (known) => openKey(files, known),
+      openKey: (known) => loadOrCreateKey(files, known),
       copyCheckpoint: () => undefined,
       now,
       log: silentLog,
@@ -166,8 +172,8 @@ export async function createWorld(engine: Engine) {
       db,
       kinds: createApprovalKinds(kinds),
       settings,
-      agents: { isStill: () => Promise.resolve(true) },
-      people: { mayStillDecide: (_, id) => Promise.resolve(!gone.has(id)) },
+      agents: { isSameAgent: () => Promise.resolve(true) },
+      people: { canStillDecide: (_, id) => Promise.resolve(!gone.has(id)) },
       reviewUrl: (id) => `http://localhost/inbox/${id}`,
       protection: { redact, key: ledger.derive('pending arguments') },
       onErase: ledger.onErase,

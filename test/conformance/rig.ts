@@ -23,7 +23,13 @@ import type { Catalogue } from '#dispatch'
 import { governanceTools } from '#governance'
 import { createIdentity, identityMigrations } from '#identity'
 import type { IdentityConfig } from '#identity'
-import { createRedactor, createSealer, ledgerMigrations, openKey, openLedger } from '#ledger'
+import {
+  createRedactor,
+  createSealer,
+  ledgerMigrations,
+  loadOrCreateKey,
+  openLedger,
+} from '#ledger'
 import { statusOf } from '../../src/app/errors.ts'
 import { createMcpEndpoint } from '../../src/server/mcp/endpoint.ts'
 import type { McpEndpointDeps } from '../../src/server/mcp/endpoint.ts'
@@ -61,7 +67,7 @@ export async function createRig(options: RigOptions = {}) {
   const ledger = await openLedger({
     db,
     sealer,
-    openKey: (known) => openKey(keys, known),
+    openKey: (known) => loadOrCreateKey(keys, known),
     copyCheckpoint: () => undefined,
     now,
     log,
@@ -72,7 +78,7 @@ export async function createRig(options: RigOptions = {}) {
     ownerToken,
     consoleUrl: () => 'http://localhost:8765',
     now,
-    note: ledger.note,
+    appendDeferred: ledger.appendDeferred,
     log,
     sleep: () => Promise.resolve(),
   })
@@ -122,7 +128,7 @@ export async function createRig(options: RigOptions = {}) {
     dispatch,
     approvals,
     identity,
-    note: ledger.note,
+    note: ledger.appendDeferred,
     toHttpStatus: statusOf,
     now,
     log,

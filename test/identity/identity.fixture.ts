@@ -86,7 +86,7 @@ export async function setup({ agents = [], ...deps }: Setup = {}) {
     consoleUrl: () => site,
     now: time.now,
     sleep: time.sleep,
-    note: (draft) => void noted.push(draft),
+    appendDeferred: (draft) => void noted.push(draft),
     log: createLog({ level: 'debug', write: (line) => void logged.push(line), json: true }),
     ...deps,
   })

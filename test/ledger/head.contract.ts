@@ -102,7 +102,7 @@ export function headContract(engine: Engine) {
       })
       await snapshot.close()
       const { size, frontier } = head
-      const mac = createHeadMac(createKey().key).of(
+      const mac = createHeadMac(createKey().key).compute(
         size,
         computeRoot(decodeFrontier(size, frontier)),
       )

@@ -144,7 +144,7 @@ export function ledgerContract(engine: Engine) {
       })
 
       test('L12 a noted entry is committed soon, without anyone waiting', async () => {
-        running.ledger.note(entry('thing.read', { subject: 'noted' }))
+        running.ledger.appendDeferred(entry('thing.read', { subject: 'noted' }))
         await expect
           .poll(async () => (await running.ledger.find({ types: ['thing.read'], limit: 9 })).length)
           .toBe(1)
@@ -153,7 +153,7 @@ export function ledgerContract(engine: Engine) {
       test('L3 an entry that cannot be recorded is refused when it is given', async () => {
         const loop: Record<string, unknown> = {}
         loop['self'] = loop
-        expect(() => running.ledger.note(entry('bad.noted', { data: loop }))).toThrow(
+        expect(() => running.ledger.appendDeferred(entry('bad.noted', { data: loop }))).toThrow(
           /cannot be recorded|not recordable|recorded/i,
         )
         await expect(
@@ -161,7 +161,7 @@ export function ledgerContract(engine: Engine) {
         ).rejects.toMatchObject({
           code: 'not_recordable',
         })
-        expect(running.ledger.trouble()).toBeUndefined()
+        expect(running.ledger.outage()).toBeUndefined()
       })
 
       test('L11 a follower sees every entry once and in order, also those that come later', async () => {
@@ -183,7 +183,7 @@ export function ledgerContract(engine: Engine) {
         const seen: number[] = []
         const run = async (until: number) => {
           const stop = new AbortController()
-          await running.ledger.consume(
+          await running.ledger.runFollower(
             'test',
             async (_, entries) => {
               seen.push(...entries.map(({ seq }) => seq))
@@ -204,7 +204,7 @@ export function ledgerContract(engine: Engine) {
         const stop = new AbortController()
         const seen: string[] = []
         const committed: (string | undefined)[] = []
-        const following = running.ledger.consume(
+        const following = running.ledger.runFollower(
           'latecomer',
           async (tx, entries) => {
             seen.push(...entries.map(({ type }) => type))
@@ -240,12 +240,12 @@ export function ledgerContract(engine: Engine) {
 
       test('L12 when a note cannot be committed calls are refused until it can', async () => {
         world.move(-10 * 60_000)
-        running.ledger.note(entry('thing.read', { subject: 'stuck' }))
+        running.ledger.appendDeferred(entry('thing.read', { subject: 'stuck' }))
         await expect
-          .poll(() => running.ledger.trouble())
+          .poll(() => running.ledger.outage())
           .toMatchObject({ code: 'ledger_unwritable' })
         world.move(10 * 60_000)
-        await expect.poll(() => running.ledger.trouble(), { timeout: 5000 }).toBeUndefined()
+        await expect.poll(() => running.ledger.outage(), { timeout: 5000 }).toBeUndefined()
         await expect
           .poll(async () => (await running.ledger.find({ types: ['thing.read'], limit: 9 })).length)
           .toBe(2)

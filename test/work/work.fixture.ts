@@ -10,7 +10,13 @@ import { newId } from '#base/ids.ts'
 import { silentLog } from '#base/log.ts'
 import { callTool } from '../base/tool.fixture.ts'
 import type { Call, CallDetails } from '#base/tool.ts'
-import { createRedactor, createSealer, ledgerMigrations, openKey, openLedger } from '#ledger'
+import {
+  createRedactor,
+  createSealer,
+  ledgerMigrations,
+  loadOrCreateKey,
+  openLedger,
+} from '#ledger'
 import { checkWork } from '../../src/work/check.ts'
 import { startLeaseExpiry } from '../../src/work/claims.ts'
 import type { GuardedFiles } from '../../src/work/guarded.ts'
@@ -85,7 +91,7 @@ export async function createWorld(engine: Engine) {
     const ledger = await openLedger({
       db,
       sealer,
-      openKey: (known) => openKey(files, known),
+      openKey: (known) => loadOrCreateKey(files, known),
       copyCheckpoint: () => undefined,
       now,
       log: silentLog,

@@ -114,7 +114,7 @@ export function startNotify(deps: NotifyDeps) {
     return count
   })
 
-  const follow = () => ledger.consume('notify', enqueue, signal, 'next entry')
+  const follow = () => ledger.runFollower('notify', enqueue, signal, 'next entry')
   const cleanUp = async () => {
     const before = { sent: now() - retentionMs.sent, unsent: now() - retentionMs.unsent }
     await db.transact(async (tx) => {

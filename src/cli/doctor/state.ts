@@ -1,6 +1,6 @@
 import { existsSync, realpathSync } from 'node:fs'
 import { systemClock } from '#base/clock.ts'
-import { refuseCut, verifyLedger, verifyTail } from '#ledger'
+import { assertNotTruncated, verifyLedger, verifyTail } from '#ledger'
 import { openStoredLedger } from '../audit-verify.ts'
 import { createClient } from '../client.ts'
 import { findClient } from '../clients/client-registry.ts'
@@ -150,7 +150,7 @@ async function checkLedger({ out }: Context, ledger: Stored, tail: Tail, deep: b
 /** Entries that were signed and are gone: the next start is refused for them. */
 function cutAt(copies: readonly string[], size: number): CheckResult[] {
   try {
-    refuseCut(copies, size)
+    assertNotTruncated(copies, size)
     return []
   } catch (error) {
     const { message, hint = '' } = toProblem(error)

@@ -6,7 +6,7 @@ import { CoworkError } from '#base/errors.ts'
 import { newId } from '#base/ids.ts'
 import { sanitizeText } from '#base/sanitize.ts'
 import type { Call } from '#base/tool.ts'
-import { storedIn } from '#ledger'
+import { toStoredData } from '#ledger'
 import type { RecordedTable } from '#ledger'
 import { inodeAfterReplace, isSameInode } from '../confine/inode.ts'
 import { toRow } from '../grant-store.ts'
@@ -256,8 +256,8 @@ export const grantTable: RecordedTable = {
   baseline: 'grant.baselined',
   key: ['id'],
   // Uses are counted in memory and written at most each second.
-  leftOut: ['last_accessed', 'access_count'],
+  ignoredColumns: ['last_accessed', 'access_count'],
   describe: ({ id, path }) => `grant ${id} of ${JSON.stringify(path)}`,
 }
 
-const storedGrant = (row: GrantRow, before?: GrantRow) => storedIn(grantTable, row, before)
+const storedGrant = (row: GrantRow, before?: GrantRow) => toStoredData(grantTable, row, before)

@@ -188,7 +188,7 @@ test('GR3 GR4 what was just decided is listed, and ends with its session, before
   await here.allow(id, 'folder_session')
   const listed = here.listed(here.sales)
   expect(await isWaiting(listed)).toBe(true)
-  here.identity.sessions.ended('sales-1')
+  here.identity.sessions.endConnection('sales-1')
   release.resolve()
   unfollow()
   expect(await listed).toMatchObject([{ path: docs }])

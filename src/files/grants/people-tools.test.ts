@@ -151,7 +151,7 @@ test('GR5 for a session that is over nothing is allowed that would end with it',
   const { start, docs } = await world()
   const here = await start()
   const { request_id: id } = await here.ask(docs, here.sales)
-  here.identity.sessions.ended('sales-1')
+  here.identity.sessions.endConnection('sales-1')
   expect(await here.allow(id, 'folder_session')).toMatchObject({
     error: { code: 'session_ended' },
   })

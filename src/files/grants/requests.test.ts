@@ -264,7 +264,7 @@ test('GR3 GR5 a request that outlives its session is allowed for the one that jo
   const first = await here.agent('sales', 'sales-0')
   const { request_id: once } = await here.ask(file, first)
   const { request_id: folder } = await here.ask(docs, first)
-  here.identity.sessions.ended('sales-0')
+  here.identity.sessions.endConnection('sales-0')
   expect(await here.decide(once)).toMatchObject({ error: { code: 'session_ended' } })
   const again = await here.agent('sales', 'sales-2')
   expect(await here.ask(file, again)).toMatchObject({ status: 'pending', request_id: once })

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { defineTool } from '#base/tool.ts'
 import type { Tool } from '#base/tool.ts'
-import { touchedData } from '#ledger'
+import { toTouchedData } from '#ledger'
 import type { Files } from '../service.ts'
 import {
   cursor,
@@ -179,7 +179,7 @@ export const historyTools = (files: Files): Tool[] => {
         const { purged, left } = await trash.purge(call, all ? 'all' : trash_ids)
         const ids = purged.map(({ id }) => id)
         const gone = purged.map(({ path: at, size }) => ({ path: at, size_bytes: size }))
-        call.addDetails({ data: touchedData(gone) })
+        call.addDetails({ data: toTouchedData(gone) })
         const some = left.length > 0 && { left_in: [...left] }
         return {
           output: { purged: ids, count: ids.length, ...some },

@@ -5,7 +5,7 @@ import { CoworkError } from '#base/errors.ts'
 import { toSafeJson, sanitizeText } from '#base/sanitize.ts'
 import { defineTool } from '#base/tool.ts'
 import type { Call, ContentBlock, Tool } from '#base/tool.ts'
-import { touchedData } from '#ledger'
+import { toTouchedData } from '#ledger'
 import type { FileRead } from '../file-reader.ts'
 import type { Files } from '../service.ts'
 import type { Range } from '../worker/protocol.ts'
@@ -103,7 +103,7 @@ export const readTools = (files: Files): Tool[] => [
         const touched = { ...files.places.named(one), ...told(), ...refusalIn(result) }
         results.push({ result, touched })
       }
-      call.addDetails({ data: touchedData(results.map(({ touched }) => touched)) })
+      call.addDetails({ data: toTouchedData(results.map(({ touched }) => touched)) })
       return {
         files: results.flatMap(({ result }) => ('success' in result ? [result] : [])),
         errors: results.flatMap(({ result }) => ('success' in result ? [] : [result])),

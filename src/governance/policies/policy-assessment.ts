@@ -5,10 +5,10 @@ import type { Caller } from '#base/caller.ts'
 import type { Config } from '#base/config/index.ts'
 import { compileObjectSchema } from '#base/config/json-schema.ts'
 import type { Reader } from '#base/db/port.ts'
-import type { Lookup, Entry } from '#ledger'
+import type { EntryLookup, Entry } from '#ledger'
 import type { Policy } from '../rules/policy.ts'
 import type { Reasoning } from '../tools/propose.ts'
-import { isDone, visibleTo } from '#ledger'
+import { isCompletedCall, isVisibleTo } from '#ledger'
 
 type Schema = Config['reasoning_schemas'][number]
 
@@ -35,7 +35,7 @@ export type Reasonings = ReturnType<typeof createReasonings>
 /** Checks structured reasoning: its shape by a schema, its sources by the ledger (R1, R2). */
 export function createReasonings(
   schemas: readonly Schema[],
-  lookup: Lookup,
+  lookup: EntryLookup,
   guardedToolsets: readonly string[],
 ) {
   const ready = new Map<string, Ready>(
@@ -196,7 +196,7 @@ function parseSource(text: string): Source | undefined {
  * call succeeded, it is not older than `since`, and the cited content matches.
  */
 async function findUnverifiedSources(
-  lookup: Lookup,
+  lookup: EntryLookup,
   reader: Reader,
   by: Caller,
   sources: readonly string[],
@@ -208,8 +208,9 @@ async function findUnverifiedSources(
   const checkable = [...new Set(sources)].filter(isCheckable)
   const parsed = checkable.map((text) => ({ text, source: parseSource(text) }))
   const paths = parsed.flatMap(({ source }) => (source?.kind === 'file' ? [source.path] : []))
-  const onFiles = await lookup.recentOn(reader, by.id, [...new Set(paths)])
-  const isOwn = (entry: Entry) => isDone(entry) && visibleTo(by, entry) && entry.at >= since
+  const onFiles = await lookup.listRecentOn(reader, by.id, [...new Set(paths)])
+  const isOwn = (entry: Entry) =>
+    isCompletedCall(entry) && isVisibleTo(by, entry) && entry.at >= since
 
   async function isConfirmed(source: Source | undefined): Promise<boolean> {
     switch (source?.kind) {

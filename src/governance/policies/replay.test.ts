@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { configSchema } from '#base/config/index.ts'
-import { createLookup } from '#ledger'
+import { createEntryLookup } from '#ledger'
 import { extractFields } from '../rules/fields.ts'
 import { outcomeForRules } from '../rules/mode-decision.ts'
 import { toModeRules } from '../rules/mode.ts'
@@ -18,7 +18,7 @@ function candidateOf(input: object): CandidatePolicy {
     policies: createPolicies(config),
     extra: [],
     rules: toModeRules(config),
-    reasonings: createReasonings(config.reasoning_schemas, createLookup('sqlite'), []),
+    reasonings: createReasonings(config.reasoning_schemas, createEntryLookup('sqlite'), []),
   }
 }
 

@@ -71,7 +71,7 @@ export const handoffTools = ({ governance, ledger, identity }: GovernanceDeps): 
     }),
     async transact(tx, input, call) {
       const { handoffs, approvals } = governance
-      const lately = await ledger.lately(tx, call.caller, input.domain)
+      const lately = await ledger.recentEntries(tx, call.caller, input.domain)
       const handoff = {
         domain: input.domain,
         mode: input.handoff_mode,
@@ -169,7 +169,8 @@ export const handoffTools = ({ governance, ledger, identity }: GovernanceDeps): 
         input.hand_back ?? input.hand_back_to_agent ?? instructions !== undefined
       const handoff = shouldHandBack ? await approvals.find(tx, id) : undefined
       const isRevoked =
-        handoff !== undefined && (await identity.hasGone(tx, handoff.requester, handoff.createdAt))
+        handoff !== undefined &&
+        (await identity.isRemoved(tx, handoff.requester, handoff.createdAt))
       const verdict = input.decide_proposal
       const override = type && { type, severity: input.severity, description: input.description }
       const { approval, proposal } = await handoffs.resolve(

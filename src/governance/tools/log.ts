@@ -9,7 +9,7 @@ import type { GovernanceDeps } from './index.ts'
 import { domain, target, agentFields } from './shared-schemas.ts'
 import { proposalResults } from '../wire/proposals.ts'
 import { formatRfc3339 } from '#base/clock.ts'
-import { visibleTo } from '#ledger'
+import { isVisibleTo } from '#ledger'
 import { buildAuditTrail } from '../audit-trail.ts'
 
 const notOwnProposalError = (agent: string, id: string) =>
@@ -83,7 +83,7 @@ export const logTools = ({ governance: { approvals }, ledger }: GovernanceDeps):
           actor.kind === caller.kind &&
           isOwnRecord(caller, actor.id, at),
       )
-      const visible = isOwn ? entries : entries.filter((entry) => visibleTo(caller, entry))
+      const visible = isOwn ? entries : entries.filter((entry) => isVisibleTo(caller, entry))
       const { chain, missing, isInOrder } = buildAuditTrail(visible)
       return {
         proposal_id,

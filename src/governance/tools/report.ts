@@ -88,7 +88,7 @@ async function listStandings({ governance, identity }: GovernanceDeps, scope: Sc
   const pairs = await store.all(db, { agent, domain: where })
   const results = []
   for (const { trust, ...pair } of pairs)
-    if (matchesScope(scope, pair) && !(await identity.hasGone(db, pair.agent, now())))
+    if (matchesScope(scope, pair) && !(await identity.isRemoved(db, pair.agent, now())))
       results.push(await standings(db, pair, trust))
   return results
 }

@@ -3,7 +3,7 @@ import { formatRfc3339 } from '#base/clock.ts'
 import { effort } from '#base/soft-limit.ts'
 import { forAnyone } from '#base/builtin-tools.ts'
 import { defineTool } from '#base/tool.ts'
-import { visibleEntries } from '#ledger'
+import { visibilityFilter } from '#ledger'
 import type { Entry } from '#ledger'
 import type { GovernanceDeps } from './index.ts'
 import { toTrustResult } from './trust.ts'
@@ -33,7 +33,7 @@ export const statusTool = ({ governance, ledger, identity, halts, version }: Gov
       const { store, db, inbox, handoffs } = governance
       const checkpoint = await ledger.latestCheckpoint()
       const agent = caller.kind === 'agent' ? caller.id : agent_id
-      const visibility = caller.kind === 'agent' ? visibleEntries(caller) : { actor: agent_id }
+      const visibility = caller.kind === 'agent' ? visibilityFilter(caller) : { actor: agent_id }
       const timeline = include_timeline
         ? await ledger.find({
             ...visibility,

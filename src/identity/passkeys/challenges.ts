@@ -5,11 +5,11 @@ import { sha256 } from '#base/hash.ts'
 export type ChallengePurpose = 'register' | 'assert'
 
 const minute = 60_000
-const answerWithin = 2 * minute
-const assuredFor = 5 * minute
+const answerTimeoutMs = 2 * minute
+const stepUpTtlMs = 5 * minute
 
 /** `decision` is the digest of the one decision that the answer confirms; without it, it is for settings. */
-type Asked = {
+type PendingChallenge = {
   readonly challenge: string
   readonly expiresAt: number
   readonly decision?: string | undefined
@@ -17,29 +17,29 @@ type Asked = {
 
 /** Questions under way: each for one session and one purpose, answered once or never (I6). */
 export function createChallenges(now: Clock) {
-  const asked = new Map<string, Asked>()
-  const keyOf = (session: string, purpose: ChallengePurpose) => `${purpose}:${session}`
+  const pending = new Map<string, PendingChallenge>()
+  const toKey = (session: string, purpose: ChallengePurpose) => `${purpose}:${session}`
 
   return {
     /** A new question takes the place of one that was not answered. */
-    ask(session: string, purpose: ChallengePurpose, decision?: string): Asked {
-      dropOld(asked, ({ expiresAt }) => expiresAt <= now())
+    create(session: string, purpose: ChallengePurpose, decision?: string): PendingChallenge {
+      deleteWhere(pending, ({ expiresAt }) => expiresAt <= now())
       // The passkey signs the challenge, and with it the decision that it is for.
       const nonce = randomBytes(32)
       const signed = decision === undefined ? nonce : sha256(`${nonce.toString('hex')}:${decision}`)
       const question = {
         challenge: signed.toString('base64url'),
-        expiresAt: now() + answerWithin,
+        expiresAt: now() + answerTimeoutMs,
         decision,
       }
-      asked.set(keyOf(session, purpose), question)
+      pending.set(toKey(session, purpose), question)
       return question
     },
     /** The question, which is gone from then on whatever the answer is worth. */
-    take(session: string, purpose: ChallengePurpose): Asked | undefined {
-      const key = keyOf(session, purpose)
-      const question = asked.get(key)
-      asked.delete(key)
+    take(session: string, purpose: ChallengePurpose): PendingChallenge | undefined {
+      const key = toKey(session, purpose)
+      const question = pending.get(key)
+      pending.delete(key)
       return question && question.expiresAt > now() ? question : undefined
     },
   }
@@ -47,25 +47,25 @@ export function createChallenges(now: Clock) {
 
 /** Which sessions have shown a passkey lately. In memory only: a restart forgets, which is the safe side. */
 export function createStepUpSessions(now: Clock) {
-  const shown = new Map<string, { passkey: string; until: number }>()
+  const steppedUp = new Map<string, { passkey: string; until: number }>()
   const confirmed = new Map<string, { passkey: string; until: number }>()
   const keyOf = (session: string, decision: string) => `${session}:${decision}`
 
   return {
     grant(session: string, passkey: string): number {
-      dropOld(shown, ({ until }) => until <= now())
-      const until = now() + assuredFor
-      shown.set(session, { passkey, until })
+      deleteWhere(steppedUp, ({ until }) => until <= now())
+      const until = now() + stepUpTtlMs
+      steppedUp.set(session, { passkey, until })
       return until
     },
     until(session: string): number | undefined {
-      const until = shown.get(session)?.until
+      const until = steppedUp.get(session)?.until
       return until !== undefined && until > now() ? until : undefined
     },
     /** Opens one decision, and no other, for a short time. */
     confirm(session: string, passkey: string, decision: string): number {
-      dropOld(confirmed, ({ until }) => until <= now())
-      const until = now() + answerWithin
+      deleteWhere(confirmed, ({ until }) => until <= now())
+      const until = now() + answerTimeoutMs
       confirmed.set(keyOf(session, decision), { passkey, until })
       return until
     },
@@ -77,11 +77,12 @@ export function createStepUpSessions(now: Clock) {
     },
     /** What was gained by a passkey goes with it. */
     revoke(passkey: string): void {
-      for (const map of [shown, confirmed]) dropOld(map, (entry) => entry.passkey === passkey)
+      for (const map of [steppedUp, confirmed])
+        deleteWhere(map, (entry) => entry.passkey === passkey)
     },
   }
 }
 
-function dropOld<V>(map: Map<string, V>, isOld: (value: V) => boolean): void {
+function deleteWhere<V>(map: Map<string, V>, isOld: (value: V) => boolean): void {
   for (const [key, value] of map) if (isOld(value)) map.delete(key)
 }

@@ -35,7 +35,7 @@ type Deps = {
   readonly db: Db
   readonly store: PasskeyStore
   readonly people: PeopleStore
-  readonly doorkeeper: FailedAuth
+  readonly failedAuth: FailedAuth
   readonly now: Clock
   readonly consoleUrl: () => string
 }
@@ -44,13 +44,13 @@ type Deps = {
  * The step-up for high risk (I6): an agent with a shell can read the owner's files, and open a session with
  * them, but cannot press the key.
  */
-export function createPasskeys({ db, store, people, doorkeeper, now, consoleUrl }: Deps) {
+export function createPasskeys({ db, store, people, failedAuth, now, consoleUrl }: Deps) {
   const challenges = createChallenges(now)
-  const assurance = createStepUpSessions(now)
-  const has = async (person: string) => (await store.idsOf(db, person)).length > 0
+  const stepUpSessions = createStepUpSessions(now)
+  const has = async (person: string) => (await store.listIds(db, person)).length > 0
 
   /** A passkey belongs to a browser's session: the owner's token is read from a file and proves no person. */
-  async function personIn(caller: Caller): Promise<Person> {
+  async function getSessionPerson(caller: Caller): Promise<Person> {
     const opened = await people.session(db, caller.session)
     if (opened && opened.person.id === caller.id && isSessionActive(opened, now()))
       return opened.person
@@ -60,14 +60,17 @@ export function createPasskeys({ db, store, people, doorkeeper, now, consoleUrl 
   }
 
   /** Else whoever reads the owner's files would add a key of their own and press that. */
-  function refuseUnassured(caller: Caller, allow: readonly string[]) {
-    if (allow.length > 0 && assurance.until(caller.session) === undefined)
+  function assertSteppedUp(caller: Caller, allow: readonly string[]) {
+    if (allow.length > 0 && stepUpSessions.until(caller.session) === undefined)
       throw new CoworkError('passkey_required', 'Another passkey is added with one you have.', {
         hint: 'Confirm with your passkey, then add the new one.',
       })
   }
 
-  const questionOf = (type: ExpectedChallenge['type'], challenge: string): ExpectedChallenge => {
+  const toExpectedChallenge = (
+    type: ExpectedChallenge['type'],
+    challenge: string,
+  ): ExpectedChallenge => {
     const { origin, hostname } = new URL(consoleUrl())
     return { type, challenge, origin, rpId: hostname }
   }
@@ -87,60 +90,64 @@ export function createPasskeys({ db, store, people, doorkeeper, now, consoleUrl 
 
   const advance = ({ id, signCount }: Passkey, to: number, caller: Caller, decision?: string) =>
     db.transact(async (tx) => {
-      if (!(await store.used(tx, id, { from: signCount, to }, now())))
-        return { refused: 'counter_back' as const }
+      if (!(await store.updateCount(tx, id, { from: signCount, to }, now())))
+        return { rejected: 'counter_back' as const }
       tx.append(entry('passkey.asserted', caller, id, decision ? { data: { decision } } : {}))
       return {}
     })
 
-  async function refuse(
+  async function rejectPasskey(
     reason: RejectionReason | 'not_asked' | 'unknown_passkey',
     { caller, address }: PasskeyRequestContext,
   ): Promise<never> {
     const failure = { address, door: 'api', reason: `passkey_${reason}`, claimed: caller.id }
-    await doorkeeper.guessed(failure, personPrincipal(caller.id))
-    throw new CoworkError('passkey_refused', why[reason], {
-      hint: hints[reason] ?? 'Try again; if it stays so, remove the passkey and add it anew.',
+    await failedAuth.recordGuess(failure, personPrincipal(caller.id))
+    throw new CoworkError('passkey_refused', rejectionMessages[reason], {
+      hint:
+        rejectionHints[reason] ?? 'Try again; if it stays so, remove the passkey and add it anew.',
       details: { reason },
     })
   }
 
   return {
     has,
-    assuredUntil: assurance.until,
+    steppedUpUntil: stepUpSessions.until,
     /** Whether this session confirmed the decision of this digest; uses that up. */
-    takeConfirmed: assurance.take,
+    takeConfirmed: stepUpSessions.take,
 
     async challenge(
       caller: Caller,
       purpose: ChallengePurpose,
       decision?: string,
     ): Promise<Challenge> {
-      const person = await personIn(caller)
-      const allow = await store.idsOf(db, person.id)
-      if (purpose === 'register') refuseUnassured(caller, allow)
+      const person = await getSessionPerson(caller)
+      const allow = await store.listIds(db, person.id)
+      if (purpose === 'register') assertSteppedUp(caller, allow)
       else if (allow.length === 0)
         throw new CoworkError('not_found', 'You have no passkey to confirm with.', {
           hint: 'Add one in the settings of the console.',
         })
-      const { challenge, expiresAt } = challenges.ask(caller.session, purpose, decision)
+      const { challenge, expiresAt } = challenges.create(caller.session, purpose, decision)
       const handle = sha256(`person:${person.id}`).toString('base64url')
-      const { rpId } = questionOf('webauthn.get', challenge)
+      const { rpId } = toExpectedChallenge('webauthn.get', challenge)
       return { challenge, rpId, expiresAt, user: { handle, person }, allow }
     },
 
     async register(
       given: Registration & { readonly name: string },
-      answering: PasskeyRequestContext,
+      context: PasskeyRequestContext,
     ): Promise<Passkey> {
-      const { caller } = answering
+      const { caller } = context
       const name = normalizeName(given.name)
-      const person = await personIn(caller)
-      refuseUnassured(caller, await store.idsOf(db, person.id))
+      const person = await getSessionPerson(caller)
+      assertSteppedUp(caller, await store.listIds(db, person.id))
       const asked = challenges.take(caller.session, 'register')
-      if (!asked) return refuse('not_asked', answering)
-      const outcome = verifyRegistration(given, questionOf('webauthn.create', asked.challenge))
-      if ('refused' in outcome) return refuse(outcome.refused, answering)
+      if (!asked) return rejectPasskey('not_asked', context)
+      const outcome = verifyRegistration(
+        given,
+        toExpectedChallenge('webauthn.create', asked.challenge),
+      )
+      if ('rejected' in outcome) return rejectPasskey(outcome.rejected, context)
       const passkey: Passkey = {
         id: given.id,
         person: person.id,
@@ -167,28 +174,32 @@ export function createPasskeys({ db, store, people, doorkeeper, now, consoleUrl 
       answering: PasskeyRequestContext,
     ): Promise<number> {
       const { caller, address } = answering
-      const person = await personIn(caller)
+      const person = await getSessionPerson(caller)
       const asked = challenges.take(caller.session, 'assert')
-      if (!asked) return refuse('not_asked', answering)
+      if (!asked) return rejectPasskey('not_asked', answering)
       const passkey = await store.find(db, id)
-      if (passkey?.person !== person.id) return refuse('unknown_passkey', answering)
-      const outcome = verifyAssertion(passkey, given, questionOf('webauthn.get', asked.challenge))
+      if (passkey?.person !== person.id) return rejectPasskey('unknown_passkey', answering)
+      const outcome = verifyAssertion(
+        passkey,
+        given,
+        toExpectedChallenge('webauthn.get', asked.challenge),
+      )
       const count =
-        'refused' in outcome
+        'rejected' in outcome
           ? outcome
           : await advance(passkey, outcome.signCount, caller, asked.decision)
-      if ('refused' in count) {
+      if ('rejected' in count) {
         // A good signature over an old count: two hold this key, and that must not be lost in a summary.
-        if (count.refused === 'counter_back')
+        if (count.rejected === 'counter_back')
           await db.transact(async (tx) =>
             tx.append(entry('passkey.refused', caller, id, { outcome: 'counter_back' })),
           )
-        return refuse(count.refused, answering)
+        return rejectPasskey(count.rejected, answering)
       }
-      doorkeeper.succeeded(address, personPrincipal(person.id))
+      failedAuth.succeeded(address, personPrincipal(person.id))
       return asked.decision === undefined
-        ? assurance.grant(caller.session, id)
-        : assurance.confirm(caller.session, id, asked.decision)
+        ? stepUpSessions.grant(caller.session, id)
+        : stepUpSessions.confirm(caller.session, id, asked.decision)
     },
 
     async list(caller: Caller): Promise<Passkey[]> {
@@ -204,7 +215,7 @@ export function createPasskeys({ db, store, people, doorkeeper, now, consoleUrl 
           hint: 'cowork_list_passkeys lists them with their ids.',
         })
       await store.remove(tx, id)
-      assurance.revoke(id)
+      stepUpSessions.revoke(id)
       const { person, name } = passkey
       tx.append(buildIdentityEntry(by, 'passkey.removed', id, { person, name }))
       return passkey
@@ -212,7 +223,7 @@ export function createPasskeys({ db, store, people, doorkeeper, now, consoleUrl 
   }
 }
 
-const why: Record<RejectionReason | 'not_asked' | 'unknown_passkey', string> = {
+const rejectionMessages: Record<RejectionReason | 'not_asked' | 'unknown_passkey', string> = {
   not_asked: 'The passkey answered a question that was not asked, or answered it too late.',
   unknown_passkey: 'This passkey is not one of yours.',
   unreadable: 'The answer of the passkey cannot be read.',
@@ -228,7 +239,7 @@ const why: Record<RejectionReason | 'not_asked' | 'unknown_passkey', string> = {
   counter_back: 'The passkey counts backwards: a copy of it may be in use.',
 }
 
-const hints: Partial<typeof why> = {
+const rejectionHints: Partial<typeof rejectionMessages> = {
   not_asked: 'Try again and answer within 2 minutes.',
   wrong_origin: 'Open the console at its own address with `cowork open`.',
   wrong_rp: 'Open the console at its own address with `cowork open`.',

@@ -34,7 +34,7 @@ export function createPasskeyStore(dialect: Dialect) {
       const row = await reader.first(query(passkeys.selectAll().where('id', '=', id)))
       return row && toPasskey(row)
     },
-    async idsOf(reader: Reader, person: string) {
+    async listIds(reader: Reader, person: string) {
       const own = passkeys.select('id').where('person', '=', person)
       return (await reader.all(query(own))).map(({ id }) => id)
     },
@@ -53,13 +53,13 @@ export function createPasskeyStore(dialect: Dialect) {
       return (await tx.run(query(added.onConflict((c) => c.column('id').doNothing())))) > 0
     },
     /** False when it has moved on since: two answers were checked against one count. */
-    async used(tx: Tx, id: string, count: { from: number; to: number }, at: number) {
+    async updateCount(tx: Tx, id: string, count: { from: number; to: number }, at: number) {
       const used = sql.updateTable('passkey').set({ sign_count: count.to, last_used_at: at })
       const unmoved = used.where('id', '=', id).where('sign_count', '=', count.from)
       return (await tx.run(query(unmoved))) > 0
     },
     remove: (tx: Tx, id: string) => tx.run(query(sql.deleteFrom('passkey').where('id', '=', id))),
-    removeOf: (tx: Tx, person: string) =>
+    removeByPerson: (tx: Tx, person: string) =>
       tx.run(query(sql.deleteFrom('passkey').where('person', '=', person))),
   }
 }

@@ -16,7 +16,7 @@ function made(algorithm: (typeof algorithms)[number] = -7, counts = true) {
   const authenticator = createAuthenticator({ algorithm, counts })
   const given = authenticator.create(challenge)
   const outcome = verifyRegistration(given, toCreate)
-  if ('refused' in outcome) throw new Error(outcome.refused)
+  if ('rejected' in outcome) throw new Error(outcome.rejected)
   return { authenticator, kept: { publicKey: given.publicKey, algorithm, ...outcome } }
 }
 
@@ -56,7 +56,7 @@ test('I6 an answer to one kind of question is none to the other', () => {
 test('I6 a passkey is registered under its own id and with a key that can be checked', () => {
   const given = createAuthenticator().create(challenge)
   const other = createAuthenticator()
-  expect(verifyRegistration({ ...given, id: other.id }, toCreate)).toEqual({ refused: 'wrong_id' })
+  expect(verifyRegistration({ ...given, id: other.id }, toCreate)).toEqual({ rejected: 'wrong_id' })
   const spki = (type: 'weak' | 'curve') =>
     (type === 'weak'
       ? generateKeyPairSync('rsa', { modulusLength: 1024 })
@@ -88,7 +88,7 @@ test('I6 a count that stands still or goes back is refused, except where none is
   const { authenticator, kept } = made()
   const answer = authenticator.get(challenge)
   const after = { ...kept, signCount: 2 }
-  expect(verifyAssertion(after, answer, toGet)).toEqual({ refused: 'counter_back' })
+  expect(verifyAssertion(after, answer, toGet)).toEqual({ rejected: 'counter_back' })
   authenticator.rewind(-1)
   expect(verifyAssertion(kept, authenticator.get(challenge), toGet)).toEqual({
     refused: 'counter_back',
@@ -108,7 +108,7 @@ test('I6 one changed bit anywhere in an answer is enough to refuse it', () => {
       const bytes = Buffer.from(answer[part])
       const place = at % bytes.length
       bytes.writeUInt8(bytes.readUInt8(place) ^ (1 << bit), place)
-      expect(verifyAssertion(kept, { ...answer, [part]: bytes }, toGet)).toHaveProperty('refused')
+      expect(verifyAssertion(kept, { ...answer, [part]: bytes }, toGet)).toHaveProperty('rejected')
     }),
   )
 })
@@ -120,11 +120,11 @@ test('I6 whatever bytes come, they are refused and nothing breaks', () => {
     fc.property(bytes, bytes, bytes, (authenticatorData, clientData, signature) => {
       readAuthenticatorData(authenticatorData)
       const answer = { authenticatorData, clientData, signature }
-      expect(verifyAssertion(kept, answer, toGet)).toHaveProperty('refused')
+      expect(verifyAssertion(kept, answer, toGet)).toHaveProperty('rejected')
       const given = { id: 'x', publicKey: signature, algorithm: -7 as const }
       expect(
         verifyRegistration({ ...given, authenticatorData, clientData }, toCreate),
-      ).toHaveProperty('refused')
+      ).toHaveProperty('rejected')
     }),
   )
 })

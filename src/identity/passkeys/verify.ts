@@ -29,7 +29,7 @@ export type RejectionReason =
   | 'wrong_signature'
   | 'counter_back'
 
-type Refused = { readonly refused: RejectionReason }
+type Rejected = { readonly rejected: RejectionReason }
 
 export type Registration = {
   readonly id: string
@@ -58,12 +58,12 @@ export type StoredPublicKey = {
  */
 export function verifyRegistration(
   { id, publicKey, algorithm, authenticatorData, clientData }: Registration,
-  question: ExpectedChallenge,
-): { readonly signCount: number } | Refused {
-  const data = checked(authenticatorData, clientData, question)
-  if ('refused' in data) return data
-  if (data.credential?.toString('base64url') !== id) return { refused: 'wrong_id' }
-  if (!keyOf(publicKey, algorithm)) return { refused: 'wrong_key' }
+  expected: ExpectedChallenge,
+): { readonly signCount: number } | Rejected {
+  const data = checkClientData(authenticatorData, clientData, expected)
+  if ('rejected' in data) return data
+  if (data.credential?.toString('base64url') !== id) return { rejected: 'wrong_id' }
+  if (!parsePublicKey(publicKey, algorithm)) return { rejected: 'wrong_key' }
   return { signCount: data.signCount }
 }
 
@@ -72,18 +72,18 @@ export function verifyAssertion(
   { publicKey, algorithm, signCount }: StoredPublicKey,
   { authenticatorData, clientData, signature }: Assertion,
   question: ExpectedChallenge,
-): { readonly signCount: number } | Refused {
-  const data = checked(authenticatorData, clientData, question)
-  if ('refused' in data) return data
-  const key = keyOf(publicKey, algorithm)
-  if (!key) return { refused: 'wrong_key' }
+): { readonly signCount: number } | Rejected {
+  const data = checkClientData(authenticatorData, clientData, question)
+  if ('rejected' in data) return data
+  const key = parsePublicKey(publicKey, algorithm)
+  if (!key) return { rejected: 'wrong_key' }
   const signed = Buffer.concat([authenticatorData, sha256(clientData)])
   // Ed25519 hashes by itself; the others are over SHA-256.
   if (!verify(algorithm === -8 ? null : 'sha256', signed, key, signature))
-    return { refused: 'wrong_signature' }
+    return { rejected: 'wrong_signature' }
   // Authenticators that count never stand still: an equal or lower number is a copy of the key at work.
   const counts = signCount > 0 || data.signCount > 0
-  if (counts && data.signCount <= signCount) return { refused: 'counter_back' }
+  if (counts && data.signCount <= signCount) return { rejected: 'counter_back' }
   return { signCount: data.signCount }
 }
 
@@ -94,20 +94,20 @@ const clientDataSchema = z.looseObject({
   crossOrigin: z.boolean().optional(),
 })
 
-function checked(
+function checkClientData(
   authenticatorData: Buffer,
   clientData: Buffer,
   { type, challenge, origin, rpId }: ExpectedChallenge,
-): AuthenticatorData | Refused {
-  const said = clientDataSchema.safeParse(parseJson(clientData.toString('utf8')))
+): AuthenticatorData | Rejected {
+  const client = clientDataSchema.safeParse(parseJson(clientData.toString('utf8')))
   const data = readAuthenticatorData(authenticatorData)
-  if (!said.success || !data) return { refused: 'unreadable' }
-  if (said.data.type !== type) return { refused: 'wrong_type' }
-  if (!secretsEqual(said.data.challenge, challenge)) return { refused: 'wrong_challenge' }
-  if (said.data.origin !== origin || said.data.crossOrigin) return { refused: 'wrong_origin' }
-  if (!data.rpIdHash.equals(sha256(rpId))) return { refused: 'wrong_rp' }
-  if (!data.isPresent) return { refused: 'not_present' }
-  if (!data.isVerified) return { refused: 'not_verified' }
+  if (!client.success || !data) return { rejected: 'unreadable' }
+  if (client.data.type !== type) return { rejected: 'wrong_type' }
+  if (!secretsEqual(client.data.challenge, challenge)) return { rejected: 'wrong_challenge' }
+  if (client.data.origin !== origin || client.data.crossOrigin) return { rejected: 'wrong_origin' }
+  if (!data.rpIdHash.equals(sha256(rpId))) return { rejected: 'wrong_rp' }
+  if (!data.isPresent) return { rejected: 'not_present' }
+  if (!data.isVerified) return { rejected: 'not_verified' }
   return data
 }
 
@@ -138,16 +138,19 @@ export function readAuthenticatorData(bytes: Buffer): AuthenticatorData | undefi
 }
 
 /** The public key, if it is one of the kind that it says. */
-function keyOf(spki: Buffer, algorithm: Algorithm): KeyObject | undefined {
+function parsePublicKey(spki: Buffer, algorithm: Algorithm): KeyObject | undefined {
   try {
     const key = createPublicKey({ key: spki, format: 'der', type: 'spki' })
-    return isFit(key, algorithm) ? key : undefined
+    return matchesAlgorithm(key, algorithm) ? key : undefined
   } catch {
     return undefined
   }
 }
 
-function isFit({ asymmetricKeyType, asymmetricKeyDetails }: KeyObject, algorithm: Algorithm) {
+function matchesAlgorithm(
+  { asymmetricKeyType, asymmetricKeyDetails }: KeyObject,
+  algorithm: Algorithm,
+) {
   switch (algorithm) {
     case -7:
       return asymmetricKeyType === 'ec' && asymmetricKeyDetails?.namedCurve === 'prime256v1'

@@ -26,14 +26,14 @@ export function createLinkFactory({ store, now, consoleUrl }: Deps) {
     const at = now()
     const { token: code, hash } = mintCode()
     const expiresAt = at + linkTtlMs[purpose.kind]
-    await store.forgetLinks(tx, at - endedLinkRetentionMs)
+    await store.deleteExpiredLinks(tx, at - endedLinkRetentionMs)
     await store.addLink(tx, { ...purpose, hash, createdAt: at, expiresAt })
     const name = purpose.kind === 'open' ? 'code' : 'invite'
     return { link: `${consoleUrl()}/#${name}=${code}`, hash, expiresAt }
   }
 }
 
-const why: Record<LinkErrorCode, (kind: Link['kind']) => string> = {
+const linkMessages: Record<LinkErrorCode, (kind: Link['kind']) => string> = {
   unknown_link: () =>
     'This link is not one that cowork knows: a part of it is missing, or it was withdrawn or ended long ago.',
   used_link: () => 'This link has been used; it works once.',
@@ -46,7 +46,7 @@ const why: Record<LinkErrorCode, (kind: Link['kind']) => string> = {
 }
 
 export const linkError = (fault: LinkErrorCode, link: Link | undefined): CoworkError =>
-  new CoworkError(fault, why[fault](link?.kind ?? 'open'), {
+  new CoworkError(fault, linkMessages[fault](link?.kind ?? 'open'), {
     hint:
       link?.kind === 'invite'
         ? 'Ask an owner to invite you again.'

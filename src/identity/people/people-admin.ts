@@ -5,7 +5,7 @@ import { CoworkError } from '#base/errors.ts'
 import { ownerId } from '../credentials.ts'
 import { buildIdentityEntry } from '../entries.ts'
 import type { ActingCall } from '../entries.ts'
-import { normalizeName, refuseReserved } from '../ids.ts'
+import { normalizeName, assertNotReserved } from '../ids.ts'
 import { hashPrefix } from '../token.ts'
 import type { CreatedLink, CreateLink } from './links.ts'
 import { canDecide, isActive, isSessionActive } from './rules.ts'
@@ -13,19 +13,22 @@ import type { Invitation, Person } from './rules.ts'
 import { sessionEndedEntry } from './sessions.ts'
 import type { PeopleStore } from './store.ts'
 
-export type ListedPerson = Person & { readonly lastSeenAt?: number; readonly sessions: number }
+export type PersonWithSessions = Person & {
+  readonly lastSeenAt?: number
+  readonly sessions: number
+}
 
 type Deps = {
   readonly db: Db
   readonly store: PeopleStore
   readonly makeLink: CreateLink
   readonly now: Clock
-  readonly forgetPasskeys: (tx: Tx, person: string) => Promise<unknown>
+  readonly removePasskeys: (tx: Tx, person: string) => Promise<unknown>
 }
 
 /** Who the people are and what they may do; all of it for owners (I6). */
-export function createPeopleAdmin({ db, store, makeLink, now, forgetPasskeys }: Deps) {
-  async function active(tx: Tx, id: string): Promise<Person> {
+export function createPeopleAdmin({ db, store, makeLink, now, removePasskeys }: Deps) {
+  async function getActivePerson(tx: Tx, id: string): Promise<Person> {
     const person = await store.person(tx, id)
     if (person && isActive(person)) return person
     throw new CoworkError('not_found', `There is no person ${JSON.stringify(id)}.`, {
@@ -34,7 +37,7 @@ export function createPeopleAdmin({ db, store, makeLink, now, forgetPasskeys }: 
   }
 
   /** Somebody must always be owner, and whoever holds the state folder is: their token stands in it (I10). */
-  function refuseLastOwner(person: Person) {
+  function assertNotOwner(person: Person) {
     if (person.id === ownerId)
       throw new CoworkError('last_owner', `${person.name} stays owner of this cowork.`, {
         hint: 'The token in the state folder acts for this person; others can be owners besides.',
@@ -46,12 +49,12 @@ export function createPeopleAdmin({ db, store, makeLink, now, forgetPasskeys }: 
      * Whether what this person said before counts still: removed, or only looking on by now, they decide nothing.
      * Whoever is in no list was let in as nobody, in open mode, and is so still (A3).
      */
-    async mayStillDecide(reader: Reader, id: string): Promise<boolean> {
+    async canStillDecide(reader: Reader, id: string): Promise<boolean> {
       const person = await store.person(reader, id)
       return !person || canDecide(person)
     },
 
-    async list(): Promise<{ people: ListedPerson[]; invitations: Invitation[] }> {
+    async list(): Promise<{ people: PersonWithSessions[]; invitations: Invitation[] }> {
       const at = now()
       const open = (await store.sessions(db)).filter((opened) => isSessionActive(opened, at))
       const people = (await store.people(db)).map((person) => {
@@ -72,7 +75,7 @@ export function createPeopleAdmin({ db, store, makeLink, now, forgetPasskeys }: 
       by: ActingCall,
     ): Promise<CreatedLink & { id: string; name: string }> {
       const name = normalizeName(given.name)
-      refuseReserved(name)
+      assertNotReserved(name)
       const { role } = given
       const made = await makeLink(tx, { kind: 'invite', name, role, invitedBy: by.caller.id })
       const id = hashPrefix(made.hash)
@@ -85,7 +88,7 @@ export function createPeopleAdmin({ db, store, makeLink, now, forgetPasskeys }: 
     async withdraw(tx: Tx, id: string, by: ActingCall): Promise<Invitation> {
       const open = await store.invitations(tx, now())
       const invitation = open.find(({ hash }) => hashPrefix(hash) === id)
-      if (!invitation || (await store.dropLink(tx, invitation.hash)) === 0)
+      if (!invitation || (await store.deleteUnusedLink(tx, invitation.hash)) === 0)
         throw new CoworkError('not_found', `There is no open invitation ${JSON.stringify(id)}.`, {
           hint: 'cowork_list_people lists them.',
         })
@@ -94,11 +97,11 @@ export function createPeopleAdmin({ db, store, makeLink, now, forgetPasskeys }: 
     },
 
     async setRole(tx: Tx, given: { id: string; role: Role }, by: ActingCall): Promise<Person> {
-      const person = await active(tx, given.id)
+      const person = await getActivePerson(tx, given.id)
       const { id, role: from } = person
       const to = given.role
       if (from === to) return person
-      refuseLastOwner(person)
+      assertNotOwner(person)
       await store.setRole(tx, id, to)
       tx.append(buildIdentityEntry(by, 'role.changed', id, { from, to }))
       return { ...person, role: to }
@@ -106,12 +109,12 @@ export function createPeopleAdmin({ db, store, makeLink, now, forgetPasskeys }: 
 
     /** Ends whatever opens the door for them; their name stays in the ledger. */
     async remove(tx: Tx, id: string, by: ActingCall): Promise<Person & { removedAt: number }> {
-      const person = await active(tx, id)
-      refuseLastOwner(person)
+      const person = await getActivePerson(tx, id)
+      assertNotOwner(person)
       const removedAt = now()
       await store.removePerson(tx, id, removedAt)
       const sessions = await store.endSessions(tx, id, removedAt)
-      await forgetPasskeys(tx, id)
+      await removePasskeys(tx, id)
       tx.append(
         buildIdentityEntry(by, 'person.removed', id, { name: person.name, role: person.role }),
       )

@@ -46,7 +46,7 @@ export const linkTtlMs = { open: 5 * minute, invite: day } satisfies Record<Purp
 /** How long a link that has ended is still told from one that never was. */
 export const endedLinkRetentionMs = day
 /** Sessions slide: each use gives them this long again (I6). */
-const idleLimit = 30 * day
+const idleTimeoutMs = 30 * day
 /** A use is written down at most this often, so that reading does not become writing. */
 export const lastSeenIntervalMs = minute
 
@@ -55,7 +55,7 @@ export const isActive = (person: Person): boolean => person.removedAt === undefi
 /** To decide is for reviewers and owners (I6). */
 export const canDecide = (person: Person): boolean => isActive(person) && person.role !== 'viewer'
 
-export const sessionExpiresAt = ({ lastSeenAt }: Session): number => lastSeenAt + idleLimit
+export const sessionExpiresAt = ({ lastSeenAt }: Session): number => lastSeenAt + idleTimeoutMs
 
 /** Whether the session still opens the door: not ended, not idle for too long, and its person still here. */
 export const isSessionActive = ({ session, person }: SessionWithPerson, now: number): boolean =>
@@ -63,14 +63,14 @@ export const isSessionActive = ({ session, person }: SessionWithPerson, now: num
 
 /** Who comes in by the token of a session, or why nobody does (I6, A3). */
 export function authenticateSession(
-  opened: SessionWithPerson | undefined,
+  match: SessionWithPerson | undefined,
   { door, bearer, agentToken, client }: PresentedCredentials,
   now: number,
 ): AuthenticatedCaller | AuthError {
   if (bearer && agentToken && bearer !== agentToken) return conflictingTokensError
-  if (!opened) return unknownSession
-  const { session, person } = opened
-  if (!isSessionActive(opened, now)) return endedSession(person.id)
+  if (!match) return unknownSessionError
+  const { session, person } = match
+  if (!isSessionActive(match, now)) return endedSessionError(person.id)
   if (door === 'mcp') return personTokenOnMcpError(person.id)
   return {
     principal: personPrincipal(person.id),
@@ -88,18 +88,18 @@ export function authenticateSession(
   }
 }
 
-const openAgain = '`cowork open` opens the console with a new one.'
+const openConsoleHint = '`cowork open` opens the console with a new one.'
 
-const unknownSession: AuthError = {
+const unknownSessionError: AuthError = {
   fault: 'wrong_token',
   message: 'The session is not one that cowork knows.',
-  hint: openAgain,
+  hint: openConsoleHint,
 }
 
-const endedSession = (person: string): AuthError => ({
+const endedSessionError = (person: string): AuthError => ({
   fault: 'ended_token',
   message: 'The session has ended: signed out, revoked, or not used for 30 days.',
-  hint: openAgain,
+  hint: openConsoleHint,
   claimed: person,
   principal: personPrincipal(person),
 })
@@ -112,14 +112,15 @@ export type LinkErrorCode = 'unknown_link' | 'used_link' | 'expired_link' | 'voi
  */
 export function checkLink(
   link: Link | undefined,
-  behind: Person | undefined,
+  responsible: Person | undefined,
   now: number,
 ): LinkErrorCode | undefined {
   if (!link) return 'unknown_link'
   if (link.usedAt !== undefined) return 'used_link'
   if (link.expiresAt <= now) return 'expired_link'
-  const stands = behind && isActive(behind) && (link.kind === 'open' || behind.role === 'owner')
-  return stands ? undefined : 'void_link'
+  const isValid =
+    responsible && isActive(responsible) && (link.kind === 'open' || responsible.role === 'owner')
+  return isValid ? undefined : 'void_link'
 }
 
 /** Ids to try for a newcomer: `anna-berg`, then `anna-berg-2` and so on. The ledger reads better than with numbers. */

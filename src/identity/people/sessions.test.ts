@@ -115,7 +115,7 @@ test('A3 the token of a session is refused on MCP, as bearer and as agent_token'
 test('I1 a person has one principal, whichever session they come by', async () => {
   const { openLink, enter, identity } = await setupPeople()
   const { token } = await enter((await openLink()).link)
-  expect(await identity.principalOf({ ...atApi, bearer: token })).toBe('person:owner')
+  expect(await identity.getPrincipal({ ...atApi, bearer: token })).toBe('person:owner')
 })
 
 test('I6 signing out ends the session it came from', async () => {

@@ -38,25 +38,25 @@ type Deps = {
   readonly db: Db
   readonly store: PeopleStore
   readonly makeLink: CreateLink
-  readonly doorkeeper: FailedAuth
+  readonly failedAuth: FailedAuth
   readonly now: Clock
   readonly log: Log
 }
 
-const longestCode = 256
+const maxCodeLength = 256
 
 /** How people come in and go: links into sessions, sessions into callers (I6). */
-export function createPersonSessions({ db, store, makeLink, doorkeeper, now, log }: Deps) {
-  const noting = new Set<string>()
+export function createPersonSessions({ db, store, makeLink, failedAuth, now, log }: Deps) {
+  const updating = new Set<string>()
 
   /** Taken inside the transaction that uses the link up, so of two at once one comes in. */
-  async function enter(tx: Tx, given: SignIn, hash: string) {
+  async function redeemLink(tx: Tx, given: SignIn, hash: string) {
     const at = now()
     const link = await store.link(tx, sha256Hex(given.code))
-    const behind =
+    const responsible =
       link && (await store.person(tx, link.kind === 'open' ? link.person : link.invitedBy))
-    const fault = checkLink(link, behind, at)
-    if (fault || !link || !behind) return { fault: fault ?? 'unknown_link', link }
+    const fault = checkLink(link, responsible, at)
+    if (fault || !link || !responsible) return { fault: fault ?? 'unknown_link', link }
     if (!(await store.useLink(tx, link.hash, at))) return { fault: 'used_link' as const, link }
     const id = newId()
     const actorFor = (person: string): Actor => ({
@@ -66,11 +66,11 @@ export function createPersonSessions({ db, store, makeLink, doorkeeper, now, log
       verified: true,
       client: { name: given.userAgent.slice(0, 100), version: '', transport: 'http' },
     })
-    const person = link.kind === 'open' ? behind : await join(tx, link, at, actorFor)
+    const person = link.kind === 'open' ? responsible : await join(tx, link, at, actorFor)
     const userAgent = given.userAgent.slice(0, 300)
     await store.addSession(tx, { hash, id, person: person.id, userAgent, at })
     const data = { person: person.id, by: link.kind === 'open' ? 'link' : 'invitation' }
-    tx.append(entryOf('session.opened', actorFor(person.id), id, data))
+    tx.append(buildEntry('session.opened', actorFor(person.id), id, data))
     const session: Session = { id, person: person.id, userAgent, createdAt: at, lastSeenAt: at }
     return { person, session }
   }
@@ -84,18 +84,18 @@ export function createPersonSessions({ db, store, makeLink, doorkeeper, now, log
     for (const id of candidateIds(name)) {
       if (!(await store.addPerson(tx, { id, name, role, at }))) continue
       const data = { name, role, invited_by: invitedBy }
-      tx.append(entryOf('person.joined', actorFor(id), id, data))
+      tx.append(buildEntry('person.joined', actorFor(id), id, data))
       return { id, name, role, joinedAt: at }
     }
     throw new Error('ids do not run out')
   }
 
-  async function refuse(
+  async function rejectLink(
     fault: LinkErrorCode,
     link: Link | undefined,
     { address }: SignIn,
   ): Promise<never> {
-    await doorkeeper.guessed({ address, door: 'api', reason: fault })
+    await failedAuth.recordGuess({ address, door: 'api', reason: fault })
     throw linkError(fault, link)
   }
 
@@ -106,14 +106,14 @@ export function createPersonSessions({ db, store, makeLink, doorkeeper, now, log
         const owner = { id: ownerId, name: 'Owner', role: 'owner' } as const
         const { id, ...data } = owner
         if (await store.addPerson(tx, { ...owner, at: now() }))
-          tx.append(entryOf('person.joined', systemActor, id, data))
+          tx.append(buildEntry('person.joined', systemActor, id, data))
       }),
 
     /** The link that the start prints (SV2). */
     ownerLink: (): Promise<CreatedLink> =>
       db.transact(async (tx) => {
         const made = await makeLink(tx, { kind: 'open', person: ownerId })
-        tx.append(entryOf('link.made', systemActor, ownerId, { expires_at: made.expiresAt }))
+        tx.append(buildEntry('link.made', systemActor, ownerId, { expires_at: made.expiresAt }))
         return made
       }),
 
@@ -125,11 +125,11 @@ export function createPersonSessions({ db, store, makeLink, doorkeeper, now, log
 
     /** A link's code becomes a session; its token is shown here and never again. */
     async signIn(given: SignIn): Promise<SessionWithPerson & { readonly token: string }> {
-      if (given.code.length > longestCode) return refuse('unknown_link', undefined, given)
+      if (given.code.length > maxCodeLength) return rejectLink('unknown_link', undefined, given)
       const { token, hash } = mintSessionToken()
-      const outcome = await db.transact((tx) => enter(tx, given, hash))
-      if ('fault' in outcome) return refuse(outcome.fault, outcome.link, given)
-      doorkeeper.succeeded(given.address, personPrincipal(outcome.person.id))
+      const outcome = await db.transact((tx) => redeemLink(tx, given, hash))
+      if ('fault' in outcome) return rejectLink(outcome.fault, outcome.link, given)
+      failedAuth.succeeded(given.address, personPrincipal(outcome.person.id))
       return { ...outcome, token }
     },
 
@@ -145,13 +145,13 @@ export function createPersonSessions({ db, store, makeLink, doorkeeper, now, log
      */
     seen({ id, lastSeenAt }: Session): void {
       const at = now()
-      if (at - lastSeenAt < lastSeenIntervalMs || noting.has(id)) return
-      noting.add(id)
-      db.transact((tx) => store.seen(tx, id, at))
+      if (at - lastSeenAt < lastSeenIntervalMs || updating.has(id)) return
+      updating.add(id)
+      db.transact((tx) => store.markSeen(tx, id, at))
         .catch((error: unknown) =>
           log.warn('the use of a session was not noted', { error: errorMessage(error) }),
         )
-        .finally(() => noting.delete(id))
+        .finally(() => updating.delete(id))
     },
 
     /** Whoever calls and, unless it is by the owner's token, the session they call from. */
@@ -191,7 +191,7 @@ export function createPersonSessions({ db, store, makeLink, doorkeeper, now, log
         if (!opened || !(await store.endSession(tx, caller.session, now()))) return false
         const { session } = opened
         const data = { person: session.person, reason: 'signed_out' satisfies EndReason }
-        tx.append(entryOf('session.ended', toActor(caller), session.id, data))
+        tx.append(buildEntry('session.ended', toActor(caller), session.id, data))
         return true
       })
       if (!done)
@@ -202,7 +202,7 @@ export function createPersonSessions({ db, store, makeLink, doorkeeper, now, log
   }
 }
 
-const entryOf = (type: string, actor: Actor, subject: string, data: object): EntryDraft => ({
+const buildEntry = (type: string, actor: Actor, subject: string, data: object): EntryDraft => ({
   type,
   actor,
   domain: 'cowork',

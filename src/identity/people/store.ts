@@ -38,17 +38,17 @@ export function createPeopleStore(dialect: Dialect) {
   const sql = builder<Tables>(dialect)
   const people = sql.selectFrom('person').selectAll()
   const changePerson = sql.updateTable('person')
-  const opened = sql
+  const sessionsWithPerson = sql
     .selectFrom('person_session')
     .innerJoin('person', 'person.id', 'person_session.person')
     .select('person_session.id')
     .select(splitWords('person user_agent created_at last_seen_at ended_at'))
     .select(splitWords('name role joined_at removed_at'))
-  const first = async (reader: Reader, found: typeof opened) => {
+  const first = async (reader: Reader, found: typeof sessionsWithPerson) => {
     const row = await reader.first(query(found))
-    return row && toOpened(row)
+    return row && toSessionWithPerson(row)
   }
-  const open = sql.updateTable('person_session').where('ended_at', 'is', null)
+  const activeSessions = sql.updateTable('person_session').where('ended_at', 'is', null)
   const links = sql.selectFrom('link').selectAll()
 
   return {
@@ -72,13 +72,14 @@ export function createPeopleStore(dialect: Dialect) {
     removePerson: (tx: Tx, id: string, at: number) =>
       tx.run(query(changePerson.set({ removed_at: at }).where('id', '=', id))),
 
-    sessionByHash: (reader: Reader, hash: string) => first(reader, opened.where('hash', '=', hash)),
+    sessionByHash: (reader: Reader, hash: string) =>
+      first(reader, sessionsWithPerson.where('hash', '=', hash)),
     session: (reader: Reader, id: string) =>
-      first(reader, opened.where('person_session.id', '=', id)),
+      first(reader, sessionsWithPerson.where('person_session.id', '=', id)),
     /** Those that were not ended; some may have lapsed by themselves. Last used first. */
     async sessions(reader: Reader) {
-      const found = opened.where('ended_at', 'is', null).orderBy('last_seen_at', 'desc')
-      return (await reader.all(query(found))).map(toOpened)
+      const found = sessionsWithPerson.where('ended_at', 'is', null).orderBy('last_seen_at', 'desc')
+      return (await reader.all(query(found))).map(toSessionWithPerson)
     },
     addSession(
       tx: Tx,
@@ -89,14 +90,17 @@ export function createPeopleStore(dialect: Dialect) {
       const row = { ...ids, user_agent: userAgent, ...times }
       return tx.run(query(sql.insertInto('person_session').values(row)))
     },
-    seen(tx: Tx, id: string, at: number) {
-      const seen = open.set({ last_seen_at: at }).where('id', '=', id)
+    markSeen(tx: Tx, id: string, at: number) {
+      const seen = activeSessions.set({ last_seen_at: at }).where('id', '=', id)
       return tx.run(query(seen.where('last_seen_at', '<', at)))
     },
     endSession: async (tx: Tx, id: string, at: number) =>
-      (await tx.run(query(open.set({ ended_at: at }).where('id', '=', id)))) > 0,
+      (await tx.run(query(activeSessions.set({ ended_at: at }).where('id', '=', id)))) > 0,
     async endSessions(tx: Tx, person: string, at: number) {
-      const ended = open.set({ ended_at: at }).where('person', '=', person).returning('id')
+      const ended = activeSessions
+        .set({ ended_at: at })
+        .where('person', '=', person)
+        .returning('id')
       return (await tx.all(query(ended))).map(({ id }) => id)
     },
 
@@ -131,11 +135,11 @@ export function createPeopleStore(dialect: Dialect) {
       const used = sql.updateTable('link').set({ used_at: at }).where('hash', '=', hash)
       return (await tx.run(query(used.where('used_at', 'is', null)))) > 0
     },
-    dropLink(tx: Tx, hash: string) {
+    deleteUnusedLink(tx: Tx, hash: string) {
       const link = sql.deleteFrom('link').where('hash', '=', hash)
       return tx.run(query(link.where('used_at', 'is', null)))
     },
-    forgetLinks: (tx: Tx, before: number) =>
+    deleteExpiredLinks: (tx: Tx, before: number) =>
       tx.run(query(sql.deleteFrom('link').where('expires_at', '<', before))),
   }
 }
@@ -150,9 +154,9 @@ const toPerson = (row: PersonRow): Person => ({
   ...(row.removed_at !== null && { removedAt: row.removed_at }),
 })
 
-type OpenedRow = Omit<SessionRow, 'hash'> & Omit<PersonRow, 'id'>
+type SessionWithPersonRow = Omit<SessionRow, 'hash'> & Omit<PersonRow, 'id'>
 
-function toOpened(row: OpenedRow): SessionWithPerson {
+function toSessionWithPerson(row: SessionWithPersonRow): SessionWithPerson {
   const session: Session = {
     id: row.id,
     person: row.person,

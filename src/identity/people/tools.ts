@@ -5,7 +5,7 @@ import { defineTool } from '#base/tool.ts'
 import type { Tool } from '#base/tool.ts'
 import type { Identity } from '../service.ts'
 import { hashPrefix } from '../token.ts'
-import type { ListedPerson } from './people-admin.ts'
+import type { PersonWithSessions } from './people-admin.ts'
 import { sessionExpiresAt } from './rules.ts'
 import type { Invitation, SessionWithPerson } from './rules.ts'
 import { identityResults, role } from '../wire.ts'
@@ -137,7 +137,7 @@ export const peopleTools = (identity: Identity): Tool[] => [
   }),
 ]
 
-const toPerson = (one: ListedPerson): PersonResult => ({
+const toPerson = (one: PersonWithSessions): PersonResult => ({
   id: one.id,
   name: one.name,
   role: one.role,

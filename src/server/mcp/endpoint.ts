@@ -118,20 +118,28 @@ export function createMcpEndpoint(deps: McpEndpointDeps) {
       onerror: (error) => log.debug('an MCP request was refused', { error: error.message }),
     },
   )
-  const { ended } = identity.sessions
+  const { endConnection } = identity.sessions
   /** Its token opens nothing any more; where it has none, the door is closed (I4, I5). */
   const isOver = ({ bearer, agentToken, isAnonymous }: BoundCredentials) => {
     const tokens = [bearer, agentToken].filter((token) => token !== undefined)
-    if (tokens.length > 0) return tokens.some(identity.hasEnded)
+    if (tokens.length > 0) return tokens.some(identity.isTokenEnded)
     return !isAnonymous && identity.mode() === 'closed'
   }
-  const sessions = createSessions({ limits, now: deps.now, log, newLink, newServer, ended, isOver })
+  const sessions = createSessions({
+    limits,
+    now: deps.now,
+    log,
+    newLink,
+    newServer,
+    ended: endConnection,
+    isOver,
+  })
   const connections = createConnections({
     ...servers,
     catalogue,
     listens,
     log,
-    ended,
+    ended: endConnection,
     isOver,
     parse: messages.parseLine,
     onRefused: (error) => recordRefused({ address: 'stdio', error }),
@@ -201,7 +209,7 @@ export function createMcpEndpoint(deps: McpEndpointDeps) {
     const isAnonymous = identity.mode() === 'closed' && canBeAnonymous(arrival, body)
     const principal = isAnonymous
       ? `anonymous:${arrival.address}`
-      : await identity.principalOf({ door: 'mcp', ...presented })
+      : await identity.getPrincipal({ door: 'mcp', ...presented })
     // A client that has too many is told to wait by HTTP; the call itself is counted where it runs.
     if (isCall(body)) trackInFlight(inFlight, principal)()
     arrivals.set(request, {
@@ -243,13 +251,13 @@ export function createMcpEndpoint(deps: McpEndpointDeps) {
   async function serveOld(arrival: IncomingRequest, body: unknown): Promise<Response> {
     const { old: asked } = arrival
     const presented = presentedBy(arrival)
-    const principal = await identity.principalOf({ door: 'mcp', ...presented })
+    const principal = await identity.getPrincipal({ door: 'mcp', ...presented })
     if (isCall(body)) trackInFlight(inFlight, principal)()
     const known = { ...presented, principal }
     if (asked?.stream !== undefined) return old.post(asked.stream, known, body)
     return old.open(known, (session, held) => {
       const server = newServer({ ...newLink(nobody.view, session), credentials: held })
-      server.onclose = () => ended(session)
+      server.onclose = () => endConnection(session)
       return server
     })
   }
@@ -268,7 +276,7 @@ export function createMcpEndpoint(deps: McpEndpointDeps) {
     // A file may come with a call that writes it, from whom a token vouches for (SV25).
     const isLarge = Number(request.headers.get('content-length')) > messages.maxBytes
     const canWriteFiles = isLarge && arrival.bearer !== undefined
-    if (canWriteFiles) await identity.principalOf({ door: 'mcp', ...presentedBy(arrival) })
+    if (canWriteFiles) await identity.getPrincipal({ door: 'mcp', ...presentedBy(arrival) })
     return messages.readMessage(lane, request, canWriteFiles)
   }
 

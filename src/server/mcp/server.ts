@@ -21,7 +21,7 @@ import { joinSelections } from '#base/selection.ts'
 import type { ToolSelection } from '#base/selection.ts'
 import { hasScope, isListed, nameUnlisted, usedTool } from '#dispatch'
 import type { Catalogue, Dispatch } from '#dispatch'
-import type { Identity, Presented } from '#identity'
+import type { Identity, PresentedCredentials } from '#identity'
 import type { createInFlightLimiter } from '../limits.ts'
 import { formatError, toErrorResult, toProtocolError, toResult } from './results.ts'
 import { getClientInfo, createMcpContext, tasksExtension, getTraceparent } from './mcp-context.ts'
@@ -41,7 +41,10 @@ export type ToolView = {
 }
 
 /** What came with one request besides its message. */
-export type Credentials = Pick<Presented, 'address' | 'bearer' | 'fallbackId' | 'label'> & {
+export type Credentials = Pick<
+  PresentedCredentials,
+  'address' | 'bearer' | 'fallbackId' | 'label'
+> & {
   /** Whose calls in flight it counts among; the caller's own where the door could not tell. */
   readonly principal?: string
 }
@@ -103,7 +106,7 @@ export type ServerDeps = {
   readonly dispatch: Dispatch
   readonly identity: Pick<
     Identity,
-    'identify' | 'principalOf' | 'hasEnded' | 'onChange' | 'mode' | 'selectionOf' | 'sessions'
+    'identify' | 'getPrincipal' | 'isTokenEnded' | 'onChange' | 'mode' | 'getSelection' | 'sessions'
   >
   readonly log: Log
   readonly version: string
@@ -265,7 +268,7 @@ export function createServers(deps: ServerDeps, running: Running) {
     }
 
   function newServer(link: ServerBinding): Server {
-    const chosen = link.bearer === undefined ? undefined : identity.selectionOf(link.bearer)
+    const chosen = link.bearer === undefined ? undefined : identity.getSelection(link.bearer)
     const selection = joinSelections(chosen ?? {}, link.view.selection)
     const instructions = [
       instructionsFor(selection, catalogue.list()),

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { formatRfc3339 } from '#base/clock.ts'
 import type { Log } from '#base/log.ts'
-import type { Conditions, Ledger, Recorded } from '#ledger'
+import type { EntryConditions, Ledger, HashedEntry } from '#ledger'
 import { streamResponse } from '../stream.ts'
 import { conditionFields, toEntryConditions, rangeFields } from './filters.ts'
 import { defineRoute } from './route.ts'
@@ -36,21 +36,24 @@ export const exportRoute = ({ ledger, log }: Deps) =>
   })
 
 /** Up to the entry that is the newest now: a ledger that keeps growing must not be followed for ever. */
-async function* pagesOf(ledger: Ledger, conditions: Conditions): AsyncGenerator<Recorded[], void> {
+async function* pagesOf(
+  ledger: Ledger,
+  conditions: EntryConditions,
+): AsyncGenerator<HashedEntry[], void> {
   const before = Math.min(conditions.before ?? Infinity, (await ledger.size()) + 1)
   for (let { after } = conditions; ;) {
-    const page = await ledger.records({ ...conditions, after, before, limit: pageSize })
+    const page = await ledger.findHashed({ ...conditions, after, before, limit: pageSize })
     if (page.length > 0) yield page
     if (page.length < pageSize) return
     after = page.at(-1)?.entry.seq
   }
 }
 
-async function* jsonlOf(pages: AsyncIterable<Recorded[]>): AsyncGenerator<string, void> {
+async function* jsonlOf(pages: AsyncIterable<HashedEntry[]>): AsyncGenerator<string, void> {
   for await (const page of pages) yield page.map(({ body }) => `${body}\n`).join('')
 }
 
-async function* csvOf(pages: AsyncIterable<Recorded[]>): AsyncGenerator<string, void> {
+async function* csvOf(pages: AsyncIterable<HashedEntry[]>): AsyncGenerator<string, void> {
   yield `${Object.keys(columns).join(',')}\r\n`
   for await (const page of pages)
     yield page
@@ -63,7 +66,7 @@ async function* csvOf(pages: AsyncIterable<Recorded[]>): AsyncGenerator<string, 
       .join('')
 }
 
-const columns: Record<string, (recorded: Recorded) => string | number | undefined> = {
+const columns: Record<string, (recorded: HashedEntry) => string | number | undefined> = {
   seq: ({ entry }) => entry.seq,
   time: ({ entry }) => formatRfc3339(entry.at),
   type: ({ entry }) => entry.type,

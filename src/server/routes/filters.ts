@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import type { Caller } from '#base/caller.ts'
-import { visibleEntries } from '#ledger'
-import type { Conditions } from '#ledger'
+import { visibilityFilter } from '#ledger'
+import type { EntryConditions } from '#ledger'
 
 /** Digits only: what `Number` makes of an empty text or of 1e3 is nobody's intention. */
 export const integerParam = z
@@ -47,7 +47,10 @@ export const rangeFields = {
 const condition = z.object({ ...rangeFields, ...conditionFields }).partial()
 
 /** The conditions of a query, narrowed to what this caller may see (L10). */
-export function toEntryConditions(caller: Caller, asked: z.output<typeof condition>): Conditions {
+export function toEntryConditions(
+  caller: Caller,
+  asked: z.output<typeof condition>,
+): EntryConditions {
   const { after, before, since, until, type: types, actor, domain, subject, tool, call } = asked
   const isOther = caller.kind === 'agent' && actor !== undefined && actor !== caller.id
   return {
@@ -57,7 +60,7 @@ export function toEntryConditions(caller: Caller, asked: z.output<typeof conditi
     until,
     types,
     actor,
-    ...visibleEntries(caller, since),
+    ...visibilityFilter(caller, since),
     domain,
     subjectPrefix: subject,
     toolPrefix: tool,

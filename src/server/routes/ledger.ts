@@ -1,7 +1,7 @@
 import type { Context } from 'hono'
 import * as z from 'zod'
 import { CoworkError } from '#base/errors.ts'
-import { visibleTo } from '#ledger'
+import { isVisibleTo } from '#ledger'
 import type { Ledger } from '#ledger'
 import { ledgerAnswers } from '#ledger/wire.ts'
 import type { Env } from '../guards.ts'
@@ -97,7 +97,7 @@ export const ledgerRoutes = ({ ledger }: { readonly ledger: Ledger }): Route[] =
 /** What may not be seen is answered like what is not there. */
 async function visibleEntry(ledger: Ledger, seq: number, c: Context<Env>) {
   const found = await ledger.entry(seq)
-  if (found && visibleTo(c.get('caller'), found.entry)) return found
+  if (found && isVisibleTo(c.get('caller'), found.entry)) return found
   throw new CoworkError('not_found', `There is no entry ${seq} for you to see.`, {
     hint: '`cowork audit tail` shows the newest entries.',
   })

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { formatRfc3339 } from '#base/clock.ts'
-import { sessionEnd } from '#identity'
+import { sessionExpiresAt } from '#identity'
 import type { Identity, Person, Session } from '#identity'
 import { identityAnswers } from '#identity/wire.ts'
 import { getRemoteAddress } from '../guards.ts'
@@ -40,7 +40,7 @@ export const sessionRoutes = ({
     async run(_, c) {
       const caller = c.get('caller')
       const me = await identity.people.me(caller)
-      const assuredUntil = identity.passkeys.assuredUntil(caller.session)
+      const assuredUntil = identity.passkeys.steppedUpUntil(caller.session)
       return {
         person: toPerson(me.person),
         ...(me.session && { session: toSession(me.session, me.person) }),
@@ -70,5 +70,5 @@ const toSession = (one: Session, whose: Person) => ({
   id: one.id,
   person: toPerson(whose),
   created_at: formatRfc3339(one.createdAt),
-  expires_at: formatRfc3339(sessionEnd(one)),
+  expires_at: formatRfc3339(sessionExpiresAt(one)),
 })

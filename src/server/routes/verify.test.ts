@@ -34,7 +34,7 @@ async function setup() {
     log: silentLog,
     async snapshot() {
       const entries = async function* () {
-        const recorded = await ledger.records({ limit: 10 })
+        const recorded = await ledger.findHashed({ limit: 10 })
         await goOn.promise
         yield recorded.map(({ entry, body, hash }) => ({
           seq: entry.seq,

@@ -3,7 +3,13 @@ import { expect, onTestFinished } from 'vitest'
 import { migrate } from '#base/db/migrate.ts'
 import type { Db, Sealer } from '#base/db/port.ts'
 import { createLog } from '#base/log.ts'
-import { createRedactor, createSealer, ledgerMigrations, openKey, openLedger } from '#ledger'
+import {
+  createRedactor,
+  createSealer,
+  ledgerMigrations,
+  loadOrCreateKey,
+  openLedger,
+} from '#ledger'
 import { asked, createTime, decided, described } from './notify.fixture.ts'
 import { notifyMigrations } from '../../../src/approvals/notify/migrations.ts'
 import type { Channel, ApprovalSummary } from '../../../src/approvals/notify/model.ts'
@@ -38,7 +44,7 @@ export const createSetup = (engine: Engine) =>
       const ledger = await openLedger({
         db,
         sealer,
-        openKey: (known) => openKey(files, known),
+        openKey: (known) => loadOrCreateKey(files, known),
         copyCheckpoint: () => undefined,
         now: time.now,
         log: createLog({ level: 'error', write: (line) => void logged.push(line), json: true }),

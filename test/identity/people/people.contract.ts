@@ -171,7 +171,7 @@ export function peopleContract(dialect: string, open: () => Promise<Setup>) {
 
     test('I6 A4 who was removed, or looks on only, decides nothing any more', async () => {
       const { identity, db, join, use } = await people()
-      const may = (id: string) => identity.people.mayStillDecide(db, id)
+      const may = (id: string) => identity.people.canStillDecide(db, id)
       for (const [name, role] of [
         ['Ann', 'reviewer'],
         ['Bob', 'owner'],
