@@ -15,7 +15,7 @@ test('F4 an agent gets no answer that its client would hang up on: pictures by r
   writeFileSync(join(workspace, 'large.log'), 'abc\n'.repeat(3_000_000))
   const refused = await agent.call('read_file', { path: 'large.png' })
   expect(refused).toMatchObject({ isError: true, code: 'too_large' })
-  expect(refused['message']).toContain('9000000 bytes; 7000000 are read at once')
+  expect(refused['message']).toContain('9000000 bytes; one read returns at most 7000000')
   expect(refused['hint']).toContain('byte_from')
   const part = { path: 'large.png', byte_from: 0, max_bytes: 20_000_000 }
   expect(await agent.call('read_file', part)).toMatchObject({ next_byte: 7_000_000 })
@@ -147,7 +147,7 @@ test('FT4 FT1 text never comes over a document or a picture', async () => {
     ]
     for (const answer of await Promise.all(calls)) {
       expect(answer).toMatchObject({ isError: true, code: 'not_text' })
-      expect(answer['message']).toContain('cannot edit this format')
+      expect(answer['message']).toContain('Cannot edit files of type')
       expect(answer['hint']).toContain('new file beside it')
     }
     expect(readFileSync(join(workspace, path)).equals(bytes)).toBe(true)

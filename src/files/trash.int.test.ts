@@ -98,7 +98,7 @@ test('TR1 a folder of which something had to stay where it was is in the trash, 
   writeFileSync(join(path, 'f', stays), 'saved meanwhile')
   expect(await removed).toMatchObject({
     code: 'stale',
-    message: expect.stringContaining('The copy is whole') as string,
+    message: expect.stringContaining('The copy is complete') as string,
   })
   expect(left()).toEqual([stays])
   const [item, ...more] = await store.trash(db)
@@ -217,7 +217,7 @@ test('TR1 FT10 whoever asks for what another took is told where to look, and it 
   rmSync(join(bin, String(ids[0])), { recursive: true })
   await expect(trash.restore(call, String(ids[0]), 'b.txt')).rejects.toMatchObject({
     code: 'not_found',
-    message: 'There is nothing of that id in the trash.',
+    message: 'Not in the trash.',
     hint: 'trash_list names what is there.',
   })
   await expect.poll(rows).toEqual([])

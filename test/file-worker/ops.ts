@@ -42,7 +42,7 @@ const write: RunOp<'write'> = async ({ roots, waitForEntry }, { at }, body) => {
   return root.withParent(
     at.path,
     async (parent) => {
-      const { entryPath: entryPath, name, real } = parent
+      const { entryPath, name, real } = parent
       if (name.startsWith('lasting')) await withTempFile(parent, 0o600, () => new Promise(() => {}))
       const temporary = entryPath(`.${name}.tmp`)
       fs.writeFileSync(temporary, body, { flag: 'w' })

@@ -159,7 +159,7 @@ export function createPortableRoot(
 
     return {
       root,
-      entryPath: entryPath,
+      entryPath,
       checkRegular: checks.checkRegular,
       isHidden: checks.isHidden,
       createNameFilter: checks.createNameFilter,

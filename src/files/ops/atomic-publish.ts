@@ -1,4 +1,4 @@
-/** A new content comes to its place whole or not at all. */
+/** Publishes new content atomically: a temporary file gets its final name, or nothing changes. */
 import fs from 'node:fs'
 import { dirname, join } from 'node:path'
 import { getErrno } from '../confine/file-error.ts'
@@ -12,33 +12,33 @@ import { existsError } from './current-file.ts'
 export type TempFile = {
   readonly fd: number
   readonly path: string
-  /** It has another name by now, and none to be removed: to try costs as much as three other calls. */
-  isPlaced: boolean
+  /** The file has its final name. Unlinking the temporary name anyway would cost as much as three other calls. */
+  isPublished: boolean
 }
 
-const unplaced = new Set<() => void>()
+const pendingCleanups = new Set<() => void>()
 
-/** Takes all of it away. Whoever writes to it fails then: only for a worker that goes right after. */
+/** Deletes all temporary files. Open writers fail afterwards, so this is only for a worker that exits right after. */
 export function removeTempFiles(): void {
-  for (const drop of unplaced)
+  for (const cleanUp of pendingCleanups)
     try {
-      drop()
+      cleanUp()
     } catch {
-      // Gone, or not to be removed: the others go.
+      // Gone or not removable: continue with the others.
     }
 }
 
-/** Until `use` ends, `drop` takes away what it makes: at once, and nothing where that has its name. */
-export async function withCleanup<T>(drop: () => void, use: () => Promise<T>): Promise<T> {
-  unplaced.add(drop)
+/** Registers `cleanUp` until `use` ends, for an immediate exit. It must do nothing once the content is published. */
+export async function withCleanup<T>(cleanUp: () => void, use: () => Promise<T>): Promise<T> {
+  pendingCleanups.add(cleanUp)
   try {
     return await use()
   } finally {
-    unplaced.delete(drop)
+    pendingCleanups.delete(cleanUp)
   }
 }
 
-/** A file beside the one that is to be; when `use` ends, in whichever way, nothing is left under its name. */
+/** Creates a temporary file beside the final one and removes its temporary name when `use` ends. */
 export async function withTempFile<T>(
   parent: Pick<Parent, 'entryPath'>,
   mode: number,
@@ -46,24 +46,24 @@ export async function withTempFile<T>(
 ): Promise<T> {
   const path = parent.entryPath(createTempName())
   const fd = fs.openSync(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, mode)
-  const temporary = { fd, path, isPlaced: false }
-  const drop = () => {
-    if (!temporary.isPlaced) unlinkIfExists(path)
+  const temporary = { fd, path, isPublished: false }
+  const cleanUp = () => {
+    if (!temporary.isPublished) unlinkIfExists(path)
   }
   try {
-    return await withCleanup(drop, () => use(temporary))
+    return await withCleanup(cleanUp, () => use(temporary))
   } finally {
     fs.closeSync(fd)
-    drop()
+    cleanUp()
   }
 }
 
 export const unlinkIfExists = (path: string): void => unless(['ENOENT'], () => fs.unlinkSync(path))
 
-/** Disks without hard links, and files that the system lets nobody link. */
+/** Errors of file systems without hard links, and of files that must not be linked. */
 const noLinks = ['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK']
 
-/** Gives a file a second name, if that can be had. A name that is taken is EEXIST. */
+/** Creates a hard link if the file system can. Throws EEXIST if the name is taken. */
 export function tryLink(from: string, to: string): boolean {
   const isDone = unless(noLinks, () => {
     fs.linkSync(from, to)
@@ -72,17 +72,17 @@ export function tryLink(from: string, to: string): boolean {
   return isDone === true
 }
 
-/** Whether nothing stands there. What a crash left to hold the name does not count, and goes. */
+/** Returns true if the path does not exist. Removes a placeholder that a crash left. */
 export function isFree(path: string): boolean {
-  const look = () => fs.lstatSync(path, { throwIfNoEntry: false })
-  const stat = look()
+  const lstat = () => fs.lstatSync(path, { throwIfNoEntry: false })
+  const stat = lstat()
   if (!stat) return true
   if (stat.nlink === 1 && !stat.isDirectory()) return false
   cleanUpAfterCrash(path)
-  return look() === undefined
+  return lstat() === undefined
 }
 
-function isTaken(from: string, to: string): boolean {
+function linkIfFree(from: string, to: string): boolean {
   try {
     return tryLink(from, to)
   } catch (error) {
@@ -91,29 +91,29 @@ function isTaken(from: string, to: string): boolean {
   }
 }
 
-/** Puts a finished file under its name if that is free; EEXIST where it is not. */
-export function publishNew(made: TempFile, to: string): void {
-  if (isTaken(made.path, to)) unlinkIfExists(made.path)
-  else renameNoReplace(made.path, to)
-  made.isPlaced = true
+/** Publishes a finished file under a free name; throws EEXIST otherwise. */
+export function publishNew(temporary: TempFile, to: string): void {
+  if (linkIfFree(temporary.path, to)) unlinkIfExists(temporary.path)
+  else renameNoReplace(temporary.path, to)
+  temporary.isPublished = true
 }
 
-export function publishOver(made: TempFile, to: string): void {
-  fs.renameSync(made.path, to)
-  made.isPlaced = true
+export function publishOver(temporary: TempFile, to: string): void {
+  fs.renameSync(temporary.path, to)
+  temporary.isPublished = true
 }
 
 /**
- * Moves whatever stands under a name, at that very moment, to one that is free: an empty file takes it, and is
- * ours to rename over. With a link and an unlink, what an editor saved in between would be lost. The empty file
- * has an unfinished name as well, by which `putRight` knows it after a crash.
+ * Moves an entry to a free name: an empty placeholder reserves the name, and rename replaces the placeholder. With
+ * link and unlink, a change that an editor saved in between would be lost. The placeholder also has a temporary
+ * name, by which `cleanUpAfterCrash` recognizes it.
  */
 export function renameNoReplace(from: string, to: string): void {
-  const aside = join(dirname(to), createTempName())
-  makeEmpty(aside)
+  const tempPath = join(dirname(to), createTempName())
+  createPlaceholder(tempPath)
   try {
-    // A disk without links: there a crash leaves an empty file, which is better than to overwrite one.
-    if (!isTaken(aside, to)) makeEmpty(to)
+    // On a file system without links, a crash leaves an empty file, which is better than overwriting a file.
+    if (!linkIfFree(tempPath, to)) createPlaceholder(to)
     try {
       fs.renameSync(from, to)
     } catch (error) {
@@ -121,27 +121,27 @@ export function renameNoReplace(from: string, to: string): void {
       throw error
     }
   } finally {
-    unlinkIfExists(aside)
+    unlinkIfExists(tempPath)
   }
 }
 
-function makeEmpty(path: string): void {
+function createPlaceholder(path: string): void {
   fs.closeSync(fs.openSync(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, placeholderMode))
 }
 
 /**
- * Moves a folder to a name that is free: an empty folder takes it, and is ours to rename over. Without it one that
- * somebody made since we looked would be replaced. By its mode it is known after a crash.
+ * Moves a folder to a free name: an empty placeholder reserves the name, and rename replaces it. Without it, a folder
+ * created after the check would be replaced. The cleanup after a crash recognizes the placeholder by its mode.
  */
 export function renameFolderNoReplace(from: string, to: string): void {
   if (!isFree(to)) throw existsError()
-  // There a folder never takes the place of another.
-  const isHeld = process.platform !== 'win32'
-  if (isHeld) fs.mkdirSync(to, placeholderMode)
+  // On Windows, rename never replaces a folder.
+  const hasPlaceholder = process.platform !== 'win32'
+  if (hasPlaceholder) fs.mkdirSync(to, placeholderMode)
   try {
     fs.renameSync(from, to)
   } catch (error) {
-    if (isHeld) removeIfEmpty(to)
+    if (hasPlaceholder) removeIfEmpty(to)
     throw error
   }
 }
@@ -150,6 +150,6 @@ function removeIfEmpty(folder: string): void {
   try {
     fs.rmdirSync(folder)
   } catch {
-    // Somebody has put something there: then it is theirs.
+    // The folder is not empty: another program put something in it, so it stays.
   }
 }

@@ -11,72 +11,67 @@ import { permissionBits } from './current-file.ts'
 import type { CurrentFile } from './current-file.ts'
 import { trimPartialCharacter } from './encoding.ts'
 
-const mostBackups = 10_000
+const maxBackups = 10_000
 
 /**
- * Leaves what is there under the next free `.bak` name (FT4) while `place` puts something else in its place, and
- * says which. Until then it has an unfinished name as well: `putRight` knows by it that a crash came first.
+ * Keeps the current file under the next free `.bak` name (FT4) while `publish` replaces it, and returns the name.
+ * Until then the file also has a temporary name, by which `cleanUpAfterCrash` detects an unfinished change.
  */
-export function createBackup(parent: Parent, present: CurrentFile, place: () => void): string {
-  const aside = parent.entryPath(createTempName())
-  const isOnly = present.stat.nlink === 1n
-  const isAside = isOnly && tryLink(parent.entryPath(parent.name), aside)
+export function createBackup(parent: Parent, current: CurrentFile, publish: () => void): string {
+  const tempLink = parent.entryPath(createTempName())
+  const hasSingleLink = current.stat.nlink === 1n
+  const isLinked = hasSingleLink && tryLink(parent.entryPath(parent.name), tempLink)
   try {
-    const name = backUp(parent, present, isAside)
+    const name = storeBackup(parent, current, isLinked)
     try {
-      place()
+      publish()
     } catch (error) {
       unlinkIfExists(parent.entryPath(name))
       throw error
     }
     return name
   } finally {
-    if (isAside) unlinkIfExists(aside)
+    if (isLinked) unlinkIfExists(tempLink)
   }
 }
 
-function backUp(parent: Parent, present: CurrentFile, isLinking: boolean): string {
+function storeBackup(parent: Parent, current: CurrentFile, canLink: boolean): string {
   for (const name of backupNames(parent)) {
-    // By a name that was cut `putRight` would not know it again.
-    const isKnown = name.startsWith(parent.name)
-    if (isBackedUp(parent, name, present, isLinking && isKnown)) return name
+    // The cleanup recognizes a backup only if its name starts with the full file name.
+    const keepsFullName = name.startsWith(parent.name)
+    if (tryBackup(parent, name, current, canLink && keepsFullName)) return name
   }
-  throw new FileError('exists', 'There are too many backups beside the file.', parent.real)
+  throw new FileError('exists', 'Too many backups of the file.', parent.real)
 }
 
 export const nextBackupName = (parent: Parent): string | undefined =>
   backupNames(parent).find((name) => !lstatEntry(parent.entryPath(name)))
 
 function* backupNames({ name }: Parent): Generator<string, undefined> {
-  for (let number = 0; number < mostBackups; number++) yield backupName(name, number)
+  for (let number = 0; number < maxBackups; number++) yield backupName(name, number)
 }
 
 /** `<name>.bak`, then `<name>.bak.1`. */
 export const backupName = (name: string, number: number): string =>
-  fittingName(name, `.bak${number === 0 ? '' : `.${number}`}`)
+  truncateName(name, `.bak${number === 0 ? '' : `.${number}`}`)
 
-/** Longer endings say nothing of what kind of file it is. */
-const longestEnding = 50
+/** A longer extension does not name a file type. */
+const maxExtensionBytes = 50
 
-/** A name that gets too long loses letters before its ending. */
-function fittingName(name: string, suffix: string): string {
-  const over = Buffer.byteLength(name + suffix) - maxNameBytes
-  if (over <= 0) return name + suffix
-  const ending = Buffer.byteLength(extname(name)) > longestEnding ? '' : extname(name)
-  const start = Buffer.from(name.slice(0, name.length - ending.length))
-  return trimPartialCharacter(start.subarray(0, -over)).toString() + ending + suffix
+/** Shortens the part before the extension if the name gets too long. */
+function truncateName(name: string, suffix: string): string {
+  const excess = Buffer.byteLength(name + suffix) - maxNameBytes
+  if (excess <= 0) return name + suffix
+  const extension = Buffer.byteLength(extname(name)) > maxExtensionBytes ? '' : extname(name)
+  const start = Buffer.from(name.slice(0, name.length - extension.length))
+  return trimPartialCharacter(start.subarray(0, -excess)).toString() + extension + suffix
 }
 
-/** The old file itself under a second name, unless others have it too: then a copy. */
-function isBackedUp(
-  parent: Parent,
-  name: string,
-  present: CurrentFile,
-  isLinking: boolean,
-): boolean {
+/** Links the old file, or copies it if it has other hard links. Returns false if the name is taken. */
+function tryBackup(parent: Parent, name: string, current: CurrentFile, canLink: boolean): boolean {
   const isDone = unless(['EEXIST'], () => {
-    if (!isLinking || !tryLink(parent.entryPath(parent.name), parent.entryPath(name)))
-      writeCopy(parent.entryPath(name), present)
+    if (!canLink || !tryLink(parent.entryPath(parent.name), parent.entryPath(name)))
+      writeCopy(parent.entryPath(name), current)
     return true
   })
   return isDone === true

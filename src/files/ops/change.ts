@@ -1,4 +1,4 @@
-/** Changing one file: what was there is kept first, what comes is there whole or not at all. */
+/** Changes one file: stores the old content first and publishes the new one atomically. */
 import fs from 'node:fs'
 import { dirname, join } from 'node:path/posix'
 import { sha256Hex } from '#base/hash.ts'
@@ -20,7 +20,7 @@ import type { TempFile } from './atomic-publish.ts'
 import {
   existsError,
   toVersion,
-  newContent,
+  buildNewContent,
   notFoundError,
   permissionBits,
   readCurrentFile,
@@ -30,105 +30,107 @@ import type { ChangeResult, BuildContent, CurrentFile, ChangeRequest } from './c
 
 export async function changeFile(
   context: OpContext,
-  wanted: ChangeRequest,
-  make: BuildContent,
+  request: ChangeRequest,
+  buildContent: BuildContent,
 ): Promise<ChangeResult> {
-  const confined = getRoot(context, wanted.at)
+  const confined = getRoot(context, request.at)
   if (confined.root.kind === 'file') {
     await context.waitForEntry()
-    return withPathLock([confined.root.path], () => changeInPlace(context, confined, wanted, make))
+    return withPathLock([confined.root.path], () =>
+      changeInPlace(context, confined, request, buildContent),
+    )
   }
   const change = (parents: boolean) =>
     walkAndLock<Parent, ChangeResult>(
       (use) =>
-        confined.withParent(wanted.at.path, use, {
-          need: wanted.writeMode === 'create' ? 'create' : 'write',
+        confined.withParent(request.at.path, use, {
+          need: request.writeMode === 'create' ? 'create' : 'write',
           parents,
-          reviewed: wanted.reviewed ?? false,
+          reviewed: request.reviewed ?? false,
         }),
       (parent) => [lockPath({ confined, parent })],
-      (parent) => changeIn({ context, confined, parent }, wanted, make),
+      (parent) => changeAtParent({ context, confined, parent }, request, buildContent),
     )
   try {
     return await change(false)
   } catch (error) {
     const isMissing = error instanceof FileError && error.code === 'not_found'
-    if (!isMissing || wanted.writeMode === 'replace') throw error
+    if (!isMissing || request.writeMode === 'replace') throw error
   }
-  // Folders on the way can be seen as soon as they are made: a content that is refused makes none.
-  await newContent(context, wanted, undefined, make)
+  // New folders are visible immediately, so the content is validated before they are created.
+  await buildNewContent(context, request, undefined, buildContent)
   await context.waitForEntry()
   return change(true)
 }
 
-type Where = {
+type ChangeTarget = {
   readonly context: OpContext
   readonly confined: ConfinedRoot
   readonly parent: Parent
 }
 
-async function changeIn(
-  where: Where,
-  wanted: ChangeRequest,
-  make: BuildContent,
+async function changeAtParent(
+  target: ChangeTarget,
+  request: ChangeRequest,
+  buildContent: BuildContent,
 ): Promise<ChangeResult> {
-  const { context, confined, parent } = where
-  const present = presentIn(where, wanted)
-  const bytes = await newContent(context, wanted, present, make)
-  if (bytes === undefined) return asItIs(present, parent.real)
+  const { context, confined, parent } = target
+  const current = readCurrent(target, request)
+  const bytes = await buildNewContent(context, request, current, buildContent)
+  if (bytes === undefined) return unchangedResult(current, parent.real)
 
-  const mode = modeOf(where, wanted, present)
-  const changed = await withTempFile(parent, mode ?? 0o644, async (made) => {
-    const { fd } = made
+  const mode = resolveMode(target, request, current)
+  const changed = await withTempFile(parent, mode ?? 0o644, async (temporary) => {
+    const { fd } = temporary
     writeAll(fd, bytes)
-    // A new file gets what the system gives to new files.
+    // A new file without a requested mode gets the system default.
     if (mode !== undefined) fs.fchmodSync(fd, mode)
-    if (present) keepOwner(fd, present)
+    if (current) preserveOwner(fd, current)
     const durable = Promise.all([
       fsync(fd),
-      present && storeVersion(context, present.sha256, present.bytes),
+      current && storeVersion(context, current.sha256, current.bytes),
     ])
-    // While the disk is at work.
+    // Runs while the disk syncs.
     const sha256 = sha256Hex(bytes)
     const stat = fs.fstatSync(fd, { bigint: true })
-    const becomes = (backup: string | undefined): ChangeResult => ({
+    const buildResult = (backup: string | undefined): ChangeResult => ({
       stat: toStat(stat),
       real: parent.real,
       sha256,
-      ...(present && { before: { ...toVersion(present), swap: swapOf(present.stat, stat) } }),
+      ...(current && { before: { ...toVersion(current), swap: toSwap(current.stat, stat) } }),
       ...(backup !== undefined && { backup: join(dirname(parent.real), backup) }),
     })
-    const answer = becomes(present && wanted.backup ? nextBackupName(parent) : undefined)
-    const outlook = expectFile(confined, parent, stat, answer)
-    // What must not be done after all does not wait for the disk.
-    await Promise.all([durable, context.waitForEntry(outlook)])
-    const is = becomes(putInPlace(parent, made, present, wanted))
-    const { swap } = is.before ?? {}
-    // Whoever has a grant of that file alone comes to the new one from now on (PV9).
-    if (swap) context.roots.follow(lockPath(where), swap.from, swap.to)
-    return is
+    const answer = buildResult(current && request.backup ? nextBackupName(parent) : undefined)
+    const expected = expectFile(confined, parent, stat, answer)
+    // A rejected change does not wait for the disk.
+    await Promise.all([durable, context.waitForEntry(expected)])
+    const result = buildResult(publish(parent, temporary, current, request))
+    const { swap } = result.before ?? {}
+    // A grant of this file alone follows the new inode (PV9).
+    if (swap) context.roots.follow(lockPath(target), swap.from, swap.to)
+    return result
   })
   await fsyncFolder(parent.entryPath('.'))
   return changed
 }
 
-/** What is put back has its own mode; but outside Code/ it is run only where what is there is run (F5). */
-function modeOf(
-  { confined, parent }: Where,
+/** A restored file has its own mode, but outside Code/ no execute bit that the current file lacks (F5). */
+function resolveMode(
+  { confined, parent }: ChangeTarget,
   { mode }: ChangeRequest,
-  present: CurrentFile | undefined,
+  current: CurrentFile | undefined,
 ) {
-  const now = present && permissionBits(present.stat)
-  if (mode === undefined || canBeExecutable(confined, parent.real)) return mode ?? now
-  return clearExecuteBits(mode) | (mode & (now ?? 0))
+  const currentMode = current && permissionBits(current.stat)
+  if (mode === undefined || canBeExecutable(confined, parent.real)) return mode ?? currentMode
+  return clearExecuteBits(mode) | (mode & (currentMode ?? 0))
 }
 
-function presentIn(
-  { context, confined, parent }: Where,
+function readCurrent(
+  { context, confined, parent }: ChangeTarget,
   { at, writeMode }: ChangeRequest,
 ): CurrentFile | undefined {
   const target = parent.entryPath(parent.name)
-  // Whoever may only create learns that something is there, and nothing of what it is (GR9).
+  // A create-only caller learns that the file exists and nothing else (GR9).
   if (writeMode === 'create') {
     if (!isFree(target)) throw existsError(at.path)
     return undefined
@@ -140,39 +142,39 @@ function presentIn(
   return readCurrentFile(context, leaf, parent.name, at.path)
 }
 
-function asItIs(present: CurrentFile | undefined, real: string): ChangeResult {
-  if (!present) throw notFoundError(real)
-  return { stat: toStat(present.stat), real, sha256: present.sha256 }
+function unchangedResult(current: CurrentFile | undefined, real: string): ChangeResult {
+  if (!current) throw notFoundError(real)
+  return { stat: toStat(current.stat), real, sha256: current.sha256 }
 }
 
-const swapOf = (from: fs.BigIntStats, to: fs.BigIntStats) => ({
+const toSwap = (from: fs.BigIntStats, to: fs.BigIntStats) => ({
   from: toInode(from),
   to: toInode(to),
 })
 
-/** A daemon of the administrator leaves a file to whom it belonged. */
-function keepOwner(fd: number, { stat }: CurrentFile): void {
+/** A daemon that runs as root keeps the owner of the file. */
+function preserveOwner(fd: number, { stat }: CurrentFile): void {
   if (process.getuid?.() !== 0) return
-  const mine = fs.fstatSync(fd, { bigint: true })
-  if (mine.uid === stat.uid && mine.gid === stat.gid) return
+  const created = fs.fstatSync(fd, { bigint: true })
+  if (created.uid === stat.uid && created.gid === stat.gid) return
   fs.fchownSync(fd, Number(stat.uid), Number(stat.gid))
 }
 
-/** Nothing in here waits, so only other programs can come in between; and those are noticed. */
-function putInPlace(
+/** Synchronous, so that only other processes can interfere, which is detected. */
+function publish(
   parent: Parent,
-  made: TempFile,
-  present: CurrentFile | undefined,
+  temporary: TempFile,
+  current: CurrentFile | undefined,
   { backup, at: { path } }: ChangeRequest,
 ): string | undefined {
   const target = parent.entryPath(parent.name)
-  if (!present) {
-    publishNew(made, target)
+  if (!current) {
+    publishNew(temporary, target)
     return undefined
   }
   const now = lstatEntry(target)
-  if (!now || !isUnchanged(now, present.stat)) throw staleError(path)
-  if (backup) return createBackup(parent, present, () => publishOver(made, target))
-  publishOver(made, target)
+  if (!now || !isUnchanged(now, current.stat)) throw staleError(path)
+  if (backup) return createBackup(parent, current, () => publishOver(temporary, target))
+  publishOver(temporary, target)
   return undefined
 }

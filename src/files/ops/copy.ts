@@ -46,7 +46,7 @@ import { forEachEntry, removeNow, removeTree } from './tree.ts'
 import type { BeforeRemove, OpenEntry } from './tree.ts'
 import { joinPath, readEntries, toEntryPath } from './folders.ts'
 
-type Way = { readonly file: OpenedFile; readonly parent: Parent }
+type CopyTarget = { readonly file: OpenedFile; readonly parent: Parent }
 
 export const copy: RunOp<'copy'> = async (context, { from, to, reviewed = false }) => {
   const source = getRoot(context, from)
@@ -57,15 +57,15 @@ export const copy: RunOp<'copy'> = async (context, { from, to, reviewed = false 
     const { maxFileBytes } = context.limits
     if (file.stat.size > BigInt(maxFileBytes)) throw tooLargeError(maxFileBytes, from.path)
     const path = pathOf(file)
-    // Under a plain name it would be found, shown and sent like any text (PV5).
+    // Under another name it would be found, shown and sent like any text (PV5).
     if (!reviewed && context.guard.isSensitive(path))
       checkRisk(context.guard.riskReason(path), from.path)
   }
 
-  async function walk<T>(use: (way: Way) => Promise<T>): Promise<T> {
+  async function walk<T>(use: (target: CopyTarget) => Promise<T>): Promise<T> {
     const file = source.openFile(from.path)
     using _ = closing(file.fd)
-    // What is not copied makes no folder either.
+    // Checked first, so that a refused copy creates no folder.
     check(file)
     return await target.withParent(to.path, (parent) => use({ file, parent }), {
       need: 'create',
@@ -75,14 +75,14 @@ export const copy: RunOp<'copy'> = async (context, { from, to, reviewed = false 
     })
   }
 
-  async function act({ file, parent }: Way) {
+  async function copyToParent({ file, parent }: CopyTarget) {
     if (!isFree(parent.entryPath(parent.name))) throw existsError(to.path)
     const mode = permissionBits(file.stat)
     const content = { ...file, name: basename(pathOf(file)) }
     const copied = await withTempFile(parent, 0o600, async (temporary) => {
       const size = Number(file.stat.size)
-      const tell = (bytes: number) => context.reportProgress(bytes, size)
-      const sha256 = await copyContent(content, temporary.fd, context.yieldIfDue, tell)
+      const onCopied = (bytes: number) => context.reportProgress(bytes, size)
+      const sha256 = await copyContent(content, temporary.fd, context.yieldIfDue, onCopied)
       fs.fchmodSync(
         temporary.fd,
         canBeExecutable(target, parent.real) ? mode : clearExecuteBits(mode),
@@ -97,40 +97,40 @@ export const copy: RunOp<'copy'> = async (context, { from, to, reviewed = false 
     return copied
   }
 
-  // Of the file that is copied none is taken: it is open, and a copy of what was changed meanwhile is refused.
-  return walkAndLock(walk, ({ parent }) => [lockPath({ confined: target, parent })], act)
+  // The source needs no lock: it is open, and the copy fails if it changed.
+  return walkAndLock(walk, ({ parent }) => [lockPath({ confined: target, parent })], copyToParent)
 }
 
-type Rest = () => Promise<void>
+type Yield = () => Promise<void>
 
-/** The content of one descriptor into another, on disk and read back when it resolves; answers its hash. */
+/** Copies a descriptor, syncs it and verifies it by reading it back. Returns the hash. */
 async function copyContent(
   source: OpenFile & { readonly name: string },
   to: number,
-  rest: Rest,
+  yieldNow: Yield,
   onCopied: (bytes: number) => void = () => undefined,
 ): Promise<string> {
   const { fd, stat, name } = source
   if (isCloudPlaceholder(name, stat, () => readAt(fd, 0, chunkBytes)))
     throw cloudPlaceholderError(name)
-  const sha256 = await hashDescriptor(fd, rest, (piece, position) => {
-    writeAll(to, piece, position)
-    onCopied(position + piece.length)
+  const sha256 = await hashDescriptor(fd, yieldNow, (chunk, position) => {
+    writeAll(to, chunk, position)
+    onCopied(position + chunk.length)
   })
   await fsync(to)
-  if ((await hashDescriptor(to, rest)) !== sha256)
-    throw new FileError('unreadable', 'The copy differs from the file. The disk may be failing.')
+  if ((await hashDescriptor(to, yieldNow)) !== sha256)
+    throw new FileError('unreadable', 'The copy differs from the source. The disk may be failing.')
   if (!isUnchanged(fs.fstatSync(fd, { bigint: true }), stat)) throw staleError(name)
   return sha256
 }
 
-/** Only in the workspace's Code/ may a file that was made here be run (F5). */
+/** Files created by agents can be executable only in Code/ of the workspace (F5). */
 export const canBeExecutable = ({ root }: ConfinedRoot, real: string): boolean =>
   root.key === 'workspace' && real.startsWith('Code/')
 
 export const clearExecuteBits = (mode: number): number => mode & 0o666
 
-type Spot = {
+type EntryLocation = {
   readonly confined: ConfinedRoot
   readonly fd: number
   readonly name: string
@@ -138,45 +138,45 @@ type Spot = {
   readonly real: string
 }
 
-type Copied = { add(real: string, stat: BigIntStats): void; readonly check: BeforeRemove }
+type CopiedEntries = { add(real: string, stat: BigIntStats): void; readonly check: BeforeRemove }
 
-type How = {
-  /** Throws when nobody waits for it any longer. */
-  rest(): Promise<void>
-  modeOf(mode: number): number
-  /** Awaited right before it gets its name, with what the copy is. */
-  whole(stat: BigIntStats): Promise<void>
+type CopyOptions = {
+  /** Throws when no caller waits any longer. */
+  yieldNow(): Promise<void>
+  mapMode(mode: number): number
+  /** Awaited with the stat of the finished copy before it gets its name. */
+  onComplete(stat: BigIntStats): Promise<void>
 }
 
 /**
- * Copies a file, a link or a whole folder to a free name; nothing is there until all of it is. Answers by what it
- * is known later that something is still as it was copied.
+ * Copies a file, a link or a folder to a free name; it appears only when it is complete. Returns what was copied, to
+ * verify later that the source is unchanged.
  */
 export async function copyTree(
   { yieldIfDue }: OpContext,
   from: OpenEntry,
   to: OpenEntry,
-  how: How,
-): Promise<Copied> {
-  const [source, target] = [spotOf(from), spotOf(to)]
+  options: CopyOptions,
+): Promise<CopiedEntries> {
+  const [source, target] = [toLocation(from), toLocation(to)]
   const name = createTempName()
   const temporary = { ...target, name, real: posix.join(posix.dirname(target.real), name) }
-  const copied = createCopied()
+  const copied = createCopiedEntries()
   const copy = async () => {
-    const stat = await copyOne(source, temporary, how, copied)
+    const stat = await copyEntry(source, temporary, options, copied)
     if (stat.isDirectory())
-      await forEachEntry(how.rest, from, (fd, entry, real) => {
-        const now = lstatEntry(toEntryPath(from.confined, fd, entry))
-        if (now) copied.check(real, now)
+      await forEachEntry(options.yieldNow, from, (fd, entry, real) => {
+        const stat = lstatEntry(toEntryPath(from.confined, fd, entry))
+        if (stat) copied.check(real, stat)
       })
-    const made = lstatEntry(pathOf(temporary))
-    if (!made) throw notFoundError(target.real)
-    await how.whole(made)
-    const place = stat.isDirectory() ? renameFolderNoReplace : renameNoReplace
-    place(to.parent.entryPath(name), to.parent.entryPath(target.name))
+    const created = lstatEntry(toLocationPath(temporary))
+    if (!created) throw notFoundError(target.real)
+    await options.onComplete(created)
+    const publish = stat.isDirectory() ? renameFolderNoReplace : renameNoReplace
+    publish(to.parent.entryPath(name), to.parent.entryPath(target.name))
     return copied
   }
-  // A worker that goes while the copy is taken away takes the rest of it.
+  // A worker that exits during the removal must still remove the rest.
   return withCleanup(
     () => removeNow(target.confined, to.parent, { name }),
     async () => {
@@ -190,83 +190,93 @@ export async function copyTree(
   )
 }
 
-function createCopied(): Copied {
-  // Names that are no text may look alike.
-  const known = new Map<string, BigIntStats[]>()
+function createCopiedEntries(): CopiedEntries {
+  // A list, because names with invalid UTF-8 may look the same.
+  const statsByPath = new Map<string, BigIntStats[]>()
   const isSame = (stat: BigIntStats, before: BigIntStats) =>
     before.isDirectory() ? stat.ino === before.ino : isUnchanged(stat, before)
   return {
-    add: (real, stat) => void known.set(real, [...(known.get(real) ?? []), stat]),
+    add: (real, stat) => void statsByPath.set(real, [...(statsByPath.get(real) ?? []), stat]),
     check(real, stat) {
-      if (!known.get(real)?.some((before) => isSame(stat, before))) throw staleError(real)
+      if (!statsByPath.get(real)?.some((before) => isSame(stat, before))) throw staleError(real)
     },
   }
 }
 
-const spotOf = ({ confined, parent: { fd, name, real } }: OpenEntry): Spot => ({
+const toLocation = ({ confined, parent: { fd, name, real } }: OpenEntry): EntryLocation => ({
   confined,
   fd,
   name,
   real,
 })
-const pathOf = ({ confined, fd, ...entry }: Spot) => toEntryPath(confined, fd, entry)
+const toLocationPath = ({ confined, fd, ...entry }: EntryLocation) =>
+  toEntryPath(confined, fd, entry)
 
-async function copyOne(from: Spot, to: Spot, how: How, copied: Copied): Promise<BigIntStats> {
-  await how.rest()
-  const stat = lstatEntry(pathOf(from))
+async function copyEntry(
+  from: EntryLocation,
+  to: EntryLocation,
+  options: CopyOptions,
+  copied: CopiedEntries,
+): Promise<BigIntStats> {
+  await options.yieldNow()
+  const stat = lstatEntry(toLocationPath(from))
   if (!stat) throw notFoundError(from.real)
   if (stat.isSymbolicLink() || stat.isDirectory()) {
     copied.add(from.real, stat)
-    if (stat.isDirectory()) await copyFolder(from, to, permissionBits(stat), how, copied)
-    else fs.symlinkSync(fs.readlinkSync(pathOf(from), { encoding: 'buffer' }), pathOf(to))
+    if (stat.isDirectory()) await copyFolder(from, to, permissionBits(stat), options, copied)
+    else
+      fs.symlinkSync(
+        fs.readlinkSync(toLocationPath(from), { encoding: 'buffer' }),
+        toLocationPath(to),
+      )
     return stat
   }
-  const leaf = openRegularFile(from.confined, pathOf(from), from.real)
+  const leaf = openRegularFile(from.confined, toLocationPath(from), from.real)
   if (!leaf) throw notFoundError(from.real)
   copied.add(from.real, leaf.stat)
   using _ = closing(leaf.fd)
-  await copyFile({ ...leaf, name: from.name }, pathOf(to), how)
+  await copyFile({ ...leaf, name: from.name }, toLocationPath(to), options)
   return leaf.stat
 }
 
-/** Under its name at once: what it lies in is unfinished, or it is itself. */
+/** Writes directly under the final name, because the top of the copy has a temporary name. */
 async function copyFile(
   source: OpenFile & { readonly name: string },
   to: string | Buffer,
-  { rest, modeOf }: How,
+  { yieldNow, mapMode }: CopyOptions,
 ): Promise<void> {
   const { stat } = source
   const fd = fs.openSync(to, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600)
   using _ = closing(fd)
-  await copyContent(source, fd, rest)
-  fs.fchmodSync(fd, modeOf(permissionBits(stat)))
+  await copyContent(source, fd, yieldNow)
+  fs.fchmodSync(fd, mapMode(permissionBits(stat)))
   fs.futimesSync(fd, Number(stat.atimeMs) / 1000, Number(stat.mtimeMs) / 1000)
 }
 
 async function copyFolder(
-  from: Spot,
-  to: Spot,
+  from: EntryLocation,
+  to: EntryLocation,
   mode: number,
-  how: How,
-  copied: Copied,
+  options: CopyOptions,
+  copied: CopiedEntries,
 ): Promise<void> {
-  fs.mkdirSync(pathOf(to), mode | 0o700)
-  const source = openSpot(from)
+  fs.mkdirSync(toLocationPath(to), mode | 0o700)
+  const source = openLocation(from)
   using _source = closing(source)
-  const target = openSpot(to)
+  const target = openLocation(to)
   using _target = closing(target)
   for (const { name, bytes } of readEntries(from.confined, source)) {
-    const within = (folder: Spot, fd: number) => ({
+    const toChildLocation = (folder: EntryLocation, fd: number) => ({
       confined: folder.confined,
       fd,
       name,
       bytes,
       real: joinPath(folder.real, name),
     })
-    await copyOne(within(from, source), within(to, target), how, copied)
+    await copyEntry(toChildLocation(from, source), toChildLocation(to, target), options, copied)
   }
   await fsyncFolder(to.confined.entryPath(target))
 }
 
-const openSpot = ({ confined, fd, name, real, bytes }: Spot) =>
+const openLocation = ({ confined, fd, name, real, bytes }: EntryLocation) =>
   confined.openChild(fd, name, real, bytes)

@@ -18,15 +18,15 @@ export type ChangeRequest = Pick<
   OpRequest<'write'>,
   'at' | 'writeMode' | 'reviewed' | 'expected' | 'backup'
 > & {
-  /** Of a file that is put back. Otherwise the one it has, or that of new files. */
+  /** The mode of a restored file; by default the current mode, or that of a new file. */
   readonly mode?: number
 }
 
 export type ChangeResult = Omit<Replaced, 'diff'>
 
-/** The new content, made of the present one; undefined leaves all as it is. */
+/** Builds the new content from the current file; undefined keeps the file unchanged. */
 export type BuildContent = (
-  present: CurrentFile | undefined,
+  current: CurrentFile | undefined,
 ) => Promise<Buffer | undefined> | Buffer | undefined
 
 export function readCurrentFile(
@@ -41,29 +41,29 @@ export function readCurrentFile(
   return { stat, bytes, sha256: sha256Hex(bytes) }
 }
 
-export async function newContent(
+export async function buildNewContent(
   { limits }: OpContext,
   { expected, at: { path } }: ChangeRequest,
-  present: CurrentFile | undefined,
-  make: BuildContent,
+  current: CurrentFile | undefined,
+  buildContent: BuildContent,
 ): Promise<Buffer | undefined> {
-  if (expected !== undefined && !present?.sha256.startsWith(expected)) throw staleError(path)
-  const bytes = await make(present)
+  if (expected !== undefined && !current?.sha256.startsWith(expected)) throw staleError(path)
+  const bytes = await buildContent(current)
   if (bytes !== undefined && bytes.length > limits.maxFileBytes)
     throw tooLargeError(limits.maxFileBytes, path)
   return bytes
 }
 
-/** Text in place of a document or a picture would be the end of it. */
+/** Refuses to write text over a document, a picture or an archive. */
 export async function checkEditable(
   { bytes }: CurrentFile,
   path: string,
   text?: Buffer,
 ): Promise<void> {
   const format = await detectFormat(bytes, basename(path))
-  // Who writes a PDF by hand writes another.
+  // A PDF written as text may be replaced by another.
   if (format === undefined || (text && isPdf(text) && isPdf(bytes))) return
-  throw new FileError('not_text', `It is ${format}: cowork cannot edit this format.`, path)
+  throw new FileError('not_text', `Cannot edit files of type ${format}.`, path)
 }
 
 export const permissionBits = (stat: BigIntStats): number => Number(stat.mode) & 0o777
@@ -75,13 +75,17 @@ export const toVersion = ({ sha256, bytes, stat }: CurrentFile): StoredVersion =
 })
 
 export const staleError = (path: string): FileError =>
-  new FileError('stale', 'The file was changed by somebody else. Nothing was written.', path)
+  new FileError('stale', 'The file was changed by another program. Nothing was written.', path)
 
 export const notFoundError = (path: string): FileError =>
-  new FileError('not_found', 'There is nothing at that path.', path)
+  new FileError('not_found', 'Not found.', path)
 
 export const existsError = (path?: string): FileError =>
-  new FileError('exists', 'There is something at that path already.', path)
+  new FileError('exists', 'Already exists.', path)
 
-export const tooLargeError = (most: number, path: string): FileError =>
-  new FileError('too_large', `Files of more than ${most} bytes are not written or copied.`, path)
+export const tooLargeError = (maxBytes: number, path: string): FileError =>
+  new FileError(
+    'too_large',
+    `The file is larger than ${maxBytes} bytes, the limit for writes and copies.`,
+    path,
+  )

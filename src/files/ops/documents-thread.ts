@@ -1,30 +1,30 @@
-/** Takes the text out of one document. In a thread, since what it reads is not to be trusted. */
+/** Extracts the text of one document. Runs in a thread, because the document is untrusted. */
 import { parentPort } from 'node:worker_threads'
 
-export type ExtractedText = { readonly text: string } | { readonly fault: 'locked' | 'damaged' }
+export type ExtractedText = { readonly text: string } | { readonly error: 'locked' | 'damaged' }
 
 type Document = { readonly bytes: Uint8Array<ArrayBuffer>; readonly isWord: boolean }
 
-async function textOfWord(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
+async function extractWordText(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
   const { default: mammoth } = await import('mammoth')
   const { value } = await mammoth.extractRawText({ buffer: Buffer.from(bytes.buffer) })
   return value
 }
 
-async function textOfPdf(bytes: Uint8Array): Promise<string> {
+async function extractPdfText(bytes: Uint8Array): Promise<string> {
   const { extractText, getDocumentProxy } = await import('unpdf')
   const { text } = await extractText(await getDocumentProxy(bytes))
   return text.map((page) => page.trimEnd()).join('\n\n')
 }
 
-/** A reason that can be told; of any other it is enough that there is no text. */
+/** A locked document has its own error; all other failures are reported as damaged. */
 const isLocked = (error: unknown) => error instanceof Error && error.name === 'PasswordException'
 
 parentPort?.once('message', ({ bytes, isWord }: Document) => {
-  const text = isWord ? textOfWord(bytes) : textOfPdf(bytes)
-  const answer = text.then(
-    (it): ExtractedText => ({ text: it }),
-    (error: unknown): ExtractedText => ({ fault: isLocked(error) ? 'locked' : 'damaged' }),
+  const text = isWord ? extractWordText(bytes) : extractPdfText(bytes)
+  const reply = text.then(
+    (value): ExtractedText => ({ text: value }),
+    (error: unknown): ExtractedText => ({ error: isLocked(error) ? 'locked' : 'damaged' }),
   )
-  void answer.then((it) => parentPort?.postMessage(it))
+  void reply.then((reply) => parentPort?.postMessage(reply))
 })

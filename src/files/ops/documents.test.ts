@@ -119,11 +119,11 @@ test('FT2 broken and locked PDFs are refused with the reason, one after the othe
   for (const path of Object.keys(broken))
     await expect(read(path), path).rejects.toMatchObject({
       code: 'unreadable',
-      message: 'No text could be taken out of the document.',
+      message: 'Cannot extract text from the document.',
     })
   await expect(read('locked.pdf')).rejects.toMatchObject({
     code: 'unreadable',
-    message: 'The document is locked with a password.',
+    message: 'The document is password-protected.',
   })
   // A tree of pages that holds itself has none.
   expect((await read('endless.pdf')).body).toHaveLength(0)

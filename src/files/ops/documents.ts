@@ -4,60 +4,60 @@ import type { ExtractedText } from './documents-thread.ts'
 import { isWord } from './file-type.ts'
 import { createThreadPool } from './thread-pool.ts'
 
-/** A document is read by others' code: it gets this much time and memory, and is then given up. */
+/** Limits of time and memory for the third-party parsers. */
 const limits = { ms: 20_000, heapMb: 256, growthBytes: 512 * 1024 * 1024 }
 
-/** One document at a time: each may take as much memory as it is allowed. */
+/** One document at a time, because each may use the full memory limit. */
 const withDocumentThread = createThreadPool(1)
 
-/** The text of a PDF or Word file. `rest` throws when nobody waits for it any longer. */
+/** Extracts the text of a PDF or Word file. `yieldNow` throws when no caller waits any longer. */
 export async function extractText(
   bytes: Buffer,
   mime: string,
-  rest: () => Promise<void>,
-  within = limits,
+  yieldNow: () => Promise<void>,
+  threadLimits = limits,
 ): Promise<string> {
   const copy = Uint8Array.from(bytes)
   const start = () =>
     new Worker(new URL('./documents-thread.ts', import.meta.url), {
-      resourceLimits: { maxOldGenerationSizeMb: within.heapMb, maxYoungGenerationSizeMb: 32 },
+      resourceLimits: { maxOldGenerationSizeMb: threadLimits.heapMb, maxYoungGenerationSizeMb: 32 },
       stdout: true,
       stderr: true,
     })
   try {
-    return await withDocumentThread(start, rest, async (thread) => {
-      const question = { bytes: copy, isWord: isWord(mime) }
-      const answer = thread.ask<ExtractedText>(question, [copy.buffer])
-      return textIn(await limited(answer, within))
+    return await withDocumentThread(start, yieldNow, async (thread) => {
+      const request = { bytes: copy, isWord: isWord(mime) }
+      const answer = thread.request<ExtractedText>(request, [copy.buffer])
+      return unwrapText(await withLimits(answer, threadLimits))
     })
   } catch (error) {
-    throw error instanceof FileError ? error : unreadable()
+    throw error instanceof FileError ? error : extractionError()
   }
 }
 
-function textIn(answer: ExtractedText): string {
+function unwrapText(answer: ExtractedText): string {
   if ('text' in answer) return answer.text
-  throw answer.fault === 'locked' ? locked() : unreadable()
+  throw answer.error === 'locked' ? lockedError() : extractionError()
 }
 
-async function limited<T>(answer: Promise<T>, { ms, growthBytes }: typeof limits): Promise<T> {
+async function withLimits<T>(answer: Promise<T>, { ms, growthBytes }: typeof limits): Promise<T> {
   const before = process.memoryUsage.rss()
-  const over = Promise.withResolvers<never>()
-  const late = setTimeout(() => over.reject(tooSlow()), ms)
-  // What archives unpack to lies outside the heap that the limit is for.
-  const watch = setInterval(() => {
-    if (process.memoryUsage.rss() - before > growthBytes) over.reject(unreadable())
+  const failure = Promise.withResolvers<never>()
+  const timeout = setTimeout(() => failure.reject(timeoutError()), ms)
+  // Unpacked archives use memory outside of the limited heap.
+  const memoryCheck = setInterval(() => {
+    if (process.memoryUsage.rss() - before > growthBytes) failure.reject(extractionError())
   }, 50)
   try {
-    return await Promise.race([answer, over.promise])
+    return await Promise.race([answer, failure.promise])
   } finally {
-    clearTimeout(late)
-    clearInterval(watch)
+    clearTimeout(timeout)
+    clearInterval(memoryCheck)
   }
 }
 
-const unreadable = () => new FileError('unreadable', 'No text could be taken out of the document.')
+const extractionError = () => new FileError('unreadable', 'Cannot extract text from the document.')
 
-const locked = () => new FileError('unreadable', 'The document is locked with a password.')
+const lockedError = () => new FileError('unreadable', 'The document is password-protected.')
 
-const tooSlow = () => new FileError('timeout', 'Taking the text out of the document took too long.')
+const timeoutError = () => new FileError('timeout', 'Text extraction timed out.')

@@ -1,67 +1,66 @@
-/** Edits by exact match (FT4). Pure: text in, text out. */
+/** Applies edits by exact match (FT4). Pure: text in, text out. */
 import { FileError } from '../confine/file-error.ts'
 import type { Edit } from '../worker/protocol.ts'
 
-/** Beyond this nobody wants to know how many. */
-const mostCounted = 1000
+/** More matches are reported as "many". */
+const maxCounted = 1000
 
 /**
- * One of several edits, on what the one before it made of the text. Line ends match whichever they are, and what is put
- * in gets those of the place; all the rest stays as it was, character by character.
+ * Applies one edit to the result of the previous one. Line endings match in any form, and inserted text gets those of
+ * its position; the rest of the text is unchanged, character by character.
  */
 export function applyEdit(text: string, edit: Edit, number: number): string {
   const old = edit.old.replaceAll('\r\n', '\n')
-  if (old === '')
-    throw new FileError('no_match', `Edit ${number} does not say which text to replace.`)
-  const { plain, real } = withoutReturns(text)
-  const places = findOccurrences(plain, old, mostCounted)
-  const [found] = places
-  if (found === undefined)
-    throw new FileError('no_match', `The old text of edit ${number} is not there.`)
-  if (places.length > 1)
+  if (old === '') throw new FileError('no_match', `Edit ${number} has an empty old text.`)
+  const { plain, toOriginal } = normalizeLineEndings(text)
+  const positions = findOccurrences(plain, old, maxCounted)
+  const [position] = positions
+  if (position === undefined)
+    throw new FileError('no_match', `The old text of edit ${number} was not found.`)
+  if (positions.length > 1)
     throw new FileError(
       'ambiguous_edit',
-      `The old text of edit ${number} is there ${places.length < mostCounted ? places.length : 'many'} times.`,
+      `The old text of edit ${number} occurs ${positions.length < maxCounted ? positions.length : 'many'} times.`,
     )
-  const [from, to] = [real(found), real(found + old.length)]
-  const ending = detectLineEnding(text.slice(from, to)) ?? usualEnding(text)
-  return text.slice(0, from) + withLineEnding(edit.new, ending) + text.slice(to)
+  const [from, to] = [toOriginal(position), toOriginal(position + old.length)]
+  const lineEnding = detectLineEnding(text.slice(from, to)) ?? dominantLineEnding(text)
+  return text.slice(0, from) + withLineEnding(edit.new, lineEnding) + text.slice(to)
 }
 
-/** The text with plain line ends, and where a place in it is in the text as it stands. */
-function withoutReturns(text: string): { plain: string; real(place: number): number } {
-  if (!text.includes('\r\n')) return { plain: text, real: (place) => place }
-  const gone: number[] = []
-  for (let at = text.indexOf('\r\n'); at !== -1; at = text.indexOf('\r\n', at + 2))
-    gone.push(at - gone.length)
-  const real = (place: number) => {
-    let [low, high] = [0, gone.length]
+/** Returns the text with LF line endings, and a function that maps positions to the original text. */
+function normalizeLineEndings(text: string): { plain: string; toOriginal(place: number): number } {
+  if (!text.includes('\r\n')) return { plain: text, toOriginal: (position) => position }
+  const removedReturns: number[] = []
+  for (let index = text.indexOf('\r\n'); index !== -1; index = text.indexOf('\r\n', index + 2))
+    removedReturns.push(index - removedReturns.length)
+  const toOriginal = (position: number) => {
+    let [low, high] = [0, removedReturns.length]
     while (low < high) {
       const middle = (low + high) >>> 1
-      if ((gone[middle] ?? 0) < place) low = middle + 1
+      if ((removedReturns[middle] ?? 0) < position) low = middle + 1
       else high = middle
     }
-    return place + low
+    return position + low
   }
-  return { plain: text.replaceAll('\r\n', '\n'), real }
+  return { plain: text.replaceAll('\r\n', '\n'), toOriginal }
 }
 
-/** Of a place without a line end: as most lines of the file have it; as given where it has none. */
-function usualEnding(text: string) {
+/** The line ending for a position without one: that of most lines; undefined if the file has none. */
+function dominantLineEnding(text: string) {
   const ending = detectLineEnding(text)
   if (ending !== 'mixed') return ending
   const windows = text.split('\r\n').length - 1
   return windows * 2 > text.split('\n').length - 1 ? '\r\n' : '\n'
 }
 
-/** How the lines of a text end. `mixed` ones are left as they are given. */
+/** How the lines of a text end. Inserted text in a `mixed` file stays as given. */
 export type LineEnding = '\n' | '\r\n' | 'mixed'
 
 export function detectLineEnding(text: string): LineEnding | undefined {
   let [windows, all] = [0, 0]
-  for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) {
+  for (let index = text.indexOf('\n'); index !== -1; index = text.indexOf('\n', index + 1)) {
     all++
-    if (text[at - 1] === '\r') windows++
+    if (text[index - 1] === '\r') windows++
   }
   if (all === 0) return undefined
   return windows === 0 ? '\n' : windows === all ? '\r\n' : 'mixed'
@@ -73,50 +72,54 @@ export function withLineEnding(text: string, ending: LineEnding | undefined): st
   return ending === '\n' ? plain : plain.replaceAll('\n', '\r\n')
 }
 
-/** Where one text stands in another, in time that grows with their lengths and not with the product of them. */
+/** The worst-case steps for the engine's search: about a quarter of a second. */
+const maxSteps = 1e9
 
-/** Steps that the search of the engine may take at worst: about a quarter of a second. */
-const mostSteps = 1e9
-
-/** The first so many places, overlapping ones too: each of them could be meant. */
-export function findOccurrences(text: string, part: string, most: number): readonly number[] {
+/** Finds the first positions, including overlapping ones, because each of them could be meant. */
+export function findOccurrences(text: string, part: string, maxCount: number): readonly number[] {
   const steps = (text.length - part.length + 1) * part.length
   const next =
-    steps > mostSteps ? steadySearch(text, part) : (from: number) => text.indexOf(part, from)
-  const places: number[] = []
-  for (let at = next(0); at !== -1 && places.length < most; at = next(at + 1)) places.push(at)
-  return places
+    steps > maxSteps ? createLinearSearch(text, part) : (from: number) => text.indexOf(part, from)
+  const positions: number[] = []
+  for (
+    let position = next(0);
+    position !== -1 && positions.length < maxCount;
+    position = next(position + 1)
+  )
+    positions.push(position)
+  return positions
 }
 
 /**
- * Knuth, Morris and Pratt: no character of the text is looked at twice. Slower than the engine's own search for
- * usual texts, which takes minutes where both are of few letters.
+ * Knuth-Morris-Pratt search, linear in the length of the text. Slower than the engine's search for ordinary texts,
+ * which takes minutes if both texts consist of few distinct characters.
  */
-function steadySearch(text: string, part: string): (from: number) => number {
-  const shorter = borders(part)
-  let at = 0
+function createLinearSearch(text: string, part: string): (from: number) => number {
+  const borderLengths = computeBorders(part)
+  let position = 0
   let matched = 0
   return () => {
-    while (at < text.length) {
-      const letter = text.charCodeAt(at++)
-      while (matched > 0 && part.charCodeAt(matched) !== letter) matched = shorter[matched - 1] ?? 0
+    while (position < text.length) {
+      const letter = text.charCodeAt(position++)
+      while (matched > 0 && part.charCodeAt(matched) !== letter)
+        matched = borderLengths[matched - 1] ?? 0
       if (part.charCodeAt(matched) === letter) matched++
       if (matched < part.length) continue
-      matched = shorter[matched - 1] ?? 0
-      return at - part.length
+      matched = borderLengths[matched - 1] ?? 0
+      return position - part.length
     }
     return -1
   }
 }
 
-/** For each beginning of a text: the length of the longest shorter one that it ends with. */
-function borders(part: string): Int32Array {
+/** For each prefix, the length of the longest proper prefix that is also its suffix. */
+function computeBorders(part: string): Int32Array {
   const lengths = new Int32Array(part.length)
-  for (let at = 1, length = 0; at < part.length; at++) {
-    const letter = part.charCodeAt(at)
+  for (let index = 1, length = 0; index < part.length; index++) {
+    const letter = part.charCodeAt(index)
     while (length > 0 && part.charCodeAt(length) !== letter) length = lengths[length - 1] ?? 0
     if (part.charCodeAt(length) === letter) length++
-    lengths[at] = length
+    lengths[index] = length
   }
   return lengths
 }

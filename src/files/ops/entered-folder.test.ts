@@ -106,7 +106,7 @@ test('FT4 what somebody else saved meanwhile is not overwritten', async () => {
   await aWhile()
   put({ 'notes.txt': 'saved by an editor' })
   entry.resolve()
-  await expect(answer).rejects.toThrow('changed by somebody else')
+  await expect(answer).rejects.toThrow('changed by another program')
   expect(text('notes.txt')).toBe('saved by an editor')
 })
 

@@ -1,4 +1,4 @@
-/** What a change will be known by, and whether it is there: for when its worker is not (PV6). */
+/** Announces the result of a change and verifies it when the worker died (PV6). */
 import type { BigIntStats } from 'node:fs'
 import type { ConfinedRoot, Parent } from '../confine/types.ts'
 import type { OpContext, RunOp } from '../worker/context.ts'
@@ -11,34 +11,36 @@ export const expectFile = (
   { real }: Parent,
   stat: BigIntStats,
   answer: object,
-  gone?: RootedPath,
+  removed?: RootedPath,
 ): ExpectedResult => ({
   fingerprint: {
     at: { root: root.key, path: real },
-    file: fileOf(stat),
-    ...(gone && { removed: gone }),
+    file: fileFingerprint(stat),
+    ...(removed && { removed }),
   },
   answer,
 })
 
-/** With its time: when a file has gone, another may get its inode. */
-const fileOf = ({ dev, ino, mtimeNs }: BigIntStats) => `${dev}-${ino}-${mtimeNs}`
+/** Includes the modification time, because inode numbers are reused. */
+const fileFingerprint = ({ dev, ino, mtimeNs }: BigIntStats) => `${dev}-${ino}-${mtimeNs}`
 
-export const verifyResult: RunOp<'verifyResult'> = async (context, sign) => {
-  const { at, removed: gone } = sign
-  if ('file' in sign) {
-    const stat = found(context, at)
-    const isThere = stat !== undefined && fileOf(stat) === sign.file
-    return { isApplied: isThere && (gone === undefined || found(context, gone) === undefined) }
+export const verifyResult: RunOp<'verifyResult'> = async (context, fingerprint) => {
+  const { at, removed } = fingerprint
+  if ('file' in fingerprint) {
+    const stat = findEntry(context, at)
+    const isThere = stat !== undefined && fileFingerprint(stat) === fingerprint.file
+    return {
+      isApplied: isThere && (removed === undefined || findEntry(context, removed) === undefined),
+    }
   }
   const { fd } = getRoot(context, at).openFile(at.path)
   using _ = closing(fd)
-  return { isApplied: (await hashDescriptor(fd, context.yieldIfDue)) === sign.sha256 }
+  return { isApplied: (await hashDescriptor(fd, context.yieldIfDue)) === fingerprint.sha256 }
 }
 
-function found(context: OpContext, at: RootedPath): BigIntStats | undefined {
-  const look = ({ entryPath: within, name }: Parent) => lstatEntry(within(name))
+function findEntry(context: OpContext, at: RootedPath): BigIntStats | undefined {
+  const lookUp = ({ entryPath, name }: Parent) => lstatEntry(entryPath(name))
   const options = { need: 'read', keepLeafLink: true } as const
-  // The folder that it was in may be gone as well.
-  return unless(['not_found'], () => getRoot(context, at).withParent(at.path, look, options))
+  // The parent folder may be missing too.
+  return unless(['not_found'], () => getRoot(context, at).withParent(at.path, lookUp, options))
 }

@@ -1,4 +1,4 @@
-/** Entries of open folders, streamed: a folder of a million names takes no more memory than its page. */
+/** Entries of open folders. Large folders are streamed: a million names take no more memory than one page. */
 import fs from 'node:fs'
 import type { Dir, Dirent } from 'node:fs'
 import { isMainThread } from 'node:worker_threads'
@@ -8,29 +8,31 @@ import type { ConfinedRoot } from '../confine/types.ts'
 import type { Stat } from '../worker/protocol.ts'
 import { closing } from './io.ts'
 
-/** A folder whose own size is above this is streamed; the others are read at once, which is faster. */
-const largeFolder = 1024 * 1024
-const entriesAtOnce = 1024
+/** A larger folder is streamed; smaller ones are read in one call, which is faster. */
+const maxUnstreamedBytes = 1024 * 1024
+const entriesPerRead = 1024
 
 export type Entry = Pick<Dirent, 'name' | 'isFile' | 'isDirectory' | 'isSymbolicLink'> & {
-  /** Of a name that is no UTF-8 or looks as if it were none: by these it is found, and told from others. */
+  /** The bytes of a name with invalid UTF-8 or replacement characters, for lookup and comparison. */
   readonly bytes?: Buffer
 }
 
-/** All that a folder holds, in no order. Throws a FileFault where it cannot be read. */
+/** Reads all entries of a folder, unordered. Throws a `FileError` if it cannot be read. */
 export function readEntries(confined: ConfinedRoot, fd: number): Iterable<Entry> {
   const path = confined.entryPath(fd)
   try {
-    if (fs.fstatSync(fd).size > largeFolder)
-      return streamed(fs.opendirSync(path, { bufferSize: entriesAtOnce }), path)
+    if (fs.fstatSync(fd).size > maxUnstreamedBytes)
+      return streamEntries(fs.opendirSync(path, { bufferSize: entriesPerRead }), path)
     const entries = fs.readdirSync(path, { withFileTypes: true })
-    return entries.some(isOdd) ? [...entries.filter((one) => !isOdd(one)), ...oddIn(path)] : entries
+    return entries.some(hasInvalidName)
+      ? [...entries.filter((one) => !hasInvalidName(one)), ...readInvalidNames(path)]
+      : entries
   } catch (error) {
     throw toFileError(error)
   }
 }
 
-/** The same of a folder on the way down a tree: nothing where it is gone by now, or may not be read. */
+/** Reads a folder during a tree walk; returns nothing if it is gone or not readable. */
 export function readEntriesOrEmpty(confined: ConfinedRoot, fd: number): Iterable<Entry> {
   try {
     return readEntries(confined, fd)
@@ -43,31 +45,31 @@ export function readEntriesOrEmpty(confined: ConfinedRoot, fd: number): Iterable
 export function filterNames(
   confined: ConfinedRoot,
   path: string,
-  isOne: (name: string, folder: ReturnType<ConfinedRoot['openFolder']>) => boolean,
+  isMatch: (name: string, folder: ReturnType<ConfinedRoot['openFolder']>) => boolean,
 ): string[] {
   const folder = confined.openFolder(path)
   using _ = closing(folder.fd)
   return [...readEntries(confined, folder.fd)]
     .map(({ name }) => name)
-    .filter((name) => isOne(name, folder))
+    .filter((name) => isMatch(name, folder))
 }
 
-function* streamed(folder: Dir, path: string): Generator<Entry> {
-  let hasOdd = false
+function* streamEntries(folder: Dir, path: string): Generator<Entry> {
+  let hasInvalidNames = false
   try {
     for (let entry = folder.readSync(); entry; entry = folder.readSync())
-      if (isOdd(entry)) hasOdd = true
+      if (hasInvalidName(entry)) hasInvalidNames = true
       else yield entry
   } finally {
     folder.closeSync()
   }
-  if (hasOdd) yield* oddIn(path)
+  if (hasInvalidNames) yield* readInvalidNames(path)
 }
 
-const isOdd = ({ name }: Entry) => hasReplacementCharacter(name)
+const hasInvalidName = ({ name }: Entry) => hasReplacementCharacter(name)
 
-/** Only where there are some is a folder read a second time, for their bytes. */
-const oddIn = (path: string): Entry[] =>
+/** Reads the folder a second time for the bytes of such names. */
+const readInvalidNames = (path: string): Entry[] =>
   fs.readdirSync(path, { withFileTypes: true, encoding: 'buffer' }).flatMap((entry) => {
     const name = entry.name.toString('utf8')
     if (!hasReplacementCharacter(name)) return []
@@ -109,7 +111,7 @@ export function statEntry(path: string | Buffer): EntryStat | undefined {
   return { type: entryType(stat), size, modifiedAt: Math.floor(stat.mtimeMs) }
 }
 
-function workingFolder(): string {
+function getWorkingDirectory(): string {
   try {
     return process.cwd()
   } catch {
@@ -117,20 +119,20 @@ function workingFolder(): string {
   }
 }
 
-/** Only there is a descriptor a folder to go to, and only the main thread may go anywhere. */
+/** chdir to a descriptor requires Linux, and only the main thread may call chdir. */
 const canChangeDirectory = process.platform === 'linux' && isMainThread
 
 /**
- * Runs `use` with that folder as the working directory, where a bare name is looked up in the folder that is
- * held open, like openat(). Measured: a stat takes 2.4 µs so, and 5.0 µs by /proc. Nothing in it may wait.
+ * Runs `use` with an open folder as working directory, so that a bare name is looked up in it, like openat(2).
+ * Measured: a stat takes 2.4 µs this way and 5.0 µs through /proc. `use` must be synchronous.
  */
 export function withWorkingDirectory<T>(
   confined: ConfinedRoot,
   fd: number,
-  use: (at: (name: string) => string) => T,
+  use: (pathTo: (name: string) => string) => T,
 ): T {
   if (!canChangeDirectory) return use((name) => confined.entryPath(fd, name))
-  const before = workingFolder()
+  const before = getWorkingDirectory()
   process.chdir(confined.entryPath(fd))
   try {
     return use((name) => name)
@@ -142,7 +144,7 @@ export function withWorkingDirectory<T>(
 export const joinPath = (folder: string, name: string): string =>
   folder === '' ? name : `${folder}/${name}`
 
-/** A folder on the way down a tree; undefined for one that cannot or may not be entered. */
+/** Opens a child folder during a tree walk; returns undefined if it cannot be opened. */
 export function openChildFolder(
   confined: ConfinedRoot,
   fd: number,

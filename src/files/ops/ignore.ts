@@ -1,4 +1,4 @@
-/** What lists of whole trees leave out: the usual excludes and what .gitignore files name (FT3). */
+/** Names that recursive lists omit: the default excludes and the patterns of .gitignore files (FT3). */
 import { dirname } from 'node:path/posix'
 import type { Ignore } from 'ignore'
 import type { ConfinedRoot } from '../confine/types.ts'
@@ -28,57 +28,60 @@ const excluded = new Set([
   'Thumbs.db',
 ])
 
-/** Made by tools, in great numbers, and hardly ever meant. */
+/** Generated in large numbers by tools, and rarely searched for. */
 export const isExcluded = (name: string): boolean => excluded.has(name)
 
 export type IgnoreRules = {
   readonly folder: string
-  readonly own: Ignore
-  readonly above?: IgnoreRules
+  readonly matcher: Ignore
+  readonly parent?: IgnoreRules
 }
 
-/** Bounds what a hostile file can cost: the library's patterns try again from every star (PV7). */
+/** Limits the cost of a hostile file: the library's patterns backtrack at every star (PV7). */
 const limits = { bytes: 64 * 1024, lines: 1000, length: 250, stars: 3 }
 
 export const loadIgnore = async () => (await import('ignore')).default
 
-type Make = Awaited<ReturnType<typeof loadIgnore>>
+type CreateIgnore = Awaited<ReturnType<typeof loadIgnore>>
 
 export function loadRules(
-  make: Make,
+  createIgnore: CreateIgnore,
   confined: ConfinedRoot,
   folder: { readonly fd: number; readonly real: string },
-  above?: IgnoreRules,
+  parent?: IgnoreRules,
 ): IgnoreRules | undefined {
-  const patterns = patternsIn(confined, folder)
-  if (patterns.length === 0) return above
-  return { folder: folder.real, own: make().add(patterns), ...(above && { above }) }
+  const patterns = readPatterns(confined, folder)
+  if (patterns.length === 0) return parent
+  return { folder: folder.real, matcher: createIgnore().add(patterns), ...(parent && { parent }) }
 }
 
 export function loadRulesUpToRoot(
-  make: Make,
+  createIgnore: CreateIgnore,
   confined: ConfinedRoot,
   real: string,
 ): IgnoreRules | undefined {
   if (real === '') return undefined
   const folder = dirname(real) === '.' ? '' : dirname(real)
-  const above = loadRulesUpToRoot(make, confined, folder)
+  const parent = loadRulesUpToRoot(createIgnore, confined, folder)
   const opened = confined.openFolder(folder)
   using _ = closing(opened.fd)
-  return loadRules(make, confined, opened, above)
+  return loadRules(createIgnore, confined, opened, parent)
 }
 
-function patternsIn(confined: ConfinedRoot, { fd, real }: { fd: number; real: string }): string[] {
+function readPatterns(
+  confined: ConfinedRoot,
+  { fd, real }: { fd: number; real: string },
+): string[] {
   const path = confined.entryPath(fd, '.gitignore')
   try {
-    // Hardly any folder has one, and a failed open costs many times what a look does.
+    // Few folders have one, and a failed open costs many times more than an lstat.
     const leaf = lstatEntry(path) && openRegularFile(confined, path, real)
     if (!leaf) return []
     using _ = closing(leaf.fd)
     const text = readAt(leaf.fd, 0, limits.bytes).toString('utf8')
     return text.split(/\r?\n/).slice(0, limits.lines).filter(isBounded)
   } catch {
-    // A .gitignore that is no plain file says nothing.
+    // A .gitignore that is not a regular file is ignored.
     return []
   }
 }
@@ -86,16 +89,18 @@ function patternsIn(confined: ConfinedRoot, { fd, real }: { fd: number; real: st
 const isBounded = (line: string) =>
   line.length <= limits.length && line.replaceAll('**', '*').split('*').length - 1 <= limits.stars
 
-/** Whether a path, relative to the root, is left out. The nearest file that speaks of it decides. */
+/** Returns true if a path relative to the root is omitted. The nearest .gitignore with a match decides. */
 export function isIgnored(
   rules: IgnoreRules | undefined,
   real: string,
   isFolder: boolean,
 ): boolean {
   if (isExcluded(real.slice(real.lastIndexOf('/') + 1))) return true
-  for (let at = rules; at; at = at.above) {
-    const below = at.folder === '' ? real : real.slice(at.folder.length + 1)
-    const { ignored, unignored } = at.own.test(isFolder ? `${below}/` : below)
+  for (let current = rules; current; current = current.parent) {
+    const relativePath = current.folder === '' ? real : real.slice(current.folder.length + 1)
+    const { ignored, unignored } = current.matcher.test(
+      isFolder ? `${relativePath}/` : relativePath,
+    )
     if (ignored || unignored) return ignored
   }
   return false

@@ -1,6 +1,6 @@
 /**
- * A root that is one file: its folder is not ours, so it is written where it lies, the old content kept first.
- * Whoever reads it in that moment may see some of both; after a crash it is put back.
+ * Changes a root that is one file. Its folder is not granted, so the file is overwritten in place after the old
+ * content is stored. A reader may see a mix of both; after a crash the old content is restored.
  */
 import fs from 'node:fs'
 import type { BigIntStats } from 'node:fs'
@@ -25,7 +25,7 @@ import { storeVersion } from './version-store.ts'
 import {
   existsError,
   toVersion,
-  newContent,
+  buildNewContent,
   permissionBits,
   readCurrentFile,
   staleError,
@@ -38,39 +38,39 @@ import { publishOver, unlinkIfExists, withTempFile } from './atomic-publish.ts'
 export async function changeInPlace(
   context: OpContext,
   confined: ConfinedRoot,
-  wanted: ChangeRequest,
-  make: BuildContent,
+  request: ChangeRequest,
+  buildContent: BuildContent,
 ): Promise<ChangeResult> {
-  const { path } = wanted.at
-  if (wanted.writeMode === 'create') throw existsError(path)
-  const file = confined.openFile(path, { write: true, reviewed: wanted.reviewed ?? false })
+  const { path } = request.at
+  if (request.writeMode === 'create') throw existsError(path)
+  const file = confined.openFile(path, { write: true, reviewed: request.reviewed ?? false })
   using _ = closing(file.fd)
-  const present = readCurrentFile(context, file, basename(confined.root.path), path)
-  const bytes = await newContent(context, wanted, present, make)
+  const current = readCurrentFile(context, file, basename(confined.root.path), path)
+  const bytes = await buildNewContent(context, request, current, buildContent)
   if (bytes !== undefined) {
-    await storeVersion(context, present.sha256, present.bytes)
-    const becomes = {
-      stat: { ...toStat(present.stat), size: bytes.length, modifiedAt: Date.now() },
+    await storeVersion(context, current.sha256, current.bytes)
+    const result = {
+      stat: { ...toStat(current.stat), size: bytes.length, modifiedAt: Date.now() },
       real: file.real,
       sha256: sha256Hex(bytes),
-      before: toVersion(present),
+      before: toVersion(current),
     }
-    await overwriteNoted(context, confined, file.fd, present, { bytes, becomes })
-    return { ...becomes, stat: toStat(fs.fstatSync(file.fd, { bigint: true })) }
+    await overwriteWithJournal(context, confined, file.fd, current, { bytes, result })
+    return { ...result, stat: toStat(fs.fstatSync(file.fd, { bigint: true })) }
   }
-  return { stat: toStat(present.stat), real: file.real, sha256: present.sha256 }
+  return { stat: toStat(current.stat), real: file.real, sha256: current.sha256 }
 }
 
-async function overwriteNoted(
+async function overwriteWithJournal(
   { roots, waitForEntry }: OpContext,
   { root }: ConfinedRoot,
   fd: number,
   { stat, bytes: old }: CurrentFile,
-  { bytes: fresh, becomes }: { readonly bytes: Buffer; readonly becomes: ChangeResult },
+  { bytes: fresh, result }: { readonly bytes: Buffer; readonly result: ChangeResult },
 ): Promise<void> {
   const at = { root: root.key, path: '' }
   await writeJournal(roots, root, stat, { old, fresh })
-  await waitForEntry({ fingerprint: { at, sha256: becomes.sha256 }, answer: becomes })
+  await waitForEntry({ fingerprint: { at, sha256: result.sha256 }, answer: result })
   if (!isUnchanged(fs.fstatSync(fd, { bigint: true }), stat)) {
     deleteJournal(roots, stat)
     throw staleError(at.path)
@@ -78,7 +78,7 @@ async function overwriteNoted(
   try {
     overwrite(fd, old, fresh)
   } catch (error) {
-    // Where this fails too, the note stays, and the next worker tries it.
+    // If this fails too, the journal stays and the next worker restores the content.
     fs.ftruncateSync(fd, old.length)
     writeAll(fd, old)
     deleteJournal(roots, stat)
@@ -88,15 +88,15 @@ async function overwriteNoted(
   deleteJournal(roots, stat)
 }
 
-/** What needs new room on the disk comes first: where there is none, the old content has not been touched. */
+/** Grows the file first: if the disk is full, the old content is still unchanged. */
 function overwrite(fd: number, old: Buffer, bytes: Buffer): void {
   writeAll(fd, bytes.subarray(old.length), old.length)
   writeAll(fd, bytes.subarray(0, old.length))
   fs.ftruncateSync(fd, bytes.length)
 }
 
-type Both = { readonly old: Buffer; readonly fresh: Buffer }
-type Head = {
+type Contents = { readonly old: Buffer; readonly fresh: Buffer }
+type JournalHead = {
   readonly pid: number
   readonly key: string
   readonly path: string
@@ -109,20 +109,20 @@ type Head = {
 type Inode = Pick<BigIntStats, 'dev' | 'ino'> | Pick<Root, 'dev' | 'ino'>
 
 const folder = 'in-place'
-const nameOf = ({ dev, ino }: Inode) => `${dev}-${ino}`
+const journalName = ({ dev, ino }: Inode) => `${dev}-${ino}`
 
 /**
- * Writes a note with both contents to the version store. While a file is written in place it is neither the old nor the
- * new one: after a crash the next worker finds the note and restores the old content. Where the grant is gone by then,
- * the old content becomes a version. The note is on disk when this resolves.
+ * Writes a journal with both contents to the version store. A file that is being overwritten has neither content: after
+ * a crash the next worker finds the journal and restores the old content. If the grant is gone by then, the old content
+ * becomes a version. The journal is on disk when this resolves.
  */
 export async function writeJournal(
   roots: Roots,
   { key, path }: Root,
   file: BigIntStats,
-  { old, fresh }: Both,
+  { old, fresh }: Contents,
 ): Promise<void> {
-  const head: Head = {
+  const head: JournalHead = {
     pid: process.pid,
     key,
     path,
@@ -131,7 +131,7 @@ export async function writeJournal(
     fresh: sha256Hex(fresh),
     length: old.length,
   }
-  await inStore(roots, nameOf(file), (parent) =>
+  await withJournalParent(roots, journalName(file), (parent) =>
     withTempFile(parent, 0o600, async (temporary) => {
       writeAll(temporary.fd, Buffer.concat([Buffer.from(`${JSON.stringify(head)}\n`), old, fresh]))
       await fsync(temporary.fd)
@@ -141,59 +141,61 @@ export async function writeJournal(
   )
 }
 
-const deleteJournal = (roots: Roots, file: Inode) => deleteJournalByName(roots, nameOf(file))
+const deleteJournal = (roots: Roots, file: Inode) => deleteJournalByName(roots, journalName(file))
 
 export const deleteJournalByName = (roots: Roots, name: string) =>
-  inStore(roots, name, ({ entryPath, name: known }) => unlinkIfExists(entryPath(known)))
+  withJournalParent(roots, name, ({ entryPath, name: fileName }) =>
+    unlinkIfExists(entryPath(fileName)),
+  )
 
-const inStore = <T>(roots: Roots, name: string, use: (parent: Parent) => T): T =>
+const withJournalParent = <T>(roots: Roots, name: string, use: (parent: Parent) => T): T =>
   roots.get('versions').withParent(`${folder}/${name}`, use, { need: 'create', parents: true })
 
-/** No change takes longer: its call is over by then. Somebody else has the number of its worker after that. */
-const longestMs = 60_000
+/** Calls time out earlier. An older journal is from a dead worker, whose process id may be reused. */
+const maxChangeMs = 60_000
 
-const lookEvery = 1000
+const retryIntervalMs = 1000
 
-/** When a worker starts: what one before it did not finish is as it was before. */
-export function rollBackUnfinished(roots: Roots, all: readonly Root[]): void {
-  const files = all.filter(({ kind, access }) => kind === 'file' && access === 'read-write')
+/** Restores files that an earlier worker did not finish writing. Runs when a worker starts. */
+export function rollBackUnfinished(roots: Roots, setupRoots: readonly Root[]): void {
+  const files = setupRoots.filter(({ kind, access }) => kind === 'file' && access === 'read-write')
   const busy = files.filter((root) => {
     try {
-      return !isUndone(roots, root)
+      return !tryRollBack(roots, root)
     } catch {
-      // It cannot be opened now; the note stays.
+      // The file cannot be opened now; the journal stays.
       return false
     }
   })
-  if (busy.length > 0) setTimeout(() => rollBackUnfinished(roots, busy), lookEvery).unref()
+  if (busy.length > 0) setTimeout(() => rollBackUnfinished(roots, busy), retryIntervalMs).unref()
 }
 
-/** False where the worker that wrote the note is alive. */
-function isUndone(roots: Roots, root: Root): boolean {
-  const noted = notedOf(roots, nameOf(root))
-  if (!noted) return true
-  if (isBusy(noted)) return false
-  if (noted.both) undo(roots.get(root.key), noted.both, noted.at)
+/** Returns false while the worker that wrote the journal is alive. */
+function tryRollBack(roots: Roots, root: Root): boolean {
+  const journal = readJournal(roots, journalName(root))
+  if (!journal) return true
+  if (isBusy(journal)) return false
+  if (journal.contents) rollBack(roots.get(root.key), journal.contents, journal.writtenAt)
   deleteJournal(roots, root)
   return true
 }
 
-/** Those of files that are under no grant any more: nobody will put them right. */
-export function listOrphanedJournals(roots: Roots): (Noted & { readonly name: string })[] {
-  return noteNames(roots.get('versions')).flatMap((name) => {
-    const noted = notedOf(roots, name)
-    if (!noted || isBusy(noted) || isGranted(roots, noted.head.key)) return []
-    return [{ ...noted, name }]
+/** Lists journals of files without a grant, which no worker will restore. */
+export function listOrphanedJournals(roots: Roots): (Journal & { readonly name: string })[] {
+  return listJournalNames(roots.get('versions')).flatMap((name) => {
+    const journal = readJournal(roots, name)
+    if (!journal || isBusy(journal) || isGranted(roots, journal.head.key)) return []
+    return [{ ...journal, name }]
   })
 }
 
-function noteNames(versions: ConfinedRoot): string[] {
-  const isNote = (name: string, opened: ReturnType<ConfinedRoot['openFolder']>) =>
+function listJournalNames(versions: ConfinedRoot): string[] {
+  const isJournal = (name: string, opened: ReturnType<ConfinedRoot['openFolder']>) =>
     !skipTempFile(versions, opened, name)
-  return unless(['not_found'], () => filterNames(versions, folder, isNote)) ?? []
+  return unless(['not_found'], () => filterNames(versions, folder, isJournal)) ?? []
 }
 
-/** Also where its file cannot be opened now. */
+/** Also true if the granted file cannot be opened now. */
 function isGranted(roots: Roots, key: string): boolean {
   try {
     return roots.get(key) !== undefined
@@ -202,31 +204,35 @@ function isGranted(roots: Roots, key: string): boolean {
   }
 }
 
-type Noted = { readonly head: Head; readonly at: number; readonly both?: Both }
+type Journal = {
+  readonly head: JournalHead
+  readonly writtenAt: number
+  readonly contents?: Contents
+}
 
-/** Its worker may be at it still. */
-const isBusy = ({ head: { pid }, at }: Noted) =>
-  pid !== process.pid && Date.now() - at < longestMs && isAlive(pid)
+/** Returns true if the worker of the journal may still be writing. */
+const isBusy = ({ head: { pid }, writtenAt }: Journal) =>
+  pid !== process.pid && Date.now() - writtenAt < maxChangeMs && isAlive(pid)
 
-/** Without contents where the note itself is half: then the file was not touched. */
-function notedOf(roots: Roots, name: string): Noted | undefined {
-  const found = noteContent(roots, name)
-  if (!found) return undefined
-  const { bytes, stat } = found
-  const at = Number(stat.mtimeMs)
+/** Returns no contents for an incomplete journal: in that case the file was not changed. */
+function readJournal(roots: Roots, name: string): Journal | undefined {
+  const file = readJournalFile(roots, name)
+  if (!file) return undefined
+  const { bytes, stat } = file
+  const writtenAt = Number(stat.mtimeMs)
   const end = bytes.indexOf('\n')
-  const head = JSON.parse(bytes.toString('utf8', 0, end)) as Head
+  const head = JSON.parse(bytes.toString('utf8', 0, end)) as JournalHead
   const { old, fresh, length } = head
-  const both = {
+  const contents = {
     old: bytes.subarray(end + 1, end + 1 + length),
     fresh: bytes.subarray(end + 1 + length),
   }
-  return sha256Hex(both.old) === old && sha256Hex(both.fresh) === fresh
-    ? { head, at, both }
-    : { head, at }
+  return sha256Hex(contents.old) === old && sha256Hex(contents.fresh) === fresh
+    ? { head, writtenAt, contents }
+    : { head, writtenAt }
 }
 
-function noteContent(roots: Roots, name: string) {
+function readJournalFile(roots: Roots, name: string) {
   try {
     return readContent(roots.get('versions'), `${folder}/${name}`)
   } catch {
@@ -242,21 +248,21 @@ function isAlive(pid: number): boolean {
   }
 }
 
-/** Only what was last written while the note was fresh: anything later is somebody's own. */
-function undo(confined: ConfinedRoot, { old, fresh }: Both, notedAt: number): void {
+/** Restores only a mix written while the journal was fresh; anything later is a change by another program. */
+function rollBack(confined: ConfinedRoot, { old, fresh }: Contents, journaledAt: number): void {
   const { fd, stat } = confined.openFile('', { write: true, reviewed: true })
   using _ = closing(fd)
-  if (Number(stat.mtimeMs) - notedAt > longestMs) return
-  const now = readAt(fd, 0, Number(stat.size))
-  if (now.equals(old) || now.equals(fresh) || !isBetween(now, old, fresh)) return
+  if (Number(stat.mtimeMs) - journaledAt > maxChangeMs) return
+  const bytes = readAt(fd, 0, Number(stat.size))
+  if (bytes.equals(old) || bytes.equals(fresh) || !isMixture(bytes, old, fresh)) return
   writeAll(fd, old)
   fs.ftruncateSync(fd, old.length)
   fs.fsyncSync(fd)
 }
 
-/** Some of the old and some of the new, and nothing that anybody else wrote since. */
-function isBetween(now: Buffer, old: Buffer, fresh: Buffer): boolean {
-  const [least, most] = [old.length, fresh.length].toSorted((a, b) => a - b)
-  if (now.length < (least ?? 0) || now.length > (most ?? 0)) return false
-  return now.every((byte, at) => byte === old[at] || byte === fresh[at])
+/** Returns true if every byte is from the old or the new content, so that no other program wrote it. */
+function isMixture(bytes: Buffer, old: Buffer, fresh: Buffer): boolean {
+  const [minLength, maxLength] = [old.length, fresh.length].toSorted((a, b) => a - b)
+  if (bytes.length < (minLength ?? 0) || bytes.length > (maxLength ?? 0)) return false
+  return bytes.every((byte, index) => byte === old[index] || byte === fresh[index])
 }

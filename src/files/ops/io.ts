@@ -1,4 +1,4 @@
-/** Plain dealings with descriptors, in pieces, so that nothing large is held or waited for at once. */
+/** Operations on descriptors, in chunks, so that no large content is in memory or blocks the thread. */
 import { createHash } from 'node:crypto'
 import fs, { constants } from 'node:fs'
 import type { BigIntStats } from 'node:fs'
@@ -12,11 +12,11 @@ import type { RootedPath } from '../worker/protocol.ts'
 export const getRoot = ({ roots }: OpContext, { root, closed, denied }: RootedPath): ConfinedRoot =>
   roots.get(root, closed, denied)
 
-/** As a person would call it: of a root that is a file, the file's own name. */
+/** The name to show to people: for a root that is a file, its file name. */
 export const displayName = (context: OpContext, at: RootedPath): string =>
   at.path || basename(getRoot(context, at).root.path)
 
-/** A long piece of work is ended when nobody waits for it any longer. */
+/** Lets other operations run, and throws if the call was cancelled. */
 export async function yieldOrCancel(
   { yieldIfDue }: OpContext,
   cancelled: () => boolean,
@@ -28,10 +28,10 @@ export async function yieldOrCancel(
 /** Closes a descriptor at the end of the block that declares it. */
 export const closing = (fd: number): Disposable => ({ [Symbol.dispose]: () => fs.closeSync(fd) })
 
-/** The result; undefined where it fails with one of these codes, of a fault or of the system. */
-export function unless<T>(codes: readonly string[], act: () => T): T | undefined {
+/** Returns the result, or undefined if the operation fails with one of these codes. */
+export function unless<T>(codes: readonly string[], operation: () => T): T | undefined {
   try {
-    return act()
+    return operation()
   } catch (error) {
     if (codes.includes(getErrno(error) ?? '')) return undefined
     throw error
@@ -42,9 +42,9 @@ export function readAt(fd: number, position: number, length: number): Buffer {
   const bytes = Buffer.allocUnsafe(length)
   let filled = 0
   while (filled < length) {
-    const got = fs.readSync(fd, bytes, filled, length - filled, position + filled)
-    if (got === 0) break
-    filled += got
+    const bytesRead = fs.readSync(fd, bytes, filled, length - filled, position + filled)
+    if (bytesRead === 0) break
+    filled += bytesRead
   }
   return filled === length ? bytes : bytes.subarray(0, filled)
 }
@@ -52,11 +52,11 @@ export function readAt(fd: number, position: number, length: number): Buffer {
 export function readContent(
   confined: ConfinedRoot,
   path: string,
-  most = Infinity,
+  maxBytes = Infinity,
 ): { readonly bytes: Buffer; readonly stat: BigIntStats } {
   const { fd, stat } = confined.openFile(path)
   using _ = closing(fd)
-  return { bytes: readAt(fd, 0, Math.min(Number(stat.size), most)), stat }
+  return { bytes: readAt(fd, 0, Math.min(Number(stat.size), maxBytes)), stat }
 }
 
 export function writeAll(fd: number, bytes: Uint8Array, position = 0): void {
@@ -65,39 +65,39 @@ export function writeAll(fd: number, bytes: Uint8Array, position = 0): void {
     written += fs.writeSync(fd, bytes, written, bytes.length - written, position + written)
 }
 
-/** What is copied or hashed between two looks at whether others wait. */
+/** The bytes that are copied or hashed between two yields. */
 export const chunkBytes = 1024 * 1024
 
 export async function hashDescriptor(
   fd: number,
-  rest: () => Promise<void>,
-  each: (piece: Buffer, position: number) => void = () => {},
+  yieldNow: () => Promise<void>,
+  onChunk: (chunk: Buffer, position: number) => void = () => {},
 ): Promise<string> {
   const hash = createHash('sha256')
   for (let position = 0; ;) {
-    const piece = readAt(fd, position, chunkBytes)
-    hash.update(piece)
-    each(piece, position)
-    position += piece.length
-    if (piece.length < chunkBytes) return hash.digest('hex')
-    await rest()
+    const chunk = readAt(fd, position, chunkBytes)
+    hash.update(chunk)
+    onChunk(chunk, position)
+    position += chunk.length
+    if (chunk.length < chunkBytes) return hash.digest('hex')
+    await yieldNow()
   }
 }
 
-/** The same file with the same content, as far as stat can tell. */
+/** Compares two stats: the same inode with the same size and modification time. */
 export const isUnchanged = (a: BigIntStats, b: BigIntStats): boolean =>
   a.dev === b.dev && a.ino === b.ino && a.size === b.size && a.mtimeNs === b.mtimeNs
 
-/** On disk when it resolves. Not in this thread: others work on meanwhile. */
+/** Asynchronous, so that the thread serves other operations. */
 export const fsync = promisify(fs.fsync)
 
-/** Disks that cannot sync a folder: its names are as durable as the disk makes them. */
+/** Errors of file systems that cannot sync a folder. */
 const noFolderSync = new Set(['EINVAL', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS'])
 
-/** Makes names in a folder durable. Windows cannot open a folder, and needs no such thing. */
+/** Makes the names in a folder durable. Windows cannot open a folder and does not need it. */
 export async function fsyncFolder(path: string): Promise<void> {
   if (process.platform === 'win32') return
-  // A folder that may be written and not listed: its names are as durable as the disk makes them.
+  // A folder that is writable but not readable cannot be synced.
   const flags = constants.O_RDONLY | constants.O_DIRECTORY
   const fd = unless(['EACCES'], () => fs.openSync(path, flags))
   if (fd === undefined) return

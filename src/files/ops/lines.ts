@@ -1,13 +1,13 @@
-/** Lines of a file without reading more of it than is needed, nor keeping more than is asked for. */
+/** Reads lines of a file without reading or storing more than needed. */
 import { FileError } from '../confine/file-error.ts'
 import type { TextEncoding } from './encoding.ts'
 
-/** Where the text lies: as many bytes on disk from `from` to before `to`. */
+/** A range of bytes on disk; `to` is exclusive. */
 type Span = { readonly from: number; readonly to: number }
 export type Lines = Span & {
   readonly next?: number
   readonly total?: number
-  /** Where it begins, when lines that were asked for lie before it and did not fit. */
+  /** The start offset, if requested lines before it did not fit. */
   readonly before?: number
 }
 
@@ -17,108 +17,116 @@ export type Source = {
   read(position: number, length: number): Buffer
 }
 
-// Even, so that no character of UTF-16 is torn.
+// An even number, so that no UTF-16 code unit is torn.
 const chunkBytes = 256 * 1024
 
-/** How many bytes on disk stand for at most so many of UTF-8. */
-export function diskBudget(most: number, { encoding }: TextEncoding): number {
-  if (encoding === 'utf-8') return most
-  return Math.floor(encoding.startsWith('utf-16') ? (most * 2) / 3 : most / 3)
+/** Returns the bytes on disk that are at most `maxBytes` in UTF-8. */
+export function diskBudget(maxBytes: number, { encoding }: TextEncoding): number {
+  if (encoding === 'utf-8') return maxBytes
+  return Math.floor(encoding.startsWith('utf-16') ? (maxBytes * 2) / 3 : maxBytes / 3)
 }
 
-/** The place after the next line end, or -1. Trail bytes of no encoding are a line feed, but halves of UTF-16 are. */
-function afterNewline(chunk: Buffer, from: number, { encoding }: TextEncoding): number {
+/** Returns the offset after the next LF, or -1. No trail byte of any encoding is an LF, but halves of UTF-16 units are. */
+function findNextLine(chunk: Buffer, from: number, { encoding }: TextEncoding): number {
   const isLittle = encoding === 'utf-16le'
   if (!isLittle && encoding !== 'utf-16be') return chunk.indexOf(10, from) + 1 || -1
-  for (let at = from; ; at++) {
-    at = chunk.indexOf(10, at)
-    if (at === -1) return -1
-    const start = isLittle ? at : at - 1
-    if (start % 2 === 0 && chunk[isLittle ? at + 1 : at - 1] === 0) return start + 2
+  for (let index = from; ; index++) {
+    index = chunk.indexOf(10, index)
+    if (index === -1) return -1
+    const start = isLittle ? index : index - 1
+    if (start % 2 === 0 && chunk[isLittle ? index + 1 : index - 1] === 0) return start + 2
   }
 }
 
-/** Lines from the first to the last, both counted from 1, as many of them as fit. */
+/** Returns the lines from `first` to `last`, both 1-based and inclusive, as many as fit. */
 export async function linesBetween(
   { read, size, coding }: Source,
-  { first, last, most }: { first: number; last: number; most: number },
-  rest: () => Promise<void>,
+  { first, last, maxBytes }: { first: number; last: number; maxBytes: number },
+  yieldNow: () => Promise<void>,
 ): Promise<Lines> {
-  const budget = diskBudget(most, coding)
+  const budget = diskBudget(maxBytes, coding)
   const start = coding.mark.length
   let line = 1
   let from = first === 1 ? start : -1
   let to = -1
   let toLine = first
-  const isFull = (place: number) => from !== -1 && place - from > budget
+  const isFull = (offset: number) => from !== -1 && offset - from > budget
 
   for (let position = start; position < size;) {
     const chunk = read(position, chunkBytes)
     if (chunk.length === 0) break
-    for (let at = afterNewline(chunk, 0, coding); at !== -1; at = afterNewline(chunk, at, coding)) {
-      const place = position + at
-      if (isFull(place)) return cut()
+    for (
+      let index = findNextLine(chunk, 0, coding);
+      index !== -1;
+      index = findNextLine(chunk, index, coding)
+    ) {
+      const offset = position + index
+      if (isFull(offset)) return truncated()
       line++
-      if (line === first) from = place
-      else if (line > first) [to, toLine] = [place, line]
+      if (line === first) from = offset
+      else if (line > first) [to, toLine] = [offset, line]
       if (line > last)
-        return { from, to: place, ...(place < size ? { next: line } : { total: last }) }
+        return { from, to: offset, ...(offset < size ? { next: line } : { total: last }) }
     }
     position += chunk.length
-    if (isFull(position) && position < size) return cut()
-    await rest()
+    if (isFull(position) && position < size) return truncated()
+    await yieldNow()
   }
-  if (from === -1 || from >= size) return { from: size, to: size, total: linesSeen() }
-  if (isFull(size)) return cut()
-  return { from, to: size, total: linesSeen() }
+  if (from === -1 || from >= size) return { from: size, to: size, total: countLines() }
+  if (isFull(size)) return truncated()
+  return { from, to: size, total: countLines() }
 
-  function cut(): Lines {
-    if (to === -1) throw tooLong(first, most)
+  function truncated(): Lines {
+    if (to === -1) throw lineTooLongError(first, maxBytes)
     return { from, to, next: toLine }
   }
-  /** The last line end opens no line where nothing follows it. */
-  function linesSeen(): number {
-    return endsOpen() ? line : line - 1
+  /** A trailing line ending does not start another line. */
+  function countLines(): number {
+    return hasUnterminatedLine() ? line : line - 1
   }
-  function endsOpen(): boolean {
+  function hasUnterminatedLine(): boolean {
     if (size <= start) return false
     const unit = coding.encoding.startsWith('utf-16') ? 2 : 1
     const end = read(size - unit, unit)
-    return afterNewline(end, 0, coding) === -1
+    return findNextLine(end, 0, coding) === -1
   }
 }
 
 export async function lastLines(
   { read, size, coding }: Source,
-  { count, most }: { count: number; most: number },
-  rest: () => Promise<void>,
+  { count, maxBytes }: { count: number; maxBytes: number },
+  yieldNow: () => Promise<void>,
 ): Promise<Lines> {
-  const budget = diskBudget(most, coding)
+  const budget = diskBudget(maxBytes, coding)
   const start = coding.mark.length
   if (count === 0) return { from: size, to: size }
   let starts: number[] = []
-  // From the back, chunk by chunk, until enough line ends are found or no more fits.
+  // Reads backwards in chunks until there are enough lines or the budget is full.
   for (let end = size; end > start;) {
     const position = Math.max(start, end - chunkBytes)
     const chunk = read(position, end - position)
-    const found: number[] = position === start ? [start] : []
-    for (let at = afterNewline(chunk, 0, coding); at !== -1; at = afterNewline(chunk, at, coding))
-      if (position + at < size) found.push(position + at)
-    starts = found.concat(starts)
+    const lineStarts: number[] = position === start ? [start] : []
+    for (
+      let index = findNextLine(chunk, 0, coding);
+      index !== -1;
+      index = findNextLine(chunk, index, coding)
+    )
+      if (position + index < size) lineStarts.push(position + index)
+    starts = lineStarts.concat(starts)
     if (starts.length >= count || size - position > budget) break
     end = position
-    await rest()
+    await yieldNow()
   }
-  const wanted = starts.slice(-count)
-  const from = wanted.find((place) => size - place <= budget)
-  if (from === undefined && size - start > budget) throw tooLong(undefined, most)
+  const selected = starts.slice(-count)
+  const from = selected.find((offset) => size - offset <= budget)
+  if (from === undefined && size - start > budget) throw lineTooLongError(undefined, maxBytes)
   if (from === undefined) return { from: size, to: size }
-  const given = wanted.filter((place) => place >= from).length
-  return { from, to: size, ...(given < count && from > start && { before: from }) }
+  const fitting = selected.filter((offset) => offset >= from).length
+  return { from, to: size, ...(fitting < count && from > start && { before: from }) }
 }
 
-const tooLong = (line: number | undefined, most: number) =>
+const lineTooLongError = (line: number | undefined, maxBytes: number) =>
   new FileError(
     'too_large',
-    `${line === undefined ? 'The last line' : `Line ${line}`} alone is longer than ${most} bytes. Read it by bytes.`,
+    `${line === undefined ? 'The last line' : `Line ${line}`} is longer than ${maxBytes} bytes. Read a byte range instead.`,
   )

@@ -21,14 +21,14 @@ import { isIgnored, loadIgnore, loadRulesUpToRoot, loadRules } from './ignore.ts
 import type { IgnoreRules } from './ignore.ts'
 import { compareText, createTopN } from './top-n.ts'
 
-/** Deeper ones are listed from further down. */
-const deepest = 200
+/** Deeper folders can be listed from a subfolder. */
+const maxDepth = 200
 
 type Folder = {
   readonly fd: number
   /** Relative to the root. */
   readonly real: string
-  /** Relative to where was asked. */
+  /** Relative to the requested folder. */
   readonly path: string
   readonly cursor: string
   readonly rules: IgnoreRules | undefined
@@ -39,157 +39,167 @@ type Name = Pick<Entry, 'name' | 'bytes'>
 type Listing = {
   readonly confined: ConfinedRoot
   readonly makeIgnore: Awaited<ReturnType<typeof loadIgnore>> | undefined
-  readonly found: ReturnType<typeof createColumnWriter>
+  readonly columns: ReturnType<typeof createColumnWriter>
   readonly bare: boolean
-  /** One more than the page takes, to know whether there is more. */
-  readonly wanted: number
-  rest(): Promise<void>
+  /** One more than the page size, to detect whether there is a next page. */
+  readonly maxEntries: number
+  yieldNow(): Promise<void>
 }
 
-/** Names in order, each folder right before what is in it. */
+/** Lists entries in order, each folder directly before its content. */
 export const list: RunOp<'list'> = async (context, ask, _body, cancelled) => {
   const confined = getRoot(context, ask.at)
   const makeIgnore = ask.ignore ? await loadIgnore() : undefined
   const { fd, real } = confined.openFolder(ask.at.path)
   const bare = ask.bare === true
-  const found = createColumnWriter(bare)
+  const columns = createColumnWriter(bare)
   try {
-    const rest = () => {
-      context.reportProgress(found.count())
+    const yieldNow = () => {
+      context.reportProgress(columns.count())
       return yieldOrCancel(context, cancelled)
     }
-    const listing = { confined, makeIgnore, found, bare, wanted: ask.limit + 1, rest }
-    const above = makeIgnore && loadRulesUpToRoot(makeIgnore, confined, real)
-    const top = { fd, real, path: '', cursor: '', rules: rulesOf(listing, fd, real, above) }
-    const depth = ask.recursive ? Math.min(ask.depth ?? deepest, deepest) : 1
-    await listFolder(listing, top, namesIn(ask.after), depth)
+    const listing = { confined, makeIgnore, columns, bare, maxEntries: ask.limit + 1, yieldNow }
+    const parentRules = makeIgnore && loadRulesUpToRoot(makeIgnore, confined, real)
+    const top = {
+      fd,
+      real,
+      path: '',
+      cursor: '',
+      rules: loadFolderRules(listing, fd, real, parentRules),
+    }
+    const depth = ask.recursive ? Math.min(ask.depth ?? maxDepth, maxDepth) : 1
+    await listFolder(listing, top, parseCursor(ask.after), depth)
   } finally {
     fs.closeSync(fd)
   }
-  const count = Math.min(found.count(), ask.limit)
+  const count = Math.min(columns.count(), ask.limit)
   context.reportProgress(count, count)
-  const page = found.take(ask.limit)
+  const page = columns.take(ask.limit)
   const { paths, cursors } = page.entries
   const last = cursors?.[paths.length - 1] ?? paths.at(-1)
-  const next = found.count() > ask.limit ? last : undefined
+  const next = columns.count() > ask.limit ? last : undefined
   return { ...page, ...(next !== undefined && { next }) }
 }
 
-/** A name in a cursor: two that look the same are told apart by their bytes, after an empty name. */
+/** A name in a cursor. Names that look the same are distinguished by their bytes, after an empty name. */
 const cursorName = ({ name, bytes }: Name): string =>
   bytes ? `${name}//${bytes.toString('hex')}` : name
 
-/** A cursor is a path that comes back from the caller, who may have written another. */
-function namesIn(cursor: string | undefined): readonly Name[] {
+/** Parses a cursor, which comes from the caller and is untrusted. */
+function parseCursor(cursor: string | undefined): readonly Name[] {
   const names: Name[] = []
   const parts = (cursor?.split('/') ?? []).values()
   for (const name of parts) {
-    const before = name === '' ? names.pop() : undefined
-    const bytes = before && Buffer.from(parts.next().value ?? '', 'hex')
-    const isIt = bytes ? isShown(before.name, bytes) : isSingleSegment(name)
-    if (!isIt) throw new FileError('invalid_query', 'That is no cursor of this list.')
-    names.push(bytes ? { name: before.name, bytes } : { name })
+    const previous = name === '' ? names.pop() : undefined
+    const bytes = previous && Buffer.from(parts.next().value ?? '', 'hex')
+    const isValid = bytes ? isShownAs(previous.name, bytes) : isSingleSegment(name)
+    if (!isValid) throw new FileError('invalid_query', 'Invalid cursor.')
+    names.push(bytes ? { name: previous.name, bytes } : { name })
   }
   return names
 }
 
-const isShown = (name: string, bytes: Buffer) =>
+const isShownAs = (name: string, bytes: Buffer) =>
   hasReplacementCharacter(name) && bytes.toString('utf8') === name
 
-const byName = (a: Name, b: Name): number =>
+const compareNames = (a: Name, b: Name): number =>
   compareText(a.name, b.name) || (a.bytes && b.bytes ? Buffer.compare(a.bytes, b.bytes) : 0)
 
-const rulesOf = (
+const loadFolderRules = (
   { makeIgnore, confined }: Listing,
   fd: number,
   real: string,
-  above?: IgnoreRules,
-) => makeIgnore && loadRules(makeIgnore, confined, { fd, real }, above)
+  parentRules?: IgnoreRules,
+) => makeIgnore && loadRules(makeIgnore, confined, { fd, real }, parentRules)
 
-/** `after` are the names that lead from here to the last entry of the page before. */
+/** `after` are the names that lead from this folder to the last entry of the previous page. */
 async function listFolder(
   listing: Listing,
   folder: Folder,
   after: readonly Name[],
   depth: number,
 ): Promise<void> {
-  const { found, wanted, rest } = listing
-  const [last, ...more] = after
-  if (last !== undefined && depth > 1) await resume(listing, folder, last, more, depth)
-  if (found.count() >= wanted) return
-  const entries = await entriesAfter(listing, folder, last)
-  for (let at = 0; at < entries.length && found.count() < wanted;) {
-    const entry = entries[at]
+  const { columns, maxEntries, yieldNow } = listing
+  const [last, ...remaining] = after
+  if (last !== undefined && depth > 1) await resume(listing, folder, last, remaining, depth)
+  if (columns.count() >= maxEntries) return
+  const entries = await selectEntries(listing, folder, last)
+  for (let index = 0; index < entries.length && columns.count() < maxEntries;) {
+    const entry = entries[index]
     if (depth > 1 && entry?.isDirectory()) {
       await listChild(listing, folder, entry, depth)
-      at++
-      await rest()
+      index++
+      await yieldNow()
     } else {
-      const end = depth > 1 ? endOfFiles(entries, at) : entries.length
-      statAll(listing, folder, entries.slice(at, Math.min(end, at + wanted - found.count())))
-      at = end
+      const end = depth > 1 ? findNextFolder(entries, index) : entries.length
+      statAll(
+        listing,
+        folder,
+        entries.slice(index, Math.min(end, index + maxEntries - columns.count())),
+      )
+      index = end
     }
   }
 }
 
-const endOfFiles = (entries: readonly Entry[], from: number) => {
-  const end = entries.findIndex((entry, at) => at >= from && entry.isDirectory())
+const findNextFolder = (entries: readonly Entry[], from: number) => {
+  const end = entries.findIndex((entry, index) => index >= from && entry.isDirectory())
   return end === -1 ? entries.length : end
 }
 
-/** The first entries of a folder after a name, as many as the page can take: each of them fills a place at least. */
-async function entriesAfter(listing: Listing, folder: Folder, last: Name | undefined) {
-  const { confined, found, wanted, rest } = listing
-  const first = createTopN<Entry>(wanted - found.count(), byName)
-  const hides = confined.createNameFilter(folder.real)
-  // What was asked for is refused where it cannot be read; below it only that is left out.
+/** Selects the first entries after a name, at most as many as the page has room for. */
+async function selectEntries(listing: Listing, folder: Folder, last: Name | undefined) {
+  const { confined, columns, maxEntries, yieldNow } = listing
+  const first = createTopN<Entry>(maxEntries - columns.count(), compareNames)
+  const isHidden = confined.createNameFilter(folder.real)
+  // The requested folder must be readable; folders below it are omitted if they are not.
   const entries = folder.path === '' ? readEntries : readEntriesOrEmpty
-  let seen = 0
+  let visited = 0
   for (const entry of entries(confined, folder.fd)) {
-    if (++seen % 4096 === 0) await rest()
+    if (++visited % 4096 === 0) await yieldNow()
     const { name } = entry
-    if ((last !== undefined && byName(entry, last) <= 0) || hides(name)) continue
+    if ((last !== undefined && compareNames(entry, last) <= 0) || isHidden(name)) continue
     if (skipTempFile(confined, folder, name)) continue
-    if (isLeftOut(listing, folder, entry)) continue
+    if (isOmitted(listing, folder, entry)) continue
     first.add(entry)
   }
   return first.sorted()
 }
 
-const isLeftOut = ({ makeIgnore }: Listing, { rules, real }: Folder, entry: Entry): boolean =>
+const isOmitted = ({ makeIgnore }: Listing, { rules, real }: Folder, entry: Entry): boolean =>
   makeIgnore !== undefined && isIgnored(rules, joinPath(real, entry.name), entry.isDirectory())
 
 function statAll(listing: Listing, folder: Folder, entries: readonly Entry[]): void {
   const { confined, bare } = listing
   if (bare) {
-    for (const entry of entries) add(listing, folder, entry)
+    for (const entry of entries) addEntry(listing, folder, entry)
     return
   }
-  withWorkingDirectory(confined, folder.fd, (at) => {
+  withWorkingDirectory(confined, folder.fd, (pathTo) => {
     for (const entry of entries) {
-      const path = entry.bytes ? toEntryPath(confined, folder.fd, entry) : at(entry.name)
-      add(listing, folder, entry, statEntry(path))
+      const path = entry.bytes ? toEntryPath(confined, folder.fd, entry) : pathTo(entry.name)
+      addEntry(listing, folder, entry, statEntry(path))
     }
   })
 }
 
-/** An entry with what was seen of it; one that is gone is listed as it was met. */
-function add({ found }: Listing, folder: Folder, entry: Entry, seen?: EntryStat): void {
+/** Adds an entry with its stat; an entry that is gone is listed with the type from readdir. */
+function addEntry({ columns }: Listing, folder: Folder, entry: Entry, stat?: EntryStat): void {
   const path = joinPath(folder.path, entry.name)
   const cursor =
     entry.bytes || folder.cursor !== folder.path ? joinPath(folder.cursor, cursorName(entry)) : path
-  found.add(path, seen?.type ?? entryType(entry), seen?.size, seen?.modifiedAt, cursor)
+  columns.add(path, stat?.type ?? entryType(entry), stat?.size, stat?.modifiedAt, cursor)
 }
 
-/** A folder and what is in it. One that cannot be entered is listed all the same. */
+/** Lists a folder and its content. A folder that cannot be opened is listed without content. */
 async function listChild(listing: Listing, folder: Folder, entry: Entry, depth: number) {
   const { confined, bare } = listing
-  const seen = bare ? undefined : statEntry(toEntryPath(confined, folder.fd, entry))
-  add(listing, folder, entry, seen)
+  const stat = bare ? undefined : statEntry(toEntryPath(confined, folder.fd, entry))
+  addEntry(listing, folder, entry, stat)
   await withChild(listing, folder, entry, (child) => listFolder(listing, child, [], depth - 1))
 }
 
-/** The page before ended at this name, or somewhere below it. What a list leaves out no page leads into. */
+/** Continues in the folder where the previous page ended. A cursor cannot lead into omitted folders. */
 async function resume(
   listing: Listing,
   folder: Folder,
@@ -215,7 +225,7 @@ async function withChild(
   const fd = openChildFolder(listing.confined, folder.fd, name, real, bytes)
   if (fd === undefined) return
   using _ = closing(fd)
-  const rules = rulesOf(listing, fd, real, folder.rules)
+  const rules = loadFolderRules(listing, fd, real, folder.rules)
   const cursor = joinPath(folder.cursor, cursorName(child))
   await use({ fd, real, path: joinPath(folder.path, name), cursor, rules })
 }

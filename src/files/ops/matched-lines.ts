@@ -8,26 +8,26 @@ export type LineMatches = { readonly count: number; readonly lines: readonly Mat
 
 export type FindMatch = (text: string) => number
 
-const longestSnippet = 200
+const maxSnippetLength = 200
 
-/** Of several texts, one after the other: a million lines with a match are counted, and so many are kept. */
+/** Matches several texts in order. All matching lines are counted, and at most `maxLines` are returned. */
 export function matchTexts(
   texts: readonly SearchedText[],
-  most: number,
-  matchedOf: (searched: SearchedText, most: number) => LineMatches,
+  maxLines: number,
+  matchText: (searched: SearchedText, most: number) => LineMatches,
 ): LineMatches[] {
-  let left = most
+  let remaining = maxLines
   return texts.map((searched) => {
-    const matched = matchedOf(searched, left)
-    left -= matched.lines.length
-    return matched
+    const matches = matchText(searched, remaining)
+    remaining -= matches.lines.length
+    return matches
   })
 }
 
 export function matchLines(
   { text, after }: SearchedText,
-  most: number,
-  placeIn: FindMatch,
+  maxLines: number,
+  findMatch: FindMatch,
 ): LineMatches {
   const lines: MatchedLine[] = []
   let [line, count] = [0, 0]
@@ -36,18 +36,18 @@ export function matchLines(
     const to = end === -1 ? text.length : end
     line++
     const content = text.slice(from, text[to - 1] === '\r' && to > from ? to - 1 : to)
-    const place = content === '' ? -1 : placeIn(content)
-    if (place !== -1) count++
-    if (place !== -1 && line > after && lines.length < most)
-      lines.push({ line, snippet: snippetOf(content, place) })
+    const position = content === '' ? -1 : findMatch(content)
+    if (position !== -1) count++
+    if (position !== -1 && line > after && lines.length < maxLines)
+      lines.push({ line, snippet: buildSnippet(content, position) })
     from = to + 1
   }
   return { count, lines }
 }
 
-/** The line around the match, cut, as plain text (PV8). */
-function snippetOf(line: string, place: number): string {
-  const start = place <= longestSnippet / 2 ? 0 : place - longestSnippet / 4
-  const shown = line.slice(start, start + longestSnippet + 1)
-  return sanitizeText(start === 0 ? shown.trimStart() : `…${shown}`, longestSnippet)
+/** Truncates the line around the match and sanitizes it (PV8). */
+function buildSnippet(line: string, position: number): string {
+  const start = position <= maxSnippetLength / 2 ? 0 : position - maxSnippetLength / 4
+  const excerpt = line.slice(start, start + maxSnippetLength + 1)
+  return sanitizeText(start === 0 ? excerpt.trimStart() : `…${excerpt}`, maxSnippetLength)
 }

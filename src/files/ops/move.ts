@@ -28,14 +28,14 @@ export const move: RunOp<'move'> = async (
   const walk = <T>(use: (ends: readonly [OpenEntry, OpenEntry]) => Promise<T>) =>
     source.withParent(
       from.path,
-      (away) => {
-        // Nothing is moved, then no folder is made for it either.
-        if (!lstatEntry(away.entryPath(away.name))) throw notFoundError(from.path)
+      (sourceParent) => {
+        // Checked first, so that a missing source creates no folder.
+        if (!lstatEntry(sourceParent.entryPath(sourceParent.name))) throw notFoundError(from.path)
         return target.withParent(
           to.path,
           (parent) =>
             use([
-              { confined: source, parent: away },
+              { confined: source, parent: sourceParent },
               { confined: target, parent },
             ]),
           { need: 'create', parents: true, reviewed, keepLeafLink: true },
@@ -47,9 +47,13 @@ export const move: RunOp<'move'> = async (
     walk,
     (ends) => ends.map(lockPath),
     async (ends) => {
-      const [away, parent] = [ends[0].parent.real, ends[1].parent.real]
-      checkNotInside({ ...from, path: away }, { ...to, path: parent })
-      const answer = (stat: BigIntStats) => ({ stat: toStat(stat), from: away, to: parent })
+      const [sourcePath, targetPath] = [ends[0].parent.real, ends[1].parent.real]
+      checkNotInside({ ...from, path: sourcePath }, { ...to, path: targetPath })
+      const answer = (stat: BigIntStats) => ({
+        stat: toStat(stat),
+        from: sourcePath,
+        to: targetPath,
+      })
       return answer(await transfer(context, ...ends, { reviewed, cancelled, answer }))
     },
   )
@@ -61,31 +65,32 @@ function checkNotInside(from: RootedPath, to: RootedPath): void {
 }
 
 export type TransferOptions = {
-  /** Trust or a person has looked at where it goes. */
+  /** A person or trust has approved the destination. */
   readonly reviewed?: boolean
   readonly origin?: string | undefined
-  /** Nobody waits any longer: a copy that is not whole is given up. */
+  /** Returns true once no caller waits: an incomplete copy is discarded. */
   cancelled?(): boolean
   answer(stat: BigIntStats): object
 }
 
-/** Moves by a rename or, to another disk, by a copy that is verified before the original is removed. */
+/** Moves with rename or, to another disk, with a verified copy before the original is removed. */
 export async function transfer(
   context: OpContext,
   from: OpenEntry,
   to: OpenEntry,
-  leave: TransferOptions,
+  options: TransferOptions,
 ): Promise<BigIntStats> {
-  const [source, target] = [pathOf(from), pathOf(to)]
+  const [source, target] = [toPath(from), toPath(to)]
   const stat = lstatEntry(source)
   if (!stat) throw notFoundError(from.parent.real)
-  if (stat.isDirectory()) await checkInside(context, from, to, leave)
+  if (stat.isDirectory()) await checkInside(context, from, to, options)
   if (!isFree(target)) throw existsError(to.parent.real)
   const isOtherDisk = stat.dev !== lstatEntry(to.parent.entryPath('.'))?.dev
-  // A copy never has the execute bit, not even after a crash; a rename would have it for a moment.
+  // A copy never has the execute bits, even after a crash; after a rename it would have them for a moment.
   const needsCopy =
-    isOtherDisk || (!keepsRunning(from, to) && (await hasProgram(from, restOf(context, leave))))
-  await (needsCopy ? transferByCopy : transferByRename)(context, from, to, leave)
+    isOtherDisk ||
+    (!keepsExecuteBits(from, to) && (await containsExecutable(from, createYield(context, options))))
+  await (needsCopy ? transferByCopy : transferByRename)(context, from, to, options)
   await Promise.all([
     fsyncFolder(to.parent.entryPath('.')),
     fsyncFolder(from.parent.entryPath('.')),
@@ -93,9 +98,9 @@ export async function transfer(
   return lstatEntry(target) ?? stat
 }
 
-const pathOf = ({ parent }: OpenEntry) => parent.entryPath(parent.name)
+const toPath = ({ parent }: OpenEntry) => parent.entryPath(parent.name)
 
-const restOf =
+const createYield =
   (context: OpContext, { cancelled = () => false }: TransferOptions) =>
   () =>
     yieldOrCancel(context, cancelled)
@@ -105,27 +110,27 @@ const announceResult = (
   to: OpenEntry,
   stat: BigIntStats,
   { answer }: TransferOptions,
-  gone?: RootedPath,
-) => context.waitForEntry(expectFile(to.confined, to.parent, stat, answer(stat), gone))
+  removed?: RootedPath,
+) => context.waitForEntry(expectFile(to.confined, to.parent, stat, answer(stat), removed))
 
 async function transferByRename(
   context: OpContext,
   from: OpenEntry,
   to: OpenEntry,
-  leave: TransferOptions,
+  options: TransferOptions,
 ): Promise<void> {
-  const [source, target] = [pathOf(from), pathOf(to)]
+  const [source, target] = [toPath(from), toPath(to)]
   const stat = lstatEntry(source)
   if (!stat) throw notFoundError(from.parent.real)
-  await announceResult(context, to, stat, leave)
+  await announceResult(context, to, stat, options)
   try {
-    // A folder of the trash is new and ours alone: nothing has to hold the name there.
-    if (isOwn(to.confined)) fs.renameSync(source, target)
+    // An item folder of the trash is new and internal, so no placeholder is needed.
+    if (isTrash(to.confined)) fs.renameSync(source, target)
     else if (stat.isDirectory()) renameFolderNoReplace(source, target)
     else renameNoReplace(source, target)
   } catch (error) {
     if (getErrno(error) !== 'EXDEV') throw error
-    await transferByCopy(context, from, to, leave)
+    await transferByCopy(context, from, to, options)
   }
 }
 
@@ -133,82 +138,85 @@ async function transferByCopy(
   context: OpContext,
   from: OpenEntry,
   to: OpenEntry,
-  leave: TransferOptions,
+  options: TransferOptions,
 ): Promise<void> {
-  const gone = { root: from.confined.root.key, path: from.parent.real }
+  const removed = { root: from.confined.root.key, path: from.parent.real }
   const copied = await copyTree(context, from, to, {
-    rest: restOf(context, leave),
-    modeOf: keepsRunning(from, to) ? (mode) => mode : clearExecuteBits,
-    // Not before: what was cut off until then has done nothing, and is begun anew.
-    whole: (stat) => announceResult(context, to, stat, leave, gone),
+    yieldNow: createYield(context, options),
+    mapMode: keepsExecuteBits(from, to) ? (mode) => mode : clearExecuteBits,
+    // Announced late: until here, an interrupted move has no effect and is retried.
+    onComplete: (stat) => announceResult(context, to, stat, options, removed),
   })
   await fsyncFolder(to.parent.entryPath('.'))
-  const source = pathOf(from)
-  // At once, since half of a thing would be listed and restored for the whole. Whoever restores it clears up.
-  if (isOwn(from.confined)) return fs.renameSync(source, from.parent.entryPath(createTempName()))
+  const source = toPath(from)
+  // Renamed first, because half of an item would be listed and restored as a whole. The restore cleans up.
+  if (isTrash(from.confined)) return fs.renameSync(source, from.parent.entryPath(createTempName()))
   try {
     await removeTree(from.confined, from.parent, context.yieldIfDue, copied.check)
   } catch (error) {
-    const left = lstatEntry(source)
-    if (left?.isDirectory()) throw partlyMoved(toFileError(error), from.parent.real)
-    // It is whole where it was. One that is gone all the same was moved.
-    if (!left) return
-    unlinkIfExists(pathOf(to))
+    const remaining = lstatEntry(source)
+    if (remaining?.isDirectory()) throw partialMoveError(toFileError(error), from.parent.real)
+    // The source is complete, so the copy is removed. If the source is gone, the move succeeded.
+    if (!remaining) return
+    unlinkIfExists(toPath(to))
     throw error
   }
 }
 
-/** Some of the old files may be gone by now, so the copy is not taken away again. */
-function partlyMoved({ code, cause }: FileError, path: string): FileError {
-  const why = code === 'stale' ? 'was changed while it was moved' : 'could not be removed'
+/** The copy stays, because some of the source files may be gone. */
+function partialMoveError({ code, cause }: FileError, path: string): FileError {
+  const message =
+    code === 'stale'
+      ? 'A file in the folder changed during the move.'
+      : 'A file in the folder could not be removed.'
   return new FileError(
     code,
-    `Something in the folder ${why}. The copy is whole; what is left of the folder stands where it was.`,
+    `${message} The copy is complete; part of the source remains.`,
     path,
     cause,
   )
 }
 
-/** A folder is not carried away with what is closed in it or may not stand where it goes, nor with another disk (PV4, F5, PV9). */
+/** Checks all entries of a folder: none may be protected, forbidden at the destination or on another disk (PV4, F5, PV9). */
 async function checkInside(
   context: OpContext,
   from: OpenEntry,
   to: OpenEntry,
-  { reviewed = false, origin = absolute(from) }: TransferOptions,
+  { reviewed = false, origin = toAbsolute(from) }: TransferOptions,
 ): Promise<void> {
   const { guard } = context
-  const target = absolute(to)
+  const target = toAbsolute(to)
   const { confined, parent } = from
   await forEachEntry(context.yieldIfDue, from, (_fd, entry, path) => {
-    const inner = path.slice(parent.real.length)
-    const before = `${origin}${inner}`
-    if (!isOwn(confined) && guard.checkForbidden(before, 'write'))
-      throw new FileError('forbidden_path', 'Something in the folder is closed.', parent.real)
-    if (isOwn(to.confined)) return
-    const ends = { from: before, to: `${target}${inner}`, isFolder: entry.isDirectory() }
+    const suffix = path.slice(parent.real.length)
+    const before = `${origin}${suffix}`
+    if (!isTrash(confined) && guard.checkForbidden(before, 'write'))
+      throw new FileError('forbidden_path', 'The folder contains a protected path.', parent.real)
+    if (isTrash(to.confined)) return
+    const ends = { from: before, to: `${target}${suffix}`, isFolder: entry.isDirectory() }
     checkDestination(guard, ends, reviewed, path)
   })
 }
 
-async function hasProgram(end: OpenEntry, rest: () => Promise<void>): Promise<boolean> {
-  const stat = lstatEntry(pathOf(end))
-  if (!stat?.isDirectory()) return isProgram(stat)
+async function containsExecutable(end: OpenEntry, yieldNow: () => Promise<void>): Promise<boolean> {
+  const stat = lstatEntry(toPath(end))
+  if (!stat?.isDirectory()) return isExecutable(stat)
   let isFound = false
-  await forEachEntry(rest, end, (fd, entry) => {
-    isFound ||= entry.isFile() && isProgram(lstatEntry(toEntryPath(end.confined, fd, entry)))
+  await forEachEntry(yieldNow, end, (fd, entry) => {
+    isFound ||= entry.isFile() && isExecutable(lstatEntry(toEntryPath(end.confined, fd, entry)))
   })
   return isFound
 }
 
-const isProgram = (stat: BigIntStats | undefined): boolean =>
+const isExecutable = (stat: BigIntStats | undefined): boolean =>
   stat?.isFile() === true && permissionBits(stat) !== clearExecuteBits(permissionBits(stat))
 
-const isOwn = ({ root }: ConfinedRoot) => root.key === 'trash'
+const isTrash = ({ root }: ConfinedRoot) => root.key === 'trash'
 
-const absolute = ({ confined, parent }: OpenEntry) => `${confined.root.path}/${parent.real}`
+const toAbsolute = ({ confined, parent }: OpenEntry) => `${confined.root.path}/${parent.real}`
 
-/** In the trash nothing is run; a person's own folder is theirs, and what only moves in it is as it was. */
-const keepsRunning = (from: OpenEntry, to: OpenEntry): boolean =>
-  isOwn(to.confined) ||
+/** Nothing in the trash is executed, and a move within a person's own grant keeps the modes. */
+const keepsExecuteBits = (from: OpenEntry, to: OpenEntry): boolean =>
+  isTrash(to.confined) ||
   canBeExecutable(to.confined, to.parent.real) ||
   (to.confined.root.key !== 'workspace' && from.confined.root.key === to.confined.root.key)

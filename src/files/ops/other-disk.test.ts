@@ -165,7 +165,9 @@ test.each(['f', 'one.md'])(
     const move = () =>
       ops.move(context, { from: inWorkspace(name), to: other }, Buffer.alloc(0), () => false)
     if (name === 'f') {
-      const message = expect.stringContaining('could not be removed. The copy is whole') as string
+      const message = expect.stringContaining(
+        'could not be removed. The copy is complete',
+      ) as string
       await expect(move()).rejects.toMatchObject({ code: 'no_permission', message })
       expect(fs.existsSync(there('f/a/one.md'))).toBe(true)
       await look()

@@ -1,39 +1,38 @@
-/** Who changes something on disk takes turns with all others that change something there. */
+/** Locks on paths: changes of the same path, or of a path below it, run one after the other. */
 import { join } from 'node:path/posix'
 import type { OpenEntry } from './tree.ts'
 
-type Turn = { readonly paths: readonly string[]; readonly over: Promise<void> }
+type PathLock = { readonly paths: readonly string[]; readonly released: Promise<void> }
 
-const turns = new Set<Turn>()
+const locks = new Set<PathLock>()
 
 const isInside = (path: string, folder: string) => `${path}/`.startsWith(`${folder}/`)
 
-const othersAt = (paths: readonly string[]): Turn[] =>
-  [...turns].filter((other) =>
-    other.paths.some((theirs) =>
-      paths.some((mine) => isInside(mine, theirs) || isInside(theirs, mine)),
+const findConflicts = (paths: readonly string[]): PathLock[] =>
+  [...locks].filter((other) =>
+    other.paths.some((otherPath) =>
+      paths.some((path) => isInside(path, otherPath) || isInside(otherPath, path)),
     ),
   )
 
 /**
- * One after the other for the same path, and for what lies below it: no two changes of a file are made from the same
- * old content, and none while the file or a folder around it goes elsewhere. Each waits for those that came before
- * it alone, so however many paths it takes, none waits for ever; but never is one taken inside another. What waited
- * has to look anew where its path leads.
+ * Runs `work` with a lock on the paths and everything below them: no two changes start from the same old content, and
+ * none runs while the file or a parent folder moves. A lock waits only for earlier locks, so there is no deadlock for
+ * any number of paths, but locks must not be nested. After waiting, the operation must resolve its path again.
  */
 export async function withPathLock<T>(
   paths: readonly string[],
   work: (hasWaited: boolean) => Promise<T>,
 ): Promise<T> {
-  const before = othersAt(paths)
-  const { promise: over, resolve } = Promise.withResolvers<void>()
-  const mine = { paths, over }
-  turns.add(mine)
+  const predecessors = findConflicts(paths)
+  const { promise: released, resolve } = Promise.withResolvers<void>()
+  const lock = { paths, released }
+  locks.add(lock)
   try {
-    await Promise.all(before.map((other) => other.over))
-    return await work(before.length > 0)
+    await Promise.all(predecessors.map((other) => other.released))
+    return await work(predecessors.length > 0)
   } finally {
-    turns.delete(mine)
+    locks.delete(lock)
     resolve()
   }
 }
@@ -41,34 +40,34 @@ export async function withPathLock<T>(
 export const lockPath = ({ confined, parent }: OpenEntry): string =>
   join(confined.root.path, parent.real)
 
-/** Goes to a place, or to the two of a move, and holds it open for as long as it is used. */
-type Walk<P> = <T>(use: (place: P) => Promise<T>) => Promise<T>
+/** Walks to a location, or to the two of a move, and keeps it open while `use` runs. */
+type Walk<P> = <T>(use: (location: P) => Promise<T>) => Promise<T>
 
 /**
- * Walks to a place and acts there in its turn. Who has to wait leaves it, and walks anew when the turn has come: the
- * folder may be another by then. Where the path leads elsewhere then, the turn is that of another place, and is
- * taken there.
+ * Walks to a location and runs there with the path locked. If the lock is taken, it closes the location, waits, and
+ * walks again, because the folder may be a different one by then. If the path now leads elsewhere, it starts over with
+ * the new location.
  */
 export async function walkAndLock<P, T>(
   walk: Walk<P>,
-  pathsOf: (place: P) => readonly string[],
-  act: (place: P) => Promise<T>,
+  getPaths: (place: P) => readonly string[],
+  run: (location: P) => Promise<T>,
 ): Promise<T> {
   for (;;) {
-    const first = await walk(async (place) => {
-      const paths = pathsOf(place)
-      return othersAt(paths).length > 0
+    const attempt = await walk(async (location) => {
+      const paths = getPaths(location)
+      return findConflicts(paths).length > 0
         ? { paths }
-        : { done: await withPathLock(paths, () => act(place)) }
+        : { done: await withPathLock(paths, () => run(location)) }
     })
-    if ('done' in first) return first.done
-    const { paths } = first
-    const second = await withPathLock(paths, () =>
-      walk(async (place) => {
-        const isSame = pathsOf(place).every((path, at) => path === paths[at])
-        return isSame ? { done: await act(place) } : undefined
+    if ('done' in attempt) return attempt.done
+    const { paths } = attempt
+    const retry = await withPathLock(paths, () =>
+      walk(async (location) => {
+        const isSame = getPaths(location).every((path, index) => path === paths[index])
+        return isSame ? { done: await run(location) } : undefined
       }),
     )
-    if (second) return second.done
+    if (retry) return retry.done
   }
 }

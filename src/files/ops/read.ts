@@ -17,8 +17,8 @@ import { readRange } from './byte-range.ts'
 import { decode, detectLegacy, sampleBytes, detectUnicode, utf8 } from './encoding.ts'
 import type { TextEncoding } from './encoding.ts'
 
-type Rest = () => Promise<void>
-type Reading = {
+type Yield = () => Promise<void>
+type ReadState = {
   readonly ask: OpRequest<'read'>
   readonly file: OpenedFile
   readonly start: Buffer
@@ -31,21 +31,25 @@ export const read: RunOp<'read'> = async (context, ask, _body, cancelled) => {
   const absolute = file.real === '' ? confined.root.path : `${confined.root.path}/${file.real}`
   const name = basename(absolute)
   const start = readAt(file.fd, 0, Math.min(Number(file.stat.size), sampleBytes))
-  const type = await typeOf(name, start, Number(file.stat.size) === start.length)
-  const rest = () => yieldOrCancel(context, cancelled)
+  const type = await detectFileType(name, start, Number(file.stat.size) === start.length)
+  const yieldNow = () => yieldOrCancel(context, cancelled)
   const reading = { ask, file, start }
   checkSize(context, reading, name, type)
-  const content = await contentOf(reading, type, rest)
+  const content = await buildContent(reading, type, yieldNow)
   const stat = toStat(file.stat)
   return { stat, mime: type.mime, sensitive: context.guard.isSensitive(absolute), ...content }
 }
 
-type Typed = FileType & { readonly coding?: TextEncoding }
+type DetectedType = FileType & { readonly coding?: TextEncoding }
 
-async function typeOf(name: string, start: Buffer, isWhole: boolean): Promise<Typed> {
+async function detectFileType(
+  name: string,
+  start: Buffer,
+  isWhole: boolean,
+): Promise<DetectedType> {
   const unicode = isPdf(start)
     ? undefined
-    : (detectUnicode(start, isWhole) ?? oddUtf16(start, isWhole))
+    : (detectUnicode(start, isWhole) ?? detectOddLengthUtf16(start, isWhole))
   if (unicode) return { kind: 'text', mime: await textMime(name), coding: unicode }
   const type = await detectType(start, name)
   if (type) return type
@@ -53,33 +57,33 @@ async function typeOf(name: string, start: Buffer, isWhole: boolean): Promise<Ty
   return coding ? { kind: 'text', mime: await textMime(name), coding } : typeByName(name)
 }
 
-/** A half character at the end of UTF-16 is none, and the rest is text all the same. */
-function oddUtf16(bytes: Buffer, isWhole: boolean): TextEncoding | undefined {
+/** Treats a half code unit at the end of UTF-16 as missing; the rest is text. */
+function detectOddLengthUtf16(bytes: Buffer, isWhole: boolean): TextEncoding | undefined {
   if (!isWhole || bytes.length % 2 === 0) return undefined
   const coding = detectUnicode(bytes.subarray(0, -1))
   return coding?.encoding.startsWith('utf-16') ? coding : undefined
 }
 
-/** What is too large for one piece is read by ranges (F4); the text of a document is taken whole or not at all. */
+/** A larger file is read by ranges (F4); the text of a document is extracted from the whole file only. */
 function checkSize(
   { limits }: OpContext,
-  { ask, file, start }: Reading,
+  { ask, file, start }: ReadState,
   name: string,
   { kind, mime }: FileType,
 ): void {
   const isExtracted = hasExtractableText(mime) && !ask.raw
   const isText = kind === 'text' || isExtracted
-  const most = isText
+  const maxBytes = isText
     ? limits.maxFileBytes
     : Math.min(limits.maxBinaryReadBytes, ask.maxBinaryBytes ?? Infinity)
   const isWhole = ask.range === undefined || isExtracted
   const { size } = file.stat
-  if (isWhole && size > BigInt(most))
+  if (isWhole && size > BigInt(maxBytes))
     throw new FileError(
       'too_large',
       isExtracted
-        ? `The document has ${size} bytes; text is taken out of up to ${most}.`
-        : `The file has ${size} bytes; ${most} are read at once. Read it in parts: byte_from 0, max_bytes ${most}.`,
+        ? `The document has ${size} bytes; the limit for text extraction is ${maxBytes}.`
+        : `The file has ${size} bytes; one read returns at most ${maxBytes}. Read it in parts: byte_from 0, max_bytes ${maxBytes}.`,
       ask.at.path,
     )
   if (isWhole && isCloudPlaceholder(name, file.stat, () => start))
@@ -88,24 +92,32 @@ function checkSize(
 
 type Content = Omit<OpResponse<'read'>, 'stat' | 'mime' | 'sensitive'>
 
-async function contentOf(reading: Reading, type: Typed, rest: Rest): Promise<Content> {
+async function buildContent(
+  reading: ReadState,
+  type: DetectedType,
+  yieldNow: Yield,
+): Promise<Content> {
   const { ask } = reading
-  if (type.coding && !ask.raw) return textContent(reading, type.coding, rest)
+  if (type.coding && !ask.raw) return buildTextContent(reading, type.coding, yieldNow)
   if (type.kind === 'document' && hasExtractableText(type.mime) && !ask.raw)
-    return documentContent(reading, type.mime, rest)
-  // Pictures come whole, within the limit for binary files, unless a range of bytes is asked for.
-  const isPiece = ask.raw || ask.range !== undefined || type.kind === 'binary'
+    return buildDocumentContent(reading, type.mime, yieldNow)
+  // Pictures are returned whole within the binary limit, unless a byte range is requested.
+  const isPartial = ask.raw || ask.range !== undefined || type.kind === 'binary'
   const kind = type.kind === 'text' ? 'binary' : type.kind
-  return { kind, encoding: 'binary', ...bytesContent(reading, isPiece ? ask.maxBytes : Infinity) }
+  return {
+    kind,
+    encoding: 'binary',
+    ...buildBytesContent(reading, isPartial ? ask.maxBytes : Infinity),
+  }
 }
 
-function bytesContent({ ask, file, start }: Reading, most: number) {
+function buildBytesContent({ ask, file, start }: ReadState, maxBytes: number) {
   const { range } = ask
   if (range && range.by !== 'bytes')
-    throw new FileError('not_text', 'Only text has lines.', ask.at.path)
+    throw new FileError('not_text', 'Not a text file: only text can be read by lines.', ask.at.path)
   const size = Number(file.stat.size)
   const from = Math.min(range?.from ?? 0, size)
-  const to = Math.min(range?.to ?? size, size, from + most)
+  const to = Math.min(range?.to ?? size, size, from + maxBytes)
   const isStart = to <= start.length
   const body = isStart ? start.subarray(from, to) : readAt(file.fd, from, Math.max(0, to - from))
   const end = from + body.length
@@ -116,85 +128,98 @@ function bytesContent({ ask, file, start }: Reading, most: number) {
   }
 }
 
-async function textContent(reading: Reading, sampled: TextEncoding, rest: Rest): Promise<Content> {
+async function buildTextContent(
+  reading: ReadState,
+  sampled: TextEncoding,
+  yieldNow: Yield,
+): Promise<Content> {
   const { ask, file, start } = reading
   const size = Number(file.stat.size)
   const isAll = start.length === size
   const read = (position: number, length: number) =>
     isAll ? start.subarray(position, position + length) : readAt(file.fd, position, length)
-  // A half character at the end of UTF-16 is none.
-  const even = sampled.encoding.startsWith('utf-16') ? size - (size % 2) : size
-  const source = { size: even, coding: sampled, read }
-  const first = await givenOf(source, ask, rest)
-  const older = isAll || sampled !== utf8 ? undefined : await olderCoding(source, first)
-  const coding = older ?? sampled
-  const given = older ? await givenOf({ ...source, coding }, ask, rest) : first
-  const isWhole = given.from === 0 && given.bytes.length === size
+  // A half code unit at the end of UTF-16 is dropped.
+  const textSize = sampled.encoding.startsWith('utf-16') ? size - (size % 2) : size
+  const source = { size: textSize, coding: sampled, read }
+  const first = await selectPart(source, ask, yieldNow)
+  const legacy = isAll || sampled !== utf8 ? undefined : await detectLegacyPart(source, first)
+  const coding = legacy ?? sampled
+  const part = legacy ? await selectPart({ ...source, coding }, ask, yieldNow) : first
+  const isWhole = part.from === 0 && part.bytes.length === size
   return {
     kind: 'text',
     encoding: coding.encoding,
-    body: asUtf8(given, coding),
-    ...told(given),
-    ...(isWhole && { sha256: sha256Hex(given.bytes) }),
+    body: toUtf8(part, coding),
+    ...toRangeInfo(part),
+    ...(isWhole && { sha256: sha256Hex(part.bytes) }),
   }
 }
 
-/** The sample may have been plain letters, and the rest in an old encoding. */
-async function olderCoding(
+/** Detects a legacy encoding in a part after an ASCII-only sample. */
+async function detectLegacyPart(
   { size, read }: Source,
-  given: Given,
+  part: SelectedPart,
 ): Promise<TextEncoding | undefined> {
-  if (isUtf8(given.bytes)) return undefined
-  // A guess from a few letters would not be the same for the next piece.
-  const isMuch = given.bytes.length >= sampleBytes
-  const around = Math.max(0, Math.min(given.from, size - sampleBytes))
-  return detectLegacy(isMuch ? given.bytes : read(around, sampleBytes), false)
+  if (isUtf8(part.bytes)) return undefined
+  // A guess from a few characters could differ for the next part.
+  const isLargeSample = part.bytes.length >= sampleBytes
+  const sampleStart = Math.max(0, Math.min(part.from, size - sampleBytes))
+  return detectLegacy(isLargeSample ? part.bytes : read(sampleStart, sampleBytes), false)
 }
 
-async function documentContent(reading: Reading, mime: string, rest: Rest): Promise<Content> {
+async function buildDocumentContent(
+  reading: ReadState,
+  mime: string,
+  yieldNow: Yield,
+): Promise<Content> {
   const bytes = readAt(reading.file.fd, 0, Number(reading.file.stat.size))
-  const text = Buffer.from(await extractText(bytes, mime, rest))
+  const text = Buffer.from(await extractText(bytes, mime, yieldNow))
   const read = (position: number, length: number) => text.subarray(position, position + length)
-  const given = await givenOf({ size: text.length, coding: utf8, read }, reading.ask, rest)
+  const part = await selectPart({ size: text.length, coding: utf8, read }, reading.ask, yieldNow)
   return {
     kind: 'document',
     encoding: 'utf-8',
-    body: given.bytes,
+    body: part.bytes,
     extracted: true,
     sha256: sha256Hex(bytes),
-    ...told(given),
+    ...toRangeInfo(part),
   }
 }
 
-type Given = Lines & { readonly bytes: Buffer }
+type SelectedPart = Lines & { readonly bytes: Buffer }
 
-async function givenOf(
+async function selectPart(
   source: Source,
   { range, maxBytes }: OpRequest<'read'>,
-  rest: Rest,
-): Promise<Given> {
+  yieldNow: Yield,
+): Promise<SelectedPart> {
   if (range === undefined || range.by === 'bytes') return readRange(source, range, maxBytes)
-  const lines = await linesOf(source, range, maxBytes, rest)
+  const lines = await readLines(source, range, maxBytes, yieldNow)
   return { ...lines, bytes: source.read(lines.from, lines.to - lines.from) }
 }
 
 type LineRange = Exclude<Range, { readonly by: 'bytes' }>
 
-function linesOf(source: Source, range: LineRange, most: number, rest: Rest): Promise<Lines> {
+function readLines(
+  source: Source,
+  range: LineRange,
+  maxBytes: number,
+  yieldNow: Yield,
+): Promise<Lines> {
   if (!('lines' in range))
-    return linesBetween(source, { first: range.from, last: range.to, most }, rest)
+    return linesBetween(source, { first: range.from, last: range.to, maxBytes }, yieldNow)
   return range.by === 'head'
-    ? linesBetween(source, { first: 1, last: range.lines, most }, rest)
-    : lastLines(source, { count: range.lines, most }, rest)
+    ? linesBetween(source, { first: 1, last: range.lines, maxBytes }, yieldNow)
+    : lastLines(source, { count: range.lines, maxBytes }, yieldNow)
 }
 
-const told = ({ next, total, before }: Given) => ({
+const toRangeInfo = ({ next, total, before }: SelectedPart) => ({
   ...(before !== undefined && { before }),
   ...(next !== undefined && { next }),
   ...(total !== undefined && { lines: total }),
 })
 
-function asUtf8({ from, bytes }: Given, coding: TextEncoding): Buffer {
+function toUtf8({ from, bytes }: SelectedPart, coding: TextEncoding): Buffer {
   const text = from === 0 ? bytes.subarray(coding.mark.length) : bytes
   return coding.encoding === 'utf-8' && isUtf8(text)
     ? text

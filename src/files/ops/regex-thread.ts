@@ -1,15 +1,15 @@
-/** Looks for a regular expression in texts. In a thread, since an agent says which, and how long they are. */
+/** Matches a regular expression. Runs in a thread, because an agent chooses the expression and the texts. */
 import { parentPort, workerData } from 'node:worker_threads'
 import { RE2JS } from 're2js'
 import { matchTexts, matchLines } from './matched-lines.ts'
 import type { LineMatches, FindMatch, SearchedText } from './matched-lines.ts'
 
-export type ThreadRequest = { readonly texts: readonly SearchedText[]; readonly most: number }
+export type ThreadRequest = { readonly texts: readonly SearchedText[]; readonly maxLines: number }
 export type ThreadReply = readonly LineMatches[] | 'invalid'
 
-const pattern = compiled(workerData as string)
+const pattern = compile(workerData as string)
 
-function compiled(query: string): RE2JS | undefined {
+function compile(query: string): RE2JS | undefined {
   try {
     return RE2JS.compile(query, RE2JS.MULTILINE)
   } catch {
@@ -17,20 +17,20 @@ function compiled(query: string): RE2JS | undefined {
   }
 }
 
-const none: LineMatches = { count: 0, lines: [] }
+const noMatches: LineMatches = { count: 0, lines: [] }
 
-function answered({ texts, most }: ThreadRequest): ThreadReply {
+function buildReply({ texts, maxLines }: ThreadRequest): ThreadReply {
   if (!pattern) return 'invalid'
-  const placeIn: FindMatch = (text) => {
+  const findMatch: FindMatch = (text) => {
     const matcher = pattern.matcher(text)
     return matcher.find() ? matcher.start() : -1
   }
-  return matchTexts(texts, most, (searched, left) =>
-    // Line by line comes after, and only where there is something.
-    placeIn(searched.text.replaceAll('\r\n', '\n')) === -1
-      ? none
-      : matchLines(searched, left, placeIn),
+  return matchTexts(texts, maxLines, (searched, remaining) =>
+    // One match over the whole text first: matching line by line is only worth it if there is a match.
+    findMatch(searched.text.replaceAll('\r\n', '\n')) === -1
+      ? noMatches
+      : matchLines(searched, remaining, findMatch),
   )
 }
 
-parentPort?.on('message', (question: ThreadRequest) => parentPort?.postMessage(answered(question)))
+parentPort?.on('message', (request: ThreadRequest) => parentPort?.postMessage(buildReply(request)))

@@ -1,4 +1,4 @@
-/** A name in a folder that is held open: what it is, and whether its content may be used. */
+/** Entries of open folders: opens regular files and checks whether their content may be used. */
 import fs from 'node:fs'
 import { O_NOCTTY, O_NOFOLLOW, O_NONBLOCK, O_RDONLY } from '../confine/flags.ts'
 import type { BigIntStats } from 'node:fs'
@@ -6,21 +6,21 @@ import { getErrno, FileError } from '../confine/file-error.ts'
 import { cleanUpAfterCrash } from '../confine/crash-cleanup.ts'
 import type { ConfinedRoot } from '../confine/types.ts'
 
-/** No link is followed, and a FIFO does not wait for its other end. */
-const asFile = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY
+/** Does not follow links, and does not block on a FIFO. */
+const openFlags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY
 
 export type OpenFile = { readonly fd: number; readonly stat: BigIntStats }
 
 export const lstatEntry = (path: string | Buffer): BigIntStats | undefined =>
   fs.lstatSync(path, { bigint: true, throwIfNoEntry: false })
 
-/** Opens a regular file by its path in an open folder; undefined where there is none. The caller closes it. */
+/** Opens a regular file in an open folder; returns undefined if it is missing. The caller closes it. */
 export function openRegularFile(
   confined: ConfinedRoot,
   path: string | Buffer,
   real: string,
 ): OpenFile | undefined {
-  const fd = opened(path, real)
+  const fd = openIfExists(path, real)
   if (fd === undefined) return undefined
   try {
     const stat = fs.fstatSync(fd, { bigint: true })
@@ -35,27 +35,26 @@ export function openRegularFile(
   }
 }
 
-function opened(path: string | Buffer, real: string): number | undefined {
+function openIfExists(path: string | Buffer, real: string): number | undefined {
   try {
-    return fs.openSync(path, asFile)
+    return fs.openSync(path, openFlags)
   } catch (error) {
     const errno = getErrno(error)
     if (errno === 'ENOENT') return undefined
-    if (errno === 'ENXIO')
-      throw new FileError('not_regular', 'Only regular files are read and written.', real)
+    if (errno === 'ENXIO') throw new FileError('not_regular', 'Not a regular file.', real)
     throw error
   }
 }
 
 /**
- * Whether a file's content lies elsewhere (PV9): it has a size and no blocks, and reads as nothing but zeros as
- * far as `start` goes; or iCloud keeps its name only. A file of zeros that was never written looks the same,
- * and is worth as little. A disk that counts no blocks shows its content and passes. On a Mac reading would
- * fetch the file, so there the blocks alone decide.
+ * Detects a file whose content is not on this disk (PV9): it has a size but no blocks, and `start` reads as zeros
+ * only; or its name is an iCloud placeholder. A sparse file of zeros looks the same and has no content either. A file
+ * system that reports no blocks shows the content, so the file passes. On macOS reading would download the file, so
+ * the blocks alone decide there.
  */
 export function isCloudPlaceholder(name: string, stat: BigIntStats, start: () => Buffer): boolean {
   if (/^\..+\.icloud$/i.test(name)) return true
-  // Disks keep small files beside their names, in no block.
+  // File systems store small files inline, without blocks.
   if (process.platform === 'win32' || stat.blocks > 0n || stat.size <= 4096n) return false
   return process.platform === 'darwin' || start().every((byte) => byte === 0)
 }

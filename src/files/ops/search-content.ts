@@ -11,48 +11,56 @@ import { openRegularFile } from './regular-file.ts'
 import { toAbsoluteHitPath, toPath, searchFolders } from './search-scope.ts'
 import type { SearchFolder } from './search-scope.ts'
 import { comparePath, compareText, createTopN } from './top-n.ts'
-import { sampleBytes, textOf } from './encoding.ts'
+import { sampleBytes, decodeText } from './encoding.ts'
 
-type At = { readonly place: number; readonly path: string }
-type Found = At & { readonly line: number }
-type Hit = Found & Required<SearchHit>
+type HitLocation = { readonly scopeIndex: number; readonly path: string }
+type LineLocation = HitLocation & { readonly line: number }
+type Hit = LineLocation & Required<SearchHit>
 
-const byPlace = (a: At, b: At): number => a.place - b.place || comparePath(a.path, b.path)
-const order = (a: Found, b: Found): number => byPlace(a, b) || a.line - b.line
+const compareLocations = (a: HitLocation, b: HitLocation): number =>
+  a.scopeIndex - b.scopeIndex || comparePath(a.path, b.path)
+const compareLines = (a: LineLocation, b: LineLocation): number =>
+  compareLocations(a, b) || a.line - b.line
 
 export const searchContent: RunOp<'searchContent'> = async (context, ask, _body, cancelled) => {
-  const rest = () => yieldOrCancel(context, cancelled)
-  return withTextMatcher(ask, rest, (finder) => searchWith(finder, context, ask, rest))
+  const yieldNow = () => yieldOrCancel(context, cancelled)
+  return withTextMatcher(ask, yieldNow, (matcher) => searchWith(matcher, context, ask, yieldNow))
 }
 
 async function searchWith(
-  finder: TextMatcher,
+  matcher: TextMatcher,
   context: OpContext,
   ask: OpRequest<'searchContent'>,
-  rest: () => Promise<void>,
+  yieldNow: () => Promise<void>,
 ): Promise<OpResponse<'searchContent'>> {
-  const after = ask.after === undefined ? undefined : parsedCursor(ask.after)
-  const most = ask.limit + 1
-  const page = createTopN<Hit>(most, order)
+  const after = ask.after === undefined ? undefined : parseCursor(ask.after)
+  const maxHits = ask.limit + 1
+  const page = createTopN<Hit>(maxHits, compareLines)
   const skipped = createSkippedFiles()
   let total = 0
   let done = 0
   for (const folder of searchFolders(context, ask)) {
-    const { place, confined } = folder
-    const skip = (why: Skipped['why'], path: string) =>
-      skipped.add(why, { place, root: confined.root.key, path })
-    for (let at = 0; at < folder.names.length;) {
-      const names = folder.names.slice(at, at + filesAtOnce)
-      const { count, files, packed } = lookedAt(context, folder, names, finder, skip)
-      at += count
+    const { scopeIndex, confined } = folder
+    const skip = (reason: Skipped['why'], path: string) =>
+      skipped.add(reason, { scopeIndex, root: confined.root.key, path })
+    for (let index = 0; index < folder.names.length;) {
+      const names = folder.names.slice(index, index + filesPerSlice)
+      const { count, files, possibleDocuments } = readCandidates(
+        context,
+        folder,
+        names,
+        matcher,
+        skip,
+      )
+      index += count
       done += count
       context.reportProgress(done)
-      for (const { path, bytes } of packed)
+      for (const { path, bytes } of possibleDocuments)
         if (await isDocument(path, bytes)) skip('document', path)
-      const found = await matchesIn(folder, files, finder, { after, most })
-      total += found.count
-      found.hits.forEach(page.add)
-      await rest()
+      const matches = await findMatches(folder, files, matcher, { after, maxHits })
+      total += matches.count
+      matches.hits.forEach(page.add)
+      await yieldNow()
     }
   }
   context.reportProgress(done, done)
@@ -60,10 +68,10 @@ async function searchWith(
   const last = hits.at(-1)
   const isMore = page.sorted().length > ask.limit && last !== undefined
   return {
-    hits: hits.map(shown),
+    hits: hits.map(toSearchHit),
     total,
     skipped: skipped.all(),
-    ...(isMore && { next: cursorOf(last) }),
+    ...(isMore && { next: formatCursor(last) }),
   }
 }
 
@@ -73,52 +81,52 @@ type Content = {
   readonly modifiedAt: number
   readonly bytes: Buffer
 }
-type File = Content & { readonly isOdd: boolean }
+type File = Content & { readonly needsDecoding: boolean }
 
-/** Files, and bytes of them, before others get their turn. */
-const filesAtOnce = 64
-const bytesAtOnce = 4 * 1024 * 1024
+/** The number of files, and of bytes, that are read before other operations run. */
+const filesPerSlice = 64
+const bytesPerSlice = 4 * 1024 * 1024
 
-/** A first look at some files of a folder: which may have a match. A sensitive one is not even read (PV5). */
-function lookedAt(
+/** Reads some files of a folder and selects those that may match. A sensitive file is not read at all (PV5). */
+function readCandidates(
   { guard, limits }: OpContext,
   folder: SearchFolder,
   names: readonly string[],
-  finder: TextMatcher,
-  skip: (why: Skipped['why'], path: string) => void,
+  matcher: TextMatcher,
+  skip: (reason: Skipped['why'], path: string) => void,
 ) {
   const files: File[] = []
-  const packed: Content[] = []
+  const possibleDocuments: Content[] = []
   let [count, bytes] = [0, 0]
-  const look = (name: string, at: string) => {
+  const readOne = (name: string, entryPath: string) => {
     const path = toPath(folder, name)
     if (guard.isSensitive(toAbsoluteHitPath(folder.confined, path))) return skip('sensitive', path)
-    const file = contentOf(folder, path, at, limits.maxBinaryReadBytes)
+    const file = readFile(folder, path, entryPath, limits.maxBinaryReadBytes)
     if (typeof file === 'string') return skip(file, path)
     bytes += file.bytes.length
-    if (canBeDocument(file.bytes)) return void packed.push(file)
-    const hint = finder.hint(file.bytes)
-    if (hint !== 'no') files.push({ ...file, isOdd: hint === 'odd' })
+    if (canBeDocument(file.bytes)) return void possibleDocuments.push(file)
+    const hint = matcher.hint(file.bytes)
+    if (hint !== 'no') files.push({ ...file, needsDecoding: hint === 'odd' })
   }
-  const lookAll = (at: (name: string) => string) => {
+  const readAll = (pathTo: (name: string) => string) => {
     for (const name of names) {
-      if (bytes > bytesAtOnce) return
+      if (bytes > bytesPerSlice) return
       count++
-      look(name, at(name))
+      readOne(name, pathTo(name))
     }
   }
-  if (folder.fd === undefined) lookAll(() => '')
-  else withWorkingDirectory(folder.confined, folder.fd, lookAll)
-  return { files, packed, count }
+  if (folder.fd === undefined) readAll(() => '')
+  else withWorkingDirectory(folder.confined, folder.fd, readAll)
+  return { files, possibleDocuments, count }
 }
 
-/** What the file holds, or why that is not known; of what is no text anyway the beginning is enough. */
-function contentOf(folder: SearchFolder, path: string, at: string, most: number) {
-  const leaf = openedLeaf(folder, at, path)
+/** Returns the content, or the reason why it was not read. The start of a possible document is sufficient. */
+function readFile(folder: SearchFolder, path: string, entryPath: string, maxBytes: number) {
+  const leaf = tryOpen(folder, entryPath, path)
   if (!leaf) return 'unreadable'
   const { fd, stat } = leaf
   try {
-    if (stat.size > BigInt(most)) return 'too_large'
+    if (stat.size > BigInt(maxBytes)) return 'too_large'
     const size = Number(stat.size)
     const modifiedAt = Math.floor(Number(stat.mtimeMs))
     const start = readAt(fd, 0, Math.min(size, sampleBytes))
@@ -131,82 +139,87 @@ function contentOf(folder: SearchFolder, path: string, at: string, most: number)
   }
 }
 
-function openedLeaf({ confined, fd }: SearchFolder, at: string, path: string) {
+function tryOpen({ confined, fd }: SearchFolder, entryPath: string, path: string) {
   try {
-    return fd === undefined ? confined.openFile('') : openRegularFile(confined, at, path)
+    return fd === undefined ? confined.openFile('') : openRegularFile(confined, entryPath, path)
   } catch {
-    // Not regular, not ours to read, gone: a search goes on.
+    // Not regular, not readable or gone: the search continues.
     return undefined
   }
 }
 
-/** Its text would have to be taken out first, which takes too long for all that a search may meet. */
+/** Documents are skipped: extracting their text takes too long for a search. */
 const isDocument = async (path: string, start: Buffer): Promise<boolean> =>
   isLegacyOffice(start) || (await detectType(start, path))?.kind === 'document'
 
-type Wanted = { readonly after: Found | undefined; readonly most: number }
+type PageOptions = { readonly after: LineLocation | undefined; readonly maxHits: number }
 
-/** What is no text has no lines. */
-async function matchesIn(
-  { confined, place }: SearchFolder,
+/** Files that are not text have no matches. */
+async function findMatches(
+  { confined, scopeIndex }: SearchFolder,
   files: readonly File[],
-  finder: TextMatcher,
-  { after, most }: Wanted,
+  matcher: TextMatcher,
+  { after, maxHits }: PageOptions,
 ): Promise<{ readonly count: number; readonly hits: readonly Hit[] }> {
-  const read = await Promise.all(files.map(async (file) => ({ file, text: await textIn(file) })))
-  const texts = read
+  const contents = await Promise.all(
+    files.map(async (file) => ({ file, text: await readText(file) })),
+  )
+  const texts = contents
     .flatMap(({ file, text }) => (text === undefined ? [] : [{ file, text }]))
-    // Only the first lines of all are kept.
+    // Sorted, because only the first lines are kept.
     .toSorted((a, b) => comparePath(a.file.path, b.file.path))
   if (texts.length === 0) return { count: 0, hits: [] }
-  const asked = texts.map(({ file: { path }, text }) => ({
+  const searchedTexts = texts.map(({ file: { path }, text }) => ({
     text,
-    after: after === undefined ? 0 : lineAfter(after, { place, path }),
+    after: after === undefined ? 0 : resumeLine(after, { scopeIndex, path }),
   }))
-  const found = await finder.linesOf(asked, most)
-  const hits = texts.flatMap(({ file: { path, size, modifiedAt } }, at) => {
-    const file = { place, root: confined.root.key, path, size, modifiedAt }
-    return (found[at]?.lines ?? []).map((line) => ({ ...file, ...line }))
+  const results = await matcher.matchAll(searchedTexts, maxHits)
+  const hits = texts.flatMap(({ file: { path, size, modifiedAt } }, index) => {
+    const file = { scopeIndex, root: confined.root.key, path, size, modifiedAt }
+    return (results[index]?.lines ?? []).map((line) => ({ ...file, ...line }))
   })
-  return { count: found.reduce((sum, { count }) => sum + count, 0), hits }
+  return { count: results.reduce((sum, { count }) => sum + count, 0), hits }
 }
 
-function lineAfter(after: Found, file: At): number {
-  const by = order({ ...file, line: after.line }, after)
-  return by === 0 ? after.line : by < 0 ? Infinity : 0
+function resumeLine(after: LineLocation, file: HitLocation): number {
+  const comparison = compareLines({ ...file, line: after.line }, after)
+  return comparison === 0 ? after.line : comparison < 0 ? Infinity : 0
 }
 
-const textIn = ({ bytes, isOdd }: File): Promise<string | undefined> =>
-  isOdd ? textOf(bytes) : Promise.resolve(bytes.toString('utf8').replace(/^\uFEFF/, ''))
+const readText = ({ bytes, needsDecoding }: File): Promise<string | undefined> =>
+  needsDecoding ? decodeText(bytes) : Promise.resolve(bytes.toString('utf8').replace(/^\uFEFF/, ''))
 
-function shown(hit: Hit): SearchHit {
-  const { place: _, ...rest } = hit
+function toSearchHit(hit: Hit): SearchHit {
+  const { scopeIndex: _, ...rest } = hit
   return rest
 }
 
-const cursorOf = ({ place, line, path }: Found) => `${place}.${line}.${path}`
+const formatCursor = ({ scopeIndex, line, path }: LineLocation) => `${scopeIndex}.${line}.${path}`
 
-function parsedCursor(cursor: string): Found {
-  const [, place, line, path] = /^(\d+)\.(\d+)\.(.*)$/s.exec(cursor) ?? []
-  if (path === undefined) throw new FileError('invalid_query', 'That is no cursor of this search.')
-  return { place: Number(place), line: Number(line), path }
+function parseCursor(cursor: string): LineLocation {
+  const [, scopeIndex, line, path] = /^(\d+)\.(\d+)\.(.*)$/s.exec(cursor) ?? []
+  if (path === undefined) throw new FileError('invalid_query', 'Invalid cursor.')
+  return { scopeIndex: Number(scopeIndex), line: Number(line), path }
 }
 
-const mostNamed = 5
+const maxNamed = 5
 
-/** Files that a search by content did not look into: all are counted, the first few are named. */
+/** Files that were not searched: all are counted, the first few are named. */
 function createSkippedFiles() {
-  type Named = At & { readonly root: string }
-  const found = new Map<Skipped['why'], { count: number; readonly first: Smallest<Named> }>()
+  type NamedLocation = HitLocation & { readonly root: string }
+  const groups = new Map<Skipped['why'], { count: number; readonly first: TopN<NamedLocation> }>()
   return {
-    add(why: Skipped['why'], at: Named): void {
-      const same = found.get(why) ?? { count: 0, first: createTopN<Named>(mostNamed, byPlace) }
-      found.set(why, same)
-      same.count++
-      same.first.add(at)
+    add(reason: Skipped['why'], location: NamedLocation): void {
+      const group = groups.get(reason) ?? {
+        count: 0,
+        first: createTopN<NamedLocation>(maxNamed, compareLocations),
+      }
+      groups.set(reason, group)
+      group.count++
+      group.first.add(location)
     },
     all: (): readonly Skipped[] =>
-      [...found]
+      [...groups]
         .toSorted(([a], [b]) => compareText(a, b))
         .map(([why, { count, first }]) => ({
           why,
@@ -216,4 +229,4 @@ function createSkippedFiles() {
   }
 }
 
-type Smallest<T> = ReturnType<typeof createTopN<T>>
+type TopN<T> = ReturnType<typeof createTopN<T>>

@@ -9,81 +9,81 @@ import { joinPath } from './folders.ts'
 import { foldCase, toPath, searchFolders } from './search-scope.ts'
 import { comparePath, createTopN } from './top-n.ts'
 
-/** The name itself, its beginning, a part of it, a part of the folders it lies in. */
+/** Exact name, prefix of the name, part of the name, part of the path. */
 type Rank = 0 | 1 | 2 | 3
-type Found = { readonly rank: number; readonly place: number; readonly path: string }
-type RankOf = (name: string) => Rank | undefined
+type RankedFile = { readonly rank: number; readonly place: number; readonly path: string }
+type RankName = (name: string) => Rank | undefined
 
-const order = (a: Found, b: Found): number =>
+const compareFiles = (a: RankedFile, b: RankedFile): number =>
   a.rank - b.rank || a.place - b.place || comparePath(a.path, b.path)
 
 export const searchNames: RunOp<'searchNames'> = async (context, ask, _body, cancelled) => {
-  const rankIn = compiled(ask.query)
-  const after = ask.after === undefined ? undefined : parsedCursor(ask.after)
-  const page = createTopN<Found>(ask.limit + 1, order)
+  const createRanker = compileQuery(ask.query)
+  const after = ask.after === undefined ? undefined : parseCursor(ask.after)
+  const page = createTopN<RankedFile>(ask.limit + 1, compareFiles)
   let total = 0
   let files = 0
   for (const folder of searchFolders(context, ask)) {
-    const rankOf = rankIn(folder.real)
+    const rankName = createRanker(folder.real)
     for (const name of folder.names) {
-      const rank = rankOf(name)
+      const rank = rankName(name)
       if (rank === undefined) continue
       const path = toPath(folder, name)
       total++
-      const found = { rank, place: folder.place, path }
-      if (after === undefined || order(found, after) > 0) page.add(found)
+      const file = { rank, place: folder.scopeIndex, path }
+      if (after === undefined || compareFiles(file, after) > 0) page.add(file)
     }
     files += folder.names.length
     context.reportProgress(files)
     await yieldOrCancel(context, cancelled)
   }
   context.reportProgress(files, files)
-  const found = page.sorted().slice(0, ask.limit)
-  const last = found.at(-1)
-  const hits = found.flatMap((one) => hitOf(context, ask, one))
+  const ranked = page.sorted().slice(0, ask.limit)
+  const last = ranked.at(-1)
+  const hits = ranked.flatMap((file) => toHits(context, ask, file))
   const isMore = page.sorted().length > ask.limit && last !== undefined
-  return { hits, total, ...(isMore && { next: cursorOf(last) }) }
+  return { hits, total, ...(isMore && { next: formatCursor(last) }) }
 }
 
-/** With the size and time of now; nothing for a file that is gone meanwhile. */
-function hitOf(
+/** Adds the current size and time; returns nothing for a file that is gone. */
+function toHits(
   context: OpContext,
-  { in: places }: OpRequest<'searchNames'>,
-  { place, path }: Found,
+  { in: scopes }: OpRequest<'searchNames'>,
+  { place, path }: RankedFile,
 ): SearchHit[] {
-  const at = places[place]
-  if (!at) return []
+  const scope = scopes[place]
+  if (!scope) return []
   try {
-    const { stat } = getRoot(context, at).stat(path)
-    return [{ root: at.root, path, modifiedAt: stat.modifiedAt, size: stat.size }]
+    const { stat } = getRoot(context, scope).stat(path)
+    return [{ root: scope.root, path, modifiedAt: stat.modifiedAt, size: stat.size }]
   } catch (error) {
     if (error instanceof FileError) return []
     throw error
   }
 }
 
-/** What ranks the names of a folder: a glob where the query is one, else a part of the name or of the folder's path. */
-function compiled(query: string): (folder: string) => RankOf {
+/** Compiles a query into a ranking of names by folder: a glob, or else a part of the name or the folder path. */
+function compileQuery(query: string): (folder: string) => RankName {
   const text = foldCase(query)
-  if (isPathGlob(text)) return globRank(text)
+  if (isPathGlob(text)) return compileGlobQuery(text)
   return (folder) => {
     const path = foldCase(folder)
     const isInFolder = path.includes(text)
-    const rankOf: RankOf = (name) => {
+    const rankName: RankName = (name) => {
       const lower = foldCase(name)
-      const at = lower.indexOf(text)
-      if (at === 0) return lower.length === text.length || lower[text.length] === '.' ? 0 : 1
-      if (at > 0) return 2
+      const index = lower.indexOf(text)
+      if (index === 0) return lower.length === text.length || lower[text.length] === '.' ? 0 : 1
+      if (index > 0) return 2
       return isInFolder || (text.includes('/') && joinPath(path, lower).includes(text))
         ? 3
         : undefined
     }
-    return rankOf
+    return rankName
   }
 }
 
-/** A pattern without a slash is for names, one with it for paths. */
-function globRank(pattern: string): (folder: string) => RankOf {
+/** A pattern without a slash matches names, one with a slash matches paths. */
+function compileGlobQuery(pattern: string): (folder: string) => RankName {
   const isMatch = /[/?{]|\*\*/.test(pattern) ? pathGlob(pattern) : compileGlob(pattern)
   const isForNames = !pattern.includes('/')
   return (folder) => (name) => {
@@ -101,10 +101,10 @@ function pathGlob(pattern: string) {
   }
 }
 
-const cursorOf = ({ rank, place, path }: Found) => `${rank}.${place}.${path}`
+const formatCursor = ({ rank, place, path }: RankedFile) => `${rank}.${place}.${path}`
 
-function parsedCursor(cursor: string): Found {
+function parseCursor(cursor: string): RankedFile {
   const [, rank, place, path] = /^(\d)\.(\d+)\.(.*)$/s.exec(cursor) ?? []
-  if (path === undefined) throw new FileError('invalid_query', 'That is no cursor of this search.')
+  if (path === undefined) throw new FileError('invalid_query', 'Invalid cursor.')
   return { rank: Number(rank), place: Number(place), path }
 }

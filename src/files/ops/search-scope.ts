@@ -1,4 +1,4 @@
-/** Where searches look: every folder of the places that were asked for, each once. */
+/** Lists the folders that a search visits: every folder of the requested scopes, once. */
 import { basename } from 'node:path/posix'
 import { FileError } from '../confine/file-error.ts'
 import type { ConfinedRoot } from '../confine/types.ts'
@@ -9,10 +9,10 @@ import { joinPath } from './folders.ts'
 import { isExcluded } from './ignore.ts'
 import { walkFolders } from './tree.ts'
 
-/** A folder with those of its files that the search is for; without `fd` it stands for a root that is a file. */
+/** A folder with its files of the requested types; without `fd` it stands for a root that is a file. */
 export type SearchFolder = {
   readonly confined: ConfinedRoot
-  readonly place: number
+  readonly scopeIndex: number
   readonly fd?: number
   readonly real: string
   readonly names: readonly string[]
@@ -24,66 +24,66 @@ export const toPath = ({ fd, real }: SearchFolder, name: string): string =>
 export const toAbsoluteHitPath = ({ root }: ConfinedRoot, real: string): string =>
   real === '' ? root.path : `${root.path}/${real}`
 
-type Where = Pick<OpRequest<'searchNames'>, 'in' | 'types'>
+type ScopeQuery = Pick<OpRequest<'searchNames'>, 'in' | 'types'>
 
-/** What tools make in great numbers is left out, and what another place has shown already. */
+/** Omits excluded folders, and folders that an earlier scope has listed. */
 export function* searchFolders(
   context: OpContext,
-  { in: places, types }: Where,
+  { in: scopes, types }: ScopeQuery,
 ): Generator<SearchFolder> {
-  const seen = new Set<string>()
-  for (const [number, at] of places.entries())
+  const visited = new Set<string>()
+  for (const [scopeIndex, scope] of scopes.entries())
     try {
-      yield* searchedIn(context, at, number, types, seen)
+      yield* searchScope(context, scope, scopeIndex, types, visited)
     } catch (error) {
-      // One folder that is gone does not spoil the search of the others.
-      if (places.length === 1 || !(error instanceof FileError)) throw error
+      // One missing scope does not fail the search of the others.
+      if (scopes.length === 1 || !(error instanceof FileError)) throw error
     }
 }
 
-function* searchedIn(
+function* searchScope(
   context: OpContext,
-  at: RootedPath,
-  place: number,
+  scope: RootedPath,
+  scopeIndex: number,
   types: readonly string[],
-  seen: Set<string>,
+  visited: Set<string>,
 ): Generator<SearchFolder> {
-  const confined = getRoot(context, at)
+  const confined = getRoot(context, scope)
   const isNew = (real: string) => {
     const absolute = toAbsoluteHitPath(confined, real)
-    return !seen.has(absolute) && seen.add(absolute) === seen
+    return !visited.has(absolute) && visited.add(absolute) === visited
   }
-  const { real, stat } = confined.stat(at.path)
+  const { real, stat } = confined.stat(scope.path)
   if (!isNew(real)) return
   if (confined.root.kind === 'file') {
-    const names = [basename(confined.root.path)].filter(ofTypes(types))
-    yield { confined, place, real: '', names }
+    const names = [basename(confined.root.path)].filter(createTypeFilter(types))
+    yield { confined, scopeIndex, real: '', names }
     return
   }
   if (stat.type === 'file') {
-    yield* oneOf(confined, place, real, types)
+    yield* searchSingleFile(confined, scopeIndex, real, types)
     return
   }
-  const enters = (name: string, child: string) => !isExcluded(name) && isNew(child)
-  const isType = ofTypes(types)
-  for (const folder of walkFolders(confined, at.path, enters)) {
+  const shouldEnter = (name: string, child: string) => !isExcluded(name) && isNew(child)
+  const isType = createTypeFilter(types)
+  for (const folder of walkFolders(confined, scope.path, shouldEnter)) {
     const names = types.length === 0 ? folder.files : folder.files.filter(isType)
-    if (names.length > 0) yield { confined, place, fd: folder.fd, real: folder.real, names }
+    if (names.length > 0) yield { confined, scopeIndex, fd: folder.fd, real: folder.real, names }
   }
 }
 
-function* oneOf(
+function* searchSingleFile(
   confined: ConfinedRoot,
-  place: number,
+  scopeIndex: number,
   path: string,
   types: readonly string[],
 ): Generator<SearchFolder> {
   const { fd, real } = confined.openFolder(path.slice(0, Math.max(0, path.lastIndexOf('/'))))
   using _ = closing(fd)
-  yield { confined, place, fd, real, names: [basename(path)].filter(ofTypes(types)) }
+  yield { confined, scopeIndex, fd, real, names: [basename(path)].filter(createTypeFilter(types)) }
 }
 
-function ofTypes(types: readonly string[]): (name: string) => boolean {
+function createTypeFilter(types: readonly string[]): (name: string) => boolean {
   return (name) => {
     const lower = name.toLowerCase()
     return types.length === 0 || types.some((type) => lower.endsWith(type))

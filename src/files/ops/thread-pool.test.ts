@@ -16,5 +16,5 @@ test('PV7 a thread that cannot be started takes nobody’s turn', async () => {
     const { parentPort } = require('node:worker_threads')
     parentPort.on('message', (asked) => parentPort.postMessage(asked))`
   const start = () => new Worker(echo, { eval: true })
-  expect(await withThread(start, rest, (thread) => thread.ask<string>('heard'))).toBe('heard')
+  expect(await withThread(start, rest, (thread) => thread.request<string>('heard'))).toBe('heard')
 })

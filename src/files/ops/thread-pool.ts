@@ -1,44 +1,44 @@
-/** What takes as long as an agent makes it take is done beside the worker's own thread, and can be ended. */
+/** Threads for work whose duration an agent controls. A thread can be terminated. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Transferable, Worker } from 'node:worker_threads'
 
-/** How soon it is noticed that nobody waits any longer. */
-const lookEvery = 20
+/** How often a thread checks whether its caller still waits. */
+const pollIntervalMs = 20
 
 export type Thread = {
-  /** One question at a time. What is handed over is gone here. */
-  ask<A>(question: unknown, handed?: readonly Transferable[]): Promise<A>
+  /** One request at a time. Transferred objects are no longer usable here. */
+  request<A>(question: unknown, handed?: readonly Transferable[]): Promise<A>
 }
 
-/** So many threads of a kind at once; the others wait for their turn. */
-export function createThreadPool(most: number) {
+/** Limits the number of concurrent threads; further callers wait. */
+export function createThreadPool(maxThreads: number) {
   let running = 0
 
-  /** `rest` throws when nobody waits any longer: then what was asked is not answered, and the thread is ended. */
+  /** `yieldNow` throws when no caller waits any longer: the request fails and the thread is terminated. */
   return async function withThread<T>(
     start: () => Worker,
-    rest: () => Promise<void>,
+    yieldNow: () => Promise<void>,
     use: (thread: Thread) => Promise<T>,
   ): Promise<T> {
-    for (; running >= most; await sleep(lookEvery)) await rest()
+    for (; running >= maxThreads; await sleep(pollIntervalMs)) await yieldNow()
     const thread = start()
     running++
-    const over = Promise.withResolvers<never>()
-    // Whoever asks next hears of it; nobody has to.
-    over.promise.catch(() => undefined)
-    thread.once('error', over.reject)
-    thread.once('exit', () => over.reject(new Error('the thread ended')))
-    const watch = setInterval(() => void rest().catch(over.reject), lookEvery)
-    const ask = <A>(question: unknown, handed: readonly Transferable[] = []) => {
-      const answered = Promise.withResolvers<A>()
-      thread.once('message', (answer: A) => answered.resolve(answer))
-      thread.postMessage(question, handed)
-      return Promise.race([answered.promise, over.promise])
+    const failure = Promise.withResolvers<never>()
+    // The next request reports the failure; without one nobody awaits it.
+    failure.promise.catch(() => undefined)
+    thread.once('error', failure.reject)
+    thread.once('exit', () => failure.reject(new Error('the thread ended')))
+    const poll = setInterval(() => void yieldNow().catch(failure.reject), pollIntervalMs)
+    const request = <A>(message: unknown, transfer: readonly Transferable[] = []) => {
+      const reply = Promise.withResolvers<A>()
+      thread.once('message', (answer: A) => reply.resolve(answer))
+      thread.postMessage(message, transfer)
+      return Promise.race([reply.promise, failure.promise])
     }
     try {
-      return await use({ ask })
+      return await use({ request })
     } finally {
-      clearInterval(watch)
+      clearInterval(poll)
       await thread.terminate()
       running--
     }

@@ -254,7 +254,7 @@ test('TR2 what was copied to a trash on another disk stays there when the rest f
       Buffer.alloc(0),
       () => false,
     )
-    await expect(trashing).rejects.toThrow('The copy is whole')
+    await expect(trashing).rejects.toThrow('The copy is complete')
     expect(isPart()).toBe(true)
     const kept = ['a/one.md', 'b/two.md'].map((name) =>
       fs.readFileSync(join(disk.path, 'id-1/content', name), 'utf8'),

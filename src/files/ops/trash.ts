@@ -1,4 +1,4 @@
-/** The trash: one folder for each thing that was thrown away, with a record of it beside it (TR1). */
+/** The trash: one folder per item, with a record beside the content (TR1). */
 import fs from 'node:fs'
 import type { BigIntStats } from 'node:fs'
 import { join } from 'node:path'
@@ -29,69 +29,70 @@ import { transfer } from './move.ts'
 import type { TransferOptions } from './move.ts'
 
 const recordName = 'record.json'
-const longestRecord = 1024 * 1024
+const maxRecordBytes = 1024 * 1024
 
 export const trash: RunOp<'trash'> = async (context, { at, id, record }, _body, cancelled) => {
   const bin = openBin(context)
-  const item = itemOf(bin, id)
+  const item = toItemPath(bin, id)
   const confined = getRoot(context, at)
   const walk = <T>(use: (parent: Parent) => Promise<T>) =>
     confined.withParent(at.path, use, { need: 'delete', keepLeafLink: true })
-  const act = async (parent: Parent) => {
+  const moveItem = async (parent: Parent) => {
     const stat = lstatEntry(parent.entryPath(parent.name))
     if (!stat) throw notFoundError(at.path)
     const sha256 = await contentHash(context, confined, parent, stat)
-    const shown = toStat(stat)
+    const publicStat = toStat(stat)
     const hash = sha256 === undefined ? {} : { sha256 }
-    // When it comes back it is judged by where it really was, too, with all that is in it.
+    // The restore checks risk by the original path, including everything inside.
     const origin = join(confined.root.path, parent.real)
-    const known = { ...record, type: shown.type, size: shown.size, ...hash, origin }
-    const answer = { stat: shown, real: parent.real, ...hash }
-    const leave = { cancelled, answer: () => answer }
-    await into(context, bin, id, known, { confined, parent }, leave)
+    const fullRecord = { ...record, type: publicStat.type, size: publicStat.size, ...hash, origin }
+    const answer = { stat: publicStat, real: parent.real, ...hash }
+    const options = { cancelled, answer: () => answer }
+    await moveIntoBin(context, bin, id, fullRecord, { confined, parent }, options)
     return answer
   }
-  return walkAndLock(walk, (parent) => [lockPath({ confined, parent }), item], act)
+  return walkAndLock(walk, (parent) => [lockPath({ confined, parent }), item], moveItem)
 }
 
-/** The record is on disk before the thing moves, so nothing lies in the trash that nobody knows of. */
-async function into(
+/** Writes the record to disk before the content moves, so that no item lacks a record. */
+async function moveIntoBin(
   context: OpContext,
   bin: ConfinedRoot,
   id: string,
   record: Readonly<Record<string, unknown>>,
   from: OpenEntry,
-  leave: TransferOptions,
+  options: TransferOptions,
 ): Promise<void> {
-  await makeRoom(context, bin, id)
+  await createItemFolder(context, bin, id)
   try {
-    await inBin(bin, `${id}/content`, async (parent) => {
+    await withBinParent(bin, `${id}/content`, async (parent) => {
       await writeRecord(parent, record)
-      await transfer(context, from, { confined: bin, parent }, leave)
+      await transfer(context, from, { confined: bin, parent }, options)
     })
   } catch (error) {
-    // What came into the trash is whole, and of where it was perhaps a part is gone: it stays.
+    // Content in the trash is complete, and its source may be partly gone, so it stays.
     if (!hasContent(bin, id)) await removeFromBin(context, bin, id)
     throw error
   }
 }
 
-/** Also where a worker was ended before anything came in, and the same is begun anew. */
-async function makeRoom(context: OpContext, bin: ConfinedRoot, id: string): Promise<void> {
-  const make = () => inBin(bin, id, ({ entryPath, name }) => fs.mkdirSync(entryPath(name), 0o700))
+/** Replaces an empty item folder of an operation that was interrupted before the content moved. */
+async function createItemFolder(context: OpContext, bin: ConfinedRoot, id: string): Promise<void> {
+  const create = () =>
+    withBinParent(bin, id, ({ entryPath, name }) => fs.mkdirSync(entryPath(name), 0o700))
   try {
-    make()
+    create()
   } catch (error) {
     if (!(error instanceof FileError) || error.code !== 'exists' || hasContent(bin, id)) throw error
     await removeFromBin(context, bin, id)
-    make()
+    create()
   }
 }
 
 function hasContent(bin: ConfinedRoot, id: string): boolean {
-  const found = (path: string) =>
-    inBin(bin, path, ({ entryPath, name }) => lstatEntry(entryPath(name)))
-  return found(id)?.isDirectory() === true && found(`${id}/content`) !== undefined
+  const find = (path: string) =>
+    withBinParent(bin, path, ({ entryPath, name }) => lstatEntry(entryPath(name)))
+  return find(id)?.isDirectory() === true && find(`${id}/content`) !== undefined
 }
 
 async function writeRecord(parent: Parent, record: Readonly<Record<string, unknown>>) {
@@ -105,7 +106,7 @@ async function writeRecord(parent: Parent, record: Readonly<Record<string, unkno
   await Promise.all([fsyncFolder(parent.entryPath('.')), fsyncFolder(parent.entryPath('..'))])
 }
 
-/** Of a file of the usual size; what is larger or cannot be read goes without. */
+/** Hashes a file up to the size limit; larger or unreadable files have no hash. */
 async function contentHash(
   { limits, yieldIfDue }: OpContext,
   confined: ConfinedRoot,
@@ -127,15 +128,15 @@ export const restore: RunOp<'restore'> = async (
   cancelled,
 ) => {
   const bin = openBin(context)
-  const item = itemOf(bin, id)
+  const item = toItemPath(bin, id)
   const target = getRoot(context, to)
-  const origin = originOf(bin, id)
-  // The name that it had counts, as in a move; that of its place in the trash says nothing.
+  const origin = readOrigin(bin, id)
+  // The original name decides, as in a move; the name in the trash has no meaning.
   if (origin !== undefined && !reviewed) checkRisk(context.guard.riskReason(origin), to.path)
   const walk = async <T>(use: (ends: readonly [OpenEntry, OpenEntry]) => Promise<T>) => {
-    // Nothing comes back, then no folder is made for it either.
-    if (!hasContent(bin, id)) throw notInTrash()
-    return inBin(bin, `${id}/content`, (from) =>
+    // Checked first, so that a missing item creates no folder.
+    if (!hasContent(bin, id)) throw notInTrashError()
+    return withBinParent(bin, `${id}/content`, (from) =>
       target.withParent(
         to.path,
         (parent) =>
@@ -152,11 +153,11 @@ export const restore: RunOp<'restore'> = async (
     ([, end]) => [item, lockPath(end)],
     async (ends) => {
       const answer = (stat: BigIntStats) => ({ stat: toStat(stat), real: ends[1].parent.real })
-      const leave = { reviewed, origin, cancelled, answer }
-      return answer(await transfer(context, ...ends, leave))
+      const options = { reviewed, origin, cancelled, answer }
+      return answer(await transfer(context, ...ends, options))
     },
   )
-  // It is back, whatever becomes of its record: that goes with what others left.
+  // The item is restored even if this cleanup fails; a later cleanup removes the record.
   await withPathLock([item], () => removeFromBin(context, bin, id)).catch(() => undefined)
   return restored
 }
@@ -165,15 +166,15 @@ export const purge: RunOp<'purge'> = async (context, { ids }, _body, cancelled) 
   const bin = openBin(context)
   const purged: string[] = []
   const left: string[] = []
-  for (const [id, item] of ids.map((one) => [one, itemOf(bin, one)] as const)) {
+  for (const [id, item] of ids.map((id) => [id, toItemPath(bin, id)] as const)) {
     if (cancelled()) break
     await withPathLock([item], async () => {
       try {
-        // Whoever has restored or purged it before says so.
-        if (takeContent(bin, id)) purged.push(id)
+        // False if the item was already restored or purged.
+        if (hideContent(bin, id)) purged.push(id)
         await removeFromBin(context, bin, id, cancelled)
       } catch {
-        // What cannot be removed now is tried again another day; the others go.
+        // Retried later; the other items continue.
         if (purged.at(-1) === id) left.push(item)
       }
     })
@@ -188,36 +189,36 @@ export const listTrash: RunOp<'listTrash'> = async (context, _ask, _body, cancel
   const ids = [...readEntries(bin, fd)].filter((entry) => entry.isDirectory() && isId(entry.name))
   const records = []
   for (const { name: id } of ids) {
-    const record = recordOf(bin, id)
+    const record = readRecord(bin, id)
     if (record) records.push({ id, record })
-    else await removeLeft(context, bin, id, cancelled)
+    else await removeLeftover(context, bin, id, cancelled)
     await yieldOrCancel(context, cancelled)
   }
   return { records }
 }
 
-/** What was cut off before anything came into the trash, or while or after it was taken out again. */
-async function removeLeft(
+/** Removes an item without content, which an interrupted operation left. */
+async function removeLeftover(
   context: OpContext,
   bin: ConfinedRoot,
   id: string,
   cancelled: () => boolean,
 ): Promise<void> {
   try {
-    const stat = inBin(bin, id, ({ entryPath, name }) => lstatEntry(entryPath(name)))
-    // By its time: another worker may be at it.
+    const stat = withBinParent(bin, id, ({ entryPath, name }) => lstatEntry(entryPath(name)))
+    // Recent leftovers may belong to another worker.
     if (!stat || hasContent(bin, id) || !isStaleTemp(Number(stat.mtimeMs))) return
-    await withPathLock([itemOf(bin, id)], () => removeFromBin(context, bin, id, cancelled))
+    await withPathLock([toItemPath(bin, id)], () => removeFromBin(context, bin, id, cancelled))
   } catch {
-    // What cannot be removed now is looked at again another day.
+    // Retried at the next listing.
   }
 }
 
-/** Undefined where there is no content with it: then the thing never came in, or is out again. */
-function recordOf(bin: ConfinedRoot, id: string): Readonly<Record<string, unknown>> | undefined {
+/** Returns undefined without content: the item never arrived or was already removed. */
+function readRecord(bin: ConfinedRoot, id: string): Readonly<Record<string, unknown>> | undefined {
   try {
     if (!hasContent(bin, id)) return undefined
-    const { bytes } = readContent(bin, `${id}/${recordName}`, longestRecord)
+    const { bytes } = readContent(bin, `${id}/${recordName}`, maxRecordBytes)
     const record: unknown = JSON.parse(bytes.toString('utf8'))
     return typeof record === 'object' && record !== null ? { ...record } : undefined
   } catch {
@@ -225,27 +226,27 @@ function recordOf(bin: ConfinedRoot, id: string): Readonly<Record<string, unknow
   }
 }
 
-function originOf(bin: ConfinedRoot, id: string): string | undefined {
-  const { origin, path } = recordOf(bin, id) ?? {}
-  return [origin, path].find((one) => typeof one === 'string')
+function readOrigin(bin: ConfinedRoot, id: string): string | undefined {
+  const { origin, path } = readRecord(bin, id) ?? {}
+  return [origin, path].find((text) => typeof text === 'string')
 }
 
 const isId = (id: string) => /^[\w-]{1,100}$/.test(id)
 
-function itemOf({ root }: ConfinedRoot, id: string): string {
-  if (!isId(id)) throw notInTrash()
+function toItemPath({ root }: ConfinedRoot, id: string): string {
+  if (!isId(id)) throw notInTrashError()
   return join(root.path, id)
 }
 
-const notInTrash = () => new FileError('not_found', 'There is nothing of that id in the trash.')
+const notInTrashError = () => new FileError('not_found', 'Not in the trash.')
 
-const inBin = <T>(bin: ConfinedRoot, path: string, use: (parent: Parent) => T): T =>
+const withBinParent = <T>(bin: ConfinedRoot, path: string, use: (parent: Parent) => T): T =>
   bin.withParent(path, use, { need: 'delete', keepLeafLink: true })
 
-/** The content goes from under its name at once: half of it is nothing to list or to bring back. */
-function takeContent(bin: ConfinedRoot, id: string): boolean {
+/** Renames the content first, so that a partly removed item is neither listed nor restored. */
+function hideContent(bin: ConfinedRoot, id: string): boolean {
   if (!hasContent(bin, id)) return false
-  inBin(bin, `${id}/content`, ({ entryPath, name }) =>
+  withBinParent(bin, `${id}/content`, ({ entryPath, name }) =>
     fs.renameSync(entryPath(name), entryPath(createTempName())),
   )
   return true
@@ -257,23 +258,25 @@ async function removeFromBin(
   id: string,
   cancelled = () => false,
 ): Promise<void> {
-  takeContent(bin, id)
-  await inBin(bin, id, (parent) => removeTree(bin, parent, () => yieldOrCancel(context, cancelled)))
+  hideContent(bin, id)
+  await withBinParent(bin, id, (parent) =>
+    removeTree(bin, parent, () => yieldOrCancel(context, cancelled)),
+  )
 }
 
-/** A trash that others can reach is none (TR2). */
+/** Opens the trash. Refuses a trash that other users can write to (TR2). */
 function openBin({ roots }: OpContext): ConfinedRoot {
   const bin = roots.get('trash')
   const stat = fs.lstatSync(bin.root.path, { throwIfNoEntry: false })
   if (!stat) throw rootReplacedError(bin.root.key)
   const isOurs = process.getuid === undefined || stat.uid === process.getuid()
   if (stat.isDirectory() && isOurs && (stat.mode & 0o002) === 0) {
-    // Another in its place is found out here, and for no thing in it alone.
+    // Detects a replaced trash root here, instead of failing for each item.
     bin.stat('')
     return bin
   }
   throw new FileError(
     'no_permission',
-    'The trash is a link, belongs to somebody else or is open to all. Nothing was deleted.',
+    'The trash folder is a link, has another owner or is writable by all users. Nothing was deleted.',
   )
 }

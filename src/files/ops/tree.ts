@@ -18,53 +18,53 @@ import { lstatEntry } from './regular-file.ts'
 type OpenFolder = { readonly fd: number; readonly real: string }
 
 export type Folder = OpenFolder & {
-  /** Names of its plain files that are not hidden. A large folder comes in several pieces. */
+  /** Names of its regular files that are not hidden. A large folder is split into several parts. */
   readonly files: readonly string[]
-  /** The bytes of those among them whose names are no text. */
-  readonly odd: readonly Buffer[]
+  /** The bytes of the names with invalid UTF-8. */
+  readonly invalidNames: readonly Buffer[]
 }
 
 export type ShouldEnter = (name: string, real: string) => boolean
 
-const filesAtOnce = 4096
-/** A tree that is deeper was made to be; each level holds a folder open. */
-const deepest = 500
+const filesPerChunk = 4096
+/** Each level keeps a folder open. A legitimate tree is not deeper. */
+const maxDepth = 500
 
-/** Every folder with its files, in no order. Folders are closed when the next one comes, or nobody asks on. */
+/** Yields every folder with its files, unordered. A folder is closed when the next one is requested. */
 export function* walkFolders(
   confined: ConfinedRoot,
   path: string,
-  enters: ShouldEnter = () => true,
+  shouldEnter: ShouldEnter = () => true,
 ): Generator<Folder> {
   const top = confined.openFolder(path)
   yield* walk(top.fd, top.real, 0)
 
   function* walk(fd: number, real: string, depth: number): Generator<Folder> {
     using _ = closing(fd)
-    const hides = confined.createNameFilter(real)
+    const isHidden = confined.createNameFilter(real)
     const folders: string[] = []
     let files: string[] = []
-    let odd: Buffer[] = []
+    let invalidNames: Buffer[] = []
     for (const entry of depth === 0
       ? readEntries(confined, fd)
       : readEntriesOrEmpty(confined, fd)) {
       const { name } = entry
-      if (hides(name) || skipTempFile(confined, { fd, real }, name)) continue
+      if (isHidden(name) || skipTempFile(confined, { fd, real }, name)) continue
       if (entry.isDirectory()) folders.push(name)
       if (!entry.isFile()) continue
-      if (entry.bytes) odd.push(entry.bytes)
-      if (files.push(name) < filesAtOnce) continue
-      yield { fd, real, files, odd }
+      if (entry.bytes) invalidNames.push(entry.bytes)
+      if (files.push(name) < filesPerChunk) continue
+      yield { fd, real, files, invalidNames }
       files = []
-      odd = []
+      invalidNames = []
     }
-    yield { fd, real, files, odd }
-    if (depth === deepest) return
+    yield { fd, real, files, invalidNames }
+    if (depth === maxDepth) return
     for (const name of folders) {
       const child = joinPath(real, name)
-      if (!enters(name, child)) continue
-      const opened = openChildFolder(confined, fd, name, child)
-      if (opened !== undefined) yield* walk(opened, child, depth + 1)
+      if (!shouldEnter(name, child)) continue
+      const childFd = openChildFolder(confined, fd, name, child)
+      if (childFd !== undefined) yield* walk(childFd, child, depth + 1)
     }
   }
 }
@@ -72,11 +72,11 @@ export function* walkFolders(
 export type OpenEntry = { readonly confined: ConfinedRoot; readonly parent: Parent }
 
 export async function forEachEntry(
-  turn: () => Promise<void>,
+  yieldNow: () => Promise<void>,
   { confined, parent }: OpenEntry,
   visit: (fd: number, entry: Entry, path: string) => void,
 ): Promise<void> {
-  const within = async (
+  const visitFolder = async (
     fd: number,
     { name, bytes }: Pick<Entry, 'name' | 'bytes'>,
     real: string,
@@ -86,60 +86,60 @@ export async function forEachEntry(
     for (const entry of readEntries(confined, folder)) {
       const path = joinPath(real, entry.name)
       visit(folder, entry, path)
-      if (entry.isDirectory()) await within(folder, entry, path)
+      if (entry.isDirectory()) await visitFolder(folder, entry, path)
     }
-    await turn()
+    await yieldNow()
   }
-  await within(parent.fd, parent, parent.real)
+  await visitFolder(parent.fd, parent, parent.real)
 }
 
-/** Asked right before something goes, by its path relative to the root; throws where it is to stay. */
+/** Called before each removal with the path relative to the root; throws to keep the entry. */
 export type BeforeRemove = (real: string, stat: BigIntStats) => void
 
-type Spot = Pick<Parent, 'fd' | 'name' | 'real'> & {
-  /** Of its name, where that may be no text as in old archives. */
+type RemovalTarget = Pick<Parent, 'fd' | 'name' | 'real'> & {
+  /** The bytes of the name, if it may be invalid UTF-8, as in old archives. */
   readonly bytes?: Buffer | undefined
 }
 
 /**
- * Removes what stands under a name with all that is in it. Links are removed, never followed. What cannot go or is to
- * stay holds up nothing else: why the first of it is left is thrown when all the rest is gone.
+ * Removes an entry and everything in it, without following links. An entry that cannot be removed or must stay does not
+ * stop the rest; the first failure is thrown at the end.
  */
 export async function removeTree(
   confined: ConfinedRoot,
-  top: Spot,
-  /** Where this throws, no more goes. */
-  rest: () => Promise<void>,
+  top: RemovalTarget,
+  /** Throws to stop the removal. */
+  yieldNow: () => Promise<void>,
   check: BeforeRemove = () => {},
 ): Promise<void> {
-  let first: { readonly error: unknown } | undefined
+  let firstFailure: { readonly error: unknown } | undefined
 
-  function attempt<T>(act: () => T): T | undefined {
+  function attempt<T>(operation: () => T): T | undefined {
     try {
-      return act()
+      return operation()
     } catch (error) {
-      first ??= { error }
+      firstFailure ??= { error }
       return undefined
     }
   }
 
-  async function remove({ fd, name, real, bytes }: Spot): Promise<void> {
+  async function remove({ fd, name, real, bytes }: RemovalTarget): Promise<void> {
     const path = toEntryPath(confined, fd, { name, bytes })
-    const stat = attempt(() => checked(path, real, check))
+    const stat = attempt(() => checkAndStat(path, real, check))
     if (!stat) return
     if (!stat.isDirectory()) return attempt(() => fs.unlinkSync(path))
     const folder = attempt(() => confined.openChild(fd, name, real, bytes))
     if (folder === undefined) return
     try {
-      attempt(() => makeOpen(folder, path, stat))
-      // All names first: what a folder lists while it is emptied is not said anywhere.
+      attempt(() => makeWritable(folder, path, stat))
+      // All names are read first: readdir is not specified while entries are removed.
       const names = attempt(() =>
         fs.readdirSync(confined.entryPath(folder), { encoding: 'buffer' }),
       )
       for (const child of names ?? []) {
         const text = child.toString('utf8')
         await remove({ fd: folder, name: text, real: joinPath(real, text), bytes: child })
-        await rest()
+        await yieldNow()
       }
     } finally {
       fs.closeSync(folder)
@@ -148,11 +148,11 @@ export async function removeTree(
   }
 
   await remove(top)
-  // What others took away meanwhile is gone, too.
-  if (first && lstatEntry(toEntryPath(confined, top.fd, top))) throw first.error
+  // If another process removed the rest, the removal succeeded.
+  if (firstFailure && lstatEntry(toEntryPath(confined, top.fd, top))) throw firstFailure.error
 }
 
-function checked(
+function checkAndStat(
   path: string | Buffer,
   real: string,
   check: BeforeRemove,
@@ -162,43 +162,43 @@ function checked(
   return stat
 }
 
-/** A folder that its owner may not write to keeps what is in it: package managers make such. */
-function makeOpen(folder: number, path: string | Buffer, { mode }: BigIntStats): void {
+/** Restores owner access: package managers create read-only folders. */
+function makeWritable(folder: number, path: string | Buffer, { mode }: BigIntStats): void {
   if (process.platform === 'win32' || (mode & 0o700n) === 0o700n) return
   fs.chmodSync(process.platform === 'linux' ? `/proc/self/fd/${folder}` : path, 0o700)
 }
 
-/** A call has half a minute: what is older will not be finished. */
-const abandonedMs = 60 * 60 * 1000
-export const isStaleTemp = (mtimeMs: number): boolean => Date.now() - mtimeMs > abandonedMs
-/** Of a folder so much goes at once: whoever looks waits for it. */
-const mostAtOnce = 10_000
+/** A call ends after half a minute, so an older temporary file is stale. */
+const staleAfterMs = 60 * 60 * 1000
+export const isStaleTemp = (mtimeMs: number): boolean => Date.now() - mtimeMs > staleAfterMs
+/** The maximum number of entries removed from a stale folder at once, because a listing waits for it. */
+const maxRemovals = 10_000
 
-/** Whether a name that a walk met is of that kind. One that was given up goes, and nobody was told that it was kept. */
+/** Returns true for a temporary name, and removes a stale one. */
 export function skipTempFile(confined: ConfinedRoot, folder: OpenFolder, name: string): boolean {
   if (!isTempName(name)) return false
-  if (confined.root.access === 'read-write') removeAbandoned(confined, folder, name)
+  if (confined.root.access === 'read-write') removeStale(confined, folder, name)
   return true
 }
 
-function removeAbandoned(confined: ConfinedRoot, { fd, real }: OpenFolder, name: string): void {
+function removeStale(confined: ConfinedRoot, { fd, real }: OpenFolder, name: string): void {
   const path = confined.entryPath(fd, name)
   try {
     const stat = fs.lstatSync(path)
     if (stat.isFile() && stat.nlink > 1) cleanUpAfterCrash(path)
     else if (isStaleTemp(stat.mtimeMs))
-      removeNow(confined, { fd, real }, { name }, { left: mostAtOnce })
+      removeNow(confined, { fd, real }, { name }, { left: maxRemovals })
   } catch {
-    // Gone by now, or not ours to remove: it stays unseen.
+    // Gone or not removable: it stays hidden.
   }
 }
 
-/** Without standing aside for others. */
+/** Removes synchronously. */
 export function removeNow(
   confined: ConfinedRoot,
   { fd, real }: OpenFolder,
   entry: Pick<Entry, 'name' | 'bytes'>,
-  most = { left: Infinity },
+  budget = { left: Infinity },
 ): void {
   const { name, bytes } = entry
   const path = toEntryPath(confined, fd, entry)
@@ -209,8 +209,8 @@ export function removeNow(
   const child = joinPath(real, name)
   const inside = { fd: confined.openChild(fd, name, child, bytes), real: child }
   try {
-    for (const one of readEntries(confined, inside.fd))
-      if (most.left-- > 0) removeNow(confined, inside, one, most)
+    for (const child of readEntries(confined, inside.fd))
+      if (budget.left-- > 0) removeNow(confined, inside, child, budget)
   } finally {
     fs.closeSync(inside.fd)
   }

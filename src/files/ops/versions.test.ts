@@ -161,7 +161,7 @@ test('TR3 a content that is not there any more is said to be, and not its file',
   const back = files.run('restoreVersion', { at, sha256: sha256('one'), mode: 0o644 })
   await expect(back).rejects.toMatchObject({
     code: 'unreadable',
-    message: 'The kept version is not there any more.',
+    message: 'The stored version is missing.',
   })
   expect(content()).toBe('two')
 })

@@ -4,7 +4,7 @@ import type { OpContext, RunOp } from '../worker/context.ts'
 import type { OpRequest } from '../worker/protocol.ts'
 import { changeFile } from './change.ts'
 import { closing, displayName, readAt, getRoot } from './io.ts'
-import { deleteJournalByName, listOrphanedJournals as left } from './in-place.ts'
+import { deleteJournalByName, listOrphanedJournals as listJournals } from './in-place.ts'
 import {
   deleteVersion,
   storeVersion,
@@ -12,20 +12,20 @@ import {
   listVersionsInShard,
   listShards,
 } from './version-store.ts'
-import { textDiff, textOf } from './encoding.ts'
+import { textDiff, decodeText } from './encoding.ts'
 
 export const restoreVersion: RunOp<'restoreVersion'> = (context, { sha256, mode, ...ask }) =>
   changeFile(context, { ...ask, writeMode: 'put', mode: mode & 0o777 }, () =>
     readStoredVersion(context, sha256),
   )
 
-const mostNamed = 10_000
+const maxHashes = 10_000
 
 export const listVersions: RunOp<'listVersions'> = async (context, { before, after = '' }) => {
   const sha256: string[] = []
-  for (const shard of listShards(context).filter((one) => one > after)) {
+  for (const shard of listShards(context).filter((name) => name > after)) {
     sha256.push(...listVersionsInShard(context, shard, before))
-    if (sha256.length >= mostNamed) return { sha256, next: shard }
+    if (sha256.length >= maxHashes) return { sha256, next: shard }
     await context.yieldIfDue()
   }
   return { sha256 }
@@ -33,8 +33,8 @@ export const listVersions: RunOp<'listVersions'> = async (context, { before, aft
 
 export const deleteVersions: RunOp<'deleteVersions'> = async (context, { sha256 }) => {
   let bytes = 0
-  for (const one of sha256) {
-    bytes += deleteVersion(context, one)
+  for (const hash of sha256) {
+    bytes += deleteVersion(context, hash)
     await context.yieldIfDue()
   }
   return { bytes }
@@ -42,40 +42,45 @@ export const deleteVersions: RunOp<'deleteVersions'> = async (context, { sha256 
 
 export const orphanedJournals: RunOp<'orphanedJournals'> = async (context, { settled }) => {
   for (const name of settled) deleteJournalByName(context.roots, name)
-  const notes = []
-  for (const { name, head, at, both } of left(context.roots)) {
-    // A note that is half was never acted on.
-    if (!both) deleteJournalByName(context.roots, name)
+  const journals = []
+  for (const { name, head, writtenAt, contents } of listJournals(context.roots)) {
+    // An incomplete journal means that the file was not changed.
+    if (!contents) deleteJournalByName(context.roots, name)
     else {
       const { path, mode, old: sha256 } = head
-      await storeVersion(context, sha256, both.old)
-      notes.push({ name, path, before: { sha256, size: both.old.length, mode }, at })
+      await storeVersion(context, sha256, contents.old)
+      journals.push({
+        name,
+        path,
+        before: { sha256, size: contents.old.length, mode },
+        at: writtenAt,
+      })
     }
     await context.yieldIfDue()
   }
-  return { journals: notes }
+  return { journals }
 }
 
-/** Both together; longer texts are compared by nobody. */
-const mostDiffBytes = 16 * 1024 * 1024
+/** The limit for both texts together; larger diffs are not useful. */
+const maxDiffBytes = 16 * 1024 * 1024
 
 export const diff: RunOp<'diff'> = async (context, { from, to }) => {
-  const [old, now] = [contentOf(context, from), contentOf(context, to)]
-  if (old.bytes.length + now.bytes.length > mostDiffBytes)
+  const [old, now] = [readSide(context, from), readSide(context, to)]
+  if (old.bytes.length + now.bytes.length > maxDiffBytes)
     throw new FileError('too_large', 'The files are too large to compare.')
   if (old.sensitive || now.sensitive)
     return { sensitive: true, ...(old.bytes.equals(now.bytes) && { diff: '' }) }
-  const [oldText, newText] = [await textOf(old.bytes), await textOf(now.bytes)]
+  const [oldText, newText] = [await decodeText(old.bytes), await decodeText(now.bytes)]
   if (oldText === undefined || newText === undefined)
-    throw new FileError('not_text', 'Only texts can be compared.')
-  const found = textDiff(oldText, newText, old.name, now.name)
-  return { sensitive: false, ...(found !== undefined && { diff: found }) }
+    throw new FileError('not_text', 'Only text files can be compared.')
+  const textDifference = textDiff(oldText, newText, old.name, now.name)
+  return { sensitive: false, ...(textDifference !== undefined && { diff: textDifference }) }
 }
 
 type Content = { readonly bytes: Buffer; readonly name: string; readonly sensitive: boolean }
 
-/** A version is as sensitive as the file that it is compared with. */
-function contentOf(context: OpContext, side: OpRequest<'diff'>['from']): Content {
+/** A stored version is as sensitive as the file it is compared with. */
+function readSide(context: OpContext, side: OpRequest<'diff'>['from']): Content {
   if ('sha256' in side) {
     const bytes = readStoredVersion(context, side.sha256)
     return { bytes, name: `version ${side.name}`, sensitive: false }
@@ -83,7 +88,7 @@ function contentOf(context: OpContext, side: OpRequest<'diff'>['from']): Content
   const confined = getRoot(context, side)
   const { fd, stat, real } = confined.openFile(side.path)
   using _ = closing(fd)
-  if (stat.size > BigInt(mostDiffBytes))
+  if (stat.size > BigInt(maxDiffBytes))
     throw new FileError('too_large', 'The file is too large to compare.', side.path)
   return {
     bytes: readAt(fd, 0, Number(stat.size)),

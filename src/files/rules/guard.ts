@@ -68,7 +68,7 @@ export function createGuard(settings: GuardSettings) {
       return closed.some((folder) => isBelow({ names: folder }, path))
     },
     isSensitive,
-    guardReason: guardReason,
+    guardReason,
     /** Returns why trust or a person must approve a write, including sensitive files. */
     riskReason: (abs: string): string | undefined =>
       guardReason(abs) ?? (isSensitive(abs) ? 'it may contain secrets' : undefined),

@@ -26,12 +26,7 @@ const maxNameBytes = 255
  * and names that only resemble a trick (`%2e%2e`, full-width dots) are ordinary names.
  */
 export function parsePath(input: string, context: PathContext): ParsedPath {
-  const {
-    home,
-    workspace,
-    configuredPath: configuredPath,
-    windows = process.platform === 'win32',
-  } = context
+  const { home, workspace, configuredPath, windows = process.platform === 'win32' } = context
   assertValidText(input)
   const path = windows ? input.replaceAll('\\', '/') : input
   if (/^file:\//i.test(path)) throw invalidPathError(input, 'is a URL', 'Use a plain path.')

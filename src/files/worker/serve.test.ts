@@ -28,7 +28,7 @@ function startServer(ops: Partial<OpMap>) {
   })
   const ask = (id: number, op: string, input: unknown = {}) =>
     receive({ head: { id, op, ask: input }, body: emptyBody })
-  return { replies, loggedErrors, receive: receive, ask, stop: stop }
+  return { replies, loggedErrors, receive, ask, stop }
 }
 
 const getId = (head: ReplyHead) => ('id' in head ? head.id : 0)

@@ -73,8 +73,8 @@ export function serve({ ops, context, send, sendAndWait, logError }: ServeDeps) 
         : () => undefined
       const opContext: OpContext = {
         ...context,
-        yieldIfDue: yieldIfDue,
-        waitForEntry: waitForEntry,
+        yieldIfDue,
+        waitForEntry,
         reportProgress,
       }
       const result = await runOp(opContext, ask as never, body, () => state.isCancelled)
