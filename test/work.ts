@@ -54,23 +54,23 @@ export async function openTestWork(text = sampleText) {
   const journal = createJournal(store)
   await db.transact((tx) => importProject(tx, store, 'p', parsed(text)))
   const open = (now = Date.now) => {
-    const boards = createProjectCache(db, store)
-    const keeper = createProjectSync({
+    const snapshots = createProjectCache(db, store)
+    const projectSync = createProjectSync({
       db,
       store,
-      boards,
+      snapshots,
       journal,
       folderOf: (project) => join(folder, project),
       isProtected: (path) => path.includes('/.ssh/'),
       now,
       log: silentLog,
     })
-    return { boards, keeper }
+    return { snapshots, projectSync }
   }
   /** A change as a tool makes it, without its entry. */
   const set = (id: string, fields: Partial<Story>) =>
     db.transact(async (tx) => {
-      const held = await journal.hold(tx, 'p')
+      const held = await journal.lockProject(tx, 'p')
       const before = await store.item(tx, 'p', 'story', id)
       if (!before) throw new Error(`no story ${id}`)
       const item = { ...before.item, ...fields }

@@ -31,9 +31,9 @@ export type BacklogTexts = ReturnType<typeof createBacklogTexts>
 export function createBacklogTexts({ store, root, now }: Deps) {
   const files = createTextSearch(now)
 
-  async function current(reader: Reader, project: string, id: string): Promise<TextFileState> {
-    const waiting = await store.texts.latest(reader, project, id)
-    if (waiting) return { as: 'text', text: waiting.text, sha256: waiting.sha256 }
+  async function readCurrent(reader: Reader, project: string, id: string): Promise<TextFileState> {
+    const pending = await store.texts.latest(reader, project, id)
+    if (pending) return { as: 'text', text: pending.text, sha256: pending.sha256 }
     return root.isHolder
       ? readTextFile(root.folderOf(project), id)
       : { as: 'unusable', why: 'another daemon holds the files' }
@@ -43,113 +43,122 @@ export function createBacklogTexts({ store, root, now }: Deps) {
    * Returns the text for a reply. Only the first page has the hash, so later pages cannot supply a
    * newer one.
    */
-  async function shown(reader: Reader, project: string, id: string, cursor?: string) {
-    const found = await current(reader, project, id)
-    if (found.as === 'unusable') return { text_note: `Cannot read ${textPath(id)}: ${found.why}.` }
-    if (!isSaying(found)) return {}
-    return { text: found.text, ...(cursor === undefined && { text_sha256: found.sha256 }) }
+  async function getTextFields(reader: Reader, project: string, id: string, cursor?: string) {
+    const state = await readCurrent(reader, project, id)
+    if (state.as === 'unusable') return { text_note: `Cannot read ${textPath(id)}: ${state.why}.` }
+    if (!hasText(state)) return {}
+    return { text: state.text, ...(cursor === undefined && { text_sha256: state.sha256 }) }
   }
 
-  async function all(
+  async function readAll(
     reader: Reader,
     project: string,
     ids: readonly string[],
   ): Promise<ReadonlyMap<string, string>> {
-    const waiting = await store.texts.waiting(reader, project)
-    const texts = new Map(waiting.map(({ id, text }) => [id, text]))
+    const pending = await store.texts.pending(reader, project)
+    const texts = new Map(pending.map(({ id, text }) => [id, text]))
     for (const id of root.isHolder ? ids : []) {
-      const found = texts.has(id) ? undefined : readTextFile(root.folderOf(project), id)
-      if (found && isSaying(found)) texts.set(id, found.text)
+      const state = texts.has(id) ? undefined : readTextFile(root.folderOf(project), id)
+      if (state && hasText(state)) texts.set(id, state.text)
     }
     return texts
   }
 
   /** Returns for each item which of the lower-case words its text contains. */
-  async function holding(
+  async function findWords(
     reader: Reader,
     project: string,
     ids: ReadonlySet<string>,
     words: readonly string[],
   ): Promise<ReadonlyMap<string, readonly string[]>> {
-    const waiting = await store.texts.waiting(reader, project)
-    const found = root.isHolder
+    const waiting = await store.texts.pending(reader, project)
+    const state = root.isHolder
       ? await files.find(root.folderOf(project), ids, words)
       : new Map<string, readonly string[]>()
     // The newest pending text of an item wins.
     for (const { id, text } of waiting) {
-      const lowered = text.toLowerCase()
-      found.set(
+      const lowerCase = text.toLowerCase()
+      state.set(
         id,
-        words.filter((word) => lowered.includes(word)),
+        words.filter((word) => lowerCase.includes(word)),
       )
     }
-    return found
+    return state
   }
 
-  async function isThere(reader: Reader, project: string, id: string): Promise<boolean> {
+  async function hasTextFile(reader: Reader, project: string, id: string): Promise<boolean> {
     if (!root.isHolder) return false
-    const found = await current(reader, project, id)
-    return found.as === 'unusable' || isSaying(found)
+    const state = await readCurrent(reader, project, id)
+    return state.as === 'unusable' || hasText(state)
   }
 
   /** Validates a change of the text: a caller can only replace the text it has read. */
-  async function checked(
-    on: ProjectTransaction,
+  async function validateChange(
+    projectTx: ProjectTransaction,
     id: string,
-    { text: given, text_sha256: read }: TextChange,
+    { text: newContent, text_sha256: readSha256 }: TextChange,
   ): Promise<NewText | undefined> {
-    if (given === undefined && read === undefined) return undefined
-    const found = await usable(on, id)
-    const sha256 = isSaying(found) ? found.sha256 : undefined
-    if (sha256 !== read)
-      throw new CoworkError('stale', staleWords(id, sha256, read), {
+    if (newContent === undefined && readSha256 === undefined) return undefined
+    const state = await readUsable(projectTx, id)
+    const sha256 = hasText(state) ? state.sha256 : undefined
+    if (sha256 !== readSha256)
+      throw new CoworkError('stale', staleMessage(id, sha256, readSha256), {
         hint: 'Read the text with worksync_get, then send its text_sha256 with the change.',
         details: { ...(sha256 !== undefined && { text_sha256: sha256 }) },
       })
-    return given === undefined ? undefined : newText(given, found)
+    return newContent === undefined ? undefined : toNewText(newContent, state)
   }
 
-  async function usable(
-    on: ProjectTransaction,
+  async function readUsable(
+    projectTx: ProjectTransaction,
     id: string,
   ): Promise<Exclude<TextFileState, { as: 'unusable' }>> {
     if (!root.isHolder)
       throw new CoworkError('data_root_busy', 'Another daemon holds the files of the work data.', {
         hint: 'Change texts of backlog items through that daemon.',
       })
-    const found = await current(on.tx, on.project, id)
-    if (found.as !== 'unusable') return found
-    throw new CoworkError('work_file_broken', `Cannot change ${textPath(id)}: ${found.why}.`, {
+    const state = await readCurrent(projectTx.tx, projectTx.project, id)
+    if (state.as !== 'unusable') return state
+    throw new CoworkError('work_file_broken', `Cannot change ${textPath(id)}: ${state.why}.`, {
       hint: 'Fix the file; cowork does not overwrite it.',
     })
   }
 
   /** Prepares a text that replaces any current text. */
-  const instead = async (on: ProjectTransaction, id: string, text: string): Promise<NewText> =>
-    newText(text, await usable(on, id))
+  const prepareReplacement = async (
+    projectTx: ProjectTransaction,
+    id: string,
+    text: string,
+  ): Promise<NewText> => toNewText(text, await readUsable(projectTx, id))
 
   /**
    * Stores the text in the transaction of its change, after the steps; the flush writes the file
    * (W7).
    */
   async function put(
-    on: ProjectTransaction,
+    projectTx: ProjectTransaction,
     id: string,
     { text, sha256, base }: NewText,
   ): Promise<void> {
-    await store.texts.add(on.tx, on.project, { seq: on.seq(), id, base, sha256, text })
+    await store.texts.add(projectTx.tx, projectTx.project, {
+      seq: projectTx.seq(),
+      id,
+      base,
+      sha256,
+      text,
+    })
   }
 
-  return { shown, all, holding, isThere, checked, instead, put }
+  return { getTextFields, readAll, findWords, hasTextFile, validateChange, prepareReplacement, put }
 }
 
 /** An empty file counts as no text. */
-const isSaying = (found: TextFileState): found is Extract<TextFileState, { as: 'text' }> =>
+const hasText = (found: TextFileState): found is Extract<TextFileState, { as: 'text' }> =>
   found.as === 'text' && found.text !== ''
 
-function newText(given: string, found: Exclude<TextFileState, { as: 'unusable' }>): NewText {
+function toNewText(newContent: string, found: Exclude<TextFileState, { as: 'unusable' }>): NewText {
   // UTF-8 cannot encode a lone surrogate.
-  const text = given.toWellFormed()
+  const text = newContent.toWellFormed()
   const bytes = Buffer.byteLength(text)
   if (bytes > maxTextBytes)
     throw new CoworkError(
@@ -162,9 +171,13 @@ function newText(given: string, found: Exclude<TextFileState, { as: 'unusable' }
   return { text, sha256: sha256Hex(text), base: found.as === 'text' ? found.sha256 : null }
 }
 
-function staleWords(id: string, there: string | undefined, read: string | undefined): string {
-  if (there === undefined) return `${id} no longer has a text.`
-  return read === undefined ? `${id} already has a text.` : `The text of ${id} has changed.`
+function staleMessage(
+  id: string,
+  currentSha256: string | undefined,
+  readSha256: string | undefined,
+): string {
+  if (currentSha256 === undefined) return `${id} no longer has a text.`
+  return readSha256 === undefined ? `${id} already has a text.` : `The text of ${id} has changed.`
 }
 
 /** Summarizes a text for the ledger entry; the call entry has the full text. */

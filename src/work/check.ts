@@ -17,30 +17,30 @@ export const checkWork =
     if (tool.toolset !== 'work') return { mode: 'act' }
     const refusal = work.keyRefusal(caller)
     if (refusal) return { mode: 'refuse', ...refusal }
-    const trouble = work.root.trouble()
+    const outage = work.root.trouble()
     // Without the data root, a daemon on a shared database still answers from the store. A SQLite
     // store has no other owner, and tools that touch files need the daemon that holds them.
-    const isOnFiles = tool.run !== undefined
-    if (trouble !== undefined && (work.db.dialect === 'sqlite' || isOnFiles))
+    const touchesFiles = tool.run !== undefined
+    if (outage !== undefined && (work.db.dialect === 'sqlite' || touchesFiles))
       return {
         mode: 'refuse',
         code: 'data_root_busy',
-        ...trouble,
+        ...outage,
       }
-    await work.registry.notice()
+    await work.registry.reloadIfChanged()
     if (!work.root.isHolder) return { mode: 'act' }
     const { project } = input
     const names = typeof project === 'string' ? [project] : work.projects()
-    const known = names.filter((name) => work.registry.get(name))
+    const served = names.filter((name) => work.registry.get(name))
     // The store can still have the project, but its file is no longer read (W11).
-    if (known.length < names.length && tool.name !== 'worksync_register_project')
-      return notServed(work, String(project))
-    await Promise.all(known.map((name) => work.keeper.notice(name)))
+    if (served.length < names.length && tool.name !== 'worksync_register_project')
+      return notServedVerdict(work, String(project))
+    await Promise.all(served.map((name) => work.projectSync.importEdits(name)))
     // One tool both reads and appends to the history.
     const isView = tool.name === 'worksync_history' && input['summary'] === undefined
     if (tool.effect === 'read' || isView) return { mode: 'act' }
-    for (const name of known) {
-      const broken = work.broken(name)
+    for (const name of served) {
+      const broken = work.getInvalidFile(name)
       const [first] = broken?.problems ?? []
       if (broken && first)
         return {
@@ -59,11 +59,11 @@ export const checkWork =
     return { mode: 'act' }
   }
 
-function notServed({ registry }: Work, project: string): Verdict {
+function notServedVerdict({ registry }: Work, project: string): Verdict {
   const { code, message, hint = '' } = unknownProjectError(project)
-  const fault = registry.faultOf(project)
-  if (fault === undefined) return { mode: 'refuse', code, message, hint }
-  return { mode: 'refuse', code, message: fault, hint: 'Fix the file.' }
+  const reason = registry.getSkipReason(project)
+  if (reason === undefined) return { mode: 'refuse', code, message, hint }
+  return { mode: 'refuse', code, message: reason, hint: 'Fix the file.' }
 }
 
 const refusal = {

@@ -6,7 +6,7 @@ import { CoworkError } from '#base/errors.ts'
 import { newId } from '#base/ids.ts'
 import { startPeriodicTask } from '#base/periodic-task.ts'
 import type { Call } from '#base/tool.ts'
-import { leaseHeld } from './project-transaction.ts'
+import { leaseHeldError } from './project-transaction.ts'
 import type { ProjectTransaction, createProjectTransactions } from './project-transaction.ts'
 import type { JournalStep, WorkParts } from './journal.ts'
 import type { Lease, Story } from './model.ts'
@@ -15,27 +15,30 @@ import type { Stored } from './store.ts'
 import type { ChangeInput } from './tools/shared-schemas.ts'
 
 /** Creates the service for exclusive, time-limited work on stories (W20). */
-export function createClaims(act: ReturnType<typeof createProjectTransactions>, ttlMs: number) {
+export function createClaims(
+  openTransaction: ReturnType<typeof createProjectTransactions>,
+  ttlMs: number,
+) {
   /**
    * Claims a story. The project row is locked, so exactly one of concurrent claims wins. Renews the
    * lease if the caller has it.
    */
   async function claim(tx: Tx, input: ChangeInput<'worksync_claim'>, call: Call) {
     const { project, story_id: id, ttl_seconds: seconds } = input
-    const on = await act(tx, project, call)
-    const story = await on.need('story', id)
-    const { lease, status, depends_on: needs = [] } = story.item as Story
-    const until = formatRfc3339(on.at + (seconds === undefined ? ttlMs : seconds * 1000))
-    if (lease && isLeased(story.item, on.at)) {
-      if (lease.agent !== on.by) throw leaseHeld(id, lease)
-      return renew(on, story, { ...lease, until })
+    const projectTx = await openTransaction(tx, project, call)
+    const story = await projectTx.getOrThrow('story', id)
+    const { lease, status, depends_on: dependencies = [] } = story.item as Story
+    const until = formatRfc3339(projectTx.at + (seconds === undefined ? ttlMs : seconds * 1000))
+    if (lease && isLeased(story.item, projectTx.at)) {
+      if (lease.agent !== projectTx.by) throw leaseHeldError(id, lease)
+      return renew(projectTx, story, { ...lease, until })
     }
     if (!isOpen({ status }))
       throw new CoworkError('not_open', `Cannot claim ${id}: it is ${status}.`, {
         hint: 'Choose a story from worksync_ready.',
       })
-    const open = await openNeeds(on, needs)
-    const cycle = open.length > 0 ? await cycleOf(on, id, open) : undefined
+    const open = await listOpenDependencies(projectTx, dependencies)
+    const cycle = open.length > 0 ? await findOpenCycle(projectTx, id, open) : undefined
     if (cycle)
       throw new CoworkError('dependency_cycle', `Dependency cycle: ${cycle.join(' → ')}.`, {
         hint: 'Remove one of them from depends_on with worksync_update_story.',
@@ -51,82 +54,85 @@ export function createClaims(act: ReturnType<typeof createProjectTransactions>, 
         },
       )
     if (lease) {
-      on.step(expiredStep(story, lease, on.at))
-      on.tx.append(expiredDraft(project, id, lease))
+      projectTx.addStep(buildExpiryStep(story, lease, projectTx.at))
+      projectTx.tx.append(buildExpiryEntry(project, id, lease))
     }
-    const taken: Lease = {
-      agent: on.by,
-      session: on.caller.session,
-      since: on.time,
+    const newLease: Lease = {
+      agent: projectTx.by,
+      session: projectTx.caller.session,
+      since: projectTx.time,
       until,
       // Change numbers only grow, so a later claim has a higher fence.
-      fence: on.seq() + 1,
+      fence: projectTx.seq() + 1,
     }
-    const item = on.set(story, {
-      lease: taken,
+    const item = projectTx.set(story, {
+      lease: newLease,
       ...(status === 'planned' && { status: 'in_progress' }),
     })
-    await on.commit('work.claimed', { id, data: { until, fence: taken.fence } })
-    return { story: { ...item, sprint_id: story.sprint ?? '' }, lease: taken, renewed: false }
+    await projectTx.commit('work.claimed', { id, data: { until, fence: newLease.fence } })
+    return { story: { ...item, sprint_id: story.sprint ?? '' }, lease: newLease, renewed: false }
   }
 
   /** Extends the lease. The change is quiet: the file is not rewritten (W7). */
-  async function renew(on: ProjectTransaction, story: Stored, lease: Lease) {
+  async function renew(projectTx: ProjectTransaction, story: Stored, lease: Lease) {
     const item = { ...story.item, id: story.id, lease }
-    on.step({ kind: 'story', id: story.id, before: story, after: { item }, quiet: true })
-    await on.commit('work.renewed', { id: story.id, data: { until: lease.until } })
+    projectTx.addStep({ kind: 'story', id: story.id, before: story, after: { item }, quiet: true })
+    await projectTx.commit('work.renewed', { id: story.id, data: { until: lease.until } })
     return { story: { ...item, sprint_id: story.sprint ?? '' }, lease, renewed: true }
   }
 
   async function release(tx: Tx, input: ChangeInput<'worksync_release'>, call: Call) {
     const { project, story_id: id, status, ...guards } = input
-    const on = await act(tx, project, call)
-    const story = await on.need('story', id)
-    on.guard(story, guards)
+    const projectTx = await openTransaction(tx, project, call)
+    const story = await projectTx.getOrThrow('story', id)
+    projectTx.checkPreconditions(story, guards)
     const { lease, status: now } = story.item as Story
     if (!lease)
       throw new CoworkError('not_claimed', `${id} is not claimed.`, {
         hint: 'Check the story with worksync_get.',
       })
-    const item = on.set(story, {
+    const item = projectTx.set(story, {
       lease: undefined,
       status: status ?? (now === 'in_progress' ? 'planned' : now),
     })
-    await on.commit('work.released', { id, data: { agent: lease.agent } })
+    await projectTx.commit('work.released', { id, data: { agent: lease.agent } })
     return { story: { ...item, sprint_id: story.sprint ?? '' } }
   }
 
   return { claim, release }
 }
 
-async function openNeeds(on: ProjectTransaction, needs: readonly string[]): Promise<string[]> {
+async function listOpenDependencies(
+  projectTx: ProjectTransaction,
+  dependencies: readonly string[],
+): Promise<string[]> {
   const open: string[] = []
-  for (const id of needs) {
-    const story = await on.find('story', id)
+  for (const id of dependencies) {
+    const story = await projectTx.find('story', id)
     if (story && isOpen(story.item)) open.push(id)
   }
   return open
 }
 
 /** Finds a dependency cycle through the story; people can create one in the file. */
-async function cycleOf(
-  on: ProjectTransaction,
+async function findOpenCycle(
+  projectTx: ProjectTransaction,
   id: string,
-  needs: readonly string[],
+  dependencies: readonly string[],
 ): Promise<string[] | undefined> {
-  const known = new Map<string, readonly string[]>()
-  const ahead = [...needs]
-  for (let one = ahead.pop(); one !== undefined; one = ahead.pop()) {
-    if (known.has(one)) continue
-    const story = (await on.find('story', one))?.item as Story | undefined
-    const further = story && isOpen(story) ? (story.depends_on ?? []) : []
-    known.set(one, further)
-    ahead.push(...further)
+  const dependenciesById = new Map<string, readonly string[]>()
+  const queue = [...dependencies]
+  for (let next = queue.pop(); next !== undefined; next = queue.pop()) {
+    if (dependenciesById.has(next)) continue
+    const story = (await projectTx.find('story', next))?.item as Story | undefined
+    const storyDependencies = story && isOpen(story) ? (story.depends_on ?? []) : []
+    dependenciesById.set(next, storyDependencies)
+    queue.push(...storyDependencies)
   }
-  return findCycleThrough(id, needs, (one) => known.get(one) ?? [])
+  return findCycleThrough(id, dependencies, (one) => dependenciesById.get(one) ?? [])
 }
 
-function expiredStep({ id, sprint }: Stored, lease: Lease, at: number): JournalStep {
+function buildExpiryStep({ id, sprint }: Stored, lease: Lease, at: number): JournalStep {
   const item = {
     date: formatRfc3339(at).slice(0, 10),
     summary: `Claim of ${id} by ${lease.agent} expired`,
@@ -139,7 +145,7 @@ function expiredStep({ id, sprint }: Stored, lease: Lease, at: number): JournalS
   return { kind: 'history', id: newId(), before: undefined, after: { item } }
 }
 
-const expiredDraft = (project: string, id: string, lease: Lease): EntryDraft => ({
+const buildExpiryEntry = (project: string, id: string, lease: Lease): EntryDraft => ({
   type: 'work.lease_expired',
   actor: systemActor,
   domain: 'work',
@@ -147,30 +153,35 @@ const expiredDraft = (project: string, id: string, lease: Lease): EntryDraft => 
   data: { agent: lease.agent, until: lease.until, fence: lease.fence },
 })
 
-const maxPauseMs = 5000
+const maxIntervalMs = 5000
 
 /** Starts the task that releases expired leases (W20). */
 export function startLeaseExpiry({ db, store, journal, now, log }: WorkParts) {
   async function expire(tx: Tx, project: string, id: string): Promise<void> {
-    const held = await journal.hold(tx, project)
+    const row = await journal.lockProject(tx, project)
     const story = await store.item(tx, project, 'story', id)
     const { lease, status } = (story?.item ?? {}) as Partial<Story>
-    const at = now()
-    if (!story || !lease || isLeased(story.item, at)) return
-    const item = { ...story.item, rev: story.rev + 1, updated: formatRfc3339(at), by: 'cowork' }
-    const back: Record<string, unknown> = {
+    const expiredAt = now()
+    if (!story || !lease || isLeased(story.item, expiredAt)) return
+    const item = {
+      ...story.item,
+      rev: story.rev + 1,
+      updated: formatRfc3339(expiredAt),
+      by: 'cowork',
+    }
+    const released: Record<string, unknown> = {
       ...item,
       ...(status === 'in_progress' && { status: 'planned' }),
     }
-    delete back['lease']
+    delete released['lease']
     // A person finished the story in the file, so the lease ends without an expiry entry.
     const isFinished = !isOpen(story.item)
     const steps: JournalStep[] = [
-      { kind: 'story', id, before: story, after: { item: back } },
-      ...(isFinished ? [] : [expiredStep(story, lease, at)]),
+      { kind: 'story', id, before: story, after: { item: released } },
+      ...(isFinished ? [] : [buildExpiryStep(story, lease, expiredAt)]),
     ]
-    await journal.write(tx, held, { by: 'cowork', at }, steps)
-    const draft = expiredDraft(project, id, lease)
+    await journal.write(tx, row, { by: 'cowork', at: expiredAt }, steps)
+    const draft = buildExpiryEntry(project, id, lease)
     tx.append(isFinished ? { ...draft, type: 'work.released' } : draft)
   }
 
@@ -180,10 +191,10 @@ export function startLeaseExpiry({ db, store, journal, now, log }: WorkParts) {
   }
 
   const task = startPeriodicTask({
-    intervalMs: maxPauseMs,
+    intervalMs: maxIntervalMs,
     async run() {
       await sweep()
-      return Math.min(Math.max((await store.nextExpiry(db)) - now(), 100), maxPauseMs)
+      return Math.min(Math.max((await store.nextExpiry(db)) - now(), 100), maxIntervalMs)
     },
     failure: 'expired leases not released',
     log,

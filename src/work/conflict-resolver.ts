@@ -17,33 +17,34 @@ import { parseIndexBytes } from './yaml/read.ts'
 
 /** Creates the operation that resolves a conflict between edits of a person and an agent (W5). */
 export const createConflictResolver = (
-  act: ReturnType<typeof createProjectTransactions>,
+  openTransaction: ReturnType<typeof createProjectTransactions>,
   texts: BacklogTexts,
-  retake: ReturnType<typeof createReimport>,
+  reimport: ReturnType<typeof createReimport>,
 ) =>
   async function resolve(
     tx: Tx,
     { project, conflict_id: id, take }: ChangeInput<'worksync_resolve'>,
     call: Call,
   ) {
-    const on = await act(tx, project, call)
-    const found = await on.need('conflict', id)
-    const { kind, of, item, field, theirs, ours } = found.item as Conflict
-    on.remove(found)
-    if (take === 'theirs' && kind === 'possible_revert') await retake(on, found.item as Conflict)
-    const target = await itemNamed(on, item, of)
+    const projectTx = await openTransaction(tx, project, call)
+    const stored = await projectTx.getOrThrow('conflict', id)
+    const { kind, of, item, field, theirs, ours } = stored.item as Conflict
+    projectTx.remove(stored)
+    if (take === 'theirs' && kind === 'possible_revert')
+      await reimport(projectTx, stored.item as Conflict)
+    const target = await findConflictItem(projectTx, item, of)
     if (kind === 'same_field' && take === 'theirs') {
       if (!target)
         throw new CoworkError('not_found', `${item} no longer exists.`, {
           hint: 'Resolve the conflict with ours.',
         })
       // Resolving changes the story, so another agent must not have claimed it (W16).
-      on.guard(target, {})
+      projectTx.checkPreconditions(target, {})
       if (field === 'sprint') {
-        await getOpenSprint(on, String(theirs))
-        on.set(target, {}, String(theirs))
+        await getOpenSprint(projectTx, String(theirs))
+        projectTx.set(target, {}, String(theirs))
       } else if (field === 'text' && target.kind === 'backlog') {
-        const { copy } = found.item as Conflict
+        const { copy } = stored.item as Conflict
         if (typeof theirs !== 'string')
           throw new CoworkError(
             'too_large',
@@ -52,48 +53,51 @@ export const createConflictResolver = (
               hint: `Resolve the conflict with ours, then take what you need from the copy (${copy ?? 'missing'}).`,
             },
           )
-        const text = await texts.instead(on, target.id, theirs)
-        on.set(target, {})
-        await texts.put(on, target.id, text)
+        const text = await texts.prepareReplacement(projectTx, target.id, theirs)
+        projectTx.set(target, {})
+        await texts.put(projectTx, target.id, text)
       } else {
         const isEnd = target.kind === 'story' && !isOpen({ ...target.item, [field]: theirs })
-        on.set(target, { [field]: theirs, ...(isEnd && { lease: undefined }) })
+        projectTx.set(target, { [field]: theirs, ...(isEnd && { lease: undefined }) })
       }
     }
     // One side deleted the item: choosing that side deletes it, choosing the other keeps it.
     const isDeletion = ours === undefined ? take === 'ours' : take === 'theirs'
     if (kind === 'delete_against_edit' && isDeletion && target) {
-      on.guard(target, {})
-      await removeWhole(on, target)
+      projectTx.checkPreconditions(target, {})
+      await removeItem(projectTx, target)
     }
-    await on.commit('work.conflict_resolved', { id: item, data: { conflict: id, field, take } })
-    const now = target && (await on.find(target.kind as ItemKind, target.id))
-    return { resolved: id, ...(now && { item: now.item }) }
+    await projectTx.commit('work.conflict_resolved', {
+      id: item,
+      data: { conflict: id, field, take },
+    })
+    const current = target && (await projectTx.find(target.kind as ItemKind, target.id))
+    return { resolved: id, ...(current && { item: current.item }) }
   }
 
 /** Finds the item of a conflict. Without a kind in the file, any item with the id matches. */
-async function itemNamed(
-  on: ProjectTransaction,
+async function findConflictItem(
+  projectTx: ProjectTransaction,
   id: string,
   of?: ItemKind,
 ): Promise<Stored | undefined> {
   for (const kind of of ? [of] : (['story', 'backlog', 'sprint'] as const)) {
-    const found = await on.find(kind, id)
-    if (found) return found
+    const stored = await projectTx.find(kind, id)
+    if (stored) return stored
   }
   return undefined
 }
 
-async function removeWhole(on: ProjectTransaction, target: Stored): Promise<void> {
+async function removeItem(projectTx: ProjectTransaction, target: Stored): Promise<void> {
   if (target.kind === 'sprint') {
-    const stories = await on.storiesOf(target.id)
+    const stories = await projectTx.storiesOf(target.id)
     if (stories.length > 0)
       throw new CoworkError('open_stories', `${target.id} has ${stories.length} stories.`, {
         hint: 'Move them to another sprint first.',
         details: { stories: stories.map(({ id }) => id) },
       })
   }
-  on.remove(target)
+  projectTx.remove(target)
 }
 
 type Deps = {
@@ -106,17 +110,20 @@ type Deps = {
  * against the version of the file at that time and keeps or reports later changes of others (W5).
  */
 export const createReimport = ({ store, root }: Deps) =>
-  async function retake(on: ProjectTransaction, { copy = '', seq = NaN }: Conflict): Promise<void> {
-    const { tx, project } = on
+  async function reimport(
+    projectTx: ProjectTransaction,
+    { copy = '', seq = NaN }: Conflict,
+  ): Promise<void> {
+    const { tx, project } = projectTx
     const bytes = root.isHolder ? readCopy(root.folderOf(project), copy) : undefined
-    const read = bytes && parseIndexBytes(bytes)
-    if (!read?.ok)
+    const parsed = bytes && parseIndexBytes(bytes)
+    if (!parsed?.ok)
       throw new CoworkError('not_found', `Cannot read the copy of the file: ${copy}.`, {
         hint: 'Resolve the conflict with ours.',
       })
     const stored = await store.items(tx, project)
     const row = await store.project(tx, project)
-    const ours = buildIndex(stored, row?.version ?? 2, on.nextStory())
+    const ours = buildIndex(stored, row?.version ?? 2, projectTx.nextStory())
     const changes = await store.changesSince(tx, project, Number.isInteger(seq) ? seq : 0)
     const base = reconstructVersion(ours, changes.toReversed(), seq)
     if (!base)
@@ -127,19 +134,21 @@ export const createReimport = ({ store, root }: Deps) =>
           hint: `Resolve the conflict with ours, then take what you need from the copy (${copy}).`,
         },
       )
-    const { merged, clashes } = mergeThreeWay({ base, ours, theirs: read.index })
-    const conflicts = clashes.map((clash) => toConflict(clash, copy, on.at))
+    const { merged, mergeConflicts } = mergeThreeWay({ base, ours, theirs: parsed.index })
+    const conflicts = mergeConflicts.map((mergeConflict) =>
+      toConflict(mergeConflict, copy, projectTx.at),
+    )
     for (const step of diffSteps(stored, ours, merged, conflicts)) {
       const { before, after } = step
       // Resolving changes the story, so another agent must not have claimed it (W16).
-      if (before) on.guard(before, {})
+      if (before) projectTx.checkPreconditions(before, {})
       const isEntry = step.kind === 'history' || step.kind === 'conflict'
-      const marks = { rev: (before?.rev ?? 0) + 1, updated: on.time, by: on.by }
-      on.step(
+      const marks = { rev: (before?.rev ?? 0) + 1, updated: projectTx.time, by: projectTx.by }
+      projectTx.addStep(
         isEntry || !after
           ? step
           : { ...step, after: { ...after, item: { ...after.item, ...marks } } },
       )
     }
-    on.countNumber(nextStoryNumber(on.nextStory(), merged) - 1)
+    projectTx.markNumberUsed(nextStoryNumber(projectTx.nextStory(), merged) - 1)
   }

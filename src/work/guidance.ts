@@ -6,12 +6,12 @@ import type { Work } from './service.ts'
 import type { RegisteredProject } from './yaml/registry.ts'
 
 export type Guidance = { readonly name: string; readonly from: string; readonly text: string }
-export type GuidanceFault = { readonly name: string; readonly message: string }
+export type GuidanceError = { readonly name: string; readonly message: string }
 
-type OwnGuidance = NonNullable<NonNullable<RegisteredProject['guidance']>['project']>[number]
+type ProjectGuidance = NonNullable<NonNullable<RegisteredProject['guidance']>['project']>[number]
 
 /** Inherited by projects that do not list others. */
-const usual = ['general', 'ai-collaboration']
+const defaultGuidance = ['general', 'ai-collaboration']
 const maxTextBytes = 256_000
 
 /**
@@ -22,40 +22,42 @@ export async function loadGuidance(
   call: Pick<Call, 'caller' | 'signal' | 'addDetails'>,
   name?: string,
   project?: RegisteredProject,
-): Promise<{ readonly texts: readonly Guidance[]; readonly faults: readonly GuidanceFault[] }> {
-  const found = new Map<string, Guidance>()
-  const faults: GuidanceFault[] = []
-  const { inherit = project ? usual : foundational(root.folder), project: own = [] } =
-    project?.guidance ?? {}
-  const fault = (of: string, error: unknown) =>
+): Promise<{ readonly texts: readonly Guidance[]; readonly faults: readonly GuidanceError[] }> {
+  const texts = new Map<string, Guidance>()
+  const faults: GuidanceError[] = []
+  const {
+    inherit = project ? defaultGuidance : listFoundational(root.folder),
+    project: projectGuidance = [],
+  } = project?.guidance ?? {}
+  const addError = (of: string, error: unknown) =>
     faults.push({ name: of, message: errorMessage(error) })
-  for (const one of inherit)
+  for (const name of inherit)
     try {
-      const isName = /^[\w.-]+$/.test(one)
-      const text = isName ? textInside(root.folder, `guidance/${one}.md`, maxTextBytes) : undefined
-      if (text === undefined) throw new Error(`Guidance not found: ${JSON.stringify(one)}.`)
-      found.set(one, { name: one, from: 'foundational', text })
+      const isName = /^[\w.-]+$/.test(name)
+      const text = isName ? textInside(root.folder, `guidance/${name}.md`, maxTextBytes) : undefined
+      if (text === undefined) throw new Error(`Guidance not found: ${JSON.stringify(name)}.`)
+      texts.set(name, { name, from: 'foundational', text })
     } catch (error) {
-      fault(one, error)
+      addError(name, error)
     }
-  for (const one of own)
+  for (const one of projectGuidance)
     try {
-      const text = await ownText(one)
-      const before = found.get(one.name)?.text
-      const isMore = one.mode === 'append' && before !== undefined
-      const whole = isMore ? `${before}\n\n${text}` : text
-      found.set(one.name, { name: one.name, from: 'project', text: whole })
+      const text = await readProjectText(one)
+      const inherited = texts.get(one.name)?.text
+      const isAppended = one.mode === 'append' && inherited !== undefined
+      const merged = isAppended ? `${inherited}\n\n${text}` : text
+      texts.set(one.name, { name: one.name, from: 'project', text: merged })
     } catch (error) {
-      fault(one.name, error)
+      addError(one.name, error)
     }
-  return { texts: [...found.values()], faults }
+  return { texts: [...texts.values()], faults }
 
   /**
    * Reads project guidance. A person who registers a repository allows agents to read its guidance.
    * A repository registered by an agent is read with the access of the caller, so that naming a
    * file never grants access to it.
    */
-  async function ownText({ source, path }: OwnGuidance): Promise<string> {
+  async function readProjectText({ source, path }: ProjectGuidance): Promise<string> {
     checkInside(path)
     if (source === 'data')
       return readInside(root.folder, `projects/${name}/${path}`, maxTextBytes).toString('utf8')
@@ -67,7 +69,7 @@ export async function loadGuidance(
   }
 }
 
-const foundational = (folder: string): string[] =>
+const listFoundational = (folder: string): string[] =>
   namesInside(folder, 'guidance')
     .filter((name) => name.endsWith('.md'))
     .map((name) => name.slice(0, -'.md'.length))

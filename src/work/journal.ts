@@ -29,55 +29,55 @@ export type Author = {
  * (W7). The caller appends the ledger entry.
  */
 export function createJournal(store: WorkStore) {
-  async function hold(tx: Tx, project: string): Promise<ProjectRow> {
-    const held = await store.lock(tx, project)
-    if (!held) throw unknownProjectError(project)
-    return held
+  async function lockProject(tx: Tx, project: string): Promise<ProjectRow> {
+    const row = await store.lock(tx, project)
+    if (!row) throw unknownProjectError(project)
+    return row
   }
 
   async function write(
     tx: Tx,
-    held: ProjectRow,
-    who: Author,
+    row: ProjectRow,
+    author: Author,
     steps: readonly JournalStep[],
-    nextStory = held.nextStory,
+    nextStory = row.nextStory,
   ): Promise<void> {
     const changes: (Change & { rev: number })[] = []
-    let { seq } = held
+    let { seq } = row
     for (const { kind, id, before, after, quiet } of steps) {
       seq++
       const rev = (before?.rev ?? 0) + (quiet ? 0 : 1)
       const sprint = after?.sprint ?? before?.sprint ?? null
       changes.push({
         seq,
-        project: held.project,
+        project: row.project,
         kind,
         id,
-        op: opOf(before, after),
-        fields: fieldsOf(kind, before?.item, after?.item),
+        op: getOperation(before, after),
+        fields: toChangedFields(kind, before?.item, after?.item),
         ...(sprint !== null && { sprint }),
         ...(before?.sprint !== undefined &&
           before.sprint !== null && { fromSprint: before.sprint }),
         rev,
-        at: who.at,
-        by: who.by,
-        ...(who.call !== undefined && { call: who.call }),
-        ...(who.external && { external: who.external }),
+        at: author.at,
+        by: author.by,
+        ...(author.call !== undefined && { call: author.call }),
+        ...(author.external && { external: author.external }),
         ...(quiet && { quiet }),
       })
       if (!after) {
-        await store.remove(tx, held.project, kind, id)
+        await store.remove(tx, row.project, kind, id)
         continue
       }
       const isMoved = before !== undefined && before.sprint !== sprint
       const place = before && !isMoved ? before.place : seq
-      await store.put(tx, held.project, { kind, id, sprint, place, item: after.item, rev })
+      await store.put(tx, row.project, { kind, id, sprint, place, item: after.item, rev })
     }
     await store.addChanges(tx, changes)
-    await store.advance(tx, held.project, seq, nextStory)
+    await store.advance(tx, row.project, seq, nextStory)
   }
 
-  return { hold, write }
+  return { lockProject, write }
 }
 
 export type Journal = ReturnType<typeof createJournal>
@@ -96,14 +96,18 @@ export const unknownProjectError = (project: string): CoworkError =>
     hint: 'List projects with worksync_projects, or add one with worksync_register_project.',
   })
 
-function opOf(before: Stored | undefined, after: JournalStep['after']): Change['op'] {
+function getOperation(before: Stored | undefined, after: JournalStep['after']): Change['op'] {
   if (!before) return 'add'
   if (!after) return 'remove'
   return (after.sprint ?? before.sprint) !== before.sprint ? 'move' : 'set'
 }
 
 /** History entries and conflicts count as one field. */
-function fieldsOf(kind: StoredKind, from: Row | undefined, to: Row | undefined): Change['fields'] {
+function toChangedFields(
+  kind: StoredKind,
+  from: Row | undefined,
+  to: Row | undefined,
+): Change['fields'] {
   if (kind !== 'history' && kind !== 'conflict') return changedFields(from ?? {}, to ?? {})
   return { entry: { ...(from && { from }), ...(to && { to }) } }
 }

@@ -19,11 +19,11 @@ export type PositionedItem<T> = {
   readonly rev: number
   readonly sprint: string
   /** The lower-case search text, cached by the first search. */
-  lowered?: string
+  searchText?: string
 }
 
 /** The current state of a project in memory. */
-export type ProjectSnapshot = ReturnType<typeof createBoard>
+export type ProjectSnapshot = ReturnType<typeof createSnapshot>
 
 /**
  * Creates a cache of projects that is as new as the store: each read gets the number of the newest
@@ -31,50 +31,50 @@ export type ProjectSnapshot = ReturnType<typeof createBoard>
  * any process.
  */
 export function createProjectCache(db: Reader, store: WorkStore) {
-  const boards = new Map<string, ProjectSnapshot>()
-  const under = new Map<string, Promise<unknown>>()
+  const snapshots = new Map<string, ProjectSnapshot>()
+  const queues = new Map<string, Promise<unknown>>()
 
   async function current(project: string): Promise<ProjectSnapshot> {
     const row = await store.project(db, project)
     if (!row) {
-      boards.delete(project)
+      snapshots.delete(project)
       throw unknownProjectError(project)
     }
-    const board = boards.get(project)
-    if (board?.seq === row.seq) return board
+    const snapshot = snapshots.get(project)
+    if (snapshot?.seq === row.seq) return snapshot
     // Concurrent readers queue, so the first one applies the changes for all.
-    const turn = (under.get(project) ?? Promise.resolve()).then(() => catchUp(project))
-    under.set(
+    const queued = (queues.get(project) ?? Promise.resolve()).then(() => catchUp(project))
+    queues.set(
       project,
-      turn.catch(() => undefined),
+      queued.catch(() => undefined),
     )
-    return turn
+    return queued
   }
 
   async function catchUp(project: string): Promise<ProjectSnapshot> {
-    const known = boards.get(project)
+    const cached = snapshots.get(project)
     const row = await store.project(db, project)
     if (!row) throw unknownProjectError(project)
-    if (known && known.seq <= row.seq) {
-      const changes = await store.changesSince(db, project, known.seq)
-      const isWhole = changes.length === 0 || changes[0]?.seq === known.seq + 1
+    if (cached && cached.seq <= row.seq) {
+      const changes = await store.changesSince(db, project, cached.seq)
+      const isComplete = changes.length === 0 || changes[0]?.seq === cached.seq + 1
       // Older changes were deleted from the journal, so reload everything.
-      if (isWhole && (changes.at(-1)?.seq ?? known.seq) >= row.seq) {
-        for (const change of changes) known.apply(change)
-        return known
+      if (isComplete && (changes.at(-1)?.seq ?? cached.seq) >= row.seq) {
+        for (const change of changes) cached.apply(change)
+        return cached
       }
     }
-    const board = createBoard(project, row.seq, row, await store.items(db, project))
-    boards.set(project, board)
-    return board
+    const snapshot = createSnapshot(project, row.seq, row, await store.items(db, project))
+    snapshots.set(project, snapshot)
+    return snapshot
   }
 
-  return { current, forget: (project: string) => void boards.delete(project) }
+  return { current, forget: (project: string) => void snapshots.delete(project) }
 }
 
 export type ProjectCache = ReturnType<typeof createProjectCache>
 
-function createBoard(
+function createSnapshot(
   project: string,
   start: number,
   { version, nextStory }: { version: number; nextStory: number },
@@ -82,14 +82,14 @@ function createBoard(
 ) {
   let seq = start
   const items = {
-    sprint: createColumn<Sprint>(),
-    story: createColumn<Story>(),
-    backlog: createColumn<BacklogItem>(),
+    sprint: createCollection<Sprint>(),
+    story: createCollection<Story>(),
+    backlog: createCollection<BacklogItem>(),
   }
   const history = new Map<string, HistoryEntry>()
   const conflicts = new Map<string, Conflict>()
-  let mark = nextStory
-  let made: { readonly seq: number; readonly index: WorkIndex } | undefined
+  let nextNumber = nextStory
+  let cachedIndex: { readonly seq: number; readonly index: WorkIndex } | undefined
 
   const put = (kind: ItemKind, id: string, item: Row, rev: number, sprint: string) =>
     items[kind].put(id, { item: item as never, rev, sprint })
@@ -110,19 +110,19 @@ function createBoard(
       else list.set(id, entry)
       return
     }
-    if (kind === 'story') mark = Math.max(mark, parseStoryNumber(id) + 1)
+    if (kind === 'story') nextNumber = Math.max(nextNumber, parseStoryNumber(id) + 1)
     const known = items[kind].get(id)?.item
     // A moved item becomes the last one of its new sprint.
     if (op === 'remove' || op === 'move') items[kind].remove(id)
-    if (op !== 'remove') put(kind, id, after(known, fields), rev, sprint)
+    if (op !== 'remove') put(kind, id, applyFields(known, fields), rev, sprint)
   }
 
   function index(): WorkIndex {
-    if (made?.seq === seq) return made.index
+    if (cachedIndex?.seq === seq) return cachedIndex.index
     const inSprint = Map.groupBy(items.story.all(), ({ sprint }) => sprint)
     const whole: WorkIndex = {
       version,
-      ...(version > 1 && { next_story: mark }),
+      ...(version > 1 && { next_story: nextNumber }),
       sprints: items.sprint.all().map(({ item }) => {
         const stories = inSprint.get(item.id)?.map((story) => story.item)
         return stories ? { ...item, stories } : item
@@ -131,7 +131,7 @@ function createBoard(
       history: [...history.values()],
       conflicts: [...conflicts.values()],
     }
-    made = { seq, index: whole }
+    cachedIndex = { seq, index: whole }
     return whole
   }
 
@@ -156,7 +156,7 @@ function createBoard(
 }
 
 /** Creates an ordered collection of items. A returned list is never mutated. */
-function createColumn<T>() {
+function createCollection<T>() {
   const rows = new Map<string, PositionedItem<T>>()
   let list: readonly PositionedItem<T>[] | undefined
   return {
@@ -173,7 +173,7 @@ function createColumn<T>() {
   }
 }
 
-function after(known: Row | undefined, fields: Change['fields']): Row {
+function applyFields(known: Row | undefined, fields: Change['fields']): Row {
   const item: Record<string, unknown> = { ...known }
   for (const [field, { to }] of Object.entries(fields)) {
     if (to === undefined) delete item[field]

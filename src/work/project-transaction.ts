@@ -21,13 +21,13 @@ type Preconditions = {
 /** Converts input to a patch for `set`: omitted fields are absent, null fields become undefined. */
 export const toPatch = (fields: object): Record<string, unknown> =>
   Object.fromEntries(
-    Object.entries(defined(fields)).map(([field, value]) => [field, value ?? undefined]),
+    Object.entries(omitUndefined(fields)).map(([field, value]) => [field, value ?? undefined]),
   )
 
-const defined = (fields: object): Record<string, unknown> =>
+const omitUndefined = (fields: object): Record<string, unknown> =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
 
-export const leaseHeld = (id: string, lease: Lease) =>
+export const leaseHeldError = (id: string, lease: Lease) =>
   new CoworkError('lease_held', `${id} is claimed by ${lease.agent} until ${lease.until}.`, {
     hint: 'Choose another story from worksync_ready.',
     details: { lease },
@@ -52,23 +52,23 @@ export function createProjectTransactions({
   journal,
   now,
 }: Pick<WorkParts, 'store' | 'journal' | 'now'>) {
-  return async function act(tx: Tx, project: string, call: Call) {
-    const held: ProjectRow = await journal.hold(tx, project)
+  return async function openTransaction(tx: Tx, project: string, call: Call) {
+    const row: ProjectRow = await journal.lockProject(tx, project)
     const at = now()
     const { caller } = call
-    const by = nameOf(caller)
+    const by = toAuthorName(caller)
     const time = formatRfc3339(at)
-    let { nextStory } = held
+    let { nextStory } = row
     const steps: JournalStep[] = []
 
     const find = (kind: ItemKind | 'conflict', id: string) => store.item(tx, project, kind, id)
 
-    async function need(kind: ItemKind | 'conflict', id: string): Promise<Stored> {
+    async function getOrThrow(kind: ItemKind | 'conflict', id: string): Promise<Stored> {
       const found = await find(kind, id)
       if (found) return found
       throw new CoworkError(
         'not_found',
-        `Not found: ${wordOf[kind]} ${JSON.stringify(id)} in ${project}.`,
+        `Not found: ${kindLabels[kind]} ${JSON.stringify(id)} in ${project}.`,
         {
           hint: 'Search for the item with worksync_search.',
         },
@@ -76,7 +76,7 @@ export function createProjectTransactions({
     }
 
     /** Checks the expected revision and fence, and that no other agent has claimed the story. */
-    function guard(
+    function checkPreconditions(
       { kind, id, item, rev }: Stored,
       { expect_rev: expected, fence }: Preconditions,
     ): void {
@@ -87,7 +87,7 @@ export function createProjectTransactions({
         })
       const { lease } = item as Story
       if (kind !== 'story' || caller.kind !== 'agent') return
-      if (lease && isLeased(item, at) && lease.agent !== by) throw leaseHeld(id, lease)
+      if (lease && isLeased(item, at) && lease.agent !== by) throw leaseHeldError(id, lease)
       if (fence !== undefined && fence !== lease?.fence)
         throw new CoworkError(
           'stale_fence',
@@ -103,7 +103,13 @@ export function createProjectTransactions({
 
     /** Changes fields of an item and records author and time; undefined fields are removed. */
     function set(before: Stored, fields: Row, sprint?: string): ItemResult {
-      const item = defined({ ...before.item, ...fields, rev: before.rev + 1, updated: time, by })
+      const item = omitUndefined({
+        ...before.item,
+        ...fields,
+        rev: before.rev + 1,
+        updated: time,
+        by,
+      })
       const { kind, id } = before
       steps.push({ kind, id, before, after: { item, sprint: sprint ?? before.sprint } })
       return { ...item, id: before.id }
@@ -115,7 +121,7 @@ export function createProjectTransactions({
       fields: Row,
       sprint: string | null = null,
     ): ItemResult {
-      const item = { id, ...defined(fields), rev: 1, updated: time, by }
+      const item = { id, ...omitUndefined(fields), rev: 1, updated: time, by }
       steps.push({ kind, id, before: undefined, after: { item, sprint } })
       return item
     }
@@ -124,35 +130,40 @@ export function createProjectTransactions({
       steps.push({ kind: before.kind, id: before.id, before, after: undefined })
     }
 
-    function remember(
+    function addHistory(
       entry: Pick<HistoryEntry, 'summary' | 'related_sprints' | 'kind' | 'ref'>,
     ): HistoryEntry {
-      const item = { date: time.slice(0, 10), ...defined(entry), at: time, by } as HistoryEntry
+      const item = {
+        date: time.slice(0, 10),
+        ...omitUndefined(entry),
+        at: time,
+        by,
+      } as HistoryEntry
       steps.push({ kind: 'history', id: newId(), before: undefined, after: { item } })
       return item
     }
 
     /** Returns a number that no story ever had (W14). */
-    const takeNumber = (): number => nextStory++
+    const reserveStoryNumber = (): number => nextStory++
     /** Marks the number of an explicit story id as used. */
-    const countNumber = (number: number): void => {
+    const markNumberUsed = (number: number): void => {
       nextStory = Math.max(nextStory, number + 1)
     }
 
     async function commit(
       type: string,
-      about: Partial<EntryDraft> & { id?: string; besides?: readonly string[] } = {},
+      about: Partial<EntryDraft> & { id?: string; extraFields?: readonly string[] } = {},
     ): Promise<void> {
-      const { id, data, besides, ...more } = about
-      await journal.write(tx, held, { by, at, call: call.id }, steps, nextStory)
+      const { id, data, extraFields, ...rest } = about
+      await journal.write(tx, row, { by, at, call: call.id }, steps, nextStory)
       tx.append({
         type,
         actor: toActor(caller),
         domain: 'work',
         subject: id === undefined ? project : `${project}/${id}`,
         ids: { call: call.id },
-        ...more,
-        data: { ...told(steps, besides), ...data },
+        ...rest,
+        data: { ...summarizeSteps(steps, extraFields), ...data },
       })
     }
 
@@ -164,20 +175,20 @@ export function createProjectTransactions({
       by,
       caller,
       find,
-      need,
-      guard,
+      getOrThrow,
+      checkPreconditions,
       set,
       add,
       remove,
-      remember,
-      takeNumber,
-      countNumber,
+      addHistory,
+      reserveStoryNumber,
+      markNumberUsed,
       commit,
-      storiesOf: (sprint: string) => store.storiesOf(tx, project, sprint),
+      storiesOf: (sprint: string) => store.listStories(tx, project, sprint),
       /** Adds a step directly, for example a change that the file does not show. */
-      step: (one: JournalStep) => void steps.push(one),
+      addStep: (step: JournalStep) => void steps.push(step),
       nextStory: () => nextStory,
-      seq: () => held.seq + steps.length,
+      seq: () => row.seq + steps.length,
     }
   }
 }
@@ -186,9 +197,10 @@ export function createProjectTransactions({
  * Returns the author name for the work index. The self-declared name distinguishes agents that
  * share a key (I5).
  */
-const nameOf = ({ id, claim }: Caller): string => (claim === undefined ? id : `${id}:${claim}`)
+const toAuthorName = ({ id, claim }: Caller): string =>
+  claim === undefined ? id : `${id}:${claim}`
 
-const wordOf = {
+const kindLabels = {
   sprint: 'sprint',
   story: 'story',
   backlog: 'backlog item',
@@ -196,9 +208,9 @@ const wordOf = {
 } as const
 
 /** Summarizes the steps for the entry: the item, its changed fields and additional ones. */
-function told(
+function summarizeSteps(
   steps: readonly JournalStep[],
-  besides: readonly string[] = [],
+  extraFields: readonly string[] = [],
 ): Record<string, unknown> {
   const items = steps.filter(({ kind }) => kind !== 'history')
   const [first] = items
@@ -206,18 +218,18 @@ function told(
   const [from, to] = [first.before?.item ?? {}, first.after?.item ?? {}]
   const fields = first.after
     ? [...new Set([...Object.keys(from), ...Object.keys(to)])].filter(
-        (key) => from[key] !== to[key] && !quiet.has(key),
+        (key) => from[key] !== to[key] && !bookkeepingFields.has(key),
       )
     : []
   const { status } = to
   return {
     kind: first.kind,
-    fields: [...fields, ...besides],
+    fields: [...fields, ...extraFields],
     ...(typeof status === 'string' && { status }),
   }
 }
 
-const quiet = new Set(['rev', 'updated', 'by', 'id'])
+const bookkeepingFields = new Set(['rev', 'updated', 'by', 'id'])
 
 export function checkId(id: string): void {
   if (isValidId(id)) return

@@ -5,18 +5,18 @@ import type { Work } from './service.ts'
 
 const project = { name: 'project', description: 'Project; default: all projects' }
 type Arguments = Parameters<Prompt['render']>[1]
-const about = (given: string | undefined) =>
+const inProjectClause = (given: string | undefined) =>
   given ? ` of the project ${JSON.stringify(given)}` : ''
 const in_ = (given: string | undefined) => (given ? ` in ${JSON.stringify(given)}` : '')
 
-const beginnings: readonly (Omit<Prompt, 'render'> & { text(args: Arguments): string })[] = [
+const builtInPrompts: readonly (Omit<Prompt, 'render'> & { text(args: Arguments): string })[] = [
   {
     name: 'work_status',
     title: 'Work status',
     description: 'Summarize the state of the work',
     arguments: [project],
     text: ({ project: name }) =>
-      `Call worksync_status${in_(name)} and summarize the state of the work${about(name)}: stories in progress and who works on them, blocked stories and why, ready stories, and open conflicts. Start with what needs my attention.`,
+      `Call worksync_status${in_(name)} and summarize the state of the work${inProjectClause(name)}: stories in progress and who works on them, blocked stories and why, ready stories, and open conflicts. Start with what needs my attention.`,
   },
   {
     name: 'work_sync',
@@ -24,7 +24,7 @@ const beginnings: readonly (Omit<Prompt, 'render'> & { text(args: Arguments): st
     description: 'Compare the work index with the work done, update it, then write the vault',
     arguments: [project],
     text: ({ project: name }) =>
-      `Update the work index${about(name)}. Read worksync_status, compare it with the work you did, and show me the differences before you change anything. Then update the stories (append_notes for facts), finish completed stories with worksync_done, and call worksync_sync at the end.`,
+      `Update the work index${inProjectClause(name)}. Read worksync_status, compare it with the work you did, and show me the differences before you change anything. Then update the stories (append_notes for facts), finish completed stories with worksync_done, and call worksync_sync at the end.`,
   },
   {
     name: 'work_focus',
@@ -62,7 +62,7 @@ export const workPrompts = (
   work: Pick<Work, 'projects' | 'root' | 'keyRefusal'>,
   caller: Caller,
 ): Prompt[] => [
-  ...beginnings.map(({ text, ...prompt }) => ({
+  ...builtInPrompts.map(({ text, ...prompt }) => ({
     ...prompt,
     render: (_: Caller, args: Arguments) => Promise.resolve(text(args)),
   })),

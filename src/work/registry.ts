@@ -19,50 +19,50 @@ import type { RegisteredProject, Registry } from './yaml/registry.ts'
 
 type Deps = Omit<WorkParts, 'journal' | 'now'> & {
   readonly root: DataRoot
-  readonly keeper: ProjectSync
-  readonly boards: ProjectCache
+  readonly projectSync: ProjectSync
+  readonly snapshots: ProjectCache
   readonly guarded: Pick<GuardedFiles, 'keep'>
 }
 
 /**
  * Creates the registry of projects in `config.yaml`, which people can edit at any time (W1, W11).
  */
-export function createRegistry({ db, store, root, keeper, boards, guarded, log }: Deps) {
-  const none: Registry = { projects: {}, vaultPath: undefined, faults: new Map() }
-  let known = none
+export function createRegistry({ db, store, root, projectSync, snapshots, guarded, log }: Deps) {
+  const emptyRegistry: Registry = { projects: {}, vaultPath: undefined, problems: new Map() }
+  let current = emptyRegistry
   let isRead = false
-  let mark: string | undefined
-  let problem: string | undefined
-  let turn: Promise<unknown> = Promise.resolve()
+  let fingerprint: string | undefined
+  let problemText: string | undefined
+  let queue: Promise<unknown> = Promise.resolve()
 
   /** Loads the registry from the file; an invalid file changes nothing. */
   async function load(): Promise<void> {
-    const seen = root.registryMark()
+    const currentFingerprint = root.registryMark()
     const read = readRegistryFile()
-    mark = seen
+    fingerprint = currentFingerprint
     if (!read.ok) {
       const [first] = read.problems
-      problem = first && placed(first)
-      log.warn('registry: file invalid', { problem })
+      problemText = first && formatProblem(first)
+      log.warn('registry: file invalid', { problem: problemText })
       if (!isRead) await loadStored()
       return
     }
-    problem = undefined
+    problemText = undefined
     isRead = true
     const { projects, vaultPath } = read.registry
-    const named = Object.entries(projects)
-    const linked = named.flatMap(([name]) => {
+    const entries = Object.entries(projects)
+    const linked = entries.flatMap(([name]) => {
       const message = root.linkFault(name)
       return message === undefined ? [] : [[name, { line: 1, column: 1, message }] as const]
     })
-    const faults = new Map([...read.registry.faults, ...linked])
-    for (const fault of faults.values())
-      log.warn('registry: project skipped', { problem: placed(fault) })
-    const served = named.filter(([name]) => !faults.has(name))
-    for (const [name] of served) await open(name, systemActor)
-    known = { projects: Object.fromEntries(served), vaultPath, faults }
+    const problems = new Map([...read.registry.problems, ...linked])
+    for (const problem of problems.values())
+      log.warn('registry: project skipped', { problem: formatProblem(problem) })
+    const servedEntries = entries.filter(([name]) => !problems.has(name))
+    for (const [name] of servedEntries) await open(name, systemActor)
+    current = { projects: Object.fromEntries(servedEntries), vaultPath, problems }
     guarded
-      .keep(served.flatMap(([, { repo }]) => repo ?? []))
+      .keep(servedEntries.flatMap(([, { repo }]) => repo ?? []))
       .catch((error: unknown) =>
         log.warn('registry: unused repositories not closed', { error: errorMessage(error) }),
       )
@@ -76,27 +76,30 @@ export function createRegistry({ db, store, root, keeper, boards, guarded, log }
     }
   }
 
-  const placed = ({ line, column, message }: Problem) =>
+  const formatProblem = ({ line, column, message }: Problem) =>
     `${root.registryPath}:${line}:${column}: ${message}`
 
   /** Loads the projects from the store if another daemon holds the files or the file is invalid. */
   async function loadStored(): Promise<void> {
     const projects = await store.projects(db)
-    known = { ...none, projects: Object.fromEntries(projects.map(({ project }) => [project, {}])) }
+    current = {
+      ...emptyRegistry,
+      projects: Object.fromEntries(projects.map(({ project }) => [project, {}])),
+    }
   }
 
   /** Imports a project that is not in the store from its file, or starts it empty. */
   async function open(name: string, actor: Actor): Promise<void> {
     if (await store.project(db, name)) return
     root.prepare(name)
-    const bytes = keeper.readFile(name) ?? Buffer.from(newIndexText())
+    const bytes = projectSync.readFile(name) ?? Buffer.from(newIndexText())
     const text = bytes.toString('utf8')
     const read = parseIndexBytes(bytes, text)
     // An invalid file starts as an empty project; its first valid version is imported.
     const index = read.ok
       ? read.index
       : { version: 2, sprints: [], backlog: [], history: [], conflicts: [] }
-    const isAdopted = await db.transact(async (tx) => {
+    const isImported = await db.transact(async (tx) => {
       if (await store.project(tx, name)) return false
       await importProject(tx, store, name, index)
       tx.append({
@@ -108,48 +111,48 @@ export function createRegistry({ db, store, root, keeper, boards, guarded, log }
       })
       return true
     })
-    if (isAdopted && read.ok) keeper.adopted(name, text, index)
-    await keeper.notice(name)
-    await keeper.flush(name)
+    if (isImported && read.ok) projectSync.adopted(name, text, index)
+    await projectSync.importEdits(name)
+    await projectSync.flush(name)
   }
 
-  const inTurn = <T>(act: () => Promise<T>): Promise<T> => {
-    const next = turn.then(act)
-    turn = next.catch(() => undefined)
+  const withLock = <T>(act: () => Promise<T>): Promise<T> => {
+    const next = queue.then(act)
+    queue = next.catch(() => undefined)
     return next
   }
 
-  const refresh = () => inTurn(load)
+  const refresh = () => withLock(load)
 
   // A project may be named `constructor`.
   const get = (name: string): RegisteredProject | undefined =>
-    Object.hasOwn(known.projects, name) ? known.projects[name] : undefined
+    Object.hasOwn(current.projects, name) ? current.projects[name] : undefined
 
   function checkUsable(): void {
-    if (problem === undefined) return
-    throw new CoworkError('work_file_broken', `Cannot read the registry: ${problem}`, {
+    if (problemText === undefined) return
+    throw new CoworkError('work_file_broken', `Cannot read the registry: ${problemText}`, {
       hint: 'Fix the file; cowork did not overwrite it.',
     })
   }
 
   return {
     refresh,
-    names: () => Object.keys(known.projects),
+    names: () => Object.keys(current.projects),
     get,
-    vaultPath: () => known.vaultPath,
-    problem: () => problem,
+    vaultPath: () => current.vaultPath,
+    problem: () => problemText,
     /** Returns why a registered project is not served. */
-    faultOf(name: string): string | undefined {
-      const fault = known.faults.get(name)
-      return fault && placed(fault)
+    getSkipReason(name: string): string | undefined {
+      const fault = current.problems.get(name)
+      return fault && formatProblem(fault)
     },
     /** Reloads the registry if the file changed. */
-    notice(): Promise<void> {
+    reloadIfChanged(): Promise<void> {
       if (!root.isHolder) return loadStored()
-      return root.registryMark() === mark ? Promise.resolve() : refresh()
+      return root.registryMark() === fingerprint ? Promise.resolve() : refresh()
     },
     register: (name: string, entry: RegisteredProject, call: Call) =>
-      inTurn(async () => {
+      withLock(async () => {
         checkProjectName(name)
         await load()
         checkUsable()
@@ -160,18 +163,18 @@ export function createRegistry({ db, store, root, keeper, boards, guarded, log }
           })
         const { kind, id } = call.caller
         // Only a person can open a repository to agents: see `guidance.ts`.
-        const whole = kind === 'human' ? entry : { ...entry, registered_by: id }
-        root.writeRegistry(addProject(root.readRegistry(), name, whole))
+        const registered = kind === 'human' ? entry : { ...entry, registered_by: id }
+        root.writeRegistry(addProject(root.readRegistry(), name, registered))
         await open(name, toActor(call.caller))
         await load()
       }),
     /** Removes the project; its files stay on disk. */
     unregister: (name: string, call: Call) =>
-      inTurn(async () => {
+      withLock(async () => {
         await load()
         checkUsable()
         if (!get(name)) throw unknownProjectError(name)
-        await keeper.flush(name)
+        await projectSync.flush(name)
         root.writeRegistry(removeProject(root.readRegistry(), name))
         await db.transact(async (tx) => {
           await store.forget(tx, name)
@@ -183,8 +186,8 @@ export function createRegistry({ db, store, root, keeper, boards, guarded, log }
             ids: { call: call.id },
           })
         })
-        keeper.forget(name)
-        boards.forget(name)
+        projectSync.forget(name)
+        snapshots.forget(name)
         await load()
       }),
   }

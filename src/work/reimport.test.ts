@@ -15,7 +15,7 @@ let desk: Desk
 let project = ''
 let count = 0
 const ask: Desk['ask'] = (...args) => desk.ask(...args)
-const conflicts = async () => (await desk.work.boards.current(project)).conflicts()
+const conflicts = async () => (await desk.work.snapshots.current(project)).conflicts()
 const path = () => join(world.root, 'projects', project, 'work-index.yaml')
 
 beforeAll(async () => {

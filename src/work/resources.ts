@@ -5,8 +5,8 @@ import { toProjectStatus, toStoryDetail } from './views.ts'
 
 const prefix = 'work://'
 const json = 'application/json'
-const mostListed = 50
-const mostCompleted = 100
+const maxListed = 50
+const maxCompletions = 100
 
 /** Serves projects and stories as resources (SV13). */
 export const workResources = (work: Work): ResourceSource => ({
@@ -30,7 +30,7 @@ export const workResources = (work: Work): ResourceSource => ({
   ],
   list: (caller) =>
     Promise.resolve(
-      (work.keyRefusal(caller) ? [] : work.projects()).slice(0, mostListed).map((name) => ({
+      (work.keyRefusal(caller) ? [] : work.projects()).slice(0, maxListed).map((name) => ({
         uri: prefix + name,
         name: `project-${name}`,
         title: work.registry.get(name)?.description ?? name,
@@ -41,24 +41,24 @@ export const workResources = (work: Work): ResourceSource => ({
     if (work.keyRefusal(caller)) return undefined
     const [name = '', id] = uri.slice(prefix.length).split('/').map(decodeURIComponent)
     if (!work.registry.get(name)) return undefined
-    await work.keeper.notice(name)
-    const board = await work.boards.current(name)
+    await work.projectSync.importEdits(name)
+    const snapshot = await work.snapshots.current(name)
     const at = work.now()
     if (id === undefined)
       return {
         mimeType: json,
-        text: JSON.stringify({ ...toProjectStatus(board, at), as_of: formatRfc3339(at) }),
+        text: JSON.stringify({ ...toProjectStatus(snapshot, at), as_of: formatRfc3339(at) }),
       }
-    const story = board.story(id)
-    return story && { mimeType: json, text: JSON.stringify(toStoryDetail(board, story, at)) }
+    const story = snapshot.story(id)
+    return story && { mimeType: json, text: JSON.stringify(toStoryDetail(snapshot, story, at)) }
   },
   async complete(caller, parameter, start) {
     if (work.keyRefusal(caller)) return []
     if (parameter === 'project') return work.projects().filter((name) => name.startsWith(start))
-    const boards = await Promise.all(work.projects().map((name) => work.boards.current(name)))
-    return boards
-      .flatMap((board) => board.stories().map(({ item }) => item.id))
+    const snapshots = await Promise.all(work.projects().map((name) => work.snapshots.current(name)))
+    return snapshots
+      .flatMap((snapshot) => snapshot.stories().map(({ item }) => item.id))
       .filter((id) => id.startsWith(start))
-      .slice(0, mostCompleted)
+      .slice(0, maxCompletions)
   },
 })

@@ -3,12 +3,12 @@ import type { Priority, Story, StoryStatus, WorkIndex } from './model.ts'
 /** Returns the next story number, above every number ever used (W14). */
 export const nextStoryNumber = (
   known: number,
-  { next_story: said = 1, sprints }: WorkIndex,
+  { next_story: storedNext = 1, sprints }: WorkIndex,
 ): number =>
   sprints.reduce(
-    (most, { stories }) =>
-      (stories ?? []).reduce((next, { id }) => Math.max(next, parseStoryNumber(id) + 1), most),
-    Math.max(known, said),
+    (max, { stories }) =>
+      (stories ?? []).reduce((next, { id }) => Math.max(next, parseStoryNumber(id) + 1), max),
+    Math.max(known, storedNext),
   )
 
 export const parseStoryNumber = (id: string): number =>
@@ -35,59 +35,59 @@ export const toKebabCase = (words: string): string =>
 export function findCycleThrough(
   id: string,
   dependsOn: readonly string[],
-  of: (id: string) => readonly string[],
+  getDependencies: (id: string) => readonly string[],
 ): string[] | undefined {
-  type Way = { readonly id: string; readonly from?: Way }
+  type Path = { readonly id: string; readonly from?: Path }
   const seen = new Set<string>()
-  const ways: Way[] = dependsOn.map((next) => ({ id: next }))
-  for (const way of ways) {
+  const paths: Path[] = dependsOn.map((next) => ({ id: next }))
+  for (const way of paths) {
     if (seen.has(way.id)) continue
     seen.add(way.id)
     if (way.id === id) {
       const cycle: string[] = []
-      for (let at: Way | undefined = way; at; at = at.from) cycle.unshift(at.id)
+      for (let at: Path | undefined = way; at; at = at.from) cycle.unshift(at.id)
       return [id, ...cycle]
     }
-    for (const next of of(way.id)) ways.push({ id: next, from: way })
+    for (const next of getDependencies(way.id)) paths.push({ id: next, from: way })
   }
   return undefined
 }
 
 /** Finds open stories that block each other: one cycle per knot, up to a maximum. */
-export function findCycles(stories: Iterable<Story>, most: number): string[][] {
+export function findCycles(stories: Iterable<Story>, max: number): string[][] {
   const needs = new Map<string, readonly string[]>()
   for (const story of stories)
     if (story.depends_on && isOpen(story)) needs.set(story.id, story.depends_on)
   const cycles: string[][] = []
-  const way: { readonly id: string; readonly ahead: Iterator<string> }[] = []
+  const path: { readonly id: string; readonly remaining: Iterator<string> }[] = []
   /** Position of each story on the path; -1 after it is fully explored. */
-  const place = new Map<string, number>()
-  const go = (id: string): void => {
+  const positions = new Map<string, number>()
+  const visit = (id: string): void => {
     const next = needs.get(id)
     if (!next) return
-    place.set(id, way.length)
-    way.push({ id, ahead: next.values() })
+    positions.set(id, path.length)
+    path.push({ id, remaining: next.values() })
   }
   for (const start of needs.keys()) {
-    if (!place.has(start)) go(start)
-    for (let last = way.at(-1); last && cycles.length < most; last = way.at(-1)) {
-      const { value: next, done } = last.ahead.next()
+    if (!positions.has(start)) visit(start)
+    for (let last = path.at(-1); last && cycles.length < max; last = path.at(-1)) {
+      const { value: next, done } = last.remaining.next()
       if (done) {
-        way.pop()
-        place.set(last.id, -1)
+        path.pop()
+        positions.set(last.id, -1)
         continue
       }
-      const from = place.get(next)
-      if (from === undefined) go(next)
-      else if (from >= 0) cycles.push([...way.slice(from).map(({ id }) => id), next])
+      const from = positions.get(next)
+      if (from === undefined) visit(next)
+      else if (from >= 0) cycles.push([...path.slice(from).map(({ id }) => id), next])
     }
   }
   return cycles
 }
 
-const rank: Record<Priority, number> = { urgent: 0, high: 1, medium: 2, low: 3 }
+const ranks: Record<Priority, number> = { urgent: 0, high: 1, medium: 2, low: 3 }
 
-export const priorityRank = (priority: Priority | undefined): number => rank[priority ?? 'medium']
+export const priorityRank = (priority: Priority | undefined): number => ranks[priority ?? 'medium']
 
 /** Returns the backlog item that the story was made from. The file can contain any value (W9). */
 export const sourceBacklogId = ({

@@ -96,8 +96,8 @@ test('W7 W10 W12 W13 W14 W15 W16 W20 whatever is done, memory, store and file sa
           desk = await world.start()
         }
       }
-      const board = await desk.work.boards.current(project)
-      expect(told(board.index())).toEqual(wanted(model))
+      const snapshot = await desk.work.snapshots.current(project)
+      expect(told(snapshot.index())).toEqual(wanted(model))
       // One that has seen nothing yet reads it all from the store.
       const fresh = await createProjectCache(desk.db, createWorkStore('sqlite')).current(project)
       expect(told(fresh.index())).toEqual(wanted(model))

@@ -34,7 +34,7 @@ export type WorkDeps = {
 
 export type Work = ReturnType<typeof createWork>
 
-const lookAfter = 10
+const flushCheckDelayMs = 10
 
 /**
  * Creates the work service. The store is authoritative, reads come from memory, and the YAML files
@@ -44,75 +44,87 @@ export function createWork({ db, config, guarded, needsToken = false, now, log }
   const { data_root: folder, lease_ttl: leaseMs, vault_path: vault } = config.work
   const store = createWorkStore(db.dialect)
   const journal = createJournal(store)
-  const boards = createProjectCache(db, store)
+  const snapshots = createProjectCache(db, store)
   const act = createProjectTransactions({ store, journal, now })
   const root = openDataRoot(folder, log)
   const texts = createBacklogTexts({ store, root, now })
   const { folderOf } = root
   const isProtected = (path: string) => !root.holds(path) && guarded.isProtected(path)
-  const keeper = createProjectSync({ db, store, boards, journal, folderOf, isProtected, now, log })
-  const registry = createRegistry({ db, store, root, keeper, boards, guarded, log })
+  const projectSync = createProjectSync({
+    db,
+    store,
+    snapshots,
+    journal,
+    folderOf,
+    isProtected,
+    now,
+    log,
+  })
+  const registry = createRegistry({ db, store, root, projectSync, snapshots, guarded, log })
   const expiry = startLeaseExpiry({ db, store, journal, now, log })
-  let looking: NodeJS.Timeout | undefined
+  let flushTimer: NodeJS.Timeout | undefined
   // Debounced: one check serves all commits of the interval, and no commit waits for it.
   const stopFollowing = db.onAppend(() => {
-    if (root.isHolder) looking ??= setTimeout(look, lookAfter)
+    if (root.isHolder) flushTimer ??= setTimeout(checkPending, flushCheckDelayMs)
   })
-  function look(): void {
-    looking = undefined
-    keeper.flushBehind().catch(() => undefined)
+  function checkPending(): void {
+    flushTimer = undefined
+    projectSync.flushBehind().catch(() => undefined)
   }
 
   return {
     db,
-    boards,
+    snapshots,
     root,
     registry,
-    keeper,
+    projectSync,
     texts,
     guarded,
     keyRefusal: (caller: Caller) => keyRefusal(caller, needsToken),
     now,
     stories: createStories(act),
-    plans: createSprints(act),
+    sprints: createSprints(act),
     backlog: createBacklog(act, texts),
     claims: createClaims(act, leaseMs),
     resolve: createConflictResolver(act, texts, createReimport({ store, root })),
     projects: registry.names,
-    vaultPath: (): string => vaultFolder(registry.vaultPath()) ?? vault ?? join(folder, 'vault'),
-    broken: keeper.broken,
-    unwritten: keeper.unwritten,
+    vaultPath: (): string =>
+      expandVaultPath(registry.vaultPath()) ?? vault ?? join(folder, 'vault'),
+    getInvalidFile: projectSync.broken,
+    getWriteFailure: projectSync.unwritten,
     /** Newest first. */
-    async historyOf(reader: Reader, project: string): Promise<HistoryEntry[]> {
+    async listHistory(reader: Reader, project: string): Promise<HistoryEntry[]> {
       if (!(await store.project(reader, project))) throw unknownProjectError(project)
-      const entries = await store.ofKind(reader, project, 'history')
+      const entries = await store.listByKind(reader, project, 'history')
       return entries
         .map(({ item }) => item as HistoryEntry)
         .toReversed()
-        .toSorted((a, b) => (timeOf(a) < timeOf(b) ? 1 : timeOf(a) > timeOf(b) ? -1 : 0))
+        .toSorted((a, b) =>
+          getEntryTime(a) < getEntryTime(b) ? 1 : getEntryTime(a) > getEntryTime(b) ? -1 : 0,
+        )
     },
     /**
      * Imports edits made while the daemon was stopped, then writes changes that are not in the
      * files yet.
      */
     async start(): Promise<void> {
-      await registry.notice()
-      if (root.isHolder) await keeper.start()
+      await registry.reloadIfChanged()
+      if (root.isHolder) await projectSync.start()
     },
     async close(): Promise<void> {
       stopFollowing()
-      clearTimeout(looking)
+      clearTimeout(flushTimer)
       await expiry.close()
-      await keeper.close()
+      await projectSync.close()
       root.close()
     },
   }
 }
 
 /** Expands `~` in the path from the registry. */
-function vaultFolder(said: string | undefined): string | undefined {
+function expandVaultPath(configuredPath: string | undefined): string | undefined {
   const { home, cwd } = currentFolders()
-  return said === undefined ? undefined : expandPath(said, home, cwd)
+  return configuredPath === undefined ? undefined : expandPath(configuredPath, home, cwd)
 }
 
-const timeOf = ({ at, date }: HistoryEntry): string => at ?? date
+const getEntryTime = ({ at, date }: HistoryEntry): string => at ?? date

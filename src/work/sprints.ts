@@ -15,37 +15,40 @@ import type { Stored } from './store.ts'
 import type { ChangeInput } from './tools/shared-schemas.ts'
 
 /** Creates the operations on sprints and the moves of items into them. */
-export function createSprints(act: ReturnType<typeof createProjectTransactions>) {
+export function createSprints(openTransaction: ReturnType<typeof createProjectTransactions>) {
   async function createSprint(tx: Tx, input: ChangeInput<'worksync_create_sprint'>, call: Call) {
     const { project, sprint_id: id, title, status = 'planned', ...fields } = input
     checkId(id)
-    const on = await act(tx, project, call)
-    if (await on.find('sprint', id))
+    const projectTx = await openTransaction(tx, project, call)
+    if (await projectTx.find('sprint', id))
       throw duplicateIdError(
         project,
         'sprint',
         id,
-        await nextFreeId(id, async (one) => (await on.find('sprint', one)) !== undefined),
+        await nextFreeId(
+          id,
+          async (candidate) => (await projectTx.find('sprint', candidate)) !== undefined,
+        ),
       )
-    const sprint = on.add('sprint', id, { title, status, ...fields })
-    await on.commit('work.added', { id })
+    const sprint = projectTx.add('sprint', id, { title, status, ...fields })
+    await projectTx.commit('work.added', { id })
     return { sprint }
   }
 
   /** Updates a sprint. Completing it moves its open stories to `carry_to` (W13). */
   async function updateSprint(tx: Tx, input: ChangeInput<'worksync_update_sprint'>, call: Call) {
     const { project, sprint_id: id, carry_to: target, archive, expect_rev, ...fields } = input
-    const on = await act(tx, project, call)
-    const sprint = await on.need('sprint', id)
-    on.guard(sprint, { expect_rev })
+    const projectTx = await openTransaction(tx, project, call)
+    const sprint = await projectTx.getOrThrow('sprint', id)
+    projectTx.checkPreconditions(sprint, { expect_rev })
     const changed = toPatch(fields)
     if (archive) changed['archived'] = true
     if (Object.keys(changed).length === 0)
       throw noFieldsError('title, status, goal, themes, file, start, end, archive')
-    const isEnding = fields.status === 'completed' || archive
+    const isCompleting = fields.status === 'completed' || archive
     if (archive && fields.status === undefined) changed['status'] = 'completed'
-    const open = isEnding
-      ? (await on.storiesOf(id)).filter(({ item }) => isOpen(item as Story))
+    const open = isCompleting
+      ? (await projectTx.storiesOf(id)).filter(({ item }) => isOpen(item as Story))
       : []
     if (open.length > 0) {
       if (target === undefined)
@@ -61,11 +64,11 @@ export function createSprints(act: ReturnType<typeof createProjectTransactions>)
             hint: 'Name another sprint in carry_to.',
           },
         )
-      await getOpenSprint(on, target)
-      for (const story of open) on.set(story, {}, target)
+      await getOpenSprint(projectTx, target)
+      for (const story of open) projectTx.set(story, {}, target)
     }
-    const item = on.set(sprint, changed)
-    await on.commit('work.changed', {
+    const item = projectTx.set(sprint, changed)
+    await projectTx.commit('work.changed', {
       id,
       ...(open.length > 0 && { data: { carried: open.length, carry_to: target } }),
     })
@@ -79,36 +82,36 @@ export function createSprints(act: ReturnType<typeof createProjectTransactions>)
       throw new CoworkError('invalid_input', 'Expected exactly one of story_id and item_id.', {
         hint: 'Give story_id to move a story, or item_id to turn a backlog item into one.',
       })
-    const on = await act(tx, project, call)
-    await getOpenSprint(on, sprint)
+    const projectTx = await openTransaction(tx, project, call)
+    await getOpenSprint(projectTx, sprint)
     if (story !== undefined) {
-      const found = await on.need('story', story)
-      on.guard(found, guards)
-      if (found.sprint === sprint)
+      const target = await projectTx.getOrThrow('story', story)
+      projectTx.checkPreconditions(target, guards)
+      if (target.sprint === sprint)
         throw new CoworkError('invalid_input', `${story} is already in ${sprint}.`, {
           hint: 'Name another sprint.',
         })
-      const moved = on.set(found, {}, sprint)
-      await on.commit('work.moved', { id: story, data: { from: found.sprint, to: sprint } })
+      const moved = projectTx.set(target, {}, sprint)
+      await projectTx.commit('work.moved', { id: story, data: { from: target.sprint, to: sprint } })
       return { story: { ...moved, sprint_id: sprint } }
     }
-    const found = await on.need('backlog', item ?? '')
-    on.guard(found, guards)
-    const { summary, priority, promoted_to: already } = found.item as BacklogItem
-    if (already !== undefined)
-      throw new CoworkError('duplicate_id', `${found.id} is already story ${already}.`, {
-        hint: `Move ${already} instead.`,
+    const target = await projectTx.getOrThrow('backlog', item ?? '')
+    projectTx.checkPreconditions(target, guards)
+    const { summary, priority, promoted_to: storyId } = target.item as BacklogItem
+    if (storyId !== undefined)
+      throw new CoworkError('duplicate_id', `${target.id} is already story ${storyId}.`, {
+        hint: `Move ${storyId} instead.`,
       })
-    const id = `STORY-${on.takeNumber()}`
-    const made = on.add(
+    const id = `STORY-${projectTx.reserveStoryNumber()}`
+    const created = projectTx.add(
       'story',
       id,
-      { title: summary, status: 'planned', priority, from_backlog: found.id },
+      { title: summary, status: 'planned', priority, from_backlog: target.id },
       sprint,
     )
-    on.set(found, { promoted_to: id, status: 'in_progress' })
-    await on.commit('work.moved', { id, data: { from: found.id, to: sprint } })
-    return { story: { ...made, sprint_id: sprint } }
+    projectTx.set(target, { promoted_to: id, status: 'in_progress' })
+    await projectTx.commit('work.moved', { id, data: { from: target.id, to: sprint } })
+    return { story: { ...created, sprint_id: sprint } }
   }
 
   async function addHistory(
@@ -121,9 +124,9 @@ export function createSprints(act: ReturnType<typeof createProjectTransactions>)
     call: Call,
   ) {
     const { project, summary, related_sprints: sprints } = input
-    const on = await act(tx, project, call)
-    const entry = on.remember({ summary, ...(sprints && { related_sprints: sprints }) })
-    await on.commit('work.added', { data: { kind: 'history' } })
+    const projectTx = await openTransaction(tx, project, call)
+    const entry = projectTx.addHistory({ summary, ...(sprints && { related_sprints: sprints }) })
+    await projectTx.commit('work.added', { data: { kind: 'history' } })
     return entry
   }
 
@@ -134,8 +137,8 @@ export function createSprints(act: ReturnType<typeof createProjectTransactions>)
  * Returns a sprint that can take stories. An archived sprint is removed soon with all its stories
  * (W13).
  */
-export async function getOpenSprint(on: ProjectTransaction, id: string): Promise<Stored> {
-  const sprint = await on.need('sprint', id)
+export async function getOpenSprint(projectTx: ProjectTransaction, id: string): Promise<Stored> {
+  const sprint = await projectTx.getOrThrow('sprint', id)
   if (sprint.item['archived'] !== true) return sprint
   throw new CoworkError('not_open', `Sprint ${id} is archived.`, { hint: 'Name another sprint.' })
 }

@@ -83,24 +83,27 @@ export function createWorkStore(dialect: Dialect) {
         .set({ flushed: p.flushed, file_hash: p.hash, version: p.version })
         .where('project', '=', p.project),
   )
-  const forget = (table: 'work_project' | 'work_item') =>
+  const buildDelete = (table: 'work_project' | 'work_item') =>
     statement((p: { project: string }) => sql.deleteFrom(table).where('project', '=', p.project))
-  const forgetProject = forget('work_project')
-  const forgetItems = forget('work_item')
+  const forgetProject = buildDelete('work_project')
+  const forgetItems = buildDelete('work_item')
   const forgetChanges = statement((p: { project: string; upTo: number }) =>
     sql.deleteFrom('work_change').where('project', '=', p.project).where('seq', '<=', p.upTo),
   )
-  const itemsOf = (name: string) =>
+  const selectItems = (name: string) =>
     sql.selectFrom('work_item').selectAll().where('project', '=', name)
   const item = statement((p: { project: string; kind: string; id: string }) =>
-    itemsOf(p.project).where('kind', '=', p.kind).where('id', '=', p.id),
+    selectItems(p.project).where('kind', '=', p.kind).where('id', '=', p.id),
   )
-  const items = statement((p: { project: string }) => itemsOf(p.project).orderBy('place'))
-  const ofKind = statement((p: { project: string; kind: string }) =>
-    itemsOf(p.project).where('kind', '=', p.kind).orderBy('place'),
+  const items = statement((p: { project: string }) => selectItems(p.project).orderBy('place'))
+  const selectByKind = statement((p: { project: string; kind: string }) =>
+    selectItems(p.project).where('kind', '=', p.kind).orderBy('place'),
   )
-  const inSprint = statement((p: { project: string; sprint: string }) =>
-    itemsOf(p.project).where('kind', '=', 'story').where('sprint', '=', p.sprint).orderBy('place'),
+  const selectStories = statement((p: { project: string; sprint: string }) =>
+    selectItems(p.project)
+      .where('kind', '=', 'story')
+      .where('sprint', '=', p.sprint)
+      .orderBy('place'),
   )
   const put = statement((p: ItemRow) =>
     sql
@@ -139,7 +142,7 @@ export function createWorkStore(dialect: Dialect) {
   const since = statement((p: { project: string; seq: number }) =>
     changesAfter(p.project, p.seq).selectAll().orderBy('seq'),
   )
-  const news = statement((p: { project: string; seq: number }) =>
+  const nextUnflushed = statement((p: { project: string; seq: number }) =>
     changesAfter(p.project, p.seq).select('seq').where('quiet', '=', 0).limit(1),
   )
   const expired = statement((p: { at: number; limit: number }) =>
@@ -187,10 +190,11 @@ export function createWorkStore(dialect: Dialect) {
      * Records that the file has all changes up to `flushed`, and deletes changes too old to be a
      * merge base.
      */
-    async flushed(tx: Tx, of: ProjectRow, kept: number): Promise<void> {
+    async flushed(tx: Tx, of: ProjectRow, retainedCount: number): Promise<void> {
       const { project: name, flushed, fileHash, version } = of
       await tx.run(flush({ project: name, flushed, hash: fileHash ?? '', version }))
-      if (flushed > kept) await tx.run(forgetChanges({ project: name, upTo: flushed - kept }))
+      if (flushed > retainedCount)
+        await tx.run(forgetChanges({ project: name, upTo: flushed - retainedCount }))
     },
     async item(reader: Reader, name: string, kind: StoredKind, id: string) {
       const row = await reader.first(item({ project: name, kind, id }))
@@ -198,13 +202,13 @@ export function createWorkStore(dialect: Dialect) {
     },
     items: async (reader: Reader, name: string) =>
       (await reader.all(items({ project: name }))).map(toStored),
-    ofKind: async (reader: Reader, name: string, kind: StoredKind) =>
-      (await reader.all(ofKind({ project: name, kind }))).map(toStored),
-    storiesOf: async (reader: Reader, name: string, sprint: string) =>
-      (await reader.all(inSprint({ project: name, sprint }))).map(toStored),
+    listByKind: async (reader: Reader, name: string, kind: StoredKind) =>
+      (await reader.all(selectByKind({ project: name, kind }))).map(toStored),
+    listStories: async (reader: Reader, name: string, sprint: string) =>
+      (await reader.all(selectStories({ project: name, sprint }))).map(toStored),
     put: (tx: Tx, name: string, one: Stored) => tx.run(put(toRow(name, one))),
     /** Inserts many items, none of which exists yet. */
-    fill: (tx: Tx, name: string, list: readonly Stored[]) =>
+    insertMany: (tx: Tx, name: string, list: readonly Stored[]) =>
       tx.insert(
         'work_item',
         list.map((one) => toRow(name, one)),
@@ -215,8 +219,8 @@ export function createWorkStore(dialect: Dialect) {
       tx.insert('work_change', changes.map(toChangeRow)),
     changesSince: async (reader: Reader, name: string, seq: number) =>
       (await reader.all(since({ project: name, seq }))).map(toChange),
-    hasNews: async (reader: Reader, name: string, seq: number) =>
-      (await reader.first(news({ project: name, seq }))) !== undefined,
+    hasUnflushedChanges: async (reader: Reader, name: string, seq: number) =>
+      (await reader.first(nextUnflushed({ project: name, seq }))) !== undefined,
     expiredLeases: async (reader: Reader, at: number, limit: number) =>
       (await reader.all(expired({ at, limit }))).map((row) => ({
         project: row.project,

@@ -9,94 +9,97 @@ import type { Stored } from './store.ts'
 import type { ChangeInput } from './tools/shared-schemas.ts'
 import { findCycleThrough, isOpen, parseStoryNumber, sourceBacklogId } from './rules.ts'
 
-export function createStories(act: ReturnType<typeof createProjectTransactions>) {
+export function createStories(openTransaction: ReturnType<typeof createProjectTransactions>) {
   async function addStory(tx: Tx, input: ChangeInput<'worksync_add_story'>, call: Call) {
     const { project, sprint_id: sprint, story_id: given, ...fields } = input
-    const on = await act(tx, project, call)
-    await getOpenSprint(on, sprint)
+    const projectTx = await openTransaction(tx, project, call)
+    await getOpenSprint(projectTx, sprint)
     if (given !== undefined) {
       checkId(given)
-      if (await on.find('story', given))
+      if (await projectTx.find('story', given))
         throw new CoworkError('duplicate_id', `Duplicate story id in ${project}: ${given}.`, {
           hint: 'Omit story_id, or use the suggestion.',
-          details: { suggestion: `STORY-${on.nextStory()}` },
+          details: { suggestion: `STORY-${projectTx.nextStory()}` },
         })
     }
-    const id = given ?? `STORY-${on.takeNumber()}`
-    on.countNumber(parseStoryNumber(id))
-    await checkNeeds(on, id, fields.depends_on)
+    const id = given ?? `STORY-${projectTx.reserveStoryNumber()}`
+    projectTx.markNumberUsed(parseStoryNumber(id))
+    await checkDependencies(projectTx, id, fields.depends_on)
     const { title, status = 'planned', ...rest } = fields
-    const story = on.add('story', id, { title, status, ...rest }, sprint)
-    await on.commit('work.added', { id, data: { sprint } })
+    const story = projectTx.add('story', id, { title, status, ...rest }, sprint)
+    await projectTx.commit('work.added', { id, data: { sprint } })
     return { story: { ...story, sprint_id: sprint } }
   }
 
   async function updateStory(tx: Tx, input: ChangeInput<'worksync_update_story'>, call: Call) {
-    const { project, story_id: id, sprint_id: sprint, append_notes: more, ...rest } = input
+    const { project, story_id: id, sprint_id: sprint, append_notes: addedNotes, ...rest } = input
     const { expect_rev, fence, ...given } = rest
-    const on = await act(tx, project, call)
-    const story = await on.need('story', id)
+    const projectTx = await openTransaction(tx, project, call)
+    const story = await projectTx.getOrThrow('story', id)
     checkSprint(story, sprint)
-    on.guard(story, { expect_rev, fence })
+    projectTx.checkPreconditions(story, { expect_rev, fence })
     const fields = toPatch(given)
-    if (more !== undefined) fields['notes'] = appended(fields['notes'] ?? story.item['notes'], more)
+    if (addedNotes !== undefined)
+      fields['notes'] = appendNotes(fields['notes'] ?? story.item['notes'], addedNotes)
     if (Object.keys(fields).length === 0)
       throw noFieldsError(
         'status, title, notes, append_notes, priority, estimate, depends_on, acceptance, paths',
       )
-    await checkNeeds(on, id, given.depends_on)
+    await checkDependencies(projectTx, id, given.depends_on)
     const isReopened = given.status !== undefined && isOpen(given) && !isOpen(story.item)
-    if (isReopened && story.sprint !== null) await getOpenSprint(on, story.sprint)
+    if (isReopened && story.sprint !== null) await getOpenSprint(projectTx, story.sprint)
     // A finished story has no lease.
     if (!isOpen(given)) fields['lease'] = undefined
-    const item = on.set(story, fields)
-    await on.commit('work.changed', { id })
+    const item = projectTx.set(story, fields)
+    await projectTx.commit('work.changed', { id })
     return { story: { ...item, sprint_id: story.sprint ?? '' } }
   }
 
   /** Marks a story done and adds a history entry in one transaction (W16). */
   async function done(tx: Tx, input: ChangeInput<'worksync_done'>, call: Call) {
     const { project, story_id: id, sprint_id: sprint, summary, notes, ...guards } = input
-    const on = await act(tx, project, call)
-    const story = await on.need('story', id)
+    const projectTx = await openTransaction(tx, project, call)
+    const story = await projectTx.getOrThrow('story', id)
     checkSprint(story, sprint)
-    on.guard(story, guards)
-    const open = story.item as Story
-    const { status, title } = open
-    const from = sourceBacklogId(open)
+    projectTx.checkPreconditions(story, guards)
+    const current = story.item as Story
+    const { status, title } = current
+    const from = sourceBacklogId(current)
     if (status === 'done')
       throw new CoworkError('already_done', `${id} is already done.`, {
         hint: 'See when and by whom in worksync_history.',
       })
-    const item = on.set(story, {
+    const item = projectTx.set(story, {
       status: 'done',
       lease: undefined,
-      ...(notes !== undefined && { notes: appended(story.item['notes'], notes) }),
+      ...(notes !== undefined && { notes: appendNotes(story.item['notes'], notes) }),
     })
-    const entry = on.remember({
+    const entry = projectTx.addHistory({
       summary: summary ?? `Completed ${id}${title === undefined ? '' : `: ${title}`}`,
       related_sprints: story.sprint === null ? [] : [story.sprint],
       kind: 'done',
       ref: id,
     })
-    const origin = from === undefined ? undefined : await on.find('backlog', from)
-    if (origin && origin.item['status'] !== 'done') on.set(origin, { status: 'done' })
-    await on.commit('work.changed', { id, outcome: 'done' })
+    const origin = from === undefined ? undefined : await projectTx.find('backlog', from)
+    if (origin && origin.item['status'] !== 'done') projectTx.set(origin, { status: 'done' })
+    await projectTx.commit('work.changed', { id, outcome: 'done' })
     return { story: { ...item, sprint_id: story.sprint ?? '' }, history: entry }
   }
 
   async function comment(tx: Tx, input: ChangeInput<'worksync_comment'>, call: Call) {
     const { project, story_id: story, item_id: item, text } = input
-    const on = await act(tx, project, call)
+    const projectTx = await openTransaction(tx, project, call)
     const id = story ?? item
     if (id === undefined)
       throw new CoworkError('invalid_input', 'Missing story_id or item_id.', {
         hint: 'Give the id of the story or backlog item to comment on.',
       })
-    const found = await on.need(story === undefined ? 'backlog' : 'story', id)
-    const comments = (found.item['comments'] ?? []) as readonly Comment[]
-    on.set(found, { comments: [...comments, { at: on.time, by: on.by, text }] })
-    await on.commit('work.changed', { id })
+    const target = await projectTx.getOrThrow(story === undefined ? 'backlog' : 'story', id)
+    const comments = (target.item['comments'] ?? []) as readonly Comment[]
+    projectTx.set(target, {
+      comments: [...comments, { at: projectTx.time, by: projectTx.by, text }],
+    })
+    await projectTx.commit('work.changed', { id })
     return { id, comments: comments.length + 1 }
   }
 
@@ -112,36 +115,38 @@ function checkSprint({ id, sprint }: Stored, given: string | undefined): void {
   })
 }
 
-function appended(before: unknown, more: string): string {
+function appendNotes(before: unknown, more: string): string {
   if (typeof before !== 'string' || before === '') return more
   return before.endsWith('\n') ? before + more : `${before}\n${more}`
 }
 
 /** Checks that the dependencies exist and do not form a cycle (W20). */
-async function checkNeeds(
-  on: ProjectTransaction,
+async function checkDependencies(
+  projectTx: ProjectTransaction,
   id: string,
-  needs: readonly string[] | undefined,
+  dependencies: readonly string[] | undefined,
 ): Promise<void> {
-  if (!needs || needs.length === 0) return
-  const known = new Map<string, readonly string[]>()
-  const load = async (one: string): Promise<void> => {
-    if (known.has(one)) return
-    const story = await on.find('story', one)
-    if (!story && needs.includes(one) && one !== id)
+  if (!dependencies || dependencies.length === 0) return
+  const dependenciesById = new Map<string, readonly string[]>()
+  const load = async (dependency: string): Promise<void> => {
+    if (dependenciesById.has(dependency)) return
+    const story = await projectTx.find('story', dependency)
+    if (!story && dependencies.includes(dependency) && dependency !== id)
       throw new CoworkError(
         'not_found',
-        `Dependency not found: story ${JSON.stringify(one)} in ${on.project}.`,
+        `Dependency not found: story ${JSON.stringify(dependency)} in ${projectTx.project}.`,
         {
           hint: 'Search for the story with worksync_search.',
         },
       )
     const next = (story?.item as Story | undefined)?.depends_on ?? []
-    known.set(one, next)
-    for (const further of next) await load(further)
+    dependenciesById.set(dependency, next)
+    for (const dependency of next) await load(dependency)
   }
-  for (const one of needs) await load(one)
-  const cycle = findCycleThrough(id, needs, (one) => (one === id ? [] : (known.get(one) ?? [])))
+  for (const dependency of dependencies) await load(dependency)
+  const cycle = findCycleThrough(id, dependencies, (dependency) =>
+    dependency === id ? [] : (dependenciesById.get(dependency) ?? []),
+  )
   if (cycle)
     throw new CoworkError('dependency_cycle', `Dependency cycle: ${cycle.join(' → ')}.`, {
       hint: 'Remove one of them from depends_on.',

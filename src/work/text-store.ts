@@ -17,7 +17,7 @@ export type PendingText = Readonly<Omit<TextRow, 'project' | 'body'>> & { readon
 /** Stores texts until they are in their files; the table is nearly always empty. */
 export function createTextStore(dialect: Dialect) {
   const sql = builder<{ work_text: TextRow }>(dialect)
-  const waiting = statement((p: { project: string }) =>
+  const pendingTexts = statement((p: { project: string }) =>
     sql.selectFrom('work_text').selectAll().where('project', '=', p.project).orderBy('seq'),
   )
   const latest = statement((p: { project: string; id: string }) =>
@@ -37,7 +37,7 @@ export function createTextStore(dialect: Dialect) {
       .where('id', '=', p.id)
       .where('seq', '<=', p.upTo),
   )
-  const forget = statement((p: { project: string }) =>
+  const deleteAll = statement((p: { project: string }) =>
     sql.deleteFrom('work_text').where('project', '=', p.project),
   )
 
@@ -46,21 +46,21 @@ export function createTextStore(dialect: Dialect) {
       // Stored as JSON because PostgreSQL text cannot contain NUL.
       tx.insert('work_text', [{ project, seq, id, base, sha256, body: JSON.stringify(text) }]),
     /** Oldest first. */
-    waiting: async (reader: Reader, project: string) =>
-      (await reader.all(waiting({ project }))).map(toWaiting),
+    pending: async (reader: Reader, project: string) =>
+      (await reader.all(pendingTexts({ project }))).map(toPendingText),
     async latest(reader: Reader, project: string, id: string): Promise<PendingText | undefined> {
       const row = await reader.first(latest({ project, id }))
-      return row && toWaiting(row)
+      return row && toPendingText(row)
     },
     projects: async (reader: Reader) => (await reader.all(projects)).map(({ project }) => project),
     /** Deletes the texts up to this one: the file has them. */
     written: (tx: Tx, project: string, id: string, upTo: number) =>
       tx.run(written({ project, id, upTo })),
-    forget: (tx: Tx, project: string) => tx.run(forget({ project })),
+    forget: (tx: Tx, project: string) => tx.run(deleteAll({ project })),
   }
 }
 
-function toWaiting(row: TextRow): PendingText {
+function toPendingText(row: TextRow): PendingText {
   const { project: _, body, ...rest } = row
   return { ...rest, text: JSON.parse(body) as string }
 }

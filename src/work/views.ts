@@ -25,7 +25,7 @@ export const toStorySummary = ({ item, sprint, rev }: PositionedItem<Story>, at:
   rev,
 })
 
-const briefBacklog = ({ item, rev }: PositionedItem<BacklogItem>) => ({
+const toBacklogSummary = ({ item, rev }: PositionedItem<BacklogItem>) => ({
   id: item.id,
   summary: item.summary,
   status: item.status,
@@ -42,49 +42,49 @@ const countBy = (list: readonly { readonly item: { readonly status: string } }[]
 }
 
 /** Summarizes the state of a project (W10). */
-export function toProjectStatus(board: ProjectSnapshot, at: number) {
-  const stories = board.stories()
+export function toProjectStatus(snapshot: ProjectSnapshot, at: number) {
+  const stories = snapshot.stories()
   const inSprint = Map.groupBy(stories, ({ sprint }) => sprint)
   // Each list is cut so that the reply fits its limit; the counts include everything.
-  const some = <T>(list: readonly (() => T)[], limit: number, bytes: number) =>
+  const takeFitting = <T>(list: readonly (() => T)[], limit: number, bytes: number) =>
     paginate(list, { limit }, bytes).page
   const cycles = findCycles(
     stories.values().map(({ item }) => item),
-    mostCycles,
+    maxCycles,
   )
   return {
-    project: board.project,
-    active_sprints: some(
-      board
+    project: snapshot.project,
+    active_sprints: takeFitting(
+      snapshot
         .sprints()
         .filter(({ item }) => item.status === 'active')
         .map((sprint) => () => toSprintSummary(sprint, inSprint.get(sprint.item.id) ?? [])),
       20,
       5000,
     ),
-    in_progress: some(
+    in_progress: takeFitting(
       stories
         .filter(({ item }) => item.status === 'in_progress')
         .map((story) => () => toStorySummary(story, at)),
       50,
       9000,
     ),
-    backlog_in_progress: some(
-      board
+    backlog_in_progress: takeFitting(
+      snapshot
         .backlog()
         .filter(({ item }) => item.status === 'in_progress')
-        .map((item) => () => briefBacklog(item)),
+        .map((item) => () => toBacklogSummary(item)),
       30,
       4000,
     ),
     counts: {
-      sprints: countBy(board.sprints()),
+      sprints: countBy(snapshot.sprints()),
       stories: countBy(stories),
-      backlog: countBy(board.backlog()),
-      ready: listReady(board, at).length,
+      backlog: countBy(snapshot.backlog()),
+      ready: listReady(snapshot, at).length,
     },
-    conflicts: some(
-      board.conflicts().map(({ id, item, field, kind, at: since }) => () => ({
+    conflicts: takeFitting(
+      snapshot.conflicts().map(({ id, item, field, kind, at: since }) => () => ({
         id,
         item,
         field,
@@ -95,14 +95,14 @@ export function toProjectStatus(board: ProjectSnapshot, at: number) {
       3000,
     ),
     // Edits of the file can create cycles, which would leave no story ready without a reason.
-    ...(cycles.length > 0 && { cycles: cycles.map((way) => clipped(way.join(' → '))) }),
+    ...(cycles.length > 0 && { cycles: cycles.map((way) => truncate(way.join(' → '))) }),
   }
 }
 
-const mostCycles = 5
+const maxCycles = 5
 
 /** Shortens a long text for lists. */
-const clipped = (text: string | null) =>
+const truncate = (text: string | null) =>
   text !== null && text.length > 300 ? `${text.slice(0, 300)}…` : text
 
 export const toSprintSummary = (
@@ -112,7 +112,7 @@ export const toSprintSummary = (
   id: item.id,
   ...(item.title !== undefined && { title: item.title }),
   status: item.status,
-  ...(item.goal !== undefined && { goal: clipped(item.goal) }),
+  ...(item.goal !== undefined && { goal: truncate(item.goal) }),
   ...(item.themes !== undefined && { themes: item.themes }),
   ...(item.start !== undefined && { start: item.start }),
   ...(item.end !== undefined && { end: item.end }),
@@ -121,27 +121,27 @@ export const toSprintSummary = (
   rev,
 })
 
-const isReady = (board: ProjectSnapshot, item: Story, at: number): boolean =>
+const isReady = (snapshot: ProjectSnapshot, item: Story, at: number): boolean =>
   (item.status === 'planned' || item.status === 'in_progress') &&
   !isLeased(item, at) &&
-  isUnblocked(item, (id) => board.story(id)?.item)
+  isUnblocked(item, (id) => snapshot.story(id)?.item)
 
 /** Lists the stories that can start now, the most urgent first (W20). */
 export function listReady(
-  board: ProjectSnapshot,
+  snapshot: ProjectSnapshot,
   at: number,
   sprint?: string,
 ): PositionedItem<Story>[] {
-  const open = new Set(
-    board
+  const openSprints = new Set(
+    snapshot
       .sprints()
       .filter(({ item }) => item.status === 'active' || item.status === 'planned')
       .map(({ item }) => item.id),
   )
   const byRank: PositionedItem<Story>[][] = []
-  for (const story of board.stories()) {
-    const isMeant = sprint === undefined ? open.has(story.sprint) : story.sprint === sprint
-    if (isMeant && isReady(board, story.item, at))
+  for (const story of snapshot.stories()) {
+    const isInScope = sprint === undefined ? openSprints.has(story.sprint) : story.sprint === sprint
+    if (isInScope && isReady(snapshot, story.item, at))
       (byRank[priorityRank(story.item.priority)] ??= []).push(story)
   }
   return byRank.flat()
@@ -152,7 +152,7 @@ export type Hit = {
   readonly status: string
   readonly sprint: string
   /** Called only for the hits of the current page. */
-  readonly show: () => Record<string, unknown>
+  readonly toResult: () => Record<string, unknown>
 }
 
 type Texts = readonly [title: string, text: string]
@@ -170,7 +170,7 @@ const sprintTexts = ({ id, title, goal, themes }: Sprint): Texts => [
   [goal ?? '', ...(themes ?? [])].join('\n'),
 ]
 /** Separates title and text; people do not write NUL. */
-const between = '\u0000'
+const separator = '\u0000'
 
 /** Maps the id of a backlog item to the words that its text contains (W25). */
 export type TextMatches = ReadonlyMap<string, readonly string[]>
@@ -179,18 +179,18 @@ export type TextMatches = ReadonlyMap<string, readonly string[]>
  * Scores a match: a word in the title or id counts most, a word only in the backlog text least.
  * Returns undefined if a word is missing.
  */
-function scoreOf<T>(
+function scoreMatch<T>(
   words: readonly string[],
-  one: PositionedItem<T>,
+  item: PositionedItem<T>,
   texts: (item: T) => Texts,
-  inLong: readonly string[] = [],
+  textWords: readonly string[] = [],
 ) {
   if (words.length === 0) return 0
-  const text = (one.lowered ??= texts(one.item).join(between).toLowerCase())
-  for (const word of words) if (!text.includes(word) && !inLong.includes(word)) return undefined
-  const title = text.slice(0, text.indexOf(between))
-  const worth = (word: string) => (title.includes(word) ? 4 : text.includes(word) ? 2 : 1)
-  return words.reduce((score, word) => score + worth(word), 0)
+  const text = (item.searchText ??= texts(item.item).join(separator).toLowerCase())
+  for (const word of words) if (!text.includes(word) && !textWords.includes(word)) return undefined
+  const title = text.slice(0, text.indexOf(separator))
+  const getWeight = (word: string) => (title.includes(word) ? 4 : text.includes(word) ? 2 : 1)
+  return words.reduce((score, word) => score + getWeight(word), 0)
 }
 
 export const tokenize = (query: string): string[] =>
@@ -199,9 +199,9 @@ export const tokenize = (query: string): string[] =>
     .split(/[\s\0]+/)
     .filter(Boolean)
 
-export function listTextIds(board: ProjectSnapshot): ReadonlySet<string> {
-  const ids = new Set(board.backlog().map(({ item }) => item.id))
-  for (const { item } of board.stories()) {
+export function listTextIds(snapshot: ProjectSnapshot): ReadonlySet<string> {
+  const ids = new Set(snapshot.backlog().map(({ item }) => item.id))
+  for (const { item } of snapshot.stories()) {
     const from = sourceBacklogId(item)
     if (from !== undefined) ids.add(from)
   }
@@ -210,37 +210,37 @@ export function listTextIds(board: ProjectSnapshot): ReadonlySet<string> {
 
 /** Finds the items that contain all the words, best match first; without words, all items. */
 export function searchProject(
-  board: ProjectSnapshot,
+  snapshot: ProjectSnapshot,
   words: readonly string[],
   inTexts: TextMatches,
   at: number,
 ): Hit[] {
   const byScore: Hit[][] = []
   const add = (score: number, hit: Hit) => void (byScore[score] ??= []).push(hit)
-  for (const story of board.stories()) {
+  for (const story of snapshot.stories()) {
     const { item, sprint } = story
-    const score = scoreOf(words, story, storyTexts, inTexts.get(sourceBacklogId(item) ?? ''))
+    const score = scoreMatch(words, story, storyTexts, inTexts.get(sourceBacklogId(item) ?? ''))
     if (score === undefined) continue
     add(score, {
       kind: 'story',
       status: item.status,
       sprint,
-      show: () => toStorySummary(story, at),
+      toResult: () => toStorySummary(story, at),
     })
   }
-  for (const one of board.backlog()) {
+  for (const one of snapshot.backlog()) {
     const { id, status } = one.item
-    const score = scoreOf(words, one, backlogTexts, inTexts.get(id))
+    const score = scoreMatch(words, one, backlogTexts, inTexts.get(id))
     if (score === undefined) continue
-    add(score, { kind: 'backlog', status, sprint: '', show: () => briefBacklog(one) })
+    add(score, { kind: 'backlog', status, sprint: '', toResult: () => toBacklogSummary(one) })
   }
-  for (const sprint of board.sprints()) {
-    const score = scoreOf(words, sprint, sprintTexts)
+  for (const sprint of snapshot.sprints()) {
+    const score = scoreMatch(words, sprint, sprintTexts)
     if (score === undefined) continue
     const { id, status } = sprint.item
-    const stories = () => board.stories().filter((story) => story.sprint === id)
-    const show = () => toSprintSummary(sprint, stories())
-    add(score, { kind: 'sprint', status, sprint: id, show })
+    const stories = () => snapshot.stories().filter((story) => story.sprint === id)
+    const toResult = () => toSprintSummary(sprint, stories())
+    add(score, { kind: 'sprint', status, sprint: id, toResult })
   }
   return byScore
     .filter((hits) => hits !== undefined)
@@ -249,17 +249,21 @@ export function searchProject(
 }
 
 export function toStoryDetail(
-  board: ProjectSnapshot,
+  snapshot: ProjectSnapshot,
   { item, sprint, rev }: PositionedItem<Story>,
   at: number,
 ) {
   const needs = (item.depends_on ?? []).map((id) => {
-    const on = board.story(id)?.item
-    return { id, status: on?.status ?? 'gone', ...(on?.title !== undefined && { title: on.title }) }
+    const dependency = snapshot.story(id)?.item
+    return {
+      id,
+      status: dependency?.status ?? 'gone',
+      ...(dependency?.title !== undefined && { title: dependency.title }),
+    }
   })
   const openNeeds = (id: string): readonly string[] => {
-    const on = board.story(id)?.item
-    return on && isOpen(on) ? (on.depends_on ?? []) : []
+    const dependency = snapshot.story(id)?.item
+    return dependency && isOpen(dependency) ? (dependency.depends_on ?? []) : []
   }
   const cycle = findCycleThrough(item.id, openNeeds(item.id), openNeeds)
   return {
@@ -268,14 +272,14 @@ export function toStoryDetail(
     sprint_id: sprint,
     needs,
     ...(cycle && { cycle }),
-    needed_by: board
+    needed_by: snapshot
       .stories()
       .filter((other) => other.item.depends_on?.includes(item.id))
       .map((other) => other.item.id)
       .slice(0, 100),
-    ready: isReady(board, item, at),
-    conflicts: board.conflicts().filter((conflict) => conflict.item === item.id),
-    history: board
+    ready: isReady(snapshot, item, at),
+    conflicts: snapshot.conflicts().filter((conflict) => conflict.item === item.id),
+    history: snapshot
       .history()
       .filter(({ ref }) => ref === item.id)
       .slice(-20),

@@ -147,7 +147,7 @@ async function round(style: Style, edits: number, seed: number): Promise<EditorR
       await desk.ask('status', { project })
       await follow()
       const text = await desk.text(project)
-      const board = await desk.work.boards.current(project)
+      const board = await desk.work.snapshots.current(project)
       const said = { index: board.index(), file: parsed(text), archived: archivedIn(folder) }
       lost = judge({ edits: made, done, changes, ...said })
       if (lost.length === 0 || Date.now() > end) break

@@ -15,7 +15,7 @@ export function editContract(engine: Engine) {
     const ask: Desk['ask'] = (...args) => desk.ask(...args)
     const add = async (more: object = {}) =>
       (await ask('add_story', { project, sprint_id: 'one', ...more })).story.id
-    const conflicts = async () => (await desk.work.boards.current(project)).conflicts()
+    const conflicts = async () => (await desk.work.snapshots.current(project)).conflicts()
     const resolve = (conflict: Conflict | undefined, take: 'ours' | 'theirs') =>
       ask('resolve', { project, conflict_id: conflict?.id, take })
     const get = (of: object) => ask('get', { project, ...of })

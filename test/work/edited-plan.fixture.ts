@@ -47,7 +47,7 @@ export async function openPlan(db: Db) {
   async function agent(kind: ItemKind, id: string, fields?: object) {
     const updated = new Date((time += 1000)).toISOString()
     await db.transact(async (tx) => {
-      const held = await journal.hold(tx, project)
+      const held = await journal.lockProject(tx, project)
       const before = await store.item(tx, project, kind, id)
       const rev = (before?.rev ?? 0) + 1
       const whole = { ...before?.item, id, ...fields, rev, updated, by: 'agent' }
@@ -63,7 +63,7 @@ export async function openPlan(db: Db) {
     const at = new Date((time += 1000)).toISOString()
     const entry: HistoryEntry = { date: at.slice(0, 10), summary, at, by: 'agent' }
     await db.transact(async (tx) => {
-      const held = await journal.hold(tx, project)
+      const held = await journal.lockProject(tx, project)
       const step = { kind: 'history' as const, id: at, before: undefined, after: { item: entry } }
       await journal.write(tx, held, { by: 'agent', at: time }, [step])
     })

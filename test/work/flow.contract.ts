@@ -37,7 +37,7 @@ export function flowContract(engine: Engine) {
         const before = (await history()).length
         await expect(done(support)).rejects.toMatchObject({ code: 'lease_held' })
         expect((await history()).length).toBe(before)
-        const seq = (await desk.work.boards.current(project)).seq
+        const seq = (await desk.work.snapshots.current(project)).seq
         const { story: ended, ...rest } = await done(sales, { notes: 'All pinned' })
         expect(ended).toMatchObject({ status: 'done', notes: 'All pinned' })
         expect(ended).not.toHaveProperty('lease')
@@ -49,7 +49,7 @@ export function flowContract(engine: Engine) {
           related_sprints: ['one'],
         })
         expect((await history())[0]).toEqual(rest['history'])
-        expect((await desk.work.boards.current(project)).seq).toBe(seq + 2)
+        expect((await desk.work.snapshots.current(project)).seq).toBe(seq + 2)
         await expect(done()).rejects.toMatchObject({ code: 'already_done' })
       })
 

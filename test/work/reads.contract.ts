@@ -245,7 +245,7 @@ export function readsContract(engine: Engine) {
         parts.push(said.story)
         cursor = said.next_cursor
       } while (cursor !== undefined)
-      const whole = (await desk.work.boards.current(project)).story('STORY-3')?.item
+      const whole = (await desk.work.snapshots.current(project)).story('STORY-3')?.item
       expect(sizeOf(whole)).toBeGreaterThan(most)
       expect(parts.map(({ notes = '' }) => notes).join('')).toBe(whole?.notes)
       expect(parts.flatMap(({ needs = [] }) => needs)).toHaveLength(200)

@@ -45,7 +45,7 @@ export function searchContract(engine: Engine) {
         // Some of the words are in the text, some elsewhere.
         expect(await found('burns about')).toEqual(['later'])
         expect(await found('lantern other')).toEqual([])
-        await desk.work.keeper.flush(project)
+        await desk.work.projectSync.flush(project)
       }
       // What is on its way hides what the file still says.
       await ask('update_backlog', { project, item_id: 'later', text: 'A candle', text_sha256 })
@@ -103,7 +103,7 @@ export function searchContract(engine: Engine) {
     test('W20 W25 what is no text is in nobody’s way', async () => {
       await add('later')
       await add('sound', { text: 'A lantern' })
-      await desk.work.keeper.flush(project)
+      await desk.work.projectSync.flush(project)
       const [path, backlog] = [fileOf('later'), join(folder(), 'BACKLOG')]
       const outside = mkdtempSync(join(tmpdir(), 'cowork-outside-'))
       writeFileSync(join(outside, 'later.md'), 'SECRET lantern')
@@ -138,7 +138,7 @@ export function searchContract(engine: Engine) {
       const { story } = await ask('move', { project, item_id: 'later', sprint_id: 'one' })
       expect(await found('lantern')).toEqual([story.id, 'later'])
       expect(await found('lantern', { kind: 'story' })).toEqual([story.id])
-      await desk.work.keeper.flush(project)
+      await desk.work.projectSync.flush(project)
       await ask('remove_backlog', { project, item_id: 'later' })
       expect(await found('lantern')).toEqual([story.id])
       // A text that belongs to nothing is not found.
@@ -181,7 +181,7 @@ export function searchContract(engine: Engine) {
     test('W20 W25 W7 who has not the files finds what the store knows', async () => {
       if (engine.dialect !== 'postgres') return
       await add('later', { text: 'A lantern' })
-      await desk.work.keeper.flush(project)
+      await desk.work.projectSync.flush(project)
       const other = await world.start()
       expect(await found('lantern', {}, other)).toEqual([])
       expect(await found('later', {}, other)).toEqual(['later'])

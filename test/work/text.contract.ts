@@ -52,7 +52,7 @@ export function textContract(engine: Engine) {
     const get = async (id = 'later') => (await ask('get', { project, item_id: id })).item
     /** What the file says once all is written. */
     const written = async (id = 'later') => {
-      await desk.work.keeper.flush(project)
+      await desk.work.projectSync.flush(project)
       return readFileSync(fileOf(id), 'utf8')
     }
 
@@ -105,7 +105,7 @@ export function textContract(engine: Engine) {
         ;({ text_sha256 } = (await update({ text, text_sha256 })).item)
         expect(await written()).toBe(text)
       }
-      expect((await desk.work.boards.current(project)).conflicts()).toEqual([])
+      expect((await desk.work.snapshots.current(project)).conflicts()).toEqual([])
     })
 
     test('W25 that a person wrote by hand are simply the truth', async () => {
@@ -159,7 +159,7 @@ export function textContract(engine: Engine) {
         await update({ item_id: id, text: 'by the agent\n', text_sha256 })
         desk.editFile(fileOf(id), 'by the person\n')
         expect(await written(id)).toBe('by the agent\n')
-        const [conflict, ...more] = (await desk.work.boards.current(project)).conflicts()
+        const [conflict, ...more] = (await desk.work.snapshots.current(project)).conflicts()
         expect(more).toEqual([])
         expect(conflict).toMatchObject({
           item: id,
@@ -175,7 +175,7 @@ export function textContract(engine: Engine) {
         const settled = take === 'ours' ? 'by the agent\n' : 'by the person\n'
         expect(await get(id)).toMatchObject({ text: settled })
         expect(await written(id)).toBe(settled)
-        expect((await desk.work.boards.current(project)).conflicts()).toEqual([])
+        expect((await desk.work.snapshots.current(project)).conflicts()).toEqual([])
       }
     })
 
@@ -263,7 +263,7 @@ export function textContract(engine: Engine) {
         expect(item['text_note']).toContain(why)
         expect(JSON.stringify(item)).not.toContain('SECRET')
         await expect(update({ text: 'x' })).rejects.toMatchObject({ code: 'work_file_broken' })
-        await desk.work.keeper.flush(project)
+        await desk.work.projectSync.flush(project)
         rmSync(what, { recursive: true, force: true })
       }
       expect(readFileSync(join(outside, 'later.md'), 'utf8')).toBe('SECRET')
@@ -282,7 +282,7 @@ export function textContract(engine: Engine) {
         before,
       )
       for (const id of hostile) await update({ item_id: id, text: `text of ${id}` })
-      await desk.work.keeper.flush(project)
+      await desk.work.projectSync.flush(project)
       for (const id of hostile) {
         expect(await get(id)).toMatchObject({ id, text: `text of ${id}` })
         expect(readFileSync(fileOf(id), 'utf8')).toBe(`text of ${id}`)

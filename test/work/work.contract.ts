@@ -70,13 +70,13 @@ export function workContract(engine: Engine) {
 
       test('W7 W8 that is refused leaves neither rows nor entries', async () => {
         const { id } = await add()
-        const before = [await desk.entries(), await desk.work.boards.current(project)]
-        const index = (await desk.work.boards.current(project)).index()
+        const before = [await desk.entries(), await desk.work.snapshots.current(project)]
+        const index = (await desk.work.snapshots.current(project)).index()
         await expect(update(id, { status: 'done', depends_on: ['gone'] })).rejects.toMatchObject({
           code: 'not_found',
         })
-        expect([await desk.entries(), await desk.work.boards.current(project)]).toEqual(before)
-        expect((await desk.work.boards.current(project)).index()).toBe(index)
+        expect([await desk.entries(), await desk.work.snapshots.current(project)]).toEqual(before)
+        expect((await desk.work.snapshots.current(project)).index()).toBe(index)
       })
 
       test('W22 meets the revision it was made for, or is told the current item', async () => {
@@ -241,8 +241,8 @@ export function workContract(engine: Engine) {
               await update(String(ids[at]), { depends_on: on.map((n) => ids[n]) }).catch(
                 (error: { code?: string }) => expect(error.code).toBe('dependency_cycle'),
               )
-            const board = await desk.work.boards.current(project)
-            const left = new Map(ids.map((id) => [id, board.story(id)?.item.depends_on ?? []]))
+            const snapshot = await desk.work.snapshots.current(project)
+            const left = new Map(ids.map((id) => [id, snapshot.story(id)?.item.depends_on ?? []]))
             // What needs nothing that is left goes, again and again; in a circle something would stay.
             for (let before = -1; before !== left.size;) {
               before = left.size

@@ -134,7 +134,7 @@ export async function createWorld(engine: Engine) {
       entries: () => ledger.find({ limit: 1000 }),
       /** What the file of a project says, once it says all. */
       async text(project: string): Promise<string> {
-        await work.keeper.flush(project)
+        await work.projectSync.flush(project)
         return readFileSync(join(root, 'projects', project, 'work-index.yaml'), 'utf8')
       },
       /** What a person makes of the file, saved and long since settled. */

@@ -26,22 +26,22 @@ const leftHistory = 400
  * from the index (W25).
  */
 export function createArchive({ db, store, journal, now, log }: WorkParts) {
-  return async function tidy(board: ProjectSnapshot, folder: string): Promise<boolean> {
-    const done = board.sprints().filter(({ item }) => item['archived'] === true)
-    const history = board.history()
+  return async function tidy(snapshot: ProjectSnapshot, folder: string): Promise<boolean> {
+    const done = snapshot.sprints().filter(({ item }) => item['archived'] === true)
+    const history = snapshot.history()
     const old = history.length > longHistory ? history.slice(0, history.length - leftHistory) : []
     if (done.length === 0 && old.length === 0) return false
     const complete = folderInside(folder, 'COMPLETE')
     // Written first, so that a crash never loses an item; it can only be in both places.
     for (const { item } of done) {
-      const stories = board.stories().filter(({ sprint }) => sprint === item.id)
+      const stories = snapshot.stories().filter(({ sprint }) => sprint === item.id)
       const { archived: _, ...own } = item
       const whole = { ...own, stories: stories.map((story) => story.item) }
       const text = `version: 2\nsprints:\n${emitNewItem(whole, 2, '\n')}`
       keepSprint(complete, item.id, text)
     }
     if (old.length > 0) keepHistory(complete, old)
-    await remove(board.project, new Set(done.map(({ item }) => item.id)), old.length)
+    await remove(snapshot.project, new Set(done.map(({ item }) => item.id)), old.length)
     return true
   }
 
@@ -67,13 +67,13 @@ export function createArchive({ db, store, journal, now, log }: WorkParts) {
 
   function remove(project: string, sprints: ReadonlySet<string>, entries: number): Promise<void> {
     return db.transact(async (tx) => {
-      const held = await journal.hold(tx, project)
+      const held = await journal.lockProject(tx, project)
       const gone: Stored[] = []
       for (const id of sprints) {
         const sprint = await store.item(tx, project, 'sprint', id)
-        if (sprint) gone.push(sprint, ...(await store.storiesOf(tx, project, id)))
+        if (sprint) gone.push(sprint, ...(await store.listStories(tx, project, id)))
       }
-      const oldest = entries > 0 ? await store.ofKind(tx, project, 'history') : []
+      const oldest = entries > 0 ? await store.listByKind(tx, project, 'history') : []
       const steps: JournalStep[] = [...gone, ...oldest.slice(0, entries)].map((before) => ({
         kind: before.kind,
         id: before.id,

@@ -35,7 +35,7 @@ export async function importEdit(
   { store, journal }: { store: WorkStore; journal: Journal },
   { project, theirs, copy, isFile, seen, at }: Edit,
 ): Promise<{ readonly seq: number; readonly conflicts: number }> {
-  const held = await journal.hold(tx, project)
+  const held = await journal.lockProject(tx, project)
   const stored = await store.items(tx, project)
   const ours = buildIndex(stored, held.version, held.nextStory)
   const changes = await store.changesSince(tx, project, held.flushed - lookBack)
@@ -44,14 +44,14 @@ export async function importEdit(
     seen,
     isFile,
   })
-  const { merged, clashes } = mergeThreeWay({ base: base.index, ours, theirs })
+  const { merged, mergeConflicts } = mergeThreeWay({ base: base.index, ours, theirs })
   // A later save with the same conflicting text adds no new conflict.
-  const isNew = (clash: MergeConflict) =>
-    !merged.conflicts.some((known) => isKnownConflict(known, clash))
-  const told = clashes.filter(isNew)
+  const isNew = (mergeConflict: MergeConflict) =>
+    !merged.conflicts.some((known) => isKnownConflict(known, mergeConflict))
+  const told = mergeConflicts.filter(isNew)
   const isRevert = isFile && base.distance === 0 && base.seq < held.flushed
   const other = base.newest && mergeThreeWay({ base: base.newest.index, ours, theirs }).merged
-  const items = other ? unfollowed(merged, other, clashes) : []
+  const items = other ? unfollowed(merged, other, mergeConflicts) : []
   if (isRevert || items.length > 0) {
     const seq = base.newest?.seq ?? held.flushed
     const revert: MergeConflict = {
@@ -63,7 +63,7 @@ export async function importEdit(
     }
     if (isRevert || isNew(revert)) told.push(revert)
   }
-  const conflicts = told.map((clash) => toConflict(clash, copy, at))
+  const conflicts = told.map((mergeConflict) => toConflict(mergeConflict, copy, at))
   const steps = diffSteps(stored, ours, merged, conflicts)
   if (steps.length > 0)
     await journal.write(
@@ -102,16 +102,18 @@ export const mergedEntry = (
   },
 })
 
-export const isKnownConflict = (known: Conflict, clash: MergeConflict): boolean =>
-  known.item === clash.item &&
-  known.of === clash.of &&
-  known.field === clash.field &&
-  known.kind === clash.kind &&
-  isEqualValue(known.theirs, clash.theirs) &&
-  (clash.items ?? []).every((one) => Array.isArray(known.items) && known.items.includes(one))
+export const isKnownConflict = (known: Conflict, mergeConflict: MergeConflict): boolean =>
+  known.item === mergeConflict.item &&
+  known.of === mergeConflict.of &&
+  known.field === mergeConflict.field &&
+  known.kind === mergeConflict.kind &&
+  isEqualValue(known.theirs, mergeConflict.theirs) &&
+  (mergeConflict.items ?? []).every(
+    (one) => Array.isArray(known.items) && known.items.includes(one),
+  )
 
-export function toConflict(clash: MergeConflict, copy: string, at: number): Conflict {
-  const { base, ours, theirs, ...rest } = clash
+export function toConflict(mergeConflict: MergeConflict, copy: string, at: number): Conflict {
+  const { base, ours, theirs, ...rest } = mergeConflict
   return {
     id: `conflict-${newId().slice(-12)}`,
     ...rest,
@@ -127,10 +129,10 @@ export function toConflict(clash: MergeConflict, copy: string, at: number): Conf
 function unfollowed(
   merged: WorkIndex,
   other: WorkIndex,
-  clashes: readonly MergeConflict[],
+  mergeConflicts: readonly MergeConflict[],
 ): string[] {
   const [is, were] = [flatten(merged).items, flatten(other).items]
-  const told = new Set(clashes.map(({ item, of }) => `${of}:${item}`))
+  const told = new Set(mergeConflicts.map(({ item, of }) => `${of}:${item}`))
   const items = [...new Set([...is.keys(), ...were.keys()])]
     .filter((key) => !told.has(key) && !isEqualValue(saidOf(is.get(key)), saidOf(were.get(key))))
     .map((key) => key.slice(key.indexOf(':') + 1))
@@ -245,7 +247,7 @@ export async function importProject(
     ...entries('conflict', index.conflicts),
   ]
   for (let at = 0; at < rows.length; at += 500)
-    await store.fill(tx, project, rows.slice(at, at + 500))
+    await store.insertMany(tx, project, rows.slice(at, at + 500))
 }
 
 /** Larger fences can only be edited by hand and would break the numbering of changes. */

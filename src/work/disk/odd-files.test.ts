@@ -18,17 +18,17 @@ const settle = 120
 
 async function opened(text?: string) {
   const work = await openTestWork(text)
-  const { boards, keeper } = work.open()
+  const { snapshots, projectSync } = work.open()
   onTestFinished(async () => {
-    await keeper.close()
+    await projectSync.close()
     await work.close()
   })
-  await keeper.notice('p')
+  await projectSync.importEdits('p')
   const complete = join(dirname(work.path), 'COMPLETE')
   /** More history than the plan keeps. */
   const grow = (count = 520) =>
     work.db.transact(async (tx) => {
-      const held = await work.journal.hold(tx, 'p')
+      const held = await work.journal.lockProject(tx, 'p')
       const steps = Array.from({ length: count }, (_, n) => ({
         kind: 'history' as const,
         id: `h${held.seq + n}`,
@@ -42,7 +42,7 @@ async function opened(text?: string) {
     writeFileSync(join(complete, name), said)
   }
   const kept = (name: string) => readFileSync(join(complete, name), 'utf8')
-  return { ...work, keeper, grow, put, kept, complete, board: () => boards.current('p') }
+  return { ...work, projectSync, grow, put, kept, complete, snapshot: () => snapshots.current('p') }
 }
 
 const latin = Buffer.from(
@@ -51,57 +51,57 @@ const latin = Buffer.from(
 )
 
 test('W6 a plan that is not UTF-8 is not taken over and not written over', async () => {
-  const { keeper, path, set, board } = await opened()
+  const { projectSync, path, set, snapshot } = await opened()
   writeFileSync(path, latin)
   await sleep(settle)
-  await keeper.notice('p')
-  const [problem] = keeper.broken('p')?.problems ?? []
+  await projectSync.importEdits('p')
+  const [problem] = projectSync.broken('p')?.problems ?? []
   expect(problem).toEqual({ line: 16, column: 16, message: 'Not valid UTF-8.' })
   await set('STORY-3', { status: 'done' })
-  await keeper.flush('p')
+  await projectSync.flush('p')
   expect(readFileSync(path)).toEqual(latin)
-  expect((await board()).story('STORY-2')?.item.title).toBe('Second')
+  expect((await snapshot()).story('STORY-2')?.item.title).toBe('Second')
   writeFileSync(path, latin.toString('latin1'))
   await sleep(settle)
-  await keeper.flush('p')
-  expect(keeper.broken('p')).toBeUndefined()
+  await projectSync.flush('p')
+  expect(projectSync.broken('p')).toBeUndefined()
   expect(readFileSync(path, 'utf8')).toContain('title: Übung für alle # größer')
 })
 
 test('W6 what is saved too late and is not UTF-8 is kept byte for byte', async () => {
-  const { keeper, path, set, folder } = await opened()
+  const { projectSync, path, set, folder } = await opened()
   await set('STORY-3', { status: 'done' })
-  await keeper.flush('p')
+  await projectSync.flush('p')
   const own = join(dirname(path), '.cowork')
   const [old = ''] = readdirSync(own).filter((name) => name.endsWith('.old'))
   writeFileSync(join(own, old), latin)
   await sleep(settle)
-  await keeper.flush('p')
+  await projectSync.flush('p')
   const copies = join(folder, 'p', '.cowork', 'conflicts')
   const [copy = ''] = readdirSync(copies)
   expect(readFileSync(join(copies, copy))).toEqual(latin)
 })
 
 test('W7 a plan in JSON says what is changed, as a block', async () => {
-  const { keeper, set, index, text } = await opened(`${JSON.stringify(parsed(sampleText))}\n`)
+  const { projectSync, set, index, text } = await opened(`${JSON.stringify(parsed(sampleText))}\n`)
   await set('STORY-2', { status: 'done' })
-  await keeper.flush('p')
+  await projectSync.flush('p')
   expect(storyIn(index(), 'STORY-2')?.status).toBe('done')
   expect(text()).toContain('      - id: STORY-2\n')
-  expect(keeper.unwritten('p')).toBeUndefined()
+  expect(projectSync.unwritten('p')).toBeUndefined()
 })
 
 test('W7 why a change does not get into the file is known until it does', async () => {
-  const { keeper, path, set, index } = await opened()
+  const { projectSync, path, set, index } = await opened()
   const own = join(dirname(path), '.cowork')
   rmSync(own, { recursive: true, force: true })
   writeFileSync(own, 'in the way')
   await set('STORY-2', { status: 'done' })
-  await expect(keeper.flush('p')).rejects.toThrow('EEXIST')
-  expect(keeper.unwritten('p')?.message).toContain('EEXIST')
+  await expect(projectSync.flush('p')).rejects.toThrow('EEXIST')
+  expect(projectSync.unwritten('p')?.message).toContain('EEXIST')
   rmSync(own)
-  await keeper.flush('p')
-  expect(keeper.unwritten('p')).toBeUndefined()
+  await projectSync.flush('p')
+  expect(projectSync.unwritten('p')).toBeUndefined()
   expect(storyIn(index(), 'STORY-2')?.status).toBe('done')
 })
 
@@ -109,19 +109,19 @@ test.each([
   ['does not parse', 'version: 2\nhistory:\n  - date: "2025\n    summary: broken\n'],
   ['is no list of entries', '- mine\n'],
 ])('W25 old history goes beside a file that %s, and the plan is written', async (_, text) => {
-  const { keeper, grow, put, kept, set, index } = await opened()
+  const { projectSync, grow, put, kept, set, index } = await opened()
   put('history.yaml', text)
   await grow()
   await set('STORY-2', { status: 'done' })
-  await keeper.flush('p')
-  expect(keeper.unwritten('p')).toBeUndefined()
+  await projectSync.flush('p')
+  expect(projectSync.unwritten('p')).toBeUndefined()
   expect(kept('history.yaml')).toBe(text)
   expect(kept('history~2.yaml')).toMatch(/^# history.yaml could not be read at \d+:\d+: /)
   expect(parsed(kept('history~2.yaml')).history).toHaveLength(120)
   expect(index().history).toHaveLength(400)
   expect(storyIn(index(), 'STORY-2')?.status).toBe('done')
   await grow(110)
-  await keeper.flush('p')
+  await projectSync.flush('p')
   expect(parsed(kept('history~2.yaml')).history).toHaveLength(230)
 })
 
@@ -133,78 +133,78 @@ test.each([
     121,
   ],
 ])('W25 a file of old history with %s stays readable', async (_, text, count) => {
-  const { keeper, grow, put, kept } = await opened()
+  const { projectSync, grow, put, kept } = await opened()
   put('history.yaml', text)
   await grow()
-  await keeper.flush('p')
+  await projectSync.flush('p')
   expect(parsed(kept('history.yaml')).history).toHaveLength(count)
   for (const line of text.split('\n').filter((one) => one.includes('mine')))
     expect(kept('history.yaml')).toContain(`${line}\n`)
 })
 
 test('W7 what cannot be archived does not hold up the plan, and is told', async () => {
-  const { keeper, grow, complete, set, index } = await opened()
+  const { projectSync, grow, complete, set, index } = await opened()
   writeFileSync(complete, 'in the way')
   await grow()
   await set('STORY-2', { status: 'done' })
-  await expect(keeper.flush('p')).rejects.toThrow('EEXIST')
+  await expect(projectSync.flush('p')).rejects.toThrow('EEXIST')
   expect(storyIn(index(), 'STORY-2')?.status).toBe('done')
   expect(index().history).toHaveLength(520)
-  expect(keeper.unwritten('p')?.message).toContain('EEXIST')
+  expect(projectSync.unwritten('p')?.message).toContain('EEXIST')
 })
 
 test.each(['with its whole path', 'from its folder on'])(
   'W5 a plan that is a link, written %s, stays one; the file it leads to is the plan',
   async (how) => {
-    const { keeper, path, set, board } = await opened()
+    const { projectSync, path, set, snapshot } = await opened()
     const repo = join(dirname(path), 'repo')
     const real = join(repo, 'plan.yaml')
     mkdirSync(repo)
     renameSync(path, real)
     symlinkSync(how === 'from its folder on' ? 'repo/plan.yaml' : real, path)
-    await keeper.notice('p')
+    await projectSync.importEdits('p')
     await set('STORY-2', { status: 'done' })
-    await keeper.flush('p')
+    await projectSync.flush('p')
     expect(lstatSync(path).isSymbolicLink()).toBe(true)
     expect(storyIn(parsed(readFileSync(real, 'utf8')), 'STORY-2')?.status).toBe('done')
     writeFileSync(real, readFileSync(real, 'utf8').replace('title: Third', 'title: By hand'))
     await sleep(settle)
-    await keeper.notice('p')
-    expect((await board()).story('STORY-3')?.item.title).toBe('By hand')
+    await projectSync.importEdits('p')
+    expect((await snapshot()).story('STORY-3')?.item.title).toBe('By hand')
   },
 )
 
 test('W5 nothing of ours stays beside the file that a link leads to', async () => {
   const work = await openTestWork()
   let offset = 0
-  const { keeper } = work.open(() => Date.now() + offset)
+  const { projectSync } = work.open(() => Date.now() + offset)
   onTestFinished(async () => {
-    await keeper.close()
+    await projectSync.close()
     await work.close()
   })
   const repo = join(dirname(work.path), 'repo')
   mkdirSync(repo)
   renameSync(work.path, join(repo, 'plan.yaml'))
   symlinkSync('repo/plan.yaml', work.path)
-  await keeper.notice('p')
+  await projectSync.importEdits('p')
   await work.set('STORY-2', { status: 'done' })
-  await keeper.flush('p')
+  await projectSync.flush('p')
   expect(existsSync(join(repo, '.cowork'))).toBe(true)
   offset = 6000
-  await keeper.flush('p')
+  await projectSync.flush('p')
   expect(readdirSync(repo)).toEqual(['plan.yaml'])
 })
 
 test('W6 a link that leads nowhere, or to a folder, is told and left', async () => {
-  const { keeper, path, set } = await opened()
+  const { projectSync, path, set } = await opened()
   rmSync(path)
   symlinkSync('gone.yaml', path)
   await set('STORY-2', { status: 'done' })
-  await keeper.flush('p')
-  const said = () => keeper.broken('p')?.problems[0]?.message
+  await projectSync.flush('p')
+  const said = () => projectSync.broken('p')?.problems[0]?.message
   expect(said()).toBe('The file is a dangling symbolic link.')
   mkdirSync(join(dirname(path), 'gone.yaml'))
-  await keeper.flush('p')
+  await projectSync.flush('p')
   expect(said()).toBe('Not a regular file.')
   expect(lstatSync(path).isSymbolicLink()).toBe(true)
 })

@@ -29,11 +29,11 @@ afterEach(async () => {
 async function opened(text?: string, now?: () => number) {
   const work = await openTestWork(text)
   undo.push(work.close)
-  const { boards, keeper } = work.open(now)
-  undo.push(keeper.close)
-  await keeper.notice('p')
-  const board = () => boards.current('p')
-  return { ...work, keeper, boards, board }
+  const { snapshots, projectSync } = work.open(now)
+  undo.push(projectSync.close)
+  await projectSync.importEdits('p')
+  const snapshot = () => snapshots.current('p')
+  return { ...work, projectSync, snapshots, snapshot }
 }
 
 const save = async (path: string, text: string) => {
@@ -42,9 +42,9 @@ const save = async (path: string, text: string) => {
 }
 
 test('W7 a change is in the file, and nothing else of the file is different', async () => {
-  const { set, keeper, text, store, db } = await opened()
+  const { set, projectSync, text, store, db } = await opened()
   await set('STORY-2', { status: 'in_progress' })
-  await keeper.flush('p')
+  await projectSync.flush('p')
   expect(text()).toBe(
     sampleText.replace(
       'title: Second\n        status: planned',
@@ -55,39 +55,42 @@ test('W7 a change is in the file, and nothing else of the file is different', as
 })
 
 test('W5 what a person saves is in the next read', async () => {
-  const { keeper, board, path, entries } = await opened()
+  const { projectSync, snapshot, path, entries } = await opened()
   await save(path, sampleText.replace('title: Second', 'title: By hand'))
-  await keeper.notice('p')
-  expect((await board()).story('STORY-2')?.item.title).toBe('By hand')
-  expect((await board()).story('STORY-2')?.rev).toBe(2)
+  await projectSync.importEdits('p')
+  expect((await snapshot()).story('STORY-2')?.item.title).toBe('By hand')
+  expect((await snapshot()).story('STORY-2')?.rev).toBe(2)
   expect((await entries()).map(({ type }) => type)).toContain('work.merged')
 })
 
 test('W5 a save with an old date is seen too', async () => {
-  const { keeper, board, path } = await opened()
+  const { projectSync, snapshot, path } = await opened()
   writeFileSync(path, sampleText.replace('title: Second', 'title: Seconds'))
   utimesSync(path, new Date(0), new Date(0))
   await sleep(settle)
-  await keeper.notice('p')
-  expect((await board()).story('STORY-2')?.item.title).toBe('Seconds')
+  await projectSync.importEdits('p')
+  expect((await snapshot()).story('STORY-2')?.item.title).toBe('Seconds')
 })
 
 test('W5 both wrote, in different fields: both are in store and file, with the person’s comments', async () => {
-  const { keeper, board, path, set, index, text } = await opened()
+  const { projectSync, snapshot, path, set, index, text } = await opened()
   await set('STORY-1', { status: 'done' })
   await save(path, sampleText.replace('notes: as it was', 'notes: by hand  # mine'))
-  await keeper.flush('p')
+  await projectSync.flush('p')
   expect(storyIn(index(), 'STORY-1')).toMatchObject({ status: 'done', notes: 'by hand' })
-  expect((await board()).story('STORY-1')?.item).toMatchObject({ status: 'done', notes: 'by hand' })
+  expect((await snapshot()).story('STORY-1')?.item).toMatchObject({
+    status: 'done',
+    notes: 'by hand',
+  })
   expect(text()).toContain('notes: by hand  # mine')
 })
 
 test('W5 both wrote the same field: the acknowledged value stays, the other is kept three times', async () => {
-  const { keeper, path, set, index, folder, board } = await opened()
+  const { projectSync, path, set, index, folder, snapshot } = await opened()
   await set('STORY-1', { notes: 'by the agent' })
   const theirs = sampleText.replace('as it was', 'by the person')
   await save(path, theirs)
-  await keeper.flush('p')
+  await projectSync.flush('p')
   expect(storyIn(index(), 'STORY-1')?.notes).toBe('by the agent')
   const [conflict] = index().conflicts
   expect(conflict).toMatchObject({
@@ -98,18 +101,18 @@ test('W5 both wrote the same field: the acknowledged value stays, the other is k
     theirs: 'by the person',
   })
   expect(readFileSync(join(folder, 'p', conflict?.copy ?? ''), 'utf8')).toBe(theirs)
-  expect((await board()).conflicts()).toEqual(index().conflicts)
+  expect((await snapshot()).conflicts()).toEqual(index().conflicts)
 })
 
 test('W5 an editor that saves an old buffer takes nothing back', async () => {
-  const { keeper, path, set, index } = await opened()
+  const { projectSync, path, set, index } = await opened()
   await set('STORY-1', { status: 'in_progress' })
-  await keeper.flush('p')
+  await projectSync.flush('p')
   await set('STORY-2', { status: 'done' })
-  await keeper.flush('p')
+  await projectSync.flush('p')
   // Loaded before both changes, saved after them.
   await save(path, sampleText.replace('title: Third', 'title: From an old buffer'))
-  await keeper.flush('p')
+  await projectSync.flush('p')
   expect(storyIn(index(), 'STORY-1')?.status).toBe('in_progress')
   expect(storyIn(index(), 'STORY-2')?.status).toBe('done')
   expect(storyIn(index(), 'STORY-3')?.title).toBe('From an old buffer')
@@ -117,56 +120,56 @@ test('W5 an editor that saves an old buffer takes nothing back', async () => {
 })
 
 test('W5 a file put back as it was long ago changes nothing and is told', async () => {
-  const { keeper, path, set, index } = await opened()
+  const { projectSync, path, set, index } = await opened()
   await set('STORY-1', { status: 'done' })
-  await keeper.flush('p')
+  await projectSync.flush('p')
   await save(path, sampleText)
-  await keeper.flush('p')
+  await projectSync.flush('p')
   expect(storyIn(index(), 'STORY-1')?.status).toBe('done')
   expect(index().conflicts).toMatchObject([{ kind: 'possible_revert' }])
 })
 
 test('W5 a save into the file that has just been replaced is found', async () => {
-  const { keeper, path, set, index } = await opened()
+  const { projectSync, path, set, index } = await opened()
   const held = openSync(path, 'r+')
   await set('STORY-1', { status: 'done' })
-  await keeper.flush('p')
+  await projectSync.flush('p')
   const text = sampleText.replace('title: Third', 'title: Held open')
   ftruncateSync(held)
   writeSync(held, text, 0)
   closeSync(held)
   await sleep(settle)
-  await keeper.flush('p')
+  await projectSync.flush('p')
   expect(storyIn(index(), 'STORY-3')?.title).toBe('Held open')
   expect(storyIn(index(), 'STORY-1')?.status).toBe('done')
 })
 
 test('W6 a file that does not parse is never written over, and is used again once it is mended', async () => {
-  const { keeper, path, set, text, board, index } = await opened()
+  const { projectSync, path, set, text, snapshot, index } = await opened()
   const broken = sampleText.replace('status: active', 'status: [')
   await save(path, broken)
-  await keeper.notice('p')
-  expect(keeper.broken('p')).toMatchObject({ file: path, problems: [{ line: 8 }] })
-  expect((await board()).story('STORY-1')?.item.title).toBe('First')
+  await projectSync.importEdits('p')
+  expect(projectSync.broken('p')).toMatchObject({ file: path, problems: [{ line: 8 }] })
+  expect((await snapshot()).story('STORY-1')?.item.title).toBe('First')
   await set('STORY-1', { status: 'done' })
-  await keeper.flush('p')
+  await projectSync.flush('p')
   expect(text()).toBe(broken)
   await save(path, sampleText.replace('title: Third', 'title: Mended'))
-  await keeper.flush('p')
-  expect(keeper.broken('p')).toBeUndefined()
+  await projectSync.flush('p')
+  expect(projectSync.broken('p')).toBeUndefined()
   expect(storyIn(index(), 'STORY-3')?.title).toBe('Mended')
   expect(storyIn(index(), 'STORY-1')?.status).toBe('done')
 })
 
 test('W6 a folder where the file was is told, and the file is back when the folder is gone', async () => {
-  const { keeper, path, set, index } = await opened()
+  const { projectSync, path, set, index } = await opened()
   rmSync(path)
   mkdirSync(path)
-  await keeper.notice('p')
-  expect(keeper.broken('p')?.problems[0]?.message).toContain('Not a regular file')
+  await projectSync.importEdits('p')
+  expect(projectSync.broken('p')?.problems[0]?.message).toContain('Not a regular file')
   rmSync(path, { recursive: true })
   await set('STORY-1', { status: 'done' })
-  await keeper.flush('p')
+  await projectSync.flush('p')
   expect(storyIn(index(), 'STORY-1')?.status).toBe('done')
 })
 
@@ -174,42 +177,42 @@ test('W7 what was acknowledged and not yet written is written by the next proces
   const work = await openTestWork()
   undo.push(work.close)
   await work.set('STORY-1', { status: 'done' })
-  const { keeper } = work.open()
-  undo.push(keeper.close)
-  await keeper.flush('p')
+  const { projectSync } = work.open()
+  undo.push(projectSync.close)
+  await projectSync.flush('p')
   expect(storyIn(work.index(), 'STORY-1')?.status).toBe('done')
 })
 
 test('W7 a file that was written but not marked is the same after a restart', async () => {
-  const { set, keeper, db, store, open, text, index } = await opened()
+  const { set, projectSync, db, store, open, text, index } = await opened()
   await set('STORY-1', { status: 'done' })
-  await keeper.flush('p')
+  await projectSync.flush('p')
   const before = text()
   const row = await store.project(db, 'p')
   if (row)
     await db.transact((tx) => store.flushed(tx, { ...row, flushed: 0, fileHash: 'gone' }, 100))
   await sleep(settle)
   const again = open()
-  undo.push(again.keeper.close)
-  await again.keeper.flush('p')
+  undo.push(again.projectSync.close)
+  await again.projectSync.flush('p')
   expect(text()).toBe(before)
   expect(index().conflicts).toEqual([])
 })
 
 test('W5 an edit while nobody watched is merged at the start', async () => {
-  const { set, keeper, path, open, index } = await opened()
+  const { set, projectSync, path, open, index } = await opened()
   await set('STORY-1', { status: 'done' })
-  await keeper.close()
+  await projectSync.close()
   await save(path, readFileSync(path, 'utf8').replace('title: Third', 'title: Overnight'))
   const again = open()
-  undo.push(again.keeper.close)
-  await again.keeper.notice('p')
-  expect((await again.boards.current('p')).story('STORY-3')?.item.title).toBe('Overnight')
+  undo.push(again.projectSync.close)
+  await again.projectSync.importEdits('p')
+  expect((await again.snapshots.current('p')).story('STORY-3')?.item.title).toBe('Overnight')
   expect(storyIn(index(), 'STORY-1')?.status).toBe('done')
 })
 
 test('RM9 W3 a reader at any instant sees the old or the new file, whole', async () => {
-  const { set, keeper, path, text } = await opened()
+  const { set, projectSync, path, text } = await opened()
   const reader = new Worker(
     `const { parentPort, workerData } = require('node:worker_threads')
      const { readFileSync } = require('node:fs')
@@ -236,7 +239,7 @@ test('RM9 W3 a reader at any instant sees the old or the new file, whole', async
   const written = new Set([text()])
   for (let round = 0; round < 40; round++) {
     await set('STORY-1', { notes: `round ${round} `.repeat(1 + (round % 7) * 300) })
-    await keeper.flush('p')
+    await projectSync.flush('p')
     written.add(text())
   }
   reader.postMessage('over')
@@ -248,36 +251,36 @@ test('RM9 W3 a reader at any instant sees the old or the new file, whole', async
 
 test('W3 what is left besides the file is tidied up', async () => {
   let ahead = 0
-  const { set, keeper, path } = await opened(undefined, () => Date.now() + ahead)
+  const { set, projectSync, path } = await opened(undefined, () => Date.now() + ahead)
   await set('STORY-1', { status: 'done' })
-  await keeper.flush('p')
+  await projectSync.flush('p')
   const own = join(dirname(path), '.cowork')
   const leftovers = () =>
     existsSync(own) ? readdirSync(own).filter((name) => name.endsWith('.old')) : []
   expect(leftovers()).toHaveLength(1)
   ahead = 5300
-  await keeper.notice('p')
+  await projectSync.importEdits('p')
   expect(leftovers()).toEqual([])
 })
 
 test('W7 a text that a process did not finish writing is nobody’s edit', async () => {
-  const { keeper, path, open, text, index } = await opened()
-  await keeper.close()
+  const { projectSync, path, open, text, index } = await opened()
+  await projectSync.close()
   const own = join(dirname(path), '.cowork')
   mkdirSync(own, { recursive: true })
   writeFileSync(join(own, 'work-index.yaml.abc.part'), sampleText.slice(0, 200))
   await sleep(settle)
   const again = open()
-  undo.push(again.keeper.close)
-  await again.keeper.notice('p')
-  await again.keeper.flush('p')
+  undo.push(again.projectSync.close)
+  await again.projectSync.importEdits('p')
+  await again.projectSync.flush('p')
   expect(text()).toBe(sampleText)
   expect(index().conflicts).toEqual([])
   expect(readdirSync(own)).not.toContain('work-index.yaml.abc.part')
 })
 
 test('W5 an editor that replaces the file by renaming loses nothing', async () => {
-  const { keeper, path, set, index } = await opened()
+  const { projectSync, path, set, index } = await opened()
   for (let round = 0; round < 5; round++) {
     await set('STORY-1', { notes: `agent ${round}` })
     const next = readFileSync(path, 'utf8').replace(
@@ -287,7 +290,7 @@ test('W5 an editor that replaces the file by renaming loses nothing', async () =
     writeFileSync(`${path}.swp`, next)
     renameSync(`${path}.swp`, path)
     await sleep(settle)
-    await keeper.flush('p')
+    await projectSync.flush('p')
     expect(storyIn(index(), 'STORY-3')?.title).toBe(`Renamed ${round}`)
     expect(storyIn(index(), 'STORY-1')?.notes).toBe(`agent ${round}`)
   }
@@ -299,19 +302,19 @@ test('W25 an archived sprint and old history move to COMPLETE/, and nothing of t
     { length: 520 },
     (_, n) => `  - date: '2026-01-01'\n    summary: entry ${n}\n`,
   )
-  const { keeper, path, index, set, db, store, journal, text } = await opened(
+  const { projectSync, path, index, set, db, store, journal, text } = await opened(
     sampleText.replace('history: []', `history:\n${old.join('')}`.trimEnd()),
   )
   await set('STORY-1', { status: 'done' })
   await db.transact(async (tx) => {
-    const held = await journal.hold(tx, 'p')
+    const held = await journal.lockProject(tx, 'p')
     const before = await store.item(tx, 'p', 'sprint', 'one')
     if (!before) throw new Error('no sprint')
     const item = { ...before.item, status: 'completed', archived: true }
     const step = { kind: 'sprint' as const, id: 'one', before, after: { item } }
     await journal.write(tx, held, { by: 'agent', at: Date.now() }, [step])
   })
-  await keeper.flush('p')
+  await projectSync.flush('p')
   const complete = (name: string) => readFileSync(join(dirname(path), 'COMPLETE', name), 'utf8')
   expect(index().sprints).toEqual([])
   expect(index().history).toHaveLength(400)
@@ -324,17 +327,17 @@ test('W25 an archived sprint and old history move to COMPLETE/, and nothing of t
 
 test('W25 no id of a sprint leaves COMPLETE/, and none takes the place of another archive', async () => {
   const ids = ['../../outside', 'history', 'twice', '.hidden']
-  const { keeper, folder, path, index, db, store, journal } = await opened()
+  const { projectSync, folder, path, index, db, store, journal } = await opened()
   const archive = (id: string, title: string) =>
     db.transact(async (tx) => {
-      const held = await journal.hold(tx, 'p')
+      const held = await journal.lockProject(tx, 'p')
       const item = { id, title, status: 'completed', archived: true }
       const step = { kind: 'sprint' as const, id, before: undefined, after: { item } }
       await journal.write(tx, held, { by: 'agent', at: Date.now() }, [step])
     })
   const summaries = Array.from({ length: 520 }, (_, n) => `entry ${n}`)
   await db.transact(async (tx) => {
-    const held = await journal.hold(tx, 'p')
+    const held = await journal.lockProject(tx, 'p')
     const steps = summaries.map((summary, n) => ({
       kind: 'history' as const,
       id: `h${n}`,
@@ -344,9 +347,9 @@ test('W25 no id of a sprint leaves COMPLETE/, and none takes the place of anothe
     await journal.write(tx, held, { by: 'agent', at: Date.now() }, steps)
   })
   for (const id of ids) await archive(id, 'First')
-  await keeper.flush('p')
+  await projectSync.flush('p')
   await archive('twice', 'Second')
-  await keeper.flush('p')
+  await projectSync.flush('p')
   const complete = join(dirname(path), 'COMPLETE')
   const sprints = readdirSync(complete)
     .filter((name) => name !== 'history.yaml')
@@ -357,5 +360,5 @@ test('W25 no id of a sprint leaves COMPLETE/, and none takes the place of anothe
   const old = parsed(readFileSync(join(complete, 'history.yaml'), 'utf8')).history
   expect([...old, ...index().history].map(({ summary }) => summary)).toEqual(summaries)
   expect(readdirSync(folder)).toEqual(['p'])
-  expect(await store.ofKind(db, 'p', 'sprint')).toHaveLength(1)
+  expect(await store.listByKind(db, 'p', 'sprint')).toHaveLength(1)
 })

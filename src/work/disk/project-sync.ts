@@ -21,7 +21,7 @@ import { importEdit } from './import-edit.ts'
 import { createTextWriter } from './text-writer.ts'
 
 type Deps = WorkParts & {
-  readonly boards: ProjectCache
+  readonly snapshots: ProjectCache
   readonly folderOf: (project: string) => string
   /** Whether a linked work index must not point to this path (PV4). */
   readonly isProtected: (path: string) => boolean
@@ -56,7 +56,7 @@ export type ProjectSync = ReturnType<typeof createProjectSync>
  * changes.
  */
 export function createProjectSync(deps: Deps) {
-  const { db, store, boards, journal, folderOf, isProtected, now, log } = deps
+  const { db, store, snapshots, journal, folderOf, isProtected, now, log } = deps
   const kept = new Map<string, Kept>()
   const broken = new Map<string, InvalidFile>()
   const unwritten = new Map<string, Unwritten>()
@@ -106,7 +106,7 @@ export function createProjectSync(deps: Deps) {
   }
 
   /** Imports all edits saved so far, or marks the file as invalid. */
-  const notice = (project: string): Promise<void> => {
+  const importEdits = (project: string): Promise<void> => {
     const { file } = kept.get(project) ?? {}
     // Fast path: an unchanged file does not wait for the mutex.
     if (file && !broken.has(project) && file.isQuiet(now())) return Promise.resolve()
@@ -193,7 +193,7 @@ export function createProjectSync(deps: Deps) {
     read: ParseResult,
   ): Promise<ParseResult> {
     if (!read.ok || read.index.sprints.length + read.index.backlog.length > 0) return read
-    const { sprints, backlog } = (await boards.current(project)).index()
+    const { sprints, backlog } = (await snapshots.current(project)).index()
     const stories = sprints.flatMap((sprint) => sprint.stories ?? [])
     const count = sprints.length + stories.length + backlog.length
     const isBlank = text.trim() === ''
@@ -260,12 +260,16 @@ export function createProjectSync(deps: Deps) {
       const own = await keptOf(project)
       const row = await store.project(db, project)
       if (!row) return false
-      const board = await boards.current(project)
-      if (await tried(() => tidy(board, folderOf(project)))) continue
-      const { seq } = board
-      const index = board.index()
+      const snapshot = await snapshots.current(project)
+      if (await tried(() => tidy(snapshot, folderOf(project)))) continue
+      const { seq } = snapshot
+      const index = snapshot.index()
       const isMissing = own.file.look(now()).as === 'missing'
-      if (isMissing || own.isTheirs || (await store.hasNews(db, project, row.flushed))) {
+      if (
+        isMissing ||
+        own.isTheirs ||
+        (await store.hasUnflushedChanges(db, project, row.flushed))
+      ) {
         const sheet = own.sheet ?? sheetOf(own.file)
         // Kept only if all steps succeed: a partial change is not a valid state.
         own.sheet = undefined
@@ -304,7 +308,7 @@ export function createProjectSync(deps: Deps) {
   }
 
   return {
-    notice,
+    importEdits,
     /**
      * Records the text of a project that was just imported, so that it does not count as an edit.
      */

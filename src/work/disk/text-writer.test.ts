@@ -33,14 +33,14 @@ async function opened() {
   const path = join(folder, 'BACKLOG', 'later.md')
   mkdirSync(dirname(path))
   const start = () => {
-    const { keeper, boards } = open()
-    undo.push(keeper.close)
-    return { keeper, conflicts: async () => (await boards.current('p')).conflicts() }
+    const { projectSync, snapshots } = open()
+    undo.push(projectSync.close)
+    return { projectSync, conflicts: async () => (await snapshots.current('p')).conflicts() }
   }
   /** As a tool acknowledges a text: with a change of its item, and not in the file yet. */
   const acknowledge = (text: string, base: string | null) =>
     db.transact(async (tx) => {
-      const held = await journal.hold(tx, 'p')
+      const held = await journal.lockProject(tx, 'p')
       const before = await store.item(tx, 'p', 'backlog', 'later')
       if (!before) throw new Error('no item')
       const step = { kind: 'backlog' as const, id: 'later', before, after: { item: before.item } }
@@ -55,7 +55,7 @@ async function opened() {
         text,
       })
     })
-  const waiting = () => store.texts.waiting(db, 'p')
+  const waiting = () => store.texts.pending(db, 'p')
   return { ...work, folder, textPath: path, start, acknowledge, waiting }
 }
 type Opened = Awaited<ReturnType<typeof opened>>
@@ -63,23 +63,23 @@ type Opened = Awaited<ReturnType<typeof opened>>
 /** One text is written by the program, in place of another. */
 async function replaced(of: Opened) {
   writeFileSync(of.textPath, 'as it was\n')
-  const { keeper, conflicts } = of.start()
+  const { projectSync, conflicts } = of.start()
   await of.acknowledge('by the agent\n', 'as it was\n')
-  await keeper.flush('p')
+  await projectSync.flush('p')
   expect(readFileSync(of.textPath, 'utf8')).toBe('by the agent\n')
-  return { keeper, conflicts }
+  return { projectSync, conflicts }
 }
 
 test('W25 W7 what was acknowledged and not yet written is written by the next process', async () => {
   const of = await opened()
   await of.acknowledge('one\n', null)
   await of.acknowledge('two\n', 'one\n')
-  const { keeper, conflicts } = of.start()
-  await keeper.start()
+  const { projectSync, conflicts } = of.start()
+  await projectSync.start()
   await expect
     .poll(() => existsSync(of.textPath) && readFileSync(of.textPath, 'utf8'))
     .toBe('two\n')
-  await keeper.flush('p')
+  await projectSync.flush('p')
   expect(await of.waiting()).toEqual([])
   expect(await conflicts()).toEqual([])
   expect(readdirSync(join(of.folder, '.cowork', 'backlog'))).toEqual([])
@@ -92,8 +92,8 @@ test('W25 W7 what was written and not marked is written again to no effect', asy
     writeFileSync(of.textPath, standing)
     await of.acknowledge('two\n', 'one\n')
     await of.acknowledge('three\n', 'two\n')
-    const { keeper, conflicts } = of.start()
-    await keeper.flush('p')
+    const { projectSync, conflicts } = of.start()
+    await projectSync.flush('p')
     expect(readFileSync(of.textPath, 'utf8')).toBe('three\n')
     expect(await of.waiting()).toEqual([])
     expect(await conflicts()).toEqual([])
@@ -105,8 +105,8 @@ test('W25 W7 also where the plan itself was marked already', async () => {
   await of.acknowledge('one\n', null)
   const row = await of.store.project(of.db, 'p')
   if (row) await of.db.transact((tx) => of.store.flushed(tx, { ...row, flushed: row.seq }, 100))
-  const { keeper } = of.start()
-  await keeper.start()
+  const { projectSync } = of.start()
+  await projectSync.start()
   await expect
     .poll(() => existsSync(of.textPath) && readFileSync(of.textPath, 'utf8'))
     .toBe('one\n')
@@ -116,14 +116,14 @@ test('W25 W5 a save into the file that has just been replaced is kept and told',
   const of = await opened()
   writeFileSync(of.textPath, 'as it was\n')
   const held = openSync(of.textPath, 'r+')
-  const { keeper, conflicts } = of.start()
+  const { projectSync, conflicts } = of.start()
   await of.acknowledge('by the agent\n', 'as it was\n')
-  await keeper.flush('p')
+  await projectSync.flush('p')
   ftruncateSync(held)
   writeSync(held, 'held open\n', 0)
   closeSync(held)
   await sleep(settle)
-  await keeper.flush('p')
+  await projectSync.flush('p')
   const [conflict, ...more] = await conflicts()
   expect(more).toEqual([])
   expect(conflict).toMatchObject({ item: 'later', ours: 'by the agent\n', theirs: 'held open\n' })
@@ -133,21 +133,21 @@ test('W25 W5 a save into the file that has just been replaced is kept and told',
 
 test('W25 W5 also when the process was ended meanwhile', async () => {
   const of = await opened()
-  const { keeper } = await replaced(of)
-  await keeper.close()
+  const { projectSync } = await replaced(of)
+  await projectSync.close()
   const own = join(of.folder, '.cowork', 'backlog', 'later')
   const [old = ''] = readdirSync(own)
   writeFileSync(join(own, old), 'into the old one\n')
   await sleep(settle)
   const again = of.start()
-  await again.keeper.notice('p')
+  await again.projectSync.importEdits('p')
   expect(await again.conflicts()).toMatchObject([{ item: 'later', theirs: 'into the old one\n' }])
   expect(existsSync(own)).toBe(false)
 })
 
 test('W25 what was saved too late is told once it can be kept', async () => {
   const of = await opened()
-  const { keeper, conflicts } = await replaced(of)
+  const { projectSync, conflicts } = await replaced(of)
   const own = join(of.folder, '.cowork', 'backlog', 'later')
   const copies = join(of.folder, '.cowork', 'conflicts')
   // Nothing can be kept there.
@@ -155,10 +155,10 @@ test('W25 what was saved too late is told once it can be kept', async () => {
   writeFileSync(copies, '')
   writeFileSync(join(own, readdirSync(own)[0] ?? ''), 'too late\n')
   await sleep(settle)
-  await keeper.flush('p')
+  await projectSync.flush('p')
   expect(await conflicts()).toEqual([])
   rmSync(copies)
-  await keeper.flush('p')
+  await projectSync.flush('p')
   expect(await conflicts()).toMatchObject([{ item: 'later', theirs: 'too late\n' }])
 })
 
@@ -169,8 +169,8 @@ test('W25 a person’s edit that is no text, or too long, is kept byte for byte'
     await of.acknowledge('by the agent\n', 'as it was\n')
     writeFileSync(of.textPath, bytes)
     await sleep(settle)
-    const { keeper, conflicts } = of.start()
-    await keeper.flush('p')
+    const { projectSync, conflicts } = of.start()
+    await projectSync.flush('p')
     const [conflict] = await conflicts()
     expect(readFileSync(join(of.folder, conflict?.copy ?? '')).equals(bytes)).toBe(true)
     expect(readFileSync(of.textPath, 'utf8')).toBe('by the agent\n')
@@ -181,8 +181,8 @@ test('W25 a file that a person took away since is there again with the new text'
   const of = await opened()
   await of.acknowledge('by the agent\n', 'as it was\n')
   rmSync(dirname(of.textPath), { recursive: true })
-  const { keeper, conflicts } = of.start()
-  await keeper.flush('p')
+  const { projectSync, conflicts } = of.start()
+  await projectSync.flush('p')
   expect(readFileSync(of.textPath, 'utf8')).toBe('by the agent\n')
   expect(await conflicts()).toEqual([])
 })
@@ -195,23 +195,23 @@ test('W25 what stands in the way is told, and the text is written once it is gon
     const of = await opened()
     hinder(of.textPath)
     await of.acknowledge('by the agent\n', null)
-    const { keeper } = of.start()
-    await expect(keeper.flush('p')).rejects.toThrow('Cannot write BACKLOG/later.md of p')
+    const { projectSync } = of.start()
+    await expect(projectSync.flush('p')).rejects.toThrow('Cannot write BACKLOG/later.md of p')
     // The plan does not wait for it.
     expect((await of.store.project(of.db, 'p'))?.flushed).toBe(1)
     expect(existsSync(`${of.textPath}.elsewhere`)).toBe(false)
     rmSync(of.textPath, { recursive: true })
-    await keeper.flush('p')
+    await projectSync.flush('p')
     expect(readFileSync(of.textPath, 'utf8')).toBe('by the agent\n')
   }
 })
 
 test('W25 W3 what is left besides the file is tidied up', async () => {
   const of = await opened()
-  const { keeper } = await replaced(of)
+  const { projectSync } = await replaced(of)
   const own = join(of.folder, '.cowork', 'backlog')
   expect(readdirSync(own)).toEqual(['later'])
   await expect.poll(() => readdirSync(own), { timeout: 15_000 }).toEqual([])
   expect(readdirSync(dirname(of.textPath))).toEqual(['later.md'])
-  await keeper.flush('p')
+  await projectSync.flush('p')
 })

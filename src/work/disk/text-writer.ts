@@ -57,7 +57,7 @@ export function createTextWriter({ db, store, journal, folderOf, now }: Deps) {
 
   /** Returns false if a file is being written, so that the flush retries. */
   async function write(project: string): Promise<boolean> {
-    const waiting = await store.texts.waiting(db, project)
+    const waiting = await store.texts.pending(db, project)
     let isDone = true
     let fault: string | undefined
     for (const [id, texts] of Map.groupBy(waiting, (text) => text.id))
@@ -108,7 +108,7 @@ export function createTextWriter({ db, store, journal, folderOf, now }: Deps) {
   async function tell(project: string, id: string, written: FileContent, ours: string) {
     const { text: theirs, bytes } = written
     const copy = saveCopy(folderOf(project), bytes, now(), 'md')
-    const clash: MergeConflict = {
+    const mergeConflict: MergeConflict = {
       item: id,
       of: 'backlog',
       field: 'text',
@@ -117,10 +117,10 @@ export function createTextWriter({ db, store, journal, folderOf, now }: Deps) {
       ...(Buffer.byteLength(theirs) <= maxTextBytes && { theirs }),
     }
     const isNew = await db.transact(async (tx) => {
-      const held = await journal.hold(tx, project)
-      const known = await store.ofKind(tx, project, 'conflict')
-      if (known.some(({ item }) => isKnownConflict(item as Conflict, clash))) return false
-      const conflict = toConflict(clash, copy.name, now())
+      const held = await journal.lockProject(tx, project)
+      const known = await store.listByKind(tx, project, 'conflict')
+      if (known.some(({ item }) => isKnownConflict(item as Conflict, mergeConflict))) return false
+      const conflict = toConflict(mergeConflict, copy.name, now())
       const step = { kind: 'conflict', id: conflict.id, before: undefined } as const
       const who = { by: fileEditorId, at: now(), external: true } as const
       await journal.write(tx, held, who, [{ ...step, after: { item: conflict } }])

@@ -20,7 +20,7 @@ const storiesOf = (index: WorkIndex) => index.sprints.flatMap(({ stories }) => s
 
 test('W5 what each side changed in fields of its own is kept, from both', () => {
   const base = indexOf([story('a'), story('b')])
-  const { merged, clashes } = mergeThreeWay({
+  const { merged, mergeConflicts } = mergeThreeWay({
     base,
     ours: indexOf([story('a', { status: 'done' }), story('b')]),
     theirs: indexOf([story('a', { title: 'Named' }), story('b', { priority: 'high' })]),
@@ -29,17 +29,17 @@ test('W5 what each side changed in fields of its own is kept, from both', () => 
     story('a', { status: 'done', title: 'Named' }),
     story('b', { priority: 'high' }),
   ])
-  expect(clashes).toEqual([])
+  expect(mergeConflicts).toEqual([])
 })
 
 test('W5 in the same field the acknowledged value stays and the other is told', () => {
-  const { merged, clashes } = mergeThreeWay({
+  const { merged, mergeConflicts } = mergeThreeWay({
     base: indexOf([story('a', { notes: 'x' })]),
     ours: indexOf([story('a', { notes: 'agent' })]),
     theirs: indexOf([story('a', { notes: 'person' })]),
   })
   expect(storiesOf(merged)[0]?.notes).toBe('agent')
-  expect(clashes).toEqual([
+  expect(mergeConflicts).toEqual([
     {
       item: 'a',
       of: 'story',
@@ -67,20 +67,20 @@ test('W5 an edit outlives a deletion, and the deletion is told', () => {
     [edited, deleted],
     [deleted, edited],
   ] as const) {
-    const { merged, clashes } = mergeThreeWay({ base, ours, theirs })
+    const { merged, mergeConflicts } = mergeThreeWay({ base, ours, theirs })
     expect(storiesOf(merged).map(({ id }) => id)).toContain('a')
-    expect(clashes).toMatchObject([{ item: 'a', field: '*', kind: 'delete_against_edit' }])
+    expect(mergeConflicts).toMatchObject([{ item: 'a', field: '*', kind: 'delete_against_edit' }])
   }
 })
 
 test('W5 a sprint that a person deleted stays while a story in it does', () => {
-  const { merged, clashes } = mergeThreeWay({
+  const { merged, mergeConflicts } = mergeThreeWay({
     base: indexOf([story('a')]),
     ours: indexOf([story('a'), story('new')]),
     theirs: indexOf([], { sprints: [] }),
   })
   expect(merged.sprints[0]).toMatchObject({ id: 'one', stories: [{ id: 'new' }] })
-  expect(clashes.map(({ item }) => item)).toEqual(['one'])
+  expect(mergeConflicts.map(({ item }) => item)).toEqual(['one'])
 })
 
 const field = fc.constantFrom('title', 'notes', 'status', 'x_a')
@@ -102,7 +102,7 @@ test('W5 nobody’s edit is lost: it is in its field, or told as a clash', () =>
   fc.assert(
     fc.property(edits, edits, (mine, yours) => {
       const [ours, theirs] = [edited(start, mine), edited(start, yours)]
-      const { merged, clashes } = mergeThreeWay({ base: start, ours, theirs })
+      const { merged, mergeConflicts } = mergeThreeWay({ base: start, ours, theirs })
       for (const [at, one] of storiesOf(merged).entries()) {
         const [o, t, b] = [ours, theirs, start].map((side) => storiesOf(side)[at] as Story)
         for (const name of ['title', 'notes', 'status', 'x_a']) {
@@ -111,7 +111,9 @@ test('W5 nobody’s edit is lost: it is in its field, or told as a clash', () =>
           if (isOurs) expect(one[name]).toBe(o?.[name])
           else if (isTheirs) expect(one[name]).toBe(t?.[name])
           const isClash = isOurs && isTheirs && o?.[name] !== t?.[name]
-          expect(clashes.some(({ item, field: f }) => item === one.id && f === name)).toBe(isClash)
+          expect(mergeConflicts.some(({ item, field: f }) => item === one.id && f === name)).toBe(
+            isClash,
+          )
         }
       }
     }),
@@ -187,9 +189,9 @@ test('W5 who deletes an item deletes no change of it that they may not have seen
   const [before, now] = versions as [WorkIndex, WorkIndex]
   const theirs = indexOf(storiesOf(before).filter(({ id }) => id !== 'a'))
   const { index: base } = findMergeBase(now, changes, theirs)
-  const { merged, clashes } = mergeThreeWay({ base, ours: now, theirs })
+  const { merged, mergeConflicts } = mergeThreeWay({ base, ours: now, theirs })
   expect(storiesOf(merged)).toContainEqual(story('a', { title: '1' }))
-  expect(clashes).toMatchObject([{ item: 'a', field: '*', kind: 'delete_against_edit' }])
+  expect(mergeConflicts).toMatchObject([{ item: 'a', field: '*', kind: 'delete_against_edit' }])
 })
 
 test('W5 who changes the same field twice is not in conflict with themselves', () => {
@@ -198,9 +200,9 @@ test('W5 who changes the same field twice is not in conflict with themselves', (
   const byHand = changes.map((change) => ({ ...change, external: true as const }))
   const now = versions.at(-1) as WorkIndex
   const { index: base } = findMergeBase(now, byHand, theirs)
-  const { merged, clashes } = mergeThreeWay({ base, ours: now, theirs })
+  const { merged, mergeConflicts } = mergeThreeWay({ base, ours: now, theirs })
   expect(storiesOf(merged)[0]?.notes).toBe('second')
-  expect(clashes).toEqual([])
+  expect(mergeConflicts).toEqual([])
 })
 
 test('W5 who goes on from their own text takes nothing back, however much they wrote', () => {
@@ -215,9 +217,9 @@ test('W5 who goes on from their own text takes nothing back, however much they w
       const last = { index: edited(start, mine(saves)), seq: list.length }
       const theirs = edited(start, mine(saves + 1))
       const { index: base } = findMergeBase(ours, changes, theirs, { seen: [last] })
-      const { merged, clashes } = mergeThreeWay({ base, ours, theirs })
+      const { merged, mergeConflicts } = mergeThreeWay({ base, ours, theirs })
       expect(merged).toEqual(edited(now, mine(saves + 1)))
-      expect(clashes).toEqual([])
+      expect(mergeConflicts).toEqual([])
     }),
   )
 })

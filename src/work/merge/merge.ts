@@ -28,16 +28,21 @@ const bookkeeping = new Set(['rev', 'updated', 'by', 'lease'])
  */
 export function mergeThreeWay({ base, ours, theirs }: MergeInput): {
   merged: WorkIndex
-  clashes: readonly MergeConflict[]
+  mergeConflicts: readonly MergeConflict[]
 } {
   const [was, mine, yours] = [flatten(base), flatten(ours), flatten(theirs)]
-  const clashes: MergeConflict[] = []
+  const mergeConflicts: MergeConflict[] = []
   const items = new Map<string, FlatItem>()
   for (const key of new Set([...yours.items.keys(), ...mine.items.keys()])) {
-    const merged = mergeItem(was.items.get(key), mine.items.get(key), yours.items.get(key), clashes)
+    const merged = mergeItem(
+      was.items.get(key),
+      mine.items.get(key),
+      yours.items.get(key),
+      mergeConflicts,
+    )
     if (merged) items.set(key, merged)
   }
-  keepSprints(items, [mine, yours], clashes)
+  keepSprints(items, [mine, yours], mergeConflicts)
   const merged: Flat = {
     items,
     history: mergeLists(was.history, mine.history, yours.history) as Flat['history'],
@@ -49,7 +54,7 @@ export function mergeThreeWay({ base, ours, theirs }: MergeInput): {
       version: theirs.version,
       ...(marks.length > 0 && { next_story: Math.max(...marks) }),
     }),
-    clashes,
+    mergeConflicts,
   }
 }
 
@@ -57,16 +62,16 @@ function mergeItem(
   was: FlatItem | undefined,
   mine: FlatItem | undefined,
   yours: FlatItem | undefined,
-  clashes: MergeConflict[],
+  mergeConflicts: MergeConflict[],
 ): FlatItem | undefined {
   if (mine && yours)
-    return isUntouched(mine, yours) ? yours : mergeFields(was, mine, yours, clashes)
+    return isUntouched(mine, yours) ? yours : mergeFields(was, mine, yours, mergeConflicts)
   const [left, gone] = mine ? [mine, 'theirs'] : [yours, 'ours']
   if (!left || !was) return left
   // Importing an edit increments `rev`, so the person's text has the previous number.
   const counted = { ...was, item: { ...was.item, rev: left.item['rev'] } }
   if (isUntouched(counted, left)) return undefined
-  clashes.push({
+  mergeConflicts.push({
     item: left.id,
     of: left.kind,
     field: '*',
@@ -84,7 +89,7 @@ function mergeFields(
   was: FlatItem | undefined,
   mine: FlatItem,
   yours: FlatItem,
-  clashes: MergeConflict[],
+  mergeConflicts: MergeConflict[],
 ): FlatItem {
   const { id, kind } = mine
   const before: Row = was?.item ?? {}
@@ -95,7 +100,7 @@ function mergeFields(
     if (Array.isArray(own) && Array.isArray(other))
       return mergeLists(Array.isArray(from) ? from : [], own, other)
     if (!bookkeeping.has(field))
-      clashes.push({
+      mergeConflicts.push({
         item: id,
         of: kind,
         field,
@@ -119,14 +124,14 @@ function mergeFields(
 function keepSprints(
   items: Map<string, FlatItem>,
   sides: readonly Flat[],
-  clashes: MergeConflict[],
+  mergeConflicts: MergeConflict[],
 ): void {
   for (const { kind, sprint } of items.values()) {
     if (kind !== 'story' || sprint === undefined || items.has(`sprint:${sprint}`)) continue
     const kept = sides.map((side) => side.items.get(`sprint:${sprint}`)).find((one) => one)
     if (!kept) continue
     items.set(`sprint:${sprint}`, kept)
-    clashes.push({
+    mergeConflicts.push({
       item: sprint,
       of: 'sprint',
       field: '*',

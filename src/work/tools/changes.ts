@@ -39,7 +39,7 @@ const changeTool = <N extends ChangeName>(
 })
 
 /** Tools that change work items; each is one transaction with its entry (W7, W8). */
-export const changeTools = ({ stories, plans, backlog, claims, resolve }: Work): Tool[] => [
+export const changeTools = ({ stories, sprints, backlog, claims, resolve }: Work): Tool[] => [
   changeTool('worksync_add_backlog', backlog.addBacklog, ['item_id'], {
     title: 'Add to the backlog',
     description:
@@ -58,14 +58,14 @@ export const changeTools = ({ stories, plans, backlog, claims, resolve }: Work):
       'Remove an item from the backlog. The ledger keeps it; its text stays in BACKLOG/.',
     example: { project: 'web', item_id: 'dark-mode' },
   }),
-  changeTool('worksync_create_sprint', plans.createSprint, ['sprint_id'], {
+  changeTool('worksync_create_sprint', sprints.createSprint, ['sprint_id'], {
     title: 'Create a sprint',
     description:
       'Create a sprint (time box) in a project; needs sprint_id and title. Then add stories with worksync_add_story.',
     additive: true,
     example: { project: 'web', sprint_id: 'sprint-1', title: 'Sprint 1' },
   }),
-  changeTool('worksync_update_sprint', plans.updateSprint, ['sprint_id'], {
+  changeTool('worksync_update_sprint', sprints.updateSprint, ['sprint_id'], {
     title: 'Change a sprint',
     description:
       'Change fields of a sprint. To complete one with open stories, name the sprint that takes them in carry_to; archive moves it to COMPLETE/.',
@@ -118,7 +118,7 @@ export const changeTools = ({ stories, plans, backlog, claims, resolve }: Work):
     additive: true,
     example: { project: 'web', story_id: 'STORY-1', text: 'Half of the work is done.' },
   }),
-  changeTool('worksync_move', plans.move, ['story_id', 'item_id'], {
+  changeTool('worksync_move', sprints.move, ['story_id', 'item_id'], {
     title: 'Move an item',
     description:
       'Move a story to another sprint, or turn a backlog item (item_id) into a story of a sprint.',

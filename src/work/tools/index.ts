@@ -29,17 +29,17 @@ const targets: Readonly<Record<string, Partial<Record<Kind, string>>>> = {
 }
 
 /** Binds approvals of a tool to the revision of the items that it changes (A15). */
-function withTargets(tool: Tool, { boards }: Pick<Work, 'boards'>): Tool {
-  const named = targets[tool.name]
-  return named ? { ...tool, fingerprint } : tool
+function withTargets(tool: Tool, { snapshots }: Pick<Work, 'snapshots'>): Tool {
+  const idArguments = targets[tool.name]
+  return idArguments ? { ...tool, fingerprint } : tool
 
   async function fingerprint(input: Input) {
-    const board = await boards.current(String(input['project']))
-    const revOf = { story: board.story, sprint: board.sprint, item: board.backlogItem }
-    const states = Object.entries(named ?? {}).flatMap(([kind, argument]) => {
+    const snapshot = await snapshots.current(String(input['project']))
+    const lookups = { story: snapshot.story, sprint: snapshot.sprint, item: snapshot.backlogItem }
+    const states = Object.entries(idArguments ?? {}).flatMap(([kind, argument]) => {
       const id = input[argument]
       return typeof id === 'string'
-        ? [[`${kind} ${id}`, revOf[kind as Kind](id)?.rev ?? null] as const]
+        ? [[`${kind} ${id}`, lookups[kind as Kind](id)?.rev ?? null] as const]
         : []
     })
     return states.length > 0 ? Object.fromEntries(states) : undefined

@@ -42,32 +42,32 @@ export const projectTools = (work: Work): Tool[] => [
     describeTarget: (input) => toCallTarget(input.project ?? '*'),
     async read(input, call) {
       const names = input.project === undefined ? work.projects() : [input.project]
-      const listed = await Promise.all(
+      const results = await Promise.all(
         names.map(async (name) => {
           const entry = work.registry.get(name)
           if (!entry) throw unknownProjectError(name)
-          const board = await work.boards.current(name)
-          const [broken, unwritten] = [work.broken(name), work.unwritten(name)]
-          const one = {
+          const snapshot = await work.snapshots.current(name)
+          const [broken, unwritten] = [work.getInvalidFile(name), work.getWriteFailure(name)]
+          const base = {
             project: name,
             ...(entry.description && { description: entry.description }),
             ...(entry.repo && { repo: entry.repo }),
-            sprints: board.sprints().length,
-            stories: board.stories().length,
-            backlog: board.backlog().length,
-            conflicts: board.conflicts().length,
+            sprints: snapshot.sprints().length,
+            stories: snapshot.stories().length,
+            backlog: snapshot.backlog().length,
+            conflicts: snapshot.conflicts().length,
             ...(broken && { broken: broken.problems }),
             ...(unwritten && { unwritten }),
           }
-          if (input.project === undefined) return one
+          if (input.project === undefined) return base
           const { texts } = await loadGuidance(work, call, name, entry)
-          const inSprint = Map.groupBy(board.stories(), ({ sprint }) => sprint)
+          const inSprint = Map.groupBy(snapshot.stories(), ({ sprint }) => sprint)
           return {
-            ...one,
+            ...base,
             folder: work.root.folderOf(name),
             guidance: texts.map((text) => text.name),
             sprint_list: paginate(
-              board
+              snapshot
                 .sprints()
                 .map((sprint) => () => toSprintSummary(sprint, inSprint.get(sprint.item.id) ?? [])),
               { limit: 100 },
@@ -76,7 +76,7 @@ export const projectTools = (work: Work): Tool[] => [
           }
         }),
       )
-      const { page, ...next } = paginate(listed, { cursor: input.cursor })
+      const { page, ...next } = paginate(results, { cursor: input.cursor })
       return { projects: page, ...next }
     },
   }),
@@ -93,12 +93,12 @@ export const projectTools = (work: Work): Tool[] => [
       const entry = name === undefined ? undefined : work.registry.get(name)
       if (name !== undefined && !entry) throw unknownProjectError(name)
       const { texts, faults } = await loadGuidance(work, call, name, entry)
-      const asked = texts.filter((one) => topic === undefined || one.name.includes(topic))
+      const selected = texts.filter((one) => topic === undefined || one.name.includes(topic))
       // Long texts are split, so that every reply stays below its limit.
-      const pieces = asked.flatMap(({ text, ...rest }) =>
-        splitText(text).map((piece) => ({ ...rest, text: piece })),
+      const chunks = selected.flatMap(({ text, ...rest }) =>
+        splitText(text).map((chunk) => ({ ...rest, text: chunk })),
       )
-      const { page, ...next } = paginate(pieces, { cursor: from })
+      const { page, ...next } = paginate(chunks, { cursor: from })
       return {
         guidance: page,
         topics: texts.map((one) => one.name),
@@ -127,8 +127,8 @@ export const projectTools = (work: Work): Tool[] => [
     input: z.object({ project: project.optional(), agent }),
     output: workResults.worksync_sync,
     describeTarget: (input) => toCallTarget(input.project ?? '*'),
-    async run(given, call) {
-      const { project: name } = omitAgent(given, call)
+    async run(input, call) {
+      const { project: name } = omitAgent(input, call)
       if (name !== undefined && !work.registry.get(name)) throw unknownProjectError(name)
       return { output: await syncVault(work, name) }
     },
@@ -151,8 +151,8 @@ export const projectTools = (work: Work): Tool[] => [
     describeTarget: (input) => toCallTarget(input.project),
     // Registration lets agents read guidance from that folder.
     isRisky: (input) => input.repo !== undefined || input.guidance?.project !== undefined,
-    async run(given, call) {
-      const { project: name, description, repo, guidance } = omitAgent(given, call)
+    async run(input, call) {
+      const { project: name, description, repo, guidance } = omitAgent(input, call)
       await work.registry.register(
         name,
         {
@@ -174,8 +174,8 @@ export const projectTools = (work: Work): Tool[] => [
     output: workResults.worksync_unregister_project,
     describeTarget: (input) => toCallTarget(input.project),
     isRisky: () => true,
-    async run(given, call) {
-      const { project: name } = omitAgent(given, call)
+    async run(input, call) {
+      const { project: name } = omitAgent(input, call)
       await work.registry.unregister(name, call)
       return { output: { project: name, folder: work.root.folderOf(name) } }
     },

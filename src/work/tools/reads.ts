@@ -56,36 +56,38 @@ const historyShape = {
 } as const
 
 /** Returns the kind of the item; a conflict about the file as a whole has none. */
-function kindOfItem(
-  board: ProjectSnapshot,
+function findItemKind(
+  snapshot: ProjectSnapshot,
   id: string,
 ): 'story' | 'sprint' | 'backlog' | undefined {
-  if (board.story(id)) return 'story'
-  if (board.backlogItem(id)) return 'backlog'
-  return board.sprint(id) ? 'sprint' : undefined
+  if (snapshot.story(id)) return 'story'
+  if (snapshot.backlogItem(id)) return 'backlog'
+  return snapshot.sprint(id) ? 'sprint' : undefined
 }
 
 /** Tools that read work items from a cache that is as new as the store (W10, W11, W20, W23). */
 export function readTools(work: Work): Tool[] {
-  const { boards, now } = work
-  const staleIn = (names: readonly string[]) => {
-    const broken = names.filter((name) => work.broken(name))
+  const { snapshots, now } = work
+  const toStaleField = (names: readonly string[]) => {
+    const broken = names.filter((name) => work.getInvalidFile(name))
     return broken.length > 0 ? { stale: broken } : {}
   }
-  const boardsOf = async (name: string | undefined): Promise<ProjectSnapshot[]> =>
-    Promise.all((name === undefined ? work.projects() : [name]).map((one) => boards.current(one)))
+  const getSnapshots = async (name: string | undefined): Promise<ProjectSnapshot[]> =>
+    Promise.all(
+      (name === undefined ? work.projects() : [name]).map((one) => snapshots.current(one)),
+    )
 
-  const textOf = (name: string, id: string, { cursor: from }: Paging) =>
-    work.texts.shown(work.db, name, id, from)
+  const getText = (name: string, id: string, { cursor: from }: Paging) =>
+    work.texts.getTextFields(work.db, name, id, from)
 
-  const textHits = async (board: ProjectSnapshot, words: readonly string[], kind?: string) =>
+  const textHits = async (snapshot: ProjectSnapshot, words: readonly string[], kind?: string) =>
     words.length === 0 || kind === 'sprint'
       ? noTexts
-      : work.texts.holding(work.db, board.project, listTextIds(board), words)
+      : work.texts.findWords(work.db, snapshot.project, listTextIds(snapshot), words)
 
   const historyPage = (entries: readonly HistoryEntry[], name: string, paging: Paging) => {
     const { page, ...next } = paginate(entries, { limit: 50, ...paging })
-    return { history: page, total: entries.length, ...next, ...staleIn([name]) }
+    return { history: page, total: entries.length, ...next, ...toStaleField([name]) }
   }
   const history = defineTool({
     ...historyShape,
@@ -104,15 +106,15 @@ export function readTools(work: Work): Tool[] {
         })
       const { action: _, ...paging } = rest
       const added = { project: name, summary, related_sprints }
-      const appended = await work.plans.addHistory(tx, added, call)
-      return { ...historyPage(await work.historyOf(tx, name), name, paging), appended }
+      const appended = await work.sprints.addHistory(tx, added, call)
+      return { ...historyPage(await work.listHistory(tx, name), name, paging), appended }
     },
   })
   const viewHistory = defineTool({
     ...historyShape,
     effect: 'read',
     async read({ project: name, ...paging }) {
-      return historyPage(await work.historyOf(work.db, name), name, paging)
+      return historyPage(await work.listHistory(work.db, name), name, paging)
     },
   })
 
@@ -128,15 +130,19 @@ export function readTools(work: Work): Tool[] {
       output: workResults.worksync_status,
       describeTarget: (input) => toCallTarget(input.project ?? '*'),
       async read(input) {
-        const found = await boardsOf(input.project)
+        const found = await getSnapshots(input.project)
         const { page, ...next } = paginate(
-          found.map((board) => {
-            const unwritten = work.unwritten(board.project)
-            return { ...toProjectStatus(board, now()), ...(unwritten && { unwritten }) }
+          found.map((snapshot) => {
+            const unwritten = work.getWriteFailure(snapshot.project)
+            return { ...toProjectStatus(snapshot, now()), ...(unwritten && { unwritten }) }
           }),
           { cursor: input.cursor },
         )
-        return { projects: page, ...next, ...staleIn(found.map((board) => board.project)) }
+        return {
+          projects: page,
+          ...next,
+          ...toStaleField(found.map((snapshot) => snapshot.project)),
+        }
       },
     }),
     defineTool({
@@ -160,47 +166,47 @@ export function readTools(work: Work): Tool[] {
       describeTarget: ({ project: name, story_id, sprint_id, item_id, conflict_id }) =>
         toCallTarget(name, story_id ?? sprint_id ?? item_id ?? conflict_id),
       async read({ project: name, story_id, sprint_id, item_id, conflict_id, ...paging }) {
-        const board = await boards.current(name)
-        const missing = (what: string, id: string) =>
+        const snapshot = await snapshots.current(name)
+        const notFoundError = (what: string, id: string) =>
           new CoworkError('not_found', `Not found: ${what} ${JSON.stringify(id)} in ${name}.`, {
             hint: 'Search for the item with worksync_search.',
           })
         if (story_id !== undefined) {
-          const story = board.story(story_id)
-          if (!story) throw missing('story', story_id)
+          const story = snapshot.story(story_id)
+          if (!story) throw notFoundError('story', story_id)
           const from = sourceBacklogId(story.item)
           // The backlog text from before the item became a story.
-          const text = from === undefined ? {} : await textOf(name, from, paging)
-          const whole = { ...toStoryDetail(board, story, now()), ...text }
-          const { part, ...next } = paginateItem(whole, paging)
-          return { story: part, ...next, ...staleIn([name]) }
+          const text = from === undefined ? {} : await getText(name, from, paging)
+          const detail = { ...toStoryDetail(snapshot, story, now()), ...text }
+          const { part, ...next } = paginateItem(detail, paging)
+          return { story: part, ...next, ...toStaleField([name]) }
         }
         if (sprint_id !== undefined) {
-          const sprint = board.sprint(sprint_id)
-          if (!sprint) throw missing('sprint', sprint_id)
-          const stories = board.stories().filter((story) => story.sprint === sprint_id)
+          const sprint = snapshot.sprint(sprint_id)
+          if (!sprint) throw notFoundError('sprint', sprint_id)
+          const stories = snapshot.stories().filter((story) => story.sprint === sprint_id)
           const { item: own, rev } = sprint
-          const shown = stories.map((story) => () => toStorySummary(story, now()))
-          const { part, ...next } = paginateItem({ ...own, rev, stories: shown }, paging)
+          const summaries = stories.map((story) => () => toStorySummary(story, now()))
+          const { part, ...next } = paginateItem({ ...own, rev, stories: summaries }, paging)
           const { stories: page = [], ...rest } = part
-          return { sprint: rest, stories: page, ...next, ...staleIn([name]) }
+          return { sprint: rest, stories: page, ...next, ...toStaleField([name]) }
         }
         if (conflict_id !== undefined) {
-          const conflict = board.conflicts().find(({ id }) => id === conflict_id)
-          if (!conflict) throw missing('conflict', conflict_id)
+          const conflict = snapshot.conflicts().find(({ id }) => id === conflict_id)
+          if (!conflict) throw notFoundError('conflict', conflict_id)
           const { part, ...next } = paginateItem(conflict, paging)
-          const about = kindOfItem(board, conflict.item)
-          return { conflict: part, ...(about && { about }), ...next, ...staleIn([name]) }
+          const about = findItemKind(snapshot, conflict.item)
+          return { conflict: part, ...(about && { about }), ...next, ...toStaleField([name]) }
         }
         if (item_id === undefined)
           throw new CoworkError('invalid_input', 'Missing id.', {
             hint: 'Give story_id, sprint_id, item_id or conflict_id.',
           })
-        const found = board.backlogItem(item_id)
-        if (!found) throw missing('backlog item', item_id)
-        const text = await textOf(name, item_id, paging)
+        const found = snapshot.backlogItem(item_id)
+        if (!found) throw notFoundError('backlog item', item_id)
+        const text = await getText(name, item_id, paging)
         const { part, ...next } = paginateItem({ ...found.item, rev: found.rev, ...text }, paging)
-        return { item: part, ...next, ...staleIn([name]) }
+        return { item: part, ...next, ...toStaleField([name]) }
       },
     }),
     defineTool({
@@ -214,12 +220,12 @@ export function readTools(work: Work): Tool[] {
       output: workResults.worksync_ready,
       describeTarget: (input) => toCallTarget(input.project),
       async read({ project: name, sprint_id: sprint, ...paging }) {
-        const ready = listReady(await boards.current(name), now(), sprint)
+        const ready = listReady(await snapshots.current(name), now(), sprint)
         const { page, ...next } = paginate(
           ready.map((story) => () => toStorySummary(story, now())),
           { limit: 20, ...paging },
         )
-        return { stories: page, total: ready.length, ...next, ...staleIn([name]) }
+        return { stories: page, total: ready.length, ...next, ...toStaleField([name]) }
       },
     }),
     defineTool({
@@ -240,11 +246,11 @@ export function readTools(work: Work): Tool[] {
       output: workResults.worksync_search,
       describeTarget: (input) => toCallTarget(input.project ?? '*'),
       async read({ query, project: name, kind, sprint_id: sprint, status, ...paging }) {
-        const found = await boardsOf(name)
+        const found = await getSnapshots(name)
         const words = tokenize(query)
-        const inTexts = await Promise.all(found.map((board) => textHits(board, words, kind)))
-        const hits = found.flatMap((board, place) =>
-          searchProject(board, words, inTexts[place] ?? noTexts, now())
+        const inTexts = await Promise.all(found.map((snapshot) => textHits(snapshot, words, kind)))
+        const hits = found.flatMap((snapshot, index) =>
+          searchProject(snapshot, words, inTexts[index] ?? noTexts, now())
             .filter(
               (hit) =>
                 (kind === undefined || hit.kind === kind) &&
@@ -252,14 +258,14 @@ export function readTools(work: Work): Tool[] {
                 (status === undefined || hit.status === status),
             )
             .map((hit) => () => ({
-              ...(name === undefined && { project: board.project }),
+              ...(name === undefined && { project: snapshot.project }),
               kind: hit.kind,
-              ...hit.show(),
+              ...hit.toResult(),
             })),
         )
         const { page, ...next } = paginate<Record<string, unknown>>(hits, { limit: 50, ...paging })
-        const names = found.map((board) => board.project)
-        return { results: page, total: hits.length, ...next, ...staleIn(names) }
+        const names = found.map((snapshot) => snapshot.project)
+        return { results: page, total: hits.length, ...next, ...toStaleField(names) }
       },
     }),
     history,

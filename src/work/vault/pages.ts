@@ -13,26 +13,26 @@ export const notesTemplate = `${generatedMarker}\n\n## Notes (yours)\n`
  * the same id.
  */
 export function projectPages(
-  board: ProjectSnapshot,
+  snapshot: ProjectSnapshot,
   texts: ReadonlyMap<string, string>,
 ): Map<string, string> {
   const pages = new Map<string, string>()
-  const base = `projects/${toFileName(board.project)}`
-  const inSprint = Map.groupBy(board.stories(), (story) => story.sprint)
-  for (const sprint of board.sprints())
+  const base = `projects/${toFileName(snapshot.project)}`
+  const inSprint = Map.groupBy(snapshot.stories(), (story) => story.sprint)
+  for (const sprint of snapshot.sprints())
     pages.set(
       sprintPath(base, sprint.item.id),
-      sprintPage(board.project, base, sprint, inSprint.get(sprint.item.id) ?? []),
+      sprintPage(snapshot.project, base, sprint, inSprint.get(sprint.item.id) ?? []),
     )
-  for (const story of board.stories())
-    pages.set(storyPath(base, story.item.id), storyPage(board, base, story))
-  for (const item of board.backlog())
+  for (const story of snapshot.stories())
+    pages.set(storyPath(base, story.item.id), storyPage(snapshot, base, story))
+  for (const item of snapshot.backlog())
     pages.set(
       `${base}/Backlog/${toFileName(item.item.id)}.md`,
-      backlogPage(board.project, base, item, texts.get(item.item.id)),
+      backlogPage(snapshot.project, base, item, texts.get(item.item.id)),
     )
-  pages.set(`${base}/Dashboard.md`, dashboard(board, base, inSprint))
-  pages.set(`${base}/History.md`, historyPage(board))
+  pages.set(`${base}/Dashboard.md`, dashboard(snapshot, base, inSprint))
+  pages.set(`${base}/History.md`, historyPage(snapshot))
   return pages
 }
 
@@ -172,17 +172,17 @@ const backlogPage = (
   )
 
 function dashboard(
-  board: ProjectSnapshot,
+  snapshot: ProjectSnapshot,
   base: string,
   inSprint: ReadonlyMap<string, readonly PositionedItem<Story>[]>,
 ): string {
-  const active = board.sprints().filter(({ item }) => item.status === 'active')
-  const doing = board.stories().filter(({ item }) => item.status === 'in_progress')
-  const todo = board.backlog().filter(({ item }) => item.status !== 'done')
+  const active = snapshot.sprints().filter(({ item }) => item.status === 'active')
+  const doing = snapshot.stories().filter(({ item }) => item.status === 'in_progress')
+  const todo = snapshot.backlog().filter(({ item }) => item.status !== 'done')
   return note(
-    { type: 'dashboard', project: board.project, tags: [tag('project', board.project)] },
+    { type: 'dashboard', project: snapshot.project, tags: [tag('project', snapshot.project)] },
     [
-      `# ${board.project}`,
+      `# ${snapshot.project}`,
       '',
       '## Active sprints',
       '',
@@ -213,11 +213,11 @@ function dashboard(
   )
 }
 
-const historyPage = (board: ProjectSnapshot): string =>
-  note({ type: 'history', project: board.project }, [
-    `# History of ${board.project}`,
+const historyPage = (snapshot: ProjectSnapshot): string =>
+  note({ type: 'history', project: snapshot.project }, [
+    `# History of ${snapshot.project}`,
     '',
-    ...board
+    ...snapshot
       .history()
       .toReversed()
       .map(({ date, summary, by }) => `- ${date}${by ? ` ${by}` : ''}: ${oneLine(summary)}`),

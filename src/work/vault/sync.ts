@@ -21,12 +21,12 @@ export async function syncVault(work: Work, only?: string): Promise<VaultSyncRes
   checkPlace(work, folder)
   const known = readManifest(folder)
   const names = only === undefined ? work.projects() : [only]
-  const boards = await Promise.all(names.map((name) => work.boards.current(name)))
+  const snapshots = await Promise.all(names.map((name) => work.snapshots.current(name)))
   const pages = new Map<string, string>()
-  for (const board of boards) {
-    const ids = board.backlog().map(({ item }) => item.id)
-    const texts = await work.texts.all(work.db, board.project, ids)
-    for (const [path, text] of projectPages(board, texts)) pages.set(path, text)
+  for (const snapshot of snapshots) {
+    const ids = snapshot.backlog().map(({ item }) => item.id)
+    const texts = await work.texts.readAll(work.db, snapshot.project, ids)
+    for (const [path, text] of projectPages(snapshot, texts)) pages.set(path, text)
   }
   pages.set('Global Dashboard.md', globalPage(work.projects()))
   const next: Manifest = {}

@@ -39,7 +39,7 @@ export type Registry = {
   readonly projects: Readonly<Record<string, RegisteredProject>>
   readonly vaultPath: string | undefined
   /** Problems of skipped projects, whose names are not valid folder names. */
-  readonly faults: ReadonlyMap<string, Problem>
+  readonly problems: ReadonlyMap<string, Problem>
 }
 
 /** Parses the project registry, `config.yaml` of the data root (W1). */
@@ -72,7 +72,7 @@ export function readRegistry(
       registry: {
         projects: Object.fromEntries(known),
         vaultPath: vaultPath ?? undefined,
-        faults: new Map(faults),
+        problems: new Map(faults),
       },
     }
   } catch (error) {
