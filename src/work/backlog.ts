@@ -98,4 +98,4 @@ export function createBacklog(
 }
 
 const toTextEntry = (text: Parameters<typeof toTextDetails>[0] | undefined) =>
-  text ? { besides: ['text'], data: { text: toTextDetails(text) } } : {}
+  text ? { extraFields: ['text'], data: { text: toTextDetails(text) } } : {}

@@ -1,7 +1,7 @@
 import { isAbsolute, join } from 'node:path'
 import { CoworkError, errorMessage } from '#base/errors.ts'
 import type { Call } from '#base/tool.ts'
-import { namesInside, readInside, textInside } from './disk/confined-read.ts'
+import { listInside, readInside, readTextInside } from './disk/confined-read.ts'
 import type { Work } from './service.ts'
 import type { RegisteredProject } from './yaml/registry.ts'
 
@@ -34,7 +34,9 @@ export async function loadGuidance(
   for (const name of inherit)
     try {
       const isName = /^[\w.-]+$/.test(name)
-      const text = isName ? textInside(root.folder, `guidance/${name}.md`, maxTextBytes) : undefined
+      const text = isName
+        ? readTextInside(root.folder, `guidance/${name}.md`, maxTextBytes)
+        : undefined
       if (text === undefined) throw new Error(`Guidance not found: ${JSON.stringify(name)}.`)
       texts.set(name, { name, from: 'foundational', text })
     } catch (error) {
@@ -70,7 +72,7 @@ export async function loadGuidance(
 }
 
 const listFoundational = (folder: string): string[] =>
-  namesInside(folder, 'guidance')
+  listInside(folder, 'guidance')
     .filter((name) => name.endsWith('.md'))
     .map((name) => name.slice(0, -'.md'.length))
     .sort()

@@ -1,6 +1,6 @@
 import type { Caller } from '#base/caller.ts'
 import type { Prompt } from '#base/prompt.ts'
-import { namesInside, readInside } from './disk/confined-read.ts'
+import { listInside, readInside } from './disk/confined-read.ts'
 import type { Work } from './service.ts'
 
 const project = { name: 'project', description: 'Project; default: all projects' }
@@ -68,7 +68,7 @@ export const workPrompts = (
   })),
   ...(work.keyRefusal(caller) ? [] : work.projects()).flatMap((name) => {
     const folder = work.root.folderOf(name)
-    return namesInside(folder, 'PROMPTS')
+    return listInside(folder, 'PROMPTS')
       .filter((file) => /^[\w.-]+\.md$/.test(file))
       .map((file) => ({
         name: `${name}_${file.slice(0, -'.md'.length)}`,

@@ -37,7 +37,7 @@ export function createRegistry({ db, store, root, projectSync, snapshots, guarde
 
   /** Loads the registry from the file; an invalid file changes nothing. */
   async function load(): Promise<void> {
-    const currentFingerprint = root.registryMark()
+    const currentFingerprint = root.registryFingerprint()
     const read = readRegistryFile()
     fingerprint = currentFingerprint
     if (!read.ok) {
@@ -52,7 +52,7 @@ export function createRegistry({ db, store, root, projectSync, snapshots, guarde
     const { projects, vaultPath } = read.registry
     const entries = Object.entries(projects)
     const linked = entries.flatMap(([name]) => {
-      const message = root.linkFault(name)
+      const message = root.findLinkProblem(name)
       return message === undefined ? [] : [[name, { line: 1, column: 1, message }] as const]
     })
     const problems = new Map([...read.registry.problems, ...linked])
@@ -91,7 +91,7 @@ export function createRegistry({ db, store, root, projectSync, snapshots, guarde
   /** Imports a project that is not in the store from its file, or starts it empty. */
   async function open(name: string, actor: Actor): Promise<void> {
     if (await store.project(db, name)) return
-    root.prepare(name)
+    root.createProjectFolders(name)
     const bytes = projectSync.readFile(name) ?? Buffer.from(newIndexText())
     const text = bytes.toString('utf8')
     const read = parseIndexBytes(bytes, text)
@@ -111,7 +111,7 @@ export function createRegistry({ db, store, root, projectSync, snapshots, guarde
       })
       return true
     })
-    if (isImported && read.ok) projectSync.adopted(name, text, index)
+    if (isImported && read.ok) projectSync.markImported(name, text, index)
     await projectSync.importEdits(name)
     await projectSync.flush(name)
   }
@@ -149,7 +149,7 @@ export function createRegistry({ db, store, root, projectSync, snapshots, guarde
     /** Reloads the registry if the file changed. */
     reloadIfChanged(): Promise<void> {
       if (!root.isHolder) return loadStored()
-      return root.registryMark() === fingerprint ? Promise.resolve() : refresh()
+      return root.registryFingerprint() === fingerprint ? Promise.resolve() : refresh()
     },
     register: (name: string, entry: RegisteredProject, call: Call) =>
       withLock(async () => {

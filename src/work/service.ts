@@ -49,7 +49,7 @@ export function createWork({ db, config, guarded, needsToken = false, now, log }
   const root = openDataRoot(folder, log)
   const texts = createBacklogTexts({ store, root, now })
   const { folderOf } = root
-  const isProtected = (path: string) => !root.holds(path) && guarded.isProtected(path)
+  const isProtected = (path: string) => !root.contains(path) && guarded.isProtected(path)
   const projectSync = createProjectSync({
     db,
     store,
@@ -69,7 +69,7 @@ export function createWork({ db, config, guarded, needsToken = false, now, log }
   })
   function checkPending(): void {
     flushTimer = undefined
-    projectSync.flushBehind().catch(() => undefined)
+    projectSync.flushPending().catch(() => undefined)
   }
 
   return {

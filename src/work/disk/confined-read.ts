@@ -21,7 +21,7 @@ import { newId } from '#base/ids.ts'
 const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants
 
 /** Opens a regular file for reading. A FIFO does not block, and a symbolic link is refused. */
-export function openPlain(path: string): number {
+export function openRegularFile(path: string): number {
   const file = openSync(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
   try {
     if (!fstatSync(file).isFile()) throw new CoworkError('not_regular', 'Not a regular file.')
@@ -33,8 +33,8 @@ export function openPlain(path: string): number {
 }
 
 /** Runs a function on an open regular file, then closes it. */
-export function withPlain<T>(path: string, use: (file: number) => T): T {
-  const file = openPlain(path)
+export function withRegularFile<T>(path: string, use: (file: number) => T): T {
+  const file = openRegularFile(path)
   try {
     return use(file)
   } finally {
@@ -46,7 +46,7 @@ export function withPlain<T>(path: string, use: (file: number) => T): T {
  * Returns the path of an open file. On Linux the kernel reports it, so that a folder cannot be
  * swapped in between.
  */
-export const placeOfOpen = (file: number, path: string): string =>
+export const getOpenPath = (file: number, path: string): string =>
   process.platform === 'linux' ? readlinkSync(`/proc/self/fd/${file}`) : realpathSync(path)
 
 /**
@@ -54,10 +54,10 @@ export const placeOfOpen = (file: number, path: string): string =>
  * another file to agents.
  */
 export function readInside(folder: string, path: string, maxBytes = Infinity): Buffer {
-  checkBelow(path)
-  const whole = join(folder, path)
-  return withPlain(whole, (file) => {
-    if (placeOfOpen(file, whole) !== join(realpathSync(folder), path)) throw linked(path)
+  assertRelative(path)
+  const fullPath = join(folder, path)
+  return withRegularFile(fullPath, (file) => {
+    if (getOpenPath(file, fullPath) !== join(realpathSync(folder), path)) throw symlinkError(path)
     if (fstatSync(file).size > maxBytes)
       throw new CoworkError('too_large', `the file is larger than ${maxBytes / 1000} kB`)
     return readFileSync(file)
@@ -65,7 +65,11 @@ export function readInside(folder: string, path: string, maxBytes = Infinity): B
 }
 
 /** Reads a text like `readInside`; undefined if it is missing. */
-export function textInside(folder: string, path: string, maxBytes?: number): string | undefined {
+export function readTextInside(
+  folder: string,
+  path: string,
+  maxBytes?: number,
+): string | undefined {
   try {
     return readInside(folder, path, maxBytes).toString('utf8')
   } catch (error) {
@@ -75,28 +79,28 @@ export function textInside(folder: string, path: string, maxBytes?: number): str
 }
 
 /** Lists the names in a folder below another; empty if it is missing or a symbolic link. */
-export function namesInside(folder: string, path: string): string[] {
+export function listInside(folder: string, path: string): string[] {
   try {
-    return readdirSync(checked(folder, path))
+    return readdirSync(resolveWithoutLinks(folder, path))
   } catch {
     return []
   }
 }
 
 /** Creates a folder below another without following links, so that nothing is written outside. */
-export function folderInside(folder: string, path: string): string {
-  checkBelow(path)
-  mkdirSync(nearest(folder, path), { recursive: true })
-  return checked(folder, path)
+export function createFolderInside(folder: string, path: string): string {
+  assertRelative(path)
+  mkdirSync(ensureNoLinks(folder, path), { recursive: true })
+  return resolveWithoutLinks(folder, path)
 }
 
 /** Checks each existing part first, because `mkdir` follows links. */
-function nearest(folder: string, path: string): string {
+function ensureNoLinks(folder: string, path: string): string {
   const names = path.split('/')
   mkdirSync(folder, { recursive: true })
   for (let n = 1; n <= names.length; n++)
     try {
-      checked(folder, names.slice(0, n).join('/'))
+      resolveWithoutLinks(folder, names.slice(0, n).join('/'))
     } catch (error) {
       if (!isMissing(error)) throw error
       break
@@ -104,18 +108,18 @@ function nearest(folder: string, path: string): string {
   return join(folder, path)
 }
 
-function checked(folder: string, path: string): string {
-  const whole = join(folder, path)
-  if (realpathSync(whole) !== join(realpathSync(folder), path)) throw linked(path)
-  return whole
+function resolveWithoutLinks(folder: string, path: string): string {
+  const fullPath = join(folder, path)
+  if (realpathSync(fullPath) !== join(realpathSync(folder), path)) throw symlinkError(path)
+  return fullPath
 }
 
-function checkBelow(path: string): void {
+function assertRelative(path: string): void {
   if (isAbsolute(path) || path.split(/[\\/]/).includes('..'))
     throw new CoworkError('path_escape', `${JSON.stringify(path)} is outside its folder.`)
 }
 
-const linked = (path: string) =>
+const symlinkError = (path: string) =>
   new CoworkError(
     'path_escape',
     `${path} is a symbolic link or below one; cowork does not follow links.`,
@@ -132,14 +136,14 @@ const copies = '.cowork/conflicts'
  */
 export function saveCopy(
   folder: string,
-  written: Buffer,
+  content: Buffer,
   at: number,
-  ending: 'yaml' | 'md' = 'yaml',
+  extension: 'yaml' | 'md' = 'yaml',
 ): { readonly name: string; readonly path: string } {
-  const own = folderInside(folder, copies)
-  const name = `${formatRfc3339(at).replaceAll(/[:.]/g, '-')}-${newId().slice(-6)}.${ending}`
-  const path = join(own, name)
-  writeFileAtomic(path, written, 0o644)
+  const copiesFolder = createFolderInside(folder, copies)
+  const name = `${formatRfc3339(at).replaceAll(/[:.]/g, '-')}-${newId().slice(-6)}.${extension}`
+  const path = join(copiesFolder, name)
+  writeFileAtomic(path, content, 0o644)
   return { name: join(copies, name), path }
 }
 

@@ -7,12 +7,12 @@ import type { Log } from '#base/log.ts'
 import { guidanceTexts } from '../guidance-texts.ts'
 import { isProjectName } from '../rules.ts'
 import { workIndexJsonSchema } from '../yaml/schema.ts'
-import { folderInside, textInside } from './confined-read.ts'
+import { createFolderInside, readTextInside } from './confined-read.ts'
 
-type Trouble = { readonly message: string; readonly hint: string }
+type Outage = { readonly message: string; readonly hint: string }
 
-const endOther = 'Stop the other daemon, or set another work.data_root for this one.'
-const nameAnother =
+const otherDaemonHint = 'Stop the other daemon, or set another work.data_root for this one.'
+const folderHint =
   'Set work.data_root or WORKSYNC_DATA_ROOT to a folder that this account can write, then restart.'
 
 export type DataRoot = ReturnType<typeof openDataRoot>
@@ -22,15 +22,15 @@ export type DataRoot = ReturnType<typeof openDataRoot>
  * daemon (W7).
  */
 export function openDataRoot(folder: string, log: Log) {
-  let trouble: Trouble | undefined
-  let free: (() => void) | undefined
+  let trouble: Outage | undefined
+  let releaseLock: (() => void) | undefined
   try {
     mkdirSync(join(folder, '.cowork'), { recursive: true })
-    free = tryLockFile(join(folder, '.cowork', 'lock.db'))
-    if (free) setUp(folder)
-    else trouble = { message: `Another daemon holds ${folder}.`, hint: endOther }
+    releaseLock = tryLockFile(join(folder, '.cowork', 'lock.db'))
+    if (releaseLock) setupFolder(folder)
+    else trouble = { message: `Another daemon holds ${folder}.`, hint: otherDaemonHint }
   } catch (error) {
-    trouble = { message: `Cannot use ${folder}: ${errorMessage(error)}`, hint: nameAnother }
+    trouble = { message: `Cannot use ${folder}: ${errorMessage(error)}`, hint: folderHint }
   }
   if (trouble !== undefined) log.warn('data root unavailable', { trouble: trouble.message })
   const registryPath = join(folder, 'config.yaml')
@@ -39,13 +39,13 @@ export function openDataRoot(folder: string, log: Log) {
     folder,
     registryPath,
     /** Whether this daemon writes the files. */
-    isHolder: free !== undefined && trouble === undefined,
+    isHolder: releaseLock !== undefined && trouble === undefined,
     trouble: () => trouble,
     folderOf: (project: string) => join(folder, 'projects', project),
-    holds: (path: string) => path.startsWith(join(realpathSync(folder), sep)),
-    readRegistry: () => textInside(folder, 'config.yaml') ?? '',
+    contains: (path: string) => path.startsWith(join(realpathSync(folder), sep)),
+    readRegistry: () => readTextInside(folder, 'config.yaml') ?? '',
     writeRegistry: (text: string) => writeFileAtomic(registryPath, text, 0o644),
-    registryMark: () => {
+    registryFingerprint: () => {
       try {
         const { ino, size, mtimeNs, ctimeNs } = statSync(registryPath, { bigint: true })
         return `${ino} ${size} ${mtimeNs} ${ctimeNs}`
@@ -53,33 +53,35 @@ export function openDataRoot(folder: string, log: Log) {
         return 'none'
       }
     },
-    prepare(project: string): void {
-      const own = folderInside(folder, `projects/${project}`)
-      for (const part of ['BACKLOG', 'COMPLETE', 'PROMPTS', 'SCHEMA']) folderInside(own, part)
+    createProjectFolders(project: string): void {
+      const projectFolder = createFolderInside(folder, `projects/${project}`)
+      for (const part of ['BACKLOG', 'COMPLETE', 'PROMPTS', 'SCHEMA'])
+        createFolderInside(projectFolder, part)
       const schema = `${JSON.stringify(workIndexJsonSchema(), null, 2)}\n`
       const name = 'SCHEMA/work-flow-schema.json'
-      if (textInside(own, name) !== schema) writeFileAtomic(join(own, name), schema, 0o644)
+      if (readTextInside(projectFolder, name) !== schema)
+        writeFileAtomic(join(projectFolder, name), schema, 0o644)
     },
     /**
      * Returns why a project folder is refused: a symbolic link would lead the daemon and agents
      * elsewhere.
      */
-    linkFault(project: string): string | undefined {
+    findLinkProblem(project: string): string | undefined {
       const path = `projects/${project}`
-      const whole = join(folder, path)
-      if (!existsSync(whole) || realpathSync(whole) === join(realpathSync(folder), path))
+      const fullPath = join(folder, path)
+      if (!existsSync(fullPath) || realpathSync(fullPath) === join(realpathSync(folder), path))
         return undefined
-      return `${whole} is a symbolic link; cowork does not follow it.`
+      return `${fullPath} is a symbolic link; cowork does not follow it.`
     },
     close(): void {
-      if (!free) return
+      if (!releaseLock) return
       try {
         rmSync(join(folder, '.pid'), { force: true })
       } catch {
         // The folder may have become read-only. The lock, not this file, shows whether a daemon
         // runs.
       }
-      free()
+      releaseLock()
     },
   }
 }
@@ -95,8 +97,8 @@ export function checkProjectName(name: string): void {
   )
 }
 
-function setUp(folder: string): void {
-  for (const part of ['guidance', 'projects']) folderInside(folder, part)
+function setupFolder(folder: string): void {
+  for (const part of ['guidance', 'projects']) createFolderInside(folder, part)
   // Same content as in WorkSync: only the process id. A symbolic link there is replaced, not
   // followed.
   writeFileAtomic(join(folder, '.pid'), `${process.pid}\n`, 0o644)

@@ -2,12 +2,12 @@ import { guardedReason } from '#base/guarded-paths.ts'
 import { sha256Hex } from '#base/hash.ts'
 
 /** File systems allow 255 bytes; the rest is for suffixes such as a hash. */
-const mostBytes = 120
+const maxNameBytes = 120
 
-const isPlain = (id: string): boolean => id.length <= mostBytes && /^[\w-]+$/.test(id)
+const isSafe = (id: string): boolean => id.length <= maxNameBytes && /^[\w-]+$/.test(id)
 
-const spelt = (odd: string): string =>
-  [...Buffer.from(odd)].map((byte) => `%${byte.toString(16).padStart(2, '0')}`).join('')
+const escapeCharacters = (characters: string): string =>
+  [...Buffer.from(characters)].map((byte) => `%${byte.toString(16).padStart(2, '0')}`).join('')
 
 /**
  * Agents follow instructions in such files: an item named `CLAUDE` must not write `CLAUDE.md` (F5).
@@ -23,10 +23,10 @@ const isGuarded = (id: string): boolean =>
  */
 export function toFileName(id: string): string {
   // Fast path for nearly all ids: a search converts each one.
-  if (isPlain(id) && !isGuarded(id)) return id
-  const plain = id.replaceAll(/[^\p{L}\p{M}\p{N}_. -]|^[. ]|[. ]$/gu, spelt)
-  const name = isGuarded(plain) ? plain.replace(/^./u, spelt) : plain
-  if (Buffer.byteLength(name) <= mostBytes) return name
+  if (isSafe(id) && !isGuarded(id)) return id
+  const escaped = id.replaceAll(/[^\p{L}\p{M}\p{N}_. -]|^[. ]|[. ]$/gu, escapeCharacters)
+  const name = isGuarded(escaped) ? escaped.replace(/^./u, escapeCharacters) : escaped
+  if (Buffer.byteLength(name) <= maxNameBytes) return name
   return `${name.replaceAll(/[^\w-]/g, '').slice(0, 40)}~${sha256Hex(id).slice(0, 32)}`
 }
 

@@ -26,7 +26,7 @@ type Edit = {
 }
 
 /** Number of versions searched for the merge base. */
-const lookBack = 2000
+const maxVersionsSearched = 2000
 export const fileEditorId = 'person:file'
 
 /** Merges a person's edit of the file into the store three ways and appends an entry (W5). */
@@ -35,25 +35,25 @@ export async function importEdit(
   { store, journal }: { store: WorkStore; journal: Journal },
   { project, theirs, copy, isFile, seen, at }: Edit,
 ): Promise<{ readonly seq: number; readonly conflicts: number }> {
-  const held = await journal.lockProject(tx, project)
+  const row = await journal.lockProject(tx, project)
   const stored = await store.items(tx, project)
-  const ours = buildIndex(stored, held.version, held.nextStory)
-  const changes = await store.changesSince(tx, project, held.flushed - lookBack)
+  const ours = buildIndex(stored, row.version, row.nextStory)
+  const changes = await store.changesSince(tx, project, row.flushed - maxVersionsSearched)
   const base = findMergeBase(ours, changes.toReversed(), theirs, {
-    flushed: held.flushed,
+    flushed: row.flushed,
     seen,
     isFile,
   })
   const { merged, mergeConflicts } = mergeThreeWay({ base: base.index, ours, theirs })
   // A later save with the same conflicting text adds no new conflict.
-  const isNew = (mergeConflict: MergeConflict) =>
+  const isNewConflict = (mergeConflict: MergeConflict) =>
     !merged.conflicts.some((known) => isKnownConflict(known, mergeConflict))
-  const told = mergeConflicts.filter(isNew)
-  const isRevert = isFile && base.distance === 0 && base.seq < held.flushed
-  const other = base.newest && mergeThreeWay({ base: base.newest.index, ours, theirs }).merged
-  const items = other ? unfollowed(merged, other, mergeConflicts) : []
+  const newConflicts = mergeConflicts.filter(isNewConflict)
+  const isRevert = isFile && base.distance === 0 && base.seq < row.flushed
+  const alternative = base.newest && mergeThreeWay({ base: base.newest.index, ours, theirs }).merged
+  const items = alternative ? listUncertainItems(merged, alternative, mergeConflicts) : []
   if (isRevert || items.length > 0) {
-    const seq = base.newest?.seq ?? held.flushed
+    const seq = base.newest?.seq ?? row.flushed
     const revert: MergeConflict = {
       item: '*',
       field: '*',
@@ -61,23 +61,23 @@ export async function importEdit(
       ...(items.length > 0 && { items }),
       seq,
     }
-    if (isRevert || isNew(revert)) told.push(revert)
+    if (isRevert || isNewConflict(revert)) newConflicts.push(revert)
   }
-  const conflicts = told.map((mergeConflict) => toConflict(mergeConflict, copy, at))
+  const conflicts = newConflicts.map((mergeConflict) => toConflict(mergeConflict, copy, at))
   const steps = diffSteps(stored, ours, merged, conflicts)
   if (steps.length > 0)
     await journal.write(
       tx,
-      held,
+      row,
       { by: fileEditorId, at, external: true },
       steps,
-      nextStoryNumber(held.nextStory, merged),
+      nextStoryNumber(row.nextStory, merged),
     )
-  if (steps.length > 0 || told.length > 0)
+  if (steps.length > 0 || newConflicts.length > 0)
     tx.append(
       mergedEntry(project, steps.length, [...new Set(steps.map(({ id }) => id))], conflicts, copy),
     )
-  return { seq: held.seq + steps.length, conflicts: conflicts.length }
+  return { seq: row.seq + steps.length, conflicts: conflicts.length }
 }
 
 export const mergedEntry = (
@@ -109,7 +109,7 @@ export const isKnownConflict = (known: Conflict, mergeConflict: MergeConflict): 
   known.kind === mergeConflict.kind &&
   isEqualValue(known.theirs, mergeConflict.theirs) &&
   (mergeConflict.items ?? []).every(
-    (one) => Array.isArray(known.items) && known.items.includes(one),
+    (storedItem) => Array.isArray(known.items) && known.items.includes(storedItem),
   )
 
 export function toConflict(mergeConflict: MergeConflict, copy: string, at: number): Conflict {
@@ -126,22 +126,29 @@ export function toConflict(mergeConflict: MergeConflict, copy: string, at: numbe
 }
 
 /** Lists the items that would differ with a newer merge base and have no conflict of their own. */
-function unfollowed(
+function listUncertainItems(
   merged: WorkIndex,
   other: WorkIndex,
   mergeConflicts: readonly MergeConflict[],
 ): string[] {
-  const [is, were] = [flatten(merged).items, flatten(other).items]
-  const told = new Set(mergeConflicts.map(({ item, of }) => `${of}:${item}`))
-  const items = [...new Set([...is.keys(), ...were.keys()])]
-    .filter((key) => !told.has(key) && !isEqualValue(saidOf(is.get(key)), saidOf(were.get(key))))
+  const [current, alternative] = [flatten(merged).items, flatten(other).items]
+  const newConflicts = new Set(mergeConflicts.map(({ item, of }) => `${of}:${item}`))
+  const items = [...new Set([...current.keys(), ...alternative.keys()])]
+    .filter(
+      (key) =>
+        !newConflicts.has(key) &&
+        !isEqualValue(
+          withoutBookkeeping(current.get(key)),
+          withoutBookkeeping(alternative.get(key)),
+        ),
+    )
     .map((key) => key.slice(key.indexOf(':') + 1))
   const entries = (index: WorkIndex) => index.history.map(canonicalKey).toSorted()
   return isEqualValue(entries(merged), entries(other)) ? items : [...items, 'history']
 }
 
 /** Removes the fields that cowork maintains. */
-const saidOf = (one: FlatItem | undefined) =>
+const withoutBookkeeping = (one: FlatItem | undefined) =>
   one && { sprint: one.sprint, ...one.item, rev: null, updated: null, by: null, lease: null }
 
 export function buildIndex(
@@ -169,46 +176,46 @@ export function diffSteps(
   conflicts: readonly Conflict[],
 ): JournalStep[] {
   const known = new Map(stored.map((one) => [`${one.kind}:${one.id}`, one]))
-  const [was, shall] = [flatten(from).items, flatten(to).items]
+  const [oldItems, newItems] = [flatten(from).items, flatten(to).items]
   const steps: JournalStep[] = []
-  for (const [key, one] of shall) {
+  for (const [key, one] of newItems) {
     const before = known.get(key)
     const isInSprint = (before?.sprint ?? undefined) === one.sprint
     if (before && isInSprint && isEqualValue(before.item, one.item)) continue
     const { kind, id, sprint = null, item } = one
-    steps.push({ kind, id, before, after: { item: counted(item, before), sprint } })
+    steps.push({ kind, id, before, after: { item: incrementRev(item, before), sprint } })
   }
-  for (const [key, { kind, id }] of was)
-    if (!shall.has(key)) steps.push({ kind, id, before: known.get(key), after: undefined })
-  steps.push(...entrySteps('history', stored, to.history))
-  steps.push(...entrySteps('conflict', stored, [...to.conflicts, ...conflicts]))
+  for (const [key, { kind, id }] of oldItems)
+    if (!newItems.has(key)) steps.push({ kind, id, before: known.get(key), after: undefined })
+  steps.push(...diffEntries('history', stored, to.history))
+  steps.push(...diffEntries('conflict', stored, [...to.conflicts, ...conflicts]))
   return steps
 }
 
 /** Increments `rev` if the file has it. */
-const counted = (item: FlatItem['item'], before: Stored | undefined): FlatItem['item'] =>
+const incrementRev = (item: FlatItem['item'], before: Stored | undefined): FlatItem['item'] =>
   before && 'rev' in item ? { ...item, rev: before.rev + 1 } : item
 
-function entrySteps(
+function diffEntries(
   kind: 'history' | 'conflict',
   stored: readonly Stored[],
-  wanted: readonly Readonly<Record<string, unknown>>[],
+  target: readonly Readonly<Record<string, unknown>>[],
 ): JournalStep[] {
-  const left = new Map<string, Stored[]>()
+  const unmatched = new Map<string, Stored[]>()
   for (const one of stored.filter((item) => item.kind === kind)) {
-    const words = canonicalKey(one.item)
-    left.set(words, [...(left.get(words) ?? []), one])
+    const key = canonicalKey(one.item)
+    unmatched.set(key, [...(unmatched.get(key) ?? []), one])
   }
   const steps: JournalStep[] = []
-  for (const item of wanted) {
-    if (left.get(canonicalKey(item))?.shift()) continue
+  for (const item of target) {
+    if (unmatched.get(canonicalKey(item))?.shift()) continue
     const id = kind === 'conflict' && typeof item['id'] === 'string' ? item['id'] : newId()
     const before =
       kind === 'conflict' ? stored.find((one) => one.kind === kind && one.id === id) : undefined
     steps.push({ kind, id, before, after: { item } })
   }
   const kept = new Set(steps.map(({ id }) => id))
-  for (const gone of [...left.values()].flat())
+  for (const gone of [...unmatched.values()].flat())
     if (!kept.has(gone.id)) steps.push({ kind, id: gone.id, before: gone, after: undefined })
   return steps
 }
@@ -220,7 +227,7 @@ export async function importProject(
   project: string,
   index: WorkIndex,
 ): Promise<void> {
-  const fence = highestFence(index)
+  const fence = findNewestClaim(index)
   await store.addProject(tx, project, index.version, nextStoryNumber(1, index), fence?.seq ?? 0)
   if (fence) await store.addChanges(tx, [{ ...fence, project, rev: 1 }])
   let place = 0
@@ -251,17 +258,17 @@ export async function importProject(
 }
 
 /** Larger fences can only be edited by hand and would break the numbering of changes. */
-const mostFence = 2 ** 40
+const maxFence = 2 ** 40
 
 /**
  * Returns the newest claim in the file. A fence is a change number, so the journal continues from
  * it and never reuses a fence of an earlier store (W20).
  */
-function highestFence({ sprints }: WorkIndex): Omit<Change, 'project'> | undefined {
+function findNewestClaim({ sprints }: WorkIndex): Omit<Change, 'project'> | undefined {
   let last: Omit<Change, 'project'> | undefined
   for (const { id: sprint, stories } of sprints)
     for (const { id, lease } of stories ?? []) {
-      if (!lease || lease.fence <= (last?.seq ?? 0) || lease.fence > mostFence) continue
+      if (!lease || lease.fence <= (last?.seq ?? 0) || lease.fence > maxFence) continue
       const at = Date.parse(lease.since) || 0
       last = {
         seq: lease.fence,

@@ -18,14 +18,14 @@ import { swapFiles } from '#base/swap-files.ts'
 import { sha256Hex } from '#base/hash.ts'
 import { randomHex } from '#base/ids.ts'
 import {
-  folderInside,
+  createFolderInside,
   hashFile,
   isMissing,
-  namesInside,
-  openPlain,
-  placeOfOpen,
+  listInside,
+  openRegularFile,
+  getOpenPath,
   writeFileInChunks,
-  withPlain,
+  withRegularFile,
 } from './confined-read.ts'
 
 /** The saved content: as text, and as bytes in case the text is not valid UTF-8. */
@@ -37,16 +37,21 @@ export type FileState =
   /** Not a regular file, or unreadable. */
   | { readonly as: 'unusable'; readonly message: string }
 
-type Old = { readonly path: string; readonly until: number; identity: string; hash: string }
+type ReplacedFile = {
+  readonly path: string
+  readonly until: number
+  identity: string
+  hash: string
+}
 
 /** A file counts as complete this long after the last write. */
-const settleMs = 80
+const settleDelayMs = 80
 /** The delay for a file that is empty or ends within a line, which is probably a partial save. */
-const halfMs = 1000
+const partialSaveDelayMs = 1000
 /** How long an editor may keep a replaced file open. */
-const holdMs = 5000
+const replacedRetentionMs = 5000
 /** Minimum interval between checks of replaced files. */
-const lateMs = 50
+const lateCheckIntervalMs = 50
 
 export type ProjectFile = ReturnType<typeof createProjectFile>
 
@@ -60,23 +65,23 @@ export function createProjectFile(
   path: string,
   known: string | undefined,
   {
-    own = join(dirname(path), '.cowork'),
+    backupFolder = join(dirname(path), '.cowork'),
     isProtected,
-  }: { readonly own?: string; readonly isProtected: IsProtected },
+  }: { readonly backupFolder?: string; readonly isProtected: IsProtected },
 ) {
   let hash = known
   let identity: string | undefined
   /** Replaced files, newest last. */
-  const olds: Old[] = leftBehind(path, own, isProtected)
-  let lateAt = -Infinity
+  const replacedFiles: ReplacedFile[] = findReplacedFiles(path, backupFolder, isProtected)
+  let lastLateCheckAt = -Infinity
 
-  function look(now: number): FileState {
-    let at: Facts
+  function inspect(now: number): FileState {
+    let at: FileStats
     try {
-      at = factsOf(path)
+      at = statFile(path)
     } catch (error) {
       if (!isMissing(error)) return unusable(error)
-      return isLink(path) ? leadsNowhere : { as: 'missing' }
+      return isLink(path) ? danglingLink : { as: 'missing' }
     }
     if (at.identity === identity) return { as: 'same' }
     if (!at.isFile) return { as: 'unusable', message: 'Not a regular file.' }
@@ -89,12 +94,12 @@ export function createProjectFile(
       const text = bytes.toString('utf8')
       const found = isKnown ? (hash ?? '') : sha256Hex(bytes)
       // Written during the read: the text may be partial.
-      if (factsOf(path).identity !== at.identity) return { as: 'unsettled' }
+      if (statFile(path).identity !== at.identity) return { as: 'unsettled' }
       if (found === hash) {
         identity = at.identity
         return { as: 'same' }
       }
-      if (isFresh(at, now, text)) return { as: 'unsettled' }
+      if (isRecentlyWritten(at, now, text)) return { as: 'unsettled' }
       return { as: 'changed', text, bytes, hash: found }
     } catch (error) {
       return isMissing(error) ? { as: 'missing' } : unusable(error)
@@ -109,9 +114,9 @@ export function createProjectFile(
    */
   function open(): number {
     const target = isLink(path) ? resolve(dirname(path), readlinkSync(path)) : path
-    const file = openPlain(target)
+    const file = openRegularFile(target)
     try {
-      if (target !== path) checkPlan(placeOfOpen(file, target), isProtected)
+      if (target !== path) assertNotProtected(getOpenPath(file, target), isProtected)
       return file
     } catch (error) {
       closeSync(file)
@@ -144,30 +149,30 @@ export function createProjectFile(
    * the swap itself is synchronous.
    */
   async function write(parts: Iterable<string>, now: Clock): Promise<'written' | 'changed'> {
-    const place = placeAt(path, own, isProtected)
-    folderInside(...ownParts(place.own))
-    const part = join(place.own, `${basename(place.file)}.${randomHex(6)}.part`)
-    let wanted: string
+    const target = resolveTarget(path, backupFolder, isProtected)
+    createFolderInside(...splitBackupPath(target.backupFolder))
+    const tempPath = join(target.backupFolder, `${basename(target.file)}.${randomHex(6)}.part`)
+    let newHash: string
     try {
-      wanted = await writeFileInChunks(part, parts)
-      const seen = look(now())
-      if (seen.as === 'missing') linkSync(part, path)
-      else if (seen.as === 'same' && wanted !== hash) replace(part, place, now())
-      rmSync(part, { force: true })
+      newHash = await writeFileInChunks(tempPath, parts)
+      const seen = inspect(now())
+      if (seen.as === 'missing') linkSync(tempPath, path)
+      else if (seen.as === 'same' && newHash !== hash) replace(tempPath, target, now())
+      rmSync(tempPath, { force: true })
       if (seen.as !== 'missing' && seen.as !== 'same') return 'changed'
     } catch (error) {
-      rmSync(part, { force: true })
-      if (isTaken(error)) return 'changed'
+      rmSync(tempPath, { force: true })
+      if (isExistsError(error)) return 'changed'
       throw error
     }
-    hash = wanted
+    hash = newHash
     identity = undefined
-    await fsyncFolder(dirname(place.file))
+    await fsyncFolder(dirname(target.file))
     return 'written'
   }
 
   /** Swaps the new file with the current one. */
-  function replace(part: string, { file, own: at }: Place, now: number): void {
+  function replace(part: string, { file, backupFolder: at }: TargetPath, now: number): void {
     const before = hash ?? ''
     // The name has the hash from before any late save.
     const old = join(at, `${basename(file)}.${hash ?? 'none'}.${randomHex(6)}.old`)
@@ -178,28 +183,28 @@ export function createProjectFile(
       linkSync(file, old)
       renameSync(part, file)
     }
-    const { identity: stood } = factsOf(old)
-    const found = hashAt(old)
-    // A save between the last check and the swap has another hash, so `late` reports it.
-    olds.push({
+    const { identity: replacedIdentity } = statFile(old)
+    const found = hashReplaced(old)
+    // A save between the last check and the swap has another hash, so `readLateSaves` reports it.
+    replacedFiles.push({
       path: old,
-      until: now + holdMs,
-      identity: found === before ? stood : '',
+      until: now + replacedRetentionMs,
+      identity: found === before ? replacedIdentity : '',
       hash: before,
     })
   }
 
   /** Returns complete texts that were saved into replaced files. */
-  function late(now: number): FileContent[] {
+  function readLateSaves(now: number): FileContent[] {
     const texts: FileContent[] = []
-    for (const old of olds.slice()) {
+    for (const old of replacedFiles.slice()) {
       try {
-        const at = factsOf(old.path)
-        const isQuiet = at.identity === old.identity
-        if (!isQuiet) {
-          const bytes = readAt(old.path)
+        const at = statFile(old.path)
+        const isSame = at.identity === old.identity
+        if (!isSame) {
+          const bytes = readReplaced(old.path)
           const text = bytes.toString('utf8')
-          if (isFresh(at, now, text)) continue
+          if (isRecentlyWritten(at, now, text)) continue
           const found = sha256Hex(bytes)
           old.identity = at.identity
           if (found !== old.hash) texts.push({ text, bytes })
@@ -210,20 +215,21 @@ export function createProjectFile(
       } catch {
         // Already deleted.
       }
-      olds.splice(olds.indexOf(old), 1)
-      if (dirname(old.path) !== own) tidied(dirname(old.path))
+      replacedFiles.splice(replacedFiles.indexOf(old), 1)
+      if (dirname(old.path) !== backupFolder) removeEmptyFolder(dirname(old.path))
     }
     return texts
   }
 
   /** Whether nothing was written, which is nearly always the case. */
-  function isQuiet(now: number): boolean {
-    if (look(now).as !== 'same') return false
-    if (olds.length === 0 || Math.abs(now - lateAt) < lateMs) return true
-    lateAt = now
-    return olds.every(({ path: at, until, identity: known }) => {
+  function isUnchanged(now: number): boolean {
+    if (inspect(now).as !== 'same') return false
+    if (replacedFiles.length === 0 || Math.abs(now - lastLateCheckAt) < lateCheckIntervalMs)
+      return true
+    lastLateCheckAt = now
+    return replacedFiles.every(({ path: at, until, identity: known }) => {
       try {
-        return until > now && factsOf(at).identity === known
+        return until > now && statFile(at).identity === known
       } catch {
         return false
       }
@@ -232,53 +238,53 @@ export function createProjectFile(
 
   return {
     path,
-    look,
+    inspect,
     read,
-    isQuiet,
+    isUnchanged,
     accept,
     write,
-    late,
+    readLateSaves,
     hash: () => hash,
-    isWatching: () => olds.length > 0,
+    isWatching: () => replacedFiles.length > 0,
   }
 }
 
 /**
  * Splits at `.cowork` into the folder around it and the path below, on which no link is followed.
  */
-function ownParts(own: string): [folder: string, path: string] {
-  const at = own.lastIndexOf(`${sep}.cowork`)
-  return [own.slice(0, at), own.slice(at + 1).replaceAll(sep, '/')]
+function splitBackupPath(backupFolder: string): [folder: string, path: string] {
+  const at = backupFolder.lastIndexOf(`${sep}.cowork`)
+  return [backupFolder.slice(0, at), backupFolder.slice(at + 1).replaceAll(sep, '/')]
 }
 
 type IsProtected = (path: string) => boolean
-type Place = { readonly file: string; readonly own: string }
+type TargetPath = { readonly file: string; readonly backupFolder: string }
 
 /**
  * Resolves a link to its target. The `.cowork` folder is next to the target, because a swap works
  * only within one file system.
  */
-function placeAt(path: string, own: string, isProtected: IsProtected): Place {
-  if (!isLink(path)) return { file: path, own }
+function resolveTarget(path: string, backupFolder: string, isProtected: IsProtected): TargetPath {
+  if (!isLink(path)) return { file: path, backupFolder }
   const file = realpathSync(path)
-  checkPlan(file, isProtected)
-  return { file, own: join(dirname(file), '.cowork') }
+  assertNotProtected(file, isProtected)
+  return { file, backupFolder: join(dirname(file), '.cowork') }
 }
 
-function checkPlan(real: string, isProtected: IsProtected): void {
+function assertNotProtected(real: string, isProtected: IsProtected): void {
   if (isProtected(real)) throw new Error('The file is a symbolic link to a protected path.')
 }
 
-const readAt = (path: string) => withPlain(path, (file) => readFileSync(file))
-const hashAt = (path: string) => withPlain(path, hashFile)
+const readReplaced = (path: string) => withRegularFile(path, (file) => readFileSync(file))
+const hashReplaced = (path: string) => withRegularFile(path, hashFile)
 
 const isLink = (path: string): boolean =>
   lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true
 
-const leadsNowhere: FileState = { as: 'unusable', message: 'The file is a dangling symbolic link.' }
+const danglingLink: FileState = { as: 'unusable', message: 'The file is a dangling symbolic link.' }
 
 /** Removes an empty `.cowork` folder next to the target of a link. */
-function tidied(folder: string): void {
+function removeEmptyFolder(folder: string): void {
   try {
     rmdirSync(folder)
   } catch {
@@ -286,9 +292,13 @@ function tidied(folder: string): void {
   }
 }
 
-type Facts = { readonly identity: string; readonly isFile: boolean; readonly modifiedMs: number }
+type FileStats = {
+  readonly identity: string
+  readonly isFile: boolean
+  readonly modifiedMs: number
+}
 
-function factsOf(path: string): Facts {
+function statFile(path: string): FileStats {
   const { ino, size, mtimeNs, ctimeNs, mode } = statSync(path, { bigint: true })
   return {
     // Only the kernel sets ctime, so it detects copies with an old mtime.
@@ -298,15 +308,21 @@ function factsOf(path: string): Facts {
   }
 }
 
-const isFresh = ({ modifiedMs }: Facts, now: number, text: string) =>
-  Math.abs(now - modifiedMs) < (text.endsWith('\n') ? settleMs : halfMs)
+const isRecentlyWritten = ({ modifiedMs }: FileStats, now: number, text: string) =>
+  Math.abs(now - modifiedMs) < (text.endsWith('\n') ? settleDelayMs : partialSaveDelayMs)
 
 /** Lists leftovers next to the name and next to the target of its link. */
-function leftBehind(path: string, own: string, isProtected: IsProtected): Old[] {
-  const here = leftovers(own, basename(path))
+function findReplacedFiles(
+  path: string,
+  backupFolder: string,
+  isProtected: IsProtected,
+): ReplacedFile[] {
+  const here = listReplacedFiles(backupFolder, basename(path))
   try {
-    const place = placeAt(path, own, isProtected)
-    return place.own === own ? here : [...here, ...leftovers(place.own, basename(place.file))]
+    const target = resolveTarget(path, backupFolder, isProtected)
+    return target.backupFolder === backupFolder
+      ? here
+      : [...here, ...listReplacedFiles(target.backupFolder, basename(target.file))]
   } catch {
     return here
   }
@@ -316,9 +332,11 @@ function leftBehind(path: string, own: string, isProtected: IsProtected): Old[] 
  * Lists replaced files of a killed process, into which an editor may have saved. Deletes unfinished
  * ones.
  */
-function leftovers(folder: string, name: string): Old[] {
+function listReplacedFiles(folder: string, name: string): ReplacedFile[] {
   try {
-    const files = namesInside(...ownParts(folder)).filter((file) => file.startsWith(`${name}.`))
+    const files = listInside(...splitBackupPath(folder)).filter((file) =>
+      file.startsWith(`${name}.`),
+    )
     for (const file of files.filter((one) => one.endsWith('.part'))) rmSync(join(folder, file))
     return files
       .filter((file) => file.endsWith('.old'))
@@ -333,6 +351,6 @@ function leftovers(folder: string, name: string): Old[] {
   }
 }
 
-const isTaken = (error: unknown) =>
+const isExistsError = (error: unknown) =>
   error instanceof Error && 'code' in error && error.code === 'EEXIST'
 const unusable = (error: unknown): FileState => ({ as: 'unusable', message: errorMessage(error) })

@@ -1,6 +1,6 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { setImmediate as othersTurn, setTimeout as sleep } from 'node:timers/promises'
+import { setImmediate as yieldToEventLoop, setTimeout as sleep } from 'node:timers/promises'
 import { formatRfc3339 } from '#base/clock.ts'
 import { CoworkError, errorMessage } from '#base/errors.ts'
 import { sha256Hex } from '#base/hash.ts'
@@ -36,18 +36,18 @@ export type InvalidFile = { readonly file: string; readonly problems: readonly P
 type Unwritten = { readonly since: string; readonly message: string }
 
 /** Runs an action; returns false if it throws, and collects the error. */
-type Tried = (act: () => Promise<boolean>) => Promise<boolean>
+type TryAction = (act: () => Promise<boolean>) => Promise<boolean>
 
 /** Maximum delay between an acknowledged change and its flush (W7). */
-const flushMs = 250
+const flushDelayMs = 250
 /** Number of changes kept as possible merge bases for a save of an old version. */
-const journalKept = 2000
+const maxJournalChanges = 2000
 /**
  * Number of imported edits kept as possible merge bases: an editor continues from its last save.
  */
-const seenKept = 3
+const maxRecentEdits = 3
 /** Stop waiting for a file that is written continuously; the next call retries. */
-const patienceMs = 1000
+const waitTimeoutMs = 1000
 
 export type ProjectSync = ReturnType<typeof createProjectSync>
 
@@ -57,129 +57,139 @@ export type ProjectSync = ReturnType<typeof createProjectSync>
  */
 export function createProjectSync(deps: Deps) {
   const { db, store, snapshots, journal, folderOf, isProtected, now, log } = deps
-  const kept = new Map<string, Kept>()
+  const states = new Map<string, ProjectState>()
   const broken = new Map<string, InvalidFile>()
   const unwritten = new Map<string, Unwritten>()
   const timers = new Map<string, NodeJS.Timeout>()
   /** Per-project mutex: an import must not run during a flush. */
-  const turns = new Map<string, Promise<unknown>>()
-  const looking = new Set<string>()
-  const tidy = createArchive({ db, store, journal, now, log })
+  const locks = new Map<string, Promise<unknown>>()
+  const polling = new Set<string>()
+  const archive = createArchive({ db, store, journal, now, log })
   const texts = createTextWriter({ db, store, journal, folderOf, now })
   let isClosed = false
 
-  type Kept = {
+  type ProjectState = {
     readonly file: ProjectFile
-    sheet: YamlEditor | undefined
-    seen: readonly ImportedEdit[]
+    editor: YamlEditor | undefined
+    recentEdits: readonly ImportedEdit[]
     /** The file has a person's text, which may lack changes of others. */
-    isTheirs: boolean
+    hasPersonText: boolean
   }
 
-  const inTurn = <T>(project: string, act: () => Promise<T>): Promise<T> => {
-    const turn = (turns.get(project) ?? Promise.resolve()).then(act)
-    turns.set(
+  const withLock = <T>(project: string, act: () => Promise<T>): Promise<T> => {
+    const turn = (locks.get(project) ?? Promise.resolve()).then(act)
+    locks.set(
       project,
       turn.catch(() => undefined),
     )
     return turn
   }
 
-  const pathOf = (project: string) => join(folderOf(project), 'work-index.yaml')
-  const fileOf = (project: string, known?: string) =>
-    createProjectFile(pathOf(project), known, { isProtected })
+  const getPath = (project: string) => join(folderOf(project), 'work-index.yaml')
+  const openFile = (project: string, known?: string) =>
+    createProjectFile(getPath(project), known, { isProtected })
 
-  const keptAs = (file: ProjectFile, sheet?: YamlEditor): Kept => ({
+  const createState = (file: ProjectFile, editor?: YamlEditor): ProjectState => ({
     file,
-    sheet,
-    seen: [],
-    isTheirs: false,
+    editor,
+    recentEdits: [],
+    hasPersonText: false,
   })
 
-  async function keptOf(project: string): Promise<Kept> {
-    const known = kept.get(project)
+  async function getState(project: string): Promise<ProjectState> {
+    const known = states.get(project)
     if (known) return known
     const row = await store.project(db, project)
-    const made = keptAs(fileOf(project, row?.fileHash ?? undefined))
-    kept.set(project, made)
+    const made = createState(openFile(project, row?.fileHash ?? undefined))
+    states.set(project, made)
     return made
   }
 
   /** Imports all edits saved so far, or marks the file as invalid. */
   const importEdits = (project: string): Promise<void> => {
-    const { file } = kept.get(project) ?? {}
+    const { file } = states.get(project) ?? {}
     // Fast path: an unchanged file does not wait for the mutex.
-    if (file && !broken.has(project) && file.isQuiet(now())) return Promise.resolve()
-    return inTurn(project, async () => void (await look(project)))
+    if (file && !broken.has(project) && file.isUnchanged(now())) return Promise.resolve()
+    return withLock(project, async () => void (await detectChanges(project)))
   }
 
   /** Returns false if the file is still being written. */
-  async function look(project: string): Promise<boolean> {
-    const own = await keptOf(project)
-    for (const written of own.file.late(now())) await merge(project, written, false)
-    await texts.takeLate(project)
-    const deadline = now() + patienceMs
+  async function detectChanges(project: string): Promise<boolean> {
+    const state = await getState(project)
+    for (const written of state.file.readLateSaves(now())) await merge(project, written, false)
+    await texts.importLateSaves(project)
+    const deadline = now() + waitTimeoutMs
     for (;;) {
-      const seen = own.file.look(now())
+      const seen = state.file.inspect(now())
       if (seen.as === 'same' || seen.as === 'missing') {
         broken.delete(project)
-        if (seen.as === 'missing') flushSoon(project)
+        if (seen.as === 'missing') scheduleFlush(project)
         return true
       }
       if (seen.as === 'unusable') {
-        broken.set(project, brokenFile(project, [{ line: 1, column: 1, message: seen.message }]))
+        broken.set(project, toInvalidFile(project, [{ line: 1, column: 1, message: seen.message }]))
         return true
       }
       if (seen.as === 'changed') {
         if (!(await merge(project, seen, true))) return true
-        own.file.accept(seen.hash)
+        state.file.accept(seen.hash)
       } else if (now() > deadline) return false
       else await sleep(20)
     }
   }
 
-  const brokenFile = (project: string, problems: readonly Problem[]): InvalidFile => ({
-    file: pathOf(project),
+  const toInvalidFile = (project: string, problems: readonly Problem[]): InvalidFile => ({
+    file: getPath(project),
     problems,
   })
 
   /** Returns false if the file is invalid; it is then not written until it is fixed. */
   async function merge(project: string, written: FileContent, isFile: boolean): Promise<boolean> {
     const { text, bytes } = written
-    const read = await notEmptied(
+    const read = await rejectEmptied(
       project,
       text,
       text.trim() === '' ? parseIndex('') : parseIndexBytes(bytes, text),
     )
     if (!read.ok) {
-      if (isFile) broken.set(project, brokenFile(project, read.problems))
+      if (isFile) broken.set(project, toInvalidFile(project, read.problems))
       else saveCopy(folderOf(project), bytes, now())
       return false
     }
     // A long text takes a while, so yield first.
-    await othersTurn()
+    await yieldToEventLoop()
     // Saved before the merge; deleted afterwards if there is no conflict.
     let copy: ReturnType<typeof saveCopy>
     try {
       copy = saveCopy(folderOf(project), bytes, now())
     } catch (error) {
       const message = `Cannot import the file because its copy cannot be saved: ${errorMessage(error)}`
-      broken.set(project, brokenFile(project, [{ line: 1, column: 1, message }]))
+      broken.set(project, toInvalidFile(project, [{ line: 1, column: 1, message }]))
       return false
     }
-    const own = await keptOf(project)
-    const { seen } = own
-    const edit = { project, theirs: read.index, copy: copy.name, isFile, seen, at: now() }
+    const state = await getState(project)
+    const { recentEdits } = state
+    const edit = {
+      project,
+      theirs: read.index,
+      copy: copy.name,
+      isFile,
+      seen: recentEdits,
+      at: now(),
+    }
     const { seq, conflicts } = await db.transact((tx) => importEdit(tx, { store, journal }, edit))
     if (conflicts === 0) rmSync(copy.path, { force: true })
-    own.seen = [{ index: read.index, seq, isFile }, ...seen].slice(0, seenKept)
+    state.recentEdits = [{ index: read.index, seq, isFile }, ...recentEdits].slice(
+      0,
+      maxRecentEdits,
+    )
     if (isFile) {
-      own.isTheirs = true
-      await othersTurn()
-      own.sheet = createYamlEditor(text, read.index)
+      state.hasPersonText = true
+      await yieldToEventLoop()
+      state.editor = createYamlEditor(text, read.index)
       broken.delete(project)
     }
-    flushSoon(project)
+    scheduleFlush(project)
     return true
   }
 
@@ -187,7 +197,7 @@ export function createProjectSync(deps: Deps) {
    * Rejects an emptied file: the cause is a full disk or a killed editor, not a deletion of all
    * items.
    */
-  async function notEmptied(
+  async function rejectEmptied(
     project: string,
     text: string,
     read: ParseResult,
@@ -205,7 +215,7 @@ export function createProjectSync(deps: Deps) {
     return { ok: false, problems: [{ line: 1, column: 1, message }] }
   }
 
-  function flushSoon(project: string): void {
+  function scheduleFlush(project: string): void {
     if (isClosed || timers.has(project)) return
     timers.set(
       project,
@@ -216,95 +226,100 @@ export function createProjectSync(deps: Deps) {
             project,
             error: errorMessage(error),
           })
-          setTimeout(() => flushSoon(project), 2000).unref()
+          setTimeout(() => scheduleFlush(project), 2000).unref()
         })
-      }, flushMs),
+      }, flushDelayMs),
     )
   }
 
   /** Writes acknowledged changes to the files. A failure of one file does not stop the others. */
   const flush = (project: string): Promise<void> =>
-    inTurn(project, async () => {
-      const faults: unknown[] = []
-      const tried: Tried = async (act) => {
+    withLock(project, async () => {
+      const errors: unknown[] = []
+      const tryAction: TryAction = async (act) => {
         try {
           return await act()
         } catch (error) {
-          faults.push(error)
+          errors.push(error)
           return false
         }
       }
-      const isWritten = await tried(() => flushIndex(project, tried))
-      if (!(await tried(() => texts.write(project))) && faults.length === 0) flushSoon(project)
-      if (isWatching(project)) lookLater(project)
-      if (faults.length > 0) {
+      const isWritten = await tryAction(() => flushIndex(project, tryAction))
+      if (!(await tryAction(() => texts.write(project))) && errors.length === 0)
+        scheduleFlush(project)
+      if (isWatching(project)) schedulePoll(project)
+      if (errors.length > 0) {
         const since = unwritten.get(project)?.since ?? formatRfc3339(now())
-        unwritten.set(project, { since, message: errorMessage(faults[0]) })
-        throw faults[0]
+        unwritten.set(project, { since, message: errorMessage(errors[0]) })
+        throw errors[0]
       }
       if (isWritten) unwritten.delete(project)
     })
 
   const isWatching = (project: string): boolean =>
-    kept.get(project)?.file.isWatching() === true || texts.isWatching(project)
+    states.get(project)?.file.isWatching() === true || texts.isWatching(project)
 
   /** Returns false if the file is invalid or still being written. */
-  async function flushIndex(project: string, tried: Tried): Promise<boolean> {
+  async function flushIndex(project: string, tryAction: TryAction): Promise<boolean> {
     for (;;) {
       // Calls wait for the mutex, so do not wait for a file that is written continuously.
-      if (!(await look(project))) {
-        flushSoon(project)
+      if (!(await detectChanges(project))) {
+        scheduleFlush(project)
         return false
       }
       if (broken.has(project)) return false
-      const own = await keptOf(project)
+      const state = await getState(project)
       const row = await store.project(db, project)
       if (!row) return false
       const snapshot = await snapshots.current(project)
-      if (await tried(() => tidy(snapshot, folderOf(project)))) continue
+      if (await tryAction(() => archive(snapshot, folderOf(project)))) continue
       const { seq } = snapshot
       const index = snapshot.index()
-      const isMissing = own.file.look(now()).as === 'missing'
+      const isMissing = state.file.inspect(now()).as === 'missing'
       if (
         isMissing ||
-        own.isTheirs ||
+        state.hasPersonText ||
         (await store.hasUnflushedChanges(db, project, row.flushed))
       ) {
-        const sheet = own.sheet ?? sheetOf(own.file)
+        const editor = state.editor ?? openEditor(state.file)
         // Kept only if all steps succeed: a partial change is not a valid state.
-        own.sheet = undefined
+        state.editor = undefined
         // A long file takes a while, so yield between the steps.
-        for (const _ of sheet.steps(index)) await othersTurn()
-        own.sheet = sheet
-        if ((await own.file.write(sheet.parts(), now)) === 'changed') continue
-        own.isTheirs = false
+        for (const _ of editor.steps(index)) await yieldToEventLoop()
+        state.editor = editor
+        if ((await state.file.write(editor.parts(), now)) === 'changed') continue
+        state.hasPersonText = false
       }
-      const fileHash = own.file.hash() ?? null
+      const fileHash = state.file.hash() ?? null
       await db.transact((tx) =>
-        store.flushed(tx, { ...row, flushed: seq, fileHash, version: index.version }, journalKept),
+        store.flushed(
+          tx,
+          { ...row, flushed: seq, fileHash, version: index.version },
+          maxJournalChanges,
+        ),
       )
       return true
     }
   }
 
   /** Polls for a late save into a replaced file, even without calls. */
-  function lookLater(project: string): void {
-    if (isClosed || looking.has(project)) return
-    looking.add(project)
+  function schedulePoll(project: string): void {
+    if (isClosed || polling.has(project)) return
+    polling.add(project)
     setTimeout(() => {
-      looking.delete(project)
-      if (!kept.has(project)) return
-      inTurn(project, () => look(project))
-        .then(() => isWatching(project) && lookLater(project))
+      polling.delete(project)
+      if (!states.has(project)) return
+      withLock(project, () => detectChanges(project))
+        .then(() => isWatching(project) && schedulePoll(project))
         .catch((error: unknown) =>
           log.error('sync: work file not checked', { project, error: errorMessage(error) }),
         )
     }, 500).unref()
   }
 
-  async function flushBehind(): Promise<void> {
+  async function flushPending(): Promise<void> {
     for (const { project, seq, flushed } of await store.projects(db))
-      if (seq > flushed) flushSoon(project)
+      if (seq > flushed) scheduleFlush(project)
   }
 
   return {
@@ -312,13 +327,16 @@ export function createProjectSync(deps: Deps) {
     /**
      * Records the text of a project that was just imported, so that it does not count as an edit.
      */
-    adopted(project: string, text: string, index: WorkIndex): void {
-      kept.set(project, keptAs(fileOf(project, sha256Hex(text)), createYamlEditor(text, index)))
+    markImported(project: string, text: string, index: WorkIndex): void {
+      states.set(
+        project,
+        createState(openFile(project, sha256Hex(text)), createYamlEditor(text, index)),
+      )
     },
     /** Reads the file of a project; undefined if it is missing or unreadable. */
     readFile(project: string): Buffer | undefined {
       try {
-        return fileOf(project).read()
+        return openFile(project).read()
       } catch {
         return undefined
       }
@@ -326,14 +344,14 @@ export function createProjectSync(deps: Deps) {
     broken: (project: string) => broken.get(project),
     unwritten: (project: string) => unwritten.get(project),
     flush,
-    flushBehind,
+    flushPending,
     /** Flushes what the previous process left. */
     async start(): Promise<void> {
-      await flushBehind()
-      for (const project of await store.texts.projects(db)) flushSoon(project)
+      await flushPending()
+      for (const project of await store.texts.projects(db)) scheduleFlush(project)
     },
     forget(project: string): void {
-      kept.delete(project)
+      states.delete(project)
       broken.delete(project)
       unwritten.delete(project)
       texts.forget(project)
@@ -345,12 +363,12 @@ export function createProjectSync(deps: Deps) {
       isClosed = true
       for (const timer of timers.values()) clearTimeout(timer)
       await Promise.allSettled(waiting.map(flush))
-      await Promise.allSettled(turns.values())
+      await Promise.allSettled(locks.values())
     },
   }
 
   /** Opens an editor on a file that was just found unchanged or missing. */
-  function sheetOf({ path, read: readBytes }: ProjectFile): YamlEditor {
+  function openEditor({ path, read: readBytes }: ProjectFile): YamlEditor {
     const bytes = readBytes() ?? Buffer.from(newIndexText())
     const text = bytes.toString('utf8')
     const read = parseIndexBytes(bytes, text)

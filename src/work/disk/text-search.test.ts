@@ -119,7 +119,7 @@ test('W25 W20 the same of files that were read before, with room to keep all of 
   const ahead = 3_600_000
   await fc.assert(
     fc.asyncProperty(
-      fc.constantFrom({}, { most: 15 }, { most: 0 }),
+      fc.constantFrom({}, { maxChars: 15 }, { maxChars: 0 }),
       fc.array(step, { maxLength: 12 }),
       async (limits, steps) => {
         const { found, there } = await walk(steps, ahead, limits, 15)
@@ -134,7 +134,7 @@ test('W20 W25 of many texts one that is written in place is found a moment later
   const folder = mkdtempSync(join(tmpdir(), 'cowork-words-'))
   const act = personAt(folder)
   let at = Date.now() + 3_600_000
-  const texts = createTextSearch(() => at, { few: 1 })
+  const texts = createTextSearch(() => at, { threshold: 1 })
   const found = async () => [...(await texts.find(folder, ids, ['login'])).keys()]
   act({ as: 'save', id: 'later', text: 'login' })
   act({ as: 'save', id: '..', text: 'page' })

@@ -1,6 +1,6 @@
 import { lstatSync, readdirSync } from 'node:fs'
 import type { Stats } from 'node:fs'
-import { setImmediate as othersTurn } from 'node:timers/promises'
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
 import { isUtf8 } from 'node:buffer'
 import { join } from 'node:path'
 import type { Clock } from '#base/clock.ts'
@@ -9,17 +9,17 @@ import { sha256Hex } from '#base/hash.ts'
 import { toFileName } from './file-name.ts'
 import { isMissing, readInside } from './confined-read.ts'
 
-type Seen<What> = { readonly look: Look; readonly what: What }
-type Look = Pick<Stats, 'ino' | 'size' | 'mtimeMs' | 'ctimeMs'>
-type Folder = {
-  names: Seen<ReadonlySet<string>> | undefined
+type Cached<What> = { readonly fingerprint: FileFingerprint; readonly value: What }
+type FileFingerprint = Pick<Stats, 'ino' | 'size' | 'mtimeMs' | 'ctimeMs'>
+type FolderCache = {
+  names: Cached<ReadonlySet<string>> | undefined
   /** Lower-case texts by name; empty for unreadable ones. */
-  readonly texts: Map<string, Seen<string>>
-  lookedAt: number
+  readonly texts: Map<string, Cached<string>>
+  checkedAt: number
 }
 
 /** Maximum number of cached characters; further texts are read again for each search. */
-const mostKept = 32_000_000
+const maxCachedChars = 32_000_000
 /**
  * Two saves within this time can have the same mtime: some file systems have a resolution of 2 s.
  */
@@ -27,56 +27,65 @@ const freshMs = 3000
 /**
  * With more texts than this, each is checked at most once per interval: one lstat takes 2 to 5 µs.
  */
-const fewTexts = 500
-const lookMs = 50
+const throttleThreshold = 500
+const checkIntervalMs = 50
 /** Yield after this time: the first search reads all texts. */
-const turnMs = 8
+const timeSliceMs = 8
 
 /**
  * Creates the search in the texts of backlog items. People can save them at any time, so each
  * search checks each file and reads the changed ones (W20, W25).
  */
-export function createTextSearch(now: Clock, { most = mostKept, few = fewTexts } = {}) {
-  const folders = new Map<string, Folder>()
+export function createTextSearch(
+  now: Clock,
+  { maxChars = maxCachedChars, threshold = throttleThreshold } = {},
+) {
+  const folders = new Map<string, FolderCache>()
   let length = 0
 
-  function folderAt(folder: string): Folder {
+  function getFolderCache(folder: string): FolderCache {
     const known = folders.get(folder) ?? {
       names: undefined,
       texts: new Map(),
-      lookedAt: -Infinity,
+      checkedAt: -Infinity,
     }
     folders.set(folder, known)
     return known
   }
 
-  const isFresh = ({ ctimeMs }: Look): boolean => Math.abs(now() - ctimeMs) <= freshMs
+  const isFresh = ({ ctimeMs }: FileFingerprint): boolean => Math.abs(now() - ctimeMs) <= freshMs
 
-  function drop({ texts }: Folder, name: string): void {
-    length -= texts.get(name)?.what.length ?? 0
+  function dropText({ texts }: FolderCache, name: string): void {
+    length -= texts.get(name)?.value.length ?? 0
     texts.delete(name)
   }
 
-  function namesIn(folder: string, own: Folder): ReadonlySet<string> {
+  function listNames(folder: string, own: FolderCache): ReadonlySet<string> {
     const path = `${folder}/BACKLOG`
-    const at = lookAt(path)
-    if (at && own.names && isSame(at, own.names.look)) return own.names.what
-    const names = new Set(at?.isDirectory() ? textsIn(path) : [])
-    own.names = at && !isFresh(at) ? { look: lookOf(at), what: names } : undefined
-    for (const name of own.texts.keys()) if (!names.has(name)) drop(own, name)
+    const at = tryLstat(path)
+    if (at && own.names && matchesFingerprint(at, own.names.fingerprint)) return own.names.value
+    const names = new Set(at?.isDirectory() ? readTextNames(path) : [])
+    own.names = at && !isFresh(at) ? { fingerprint: toFingerprint(at), value: names } : undefined
+    for (const name of own.texts.keys()) if (!names.has(name)) dropText(own, name)
     return names
   }
 
-  function textOf(folder: string, id: string, name: string, own: Folder, isSoon: boolean): string {
+  function getText(
+    folder: string,
+    id: string,
+    name: string,
+    own: FolderCache,
+    isThrottled: boolean,
+  ): string {
     const known = own.texts.get(name)
-    if (isSoon && known) return known.what
-    const at = lookAt(`${folder}/BACKLOG/${name}.md`)
-    if (at && known && isSame(at, known.look)) return known.what
-    drop(own, name)
+    if (isThrottled && known) return known.value
+    const at = tryLstat(`${folder}/BACKLOG/${name}.md`)
+    if (at && known && matchesFingerprint(at, known.fingerprint)) return known.value
+    dropText(own, name)
     const found = at ? readTextFile(folder, id) : undefined
     const text = found?.as === 'text' ? found.text.toLowerCase() : ''
-    if (at && length + text.length <= most && !isFresh(at)) {
-      own.texts.set(name, { look: lookOf(at), what: text })
+    if (at && length + text.length <= maxChars && !isFresh(at)) {
+      own.texts.set(name, { fingerprint: toFingerprint(at), value: text })
       length += text.length
     }
     return text
@@ -90,31 +99,32 @@ export function createTextSearch(now: Clock, { most = mostKept, few = fewTexts }
       words: readonly string[],
     ): Promise<Map<string, readonly string[]>> {
       const found = new Map<string, readonly string[]>()
-      const own = folderAt(folder)
+      const own = getFolderCache(folder)
       const { names: before } = own
-      const names = namesIn(folder, own)
+      const names = listNames(folder, own)
       const at = now()
       // The mtime of the folder reveals added, removed and replaced files.
-      const isKept = before !== undefined && own.names === before
-      const isSoon = isKept && names.size > few && Math.abs(at - own.lookedAt) < lookMs
+      const isUnchanged = before !== undefined && own.names === before
+      const isSoon =
+        isUnchanged && names.size > threshold && Math.abs(at - own.checkedAt) < checkIntervalMs
       let since = performance.now()
       for (const id of names.size === 0 ? [] : ids) {
         const name = toFileName(id)
         if (!names.has(name)) continue
-        const text = textOf(folder, id, name, own, isSoon)
-        const held = words.filter((word) => text.includes(word))
-        if (held.length > 0) found.set(id, held)
-        if (performance.now() - since < turnMs) continue
-        await othersTurn()
+        const text = getText(folder, id, name, own, isSoon)
+        const matches = words.filter((word) => text.includes(word))
+        if (matches.length > 0) found.set(id, matches)
+        if (performance.now() - since < timeSliceMs) continue
+        await yieldToEventLoop()
         since = performance.now()
       }
-      if (!isSoon) own.lookedAt = at
+      if (!isSoon) own.checkedAt = at
       return found
     },
   }
 }
 
-function textsIn(path: string): string[] {
+function readTextNames(path: string): string[] {
   try {
     return readdirSync(path).flatMap((file) => (file.endsWith('.md') ? file.slice(0, -3) : []))
   } catch {
@@ -122,7 +132,7 @@ function textsIn(path: string): string[] {
   }
 }
 
-function lookAt(path: string): Stats | undefined {
+function tryLstat(path: string): Stats | undefined {
   try {
     return lstatSync(path)
   } catch {
@@ -131,9 +141,14 @@ function lookAt(path: string): Stats | undefined {
   }
 }
 
-const lookOf = ({ ino, size, mtimeMs, ctimeMs }: Stats): Look => ({ ino, size, mtimeMs, ctimeMs })
+const toFingerprint = ({ ino, size, mtimeMs, ctimeMs }: Stats): FileFingerprint => ({
+  ino,
+  size,
+  mtimeMs,
+  ctimeMs,
+})
 
-const isSame = (at: Stats, { ino, size, mtimeMs, ctimeMs }: Look): boolean =>
+const matchesFingerprint = (at: Stats, { ino, size, mtimeMs, ctimeMs }: FileFingerprint): boolean =>
   at.ino === ino && at.size === size && at.mtimeMs === mtimeMs && at.ctimeMs === ctimeMs
 
 export const maxTextBytes = 256_000
@@ -166,9 +181,9 @@ export function statTextFile(
 }
 
 export function readTextFile(folder: string, id: string): TextFileState {
-  const standing = statTextFile(folder, id)
-  if (standing === 'none') return { as: 'none' }
-  if (standing !== 'file') return { as: 'unusable', why: standing.why }
+  const state = statTextFile(folder, id)
+  if (state === 'none') return { as: 'none' }
+  if (state !== 'file') return { as: 'unusable', why: state.why }
   try {
     // A link or FIFO put there since is not followed and does not block.
     const bytes = readInside(folder, textPath(id), maxTextBytes)

@@ -5,7 +5,7 @@ import type { WorkParts } from '../journal.ts'
 import type { MergeConflict } from '../merge/merge.ts'
 import type { Conflict } from '../model.ts'
 import type { PendingText } from '../text-store.ts'
-import { folderInside, saveCopy } from './confined-read.ts'
+import { createFolderInside, saveCopy } from './confined-read.ts'
 import { toFileName, parseFileName } from './file-name.ts'
 import { createProjectFile } from './project-file.ts'
 import type { ProjectFile, FileContent } from './project-file.ts'
@@ -15,7 +15,7 @@ import { maxTextBytes, readTextFile, statTextFile, textPath } from './text-searc
 type Deps = Omit<WorkParts, 'log'> & { readonly folderOf: (project: string) => string }
 
 /** Give up after this many concurrent saves; the flush retries later. */
-const mostTries = 5
+const maxAttempts = 5
 
 /**
  * Creates the writer of acknowledged backlog texts to their files (W25). A concurrent save of a
@@ -25,55 +25,56 @@ export function createTextWriter({ db, store, journal, folderOf, now }: Deps) {
   /**
    * Recently written files by project and name: an editor may still save into the replaced file.
    */
-  const lately = new Map<string, Map<string, ProjectFile>>()
+  const recentFiles = new Map<string, Map<string, ProjectFile>>()
   /** Late saves by project that are not yet reported as conflicts. */
-  const untold = new Map<string, { readonly id: string; readonly written: FileContent }[]>()
+  const lateSaves = new Map<string, { readonly id: string; readonly written: FileContent }[]>()
 
-  const ownOf = (project: string) => join(folderOf(project), '.cowork', 'backlog')
+  const getBackupFolder = (project: string) => join(folderOf(project), '.cowork', 'backlog')
 
-  function filesOf(project: string): Map<string, ProjectFile> {
-    const known = lately.get(project)
+  function getRecentFiles(project: string): Map<string, ProjectFile> {
+    const known = recentFiles.get(project)
     if (known) return known
     const files = new Map<string, ProjectFile>()
-    lately.set(project, files)
-    for (const name of namesIn(ownOf(project))) files.set(name, fileAt(project, name))
+    recentFiles.set(project, files)
+    for (const name of listFolders(getBackupFolder(project)))
+      files.set(name, openByName(project, name))
     return files
   }
 
-  const fileAt = (project: string, name: string): ProjectFile =>
+  const openByName = (project: string, name: string): ProjectFile =>
     createProjectFile(
       join(folderOf(project), 'BACKLOG', `${name}.md`),
       undefined,
       // A text that is a symbolic link is never followed (W25).
-      { own: join(ownOf(project), name), isProtected: () => true },
+      { backupFolder: join(getBackupFolder(project), name), isProtected: () => true },
     )
 
-  function fileOf(project: string, id: string): ProjectFile {
-    const [files, name] = [filesOf(project), toFileName(id)]
-    const file = files.get(name) ?? fileAt(project, name)
+  function openById(project: string, id: string): ProjectFile {
+    const [files, name] = [getRecentFiles(project), toFileName(id)]
+    const file = files.get(name) ?? openByName(project, name)
     files.set(name, file)
     return file
   }
 
   /** Returns false if a file is being written, so that the flush retries. */
   async function write(project: string): Promise<boolean> {
-    const waiting = await store.texts.pending(db, project)
+    const pending = await store.texts.pending(db, project)
     let isDone = true
-    let fault: string | undefined
-    for (const [id, texts] of Map.groupBy(waiting, (text) => text.id))
+    let failure: string | undefined
+    for (const [id, texts] of Map.groupBy(pending, (text) => text.id))
       try {
-        if (!(await writeOne(project, id, texts))) isDone = false
+        if (!(await writeText(project, id, texts))) isDone = false
       } catch (error) {
-        fault ??= `Cannot write ${textPath(id)} of ${project}: ${errorMessage(error)}.`
+        failure ??= `Cannot write ${textPath(id)} of ${project}: ${errorMessage(error)}.`
       }
-    if (waiting.length > 0) await takeLate(project)
-    if (fault === undefined) return isDone
-    throw new CoworkError('work_file_broken', fault, {
+    if (pending.length > 0) await importLateSaves(project)
+    if (failure === undefined) return isDone
+    throw new CoworkError('work_file_broken', failure, {
       hint: 'Remove what blocks the file; cowork keeps the text until then.',
     })
   }
 
-  async function writeOne(
+  async function writeText(
     project: string,
     id: string,
     texts: readonly PendingText[],
@@ -81,20 +82,20 @@ export function createTextWriter({ db, store, journal, folderOf, now }: Deps) {
     const last = texts.at(-1)
     if (!last) return true
     const folder = folderOf(project)
-    const standing = statTextFile(folder, id)
-    if (typeof standing === 'object') throw new Error(standing.why)
-    const file = fileOf(project, id)
+    const state = statTextFile(folder, id)
+    if (typeof state === 'object') throw new Error(state.why)
+    const file = openById(project, id)
     // Texts with these hashes can be replaced: a caller read them, or cowork wrote them.
     const known = new Set(texts.flatMap(({ base, sha256 }) => [base, sha256]))
-    folderInside(folder, 'BACKLOG')
-    for (let tries = 0; tries < mostTries; tries++) {
+    createFolderInside(folder, 'BACKLOG')
+    for (let attempt = 0; attempt < maxAttempts; attempt++) {
       const found = readTextFile(folder, id)
       if (found.as === 'text' && known.has(found.sha256)) file.accept(found.sha256)
-      const seen = file.look(now())
+      const seen = file.inspect(now())
       if (seen.as === 'unusable') throw new Error(seen.message)
       if (seen.as === 'unsettled') return false
       if (seen.as === 'changed') {
-        await tell(project, id, seen, last.text)
+        await recordConflict(project, id, seen, last.text)
         file.accept(seen.hash)
       }
       if ((await file.write([last.text], now)) === 'changed') continue
@@ -105,7 +106,7 @@ export function createTextWriter({ db, store, journal, folderOf, now }: Deps) {
   }
 
   /** Saves a copy of a person's concurrent text and records a conflict. */
-  async function tell(project: string, id: string, written: FileContent, ours: string) {
+  async function recordConflict(project: string, id: string, written: FileContent, ours: string) {
     const { text: theirs, bytes } = written
     const copy = saveCopy(folderOf(project), bytes, now(), 'md')
     const mergeConflict: MergeConflict = {
@@ -117,34 +118,36 @@ export function createTextWriter({ db, store, journal, folderOf, now }: Deps) {
       ...(Buffer.byteLength(theirs) <= maxTextBytes && { theirs }),
     }
     const isNew = await db.transact(async (tx) => {
-      const held = await journal.lockProject(tx, project)
+      const row = await journal.lockProject(tx, project)
       const known = await store.listByKind(tx, project, 'conflict')
       if (known.some(({ item }) => isKnownConflict(item as Conflict, mergeConflict))) return false
       const conflict = toConflict(mergeConflict, copy.name, now())
       const step = { kind: 'conflict', id: conflict.id, before: undefined } as const
-      const who = { by: fileEditorId, at: now(), external: true } as const
-      await journal.write(tx, held, who, [{ ...step, after: { item: conflict } }])
+      const author = { by: fileEditorId, at: now(), external: true } as const
+      await journal.write(tx, row, author, [{ ...step, after: { item: conflict } }])
       tx.append(mergedEntry(project, 1, [id], [conflict], copy.name))
       return true
     })
     if (!isNew) rmSync(copy.path, { force: true })
   }
 
-  async function takeLate(project: string): Promise<void> {
-    const files = filesOf(project)
-    const late = untold.get(project) ?? []
+  async function importLateSaves(project: string): Promise<void> {
+    const files = getRecentFiles(project)
+    const late = lateSaves.get(project) ?? []
     for (const [name, file] of files) {
-      late.push(...file.late(now()).map((written) => ({ id: parseFileName(name), written })))
+      late.push(
+        ...file.readLateSaves(now()).map((written) => ({ id: parseFileName(name), written })),
+      )
       if (file.isWatching()) continue
       files.delete(name)
-      tidy(join(ownOf(project), name))
+      removeEmptyFolder(join(getBackupFolder(project), name))
     }
     if (late.length === 0) return
-    untold.set(project, late)
+    lateSaves.set(project, late)
     for (let one = late[0]; one; one = late[0]) {
       const found = readTextFile(folderOf(project), one.id)
       try {
-        await tell(project, one.id, one.written, found.as === 'text' ? found.text : '')
+        await recordConflict(project, one.id, one.written, found.as === 'text' ? found.text : '')
       } catch {
         // For example a full disk: calls continue, and the report is retried.
         return
@@ -155,19 +158,19 @@ export function createTextWriter({ db, store, journal, folderOf, now }: Deps) {
 
   return {
     write,
-    takeLate,
+    importLateSaves,
     isWatching: (project: string): boolean =>
-      (untold.get(project) ?? []).length > 0 ||
-      [...(lately.get(project)?.values() ?? [])].some((file) => file.isWatching()),
+      (lateSaves.get(project) ?? []).length > 0 ||
+      [...(recentFiles.get(project)?.values() ?? [])].some((file) => file.isWatching()),
     forget(project: string): void {
-      lately.delete(project)
-      untold.delete(project)
+      recentFiles.delete(project)
+      lateSaves.delete(project)
     },
   }
 }
 
 /** Lists the leftovers of a killed process, one folder per file name. */
-function namesIn(folder: string): string[] {
+function listFolders(folder: string): string[] {
   try {
     const entries = readdirSync(folder, { withFileTypes: true })
     return entries.filter((entry) => entry.isDirectory()).map(({ name }) => name)
@@ -176,7 +179,7 @@ function namesIn(folder: string): string[] {
   }
 }
 
-function tidy(folder: string): void {
+function removeEmptyFolder(folder: string): void {
   try {
     rmdirSync(folder)
   } catch {

@@ -6,7 +6,7 @@ import type { Row } from './flat.ts'
  * equal or short.
  */
 export function isEqualValue(one: unknown, other: unknown): boolean {
-  const [a, b] = [asWritten(one), asWritten(other)]
+  const [a, b] = [toStored(one), toStored(other)]
   if (a === b) return true
   if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false
   if (Array.isArray(a) || Array.isArray(b))
@@ -25,13 +25,13 @@ export function isEqualValue(one: unknown, other: unknown): boolean {
   )
 }
 
-const asWritten = (value: unknown): unknown =>
+const toStored = (value: unknown): unknown =>
   value === undefined || (typeof value === 'number' && !Number.isFinite(value)) ? null : value
 
 /** Serializes a value with sorted keys. */
-export const canonicalKey = (value: unknown): string => JSON.stringify(value ?? null, inOrder)
+export const canonicalKey = (value: unknown): string => JSON.stringify(value ?? null, sortKeys)
 
-function inOrder(_: string, value: unknown): unknown {
+function sortKeys(_: string, value: unknown): unknown {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
   return Object.fromEntries(Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1)))
 }
@@ -41,9 +41,10 @@ function inOrder(_: string, value: unknown): unknown {
  * current expiry (W7).
  */
 export const isSameField = (field: string, a: unknown, b: unknown): boolean =>
-  isEqualValue(a, b) || (field === 'lease' && fenceOf(a) !== undefined && fenceOf(a) === fenceOf(b))
+  isEqualValue(a, b) ||
+  (field === 'lease' && getFence(a) !== undefined && getFence(a) === getFence(b))
 
-const fenceOf = (lease: unknown): unknown =>
+const getFence = (lease: unknown): unknown =>
   typeof lease === 'object' && lease !== null && 'fence' in lease ? lease.fence : undefined
 
 /**
@@ -64,30 +65,38 @@ export function mergeLists(
   ours: readonly unknown[],
   theirs: readonly unknown[],
 ): unknown[] {
-  const [had, mine, yours] = [keyed(base), keyed(ours), keyed(theirs)]
+  const [baseEntries, ourEntries, theirEntries] = [
+    keyEntries(base),
+    keyEntries(ours),
+    keyEntries(theirs),
+  ]
   const merged: unknown[] = []
-  for (const [key, entry] of yours) {
-    const own = mine.get(key)
+  for (const [key, entry] of theirEntries) {
+    const own = ourEntries.get(key)
     if (own !== undefined)
       // In both lists: the changed entry wins, and ours if both changed it.
-      merged.push(isEqualValue(own, had.get(key)) ? entry : own)
-    else if (!had.has(key)) merged.push(entry)
-    else if (!isEqualValue(entry, had.get(key))) merged.push(entry)
+      merged.push(isEqualValue(own, baseEntries.get(key)) ? entry : own)
+    else if (!baseEntries.has(key)) merged.push(entry)
+    else if (!isEqualValue(entry, baseEntries.get(key))) merged.push(entry)
   }
-  for (const [key, entry] of mine)
-    if (!yours.has(key) && (!had.has(key) || !isEqualValue(entry, had.get(key)))) merged.push(entry)
+  for (const [key, entry] of ourEntries)
+    if (
+      !theirEntries.has(key) &&
+      (!baseEntries.has(key) || !isEqualValue(entry, baseEntries.get(key)))
+    )
+      merged.push(entry)
   return merged
 }
 
 /** Keys entries by identity; equal entries are numbered. */
-function keyed(list: readonly unknown[]): Map<string, unknown> {
+function keyEntries(list: readonly unknown[]): Map<string, unknown> {
   const counts = new Map<string, number>()
   return new Map(
     list.map((entry) => {
-      const words = identity(entry)
-      const n = (counts.get(words) ?? 0) + 1
-      counts.set(words, n)
-      return [`${words}#${n}`, entry]
+      const key = identity(entry)
+      const n = (counts.get(key) ?? 0) + 1
+      counts.set(key, n)
+      return [`${key}#${n}`, entry]
     }),
   )
 }

@@ -5,7 +5,7 @@ import type { Flat, FlatItem } from './flat.ts'
 import { isEqualValue, isSameField, canonicalKey } from './lists.ts'
 
 /** Distance of an item that exists on one side only. */
-const wholeItem = 3
+const missingItemDistance = 3
 
 /** The content that a person saved, and the change number at its import. */
 export type ImportedEdit = {
@@ -21,7 +21,7 @@ export type MergeBase = Pick<ImportedEdit, 'index' | 'seq'> & {
   readonly newest?: Pick<ImportedEdit, 'index' | 'seq'>
 }
 
-type Known = {
+type MergeBaseOptions = {
   /**
    * Changes after this number may not have been in the file; they count only if the text proves it.
    */
@@ -41,43 +41,43 @@ export function findMergeBase(
   now: WorkIndex,
   newestFirst: readonly Change[],
   theirs: WorkIndex,
-  { flushed = Infinity, seen = [], isFile = true }: Known = {},
+  { flushed = Infinity, seen = [], isFile = true }: MergeBaseOptions = {},
 ): MergeBase {
   const items = new Map(flatten(now).items)
   const text = flatten(theirs).items
-  const said = new Set(entriesOf(theirs))
-  let distance = distanceOf(now, text, said)
+  const entryKeys = new Set(listEntryKeys(theirs))
+  let distance = computeDistance(now, text, entryKeys)
 
-  const proven = inferVersionBounds(now, newestFirst, theirs)
-  const hasAll = (one: ImportedEdit) =>
-    inferVersionBounds(now, newestFirst, one.index).since >= proven.since
-  const own = isFile ? lastOwn(newestFirst, flushed, seen) : undefined
+  const bounds = inferVersionBounds(now, newestFirst, theirs)
+  const hasAll = (edit: ImportedEdit) =>
+    inferVersionBounds(now, newestFirst, edit.index).since >= bounds.since
+  const lastSave = isFile ? findLastSave(newestFirst, flushed, seen) : undefined
   const [last] = seen
   // Not flushed since their save: the file was their own text.
-  if (own !== undefined && own > flushed && last)
-    return { ...last, distance: distanceOf(last.index, text, said) }
-  const isOwn = own !== undefined && own <= flushed && own < proven.before
-  const since = isOwn ? Math.max(own, proven.since) : proven.since
+  if (lastSave !== undefined && lastSave > flushed && last)
+    return { ...last, distance: computeDistance(last.index, text, entryKeys) }
+  const isFromLastSave = lastSave !== undefined && lastSave <= flushed && lastSave < bounds.before
+  const since = isFromLastSave ? Math.max(lastSave, bounds.since) : bounds.since
 
-  const mayBe = (steps: number) => {
+  const isPossible = (steps: number) => {
     const seq = seqBefore(newestFirst, steps)
-    const wasInFile = distance === 0 || seq <= Math.max(flushed, proven.since)
-    return wasInFile && seq >= since && seq < proven.before
+    const wasInFile = distance === 0 || seq <= Math.max(flushed, bounds.since)
+    return wasInFile && seq >= since && seq < bounds.before
   }
   let steps = 0
-  let best = { steps, distance: mayBe(steps) ? distance : Infinity }
-  let newest = mayBe(steps) ? steps : Infinity
+  let best = { steps, distance: isPossible(steps) ? distance : Infinity }
+  let newest = isPossible(steps) ? steps : Infinity
   for (const change of newestFirst) {
     steps++
     const { kind, id, fields, quiet } = change
     if (!isItem(kind)) {
       const { from, to } = fields['entry'] ?? {}
-      if (to !== undefined) distance += said.has(entryOf(kind, to)) ? 1 : -1
-      if (from !== undefined) distance += said.has(entryOf(kind, from)) ? -1 : 1
+      if (to !== undefined) distance += entryKeys.has(toEntryKey(kind, to)) ? 1 : -1
+      if (from !== undefined) distance += entryKeys.has(toEntryKey(kind, from)) ? -1 : 1
     } else if (!quiet) {
       const key = itemKey(kind, id)
       const before = revertChange(items.get(key), change)
-      distance += between(before, text.get(key)) - between(items.get(key), text.get(key))
+      distance += itemDistance(before, text.get(key)) - itemDistance(items.get(key), text.get(key))
       if (before) items.set(key, before)
       else items.delete(key)
     }
@@ -87,7 +87,7 @@ export function findMergeBase(
       quiet === true || (!change.external && isItem(kind) && !text.has(itemKey(kind, id)))
     const isEarlier =
       isGone && distance > 0 && distance === best.distance && best.steps === steps - 1
-    if (!mayBe(steps)) continue
+    if (!isPossible(steps)) continue
     newest = Math.min(newest, steps)
     if (distance < best.distance || isEarlier) best = { steps, distance }
   }
@@ -95,12 +95,14 @@ export function findMergeBase(
     index: versionBefore(now, newestFirst.slice(0, at)),
     seq: seqBefore(newestFirst, at),
   })
-  for (const one of isOwn ? seen.slice(0, 1) : seen) {
-    const far = distanceOf(one.index, text, said)
-    const isCloser = far < best.distance || (!isOwn && far === best.distance && far > 0)
+  for (const one of isFromLastSave ? seen.slice(0, 1) : seen) {
+    const editDistance = computeDistance(one.index, text, entryKeys)
+    const isCloser =
+      editDistance < best.distance ||
+      (!isFromLastSave && editDistance === best.distance && editDistance > 0)
     if (!isCloser || !hasAll(one)) continue
     const isNewer = newest < Infinity && seqBefore(newestFirst, newest) >= one.seq
-    return { ...one, distance: far, ...(isNewer && { newest: versionAt(newest) }) }
+    return { ...one, distance: editDistance, ...(isNewer && { newest: versionAt(newest) }) }
   }
   return {
     ...versionAt(best.steps),
@@ -110,7 +112,7 @@ export function findMergeBase(
 }
 
 /** Returns the number of the last imported save, if cowork has not written the file since. */
-function lastOwn(
+function findLastSave(
   newestFirst: readonly Change[],
   flushed: number,
   [last]: readonly ImportedEdit[],
@@ -137,17 +139,17 @@ export function reconstructVersion(
   return versionBefore(now, steps)
 }
 
-function distanceOf(
+function computeDistance(
   index: WorkIndex,
   text: ReadonlyMap<string, FlatItem>,
-  said: ReadonlySet<string>,
+  entryKeys: ReadonlySet<string>,
 ): number {
   const { items } = flatten(index)
-  const has = new Set(entriesOf(index))
-  let distance = [...said].filter((entry) => !has.has(entry)).length
-  for (const entry of has) if (!said.has(entry)) distance++
+  const has = new Set(listEntryKeys(index))
+  let distance = [...entryKeys].filter((entry) => !has.has(entry)).length
+  for (const entry of has) if (!entryKeys.has(entry)) distance++
   for (const key of new Set([...items.keys(), ...text.keys()]))
-    distance += between(items.get(key), text.get(key))
+    distance += itemDistance(items.get(key), text.get(key))
   return distance
 }
 
@@ -155,10 +157,10 @@ function distanceOf(
 function versionBefore(now: WorkIndex, newestFirst: readonly Change[]): WorkIndex {
   const { items: known, ...lists } = flatten(now)
   const items = new Map(known)
-  const worded = (one: unknown) => ({ words: canonicalKey(one), one })
+  const withKey = (one: unknown) => ({ key: canonicalKey(one), one })
   const entries = {
-    history: lists.history.map(worded),
-    conflict: lists.conflicts.map(worded),
+    history: lists.history.map(withKey),
+    conflict: lists.conflicts.map(withKey),
   }
   for (const change of newestFirst) {
     const { kind, id, fields, quiet } = change
@@ -172,28 +174,29 @@ function versionBefore(now: WorkIndex, newestFirst: readonly Change[]): WorkInde
     }
     const { from, to } = fields['entry'] ?? {}
     const [list, gone] = [entries[kind], canonicalKey(to)]
-    const at = to === undefined ? -1 : list.findLastIndex(({ words }) => words === gone)
+    const at = to === undefined ? -1 : list.findLastIndex(({ key }) => key === gone)
     if (at >= 0) list.splice(at, 1)
-    if (from !== undefined) list.push(worded(from))
+    if (from !== undefined) list.push(withKey(from))
   }
   const history = entries.history.map(({ one }) => one) as Flat['history']
   const conflicts = entries.conflict.map(({ one }) => one) as Flat['conflicts']
   return unflatten({ items, history, conflicts }, now)
 }
 
-const entryOf = (kind: 'history' | 'conflict', entry: unknown) => `${kind} ${canonicalKey(entry)}`
+const toEntryKey = (kind: 'history' | 'conflict', entry: unknown) =>
+  `${kind} ${canonicalKey(entry)}`
 
-const entriesOf = ({ history, conflicts }: WorkIndex): string[] => [
-  ...history.map((one) => entryOf('history', one)),
-  ...conflicts.map((one) => entryOf('conflict', one)),
+const listEntryKeys = ({ history, conflicts }: WorkIndex): string[] => [
+  ...history.map((one) => toEntryKey('history', one)),
+  ...conflicts.map((one) => toEntryKey('conflict', one)),
 ]
 
 const seqBefore = (changes: readonly Change[], steps: number): number =>
   changes[steps]?.seq ?? (changes[steps - 1]?.seq ?? 1) - 1
 
 /** Returns the distance between two states of an item. */
-function between(a: FlatItem | undefined, b: FlatItem | undefined): number {
-  if (!a || !b) return a === b ? 0 : wholeItem
+function itemDistance(a: FlatItem | undefined, b: FlatItem | undefined): number {
+  if (!a || !b) return a === b ? 0 : missingItemDistance
   let fields = a.sprint === b.sprint ? 0 : 1
   // Fast path: nearly all items are equal.
   if (isEqualValue(a.item, b.item)) return fields

@@ -30,23 +30,27 @@ export function mergeThreeWay({ base, ours, theirs }: MergeInput): {
   merged: WorkIndex
   mergeConflicts: readonly MergeConflict[]
 } {
-  const [was, mine, yours] = [flatten(base), flatten(ours), flatten(theirs)]
+  const [baseItems, ourItems, theirItems] = [flatten(base), flatten(ours), flatten(theirs)]
   const mergeConflicts: MergeConflict[] = []
   const items = new Map<string, FlatItem>()
-  for (const key of new Set([...yours.items.keys(), ...mine.items.keys()])) {
+  for (const key of new Set([...theirItems.items.keys(), ...ourItems.items.keys()])) {
     const merged = mergeItem(
-      was.items.get(key),
-      mine.items.get(key),
-      yours.items.get(key),
+      baseItems.items.get(key),
+      ourItems.items.get(key),
+      theirItems.items.get(key),
       mergeConflicts,
     )
     if (merged) items.set(key, merged)
   }
-  keepSprints(items, [mine, yours], mergeConflicts)
+  restoreSprints(items, [ourItems, theirItems], mergeConflicts)
   const merged: Flat = {
     items,
-    history: mergeLists(was.history, mine.history, yours.history) as Flat['history'],
-    conflicts: mergeLists(was.conflicts, mine.conflicts, yours.conflicts) as Flat['conflicts'],
+    history: mergeLists(baseItems.history, ourItems.history, theirItems.history) as Flat['history'],
+    conflicts: mergeLists(
+      baseItems.conflicts,
+      ourItems.conflicts,
+      theirItems.conflicts,
+    ) as Flat['conflicts'],
   }
   const marks = [ours.next_story, theirs.next_story].filter((mark) => mark !== undefined)
   return {
@@ -121,7 +125,7 @@ function mergeFields(
 }
 
 /** Keeps the sprint of every remaining story. */
-function keepSprints(
+function restoreSprints(
   items: Map<string, FlatItem>,
   sides: readonly Flat[],
   mergeConflicts: MergeConflict[],

@@ -19,64 +19,69 @@ export function inferVersionBounds(
   newestFirst: readonly Change[],
   theirs: WorkIndex,
 ): VersionBounds {
-  const sign = createSigns(now, theirs)
+  const getEvidence = createEvidenceCheck(now, theirs)
   let before = Infinity
   for (const change of newestFirst) {
-    const found = change.quiet ? undefined : sign(change)
+    const found = change.quiet ? undefined : getEvidence(change)
     if (found === 'has') return { since: change.seq, before }
     if (found === 'lacks') before = change.seq
   }
   return { since: 0, before }
 }
 
-type Sign = 'has' | 'lacks' | undefined
+type Evidence = 'has' | 'lacks' | undefined
 
-function createSigns(now: WorkIndex, theirs: WorkIndex) {
+function createEvidenceCheck(now: WorkIndex, theirs: WorkIndex) {
   const items = new Map(flatten(now).items)
   const text = flatten(theirs).items
   const entries = new Set(theirs.history.map(canonicalKey))
   const current = new Set(now.history.map(canonicalKey))
   const conflicts = new Set(theirs.conflicts.map(({ id }) => id))
   /** Items whose state in the text is explained; earlier changes of them prove nothing. */
-  const settled = new Set<string>()
-  const { next_story: said } = theirs
+  const explained = new Set<string>()
+  const { next_story: textNextStory } = theirs
   let next = now.next_story ?? 0
 
   /**
    * Infers from the next story number, which people do not edit, whether the text has the change
    * that added a story.
    */
-  function ofNumber({ kind, id, op, external }: Change, isThere: boolean): Sign {
+  function checkStoryNumber({ kind, id, op, external }: Change, isThere: boolean): Evidence {
     const number = kind === 'story' && op === 'add' ? parseStoryNumber(id) : 0
     if (number === 0 || number !== next - 1) return undefined
     next = number
-    if (external || said === undefined) return undefined
-    if (said <= number) return 'lacks'
+    if (external || textNextStory === undefined) return undefined
+    if (textNextStory <= number) return 'lacks'
     return isThere ? undefined : 'has'
   }
 
-  function ofItem(change: Change, after: FlatItem | undefined, own: FlatItem | undefined): Sign {
+  function checkItem(
+    change: Change,
+    after: FlatItem | undefined,
+    textItem: FlatItem | undefined,
+  ): Evidence {
     const { kind, id, op, fields, fromSprint, external } = change
     const key = itemKey(kind as ItemKind, id)
-    if (!after || !own || settled.has(key)) return undefined
-    const [time, at] = [own.item['updated'], fields['updated']]
+    if (!after || !textItem || explained.has(key)) return undefined
+    const [time, at] = [textItem.item['updated'], fields['updated']]
     if (at) {
       if (isEqualValue(time, at.to)) {
-        settled.add(key)
+        explained.add(key)
         return external || time === undefined ? undefined : 'has'
       }
       return !external && op !== 'add' && isEqualValue(time, at.from) ? 'lacks' : undefined
     }
     if (external || op === 'add' || !isEqualValue(time, after.item['updated'])) return undefined
     const changed = Object.entries(fields)
-    if (changed.some(([field, { to }]) => isSameField(field, own.item[field], to))) settled.add(key)
+    if (changed.some(([field, { to }]) => isSameField(field, textItem.item[field], to)))
+      explained.add(key)
     const isBefore =
-      changed.every(([field, { from }]) => isSameField(field, own.item[field], from)) &&
-      (op === 'move' ? own.sprint === fromSprint : changed.length > 0)
+      changed.every(([field, { from }]) => isSameField(field, textItem.item[field], from)) &&
+      (op === 'move' ? textItem.sprint === fromSprint : changed.length > 0)
     return isBefore ? 'lacks' : undefined
   }
 
-  function ofEntry({ kind, id, fields, external }: Change): Sign {
+  function checkEntry({ kind, id, fields, external }: Change): Evidence {
     const { from, to } = fields['entry'] ?? {}
     if (kind === 'conflict') {
       if (!conflicts.has(id) || (from !== undefined && to !== undefined)) return undefined
@@ -91,15 +96,15 @@ function createSigns(now: WorkIndex, theirs: WorkIndex) {
     return isDated && entries.has(canonicalKey(to)) ? 'has' : undefined
   }
 
-  return function sign(change: Change): Sign {
+  return function sign(change: Change): Evidence {
     const { kind, id } = change
-    if (!isItem(kind)) return ofEntry(change)
+    if (!isItem(kind)) return checkEntry(change)
     const key = itemKey(kind, id)
     const [after, own] = [items.get(key), text.get(key)]
     const before = revertChange(after, change)
     if (before) items.set(key, before)
     else items.delete(key)
-    return ofNumber(change, own !== undefined) ?? ofItem(change, after, own)
+    return checkStoryNumber(change, own !== undefined) ?? checkItem(change, after, own)
   }
 }
 

@@ -38,25 +38,28 @@ export function projectPages(
 
 export function globalPage(projects: readonly string[]): string {
   const rows = projects.map((name) => `- ${link(`projects/${toFileName(name)}/Dashboard`, name)}`)
-  return note({ type: 'dashboard' }, ['# All projects', '', ...rows])
+  return formatNote({ type: 'dashboard' }, ['# All projects', '', ...rows])
 }
 
 const storyPath = (base: string, id: string) => `${base}/Stories/${toFileName(id)}.md`
 const sprintPath = (base: string, id: string) => `${base}/Sprints/${toFileName(id)}.md`
 
 /** Formats a link; in a table the bar is escaped. */
-const link = (path: string, shown: string, isInTable = false) =>
-  `[[${path}${isInTable ? '\\|' : '|'}${oneLine(shown).replaceAll(/[[\]|]/g, ' ')}]]`
+const link = (path: string, label: string, isInTable = false) =>
+  `[[${path}${isInTable ? '\\|' : '|'}${oneLine(label).replaceAll(/[[\]|]/g, ' ')}]]`
 
 const oneLine = (text: string) => text.replaceAll(/\s+/g, ' ').trim()
 const tag = (kind: string, value: string) =>
   `${kind}/${value.replaceAll(/[^\p{L}\p{N}_-]+/gu, '-').replace(/^(\d+)$/, 'n$1')}`
 
-function note(properties: Readonly<Record<string, unknown>>, lines: readonly string[]): string {
-  const said = Object.fromEntries(
+function formatNote(
+  properties: Readonly<Record<string, unknown>>,
+  lines: readonly string[],
+): string {
+  const definedProperties = Object.fromEntries(
     Object.entries(properties).filter(([, value]) => value !== undefined && value !== null),
   )
-  const head = dump(said, { lineWidth: -1, noRefs: true, flowLevel: 1 })
+  const head = dump(definedProperties, { lineWidth: -1, noRefs: true, flowLevel: 1 })
   // Content must not contain the marker, which would end the generated part early.
   const page = `---\n${head}---\n\n${lines.join('\n')}`.replaceAll(generatedMarker, '(mark)')
   return `${page}\n\n${notesTemplate}`
@@ -72,10 +75,10 @@ function storyPage(
 ): string {
   const { id, title = id, status, notes, acceptance = [], comments = [] } = item
   const needs = (item.depends_on ?? []).map((need) => {
-    const on = other(need)?.item
-    return on ? link(storyPath(base, need).slice(0, -3), need) : need
+    const dependency = other(need)?.item
+    return dependency ? link(storyPath(base, need).slice(0, -3), need) : need
   })
-  return note(
+  return formatNote(
     {
       type: 'story',
       id,
@@ -111,7 +114,7 @@ const sprintPage = (
   { item }: PositionedItem<Sprint>,
   stories: readonly PositionedItem<Story>[],
 ): string =>
-  note(
+  formatNote(
     {
       type: 'sprint',
       id: item.id,
@@ -147,7 +150,7 @@ const backlogPage = (
   { item }: PositionedItem<BacklogItem>,
   text: string | undefined,
 ): string =>
-  note(
+  formatNote(
     {
       type: 'backlog',
       id: item.id,
@@ -179,7 +182,7 @@ function dashboard(
   const active = snapshot.sprints().filter(({ item }) => item.status === 'active')
   const doing = snapshot.stories().filter(({ item }) => item.status === 'in_progress')
   const todo = snapshot.backlog().filter(({ item }) => item.status !== 'done')
-  return note(
+  return formatNote(
     { type: 'dashboard', project: snapshot.project, tags: [tag('project', snapshot.project)] },
     [
       `# ${snapshot.project}`,
@@ -214,7 +217,7 @@ function dashboard(
 }
 
 const historyPage = (snapshot: ProjectSnapshot): string =>
-  note({ type: 'history', project: snapshot.project }, [
+  formatNote({ type: 'history', project: snapshot.project }, [
     `# History of ${snapshot.project}`,
     '',
     ...snapshot

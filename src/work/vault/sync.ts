@@ -4,7 +4,7 @@ import * as z from 'zod'
 import { writeFileAtomic } from '#base/atomic-file.ts'
 import { CoworkError, errorMessage } from '#base/errors.ts'
 import { sha256Hex } from '#base/hash.ts'
-import { folderInside, textInside } from '../disk/confined-read.ts'
+import { createFolderInside, readTextInside } from '../disk/confined-read.ts'
 import type { Work } from '../service.ts'
 import type { workResults } from '../wire.ts'
 import { globalPage, generatedMarker, notesTemplate, projectPages } from './pages.ts'
@@ -18,7 +18,7 @@ type VaultSyncResult = z.infer<typeof workResults.worksync_sync>
 /** Writes the notes that changed (W18). Text below the marker and files of people stay (W33). */
 export async function syncVault(work: Work, only?: string): Promise<VaultSyncResult> {
   const folder = work.vaultPath()
-  checkPlace(work, folder)
+  checkVaultFolder(work, folder)
   const known = readManifest(folder)
   const names = only === undefined ? work.projects() : [only]
   const snapshots = await Promise.all(names.map((name) => work.snapshots.current(name)))
@@ -30,13 +30,13 @@ export async function syncVault(work: Work, only?: string): Promise<VaultSyncRes
   }
   pages.set('Global Dashboard.md', globalPage(work.projects()))
   const next: Manifest = {}
-  const faults: string[] = []
+  const failures: string[] = []
   /** Collects the failure of one note so that the others are still written. */
   const attempt = (path: string, act: (path: string) => boolean): boolean | undefined => {
     try {
       return act(path)
     } catch (error) {
-      faults.push(`${path}: ${errorMessage(error)}`)
+      failures.push(`${path}: ${errorMessage(error)}`)
       const before = known[path]
       if (before !== undefined) next[path] = before
       return undefined
@@ -45,29 +45,29 @@ export async function syncVault(work: Work, only?: string): Promise<VaultSyncRes
   let written = 0
   for (const [path, text] of pages) {
     const generated = text.slice(0, text.indexOf(generatedMarker))
-    const isWritten = attempt(path, (one) => put(folder, one, generated))
+    const isWritten = attempt(path, (one) => writeNote(folder, one, generated))
     if (isWritten !== undefined) next[path] = sha256Hex(generated)
     if (isWritten) written++
   }
-  const isOurs = (path: string) =>
+  const isInScope = (path: string) =>
     only === undefined || path.startsWith(`projects/${only}/`) || path === 'Global Dashboard.md'
   let removed = 0
   for (const [path, hash] of Object.entries(known)) {
     if (pages.has(path)) continue
-    if (!isOurs(path)) next[path] = hash
-    else if (attempt(path, (one) => remove(folder, one, hash))) removed++
+    if (!isInScope(path)) next[path] = hash
+    else if (attempt(path, (one) => removeNote(folder, one, hash))) removed++
   }
-  const listed = `${JSON.stringify(next, null, 1)}\n`
+  const manifestText = `${JSON.stringify(next, null, 1)}\n`
   attempt(manifestName, (one) => {
-    const isKnown = textInside(folder, one) === listed
-    if (!isKnown) writeFileAtomic(join(folder, one), listed, 0o644)
+    const isKnown = readTextInside(folder, one) === manifestText
+    if (!isKnown) writeFileAtomic(join(folder, one), manifestText, 0o644)
     return !isKnown
   })
-  const [first] = faults
+  const [first] = failures
   if (first !== undefined)
     throw new CoworkError('vault_blocked', `Some notes in ${folder} were not written. ${first}`, {
       hint: 'Move away what blocks the note, then call worksync_sync again.',
-      details: { faults: faults.slice(0, 20), failed: faults.length, written, removed },
+      details: { faults: failures.slice(0, 20), failed: failures.length, written, removed },
     })
   return { vault_path: folder, written, removed, notes: pages.size }
 }
@@ -75,7 +75,7 @@ export async function syncVault(work: Work, only?: string): Promise<VaultSyncRes
 /**
  * Refuses a protected folder: the registry or a link in the data root can name any folder (PV4).
  */
-function checkPlace({ root, guarded }: Work, folder: string): void {
+function checkVaultFolder({ root, guarded }: Work, folder: string): void {
   const isOwn = folder === join(root.folder, 'vault') && !isLink(folder)
   if (!isOwn) guarded.checkWritable(folder)
   mkdirSync(folder, { recursive: true })
@@ -85,22 +85,22 @@ const isLink = (path: string): boolean =>
   lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true
 
 /** Returns false if the note is unchanged. */
-function put(folder: string, path: string, generated: string): boolean {
-  const before = textInside(folder, path)
+function writeNote(folder: string, path: string, generated: string): boolean {
+  const before = readTextInside(folder, path)
   const mark = before?.indexOf(generatedMarker) ?? -1
   // A person's own file with this name, or a note without its marker.
   if (before !== undefined && mark === -1) return false
   const own = before === undefined ? notesTemplate : before.slice(mark)
   if (before === generated + own) return false
   const inFolder = dirname(path)
-  const at = inFolder === '.' ? folder : folderInside(folder, inFolder)
+  const at = inFolder === '.' ? folder : createFolderInside(folder, inFolder)
   writeFileAtomic(join(at, basename(path)), generated + own, 0o644)
   return true
 }
 
 /** Deletes the note of a removed item unless a person edited it. */
-function remove(folder: string, path: string, hash: string): boolean {
-  const text = textInside(folder, path)
+function removeNote(folder: string, path: string, hash: string): boolean {
+  const text = readTextInside(folder, path)
   if (text === undefined) return false
   const mark = text.indexOf(generatedMarker)
   if (mark === -1 || text.slice(mark) !== notesTemplate || sha256Hex(text.slice(0, mark)) !== hash)
@@ -111,8 +111,8 @@ function remove(folder: string, path: string, hash: string): boolean {
 
 function readManifest(folder: string): Manifest {
   try {
-    const said = manifest.safeParse(JSON.parse(textInside(folder, manifestName) ?? ''))
-    return said.success ? said.data : {}
+    const parsed = manifest.safeParse(JSON.parse(readTextInside(folder, manifestName) ?? ''))
+    return parsed.success ? parsed.data : {}
   } catch {
     return {}
   }

@@ -14,7 +14,7 @@ const isPlainObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
 // Not trimEnd, which also removes characters that are not spaces in YAML.
-const withoutEnd = (text: string) => text.replace(/\n+$/, '')
+const trimNewlines = (text: string) => text.replace(/\n+$/, '')
 
 /** js-yaml recurses over the text and overflows the stack above some length. JSON is valid YAML. */
 const isLong = (value: unknown): boolean =>
@@ -26,7 +26,7 @@ const isLong = (value: unknown): boolean =>
  * Scalars of a list share one line, objects of a list have one line each, and the rest uses the
  * default.
  */
-function flowLevelOf(value: unknown): number {
+function getFlowLevel(value: unknown): number {
   if (!Array.isArray(value)) return isPlainObject(value) ? 1 : -1
   return value.every((one) => typeof one !== 'object' || one === null) ? 1 : 2
 }
@@ -42,12 +42,12 @@ export function emitPair(key: string, value: unknown, indent: number, eol: strin
     {
       lineWidth: -1,
       noRefs: true,
-      flowLevel: flowLevelOf(value),
+      flowLevel: getFlowLevel(value),
       ...(isOpen && { forceQuotes: true, quoteStyle: 'double' as const }),
     },
   )
   const pad = ' '.repeat(indent)
-  return withoutEnd(text)
+  return trimNewlines(text)
     .split('\n')
     .map((line, at) => (at === 0 || line === '' ? line : pad + line))
     .join(eol)
@@ -60,7 +60,7 @@ function emitScalar(value: unknown, quotes?: 'single' | 'double'): string | unde
   if (Number.isSafeInteger(value)) return String(value)
   if (isLong(value)) return JSON.stringify(value)
   const isQuoted = quotes !== undefined && typeof value === 'string'
-  const text = withoutEnd(
+  const text = trimNewlines(
     dump(value, {
       lineWidth: -1,
       ...(isQuoted && { forceQuotes: true, quoteStyle: quotes }),
@@ -92,7 +92,7 @@ export const emitList = (
 /** New values of fields; `undefined` removes a field. */
 export type Fields = Readonly<Record<string, unknown>>
 
-type Cut = { readonly from: number; readonly to: number; readonly text: string }
+type Splice = { readonly from: number; readonly to: number; readonly text: string }
 
 /**
  * Changes fields in the text of one item and preserves every other byte: comments, order, quotes
@@ -113,7 +113,7 @@ export function editItem(text: string, fields: Fields, eol: string): string | un
   if (!pairs || !first) return undefined
   const indent = first.keyStart - lineStart(text, first.keyStart)
 
-  const cuts: Cut[] = []
+  const splices: Splice[] = []
   const added: string[] = []
   for (const [key, value] of Object.entries(fields)) {
     const at = pairs.findIndex((pair) => pair.key === key)
@@ -132,11 +132,11 @@ export function editItem(text: string, fields: Fields, eol: string): string | un
     )
     if (value === undefined) {
       if (pair === first) return undefined
-      cuts.push({ from: lineStart(text, pair.keyStart), to: end, text: '' })
+      splices.push({ from: lineStart(text, pair.keyStart), to: end, text: '' })
       continue
     }
-    cuts.push(
-      inPlace(text, nodes, pair, value) ?? {
+    splices.push(
+      replaceScalar(text, nodes, pair, value) ?? {
         from: pair.keyStart,
         to: end,
         text: emitPair(key, value, indent, eol),
@@ -153,13 +153,13 @@ export function editItem(text: string, fields: Fields, eol: string): string | un
         ? lineStart(text, stories.keyStart)
         : pairEnd(text, nodes, last, text.length, indent)
     const isOpen = at > 0 && text[at - 1] !== '\n'
-    cuts.push({ from: at, to: at, text: (isOpen ? eol : '') + added.join('') })
+    splices.push({ from: at, to: at, text: (isOpen ? eol : '') + added.join('') })
   }
-  return applySplices(text, cuts)
+  return applySplices(text, splices)
 }
 
 /** Replaces a scalar on its line; the rest of the line stays. */
-function inPlace(text: string, nodes: Nodes, pair: Pair, value: unknown): Cut | undefined {
+function replaceScalar(text: string, nodes: Nodes, pair: Pair, value: unknown): Splice | undefined {
   const old = nodes.scalar(pair.value)
   if (!old || isBlockScalar(old) || old.tagStart >= 0 || old.anchorStart >= 0) return undefined
   const quotes = isQuoted(old)
@@ -183,14 +183,16 @@ function pairEnd(text: string, nodes: Nodes, pair: Pair, bound: number, indent: 
   if (scalar && isBlockScalar(scalar)) return Math.min(scalar.valueEnd, bound)
   const last = Math.max(nodes.lastEnd(pair.value), pair.keyEnd)
   // A block scalar can include the newline.
-  const least = text[last - 1] === '\n' ? last : lineEnd(text, last)
-  return trimmedEnd(text, Math.min(least, bound), bound, indent)
+  const minEnd = text[last - 1] === '\n' ? last : lineEnd(text, last)
+  return trimmedEnd(text, Math.min(minEnd, bound), bound, indent)
 }
 
-export function applySplices(text: string, cuts: readonly Cut[]): string {
+export function applySplices(text: string, splices: readonly Splice[]): string {
   let out = ''
   let at = 0
-  for (const { from, to, text: put } of cuts.toSorted((a, b) => a.from - b.from || a.to - b.to)) {
+  for (const { from, to, text: put } of splices.toSorted(
+    (a, b) => a.from - b.from || a.to - b.to,
+  )) {
     out += text.slice(at, from) + put
     at = to
   }

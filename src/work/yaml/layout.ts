@@ -28,11 +28,11 @@ export function computeLayout(text: string) {
   const pairs = (isBlock ? nodes.pairs(nodes.root) : undefined) ?? []
   const [top] = pairs
   const start = top && lineStart(text, top.keyStart)
-  const found: Partial<Record<ListName, ListLayout>> = {}
+  const listLayouts: Partial<Record<ListName, ListLayout>> = {}
   const words: Record<string, { from: number; to: number }> = {}
   let stories: readonly (ListLayout | undefined)[] = []
   for (const [at, pair] of pairs.entries()) {
-    const bound = boundOf(text, pairs, at, text.length)
+    const bound = findBound(text, pairs, at, text.length)
     const name = lists.find((list) => list === pair.key)
     const scalar = nodes.scalar(pair.value)
     if (!name) {
@@ -40,12 +40,14 @@ export function computeLayout(text: string) {
         words[pair.key] = { from: scalar.valueStart, to: scalar.valueEnd }
       continue
     }
-    const place = placeOf(text, nodes, pair, bound)
-    found[name] = place
+    const place = computeListLayout(text, nodes, pair, bound)
+    listLayouts[name] = place
     if (name === 'sprints' && place.spans)
       stories = nodes
         .children(pair.value)
-        .map((sprint, n) => storiesOf(text, nodes, sprint, place.spans?.[n]?.end ?? bound))
+        .map((sprint, n) =>
+          computeStoriesLayout(text, nodes, sprint, place.spans?.[n]?.end ?? bound),
+        )
   }
   return {
     eol: text.includes('\r\n') ? '\r\n' : '\n',
@@ -55,7 +57,7 @@ export function computeLayout(text: string) {
     /** With anchors, an item can depend on the lines of another. */
     hasAnchors: nodes.events.some(findAnchor),
     isOdd: isOdd(text, nodes),
-    lists: found,
+    lists: listLayouts,
     /** The story list of each sprint in order; undefined for a sprint without the key. */
     stories,
     words,
@@ -67,12 +69,12 @@ const isOdd = (text: string, { events }: Nodes): boolean =>
   events.some((event) => 'explicitEnd' in event && event.explicitEnd) ||
   /^[ \t]*(?:-[ \t]+)*\?(?:\s|$)|\r(?!\n)/m.test(text)
 
-const boundOf = (text: string, pairs: readonly Pair[], at: number, end: number) => {
+const findBound = (text: string, pairs: readonly Pair[], at: number, end: number) => {
   const next = pairs[at + 1]
   return next ? lineStart(text, next.keyStart) : end
 }
 
-function storiesOf(
+function computeStoriesLayout(
   text: string,
   nodes: Nodes,
   sprint: number,
@@ -81,10 +83,10 @@ function storiesOf(
   const pairs = (nodes.isMap(sprint) && nodes.isBlock(sprint) && nodes.pairs(sprint)) || []
   const at = pairs.findIndex(({ key }) => key === 'stories')
   const pair = pairs[at]
-  return pair && placeOf(text, nodes, pair, boundOf(text, pairs, at, end))
+  return pair && computeListLayout(text, nodes, pair, findBound(text, pairs, at, end))
 }
 
-function placeOf(text: string, nodes: Nodes, pair: Pair, bound: number): ListLayout {
+function computeListLayout(text: string, nodes: Nodes, pair: Pair, bound: number): ListLayout {
   const { value, keyStart, keyEnd } = pair
   const colon = text.indexOf(':', keyEnd) + 1
   const indent = keyStart - lineStart(text, keyStart)
@@ -92,12 +94,12 @@ function placeOf(text: string, nodes: Nodes, pair: Pair, bound: number): ListLay
   const least = text[last - 1] === '\n' ? last : lineEnd(text, last)
   const end = trimmedEnd(text, Math.min(least, bound), bound, indent)
   const items = nodes.isSequence(value) ? nodes.children(value) : []
-  const usual = { colon, end, indent, dash: indent + 2 }
-  if (items.length === 0) return { ...usual, spans: undefined, isEmpty: true }
-  const starts = nodes.isBlock(value) ? items.map((item) => dashLine(text, nodes, item)) : []
+  const defaults = { colon, end, indent, dash: indent + 2 }
+  if (items.length === 0) return { ...defaults, spans: undefined, isEmpty: true }
+  const starts = nodes.isBlock(value) ? items.map((item) => findDashLine(text, nodes, item)) : []
   const [first] = starts
   if (first === undefined || starts.includes(undefined))
-    return { ...usual, spans: undefined, isEmpty: false }
+    return { ...defaults, spans: undefined, isEmpty: false }
   const dash = text.slice(first).search(/[^ ]/)
   const spans = items.map((item, at) => {
     const start = starts[at] ?? 0
@@ -106,14 +108,14 @@ function placeOf(text: string, nodes: Nodes, pair: Pair, bound: number): ListLay
     const limit = starts[at + 1] ?? bound
     return { start, end: trimmedEnd(text, Math.min(stop, limit), limit, dash) }
   })
-  return { ...usual, end: Math.max(end, spans.at(-1)?.end ?? end), dash, spans, isEmpty: false }
+  return { ...defaults, end: Math.max(end, spans.at(-1)?.end ?? end), dash, spans, isEmpty: false }
 }
 
 /**
  * Returns the start of the line with the dash of a mapping, which can start on a later line;
  * undefined if the dash is missing.
  */
-function dashLine(text: string, nodes: Nodes, item: number): number | undefined {
+function findDashLine(text: string, nodes: Nodes, item: number): number | undefined {
   const at = nodes.startOf(item)
   if (at < 0 || !nodes.isMap(item)) return undefined
   let start = lineStart(text, at)

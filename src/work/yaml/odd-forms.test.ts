@@ -14,7 +14,7 @@ function become(text: string, change: (index: WorkIndex) => WorkIndex): string {
   const index = parsed(text)
   const target = change(structuredClone(index))
   const sheet = createYamlEditor(text, index)
-  sheet.become(target)
+  sheet.update(target)
   const out = sheet.text()
   expect([...sheet.parts()].join('')).toBe(out)
   expect(isEqualIndex(parsed(out), target)).toBe(true)

@@ -13,49 +13,51 @@ export type ParseResult =
   | { readonly ok: false; readonly problems: readonly Problem[] }
 
 /** Parsing a larger file would block all calls. */
-const longest = 64_000_000
+const maxLength = 64_000_000
 
 /** Parses and validates a work-index.yaml; reports problems with their position (W6). */
 export function parseIndex(given: string): ParseResult {
   const text = given.startsWith('\ufeff') ? given.slice(1) : given
-  const fault = (message: string, at = 0): ParseResult => ({
+  const fail = (message: string, at = 0): ParseResult => ({
     ok: false,
     problems: [{ ...toLineColumn(text, at), message }],
   })
-  if (text.length > longest) return fault('The file is larger than 64 MB.')
+  if (text.length > maxLength) return fail('The file is larger than 64 MB.')
   let nodes: Nodes
   let value: unknown
   try {
     nodes = indexNodes(text)
     const documents = constructFromEvents(nodes.events, { source: text, maxAliases: 1000 })
-    if (documents.length > 1) return fault('The file has more than one YAML document.')
+    if (documents.length > 1) return fail('The file has more than one YAML document.')
     value = documents[0] ?? {}
   } catch (error) {
     if (!(error instanceof YAMLException)) throw error
-    return fault(error.reason, error.mark?.position ?? 0)
+    return fail(error.reason, error.mark?.position ?? 0)
   }
   const parsed = workIndexSchema.safeParse(value)
   if (!parsed.success) {
     const problems = parsed.error.issues.slice(0, 20).map(({ path, message }) => ({
-      ...toLineColumn(text, find(nodes, path)),
+      ...toLineColumn(text, findOffset(nodes, path)),
       message: `${path.join('.')}: ${message}`,
     }))
     return { ok: false, problems }
   }
-  const index = indexOf(value as Record<string, unknown>)
-  const twice = duplicate(index)
-  return twice ? fault(`Duplicate id: ${twice.id}.`, find(nodes, twice.path)) : { ok: true, index }
+  const index = toIndex(value as Record<string, unknown>)
+  const duplicateId = findDuplicate(index)
+  return duplicateId
+    ? fail(`Duplicate id: ${duplicateId.id}.`, findOffset(nodes, duplicateId.path))
+    : { ok: true, index }
 }
 
 /** Parses the bytes of a file. Rejects invalid UTF-8, which the next write would lose. */
 export function parseIndexBytes(bytes: Buffer, text = bytes.toString('utf8')): ParseResult {
   if (isUtf8(bytes)) return parseIndex(text)
-  const place = toLineColumn(text, firstBad(bytes, text))
+  const place = toLineColumn(text, findInvalidByte(bytes, text))
   return { ok: false, problems: [{ ...place, message: 'Not valid UTF-8.' }] }
 }
 
 /** Finds the first replacement character that is not in the bytes themselves. */
-function firstBad(bytes: Buffer, text: string): number {
+function findInvalidByte(bytes: Buffer, text: string): number {
   const mark = '\ufffd'
   const isWritten = (at: number) => {
     const place = Buffer.byteLength(text.slice(0, at))
@@ -67,7 +69,7 @@ function firstBad(bytes: Buffer, text: string): number {
 }
 
 /** Builds the index; missing and empty lists become empty arrays. */
-function indexOf(value: Record<string, unknown>): WorkIndex {
+function toIndex(value: Record<string, unknown>): WorkIndex {
   const list = (name: string) => (value[name] ?? []) as never
   return {
     version: typeof value['version'] === 'number' ? value['version'] : 1,
@@ -81,7 +83,7 @@ function indexOf(value: Record<string, unknown>): WorkIndex {
 
 type Path = readonly PropertyKey[]
 
-function duplicate(index: WorkIndex): { id: string; path: Path } | undefined {
+function findDuplicate(index: WorkIndex): { id: string; path: Path } | undefined {
   const first = (items: readonly { id: string }[], base: Path, seen = new Set<string>()) => {
     for (const [at, { id }] of items.entries()) {
       if (seen.has(id)) return { id, path: [...base, at] }
@@ -100,7 +102,7 @@ function duplicate(index: WorkIndex): { id: string; path: Path } | undefined {
 }
 
 /** Finds the offset of a path of keys and indexes, as far as the path exists. */
-function find(nodes: Nodes, path: Path): number {
+function findOffset(nodes: Nodes, path: Path): number {
   let node = nodes.root
   let at = Math.max(nodes.startOf(node), 0)
   for (const step of path) {

@@ -66,7 +66,7 @@ export function readRegistry(
       .map(([name, one]) => [name, one ?? {}] as const)
     const faults = named
       .filter(([name]) => !isProjectName(name))
-      .map(([name]) => [name, nameFault(text, nodes, name)] as const)
+      .map(([name]) => [name, toNameProblem(text, nodes, name)] as const)
     return {
       ok: true,
       registry: {
@@ -82,14 +82,14 @@ export function readRegistry(
   }
 }
 
-function nameFault(text: string, nodes: Nodes, name: string): Problem {
-  const at = projectsIn(nodes).projects.find(({ key }) => key === name)?.keyStart ?? 0
+function toNameProblem(text: string, nodes: Nodes, name: string): Problem {
+  const at = findProjects(nodes).projects.find(({ key }) => key === name)?.keyStart ?? 0
   const shown = JSON.stringify(name.slice(0, 100))
   return { ...toLineColumn(text, at), message: `Invalid project name: ${shown}.` }
 }
 
 /** Finds the key `projects`, the key after it, and the projects. */
-function projectsIn(nodes: Nodes) {
+function findProjects(nodes: Nodes) {
   const pairsOf = (node: number) => (nodes.isMap(node) ? nodes.pairs(node) : undefined) ?? []
   const top = pairsOf(nodes.root)
   const at = top.findIndex(({ key }) => key === 'projects')
@@ -102,7 +102,7 @@ export function addProject(text: string, name: string, entry: RegisteredProject)
   const without = removeProject(text, name)
   const eol = text.includes('\r\n') ? '\r\n' : '\n'
   const nodes = indexNodes(without)
-  const { pair, after, projects } = projectsIn(nodes)
+  const { pair, after, projects } = findProjects(nodes)
   const block = (indent: number) => ' '.repeat(indent) + `${emitPair(name, entry, indent, eol)}`
   if (!pair) {
     const isOpen = without !== '' && !without.endsWith('\n')
@@ -124,7 +124,7 @@ export function addProject(text: string, name: string, entry: RegisteredProject)
 
 export function removeProject(text: string, name: string): string {
   const nodes = indexNodes(text)
-  const { pair, after, projects } = projectsIn(nodes)
+  const { pair, after, projects } = findProjects(nodes)
   const which = projects.findIndex(({ key }) => key === name)
   const found = projects[which]
   if (!pair || !found) return text

@@ -18,10 +18,10 @@ export const idKeys: ToKeys = (rows) => rows.map(({ id }) => String(id))
 export const entryKeys: ToKeys = (rows) => {
   const counts = new Map<string, number>()
   return rows.map((row) => {
-    const said = JSON.stringify(row)
-    const n = (counts.get(said) ?? 0) + 1
-    counts.set(said, n)
-    return `${said}#${n}`
+    const serialized = JSON.stringify(row)
+    const n = (counts.get(serialized) ?? 0) + 1
+    counts.set(serialized, n)
+    return `${serialized}#${n}`
   })
 }
 
@@ -34,20 +34,20 @@ export function diffFields(from: Row, to: Row): Fields {
 
 /** Rewrites the lists that differ; unchanged items keep their lines. */
 export function rewriteLists(text: string, from: WorkIndex, to: WorkIndex): string {
-  let out = words(text, from, to)
+  let out = rewriteScalars(text, from, to)
   for (const name of lists) {
-    const [had, has] = [from[name] as readonly Row[], to[name] as readonly Row[]]
-    if (isDeepStrictEqual(had, has)) continue
+    const [oldRows, newRows] = [from[name] as readonly Row[], to[name] as readonly Row[]]
+    if (isDeepStrictEqual(oldRows, newRows)) continue
     const layout = computeLayout(out)
     const keysOf = name === 'history' ? entryKeys : idKeys
     const place = layout.lists[name]
-    if (place) out = withList(out, place, had, has, keysOf, layout.eol)
-    else if (has.length > 0) out = appended(out, name, has, layout)
+    if (place) out = rewriteList(out, place, oldRows, newRows, keysOf, layout.eol)
+    else if (newRows.length > 0) out = appendList(out, name, newRows, layout)
   }
   return out
 }
 
-function words(text: string, from: WorkIndex, to: WorkIndex): string {
+function rewriteScalars(text: string, from: WorkIndex, to: WorkIndex): string {
   const layout = computeLayout(text)
   const cuts = (['version', 'next_story'] as const)
     .filter((word) => from[word] !== to[word] && to[word] !== undefined)
@@ -63,25 +63,25 @@ function words(text: string, from: WorkIndex, to: WorkIndex): string {
   return applySplices(text, cuts)
 }
 
-function appended(text: string, name: ListName, rows: readonly Row[], { eol, indent }: Layout) {
+function appendList(text: string, name: ListName, rows: readonly Row[], { eol, indent }: Layout) {
   const isOpen = text !== '' && !text.endsWith('\n')
   const key = `${' '.repeat(indent)}${name}:${eol}`
   return text + (isOpen ? eol : '') + key + emitList(rows, indent + 2, eol)
 }
 
-function withList(
+function rewriteList(
   text: string,
   place: ListLayout,
-  had: readonly Row[],
-  has: readonly Row[],
+  oldRows: readonly Row[],
+  newRows: readonly Row[],
   keysOf: ToKeys,
   eol: string,
 ): string {
   const { colon, end, dash, spans } = place
   const lineStop = lineEnd(text, colon)
-  const said = text.slice(colon, lineStop)
-  if (has.length === 0) {
-    const comment = /^\s*#.*/.exec(said)?.[0].trimEnd() ?? ''
+  const firstLine = text.slice(colon, lineStop)
+  if (newRows.length === 0) {
+    const comment = /^\s*#.*/.exec(firstLine)?.[0].trimEnd() ?? ''
     // Comments between and after items are kept.
     const left = (spans ?? []).map(({ start }, at) =>
       text.slice(at === 0 ? lineStop : spans?.[at - 1]?.end, start),
@@ -91,19 +91,19 @@ function withList(
   }
   if (!spans) {
     const isShort = place.isEmpty && end <= lineStop
-    const more = isShort ? said.replace(/^\s*(?:\[\s*\]|null|~)?/, '').trim() : ''
+    const more = isShort ? firstLine.replace(/^\s*(?:\[\s*\]|null|~)?/, '').trim() : ''
     const comment = more.startsWith('#') ? ` ${more}` : ''
-    return `${text.slice(0, colon)}${comment}${eol}${emitList(has, dash, eol)}${text.slice(end)}`
+    return `${text.slice(0, colon)}${comment}${eol}${emitList(newRows, dash, eol)}${text.slice(end)}`
   }
-  const wanted = new Map(keysOf(has).map((key, at) => [key, has[at] ?? {}]))
-  const keys = keysOf(had)
+  const wanted = new Map(keysOf(newRows).map((key, at) => [key, newRows[at] ?? {}]))
+  const keys = keysOf(oldRows)
   let out = text.slice(0, spans[0]?.start)
   for (const [at, { start, end: stop }] of spans.entries()) {
     if (at > 0) out += text.slice(spans[at - 1]?.end, start)
     const key = keys[at] ?? ''
     const to = wanted.get(key)
     wanted.delete(key)
-    if (to) out += emitChangedItem(text.slice(start, stop), had[at] ?? {}, to, dash, eol)
+    if (to) out += emitChangedItem(text.slice(start, stop), oldRows[at] ?? {}, to, dash, eol)
   }
   if (wanted.size > 0 && !out.endsWith('\n')) out += eol
   return out + emitList([...wanted.values()], dash, eol) + text.slice(spans.at(-1)?.end)
@@ -118,7 +118,7 @@ export function emitChangedItem(
   eol: string,
 ): string {
   if (isDeepStrictEqual(from, to)) return text
-  const edited = editedText(text, from, to, eol)
+  const edited = editInPlace(text, from, to, eol)
   return edited !== undefined && itemTextMatches(edited, to) ? edited : emitNewItem(to, dash, eol)
 }
 
@@ -130,19 +130,19 @@ export function emitNewItem(item: Row, dash: number, eol: string): string {
   throw new Error(`Cannot write ${id} as valid YAML.`)
 }
 
-function editedText(text: string, from: Row, to: Row, eol: string): string | undefined {
-  const { stories: given, ...own } = from as { stories?: readonly Row[] | null }
-  const { stories: asked, ...wanted } = to as { stories?: readonly Row[] | null }
-  const [had, has] = [given ?? [], asked ?? []]
-  const isLacking = has.length > 0 && !('stories' in from)
+function editInPlace(text: string, from: Row, to: Row, eol: string): string | undefined {
+  const { stories: oldStories, ...own } = from as { stories?: readonly Row[] | null }
+  const { stories: newStories, ...wanted } = to as { stories?: readonly Row[] | null }
+  const [oldRows, newRows] = [oldStories ?? [], newStories ?? []]
+  const isLacking = newRows.length > 0 && !('stories' in from)
   const fields = { ...diffFields(own, wanted), ...(isLacking && { stories: [] }) }
   const edited = editItem(text, fields, eol)
-  if (edited === undefined || isDeepStrictEqual(had, has)) return edited
+  if (edited === undefined || isDeepStrictEqual(oldRows, newRows)) return edited
   // Parsed as a separate file to find its stories.
   const top = `sprints:${eol}`
   const layout = computeLayout(top + edited)
   const [place] = layout.stories
-  return place && withList(top + edited, place, had, has, idKeys, eol).slice(top.length)
+  return place && rewriteList(top + edited, place, oldRows, newRows, idKeys, eol).slice(top.length)
 }
 
 /**
@@ -151,13 +151,13 @@ function editedText(text: string, from: Row, to: Row, eol: string): string | und
  */
 export function rewriteDocument(text: string, to: WorkIndex): string {
   const from = parseOrThrow(text)
-  const ways = [
+  const attempts = [
     () => text,
     () => rewriteLists(text, from, to),
-    () => rewriteLists(speltOut(text), from, to),
-    () => emitted(text, to),
+    () => rewriteLists(expandAliases(text), from, to),
+    () => emitDocument(text, to),
   ]
-  for (const way of ways) {
+  for (const way of attempts) {
     const out = attempt(way)
     if (out !== undefined && textMatches(out, to)) return out
   }
@@ -174,7 +174,7 @@ function attempt(way: () => string): string | undefined {
 }
 
 /** Replaces aliases with their values and removes anchors. */
-function speltOut(text: string): string {
+function expandAliases(text: string): string {
   const { events, after } = indexNodes(text)
   const anchors = events.flatMap((event, node) => {
     const anchor = isAlias(event) ? undefined : findAnchor(event)
@@ -189,12 +189,16 @@ function speltOut(text: string): string {
     [document, list, ...anchors.flatMap(({ node }) => events.slice(node, after(node))), end, end],
     { source: text },
   ) as unknown[][]
-  const cuts = anchors.map(({ from, to }) => unmarked(text, from - 1, to))
+  const cuts = anchors.map(({ from, to }) => removeAnchor(text, from - 1, to))
   for (const [at, event] of events.entries()) {
     if (!isAlias(event)) continue
     const name = text.slice(event.anchorStart, event.anchorEnd)
     const which = anchors.findLastIndex((one) => one.node < at && one.name === name)
-    cuts.push({ from: event.anchorStart - 1, to: event.anchorEnd, text: flow(values?.[which]) })
+    cuts.push({
+      from: event.anchorStart - 1,
+      to: event.anchorEnd,
+      text: formatFlow(values?.[which]),
+    })
   }
   return applySplices(text, cuts)
 }
@@ -209,7 +213,7 @@ const sequence = {
 }
 
 /** Removes an anchor with the spaces after it, or before it at the end of a line. */
-function unmarked(text: string, start: number, end: number) {
+function removeAnchor(text: string, start: number, end: number) {
   let [from, to] = [start, end]
   while (text[to] === ' ' || text[to] === '\t') to++
   if (to >= text.length || text[to] === '\n' || text[to] === '\r')
@@ -218,13 +222,13 @@ function unmarked(text: string, start: number, end: number) {
 }
 
 /** Formats a value on one line in flow style. */
-const flow = (value: unknown): string =>
+const formatFlow = (value: unknown): string =>
   dump([value], { lineWidth: -1, noRefs: true, flowLevel: 0 }).trim().slice(1, -1)
 
 /**
  * Rewrites the full text as a block mapping, with other top-level keys and the leading comments.
  */
-function emitted(text: string, to: WorkIndex): string {
+function emitDocument(text: string, to: WorkIndex): string {
   const eol = text.includes('\r\n') ? '\r\n' : '\n'
   const [top = ''] = /^(?:[ \t]*(?:#[^\n]*)?\n)*/.exec(text) ?? []
   const known: Row = { ...to }

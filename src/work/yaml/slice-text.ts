@@ -7,10 +7,10 @@ import type { Row } from './rewrite.ts'
 
 /** A segment of the text: the lines of an item, or the text between items. */
 export type TextSlice = { text: string; isGone?: true }
-type Placed = { value: Row; readonly piece: TextSlice }
+type SlicedRow = { value: Row; readonly slice: TextSlice }
 
 export type ListSlice = {
-  readonly rows: Placed[]
+  readonly rows: SlicedRow[]
   readonly dash: number
   readonly isNewestFirst: boolean
 }
@@ -22,7 +22,7 @@ export type SprintSlice = {
   value: Row
   /** Undefined if the stories are not on their own lines; `uncut` is then their count. */
   readonly stories: ListSlice | undefined
-  readonly uncut: number
+  readonly unslicedCount: number
 }
 
 type Section = { readonly first: TextSlice; readonly last: TextSlice }
@@ -30,48 +30,48 @@ type Section = { readonly first: TextSlice; readonly last: TextSlice }
 export type SlicedText = {
   readonly eol: string
   readonly hasAnchors: boolean
-  readonly isOdd: boolean
-  pieces: TextSlice[]
-  readonly columns: Partial<Record<ListName, ListSlice>>
-  heads: SprintSlice[]
+  readonly hasUnusualSyntax: boolean
+  slices: TextSlice[]
+  readonly lists: Partial<Record<ListName, ListSlice>>
+  sprints: SprintSlice[]
   dash: number
   readonly sections: Partial<Record<ListName, Section>>
-  readonly words: Partial<Record<Word, TextSlice>>
+  readonly scalars: Partial<Record<ScalarKey, TextSlice>>
 }
 
 /** Top-level scalars that cowork changes. */
 export const scalarKeys = ['version', 'next_story'] as const
-type Word = (typeof scalarKeys)[number]
+type ScalarKey = (typeof scalarKeys)[number]
 
 /** Slices a text at the boundaries of its items; `values` are in text order. */
 export function sliceText(source: string, values: WorkIndex): SlicedText {
   const layout = computeLayout(source)
-  const pieces: TextSlice[] = []
-  const cut: SlicedText = {
+  const slices: TextSlice[] = []
+  const sliced: SlicedText = {
     eol: layout.eol,
     hasAnchors: layout.hasAnchors,
-    isOdd: layout.isOdd,
-    pieces,
-    columns: {},
-    heads: [],
+    hasUnusualSyntax: layout.isOdd,
+    slices,
+    lists: {},
+    sprints: [],
     dash: layout.lists.sprints?.dash ?? 2,
     sections: {},
-    words: {},
+    scalars: {},
   }
   let at = 0
-  const piece = (end: number): TextSlice => {
+  const slice = (end: number): TextSlice => {
     const one = { text: source.slice(at, end) }
-    pieces.push(one)
+    slices.push(one)
     at = end
     return one
   }
 
-  const column = (place: ListLayout, rows: readonly Row[]): ListSlice => ({
+  const sliceList = (place: ListLayout, rows: readonly Row[]): ListSlice => ({
     dash: place.dash,
     isNewestFirst: isNewestFirst(rows),
     rows: (place.spans ?? []).map((span, n) => {
-      piece(span.start)
-      return { value: rows[n] ?? {}, piece: piece(span.end) }
+      slice(span.start)
+      return { value: rows[n] ?? {}, slice: slice(span.end) }
     }),
   })
 
@@ -79,26 +79,26 @@ export function sliceText(source: string, values: WorkIndex): SlicedText {
     for (const [n, span] of spans.entries()) {
       const { stories: given, ...value } = values.sprints[n] ?? ({} as Sprint)
       const list = layout.stories[n]
-      piece(span.start)
+      slice(span.start)
       const isCut = list?.spans !== undefined
-      const head = piece(isCut ? (list.spans[0]?.start ?? span.end) : span.end)
-      const stories = isCut ? column(list, (given ?? []) as Story[]) : undefined
-      if (isCut) piece(list.end)
-      const uncut = isCut || !Array.isArray(given) ? 0 : given.length
-      cut.heads.push({ head, tail: piece(span.end), value, stories, uncut })
+      const head = slice(isCut ? (list.spans[0]?.start ?? span.end) : span.end)
+      const stories = isCut ? sliceList(list, (given ?? []) as Story[]) : undefined
+      if (isCut) slice(list.end)
+      const unslicedCount = isCut || !Array.isArray(given) ? 0 : given.length
+      sliced.sprints.push({ head, tail: slice(span.end), value, stories, unslicedCount })
     }
   }
 
   function list(name: ListName, place: ListLayout): void {
     const start = lineStart(source, place.colon)
     const isOwn = place.indent === 0 && start >= at
-    if (isOwn) piece(start)
-    const first = pieces.length
+    if (isOwn) slice(start)
+    const first = slices.length
     if (place.spans && name === 'sprints') sprints(place)
-    else if (place.spans && name !== 'sprints') cut.columns[name] = column(place, values[name])
+    else if (place.spans && name !== 'sprints') sliced.lists[name] = sliceList(place, values[name])
     if (!isOwn || place.end < at) return
-    const last = piece(place.end)
-    cut.sections[name] = { first: pieces[first] ?? last, last }
+    const last = slice(place.end)
+    sliced.sections[name] = { first: slices[first] ?? last, last }
   }
 
   const parts: { readonly at: number; readonly cut: () => void }[] = []
@@ -110,14 +110,14 @@ export function sliceText(source: string, values: WorkIndex): SlicedText {
       parts.push({
         at: place.from,
         cut() {
-          piece(place.from)
-          cut.words[word] = piece(place.to)
+          slice(place.from)
+          sliced.scalars[word] = slice(place.to)
         },
       })
   }
   for (const part of parts.toSorted((a, b) => a.at - b.at)) part.cut()
-  piece(source.length)
-  return cut
+  slice(source.length)
+  return sliced
 }
 
 function isNewestFirst(rows: readonly Row[]): boolean {
@@ -125,8 +125,8 @@ function isNewestFirst(rows: readonly Row[]): boolean {
   return typeof first === 'string' && typeof last === 'string' && first > last
 }
 
-export const joinSlices = (pieces: readonly TextSlice[]): string =>
-  pieces.map(({ text }) => text).join('')
+export const joinSlices = (slices: readonly TextSlice[]): string =>
+  slices.map(({ text }) => text).join('')
 
 /**
  * Parses a segment; undefined if it is not valid alone, for example because of an alias of an

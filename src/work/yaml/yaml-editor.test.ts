@@ -94,7 +94,7 @@ const withStory = (index: WorkIndex, id: string, change: Partial<Story>): WorkIn
 function become(text: string, target: (index: WorkIndex) => WorkIndex): string {
   const index = parsed(text)
   const sheet = createYamlEditor(text, index)
-  sheet.become(target(index))
+  sheet.update(target(index))
   return sheet.text()
 }
 
@@ -107,7 +107,7 @@ test.each([
   const index = parsed(text)
   const sheet = createYamlEditor(text, index)
   expect(sheet.text()).toBe(text)
-  sheet.become(structuredClone(index))
+  sheet.update(structuredClone(index))
   expect(sheet.text()).toBe(text)
 })
 
@@ -214,7 +214,7 @@ test('W4 a sprint comes, goes and gets its first story beside lines that stay', 
   const sheet = createYamlEditor(handmade, parsed(handmade))
   const [one] = parsed(handmade).sprints as [WorkIndex['sprints'][number]]
   const become = (sprints: WorkIndex['sprints'], next_story: number) => {
-    sheet.become({ ...parsed(handmade), next_story, sprints })
+    sheet.update({ ...parsed(handmade), next_story, sprints })
     return sheet.text()
   }
   expect(become([one, two], 4)).toBe(
@@ -343,7 +343,7 @@ test('W4 whatever it shall say, it says: any text, any change, any number of tim
       (text, targets) => {
         const sheet = createYamlEditor(text, parsed(text))
         for (const target of targets) {
-          sheet.become(target)
+          sheet.update(target)
           expect(sorted(parsed(sheet.text()))).toEqual(sorted(target))
         }
       },
@@ -375,7 +375,7 @@ test('W4 whatever sprints come and go, it says those there are', () => {
         const sheet = createYamlEditor(text, index)
         for (const one of plans) {
           const target = { ...index, ...one } as WorkIndex
-          sheet.become(target)
+          sheet.update(target)
           const said = parsed(sheet.text())
           expect(inTurn(sorted(said))).toEqual(inTurn(sorted(target)))
           expect(said.next_story).toBe(one.next_story)
