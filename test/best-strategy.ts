@@ -11,13 +11,13 @@ import {
   kindCreditToAct,
   maxStrikes,
   newStanding,
-  standingRulesOf,
+  toStandingRules,
   uncheckedWorth,
 } from '../src/governance/rules/standing.ts'
 import type { TrustStanding } from '../src/governance/rules/standing.ts'
 import { people } from './simulation.ts'
 
-const rules = standingRulesOf(configSchema.parse({}))
+const rules = toStandingRules(configSchema.parse({}))
 const lookBackCount = 10
 const lastStep = 45
 const cleanCount = lastStep + checksPerForgiveness

@@ -372,8 +372,8 @@ export function checksContract(newStore: () => Promise<Store>): void {
       expect(await classOf(system)).toMatchObject({
         level: 'supervised',
         cause: 'unread',
-        reason: '6 checks wait',
-        next: 'answer them and it goes on',
+        reason: '6 unread checks',
+        next: 'answer them to let the agent continue',
       })
       await confirm(system, first?.id ?? '')
       expect(await propose(system)).toMatchObject({ mode: 'act' })
@@ -508,7 +508,7 @@ export function checksContract(newStore: () => Promise<Store>): void {
         check: {
           consequences: {
             wrong:
-              'The gate closes: 50 more right actions before it acts alone again. Up to ten others that it did alone come to you.',
+              'The gate closes: 50 more correct actions before the agent acts alone again. Up to ten other autonomous actions come to you for review.',
           },
         },
       })

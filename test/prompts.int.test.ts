@@ -69,6 +69,6 @@ describe.each(everywhere)('over %s, %s era', (door, era) => {
     expect(narrow).toContain(crm)
     expect(narrow).not.toContain(mail)
     expect(await review(sales, { domain: 'elsewhere' })).toMatch(/^Nothing of yours waits/)
-    expect(await review(idle)).toMatch(/^Nothing of yours waits for a person\./)
+    expect(await review(idle)).toMatch(/^You have no pending requests\./)
   })
 })

@@ -4,7 +4,7 @@ import * as product from '../src/governance/rules/standing.ts'
 import type { TrustStanding, Unread } from '../src/governance/rules/standing.ts'
 
 const config = configSchema.parse({})
-const rules = product.standingRulesOf(config)
+const rules = product.toStandingRules(config)
 const dayMs = 24 * 60 * 60 * 1000
 
 /** What an agent does next. */

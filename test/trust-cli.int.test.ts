@@ -67,8 +67,8 @@ test('K6 T16 trust set says that 0.8 or more vouches, and that less opens nothin
   )
   const { stdout } = await cowork(['trust', 'sales', 'crm.set'])
   expect(stdout).toMatch(/^NORMAL RISK {2}Autonomous: a person vouched for it; /m)
-  expect(stdout).toMatch(/^HIGH RISK {2}Supervised: it has not shown enough yet$/m)
-  expect(stdout).toMatch(/^ {2}next: +25 more right actions$/m)
+  expect(stdout).toMatch(/^HIGH RISK {2}Supervised: not enough review evidence$/m)
+  expect(stdout).toMatch(/^ {2}next: +25 more correct actions$/m)
   expect(stdout).toMatch(/^ {2}credit: +····\|·{10} {2}0 of 25$/m)
   const less = await byHand(['trust', 'set', 'sales', 'crm.set', '0.79', '--reason', 'not sure'])
   expect(less.output).toContain('This opens nothing: only 0.80 or more vouches for an agent.')
@@ -90,7 +90,7 @@ test('K6 T14 a look-back is one group in the list, and trust says cause, debt an
   expect(after.match(/spot check/g)).toHaveLength(3)
 
   const { stdout: all } = await cowork(['trust', 'sales', 'crm.back'])
-  expect(all).toMatch(/^NORMAL RISK {2}Supervised: a mistake was found in what it did alone$/m)
+  expect(all).toMatch(/^NORMAL RISK {2}Supervised: an autonomous action was wrong$/m)
   expect(all).toMatch(/^ {2}next: +look at 3 actions it did alone; each that is right counts/m)
   expect(all).toMatch(/^ {2}credit: +···◂\|·{10} {2}−50 of 25$/m)
   expect(all).toMatch(/^ {2}strikes: +1 of 4, one is forgiven after 15 clean checks$/m)
@@ -98,7 +98,7 @@ test('K6 T14 a look-back is one group in the list, and trust says cause, debt an
   expect(all).not.toMatch(/probab|evidence|likely/i)
   const report = await cowork(['report', '--domain', 'crm.back'])
   expect(report.stdout).toMatch(
-    /^sales +crm\.back +normal +Supervised +a mistake was found in what it did alone: look at 3 /m,
+    /^sales +crm\.back +normal +Supervised +an autonomous action was wrong: look at 3 /m,
   )
   expect(report.stdout).toMatch(/^alone: +75 % decided by trust, 33\.3 of 100 found wrong$/m)
   const listed = await cowork(['trust', 'sales'])
@@ -110,7 +110,7 @@ test('K6 T14 a check is shown with what follows before it is confirmed, and skip
   const [first, second, third] = await withLookBack('crm.confirm')
   const confirming = inTerminal(place, ['approve', first?.id ?? ''])
   await expect.poll(() => confirming.output(), { timeout: 20_000 }).toContain('Confirm it? [y/N]')
-  expect(confirming.output()).toContain('Counts for five right actions: 70 are still missing.')
+  expect(confirming.output()).toContain('Counts as five correct actions: 70 are still missing.')
   expect(confirming.output()).toMatch(/entry \d+, proposal\.created/)
   confirming.press('y\r')
   expect((await confirming.ended()).output).toMatch(/^confirmed +[0-9a-f-]{36} /m)
@@ -151,7 +151,7 @@ test('K6 T14 in the inbox a check is read before it is answered', async () => {
   await sees('a confirm  d wrong  o differently  x skip')
   terminal.press('a')
   await sees('Read what was done, then answer.')
-  await sees('Confirm: Counts for five right actions')
+  await sees('Confirm: Counts as five correct actions')
   terminal.press('a')
   await sees('Confirmed.')
   await sees('look-back 1 of 2')

@@ -49,7 +49,7 @@ function classLines(standing: StandingClass): string[] {
             kinds.map(({ kind, credit: own, to_go }) => [
               sanitize(kind),
               signed(own),
-              to_go === 0 ? 'nothing' : pluralize(to_go, 'more right action'),
+              to_go === 0 ? 'nothing' : pluralize(to_go, 'more correct action'),
             ]),
           )
         : [],

@@ -3,7 +3,7 @@ import { spotCheck } from '#approvals'
 import type { Decision, KindDeclaration } from '#approvals'
 import { overrideType, severity, boundedText, longText } from './tools/shared-schemas.ts'
 
-/** Rejecting what trust is about is an override (B4); any kind may be rejected by one. */
+/** A rejection records an override where trust is judged (B4); other kinds accept one. */
 export const overrideAnswer = z.strictObject({
   type: overrideType,
   severity,
@@ -17,12 +17,12 @@ const allowAnswer = z.strictObject({
   arguments: z
     .record(z.string(), z.string().max(1000))
     .optional()
-    .describe('A glob for each argument that matters; exactly those approved where absent'),
+    .describe('Glob per argument; default: exactly the approved arguments'),
   rest: z
     .enum(['free', 'exact'])
     .optional()
     .describe(
-      'Arguments of the call that have no glob; free where absent. Others it must not have',
+      'Arguments of the call without a glob; default free. Other arguments are not allowed',
     ),
 })
 export type Allowance = z.output<typeof allowAnswer>
@@ -43,7 +43,7 @@ export const callDeclaration = {
   content: callContent,
   fields: {
     allow: {
-      schema: allowAnswer.optional().describe('For how long a call is allowed; once where absent'),
+      schema: allowAnswer.optional().describe('How long the call is allowed; default once'),
       onlyFor: 'calls',
       oneByOne: 'allow for longer',
       isWider: (given) => allowAnswer.parse(given).for !== 'once',
@@ -56,7 +56,7 @@ export const permissionDeclaration = {
   kind: 'permission',
   fields: {
     policy_id: {
-      schema: boundedText(128).optional().describe('The policy to work under'),
+      schema: boundedText(128).optional().describe('Policy for the agent in this domain'),
       onlyFor: 'work in a new domain',
       oneByOne: 'choose a policy',
     },
@@ -87,10 +87,7 @@ export const spotCheckDeclaration = {
   content: checkContent,
   fields: {
     skip: {
-      schema: z
-        .boolean()
-        .default(false)
-        .describe('Close checks without looking at them: they count for nothing'),
+      schema: z.boolean().default(false).describe('Close checks unread: they do not count'),
     },
   },
   movesTrust: 'override',
@@ -103,9 +100,9 @@ const answers = z.object({
   acknowledge_policy: z.string().optional(),
   skip: z.boolean().optional(),
   bulk: z.boolean().optional(),
-  /** The permission that lets a waiting call go, which nobody looked at (Y8). */
+  /** The permission that releases a pending call without a review (Y8). */
   cleared_by: z.string().optional(),
 })
 
-/** What our kinds read of a decision. A deferred one comes from the store. */
-export const answersOf = ({ more }: Pick<Decision, 'more'>) => answers.parse(more ?? {})
+/** Returns the fields of governance kinds in a decision. A deferred decision comes from the store. */
+export const parseAnswers = ({ more }: Pick<Decision, 'more'>) => answers.parse(more ?? {})

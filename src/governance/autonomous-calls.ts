@@ -4,9 +4,9 @@ import type { Client } from '#base/entry.ts'
 import type { Entry, EntryLookup } from '#ledger'
 import type { TrustKey } from './trust-service.ts'
 
-/** Something that an agent did without asking, as the store and the ledger have it. */
-export type DoneAlone = TrustKey & {
-  /** Of its proposal, or of its call. */
+/** An action without approval, from the store and the ledger. */
+export type AutonomousCall = TrustKey & {
+  /** Id of the proposal or of the call. */
   readonly id: string
   readonly risk: Risk
   readonly action: string
@@ -18,14 +18,14 @@ export type DoneAlone = TrustKey & {
   readonly client?: Client | undefined
 }
 
-/** What tells a proposal that trust approved, or a call that it let through, from the rest. */
-export function isAlone({ type, actor, data }: Entry): boolean {
+/** True for a proposal that trust approved and for a call that trust allowed. */
+export function isAutonomous({ type, actor, data }: Entry): boolean {
   if (actor.kind !== 'agent') return false
-  return type === 'proposal.created' ? data?.['auto'] === true : decisionOf(data)['by'] === 'trust'
+  return type === 'proposal.created' ? data?.['auto'] === true : getDecision(data)['by'] === 'trust'
 }
 
-/** Which of them it is, and whose trust let it: that of a domain and a class of risk. */
-export function aloneIn({ type, actor, domain = '', ids, data }: Entry) {
+/** Identifies the action and the trust that allowed it: a domain and a risk class. */
+export function toAutonomousKey({ type, actor, domain = '', ids, data }: Entry) {
   if (type === 'proposal.created')
     return {
       id: ids?.proposal ?? '',
@@ -33,34 +33,34 @@ export function aloneIn({ type, actor, domain = '', ids, data }: Entry) {
       domain,
       risk: (data?.['risk'] ?? 'normal') as Risk,
     }
-  const decision = decisionOf(data)
+  const decision = getDecision(data)
   return {
     id: ids?.call ?? '',
     agent: actor.id,
-    // Of cowork's own tools the entry may name another domain than that of their trust.
+    // For a tool of cowork, the domain of the entry may differ from the domain of the trust.
     domain: (decision['domain'] ?? domain) as string,
     risk: (decision['risk'] ?? 'normal') as Risk,
   }
 }
 
-export function createAlone(lookup: EntryLookup, approvals: () => Pick<Approvals, 'find'>) {
-  async function fromProposal(reader: Reader, id: string): Promise<DoneAlone | undefined> {
-    const found = await approvals().find(reader, id)
-    if (found?.kind !== 'proposal' || found.channel !== 'trust') return undefined
-    const { requester: agent, domain, risk, action, target, trustLevel, content } = found
+export function createAutonomousCalls(lookup: EntryLookup, approvals: () => Pick<Approvals, 'find'>) {
+  async function fromProposal(reader: Reader, id: string): Promise<AutonomousCall | undefined> {
+    const approval = await approvals().find(reader, id)
+    if (approval?.kind !== 'proposal' || approval.channel !== 'trust') return undefined
+    const { requester: agent, domain, risk, action, target, trustLevel, content } = approval
     const { change, client } = content
     return { id, proposal: id, agent, domain, risk, action, target, change, trustLevel, client }
   }
 
-  /** Only one that ended well: what failed was not done. */
-  async function fromCall(reader: Reader, id: string): Promise<DoneAlone | undefined> {
+  /** Only successful calls: a failed one had no effect. */
+  async function fromCall(reader: Reader, id: string): Promise<AutonomousCall | undefined> {
     const entries = await lookup.call(reader, id)
-    const entry = entries.find(isAlone)
+    const entry = entries.find(isAutonomous)
     if (!entry || !entries.some(({ type }) => type === 'call.done')) return undefined
     const { seq, actor, subject = '', data } = entry
-    const level = decisionOf(data)['trust_level']
+    const level = getDecision(data)['trust_level']
     return {
-      ...aloneIn(entry),
+      ...toAutonomousKey(entry),
       call: id,
       action: data?.['tool'] as string,
       target: subject,
@@ -75,11 +75,11 @@ export function createAlone(lookup: EntryLookup, approvals: () => Pick<Approvals
 
   return {
     find,
-    /** What it did lately in a domain, in one class of risk or in all, newest first. */
-    async lately(reader: Reader, { agent, domain }: TrustKey, risk?: Risk) {
+    /** Lists recent autonomous actions in a domain, in one risk class or in all, newest first. */
+    async listRecent(reader: Reader, { agent, domain }: TrustKey, risk?: Risk) {
       const entries = await lookup.listAutonomous(reader, { actor: agent, domain, risk })
-      const found = entries.filter(isAlone).map(aloneIn)
-      const same = found.filter(
+      const keys = entries.filter(isAutonomous).map(toAutonomousKey)
+      const same = keys.filter(
         (one) => one.domain === domain && (risk === undefined || one.risk === risk),
       )
       return [...new Map(same.map((one) => [one.id, one])).values()]
@@ -87,14 +87,14 @@ export function createAlone(lookup: EntryLookup, approvals: () => Pick<Approvals
   }
 }
 
-const decisionOf = (data: Entry['data']): Readonly<Record<string, unknown>> => {
+const getDecision = (data: Entry['data']): Readonly<Record<string, unknown>> => {
   const decision = data?.['decision']
   return typeof decision === 'object' && decision !== null
     ? (decision as Readonly<Record<string, unknown>>)
     : {}
 }
 
-/** How what a call did can be taken back; the domain of the tool knows it. */
+/** Reverts the effect of a call; the module of the tool implements it. */
 export type Undo = {
   readonly find: (reader: Reader, done: Entry) => Promise<UndoCall | undefined>
   readonly isDone: (reader: Reader, done: Entry) => Promise<boolean>

@@ -291,7 +291,7 @@ describe('a call that waits', () => {
       })
     expect(await check(system, id)).toMatchObject({
       ...edited,
-      message: expect.stringContaining('It ran with {"path":"/b","text":"nothing"}'),
+      message: expect.stringContaining('The call ran with {"path":"/b","text":"nothing"}'),
     })
     expect(system.runs).toEqual([{ path: '/b', text: 'nothing' }])
   })

@@ -24,15 +24,18 @@ import { initialTrust } from './rules/trust.ts'
 import { schemaHash } from './schema-hash.ts'
 import type { VolumeCap } from './volume-cap.ts'
 
-/** Act, with what is to be done in the transactions around it; wait, and how to ask; or a rule forbids it. */
+/** The verdict on a call: act, with work for the transactions around it; wait, with the request to open; or refuse. */
 export type CallVerdict =
   | ({
       readonly mode: 'act'
       readonly decision?: Readonly<Record<string, unknown>>
       readonly ids?: EntryIds
-      /** In the transaction that starts it. Gives the approval that it uses up, or that gave it a result already. */
+      /**
+       * Runs in the transaction that starts the call. Returns the approval that the call uses, or whose result it
+       * gets.
+       */
       readonly enter?: (tx: Tx) => Promise<ClaimResult | undefined>
-      /** In the transaction that ends it well. */
+      /** Runs in the transaction that ends the call successfully. */
       readonly leave?: (tx: Tx, call: Call) => Promise<void>
     } & Binding)
   | ({
@@ -55,9 +58,9 @@ type Deps = {
   readonly volume: VolumeCap
   readonly rules: Rules
   readonly everyWrite: boolean
-  /** Of a call where nothing is known of the agent yet (M6). */
+  /** Minimum mode of a call by an agent without trust (M6). */
   readonly defaultMode: Mode
-  /** The toolsets whose tools check their own writes: by workspace, grants, claims (Y9). */
+  /** Toolsets whose tools check their own writes by workspace, grants or claims (Y9). */
   readonly guardedToolsets: readonly string[]
   readonly domainOf: DomainOf
   readonly now: Clock
@@ -67,19 +70,19 @@ export type DomainOf = ReturnType<typeof createDomainOf>
 
 const act: CallVerdict = { mode: 'act' }
 
-/** Decides intercepted calls: the same trust and policy as proposals, with the defaults of Y9. */
+/** Authorizes intercepted calls with the trust and policies of proposals and the defaults of Y9. */
 export function createCallAuthorizer(deps: Deps) {
   const { db, store, approvals, permissions, scores, gateProof, spotChecks, volume, rules } = deps
   const { domainOf, now } = deps
 
-  /** Whether trust has a say in this call where no mapping names its domain (Y9). */
-  function isJudged({ tool, input }: CallAttempt): boolean {
+  /** True if trust decides about this call even without a mapping for its domain (Y9). */
+  function isTrustRequired({ tool, input }: CallAttempt): boolean {
     if (tool.effect === 'read') return false
     if (deps.everyWrite || isHighRisk(tool, input)) return true
     return !deps.guardedToolsets.includes(tool.toolset)
   }
 
-  function openingOf(
+  function buildOpening(
     attempted: CallAttempt,
     judgement: ModeDecision,
     digest: string,
@@ -111,27 +114,28 @@ export function createCallAuthorizer(deps: Deps) {
     }
   }
 
-  /** What a person, a rule or trust says to it; `act` where nobody has a say. */
-  async function verdictOn(attempted: CallAttempt): Promise<CallVerdict> {
+  /** Evaluates policy, permissions and trust; `act` if none applies. */
+  async function evaluateCall(attempted: CallAttempt): Promise<CallVerdict> {
     const { tool, input, caller } = attempted
     const isRead = tool.effect === 'read'
-    if (!deps.policies().isMapped && !isJudged(attempted)) return act
+    if (!deps.policies().isMapped && !isTrustRequired(attempted)) return act
     const domain = domainOf(attempted)
     const { policies, policy, extra } = await deps.policyFor(db, caller, domain)
     const byTrust =
-      isJudged(attempted) || (!isRead && !!policy && policies.names(caller.id, domain, extra))
+      isTrustRequired(attempted) ||
+      (!isRead && !!policy && policies.names(caller.id, domain, extra))
     if (!policy && !byTrust) return act
     const evaluation = policies.evaluate(policy, extractFields(input), isRead)
-    // Before any permission: that answers a question, and here there is none.
-    if (evaluation.hardStop) return refusalOf(blockedByPolicy(policy, evaluation))
-    const isAsked = asks(evaluation)
-    if (!byTrust && !isAsked && !(evaluation.shadow && forbidsOrAsks(evaluation.shadow))) return act
-    // In open mode anyone has any name, so what is known of that name says nothing of who calls (A3).
-    const known = caller.verified ? await store.trust(db, caller.id, domain) : undefined
-    const always = alwaysAsks(caller, deps.everyWrite && !isRead)
+    // A hard stop precedes any permission: a permission replaces an approval, not a rule.
+    if (evaluation.hardStop) return toRefusal(blockedByPolicy(policy, evaluation))
+    const isAsked = needsApproval(evaluation)
+    if (!byTrust && !isAsked && !(evaluation.shadow && hasEffect(evaluation.shadow))) return act
+    // With authentication off, any caller can use any name, so the trust of that name does not apply (A3).
+    const stored = caller.verified ? await store.trust(db, caller.id, domain) : undefined
+    const always = approvalReason(caller, deps.everyWrite && !isRead)
     const pair = { agent: caller.id, domain }
     const risk = isHighRisk(tool, input) ? 'high' : (policy?.risk ?? 'normal')
-    const trust = known ?? initialTrust(rules.trust, now())
+    const trust = stored ?? initialTrust(rules.trust, now())
     const judgement = decideMode(rules, {
       trust,
       proof: await gateProof(db, pair, risk, tool.name),
@@ -140,20 +144,20 @@ export function createCallAuthorizer(deps: Deps) {
       risk,
       at: now(),
       ...(always !== undefined && { always }),
-      ...(!known && { atLeast: deps.defaultMode }),
-      ...becauseOf(tool, input),
+      ...(!stored && { atLeast: deps.defaultMode }),
+      ...riskReason(tool, input),
     })
     const { shadow } = judgement
     if (!byTrust && !isAsked)
       return { mode: 'act', decision: { mode: 'act', ...(shadow && { shadow }) } }
 
-    const digest = digestOfCall(attempted)
-    if (digest === undefined) return unreadable
-    // One person allowed it: where more must agree, that is not enough (A4).
+    const digest = computeCallDigest(attempted)
+    if (digest === undefined) return unreadableArguments
+    // One person granted the permission: that is not enough where several must approve (A4).
     const allowed =
       evaluation.approvers > 1
         ? undefined
-        : await permissions.covering(db, caller, {
+        : await permissions.findCovering(db, caller, {
             tool: tool.name,
             args: input,
             risk: judgement.risk,
@@ -164,7 +168,7 @@ export function createCallAuthorizer(deps: Deps) {
         decision: { mode: 'act', by: 'permission', permission: allowed.id },
         ids: { approval: allowed.approval },
         async enter(tx) {
-          // What was approved for this very call goes first, or it would be left over for another one.
+          // Use the approval of this very call first; otherwise it would remain for another call.
           const passage = await approvals.claim(tx, caller, digest)
           if (!passage) await permissions.use(tx, allowed, toActor(caller))
           return passage
@@ -185,14 +189,14 @@ export function createCallAuthorizer(deps: Deps) {
         },
         enter: (tx) => approvals.claim(tx, caller, digest),
         async leave(tx, { id }) {
-          // Else its trust would be on record with its first check, which tells of it (T14).
-          if (!known) await scores.load(tx, pair)
+          // Otherwise the ledger would record the trust with the first check, which reveals the check (T14).
+          if (!stored) await scores.load(tx, pair)
           await scores.stayActive(tx, pair, trust)
           spotChecks.note({ ...pair, id, risk, trust, client: caller.client?.name })
         },
       }
-    if (JSON.stringify(input).length > mostAsked) return tooLargeToShow(tool)
-    const fingerprint = await fingerprintOf(attempted)
+    if (JSON.stringify(input).length > maxArgumentsLength) return tooLargeToShow(tool)
+    const fingerprint = await computeFingerprint(attempted)
     return {
       mode: 'wait',
       digest,
@@ -203,7 +207,7 @@ export function createCallAuthorizer(deps: Deps) {
         const { refused } = await volume.take(tx, pair)
         if (refused) throw new CoworkError(refused.code, refused.message, refused)
         return approvals.open(tx, caller, call.id, {
-          ...openingOf(attempted, judgement, digest, byTrust),
+          ...buildOpening(attempted, judgement, digest, byTrust),
           policyVersion: policies.version,
           requiredApprovals: evaluation.approvers,
           fingerprint,
@@ -215,26 +219,26 @@ export function createCallAuthorizer(deps: Deps) {
 
   return async function decide(attempted: CallAttempt): Promise<CallVerdict> {
     const { tool, caller } = attempted
-    // Declaring, logging and asking are how an agent obeys.
+    // Proposing, logging and requesting are always allowed: with them an agent follows the rules.
     if (caller.kind !== 'agent' || tool.toolset === 'cowork' || tool.isRequestOnly) return act
     try {
-      const verdict = await verdictOn(attempted)
+      const verdict = await evaluateCall(attempted)
       if (attempted.approval === undefined || verdict.mode !== 'act') return verdict
-      // Trust or a permission would do by now; what was approved is compared all the same (A15).
+      // Trust or a permission is enough now; the call is still compared with the approved one (A15).
       return {
         ...verdict,
-        digest: digestOfCall(attempted),
-        fingerprint: await fingerprintOf(attempted),
+        digest: computeCallDigest(attempted),
+        fingerprint: await computeFingerprint(attempted),
       }
     } catch (error) {
-      // A policy that cannot be read, or arguments that cannot be judged: a refusal, never a pass (A11).
-      if (error instanceof CoworkError) return refusalOf(error)
+      // An unreadable policy or unreadable arguments refuse the call and never allow it (A11).
+      if (error instanceof CoworkError) return toRefusal(error)
       throw error
     }
   }
 }
 
-const refusalOf = ({
+const toRefusal = ({
   code,
   message,
   hint = '',
@@ -250,32 +254,36 @@ const refusalOf = ({
 export const isHighRisk = (tool: Tool, input: CallAttempt['input']) =>
   tool.effect === 'destructive' || Boolean(tool.isRisky?.(input))
 
-function becauseOf(tool: Tool, input: CallAttempt['input']) {
+function riskReason(tool: Tool, input: CallAttempt['input']) {
   const reason = tool.isRisky?.(input)
   return typeof reason === 'string' && reason !== '' ? { because: reason } : {}
 }
 
-function alwaysAsks({ verified }: Caller, isEvery: boolean): string | undefined {
-  if (isEvery) return 'every write asks here (approvals.every_write)'
-  return verified ? undefined : 'in open mode nobody knows who calls'
+function approvalReason({ verified }: Caller, isEvery: boolean): string | undefined {
+  if (isEvery) return 'every write needs approval (approvals.every_write)'
+  return verified ? undefined : 'the caller is unverified (authentication is off)'
 }
 
-const asks = ({ highRisk, approvers, isUnreadable }: Effect) =>
+const needsApproval = ({ highRisk, approvers, isUnreadable }: Effect) =>
   highRisk.length > 0 || approvers > 1 || isUnreadable
-const forbidsOrAsks = (effect: Effect) => effect.hardStop || asks(effect)
+const hasEffect = (effect: Effect) => effect.hardStop || needsApproval(effect)
 
-/** Of cowork's own tools it is not for the arguments to say under whose rules they are. */
+/** Arguments must not choose the policy: a tool of a guarded toolset has the domain of its toolset. */
 export const createDomainOf =
   (guardedToolsets: readonly string[]) =>
   ({ tool, touch }: Pick<CallAttempt, 'tool' | 'touch'>): string =>
     guardedToolsets.includes(tool.toolset) ? tool.toolset : touch.domain
 
-/** The arguments of a call, so that calls which differ only in how they write a path are one call (A1). */
-export const canonicalOf = ({ tool, input }: Pick<CallAttempt, 'tool' | 'input'>): unknown =>
+/** Returns the arguments in canonical form, so that calls differing only in path spelling are one call (A1). */
+export const canonicalInput = ({ tool, input }: Pick<CallAttempt, 'tool' | 'input'>): unknown =>
   tool.canonicalInput?.(input) ?? input
 
-/** The state of what the call would change; undefined where that cannot be read (A15). */
-async function fingerprintOf({ tool, input, caller }: CallAttempt): Promise<string | undefined> {
+/** Fingerprints the state that the call would change; undefined if that state cannot be read (A15). */
+async function computeFingerprint({
+  tool,
+  input,
+  caller,
+}: CallAttempt): Promise<string | undefined> {
   try {
     const states = await tool.fingerprint?.(input, caller)
     return states && toFingerprint(states)
@@ -285,10 +293,10 @@ async function fingerprintOf({ tool, input, caller }: CallAttempt): Promise<stri
   }
 }
 
-/** Of the canonical arguments; what is no JSON text has none. */
-function digestOfCall({ tool, input, caller, touch: { target = '' } }: CallAttempt) {
+/** Hashes the canonical arguments; undefined for arguments that are not JSON text. */
+function computeCallDigest({ tool, input, caller, touch: { target = '' } }: CallAttempt) {
   try {
-    const content: unknown = JSON.parse(canonicalJson(canonicalOf({ tool, input })))
+    const content: unknown = JSON.parse(canonicalJson(canonicalInput({ tool, input })))
     if (target.includes('\0') || !target.isWellFormed()) return undefined
     const schema = schemaHash(tool)
     return computeDigest({ agent: caller.id, action: tool.name, target, content, schema })
@@ -297,19 +305,19 @@ function digestOfCall({ tool, input, caller, touch: { target = '' } }: CallAttem
   }
 }
 
-const unreadable: CallVerdict = {
+const unreadableArguments: CallVerdict = {
   mode: 'refuse',
   code: 'invalid_input',
-  message: 'A person cannot be asked about these arguments: they hold what is no text.',
-  hint: 'Leave out NUL and halves of characters (lone surrogates).',
+  message: 'Invalid arguments: they contain characters that are not text.',
+  hint: 'Remove NUL and lone surrogates.',
 }
 
-/** In characters: nobody reads more before they decide, and the approval keeps all of it. */
-const mostAsked = 1_000_000
+/** In characters: nobody reads more before a decision, and the approval stores all of it. */
+const maxArgumentsLength = 1_000_000
 
 const tooLargeToShow = ({ name }: Tool): CallVerdict => ({
   mode: 'refuse',
   code: 'too_large',
-  message: `A person decides about this call of ${name} first, and it is too large to show.`,
-  hint: 'Do it in smaller parts, or ask the person to do it.',
+  message: `This call of ${name} needs approval and is too large to review.`,
+  hint: 'Split the call into smaller ones, or hand the task to a person.',
 })

@@ -39,7 +39,7 @@ describe('a budget', () => {
     expect(await calls(system, 3, 'write_file')).toEqual([undefined, undefined, undefined])
     expect(await calls(system, 3, 'read_file', {}, anna)).toEqual([undefined, undefined, undefined])
     expect(await system.call('read_file')).toMatchObject({
-      message: 'read_file may be called 2 times an hour, and that is used up.',
+      message: 'The budget of read_file is used up: 2 calls per hour.',
       tool_budget: 2,
       budget_remaining: 0,
       retry_after_seconds: expect.any(Number),

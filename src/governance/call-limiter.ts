@@ -6,111 +6,113 @@ import { CoworkError } from '#base/errors.ts'
 import { sha256Hex } from '#base/hash.ts'
 import type { CallVerdict } from './call-authorizer.ts'
 
-const hour = 60 * 60 * 1000
-/** So long the same call stays refused, unless the agent does something else first. */
-const openFor = 10 * 60 * 1000
-/** Of callers that nobody heard of for an hour nothing need be known; in open mode they name themselves. */
-const mostKept = 10_000
+const hourMs = 60 * 60 * 1000
+/** A repeated call stays refused this long, unless the agent makes another call first. */
+const circuitOpenMs = 10 * 60 * 1000
+/** State of callers that were idle for an hour can be dropped; with authentication off, callers choose their names. */
+const maxTracked = 10_000
 
-type Judge = (attempted: CallAttempt) => Promise<CallVerdict>
+type AuthorizeCall = (attempted: CallAttempt) => Promise<CallVerdict>
 type Settings = Pick<Config['authority'], 'tool_budgets' | 'repeat_limit'>
-type Passing = Pick<Approvals, 'claimApprovedCall' | 'ended'>
-/** A call that ran, with the approval that it used up. */
-type Spent = { readonly at: number; readonly approval?: string | undefined }
+type ResumeApprovals = Pick<Approvals, 'claimApprovedCall' | 'ended'>
+/** A call that ran, with the approval that it used. */
+type CountedCall = { readonly at: number; readonly approval?: string | undefined }
 
 /**
- * How fast and how often an agent may call (V3): so many calls of a tool in an hour, and not the same one over
- * and over. Kept in memory, since it is asked of every call: each daemon counts its own, from its start.
+ * Limits calls of each agent (V3): a budget per tool and hour, and repeats of the same call. The state is in memory,
+ * because every call reads it: each daemon counts its own calls since its start.
  */
 export function createCallLimiter({ tool_budgets, repeat_limit }: Settings, now: Clock) {
   const budgets = new Map(Object.entries(tool_budgets))
-  const spent = new Map<string, Spent[]>()
-  const lastOf = new Map<string, Run>()
+  const countedCalls = new Map<string, CountedCall[]>()
+  const lastRuns = new Map<string, Run>()
 
-  /** Refuses what was called too often in a row, whether or not it was let through (V3). */
-  function repeated({ tool, input, caller }: CallAttempt): RefuseVerdict | undefined {
+  /** Refuses a call that was repeated too often, whether or not earlier ones were allowed (V3). */
+  function checkRepeat({ tool, input, caller }: CallAttempt): RefuseVerdict | undefined {
     if (repeat_limit === undefined) return undefined
-    // Asking whether a person has decided is asking the same again: not counted, though it is another call.
+    // Polling for a decision repeats by design: it does not count, and it interrupts a series.
     if (tool.toolset === 'cowork' && tool.effect === 'read') {
-      lastOf.delete(caller.id)
+      lastRuns.delete(caller.id)
       return undefined
     }
     const at = now()
     const digest = sha256Hex(JSON.stringify([tool.name, input]))
-    const last = lastOf.get(caller.id)
-    const isSame = last?.digest === digest && at - last.at < openFor
+    const last = lastRuns.get(caller.id)
+    const isSame = last?.digest === digest && at - last.at < circuitOpenMs
     if (isSame && last.count >= repeat_limit)
-      return circuitOpen(tool.name, last.count, secondsUntil(last.at + openFor, at))
-    if (!last) dropOldest(lastOf, (run) => run.at < at - hour)
-    lastOf.set(caller.id, { digest, count: isSame ? last.count + 1 : 1, at })
+      return circuitOpenRefusal(tool.name, last.count, secondsUntil(last.at + circuitOpenMs, at))
+    if (!last) dropOldest(lastRuns, (run) => run.at < at - hourMs)
+    lastRuns.set(caller.id, { digest, count: isSame ? last.count + 1 : 1, at })
     return undefined
   }
 
-  function callsOf(agent: string, tool: string): Spent[] {
+  function recentCalls(agent: string, tool: string): CountedCall[] {
     const at = now()
     const key = JSON.stringify([agent, tool])
-    const calls = spent.get(key) ?? []
-    while ((calls[0]?.at ?? at) <= at - hour) calls.shift()
-    if (!spent.has(key)) dropOldest(spent, (kept) => (kept.at(-1)?.at ?? 0) <= at - hour)
-    spent.set(key, calls)
+    const calls = countedCalls.get(key) ?? []
+    while ((calls[0]?.at ?? at) <= at - hourMs) calls.shift()
+    if (!countedCalls.has(key))
+      dropOldest(countedCalls, (kept) => (kept.at(-1)?.at ?? 0) <= at - hourMs)
+    countedCalls.set(key, calls)
     return calls
   }
 
-  function overBudget(agent: string, tool: string): RefuseVerdict | undefined {
+  function checkBudget(agent: string, tool: string): RefuseVerdict | undefined {
     const budget = budgets.get(tool)
     if (budget === undefined) return undefined
-    const calls = callsOf(agent, tool)
+    const calls = recentCalls(agent, tool)
     if (calls.length < budget) return undefined
     const at = now()
-    return budgetSpent(tool, budget, secondsUntil((calls[0]?.at ?? at) + hour, at))
+    return budgetRefusal(tool, budget, secondsUntil((calls[0]?.at ?? at) + hourMs, at))
   }
 
   function count(agent: string, tool: string, approval?: string): void {
-    if (budgets.has(tool)) callsOf(agent, tool).push({ at: now(), approval })
+    if (budgets.has(tool)) recentCalls(agent, tool).push({ at: now(), approval })
   }
 
-  /** In the transaction that lets it go on, which may be tried more than once: an approval counts once. */
+  /** Runs in the transaction that resumes the call, which may be retried: an approval counts once. */
   function countClaimed<P extends ClaimResult>(passage: P): P {
     const { id, requester, action } = passage.approval
     if (passage.as !== 'claimed' || !budgets.has(action)) return passage
-    if (callsOf(requester, action).some(({ approval }) => approval === id)) return passage
-    const spentAll = overBudget(requester, action)
-    if (spentAll) throw errorOf(spentAll)
+    if (recentCalls(requester, action).some(({ approval }) => approval === id)) return passage
+    const exceeded = checkBudget(requester, action)
+    if (exceeded) throw toError(exceeded)
     count(requester, action, id)
     return passage
   }
 
   return {
-    /** Before a call: what is too much is refused; what goes on at once is counted. */
-    judging: (judge: Judge): Judge =>
+    /** Refuses calls over a limit before authorization and counts calls that run at once. */
+    limit: (judge: AuthorizeCall): AuthorizeCall =>
       budgets.size === 0 && repeat_limit === undefined
         ? judge
         : async (attempted) => {
             const { tool, caller } = attempted
             if (caller.kind !== 'agent') return judge(attempted)
-            // The runner repeats nothing: the agent called once, and a person approved it (A15).
-            const tooOften = attempted.approval === undefined ? repeated(attempted) : undefined
-            if (tooOften) return tooOften
+            // A resumed call is no repetition: the agent called once, and a person approved it (A15).
+            const repeatRefusal =
+              attempted.approval === undefined ? checkRepeat(attempted) : undefined
+            if (repeatRefusal) return repeatRefusal
             const verdict = await judge(attempted)
-            // What a rule forbids was no call, and costs none.
+            // A call that a rule refuses does not use the budget.
             if (verdict.mode === 'refuse') return verdict
-            const spentAll = overBudget(caller.id, tool.name)
-            // A repeated call that ran already only gets its result (A15).
-            if (spentAll && verdict.mode === 'wait' && attempted.approval === undefined)
-              return { ...verdict, open: () => Promise.reject(errorOf(spentAll)) }
-            if (spentAll) return spentAll
-            // Asking is no call either: one that waits is counted when it goes on.
+            const exceeded = checkBudget(caller.id, tool.name)
+            // A repeated call that ran already only returns its result (A15).
+            if (exceeded && verdict.mode === 'wait' && attempted.approval === undefined)
+              return { ...verdict, open: () => Promise.reject(toError(exceeded)) }
+            if (exceeded) return exceeded
+            // A pending call counts when it resumes.
             if (verdict.mode === 'act' && attempted.approval === undefined)
               count(caller.id, tool.name)
             return verdict
           },
-    /** Counts the calls that go on because a person approved them. */
-    counting: <A extends Passing>(approvals: A): A =>
+    /** Counts the calls that resume after an approval. */
+    countResumed: <A extends ResumeApprovals>(approvals: A): A =>
       budgets.size === 0
         ? approvals
         : {
             ...approvals,
-            async claimApprovedCall(...given: Parameters<Passing['claimApprovedCall']>) {
+            async claimApprovedCall(...given: Parameters<ResumeApprovals['claimApprovedCall']>) {
               const passage = await approvals.claimApprovedCall(...given)
               try {
                 return countClaimed(passage)
@@ -125,36 +127,36 @@ export function createCallLimiter({ tool_budgets, repeat_limit }: Settings, now:
 
 type Run = { readonly digest: string; readonly count: number; readonly at: number }
 
-function dropOldest<T>(kept: Map<string, T>, isOld: (value: T) => boolean): void {
-  if (kept.size < mostKept) return
-  for (const [key, value] of kept) if (isOld(value)) kept.delete(key)
-  // All of them lately: who was first is forgotten first.
-  const [first] = kept.keys()
-  if (kept.size >= mostKept && first !== undefined) kept.delete(first)
+function dropOldest<T>(tracked: Map<string, T>, isOld: (value: T) => boolean): void {
+  if (tracked.size < maxTracked) return
+  for (const [key, value] of tracked) if (isOld(value)) tracked.delete(key)
+  // All are recent: drop the oldest.
+  const [first] = tracked.keys()
+  if (tracked.size >= maxTracked && first !== undefined) tracked.delete(first)
 }
 
-const errorOf = (refusal: RefuseVerdict) => new CoworkError(refusal.code, refusal.message, refusal)
+const toError = (refusal: RefuseVerdict) => new CoworkError(refusal.code, refusal.message, refusal)
 
 const secondsUntil = (then: number, at: number) => Math.max(1, Math.ceil((then - at) / 1000))
 
-const circuitOpen = (tool: string, count: number, seconds: number): RefuseVerdict => ({
+const circuitOpenRefusal = (tool: string, count: number, seconds: number): RefuseVerdict => ({
   mode: 'refuse',
   code: 'CIRCUIT_OPEN',
   message: `${tool} was called ${count} times in a row with the same arguments.`,
-  hint: `It does not help to repeat it: do something else first, hand it to a person, or wait ${seconds} seconds.`,
+  hint: `Do something else first, hand the task to a person, or wait ${seconds} seconds.`,
   details: { error: true, circuit_open: true, repeats: count, retry_after_seconds: seconds },
 })
 
-const budgetSpent = (tool: string, budget: number, seconds: number): RefuseVerdict => ({
+const budgetRefusal = (tool: string, budget: number, seconds: number): RefuseVerdict => ({
   mode: 'refuse',
   code: 'TOOL_BUDGET_EXCEEDED',
   message:
     budget === 0
-      ? `${tool} may not be called here: its budget is 0.`
-      : `${tool} may be called ${budget} times an hour, and that is used up.`,
+      ? `${tool} is disabled: its budget is 0.`
+      : `The budget of ${tool} is used up: ${budget} calls per hour.`,
   hint:
     budget === 0
-      ? 'Do without it, or ask a person to raise authority.tool_budgets.'
+      ? 'Use another tool, or ask a person to raise authority.tool_budgets.'
       : `Wait ${seconds} seconds, or ask a person to raise authority.tool_budgets.`,
   details: {
     error: true,

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { configSchema } from '#base/config/index.ts'
-import { convertedStanding, convertedTrust } from './convert-evidence.ts'
+import { convertStanding, convertTrust } from './convert-evidence.ts'
 import { initialTrust, toTrustRules } from './rules/trust.ts'
 
 const rules = toTrustRules(configSchema.parse({}))
@@ -17,7 +17,7 @@ test.each([
   [3, 9, -150],
   [0, 0, 0],
 ])('T11 SV8 evidence of %d good and %d bad becomes a credit of %d', (good, bad, credit) => {
-  expect(convertedStanding({ good, bad })).toEqual({ credit, strikes: 0, clean: 0 })
+  expect(convertStanding({ good, bad })).toEqual({ credit, strikes: 0, clean: 0 })
 })
 
 test.each([
@@ -27,13 +27,13 @@ test.each([
   [30, -0.9],
   [-5, 0],
 ])('T11 SV8 evidence of %d good and %d bad is none, and buys nothing', (good, bad) => {
-  expect(convertedStanding({ good, bad })).toEqual({ credit: 0, strikes: 0, clean: 0 })
+  expect(convertStanding({ good, bad })).toEqual({ credit: 0, strikes: 0, clean: 0 })
 })
 
 test('T11 SV8 evidence has faded by the time it is converted, and credit fades from then on', () => {
   const trust = initialTrust(rules, 0)
   const evidence = { low: none, normal: { good: 40, bad: 0 }, high: { good: 24, bad: 0 } }
-  const { standings, seenAt } = convertedTrust(trust, evidence, 17 * day)
+  const { standings, seenAt } = convertTrust(trust, evidence, 17 * day)
   expect([standings.normal.credit, standings.high.credit]).toEqual([20, 12])
   expect(seenAt).toBe(17 * day)
 })
@@ -45,5 +45,5 @@ test.each([
 ])('RS2 SV8 a score of %d with faults of %d stays vouched for: %s', (score, bad, vouched) => {
   const trust = { ...initialTrust(rules, 0), score, vouched: true }
   const evidence = { low: none, normal: { good: 30, bad }, high: none }
-  expect(convertedTrust(trust, evidence, 0).vouched).toBe(vouched)
+  expect(convertTrust(trust, evidence, 0).vouched).toBe(vouched)
 })

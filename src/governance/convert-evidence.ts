@@ -18,17 +18,17 @@ type Deps = {
   readonly now: Clock
 }
 
-const oldPrice = 50
-const deepest = -150
-const atOnce = 200
+const legacyPrice = 50
+const minLegacyCredit = -150
+const batchSize = 200
 
 /**
- * Turns the evidence of earlier versions into credit, once, with an entry for each row (T11). Whoever could act alone
- * still can, and is checked as often as a new agent.
+ * Converts the evidence of earlier versions to credit, once, with an entry for each row (T11). An agent that could
+ * act alone still can, and is checked as often as a new agent.
  */
 export async function convertEvidence({ db, store, kindOf, now }: Deps): Promise<void> {
-  /** Actions that are spelled differently may be of one kind. */
-  function kindsOf(pair: TrustKey, approved: Awaited<ReturnType<typeof store.approvedKinds>>) {
+  /** Different spellings of an action may be one kind. */
+  function toKindRows(pair: TrustKey, approved: Awaited<ReturnType<typeof store.approvedKinds>>) {
     const rows = new Map<string, KindRow>()
     for (const { risk, kind: action, count } of approved) {
       const kind = kindOf(action)
@@ -40,14 +40,17 @@ export async function convertEvidence({ db, store, kindOf, now }: Deps): Promise
   }
 
   const pairs = await store.unconverted(db)
-  for (let from = 0; from < pairs.length; from += atOnce)
+  for (let from = 0; from < pairs.length; from += batchSize)
     await db.transact(async (tx) => {
-      for (const { agent, domain, trust: stored, evidence } of pairs.slice(from, from + atOnce)) {
-        const trust = convertedTrust(stored, evidence, now())
+      for (const { agent, domain, trust: stored, evidence } of pairs.slice(
+        from,
+        from + batchSize,
+      )) {
+        const trust = convertTrust(stored, evidence, now())
         await store.save(tx, agent, domain, trust)
         const entry = { type: 'trust.converted', actor: systemActor, domain, subject: agent }
         tx.append({ ...entry, data: storedTrust({ agent, domain }, trust) })
-        for (const row of kindsOf(
+        for (const row of toKindRows(
           { agent, domain },
           await store.approvedKinds(tx, agent, domain),
         )) {
@@ -58,48 +61,52 @@ export async function convertEvidence({ db, store, kindOf, now }: Deps): Promise
     })
 }
 
-export function convertedTrust(
+export function convertTrust(
   trust: Trust,
   evidence: Readonly<Record<Risk, OldEvidence>>,
   at: number,
 ): Trust {
   const isFaultless = risks.every((risk) => evidence[risk].bad === 0)
   const days = idleDays(trust, at)
-  const of = (risk: Risk) => convertedStanding(decayEvidence(evidence[risk], days))
+  const convertRisk = (risk: Risk) => convertStanding(decayEvidence(evidence[risk], days))
   return {
     ...trust,
     vouched: trust.vouched && trust.score >= 0.8 && isFaultless,
     seenAt: at,
-    standings: { low: of('low'), normal: of('normal'), high: of('high') },
+    standings: {
+      low: convertRisk('low'),
+      normal: convertRisk('normal'),
+      high: convertRisk('high'),
+    },
   }
 }
 
-export function convertedStanding(evidence: OldEvidence): TrustStanding {
+export function convertStanding(evidence: OldEvidence): TrustStanding {
   const { good, bad } = evidence
-  // A row that was edited by hand may hold anything; PostgreSQL stores NaN, too.
+  // A row that was edited by hand may contain anything; PostgreSQL stores NaN, too.
   if (![good, bad].every((amount) => Number.isFinite(amount) && amount >= 0)) return newStanding
-  const owed = Math.floor(good) - oldPrice * Math.ceil(bad)
-  const credit = wasOpen(evidence)
+  const owed = Math.floor(good) - legacyPrice * Math.ceil(bad)
+  const credit = wasGateOpen(evidence)
     ? creditToAct
-    : Math.max(deepest, Math.min(creditToAct - 1, owed))
+    : Math.max(minLegacyCredit, Math.min(creditToAct - 1, owed))
   return { credit, strikes: 0, clean: 0 }
 }
 
 /**
- * The evidence that earlier versions kept: actions found right, and wrong ones by weight. Rows that still have it are
- * converted once (T11).
+ * The evidence of earlier versions: correct actions, and wrong ones by weight. Rows that still have it are converted
+ * once (T11).
  */
 export type OldEvidence = { readonly good: number; readonly bad: number }
 
-/** The rate of success that acting alone asked for. */
-const wantedRate = 0.95
-const wantedLevel = 0.8
+/** The success rate that acting alone required. */
+const requiredRate = 0.95
+const requiredLevel = 0.8
 const priorGood = 6.9536
 const priorBad = 1
-const mostEvidence = 100
+const maxEvidence = 100
 const halfLifeDays = 17
-/** By then evidence is worth 2⁻¹⁰⁰ of itself; beyond, a factor would in the end be zero. */
-const longestIdleDays = 100 * halfLifeDays
+/** After this time evidence is worth 2⁻¹⁰⁰ of itself; a smaller factor would underflow to zero. */
+const maxIdleDays = 100 * halfLifeDays
 
 const scaleEvidence = ({ good, bad }: OldEvidence, factor: number): OldEvidence => ({
   good: good * factor,
@@ -107,37 +114,38 @@ const scaleEvidence = ({ good, bad }: OldEvidence, factor: number): OldEvidence 
 })
 
 export const decayEvidence = (evidence: OldEvidence, idleDays: number): OldEvidence =>
-  scaleEvidence(evidence, 0.5 ** (Math.min(idleDays, longestIdleDays) / halfLifeDays))
+  scaleEvidence(evidence, 0.5 ** (Math.min(idleDays, maxIdleDays) / halfLifeDays))
 
-const capped = (evidence: OldEvidence): OldEvidence =>
-  scaleEvidence(evidence, Math.min(1, mostEvidence / (evidence.good + evidence.bad)))
+const capEvidence = (evidence: OldEvidence): OldEvidence =>
+  scaleEvidence(evidence, Math.min(1, maxEvidence / (evidence.good + evidence.bad)))
 
-/** Whether the gate of earlier versions was open. */
-export const wasOpen = (evidence: OldEvidence): boolean => evidenceLevel(evidence) >= wantedLevel
+/** True if the gate of earlier versions was open. */
+export const wasGateOpen = (evidence: OldEvidence): boolean =>
+  evidenceLevel(evidence) >= requiredLevel
 
-/** How sure the evidence made us that the agent is right at least 95 times of 100. */
+/** Returns the probability that the agent is right in at least 95 of 100 actions. */
 export function evidenceLevel(evidence: OldEvidence): number {
-  const { good, bad } = capped(evidence)
-  return shareBelow(1 - wantedRate, priorBad + bad, priorGood + good)
+  const { good, bad } = capEvidence(evidence)
+  return betaCdf(1 - requiredRate, priorBad + bad, priorGood + good)
 }
 
 /**
- * P(X ≤ x) for X ~ Beta(a, b), the regularised incomplete beta function: its continued fraction
- * (DLMF 8.17.22), which converges fast below the mean; above it the mirrored one does. Against 40
- * digits of mpmath it is off by less than 1e-13 wherever evidence can be, in 0.2 µs.
+ * P(X ≤ x) for X ~ Beta(a, b), the regularized incomplete beta function: its continued fraction (DLMF 8.17.22), which
+ * converges fast below the mean; above the mean the mirrored one does. The error against 40 digits of mpmath is below
+ * 1e-13 for all possible evidence, in 0.2 µs.
  */
-function shareBelow(x: number, a: number, b: number): number {
-  if (x < (a + 1) / (a + b + 2)) return lowerShare(x, a, b)
-  return Math.max(0, 1 - lowerShare(1 - x, b, a))
+function betaCdf(x: number, a: number, b: number): number {
+  if (x < (a + 1) / (a + b + 2)) return lowerBetaCdf(x, a, b)
+  return Math.max(0, 1 - lowerBetaCdf(1 - x, b, a))
 }
 
-function lowerShare(x: number, a: number, b: number): number {
+function lowerBetaCdf(x: number, a: number, b: number): number {
   const scale = a * Math.log(x) + b * Math.log1p(-x) + logGamma(a + b) - logGamma(a) - logGamma(b)
-  return Math.exp(scale) / (a * fraction(x, a, b))
+  return Math.exp(scale) / (a * continuedFraction(x, a, b))
 }
 
 /** Evaluated from the front (modified Lentz); neither part can vanish for 0 < x < mean. */
-function fraction(x: number, a: number, b: number): number {
+function continuedFraction(x: number, a: number, b: number): number {
   let value = 1
   let above = 1
   let below = 0
@@ -156,7 +164,7 @@ function fraction(x: number, a: number, b: number): number {
   return value
 }
 
-/** Stirling's series, good to 1e-14 from 10 on; smaller arguments are raised by Γ(z + 1) = zΓ(z). */
+/** Stirling's series, good to 1e-14 from 10 on; Γ(z + 1) = zΓ(z) raises smaller arguments. */
 function logGamma(z: number): number {
   let raised = z
   let product = 1

@@ -231,13 +231,13 @@ describe('why a person is asked', () => {
     [
       { 'trust.default_level': 0.9 },
       {},
-      /needs 25 more right actions of this risk\. Trust alone \(0\.90\) would be enough/,
+      /needs 25 more correct actions of this risk\. Trust \(0\.90\) is high enough/,
     ],
     [{}, risky, /because deal_stage is high risk\. Trust is 0\.30; acting alone needs 0\.80/],
     [{}, { proposed_change: { owner: 1, password: 2 } }, /owner and 1 more are high risk/],
     [careful, { proposed_change: { price: 3 } }, /price is high risk in careful/],
-    [careful, { proposed_change: { hue: 'blue' } }, /careful wants 2 people to agree/],
-    [careful, { domain: 'hr' }, /no mapping names sales in hr/],
+    [careful, { proposed_change: { hue: 'blue' } }, /careful requires 2 approvals/],
+    [careful, { domain: 'hr' }, /no mapping covers sales in hr/],
   ])(
     'A8 it says the rule, the policy or trust against its threshold',
     async (settings, more, text) => {

@@ -25,7 +25,7 @@ describe('a proposal that a person edits', () => {
   test.each([
     [{ commission: 5 }, 'policy_blocked', /finance of deals.*commission: Finance only/],
     [{ deal: { amount: 1e9 } }, 'policy_blocked', /rule_2 of deals.*amount: Must be a number/],
-    [{ discount: 90 }, 'quorum_edit', /deals wants 2 people/],
+    [{ discount: 90 }, 'quorum_edit', /deals requires 2 approvals/],
   ])('B3 Y3 A4 is judged like a new one: %j is %s', async (change, code, message) => {
     const system = await governed(settings)
     const id = await proposed(system)
@@ -33,7 +33,7 @@ describe('a proposal that a person edits', () => {
       expect(errorOf(await decide(system, [id], { change, ...more }))).toMatchObject({
         code,
         message: expect.stringMatching(message),
-        hint: expect.stringContaining('eject it'),
+        hint: expect.stringContaining('eject the request'),
       })
     const { status, deferred } = (await found(system, id)) ?? {}
     expect([status, deferred]).toEqual(['pending', undefined])
@@ -53,7 +53,7 @@ describe('a proposal that a person edits', () => {
     await save(system, { ...settings, mappings: elsewhere })
     expect(errorOf(await decide(system, [id], { change }))).toMatchObject({
       code: 'policy_blocked',
-      message: 'No policy covers sales in crm any more.',
+      message: 'No policy covers sales in crm now.',
     })
     const ask = await system.call('cowork_propose', {
       domain: 'crm',
@@ -107,7 +107,7 @@ describe('a call that a person edits', () => {
 
   test.each([
     [{ text: 'other' }, 'policy_blocked', /text: Must be one of/],
-    [{ fail: true }, 'quorum_edit', /deals wants 2 people/],
+    [{ fail: true }, 'quorum_edit', /deals requires 2 approvals/],
   ])('B3 Y7 A4 is judged like a new one: %j is %s', async (more, code, message) => {
     const system = await upstream()
     const id = await system.asked()

@@ -8,7 +8,7 @@ import type { TrustKey } from './trust-service.ts'
 import type { SpotChecks } from './spot-checks.ts'
 import type { GovernanceStore } from './store.ts'
 
-/** Tells an agent whose score is high enough why it still waits for review (T3, T11). */
+/** Tells an agent with a sufficient score why it still needs approval (T3, T11). */
 export const evidenceNote = 'evidence counts reviews by people only'
 
 export type GateProof = ReturnType<typeof createGateProof>
@@ -20,7 +20,7 @@ type Deps = {
   readonly now: Clock
 }
 
-/** What the gate looks at besides trust: the credit of a kind of action, and its unread checks (T11, T13). */
+/** Reads the inputs of the gate besides trust: the credit of the kind of action, and its unread checks (T11, T13). */
 export function createGateProof({ store, spotChecks, kindOf, now }: Deps) {
   return async (reader: Reader, pair: TrustKey, risk: Risk, action: string): Promise<Proof> => {
     const unopened = await spotChecks.unopened(reader, pair, risk)
@@ -31,18 +31,18 @@ export function createGateProof({ store, spotChecks, kindOf, now }: Deps) {
   }
 }
 
-/** Remembered: the same actions are named again and again, and redaction takes longer than looking one up. */
-const mostNames = 1000
+/** Cached: the same actions recur, and redaction takes longer than a lookup. */
+const maxNames = 1000
 
 /**
- * The name of a kind of action as it is stored: an agent may put a credential into it (A14), or leave its debts behind
- * with other letters that people read as the same (T13).
+ * Normalizes the name of a kind of action for the store: an agent may put a credential into it (A14), or escape its debts
+ * with look-alike letters (T13).
  */
-export const createKindNames = (show: Approvals['redactForDisplay']) =>
+export const createKindNormalizer = (show: Approvals['redactForDisplay']) =>
   memoize(
     (action) =>
       normalizeVisible(show(action) as string)
         .replaceAll(/\s+/g, ' ')
         .toLowerCase(),
-    mostNames,
+    maxNames,
   )

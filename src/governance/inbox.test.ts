@@ -216,7 +216,7 @@ test('T14 C2 what marking a check as wrong leads to is said for each type and se
   expect(new Set(faults.map(({ type }) => type))).toEqual(
     new Set(['agent_wrong', 'missing_context', 'edge_case']),
   )
-  expect(said('agent_wrong', 'medium')).toMatch(/^The gate closes: 75 more .* Up to ten others/)
-  expect(said('agent_wrong', 'critical')).toMatch(/^The gate closes: 150 more .* Up to ten others/)
+  expect(said('agent_wrong', 'medium')).toMatch(/^The gate closes: 75 more .* Up to ten other/)
+  expect(said('agent_wrong', 'critical')).toMatch(/^The gate closes: 150 more .* Up to ten other/)
   expect(said('edge_case', 'low')).toMatch(/^The gate closes: 31 more /)
 })

@@ -17,9 +17,9 @@ import { checkContent } from './answers.ts'
 import { evidenceNote } from './gate-proof.ts'
 import type { GateProof } from './gate-proof.ts'
 import type { Handoffs } from './handoffs/handoffs.ts'
-import type { Looks } from './read-receipts.ts'
+import type { ReadReceipts } from './read-receipts.ts'
 import type { PolicyConflicts } from './edit-validator.ts'
-import { reasonNow } from './rules/mode-decision.ts'
+import { currentReasonText } from './rules/mode-decision.ts'
 import type { Rules } from './rules/mode-decision.ts'
 import { resolveMode } from './rules/mode.ts'
 import { toTrustKey } from './kinds.ts'
@@ -27,11 +27,11 @@ import { pointsFor } from './trust-service.ts'
 import type { GovernanceStore } from './store.ts'
 import type { Undo } from './autonomous-calls.ts'
 import { evidenceLevelOf } from './rules/standing.ts'
-import { consequencesOf } from './rules/standing-text.ts'
+import { formatConsequences } from './rules/standing-text.ts'
 import {
   applyApproval,
   closedGate,
-  creditWeightOf,
+  creditWeight,
   applyDecay,
   isAgentFault,
   initialTrust,
@@ -48,7 +48,7 @@ type Deps = {
   readonly kinds: Pick<ApprovalKinds, 'find'>
   readonly handoffs: Pick<Handoffs, 'detail'>
   readonly conflicts: Pick<PolicyConflicts, 'find'>
-  readonly looks: Looks
+  readonly looks: ReadReceipts
   readonly lookup: Pick<EntryLookup, 'call' | 'proposal'>
   readonly gateProof: GateProof
   readonly undo?: Pick<Undo, 'find'> | undefined
@@ -67,22 +67,22 @@ export type InboxQuery = {
   readonly limit: number
 }
 
-const statusesOf: Record<InboxQuery['status'], readonly Status[] | undefined> = {
+const statusFilters: Record<InboxQuery['status'], readonly Status[] | undefined> = {
   pending: ['pending'],
   decided: ['approved', 'rejected', 'expired', 'withdrawn', 'consumed'],
   all: undefined,
 }
-const month = 30 * 24 * 60 * 60 * 1000
-const mostHistory = 10
+const monthMs = 30 * 24 * 60 * 60 * 1000
+const maxHistory = 10
 
 export type Inbox = ReturnType<typeof createInbox>
 
-/** The one queue as people read it; an agent sees what it asked for itself (C2, L10). */
+/** The inbox as people read it; an agent sees its own requests (C2, L10). */
 export function createInbox(deps: Deps) {
   const { db, store, approvals, kinds, handoffs, conflicts, looks, lookup, gateProof, rules, now } =
     deps
 
-  /** The trust that counts now: pending requests show one value, wherever they are shown. */
+  /** The current trust: pending requests show one value everywhere. */
   async function trustNow({ requester, domain }: ApprovalBrief) {
     const at = now()
     return applyDecay(
@@ -97,12 +97,12 @@ export function createInbox(deps: Deps) {
       ? (await trustNow(approval)).score
       : approval.trustLevel
 
-  async function conflictOf(approval: ApprovalBrief) {
+  async function findConflict(approval: ApprovalBrief) {
     const conflict = await conflicts.find(db, approval, () => approvals.get(approval.id))
     return conflict && { policy_conflict: conflict }
   }
 
-  async function itemOf(approval: ApprovalBrief) {
+  async function toItem(approval: ApprovalBrief) {
     const { deferred } = approval
     const given = approval.requiredApprovals > 1 ? await approvals.votes(approval.id) : []
     const { id, kind, status } = approval
@@ -110,7 +110,7 @@ export function createInbox(deps: Deps) {
       id,
       kind,
       status,
-      ...questionOf(approval),
+      ...toRequest(approval),
       trust_level: await levelNow(approval),
       confidence: approval.confidence,
       created_at: formatRfc3339(approval.createdAt),
@@ -124,23 +124,23 @@ export function createInbox(deps: Deps) {
           until: formatRfc3339(deferred.until),
         },
       }),
-      ...(await conflictOf(approval)),
+      ...(await findConflict(approval)),
       ...(approval.decidedAt !== null && { decided_at: formatRfc3339(approval.decidedAt) }),
       ...(approval.decidedBy !== null && { decided_by: approval.decidedBy }),
       ...(approval.channel !== null && { channel: approval.channel }),
       ...(approval.reason !== null && { reason: approval.reason }),
       ...(approval.channel === 'trust' && { auto: true as const }),
-      ...(await lookBackOf(approval)),
+      ...(await findLookBack(approval)),
     }
   }
 
-  async function lookBackOf({ kind, id }: ApprovalBrief): Promise<{ look_back?: string }> {
-    const check = kind === spotCheck ? await store.checkOf(db, id) : undefined
+  async function findLookBack({ kind, id }: ApprovalBrief): Promise<{ look_back?: string }> {
+    const check = kind === spotCheck ? await store.findCheckByApproval(db, id) : undefined
     return check?.look_back ? { look_back: check.look_back } : {}
   }
 
-  /** Of a check: what was done, what the ledger has of it, and what each answer leads to (T14). */
-  async function checkOf(approval: Approval, trust: Trust, at: number) {
+  /** Returns the details of a check: the action, its ledger entries and the effect of each answer (T14). */
+  async function buildCheck(approval: Approval, trust: Trust, at: number) {
     const { call, proposal } = checkContent.parse(approval.content.extra)
     const entries =
       proposal !== undefined
@@ -150,7 +150,7 @@ export function createInbox(deps: Deps) {
           : []
     const done = entries.find(({ type }) => type === 'call.done')
     const undo = done && (await deps.undo?.find(db, done))
-    const { look_back } = await lookBackOf(approval)
+    const { look_back } = await findLookBack(approval)
     const standing = applyDecay(rules.trust, trust, at).standings[approval.risk]
     const isLookBack = look_back !== undefined
     return {
@@ -163,11 +163,14 @@ export function createInbox(deps: Deps) {
         ...(entry.outcome !== undefined && { outcome: entry.outcome }),
       })),
       ...(undo && { undo }),
-      consequences: consequencesOf(rules.trust.standing, standing, { isLookBack, weight: 1 }),
+      consequences: formatConsequences(rules.trust.standing, standing, { isLookBack, weight: 1 }),
       faults: overrideTypes.filter(isAgentFault).flatMap((type) =>
         severities.map((severity) => {
-          const weight = creditWeightOf({ type, severity })
-          const { wrong } = consequencesOf(rules.trust.standing, standing, { isLookBack, weight })
+          const weight = creditWeight({ type, severity })
+          const { wrong } = formatConsequences(rules.trust.standing, standing, {
+            isLookBack,
+            weight,
+          })
           return { type, severity, text: wrong }
         }),
       ),
@@ -175,8 +178,8 @@ export function createInbox(deps: Deps) {
   }
 
   return {
-    /** What waits, in brief: the oldest are the most urgent (G4). */
-    async waiting(
+    /** Lists pending requests in brief, the oldest and most urgent first (G4). */
+    async listPending(
       caller: Caller,
       asked: { agent?: string | undefined; domain?: string | undefined; limit: number },
     ) {
@@ -186,7 +189,7 @@ export function createInbox(deps: Deps) {
         domain: asked.domain,
         limit: 1000,
       })
-      // Handoffs are told with what a person needs to answer them, by `handoffs.waiting`.
+      // `handoffs.listPending` lists handoffs with their details.
       const others = found.filter(({ kind }) => kind !== 'handoff')
       const items = others.slice(-asked.limit).toReversed()
       return {
@@ -194,7 +197,7 @@ export function createInbox(deps: Deps) {
         items: items.map((approval) => ({
           id: approval.id,
           kind: approval.kind,
-          ...questionOf(approval),
+          ...toRequest(approval),
           created_at: formatRfc3339(approval.createdAt),
           expires_at: approval.expiresAt === null ? null : formatRfc3339(approval.expiresAt),
         })),
@@ -204,7 +207,7 @@ export function createInbox(deps: Deps) {
     async list(caller: Caller, query: InboxQuery) {
       const { status, kind, agent, domain, q, ids, after, limit } = query
       const found = await approvals.listBriefs({
-        statuses: ids ? undefined : statusesOf[status],
+        statuses: ids ? undefined : statusFilters[status],
         kind,
         ...requesterFilter(caller, agent),
         domain,
@@ -215,7 +218,7 @@ export function createInbox(deps: Deps) {
       })
       const page = found.slice(0, limit)
       return {
-        items: await Promise.all(page.map(itemOf)),
+        items: await Promise.all(page.map(toItem)),
         next: found.length > limit ? (page.at(-1)?.id ?? null) : null,
         counts: caller.kind === 'agent' ? {} : await approvals.countPending(),
       }
@@ -229,15 +232,15 @@ export function createInbox(deps: Deps) {
       const at = now()
       const [trust, points, past] = await Promise.all([
         store.trust(db, pair.agent, pair.domain),
-        store.points(db, pair.agent, pair.domain, at - month),
-        approvals.listDecidedOnTarget(approval, mostHistory),
+        store.points(db, pair.agent, pair.domain, at - monthMs),
+        approvals.listDecidedOnTarget(approval, maxHistory),
       ])
       const before = past.filter((one) => isVisibleTo(caller, one))
       const { content } = approval
       return {
-        ...(await itemOf(approval)),
+        ...(await toItem(approval)),
         why: {
-          ...whyFor(caller, await whyNow(approval)),
+          ...reasonFor(caller, await currentReason(approval)),
           policy_version: approval.policyVersion,
         },
         change: content.change,
@@ -247,17 +250,17 @@ export function createInbox(deps: Deps) {
           collaborative: true,
         }),
         ...(approval.kind === spotCheck && {
-          check: await checkOf(approval, trust ?? initialTrust(rules.trust, at), at),
+          check: await buildCheck(approval, trust ?? initialTrust(rules.trust, at), at),
         }),
         ...(approval.kind === 'handoff' && { handoff: await handoffs.detail(approval) }),
-        // What is on the disk is for people alone: the agent that asks must not learn it by asking.
+        // The state of the disk is for people only: an agent must not learn it from a request.
         ...(approval.kind === 'grant' && caller.kind !== 'agent' && { grant: content.extra }),
         reasoning: content.reasoning ?? null,
         field: content.field ?? null,
         digest: approval.digest,
         session: approval.session,
         client: content.client ?? null,
-        effect: effectOf(approval, trust ?? initialTrust(rules.trust, at), at),
+        effect: previewEffect(approval, trust ?? initialTrust(rules.trust, at), at),
         history: await Promise.all(
           before.map(async (one) => ({
             id: one.id,
@@ -278,8 +281,8 @@ export function createInbox(deps: Deps) {
     },
   }
 
-  /** Why a person is asked, with the trust that counts now; as recorded once it is decided. */
-  async function whyNow(approval: Approval) {
+  /** Returns why a person decides, with the current trust; after the decision, as recorded. */
+  async function currentReason(approval: Approval) {
     const { why } = approval.content
     if (approval.status !== 'pending' || approval.trustLevel === null)
       return { ...why, trust_level: approval.trustLevel }
@@ -291,13 +294,13 @@ export function createInbox(deps: Deps) {
       gateOpen: closed === undefined,
       highRisk: why.high_risk_fields.length > 0,
     })
-    const text = reasonNow(why, { score: trust.score, closed, gated })
+    const text = currentReasonText(why, { score: trust.score, closed, gated })
     const level = evidenceLevelOf(closed?.toGo ?? 0)
     return { ...why, text, evidence_level: level, gated, trust_level: trust.score }
   }
 
-  /** What each decision would do to trust, said before it is taken (C2). */
-  function effectOf(approval: Approval, trust: Trust, at: number) {
+  /** Previews the effect of each decision on trust (C2). */
+  function previewEffect(approval: Approval, trust: Trust, at: number) {
     const moves = kinds.find(approval.kind)?.movesTrust
     if (!moves) return { approve: null, overrides: [] }
     const from = applyDecay(rules.trust, trust, at).score
@@ -315,21 +318,20 @@ export function createInbox(deps: Deps) {
   }
 }
 
-/** What is asked, of whom, and how urgent it is. */
-function questionOf(approval: ApprovalBrief) {
+function toRequest(approval: ApprovalBrief) {
   const { requester, domain, action, target, summary, mode, risk } = approval
   return { requester, domain, action, target, summary, mode, risk }
 }
 
-/** Why the gate is closed is for people: an agent would learn when its checks are read (T14). */
-function whyFor<W extends ApprovalReason>({ kind }: Caller, why: W): W {
+/** The reason for a closed gate is for people: an agent would learn when its checks are read (T14). */
+function reasonFor<W extends ApprovalReason>({ kind }: Caller, why: W): W {
   if (kind !== 'agent') return why
   const { closed_by: _, ...more } = why.more ?? {}
   const text = why.gated ? `A person decides first: ${evidenceNote}.` : why.text
   return { ...why, text, more }
 }
 
-/** The values last approved on the same target, for the fields that are to change. */
+/** Returns the values last approved on the same target, for the fields of the change. */
 function lastApproved(history: readonly Approval[], change: unknown): Record<string, unknown> {
   const before: Record<string, unknown> = {}
   if (!isRecord(change)) return before

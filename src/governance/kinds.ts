@@ -4,7 +4,7 @@ import type { Reader, Tx } from '#base/db/port.ts'
 import { CoworkError } from '#base/errors.ts'
 import type { Identity } from '#identity'
 import {
-  answersOf,
+  parseAnswers,
   callDeclaration,
   permissionDeclaration,
   proposalDeclaration,
@@ -12,7 +12,7 @@ import {
 } from './answers.ts'
 import type { Allowance } from './answers.ts'
 import type { EditValidator, PolicyConflicts } from './edit-validator.ts'
-import type { Looks } from './read-receipts.ts'
+import type { ReadReceipts } from './read-receipts.ts'
 import { validateAllowance } from './permissions.ts'
 import type { Permissions } from './permissions.ts'
 import { storedMapping } from './recorded-tables.ts'
@@ -34,7 +34,7 @@ type Deps = {
   readonly actOf: Approvals['openCall']
   readonly show: Approvals['redactForDisplay']
   readonly conflicts: PolicyConflicts
-  readonly looks: Looks
+  readonly looks: ReadReceipts
   readonly kindOf: (action: string) => string
   readonly spotChecks: Pick<SpotChecks, 'lookBack'>
   readonly isUndone: IsUndone
@@ -42,23 +42,23 @@ type Deps = {
 }
 
 /**
- * The waits of governance: intercepted calls, permissions to work in a domain, proposals, spot checks, and `others`.
- * `cowork_decide` lists their fields in this order.
+ * The approval kinds of governance: intercepted calls, permissions to work in a domain, proposals, spot checks, and
+ * `others`. `cowork_decide` lists their fields in this order.
  */
 export function governanceKinds(deps: Deps, others: readonly ApprovalKind[]): ApprovalKind[] {
   const { scores, permissions, policies, store, agents, ttl, edits, conflicts, actOf, show } = deps
   const { looks, kindOf, isUndone, now } = deps
   const override = overriding(deps)
 
-  async function judged(tx: Tx, approval: Approval, decision: Decision) {
-    const { override: given, cleared_by } = answersOf(decision)
+  async function applyDecision(tx: Tx, approval: Approval, decision: Decision) {
+    const { override: given, cleared_by } = parseAnswers(decision)
     if (cleared_by !== undefined) return { cleared_by }
     if (decision.verdict === 'reject')
       return given ? override(tx, approval, decision, given, false) : {}
     const { risk, action, requester, createdAt } = approval
-    // Whoever has the name later gains nothing by it.
+    // A later agent with the same name gains nothing.
     const isGone = await agents.isRemoved(tx, requester, createdAt)
-    const worth = isGone ? 'score' : worthOf(approval, decision)
+    const worth = isGone ? 'score' : computeWorth(approval, decision)
     return scores.approve(
       tx,
       toTrustKey(approval),
@@ -68,35 +68,35 @@ export function governanceKinds(deps: Deps, others: readonly ApprovalKind[]): Ap
     )
   }
 
-  /** What a person changed first, skipped, or approved among many without opening it, was not seen right (T11). */
-  function worthOf({ id, approved }: Approval, decision: Decision): Worth {
-    const { bulk, skip } = answersOf(decision)
+  /** A change that a person edited, skipped, or approved in bulk without opening it is not evidence (T11). */
+  function computeWorth({ id, approved }: Approval, decision: Decision): Worth {
+    const { bulk, skip } = parseAnswers(decision)
     const isUnopened = bulk === true && !looks.has(decision.by.id, id)
     const isUnseen = approved !== undefined || isUnopened || skip === true
     return isUnseen ? 'score' : 'credit'
   }
 
-  /** Confirms what was done alone. It counts for nothing unopened, undone, or from somebody unknown (T14). */
-  async function confirmed(tx: Tx, approval: Approval, decision: Decision, check?: CheckRow) {
+  /** Confirms an autonomous action. It does not count unopened, undone or from an unverified caller (T14). */
+  async function confirmCheck(tx: Tx, approval: Approval, decision: Decision, check?: CheckRow) {
     const { id, requester, createdAt, risk, action } = approval
     const { by } = decision
     const isSeen =
-      answersOf(decision).skip !== true && looks.has(by.id, id) && by.verified !== false
+      parseAnswers(decision).skip !== true && looks.has(by.id, id) && by.verified !== false
     if (!isSeen || (await agents.isRemoved(tx, requester, createdAt))) return { counted: false }
     if (check && (await isUndone(tx, check.act))) return { counted: false }
     const seen = { risk, kind: kindOf(action) }
-    return scores.clean(tx, toTrustKey(approval), seen, isOfLookBack(check))
+    return scores.clean(tx, toTrustKey(approval), seen, isLookBackCheck(check))
   }
 
-  /** Nothing would run any more, and nobody else is to have what it leads to. */
-  async function checkHere(
+  /** Refuses to approve a request of a revoked agent: nothing would run, and a later agent must not benefit. */
+  async function checkAgentActive(
     { requester, createdAt }: Approval,
     { verdict }: Decision,
     reader: Reader,
   ): Promise<void> {
     if (verdict === 'reject' || !(await agents.isRemoved(reader, requester, createdAt))) return
-    throw new CoworkError('agent_revoked', `The agent ${requester} that asked for this is gone.`, {
-      hint: 'Reject it: whoever has that name later asks anew.',
+    throw new CoworkError('agent_revoked', `Agent revoked: ${requester}.`, {
+      hint: 'Reject the request: a later agent with that name must ask again.',
     })
   }
 
@@ -106,21 +106,21 @@ export function governanceKinds(deps: Deps, others: readonly ApprovalKind[]): Ap
       ttlMs: ttl.callMs,
       keepsArguments: 'until used',
       async check(approval, decision, reader) {
-        await checkHere(approval, decision, reader)
-        const { allow } = answersOf(decision)
+        await checkAgentActive(approval, decision, reader)
+        const { allow } = parseAnswers(decision)
         if (allow) validateAllowance(allow, actOf(approval).change, show, now())
         if (decision.verdict === 'approve' && allow) checkQuorum(approval, allow)
         if (allow && decision.change !== undefined)
-          throw new CoworkError('invalid_input', 'An edited call is allowed once only.', {
-            hint: 'Approve it edited, or allow it as it is for longer.',
+          throw new CoworkError('invalid_input', 'An edited call can be allowed only once.', {
+            hint: 'Approve the edited call once, or allow the original for longer.',
           })
         return conflicts.check(reader, approval, decision)
       },
-      // Bound to what the agent will call with: defaults filled in, and about what it is about then.
-      ...(edits.ofCall && { edited: edits.ofCall }),
+      // Bound to the arguments of the later call: with defaults and with the target that follows from them.
+      ...(edits.editCall && { edited: edits.editCall }),
       async onDecided(tx, approval, decision, call) {
-        const told = await judged(tx, approval, decision)
-        const { allow } = answersOf(decision)
+        const told = await applyDecision(tx, approval, decision)
+        const { allow } = parseAnswers(decision)
         if (decision.verdict !== 'approve' || !allow || allow.for === 'once') return told
         return { ...told, ...(await permissions.grant(tx, approval, allow, decision, call)) }
       },
@@ -129,21 +129,21 @@ export function governanceKinds(deps: Deps, others: readonly ApprovalKind[]): Ap
       ...permissionDeclaration,
       ttlMs: ttl.proposalMs,
       async check(approval, decision, reader) {
-        await checkHere(approval, decision, reader)
-        const { policy_id: policy } = answersOf(decision)
+        await checkAgentActive(approval, decision, reader)
+        const { policy_id: policy } = parseAnswers(decision)
         if (decision.verdict === 'approve' && (!policy || !policies().named(policy)))
           throw new CoworkError(
             'policy_needed',
-            policy ? `There is no policy ${JSON.stringify(policy)}.` : 'Say under which policy.',
-            { hint: '`cowork policy list` names the policies.' },
+            policy ? `Unknown policy: ${JSON.stringify(policy)}.` : 'Missing policy_id.',
+            { hint: 'Set policy_id; `cowork policy list` lists the policies.' },
           )
       },
       async onDecided(tx, { id, requester, domain }, decision) {
-        const { policy_id: policy } = answersOf(decision)
+        const { policy_id: policy } = parseAnswers(decision)
         if (decision.verdict !== 'approve' || policy === undefined) return {}
         const by = decision.by.id
         const row = { agent: requester, domain, policy, approval: id, by, at: now() }
-        await store.map(tx, row)
+        await store.addMapping(tx, row)
         return {
           mapping: { agent_id: requester, domain, policy_id: policy },
           ...storedMapping(row),
@@ -156,62 +156,62 @@ export function governanceKinds(deps: Deps, others: readonly ApprovalKind[]): Ap
       openedEntryType: 'proposal.created',
       keepsArguments: 'until decided',
       check(approval, decision, reader) {
-        needsOverride(approval, decision)
+        requireOverride(approval, decision)
         return conflicts.check(reader, approval, decision)
       },
-      edited: edits.ofProposal,
-      onDecided: judged,
+      edited: edits.editProposal,
+      onDecided: applyDecision,
     },
     ...others.map((kind) => withOptionalOverride(kind, deps)),
     {
       ...spotCheckDeclaration,
-      check: needsOverride,
+      check: requireOverride,
       async onDecided(tx, approval, decision) {
-        const check = await store.checkOf(tx, approval.id)
-        await store.readCheck(tx, approval.id, now())
-        const { override: given } = answersOf(decision)
+        const check = await store.findCheckByApproval(tx, approval.id)
+        await store.markCheckRead(tx, approval.id, now())
+        const { override: given } = parseAnswers(decision)
         const told =
           decision.verdict === 'reject' && given
             ? await override(tx, approval, decision, given, true, check)
-            : await confirmed(tx, approval, decision, check)
+            : await confirmCheck(tx, approval, decision, check)
         return {
           ...told,
-          // A check is opened without an entry: this one is the first to tell of it.
+          // A check has no opening entry: this entry is the first to mention it.
           opened_at: approval.createdAt,
-          ...(isOfLookBack(check) && { from_look_back: true }),
+          ...(isLookBackCheck(check) && { from_look_back: true }),
         }
       },
-      onClosedUndecided: async (tx, { id }) => void (await store.readCheck(tx, id, now())),
+      onClosedUndecided: async (tx, { id }) => void (await store.markCheckRead(tx, id, now())),
     },
   ]
 }
 
-/** Who approves last has heard of no more than the others: each of them agreed to one call (A4). */
+/** Each approver agreed to one call, so the last one must not allow more (A4). */
 function checkQuorum({ requiredApprovals }: Approval, allow: Allowance): void {
   if (requiredApprovals === 1 || allow.for === 'once') return
   throw new CoworkError(
     'quorum_allow',
-    `${requiredApprovals} people must approve each of these calls; nobody allows them for longer.`,
-    { hint: 'Approve it once, without `allow`.' },
+    `Each of these calls needs ${requiredApprovals} approvals and cannot be allowed for longer.`,
+    { hint: 'Approve the call once, without `allow`.' },
   )
 }
 
-/** Refusing what another domain asks costs no trust, unless the person says that it should (B4). */
-const withOptionalOverride = (kind: ApprovalKind, deps: Overriding): ApprovalKind => ({
+/** Rejecting a request of another module costs no trust unless the person says so (B4). */
+const withOptionalOverride = (kind: ApprovalKind, deps: OverrideDeps): ApprovalKind => ({
   ...kind,
   async onDecided(tx, approval, decision, call) {
     const told = await kind.onDecided(tx, approval, decision, call)
-    const { override } = answersOf(decision)
+    const { override } = parseAnswers(decision)
     if (decision.verdict === 'approve' || !override) return told
     return { ...told, ...(await overriding(deps)(tx, approval, decision, override, false)) }
   },
 })
 
-type Overriding = Pick<Deps, 'scores' | 'spotChecks' | 'kindOf'>
+type OverrideDeps = Pick<Deps, 'scores' | 'spotChecks' | 'kindOf'>
 
-/** Records an override that answers an approval; a mistake in what was done alone brings a look-back (T14). */
+/** Records an override for an approval; a mistake in an autonomous action opens a look-back (T14). */
 const overriding =
-  ({ scores, spotChecks, kindOf }: Overriding) =>
+  ({ scores, spotChecks, kindOf }: OverrideDeps) =>
   async (
     tx: Tx,
     approval: Approval,
@@ -224,32 +224,36 @@ const overriding =
     const pair = toTrustKey(approval)
     const about = { action, approval: check?.act ?? approvalId, by, isAlone }
     const judged = { risk, kind: kindOf(action) }
-    const { id, streak, told, needsLookBack } = await scores.override(
+    const { id, streak, update, needsLookBack } = await scores.override(
       tx,
       pair,
       judged,
       given,
       about,
     )
-    const isFirst = needsLookBack && !isOfLookBack(check)
+    const isFirst = needsLookBack && !isLookBackCheck(check)
     const rows = isFirst ? await spotChecks.lookBack(tx, pair, risk, check?.act) : 0
     const { type, severity } = given
     return {
-      ...told,
+      ...update,
       override: { id, type, severity, consecutive: streak },
       ...(rows > 0 && { look_back: rows }),
     }
   }
 
-const isOfLookBack = (check: CheckRow | undefined): boolean =>
+const isLookBackCheck = (check: CheckRow | undefined): boolean =>
   check !== undefined && check.look_back !== null
 
-/** Rejecting what trust is about is an override, and says of which type (B4). */
-function needsOverride({ kind }: Approval, decision: Decision): void {
-  if (decision.verdict === 'approve' || answersOf(decision).override) return
-  throw new CoworkError('override_needed', `Rejecting a ${kind.replace('_', ' ')} says why.`, {
-    hint: 'Give an override type: agent_wrong, missing_context, edge_case, human_preference or policy_change.',
-  })
+/** A rejection where trust is judged is an override and needs a type (B4). */
+function requireOverride({ kind }: Approval, decision: Decision): void {
+  if (decision.verdict === 'approve' || parseAnswers(decision).override) return
+  throw new CoworkError(
+    'override_needed',
+    `Rejecting a ${kind.replace('_', ' ')} requires an override.`,
+    {
+      hint: 'Set an override type: agent_wrong, missing_context, edge_case, human_preference or policy_change.',
+    },
+  )
 }
 
 export const toTrustKey = ({ requester, domain }: Approval): TrustKey => ({

@@ -37,7 +37,7 @@ export const governanceMigrations: readonly Migration[] = [
         .$call(columns('agent text!, domain text!, policy text!, approval text!, by text!'))
         .$call(columns('at bigint!'))
         .addPrimaryKeyConstraint('mapping_key', ['agent', 'domain']),
-      // Seed 001's tables as views, for people with `sqlite3` or `psql` (SV9).
+      // The tables of the COWORK protocol as views, for people with `sqlite3` or `psql` (SV9).
       view(
         'proposals',
         `SELECT id, requester AS agent_id, domain, action, target, status, mode, risk, trust_level, confidence, digest, created_at, decided_at, decided_by, CASE WHEN channel = 'trust' THEN 1 ELSE 0 END AS auto FROM approval WHERE kind = 'proposal'`,
@@ -87,7 +87,7 @@ export const governanceMigrations: readonly Migration[] = [
         'permission SET risk = (SELECT approval.risk FROM approval WHERE approval.id = permission.approval)',
       ),
       schema.alterTable('trust').addColumn('claimed', 'bigint'),
-      // What callers approved that nobody knows was evidence until now, and cannot be told from the rest of it.
+      // Approvals by unverified callers counted as evidence so far and cannot be separated from the rest.
       update(
         `trust SET claimed = 1, vouched = 0, low_good = 0, normal_good = 0, high_good = 0 WHERE EXISTS (SELECT 1 FROM approval WHERE approval.requester = trust.agent AND approval.domain = trust.domain AND approval.kind = 'proposal' AND approval.status = 'approved' AND approval.decided_by = 'unverified')`,
       ),
@@ -117,7 +117,7 @@ export const governanceMigrations: readonly Migration[] = [
         'spot_check(agent, domain, risk)',
         'read_at IS NULL',
       ),
-      // Checks that wait from before do not expire any more. What they are about stands in their content alone.
+      // Pending checks from earlier versions no longer expire. Only their content says what they check.
       {
         sql: `INSERT INTO spot_check (act, approval, agent, domain, risk, opened_at) SELECT id, id, requester, domain, risk, created_at FROM approval WHERE kind = 'spot_check' AND status = 'pending'`,
         parameters: [],
@@ -133,7 +133,7 @@ const standingColumns = ['low', 'normal', 'high'].flatMap((risk) =>
 
 const update = (what: string) => ({ sql: `UPDATE ${what}`, parameters: [] })
 
-/** Behind a CTE PostgreSQL lets nobody write through it. */
+/** A view over a CTE is read-only in PostgreSQL. */
 const view = (name: string, select: string) => ({
   sql: `CREATE VIEW ${name} AS WITH shown AS (${select}) SELECT * FROM shown`,
   parameters: [],

@@ -4,14 +4,14 @@ import { toSafeJson } from '#base/sanitize.ts'
 const callText = (tool: string, args: Readonly<Record<string, unknown>>): string =>
   `${tool} ${toSafeJson(args) ?? '{}'}`
 
-/** The call that waits for a decision, by the name under which the agent knows its request. */
+/** Returns the call that polls for a decision, with the id that the agent knows. */
 export const checkCall = ({ id, kind }: Pick<Approval, 'id' | 'kind'>): string =>
   callText('cowork_check_approval', {
     [kind === 'proposal' ? 'proposal_id' : 'approval_id']: id,
     wait_seconds: 25,
   })
 
-/** The call that records what the agent did under its proposal. */
+/** Returns the call that logs the action of a proposal. */
 export const logCall = ({ id, domain, action, target, approved }: Approval): string =>
   callText('cowork_log', {
     domain,
@@ -23,4 +23,4 @@ export const logCall = ({ id, domain, action, target, approved }: Approval): str
 
 /** Describes a person's edit of the arguments (B3). */
 export const editSentence = (by: string, change: unknown, tense: 'runs' | 'ran' = 'ran'): string =>
-  `${by} changed the arguments first. It ${tense} with ${toSafeJson(change)}`
+  `${by} edited the arguments. The call ${tense} with ${toSafeJson(change)}`

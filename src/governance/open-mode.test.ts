@@ -69,7 +69,7 @@ test('T11 Y9 a call of an unverified caller never acts by trust, whoever gave th
   const asked = await system.write(stranger)
   expect(asked).toMatchObject(waits)
   const detail = await system.governance.inbox.detail(anna, String(asked['approval_id']))
-  expect(detail?.why.text).toContain('in open mode nobody knows who calls')
+  expect(detail?.why.text).toContain('the caller is unverified (authentication is off)')
   await trusted(system, 0.9)
   expect(await system.write(sales)).toEqual({ done: '/a' })
   const open = await upstream({

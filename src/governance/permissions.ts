@@ -14,17 +14,22 @@ import type { Call } from '#base/tool.ts'
 import type { Identity } from '#identity'
 import type { Allowance } from './answers.ts'
 import { droppedMapping, storedPermission } from './recorded-tables.ts'
-import { matchesPattern, holdsValues, buildPattern, patternText } from './rules/argument-pattern.ts'
+import {
+  matchesPattern,
+  containsValues,
+  buildPattern,
+  formatPattern,
+} from './rules/argument-pattern.ts'
 import { parsePattern, describePattern } from './rules/argument-pattern.ts'
 import type { Arguments, Fingerprint } from './rules/argument-pattern.ts'
 import type { GovernanceStore, PermissionRow } from './store.ts'
 
-/** What is let go with a permission, as who gives it is told. */
+/** The calls that a permission releases, as shown to the person who grants it. */
 export type ReleasedCalls = readonly { readonly id: string; readonly summary: string }[]
 
 export type Permissions = ReturnType<typeof createPermissions>
 
-/** Standing permissions: what a person allowed for longer than once, and can take back (Y8). */
+/** Standing permissions: people grant them for later calls and can revoke them (Y8). */
 export function createPermissions(
   store: GovernanceStore,
   now: Clock,
@@ -49,13 +54,13 @@ export function createPermissions(
   const fingerprint: Fingerprint = (name, value) => approvals().fingerprint(name, value)
   const argumentsOf = (approval: Approval) => toArguments(approvals().openCall(approval).change)
 
-  /** Never what is riskier than what the person looked at. */
+  /** Never covers a call that is riskier than the reviewed one. */
   const covers = (row: PermissionRow, args: Arguments, risk: Risk): boolean =>
     risks.indexOf(risk) <= risks.indexOf(row.risk ?? 'low') &&
     matchesPattern(parsePattern(row.arguments, fingerprint), args, fingerprint)
 
   return {
-    async covering(
+    async findCovering(
       reader: Reader,
       caller: Caller,
       { tool, args, risk }: { tool: string; args: Arguments; risk: Risk },
@@ -64,20 +69,20 @@ export function createPermissions(
       return rows.find(
         (row) =>
           isOwnRecord(caller, row.agent, row.at) &&
-          isLive(row, caller.session, now()) &&
+          isActive(row, caller.session, now()) &&
           covers(row, args, risk),
       )
     },
 
-    /** Counts a use in the transaction that starts the call, so that N uses are N. */
+    /** Counts a use in the transaction that starts the call, so that N uses are exactly N. */
     async use(tx: Tx, { id }: PermissionRow, by: Actor): Promise<void> {
       if (!(await count(tx, id, by)))
-        throw new CoworkError('permission_ended', 'The permission for this call has just ended.', {
-          hint: 'Call again: a person is asked.',
+        throw new CoworkError('permission_ended', 'The permission for this call has ended.', {
+          hint: 'Call again to request approval.',
         })
     },
 
-    /** Remembers what was allowed, and lets the equal calls go that wait already. Nobody looked at those. */
+    /** Stores the permission and releases pending calls that it covers. Nobody reviewed those. */
     async grant(
       tx: Tx,
       approval: Approval,
@@ -85,9 +90,9 @@ export function createPermissions(
       decision: Decision,
       call: DecisionContext,
     ): Promise<{ permission: string; also?: ReleasedCalls }> {
-      const pattern = patternText(buildPattern(argumentsOf(approval), allow, fingerprint))
-      const row = rowOf(approval, allow, pattern, decision.by.id, now())
-      await store.permit(tx, row)
+      const pattern = formatPattern(buildPattern(argumentsOf(approval), allow, fingerprint))
+      const row = toRow(approval, allow, pattern, decision.by.id, now())
+      await store.addPermission(tx, row)
       tx.append({
         type: 'permission.granted',
         actor: decision.by,
@@ -110,9 +115,9 @@ export function createPermissions(
       const waiting = await approvals().pendingLike(tx, { kind: 'call', requester, domain })
       for (const other of waiting) {
         const isEqual = other.action === action && covers(row, argumentsOf(other), other.risk)
-        if (!isEqual || other.requiredApprovals > 1 || !sameSession(row, other.session)) continue
+        if (!isEqual || other.requiredApprovals > 1 || !isSameSession(row, other.session)) continue
         if (await agents.isRemoved(tx, requester, other.createdAt)) continue
-        // A use each: what clears the queue must not outlast the permission.
+        // Each released call counts as a use: releases must not exceed the permission.
         if (!(await count(tx, row.id, decision.by))) break
         await approvals().decide(tx, other.id, plain, call)
         also.push({ id: other.id, summary: other.summary })
@@ -123,17 +128,20 @@ export function createPermissions(
     async list(reader: Reader) {
       const rows = await store.permissions(reader)
       return rows
-        .filter((row) => isLive(row, row.session, now()))
-        .map((row) => shown(row, describePattern(parsePattern(row.arguments, fingerprint))))
+        .filter((row) => isActive(row, row.session, now()))
+        .map((row) => toResult(row, describePattern(parsePattern(row.arguments, fingerprint))))
     },
 
-    /** Earlier versions stored the values of arguments; from now on only fingerprints (A14). */
+    /** Earlier versions stored argument values; later ones store only fingerprints (A14). */
     async convert(db: Db): Promise<void> {
       await db.transact(async (tx) => {
-        const old = (await store.allPermissions(tx)).filter((row) => holdsValues(row.arguments))
+        const old = (await store.allPermissions(tx)).filter((row) => containsValues(row.arguments))
         for (const row of old) {
-          const after = { ...row, arguments: patternText(parsePattern(row.arguments, fingerprint)) }
-          await store.repattern(tx, row.id, after.arguments)
+          const after = {
+            ...row,
+            arguments: formatPattern(parsePattern(row.arguments, fingerprint)),
+          }
+          await store.updatePattern(tx, row.id, after.arguments)
           const stored = storedPermission(after, row)
           const data = { permission: row.id, agent_id: row.agent, ...stored }
           tx.append({ type: 'permission.redacted', actor: systemActor, data })
@@ -144,8 +152,8 @@ export function createPermissions(
     async revoke(tx: Tx, id: string, call: Call): Promise<void> {
       const row = await store.revoke(tx, id, now())
       if (!row)
-        throw new CoworkError('not_found', `There is no permission ${JSON.stringify(id)}.`, {
-          hint: '`cowork permissions` lists them.',
+        throw new CoworkError('not_found', `Unknown permission: ${JSON.stringify(id)}.`, {
+          hint: 'List permissions with `cowork permissions`.',
         })
       tx.append({
         type: 'permission.revoked',
@@ -155,8 +163,12 @@ export function createPermissions(
       })
     },
 
-    /** Those of one that is revoked, and the domains that it was let into: who has its name later asks anew. */
-    async endOf(tx: Tx, agent: string, { id, caller }: Pick<Call, 'id' | 'caller'>): Promise<void> {
+    /** Revokes the permissions and domain mappings of a revoked agent: a later agent with its name must ask again. */
+    async revokeAll(
+      tx: Tx,
+      agent: string,
+      { id, caller }: Pick<Call, 'id' | 'caller'>,
+    ): Promise<void> {
       const ended = (data: Readonly<Record<string, unknown>>) =>
         tx.append({
           type: 'permission.revoked',
@@ -164,9 +176,9 @@ export function createPermissions(
           ids: { call: id },
           data: { ...data, agent_id: agent, reason: 'agent_revoked' },
         })
-      for (const row of await store.endPermissions(tx, agent, now()))
+      for (const row of await store.revokePermissions(tx, agent, now()))
         ended({ permission: row.id, ...storedPermission(row) })
-      for (const row of await store.unmap(tx, agent))
+      for (const row of await store.removeMappings(tx, agent))
         ended({
           mapping: { agent_id: agent, domain: row.domain, policy_id: row.policy },
           ...droppedMapping(row),
@@ -175,7 +187,7 @@ export function createPermissions(
   }
 }
 
-/** Refuses what cannot be granted, before anything is written. */
+/** Refuses an invalid permission before anything is written. */
 export function validateAllowance(
   allow: Allowance,
   change: unknown,
@@ -183,27 +195,31 @@ export function validateAllowance(
   at: number,
 ): void {
   if (allow.for === 'until' && !(Date.parse(allow.until ?? '') > at))
-    throw new CoworkError('invalid_input', 'A permission until a time needs a time to come.', {
-      hint: 'Give `until` as 2027-01-31T18:00:00Z.',
+    throw new CoworkError('invalid_input', 'Invalid `until`: a future time is required.', {
+      hint: 'Set `until` to a time such as 2027-01-31T18:00:00Z.',
     })
   if (allow.for === 'uses' && !allow.uses)
-    throw new CoworkError('invalid_input', 'A permission for some uses needs their number.', {
-      hint: 'Give `uses`, 1 or more.',
+    throw new CoworkError('invalid_input', 'Missing `uses`: a number is required.', {
+      hint: 'Set `uses` to 1 or more.',
     })
   for (const [name, glob] of Object.entries(allow.arguments ?? {}))
     if (glob !== '*' && canonicalJson(show({ [name]: glob })) !== canonicalJson({ [name]: glob }))
-      throw new CoworkError('invalid_input', `The pattern of ${name} would store a credential.`, {
-        hint: 'Give `*` for it, or no pattern and `rest: exact`: then it must stay as it was approved.',
-      })
+      throw new CoworkError(
+        'invalid_input',
+        `Invalid pattern of ${name}: it contains a credential.`,
+        {
+          hint: 'Set `*`, or omit the pattern and set `rest: exact` to require the approved value.',
+        },
+      )
   const args = toArguments(change)
   const asIs: Fingerprint = (_, value) => canonicalJson(value)
   if (allow.for !== 'once' && !matchesPattern(buildPattern(args, allow, asIs), args, asIs))
-    throw new CoworkError('invalid_input', 'The permission would not cover the call it is for.', {
-      hint: 'Give globs that fit its arguments, by their names; none for exactly this call.',
+    throw new CoworkError('invalid_input', 'The permission does not cover the approved call.', {
+      hint: 'Set globs that match the arguments of the call, or none for exactly this call.',
     })
 }
 
-function rowOf(
+function toRow(
   approval: Approval,
   allow: Allowance,
   pattern: string,
@@ -231,15 +247,15 @@ function rowOf(
 const toArguments = (change: unknown): Arguments =>
   typeof change === 'object' && change !== null ? (change as Arguments) : {}
 
-const sameSession = (row: PermissionRow, session: string | null) =>
+const isSameSession = (row: PermissionRow, session: string | null) =>
   row.session === null || row.session === session
 
-const isLive = (row: PermissionRow, session: string | null, at: number): boolean =>
+const isActive = (row: PermissionRow, session: string | null, at: number): boolean =>
   (row.uses_left === null || row.uses_left > 0) &&
   (row.expires_at === null || row.expires_at > at) &&
-  sameSession(row, session)
+  isSameSession(row, session)
 
-function shown(row: PermissionRow, pattern: ReturnType<typeof describePattern>) {
+function toResult(row: PermissionRow, pattern: ReturnType<typeof describePattern>) {
   return {
     id: row.id,
     agent_id: row.agent,

@@ -73,7 +73,9 @@ describe('what is answered', () => {
       evidence_level: 0,
       gated: false,
       message: `ESCALATED: Trust (0.30) too low. Proposal ${String(said['proposal_id'])}`,
-      next: expect.stringMatching(/^NOT APPROVED YET\. Do not do it, by other tools either\./),
+      next: expect.stringMatching(
+        /^NOT APPROVED YET\. Do not carry out the action, not even with other tools\./,
+      ),
       review_url: `http://localhost:8765/inbox/${String(said['proposal_id'])}`,
     })
     const [entry] = await system.entries(['proposal.created'])
@@ -172,7 +174,7 @@ describe('waiting for a person', () => {
     system.move(60_000)
     expect(await check(system, id)).toMatchObject({
       status: 'expired',
-      message: expect.stringContaining('which is a no'),
+      message: expect.stringContaining('so it is rejected'),
     })
     expect(await system.call('cowork_approve', { proposal_id: id }, anna)).toMatchObject({
       fault: expect.stringMatching(/approval_expired|already_decided/),

@@ -36,14 +36,14 @@ export type Proposal = {
   readonly reasoning: string
   readonly field?: string | undefined
   readonly key?: string | undefined
-  /** The reasoning in a form that can be checked (R1). */
+  /** The reasoning in a form that cowork can verify (R1). */
   readonly criteria?: Reasoning | undefined
-  /** The handoff it follows from, whose instructions are known thereby (H3). */
+  /** The handoff that this proposal follows from: its instructions are acknowledged (H3). */
   readonly handoff?: string | undefined
 }
 
-/** What seed 001 answers to a proposal (P2). */
-export type ProposalReply = ReturnType<typeof replyOf>
+/** The reply of the COWORK protocol to a proposal (P2). */
+export type ProposalReply = ReturnType<typeof buildReply>
 
 type Deps = {
   readonly store: GovernanceStore
@@ -67,8 +67,8 @@ export function createProposals(deps: Deps) {
   const { store, approvals, scores, spotChecks, gateProof, volume, reasonings, rules, now } = deps
 
   /**
-   * The policy of this pair; where mappings exist and none fits, nothing may be proposed (Y4). With the set it is
-   * from: another may be in force by the time it is used.
+   * Finds the policy of an agent in a domain; with mappings and none that matches, nothing may be proposed (Y4).
+   * Returns the policy set too: another may be active by the time it is used.
    */
   async function policyFor(reader: Reader, agent: Named, domain: string) {
     const policies = deps.policies()
@@ -80,7 +80,7 @@ export function createProposals(deps: Deps) {
     return { policies, policy, isMapped: policy !== undefined, extra }
   }
 
-  /** Without those into which whoever had that name before was let. */
+  /** Lists approved mappings, without those of a former agent of the same name. */
   const approvedMappings = async (reader: Reader, named?: Named): Promise<Mapping[]> =>
     (await store.mappings(reader))
       .filter(({ agent, at }) => agent !== named?.id || isOwnRecord(named, agent, at))
@@ -95,27 +95,33 @@ export function createProposals(deps: Deps) {
     const agent = call.caller.id
     const pair = { agent, domain }
     const digest = computeDigest({ agent, action, target, content: change })
-    const body = key === undefined ? undefined : sha256Hex(canonicalJson(jsonOf(proposal)))
-    const before = () => sameAsBefore(tx, call.caller, domain, key, body)
-    const known = await before()
+    const body = key === undefined ? undefined : sha256Hex(canonicalJson(toPlainJson(proposal)))
+    const findExisting = () => findByKey(tx, call.caller, domain, key, body)
+    const known = await findExisting()
     if (known) return known
     const { policies, policy, isMapped } = await policyFor(tx, call.caller, domain)
     if (!isMapped && policies.isMapped)
-      return unmapped(tx, proposal, call, policies.version, await standingOf(tx, pair, action))
+      return refuseUnmapped(
+        tx,
+        proposal,
+        call,
+        policies.version,
+        await getStanding(tx, pair, action),
+      )
     const fields = extractFields(change, field)
     const evaluation = policies.evaluate(policy, fields)
     if (evaluation.hardStop)
-      return blockedByPolicy(policy, evaluation, await standingOf(tx, pair, action))
+      return blockedByPolicy(policy, evaluation, await getStanding(tx, pair, action))
     const given = proposal.criteria
     const reasoned = reasonings.isNeeded(policy, given)
       ? await reasonings.check(tx, { by: call.caller, policy, reasoning: given, at: now() })
       : undefined
 
     const admitted =
-      // Nothing can turn it away any more.
+      // No limit can refuse the proposal, so no lock is needed.
       volume.isFree && key === undefined
         ? { ...(await scores.begin(tx, pair)), remaining: null }
-        : await admit(tx, pair, before)
+        : await admit(tx, pair, findExisting)
     if ('instead' in admitted) return admitted.instead
     const { trust, remaining, faded } = admitted
     const floor = reasoned && reasonings.getFloor(policy, reasoned)
@@ -132,7 +138,7 @@ export function createProposals(deps: Deps) {
       ...(floor &&
         !isShadow && {
           atLeast: floor,
-          always: 'its reasoning falls short of what the policy asks',
+          always: 'its reasoning does not meet the policy',
         }),
     })
     const { mode, risk, why, shadow } = judgement
@@ -143,7 +149,7 @@ export function createProposals(deps: Deps) {
       domain,
       action,
       target,
-      summary: summaryOf(proposal, approvals.redactForDisplay),
+      summary: summarize(proposal, approvals.redactForDisplay),
       mode,
       risk,
       digest,
@@ -187,13 +193,13 @@ export function createProposals(deps: Deps) {
       await deps.handoffs.acknowledgeByProposal(tx, proposal.handoff, id, call)
     if (mode === 'act')
       spotChecks.note({ ...pair, id, risk, trust, client: call.caller.client?.name })
-    return replyOf(approval, { cap: volume.cap, remaining }, approvals)
+    return buildReply(approval, { cap: volume.cap, remaining }, approvals)
   }
 
-  /** Locks the pair and starts its idle clock again, unless it is a proposal we know or one too many. */
+  /** Locks the trust record and restarts its idle clock, unless the proposal exists already or exceeds a cap. */
   async function admit(tx: Tx, pair: TrustKey, before: () => Promise<ProposalReply | undefined>) {
     const trust = await scores.load(tx, pair)
-    // Another daemon may have had the same key until the pair was ours.
+    // Another daemon may have used the same key before the lock was acquired.
     const again = await before()
     if (again) return { instead: again }
     const { used, faded } = await scores.touch(tx, pair, trust, volume.since())
@@ -203,8 +209,8 @@ export function createProposals(deps: Deps) {
     return { instead: refused }
   }
 
-  /** The same key from the same agent is the same proposal, or an error (P6). */
-  async function sameAsBefore(tx: Tx, by: Caller, domain: string, key?: string, body?: string) {
+  /** The same key of the same agent returns the same proposal, or an error (P6). */
+  async function findByKey(tx: Tx, by: Caller, domain: string, key?: string, body?: string) {
     if (key === undefined) return undefined
     const found = await approvals.byKey(tx, by.id, key)
     if (!found) return undefined
@@ -213,13 +219,13 @@ export function createProposals(deps: Deps) {
       await approvals.releaseKey(tx, id)
       return undefined
     }
-    if (found.digest !== body) throw otherBody(key)
+    if (found.digest !== body) throw idempotencyError(key)
     const remaining = await volume.left(tx, { agent: by.id, domain })
-    return replyOf(found.approval, { cap: volume.cap, remaining }, approvals)
+    return buildReply(found.approval, { cap: volume.cap, remaining }, approvals)
   }
 
-  /** No silent fallback: the agent is blocked, and a person is asked whether it may work there (Y4). */
-  async function unmapped(
+  /** No silent fallback: blocks the agent and asks a person whether it may work in the domain (Y4). */
+  async function refuseUnmapped(
     tx: Tx,
     proposal: Proposal,
     call: Call,
@@ -238,7 +244,7 @@ export function createProposals(deps: Deps) {
     if (isFull)
       return new RefusedResult(
         'too_many_requests',
-        `BLOCKED: no policy covers ${agent} in ${domain}, and ${maxPendingRequests} of your requests to work somewhere wait already.`,
+        `BLOCKED: no policy covers ${agent} in ${domain}, and ${maxPendingRequests} of your requests for new domains are pending already.`,
         { hint: pendingLimitHint, details: blockedHere },
       )
     const approval =
@@ -248,7 +254,7 @@ export function createProposals(deps: Deps) {
         domain,
         action: 'work_in_domain',
         target: domain,
-        summary: toSingleLine(`May ${agent} work in ${domain}? No policy covers it.`),
+        summary: toSingleLine(`May ${agent} work in ${domain}? No policy covers this domain.`),
         mode: 'escalate',
         risk: 'normal',
         digest: computeDigest({ agent, action: 'work_in_domain', target: domain, content: null }),
@@ -260,12 +266,12 @@ export function createProposals(deps: Deps) {
           reasoning: proposal.reasoning,
           why: plainWhy(
             rules.mode,
-            `You are asked because no mapping names ${agent} in ${domain}, and without one an agent may not propose there.`,
+            `You are asked because no mapping covers ${agent} in ${domain}, and without one the agent cannot propose there.`,
           ),
         },
       }))
     return new RefusedResult('policy_blocked', `BLOCKED: no policy covers ${agent} in ${domain}.`, {
-      hint: `A person was asked: ${approvals.reviewUrl(approval.id)}. Propose again once they agreed.`,
+      hint: `Approval requested: ${approvals.reviewUrl(approval.id)}. Propose again after it is approved.`,
       details: {
         ...blockedHere,
         approval_id: approval.id,
@@ -274,8 +280,8 @@ export function createProposals(deps: Deps) {
     })
   }
 
-  /** What would have decided, had nothing forbidden it is on record with the refusal (Y6). */
-  async function standingOf(tx: Tx, pair: TrustKey, action: string): Promise<Details> {
+  /** Returns the trust and gate that would have decided; the refusal records them for replays (Y6). */
+  async function getStanding(tx: Tx, pair: TrustKey, action: string): Promise<Details> {
     const known =
       (await store.trust(tx, pair.agent, pair.domain)) ?? initialTrust(rules.trust, now())
     const trust = applyDecay(rules.trust, known, now())
@@ -312,7 +318,7 @@ export function blockedByPolicy(
     'policy_blocked',
     `BLOCKED by ${policy?.id ?? 'policy'}: ${first ? `${first.field}: ${first.reason}` : 'a rule'}`,
     {
-      hint: 'Change what the rule is about, or hand it to a person.',
+      hint: 'Change the value that the rule checks, or hand the task to a person.',
       details: {
         error: true,
         policy_error: true,
@@ -330,14 +336,14 @@ export function blockedByPolicy(
   )
 }
 
-function replyOf(
+function buildReply(
   approval: Approval,
   { cap, remaining }: { cap: number; remaining: number | null },
   { reviewUrl }: Pick<Approvals, 'reviewUrl'>,
 ) {
   const { id, mode, trustLevel, confidence, content, status } = approval
   const { why, extra } = content
-  const said = (name: string) => why.more?.[name] as number
+  const getNumber = (name: string) => why.more?.[name] as number
   const trust = trustLevel ?? 0
   const reasoned = why.more?.['reasoning'] as Assessment | undefined
   return {
@@ -348,17 +354,17 @@ function replyOf(
     trust_level: trust,
     confidence: confidence ?? 0,
     high_risk_field: why.high_risk_fields.length > 0,
-    policy_warnings: said('warnings'),
+    policy_warnings: getNumber('warnings'),
     policy_id: why.policy_id,
     policy_description: why.policy_description,
-    policy_rules_checked: said('rules_checked'),
-    rules_matched: said('rules_matched'),
+    policy_rules_checked: getNumber('rules_checked'),
+    rules_matched: getNumber('rules_matched'),
     mapping_found: why.more?.['mapping_found'] === true,
     volume_cap: cap,
     volume_remaining: remaining,
     evidence_level: Math.round((why.evidence_level ?? 0) * 10_000) / 10_000,
     gated: why.gated,
-    ...(why.gated && { to_go: said('to_go'), evidence_note: evidenceNote }),
+    ...(why.gated && { to_go: getNumber('to_go'), evidence_note: evidenceNote }),
     ...(reasoned && {
       reasoning_valid: reasoned.valid,
       missing_criteria: [...reasoned.missing],
@@ -366,13 +372,13 @@ function replyOf(
       unverified_sources: [...reasoned.unverified],
       reasoning_problems: [...reasoned.problems],
     }),
-    message: messageOf(approval),
-    next: nextFor(approval),
+    message: formatMessage(approval),
+    next: nextStep(approval),
     ...(mode !== 'act' && { review_url: reviewUrl(id) }),
   }
 }
 
-function messageOf({ id, mode, trustLevel, content: { why } }: Approval): string {
+function formatMessage({ id, mode, trustLevel, content: { why } }: Approval): string {
   const trust = trustLevel ?? 0
   if (mode === 'act') return `AUTO-APPROVED: Trust (${trust.toFixed(2)}) sufficient.`
   if (mode === 'suggest') return `AWAITING REVIEW: Proposal ${id}`
@@ -381,18 +387,18 @@ function messageOf({ id, mode, trustLevel, content: { why } }: Approval): string
   return `ESCALATED: ${cause}. Proposal ${id}`
 }
 
-/** The agent's next step (RA2). */
-function nextFor(approval: Approval): string {
+/** The next step of the agent (RA2). */
+function nextStep(approval: Approval): string {
   if (approval.mode === 'act')
-    return `Do it now, exactly as proposed. Then call ${logCall(approval)}.`
-  // The same key was used before (P6).
+    return `Carry out the action now, exactly as proposed. Then call ${logCall(approval)}.`
+  // The idempotency key was used before (P6).
   if (approval.status !== 'pending')
     return `A person has decided. Call ${checkCall(approval)} and follow its answer.`
-  return `NOT APPROVED YET. Do not do it, by other tools either. Call ${checkCall(approval)}, or go on with other work.`
+  return `NOT APPROVED YET. Do not carry out the action, not even with other tools. Call ${checkCall(approval)}, or go on with other work.`
 }
 
-/** What the list of the inbox shows: the act in words, from what the agent named. */
-function summaryOf(
+/** Summarizes the proposal for the inbox, in the words of the agent. */
+function summarize(
   { action, target, change }: Proposal,
   show: Approvals['redactForDisplay'],
 ): string {
@@ -400,18 +406,18 @@ function summaryOf(
   const [first] = entries
   if (!first || first[0] === 'raw') return toSingleLine(`${action} on ${target}`)
   const [name, value] = first
-  // With its name: that alone can say that the value is a credential.
+  // Redacted with its name: only the name may reveal that the value is a credential.
   const [[label, clean] = []] = Object.entries(show({ [name]: value }) as object)
   const shown = typeof clean === 'string' ? clean : JSON.stringify(clean)
   const more = entries.length > 1 ? ` (+${entries.length - 1})` : ''
   return toSingleLine(`${action} on ${target}: ${label} = ${shown}${more}`)
 }
 
-const otherBody = (key: string) =>
+const idempotencyError = (key: string) =>
   new CoworkError(
     'idempotency_conflict',
-    `The idempotency_key ${JSON.stringify(key)} was used for another proposal.`,
-    { hint: 'Repeat the same proposal under it, or take a new key.' },
+    `The idempotency_key ${JSON.stringify(key)} was already used for another proposal.`,
+    { hint: 'Repeat the same proposal with this key, or use a new key.' },
   )
 
-const jsonOf = (value: unknown): unknown => JSON.parse(JSON.stringify(value))
+const toPlainJson = (value: unknown): unknown => JSON.parse(JSON.stringify(value))

@@ -1,23 +1,23 @@
-/** What each person has opened lately, the newest last; of more than these the oldest are forgotten. */
-const mostOpened = 10_000
+/** Maximum receipts; the oldest are dropped first. */
+const maxReceipts = 10_000
 
-export type Looks = ReturnType<typeof createLooks>
+export type ReadReceipts = ReturnType<typeof createReadReceipts>
 
 /**
- * Which requests and checks a person has opened here. Only what somebody has looked at says that an agent was right
- * (T11, T14). Kept in memory: after a restart it is opened again.
+ * Records which requests and checks a person has opened here. Only a decision about an opened item is evidence (T11,
+ * T14). Kept in memory: after a restart, an item must be opened again.
  */
-export function createLooks() {
+export function createReadReceipts() {
   const opened = new Set<string>()
-  const keyOf = (person: string, id: string) => JSON.stringify([person, id])
+  const toKey = (person: string, id: string) => JSON.stringify([person, id])
   return {
     note(person: string, id: string): void {
-      const key = keyOf(person, id)
+      const key = toKey(person, id)
       opened.delete(key)
       opened.add(key)
       const [oldest] = opened
-      if (opened.size > mostOpened && oldest !== undefined) opened.delete(oldest)
+      if (opened.size > maxReceipts && oldest !== undefined) opened.delete(oldest)
     },
-    has: (person: string, id: string): boolean => opened.has(keyOf(person, id)),
+    has: (person: string, id: string): boolean => opened.has(toKey(person, id)),
   }
 }

@@ -1,12 +1,12 @@
 import { toStoredData } from '#ledger'
 import type { Entry, RecordedRow, RecordedTable } from '#ledger'
-import { aloneIn, isAlone } from './autonomous-calls.ts'
+import { toAutonomousKey, isAutonomous } from './autonomous-calls.ts'
 import type { Trust } from './rules/trust.ts'
 import type { TrustKey } from './trust-service.ts'
 import { toRow } from './store.ts'
 import type { KindRow, MappingRow, PermissionRow } from './store.ts'
 
-const named = (noun: string, { agent, domain }: RecordedRow) =>
+const describeRow = (noun: string, { agent, domain }: RecordedRow) =>
   `${noun} of agent ${JSON.stringify(agent)} in domain ${JSON.stringify(domain)}`
 
 const trustTable: RecordedTable = {
@@ -14,17 +14,17 @@ const trustTable: RecordedTable = {
   table: 'trust',
   baseline: 'trust.baselined',
   key: ['agent', 'domain'],
-  // They were converted, and nothing is decided by them any more.
+  // Converted columns, no longer used by any decision.
   ignoredColumns: ['low_good', 'low_bad', 'normal_good', 'normal_bad', 'high_good', 'high_bad'],
-  describe: (row) => named('trust', row),
-  // A proposal, and what trust lets an agent do, restarts the idle clock, without an entry for that alone (T9).
+  describe: (row) => describeRow('trust', row),
+  // A proposal and an autonomous action restart the idle clock, without an entry only for that (T9).
   moves: {
     column: 'active_at',
     findKey(_, parsed) {
       const entry = parsed as unknown as Entry
       if (entry.type === 'proposal.created') return [entry.actor.id, entry.domain]
-      if (!entry.type.startsWith('call.') || !isAlone(entry)) return undefined
-      const { agent, domain } = aloneIn(entry)
+      if (!entry.type.startsWith('call.') || !isAutonomous(entry)) return undefined
+      const { agent, domain } = toAutonomousKey(entry)
       return [agent, domain]
     },
   },
@@ -35,7 +35,7 @@ const kindTable: RecordedTable = {
   table: 'trust_kind',
   baseline: 'trust_kind.baselined',
   key: ['agent', 'domain', 'risk', 'kind'],
-  describe: (row) => `${named('credit', row)} for ${JSON.stringify(row['kind'])}`,
+  describe: (row) => `${describeRow('credit', row)} for ${JSON.stringify(row['kind'])}`,
 }
 
 const permissionTable: RecordedTable = {
@@ -43,7 +43,7 @@ const permissionTable: RecordedTable = {
   table: 'permission',
   baseline: 'permission.baselined',
   key: ['id'],
-  // Every use writes it, also one that is not counted.
+  // Every use writes this column, even an uncounted one.
   ignoredColumns: ['last_used_at'],
   digestedColumns: ['arguments'],
   describe: ({ id, agent }) => `permission ${id} of agent ${JSON.stringify(agent)}`,
@@ -54,13 +54,13 @@ const mappingTable: RecordedTable = {
   table: 'mapping',
   baseline: 'mapping.baselined',
   key: ['agent', 'domain'],
-  describe: (row) => named('mapping', row),
+  describe: (row) => describeRow('mapping', row),
 }
 
 /** The tables of governance that `verify` replays from the ledger (L20). */
 export const governanceTables = [trustTable, kindTable, permissionTable, mappingTable]
 
-// For the `data` of the entry that changes a row.
+// Data for the entry that changes a row.
 
 export const storedTrust = ({ agent, domain }: TrustKey, trust: Trust, before?: Trust | null) =>
   toStoredData(
@@ -69,7 +69,7 @@ export const storedTrust = ({ agent, domain }: TrustKey, trust: Trust, before?: 
     before ? toRow(agent, domain, before) : before,
   )
 
-/** The credit of a kind of action from now on, and before; undefined where it had none. */
+/** The credit of a kind of action after and before a change; undefined without earlier credit. */
 export type KindChange = { readonly row: KindRow; readonly from: number | undefined }
 
 export function storedCredit(

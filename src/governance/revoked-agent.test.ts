@@ -94,7 +94,7 @@ test('I4 A2 who decides for one that is gone is told so, and may refuse', async 
   // What was held is not made either: it goes back to people, with why.
   await expect
     .poll(() => system.entries(['approval.undone']), { timeout: 5000 })
-    .toMatchObject(held.map(() => ({ data: { why: expect.stringContaining('gone') } })))
+    .toMatchObject(held.map(() => ({ data: { why: expect.stringContaining('revoked') } })))
   expect(await decide(system, [id, ...held], { decision: 'reject' })).toMatchObject({ errors: 0 })
 })
 

@@ -8,18 +8,18 @@ import type { Log } from '#base/log.ts'
 import type { Identity } from '#identity'
 import { createEntryLookup } from '#ledger'
 import type { Ledger } from '#ledger'
-import { createAlone, createIsUndone } from './autonomous-calls.ts'
+import { createAutonomousCalls, createIsUndone } from './autonomous-calls.ts'
 import { createCallAuthorizer, createDomainOf } from './call-authorizer.ts'
 import { convertEvidence } from './convert-evidence.ts'
 import { createDomains } from './domains.ts'
 import { createEditValidator, createPolicyConflicts } from './edit-validator.ts'
 import type { ParseCall } from './edit-validator.ts'
-import { createGateProof, createKindNames } from './gate-proof.ts'
+import { createGateProof, createKindNormalizer } from './gate-proof.ts'
 import { createHandoffStore } from './handoffs/store.ts'
 import { createHandoffs, handoffKind } from './handoffs/handoffs.ts'
 import { createInbox } from './inbox.ts'
 import { governanceKinds } from './kinds.ts'
-import { createLooks } from './read-receipts.ts'
+import { createReadReceipts } from './read-receipts.ts'
 import { toModeRules } from './rules/mode.ts'
 import { createCallLimiter } from './call-limiter.ts'
 import { createPermissions } from './permissions.ts'
@@ -55,10 +55,10 @@ export type GovernanceOptions = {
   /** The toolsets whose tools check their own writes (Y9). */
   readonly guardedToolsets: readonly string[]
   readonly reviewUrl: (id: string) => string
-  /** Keeps credentials out of what approvals store and show (A14). */
+  /** Removes credentials from stored and displayed approvals (A14). */
   readonly protection: ProtectionDeps
   readonly onErase: Ledger['onErase']
-  /** The name of this daemon's state folder in a store that several share. */
+  /** Name of the state directory of this daemon, in a shared store. */
   readonly node?: string
   readonly now: Clock
   readonly log: Log
@@ -66,13 +66,13 @@ export type GovernanceOptions = {
   readonly undo?: Undo
   /** Secrets of the installation for drawing checks (T14). */
   readonly drawKeys: { readonly draw: Buffer; readonly lot: Buffer }
-  /** A test decides what chance says. */
+  /** Replaces the random draw in tests. */
   readonly draw?: (id: string) => number
 }
 
 export type Governance = ReturnType<typeof createGovernance>
 
-/** Who may act, and who decides: trust, policy and the approvals they lead to. */
+/** Creates the governance services: trust, policies and approvals. */
 export function createGovernance(options: GovernanceOptions) {
   const { db, config, agents, people, reviewUrl, now, log } = options
   const { guardedToolsets } = options
@@ -86,18 +86,18 @@ export function createGovernance(options: GovernanceOptions) {
   const permissions = createPermissions(store, now, agents, () => approvals)
   const { ttl, plan_ttl, token_ttl, call_ttl, undo_hold, every_write } = config.approvals
   const conflicts = createPolicyConflicts(
-    (...asked) => proposals.policyFor(...asked),
+    (...query) => proposals.policyFor(...query),
     (approval) => approvals.openCall(approval),
   )
   const lookup = createEntryLookup(db.dialect)
-  const looks = createLooks()
-  const kindOf = createKindNames((value) => approvals.redactForDisplay(value))
+  const looks = createReadReceipts()
+  const kindOf = createKindNormalizer((value) => approvals.redactForDisplay(value))
   const spotChecks = createSpotChecks({
     db,
     store,
     approvals: () => approvals,
     scores,
-    alone: createAlone(lookup, () => approvals),
+    autonomousCalls: createAutonomousCalls(lookup, () => approvals),
     rules,
     policyVersion: versions.version,
     keys: options.drawKeys,
@@ -142,24 +142,24 @@ export function createGovernance(options: GovernanceOptions) {
     people,
     reviewUrl,
     protection: options.protection,
-    // A check repeats what it is about, and no entry names it.
+    // A check copies the content of its action, and no entry names the check.
     onErase: (eraser) =>
       options.onErase(async (tx, erased) => {
         if ('before' in erased) return eraser(tx, erased)
         const { approvals: ids, calls } = erased
-        const checks = await store.checksOn(tx, [...ids, ...calls])
+        const checks = await store.listChecks(tx, [...ids, ...calls])
         return eraser(tx, { ...erased, approvals: [...ids, ...checks] })
       }),
     node: options.node,
     now,
     log: log.scope('approvals'),
   })
-  // What an agent waited for and was allowed ends with it; its proposals and handoffs are for people to finish.
-  const unfollow = agents.onRevoked(async (tx, agent, call) => {
+  // Revoking an agent ends its pending calls, permissions and trust; people finish its proposals and handoffs.
+  const unsubscribe = agents.onRevoked(async (tx, agent, call) => {
     for (const kind of ['call', 'permission'])
       await approvals.withdrawAll(tx, { kind, requester: agent }, call)
     await approvals.withdrawApprovedCalls(tx, agent, call)
-    await permissions.endOf(tx, agent, call)
+    await permissions.revokeAll(tx, agent, call)
     for (const { domain, stored } of await scores.part(tx, agent))
       tx.append({
         type: 'trust.ended',
@@ -214,7 +214,7 @@ export function createGovernance(options: GovernanceOptions) {
     guardedToolsets,
     domainOf,
   })
-  const pace = createCallLimiter(config.authority, now)
+  const limiter = createCallLimiter(config.authority, now)
   return {
     ...parts,
     db,
@@ -228,17 +228,20 @@ export function createGovernance(options: GovernanceOptions) {
     looks,
     kindOf,
     answerFields: toAnswerFields(allKinds),
-    approvals: pace.counting(approvals),
-    judgeCall: pace.judging(judgeCall),
-    /** Converts what earlier versions stored in clear, before anything is served (A14). Gives how many approvals that were. */
+    approvals: limiter.countResumed(approvals),
+    judgeCall: limiter.limit(judgeCall),
+    /**
+     * Converts plain values of earlier versions before the daemon serves calls (A14). Returns the number of
+     * approvals.
+     */
     async convert(): Promise<number> {
       await permissions.convert(db)
       await convertEvidence({ db, store, kindOf, now })
       return approvals.convert()
     },
-    waits: { longestMs: Math.max(ttl, plan_ttl), handoffMs },
+    waits: { maxMs: Math.max(ttl, plan_ttl), handoffMs },
     async close() {
-      unfollow()
+      unsubscribe()
       await spotChecks.close()
       await reminders.close()
       await approvals.close()

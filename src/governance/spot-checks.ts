@@ -8,8 +8,8 @@ import { canonicalJson, sha256Hex } from '#base/hash.ts'
 import { newHiddenId, newId } from '#base/ids.ts'
 import type { Log } from '#base/log.ts'
 import type { Ledger } from '#ledger'
-import { aloneIn, isAlone } from './autonomous-calls.ts'
-import type { createAlone, DoneAlone } from './autonomous-calls.ts'
+import { toAutonomousKey, isAutonomous } from './autonomous-calls.ts'
+import type { createAutonomousCalls, AutonomousCall } from './autonomous-calls.ts'
 import { plainWhy } from './rules/mode-decision.ts'
 import type { Rules } from './rules/mode-decision.ts'
 import { checkRate, computeDraw, lookBackWindow, selectLookBack } from './rules/standing.ts'
@@ -23,81 +23,84 @@ type Deps = {
   readonly store: GovernanceStore
   readonly approvals: () => Pick<Approvals, 'openHidden'>
   readonly scores: Pick<TrustService, 'load' | 'lookBack' | 'seenThrough'>
-  readonly alone: ReturnType<typeof createAlone>
+  readonly autonomousCalls: ReturnType<typeof createAutonomousCalls>
   readonly rules: Rules
   readonly policyVersion: () => string
-  /** Secrets of the installation: which actions are drawn, and which come to a look-back. */
+  /** Secrets of the installation: one draws checks, one selects actions for look-backs. */
   readonly keys: { readonly draw: Buffer; readonly lot: Buffer }
-  /** A test decides what chance says. */
+  /** Replaces the random draw in tests. */
   readonly draw?: ((id: string) => number) | undefined
   readonly now: Clock
   readonly log: Log
 }
 
-/** An action that trust let an agent do, in the transaction that does it. */
-export type Doing = TrustKey & {
+/** An autonomous action, noted in the transaction that does it. */
+export type NotedAction = TrustKey & {
   readonly id: string
   readonly risk: Risk
-  /** As it was when the action was judged. */
+  /** As it was when the action was authorized. */
   readonly trust: Trust
   readonly client: string | undefined
 }
 
-/** Some time after the answer was sent: what is done about an action must not be felt by whoever waits for it. */
+/** Delay after the reply: opening a check must not change the latency that the agent measures. */
 const openAfterMs = 100
-/** Where the store did not take one. */
+/** Delay after a store error. */
 const retryAfterMs = 1000
-/** An action that is not on record by then was not done. */
-const mostTries = 30
+/** An action that is not in the ledger after this many attempts was not done. */
+const maxAttempts = 30
 /**
- * So long before the last entry an action may have been done whose check was not opened yet. What was done earlier was
- * drawn at the rate of then: at that of now, after a mistake, hundreds could be drawn that were not.
+ * Actions this long before the last entry may have a check that was not opened yet. Earlier actions were drawn with
+ * the rate of that time: with the current rate, after a mistake, hundreds more could be drawn.
  */
-const caughtUpMs = 10_000
-const mostCaughtUp = 2000
+const catchUpMs = 10_000
+const maxCatchUp = 2000
 
 export type SpotChecks = ReturnType<typeof createSpotChecks>
 
 /**
- * A share of what agents do alone is checked by people afterwards (T14). Which actions, a keyed hash of their ids
- * decides; a check is opened after the answer, without an entry, so that nothing tells the agent of it.
+ * Selects a share of autonomous actions for review by people (T14). A keyed hash of the id draws an action; its check
+ * is opened after the reply, without an entry, so that the agent cannot detect it.
  */
 export function createSpotChecks(deps: Deps) {
-  const { db, store, scores, alone, rules, keys, now, log } = deps
+  const { db, store, scores, autonomousCalls, rules, keys, now, log } = deps
   const draw = deps.draw ?? ((id: string) => computeDraw(keys.draw, id))
-  type Waiting = Omit<Doing, 'trust'> & {
+  type Waiting = Omit<NotedAction, 'trust'> & {
     readonly isDrawn: boolean
     /** Through another client than before. */
-    readonly isOther: boolean
+    readonly isNewClient: boolean
     readonly notedAt: number
     tries: number
   }
-  const waiting = new Map<string, Waiting>()
+  const pending = new Map<string, Waiting>()
   let timer: NodeJS.Timeout | undefined
   let opening: Promise<void> = Promise.resolve()
 
-  const rateOf = (trust: Trust, risk: Risk) =>
+  const getRate = (trust: Trust, risk: Risk) =>
     checkRate(rules.trust.standing, trust.standings[risk])
 
-  /** Called in the transaction of the action, which may run twice or fail: what is not on record later is forgotten. */
-  function note(doing: Doing): void {
+  /**
+   * Called in the transaction of the action, which may run twice or fail: an action that is not in the ledger later
+   * is dropped.
+   */
+  function note(doing: NotedAction): void {
     const { trust, ...rest } = doing
-    const isOther = doing.client !== undefined && doing.client !== trust.client
-    const counted = isOther
+    const isNewClient = doing.client !== undefined && doing.client !== trust.client
+    const counted = isNewClient
       ? initialTrust(rules.trust, now())
       : applyDecay(rules.trust, trust, now())
-    const rate = rateOf(counted, doing.risk)
+    const rate = getRate(counted, doing.risk)
     const isDrawn = draw(doing.id) < rate
-    if (!isDrawn && !isOther) return
-    waiting.set(doing.id, { ...rest, isDrawn, isOther, notedAt: performance.now(), tries: 0 })
-    openLater(openAfterMs)
+    if (!isDrawn && !isNewClient) return
+    pending.set(doing.id, { ...rest, isDrawn, isNewClient, notedAt: performance.now(), tries: 0 })
+    scheduleOpen(openAfterMs)
   }
 
-  const openLater = (ms: number) => {
+  const scheduleOpen = (ms: number) => {
     timer ??= setTimeout(() => void flush(openAfterMs), ms).unref()
   }
 
-  /** Opens what was noted so long ago; one after the other, so that `close` waits for all. */
+  /** Opens the checks noted at least this long ago, one after the other, so that `close` waits for all. */
   function flush(minAgeMs = 0): Promise<void> {
     clearTimeout(timer)
     timer = undefined
@@ -107,29 +110,29 @@ export function createSpotChecks(deps: Deps) {
 
   async function openDue(minAgeMs: number): Promise<void> {
     let isFailed = false
-    for (const one of waiting.values()) {
-      // Its answer may be on its way still, though another has waited long enough.
+    for (const one of pending.values()) {
+      // Its reply may still be in transit, although another check is due.
       if (performance.now() - one.notedAt < minAgeMs) continue
       await openNoted(one).catch((error: unknown) => {
         isFailed = true
-        log.error('a spot check was not opened', { error: errorMessage(error) })
+        log.error('could not open spot check', { error: errorMessage(error) })
       })
     }
-    if (waiting.size > 0) openLater(isFailed ? retryAfterMs : openAfterMs)
+    if (pending.size > 0) scheduleOpen(isFailed ? retryAfterMs : openAfterMs)
   }
 
   async function openNoted(one: Waiting): Promise<void> {
-    const { id, isDrawn, isOther } = one
-    const isDone = await alone.find(db, id)
+    const { id, isDrawn, isNewClient } = one
+    const isDone = await autonomousCalls.find(db, id)
     if (isDone)
       await db.transact(async (tx) => {
-        if (isOther) await seeClient(tx, one)
+        if (isNewClient) await recordClient(tx, one)
         if (isDrawn) await open(tx, id)
       })
-    if (isDone || ++one.tries >= mostTries) waiting.delete(id)
+    if (isDone || ++one.tries >= maxAttempts) pending.delete(id)
   }
 
-  async function seeClient(tx: Tx, { agent, domain, client }: Waiting): Promise<void> {
+  async function recordClient(tx: Tx, { agent, domain, client }: Waiting): Promise<void> {
     const told =
       client === undefined ? undefined : await scores.seenThrough(tx, { agent, domain }, client)
     if (told)
@@ -142,13 +145,13 @@ export function createSpotChecks(deps: Deps) {
       })
   }
 
-  /** Unless there is one of this action already: the lock on the pair lets one daemon at a time look. */
+  /** Skips an action that has a check: the lock on the trust record serializes daemons. */
   async function open(tx: Tx, id: string, lookBack: string | null = null): Promise<boolean> {
-    const done = await alone.find(tx, id)
+    const done = await autonomousCalls.find(tx, id)
     if (!done) return false
     const { agent, domain, risk, action, target, change, trustLevel, call, proposal } = done
     await scores.load(tx, { agent, domain })
-    if (await isSettled(tx, done)) return false
+    if (await isReviewed(tx, done)) return false
     const approval = await deps.approvals().openHidden(
       tx,
       { id: agent, ...(done.client && { client: done.client }) },
@@ -158,17 +161,17 @@ export function createSpotChecks(deps: Deps) {
         domain,
         action,
         target,
-        summary: toSingleLine(`Done alone: ${action}${target && ` on ${target}`}`),
+        summary: toSingleLine(`Autonomous action: ${action}${target && ` on ${target}`}`),
         mode: 'act',
         risk,
         digest: computeDigest({ agent, action, target, content: change }),
         policyVersion: deps.policyVersion(),
         trustLevel,
         confidence: null,
-        group: lookBack ?? groupOf(agent),
+        group: lookBack ?? toGroup(agent),
         content: {
           change,
-          why: plainWhy(rules.mode, lookBack === null ? drawnText : lookBackText),
+          why: plainWhy(rules.mode, lookBack === null ? drawnReason : lookBackReason),
           extra: {
             ...(call !== undefined && { call }),
             ...(proposal !== undefined && { proposal }),
@@ -190,8 +193,8 @@ export function createSpotChecks(deps: Deps) {
     return true
   }
 
-  async function isSettled(reader: Reader, { id, proposal }: DoneAlone): Promise<boolean> {
-    if (await store.checkOn(reader, id)) return true
+  async function isReviewed(reader: Reader, { id, proposal }: AutonomousCall): Promise<boolean> {
+    if (await store.findCheck(reader, id)) return true
     return proposal !== undefined && (await store.overrideOf(reader, proposal))?.isVerified === true
   }
 
@@ -199,33 +202,33 @@ export function createSpotChecks(deps: Deps) {
     note,
     flush,
     /**
-     * Counts the checks that are drawn and not stored yet: the gate counts them as unread. Call it before the stored
-     * ones are counted: a check that is stored in between counts twice for a moment, and never not at all.
+     * Counts drawn checks that are not stored yet: the gate counts them as unread. Call this before counting the
+     * stored ones: a check that is stored in between counts twice for a moment, and never zero times.
      */
     async unopened(reader: Reader, { agent, domain }: TrustKey, risk: Risk): Promise<number> {
       let count = 0
-      for (const one of waiting.values()) {
+      for (const one of pending.values()) {
         const isOfPair = one.agent === agent && one.domain === domain && one.risk === risk
-        if (one.isDrawn && isOfPair && !(await store.checkOn(reader, one.id))) count++
+        if (one.isDrawn && isOfPair && !(await store.findCheck(reader, one.id))) count++
       }
       return count
     },
 
     /**
-     * A mistake was found in what it did alone: others that nobody has looked at come to the inbox as one (T14).
-     * Gives how many.
+     * After a mistake in an autonomous action, opens checks of other unreviewed ones as one group (T14). Returns
+     * their number.
      */
-    async lookBack(tx: Tx, pair: TrustKey, risk: Risk, found?: string): Promise<number> {
+    async lookBack(tx: Tx, pair: TrustKey, risk: Risk, mistakeId?: string): Promise<number> {
       const id = newId()
-      const unseen: string[] = []
-      for (const act of await alone.lately(tx, pair, risk)) {
-        if (unseen.length >= lookBackWindow) break
-        const done = act.id === found ? undefined : await alone.find(tx, act.id)
-        if (done && !(await isSettled(tx, done))) unseen.push(act.id)
+      const unreviewed: string[] = []
+      for (const act of await autonomousCalls.listRecent(tx, pair, risk)) {
+        if (unreviewed.length >= lookBackWindow) break
+        const done = act.id === mistakeId ? undefined : await autonomousCalls.find(tx, act.id)
+        if (done && !(await isReviewed(tx, done))) unreviewed.push(act.id)
       }
-      const lots = unseen.map((act) => computeDraw(keys.lot, `${id} ${act}`))
+      const lots = unreviewed.map((act) => computeDraw(keys.lot, `${id} ${act}`))
       let count = 0
-      for (const act of selectLookBack(unseen, lots)) if (await open(tx, act, id)) count++
+      for (const act of selectLookBack(unreviewed, lots)) if (await open(tx, act, id)) count++
       if (count === 0) return 0
       await scores.lookBack(tx, pair, risk)
       tx.append({
@@ -239,20 +242,20 @@ export function createSpotChecks(deps: Deps) {
     },
 
     lastRisk: async (tx: Tx, pair: TrustKey): Promise<Risk | undefined> =>
-      (await alone.lately(tx, pair))[0]?.risk,
+      (await autonomousCalls.listRecent(tx, pair))[0]?.risk,
 
-    /** After a crash: actions of the last seconds whose checks were not opened. The same are drawn again. */
+    /** After a crash, opens checks for the actions of the last seconds. The same actions are drawn again. */
     async catchUp(ledger: Pick<Ledger, 'find'>, lastAt: number): Promise<void> {
       const entries = await ledger.find({
         types: ['proposal.created', 'call.started', 'call.done'],
-        since: lastAt - caughtUpMs,
-        limit: mostCaughtUp,
+        since: lastAt - catchUpMs,
+        limit: maxCatchUp,
         newestFirst: true,
       })
-      for (const { id, agent, domain, risk } of entries.filter(isAlone).map(aloneIn)) {
+      for (const { id, agent, domain, risk } of entries.filter(isAutonomous).map(toAutonomousKey)) {
         const known = await store.trust(db, agent, domain)
         const trust = known && applyDecay(rules.trust, known, now())
-        if (trust && draw(id) < rateOf(trust, risk)) await db.transact((tx) => open(tx, id))
+        if (trust && draw(id) < getRate(trust, risk)) await db.transact((tx) => open(tx, id))
       }
     },
 
@@ -264,10 +267,10 @@ export function createSpotChecks(deps: Deps) {
   }
 }
 
-const drawnText =
-  'You are asked because a share of what an agent does alone is checked afterwards. It is done already.'
-const lookBackText =
-  'You are asked because a mistake was found in what this agent did alone: others that nobody has looked at are checked too. It is done already.'
+const drawnReason =
+  'You are asked because a share of autonomous actions is checked afterwards. The action is already done.'
+const lookBackReason =
+  'You are asked because an autonomous action of this agent was wrong, so other unreviewed ones are checked too. The action is already done.'
 
-/** All checks of one agent can be answered together. */
-const groupOf = (agent: string) => sha256Hex(canonicalJson([spotCheck, agent])).slice(0, 16)
+/** All checks of an agent can be answered together. */
+const toGroup = (agent: string) => sha256Hex(canonicalJson([spotCheck, agent])).slice(0, 16)

@@ -12,7 +12,7 @@ import {
   kindCreditToAct,
   maxStrikes,
 } from './rules/standing.ts'
-import { levelOf, wordsFor } from './rules/standing-text.ts'
+import { toLevel, formatStanding } from './rules/standing-text.ts'
 import { closedGate, applyDecay } from './rules/trust.ts'
 import type { Trust } from './rules/trust.ts'
 import type { TrustKey } from './trust-service.ts'
@@ -24,7 +24,7 @@ type Deps = {
   readonly now: Clock
 }
 
-/** How an agent stands in a domain, as people read it: no agent sees its strikes and its checks (T14). */
+/** Returns the standing of an agent in a domain, for people: an agent must not see its strikes and checks (T14). */
 export function createStandingView({ store, rules, now }: Deps) {
   return async (reader: Reader, pair: TrustKey, stored: Trust) => {
     const at = now()
@@ -32,29 +32,29 @@ export function createStandingView({ store, rules, now }: Deps) {
     const unread = await store.unread(reader, pair.agent, pair.domain, at)
     const kinds = await store.kinds(reader, pair.agent, pair.domain)
 
-    const classOf = (risk: Risk) => {
+    const toClass = (risk: Risk) => {
       const standing = trust.standings[risk]
-      const waiting = unread.get(risk) ?? { count: 0, oldestMs: 0, lookBacks: 0 }
-      // Of a kind that has all the credit there is: what a new kind lacks is told by kind.
-      const proof = { kind: kindCreditToAct, unread: waiting }
+      const unreadChecks = unread.get(risk) ?? { count: 0, oldestMs: 0, lookBacks: 0 }
+      // Assumes full credit of the kind of action: missing credit of a new kind is listed by kind.
+      const proof = { kind: kindCreditToAct, unread: unreadChecks }
       const closed = closedGate(rules.trust, trust, risk, proof)
       const { mode } = resolveMode(rules.mode, {
         score: trust.score,
         gateOpen: closed === undefined,
         highRisk: false,
       })
-      const level = levelOf(mode)
+      const level = toLevel(mode)
       const rate = checkRate(rules.trust.standing, standing)
       const { credit, strikes } = standing
       return {
         risk,
         level,
-        ...wordsFor({
+        ...formatStanding({
           level,
           score: trust.score,
           thresholds: rules.mode.thresholds,
           closed,
-          unread: waiting,
+          unread: unreadChecks,
           rate,
           isVouched: trust.vouched && risk !== 'high' && credit < creditToAct,
         }),
@@ -68,15 +68,22 @@ export function createStandingView({ store, rules, now }: Deps) {
         },
         checks: {
           rate,
-          unread: waiting.count,
-          look_back: waiting.lookBacks,
-          ...(waiting.count > 0 && { oldest_at: formatRfc3339(at - waiting.oldestMs) }),
+          unread: unreadChecks.count,
+          look_back: unreadChecks.lookBacks,
+          ...(unreadChecks.count > 0 && { oldest_at: formatRfc3339(at - unreadChecks.oldestMs) }),
         },
         kinds: kinds
           .filter((kind) => kind.risk === risk)
-          .map(({ kind, credit: own }) => {
-            const missing = closedGate(rules.trust, trust, risk, { kind: own, unread: noneUnread })
-            return { kind, credit: own, to_go: missing ? Math.max(0, kindCreditToAct - own) : 0 }
+          .map(({ kind, credit: kindCredit }) => {
+            const missing = closedGate(rules.trust, trust, risk, {
+              kind: kindCredit,
+              unread: noUnread,
+            })
+            return {
+              kind,
+              credit: kindCredit,
+              to_go: missing ? Math.max(0, kindCreditToAct - kindCredit) : 0,
+            }
           }),
       }
     }
@@ -87,10 +94,10 @@ export function createStandingView({ store, rules, now }: Deps) {
       trust_level: trust.score,
       thresholds: rules.mode.thresholds,
       vouched: trust.vouched,
-      classes: risks.map(classOf),
+      classes: risks.map(toClass),
     }
   }
 }
 
-/** The checks that wait are told of the class. */
-const noneUnread = { count: 0, oldestMs: 0 }
+/** Pending checks are part of the class, not of the kind. */
+const noUnread = { count: 0, oldestMs: 0 }

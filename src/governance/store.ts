@@ -26,14 +26,14 @@ type TrustRow = {
 /** Columns of earlier versions. They are converted once and stay until a later migration drops them. */
 type OldColumns = Record<`${Risk}_${keyof OldEvidence}`, number>
 export type KindRow = { agent: string; domain: string; risk: Risk; kind: string; credit: number }
-/** A check of something that an agent did alone; `act` is the id of its proposal or call. */
+/** A check of an autonomous action; `act` is the id of its proposal or call. */
 export type CheckRow = {
   act: string
   approval: string
   agent: string
   domain: string
   risk: Risk
-  /** Shared by what one look-back brought. */
+  /** Shared by the checks of one look-back. */
   look_back: string | null
   opened_at: number
   read_at: number | null
@@ -45,7 +45,7 @@ type PointRow = {
   at: number
   score: number
   cause: string
-  /** What happened to the gate of which class of risk. */
+  /** Gate event of a risk class. */
   mark: Mark | null
   risk: Risk | null
 }
@@ -76,7 +76,7 @@ export type PermissionRow = {
   at: number
   last_used_at: number | null
   revoked_at: number | null
-  /** Of the approval it came from; of one whose approval is gone, none. */
+  /** From the approval; null if that approval is gone. */
   risk: Risk | null
 }
 export type MappingRow = {
@@ -109,13 +109,13 @@ type Tables = {
   }
 }
 
-/** The id of everyone who decides in open mode; no person can have it. */
+/** The id of everyone who decides with authentication off; no person can have it. */
 const unverified = 'unverified'
 
 type KindKey = Omit<KindRow, 'credit'>
 type Since = TrustKey & { readonly since: number }
 
-type Filter = { readonly agent: string | undefined; readonly domain: string | undefined }
+type TrustFilter = { readonly agent: string | undefined; readonly domain: string | undefined }
 
 export type TrustRecord = TrustKey & { readonly trust: Trust }
 
@@ -123,7 +123,7 @@ export type GovernanceStore = ReturnType<typeof createGovernanceStore>
 
 export function createGovernanceStore(dialect: Dialect) {
   const sql = builder<Tables>(dialect)
-  const locked = <Q extends { forUpdate(): Q }>(q: Q) =>
+  const withRowLock = <Q extends { forUpdate(): Q }>(q: Q) =>
     dialect === 'postgres' ? q.forUpdate() : q
   const kindRow = (p: KindKey) =>
     sql
@@ -132,35 +132,35 @@ export function createGovernanceStore(dialect: Dialect) {
       .where('domain', '=', p.domain)
       .where('risk', '=', p.risk)
       .where('kind', '=', p.kind)
-  const trustOf = (p: TrustKey) =>
+  const selectTrust = (p: TrustKey) =>
     sql.selectFrom('trust').selectAll().where('agent', '=', p.agent).where('domain', '=', p.domain)
-  const one = statement(trustOf)
-  const lock = statement((p: TrustKey) => locked(trustOf(p)))
-  const askedSince = (p: Since) =>
+  const selectOne = statement(selectTrust)
+  const lock = statement((p: TrustKey) => withRowLock(selectTrust(p)))
+  const selectRequestsSince = (p: Since) =>
     sql
       .selectFrom('approval')
       .where('requester', '=', p.agent)
       .where('domain', '=', p.domain)
       .where('created_at', '>', p.since)
       .where('kind', 'in', ['proposal', 'call'])
-  const used = statement((p: Since) =>
-    askedSince(p).select((eb) => eb.fn.countAll<number>().as('used')),
+  const countRequests = statement((p: Since) =>
+    selectRequestsSince(p).select((eb) => eb.fn.countAll<number>().as('used')),
   )
   const oldest = statement((p: Since) =>
-    askedSince(p).select((eb) => eb.fn.min<number | null>('created_at').as('at')),
+    selectRequestsSince(p).select((eb) => eb.fn.min<number | null>('created_at').as('at')),
   )
-  const waiting = statement((p: { agent: string; kind: string; since: number }) =>
+  const countPending = statement((p: { agent: string; kind: string; since: number }) =>
     sql
       .selectFrom('approval')
       .select((eb) => eb.fn.countAll<number>().as('count'))
       .where('status', '=', 'pending')
       .where('kind', '=', p.kind)
-      // No plain column, or SQLite would go through an agent's whole past instead of what waits.
+      // An expression, or SQLite would scan all requests of an agent instead of the pending ones.
       .where(raw<string>`requester || ''`, '=', p.agent)
       .where('created_at', '>=', p.since),
   )
-  // By pairs, each of which the index finds: an agent's whole past is none of this.
-  const usedByAgent = statement((p: { agent: string; since: number }) =>
+  // By trust record, so that an index finds the requests instead of a scan over all of the agent.
+  const countByAgent = statement((p: { agent: string; since: number }) =>
     sql
       .selectFrom('trust')
       .innerJoin('approval', (join) =>
@@ -197,21 +197,21 @@ export function createGovernanceStore(dialect: Dialect) {
       .values({ agent, domain, risk, kind: name, credit })
       .onConflict((c) => c.columns(['agent', 'domain', 'risk', 'kind']).doUpdateSet({ credit }))
   })
-  const unreadOf = ({ agent, domain, risk }: Pick<KindKey, 'agent' | 'domain' | 'risk'>) =>
+  const selectUnread = ({ agent, domain, risk }: Pick<KindKey, 'agent' | 'domain' | 'risk'>) =>
     sql
       .selectFrom('spot_check')
       .where('agent', '=', agent)
       .where('domain', '=', domain)
       .where('risk', '=', risk)
       .where('read_at', 'is', null)
-  // All that the gate looks at besides the trust of the pair, in one statement.
+  // Reads all inputs of the gate besides trust in one statement.
   const proof = statement((p: KindKey) =>
     sql.selectNoFrom([
       kindRow(p).select('credit').as('kind'),
-      unreadOf(p)
+      selectUnread(p)
         .select((eb) => eb.fn.countAll<number>().as('count'))
         .as('count'),
-      unreadOf(p)
+      selectUnread(p)
         .select((eb) => eb.fn.min<number | null>('opened_at').as('at'))
         .as('oldest'),
     ]),
@@ -227,9 +227,9 @@ export function createGovernanceStore(dialect: Dialect) {
       .where('active_at', '<=', p.at)
       .returningAll(),
   )
-  // Counts as well, so that a proposal needs no statement for that. The pair is locked by then: counted
-  // together with the lock, PostgreSQL would count as of before it was had.
-  const saveCounting = statement((p: TrustRow & Since) => {
+  // Counts too, which saves a proposal one statement. The record is locked already: counted together with the lock,
+  // PostgreSQL would count before the lock was acquired.
+  const saveAndCount = statement((p: TrustRow & Since) => {
     const { agent, domain, ...rest } = columnsOf(p)
     return sql
       .updateTable('trust')
@@ -247,7 +247,7 @@ export function createGovernanceStore(dialect: Dialect) {
           .as('used'),
       )
   })
-  const pointsOf = (p: TrustKey) =>
+  const selectPoints = (p: TrustKey) =>
     sql
       .selectFrom('trust_point')
       .selectAll()
@@ -267,26 +267,27 @@ export function createGovernanceStore(dialect: Dialect) {
       .where((eb) => eb.or([eb('expires_at', 'is', null), eb('expires_at', '>', p.at)]))
       .returningAll(),
   )
-  const ended = (at: number) =>
+  const updateRevoked = (at: number) =>
     sql.updateTable('permission').set({ revoked_at: at }).where('revoked_at', 'is', null)
   const mappings = query(sql.selectFrom('mapping').selectAll().orderBy('at'))
 
-  const first = async (reader: Reader, q: ReturnType<typeof one>) => {
+  const first = async (reader: Reader, q: ReturnType<typeof selectOne>) => {
     const row = await reader.first(q)
     return row && toTrust(row)
   }
 
   return {
-    trust: (reader: Reader, agent: string, domain: string) => first(reader, one({ agent, domain })),
+    trust: (reader: Reader, agent: string, domain: string) =>
+      first(reader, selectOne({ agent, domain })),
     lock: (tx: Tx, agent: string, domain: string) => first(tx, lock({ agent, domain })),
-    /** Of an agent that was active since: its trust, active at that time. */
+    /** Updates the activity time of a recently active agent and returns its trust. */
     touch: (tx: Tx, active: Since & { at: number }) => first(tx, touch(active)),
-    /** What the gate looks at for this kind of action (T11). */
+    /** Reads the inputs of the gate for a kind of action (T11). */
     async proof(reader: Reader, key: KindKey, now: number): Promise<Proof> {
       const { kind: credit, count, oldest: at } = (await reader.first(proof(key))) ?? {}
       return { kind: credit ?? 0, unread: unreadAt(count, at, now) }
     },
-    /** Undefined for a kind of action that nobody has judged yet. */
+    /** Undefined for a kind of action without decisions. */
     kind: async (reader: Reader, key: KindKey) => (await reader.first(kind(key)))?.credit,
     kinds(reader: Reader, agent: string, domain: string) {
       const own = sql.selectFrom('trust_kind').selectAll().where('agent', '=', agent)
@@ -294,7 +295,7 @@ export function createGovernanceStore(dialect: Dialect) {
       return reader.all(query(kinds))
     },
     saveKind: (tx: Tx, row: KindRow) => tx.run(saveKind(row)),
-    /** Checks that nobody has answered, by class of risk; how many of them are of look-backs. */
+    /** Counts unread checks by risk class, and how many are from look-backs. */
     async unread(reader: Reader, agent: string, domain: string, now: number) {
       const unread = checks
         .select((eb) => [
@@ -318,12 +319,16 @@ export function createGovernanceStore(dialect: Dialect) {
       const old = sql.selectFrom('trust').selectAll().where('normal_credit', 'is', null)
       const rows = await reader.all(query(old.orderBy('agent')))
       return rows.map(({ agent, domain, ...row }) => {
-        const of = (risk: Risk) => ({ good: row[`${risk}_good`], bad: row[`${risk}_bad`] })
-        const evidence = { low: of('low'), normal: of('normal'), high: of('high') }
+        const toEvidence = (risk: Risk) => ({ good: row[`${risk}_good`], bad: row[`${risk}_bad`] })
+        const evidence = {
+          low: toEvidence('low'),
+          normal: toEvidence('normal'),
+          high: toEvidence('high'),
+        }
         return { agent, domain, trust: toTrust({ agent, domain, ...row }), evidence }
       })
     },
-    /** How often people approved each kind of action as it was asked. */
+    /** Counts the unedited approvals of each kind of action by people. */
     async approvedKinds(reader: Reader, agent: string, domain: string) {
       const approved = sql
         .selectFrom('approval')
@@ -339,27 +344,27 @@ export function createGovernanceStore(dialect: Dialect) {
       return rows.map(({ risk, kind: name, count }) => ({ risk, kind: name, count: Number(count) }))
     },
     openCheck: (tx: Tx, row: CheckRow) => tx.insert('spot_check', [row]),
-    checkOf: (reader: Reader, approval: string) =>
+    findCheckByApproval: (reader: Reader, approval: string) =>
       reader.first(query(checks.selectAll().where('approval', '=', approval))),
-    checkOn: (reader: Reader, act: string) =>
+    findCheck: (reader: Reader, act: string) =>
       reader.first(query(checks.selectAll().where('act', '=', act))),
-    /** The approvals by which people check these, for erasing their copies (L8). */
-    async checksOn(reader: Reader, acts: readonly string[]): Promise<string[]> {
+    /** Lists the approvals that check these actions, for erasing their copies (L8). */
+    async listChecks(reader: Reader, acts: readonly string[]): Promise<string[]> {
       if (acts.length === 0) return []
       const found = checks.select('approval').where('act', 'in', acts)
       return (await reader.all(query(found))).map(({ approval }) => approval)
     },
-    readCheck(tx: Tx, approval: string, at: number) {
+    markCheckRead(tx: Tx, approval: string, at: number) {
       const read = sql.updateTable('spot_check').set({ read_at: at })
       return tx.run(query(read.where('approval', '=', approval)))
     },
-    /** Unless another daemon did meanwhile. */
+    /** Does nothing if another daemon created the row first. */
     create: (tx: Tx, agent: string, domain: string, trust: Trust) =>
       tx.run(create(toRow(agent, domain, trust))),
-    /** How many proposals and waiting calls there were since. */
+    /** Counts proposals and pending calls since that time. */
     used: async (reader: Reader, agent: string, domain: string, since: number) =>
-      Number((await reader.first(used({ agent, domain, since })))?.used ?? 0),
-    /** All its pairs at once, until the transaction ends; SQLite has one writer anyway. */
+      Number((await reader.first(countRequests({ agent, domain, since })))?.used ?? 0),
+    /** Locks all trust records of an agent until the transaction ends; SQLite has one writer anyway. */
     async lockAgent(tx: Tx, agent: string): Promise<void> {
       if (dialect === 'postgres')
         await tx.first({
@@ -367,19 +372,19 @@ export function createGovernanceStore(dialect: Dialect) {
           parameters: [agent],
         })
     },
-    /** The same over all domains, with when the first of them was. */
+    /** Counts over all domains, with the time of the first request. */
     async usedByAgent(reader: Reader, agent: string, since: number) {
-      const row = await reader.first(usedByAgent({ agent, since }))
+      const row = await reader.first(countByAgent({ agent, since }))
       return { used: Number(row?.used ?? 0), oldest: row?.oldest ?? undefined }
     },
-    /** Saves what is there already, and tells the same. */
+    /** Updates an existing row and returns the same count. */
     saveCounting: async (tx: Tx, agent: string, domain: string, trust: Trust, since: number) =>
-      Number((await tx.first(saveCounting({ ...toRow(agent, domain, trust), since })))?.used ?? 0),
+      Number((await tx.first(saveAndCount({ ...toRow(agent, domain, trust), since })))?.used ?? 0),
     oldest: async (tx: Tx, agent: string, domain: string, since: number) =>
       (await tx.first(oldest({ agent, domain, since })))?.at ?? undefined,
     save: (tx: Tx, agent: string, domain: string, trust: Trust) =>
       tx.run(save(toRow(agent, domain, trust))),
-    async all(reader: Reader, filter: Partial<Filter>): Promise<TrustRecord[]> {
+    async all(reader: Reader, filter: Partial<TrustFilter>): Promise<TrustRecord[]> {
       let q = sql.selectFrom('trust').selectAll()
       if (filter.agent !== undefined) q = q.where('agent', '=', filter.agent)
       if (filter.domain !== undefined) q = q.where('domain', '=', filter.domain)
@@ -388,13 +393,13 @@ export function createGovernanceStore(dialect: Dialect) {
     },
     point: (tx: Tx, row: PointRow) => tx.insert('trust_point', [row]),
     points: (reader: Reader, agent: string, domain: string, since: number) =>
-      reader.all(query(pointsOf({ agent, domain }).where('at', '>=', since).orderBy('at'))),
+      reader.all(query(selectPoints({ agent, domain }).where('at', '>=', since).orderBy('at'))),
     pointBefore(reader: Reader, agent: string, domain: string, before: number) {
-      const older = pointsOf({ agent, domain }).where('at', '<', before)
+      const older = selectPoints({ agent, domain }).where('at', '<', before)
       return reader.first(query(older.orderBy('at', 'desc').limit(1)))
     },
     override: (tx: Tx, row: OverrideRow) => tx.insert('override', [row]),
-    /** That of a person before one that came from an unverified caller: only the former settles anything (A3). */
+    /** Prefers the override of a person to one of an unverified caller: only the former is final (A3). */
     async overrideOf(reader: Reader, approval: string) {
       const found = sql.selectFrom('override').selectAll().where('approval', '=', approval)
       const known = (eb: ExpressionBuilder<Tables, 'override'>) =>
@@ -406,37 +411,37 @@ export function createGovernanceStore(dialect: Dialect) {
       reader.all(live({ agent, tool })),
     permissions: (reader: Reader) => reader.all(query(unrevoked.orderBy('id', 'desc'))),
     allPermissions: (tx: Tx) => tx.all(query(sql.selectFrom('permission').selectAll())),
-    repattern: (tx: Tx, id: string, text: string) =>
+    updatePattern: (tx: Tx, id: string, text: string) =>
       tx.run(query(sql.updateTable('permission').set({ arguments: text }).where('id', '=', id))),
-    permit: (tx: Tx, row: PermissionRow) => tx.insert('permission', [row]),
-    /** Undefined when it ended or was used up meanwhile. */
+    addPermission: (tx: Tx, row: PermissionRow) => tx.insert('permission', [row]),
+    /** Undefined if the permission ended or was used up since. */
     use: (tx: Tx, id: string, at: number) => tx.first(use({ id, at })),
     revoke: (tx: Tx, id: string, at: number) =>
-      tx.first(query(ended(at).where('id', '=', id).returningAll())),
-    /** All of one agent that can still be used; returns them as stored from now on. */
-    endPermissions(tx: Tx, agent: string, at: number) {
-      const live = ended(at)
+      tx.first(query(updateRevoked(at).where('id', '=', id).returningAll())),
+    /** Revokes all usable permissions of an agent; returns the new rows. */
+    revokePermissions(tx: Tx, agent: string, at: number) {
+      const live = updateRevoked(at)
         .where('agent', '=', agent)
         .where((eb) => eb.or([eb('uses_left', 'is', null), eb('uses_left', '>', 0)]))
         .where((eb) => eb.or([eb('expires_at', 'is', null), eb('expires_at', '>', at)]))
       return tx.all(query(live.returningAll()))
     },
-    /** How many of a kind wait for a person, of what an agent asked since then. */
+    /** Counts pending requests of one kind that an agent opened since that time. */
     waiting: async (reader: Reader, agent: string, kind: string, since: number) =>
-      Number((await reader.first(waiting({ agent, kind, since })))?.count ?? 0),
+      Number((await reader.first(countPending({ agent, kind, since })))?.count ?? 0),
     mappings: (reader: Reader) => reader.all(mappings),
-    /** Every domain in which an agent was active since; a new one is active when its trust is first kept. */
+    /** Lists every domain with agent activity since that time; creating trust counts as activity. */
     async domains(reader: Reader, since: number) {
       const active = sql.selectFrom('trust').select('domain').distinct()
       const rows = await reader.all(query(active.where('active_at', '>=', since)))
       return rows.map(({ domain }) => domain)
     },
-    map(tx: Tx, { agent, domain, ...rest }: MappingRow) {
+    addMapping(tx: Tx, { agent, domain, ...rest }: MappingRow) {
       const mapping = sql.insertInto('mapping').values({ agent, domain, ...rest })
       const key = ['agent', 'domain'] as const
       return tx.run(query(mapping.onConflict((c) => c.columns(key).doUpdateSet(rest))))
     },
-    unmap: (tx: Tx, agent: string) =>
+    removeMappings: (tx: Tx, agent: string) =>
       tx.all(query(sql.deleteFrom('mapping').where('agent', '=', agent).returningAll())),
   }
 }
@@ -446,16 +451,16 @@ const unreadAt = (count: unknown, oldest: number | null | undefined, now: number
   oldestMs: Math.max(0, now - (oldest ?? now)),
 })
 
-/** A value for each column of a kind, such as `low_credit` and `high_clean`. */
-const ofClasses = <K extends string, T>(kinds: readonly K[], of: (risk: Risk, kind: K) => T) =>
+/** Builds a value for each risk column, such as `low_credit` and `high_clean`. */
+const byRisk = <K extends string, T>(kinds: readonly K[], of: (risk: Risk, kind: K) => T) =>
   Object.fromEntries(
     risks.flatMap((risk) => kinds.map((kind) => [`${risk}_${kind}`, of(risk, kind)])),
   ) as Record<`${Risk}_${K}`, T>
 
 const standingParts = ['credit', 'strikes', 'clean'] as const
-const noOldEvidence: OldColumns = ofClasses(['good', 'bad'], () => 0)
+const noOldEvidence: OldColumns = byRisk(['good', 'bad'], () => 0)
 
-/** Each column read from the slots, so that none is left out of the statement. */
+/** Names each column, so that none is missing in the statement. */
 const columnsOf = (p: TrustRow): TrustRow => ({
   agent: p.agent,
   domain: p.domain,
@@ -469,7 +474,7 @@ const columnsOf = (p: TrustRow): TrustRow => ({
   active_at: p.active_at,
   seen_at: p.seen_at,
   client: p.client,
-  ...ofClasses(standingParts, (risk, part) => p[`${risk}_${part}`]),
+  ...byRisk(standingParts, (risk, part) => p[`${risk}_${part}`]),
 })
 
 const toTrust = (row: TrustRow): Trust => ({
@@ -509,5 +514,5 @@ export const toRow = (agent: string, domain: string, trust: Trust): TrustRow => 
   active_at: trust.activeAt,
   seen_at: trust.seenAt,
   client: trust.client,
-  ...ofClasses(standingParts, (risk, part) => trust.standings[risk][part]),
+  ...byRisk(standingParts, (risk, part) => trust.standings[risk][part]),
 })

@@ -20,16 +20,16 @@ import type { TrustMove } from './wire/trust.ts'
 import {
   applyApproval,
   applyCleanSpotCheck,
-  creditWeightOf,
+  creditWeight,
   applyDecay,
   msPerDay,
-  forgiven,
+  applyForgiveness,
   idleDays,
-  lookedBackClean,
+  applyCleanLookBack,
   initialTrust,
   applyOverride,
-  parted,
-  seenThrough,
+  applyRevocation,
+  applyClient,
   setScore,
   markActive,
 } from './rules/trust.ts'
@@ -41,9 +41,9 @@ export type Override = {
   readonly description: string
 }
 
-/** The row as stored from now on, for the entry of the change (L20). */
+/** The new row, for the entry of the change (L20). */
 type Stored = ReturnType<typeof storedTrust>
-type Written = Stored & { readonly trust: TrustMove }
+type TrustUpdate = Stored & { readonly trust: TrustMove }
 type TrustPoint = {
   readonly score: number
   readonly cause: string
@@ -51,9 +51,9 @@ type TrustPoint = {
   readonly mark: Mark | undefined
 }
 
-/** What became of an override, and whether other actions are to be looked at (T14). */
-export type Overridden = {
-  readonly told: Written
+/** The result of an override; `needsLookBack` requests a review of other actions (T14). */
+export type OverrideResult = {
+  readonly update: TrustUpdate
   readonly id: string
   readonly streak: number
   readonly needsLookBack: boolean
@@ -61,23 +61,23 @@ export type Overridden = {
 
 export type TrustKey = { readonly agent: string; readonly domain: string }
 
-/** What was judged: its class of risk and, where it is known, its kind of action (T13). */
-export type Judged = { readonly risk: Risk; readonly kind?: string }
+/** A judged action: its risk class and, if known, its kind (T13). */
+export type JudgedAction = { readonly risk: Risk; readonly kind?: string }
 
-/** What happened to the gate of a class, for the curve of trust. */
+/** Gate event of a risk class, for the trust history. */
 export type Mark = 'opened' | 'closed' | 'look_back' | 'forgiven'
 
 export type TrustService = ReturnType<typeof createTrustService>
 
 /**
- * The only writer of trust. Every change locks its row, and commits with the decision that caused it and
- * its ledger entry (T10).
+ * The only writer of trust. Every change locks its row and commits with the decision that caused it and its ledger
+ * entry (T10).
  */
 export function createTrustService(store: GovernanceStore, rules: Rules, now: Clock) {
-  /** Locked, from its first moment: there is no lock on what is not there yet. */
+  /** Creates the record first if needed, because a missing row cannot be locked. */
   async function load(tx: Tx, { agent, domain }: TrustKey, by = systemActor): Promise<Trust> {
-    const known = await store.lock(tx, agent, domain)
-    if (known) return known
+    const existing = await store.lock(tx, agent, domain)
+    if (existing) return existing
     const fresh = initialTrust(rules.trust, now())
     if ((await store.create(tx, agent, domain, fresh)) > 0)
       tx.append({
@@ -96,14 +96,14 @@ export function createTrustService(store: GovernanceStore, rules: Rules, now: Cl
     change: Change,
     cause: string,
     { risk, before, kind }: { risk?: Risk; before?: Trust; kind?: KindChange | undefined } = {},
-  ): Promise<Written> {
+  ): Promise<TrustUpdate> {
     const { agent, domain } = pair
     await store.save(tx, agent, domain, change.trust)
     const { from, to, promoted, demoted } = change
-    const turn = promoted ? ', promoted' : demoted ? ', demoted' : ''
+    const suffix = promoted ? ', promoted' : demoted ? ', demoted' : ''
     const mark =
-      risk && before && markOf(applyDecay(rules.trust, before, now()), change.trust, risk)
-    await point(tx, pair, { score: to, cause: cause + turn, risk, mark })
+      risk && before && findMark(applyDecay(rules.trust, before, now()), change.trust, risk)
+    await point(tx, pair, { score: to, cause: cause + suffix, risk, mark })
     return {
       trust: { from, to, ...(promoted && { promoted }), ...(demoted && { demoted }) },
       ...storedCredit(pair, change.trust, before, kind),
@@ -129,7 +129,7 @@ export function createTrustService(store: GovernanceStore, rules: Rules, now: Cl
   async function kindChange(
     tx: Tx,
     pair: TrustKey,
-    { risk, kind }: Judged,
+    { risk, kind }: JudgedAction,
     change: (credit: number) => number,
   ): Promise<KindChange | undefined> {
     if (kind === undefined) return undefined
@@ -146,10 +146,10 @@ export function createTrustService(store: GovernanceStore, rules: Rules, now: Cl
     async approve(
       tx: Tx,
       pair: TrustKey,
-      judged: Judged,
+      judged: JudgedAction,
       by: Actor,
       worth: Worth,
-    ): Promise<Written> {
+    ): Promise<TrustUpdate> {
       const counted = by.verified === false ? 'claim' : worth
       const before = await load(tx, pair)
       const change = applyApproval(rules.trust, before, judged.risk, now(), counted)
@@ -167,14 +167,14 @@ export function createTrustService(store: GovernanceStore, rules: Rules, now: Cl
     async override(
       tx: Tx,
       pair: TrustKey,
-      judged: Judged,
+      judged: JudgedAction,
       override: Override,
       about: { action: string; approval?: string; by: Actor; isAlone: boolean },
-    ): Promise<Overridden> {
+    ): Promise<OverrideResult> {
       const { by } = about
       const isKnown = by.verified !== false
       const isAlone = isKnown && about.isAlone
-      const weight = isKnown ? creditWeightOf(override) : 0
+      const weight = isKnown ? creditWeight(override) : 0
       const before = await load(tx, pair)
       const change = applyOverride(rules.trust, before, judged.risk, override, now(), isAlone)
       const kind = await kindChange(tx, pair, judged, (credit) =>
@@ -203,39 +203,44 @@ export function createTrustService(store: GovernanceStore, rules: Rules, now: Cl
         at: now(),
       })
       return {
-        told: written,
+        update: written,
         id,
         streak: change.trust.streak,
         needsLookBack: isAlone && weight > 0,
       }
     },
 
-    /** A check that found nothing wrong counts for the standing, never for the score (T14). */
-    async clean(tx: Tx, pair: TrustKey, judged: Judged, isLookBack: boolean): Promise<Stored> {
+    /** A clean check changes the standing, never the score (T14). */
+    async clean(
+      tx: Tx,
+      pair: TrustKey,
+      judged: JudgedAction,
+      isLookBack: boolean,
+    ): Promise<Stored> {
       const { agent, domain } = pair
       const { risk } = judged
       const before = await load(tx, pair)
-      const trust = (isLookBack ? lookedBackClean : applyCleanSpotCheck)(before, risk, now())
+      const trust = (isLookBack ? applyCleanLookBack : applyCleanSpotCheck)(before, risk, now())
       const kind = await kindChange(tx, pair, judged, (credit) =>
         applyRightOfKind(credit, uncheckedWorth),
       )
       await store.save(tx, agent, domain, trust)
       const was = applyDecay(rules.trust, before, now())
-      const mark = markOf(was, trust, risk)
+      const mark = findMark(was, trust, risk)
       if (mark) await point(tx, pair, { score: was.score, cause: 'checked', risk, mark })
       return storedCredit(pair, trust, before, kind)
     },
 
-    /** For the curve of trust: others that it did alone are looked at. */
+    /** Records a look-back in the trust history. */
     async lookBack(tx: Tx, pair: TrustKey, risk: Risk): Promise<void> {
       const { score } = applyDecay(rules.trust, await load(tx, pair), now())
       await point(tx, pair, { score, cause: 'look-back', risk, mark: 'look_back' })
     },
 
-    /** A person forgives what was found in one class of risk (T16). */
+    /** Clears strikes and debts in a risk class (T16). */
     async forgive(tx: Tx, pair: TrustKey, risk: Risk): Promise<Stored[]> {
       const before = await load(tx, pair)
-      const trust = forgiven(before, risk, now())
+      const trust = applyForgiveness(before, risk, now())
       await store.save(tx, pair.agent, pair.domain, trust)
       const { score } = applyDecay(rules.trust, before, now())
       await point(tx, pair, { score, cause: 'forgiven', risk, mark: 'forgiven' })
@@ -246,12 +251,12 @@ export function createTrustService(store: GovernanceStore, rules: Rules, now: Cl
       return [storedTrust(pair, trust, before), ...paid.map(storedKind)]
     },
 
-    /** The agent was revoked: what it earned ends with it, in all its domains (I4). */
+    /** Removes what a revoked agent earned, in all its domains (I4). */
     async part(tx: Tx, agent: string): Promise<{ domain: string; stored: Stored }[]> {
       const changes = []
       for (const { domain } of await store.all(tx, { agent })) {
         const before = await load(tx, { agent, domain })
-        const trust = parted(before)
+        const trust = applyRevocation(before)
         await store.save(tx, agent, domain, trust)
         changes.push({ domain, stored: storedTrust({ agent, domain }, trust, before) })
         const kinds = await store.kinds(tx, agent, domain)
@@ -264,16 +269,16 @@ export function createTrustService(store: GovernanceStore, rules: Rules, now: Cl
       return changes
     },
 
-    /** The client through which it acts alone; another one is checked as often as a new agent (T14). */
+    /** Records the client of autonomous actions; a new client is checked as often as a new agent (T14). */
     async seenThrough(tx: Tx, pair: TrustKey, client: string): Promise<Stored | undefined> {
       const before = await load(tx, pair)
       if (before.client === client) return undefined
-      const trust = seenThrough(before, client)
+      const trust = applyClient(before, client)
       await store.save(tx, pair.agent, pair.domain, trust)
       return storedTrust(pair, trust, before)
     },
 
-    async set(tx: Tx, pair: TrustKey, score: number): Promise<Written> {
+    async set(tx: Tx, pair: TrustKey, score: number): Promise<TrustUpdate> {
       const before = await load(tx, pair)
       const trust = setScore(rules.trust, before, score, now())
       const { score: from } = applyDecay(rules.trust, before, now())
@@ -281,7 +286,7 @@ export function createTrustService(store: GovernanceStore, rules: Rules, now: Cl
       return write(tx, pair, change, 'set by hand')
     },
 
-    /** Loads it and starts its idle clock again (T9). Within a day nothing fades: that is one statement. */
+    /** Loads trust and restarts its idle clock (T9). Within a day nothing decays, so one statement is enough. */
     async begin(tx: Tx, pair: TrustKey): Promise<{ trust: Trust; faded?: Stored }> {
       const { agent, domain } = pair
       const at = now()
@@ -293,14 +298,14 @@ export function createTrustService(store: GovernanceStore, rules: Rules, now: Cl
       return { trust, faded: storedTrust(pair, trust, before) }
     },
 
-    /** What it does alone keeps an agent active, too (T9); more than a day idle, it would not act alone. */
+    /** Autonomous actions keep an agent active, too (T9); after more than an idle day it would not act alone. */
     async stayActive(tx: Tx, { agent, domain }: TrustKey, { activeAt }: Trust): Promise<void> {
       const at = now()
       if (at - activeAt < msPerDay / 2) return
       await store.touch(tx, { agent, domain, at, since: at - msPerDay })
     },
 
-    /** A proposal: the idle clock starts again (T9). Tells how many there were since. */
+    /** Restarts the idle clock for a proposal (T9). Returns the number of requests since that time. */
     async touch(
       tx: Tx,
       pair: TrustKey,
@@ -318,14 +323,14 @@ export function createTrustService(store: GovernanceStore, rules: Rules, now: Cl
   }
 }
 
-function markOf(before: Trust, after: Trust, risk: Risk): Mark | undefined {
+function findMark(before: Trust, after: Trust, risk: Risk): Mark | undefined {
   const [was, is] = [before.standings[risk], after.standings[risk]]
   if (was.credit < creditToAct && is.credit === creditToAct) return 'opened'
   if (was.credit === creditToAct && is.credit < creditToAct) return 'closed'
   return is.strikes < was.strikes ? 'forgiven' : undefined
 }
 
-/** Points that show no change of the score, only that people checked something: for people (T14). */
+/** Causes of points without a score change, which reveal checks: for people only (T14). */
 const ofChecks = ['checked', 'look-back']
 
 export const pointsFor = <P extends { readonly cause: string }>(

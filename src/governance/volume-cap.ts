@@ -9,17 +9,17 @@ const hour = 60 * 60 * 1000
 
 export type VolumeCap = ReturnType<typeof createVolumeCap>
 
-/** Proposals per rolling hour for one agent in one domain (V1, V2). Counted where they are stored. */
+/** Limits proposals per rolling hour and agent in a domain (V1, V2). The store counts them. */
 export function createVolumeCap(
   store: GovernanceStore,
   cap: number,
   now: Clock,
-  /** The same over all domains (V3): else an agent would invent domains. */
+  /** Limit over all domains (V3): otherwise an agent could invent domains. */
   agentCap: number,
 ) {
   const since = () => (cap === 0 ? Number.MAX_SAFE_INTEGER : now() - hour)
 
-  /** What is left after one more than were used; or why there is none left. */
+  /** Returns the remaining capacity after one more proposal, or a refusal. */
   async function next(
     tx: Tx,
     { agent, domain }: TrustKey,
@@ -35,7 +35,7 @@ export function createVolumeCap(
     return { remaining: 0, refused: capExceeded(cap, agent, domain, seconds) }
   }
 
-  /** Why an agent may propose nowhere now, if so. It is locked as a whole: its domains are counted together. */
+  /** Returns a refusal if the agent is over its total cap. Locks the agent, because its domains are counted together. */
   async function overall(tx: Tx, agent: string, most: number): Promise<RefusedResult | undefined> {
     await store.lockAgent(tx, agent)
     const { used, oldest } = await store.usedByAgent(tx, agent, now() - hour)
@@ -49,7 +49,7 @@ export function createVolumeCap(
     isFree: cap === 0 && agentCap === 0,
     since,
     next,
-    /** One more, for a pair that is locked. */
+    /** Counts one more proposal; the trust record must be locked. */
     take: async (tx: Tx, pair: TrustKey) =>
       next(tx, pair, await store.used(tx, pair.agent, pair.domain, since())),
     left: async (tx: Tx, { agent, domain }: TrustKey): Promise<number | null> =>
@@ -74,11 +74,11 @@ const capExceeded = (cap: number, agent: string, domain: string | undefined, sec
     },
   )
 
-/** So many of one agent wait at most, of what no cap counts: more would only bury the others (V3). */
+/** Maximum pending requests of an agent that no cap counts: more would bury the others (V3). */
 export const maxPendingRequests = 50
 
 export const pendingLimitHint =
-  'Wait for a person to decide, or take some back with cowork_withdraw.'
+  'Wait for a person to decide, or withdraw some with cowork_withdraw.'
 
 export const isPendingLimitReached = async (
   store: Pick<GovernanceStore, 'waiting'>,

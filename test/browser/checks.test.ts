@@ -75,7 +75,7 @@ test('T14 C3 C2 a person reads why an agent is supervised, answers the look-back
   const page = await visit(app, '/agents/sales-agent?domain=crm.deals')
   const normal = normalRisk(page)
   await normal.getByText('Supervised', { exact: true }).waitFor()
-  await normal.getByText(/a mistake was found in what it did alone · look at 10 actions/).waitFor()
+  await normal.getByText(/an autonomous action was wrong · look at 10 actions/).waitFor()
   await normal.getByText('debt 25, 50 to go').waitFor()
   await normal.getByText('1 strike, forgiven after 15 clean checks').waitFor()
   await normal.getByText('5 more').waitFor()
@@ -85,13 +85,13 @@ test('T14 C3 C2 a person reads why an agent is supervised, answers the look-back
   await askOf(page, 'Look-back: 10 actions of sales-agent').click()
   const item = itemIn(page)
   await item.getByRole('heading', { name: 'Look-back: 10 actions of sales-agent' }).waitFor()
-  await item.getByText(/because a mistake was found in what this agent did alone/).waitFor()
+  await item.getByText(/because an autonomous action of this agent was wrong/).waitFor()
   await item.getByText('0 of 10 answered').waitFor()
   expect(await rowsIn(page).count()).toBe(10)
   // What each answer leads to stands there before it is given.
-  await item.getByText('Counts for five right actions: 45 are still missing.').waitFor()
-  await item.getByText(/^The gate closes: \d+ more right actions/).waitFor()
-  await item.getByText('A matter of taste: it keeps its credit.').waitFor()
+  await item.getByText('Counts as five correct actions: 45 are still missing.').waitFor()
+  await item.getByText(/^The gate closes: \d+ more correct actions/).waitFor()
+  await item.getByText('A matter of preference: the agent keeps its credit.').waitFor()
   for (let n = 1; n <= 10; n++) {
     await item.getByRole('button', { name: /^Confirm/ }).click()
     await item.getByText(`${n} of 10 answered`).waitFor()
@@ -138,9 +138,9 @@ test('T14 C2 C11 checks of an agent are one item: by keys alone, with what a mis
 
   await page.keyboard.press('d')
   const dialog = page.getByRole('dialog', { name: 'Mark as wrong' })
-  await dialog.getByText(/^The gate closes: 50 more right actions.* Up to ten others/).waitFor()
+  await dialog.getByText(/^The gate closes: 50 more correct actions.* Up to ten other/).waitFor()
   await dialog.getByText('Critical').click()
-  await dialog.getByText(/^The gate closes: 125 more right actions/).waitFor()
+  await dialog.getByText(/^The gate closes: 125 more correct actions/).waitFor()
   await dialog.getByText('Medium').click()
   await dialog.getByLabel('Correct action').fill('Not this deal')
   await dialog.getByRole('button', { name: 'Mark as wrong' }).click()
@@ -161,7 +161,7 @@ test('T14 C2 a check that nothing announces appears when the page is seen again'
   await actAlone(sales, 1)
   await expect.poll(() => checksWaiting(app)).toBe(1)
   await page.evaluate("dispatchEvent(new Event('focus'))")
-  await askOf(page, 'Done alone: update on alone_1').waitFor()
+  await askOf(page, 'Autonomous action: update on alone_1').waitFor()
 })
 
 test('T14 C2 what is skipped counts for nothing, and can be taken back for a moment', async () => {

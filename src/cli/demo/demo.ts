@@ -228,7 +228,7 @@ async function tell(
 /** Kinds of action in which it was wrong: there it asks, whatever its level. */
 const owedText = (owed: readonly { kind: string; to_go: number }[]): string =>
   owed
-    .map(({ kind, to_go: more }) => ` It was wrong in ${kind}: ${more} more right actions there.`)
+    .map(({ kind, to_go: more }) => ` It was wrong in ${kind}: ${more} more correct actions there.`)
     .join('')
 
 function policyLines(brought: DemoPolicies): string[] {

@@ -354,8 +354,8 @@ describe('checks', () => {
   const rows = ['c', 'b'].map((id) => itemOf(id, { kind: 'spot_check', look_back: 'l1' }))
   const consequences = {
     confirm: 'A clean check.',
-    wrong: 'The gate closes: 50 more right actions before it acts alone again.',
-    differently: 'A matter of taste: it keeps its credit.',
+    wrong: 'The gate closes: 50 more correct actions before the agent acts alone again.',
+    differently: 'A matter of preference: the agent keeps its credit.',
   }
   const detail = detailOf(rows[0] ?? itemOf('c'), {
     check: { record: [], consequences, faults: [] },

@@ -232,8 +232,8 @@ test('K6 T14 a check shows what each answer does, and where it is in its look-ba
     record: [{ seq: 12, at: '2026-03-02T09:56:00Z', type: 'call.done', outcome: 'ok' }],
     consequences: {
       confirm: 'A clean check.',
-      wrong: 'The gate closes: 50 more right actions before it acts alone again.',
-      differently: 'A matter of taste: it keeps its credit.',
+      wrong: 'The gate closes: 50 more correct actions before the agent acts alone again.',
+      differently: 'A matter of preference: the agent keeps its credit.',
     },
     faults: [],
   }
@@ -247,8 +247,8 @@ test('K6 T14 a check shows what each answer does, and where it is in its look-ba
   const text = shown(opened).join('\n')
   for (const part of [
     'Confirm: A clean check.',
-    'Mark as wrong: The gate closes: 50 more right actions',
-    'I would have done it differently: A matter of taste',
+    'Mark as wrong: The gate closes: 50 more correct actions',
+    'I would have done it differently: A matter of preference',
     'Skip: It is closed and counts for nothing.',
   ])
     expect(text).toContain(part)

@@ -73,7 +73,7 @@ describe('the shape of it', () => {
       if (mode === 'act') continue
       const kept = await system.governance.approvals.get(String(said['proposal_id']))
       expect(kept?.content.why.text).toMatch(
-        /^You are asked because its reasoning falls short of what the policy asks\./,
+        /^You are asked because its reasoning does not meet the policy\./,
       )
     }
   })

@@ -4,32 +4,32 @@ export type Pair = readonly [name: string, value: unknown]
 
 type Decoded = {
   readonly pairs: readonly Pair[]
-  /** Some of it writes fields that cannot be found out. */
+  /** Part of the text writes fields that cannot be determined. */
   readonly isUnreadable: boolean
 }
 
-/** The value of a field that is written, but with what is not known: no rule about values allows it. */
+/** The value of a written field whose new content is unknown: no value rule allows it. */
 const unknownValue = Symbol('unknown value')
 
-/** A longer text is not searched for fields: it counts as unreadable. */
+/** Longer texts are not searched for fields: they count as unreadable. */
 const maxTextLength = 1024 * 1024
 
 /**
- * The most fields in one change, decoded ones included. A message has 4,096 values at most; a text inside it may spell
- * a hundred thousand, and each costs up to 15 µs of the event loop (RS4).
+ * Maximum fields in one change, including decoded ones. A message has at most 4,096 values; a text in it may encode a
+ * hundred thousand, and each costs up to 15 µs of the event loop (RS4).
  */
 export const maxFields = 10_000
 
-/** Keys compare without case, white space, `_` and `-`: `new_value`, `newValue` and `New Value` are one. */
+/** Keys are compared without case, white space, `_` and `-`: `new_value`, `newValue` and `New Value` are equal. */
 const toWord = (key: string): string => key.toLowerCase().replaceAll(/[\s_-]/g, '')
 
 const words = (text: string): ReadonlySet<string> => new Set(text.split(' '))
 
-/** Keys that name a field, and nothing else. */
+/** Keys that only name a field. */
 const fieldKeys = words(
   'field fieldname fieldid fieldkey fieldpath column columnname columnid property propertyname attribute attributename attr prop jsonpath',
 )
-/** Keys that name many things: they name a field only beside a key of `plainValueKeys`. */
+/** Generic keys: they name a field only next to a key of `plainValueKeys`. */
 const nameKeys = words('name key path id label param parameter variable k n')
 const plainValueKeys = words('value newvalue val v setvalue proposedvalue')
 const valueKeys = new Set([
@@ -40,19 +40,19 @@ const nameListKeys = words('columns fields names keys headers properties attribu
 const valueListKeys = words('values rows data records')
 const patchOperations = words('add remove replace move copy test')
 
-/** Keys whose text is a change: a text under one that cannot be read as fields is unreadable. */
+/** Keys whose text is a change: such a text is unreadable unless fields can be parsed. */
 const changeKeys = words('raw change changes proposedchange sql statement statements updates')
-/** Keys of notes and of parts of files. Their text stays text. */
+/** Keys of notes and file parts, whose text is not a change. */
 const proseKeys = words(
   'note notes comment comments reasoning reason message commitmessage oldstring newstring oldstr newstr oldtext newtext filetext',
 )
-/** Keys of what a file holds, where the same object names a file. */
+/** Keys of file content, if the same object names a file. */
 const contentKeys = words('content contents edits')
 const fileKeys = words('path file filepath filename')
 
 export const isChangeKey = (key: string): boolean => changeKeys.has(toWord(key))
 
-/** Whether the text under this key is a note or the content of a file, in which no fields are looked for. */
+/** True for the text of a note or of file content, which is not searched for fields. */
 export function isProse(key: string, isFile: boolean): boolean {
   const word = toWord(key)
   return proseKeys.has(word) || (isFile && contentKeys.has(word))
@@ -67,8 +67,8 @@ export const namesFile = (object: object): boolean =>
   )
 
 /**
- * The fields that one object writes by naming them: an operation of JSON Patch, a name beside a value, a table.
- * `checkCount` throws where they are too many: every name goes with every value, and every column with every row.
+ * Returns the fields that one object names: an operation of JSON Patch, a name next to a value, a table. `checkCount`
+ * throws for too many: every name pairs with every value, and every column with every row.
  */
 export function decodeObject(object: object, checkCount: (pairs: number) => void): Pair[] {
   const entries = Object.entries(object).map(([key, value]: [string, unknown]) => ({
@@ -84,17 +84,17 @@ export function decodeObject(object: object, checkCount: (pairs: number) => void
 
 type Entry = { readonly word: string; readonly value: unknown }
 
-const textUnder = (entries: readonly Entry[], word: string): string | undefined => {
+const getText = (entries: readonly Entry[], word: string): string | undefined => {
   const value = entries.find((entry) => entry.word === word)?.value
   return typeof value === 'string' ? value : undefined
 }
 
-/** RFC 6902. What `move` and `copy` write is not in the patch. */
+/** RFC 6902. The patch does not contain what `move` and `copy` write. */
 function patchPairs(entries: readonly Entry[]): Pair[] {
-  const operation = textUnder(entries, 'op')?.toLowerCase() ?? ''
-  const path = textUnder(entries, 'path')
+  const operation = getText(entries, 'op')?.toLowerCase() ?? ''
+  const path = getText(entries, 'path')
   if (!patchOperations.has(operation) || path === undefined) return []
-  const from = textUnder(entries, 'from')
+  const from = getText(entries, 'from')
   if (operation === 'remove') return [[path, null]]
   if (operation !== 'move' && operation !== 'copy') return []
   return [[path, unknownValue], ...(from === undefined ? [] : [[from, null] as const])]
@@ -105,7 +105,7 @@ function namedPairs(entries: readonly Entry[], checkCount: (pairs: number) => vo
   const plain = all.filter(({ word }) => plainValueKeys.has(word))
   let pairs = 0
   return entries.flatMap(({ word, value }): Pair[] => {
-    const name = nameIn(value)
+    const name = extractName(value)
     const isField = fieldKeys.has(word)
     if (!(isField || nameKeys.has(word)) || name === undefined || name === '') return []
     const values = isField ? all : plain
@@ -116,7 +116,7 @@ function namedPairs(entries: readonly Entry[], checkCount: (pairs: number) => vo
 }
 
 /** `'deal.stage'`, `['deal', 'stage']` or `{ name: 'stage' }` */
-function nameIn(value: unknown): string | undefined {
+function extractName(value: unknown): string | undefined {
   if (typeof value === 'string') return value
   if (isTextList(value)) return value.join('.')
   if (typeof value !== 'object' || value === null) return undefined
@@ -154,7 +154,7 @@ const isTextList = (value: unknown): value is readonly string[] =>
   Array.isArray(value) && value.length > 0 && value.every((item) => typeof item === 'string')
 
 export type DecodedText = Decoded & {
-  /** The text is another spelling of this value. */
+  /** The text encodes this value. */
   readonly value?: unknown
 }
 
@@ -162,7 +162,10 @@ export type DecodedText = Decoded & {
 const looksLikeMutation = /(?:^|[}\n])[ \t,]*mutation\b[^{}]{0,2000}\{/i
 const readsOnly = /^\s*(?:select|show|describe)\b(?![\s\S]*(?:\binto\b|;\s*\S))/i
 
-/** `{stage: 'won'}`: somebody reads it as an object, though it is no JSON. Templates and code begin otherwise. */
+/**
+ * Detects `{stage: 'won'}`, which some readers accept as an object, though it is not JSON. Templates and code start
+ * differently.
+ */
 function looksLikeObject(text: string): boolean {
   const end = text.trimEnd().replace(/\]$/, '').trimEnd()
   return objectStart.test(text) && end.endsWith('}')
@@ -170,7 +173,7 @@ function looksLikeObject(text: string): boolean {
 const objectStart =
   /^\s*(?:\[\s*)?\{\s*(?:\/[/*]|(?:[\p{L}_$][\p{L}\p{N}_$.-]*|(["'`])[^"'`\n]{1,200}\1)\s*[:=])/u
 
-/** Returns the fields that a text writes as JSON or as a form; undefined for a text that is just text. */
+/** Returns the fields that a text encodes as JSON or as a form; undefined for plain text. */
 export function decodeText(text: string, budget: { left: number }): DecodedText | undefined {
   if (text.length > maxTextLength) return { pairs: [], isUnreadable: true }
   const value = parseJson(text)
@@ -185,7 +188,7 @@ export function decodeText(text: string, budget: { left: number }): DecodedText 
   return isStructured ? { pairs: [], isUnreadable: true } : undefined
 }
 
-/** Objects and lists, and texts that hold one: a number in a text is a text. */
+/** Parses objects, lists and texts that contain one: a number in a text stays text. */
 function parseJson(text: string): unknown {
   const inner = /^\s*```(?:json)?\s([\s\S]*)```\s*$/i.exec(text)?.[1] ?? text
   if (!/^\s*[[{"]/.test(inner)) return undefined
@@ -200,7 +203,7 @@ function parseJson(text: string): unknown {
 const parseQuoted = (value: unknown): unknown =>
   typeof value === 'string' && /^\s*[[{"%]/.test(value) ? value : undefined
 
-/** `%7B%22stage%22…`, without the `=` of a form. */
+/** Decodes `%7B%22stage%22…`, which has no `=` of a form. */
 function unescapeText(text: string): string | undefined {
   if (/[\s=&]/.test(text) || !/%[0-9a-f]{2}/i.test(text)) return undefined
   try {
@@ -212,13 +215,13 @@ function unescapeText(text: string): string | undefined {
 
 const separators = ['&', '\n', ';', ','] as const
 
-/** `stage=won&owner=ann`, the query of a URL, or such pairs on lines of their own. */
+/** Parses `stage=won&owner=ann`, the query of a URL, or such pairs on separate lines. */
 function formPairs(text: string): Pair[] {
   if (!text.includes('=')) return []
   const query =
     /^[a-z][a-z\d+.-]*:\/\/[^\s?]*\?([^\s#]*)/i.exec(text)?.[1] ?? text.replace(/^\?/, '')
   for (const separator of separators) {
-    // One part more than a change may have fields, so that the rest makes it unreadable.
+    // One part more than the maximum of fields, so that a longer text becomes unreadable.
     const parts = query.split(separator, maxFields + 1).filter((part) => part.trim() !== '')
     const pairs: Pair[] = []
     for (const part of parts) {
@@ -231,9 +234,9 @@ function formPairs(text: string): Pair[] {
   return []
 }
 
-/** `stage: won` on each line, as in YAML; a key above indented ones begins the path of theirs. */
+/** Parses `stage: won` on each line, as in YAML; a parent key starts the path of indented ones. */
 function linePairs(text: string): Pair[] {
-  const above: { readonly indent: number; readonly name: string }[] = []
+  const parents: { readonly indent: number; readonly name: string }[] = []
   const pairs: Pair[] = []
   for (const line of text
     .split('\n')
@@ -243,16 +246,17 @@ function linePairs(text: string): Pair[] {
     )
     if (!match) return []
     const [, { length: indent } = '', , name = '', value] = match
-    while ((above.at(-1)?.indent ?? -1) >= indent) above.pop()
-    above.push({ indent, name })
-    if (above.length > maxLineLevels) return []
-    if (value !== undefined) pairs.push([above.map((one) => one.name).join('.'), formValue(value)])
+    while ((parents.at(-1)?.indent ?? -1) >= indent) parents.pop()
+    parents.push({ indent, name })
+    if (parents.length > maxLineLevels) return []
+    if (value !== undefined)
+      pairs.push([parents.map((one) => one.name).join('.'), formValue(value)])
   }
   return pairs
 }
 const maxLineLevels = 32
 
-/** The name is one word; a sentence that has `=` in it is no pair. */
+/** The name is one word; a sentence with `=` is not a pair. */
 function formPair(part: string): Pair | undefined {
   const at = part.indexOf('=')
   const name = part.slice(0, at).replace(/:$/, '').trim()
@@ -271,7 +275,7 @@ function formText(text: string): string {
   }
 }
 
-/** A form has no types: a number is one if it is written like one. */
+/** A form has no types: text in number format is a number. */
 function formValue(text: string): unknown {
   const value = formText(text.replace(/^(["'])(.*)\1$/s, '$2'))
   return /^-?(?:0|[1-9]\d{0,15})(?:\.\d+)?$/.test(value) ? Number(value) : value

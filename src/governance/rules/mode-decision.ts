@@ -15,46 +15,46 @@ export type ModeDecision = {
   readonly gated: boolean
   readonly trustLevel: number
   readonly evidenceLevel: number
-  /** Right actions that are missing before the agent may act alone. */
+  /** Correct actions missing before the agent may act alone. */
   readonly toGo: number
-  /** What a policy in shadow would have done (Y6). */
+  /** The outcome if the shadow policy were enforced (Y6). */
   readonly shadow?: { readonly policy_id: string; readonly would: Outcome }
   readonly why: ApprovalReason
 }
 
-type Given = {
+type ModeInput = {
   readonly trust: Trust
   readonly proof: Proof
   readonly policy: Policy | undefined
   readonly evaluation: Evaluation
-  /** Of the act itself: a destructive tool is high, whatever its fields. */
+  /** Of the action itself: a destructive tool is high risk, whatever its fields. */
   readonly risk: Risk
   readonly at: number
-  /** A reason to ask whatever trust says, such as `approvals.every_write`. */
+  /** A reason for approval independent of trust, such as `approvals.every_write`. */
   readonly always?: string
-  /** What about the act itself brings it to a person, in words that follow "because". */
+  /** A property of the action that requires a person, as text after "because". */
   readonly because?: string
-  /** As strict as this in any case, for want of trust to judge by (M6). */
+  /** Minimum strictness, if there is no trust to judge by (M6). */
   readonly atLeast?: Mode
-  /** The same, were a policy in shadow enforced. */
+  /** Minimum strictness if the shadow policy were enforced. */
   readonly shadowFloor?: Mode
 }
 
-/** Whether an act may be done, or is suggested to a person, and why (M1, M2, T11, A8). Pure. */
-export function decideMode(rules: Rules, given: Given): ModeDecision {
-  const { policy, evaluation, always, because, atLeast = 'act', shadowFloor = 'act' } = given
-  const trust = applyDecay(rules.trust, given.trust, given.at)
-  const risk: Risk = evaluation.highRisk.length > 0 ? 'high' : given.risk
-  const closed = closedGate(rules.trust, trust, given.risk, given.proof)
+/** Decides whether an action may run or is suggested to a person, and why (M1, M2, T11, A8). Pure. */
+export function decideMode(rules: Rules, input: ModeInput): ModeDecision {
+  const { policy, evaluation, always, because, atLeast = 'act', shadowFloor = 'act' } = input
+  const trust = applyDecay(rules.trust, input.trust, input.at)
+  const risk: Risk = evaluation.highRisk.length > 0 ? 'high' : input.risk
+  const closed = closedGate(rules.trust, trust, input.risk, input.proof)
   const toGo = closed?.toGo ?? 0
   const level = evidenceLevelOf(toGo)
-  const grounds: Grounds = {
+  const trustInput: TrustInput = {
     score: trust.score,
     gateOpen: closed === undefined,
     floor: always === undefined ? atLeast : stricterMode(atLeast, 'suggest'),
   }
-  const { mode, gated } = modeUnder(rules.mode, grounds, evaluation)
-  const enforced = { ...grounds, floor: stricterMode(grounds.floor, shadowFloor) }
+  const { mode, gated } = applyRules(rules.mode, trustInput, evaluation)
+  const enforced = { ...trustInput, floor: stricterMode(trustInput.floor, shadowFloor) }
   const shadow = policy &&
     evaluation.shadow && {
       policy_id: policy.id,
@@ -71,7 +71,7 @@ export function decideMode(rules: Rules, given: Given): ModeDecision {
     toGo,
     ...(shadow && { shadow }),
     why: {
-      text: reasonFor({
+      text: formatReason({
         ...facts,
         highRisk: evaluation.highRisk,
         approvers: evaluation.approvers,
@@ -87,12 +87,12 @@ export function decideMode(rules: Rules, given: Given): ModeDecision {
       evidence_level: level,
       gated,
       high_risk_fields: evaluation.highRisk,
-      // With the score, all that judging it again under other rules takes (Y6).
+      // With the score, everything that a replay under other rules needs (Y6).
       more: {
-        gate_open: grounds.gateOpen,
+        gate_open: trustInput.gateOpen,
         to_go: toGo,
         ...(closed && { closed_by: closed.cause }),
-        ...(grounds.floor !== 'act' && { floor: grounds.floor }),
+        ...(trustInput.floor !== 'act' && { floor: trustInput.floor }),
         ...(shadow && { shadow }),
         ...(always !== undefined && { always }),
         ...(because !== undefined && { because }),
@@ -103,7 +103,7 @@ export function decideMode(rules: Rules, given: Given): ModeDecision {
   }
 }
 
-/** Why a person is asked where neither trust nor a rule has a say. */
+/** The reason for a person where neither trust nor a rule applies. */
 export const plainWhy = ({ thresholds }: ModeRules, text: string): ApprovalReason => ({
   text,
   rules: [],
@@ -115,8 +115,8 @@ export const plainWhy = ({ thresholds }: ModeRules, text: string): ApprovalReaso
   high_risk_fields: [],
 })
 
-/** Where an act stands before rules look at it. The gate is of its own class of risk (T13). */
-export type Grounds = {
+/** Trust inputs before rules apply. The gate is of the action's own risk class (T13). */
+export type TrustInput = {
   readonly score: number
   readonly gateOpen: boolean
   readonly floor: Mode
@@ -124,16 +124,16 @@ export type Grounds = {
 
 export type Outcome = Mode | 'blocked'
 
-export const outcomeForRules = (rules: ModeRules, grounds: Grounds, effect: Effect): Outcome =>
-  effect.hardStop ? 'blocked' : modeUnder(rules, grounds, effect).mode
+export const outcomeForRules = (rules: ModeRules, grounds: TrustInput, effect: Effect): Outcome =>
+  effect.hardStop ? 'blocked' : applyRules(rules, grounds, effect).mode
 
-function modeUnder(rules: ModeRules, { score, gateOpen, floor }: Grounds, effect: Effect) {
-  // A high-risk act goes to a person anyway, so that only the gate of its own class ever matters.
+function applyRules(rules: ModeRules, { score, gateOpen, floor }: TrustInput, effect: Effect) {
+  // A high-risk action goes to a person anyway, so only the gate of its own class matters.
   const highRisk = effect.highRisk.length > 0
   const { mode, gated } = resolveMode(rules, { score, gateOpen, highRisk })
   const isAsked = effect.approvers > 1 || effect.isUnreadable
-  const asked = isAsked ? stricterMode(floor, 'suggest') : floor
-  return { mode: stricterMode(mode, asked), gated }
+  const minimum = isAsked ? stricterMode(floor, 'suggest') : floor
+  return { mode: stricterMode(mode, minimum), gated }
 }
 
 type Facts = {
@@ -149,8 +149,11 @@ type Facts = {
   readonly because: string | undefined
 }
 
-/** The same sentence with the trust of now, for a request that still waits; as recorded where its causes are not. */
-export function reasonNow(
+/**
+ * Formats the reason of a pending request with the current trust; returns the recorded text if its causes are not
+ * recorded.
+ */
+export function currentReasonText(
   why: ApprovalReason,
   now: Pick<Facts, 'score' | 'closed' | 'gated'>,
 ): string {
@@ -161,8 +164,8 @@ export function reasonNow(
   const isByTrust =
     always === undefined && highRisk.length === 0 && approvers === 1 && !isUnreadable
   if (isByTrust && !now.gated && now.score >= thresholds.act)
-    return `You are asked because trust was lower or right actions were missing then. Trust is ${now.score.toFixed(2)} now; acting alone needs ${thresholds.act.toFixed(2)}.`
-  return reasonFor({
+    return `You are asked because trust was lower or correct actions were missing then. Trust is ${now.score.toFixed(2)} now; acting alone needs ${thresholds.act.toFixed(2)}.`
+  return formatReason({
     ...now,
     thresholds,
     highRisk,
@@ -174,13 +177,13 @@ export function reasonNow(
   })
 }
 
-/** One sentence a person reads first, and one about trust. */
-function reasonFor({ because, ...facts }: Facts): string {
+/** The cause, followed by a sentence about trust. */
+function formatReason({ because, ...facts }: Facts): string {
   const first = because === undefined ? '' : `${because}, and `
-  return `You are asked because ${first}${causeFor(facts)}`
+  return `You are asked because ${first}${formatCause(facts)}`
 }
 
-function causeFor(facts: Omit<Facts, 'because'>): string {
+function formatCause(facts: Omit<Facts, 'because'>): string {
   const { score, closed, gated, thresholds, highRisk, approvers, isUnreadable } = facts
   const { policyId, always } = facts
   const trust = `Trust is ${score.toFixed(2)}; acting alone needs ${thresholds.act.toFixed(2)}`
@@ -190,33 +193,31 @@ function causeFor(facts: Omit<Facts, 'because'>): string {
     const names = more.length > 0 ? `${field} and ${more.length} more are` : `${field} is`
     return `${names} high risk${policyId === undefined ? '' : ` in ${policyId}`}. ${trust}.`
   }
-  if (approvers > 1) return `${policyId ?? 'a rule'} wants ${approvers} people to agree. ${trust}.`
-  if (isUnreadable)
-    return `the change cannot be read as fields, so no rule can be checked. ${trust}.`
+  if (approvers > 1) return `${policyId ?? 'a rule'} requires ${approvers} approvals. ${trust}.`
+  if (isUnreadable) return `the change has no readable fields, so no rule can be checked. ${trust}.`
   if (gated && closed)
-    return `${closedCause(closed)} Trust alone (${score.toFixed(2)}) would be enough.`
+    return `${formatClosedCause(closed)} Trust (${score.toFixed(2)}) is high enough.`
   if (score < thresholds.suggest)
     return `trust is low: ${score.toFixed(2)}, below ${thresholds.suggest.toFixed(2)}. Acting alone needs ${thresholds.act.toFixed(2)}.`
-  if (score >= thresholds.act)
-    return `it is the first of its kind here, and nothing is known yet. ${trust}.`
+  if (score >= thresholds.act) return `it is the first call of this agent in this domain. ${trust}.`
   return `trust is ${score.toFixed(2)}; acting alone needs ${thresholds.act.toFixed(2)}.`
 }
 
-/** In the words of a person who asks why it does not act alone. */
-function closedCause({ cause, toGo }: Closed): string {
-  const more = `${toGo} more right ${toGo === 1 ? 'action' : 'actions'}`
+/** Explains the closed gate to a person. */
+function formatClosedCause({ cause, toGo }: Closed): string {
+  const more = `${toGo} more correct ${toGo === 1 ? 'action' : 'actions'}`
   switch (cause) {
     case 'mistake':
-      return `a mistake was found in what it did alone: it needs ${more}.`
+      return `an autonomous action was wrong: the agent needs ${more}.`
     case 'kind_wrong':
-      return `it was wrong in this kind of action: it needs ${more}.`
+      return `the agent was wrong in this kind of action: it needs ${more}.`
     case 'unproven':
-      return `it has not shown enough yet: it needs ${more} of this risk.`
+      return `there is not enough review evidence: the agent needs ${more} of this risk.`
     case 'kind_new':
-      return `this kind of action is new: it needs ${more} of it.`
+      return `this kind of action is new: the agent needs ${more} of this kind.`
     case 'unread':
-      return 'spot checks of what it did alone wait for an answer.'
+      return 'spot checks of its autonomous actions are unread.'
     case 'unchecked':
-      return 'spot checks are off (trust.spot_check_rate), so nobody would see what it does alone.'
+      return 'spot checks are off (trust.spot_check_rate), so autonomous actions would not be reviewed.'
   }
 }

@@ -11,16 +11,16 @@ export const toModeRules = ({ authority }: Pick<Config, 'authority'>): ModeRules
   highRiskMode: authority.high_risk_mode,
 })
 
-type Given = { readonly score: number; readonly gateOpen: boolean; readonly highRisk: boolean }
+type ModeQuery = { readonly score: number; readonly gateOpen: boolean; readonly highRisk: boolean }
 
-/** What an agent may do (M1, M2). `gated`: it would act, were the gate of T11 open. */
-export function resolveMode(rules: ModeRules, given: Given): { mode: Mode; gated: boolean } {
-  const byTrust = modeByScore(rules, given.score)
-  if (given.highRisk) {
+/** Returns the mode of an agent (M1, M2). `gated`: the mode would be act if the gate of T11 were open. */
+export function resolveMode(rules: ModeRules, query: ModeQuery): { mode: Mode; gated: boolean } {
+  const byTrust = modeByScore(rules, query.score)
+  if (query.highRisk) {
     const mode = rules.highRiskMode === 'strictest' ? stricterMode('suggest', byTrust) : 'suggest'
     return { mode, gated: false }
   }
-  const gated = byTrust === 'act' && !given.gateOpen
+  const gated = byTrust === 'act' && !query.gateOpen
   return { mode: gated ? 'suggest' : byTrust, gated }
 }
 

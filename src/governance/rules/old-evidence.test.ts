@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { evidenceLevel, decayEvidence, wasOpen } from '../convert-evidence.ts'
+import { evidenceLevel, decayEvidence, wasGateOpen } from '../convert-evidence.ts'
 
 test.each([
   [0, 0, 0.3],
@@ -46,7 +46,7 @@ test('T11 for whole overrides the level is what the closed form of the distribut
 })
 
 test('T11 the gate of earlier versions was open from 25 approvals on', () => {
-  expect([24, 25].map((good) => wasOpen({ good, bad: 0 }))).toEqual([false, true])
+  expect([24, 25].map((good) => wasGateOpen({ good, bad: 0 }))).toEqual([false, true])
   expect(evidenceLevel({ good: 980, bad: 20 })).toBeCloseTo(evidenceLevel({ good: 98, bad: 2 }), 12)
 })
 

@@ -22,25 +22,25 @@ export type Effect = {
   readonly hardStop: boolean
   /** Fields that a person always reviews, by the policy or by `authority.high_risk_fields`. */
   readonly highRisk: readonly string[]
-  /** Different people who must approve. */
+  /** Number of people who must approve. */
   readonly approvers: number
-  /** The change cannot be read as fields, so a person looks at it. */
+  /** The change has no readable fields, so a person reviews it. */
   readonly isUnreadable: boolean
 }
 
 export type Evaluation = Effect & {
   readonly violations: readonly Violation[]
-  /** What a policy in `mode: shadow` would do; it does nothing (Y6). */
+  /** The effect of a policy in `mode: shadow` if it were enforced (Y6). */
   readonly shadow?: Effect
   readonly rulesChecked: number
-  /** Rules about a field of this change, broken or not. */
+  /** Rules about a field of this change, violated or not. */
   readonly rulesMatched: number
-  /** All violations, those that block too. */
+  /** All violations, including blocking ones. */
   readonly warnings: number
 }
 
-/** Agents name domains freely, so not all can be remembered. */
-const mostPairs = 10_000
+/** Agents choose domain names freely, so the cache is limited. */
+const maxPairs = 10_000
 
 export type Policies = ReturnType<typeof createPolicies>
 
@@ -48,34 +48,39 @@ export function createPolicies(config: Pick<Config, 'policies' | 'mappings' | 'a
   const { policies, mappings, authority } = config
   const byId = new Map(policies.map((policy) => [policy.id, policy]))
   const ordered = mappings.toSorted(mostSpecificFirst)
-  const isAlwaysHighRisk = authority.high_risk_fields.map(matcherOf)
+  const isAlwaysHighRisk = authority.high_risk_fields.map(createMatcher)
   const known = new WeakMap<Policy, Check[]>()
 
-  function checksOf(policy: Policy): Check[] {
-    const checks = known.get(policy) ?? policy.rules.map(checkOf)
+  function getChecks(policy: Policy): Check[] {
+    const checks = known.get(policy) ?? policy.rules.map(toCheck)
     known.set(policy, checks)
     return checks
   }
-  policies.forEach(checksOf)
+  policies.forEach(getChecks)
 
-  // The same pairs come again and again, and there may be hundreds of mappings.
-  const ofPair = new Map<string, Mapping | undefined>()
+  // The same pairs recur, and there may be hundreds of mappings.
+  const cachedMappings = new Map<string, Mapping | undefined>()
 
-  function closest(agent: string, domain: string, extra: readonly Mapping[]): Mapping | undefined {
-    const isExact = (it: Mapping) => it.agent_id === agent && it.domain === domain
-    const written = closestWritten(agent, domain)
+  function findMapping(
+    agent: string,
+    domain: string,
+    extra: readonly Mapping[],
+  ): Mapping | undefined {
+    const isExact = (mapping: Mapping) => mapping.agent_id === agent && mapping.domain === domain
+    const written = findConfigured(agent, domain)
     return written && isExact(written) ? written : (extra.find(isExact) ?? written)
   }
 
-  function closestWritten(agent: string, domain: string): Mapping | undefined {
+  function findConfigured(agent: string, domain: string): Mapping | undefined {
     if (ordered.length === 0) return undefined
-    const fits = (it: Mapping) => matchesGlob(it.agent_id, agent) && matchesGlob(it.domain, domain)
+    const isMatch = (mapping: Mapping) =>
+      matchesGlob(mapping.agent_id, agent) && matchesGlob(mapping.domain, domain)
     const pair = JSON.stringify([agent, domain])
-    if (!ofPair.has(pair)) {
-      if (ofPair.size >= mostPairs) ofPair.clear()
-      ofPair.set(pair, ordered.find(fits))
+    if (!cachedMappings.has(pair)) {
+      if (cachedMappings.size >= maxPairs) cachedMappings.clear()
+      cachedMappings.set(pair, ordered.find(isMatch))
     }
-    return ofPair.get(pair)
+    return cachedMappings.get(pair)
   }
 
   return {
@@ -84,29 +89,29 @@ export function createPolicies(config: Pick<Config, 'policies' | 'mappings' | 'a
     list: policies,
     mappings,
     /**
-     * By the most specific mapping (Y1). `extra` are those that people approved, for exactly that agent and domain:
-     * an agent names both, and none of its names is a pattern. The file goes first.
+     * Finds the policy by the most specific mapping (Y1). `extra` contains mappings that people approved for exactly
+     * that agent and domain: an agent chooses both names, so none of them is a pattern. The file takes precedence.
      */
     find(agent: string, domain: string, extra: readonly Mapping[] = []): Policy | undefined {
-      const mapping = closest(agent, domain, extra)
+      const mapping = findMapping(agent, domain, extra)
       return mapping && byId.get(mapping.policy_id)
     },
-    /** Whether that mapping names the domain itself, and does not only fit it. */
+    /** True if the mapping names the domain itself instead of matching it with a pattern. */
     names: (agent: string, domain: string, extra: readonly Mapping[] = []): boolean =>
-      closest(agent, domain, extra)?.domain === domain,
+      findMapping(agent, domain, extra)?.domain === domain,
     named: (id: string): Policy | undefined => byId.get(id),
-    /** Where nothing is changed only what a value may be counts: neither risk nor read-only is about that. */
+    /** For a read only value rules count: neither risk nor read-only rules apply. */
     evaluate(
       policy: Policy | undefined,
       fields: readonly Field[],
       isRead: boolean = false,
     ): Evaluation {
-      const subjects = fields.map(subjectOf)
-      const all = policy ? checksOf(policy) : []
+      const subjects = fields.map(toSubject)
+      const all = policy ? getChecks(policy) : []
       const checks = isRead ? all.filter(({ allows }) => allows) : all
       const unreadable = isRead ? undefined : fields.find((field) => field.isUnreadable)
       const findings = [
-        ...checks.map((check) => findingOf(check, subjects)),
+        ...checks.map((check) => applyCheck(check, subjects)),
         ...(unreadable ? [unreadableFinding(unreadable, all)] : []),
       ]
       const violations = findings.flatMap(({ violations: found }) => found)
@@ -116,8 +121,8 @@ export function createPolicies(config: Pick<Config, 'policies' | 'mappings' | 'a
       const isShadow = policy?.mode === 'shadow'
       return {
         violations,
-        ...effectOf(always, isShadow ? [] : findings),
-        ...(isShadow && { shadow: effectOf(always, findings) }),
+        ...toEffect(always, isShadow ? [] : findings),
+        ...(isShadow && { shadow: toEffect(always, findings) }),
         rulesChecked: checks.length,
         rulesMatched: findings.filter(({ isMatched }) => isMatched).length,
         warnings: violations.length,
@@ -132,22 +137,23 @@ function mostSpecificFirst(a: Mapping, b: Mapping): number {
   return differences.find((difference) => difference !== 0) ?? 0
 }
 
-/** A field as rules see it: the spellings they may know it by, and the one that people read. */
-type Subject = { label: string; spellings: readonly string[]; value: unknown }
+/** A field as rules match it: all its spellings, and the label for people. */
+type FieldSubject = { label: string; spellings: readonly string[]; value: unknown }
 
-function subjectOf({ name, path, value }: Field): Subject {
-  // Most are a plain word: at the top and no item of a list.
-  if (name === path && !isIndex(path)) return { label: path, spellings: spellingsOf([path]), value }
+function toSubject({ name, path, value }: Field): FieldSubject {
+  // Most fields are a plain word: top level and not an item of a list.
+  if (name === path && !isIndex(path))
+    return { label: path, spellings: listSpellings([path]), value }
   const withoutIndices = path
     .split('.')
     .filter((segment) => !isIndex(segment))
     .join('.')
-  const spellings = spellingsOf([name, path, withoutIndices])
+  const spellings = listSpellings([name, path, withoutIndices])
   return { label: withoutIndices || path, spellings, value }
 }
 
-/** `dealStage`, `deal-stage`, `Deal Stage` and `@deal_stage` are `deal_stage`. */
-const spellingsOf = (names: readonly string[]): string[] =>
+/** `dealStage`, `deal-stage`, `Deal Stage` and `@deal_stage` are spellings of `deal_stage`. */
+const listSpellings = (names: readonly string[]): string[] =>
   distinct(
     names.flatMap((name) => {
       const plain = name.toLowerCase()
@@ -166,21 +172,21 @@ const toSnake = (name: string): string =>
 const withoutSigns = (name: string): string =>
   name.replaceAll(/[^\p{L}\p{M}\p{N}_.*]+/gu, '.').replaceAll(/^\.+|\.+$|\.(?=\.)/g, '')
 
-type Matcher = (subject: Subject) => boolean
+type Matcher = (subject: FieldSubject) => boolean
 
-/** Every rule asks about the same names. */
-const skeletonOf = memoize(toSkeleton)
+/** Every rule matches the same names. */
+const cachedSkeleton = memoize(toSkeleton)
 
-/** A rule's path may begin at any depth, as its name may: `{ value: { order: … } }` hides no order. */
-function matcherOf(field: string): Matcher {
-  const globs = spellingsOf([normalizeFieldPath(field)]).flatMap((glob) => [glob, `*.${glob}`])
+/** A path in a rule may start at any depth, like a name: `{ value: { order: … } }` does not hide `order`. */
+function createMatcher(field: string): Matcher {
+  const globs = listSpellings([normalizeFieldPath(field)]).flatMap((glob) => [glob, `*.${glob}`])
   const matchers = globs.map(compileGlob)
-  const alike = globs.map((glob) => compileGlob(toSkeleton(glob)))
+  const skeletonGlobs = globs.map((glob) => compileGlob(toSkeleton(glob)))
   return ({ spellings }) =>
     spellings.some(
       (text) =>
         matchers.some((isIt) => isIt(text)) ||
-        (/[^ -~]/.test(text) && alike.some((isIt) => isIt(skeletonOf(text)))),
+        (/[^ -~]/.test(text) && skeletonGlobs.some((isIt) => isIt(cachedSkeleton(text)))),
     )
 }
 
@@ -191,27 +197,27 @@ type Check = {
   approvers: number
   reason: string
   matches: Matcher
-  /** What a value must be; without it the field may not be touched at all. */
+  /** Checks a value; without this check the field may not be touched at all. */
   allows?: Allows
 }
 
 type Allows = (value: unknown) => boolean
 
-function checkOf(rule: Rule, place: number): Check {
+function toCheck(rule: Rule, place: number): Check {
   const isHighRisk = rule.constraint === 'high_risk'
   return {
     id: rule.id ?? `rule_${place + 1}`,
     severity: rule.severity ?? (isHighRisk ? 'warn' : 'hard_stop'),
     isHighRisk,
     approvers: rule.approvers,
-    matches: matcherOf(rule.field),
-    ...constraintOf(rule),
+    matches: createMatcher(rule.field),
+    ...toConstraint(rule),
   }
 }
 
-type Finding = { check: Check; isMatched: boolean; violations: Violation[] }
+type CheckResult = { check: Check; isMatched: boolean; violations: Violation[] }
 
-function effectOf(always: readonly Subject[], findings: readonly Finding[]): Effect {
+function toEffect(always: readonly FieldSubject[], findings: readonly CheckResult[]): Effect {
   const broken = findings.filter((it) => it.violations.length > 0)
   return {
     hardStop: broken.some(({ check }) => check.severity === 'hard_stop'),
@@ -226,16 +232,16 @@ function effectOf(always: readonly Subject[], findings: readonly Finding[]): Eff
   }
 }
 
-/** The rule that a change breaks in which no fields can be found. */
+/** The rule violated by a change without readable fields. */
 const unreadableRule = 'unreadable_change'
 
-/** Any rule of the policy might be broken, so the strictest of them counts; without rules a person looks (M7). */
-function unreadableFinding({ path }: Field, checks: readonly Check[]): Finding {
+/** Any rule of the policy might be violated, so the strictest counts; without rules a person reviews (M7). */
+function unreadableFinding({ path }: Field, checks: readonly Check[]): CheckResult {
   const isStop = checks.some(({ severity }) => severity === 'hard_stop')
   const severity: Violation['severity'] = isStop ? 'hard_stop' : 'warn'
   const isHighRisk = checks.some((check) => check.isHighRisk)
   const approvers = Math.max(1, ...checks.map((check) => check.approvers))
-  const reason = 'Cannot be read as fields. Name each field with its value, as in {"stage": "won"}.'
+  const reason = 'No readable fields. Name each field with its value, for example {"stage": "won"}.'
   const violation: Violation = {
     rule_id: unreadableRule,
     field: path || 'change',
@@ -247,13 +253,13 @@ function unreadableFinding({ path }: Field, checks: readonly Check[]): Finding {
   return { check: check satisfies Check, isMatched: false, violations: [violation] }
 }
 
-function findingOf(check: Check, subjects: readonly Subject[]): Finding {
+function applyCheck(check: Check, subjects: readonly FieldSubject[]): CheckResult {
   const matched = subjects.filter(check.matches)
   if (matched.length === 0) return { check, isMatched: false, violations: [] }
-  const allows = check.allows && remembered(check.allows)
+  const allows = check.allows && memoizeAllows(check.allows)
   const broken = matched.filter(({ value }) => !allows || !allowsAll(allows, value))
   const { id: rule_id, severity, reason } = check
-  // A list and its items, or the same field of many items, are one field to whoever reads this.
+  // A list and its items, or the same field of many items, are reported as one field.
   const violations = distinct(broken.map(({ label }) => label)).map((field): Violation => ({
     rule_id,
     field,
@@ -263,14 +269,14 @@ function findingOf(check: Check, subjects: readonly Subject[]): Finding {
   return { check, isMatched: true, violations }
 }
 
-/** Reasons name no value: it may be secret, and they are shown and recorded. */
-function constraintOf(rule: Rule): Pick<Check, 'allows' | 'reason'> {
+/** Reasons never contain values: they may be secret, and reasons are shown and recorded. */
+function toConstraint(rule: Rule): Pick<Check, 'allows' | 'reason'> {
   const because = (standard: string) => rule.reason ?? standard
   switch (rule.constraint) {
     case 'high_risk':
-      return { reason: because('High risk: a person reviews it.') }
+      return { reason: because('High risk: a person reviews this field.') }
     case 'readonly':
-      return { reason: because('Read-only: leave it out of the change.') }
+      return { reason: because('Read-only: omit this field from the change.') }
     case 'value_range': {
       const { min = -Infinity, max = Infinity } = rule
       return {
@@ -291,7 +297,7 @@ function constraintOf(rule: Rule): Pick<Check, 'allows' | 'reason'> {
       const pattern = RE2JS.compile(rule.pattern)
       return {
         allows(value) {
-          const text = textOf(value)
+          const text = toText(value)
           return text !== undefined && pattern.test(text)
         },
         reason: because(`Must match ${rule.pattern}`),
@@ -306,8 +312,8 @@ function rangeText({ min, max }: { min?: number | undefined; max?: number | unde
 }
 
 /**
- * Of a list every item is asked, and an empty one is a value like any other. Without a value there is
- * nothing to ask: only that the field is touched is known.
+ * Checks every item of a list; an empty list is a value. Without a value nothing can be checked: only that the field
+ * is touched is known.
  */
 function allowsAll(allows: Allows, value: unknown): boolean {
   if (value === undefined) return true
@@ -315,8 +321,8 @@ function allowsAll(allows: Allows, value: unknown): boolean {
   return items.length === 0 ? allows(value) : items.every(allows)
 }
 
-/** The items of a list are asked again as fields of their own: a long text is searched once. */
-function remembered(allows: Allows): Allows {
+/** Items of a list are checked again as separate fields: a long text is searched once. */
+function memoizeAllows(allows: Allows): Allows {
   const known = new Map<unknown, boolean>()
   return (value) => {
     const answer = known.get(value) ?? allows(value)
@@ -325,16 +331,16 @@ function remembered(allows: Allows): Allows {
   }
 }
 
-/** In characters. Larger objects are no text to match: each level of nesting would be searched anew. */
-const largestObject = 64 * 1024
+/** In characters. Larger objects are not matched as text: each level of nesting would be searched again. */
+const maxObjectLength = 64 * 1024
 
-function textOf(value: unknown): string | undefined {
+function toText(value: unknown): string | undefined {
   if (typeof value === 'string') return value
   try {
     const text = canonicalJson(value)
-    return text.length > largestObject ? undefined : text
+    return text.length > maxObjectLength ? undefined : text
   } catch {
-    // Half a character has no canonical form.
+    // A lone surrogate has no canonical form.
     return undefined
   }
 }

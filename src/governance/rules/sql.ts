@@ -1,19 +1,19 @@
 /**
- * Finds SQL statements that write. A text that holds one is unreadable (M7): dialects differ too much to trust a
- * parser with their columns. Each verb is looked at with the words that follow it, so that "please update the
- * settings" and "create table of contents" stay text.
+ * Finds SQL statements that write. A text that contains one is unreadable (M7): dialects differ too much to trust a
+ * parser with their columns. Each verb is matched with the words that follow it, so that "please update the settings"
+ * and "create table of contents" stay text.
  */
 
 const verbs =
   /(?<![\p{L}\p{N}_])(?:update|insert|replace|merge|delete|drop|alter|truncate|create|grant|revoke|copy|load|exec|execute|call)(?![\p{L}\p{N}_])/giu
 
-/** White space and comments. `/*!` is a comment that MySQL runs. */
+/** White space and comments. MySQL executes comments that start with `/*!`. */
 const skipped =
   /(?:\s+|\/\*!\d*|\/\*(?:[^*]|\*(?!\/))*(?:\*\/|$)|\*\/|--[^\n]*(?:\n|$)|#[^\n]*(?:\n|$))*/y
 const token =
   /(?<word>[\p{L}_@$][\p{L}\p{N}_@$]*)|(?<quoted>"[^"]{0,200}"|`[^`]{0,200}`|\[[^\]]{0,200}\])|(?<literal>'[^']{0,200}'|\d+)|[\s\S]/uy
 
-/** Words that are looked at from a verb on, and the mark of a statement that is longer. */
+/** Tokens to match from a verb on, and the mark of a longer statement. */
 const maxTokens = 40
 const maxTokenLength = 64
 const cutOff = '…$'
@@ -24,7 +24,7 @@ const object =
   'table|view|materialized view|index|database|schema|trigger|function|procedure|proc|sequence|user|role|login'
 const condition = String.raw`where .*(?:[=<>]| in \(| like '| is (?:not )?null| exists \(| between )`
 
-/** Statements that no sentence looks like. */
+/** Statements that no sentence resembles. */
 const anywhere = [
   `update (?:or ${name} |only |ignore |low_priority |top \\( .{1,9} \\) )*${name} (?:\\* )?(?:as )?(?:${name} )?set ${assignment}`,
   `update ${name} (?=[^=]*(?:join |, |\\( )).*? set ${assignment}`,
@@ -40,7 +40,7 @@ const anywhere = [
   `load data .*infile`,
 ]
 
-/** Statements that a sentence may look like: they count where a statement can begin. */
+/** Statements that resemble sentences: they count only where a statement can begin. */
 const atBeginning = [
   `delete from (?:only )?${name} (?:as )?(?:${name} )?(?:$|[;)]|where|using|returning|limit|order by|(?:inner |left )?join)`,
   `drop (?:${object})(?: if exists)? ${name} (?:$|[;,(]|cascade|restrict|on )`,
@@ -60,19 +60,19 @@ const join = (shapes: readonly string[]) => new RegExp(`^(?:${shapes.join('|')})
 const isWriteAnywhere = join(anywhere)
 const isWriteAtBeginning = join([...anywhere, ...atBeginning])
 
-/** Words and signs that may precede a statement; T-SQL needs none between two statements. */
-const before =
+/** Words and signs that may precede a statement; T-SQL needs no separator between two statements. */
+const statementStart =
   /(?:^|[;(){}$]|\*\/|\b(?:begin|then|else|do|as|go|explain|analyze|verbose|atomic))\s*$/i
-const beginsAsSql =
+const startsAsSql =
   /^\s*(?:\/\*|--|#.*\n|;|select\b[^.!?]*(?:\bfrom\b|;|\d)|with\s+(?:recursive\s+)?\S+\s+as\s*\(|begin\b|declare\s+@|if\s+\(?(?:not\s+)?(?:exists|\d|@)|set\s+\S+\s+\w+\s*[;\n]|use\s+\S+\s*[;\n])/i
 
-/** How many characters after verbs are looked at in all texts of one change; beyond it they count as SQL. */
+/** Maximum characters after verbs to match in all texts of one change; beyond this limit a text counts as SQL. */
 export const sqlBudget = 500_000
 
 export function writesSql(text: string, budget: { left: number }): boolean {
-  const isSql = beginsAsSql.test(text)
+  const isSql = startsAsSql.test(text)
 
-  /** The next words in one spelling: names without quotes, literals without content, one space between. */
+  /** Returns the next tokens in one spelling: names without quotes, literals without content, single spaces. */
   function shapeAt(start: number): string {
     const words: string[] = []
     let at = start
@@ -95,7 +95,7 @@ export function writesSql(text: string, budget: { left: number }): boolean {
   }
 
   for (const { index } of text.matchAll(verbs)) {
-    const isBeginning = isSql || before.test(text.slice(Math.max(0, index - 40), index))
+    const isBeginning = isSql || statementStart.test(text.slice(Math.max(0, index - 40), index))
     if ((isBeginning ? isWriteAtBeginning : isWriteAnywhere).test(shapeAt(index))) return true
     if (budget.left <= 0) return true
   }

@@ -11,14 +11,14 @@ import {
 } from './standing.ts'
 import type { Closed, TrustStanding, StandingRules, Unread } from './standing.ts'
 
-/** How an agent stands in one class of risk, in the words of the console, the command line and the report. Pure. */
+/** Formats the standing of an agent in a risk class for the console, the command line and the report. Pure. */
 
 export type Level = 'autonomous' | 'supervised' | 'probation'
 
-export const levelOf = (mode: Mode): Level =>
+export const toLevel = (mode: Mode): Level =>
   mode === 'act' ? 'autonomous' : mode === 'suggest' ? 'supervised' : 'probation'
 
-type Given = {
+type StandingInput = {
   readonly level: Level
   readonly score: number
   readonly thresholds: { readonly suggest: number; readonly act: number }
@@ -28,20 +28,20 @@ type Given = {
   readonly isVouched: boolean
 }
 
-export type Words = {
+export type StandingText = {
   readonly reason: string
-  /** What changes it; nothing where it acts alone and nothing waits. */
+  /** The next step; absent if the agent acts alone and no check is unread. */
   readonly next?: string
 }
 
-/** Always the cause and the next step, never a probability. */
-export function wordsFor(given: Given): Words {
-  const { level, score, thresholds, closed, unread, rate, isVouched } = given
+/** Always gives the cause and the next step, never a probability. */
+export function formatStanding(input: StandingInput): StandingText {
+  const { level, score, thresholds, closed, unread, rate, isVouched } = input
   if (level === 'autonomous') {
-    const checked = `${shareInWords(rate)} is checked`
+    const checked = `${formatShare(rate)} is checked`
     return {
       reason: isVouched ? `a person vouched for it; ${checked}` : checked,
-      ...(unread.count > 0 && { next: `${checksWait(unread.count)}` }),
+      ...(unread.count > 0 && { next: `${formatUnreadChecks(unread.count)}` }),
     }
   }
   if (score < thresholds.act) {
@@ -49,74 +49,79 @@ export function wordsFor(given: Given): Words {
     const goal = level === 'probation' ? 'to be supervised' : 'to act alone'
     return { reason: `trust is ${score.toFixed(2)}`, next: `${needed.toFixed(2)} ${goal}` }
   }
-  return closed ? closedWords(closed, unread) : { reason: 'a person decides each time' }
+  return closed ? formatClosed(closed, unread) : { reason: 'a person decides every action' }
 }
 
-function closedWords({ cause, toGo }: Closed, { count, lookBacks }: Given['unread']): Words {
-  const more = rightActions(toGo)
+function formatClosed(
+  { cause, toGo }: Closed,
+  { count, lookBacks }: StandingInput['unread'],
+): StandingText {
+  const more = formatMissingActions(toGo)
   switch (cause) {
     case 'mistake':
       return lookBacks > 0
         ? {
-            reason: 'a mistake was found in what it did alone',
-            next: `look at ${actions(lookBacks)} it did alone; each that is right counts for five (${more} in all)`,
+            reason: 'an autonomous action was wrong',
+            next: `review ${formatActions(lookBacks)} done alone; each correct one counts as five (${more} in total)`,
           }
-        : { reason: 'a mistake was found in what it did alone', next: more }
+        : { reason: 'an autonomous action was wrong', next: more }
     case 'kind_wrong':
-      return { reason: 'it was wrong in this kind of action', next: more }
+      return { reason: 'wrong in this kind of action', next: more }
     case 'unproven':
-      return { reason: 'it has not shown enough yet', next: more }
+      return { reason: 'not enough review evidence', next: more }
     case 'kind_new':
       return { reason: 'this kind of action is new', next: more }
     case 'unread':
-      return { reason: checksWait(count), next: 'answer them and it goes on' }
+      return { reason: formatUnreadChecks(count), next: 'answer them to let the agent continue' }
     case 'unchecked':
       return { reason: 'spot checks are off', next: 'set trust.spot_check_rate above 0' }
   }
 }
 
-/** What each answer to a check leads to, said before it is given. */
-export function consequencesOf(
+/** Previews the effect of each answer to a check. */
+export function formatConsequences(
   rules: StandingRules,
   standing: TrustStanding,
   { isLookBack, weight }: { readonly isLookBack: boolean; readonly weight: number },
 ) {
   const after = applyWrongAlone(rules, standing, weight)
-  const missing = rightActions(creditToAct - after.credit)
-  const lookBack = isLookBack ? '' : ' Up to ten others that it did alone come to you.'
+  const missing = formatMissingActions(creditToAct - after.credit)
+  const lookBack = isLookBack ? '' : ' Up to ten other autonomous actions come to you for review.'
   return {
-    confirm: isLookBack ? paid(standing) : confirmed(rules, standing),
-    wrong: `The gate closes: ${missing} before it acts alone again.${lookBack}`,
-    differently: 'A matter of taste: it keeps its credit.',
+    confirm: isLookBack ? formatLookBackCredit(standing) : formatConfirmation(rules, standing),
+    wrong: `The gate closes: ${missing} before the agent acts alone again.${lookBack}`,
+    differently: 'A matter of preference: the agent keeps its credit.',
   }
 }
 
-function paid(standing: TrustStanding): string {
+function formatLookBackCredit(standing: TrustStanding): string {
   const { credit } = applyRight(standing, uncheckedWorth)
   const missing = creditToAct - credit
   return missing > 0
-    ? `Counts for five right actions: ${missing} are still missing.`
-    : 'Counts for five right actions: none is missing then.'
+    ? `Counts as five correct actions: ${missing} are still missing.`
+    : 'Counts as five correct actions: no more are missing.'
 }
 
-function confirmed(rules: StandingRules, standing: TrustStanding): string {
+function formatConfirmation(rules: StandingRules, standing: TrustStanding): string {
   const after = applyCleanCheck(standing)
-  if (after.strikes < standing.strikes) return 'A strike is forgiven.'
+  if (after.strikes < standing.strikes) return 'Removes one strike.'
   const next = checkRate(rules, after)
-  if (next < checkRate(rules, standing)) return `From now on ${shareInWords(next)} is checked.`
+  if (next < checkRate(rules, standing)) return `From now on ${formatShare(next)} is checked.`
   return after.strikes > 0
-    ? `A clean check: ${checksToForgiveness(after)} more in a row forgive a strike.`
+    ? `A clean check: ${checksToForgiveness(after)} more in a row remove one strike.`
     : 'A clean check.'
 }
 
-const actions = (count: number) => `${count} ${count === 1 ? 'action' : 'actions'}`
-const rightActions = (count: number) => `${count} more right ${count === 1 ? 'action' : 'actions'}`
-const checksWait = (count: number) => (count === 1 ? '1 check waits' : `${count} checks wait`)
+const formatActions = (count: number) => `${count} ${count === 1 ? 'action' : 'actions'}`
+const formatMissingActions = (count: number) =>
+  `${count} more correct ${count === 1 ? 'action' : 'actions'}`
+const formatUnreadChecks = (count: number) =>
+  count === 1 ? '1 unread check' : `${count} unread checks`
 
 const numbers = splitWords('zero one two three four five six seven eight nine ten')
 
-/** “one in ten”; “every action” where all are. */
-function shareInWords(rate: number): string {
+/** Formats `one in ten`, or `every action` for a rate of 1. */
+function formatShare(rate: number): string {
   if (rate <= 0) return 'nothing'
   const every = Math.round(1 / rate)
   return every <= 1 ? 'every action' : `one in ${numbers[every] ?? every}`

@@ -18,10 +18,10 @@ import {
   isSampled,
   newStanding,
   selectLookBack,
-  standingRulesOf,
+  toStandingRules,
 } from './standing.ts'
 
-const rules = standingRulesOf(configSchema.parse({}))
+const rules = toStandingRules(configSchema.parse({}))
 const nothingUnread = { count: 0, oldestMs: 0 }
 const day = 24 * 60 * 60 * 1000
 

@@ -1,14 +1,14 @@
 import { createHmac } from 'node:crypto'
 import type { Config } from '#base/config/index.ts'
 
-/** When an agent may act alone (T11, T13, T14). Pure: whole numbers and times come in, values go out. */
+/** Decides when an agent may act alone (T11, T13, T14). Pure: whole numbers and times come in, values go out. */
 
 export type TrustStanding = {
-  /** Right actions that people saw, up to 25; below 0 it is a debt. */
+  /** Correct actions that people reviewed, up to 25; a negative value is a debt. */
   readonly credit: number
-  /** Mistakes that were found in what it did alone, and that are not forgiven yet. */
+  /** Mistakes in autonomous actions that are not forgiven yet. */
   readonly strikes: number
-  /** Checks in a row that found nothing wrong. */
+  /** Consecutive clean checks. */
   readonly clean: number
 }
 
@@ -21,7 +21,7 @@ export type StandingRules = {
   readonly checkRate: number
 }
 
-export const standingRulesOf = ({ trust }: Pick<Config, 'trust'>): StandingRules => ({
+export const toStandingRules = ({ trust }: Pick<Config, 'trust'>): StandingRules => ({
   price: trust.mistake_price,
   maxUnread: trust.unread_checks,
   checkRate: trust.spot_check_rate,
@@ -29,7 +29,7 @@ export const standingRulesOf = ({ trust }: Pick<Config, 'trust'>): StandingRules
 
 export const creditToAct = 25
 export const kindCreditToAct = 5
-/** What it did without knowing that it would be looked at says more than what it does while it asks. */
+/** An autonomous action says more about the agent than one that it knew would be reviewed. */
 export const uncheckedWorth = 5
 export const maxStrikes = 4
 export const checksPerForgiveness = 15
@@ -39,18 +39,18 @@ const lookBackNewest = 5
 export const lookBackWindow = 50
 const halfLifeDays = 17
 
-/** Clean checks in a row from which a step begins, and its rate as a multiple of `trust.spot_check_rate`. */
+/** Number of consecutive clean checks where a step starts, and its rate as a multiple of `trust.spot_check_rate`. */
 const steps = [
   { from: 45, factor: 0.4 },
   { from: 5, factor: 1 },
   { from: 0, factor: 5 },
 ] as const
 
-/** A debt never grows beyond the price of 16 mistakes, that of a kind of action beyond 3. */
+/** A debt is at most the price of 16 mistakes, that of a kind of action at most 3. */
 const minCredit = ({ price }: StandingRules) => -16 * price
 const minKindCredit = ({ price }: StandingRules) => -3 * price
 
-/** Seen right: while it asked, or, worth more, in what it did alone. */
+/** Applies a correct action: a requested one, or, worth more, an autonomous one. */
 export const applyRight = (standing: TrustStanding, worth = 1): TrustStanding => ({
   ...standing,
   credit: Math.min(creditToAct, standing.credit + worth),
@@ -59,13 +59,13 @@ export const applyRight = (standing: TrustStanding, worth = 1): TrustStanding =>
 export const applyRightOfKind = (kind: number, worth = 1): number =>
   Math.min(kindCreditToAct, kind + worth)
 
-/** Found wrong before it was done: the class is not charged, since nothing happened. */
+/** Applies a mistake found before the action ran: the class is not charged, because nothing happened. */
 export const applyWrongAsked = (rules: StandingRules, kind: number, weight: number): number =>
   Math.min(kind, Math.max(minKindCredit(rules), kind - Math.round(rules.price * weight)))
 
 /**
- * Found wrong after it was done alone. However light, it is a strike: an agent that is only a little wrong, whenever
- * nobody looks, would else slip hundreds of actions (ADR 0029).
+ * Applies a mistake in an autonomous action. Even a light one is a strike: otherwise an agent that is slightly wrong
+ * whenever nobody reviews could get away with hundreds of actions (ADR 0029).
  */
 export function applyWrongAlone(
   rules: StandingRules,
@@ -91,7 +91,7 @@ export function applyCleanCheck(standing: TrustStanding): TrustStanding {
 export const checksToForgiveness = ({ clean }: TrustStanding): number =>
   checksPerForgiveness - (clean % checksPerForgiveness)
 
-/** The share of what it does alone that is checked afterwards. */
+/** Returns the share of autonomous actions that are checked afterwards. */
 export function checkRate(rules: StandingRules, { clean }: TrustStanding): number {
   const step = steps.find(({ from }) => clean >= from) ?? steps[2]
   return Math.min(1, rules.checkRate * step.factor)
@@ -100,7 +100,7 @@ export function checkRate(rules: StandingRules, { clean }: TrustStanding): numbe
 export const isSampled = (rules: StandingRules, standing: TrustStanding, draw: number): boolean =>
   draw < checkRate(rules, standing)
 
-/** From 0 up to 1, the same for the same action; nobody without the key knows it beforehand. */
+/** Returns a number from 0 up to 1, the same for the same action and unpredictable without the key. */
 export const computeDraw = (key: Buffer, id: string): number =>
   createHmac('sha256', key).update(id).digest().readUIntBE(0, 6) / 2 ** 48
 
@@ -113,7 +113,10 @@ export type Closed = {
   readonly toGo: number
 }
 
-/** Why the gate is closed, first reason first; undefined while it is open. `kind`: the credit of the kind of action. */
+/**
+ * Returns the first reason why the gate is closed; undefined while it is open. `kind` is the credit of the kind of
+ * action.
+ */
 export function gateClosed(
   rules: StandingRules,
   standing: TrustStanding,
@@ -128,7 +131,7 @@ export function gateClosed(
     return { cause: isLow && strikes > 0 ? 'mistake' : byKind, toGo }
   }
   if (isUnreadTooLong(rules, unread)) return { cause: 'unread', toGo: 0 }
-  // Nobody would ever find out what it does alone.
+  // Without checks nobody would notice mistakes.
   return rules.checkRate === 0 ? { cause: 'unchecked', toGo: 0 } : undefined
 }
 
@@ -136,8 +139,8 @@ const isUnreadTooLong = ({ maxUnread }: StandingRules, { count, oldestMs }: Unre
   count >= maxUnread || oldestMs > maxUnreadAgeMs
 
 /**
- * What is looked at after a mistake: the newest actions, and some of those before by lot. `alone` has those that
- * nobody has looked at, newest first; `draws` one number for each.
+ * Selects actions for review after a mistake: the newest ones, and a random choice of those before. `alone` contains
+ * unreviewed actions, newest first; `draws` one number for each.
  */
 export function selectLookBack<A>(alone: readonly A[], draws: readonly number[]): A[] {
   const near = alone.slice(0, lookBackNewest)
@@ -149,7 +152,7 @@ export function selectLookBack<A>(alone: readonly A[], draws: readonly number[])
   return [...near, ...byLot].slice(0, lookBackCount)
 }
 
-/** Doing nothing proves nothing: credit fades, strikes and debts do not. */
+/** Idle time proves nothing: credit decays, strikes and debts do not. */
 export function applyIdleDecay(standing: TrustStanding, idleDays: number): TrustStanding {
   const left = 0.5 ** (idleDays / halfLifeDays)
   const { credit, clean } = standing

@@ -11,12 +11,12 @@ import {
   applyCleanSpotCheck,
   closedGate,
   applyDecay,
-  forgiven,
-  lookedBackClean,
+  applyForgiveness,
+  applyCleanLookBack,
   initialTrust,
   applyOverride,
   overrideTypes,
-  seenThrough,
+  applyClient,
   setScore,
   severities,
   markActive,
@@ -324,24 +324,27 @@ test('T14 a clean check counts for the standing and never for the score', () => 
   const after = applyCleanSpotCheck(trust, 'high', start)
   const high = { credit: 5, strikes: 0, clean: 1 }
   expect(after).toEqual({ ...trust, standings: { ...trust.standings, high } })
-  expect(lookedBackClean(trust, 'high', start).standings.high).toEqual({ ...high, clean: 0 })
+  expect(applyCleanLookBack(trust, 'high', start).standings.high).toEqual({ ...high, clean: 0 })
 })
 
 test('T14 another client is checked as often as a new agent; credit and strikes stay', () => {
   const known = { ...applyCleanSpotCheck(withScore(0.9), 'normal', start), client: 'claude-code' }
-  expect(seenThrough(known, 'cursor').standings.normal).toEqual({ credit: 5, strikes: 0, clean: 0 })
-  expect(seenThrough({ ...known, client: null }, 'cursor').standings).toEqual(known.standings)
+  expect(applyClient(known, 'cursor').standings.normal).toEqual({ credit: 5, strikes: 0, clean: 0 })
+  expect(applyClient({ ...known, client: null }, 'cursor').standings).toEqual(known.standings)
 })
 
 test('T16 a person forgives: strikes and debt are gone, earned credit stays', () => {
   const wrong = wrongAlone(repeated(25, initialTrust(rules, start), approve).trust)
-  expect(forgiven(wrong, 'normal', start).standings.normal).toEqual({
+  expect(applyForgiveness(wrong, 'normal', start).standings.normal).toEqual({
     credit: 0,
     strikes: 0,
     clean: 0,
   })
   const paid = repeated(40, wrong, approve).trust
-  expect(forgiven(paid, 'normal', start).standings.normal).toMatchObject({ credit: 15, strikes: 0 })
+  expect(applyForgiveness(paid, 'normal', start).standings.normal).toMatchObject({
+    credit: 15,
+    strikes: 0,
+  })
 })
 
 test('T16 a score set by hand clears the row of overrides and leaves credit and strikes', () => {

@@ -9,28 +9,28 @@ import {
   applyWrongAlone,
   gateClosed,
   newStanding,
-  standingRulesOf,
+  toStandingRules,
   uncheckedWorth,
 } from './standing.ts'
 
-/** How trust is earned, lost and spent. Pure: time comes in, values go out. */
+/** Computes how trust is earned, lost and spent. Pure: time comes in, values go out. */
 
-/** Of one agent in one domain, as of `activeAt`: what it is worth now, `current` says. */
+/** The trust of an agent in a domain, as of `activeAt`; `applyDecay` returns its current value. */
 export type Trust = {
   readonly score: number
-  /** By people; what an agent did by itself proves nothing. */
+  /** Approvals by people; autonomous actions prove nothing. */
   readonly approvals: number
-  /** Those that were the agent's fault (T5). */
+  /** Overrides that were the agent's fault (T5). */
   readonly overrides: number
   readonly streak: number
-  /** Since the last demotion (T7). */
+  /** Promoted since the last demotion (T7). */
   readonly promoted: boolean
-  /** A person set the score to 0.8 or more, and nothing speaks against it since (T16). */
+  /** A person set the score to 0.8 or more, and no fault was found since (T16). */
   readonly vouched: boolean
-  /** Some of the score was given by callers that nobody knows (A3). */
+  /** Unverified callers granted part of the score (A3). */
   readonly claimed: boolean
   readonly activeAt: number
-  /** When people last judged its work. Credit fades from then or from `activeAt`, whichever is later. */
+  /** The last review by people. Credit decays from this time or from `activeAt`, whichever is later. */
   readonly seenAt: number
   readonly standings: Readonly<Record<Risk, TrustStanding>>
   readonly client: string | null
@@ -58,7 +58,7 @@ export const toTrustRules = ({
   demoteAfter: trust.auto_demote_after,
   decayPerDay: trust.decay_per_day,
   gate: trust.evidence_gate,
-  standing: standingRulesOf({ trust }),
+  standing: toStandingRules({ trust }),
 })
 
 export { overrideTypes, severities } from '#base/override.ts'
@@ -75,15 +75,15 @@ const baseLoss: Record<OverrideType, number> = {
 }
 const severityFactor: Record<Severity, number> = { low: 0.5, medium: 1, high: 1.5, critical: 2.5 }
 
-/** What an override costs, and how that compares with being plainly wrong (T4, T11). */
-const lossOf = ({ type, severity }: OverrideKind) => baseLoss[type] * severityFactor[severity]
-export const overrideWeight = (kind: OverrideKind): number => lossOf(kind) / baseLoss.agent_wrong
+/** The score that an override costs, and its ratio to a plain mistake (T4, T11). */
+const scoreLoss = ({ type, severity }: OverrideKind) => baseLoss[type] * severityFactor[severity]
+export const overrideWeight = (kind: OverrideKind): number => scoreLoss(kind) / baseLoss.agent_wrong
 
 export const isAgentFault = (type: OverrideType) =>
   type !== 'human_preference' && type !== 'policy_change'
 
-/** What it costs in credit: what is a matter of taste, or of rules that changed, costs nothing (T11). */
-export const creditWeightOf = (kind: OverrideKind): number =>
+/** The weight in credit: preferences and changed rules cost nothing (T11). */
+export const creditWeight = (kind: OverrideKind): number =>
   isAgentFault(kind.type) ? overrideWeight(kind) : 0
 
 const demotionLoss = 0.1
@@ -92,10 +92,10 @@ const vouchedScore = 0.8
 const decayFloor = 0.1
 export const msPerDay = 86_400_000
 
-/** Twenty-five approvals of 0.02 must carry 0.3 to 0.8, not to one bit short of it. */
-const rounded = (score: number) => Math.round(score * 10_000) / 10_000
+/** Twenty-five approvals of 0.02 must raise 0.3 to exactly 0.8 despite floating point. */
+const round = (score: number) => Math.round(score * 10_000) / 10_000
 
-/** What a decision did: `from` and `to` are the scores as read at that moment. */
+/** The effect of a decision: `from` and `to` are the scores at that moment. */
 export type Change = {
   readonly trust: Trust
   readonly from: number
@@ -105,7 +105,7 @@ export type Change = {
 }
 
 export const initialTrust = (rules: TrustRules, at: number): Trust => ({
-  score: rounded(rules.defaultLevel),
+  score: round(rules.defaultLevel),
   approvals: 0,
   overrides: 0,
   streak: 0,
@@ -118,28 +118,28 @@ export const initialTrust = (rules: TrustRules, at: number): Trust => ({
   client: null,
 })
 
-/** As read now (T8). Not to be stored: its clock still runs from when the agent was last active. */
+/** Returns the current trust (T8). Do not store it: decay continues from the last activity. */
 export function applyDecay(rules: TrustRules, trust: Trust, at: number): Trust {
   const days = idleDays(trust, at)
   if (days === 0) return trust
-  const score = decayed(rules, trust.score, days)
+  const score = decayScore(rules, trust.score, days)
   return {
     ...trust,
     score,
     vouched: trust.vouched && score >= vouchedScore,
-    standings: fadedStandings(trust, at),
+    standings: decayStandings(trust, at),
   }
 }
 
-/** A proposal: the clock starts again, from what was left (T8, T9). */
+/** Restarts the idle clock for a proposal, from the remaining score (T8, T9). */
 export const markActive = (rules: TrustRules, trust: Trust, at: number): Trust => ({
   ...applyDecay(rules, trust, at),
   activeAt: Math.max(trust.activeAt, at),
 })
 
 /**
- * What an approval counts for. Everyone in open mode moves the score, and nothing else (A3). What a person changed
- * before they approved it, or approved among many without opening it, was not seen right.
+ * What an approval counts for. With authentication off it changes only the score (A3). A change that a person edited,
+ * or approved in bulk without opening it, is no evidence of a correct action.
  */
 export type Worth = 'credit' | 'score' | 'claim'
 
@@ -153,11 +153,11 @@ export function applyApproval(
   const before = markActive(rules, trust, at)
   const after: Trust = {
     ...before,
-    score: rounded(Math.min(1, before.score + rules.approvalImpact)),
+    score: round(Math.min(1, before.score + rules.approvalImpact)),
     approvals: before.approvals + 1,
     streak: 0,
     ...(worth === 'claim' && { vouched: false, claimed: true }),
-    ...(worth === 'credit' && judged(before, risk, at, (standing) => applyRight(standing))),
+    ...(worth === 'credit' && applyReview(before, risk, at, (standing) => applyRight(standing))),
   }
   const promoted = earnsPromotion(rules, after)
   const to = promoted ? Math.max(after.score, promotedScore) : after.score
@@ -178,8 +178,8 @@ function earnsPromotion(rules: TrustRules, trust: Trust): boolean {
 }
 
 /**
- * Does not make an agent active, so the clock runs on: only the score as read now loses. `isAlone`: it was found in
- * what the agent had done without asking.
+ * Does not make an agent active, so decay continues: only the current score is reduced. `isAlone`: the mistake was in
+ * an autonomous action.
  */
 export function applyOverride(
   rules: TrustRules,
@@ -190,51 +190,53 @@ export function applyOverride(
   isAlone = false,
 ): Change {
   const { type } = kind
-  const loss = lossOf(kind)
+  const loss = scoreLoss(kind)
   const streak = trust.streak + (isAgentFault(type) ? 1 : 0)
   const demoted = isAgentFault(type) && streak >= rules.demoteAfter
   const { score: from, vouched } = applyDecay(rules, trust, at)
-  const to = rounded(Math.max(0, from - loss - (demoted ? demotionLoss : 0)))
-  const weight = creditWeightOf(kind)
+  const to = round(Math.max(0, from - loss - (demoted ? demotionLoss : 0)))
+  const weight = creditWeight(kind)
   const after: Trust = {
     ...trust,
-    // Above the floor decay goes on being taken off, so what it took is not taken twice.
-    score: to > decayFloor ? rounded(trust.score - (from - to)) : to,
+    // Above the floor decay continues, so the decay so far must not be subtracted twice.
+    score: to > decayFloor ? round(trust.score - (from - to)) : to,
     overrides: trust.overrides + (isAgentFault(type) ? 1 : 0),
     streak: demoted ? 0 : streak,
     promoted: trust.promoted && !demoted,
     vouched: vouched && !isAgentFault(type) && to >= vouchedScore,
     ...(isAlone &&
       weight > 0 &&
-      judged(trust, risk, at, (standing) => applyWrongAlone(rules.standing, standing, weight))),
+      applyReview(trust, risk, at, (standing) =>
+        applyWrongAlone(rules.standing, standing, weight),
+      )),
   }
   return { trust: after, from, to, promoted: false, demoted }
 }
 
-/** A spot check that found nothing wrong counts for the standing and never for the score (T14). */
+/** A clean spot check changes the standing and never the score (T14). */
 export const applyCleanSpotCheck = (trust: Trust, risk: Risk, at: number): Trust => ({
   ...trust,
-  ...judged(trust, risk, at, applyCleanCheck),
+  ...applyReview(trust, risk, at, applyCleanCheck),
 })
 
-/** The same in a look-back, which is no check by lot: it only pays (T14). */
-export const lookedBackClean = (trust: Trust, risk: Risk, at: number): Trust => ({
+/** A clean check of a look-back, which is not random: it only adds credit (T14). */
+export const applyCleanLookBack = (trust: Trust, risk: Risk, at: number): Trust => ({
   ...trust,
-  ...judged(trust, risk, at, (standing) => applyRight(standing, uncheckedWorth)),
+  ...applyReview(trust, risk, at, (standing) => applyRight(standing, uncheckedWorth)),
 })
 
-/** A person forgives: strikes and debts are gone; credit that was earned stays (T16). */
-export const forgiven = (trust: Trust, risk: Risk, at: number): Trust => ({
+/** Clears strikes and debts; earned credit stays (T16). */
+export const applyForgiveness = (trust: Trust, risk: Risk, at: number): Trust => ({
   ...trust,
-  ...judged(trust, risk, at, ({ credit, clean }) => ({
+  ...applyReview(trust, risk, at, ({ credit, clean }) => ({
     credit: Math.max(0, credit),
     strikes: 0,
     clean,
   })),
 })
 
-/** The agent was revoked: whoever has its name later has its strikes and debts, and nothing that it earned (I4). */
-export const parted = (trust: Trust): Trust => ({
+/** Applies a revocation: a later agent with the name has the strikes and debts, and no earned credit (I4). */
+export const applyRevocation = (trust: Trust): Trust => ({
   ...trust,
   vouched: false,
   client: null,
@@ -245,8 +247,8 @@ export const parted = (trust: Trust): Trust => ({
   })),
 })
 
-/** Another client acts under the name: it is checked as often as a new one (T14). */
-export const seenThrough = (trust: Trust, client: string): Trust => ({
+/** Records the client of the agent: a new client is checked as often as a new agent (T14). */
+export const applyClient = (trust: Trust, client: string): Trust => ({
   ...trust,
   client,
   ...(trust.client !== null && {
@@ -254,22 +256,22 @@ export const seenThrough = (trust: Trust, client: string): Trust => ({
   }),
 })
 
-/** Counts from now, or a long idle agent would not have the score it was given (T16). */
+/** Counts from now; otherwise decay would reduce the new score of a long idle agent (T16). */
 export function setScore(rules: TrustRules, trust: Trust, score: number, at: number): Trust {
-  const given = rounded(Math.min(1, Math.max(0, score)))
+  const clamped = round(Math.min(1, Math.max(0, score)))
   return {
     ...markActive(rules, trust, at),
-    score: given,
+    score: clamped,
     streak: 0,
-    vouched: given >= vouchedScore,
+    vouched: clamped >= vouchedScore,
     claimed: false,
   }
 }
 
-/** What the gate looks at besides: the credit of the kind of action, and the checks that nobody has answered. */
+/** Inputs of the gate besides trust: the credit of the kind of action, and the unread checks. */
 export type Proof = { readonly kind: number; readonly unread: Unread }
 
-/** Why an agent may not act alone in this class of risk, if so (T11, T13, T16). `trust` as read now. */
+/** Returns why an agent may not act alone in this risk class (T11, T13, T16). `trust` is the current trust. */
 export function closedGate(
   rules: TrustRules,
   trust: Trust,
@@ -284,21 +286,21 @@ export function closedGate(
   return gateClosed(rules.standing, proven, isVouched ? Infinity : kind, unread)
 }
 
-/** As it counts for who asks: among callers that nobody knows, what any of them gave counts. */
+/** Returns the trust that counts for a caller: among unverified callers, claims count. */
 export const trustForCaller = ({ verified }: { readonly verified: boolean }, trust: Trust): Trust =>
   verified ? trust : { ...trust, claimed: false }
 
-/** The share of approvals among people's decisions about the agent's own work (T7, G5). */
+/** Returns the share of approvals among decisions about the agent's own work (T7, G5). */
 export function computeAccuracy({ approvals, overrides }: Trust): number | null {
   return approvals + overrides === 0 ? null : approvals / (approvals + overrides)
 }
 
-function decayed(rules: TrustRules, score: number, days: number): number {
+function decayScore(rules: TrustRules, score: number, days: number): number {
   if (score <= decayFloor) return score
-  return rounded(Math.max(decayFloor, score - days * rules.decayPerDay))
+  return round(Math.max(decayFloor, score - days * rules.decayPerDay))
 }
 
-/** Whole days; a clock that goes back makes none. */
+/** Whole days; a clock that moves back yields zero. */
 const daysBetween = (from: number, to: number): number =>
   Math.max(0, Math.floor((to - from) / msPerDay))
 
@@ -309,21 +311,21 @@ const eachStanding = (
   change: (standing: TrustStanding) => TrustStanding,
 ): Trust['standings'] => ({ low: change(low), normal: change(normal), high: change(high) })
 
-function fadedStandings({ standings, activeAt, seenAt }: Trust, at: number): Trust['standings'] {
+function decayStandings({ standings, activeAt, seenAt }: Trust, at: number): Trust['standings'] {
   const days = daysBetween(Math.max(activeAt, seenAt), at)
   return days === 0
     ? standings
     : eachStanding(standings, (standing) => applyIdleDecay(standing, days))
 }
 
-/** People saw something of its work today: what they saw counts in full, and fades from now on. */
-function judged(
+/** Applies a review: existing credit is decayed to today, then the change counts in full. */
+function applyReview(
   trust: Trust,
   risk: Risk,
   at: number,
   change: (standing: TrustStanding) => TrustStanding,
 ): Pick<Trust, 'standings' | 'seenAt'> {
-  const standings = fadedStandings(trust, at)
+  const standings = decayStandings(trust, at)
   return {
     standings: { ...standings, [risk]: change(standings[risk]) },
     seenAt: Math.max(trust.seenAt, at),

@@ -1,13 +1,13 @@
-/** Nobody sees these: controls, format and bidi characters, unassigned and private ones, fillers. */
-const unseen = /[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]/gu
-/** Most names, and it is found out fast. */
+/** Invisible characters: controls, format and bidi characters, unassigned and private ones, fillers. */
+const invisible = /[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]/gu
+/** Most names match, and the test is fast. */
 const plain = /^[\x21-\x7e]*$/
 
-/** A name as whoever reads it sees it: what cannot be told apart on a screen is one name. */
+/** Normalizes a name to what a reader sees: names that look the same on a screen become equal. */
 export const normalizeVisible = (name: string): string =>
-  plain.test(name) ? name : name.normalize('NFKC').replaceAll(unseen, '').trim()
+  plain.test(name) ? name : name.normalize('NFKC').replaceAll(invisible, '').trim()
 
-/** Whether a name is what it looks like: nothing unseen in it, and of white space the plain one, inside only. */
+/** True if a name is exactly what it looks like: no invisible characters, and only plain white space, only inside. */
 export const isVisiblyUnambiguous = (name: string): boolean =>
   plain.test(name) ||
-  (name.trim() === name && name.search(unseen) === -1 && !/(?! )\p{Zs}/u.test(name))
+  (name.trim() === name && name.search(invisible) === -1 && !/(?! )\p{Zs}/u.test(name))

@@ -91,7 +91,7 @@ test('B3 RA2 an edited call is told with the edit before it runs', async () => {
   const { approval_id: id } = await system.call('mail_write', { path: 'a' })
   await decide(system, [String(id)], { change: { path: 'b', text: 'x' } })
   expect(await textOf(system, id)).toMatch(
-    /cowork runs mail_write itself\. .*anna changed the arguments first\. It runs with \{"path":"b","text":"x"\}/,
+    /cowork runs mail_write itself\. .*anna edited the arguments\. The call runs with \{"path":"b","text":"x"\}/,
   )
 })
 
@@ -114,10 +114,10 @@ test('B3 RA2 an edited call is told with the edit while it runs, and after it', 
   await expect
     .poll(() => textOf(system, id))
     .toMatch(
-      /crm_slow is running\. .*anna changed the arguments first\. It runs with \{"text":"b"\}/,
+      /crm_slow is running\. .*anna edited the arguments\. The call runs with \{"text":"b"\}/,
     )
   end()
-  expect(await textOf(system, id, { wait_seconds: 25 })).toContain('It ran with {"text":"b"}')
+  expect(await textOf(system, id, { wait_seconds: 25 })).toContain('The call ran with {"text":"b"}')
 })
 
 const dump = defineTool({

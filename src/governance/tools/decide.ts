@@ -310,8 +310,8 @@ export const overrideTool = ({ approvals, scores, store, spotChecks, kindOf }: G
         isAlone: !proposal || proposal.channel === 'trust',
       }
       const result = await scores.override(tx, pair, judged, overrideInput, about)
-      const { id: override, streak, told: written } = result
-      const check = id === undefined ? undefined : await store.checkOn(tx, id)
+      const { id: override, streak, update: written } = result
+      const check = id === undefined ? undefined : await store.findCheck(tx, id)
       // With authentication off, an agent must not remove its own check (A3).
       if (check?.read_at === null && call.caller.verified)
         await approvals.withdrawDecidedElsewhere(tx, check.approval, call)

@@ -342,8 +342,8 @@ describe('checks of what was done alone', () => {
           domain: 'crm',
           classes: [
             { risk: 'low', level: 'autonomous' },
-            { risk: 'normal', level: 'supervised', reason: '6 checks wait' },
-            { risk: 'high', level: 'supervised', next: '25 more right actions' },
+            { risk: 'normal', level: 'supervised', reason: '6 unread checks' },
+            { risk: 'high', level: 'supervised', next: '25 more correct actions' },
           ],
         },
       ],

@@ -152,7 +152,7 @@ export const reportTools = (deps: GovernanceDeps): Tool[] => [
     async read(input, { caller }) {
       const { waits, now } = deps.governance
       const scope = parseScope(input, caller, now())
-      const { longestMs: longestWaitMs } = waits
+      const { maxMs: longestWaitMs } = waits
       const fullHistory = await readHistory(deps.ledger, scope.period, { longestWaitMs })
       const period = toPeriodResult(scope)
       if (caller.kind === 'agent') {
@@ -199,7 +199,7 @@ export const reportTools = (deps: GovernanceDeps): Tool[] => [
     async read(input, { caller }) {
       const { approvals, waits, now } = deps.governance
       const scope = parseScope(input, caller, now())
-      const { longestMs: longestWaitMs } = waits
+      const { maxMs: longestWaitMs } = waits
       const fullHistory = await readHistory(deps.ledger, scope.period, {
         longestWaitMs,
         calls: true,

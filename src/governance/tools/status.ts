@@ -44,7 +44,7 @@ export const statusTool = ({ governance, ledger, identity, halts, version }: Gov
         : undefined
       const pairs = await store.all(db, { agent, domain: where })
       const query = { agent, domain: where, limit: maxPending }
-      const waiting = await inbox.waiting(caller, query)
+      const waiting = await inbox.listPending(caller, query)
       const { kind, id, verified, session } = caller
       return {
         version,

@@ -198,7 +198,7 @@ test('B3 RA2 both halves of the result say what a person changed', () => {
     result: {
       content: [
         { text: 'gone: row-2' },
-        { text: 'anna changed the arguments first. It ran with {"id":"row-2"}' },
+        { text: 'anna edited the arguments. The call ran with {"id":"row-2"}' },
       ],
       structuredContent: { deleted: 'row-2', approved_change: approved, edited_by: 'anna' },
     },

@@ -109,7 +109,7 @@ describe.each(everywhere)('any other client, over %s, %s era', (door, era) => {
         edited_by: 'anna',
         not_run_again: true,
       })
-      expect(JSON.stringify(done.content)).toContain('anna changed the arguments first')
+      expect(JSON.stringify(done.content)).toContain('anna edited the arguments')
       expect(done.content).toContainEqual({
         type: 'text',
         text: expect.stringContaining(JSON.stringify(approved)),

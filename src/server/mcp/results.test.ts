@@ -86,7 +86,7 @@ test('B3 RA2 a person’s edit is in both halves', () => {
   const edit = { approval_id: 'a-1', approved_change: approved, edited_by: 'anna' }
   const { content, structuredContent } = withEditNotice(toContent(plain, output), edit)
   expect(structuredContent).toEqual({ ...output, ...edit })
-  expect(JSON.stringify(content)).toContain('anna changed the arguments first')
+  expect(JSON.stringify(content)).toContain('anna edited the arguments')
   expect(JSON.stringify(content)).toContain('50')
   expect(withEditNotice(toContent(said, output), edit)).not.toHaveProperty('structuredContent')
 })

@@ -5,8 +5,8 @@ import type { TrustStanding } from './trust-rows.ts'
 export const classStanding = (part: Partial<ClassStanding> = {}): ClassStanding => ({
   risk: 'normal',
   level: 'supervised',
-  reason: 'it has not shown enough yet',
-  next: '25 more right actions',
+  reason: 'not enough review evidence',
+  next: '25 more correct actions',
   credit: { now: 0, needed: 25 },
   strikes: { now: 0, most: 4 },
   to_go: 25,
