@@ -43,7 +43,10 @@ export function toAutonomousKey({ type, actor, domain = '', ids, data }: Entry) 
   }
 }
 
-export function createAutonomousCalls(lookup: EntryLookup, approvals: () => Pick<Approvals, 'find'>) {
+export function createAutonomousCalls(
+  lookup: EntryLookup,
+  approvals: () => Pick<Approvals, 'find'>,
+) {
   async function fromProposal(reader: Reader, id: string): Promise<AutonomousCall | undefined> {
     const approval = await approvals().find(reader, id)
     if (approval?.kind !== 'proposal' || approval.channel !== 'trust') return undefined
