@@ -472,7 +472,7 @@ describe('SV4 RA14 a daemon of another version', () => {
     const own = pretend((socket) => socket.write('{"cowork":3,"version":"99.0.0"}\n'))
     const { code, stdout, stderr } = await own.cowork(['mcp'], {}, 'one\n tw\u00f6 \nthree')
     expect({ code, stdout }).toEqual({ code: 0, stdout: 'one\n tw\u00f6 \n' })
-    expect(stderr).toMatch(/^cowork: this bridge is version .*, the daemon is version 99\.0\.0\./)
+    expect(stderr).toMatch(/^cowork: bridge version .*, daemon version 99\.0\.0\./)
   })
 
   test('RA14 an older one, which closes instead of an answer, is named with the next step', async () => {

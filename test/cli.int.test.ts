@@ -34,14 +34,14 @@ describe('life', () => {
     expect(readFileSync(paths.pid, 'utf8')).toBe(`${pid}\n`)
     expect(isLocked(paths)).toBe(true)
     expect((await fetch(`http://localhost:${port}/readyz`)).status).toBe(200)
-    await expect.poll(() => readFileSync(paths.log, 'utf8'), patiently).toContain('cowork serves')
+    await expect.poll(() => readFileSync(paths.log, 'utf8'), patiently).toContain('cowork started')
     child.kill('SIGTERM')
     const { code, stdout, stderr } = await result
     expect(code).toBe(0)
     expect(stdout).toContain(`http://localhost:${port}/mcp`)
     expect(stdout).toContain('Auth: open mode (demo) | Mode: suggest | Trust default: 0.3')
     expect(stdout).toContain(state)
-    expect(stderr).toContain('cowork ends')
+    expect(stderr).toContain('cowork stopping')
     expect([paths.daemon, paths.pid, paths.socket].filter(existsSync)).toEqual([])
     expect(isLocked(paths)).toBe(false)
     const verified = jsonOf((await cowork(['audit', 'verify', '--json'])).stdout)
@@ -75,7 +75,9 @@ describe('life', () => {
 
     const again = await cowork(['start'])
     expect(again).toMatchObject({ code: 0 })
-    expect(again.stdout).toContain(`runs already on ${paths.dir} (process ${first.pid}`)
+    expect(again.stdout).toContain(
+      `cowork is already running on ${paths.dir} (process ${first.pid}`,
+    )
 
     const restarted = await cowork(['restart', '--json'])
     expect(restarted.code).toBe(0)
@@ -166,7 +168,7 @@ describe('life', () => {
     const { paths, cowork } = testPlace()
     const { code, stderr } = await cowork(['up', '-d', '--port', String(port)])
     expect(code).toBe(1)
-    expect(stderr).toContain(`port ${port}`)
+    expect(stderr).toContain(`Port ${port}`)
     expect(stderr).toContain('PORT')
     expect(isLocked(paths)).toBe(false)
   })
@@ -436,7 +438,7 @@ describe('commands on a running daemon', () => {
       expect(await said('agents', act, 'nobody')).toEqual(next(3, '`cowork agents add <id>`'))
     for (const name of ['', 'grant_', 'nothing'])
       expect(await said('grants', 'show', name)).toEqual(next(3, '`cowork grants add <path>`'))
-    expect(await said('grants', 'revoke', '')).toEqual(next(3, 'The name of the grant is empty.'))
+    expect(await said('grants', 'revoke', '')).toEqual(next(3, 'Empty name of grant.'))
     expect(await said('permissions', 'revoke', 'x')).toEqual(
       next(3, '`cowork approve <id> --allow'),
     )

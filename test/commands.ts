@@ -24,7 +24,7 @@ export async function runIn(
     paths: statePaths(state),
     env: { HOME: state, COWORK_STATE_DIR: state, ...env },
     inherited: {},
-    fromFiles: {},
+    envFileValues: {},
     configFile: undefined,
     locationArgs: [],
   }

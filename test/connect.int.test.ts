@@ -103,11 +103,11 @@ test('K4 a file that was not there is made, and goes again', async () => {
   expect(existsSync(file)).toBe(false)
 })
 
-test('I13, K2 the first client closes the door: it is said, and without a yes nothing happens', async () => {
+test('I13, K2 the first client turns on authentication only after a confirmation', async () => {
   const place = await running()
   const asked = await place.cowork(['connect', 'codex'])
   expect(asked).toMatchObject({ code: 2, stdout: '' })
-  expect(asked.stderr).toContain('codex is the first agent and closes the door')
+  expect(asked.stderr).toContain('Adding codex turns on authentication')
   expect(asked.stderr).toContain('+ [mcp_servers.cowork]')
   expect(asked.stderr).toContain('--yes')
   expect(await activeAgents(place)).toEqual([])
@@ -178,7 +178,7 @@ test('K4 connecting again keeps the token; one that is lost is replaced', async 
   expect(readFileSync(paths.agentToken('claude-code'), 'utf8')).toBe(first)
   rmSync(paths.agentToken('claude-code'))
   const again = await cowork(['connect', 'claude-code', '--yes'])
-  expect(again.stderr).toContain('it gets a new one')
+  expect(again.stderr).toContain('a new one is issued')
   expect(again.code).toBe(0)
   expect(readFileSync(paths.agentToken('claude-code'), 'utf8')).not.toBe(first)
 })

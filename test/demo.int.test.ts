@@ -132,7 +132,7 @@ test('K7 C4 Y6 it brings policies in two versions, one of them on trial, and its
 test('K7 it says what it saved and how to go back, and a second time it saves nothing', async () => {
   const { cowork, json, play } = await started()
   const first = await cowork(short.slice(0, -1))
-  expect(first.stderr).toContain('Policies were saved, as version')
+  expect(first.stderr).toContain('Saved policies as version')
   const { versions } = await json<Versions>('policy', 'versions')
   const back = versions.at(-1)?.version.slice(0, 8)
   expect(first.stderr).toContain(`cowork policy versions ${back} > before.yaml`)
@@ -167,7 +167,7 @@ mappings: [{ agent_id: 'demo-*', domain: 'demo.*', policy_id: mine }]
 `)
   const { code, stderr } = await cowork(short.slice(0, -1))
   expect(code).toBe(0)
-  expect(stderr).toContain('Policies are in force already, and stay as they are.')
+  expect(stderr).toContain('Policies exist already and were not changed.')
   expect((await json<Versions>('policy', 'versions')).versions).toHaveLength(1)
 })
 
@@ -202,7 +202,7 @@ test('K7 I6 what takes a passkey is left to the person who has one', async () =>
   const place = testPlace()
   const { code, stderr, stdout } = await place.cowork([...short.slice(0, -1), '--state', app.state])
   expect({ code, stderr }).toMatchObject({ code: 0 })
-  expect(stderr).toContain('The demo saved no policies: cowork_save_policies needs your passkey.')
+  expect(stderr).toContain('Saved no demo policies: cowork_save_policies needs your passkey.')
   expect(stdout).toContain('demo-hasty')
 })
 
@@ -258,5 +258,5 @@ test('K7 where it has no room it says so, and how to give it some', async () => 
   const { code, stderr } = await cowork(demo)
   expect(code).not.toBe(0)
   expect(stderr).toContain('VolumeCapError')
-  expect(stderr).toContain('a state folder of its own')
+  expect(stderr).toContain('a separate state directory')
 })

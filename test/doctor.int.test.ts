@@ -46,7 +46,7 @@ test('K5 a healthy daemon has nothing that fails, and each line says what was lo
     ]),
   )
   const told = await place.cowork(['doctor'])
-  expect(told.stdout).toMatch(/^ok {4}ledger {6}the newest of \d+ entries are in order/m)
+  expect(told.stdout).toMatch(/^ok {4}ledger {6}the newest of \d+ entries verify/m)
 })
 
 test('K5 where nothing is yet, that is said with the next step, and is no failure', async () => {
@@ -107,7 +107,7 @@ test('K5 a client’s entry that is gone, changed, without its token or revoked 
   ])
   writeFileSync(file, '{}')
   expect(await drift()).toMatchObject([
-    { state: 'warn', message: expect.stringContaining('is gone') },
+    { state: 'warn', message: expect.stringContaining('is missing') },
   ])
   writeFileSync(file, '{')
   expect(await drift()).toMatchObject([{ state: 'warn', message: expect.stringContaining(':1:2') }])
@@ -115,7 +115,7 @@ test('K5 a client’s entry that is gone, changed, without its token or revoked 
   const token = readFileSync(place.paths.agentToken('cursor'), 'utf8')
   rmSync(place.paths.agentToken('cursor'))
   expect(await drift()).toMatchObject([
-    { state: 'fail', message: expect.stringContaining('token') },
+    { state: 'fail', message: expect.stringContaining('Token') },
   ])
   writeFileSync(place.paths.agentToken('cursor'), token, { mode: 0o600 })
   await place.cowork(['agents', 'revoke', 'cursor'])

@@ -64,11 +64,11 @@ test('K5 GR5 up and the doctor tell of grants that open nothing', async () => {
   const { stdout } = await place.cowork(['doctor', '--json'])
   const { findings } = JSON.parse(stdout) as { findings: { check: string; message: string }[] }
   expect(findings.filter(({ check }) => check === 'grants').map(({ message }) => message)).toEqual([
-    `${saved} is granted, but something else is there now: the grant does not open it.`,
-    `The configuration grants ${join(user, 'none')}, which is not in force: nothing is there.`,
-    'The configuration grants /etc, which is not in force.',
+    `Granted path was replaced: ${saved}. The grant is inactive.`,
+    `The configured grant for ${join(user, 'none')} is not active: path not found.`,
+    'The configured grant for /etc is not active.',
   ])
-  expect((await place.cowork(['grants'])).stdout).toMatch(/no more: replaced.*saved\.txt/)
+  expect((await place.cowork(['grants'])).stdout).toMatch(/inactive: path replaced.*saved\.txt/)
 })
 
 test('GR1 GR7 what a person looks at does not count as an agent using its grant', async () => {

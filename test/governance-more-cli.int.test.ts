@@ -86,9 +86,7 @@ describe('handoffs', () => {
       handoffs: [{ id, kind: 'handoff', action: 'escalate' }],
       next: null,
     })
-    expect((await cowork(['handoff', '--domain', 'nowhere'])).stdout).toBe(
-      'Nothing is handed over to you.\n',
-    )
+    expect((await cowork(['handoff', '--domain', 'nowhere'])).stdout).toBe('No handoffs.\n')
     const shown = await cowork(['handoff', 'show', id.slice(0, 20)])
     expect(shown.stdout).toContain('• asked U+202E them')
     expect(shown.stdout).toContain('wanted: 0.3')
@@ -103,7 +101,7 @@ describe('handoffs', () => {
     expect((await byHand(resolve, { CLAUDECODE: '1' })).code).toBe(4)
     expect((await byHand(['handoff', 'resolve', id])).code).toBe(2)
     const answered = await byHand([...resolve, '--instructions', 'At most 20 %.'])
-    expect(answered.output).toContain('Answered and handed back to sales.')
+    expect(answered.output).toContain('Resolved and handed back to sales.')
     expect(answered.code).toBe(0)
     expect(await asSales('cowork_check_handoff', { domain: 'crm.answer' })).toMatchObject({
       pending_handoffs: [{ handoff_id: id, resolution: 'Granted.', instructions: 'At most 20 %.' }],
@@ -158,18 +156,18 @@ describe('handoffs', () => {
     const sees = async (text: string | RegExp) => {
       await expect.poll(() => terminal.lines().join('\n'), { timeout: 20_000 }).toMatch(text)
     }
-    await sees('r answer')
+    await sees('r resolve')
     terminal.press('a')
-    await sees('r answers it')
+    await sees('Press r to resolve it')
     terminal.press('\r')
-    await sees('What it tried')
+    await sees('Attempts')
     terminal.press('r')
-    await sees('Your answer:')
+    await sees('Resolution:')
     terminal.press('Granted.\r')
-    await sees('Instructions, to hand it back:')
+    await sees(/Instructions \(to hand back\):/)
     terminal.press('At most 20 %.\r')
-    await sees('Answered and handed back to sales.')
-    await sees('Nothing waits for you.')
+    await sees('Resolved and handed back to sales.')
+    await sees('Inbox is empty.')
     terminal.press('q')
     expect(await terminal.ended()).toMatchObject({ code: 0 })
     expect(await read('inbox', 'show', id)).toMatchObject({ status: 'approved', channel: 'cli' })
@@ -252,7 +250,7 @@ describe('policies', () => {
     expect(differs.stdout).toMatch(/^- +max: 20\n\+ +max: 30$/m)
     expect(await read('policy', 'diff', '0', '1')).toMatchObject({ changed: true })
     expect((await cowork(['policy', 'diff', '1', '--file', looser])).stdout).toBe(
-      'Nothing differs.\n',
+      'No differences.\n',
     )
     expect(await cowork(['policy', 'diff', '1'])).toMatchObject({ code: 2 })
     expect(await cowork(['policy', 'versions', 'zzz'])).toMatchObject({ code: 3 })
@@ -294,7 +292,7 @@ describe('many and all', () => {
     const fewer = await byHand([...approve, '--expect', '2'])
     expect(fewer.code).toBe(7)
     expect(fewer.output).toContain('3 pending proposals match, not 2. Nothing was decided.')
-    expect(fewer.output).toContain('give their number as --expect')
+    expect(fewer.output).toContain('pass their number as --expect')
     const all = await byHand([...approve, '--expect', '3', '--feedback', 'well done'])
     expect(all.code).toBe(0)
     expect(all.output.match(/^approved {2}[0-9a-f-]{36} {2}sales: /gm)).toHaveLength(3)
@@ -334,7 +332,7 @@ describe('many and all', () => {
     expect(findings.length).toBeGreaterThan(0)
     const quiet = await cowork(['report', '--domain', 'nowhere'])
     expect(quiet).toMatchObject({ code: 0 })
-    expect(quiet.stdout).toContain('Nothing was found that needs you.')
+    expect(quiet.stdout).toContain('No findings.')
     expect(await cowork(['report', '--days', 'x'])).toMatchObject({ code: 2 })
   })
 })

@@ -56,7 +56,7 @@ describe('RS1 an export', () => {
   test('RS1 ends at a signed checkpoint, and verify says where its key came from', async () => {
     const good = await verify()
     expect(good).toMatchObject({ code: 0, stdout: expect.stringContaining('\nSigned by ') })
-    expect(good.stderr).toContain('The public key came from this folder')
+    expect(good.stderr).toContain('The public key comes from this folder')
     const known = await verify('--key', place.paths.ledgerPublicKey)
     expect(known).toMatchObject({ code: 0, stderr: '' })
     const entries = linesIn(join(exported, 'entries.jsonl'))
@@ -166,7 +166,7 @@ describe('RS1 a store', () => {
 
     const accept = ['ledger', 'accept', '--reason', 'crash of the old version']
     const withoutPerson = await place.cowork(accept)
-    expect(withoutPerson.stderr).toContain('needs a terminal with a person at it')
+    expect(withoutPerson.stderr).toContain('needs a person at a terminal')
     const accepted = await inTerminal(place, accept).ended()
     expect(accepted.code).toBe(0)
     expect(accepted.output).toMatch(new RegExp(`entr(y|ies) ${from}`))

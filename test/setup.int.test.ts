@@ -52,7 +52,7 @@ describe('with a daemon', () => {
     const closed = await cowork(['inspect'], env)
     const token = readFileSync(paths.agentToken('inspector'), 'utf8').trim()
     expect(closed.stdout + closed.stderr).not.toContain(token)
-    expect(closed.stderr).toContain('the agent inspector')
+    expect(closed.stderr).toContain('as agent inspector')
     expect((await cowork(['inspect', '--print'])).stdout).toContain('@2.12.0 --web')
   })
 
@@ -224,7 +224,7 @@ describe.runIf(process.platform === 'linux')('service and uninstall', () => {
     expect(existsSync(join(env.HOME, '.codex', 'config.toml'))).toBe(false)
     expect((await cowork(['status'], env)).code).toBe(8)
     expect(existsSync(paths.store)).toBe(true)
-    expect((await cowork(['uninstall', '--yes'], env)).stdout).toContain('nothing to undo')
+    expect((await cowork(['uninstall', '--yes'], env)).stdout).toContain('Nothing to uninstall')
 
     const purged = await cowork(['uninstall', '--purge', '--yes', '--json'], env)
     expect(jsonOf(purged.stdout)).toMatchObject({ purged: true, left: ['bin', 'home'] })

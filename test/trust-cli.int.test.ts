@@ -63,7 +63,7 @@ async function withLookBack(domain: string): Promise<Item[]> {
 test('K6 T16 trust set says that 0.8 or more vouches, and that less opens nothing', async () => {
   const vouched = await vouch('crm.set')
   expect(vouched.output).toContain(
-    'You vouch for it: where the risk is low or normal it acts alone until the first fault.',
+    'Vouched: the agent acts autonomously at low and normal risk until its first error.',
   )
   const { stdout } = await cowork(['trust', 'sales', 'crm.set'])
   expect(stdout).toMatch(/^NORMAL RISK {2}Autonomous: a person vouched for it; /m)
@@ -71,7 +71,9 @@ test('K6 T16 trust set says that 0.8 or more vouches, and that less opens nothin
   expect(stdout).toMatch(/^ {2}next: +25 more correct actions$/m)
   expect(stdout).toMatch(/^ {2}credit: +····\|·{10} {2}0 of 25$/m)
   const less = await byHand(['trust', 'set', 'sales', 'crm.set', '0.79', '--reason', 'not sure'])
-  expect(less.output).toContain('This opens nothing: only 0.80 or more vouches for an agent.')
+  expect(less.output).toContain(
+    'Not vouched: below 0.80 the agent acts autonomously only after it has earned it.',
+  )
   expect((await cowork(['trust', 'sales', 'crm.set'])).stdout).toMatch(
     /^NORMAL RISK {2}Supervised: trust is 0\.79$/m,
   )
@@ -83,7 +85,7 @@ test('K6 T14 a look-back is one group in the list, and trust says cause, debt an
   expect(await propose('crm.back', 'deal-4')).toBe('suggest')
   const { stdout } = await cowork(['inbox', '--domain', 'crm.back'])
   const [before, after = ''] = stdout.split(
-    'A mistake was found in what sales did alone in crm.back: look at these 3 actions.',
+    'An error of sales in crm.back was found: check these 3 actions too.',
   )
   expect(before).toContain('proposal')
   expect(before).not.toContain('spot check')
@@ -93,23 +95,25 @@ test('K6 T14 a look-back is one group in the list, and trust says cause, debt an
   expect(all).toMatch(/^NORMAL RISK {2}Supervised: an autonomous action was wrong$/m)
   expect(all).toMatch(/^ {2}next: +look at 3 actions it did alone; each that is right counts/m)
   expect(all).toMatch(/^ {2}credit: +···◂\|·{10} {2}−50 of 25$/m)
-  expect(all).toMatch(/^ {2}strikes: +1 of 4, one is forgiven after 15 clean checks$/m)
-  expect(all).toMatch(/^ {2}checks: +3 wait, 3 of a look-back, the oldest since /m)
+  expect(all).toMatch(/^ {2}strikes: +1 of 4, one is cleared after 15 clean checks$/m)
+  expect(all).toMatch(/^ {2}checks: +3 pending, 3 from a look-back, the oldest since /m)
   expect(all).not.toMatch(/probab|evidence|likely/i)
   const report = await cowork(['report', '--domain', 'crm.back'])
   expect(report.stdout).toMatch(
     /^sales +crm\.back +normal +Supervised +an autonomous action was wrong: look at 3 /m,
   )
-  expect(report.stdout).toMatch(/^alone: +75 % decided by trust, 33\.3 of 100 found wrong$/m)
+  expect(report.stdout).toMatch(
+    /^autonomous: +75 % decided by trust, 33\.3 of 100 marked as wrong$/m,
+  )
   const listed = await cowork(['trust', 'sales'])
-  expect(listed.stdout).toMatch(/^AGENT +DOMAIN +TRUST +LEVEL +WHY +NEXT$/m)
+  expect(listed.stdout).toMatch(/^AGENT +DOMAIN +TRUST +LEVEL +REASON +NEXT$/m)
   expect(listed.stdout).toMatch(/^sales +crm\.back +0\.82 +Supervised +a mistake was found/m)
 })
 
 test('K6 T14 a check is shown with what follows before it is confirmed, and skipping counts for nothing', async () => {
   const [first, second, third] = await withLookBack('crm.confirm')
   const confirming = inTerminal(place, ['approve', first?.id ?? ''])
-  await expect.poll(() => confirming.output(), { timeout: 20_000 }).toContain('Confirm it? [y/N]')
+  await expect.poll(() => confirming.output(), { timeout: 20_000 }).toContain('Confirm? [y/N]')
   expect(confirming.output()).toContain('Counts as five correct actions: 70 are still missing.')
   expect(confirming.output()).toMatch(/entry \d+, proposal\.created/)
   confirming.press('y\r')
@@ -126,16 +130,16 @@ test('K6 T14 a check is shown with what follows before it is confirmed, and skip
   expect(await normal()).toBe(-45)
 
   const leaving = inTerminal(place, ['approve', second?.id ?? ''])
-  await expect.poll(() => leaving.output(), { timeout: 20_000 }).toContain('Confirm it? [y/N]')
+  await expect.poll(() => leaving.output(), { timeout: 20_000 }).toContain('Confirm? [y/N]')
   leaving.press('n\r')
-  expect((await leaving.ended()).output).toMatch(/^waits /m)
+  expect((await leaving.ended()).output).toMatch(/^pending /m)
   expect(await checksIn('crm.confirm')).toHaveLength(2)
 
   const skipped = await byHand(['approve', second?.id ?? '', '--skip'])
-  expect(skipped.output).toMatch(/^closed .* it counts for nothing$/m)
+  expect(skipped.output).toMatch(/^closed .* no trust change$/m)
   expect(await normal()).toBe(-45)
   const taste = await byHand(['reject', third?.id ?? '', '--type', 'human_preference'])
-  expect(taste.output).toMatch(/^not confirmed /m)
+  expect(taste.output).toMatch(/^marked as wrong /m)
   expect(await normal()).toBe(-45)
   expect(await checksIn('crm.confirm')).toEqual([])
   expect((await byHand(['approve', 'x', '--skip'])).code).toBe(3)
@@ -148,9 +152,9 @@ test('K6 T14 in the inbox a check is read before it is answered', async () => {
     await expect.poll(() => terminal.lines().join('\n'), { timeout: 20_000 }).toMatch(text)
   }
   await sees('look-back 1 of 3')
-  await sees('a confirm  d wrong  o differently  x skip')
+  await sees('a confirm  d wrong  o prefer  x skip')
   terminal.press('a')
-  await sees('Read what was done, then answer.')
+  await sees('Read the action before you decide.')
   await sees('Confirm: Counts as five correct actions')
   terminal.press('a')
   await sees('Confirmed.')
@@ -166,7 +170,7 @@ test('K6 T16 forgive clears strikes and debt with a reason, for people only', as
   expect((await byHand(forgive.slice(0, 4))).code).toBe(2)
   const done = await byHand(forgive)
   expect(done).toMatchObject({ code: 0 })
-  expect(done.output).toContain('Forgiven: sales in crm.forgive, normal risk.')
+  expect(done.output).toContain('Cleared strikes and debt of sales in crm.forgive, normal risk.')
   expect(done.output).toMatch(/strikes: +none/)
   const entries = (await cowork(['audit', 'tail', '--json'])).stdout.trim().split('\n').map(jsonOf)
   expect(entries.filter(({ type }) => type === 'trust.forgiven')).toMatchObject([
@@ -174,6 +178,6 @@ test('K6 T16 forgive clears strikes and debt with a reason, for people only', as
   ])
   const again = await byHand(forgive)
   expect(again.code).not.toBe(0)
-  expect(again.output).toContain('has neither strikes nor a debt')
+  expect(again.output).toContain('No strikes and no debt')
   expect((await byHand(['trust', 'forgive', 'sales', 'nowhere', '--reason', 'x'])).code).toBe(3)
 })

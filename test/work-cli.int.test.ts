@@ -294,7 +294,7 @@ describe('worksync', () => {
     const pid = join(place.state, '.worksync', '.pid')
     expect(await worksync(['status'])).toMatchObject({
       code: 8,
-      stdout: 'worksync does not run.\n',
+      stdout: 'worksync is not running.\n',
     })
     expect(await worksync(['dance'])).toMatchObject({ code: 2 })
     // A daemon without the work endpoint is detected, and restart opens the endpoint.

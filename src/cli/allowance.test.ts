@@ -15,7 +15,7 @@ test.each([
   expect(parseAllowance(text, now)).toEqual(allowance)
 })
 
-test('Y8, GR9 a day is meant to its end, where the person is', () => {
+test('Y8, GR9 a day ends at its end in local time', () => {
   const end = new Date(2026, 2, 4, 23, 59, 59).toISOString()
   expect(parseAllowance('until:2026-03-04', now)).toEqual({ for: 'until', until: end })
 })
@@ -36,7 +36,7 @@ test.each([
   'until:2026-02-27',
   'until:0h',
   'until:2026-02-28T00:00:00Z',
-])('Y8, K3 --allow %j is a mistake, never a longer permission', (text) => {
+])('Y8, K3 --allow %j is a usage error, never a longer permission', (text) => {
   expect(() => parseAllowance(text, now)).toThrow(
     expect.objectContaining({ code: 'usage' }) as Error,
   )

@@ -11,9 +11,9 @@ type Message = {
 }
 
 const line = (message: object) => Buffer.from(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`)
-const outage = { code: 'daemon_not_running', message: 'None runs.', hint: 'Start one.' }
+const outage = { code: 'daemon_not_running', message: 'Not running.', hint: 'Start one.' }
 
-/** A session, and the messages that went each way since they were last looked at. */
+/** Opens a session; `toClient` and `toDaemon` return the messages since the last call. */
 function openSession() {
   const client: Message[] = []
   const daemon: Message[] = []
@@ -51,7 +51,7 @@ function openLegacy() {
   return parts
 }
 
-/** A new daemon that answers the repeated handshake. Returns what else it got. */
+/** Connects a new daemon, answers the repeated handshake and returns the other messages. */
 function reconnectLegacy({ session, fromDaemon, toDaemon }: ReturnType<typeof openSession>) {
   session.connect()
   const [first, ...none] = toDaemon()
@@ -63,7 +63,7 @@ function reconnectLegacy({ session, fromDaemon, toDaemon }: ReturnType<typeof op
   return rest
 }
 
-test('RA4 an open call is answered with outcome_unknown, as text and as data', () => {
+test('RA4 an open call fails with outcome_unknown, as text and as data', () => {
   const { session, fromClient, toClient } = openLegacy()
   fromClient(call(1))
   session.disconnect()
@@ -86,7 +86,7 @@ test('RA4 in the current protocol the answer names its type', () => {
   expect(toClient()).toMatchObject([{ id: 'a', result: { resultType: 'complete' } }])
 })
 
-test('RA4 other open requests get an error, a ping its answer', () => {
+test('RA4 other open requests get an error, and a ping its response', () => {
   const { session, fromClient, toClient } = openLegacy()
   fromClient({ id: 1, method: 'tools/list' })
   fromClient({ id: 2, method: 'ping' })
@@ -113,7 +113,7 @@ test('RA4 answered and cancelled requests are not open', () => {
   expect(toClient()).toEqual([])
 })
 
-test('RA4 a new connection gets the handshake first, and the client hears of lists that may have changed', () => {
+test('RA4 a new connection gets the handshake first, and the client is notified of possible list changes', () => {
   const parts = openLegacy()
   parts.session.disconnect()
   parts.fromClient(call(1))
@@ -124,16 +124,16 @@ test('RA4 a new connection gets the handshake first, and the client hears of lis
   ])
 })
 
-test('RA4 a request that waits can be cancelled, and no daemon hears of either', () => {
+test('RA4 a queued request can be cancelled, and no daemon gets either message', () => {
   const parts = openLegacy()
   parts.session.disconnect()
   parts.fromClient(call(1))
   parts.fromClient({ method: 'notifications/cancelled', params: { requestId: 1 } })
-  expect(parts.session.waitingBytes()).toBe(0)
+  expect(parts.session.queuedBytes()).toBe(0)
   expect(reconnectLegacy(parts)).toEqual([])
 })
 
-test('RA4 without a daemon waiting requests get the outage, and later ones get it at once', () => {
+test('RA4 without a daemon, queued requests fail with the outage, and later ones immediately', () => {
   const parts = openLegacy()
   parts.session.disconnect()
   parts.fromClient(call(1))
@@ -142,7 +142,7 @@ test('RA4 without a daemon waiting requests get the outage, and later ones get i
   parts.fromClient({ id: 2, method: 'tools/list' })
   expect(parts.toClient()).toMatchObject([
     { id: 1, result: { isError: true, structuredContent: outage } },
-    { id: 2, error: { message: 'None runs. Start one.', data: outage } },
+    { id: 2, error: { message: 'Not running. Start one.', data: outage } },
   ])
   expect(reconnectLegacy(parts)).toEqual([])
   parts.session.giveUp()
@@ -150,7 +150,7 @@ test('RA4 without a daemon waiting requests get the outage, and later ones get i
   expect(parts.toDaemon()).toMatchObject([{ id: 3 }])
 })
 
-test('RA4 an initialize without an answer is sent again, and its answer goes to the client', () => {
+test('RA4 an unanswered initialize is sent again, and its response goes to the client', () => {
   const { session, fromClient, fromDaemon, toClient, toDaemon } = openSession()
   fromClient(initialize)
   toDaemon()
@@ -161,7 +161,7 @@ test('RA4 an initialize without an answer is sent again, and its answer goes to 
   expect(toClient()).toMatchObject([{ id: 0, result: {} }])
 })
 
-test('RA4 subscriptions of the legacy protocol are made again, without an answer to the client', () => {
+test('RA4 legacy subscriptions are renewed without a response to the client', () => {
   const parts = openLegacy()
   const subscribe = (id: number, method: string, uri: string) => {
     parts.fromClient({ id, method, params: { uri } })
@@ -183,7 +183,7 @@ test('RA4 subscriptions of the legacy protocol are made again, without an answer
   })
 })
 
-test('RA4 an open subscriptions/listen goes on, and tells of what may have changed', () => {
+test('RA4 an open subscriptions/listen continues and reports possible changes', () => {
   const { session, fromClient, fromDaemon, toClient, toDaemon } = openSession()
   const listen = { id: 'listen:0', method: 'subscriptions/listen', params: { notifications: {} } }
   const meta = { 'io.modelcontextprotocol/subscriptionId': 'listen:0' }
@@ -215,10 +215,10 @@ test('RA4 an open subscriptions/listen goes on, and tells of what may have chang
   expect(toDaemon()).toEqual([])
 })
 
-test('RA4 an answer to a question of a dead daemon reaches no other', () => {
+test('RA4 a response to a request of a stopped daemon reaches no other daemon', () => {
   const parts = openLegacy()
-  const question = { id: 0, method: 'elicitation/create', params: {} }
-  parts.fromDaemon(question)
+  const request = { id: 0, method: 'elicitation/create', params: {} }
+  parts.fromDaemon(request)
   expect(parts.toClient()).toMatchObject([{ id: 0 }])
   parts.session.disconnect()
   expect(parts.toClient()).toMatchObject([
@@ -226,7 +226,7 @@ test('RA4 an answer to a question of a dead daemon reaches no other', () => {
   ])
   reconnectLegacy(parts)
   parts.toClient()
-  parts.fromDaemon(question)
+  parts.fromDaemon(request)
   const [shown] = parts.toClient()
   expect(shown).toMatchObject({ id: 1, method: 'elicitation/create' })
   parts.fromClient({ id: 0, result: { action: 'accept' } })
@@ -236,7 +236,7 @@ test('RA4 an answer to a question of a dead daemon reaches no other', () => {
   expect(parts.toDaemon()).toEqual([{ jsonrpc: '2.0', id: 0, result: { action: 'decline' } }])
 })
 
-test('RA4 a question that the daemon withdraws is withdrawn by the id that the client knows', () => {
+test('RA4 a request that the daemon cancels is cancelled by the id of the client', () => {
   const parts = openLegacy()
   parts.fromDaemon({ id: 0, method: 'ping' })
   parts.session.disconnect()
@@ -257,15 +257,15 @@ const step = fc.oneof(
   },
 )
 
-test('RA4 whatever happens, each request has one answer, or none when it was cancelled', () => {
+test('RA4 in any sequence, each request gets exactly one response, or none if cancelled', () => {
   fc.assert(
     fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
       const { session, fromClient, fromDaemon, toClient, toDaemon } = openSession()
       let isConnected = true
-      /** Asked and neither answered nor cancelled, by the client's count and by the daemon's. */
+      /** Open requests of the client, and those at the daemon. */
       const expected = new Set<number>()
       const atDaemon = new Set<unknown>()
-      const look = () => {
+      const drain = () => {
         for (const { id, method } of toDaemon()) if (method === 'tools/call') atDaemon.add(id)
         for (const { id } of toClient()) expect(expected.delete(id as number)).toBe(true)
       }
@@ -273,26 +273,26 @@ test('RA4 whatever happens, each request has one answer, or none when it was can
         session.connect()
         isConnected = true
       }
-      for (const one of steps) {
-        if (one.act === 'ask' && !expected.has(one.id)) {
-          expected.add(one.id)
-          fromClient(call(one.id))
-        } else if (one.act === 'answer' && atDaemon.delete(one.id)) {
-          fromDaemon({ id: one.id, result: {} })
-        } else if (one.act === 'cancel' && expected.delete(one.id)) {
-          fromClient({ method: 'notifications/cancelled', params: { requestId: one.id } })
-          atDaemon.delete(one.id)
-        } else if (one.act === 'give up') session.giveUp()
-        else if (one.act === 'lose' && isConnected) {
+      for (const step of steps) {
+        if (step.act === 'ask' && !expected.has(step.id)) {
+          expected.add(step.id)
+          fromClient(call(step.id))
+        } else if (step.act === 'answer' && atDaemon.delete(step.id)) {
+          fromDaemon({ id: step.id, result: {} })
+        } else if (step.act === 'cancel' && expected.delete(step.id)) {
+          fromClient({ method: 'notifications/cancelled', params: { requestId: step.id } })
+          atDaemon.delete(step.id)
+        } else if (step.act === 'give up') session.giveUp()
+        else if (step.act === 'lose' && isConnected) {
           session.disconnect()
           atDaemon.clear()
           isConnected = false
-        } else if (one.act === 'lose') connect()
-        look()
+        } else if (step.act === 'lose') connect()
+        drain()
       }
       if (isConnected) session.disconnect()
       session.giveUp()
-      look()
+      drain()
       expect([...expected]).toEqual([])
     }),
   )

@@ -17,7 +17,7 @@ function program(): Command {
 }
 
 test.each(['bash', 'zsh', 'fish'] as const)(
-  'K1 the %s script knows commands, their options and choices, and nothing hidden',
+  'K1 the %s script completes commands, options and choices, but nothing hidden',
   (shell) => {
     const script = completionScript(program(), shell)
     expect(script).toContain(`' audit tail'`.replaceAll("'", shell === 'fish' ? '' : "'"))
@@ -26,7 +26,7 @@ test.each(['bash', 'zsh', 'fish'] as const)(
   },
 )
 
-test('K1 descriptions survive their quotes and colons', () => {
+test('K1 escapes quotes and colons in descriptions', () => {
   expect(completionScript(program(), 'zsh')).toContain(String.raw`'--state:the state'\''s folder'`)
   expect(completionScript(program(), 'fish')).toContain(String.raw`-l state -r -d 'the state'\''s`)
 })
@@ -35,6 +35,6 @@ test.each([
   ['bash', `' reject --type') COMPREPLY=($(compgen -W 'edge_case wrong' -- "$cur"))`],
   ['zsh', `(' reject --type') compadd edge_case wrong`],
   ['fish', `-l type -x -a 'edge_case wrong'`],
-] as const)('K1 the %s script knows what an option chooses from', (shell, line) => {
+] as const)('K1 the %s script completes the values of an option', (shell, line) => {
   expect(completionScript(program(), shell)).toContain(line)
 })

@@ -11,13 +11,13 @@ import {
 } from './connections.ts'
 import type { Connection } from './connections.ts'
 
-function place() {
+function createPaths() {
   const folder = mkdtempSync(join(tmpdir(), 'cowork-connections-'))
   onTestFinished(() => rmSync(folder, { recursive: true }))
   return statePaths(folder)
 }
 
-const one: Connection = {
+const connection: Connection = {
   client: 'codex',
   file: '/home/a/.codex/config.toml',
   agent: 'codex',
@@ -27,23 +27,23 @@ const one: Connection = {
   connected_at: '2026-01-01T00:00:00Z',
 }
 
-test('K4 what was connected is remembered per client and file, closed to others', () => {
-  const paths = place()
+test('K4 stores one private connection per client and file', () => {
+  const paths = createPaths()
   expect(readConnections(paths)).toEqual([])
-  saveConnection(paths, one)
-  saveConnection(paths, { ...one, agent: 'other' })
-  saveConnection(paths, { ...one, file: '/here/config.toml' })
+  saveConnection(paths, connection)
+  saveConnection(paths, { ...connection, agent: 'other' })
+  saveConnection(paths, { ...connection, file: '/here/config.toml' })
   expect(readConnections(paths).map(({ file, agent }) => [file, agent])).toEqual([
     ['/home/a/.codex/config.toml', 'other'],
     ['/here/config.toml', 'codex'],
   ])
   expect(statSync(connectionsFile(paths)).mode & 0o777).toBe(0o600)
-  deleteConnection(paths, one)
+  deleteConnection(paths, connection)
   expect(readConnections(paths).map(({ file }) => file)).toEqual(['/here/config.toml'])
 })
 
-test('K4 a damaged list is named, not guessed at', () => {
-  const paths = place()
+test('K4 a damaged connections file is an error', () => {
+  const paths = createPaths()
   writeFileSync(connectionsFile(paths), '{"connections": [{"client": 1}]}')
-  expect(() => readConnections(paths)).toThrow('is not a list of connections')
+  expect(() => readConnections(paths)).toThrow('Invalid connections file')
 })

@@ -39,12 +39,12 @@ test.each([
   expect(toExitCode(new CoworkError(code, 'x'))).toBe(exit)
 })
 
-test('K3 whatever has no row of its own has failed', () => {
+test('K3 any other error exits with 1', () => {
   expect(toExitCode(new CoworkError('port_taken', 'x'))).toBe(1)
   fc.assert(fc.property(fc.anything(), (thrown) => toExitCode(thrown) === 1))
 })
 
-test('K3 a refusal is a message and a next step, a bug shows its stack', () => {
+test('K3 a refusal has a message and a hint, a bug shows its stack', () => {
   const refusal = new CoworkError('halted', 'All agents are halted.', { hint: 'Resume them.' })
   expect(toProblem(refusal)).toEqual({
     code: 'halted',
@@ -55,8 +55,8 @@ test('K3 a refusal is a message and a next step, a bug shows its stack', () => {
   expect(toProblem(systemError())).toMatchObject({ code: 'enoent', hint: expect.any(String) })
   const full = Object.assign(new Error('database or disk is full'), { errcode: 13 })
   expect(toProblem(full)).toMatchObject({
-    message: 'There is no room: database or disk is full.',
-    hint: expect.stringContaining('Make room'),
+    message: 'Disk full: database or disk is full.',
+    hint: expect.stringContaining('Free disk space'),
   })
   expect(toProblem(new TypeError('oops'))).toMatchObject({
     code: 'internal',

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import { fileTable } from './files.ts'
+import { formatFileTable } from './files.ts'
 
-test('FT3 a list of files has a dash where the daemon leaves out the size or the time', () => {
-  const lines = fileTable([
+test('FT3 a file list shows a dash for a missing size or time', () => {
+  const lines = formatFileTable([
     { name: 'notes/', type: 'directory', modified_at: '2026-03-02T09:57:00Z' },
     { name: 'plan.md', type: 'file', size_bytes: 12, modified_at: '2026-03-02T10:00:00Z' },
     { name: 'names-only.md', type: 'file' },

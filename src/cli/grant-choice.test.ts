@@ -24,13 +24,13 @@ test.each([
   'until:1',
   'deny',
   'until:2025-01-01T00:00',
-])('GR3, K3 --allow %j is a mistake, never a wider grant', (text) => {
+])('GR3, K3 --allow %j is a usage error, never a wider grant', (text) => {
   expect(() => parseGrantChoice(text, now)).toThrow(
     expect.objectContaining({ code: 'usage' }) as Error,
   )
 })
 
-test('GR3, C2 what opens least comes first, and a folder is never offered as a file', () => {
+test('GR3, C2 lists the narrowest choice first and never offers a folder as a file', () => {
   const grant = {
     path: '/a',
     real: '/a',
@@ -49,7 +49,7 @@ test('GR3, C2 what opens least comes first, and a folder is never offered as a f
     'folder_write',
   ])
   expect(listGrantChoices({ grant: { ...grant, is_folder: true } })[0]).toBe('folder_session')
-  const gone = { ...grant, is_folder: false, missing: true }
-  expect(listGrantChoices({ grant: gone })).toEqual(['folder_session', 'folder', 'folder_write'])
-  expect(listGrantChoices({ grant: { ...gone, folder: null } })).toEqual([])
+  const missing = { ...grant, is_folder: false, missing: true }
+  expect(listGrantChoices({ grant: missing })).toEqual(['folder_session', 'folder', 'folder_write'])
+  expect(listGrantChoices({ grant: { ...missing, folder: null } })).toEqual([])
 })

@@ -5,8 +5,8 @@ import { expect, onTestFinished, test } from 'vitest'
 import { statePaths } from '#base/state.ts'
 import { absoluteCommand, commandName } from './launcher.ts'
 
-/** A checkout with its launcher, a folder of links, and what npm sets where it runs something in the checkout. */
-function machine() {
+/** Creates a checkout with its launcher, a folder of links, and the PATH that npm sets. */
+function createMachine() {
   const top = realpathSync(mkdtempSync(join(tmpdir(), 'cowork-launcher-')))
   onTestFinished(() => rmSync(top, { recursive: true }))
   const checkout = join(top, 'checkout')
@@ -17,36 +17,36 @@ function machine() {
   writeFileSync(ours, '')
   symlinkSync(ours, join(shims, 'cowork'))
   const PATH = [shims, links].join(delimiter)
-  const place = (dir: string) => ({ paths: statePaths(dir), locationArgs: ['--state', dir] })
+  const location = (dir: string) => ({ paths: statePaths(dir), locationArgs: ['--state', dir] })
   const link = (to: string) => symlinkSync(to, join(links, 'cowork'))
-  return { top, checkout, ours, PATH, place, link }
+  return { top, checkout, ours, PATH, location, link }
 }
 
-test('K3 under npm a person is told to write npx, which works where they are', () => {
-  const { top, checkout, ours, PATH, link } = machine()
+test('K3 under npm, commands are shown with npx where npx works', () => {
+  const { top, checkout, ours, PATH, link } = createMachine()
   expect(commandName({ PATH }, ours)).toBe('cowork')
   expect(commandName({ PATH, npm_config_local_prefix: checkout }, ours)).toBe('npx cowork')
-  // Another project's npm runs us: there npx finds nothing of ours.
+  // Under another project's npm, npx does not find cowork.
   expect(commandName({ PATH, npm_config_local_prefix: join(top, 'check') }, ours)).toBe('cowork')
   link(ours)
   expect(commandName({ PATH, npm_config_local_prefix: checkout }, ours)).toBe('cowork')
 })
 
-test('C9, K4 what is copied from the console runs in any folder, on the same state', () => {
-  const { top, ours, PATH, place, link } = machine()
-  const standard = place(join(homedir(), '.cowork'))
+test('C9, K4 a command copied from the console runs in any folder, on the same state', () => {
+  const { top, ours, PATH, location, link } = createMachine()
+  const standard = location(join(homedir(), '.cowork'))
   expect(absoluteCommand({ env: { PATH }, ...standard }, ours)).toEqual(['node', ours])
-  const other = place(join(top, 'state'))
-  const words = ['node', ours, '--state', join(top, 'state')]
-  expect(absoluteCommand({ env: { PATH }, ...other }, ours)).toEqual(words)
+  const other = location(join(top, 'state'))
+  const expected = ['node', ours, '--state', join(top, 'state')]
+  expect(absoluteCommand({ env: { PATH }, ...other }, ours)).toEqual(expected)
   link(ours)
   expect(absoluteCommand({ env: { PATH }, ...standard }, ours)).toEqual(['cowork'])
 })
 
-test('K4 another program of that name on the PATH is not ours', () => {
-  const { top, ours, PATH, place, link } = machine()
-  writeFileSync(join(top, 'stranger'), '')
-  link(join(top, 'stranger'))
-  const standard = place(join(homedir(), '.cowork'))
+test('K4 ignores another program of that name on the PATH', () => {
+  const { top, ours, PATH, location, link } = createMachine()
+  writeFileSync(join(top, 'other'), '')
+  link(join(top, 'other'))
+  const standard = location(join(homedir(), '.cowork'))
   expect(absoluteCommand({ env: { PATH }, ...standard }, ours)).toEqual(['node', ours])
 })

@@ -10,7 +10,7 @@ function tempLog() {
   return { folder, path: join(folder, 'cowork.log') }
 }
 
-test('SV3 the log is rotated at its size, and five old ones are kept', () => {
+test('SV3 rotates the log at its size limit and keeps five old files', () => {
   const { folder, path } = tempLog()
   const write = createLogFile(path, 10)
   for (let line = 0; line < 20; line++) write(`line number ${line}\n`)
@@ -22,7 +22,7 @@ test('SV3 the log is rotated at its size, and five old ones are kept', () => {
   expect(statSync(path).mode & 0o777).toBe(0o600)
 })
 
-test('SV3 following the log misses nothing when it is rotated', async () => {
+test('SV3 following misses no line when the log is rotated', async () => {
   const { path } = tempLog()
   const write = createLogFile(path, 12)
   write('before\n')
@@ -33,13 +33,13 @@ test('SV3 following the log misses nothing when it is rotated', async () => {
   write('in a second file\n')
   expect(await next()).toBe('half a line')
   expect(await next()).toBe('in a second file')
-  const waiting = next()
+  const pending = next()
   write('in a third file\n')
-  expect(await waiting).toBe('in a third file')
+  expect(await pending).toBe('in a third file')
   await lines.return()
 })
 
-test('K2 a line of the log is readable, and one that is no JSON is shown as it is', () => {
+test('K2 formats a log line, and shows one that is not JSON unchanged', () => {
   const line = JSON.stringify({
     at: '2026-11-15T09:00:00.000Z',
     level: 'warn',

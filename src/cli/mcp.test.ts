@@ -5,7 +5,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { statePaths } from '#base/state.ts'
 import { daemonEnvironment, buildHello } from './mcp.ts'
 
-function state() {
+function createState() {
   const folder = mkdtempSync(join(tmpdir(), 'cowork-state-'))
   onTestFinished(() => rmSync(folder, { recursive: true }))
   const paths = statePaths(folder)
@@ -16,7 +16,7 @@ function state() {
 }
 
 test('I13 COWORK_TOKEN comes first, then the file of --agent, then AGENT_ID, then main', () => {
-  const paths = state()
+  const paths = createState()
   const all = { COWORK_TOKEN: 'sk-cowork-given', AGENT_ID: 'desk', SESSION_ID: 's1' }
   expect(buildHello({ paths, env: all, agent: 'sales' })).toEqual({
     token: 'sk-cowork-given',
@@ -29,15 +29,15 @@ test('I13 COWORK_TOKEN comes first, then the file of --agent, then AGENT_ID, the
   expect(buildHello({ paths, env: {} })).toEqual({ agent: 'main' })
 })
 
-test('I13 --agent without a token file is the name in open mode', () => {
-  expect(buildHello({ paths: state(), env: {}, agent: 'nobody' })).toEqual({
+test('I13 --agent without a token file is the agent name with authentication off', () => {
+  expect(buildHello({ paths: createState(), env: {}, agent: 'nobody' })).toEqual({
     agent: 'nobody',
   })
 })
 
-test('SV18 RA8 the options choose tools, as comma-separated lists', () => {
-  const wanted = { tools: 'files, work', exclude: 'delete_file', readOnly: true }
-  expect(buildHello({ paths: state(), env: {}, ...wanted, results: 'structured' })).toEqual({
+test('SV18 RA8 the options select tools as comma-separated lists', () => {
+  const options = { tools: 'files, work', exclude: 'delete_file', readOnly: true }
+  expect(buildHello({ paths: createState(), env: {}, ...options, results: 'structured' })).toEqual({
     agent: 'main',
     tools: ['files', 'work'],
     exclude: ['delete_file'],
@@ -49,11 +49,11 @@ test('SV18 RA8 the options choose tools, as comma-separated lists', () => {
 test.each(['../owner', '..', 'a/b', 'a\\b', '', '.hidden'])(
   'I13 --agent %j reads no other file',
   (agent) => {
-    expect(() => buildHello({ paths: state(), env: {}, agent })).toThrow('cannot be the name')
+    expect(() => buildHello({ paths: createState(), env: {}, agent })).toThrow('Invalid agent name')
   },
 )
 
-test('SV6 a daemon that the bridge starts gets nothing that was meant for the client', () => {
+test('SV6 a daemon started by the bridge does not get variables of the client', () => {
   const env = {
     PORT: '1',
     TRANSPORT: 'stdio',

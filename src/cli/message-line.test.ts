@@ -4,50 +4,50 @@ import { createLineSplitter, readEnvelope } from './message-line.ts'
 
 const bytes = (value: unknown) => Buffer.from(`${JSON.stringify(value)}\n`)
 
-/** Cuts a buffer at the given places. */
-function chunksOf(buffer: Buffer, cuts: readonly number[]): Buffer[] {
+/** Splits a buffer at the given offsets. */
+function splitAt(buffer: Buffer, cuts: readonly number[]): Buffer[] {
   const at = [0, ...cuts.map((cut) => cut % (buffer.length + 1)), buffer.length].toSorted(
     (a, b) => a - b,
   )
   return at.slice(1).map((end, index) => buffer.subarray(at[index], end))
 }
 
-test('SV4 lines come out as they went in, however they are cut into chunks', () => {
+test('SV4 the splitter returns the same lines for any chunks', () => {
   const line = fc
     .oneof(fc.string({ unit: 'binary' }), fc.json())
     .map((text) => text.replaceAll('\n', ''))
   fc.assert(
-    fc.property(fc.array(line), fc.array(fc.nat()), line, (whole, cuts, rest) => {
-      const sent = Buffer.from(whole.map((one) => `${one}\n`).join('') + rest)
+    fc.property(fc.array(line), fc.array(fc.nat()), line, (complete, cuts, rest) => {
+      const sent = Buffer.from(complete.map((text) => `${text}\n`).join('') + rest)
       const lines: Buffer[] = []
-      const split = createLineSplitter((one) => lines.push(Buffer.from(one)), {
+      const split = createLineSplitter((line) => lines.push(Buffer.from(line)), {
         maxBytes: Infinity,
         onTooLong: () => expect.fail(),
       })
-      for (const chunk of chunksOf(sent, cuts)) split(chunk)
-      expect(lines.map(String)).toEqual(whole.map((one) => `${one}\n`))
+      for (const chunk of splitAt(sent, cuts)) split(chunk)
+      expect(lines.map(String)).toEqual(complete.map((text) => `${text}\n`))
     }),
   )
 })
 
-test('SV4 SV25 a line that is too long is dropped whole, and those around it are not', () => {
+test('SV4 SV25 drops only a line that is too long', () => {
   fc.assert(
     fc.property(fc.array(fc.nat(12)), fc.array(fc.nat()), (sizes, cuts) => {
       const sent = sizes.map((size) => `${'x'.repeat(size)}\n`)
-      const got: string[] = []
-      const split = createLineSplitter((line) => got.push(line.toString()), {
+      const received: string[] = []
+      const split = createLineSplitter((line) => received.push(line.toString()), {
         maxBytes: 8,
-        onTooLong: () => got.push('too long'),
+        onTooLong: () => received.push('too long'),
       })
-      for (const chunk of chunksOf(Buffer.from(sent.join('')), cuts)) split(chunk)
-      expect(got).toEqual(sent.map((line) => (line.length > 8 ? 'too long' : line)))
+      for (const chunk of splitAt(Buffer.from(sent.join('')), cuts)) split(chunk)
+      expect(received).toEqual(sent.map((line) => (line.length > 8 ? 'too long' : line)))
     }),
   )
 })
 
 const id = fc.oneof(fc.integer(), fc.string(), fc.double({ noNaN: true, noDefaultInfinity: true }))
 const method = fc.constantFrom('tools/call', 'ping', 'notifications/"odd"\\')
-/** Members in any order, with others that hold the same names deeper down. */
+/** Members in any order, with the same names in nested values. */
 const message = fc
   .record(
     {
@@ -64,14 +64,14 @@ const message = fc
       .map((entries) => Object.fromEntries(entries) as Partial<typeof members>),
   )
 
-test('RA4 the envelope of a request is that of its JSON', () => {
+test('RA4 the envelope of a request matches its JSON', () => {
   fc.assert(
     fc.property(message, fc.constantFrom(undefined, 2, '\t'), (value, indent) => {
       const line = Buffer.from(JSON.stringify(value, null, indent).replaceAll('\n', ' '))
-      const { id: known, method: named } = JSON.parse(line.toString()) as typeof value
+      const { id: expectedId, method: expectedMethod } = JSON.parse(line.toString()) as typeof value
       expect(readEnvelope(line)).toEqual({
-        ...(known !== undefined && { id: known }),
-        ...(named !== undefined && { method: named }),
+        ...(expectedId !== undefined && { id: expectedId }),
+        ...(expectedMethod !== undefined && { method: expectedMethod }),
       })
     }),
   )
@@ -91,7 +91,7 @@ test('RA4 the envelope of a response names its kind', () => {
   })
 })
 
-test('RA4 a line that is no message has no envelope, and none makes it fail', () => {
+test('RA4 a line that is not a message has no envelope, and no line throws', () => {
   for (const line of ['', '\n', 'null\n', '[{"id":1}]\n', '"id"\n', '{\n', '{"id\n', '{"id":\n'])
     expect(readEnvelope(Buffer.from(line))).toEqual({})
   fc.assert(

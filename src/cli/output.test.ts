@@ -7,9 +7,9 @@ import { createOutput, formatFields, sanitizeForTerminal, formatTable, wrapText 
 function capture({ json = false, isTTY = false, command = 'cowork' } = {}) {
   const stdout = Object.assign(new PassThrough(), { isTTY })
   const stderr = Object.assign(new PassThrough(), { isTTY })
-  const textOf = (stream: PassThrough) => String(stream.read() ?? '')
+  const readText = (stream: PassThrough) => String(stream.read() ?? '')
   const out = createOutput({ json, stdout, stderr, command })
-  return { out, read: () => ({ stdout: textOf(stdout), stderr: textOf(stderr) }) }
+  return { out, read: () => ({ stdout: readText(stdout), stderr: readText(stderr) }) }
 }
 
 test('K2 stdout is data, stderr the rest', () => {
@@ -19,7 +19,7 @@ test('K2 stdout is data, stderr the rest', () => {
   expect(read()).toEqual({ stdout: 'one\ntwo\n', stderr: 'by the way\n' })
 })
 
-test('K2 --json prints one object with its schema version, and nothing beside it', () => {
+test('K2 --json prints only one object with its schema version', () => {
   const { out, read } = capture({ json: true, isTTY: true })
   out.data({ a: 1 }, () => ['one'])
   out.note('by the way')
@@ -27,7 +27,7 @@ test('K2 --json prints one object with its schema version, and nothing beside it
   expect(read()).toEqual({ stdout: '{"schemaVersion":1,"a":1}\n', stderr: '' })
 })
 
-test('K2 RS10 --json holds no character that could steer a terminal, and parses to the same', () => {
+test('K2 RS10 --json contains no terminal control characters and parses to the same value', () => {
   const text = 'a\u009b31mb\u202ec\u007fd\u200b'
   const { out, read } = capture({ json: true, isTTY: true })
   out.data({ text }, () => [])
@@ -39,36 +39,36 @@ test('K2 RS10 --json holds no character that could steer a terminal, and parses 
   expect(JSON.parse(stderr)).toMatchObject({ error: { message: text } })
 })
 
-test('K2 a problem goes to stderr with its next step, as JSON where that was asked for', () => {
-  const error = new CoworkError('not_found', 'There is no x.', { hint: 'Look for y.' })
+test('K2 an error goes to stderr with its hint, as JSON with --json', () => {
+  const error = new CoworkError('not_found', 'Not found: x.', { hint: 'Try y.' })
   const plain = capture()
   plain.out.problem(error)
-  expect(plain.read()).toEqual({ stdout: '', stderr: 'cowork: There is no x.\nLook for y.\n' })
+  expect(plain.read()).toEqual({ stdout: '', stderr: 'cowork: Not found: x.\nTry y.\n' })
   const json = capture({ json: true })
   json.out.problem(error)
   const { stdout, stderr } = json.read()
   expect(stdout).toBe('')
   expect(JSON.parse(stderr)).toEqual({
     schemaVersion: 1,
-    error: { code: 'not_found', message: 'There is no x.', hint: 'Look for y.' },
+    error: { code: 'not_found', message: 'Not found: x.', hint: 'Try y.' },
   })
 })
 
-test('K3 the next step names the command as it is called here, and no program reads another', () => {
-  const hint = 'Start it with `cowork up -d`.'
-  const error = new CoworkError('daemon_not_running', 'No daemon runs.', { hint })
+test('K3 a hint shows the command as it is called here, except in JSON', () => {
+  const hint = 'Run `cowork up -d`.'
+  const error = new CoworkError('daemon_not_running', 'The daemon is not running.', { hint })
   const { out, read } = capture({ command: 'npx cowork' })
-  out.note('`cowork restart` does it now.')
+  out.note('Run `cowork restart`.')
   out.problem(error)
   expect(read().stderr).toBe(
-    '`npx cowork restart` does it now.\ncowork: No daemon runs.\nStart it with `npx cowork up -d`.\n',
+    'Run `npx cowork restart`.\ncowork: The daemon is not running.\nRun `npx cowork up -d`.\n',
   )
   const json = capture({ json: true, command: 'npx cowork' })
   json.out.problem(error)
   expect(JSON.parse(json.read().stderr)).toMatchObject({ error: { hint } })
 })
 
-test('K2 progress is shown on a terminal and nowhere else', () => {
+test('K2 progress is shown only on a terminal', () => {
   const terminal = capture({ isTTY: true })
   terminal.out.progress('50 %')
   terminal.out.note('done')
@@ -78,11 +78,11 @@ test('K2 progress is shown on a terminal and nowhere else', () => {
   expect(file.read()).toEqual({ stdout: '', stderr: '' })
 })
 
-test('K2 no colour off a terminal', () => {
+test('K2 uses no color without a terminal', () => {
   expect(capture().out.style('red', 'BROKEN')).toBe('BROKEN')
 })
 
-test('K2 a table has its columns below each other', () => {
+test('K2 aligns the columns of a table', () => {
   expect(
     formatTable(
       ['ID', 'STATE'],
@@ -95,11 +95,11 @@ test('K2 a table has its columns below each other', () => {
   ).toEqual(['ID      STATE', 'a       on', 'longer', 'ü       off'])
 })
 
-test('K2 fields line up, and what is not known is left out', () => {
+test('K2 aligns fields and leaves out undefined ones', () => {
   expect(formatFields({ id: 'x', token: 'y', hash: undefined })).toEqual(['id:    x', 'token: y'])
 })
 
-test('K2 no text from outside reaches the terminal as a control sequence', () => {
+test('K2 no untrusted text reaches the terminal as a control sequence', () => {
   const hostile = '\u001b[2J\u001b]0;title\u0007 a\r\nb \u202Etxt\u2028 \u009b31m'
   const control = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u
   expect(sanitizeForTerminal(hostile)).not.toMatch(control)
@@ -111,7 +111,7 @@ test('K2 no text from outside reaches the terminal as a control sequence', () =>
   )
 })
 
-test('K3 a long text is broken between words, never inside a command', () => {
+test('K3 wraps text between words, never inside a command', () => {
   expect(wrapText('one two three', 7)).toEqual(['one two', 'three'])
   expect(wrapText('run (`cowork up -d`), then look', 12)).toEqual([
     'run',

@@ -4,7 +4,7 @@ import { editableJson, sanitizeLines } from './output.ts'
 
 const deceiving = /[\p{Cc}\p{Bidi_Control}\u200b\u2028\u2029]/u
 
-test('A13 text with lines keeps them, and nothing else of the kind', () => {
+test('A13 keeps line breaks and removes all other control characters', () => {
   expect(sanitizeLines('a\r\n\tb\u0007\n')).toEqual(['a', '    bU+0007', ''])
   fc.assert(
     fc.property(fc.string({ unit: 'binary' }), (text) => {
@@ -13,7 +13,7 @@ test('A13 text with lines keeps them, and nothing else of the kind', () => {
   )
 })
 
-test('A13, B3 what is edited shows everything and is still the same value', () => {
+test('A13, B3 editable JSON shows hidden characters and keeps the value', () => {
   expect(editableJson({ file: 'a\u202eb' })).toBe('{\n  "file": "a\\u202eb"\n}')
   fc.assert(
     fc.property(fc.jsonValue({ stringUnit: 'binary' }), (value) => {

@@ -8,7 +8,7 @@ const service = {
   state: '/home/a & b/.cowork',
 }
 
-test('K12 a systemd unit starts exactly the words it was given, and only a crash brings it back', () => {
+test('K12 a systemd unit starts exactly the given command, and restarts only after a crash', () => {
   expect(systemdUnit(service)).toContain(
     String.raw`ExecStart="/opt/node" "/opt/my \"cowork\"/50%%/$$HOME.mjs" "up" "--state" "/home/a & b/.cowork"`,
   )
@@ -16,7 +16,7 @@ test('K12 a systemd unit starts exactly the words it was given, and only a crash
   expect(systemdUnit(service)).toContain('WantedBy=default.target')
 })
 
-test('K12 a launchd list holds the words as XML and starts at login', () => {
+test('K12 a launchd property list escapes the command as XML and starts at login', () => {
   const text = launchdPlist(service)
   expect(text).toContain('<string>/opt/my &quot;cowork&quot;/50%/$HOME.mjs</string>')
   expect(text).toContain('<string>/home/a &amp; b/.cowork</string>')
@@ -24,7 +24,7 @@ test('K12 a launchd list holds the words as XML and starts at login', () => {
   expect(text).toMatch(/<key>SuccessfulExit<\/key>\s*<false\/>/)
 })
 
-test('K12 a task for Windows holds its command line as Windows takes it apart', () => {
+test('K12 a Windows task quotes its command line as Windows parses it', () => {
   const program = ['C:\\node.exe', 'C:\\my cowork\\', 'a"b', 'plain', 'C:\\x\\']
   const text = scheduledTask({ ...service, program })
   expect(text).toContain('<Command>C:\\node.exe</Command>')
@@ -40,24 +40,24 @@ const context = (dir: string) => ({
   env: {},
 })
 
-test('K12 each platform has its own place, and another state folder its own name', () => {
-  const at = (platform: NodeJS.Platform, dir = '/home/a/.cowork') =>
+test('K12 each platform has its own file, and each state directory its own service name', () => {
+  const managerOn = (platform: NodeJS.Platform, dir = '/home/a/.cowork') =>
     getServiceManager(context(dir), {}, { platform, home: '/home/a', uid: 501 })
-  expect(at('linux').file).toBe('/home/a/.config/systemd/user/cowork.service')
-  expect(at('darwin').file).toBe('/home/a/Library/LaunchAgents/cowork.plist')
-  expect(at('darwin').begin).toEqual([
+  expect(managerOn('linux').file).toBe('/home/a/.config/systemd/user/cowork.service')
+  expect(managerOn('darwin').file).toBe('/home/a/Library/LaunchAgents/cowork.plist')
+  expect(managerOn('darwin').startNow).toEqual([
     'launchctl',
     'bootstrap',
     'gui/501',
     '/home/a/Library/LaunchAgents/cowork.plist',
   ])
-  expect(at('win32').enable).toEqual([
+  expect(managerOn('win32').enable).toEqual([
     ['schtasks', '/Create', '/F', '/TN', 'cowork', '/XML', '/home/a/.cowork/service.xml'],
   ])
-  expect(at('linux', '/srv/team').file).toMatch(/cowork-[0-9a-f]{8}\.service$/)
+  expect(managerOn('linux', '/srv/team').file).toMatch(/cowork-[0-9a-f]{8}\.service$/)
 })
 
-test('K12 the service is given the place and the env files that the command was given', () => {
+test('K12 the service uses the state directory and env files of the command', () => {
   const { text } = getServiceManager(
     context('/home/a/.cowork'),
     { envFile: ['/etc/cowork.env'] },

@@ -12,11 +12,11 @@ test.each([
   [999_500, '1.0 MB'],
   [5e9, '5.0 GB'],
   [7e15, '7000 TB'],
-])('K2 %d bytes are told as %s', (bytes, text) => {
+])('K2 %d bytes are formatted as %s', (bytes, text) => {
   expect(formatBytes(bytes)).toBe(text)
 })
 
-test('K2 one is one, and others are many', () => {
+test('K2 adds a plural s except for 1', () => {
   expect([0, 1, 2].map((count) => pluralize(count, 'file'))).toEqual([
     '0 files',
     '1 file',

@@ -1,5 +1,11 @@
 import { expect, test } from 'vitest'
-import { choiceArguments, choiceQuery, chosenFields, isChosen, planTools } from './agent-plan.ts'
+import {
+  choiceArguments,
+  choiceQuery,
+  toSelectionFields,
+  hasFields,
+  planTools,
+} from './agent-plan.ts'
 import type { TokenPlan } from './agent-plan.ts'
 
 const plan: TokenPlan = {
@@ -11,22 +17,22 @@ const plan: TokenPlan = {
   isStored: true,
 }
 
-test('SV18 options become the fields of a selection, and only those that were given', () => {
-  expect(chosenFields({})).toEqual({})
-  expect(isChosen(chosenFields({}))).toBe(false)
+test('SV18 maps only the given options to selection fields', () => {
+  expect(toSelectionFields({})).toEqual({})
+  expect(hasFields(toSelectionFields({}))).toBe(false)
   const options = { tools: 'files, work', exclude: 'delete_file', readOnly: true }
-  expect(chosenFields(options)).toEqual({
+  expect(toSelectionFields(options)).toEqual({
     tools: ['files', 'work'],
     exclude: ['delete_file'],
     read_only: true,
   })
-  expect(chosenFields({ exclude: false, readOnly: false })).toEqual({
+  expect(toSelectionFields({ exclude: false, readOnly: false })).toEqual({
     exclude: [],
     read_only: false,
   })
 })
 
-test('RA8 a choice is written as arguments of cowork mcp or as parameters of the address', () => {
+test('RA8 formats a selection as arguments of cowork mcp or as URL parameters', () => {
   const choice = { tools: ['files', 'a&b'], exclude: [], read_only: true, results: 'structured' }
   const words = ['--tools', 'files,a&b', '--read-only', '--results', 'structured']
   expect(choiceArguments(choice)).toEqual(words)
@@ -35,7 +41,7 @@ test('RA8 a choice is written as arguments of cowork mcp or as parameters of the
   expect(choiceQuery({})).toBe('')
 })
 
-test('SV18 the choice of a stored agent is stored with it, over what it had', () => {
+test('SV18 stores the selection of a stored agent over its previous one', () => {
   expect(planTools(plan, { read_only: true })).toEqual({
     selection: { tools: ['files'], exclude: ['delete_file'], read_only: true },
     isChange: true,
@@ -47,7 +53,7 @@ test('SV18 the choice of a stored agent is stored with it, over what it had', ()
   expect(planTools(added, { tools: ['work'] })).toMatchObject({ isChange: false })
 })
 
-test('SV18 the choice for an agent of cowork.yaml is part of the entry and allows no more', () => {
+test('SV18 the selection for an agent of cowork.yaml goes into the entry and only narrows', () => {
   const chosen = { tools: ['work'], exclude: ['worksync_move'] }
   expect(planTools({ ...plan, isStored: false }, chosen)).toEqual({
     selection: { tools: ['work'], exclude: ['delete_file', 'worksync_move'] },

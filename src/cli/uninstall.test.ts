@@ -11,7 +11,7 @@ function folder(): string {
   return path
 }
 
-test('K12 a purge deletes what is cowork’s and leaves what is not', () => {
+test('K12 a purge deletes only files of cowork', () => {
   const state = folder()
   const paths = statePaths(state)
   ensureStateDir(paths)
@@ -34,12 +34,12 @@ test('K12 a purge deletes what is cowork’s and leaves what is not', () => {
   expect(readdirSync(state)).toEqual(['holiday', 'thesis.txt'])
 })
 
-test('K12 a state folder that held nothing else goes too; a home folder or root never does', () => {
+test('K12 removes an empty state directory, but never a home folder or root', () => {
   const state = folder()
   ensureStateDir(statePaths(state))
   expect(purge(state)).toEqual([])
   expect(existsSync(state)).toBe(false)
   expect(purge(state)).toEqual([])
-  expect(() => purge(homedir())).toThrow('not a folder of cowork’s own')
-  expect(() => purge('/')).toThrow('not a folder of cowork’s own')
+  expect(() => purge(homedir())).toThrow('Not a state directory')
+  expect(() => purge('/')).toThrow('Not a state directory')
 })

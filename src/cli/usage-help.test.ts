@@ -6,15 +6,15 @@ const entries = await loadCommands()
 
 const all = (command: Command): Command[] => [command, ...command.commands.flatMap(all)]
 
-/** What a command line says on both streams. */
-async function said(args: string[]): Promise<string> {
+/** Returns the output of a command line on both streams. */
+async function readOutput(args: string[]): Promise<string> {
   let text = ''
-  const write = (more: string) => void (text += more)
+  const write = (chunk: string) => void (text += chunk)
   const program = createProgram(async () => {
-    throw new Error('it was carried out')
+    throw new Error('the command ran')
   }, entries)
-  for (const one of all(program))
-    one.configureOutput({ writeOut: write, writeErr: write, getOutHelpWidth: () => 80 })
+  for (const command of all(program))
+    command.configureOutput({ writeOut: write, writeErr: write, getOutHelpWidth: () => 80 })
   await program.parseAsync(args, { from: 'user' }).catch((error: unknown) => {
     if (!(error instanceof Error && 'exitCode' in error)) throw error
   })
@@ -23,40 +23,40 @@ async function said(args: string[]): Promise<string> {
 
 const commands = all(createProgram(async () => {}, entries))
   .slice(1)
-  .map((command): string[] => wordsOf(command))
+  .map((command): string[] => commandPath(command))
 
-function wordsOf(command: Command): string[] {
-  return command.parent ? [...wordsOf(command.parent), command.name()] : []
+function commandPath(command: Command): string[] {
+  return command.parent ? [...commandPath(command.parent), command.name()] : []
 }
 
 test.each(commands.map((words) => ({ words, name: words.join(' ') })))(
-  'K2 the help of $name fits 80 columns and tells of --json',
+  'K2 the help of $name fits 80 columns and lists --json',
   async ({ words }) => {
-    const help = await said([...words, '--help'])
+    const help = await readOutput([...words, '--help'])
     expect(help).toMatch(/^ {2}--json /m)
     expect(help.split('\n').filter((line) => line.length > 80)).toEqual([])
   },
 )
 
-test('K3 a fault in the usage of a command leads to its own help', async () => {
-  expect(await said(['frob'])).toMatch(/unknown command 'frob'\n`cowork --help` lists/)
-  expect(await said(['grants', 'add'])).toContain('`cowork grants add --help`')
-  expect(await said(['trash', 'purge', '--frob'])).toContain('`cowork trash purge --help`')
+test('K3 a usage error names the help of the command', async () => {
+  expect(await readOutput(['frob'])).toMatch(/unknown command 'frob'\nRun `cowork --help` for/)
+  expect(await readOutput(['grants', 'add'])).toContain('`cowork grants add --help`')
+  expect(await readOutput(['trash', 'purge', '--frob'])).toContain('`cowork trash purge --help`')
 })
 
 test.each(['grants', 'trash', 'files', 'workspace'])(
-  'K3 %s with an unknown command lists those there are',
+  'K3 %s with an unknown command lists its commands',
   async (group) => {
-    const text = await said([group, 'frob'])
+    const text = await readOutput([group, 'frob'])
     expect(text).toMatch(/^error: unknown command 'frob'$/m)
-    expect(text).toMatch(/^Its commands: \w+(,\s\w+)+\.\s`cowork \w+ --help` tells more\.$/m)
+    expect(text).toMatch(/^Commands: \w+(,\s\w+)+\.\sRun\s`cowork \w+ --help`\sfor\sdetails\.$/m)
   },
 )
 
-test.each(commands.filter(([, more]) => more === undefined).flat())(
-  'K3 what is said of a fault in the usage of %s fits 80 columns',
+test.each(commands.filter(([, subcommand]) => subcommand === undefined).flat())(
+  'K3 a usage error of %s fits 80 columns',
   async (name) => {
-    const text = await said([name, '--frob'])
+    const text = await readOutput([name, '--frob'])
     expect(text.split('\n').filter((line) => line.length > 80)).toEqual([])
   },
 )

@@ -18,7 +18,7 @@ function folder(): string {
   return path
 }
 
-test('K4 a link of somebody’s dotfiles stays a link', () => {
+test('K4 keeps a symbolic link', () => {
   const at = folder()
   writeFileSync(join(at, 'real.json'), '{}')
   symlinkSync(join(at, 'real.json'), join(at, 'link.json'))
@@ -27,14 +27,14 @@ test('K4 a link of somebody’s dotfiles stays a link', () => {
   expect(readFileSync(join(at, 'real.json'), 'utf8')).toBe('{"a":1}')
 })
 
-test('K4 what we could not give back byte for byte is refused', () => {
+test('K4 refuses a file that cannot be restored byte for byte', () => {
   const at = folder()
   writeFileSync(join(at, 'latin'), Buffer.from([0x7b, 0xe9, 0x7d]))
   symlinkSync(join(at, 'nowhere'), join(at, 'dangling'))
   mkdirSync(join(at, 'folder'))
   writeFileSync(join(at, 'huge'), Buffer.alloc(16 * 1024 * 1024 + 1, 32))
-  expect(() => readClientFile(join(at, 'latin'))).toThrow('not text in UTF-8')
-  expect(() => readClientFile(join(at, 'dangling'))).toThrow('a link to nothing')
+  expect(() => readClientFile(join(at, 'latin'))).toThrow('not UTF-8 text')
+  expect(() => readClientFile(join(at, 'dangling'))).toThrow('a broken symbolic link')
   expect(() => readClientFile(join(at, 'folder'))).toThrow('is not a file')
   expect(() => readClientFile(join(at, 'huge'))).toThrow('is larger than')
 })
@@ -45,7 +45,7 @@ test('K4 a byte order mark is part of the text', () => {
   expect(readClientFile(file).text).toBe('\uFEFF{}')
 })
 
-test('K4 a file that is not there is made with its folder, closed to others, and can go again', () => {
+test('K4 creates a private file with its folder, and can remove it', () => {
   const file = join(folder(), '.codex', 'config.toml')
   const before = readClientFile(file)
   expect(before).toMatchObject({ exists: false, text: '' })

@@ -22,7 +22,7 @@ const http = {
 
 const keyOf = ({ places: [[key]] }: Client) => (typeof key === 'string' ? key : '')
 
-/** What is in the file before: as programs write it, as people write it, as Windows keeps it. */
+/** Existing file contents: empty, from a program, with comments, with CRLF. */
 const befores: Record<string, (client: Client) => string> = {
   fresh: () => '',
   servers: (client) =>
@@ -41,14 +41,14 @@ const cases = clients.flatMap((client) =>
 )
 
 const golden = (name: string) => `../../../test/__clients__/${name}.golden`
-/** Git would make every line end the same. */
+/** Git would normalize the line ends. */
 const visible = (text: string) => text.replaceAll('\r', '␍')
 
 describe.each(cases)('$id, $name', ({ client, name }) => {
   const text = befores[name]?.(client) ?? ''
   const source = { file: 'config', text }
 
-  test('K4 connecting writes the client’s own format, and disconnecting gives back the bytes', async () => {
+  test('K4 connecting writes the client’s format, and disconnecting restores the bytes', async () => {
     const edits = client.edits(stdio)
     const put = applyEdits(client.format, source, edits)
     await expect(visible(put.text)).toMatchFileSnapshot(golden(`${client.id}-${name}`))
@@ -61,7 +61,7 @@ describe.each(cases)('$id, $name', ({ client, name }) => {
 })
 
 test.each(clients.filter(({ id }) => id !== 'claude-desktop'))(
-  'K4 over HTTP $id is told where the token is, and the token itself only inline',
+  'K4 over HTTP the entry of $id refers to the token, and contains it only inline',
   async (client) => {
     const source = { file: 'config', text: '' }
     const { text, made } = applyEdits(client.format, source, client.edits(http))
@@ -97,11 +97,11 @@ test.each(clients)('RA8 the entry of $id names the tools and the results', async
   await expect(texts.join('\n')).toMatchFileSnapshot(golden(`${client.id}-tools`))
 })
 
-test('K4 Claude Desktop takes stdio only, and says so', () => {
-  expect(() => findClient('claude-desktop').edits(http)).toThrow('stdio only')
+test('K4 Claude Desktop supports only stdio', () => {
+  expect(() => findClient('claude-desktop').edits(http)).toThrow('only stdio')
 })
 
-test.each(clients)('K4 the token of $id stands in its environment when inline', (client) => {
+test.each(clients)('K4 the inline token of $id is in its environment', (client) => {
   const { text } = applyEdits(client.format, { file: 'config', text: '' }, [
     ...client.edits({ ...stdio, token: 'sk-cowork-abc' }),
   ])
@@ -110,7 +110,7 @@ test.each(clients)('K4 the token of $id stands in its environment when inline', 
   })
 })
 
-test('K4 every client’s file is where that client looks', () => {
+test('K4 uses the config file of each client', () => {
   const at = (platform: NodeJS.Platform, env = {}) =>
     clients.map(({ file }) => file({ env, home: '/home/a', platform }))
   expect(at('linux')).toEqual([
@@ -132,10 +132,10 @@ test('K4 every client’s file is where that client looks', () => {
   expect(at('win32', env)[5]).toBe('/r/Claude/claude_desktop_config.json')
 })
 
-test('K2, K4 a client may be named by the beginning of its name', () => {
+test('K2, K4 a client can be named by a prefix', () => {
   expect(findClient('cod').id).toBe('codex')
-  expect(() => findClient('claude')).toThrow('More than one client')
-  expect(() => findClient('emacs')).toThrow('no client named emacs')
+  expect(() => findClient('claude')).toThrow('Ambiguous client')
+  expect(() => findClient('emacs')).toThrow('Unknown client: emacs')
 })
 
 function folder(): string {
@@ -144,11 +144,11 @@ function folder(): string {
   return path
 }
 
-test.each(clients)('K4 a broken or read-only file of $id is refused and stays', (client) => {
+test.each(clients)('K4 a broken or read-only file of $id is refused and unchanged', (client) => {
   const file = join(folder(), 'config')
   writeFileSync(file, '{"mcpServers": [')
   expect(() => applyEdits(client.format, readClientFile(file), client.edits(stdio))).toThrow(
-    /config:\d+:\d+: .* The file was left as it is/,
+    /config:\d+:\d+: .* The file was not changed/,
   )
   writeFileSync(file, '')
   chmodSync(file, 0o400)
@@ -156,7 +156,7 @@ test.each(clients)('K4 a broken or read-only file of $id is refused and stays', 
   expect(statSync(file).mode & 0o777).toBe(0o400)
 })
 
-test('K4 for any name, path and value, what is written is what a client reads', () => {
+test('K4 a client reads back exactly the written values', () => {
   const word = fc.string({ unit: 'grapheme' })
   fc.assert(
     fc.property(fc.constantFrom(...clients), word, fc.array(word), (client, command, args) => {
@@ -168,7 +168,7 @@ test('K4 for any name, path and value, what is written is what a client reads', 
   )
 })
 
-test('K4 writing keeps the mode and a copy, and is refused when the file changed meanwhile', () => {
+test('K4 writing keeps the mode and a backup, and refuses a file that another program changed', () => {
   const file = join(folder(), 'config')
   writeFileSync(file, 'old', { mode: 0o640 })
   chmodSync(file, 0o640)

@@ -21,7 +21,7 @@ lines.on('line', (line) => {
   console.log(JSON.stringify({ jsonrpc: '2.0', id, result }))
 })`
 
-test('K4 the check greets a server as a client does and counts its tools over all pages', async () => {
+test('K4 the handshake counts the tools of all pages', async () => {
   expect(await handshakeCommand(node(server))).toEqual({
     server: 'x 1',
     protocol: '2025-06-18',
@@ -30,28 +30,28 @@ test('K4 the check greets a server as a client does and counts its tools over al
 })
 
 test.each([
-  ['console.error("no door"); process.exit(3)', 'no door'],
+  ['console.error("no socket"); process.exit(3)', 'no socket'],
   ['console.log("hello")', 'not valid JSON'],
   [
     'process.stdin.once("data", () => console.log(JSON.stringify({id: 1, error: {message: "AuthError"}})))',
     'AuthError',
   ],
-])('K4 %s is no handshake, and what it said is told', async (script, message) => {
+])('K4 %s fails the handshake, and the error shows the output', async (script, message) => {
   await expect(handshakeCommand(node(script))).rejects.toMatchObject({
     code: 'handshake_failed',
     message: expect.stringContaining(message),
   })
 })
 
-test('K4 a command that is not there is no handshake', async () => {
+test('K4 a missing command fails the handshake', async () => {
   const missing = { command: '/nowhere/node', args: [], env: {} }
   await expect(handshakeCommand(missing)).rejects.toMatchObject({ code: 'handshake_failed' })
 })
 
-test('K4 an address that refuses us is no handshake', async () => {
+test('K4 an endpoint that refuses the token fails the handshake', async () => {
   const http = createServer((_, response) => response.writeHead(401).end('{"error":{}}'))
   onTestFinished(() => void http.close())
   await new Promise<void>((listening) => http.listen(0, '127.0.0.1', listening))
   const { port } = http.address() as AddressInfo
-  await expect(handshakeUrl(`http://127.0.0.1:${port}/mcp`, 't')).rejects.toThrow('answered 401')
+  await expect(handshakeUrl(`http://127.0.0.1:${port}/mcp`, 't')).rejects.toThrow('status 401')
 })

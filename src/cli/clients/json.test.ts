@@ -13,20 +13,20 @@ function put(text: string, at = place, value: unknown = entry): { text: string; 
   return { text: applySplices(text, splices), ...(made && { made }) }
 }
 
-const valueOf = (text: string) =>
+const parseValue = (text: string) =>
   getJsonValue(source(text), []) as { mcpServers?: object; [name: string]: unknown }
 
 const take = (text: string, made?: Made, at = place) =>
   applySplices(text, removeJsonValue(source(text), at, made) ?? [])
 
-test('K4 our entry comes first, in the indentation of the file, and its neighbours stay', () => {
+test('K4 inserts the entry first, indented like the file, and keeps the others', () => {
   const before = '{\n\t"theme": "dark",\n\t"mcpServers": {\n\t\t"other": {"url": "x"}\n\t}\n}\n'
   expect(put(before).text).toBe(
     '{\n\t"theme": "dark",\n\t"mcpServers": {\n\t\t"cowork": {\n\t\t\t"command": "node",\n\t\t\t"args": [\n\t\t\t\t"cowork.mjs",\n\t\t\t\t"mcp"\n\t\t\t]\n\t\t},\n\t\t"other": {"url": "x"}\n\t}\n}\n',
   )
 })
 
-test('K4 comments, trailing commas and what is on one line stay as they are', () => {
+test('K4 keeps comments, trailing commas and single lines', () => {
   const value = { url: 'u' }
   const after = (text: string) => put(text, place, value).text
   expect(after('{"mcpServers":{"a":1}}')).toBe('{"mcpServers":{"cowork":{"url":"u"},"a":1}}')
@@ -39,7 +39,7 @@ test('K4 comments, trailing commas and what is on one line stay as they are', ()
   )
 })
 
-test('K4 an entry that is there is replaced where it stands, and an equal one is left alone', () => {
+test('K4 replaces an existing entry in place, and leaves an equal one', () => {
   const before = '{\n  "mcpServers": {\n    "a": 1,\n    "cowork": { "url": "old" } // ours\n  }\n}'
   expect(put(before, place, { url: 'new' }).text).toBe(
     '{\n  "mcpServers": {\n    "a": 1,\n    "cowork": {\n      "url": "new"\n    } // ours\n  }\n}',
@@ -47,14 +47,14 @@ test('K4 an entry that is there is replaced where it stands, and an equal one is
   expect(setJsonValue(source(before), place, { url: 'old' })).toBeUndefined()
 })
 
-test('K4 taking our entry out from between or after others takes one comma and no comment', () => {
+test('K4 removing the entry removes one comma and no comment', () => {
   expect(take('{"mcpServers": {"a": 1, "cowork": {}, "b": 2}}')).toBe(
     '{"mcpServers": {"a": 1, "b": 2}}',
   )
   expect(take('{"mcpServers": {\n "a": 1, // one\n "cowork": {}\n}}')).toBe(
     '{"mcpServers": {\n "a": 1 // one\n}}',
   )
-  // On one line with the comment above, the rest would vanish into it.
+  // On the line of the comment, the rest would become part of it.
   expect(take('{"mcpServers": { // ours\n "cowork": {}, "b": 2}}')).toBe(
     '{"mcpServers": { // ours\n "b": 2}}',
   )
@@ -62,29 +62,29 @@ test('K4 taking our entry out from between or after others takes one comma and n
   expect(removeJsonValue(source('{"mcpServers": {}}'), place)).toBeUndefined()
 })
 
-test('K4 what was made for our entry stays once something else stands in it', () => {
+test('K4 keeps a created container once it has other entries', () => {
   const { text, made } = put('{\n  "a": 1\n}')
   const shared = text.replace('"cowork"', '"other": 1, "cowork"')
   expect(getJsonValue(source(take(shared, made)), ['mcpServers'])).toEqual({ other: 1 })
 })
 
 test.each([
-  ['{"mcpServers": {', 'settings.json:1:17: a closing } was expected here'],
-  ['{"a": 1 "b": 2}', 'settings.json:1:9: a comma was expected here'],
-  ["{'a': 1}", 'a name in double quotes was expected here'],
-  ['{"a": "\n"}', 'a text does not end'],
-  ['{"a": "\\x"}', 'a text or number is not valid JSON'],
-  ['{"a": "x', 'a text does not end'],
-  ['{"a": 01}', 'a comma was expected here'],
-  ['{"a": undefined}', 'settings.json:1:7: a value or a name in double quotes was expected here'],
-  ['{"a": }', 'a value was expected here'],
-  ['{} {}', 'something follows the end'],
-  ['/* x', 'a comment does not end'],
-  ['[]', 'the document should be an object'],
-  ['{"mcpServers": null}', '"mcpServers" should be an object'],
-  ['{"mcpServers": {"cowork": 1, "cowork": 2}}', '"cowork" is there twice'],
+  ['{"mcpServers": {', 'settings.json:1:17: expected a closing }'],
+  ['{"a": 1 "b": 2}', 'settings.json:1:9: expected a comma'],
+  ["{'a': 1}", 'a name in double quotes'],
+  ['{"a": "\n"}', 'unterminated string'],
+  ['{"a": "\\x"}', 'invalid string or number'],
+  ['{"a": "x', 'unterminated string'],
+  ['{"a": 01}', 'expected a comma'],
+  ['{"a": undefined}', 'settings.json:1:7: expected a value or a name in double quotes'],
+  ['{"a": }', 'expected a value'],
+  ['{} {}', 'unexpected text after the document'],
+  ['/* x', 'unterminated comment'],
+  ['[]', 'the document must be an object'],
+  ['{"mcpServers": null}', '"mcpServers" must be an object'],
+  ['{"mcpServers": {"cowork": 1, "cowork": 2}}', 'duplicate "cowork"'],
   ['['.repeat(5000), 'nested more than 100 levels deep'],
-])('K4 %j is refused with its place', (text, message) => {
+])('K4 %j is refused with its position', (text, message) => {
   expect(() => setJsonValue(source(text), place, entry)).toThrow(message)
 })
 
@@ -96,7 +96,7 @@ const gapArb = (eol: string) =>
     )
     .map((parts) => parts.join(''))
 
-/** Documents as people and programs write them: with gaps and comments anywhere, and perhaps our place in them. */
+/** Documents with gaps and comments anywhere, with or without the entry's container. */
 const documentArb = fc.constantFrom('\n', '\r\n').chain((eol) => {
   const gap = gapArb(eol)
   const scalar = fc.constantFrom('1', '-0.5e3', 'true', 'null', '"x"', '"\\"}//"', '""')
@@ -119,19 +119,19 @@ const documentArb = fc.constantFrom('\n', '\r\n').chain((eol) => {
   return fc.tuple(fc.constantFrom('', '\uFEFF'), gap, root, gap).map((parts) => parts.join(''))
 })
 
-test('K4 for any document, connecting adds our entry alone and disconnecting gives back its bytes', () => {
+test('K4 for any document, connecting adds only the entry and disconnecting restores the bytes', () => {
   fc.assert(
     fc.property(documentArb, (before) => {
       const { text, made } = put(before)
-      const { mcpServers, ...rest } = valueOf(before)
-      expect(valueOf(text)).toEqual({ ...rest, mcpServers: { ...mcpServers, cowork: entry } })
+      const { mcpServers, ...rest } = parseValue(before)
+      expect(parseValue(text)).toEqual({ ...rest, mcpServers: { ...mcpServers, cowork: entry } })
       expect(take(text, made)).toBe(before)
     }),
     { numRuns: 2000 },
   )
 })
 
-test('K4 the same holds for an empty file and for an item of a list', () => {
+test('K4 an empty file and a list item are restored too', () => {
   const input: Place = ['inputs', { id: 'cowork-token' }]
   const value = { type: 'promptString', id: 'cowork-token' }
   for (const before of [

@@ -19,28 +19,28 @@ const take = (text: string, made?: Made) =>
 const block =
   '[mcp_servers.cowork]\ncommand = "/usr/bin/node"\nargs = ["cowork.mjs", "mcp", "--agent", "codex"]\n'
 
-test('K4 our table goes to the end of the file after one empty line', () => {
+test('K4 appends the table after one empty line', () => {
   expect(put('').text).toBe(block)
   expect(put('model = "x"\n').text).toBe(`model = "x"\n\n${block}`)
   expect(put('model = "x"').text).toBe(`model = "x"\n\n${block}`)
   expect(put('[a]\r\nb = 1\r\n').text).toBe(`[a]\r\nb = 1\r\n\r\n${block.replaceAll('\n', '\r\n')}`)
 })
 
-test('K4 a table that is there is replaced where it stands, with those below it, and an equal one is left', () => {
+test('K4 replaces an existing table with its subtables, and leaves an equal one', () => {
   const before =
     'a = 1\n[mcp_servers.cowork]\n# note\ncommand = "old"\n[mcp_servers.cowork.env]\nA = "b"\n\n[z]\n'
   expect(put(before).text).toBe(`a = 1\n${block}# note\n\n[z]\n`)
   expect(setTomlTable(source(put(before).text), path, table)).toBeUndefined()
 })
 
-test('K4 taking our table out leaves its neighbours and their comments', () => {
+test('K4 removing the table keeps other tables and their comments', () => {
   const { text, made } = put('model = "x" # mine\n')
   const more = `${text}# theirs\n[mcp_servers.other]\nurl = "u"\n`
   expect(take(more, made)).toBe('model = "x" # mine\n# theirs\n[mcp_servers.other]\nurl = "u"\n')
   expect(removeTomlTable(source('[mcp_servers.cowork2]\n'), path)).toBeUndefined()
 })
 
-test('K4 a table is read as it is meant, however its texts are written', () => {
+test('K4 reads a table in any notation', () => {
   const text = `
 [mcp_servers."cowork"] # ours
 command = '/usr/bin/node'
@@ -55,23 +55,23 @@ mcp""", "\\u002d\\x2dagent",
 })
 
 test.each([
-  ['mcp_servers = { cowork = { url = "x" } }', 'is not written as a table'],
-  ['[mcp_servers]\ncowork = { url = "x" }', 'config.toml:2:1: mcp_servers.cowork is not written'],
-  ['mcp_servers.cowork.url = "x"', 'is not written as a table'],
-  ['[[mcp_servers]]', 'is not written as a table'],
-  ['[mcp_servers.cowork]\n[mcp_servers.cowork]', 'is there twice'],
-  ['a = ', 'a value was expected here'],
-  ['a = "x', 'a value was expected here'],
-  ["a = '''x", 'a text does not end'],
-  ['a = """x\\""" ', 'a text does not end'],
-  ['a = "\\q"', 'is no escape'],
-  ['a = [1, 2', 'was expected here'],
-  ['[a', '] was expected here'],
-  ['a = 1 b = 2', 'a line end was expected here'],
-  ['= 1', 'a key was expected here'],
-  ['{"json": true}', 'a key was expected here'],
+  ['mcp_servers = { cowork = { url = "x" } }', 'must be a table'],
+  ['[mcp_servers]\ncowork = { url = "x" }', 'config.toml:2:1: mcp_servers.cowork must be a table'],
+  ['mcp_servers.cowork.url = "x"', 'must be a table'],
+  ['[[mcp_servers]]', 'must be a table'],
+  ['[mcp_servers.cowork]\n[mcp_servers.cowork]', 'duplicate table'],
+  ['a = ', 'expected a value'],
+  ['a = "x', 'expected a value'],
+  ["a = '''x", 'unterminated string'],
+  ['a = """x\\""" ', 'unterminated string'],
+  ['a = "\\q"', 'invalid escape'],
+  ['a = [1, 2', 'expected '],
+  ['[a', 'expected ]'],
+  ['a = 1 b = 2', 'expected a line end'],
+  ['= 1', 'expected a key'],
+  ['{"json": true}', 'expected a key'],
   [`a = ${'['.repeat(5000)}`, 'nested more than 100 levels deep'],
-])('K4 %j is refused with its place', (text, message) => {
+])('K4 %j is refused with its position', (text, message) => {
   expect(() => put(text)).toThrow(message)
 })
 
@@ -96,18 +96,20 @@ const documentArb = fc.constantFrom('\n', '\r\n').chain((eol) => {
     .map(([lines, end]) => lines.join(eol) + end)
 })
 
-test('K4 for any file, connecting adds our table alone and disconnecting gives back its bytes', () => {
+test('K4 for any file, connecting adds only the table and disconnecting restores the bytes', () => {
   fc.assert(
     fc.property(documentArb, (before) => {
       const { text, made } = put(before)
       expect(text.startsWith(before)).toBe(true)
       expect(getTomlTable(source(text), path)).toEqual(table)
-      expect(parseToml(source(text)).slice(0, -3)).toEqual(parseToml(source(before)).map(unended))
+      expect(parseToml(source(text)).slice(0, -3)).toEqual(
+        parseToml(source(before)).map(withAnyEnd),
+      )
       expect(take(text, made)).toBe(before)
     }),
     { numRuns: 1000 },
   )
 })
 
-/** The last line of a file may have had no end before. */
-const unended = (statement: object) => ({ ...statement, end: expect.any(Number) as number })
+/** The last line may have had no line end. */
+const withAnyEnd = (statement: object) => ({ ...statement, end: expect.any(Number) as number })

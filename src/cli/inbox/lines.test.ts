@@ -21,11 +21,11 @@ test.each([
   ['👍', 2],
   ['🇩🇪', 2],
   ['', 0],
-])('K6 %s takes %i columns', (text, columns) => {
+])('K6 %s is %i columns wide', (text, columns) => {
   expect(displayWidth(text)).toBe(columns)
 })
 
-test('K6 what does not fit ends with an ellipsis', () => {
+test('K6 truncated text ends with an ellipsis', () => {
   expect(truncate('approve it', 7)).toBe('approv…')
   expect(truncate('日本語', 4)).toBe('日…')
   expect(truncate('fits', 4)).toBe('fits')
@@ -33,16 +33,16 @@ test('K6 what does not fit ends with an ellipsis', () => {
   expect(lineText(truncateLine([bold('four'), dim('five!')], 6))).toBe('fourf…')
 })
 
-test('K6 whatever it is, cut and fitted it keeps to its columns', () => {
+test('K6 truncated and padded text keeps to its columns', () => {
   fc.assert(
-    fc.property(fc.string({ unit: 'grapheme' }), fc.integer({ min: 2, max: 20 }), (text, room) => {
-      expect(displayWidth(truncate(text, room))).toBeLessThanOrEqual(room)
-      expect(displayWidth(padToWidth(text, room))).toBe(room)
+    fc.property(fc.string({ unit: 'grapheme' }), fc.integer({ min: 2, max: 20 }), (text, width) => {
+      expect(displayWidth(truncate(text, width))).toBeLessThanOrEqual(width)
+      expect(displayWidth(padToWidth(text, width))).toBe(width)
     }),
   )
 })
 
-test('K6 a long line is broken at spaces and goes on below its beginning', () => {
+test('K6 wraps a long line at spaces and keeps its indentation', () => {
   expect(wrapLine(['  + stage: one two three'], 14).map(lineText)).toEqual([
     '  + stage: one',
     '    two three',
@@ -50,18 +50,18 @@ test('K6 a long line is broken at spaces and goes on below its beginning', () =>
   expect(wrapLine(['short'], 14)).toEqual([['short']])
 })
 
-test('K6 wrapping loses nothing but the spaces it breaks at', () => {
+test('K6 wrapping loses only the spaces at line breaks', () => {
   const bare = (text: string) => text.replaceAll(' ', '')
   fc.assert(
-    fc.property(fc.string(), fc.integer({ min: 12, max: 30 }), (text, room) => {
-      const lines = wrapLine([`x${text}`], room).map(lineText)
+    fc.property(fc.string(), fc.integer({ min: 12, max: 30 }), (text, width) => {
+      const lines = wrapLine([`x${text}`], width).map(lineText)
       expect(bare(lines.join(''))).toBe(bare(`x${text}`))
-      for (const line of lines) expect(displayWidth(line)).toBeLessThanOrEqual(room)
+      for (const line of lines) expect(displayWidth(line)).toBeLessThanOrEqual(width)
     }),
   )
 })
 
-test('K2 nothing is coloured where nobody looks', () => {
+test('K2 uses no color without a terminal', () => {
   expect(renderLine([bold('a'), ' ', dim('b')], new PassThrough())).toBe('a b')
 })
 

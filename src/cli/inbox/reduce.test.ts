@@ -13,7 +13,7 @@ import type { Played } from '../../../test/cli/inbox/inbox.fixture.ts'
 import { initialState, visibleItems } from './state.ts'
 import type { Effect, State } from './state.ts'
 
-/** As keys, one by one. */
+/** Splits text into single keys. */
 const typed = (text: string): string[] => Array.from(text)
 
 const three = ['c', 'b', 'a'].map((id) => itemOf(id))
@@ -27,7 +27,7 @@ const approvedAs = (id: string, status = 'approved') => ({
 })
 
 describe('moving', () => {
-  test('K6 j and k move the hand and stop at the ends', () => {
+  test('K6 j and k move the selection and stop at the ends', () => {
     const state = screenWith(three)
     const at = (...names: string[]) => press(state, ...names).state.selected
     expect([at(), at('j'), at('j', 'j', 'j'), at('j', 'k', 'k'), at('G'), at('G', 'g')]).toEqual([
@@ -40,24 +40,24 @@ describe('moving', () => {
     ])
   })
 
-  test('K6 what arrives above does not move the hand to something else', () => {
+  test('K6 new items above do not change the selection', () => {
     const state = press(screenWith(three), 'j').state
     const later = play(state, loaded([itemOf('e'), itemOf('d'), ...three])).state
     expect(later.selected).toBe('b')
     expect(decisions(press(later, 'a').effects)).toMatchObject([{ id: 'b' }])
   })
 
-  test('A5, K6 what somebody else decided stays under the hand, and says so', () => {
+  test('A5, K6 an item decided by someone else stays selected and shows its status', () => {
     const state = screenWith(three)
-    const taken = itemOf('c', { status: 'rejected', decided_by: 'bea' })
-    const later = play(state, loaded([taken, ...three.slice(1)])).state
+    const rejected = itemOf('c', { status: 'rejected', decided_by: 'bea' })
+    const later = play(state, loaded([rejected, ...three.slice(1)])).state
     const { state: after, effects } = press(later, 'a')
     expect(after.selected).toBe('c')
     expect(after.message?.text).toBe('Nothing to decide: rejected by bea.')
     expect(decisions(effects)).toEqual([])
   })
 
-  test('K6 at the end of what was read more is asked for', () => {
+  test('K6 the end of the list loads more items', () => {
     const event = { event: 'loaded', items: three, total: 900, isMore: true, filter: '' } as const
     const { state } = play(initialState({ rows: 24, columns: 80 }, start), event)
     const { state: after, effects } = press(state, 'G')
@@ -65,7 +65,7 @@ describe('moving', () => {
     expect(effects).toEqual([{ act: 'load' }])
   })
 
-  test('K6 Enter reads and leaves, and what changed meanwhile is read again', () => {
+  test('K6 Enter opens and closes an item, and a changed item is read again', () => {
     const { state, effects } = press(screenWith(three), 'enter')
     expect(state.view).toBe('detail')
     expect(effects).toEqual([{ act: 'read', id: 'c' }])
@@ -78,7 +78,7 @@ describe('moving', () => {
     expect(press(read, 'q').effects).toEqual([])
   })
 
-  test('K6 scrolling ends with the text, in a window of any size', () => {
+  test('K6 scrolling ends with the text, in any window size', () => {
     const reading = press(screenWith(three, { rows: 10, columns: 80 }), 'enter').state
     const read = play(reading, { event: 'read', detail: detailOf(itemOf('c')) }).state
     const bottom = press(read, 'G').state
@@ -90,17 +90,17 @@ describe('moving', () => {
 })
 
 describe('deciding', () => {
-  test('K6 a approves, the hand goes on, and the effect on trust is said', () => {
+  test('K6 a approves, selects the next item and shows the trust effect', () => {
     const { state, effects } = press(screenWith(three), 'a')
     expect(effects).toEqual([{ act: 'decide', id: 'c', decision: 'approve' }])
     const after = play(state, approvedAs('c')).state
     expect(after.message?.text).toBe('Approved. Trust 0.30 → 0.32.')
     expect(after.selected).toBe('b')
-    // A page that was read before the decision brings nothing back.
+    // A page read before the decision does not restore the item.
     expect(visibleItems(play(after, loaded(three)).state).map(({ id }) => id)).toEqual(['b', 'a'])
   })
 
-  test('K6 a key held down decides once', () => {
+  test('K6 a held key decides once', () => {
     const { state } = press(screenWith(three), 'a')
     expect(decisions(press(state, 'a', 'a').effects)).toEqual([])
     let after = play(state, approvedAs('c')).state
@@ -114,7 +114,7 @@ describe('deciding', () => {
     ])
   })
 
-  test('B4 denying a proposal asks what was wrong, how serious it is, and why', () => {
+  test('B4 rejecting a proposal asks for type, severity and reason', () => {
     const asked = press(screenWith(three), 'd')
     expect(asked.effects).toEqual([{ act: 'read', id: 'c' }])
     const { effects } = press(
@@ -141,7 +141,7 @@ describe('deciding', () => {
     ])
   })
 
-  test('B4 denying a call asks only why, and Esc decides nothing', () => {
+  test('B4 rejecting a call asks only for a reason, and Esc cancels', () => {
     const { state } = press(screenWith([itemOf('c', { kind: 'call' })]), 'd')
     expect(press(state, 'enter').effects).toEqual([{ act: 'decide', id: 'c', decision: 'reject' }])
     const left = press(state, ...typed('because'), 'escape')
@@ -149,7 +149,7 @@ describe('deciding', () => {
     expect(left.state.prompt).toBeUndefined()
   })
 
-  test('Y4 permission to work in a domain is given under a policy', () => {
+  test('Y4 a new domain is allowed under a policy', () => {
     const { state, effects } = press(screenWith([itemOf('c', { kind: 'permission' })]), 'a')
     expect(effects).toEqual([{ act: 'policies', id: 'c' }])
     const event = { event: 'policies', id: 'c', options: ['strict', 'loose'] } as const
@@ -160,7 +160,7 @@ describe('deciding', () => {
     expect(press(asked, '3').effects).toEqual([])
   })
 
-  test('B3 what was edited is approved only with a yes', () => {
+  test('B3 an edited change needs a confirmation', () => {
     const { state, effects } = press(screenWith(three), 'e')
     expect(effects).toEqual([{ act: 'edit', id: 'c' }])
     const changed = play(state, { event: 'edited', id: 'c', change: { stage: 'lost' } }).state
@@ -173,21 +173,21 @@ describe('deciding', () => {
     expect(press(check, 'e').state.message?.text).toContain('Only proposals and calls')
   })
 
-  test('C2 z takes back what is held: the one under the hand, or the last', () => {
+  test('C2 z undoes the selected deferred decision, or the last one', () => {
     const { state } = press(screenWith(three), 'a')
     const outcome = { id: 'c', status: 'held', until: '2026-03-02T10:00:08Z' }
     const held = play(state, { event: 'decided', outcome, now: start }).state
-    expect(held.message?.text).toBe('Held: it counts in 8s. z takes it back.')
+    expect(held.message?.text).toBe('Applies in 8s. Press z to undo.')
     expect(held.selected).toBe('b')
     const { state: undoing, effects } = press(held, 'z')
     expect(effects).toEqual([{ act: 'undo', id: 'c' }])
     const event = { event: 'undone', outcome: { id: 'c', status: 'pending' } } as const
     const undone = play(undoing, event).state
     expect(undone.selected).toBe('c')
-    expect(press(undone, 'z').state.message?.text).toContain('Nothing is held')
+    expect(press(undone, 'z').state.message?.text).toContain('Nothing to undo')
   })
 
-  test('K6 a decision that fails is said, and nothing is lost from the list', () => {
+  test('K6 a failed decision shows the error and keeps the list', () => {
     const { state } = press(screenWith(three), 'a')
     const error = { code: 'already_decided', message: 'not found or already decided' }
     const outcome = { id: 'c', status: 'error', error }
@@ -198,12 +198,12 @@ describe('deciding', () => {
   })
 })
 
-describe('answering', () => {
+describe('resolving', () => {
   const handoff = itemOf('c', { kind: 'handoff', expires_at: null })
-  const handed = screenWith([handoff, ...three.slice(1)])
+  const withHandoff = screenWith([handoff, ...three.slice(1)])
 
-  test('H2, K6 r asks for the answer, then for instructions, and sends both', () => {
-    const answered = press(handed, 'r', ...typed('Done'), 'enter')
+  test('H2, K6 r asks for the resolution, then for instructions, and sends both', () => {
+    const answered = press(withHandoff, 'r', ...typed('Done'), 'enter')
     expect(answered.effects).toEqual([])
     expect(press(answered.state, ...typed('Go on'), 'enter').effects).toEqual([
       { act: 'resolve', id: 'c', resolution: 'Done', instructions: 'Go on' },
@@ -213,27 +213,27 @@ describe('answering', () => {
     ])
     const left = press(answered.state, ...typed('Go'), 'escape')
     expect(left.effects).toEqual([])
-    expect(left.state.message?.text).toBe('Nothing was decided.')
+    expect(left.state.message?.text).toBe('Canceled.')
   })
 
-  test('H2 an empty answer is none, and a handoff is neither approved nor denied', () => {
-    const asked = press(handed, 'r', 'enter', 'space', 'enter')
+  test('H2 refuses an empty resolution, and neither approves nor rejects a handoff', () => {
+    const asked = press(withHandoff, 'r', 'enter', 'space', 'enter')
     expect(asked.effects).toEqual([])
     expect(asked.state.prompt?.ask).toBe('resolution')
-    for (const key of ['a', 'd', 'e']) expect(press(handed, key).effects).toEqual([])
-    expect(press(handed, 'a').state.message?.text).toContain('r answers it')
+    for (const key of ['a', 'd', 'e']) expect(press(withHandoff, key).effects).toEqual([])
+    expect(press(withHandoff, 'a').state.message?.text).toContain('Press r to resolve it')
   })
 
-  test('H2 what was answered leaves the list and says what became of it', () => {
-    const outcome = { id: 'c', status: 'resolved', note: 'Answered and handed back to sales.' }
-    const after = play(handed, { event: 'decided', outcome, now: start }).state
-    expect(after.message?.text).toBe('Answered and handed back to sales.')
+  test('H2 a resolved handoff leaves the list and shows the result', () => {
+    const outcome = { id: 'c', status: 'resolved', note: 'Resolved and handed back to sales.' }
+    const after = play(withHandoff, { event: 'decided', outcome, now: start }).state
+    expect(after.message?.text).toBe('Resolved and handed back to sales.')
     expect(visibleItems(after).map(({ id }) => id)).toEqual(['b', 'a'])
     const read = screenWith([itemOf('c', { kind: 'handoff', status: 'consumed' })])
-    expect(press(read, 'r').state.message?.text).toBe('Nothing to decide: answered and read.')
+    expect(press(read, 'r').state.message?.text).toBe('Nothing to decide: resolved and read.')
   })
 
-  test('K6 on all others r reads again', () => {
+  test('K6 r reloads for other items', () => {
     expect(press(screenWith(three), 'r').effects).toEqual([{ act: 'load' }])
   })
 })
@@ -251,7 +251,7 @@ describe('access to files', () => {
   const choosing = () =>
     play(press(screenWith([asked]), 'a').state, { event: 'access', id: 'c', options }).state
 
-  test('GR3, C2 approving asks how much, and what opens least is under the hand', () => {
+  test('GR3, C2 approving asks for the access, with the narrowest choice selected', () => {
     expect(press(screenWith([asked]), 'a').effects).toEqual([{ act: 'access', id: 'c' }])
     expect(decisions(press(choosing(), 'enter').effects)).toEqual([
       { act: 'decide', id: 'c', decision: 'approve', grant: { choice: 'file_once' } },
@@ -259,10 +259,10 @@ describe('access to files', () => {
     expect(decisions(press(choosing(), '5').effects)).toMatchObject([
       { grant: { choice: 'folder' } },
     ])
-    expect(press(choosing(), 'escape').state.message?.text).toBe('Nothing was decided.')
+    expect(press(choosing(), 'escape').state.message?.text).toBe('Canceled.')
   })
 
-  test('GR3 until asks for a time, and what is none decides nothing', () => {
+  test('GR3 until asks for a time, and an invalid time decides nothing', () => {
     const until = press(choosing(), '4')
     expect(until.effects).toEqual([])
     expect(decisions(press(until.state, ...typed('2h'), 'enter').effects)).toMatchObject([
@@ -275,7 +275,7 @@ describe('access to files', () => {
     }
   })
 
-  test('GR3 denying may be for good, and may say why', () => {
+  test('GR3 denying can be permanent and can have a reason', () => {
     const denied = press(screenWith([asked]), 'd')
     const once = press(denied.state, 'enter', ...typed('not now'), 'enter')
     expect(decisions(once.effects)).toEqual([
@@ -289,7 +289,7 @@ describe('access to files', () => {
   })
 })
 
-describe('finding', () => {
+describe('filtering', () => {
   test('K6 s sets aside until S, and the hand goes on', () => {
     const aside = press(screenWith(three), 's').state
     expect(aside.selected).toBe('b')
@@ -297,7 +297,7 @@ describe('finding', () => {
     expect(visibleItems(press(aside, 'S').state)).toHaveLength(3)
   })
 
-  test('K6 a filter asks anew, and the answer to an older question is none', () => {
+  test('K6 a filter reloads the list, and results of an older filter are ignored', () => {
     const { state, effects } = press(screenWith(three), '/', ...typed('acme'), 'enter')
     expect(state.filter).toBe('acme')
     expect(effects).toEqual([{ act: 'load' }])
@@ -307,7 +307,7 @@ describe('finding', () => {
     expect(press(found, 'escape').state.filter).toBe('')
   })
 
-  test('K6 pasted text is never a command, but may be a reason', () => {
+  test('K6 pasted text is never a command, but can be a reason', () => {
     const pasted = press(screenWith(three), 'paste-start', ...typed('adyesz'), 'enter', 'paste-end')
     expect(pasted.effects).toEqual([])
     const { state } = press(screenWith([itemOf('c', { kind: 'call' })]), 'd', 'paste-start')
@@ -320,7 +320,7 @@ describe('finding', () => {
 const names = ['j', 'k', 'a', 'd', 'e', 'r', 's', 'S', 'z', '/', '?', 'n', 'p', '1', '4', 'y', 'x']
 const moreNames = ['enter', 'escape', 'space', 'G', 'g', 'pagedown', 'pageup', 'backspace', 'q']
 
-test('K6 whatever is pressed, the hand is on something shown, and never two decisions are under way', () => {
+test('K6 after any keys, the selection is visible and at most one decision is running', () => {
   const kinds = fc.constantFrom('proposal', 'call', 'permission', 'spot_check', 'handoff', 'grant')
   fc.assert(
     fc.property(
@@ -338,7 +338,7 @@ test('K6 whatever is pressed, the hand is on something shown, and never two deci
   )
 })
 
-test('RC4 approving what the active policy blocks asks first, and sends the version it showed', () => {
+test('RC4 approving against the active policy asks first, and sends the shown version', () => {
   const policy_conflict = { policy: 'careful', version: 'v2', rule: 'r1', message: 'note: no.' }
   const state = screenWith([itemOf('a', { policy_conflict })])
   const asked = press(state, 'a')
@@ -350,7 +350,7 @@ test('RC4 approving what the active policy blocks asks first, and sends the vers
   ])
 })
 
-describe('checks', () => {
+describe('spot checks', () => {
   const rows = ['c', 'b'].map((id) => itemOf(id, { kind: 'spot_check', look_back: 'l1' }))
   const consequences = {
     confirm: 'A clean check.',
@@ -362,14 +362,14 @@ describe('checks', () => {
   })
   const read = { event: 'read', detail } as const
 
-  test('K6 T14 a check that nobody opened is opened first, and not answered', () => {
+  test('K6 T14 opens an unread spot check first, without deciding it', () => {
     const { state, effects } = press(screenWith(rows), 'a')
     expect(effects).toEqual([{ act: 'read', id: 'c' }])
     expect(state).toMatchObject({
       view: 'detail',
       message: { text: expect.stringMatching(/^Read/) },
     })
-    // Still being read.
+    // The detail is still loading.
     expect(decisions(press(state, 'a', 'd', 'o').effects)).toEqual([])
     const opened = play(state, read).state
     expect(decisions(press(opened, 'a').effects)).toEqual([
@@ -377,7 +377,7 @@ describe('checks', () => {
     ])
   })
 
-  test('K6 T14 wrong asks what was wrong, differently only why, and skip counts for nothing', () => {
+  test('K6 T14 wrong asks for the type, prefer only for a reason, and skip changes no trust', () => {
     const opened = play(press(screenWith(rows), 'enter').state, read).state
     expect(press(opened, 'd').state.prompt).toMatchObject({ ask: 'type', id: 'c' })
     expect(decisions(press(opened, 'o', 'enter').effects)).toEqual([
@@ -395,17 +395,17 @@ describe('checks', () => {
     expect(decisions(press(screenWith(three), 'o').effects)).toEqual([])
   })
 
-  test('K6 T14 what an answer brought is said', () => {
-    const said = (outcome: object) =>
+  test('K6 T14 shows the result of a decision', () => {
+    const readMessage = (outcome: object) =>
       play(screenWith(rows), {
         event: 'decided',
         outcome: { id: 'c', status: 'approved', ...outcome },
         now: start,
       }).state.message?.text
-    expect(said({})).toBe('Confirmed.')
-    expect(said({ counted: false })).toBe('Closed: it counts for nothing.')
-    expect(said({ status: 'rejected', trust: { from: 0.9, to: 0.82 }, look_back: 10 })).toBe(
-      'Answered. Trust 0.90 → 0.82. 10 other actions come to the inbox: look back at them.',
+    expect(readMessage({})).toBe('Confirmed.')
+    expect(readMessage({ counted: false })).toBe('Closed without trust change.')
+    expect(readMessage({ status: 'rejected', trust: { from: 0.9, to: 0.82 }, look_back: 10 })).toBe(
+      'Decided. Trust 0.90 → 0.82. 10 more actions added for review.',
     )
   })
 })

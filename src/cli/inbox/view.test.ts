@@ -15,7 +15,7 @@ import { initialState } from './state.ts'
 import type { State } from './state.ts'
 import { render } from './view.ts'
 
-/** As keys, one by one. */
+/** Splits text into single keys. */
 const typed = (text: string): string[] => Array.from(text)
 
 const shown = (state: State) => render(state).map((line) => lineText(line).trimEnd())
@@ -23,24 +23,24 @@ const after = (state: State, ...names: string[]) => play(state, ...keys(names)).
 const reading = (item: ApprovalItem) =>
   play(after(screenWith([item]), 'enter'), { event: 'read', detail: detailOf(item) }).state
 
-test('K6 at 80 × 24 an item is two lines: what is asked, and by whom', () => {
+test('K6 at 80 × 24 an item has two lines: the request and the requester', () => {
   const lines = shown(screenWith([itemOf('b', { risk: 'high' }), itemOf('a')]))
   expect(lines).toHaveLength(24)
-  expect(lines[0]).toBe(' Inbox 2 wait'.padEnd(75) + 'live')
+  expect(lines[0]).toBe(' Inbox 2 pending'.padEnd(75) + 'live')
   expect(lines.slice(2, 6)).toEqual([
     ' ❯ ▲ escalate  update_deal: set stage of deal-b to won'.padEnd(77) + '3m',
-    '   high risk · sales · crm · proposal · trust 0.30 · 0.90 sure · 6d left',
+    '   high risk · sales · crm · proposal · trust 0.30 · confidence 0.90 · 6d left',
     '   ▲ escalate  update_deal: set stage of deal-a to won'.padEnd(77) + '3m',
-    '   sales · crm · proposal · trust 0.30 · 0.90 sure · 6d left',
+    '   sales · crm · proposal · trust 0.30 · confidence 0.90 · 6d left',
   ])
   expect(lines[23]).toContain('a approve')
 })
 
-test('A8, A13 reading begins with why, then the change, and the agent’s words are its own', () => {
+test('A8, A13 the detail shows the reason, then the change, then the agent’s own words', () => {
   const hostile = itemOf('c', { summary: 'pay \u202e\u001b[2J now' })
   const text = shown(reading(hostile)).join('\n')
   expect(text).toContain('pay U+202EU+001B[2J now')
-  const order = ['Why you are asked', 'Change to deal-c', 'The agent says']
+  const order = ['Reason', 'Change to deal-c', 'Agent’s reasoning']
   expect(order.map((part) => text.indexOf(part))).toEqual(
     order.map((part) => text.indexOf(part)).toSorted((a, b) => a - b),
   )
@@ -49,7 +49,7 @@ test('A8, A13 reading begins with why, then the change, and the agent’s words 
   expect(text).toContain('   │ They signed.\n   │ Today.')
 })
 
-test('H5, H6, A13 a handoff reads as what was tried, what is known, and what was answered before', () => {
+test('H5, H6, A13 a handoff shows the attempts, the context and the thread', () => {
   const item = itemOf('c', { kind: 'handoff', expires_at: null, target: '' })
   const handoff: Handoff = {
     handoff_mode: 'escalate',
@@ -81,27 +81,27 @@ test('H5, H6, A13 a handoff reads as what was tried, what is known, and what was
   const state = play(after(screenWith([item], size), 'enter'), { event: 'read', detail }).state
   const text = shown(state).join('\n')
   for (const part of [
-    'overdue: people were reminded 2 times',
+    'overdue: 2 reminders sent',
     '│ Too high.',
     '• asked themU+202E',
     '• {"looked":"at it"}',
     'deal: "deal-1"\n   wanted: 0.3\n   about proposal x',
     '2026-03-02 09:50 proposal.created deal-1 (entry 7)',
-    '2026-03-02 08:00 asked: May I?\n     answered: Ask legal. (handed back)',
+    '2026-03-02 08:00 request: May I?\n     resolution: Ask legal. (handed back)',
     'instructions: Then go on.',
   ])
     expect(text).toContain(part)
   expect(text).not.toContain('Change to')
-  expect(text).toContain('r answer')
+  expect(text).toContain('r resolve')
   expect(text).not.toContain('a approve')
   const alone = { ...handoff, thread: handoff.thread.slice(1), attempted_actions: [], context: {} }
   const brief = play(state, { event: 'read', detail: { ...detail, handoff: alone } }).state
-  expect(shown(brief).join('\n')).not.toMatch(/Asked and answered|What it tried/)
+  expect(shown(brief).join('\n')).not.toMatch(/Thread|Attempts/)
   const asked = after(state, 'r', ...typed('Done'), 'enter', ...typed('Go on'))
-  expect(shown(asked).at(-2)).toBe(' Instructions, to hand it back: Go on')
+  expect(shown(asked).at(-2)).toBe(' Instructions (to hand back): Go on')
 })
 
-test('GR3, C2, PV8 a request for access reads as what it wants, what lies there and what looks sensitive', () => {
+test('GR3, C2, PV8 an access request shows the access, the content and sensitive files', () => {
   const item = itemOf('c', {
     kind: 'grant',
     domain: 'files',
@@ -125,15 +125,15 @@ test('GR3, C2, PV8 a request for access reads as what it wants, what lies there 
   expect(shown(screenWith([item], size)).join('\n')).toContain('   sales · files · grant · 6d left')
   const state = play(after(screenWith([item], size), 'enter'), { event: 'read', detail }).state
   const text = shown(state).join('\n')
-  expect(text).not.toMatch(/trust –|– sure/)
+  expect(text).not.toMatch(/trust –|confidence –/)
   for (const part of [
     'read of the folder /home/a/WorkU+202E',
-    'asked for as /home/a/link',
+    'requested as /home/a/link',
     'at least 12 files in 3 folders, 48.2 kB',
     '• a↵b.md',
     'and at least 14 more',
     'This is your whole home',
-    'Looks sensitive\n   ! secret.pem',
+    'Sensitive files\n   ! secret.pem',
     '│ To find it.',
   ])
     expect(text).toContain(part)
@@ -144,21 +144,23 @@ test('GR3, C2, PV8 a request for access reads as what it wants, what lies there 
   expect(shown(after(state, 'd'))).toContain('   2 Deny and don’t ask again')
   const file = { ...grant, is_folder: false, missing: true, inside: null, sensitive: [] }
   const gone = play(state, { event: 'read', detail: { ...detail, grant: file } }).state
-  expect(shown(gone).join('\n')).toMatch(/nothing is there now\n.*“folder” means \/home\/a\/Work/)
+  expect(shown(gone).join('\n')).toMatch(
+    /the path no longer exists\n.*“folder” means \/home\/a\/Work/,
+  )
 })
 
-test('T4 denying shows what each answer does to trust before it is given', () => {
+test('T4 rejecting shows the trust effect of each choice', () => {
   const asked = after(reading(itemOf('c')), 'd')
   const lines = shown(asked)
-  expect(lines).toContain(' What was wrong?')
+  expect(lines).toContain(' What kind of error?')
   expect(lines).toContain(' ❯ 1 agent_wrong       trust 0.22')
   const serious = shown(after(asked, '1'))
   expect(serious).toContain('   1 low       trust 0.26')
   expect(serious).toContain(' ❯ 2 medium    trust 0.22')
-  expect(shown(after(asked, '1', '2', ...typed('too soon')))[22]).toBe(' Why? too soon')
+  expect(shown(after(asked, '1', '2', ...typed('too soon')))[22]).toBe(' Reason: too soon')
 })
 
-test('C2, A5 what is held or was decided elsewhere says so in its place', () => {
+test('C2, A5 shows a deferred decision and a decision by someone else', () => {
   const held = { decision: 'approve', by: 'owner', until: '2026-03-02T10:00:05Z' } as const
   const decided = { decided_by: 'bea', decided_at: '2026-03-02T09:59:57Z', channel: 'console' }
   const lines = shown(
@@ -167,22 +169,22 @@ test('C2, A5 what is held or was decided elsewhere says so in its place', () => 
       itemOf('a', { status: 'rejected', ...decided, reason: 'no' }),
     ]),
   )
-  expect(lines[3]).toBe('   Approves in 5s, by owner: it can still be undone')
+  expect(lines[3]).toBe('   Approves in 5s, by owner: can be undone')
   expect(lines[5]).toBe('   Rejected by bea (console) 3s ago: no')
 })
 
-test('K6, C13 empty, filtered, waiting and offline each say what is next', () => {
+test('K6, C13 empty, loading, filtered and offline lists name the next step', () => {
   const empty = screenWith([])
-  expect(shown(empty)).toContain(' Nothing waits for you.')
-  expect(shown(initialState({ rows: 24, columns: 80 }, start))).toContain(' Reading …')
+  expect(shown(empty)).toContain(' Inbox is empty.')
+  expect(shown(initialState({ rows: 24, columns: 80 }, start))).toContain(' Loading …')
   const found = play(after(empty, '/', ...typed('acme'), 'enter'), loaded([], 'acme')).state
-  expect(shown(found)).toContain(' Esc shows all.')
-  const message = 'No daemon runs on /x.'
+  expect(shown(found)).toContain(' Press Esc to clear the filter.')
+  const message = 'The daemon is not running on /x.'
   const offline = shown(play(empty, { event: 'unreachable', message }).state)
-  expect(offline).toContain(' No daemon runs on /x.')
+  expect(offline).toContain(' The daemon is not running on /x.')
   expect(offline[0]).toMatch(/not connected$/)
   expect(shown(screenWith([], { rows: 5, columns: 80 }))[0]).toContain('too small')
-  expect(shown(after(empty, '?')).join('\n')).toContain('undo a decision that is still held')
+  expect(shown(after(empty, '?')).join('\n')).toContain('undo the last decision')
 })
 
 const text = fc.string({ unit: 'binary', maxLength: 60 })
@@ -195,7 +197,7 @@ const anItem = fc.record({
   risk: fc.constantFrom('low' as const, 'normal' as const, 'high' as const),
 })
 
-test('K6, A13 whatever agents write and people press, the screen keeps its size and shows all of it plainly', () => {
+test('K6, A13 for any text and keys, the screen keeps its size and shows no control characters', () => {
   const names = ['j', 'k', 'd', '1', '2', 'enter', 'escape', '/', 'x', '?', 'G', 'e', 's', 'a']
   fc.assert(
     fc.property(
@@ -224,7 +226,7 @@ test('K6, A13 whatever agents write and people press, the screen keeps its size 
   )
 })
 
-test('K6 T14 a check shows what each answer does, and where it is in its look-back', () => {
+test('K6 T14 a spot check shows the consequences and its position in the look-back', () => {
   const rows = ['b', 'a'].map((id) =>
     itemOf(id, { kind: 'spot_check', look_back: 'l1', mode: 'act', expires_at: null }),
   )
@@ -239,21 +241,21 @@ test('K6 T14 a check shows what each answer does, and where it is in its look-ba
   }
   const state = screenWith(rows)
   const lines = shown(state)
-  expect(lines[3]).toBe('   sales · crm · look-back 1 of 2 · trust 0.30 · 0.90 sure')
+  expect(lines[3]).toBe('   sales · crm · look-back 1 of 2 · trust 0.30 · confidence 0.90')
   expect(lines[5]).toContain('look-back 2 of 2')
-  expect(lines[23]).toContain('a confirm  d wrong  o differently  x skip')
+  expect(lines[23]).toContain('a confirm  d wrong  o prefer  x skip')
   const detail = detailOf(rows[0] ?? itemOf('b'), { check })
   const opened = play(after(state, 'enter'), { event: 'read', detail }).state
   const text = shown(opened).join('\n')
   for (const part of [
     'Confirm: A clean check.',
     'Mark as wrong: The gate closes: 50 more correct actions',
-    'I would have done it differently: A matter of preference',
-    'Skip: It is closed and counts for nothing.',
+    'Prefer another way: A matter of preference',
+    'Skip: Close without trust change.',
   ])
     expect(text).toContain(part)
   expect(shown(after(opened, 'd')).join('\n')).toContain(
-    'What was wrong?\n The gate closes: 50 more',
+    'What kind of error?\n The gate closes: 50 more',
   )
   const below = shown(after(opened, 'G')).join('\n')
   expect(below).toContain('wrong as agent_wrong: low 0.26')

@@ -3,11 +3,11 @@ import { configSchema } from '#base/config/index.ts'
 import { parseYaml } from '#base/config/yaml.ts'
 import { renderConfigTemplate } from './config-template.ts'
 
-test('SV5 the manual in the file says nothing by itself', () => {
+test('SV5 the template contains only comments', () => {
   expect(parseYaml(renderConfigTemplate()).value).toBeNull()
 })
 
-test('SV5 each setting of the manual, without its #, is the default', () => {
+test('SV5 each setting of the template, without its #, is the default', () => {
   const active = renderConfigTemplate().replaceAll(/^# ?/gm, '')
   const { value, problems } = parseYaml(active)
   expect(problems).toEqual([])

@@ -18,13 +18,13 @@ const grants = {
   text: 'grants:\n  - path: ~/Work/\n    permission: read\nsecurity:\n  forbidden_paths: [~/.ssh/, ~/.aws/]\n  max_file_size_mb: 9\n',
 }
 
-test('SV5 the sections of the seeds’ files become one configuration, with their comments', () => {
+test('SV5 merges the sections of the seeds’ files with their comments', () => {
   const { text, taken } = mergeImports('', [policies, files, grants])
   expect(text).toContain('# ours\npolicies:\n  - id: crm # CRM')
   expect(parse(text)).toEqual({
     policies: [{ id: 'crm', rules: [] }],
     grants: {
-      // A relative path counted from the file it stood in.
+      // A relative path refers to the folder of its file.
       database: '/home/a/data/grants.db',
       default_scope: 'session',
       entries: [{ path: '~/Work/', permission: 'read' }],
@@ -40,7 +40,7 @@ test('SV5 the sections of the seeds’ files become one configuration, with thei
   ])
 })
 
-test('SV5 what the configuration says already stays, and what is left out is told', () => {
+test('SV5 keeps existing settings and reports skipped ones', () => {
   const existing = '# mine\nsecurity:\n  max_file_size_mb: 1 # small\npolicies:\n  - id: crm\n'
   const { text, kept } = mergeImports(existing, [policies, files])
   expect(text).toContain('# mine\nsecurity:\n  max_file_size_mb: 1 # small')
@@ -54,14 +54,14 @@ test('SV5 what the configuration says already stays, and what is left out is tol
   ])
 })
 
-test('SV5 a list of grants that is there takes the settings of an object', () => {
+test('SV5 merges grant settings into an existing list of grants', () => {
   const { text } = mergeImports(grants.text, [files])
   expect(parse(text)).toMatchObject({
     grants: { entries: [{ path: '~/Work/' }], default_scope: 'session' },
   })
 })
 
-test('SV5 a host of all addresses is imported as localhost and reported, unless it is made safe', () => {
+test('SV5 imports a wildcard host as localhost and reports it, unless it is secured', () => {
   const sample = { file: '/home/a/fileops-mcp.yaml', text: 'server:\n  host: 0.0.0.0\n' }
   const { text, adapted } = mergeImports('', [sample])
   expect(parse(text)).toEqual({ server: { host: 'localhost' } })
@@ -73,17 +73,17 @@ test('SV5 a host of all addresses is imported as localhost and reported, unless 
   expect(parse(mergeImports('', [safe]).text)).toMatchObject({ server: { host: '0.0.0.0' } })
 })
 
-test('SV5 importing twice changes nothing more', () => {
+test('SV5 a second import changes nothing', () => {
   const once = mergeImports('', [policies, files, grants]).text
   expect(mergeImports(once, [policies, files, grants]).text).toBe(once)
 })
 
-test('I8 a change is shown without the secrets in it, references as they are', () => {
+test('I8 shows a change without secrets, and references unchanged', () => {
   const text = 'agents: [{ id: a, token: sk-cowork-1 }]\nwork: { api_key: env:KEY }\n'
   expect(redactSecrets(text)).toBe(text.replace('sk-cowork-1', '…'))
 })
 
-test('SV5 files are found here and at home, each once', () => {
+test('SV5 finds files in the current and the home folder, each once', () => {
   const home = mkdtempSync(join(tmpdir(), 'cowork-init-'))
   onTestFinished(() => rmSync(home, { recursive: true }))
   writeFileSync(join(home, 'grants-config.yaml'), '')

@@ -13,7 +13,7 @@ test.each([
   expect(parseFolder(text)).toEqual(folder)
 })
 
-test('C9 --notify names a channel, and a topic that nobody can guess', () => {
+test('C9 --notify selects a channel, with a random topic', () => {
   expect(parseChannel('none')).toBeUndefined()
   expect(parseChannel('desktop')).toEqual({ id: 'desktop', type: 'desktop' })
   expect(parseChannel('ntfy:mine')).toEqual({ id: 'phone', type: 'ntfy', topic: 'mine' })
@@ -23,6 +23,6 @@ test('C9 --notify names a channel, and a topic that nobody can guess', () => {
     expect(() => parseChannel(wrong)).toThrow(expect.objectContaining({ code: 'usage' }) as Error)
 })
 
-test('C9, K3 --grant without a folder is a mistake', () => {
+test('C9, K3 --grant without a folder is a usage error', () => {
   expect(() => parseFolder(':rw')).toThrow(expect.objectContaining({ code: 'usage' }) as Error)
 })

@@ -24,7 +24,7 @@ test('W42 a missing value is reported with its path', () => {
 const answering = (result: McpResult): WorkClient => ({
   name: 'test',
   isForWork: false,
-  ask: async (method) => (method === 'tools/list' ? { tools: [] } : result),
+  request: async (method) => (method === 'tools/list' ? { tools: [] } : result),
   notify: async () => undefined,
   close: () => undefined,
 })
@@ -34,7 +34,7 @@ test('W1, W42 the work endpoint has only the work tools', async () => {
   const listing = (isForWork: boolean): WorkClient => ({
     ...answering({}),
     isForWork,
-    ask: async () => ({ tools }),
+    request: async () => ({ tools }),
   })
   expect((await checkClient(listing(true), 'p'))[0]?.fault).toBe('also lists create_file')
   expect((await checkClient(listing(false), 'p'))[0]?.fault).toBeUndefined()
