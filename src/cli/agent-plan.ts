@@ -11,16 +11,16 @@ import type { StatePaths } from '#base/state.ts'
 import type { Client } from './client.ts'
 import { storedToken } from './lookup.ts'
 
-/** How an agent comes to a token that we know: the one kept here, or a new one. */
+/** How to get an agent's token: use the stored one, add the agent, or rotate. */
 export type TokenPlan = {
   readonly agent: string
   readonly act: 'keep' | 'add' | 'rotate'
   readonly token?: string
-  /** It would be the first agent of an open daemon (I13). */
+  /** True if this is the first agent and authentication is off (I13). */
   readonly enablesAuth: boolean
-  /** The tools of the agent so far. */
+  /** The agent's current tools. */
   readonly selection: SelectionFields
-  /** False for an agent of cowork.yaml or the environment, with which nothing can be stored. */
+  /** False for an agent of cowork.yaml or the environment: its tools cannot be stored. */
   readonly isStored: boolean
 }
 
@@ -42,15 +42,19 @@ export async function planToken(api: Client, paths: StatePaths, agent: string): 
   }
   const isGood =
     token !== undefined &&
-    listed.credentials.some((one) => sha256Hex(token).startsWith(one.hash_prefix))
+    listed.credentials.some(({ hash_prefix }) => sha256Hex(token).startsWith(hash_prefix))
   if (isGood) return { ...plan, act: 'keep', token }
   if (plan.isStored) return { ...plan, act: 'rotate' }
-  throw new CoworkError('agent_read_only', `The agent ${agent} comes from the ${listed.source}.`, {
-    hint: `Write its token to ${paths.agentToken(agent)}, or connect as another agent with --agent.`,
-  })
+  throw new CoworkError(
+    'agent_read_only',
+    `Cannot change agent ${agent}: the ${listed.source} defines it.`,
+    {
+      hint: `Write its token to ${paths.agentToken(agent)}, or choose another agent with --agent.`,
+    },
+  )
 }
 
-/** Does what was planned. A new token leaves the daemon this once, so the caller keeps it. */
+/** Executes the plan. The daemon returns a new token only once, so the caller must store it. */
 export async function obtainToken(
   api: Client,
   { agent, act, token }: TokenPlan,
@@ -64,14 +68,14 @@ export async function obtainToken(
   return (await minted).token
 }
 
-/** Where `cowork mcp --agent` looks for it (I13). */
+/** Saves the token where `cowork mcp --agent` reads it (I13). */
 export function saveToken(paths: StatePaths, agent: string, token: string): void {
   const file = paths.agentToken(agent)
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
   writeFileAtomic(file, `${token}\n`)
 }
 
-/** The options by which a person chooses tools (SV18). */
+/** Options that select tools (SV18). */
 export type ToolOptions = {
   readonly tools?: string
   /** False for --no-exclude. */
@@ -79,16 +83,16 @@ export type ToolOptions = {
   readonly readOnly?: boolean
 }
 
-/** Returns the fields that were given; the daemon checks the names. */
-export const chosenFields = ({ tools, exclude, readOnly }: ToolOptions): SelectionFields => ({
+/** Returns the selection fields of the options; the daemon checks the names. */
+export const toSelectionFields = ({ tools, exclude, readOnly }: ToolOptions): SelectionFields => ({
   ...(tools !== undefined && { tools: parseNames(tools) }),
   ...(exclude !== undefined && { exclude: exclude === false ? [] : parseNames(exclude) }),
   ...(readOnly !== undefined && { read_only: readOnly }),
 })
 
-export const isChosen = (fields: SelectionFields): boolean => Object.keys(fields).length > 0
+export const hasFields = (fields: SelectionFields): boolean => Object.keys(fields).length > 0
 
-/** A client's choice in its own entry: tools that are not stored with an agent, and the form of results. */
+/** Selection in the client's own entry: tools not stored with an agent, and the form of results. */
 export type EntryChoice = SelectionFields & { readonly results?: string | undefined }
 
 export const choiceArguments = ({ tools, exclude, read_only, results }: EntryChoice): string[] => [
@@ -98,7 +102,7 @@ export const choiceArguments = ({ tools, exclude, read_only, results }: EntryCho
   ...(results === undefined ? [] : ['--results', results]),
 ]
 
-/** Returns the parameters of an address, with the question mark. */
+/** Returns the query string of the endpoint URL, with the question mark. */
 export function choiceQuery({ tools, exclude, read_only, results }: EntryChoice): string {
   const names = (list: readonly string[]) => list.map(encodeURIComponent).join(',')
   const parameters = [
@@ -110,12 +114,12 @@ export function choiceQuery({ tools, exclude, read_only, results }: EntryChoice)
   return parameters.length === 0 ? '' : `?${parameters.join('&')}`
 }
 
-/** A choice of tools is stored with the agent, or else written into the client's entry (SV18). */
+/** Where a tool selection goes: stored with the agent, else written into the client's entry (SV18). */
 export type ToolPlan = {
-  /** The tools that the client will have. */
+  /** Tools that the client gets. */
   readonly selection: SelectionFields
   readonly inEntry?: SelectionFields
-  /** An agent that is there already gets other tools. */
+  /** True if an existing agent gets other tools. */
   readonly isChange: boolean
   readonly text: string
 }

@@ -11,15 +11,15 @@ export type ApprovalItem = ApprovalPage['items'][number]
 
 export const isCheck = ({ kind }: Pick<ApprovalItem, 'kind'>): boolean => kind === 'spot_check'
 
-/** One approval with everything a person decides by (A8). */
+/** One approval with all data for the decision (A8). */
 export type ApprovalDetail = Omit<RouteAnswers['GET /api/approvals/{id}'], 'grant'> & {
   grant?: GrantRequest
 }
 
-/** What the ledger has of an action that was done alone, and what each answer leads to (T14). */
+/** Recorded data of an autonomous action, and the effect of each decision (T14). */
 export type Check = NonNullable<ApprovalDetail['check']>
 
-/** What an agent wants to see of the user's files, and what lies there (GR3). The wire leaves its fields open. */
+/** Access that an agent requests, and the contents of the path (GR3). The wire schema leaves the fields open. */
 export type GrantRequest = {
   path: string
   real: string
@@ -38,7 +38,7 @@ export type GrantRequest = {
   warning?: string
 }
 
-/** What an agent gave to a person, with all that was asked and answered about it (H1, H5, H6). */
+/** A handoff with its questions and answers (H1, H5, H6). */
 export type Handoff = NonNullable<ApprovalDetail['handoff']>
 
 type DecisionOutcome = ToolResults['cowork_decide']['outcomes'][number]
@@ -58,18 +58,18 @@ export type ApprovalFilter = {
 }
 
 const pageSize = 1000
-const idsInOneRequest = 200
+const maxIdsPerRequest = 200
 
-/** The newest ones, as many as asked for, over as many pages as that takes. */
+/** Reads the newest `count` items, over as many pages as needed. */
 export async function readItems(
   client: Client,
-  wanted: ApprovalFilter,
+  filter: ApprovalFilter,
   count: number,
 ): Promise<ApprovalPage> {
   const items: ApprovalItem[] = []
   for (let after: string | undefined; ;) {
     const limit = Math.min(count - items.length, pageSize)
-    const page = await client.get('/api/approvals', { ...wanted, limit, after })
+    const page = await client.get('/api/approvals', { ...filter, limit, after })
     items.push(...page.items)
     if (page.next === null || items.length >= count) return { ...page, items }
     after = page.next
@@ -78,8 +78,8 @@ export async function readItems(
 
 export async function readByIds(client: Client, ids: readonly string[]): Promise<ApprovalItem[]> {
   const items: ApprovalItem[] = []
-  for (let at = 0; at < ids.length; at += idsInOneRequest) {
-    const some = ids.slice(at, at + idsInOneRequest).join(',')
+  for (let at = 0; at < ids.length; at += maxIdsPerRequest) {
+    const some = ids.slice(at, at + maxIdsPerRequest).join(',')
     items.push(...(await client.get('/api/approvals', { ids: some })).items)
   }
   return items
@@ -94,41 +94,45 @@ export type ApprovalMatch =
 
 const fullId = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
-/** A beginning means one that waits; only where none does, one decided lately. */
+/** Finds approvals by id or id prefix. A prefix matches pending items first, then recently decided ones. */
 export async function findApprovals(
   client: Client,
   given: readonly string[],
   kind?: 'handoff',
 ): Promise<ApprovalMatch[]> {
-  const named = [...new Set(given.map((one) => one.trim().toLowerCase()))]
-  const full = named.filter((one) => fullId.test(one))
-  const short = named.filter((one) => !fullId.test(one))
+  const names = [...new Set(given.map((name) => name.trim().toLowerCase()))]
+  const full = names.filter((name) => fullId.test(name))
+  const short = names.filter((name) => !fullId.test(name))
   const byId = (await readByIds(client, full)).filter((item) => !kind || item.kind === kind)
   const pending =
     short.length > 0 ? (await readItems(client, { status: 'pending', kind }, Infinity)).items : []
-  const waits = (one: string) => pending.some(({ id }) => id.startsWith(one))
-  const decided = short.every(waits)
+  const isPending = (prefix: string) => pending.some(({ id }) => id.startsWith(prefix))
+  const decided = short.every(isPending)
     ? []
     : (await readItems(client, { status: 'decided', kind }, pageSize)).items
-  return named.map((one) =>
-    foundIn(full.includes(one) ? byId : waits(one) ? pending : decided, one, kind ?? 'approval'),
+  return names.map((name) =>
+    matchApproval(
+      full.includes(name) ? byId : isPending(name) ? pending : decided,
+      name,
+      kind ?? 'approval',
+    ),
   )
 }
 
-function foundIn(items: readonly ApprovalItem[], given: string, what: string): ApprovalMatch {
+function matchApproval(items: readonly ApprovalItem[], given: string, noun: string): ApprovalMatch {
   try {
     const id = resolvePrefix(
       given,
       items.map((item) => item.id),
-      what,
+      noun,
     )
-    const item = items.find((one) => one.id === id)
+    const item = items.find((candidate) => candidate.id === id)
     if (item) return { given, item }
   } catch (error) {
     if (error instanceof CoworkError && error.code === 'ambiguous_id') return { given, error }
   }
-  const error = new CoworkError('not_found', `There is no ${what} whose id begins so: ${given}.`, {
-    hint: '`cowork inbox` lists what waits, `cowork inbox --all` what was decided too.',
+  const error = new CoworkError('not_found', `Unknown ${noun}: ${given}.`, {
+    hint: 'Run `cowork inbox` for pending items, or `cowork inbox --all` for decided ones too.',
   })
   return { given, error }
 }
@@ -138,23 +142,23 @@ export async function findApproval(
   given: string,
   kind?: 'handoff',
 ): Promise<ApprovalItem> {
-  const [found] = await findApprovals(client, [given], kind)
-  if (!found) throw new Error('nothing was looked for')
-  if ('error' in found) throw found.error
-  return found.item
+  const [match] = await findApprovals(client, [given], kind)
+  if (!match) throw new Error('no id was passed')
+  if ('error' in match) throw match.error
+  return match.item
 }
 
-/** How long a call is allowed for, as `cowork_decide` takes it (Y8). */
+/** Lifetime of a permission, in the form of `cowork_decide` (Y8). */
 export type Allowance =
   | { readonly for: 'once' | 'session' | 'always' }
   | { readonly for: 'uses'; readonly uses: number }
   | { readonly for: 'until'; readonly until: string }
 
-const unit: Record<string, number> = { m: 60_000, h: 3_600_000, d: 86_400_000 }
+const msPerUnit: Record<string, number> = { m: 60_000, h: 3_600_000, d: 86_400_000 }
 const day = /^\d{4}-\d\d-\d\d$/
 const moment = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)?$/
 
-/** `once`, `session`, `always`, `uses:3`, `until:2h` or `until:2026-03-01T18:00`. */
+/** Parses `once`, `session`, `always`, `uses:3`, `until:2h` or `until:2026-03-01T18:00`. */
 export function parseAllowance(text: string, now: number): Allowance {
   if (text === 'once' || text === 'session' || text === 'always') return { for: text }
   const [, uses] = /^uses:([1-9]\d{0,3})$/.exec(text) ?? []
@@ -163,27 +167,27 @@ export function parseAllowance(text: string, now: number): Allowance {
   const at = parseTime(until, now)
   if (Number.isNaN(at))
     throw usageError(
-      `--allow cannot be ${JSON.stringify(text)}.`,
-      'It is once, session, always, uses:<n> or until:<time>, such as until:2h or until:2026-03-01T18:00.',
+      `Invalid --allow: ${JSON.stringify(text)}.`,
+      'Use once, session, always, uses:<n> or until:<time>, such as until:2h or until:2026-03-01T18:00.',
     )
-  if (at <= now) throw usageError(`${until} is over.`, 'Name a time to come.')
+  if (at <= now) throw usageError(`Time is in the past: ${until}.`, 'Use a future time.')
   return { for: 'until', until: formatRfc3339(at) }
 }
 
-/** A span from now, a moment, or a day, which is meant to its end; NaN for what is none. */
+/** Parses a duration from now, a time, or a day (its end). Returns NaN for other text. */
 function parseTime(text: string, now: number): number {
   const [, count, name = ''] = /^([1-9]\d{0,4})([mhd])$/.exec(text) ?? []
-  if (count !== undefined) return now + Number(count) * (unit[name] ?? NaN)
-  const whole = day.test(text) ? `${text}T23:59:59` : text
-  return moment.test(whole) ? Date.parse(whole) : NaN
+  if (count !== undefined) return now + Number(count) * (msPerUnit[name] ?? NaN)
+  const full = day.test(text) ? `${text}T23:59:59` : text
+  return moment.test(full) ? Date.parse(full) : NaN
 }
 
-/** How a person answers a request for access, as `cowork_decide` takes it (GR3). */
+/** Decision on an access request, in the form of `cowork_decide` (GR3). */
 export type GrantChoice =
   | { readonly choice: GrantOption | 'deny_always' }
   | { readonly choice: 'until'; readonly until: string }
 
-/** What each of them opens, in words; the console has the same. */
+/** Labels of the choices, the same as in the console. */
 export const choiceLabels: Readonly<Record<GrantOption | 'until', string>> = {
   file_once: 'Allow this file once (read, this session)',
   file: 'Allow this file (read)',
@@ -193,32 +197,32 @@ export const choiceLabels: Readonly<Record<GrantOption | 'until', string>> = {
   folder_write: 'Allow folder (read-write)',
 }
 
-/** `file_once`, `file`, `folder`, `folder_write`, `folder_session` or `until:<time>`; a dash does as well. */
+/** Parses a choice, with dashes or underscores: `file_once`, `file`, `folder`, …, or `until:<time>`. */
 export function parseGrantChoice(text: string, now: number): GrantChoice {
-  const word = grantChoices.find((one) => one === text.replaceAll('-', '_'))
-  if (word) return { choice: word }
+  const option = grantChoices.find((name) => name === text.replaceAll('-', '_'))
+  if (option) return { choice: option }
   const [, until] = /^until:(.+)$/.exec(text) ?? []
   if (until === undefined)
     throw usageError(
-      `--allow cannot be ${JSON.stringify(text)} for a request for access.`,
-      `It is ${grantChoices.map((one) => one.replaceAll('_', '-')).join(', ')} or until:<time>, such as until:2h.`,
+      `Invalid --allow for an access request: ${JSON.stringify(text)}.`,
+      `Use ${grantChoices.map((name) => name.replaceAll('_', '-')).join(', ')} or until:<time>, such as until:2h.`,
     )
   return parseUntil(until, now)
 }
 
-/** `2h`, or a moment to come. */
+/** Parses `2h`, or a future time. */
 export function parseUntil(text: string, now: number): GrantChoice {
   const at = parseTime(text, now)
   if (Number.isNaN(at))
     throw usageError(
-      `${JSON.stringify(text)} is no time.`,
-      'Write a span such as 2h or 7d, a day such as 2027-03-01, or 2027-03-01T18:00.',
+      `Invalid time: ${JSON.stringify(text)}.`,
+      'Use a duration such as 2h or 7d, a day such as 2027-03-01, or 2027-03-01T18:00.',
     )
-  if (at <= now) throw usageError(`${text} is over.`, 'Name a time to come.')
+  if (at <= now) throw usageError(`Time is in the past: ${text}.`, 'Use a future time.')
   return { choice: 'until', until: formatRfc3339(at) }
 }
 
-/** What may be chosen for this request, the narrowest first. Of what was not there only the folder around it. */
+/** Lists the choices for a request, narrowest first. A missing path offers only the folder around it. */
 export function listGrantChoices({
   grant,
 }: Pick<ApprovalDetail, 'grant'>): (GrantOption | 'until')[] {

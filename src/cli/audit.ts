@@ -4,16 +4,16 @@ import type { RouteAnswers } from '#wire'
 import {
   command,
   flag,
-  isWhole,
+  isInteger,
   localCommand,
   repeated,
   required,
   text,
   toolCommand,
-  whole,
+  integer,
   withDefault,
 } from './command.ts'
-import type { Entry } from './command.ts'
+import type { CommandSpec } from './command.ts'
 import { usageError } from './exit.ts'
 import { formatFields, sanitizeForTerminal } from './output.ts'
 
@@ -22,33 +22,33 @@ type LedgerEntry = RouteAnswers['GET /api/ledger']['entries'][number]
 const pollMs = 250
 const pageSize = 1000
 
-export const lines = (count: number) => withDefault(whole('-n, --lines <count>', 'how many'), count)
-export const follow = () => flag('-f, --follow', 'go on with what comes')
+export const linesOption = (count: number) =>
+  withDefault(integer('-n, --lines <count>', 'number of lines to show'), count)
+export const followOption = () => flag('-f, --follow', 'follow new output')
 
-export const auditCommand: Entry = {
+export const auditCommand: CommandSpec = {
   usage: 'audit',
-  summary: 'read, check and export the ledger',
+  summary: 'read, verify and export the ledger',
   commands: [
-    // The newest entries, then, if asked for, each one as it comes.
     localCommand({
       usage: 'tail',
-      summary: 'the newest entries',
+      summary: 'show the newest entries',
       options: {
-        lines: lines(20),
-        follow: follow(),
-        type: text('--type <type>', 'only entries of this type, such as call.done'),
-        actor: text('--actor <id>', 'only entries of this agent or person'),
+        lines: linesOption(20),
+        follow: followOption(),
+        type: text('--type <type>', 'show only this entry type, such as call.done'),
+        actor: text('--actor <id>', 'show only this agent or person'),
       },
       async act({ client, out, options }) {
         const { type, actor } = options
         const read = (page: object) => client.get('/api/ledger', { ...page, type, actor })
         const show = (entries: readonly LedgerEntry[]) => {
-          for (const entry of entries) out.data(entry, () => [line(entry)])
+          for (const entry of entries) out.data(entry, () => [formatEntryLine(entry)])
         }
         const limit = Math.min(options.lines, pageSize)
         const { size, entries } = await read({ newest: true, limit })
         show(entries)
-        // Not `size`: an entry may have come between reading the page and counting.
+        // Not `size`: an entry may be added between the page query and the count.
         let after = entries.at(-1)?.seq ?? (options.lines === 0 ? size : 0)
         while (options.follow) {
           const page = await read({ after, limit: pageSize })
@@ -60,29 +60,29 @@ export const auditCommand: Entry = {
     }),
     localCommand({
       usage: 'verify [path]',
-      summary: 'check the store, an exported folder, or a receipt',
+      summary: 'verify the store, an exported folder or a receipt',
       options: {
-        deep: flag('--deep', 'also spell every entry anew and check its shape'),
-        key: text('--key <key>', 'the public key to trust, or a file with it'),
+        deep: flag('--deep', 'also re-encode every entry and check its schema'),
+        key: text('--key <key>', 'trust this public key (text or file)'),
         checkpoint: repeated(
           '--checkpoint <note>',
-          'a checkpoint that you kept, as text or file; may repeat',
+          'compare with this checkpoint, as text or file (repeatable)',
         ),
       },
       act: async (call) =>
         (await import('./audit-verify.ts')).verify(call, call.args[0], call.options),
     }),
-    // For someone who has only the public key (L6).
+    // For verifiers who have only the public key (L6).
     command({
       usage: 'prove <seq>',
-      summary: 'the proof that an entry is in the ledger',
+      summary: 'print the inclusion proof of an entry',
       run: ({ client, args: [seq] }) =>
-        client.get('/api/ledger/{seq}/proof', { seq: entryNumber(seq) }),
+        client.get('/api/ledger/{seq}/proof', { seq: parseEntryNumber(seq) }),
       show: (proof) => [
         ...formatFields({
           entry: proof.entry,
           leaf: `${proof.index} of ${proof.size}`,
-          path: proof.path.join(' ') || 'none: the entry is the whole tree',
+          path: proof.path.join(' ') || 'none (the tree has one entry)',
           key: proof.vkey,
         }),
         'checkpoint:',
@@ -94,46 +94,59 @@ export const auditCommand: Entry = {
     }),
     localCommand({
       usage: 'receipt <call>',
-      summary: 'write the entries of one call with their proofs into a file',
-      options: { out: text('--out <file>', 'the file to write (default: receipt-<call>.json)') },
+      summary: 'write the entries and proofs of one call to a file',
+      options: { out: text('--out <file>', 'output file (default: receipt-<call>.json)') },
       act: async (call) =>
         (await import('./audit-verify.ts')).receipt(call, call.args[0], call.options),
     }),
     localCommand({
       usage: 'export <folder>',
-      summary: 'write the ledger where verify can check it',
+      summary: 'export the ledger for offline verification',
       act: async (call) => (await import('./audit-verify.ts')).exportLedger(call, call.args[0]),
     }),
   ],
 }
 
-export const ledgerCommand: Entry = {
+export const ledgerCommand: CommandSpec = {
   usage: 'ledger',
-  summary: 'change what the ledger keeps',
+  summary: 'erase content or accept unsigned entries',
   commands: [
-    // The entry, and that its payload was erased, stay (L8).
+    // The entry stays, and a new one records the erasure (L8).
     toolCommand({
       usage: 'redact <seq>',
-      summary: 'erase what is kept beside an entry; the entry stays',
-      options: { reason: required(text('--reason <text>', 'why, for whoever reads the ledger')) },
+      summary: 'erase the content of an entry; keep the entry',
+      options: {
+        reason: required(text('--reason <text>', 'reason, shown to readers of the ledger')),
+      },
       tool: 'cowork_redact',
-      input: ({ args: [seq], options: { reason } }) => ({ seq: entryNumber(seq), reason }),
+      input: ({ args: [seq], options: { reason } }) => ({ seq: parseEntryNumber(seq), reason }),
       json: (_, { args: [seq] }) => ({ seq: Number(seq), erased: true }),
       show: (_, { args: [seq] }) =>
-        `What was kept beside entry ${Number(seq)} is erased. The entry and its proofs stay.`,
+        `Erased the content of entry ${Number(seq)}. The entry and its proofs remain.`,
     }),
     localCommand({
       usage: 'accept',
-      summary: 'accept entries that are neither signed nor covered by a MAC, while no daemon runs',
+      summary: 'accept entries without signature and MAC (daemon stopped)',
       options: {
-        reason: required(text('--reason <text>', 'why, for everyone who verifies the ledger')),
+        reason: required(
+          text('--reason <text>', 'reason, shown to everyone who verifies the ledger'),
+        ),
       },
       act: async (call) => (await import('./ledger-accept.ts')).accept(call, call.options),
     }),
   ],
 }
 
-function line({ seq, at, type, actor, domain, subject, outcome, data }: LedgerEntry): string {
+function formatEntryLine({
+  seq,
+  at,
+  type,
+  actor,
+  domain,
+  subject,
+  outcome,
+  data,
+}: LedgerEntry): string {
   const tool = data?.['tool']
   const about = [typeof tool === 'string' ? tool : domain, subject, outcome && `(${outcome})`]
   const rest = about.filter(Boolean).join(' ')
@@ -142,8 +155,8 @@ function line({ seq, at, type, actor, domain, subject, outcome, data }: LedgerEn
   ).trimEnd()
 }
 
-/** Read when the command runs, where commander no longer says what is wrong. */
-function entryNumber(given: string): number {
-  if (isWhole(given)) return Number(given)
-  throw usageError(`"${given}" is not the number of an entry.`, '`cowork audit tail` shows them.')
+/** Parses the number when the command runs, after commander has checked the usage. */
+function parseEntryNumber(value: string): number {
+  if (isInteger(value)) return Number(value)
+  throw usageError(`Invalid entry number: "${value}".`, 'Run `cowork audit tail` to list entries.')
 }

@@ -12,29 +12,29 @@ export type DownOptions = { readonly timeout: number }
 export async function start(context: Context, options: StartOptions): Promise<void> {
   const { paths, out } = context
   const running = findRunningDaemon(paths)
-  if (!running) return (await prepare(context, options))()
+  if (!running) return (await prepareStart(context, options))()
   out.data({ running: true, already: true, ...toDaemonJson(running) }, () => [
-    `cowork runs already on ${paths.dir} (process ${running.pid}, port ${running.port}).`,
+    `cowork is already running on ${paths.dir} (process ${running.pid}, port ${running.port}).`,
   ])
 }
 
 export async function down({ paths, out }: Context, { timeout }: DownOptions): Promise<void> {
-  // The daemon does so too when it ends. This is for bridges that are about to start one that crashed.
+  // The daemon does this too when it stops. Here it keeps bridges from restarting a crashed daemon.
   markStopped(paths)
   const stopped = await stopDaemon(paths, timeout * 1000)
   out.data({ running: false, stopped: stopped !== undefined }, () => [
-    stopped ? `cowork ended (process ${stopped.pid}).` : `cowork does not run on ${paths.dir}.`,
+    stopped ? `Stopped cowork (process ${stopped.pid}).` : `cowork is not running on ${paths.dir}.`,
   ])
 }
 
 export async function restart(context: Context, options: StartOptions): Promise<void> {
-  const startAgain = await prepare(context, options)
+  const startDaemon = await prepareStart(context, options)
   await stopDaemon(context.paths, options.timeout * 1000)
-  return startAgain()
+  return startDaemon()
 }
 
-/** Finds what is wrong with the configuration here, where a person reads it, before anything is ended or begun. */
-async function prepare(context: Context, { port, auth, timeout }: StartOptions) {
+/** Validates the configuration here, where a person reads the errors, before the daemon is stopped or started. */
+async function prepareStart(context: Context, { port, auth, timeout }: StartOptions) {
   const { paths, out, inherited, locationArgs } = context
   const { handover, warnings } = await loadSettings(context, { forUp: { port, auth } })
   for (const warning of warnings) out.note(warning)
@@ -57,13 +57,13 @@ async function prepare(context: Context, { port, auth, timeout }: StartOptions) 
   }
 }
 
-/** The one-time link (SV2), asked for here: it must reach this terminal alone, never the daemon's log. */
+/** Creates the sign-in link here (SV2): it must reach only this terminal, never the daemon's log. */
 async function consoleLine(context: Context): Promise<string[]> {
   try {
     const { link } = await createClient(context).call('cowork_open_link')
     return [`  Console  ${link}`]
   } catch (error) {
-    context.out.note(`The daemon runs, but made no link for the console: ${errorMessage(error)}`)
+    context.out.note(`Cannot create a console link: ${errorMessage(error)}`)
     return []
   }
 }

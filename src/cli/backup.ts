@@ -28,8 +28,8 @@ import { checkFile, copyStore, toStoreLocation, readStore, formatStoreLocation }
 import { version } from './launcher.ts'
 
 /**
- * A backup is a SQLite file: a store, and beside its tables one with the files that belong to it (K8). So it can
- * be read anywhere, by `sqlite3` too, and is checked like a store.
+ * A backup is a SQLite file: the tables of a store plus one table with the files that belong to it (K8). `sqlite3`
+ * can read it, and it is verified like a store.
  */
 const table = 'backup_file'
 const infoName = 'backup.json'
@@ -39,28 +39,28 @@ export type ArchiveFiles = ReadonlyMap<string, string>
 
 type State = { readonly paths: StatePaths; readonly config: Config; readonly configFile: string }
 
-const placesIn = ({ paths, config, configFile }: State) =>
+const archivePaths = ({ paths, config, configFile }: State) =>
   new Map([
     ['cowork.yaml', configFile],
     ['ledger.key', config.ledger.key_path],
     ['ledger.pub', paths.ledgerPublicKey],
     ['owner.token', paths.ownerToken],
-    // By this name the store knows whose disk its grants are about.
+    // Identifies the machine whose paths the grants refer to.
     ['node', paths.node],
     ['connections.json', join(paths.dir, 'connections.json')],
   ])
 const agentToken = /^agents\/([^/\\]+\.token)$/
 
-/** Where a file of a backup belongs: never anywhere else, whatever the backup names it. */
-function destinationsOf(name: string, state: State): string[] {
-  // Every folder, or a copy that is newer than the backup would refuse the start.
+/** Returns the paths of a file of a backup. An unknown name is refused, so that no backup can write elsewhere. */
+function restorePaths(name: string, state: State): string[] {
+  // Every folder: a copy newer than the backup makes the daemon refuse to start.
   if (name === exportNames.checkpoints)
     return state.config.ledger.checkpoint_copies.map((folder) => join(folder, name))
   const token = agentToken.exec(name)?.[1]
-  const path = token ? join(state.paths.dir, 'agents', token) : placesIn(state).get(name)
+  const path = token ? join(state.paths.dir, 'agents', token) : archivePaths(state).get(name)
   if (path === undefined)
-    throw new CoworkError('not_a_backup', `The backup holds a file that has no place: ${name}.`, {
-      hint: 'It was changed, or written by another cowork. Nothing was restored.',
+    throw new CoworkError('not_a_backup', `Unknown file in the backup: ${name}.`, {
+      hint: 'Use an unmodified backup of this version. Nothing was restored.',
     })
   return [path]
 }
@@ -71,37 +71,41 @@ function collectFiles(state: State): ArchiveFiles {
   const copies = readCheckpointCopies(state.config.ledger.checkpoint_copies)
   const read = (names: readonly string[]) =>
     names.flatMap((name) =>
-      destinationsOf(name, state)
+      restorePaths(name, state)
         .filter((path) => existsSync(path))
         .map((path) => [name, readFileSync(path, 'utf8')] as const),
     )
   return new Map([
-    ...read([...placesIn(state).keys()]),
-    ...(copies.length > 0 ? [[exportNames.checkpoints, mergedLines(copies)] as const] : []),
+    ...read([...archivePaths(state).keys()]),
+    ...(copies.length > 0
+      ? [[exportNames.checkpoints, mergeCheckpointLines(copies)] as const]
+      : []),
     ...read(tokens.filter((name) => agentToken.test(name))),
   ])
 }
 
-/** Each copy once, the newest last: the start reads the newest from the end of the file. */
-const mergedLines = (copies: readonly { readonly size: number; readonly note: string }[]): string =>
+/** Removes duplicates and puts the newest last: the daemon reads the newest from the end of the file. */
+const mergeCheckpointLines = (
+  copies: readonly { readonly size: number; readonly note: string }[],
+): string =>
   [...new Map(copies.map((copy) => [copy.note, copy])).values()]
     .toSorted((a, b) => a.size - b.size)
     .map((copy) => `${JSON.stringify(copy)}\n`)
     .join('')
 
 async function addFiles(
-  filling: StoreImport,
+  storeImport: StoreImport,
   files: ArchiveFiles,
   version: string,
   madeAt: string,
 ) {
-  await filling.run({
+  await storeImport.run({
     sql: `CREATE TABLE ${table} (name TEXT PRIMARY KEY, content TEXT NOT NULL)`,
     parameters: [],
   })
   const info = JSON.stringify({ format, version, made_at: madeAt })
   const rows = [...files, [infoName, info] as const]
-  await filling.insert(
+  await storeImport.insert(
     table,
     rows.map(([name, content]) => ({ name, content })),
   )
@@ -114,10 +118,10 @@ export type Archive = {
   readonly madeAt: string
 }
 
-/** Refuses what is damaged, and what is no backup. */
+/** Opens a backup; refuses a damaged file or one that is not a backup. */
 async function openArchive(path: string): Promise<Archive> {
   if (!existsSync(path))
-    throw new CoworkError('not_found', `There is no file ${path}.`, {
+    throw new CoworkError('not_found', `Not found: ${path}.`, {
       hint: 'Name a file that `cowork backup` wrote.',
     })
   checkFile(path)
@@ -145,14 +149,13 @@ async function openArchive(path: string): Promise<Archive> {
   }
 }
 
-/** Everything that a new machine needs, in one file, while the daemon goes on (K8). */
+/** Copies all state that a new machine needs into one file while the daemon runs (K8). */
 export async function backup(context: Context, given: string | undefined): Promise<ExitCode> {
   const { out, paths } = context
   const file = resolve(given ?? `cowork-${fileTimestamp()}.backup`)
-  if (existsSync(file))
-    throw usageError(`${file} exists already.`, 'Name a file that does not exist.')
+  if (existsSync(file)) throw usageError(`File exists: ${file}.`, 'Name a new file.')
   const { config } = await loadSettings(context)
-  // Before the store: a checkpoint that is copied later may be ahead of what we see of the store.
+  // Before the store is read: a checkpoint copied later may be ahead of the store snapshot.
   const known = externalLedgerFiles(context, config)
   const files = collectFiles({ paths, config, configFile: configPath(context) })
   await using source = await readStore(toStoreLocation(config.storage))
@@ -161,32 +164,33 @@ export async function backup(context: Context, given: string | undefined): Promi
     { path: file },
     {
       ...known,
-      also: (filling) => addFiles(filling, files, version(), formatRfc3339(systemClock())),
+      addExtraTables: (storeImport) =>
+        addFiles(storeImport, files, version(), formatRfc3339(systemClock())),
       onCopied: (table, rows, of) => out.progress(`${table}: ${rows} of ${of} rows copied…`),
       onChecked: (entries) => out.progress(`${entries} entries checked…`),
     },
   )
-  // A broken ledger is kept as well: it is evidence.
+  // Publish a broken ledger too: it is evidence.
   await publish()
   const { entries, root, firstBad } = verification
   const rows = tables.reduce((sum, each) => sum + each.rows, 0)
   const about = { file, rows, entries, root, files: [...files.keys()] }
   out.data({ ...about, ...(firstBad && { first_bad: firstBad }) }, () => [
     firstBad
-      ? `${out.style('red', 'BROKEN')}: the ledger does not verify at entry ${firstBad.seq}: ${firstBad.why}. It was kept as it is in ${file}.`
-      : `${file} has ${rows} rows and ${files.size} files; its ledger verifies: ${entries} entries.`,
+      ? `${out.style('red', 'BROKEN')}: verification failed at entry ${firstBad.seq}: ${firstBad.why}. Saved the ledger unchanged in ${file}.`
+      : `Saved ${rows} rows and ${files.size} files in ${file}. Ledger verified: ${entries} entries.`,
   ])
   out.note(
     files.has('ledger.key')
-      ? 'It holds the signing key and the tokens: keep it where nobody else reads it.'
-      : `There was no ${config.ledger.key_path}: without it the daemon does not start on this store.`,
+      ? 'The backup contains the signing key and tokens: keep it private.'
+      : `Not found: ${config.ledger.key_path}. The daemon cannot start on this store without this key.`,
   )
   return firstBad ? exitCode.failed : exitCode.ok
 }
 
 export type RestoreOptions = { readonly force?: boolean }
 
-/** Puts a backup where its own configuration says (K8). What is there is moved aside, never deleted. */
+/** Restores a backup to the paths of its own configuration (K8). Existing files are moved aside, never deleted. */
 export async function restore(context: Context, given: string, { force = false }: RestoreOptions) {
   const { out, paths } = context
   const archive = await openArchive(resolve(given))
@@ -194,24 +198,24 @@ export async function restore(context: Context, given: string, { force = false }
   ensureStateDir(paths)
   using lock = new DisposableStack()
   lock.defer(acquireLock(paths))
-  const config = await configOf(context, archive)
-  const place = toStoreLocation(config.storage)
+  const config = await loadArchivedConfig(context, archive)
+  const location = toStoreLocation(config.storage)
   const state = { paths, config, configFile: configPath(context) }
   const files = [...archive.files].flatMap(([name, text]) =>
-    destinationsOf(name, state).map((path) => ({ path, text })),
+    restorePaths(name, state).map((path) => ({ path, text })),
   )
-  // A backup of the first second has no checkpoint yet, and copies of later ones would refuse what it restores.
-  const copies = destinationsOf(exportNames.checkpoints, state)
-  const aside = inTheWay(
+  // A backup made before the first checkpoint has none, and existing copies would refuse the restored ledger.
+  const copies = restorePaths(exportNames.checkpoints, state)
+  const aside = planMovesAside(
     paths.dir,
     [...new Set([...files.map(({ path }) => path), ...copies])],
-    'path' in place ? place.path : undefined,
+    'path' in location ? location.path : undefined,
   )
   if (aside.length > 0 && !force)
-    throw new CoworkError('state_in_the_way', `There is a state already: ${aside[0]?.path}.`, {
-      hint: 'With --force it is moved aside. Or name another folder with --state.',
+    throw new CoworkError('state_in_the_way', `State exists: ${aside[0]?.path}.`, {
+      hint: 'Pass --force to move it aside, or name another folder with --state.',
     })
-  const { verification, publish, abandon } = await copyStore(backup, place, {
+  const { verification, publish, abandon } = await copyStore(backup, location, {
     outside: parseCheckpoints(archive.files.get('checkpoints.jsonl') ?? ''),
     vkey: archive.files.get('ledger.pub')?.trim(),
     mac: parseHeadMac(archive.files.get('ledger.key') ?? ''),
@@ -220,31 +224,31 @@ export async function restore(context: Context, given: string, { force = false }
   })
   if (verification.firstBad && !verification.acceptable) {
     await abandon()
-    throw ledgerInvalidError(verification, 'Nothing was restored. Use an earlier backup.')
+    throw ledgerInvalidError(verification, 'Use an earlier backup. Nothing was restored.')
   }
   const known = readCheckpointCopies(config.ledger.checkpoint_copies)
   const newest = known.reduce((most, { size }) => Math.max(most, size), 0)
   const lost = newest - verification.entries
-  await replace(aside, publish, files)
+  await replaceState(aside, publish, files)
   const { entries, root } = await verifyInPlace(context, config)
   const { madeAt: made_at } = archive
-  const kept = aside.map(({ to }) => to)
-  out.data({ store: formatStoreLocation(place), made_at, entries, root, aside: kept }, () => [
-    `The state of ${made_at} is back in ${paths.dir}; ${verification.acceptable ? 'its ledger is signed in part' : 'its ledger verifies'}: ${entries} entries.`,
-    ...kept.map((path) => `Kept aside: ${path}`),
+  const movedTo = aside.map(({ to }) => to)
+  out.data({ store: formatStoreLocation(location), made_at, entries, root, aside: movedTo }, () => [
+    `Restored the state of ${made_at} to ${paths.dir}. Ledger ${verification.acceptable ? 'signed in part' : 'verified'}: ${entries} entries.`,
+    ...movedTo.map((path) => `Moved aside: ${path}`),
   ])
   if (verification.acceptable)
     out.note(
-      `From entry ${verification.signed + 1} on nothing is signed, so the daemon refuses this store. Examine it, then run \`cowork ledger accept --reason "…"\`.`,
+      `Entries from ${verification.signed + 1} are not signed, so the daemon refuses this store. Inspect them, then run \`cowork ledger accept --reason "…"\`.`,
     )
-  if (lost > 0) out.note(`Up to ${lost} newer entries that were signed here are not in it.`)
+  if (lost > 0) out.note(`The backup lacks up to ${lost} newer entries that were signed here.`)
 }
 
-type Move = { readonly path: string; readonly to: string }
+type MoveAside = { readonly path: string; readonly to: string }
 
-/** From here on what was in use is replaced: by a whole store first, then by what belongs to it. */
-async function replace(
-  aside: readonly Move[],
+/** Replaces the files in use: the complete store first, then the files that belong to it. */
+async function replaceState(
+  aside: readonly MoveAside[],
   publish: () => Promise<void>,
   files: readonly { readonly path: string; readonly text: string }[],
 ) {
@@ -262,7 +266,7 @@ async function replace(
   }
 }
 
-/** What `cowork audit verify` will say. */
+/** Verifies the restored ledger as `cowork audit verify` does. */
 async function verifyInPlace(context: Context, config: Config) {
   await using restored = await readStore(toStoreLocation(config.storage))
   const { outside, vkey: known, mac } = externalLedgerFiles(context, config)
@@ -272,12 +276,12 @@ async function verifyInPlace(context: Context, config: Config) {
     replays: replaysOf(restored),
   })
   if (verification.firstBad && !verification.acceptable)
-    throw ledgerInvalidError(verification, 'Check the disk: what was restored had verified before.')
+    throw ledgerInvalidError(verification, 'Check the disk: the backup was verified before.')
   return verification
 }
 
-/** The configuration that will be in force: the backup's own, read from where it will lie. */
-async function configOf(context: Context, { files }: Archive) {
+/** Loads the configuration that will apply: the backup's own, resolved from its restored path. */
+async function loadArchivedConfig(context: Context, { files }: Archive) {
   const text = files.get('cowork.yaml')
   if (text === undefined) return (await loadSettings(context)).config
   const part = `${configPath(context)}.part`
@@ -290,8 +294,12 @@ async function configOf(context: Context, { files }: Archive) {
   }
 }
 
-/** Each file that is there, and where it goes: into one folder, or beside where it is when that is elsewhere. */
-function inTheWay(state: string, files: readonly string[], store: string | undefined): Move[] {
+/** Lists existing files and their new paths: inside one folder, or beside the file if it is outside the state. */
+function planMovesAside(
+  state: string,
+  files: readonly string[],
+  store: string | undefined,
+): MoveAside[] {
   const mark = `before-restore-${fileTimestamp()}`
   const aside = (path: string) => {
     const inside = relative(state, path)
@@ -299,10 +307,13 @@ function inTheWay(state: string, files: readonly string[], store: string | undef
       ? `${path}.${mark}`
       : join(state, mark, inside)
   }
-  // What lies beside a store of SQLite belongs to it, and goes by its name.
-  const ends = store === undefined ? [] : ['', '-wal', '-shm']
+  // The WAL and shared-memory files belong to the SQLite store.
+  const suffixes = store === undefined ? [] : ['', '-wal', '-shm']
   return [
     ...files.map((path) => ({ path, to: aside(path) })),
-    ...ends.map((end) => ({ path: `${store}${end}`, to: `${aside(store ?? '')}${end}` })),
+    ...suffixes.map((suffix) => ({
+      path: `${store}${suffix}`,
+      to: `${aside(store ?? '')}${suffix}`,
+    })),
   ].filter(({ path }) => existsSync(path))
 }

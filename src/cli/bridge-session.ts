@@ -15,23 +15,23 @@ type Params = Readonly<Record<string, unknown>>
 
 type OpenRequest = {
   readonly method: string
-  /** Kept only of requests that the next daemon gets again. */
+  /** Stored only for requests that are sent again to the next daemon. */
   readonly line?: Buffer
   /** The client knows that this `subscriptions/listen` is open. */
   isAcknowledged?: boolean
 }
 
-/** Requests that start or keep a session and change nothing: the next daemon gets them again. */
-const resent = new Set(['initialize', 'server/discover', 'subscriptions/listen'])
+/** Requests that start or keep a session and change nothing. They are sent again to the next daemon. */
+const resentMethods = new Set(['initialize', 'server/discover', 'subscriptions/listen'])
 
-const lost: Outage = {
+const outcomeUnknown: Outage = {
   code: 'outcome_unknown',
-  message: 'The cowork daemon stopped while this call was under way, so its outcome is unknown.',
-  hint: 'Look at what the call did before you repeat it.',
+  message: 'The cowork daemon stopped during this call, so the outcome is unknown.',
+  hint: 'Check what the call did before you repeat it.',
 }
 
-/** The kinds of lists, as capabilities name them and as `subscriptions/listen` names them. */
-const lists = [
+/** List kinds, with their names in capabilities and in `subscriptions/listen`. */
+const listKinds = [
   { kind: 'tools', filter: 'toolsListChanged' },
   { kind: 'prompts', filter: 'promptsListChanged' },
   { kind: 'resources', filter: 'resourcesListChanged' },
@@ -40,53 +40,53 @@ const lists = [
 const subscriptionIdKey = 'io.modelcontextprotocol/subscriptionId'
 
 /**
- * One client's MCP session over several connections to the daemon (RA4). Lines pass as they are. The session keeps
- * what a new connection needs to go on: the handshake, subscriptions and which requests have no answer yet.
+ * One MCP session of a client over several connections to the daemon (RA4). Lines pass unchanged. The session stores
+ * what a new connection needs: the handshake, subscriptions and unanswered requests.
  */
 export function createBridgeSession({ toClient, toDaemon, outage }: SessionOptions) {
   let isConnected = false
-  /** No daemon came in time: requests are answered at once until one does. */
+  /** No daemon started in time: requests are refused immediately until one starts. */
   let hasGivenUp = false
-  /** An `initialize` that was answered, and the notification that follows it. */
+  /** The answered `initialize` request and the notification that follows it. */
   let handshake: Buffer | undefined
   let initialized: Buffer | undefined
-  /** The id of the repeated `initialize`, while its answer is awaited. */
+  /** The id of the repeated `initialize` while its answer is pending. */
   let replayId: Id | undefined
   let replayCount = 0
-  /** Requests of the bridge itself; their answers are not for the client. */
+  /** Requests of the bridge itself; the client does not get their answers. */
   const ownRequests = new Set<Id>()
-  /** Requests of the client that the daemon has and has not answered. */
+  /** Requests of the client that the daemon has not answered yet. */
   const open = new Map<Id, OpenRequest>()
   /** Requests of the client for the next daemon. */
-  const waiting = new Map<Id, { readonly method: string; readonly line: Buffer }>()
-  /** `resources/subscribe` of the legacy protocol, by address. */
+  const queued = new Map<Id, { readonly method: string; readonly line: Buffer }>()
+  /** `resources/subscribe` requests of the legacy protocol, by URI. */
   const subscriptions = new Map<string, Buffer>()
   /**
-   * Requests of the daemon that the client has not answered: the id that the client sees, and the daemon's own.
-   * Each daemon counts from 0, and a late answer to a dead one must not answer the next one's question.
+   * Requests of the daemon that the client has not answered: the id that the client sees, and the daemon's id.
+   * Each daemon counts from 0, so a late answer to a stopped daemon must not answer a request of the next one.
    */
-  const questions = new Map<Id, Id>()
-  let questionCount = 0
+  const daemonRequests = new Map<Id, Id>()
+  let daemonRequestCount = 0
 
   const notify = (method: string, params?: Params) =>
     toClient(format({ method, ...(params && { params }) }))
 
   function fromClient(line: Buffer): void {
     const { id, method, response } = readEnvelope(line)
-    if (response) answerQuestion(line, id)
-    else if (method !== undefined && id !== undefined) ask(id, method, line)
-    else if (method !== undefined) noteFromClient(method, line)
-    // The daemon refuses a line that is no message.
+    if (response) answerDaemonRequest(line, id)
+    else if (method !== undefined && id !== undefined) sendRequest(id, method, line)
+    else if (method !== undefined) forwardNotification(method, line)
+    // The daemon refuses a line that is not a message.
     else if (isConnected) toDaemon(line)
   }
 
-  function ask(id: Id, method: string, line: Buffer): void {
+  function sendRequest(id: Id, method: string, line: Buffer): void {
     if (isConnected) {
-      open.set(id, { method, ...(resent.has(method) && { line }) })
+      open.set(id, { method, ...(resentMethods.has(method) && { line }) })
       if (/^resources\/(un)?subscribe$/.test(method)) subscribe(method, line)
       toDaemon(line)
     } else if (hasGivenUp) refuse(id, method, outage())
-    else waiting.set(id, { method, line })
+    else queued.set(id, { method, line })
   }
 
   function subscribe(method: string, line: Buffer): void {
@@ -96,34 +96,34 @@ export function createBridgeSession({ toClient, toDaemon, outage }: SessionOptio
     else subscriptions.delete(uri)
   }
 
-  /** A notification without a daemon is dropped: it is about a connection that has ended. */
-  function noteFromClient(method: string, line: Buffer): void {
+  /** Drops a notification when disconnected: it concerns a connection that has ended. */
+  function forwardNotification(method: string, line: Buffer): void {
     if (method === 'notifications/initialized') initialized = line
     if (method === 'notifications/cancelled') {
       const id = parse(line).params?.['requestId'] as Id
-      waiting.delete(id)
+      queued.delete(id)
       if (!open.delete(id)) return
     }
     if (isConnected) toDaemon(line)
   }
 
-  function answerQuestion(line: Buffer, id: Id | undefined): void {
-    const original = id === undefined ? undefined : questions.get(id)
+  function answerDaemonRequest(line: Buffer, id: Id | undefined): void {
+    const original = id === undefined ? undefined : daemonRequests.get(id)
     if (id === undefined || original === undefined) return
-    questions.delete(id)
+    daemonRequests.delete(id)
     toDaemon(original === id ? line : withId(line, original))
   }
 
   function fromDaemon(line: Buffer): void {
     const { id, method, response } = readEnvelope(line)
-    if (response && id !== undefined) answer(line, id, response)
-    else if (method !== undefined && id !== undefined) question(line, id)
-    else if (method === 'notifications/cancelled') withdrawQuestion(line)
+    if (response && id !== undefined) handleResponse(line, id, response)
+    else if (method !== undefined && id !== undefined) forwardDaemonRequest(line, id)
+    else if (method === 'notifications/cancelled') cancelDaemonRequest(line)
     else if (method === 'notifications/subscriptions/acknowledged') acknowledge(line)
     else toClient(line)
   }
 
-  function answer(line: Buffer, id: Id, response: 'result' | 'error'): void {
+  function handleResponse(line: Buffer, id: Id, response: 'result' | 'error'): void {
     if (id === replayId) return resume(parse(line))
     if (ownRequests.delete(id)) return
     const request = open.get(id)
@@ -132,23 +132,23 @@ export function createBridgeSession({ toClient, toDaemon, outage }: SessionOptio
     toClient(line)
   }
 
-  function question(line: Buffer, id: Id): void {
-    const shown = questionCount++
-    questions.set(shown, id)
-    toClient(shown === id ? line : withId(line, shown))
+  function forwardDaemonRequest(line: Buffer, id: Id): void {
+    const clientId = daemonRequestCount++
+    daemonRequests.set(clientId, id)
+    toClient(clientId === id ? line : withId(line, clientId))
   }
 
-  function withdrawQuestion(line: Buffer): void {
+  function cancelDaemonRequest(line: Buffer): void {
     const message = parse(line)
-    for (const [shown, id] of questions) {
+    for (const [clientId, id] of daemonRequests) {
       if (id !== message.params?.['requestId']) continue
-      questions.delete(shown)
-      return toClient(format({ ...message, params: { ...message.params, requestId: shown } }))
+      daemonRequests.delete(clientId)
+      return toClient(format({ ...message, params: { ...message.params, requestId: clientId } }))
     }
     toClient(line)
   }
 
-  /** A repeated `subscriptions/listen` is news to the daemon only; the client hears what it may have missed. */
+  /** Hides a repeated acknowledgement from the client and announces changes that it may have missed. */
   function acknowledge(line: Buffer): void {
     const { params = {} } = parse(line)
     const meta = params['_meta'] as Params | undefined
@@ -158,7 +158,7 @@ export function createBridgeSession({ toClient, toDaemon, outage }: SessionOptio
       return toClient(line)
     }
     const filter = (params['notifications'] ?? {}) as Params
-    for (const { kind, filter: name } of lists)
+    for (const { kind, filter: name } of listKinds)
       if (filter[name] === true) notify(`notifications/${kind}/list_changed`, { _meta: meta })
     const uris = filter['resourceSubscriptions']
     for (const uri of Array.isArray(uris) ? uris : [])
@@ -176,7 +176,7 @@ export function createBridgeSession({ toClient, toDaemon, outage }: SessionOptio
         format({
           id,
           result: {
-            // The current protocol has no `initialize`, and names the type of each result.
+            // The current protocol has no `initialize`; its results name their type.
             ...(!handshake && { resultType: 'complete' }),
             content: [{ type: 'text', text }],
             structuredContent: details,
@@ -194,23 +194,23 @@ export function createBridgeSession({ toClient, toDaemon, outage }: SessionOptio
     for (const [id, { method, line }] of open) {
       if (line) continue
       open.delete(id)
-      refuse(id, method, lost)
+      refuse(id, method, outcomeUnknown)
     }
-    for (const shown of questions.keys())
-      notify('notifications/cancelled', { requestId: shown, reason: 'The daemon stopped.' })
-    questions.clear()
+    for (const clientId of daemonRequests.keys())
+      notify('notifications/cancelled', { requestId: clientId, reason: 'The daemon stopped.' })
+    daemonRequests.clear()
   }
 
-  /** Answers the requests that wait for a daemon, unless one has come. A subscription goes on waiting. */
+  /** Refuses queued requests unless a daemon is connected. Subscriptions stay queued. */
   function giveUp(): void {
     if (isConnected) return
     hasGivenUp = true
     const starting = [...open].filter(([, { method }]) => method !== 'subscriptions/listen')
-    for (const [id, { method }] of [...starting, ...waiting]) {
+    for (const [id, { method }] of [...starting, ...queued]) {
       open.delete(id)
       refuse(id, method, outage())
     }
-    waiting.clear()
+    queued.clear()
   }
 
   function connect(): void {
@@ -220,15 +220,15 @@ export function createBridgeSession({ toClient, toDaemon, outage }: SessionOptio
     toDaemon(withId(handshake, replayId))
   }
 
-  /** Goes on after a repeated `initialize` was answered, or at once where there was none. */
+  /** Continues after the repeated `initialize`, or immediately without one. */
   function resume(answered?: Message): void {
     replayId = undefined
     isConnected = true
     if (handshake && initialized) toDaemon(initialized)
     for (const line of subscriptions.values()) toDaemon(ownRequest(line))
     for (const { line } of open.values()) if (line) toDaemon(line)
-    for (const [id, { method, line }] of waiting) ask(id, method, line)
-    waiting.clear()
+    for (const [id, { method, line }] of queued) sendRequest(id, method, line)
+    queued.clear()
     if (answered && initialized) announceChanges(answered)
   }
 
@@ -240,7 +240,7 @@ export function createBridgeSession({ toClient, toDaemon, outage }: SessionOptio
 
   function announceChanges({ result }: Message): void {
     const { capabilities = {} } = (result ?? {}) as { capabilities?: Params }
-    for (const { kind } of lists) {
+    for (const { kind } of listKinds) {
       const capability = capabilities[kind] as Params | undefined
       if (capability?.['listChanged'] === true) notify(`notifications/${kind}/list_changed`)
     }
@@ -253,13 +253,13 @@ export function createBridgeSession({ toClient, toDaemon, outage }: SessionOptio
     connect,
     disconnect,
     giveUp,
-    waitingBytes: () => [...waiting.values()].reduce((sum, { line }) => sum + line.length, 0),
+    queuedBytes: () => [...queued.values()].reduce((sum, { line }) => sum + line.length, 0),
   }
 }
 
 const format = (message: object) => `${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`
 
-/** Only for lines whose envelope was read. A line that is no JSON after all has no members. */
+/** Parses a line whose envelope was read. Invalid JSON gives an empty message. */
 const parse = (line: Buffer): Message => (parseJson(line.toString('utf8')) ?? {}) as Message
 
 const withId = (line: Buffer, id: Id) => format({ ...parse(line), id })

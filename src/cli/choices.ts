@@ -1,4 +1,4 @@
-/** Words that arguments choose from: here, so that the command line knows them before it loads what they mean. */
+/** Values of arguments and options: here, so that the command line does not load the modules that define them. */
 
 export const clientIds = [
   'claude-code',
@@ -14,7 +14,7 @@ export type Shell = (typeof shells)[number]
 
 export const risks = ['low', 'normal', 'high'] as const
 
-/** What a person opens by a request for access (GR3), besides `until` with its time. */
+/** Decisions on an access request (GR3), besides `until` with its time. */
 export const grantChoices = [
   'file_once',
   'file',
@@ -27,7 +27,7 @@ export type GrantOption = (typeof grantChoices)[number]
 export const grantPermissions = ['read', 'read-write', 'write'] as const
 export const grantScopes = ['session', 'permanent'] as const
 
-/** Of the plan of work (W9). */
+/** Work items (W9). */
 export const itemKinds = ['story', 'backlog', 'sprint'] as const
 export const storyStatuses = [
   'planned',

@@ -20,41 +20,41 @@ type PathOf<Method extends string> = keyof RouteAnswers extends infer Route
 
 type Query = Readonly<Record<string, string | number | boolean | undefined>>
 
-const patience = 30_000
+const requestTimeoutMs = 30_000
 
-/** What a person reads instead, by the code of what was refused: the daemon speaks to agents. */
+/** Messages and hints by error code, for people: those of the daemon address agents. */
 export type MessageOverrides = Readonly<
   Record<string, Pick<Problem, 'hint'> & Partial<Pick<Problem, 'message'>>>
 >
 
-/** Speaks HTTP to the daemon of one state folder, as its owner (I10). */
+/** Creates an HTTP client for the daemon of one state directory, with the owner's rights (I10). */
 export function createClient(
   { paths, env }: { paths: StatePaths; env: Environment },
-  words: MessageOverrides = {},
-  /** The token of a session; without it the owner calls. */
+  messages: MessageOverrides = {},
+  /** A session token; without it, the owner's token is used. */
   token?: string,
 ) {
-  async function ask(path: string, body?: object): Promise<unknown> {
-    // The lock first: on the port of a daemon that died, anybody may listen, and we carry the owner's token.
+  async function sendRequest(path: string, body?: object): Promise<unknown> {
+    // Check the lock first: after a crash any program can listen on the port, and the request has the owner's token.
     const daemon = findRunningDaemon(paths)
-    if (!daemon) throw notRunning(paths)
+    if (!daemon) throw notRunningError(paths)
     const headers = {
       host: `localhost:${daemon.port}`,
-      authorization: `Bearer ${token ?? tokenOf(paths, env)}`,
+      authorization: `Bearer ${token ?? readToken(paths, env)}`,
       'user-agent': `cowork-cli/${version()}`,
       ...(body && { 'content-type': 'application/json' }),
     }
     const { status, text } = await send(paths.apiSocket, path, headers, body).catch(
       (cause: unknown) => {
-        throw unreachable(paths, cause)
+        throw unreachableError(paths, cause)
       },
     )
     const answer = (parseJson(text) ?? {}) as { error?: Problem }
     if (status >= 400) {
       const error = answer.error ?? { code: 'internal', message: `The daemon answered ${status}.` }
-      throw toError({ ...forPeople(error), ...words[error.code] })
+      throw toError({ ...toPersonHint(error), ...messages[error.code] })
     }
-    // Loaded here, since a command that gets no answer needs no schema.
+    // Loaded here: a command that gets no reply needs no schema.
     const { findRouteMismatch } = await import('#wire')
     const method = body ? 'POST' : 'GET'
     const [route = path] = path.split('?')
@@ -63,9 +63,11 @@ export function createClient(
   }
 
   return {
-    /** Calls a tool by the path every call takes. */
+    /** Calls a tool through dispatch. */
     async call<Name extends ToolName>(tool: Name, args: object = {}): Promise<ToolResults[Name]> {
-      const answer = await ask(`/api/tools/${encodeURIComponent(tool)}/call`, { arguments: args })
+      const answer = await sendRequest(`/api/tools/${encodeURIComponent(tool)}/call`, {
+        arguments: args,
+      })
       const { output } = answer as { output: ToolResults[Name] }
       const { findToolMismatch } = await import('#wire')
       checkVersion(tool, findToolMismatch(tool, output))
@@ -75,16 +77,16 @@ export function createClient(
       path: Path,
       body: object,
     ): Promise<RouteAnswers[`POST ${Path}`]> =>
-      (await ask(path, body)) as RouteAnswers[`POST ${Path}`],
+      (await sendRequest(path, body)) as RouteAnswers[`POST ${Path}`],
     get: async <Path extends PathOf<'GET'>>(
       path: Path,
       fields: Query = {},
     ): Promise<RouteAnswers[`GET ${Path}`]> =>
-      (await ask(toRequestPath(path, fields))) as RouteAnswers[`GET ${Path}`],
+      (await sendRequest(toRequestPath(path, fields))) as RouteAnswers[`GET ${Path}`],
   }
 }
 
-/** Writes a field that the path names into the path, such as `{seq}`, and the others into the query. */
+/** Puts a field that the path names, such as `{seq}`, into the path, and the others into the query. */
 export function toRequestPath(path: string, fields: Query): string {
   const search = new URLSearchParams()
   let filledPath = path
@@ -97,7 +99,7 @@ export function toRequestPath(path: string, fields: Query): string {
   return search.size > 0 ? `${filledPath}?${search.toString()}` : filledPath
 }
 
-/** Over the daemon's own socket, so that it does not matter where else it listens, or by which certificate. */
+/** Sends the request over the daemon's own socket, independent of its other listeners and certificates. */
 export function send(
   socketPath: string,
   path: string,
@@ -105,7 +107,7 @@ export function send(
   body?: object,
 ) {
   const method = body ? 'POST' : 'GET'
-  const signal = AbortSignal.timeout(patience)
+  const signal = AbortSignal.timeout(requestTimeoutMs)
   return new Promise<{ status: number; text: string }>((resolve, reject) => {
     const sent = request({ socketPath, path, method, headers, signal }, (response) => {
       const chunks: Buffer[] = []
@@ -122,56 +124,50 @@ export function send(
 
 function checkVersion(name: string, mismatch: string | undefined): void {
   if (mismatch !== undefined)
-    throw new CoworkError(
-      'version_mismatch',
-      `This command does not understand the answer of ${name}: ${mismatch}`,
-      { hint: 'Run `cowork restart`: the command line and the daemon have different versions.' },
-    )
+    throw new CoworkError('version_mismatch', `Unexpected response of ${name}: ${mismatch}`, {
+      hint: 'Run `cowork restart`: the command line and the daemon have different versions.',
+    })
 }
 
-/** A person at a terminal does not write calls of tools. */
-const forPeople = (error: Problem): Problem =>
+/** Replaces a hint that shows a tool call: people use options. */
+const toPersonHint = (error: Problem): Problem =>
   error.hint?.startsWith('Call it like this: ')
-    ? { ...error, hint: '`--help` after the command shows what it takes.' }
+    ? { ...error, hint: 'Run the command with --help for its arguments.' }
     : error
 
-/** The owner's file; where there is none, as for a daemon in a container, the token of the environment. */
-function tokenOf(paths: StatePaths, env: Environment): string {
+/** Reads the owner's token from its file or, for a daemon in a container, from the environment. */
+function readToken(paths: StatePaths, env: Environment): string {
   const file = statSync(paths.ownerToken, { throwIfNoEntry: false })
   if (!file) {
     if (env['COWORK_TOKEN']) return env['COWORK_TOKEN']
-    throw new CoworkError(
-      'auth_error',
-      `There is no token to act as the owner: ${paths.ownerToken} is missing.`,
-      {
-        hint: 'Restart the daemon as this user, or set COWORK_TOKEN.',
-      },
-    )
+    throw new CoworkError('auth_error', `Owner token not found: ${paths.ownerToken}.`, {
+      hint: 'Restart the daemon as this user, or set COWORK_TOKEN.',
+    })
   }
   if (process.platform !== 'win32' && (file.mode & 0o077) !== 0)
     throw new CoworkError('owner_token_unsafe', `Other users can read ${paths.ownerToken}.`, {
-      hint: `Close it with \`chmod 600 ${paths.ownerToken}\`.`,
+      hint: `Run \`chmod 600 ${paths.ownerToken}\`.`,
     })
   return readFileSync(paths.ownerToken, 'utf8').trim()
 }
 
-export const notRunning = (paths: StatePaths): CoworkError =>
-  new CoworkError('daemon_not_running', `No daemon runs on ${paths.dir}.`, {
-    hint: 'Start it with `cowork up -d`.',
+export const notRunningError = (paths: StatePaths): CoworkError =>
+  new CoworkError('daemon_not_running', `The daemon is not running on ${paths.dir}.`, {
+    hint: 'Run `cowork up -d`.',
   })
 
-function unreachable(paths: StatePaths, cause: unknown): CoworkError {
+function unreachableError(paths: StatePaths, cause: unknown): CoworkError {
   if (cause instanceof Error && ['TimeoutError', 'AbortError'].includes(cause.name))
     return new CoworkError(
       'timeout',
-      `The daemon did not answer within ${patience / 1000} seconds.`,
+      `The daemon did not answer within ${requestTimeoutMs / 1000} seconds.`,
       {
-        hint: `Its log is ${paths.log}.`,
+        hint: `Read the log: ${paths.log}.`,
         cause,
       },
     )
   return new CoworkError('daemon_not_running', `The daemon on ${paths.dir} does not answer.`, {
-    hint: `It may be starting or ending: try again. Its log is ${paths.log}.`,
+    hint: `Try again: it may be starting or stopping. Log: ${paths.log}.`,
     cause,
   })
 }

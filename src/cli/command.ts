@@ -7,134 +7,142 @@ import type { ExitCode } from './exit.ts'
 import { sanitize } from './output.ts'
 import { rejectUnknownCommand } from './usage.ts'
 
-/** An option and what it gives: undefined is part of that unless it is required or has a default. */
-export type Kind<Value> = Option & { readonly gives?: Value }
+/** An option with the type of its value: undefined unless it is required or has a default. */
+export type TypedOption<Value> = Option & { readonly valueType?: Value }
 
-export type Options = Readonly<Record<string, Kind<unknown>>>
+export type Options = Readonly<Record<string, TypedOption<unknown>>>
 
-type Gives<One> = One extends { readonly gives?: infer Value } ? Value : never
+type OptionValue<Opt> = Opt extends { readonly valueType?: infer Value } ? Value : never
 
-/** What the options of a command give, by their names. */
+/** Option values by option name. */
 export type Values<Given extends Options> = {
-  readonly [Name in keyof Given as undefined extends Gives<Given[Name]> ? never : Name]: Gives<
-    Given[Name]
-  >
+  readonly [
+    Name in keyof Given as undefined extends OptionValue<Given[Name]> ? never : Name
+  ]: OptionValue<Given[Name]>
 } & {
-  readonly [Name in keyof Given as undefined extends Gives<Given[Name]> ? Name : never]?: Exclude<
-    Gives<Given[Name]>,
-    undefined
-  >
+  readonly [
+    Name in keyof Given as undefined extends OptionValue<Given[Name]> ? Name : never
+  ]?: Exclude<OptionValue<Given[Name]>, undefined>
 }
 
-export const text = (flags: string, about: string): Kind<string | undefined> =>
+export const text = (flags: string, about: string): TypedOption<string | undefined> =>
   new Option(flags, about)
 
-export const flag = (flags: string, about?: string): Kind<boolean | undefined> =>
+export const flag = (flags: string, about?: string): TypedOption<boolean | undefined> =>
   new Option(flags, about)
 
-export const list = (flags: string, about: string): Kind<readonly string[] | undefined> =>
+export const list = (flags: string, about: string): TypedOption<readonly string[] | undefined> =>
   new Option(flags, about)
 
 export const choice = <Word extends string>(
   flags: string,
   about: string,
   words: readonly Word[],
-): Kind<Word | undefined> => new Option(flags, about).choices(words)
+): TypedOption<Word | undefined> => new Option(flags, about).choices(words)
 
 export const choices = <Word extends string>(
   flags: string,
   about: string,
   words: readonly Word[],
-): Kind<readonly Word[] | undefined> => new Option(flags, about).choices(words)
+): TypedOption<readonly Word[] | undefined> => new Option(flags, about).choices(words)
 
-export const parsePositiveInt = (flags: string, about: string): Kind<number | undefined> =>
+export const parsePositiveInt = (flags: string, about: string): TypedOption<number | undefined> =>
   new Option(flags, about).argParser(toPositive)
 
-export const whole = (flags: string, about: string): Kind<number | undefined> =>
-  new Option(flags, about).argParser(toWhole)
+export const integer = (flags: string, about: string): TypedOption<number | undefined> =>
+  new Option(flags, about).argParser(toInteger)
 
-/** Any number: the command says itself what is wrong with it. */
-export const number = (flags: string, about: string): Kind<number | undefined> =>
+/** Accepts any number: the command validates it. */
+export const number = (flags: string, about: string): TypedOption<number | undefined> =>
   new Option(flags, about).argParser(Number)
 
-export const repeated = (flags: string, about: string): Kind<readonly string[] | undefined> =>
-  new Option(flags, about).argParser((one: string, before?: string[]) => [...(before ?? []), one])
+export const repeated = (
+  flags: string,
+  about: string,
+): TypedOption<readonly string[] | undefined> =>
+  new Option(flags, about).argParser((value: string, previous?: string[]) => [
+    ...(previous ?? []),
+    value,
+  ])
 
-export const required = <Value>(kind: Kind<Value>): Kind<NonNullable<Value>> =>
-  kind.makeOptionMandatory() as Kind<NonNullable<Value>>
+export const required = <Value>(kind: TypedOption<Value>): TypedOption<NonNullable<Value>> =>
+  kind.makeOptionMandatory() as TypedOption<NonNullable<Value>>
 
 export const withDefault = <Value>(
-  kind: Kind<Value>,
+  kind: TypedOption<Value>,
   value: NonNullable<Value>,
-): Kind<NonNullable<Value>> => kind.default(value) as Kind<NonNullable<Value>>
+): TypedOption<NonNullable<Value>> => kind.default(value) as TypedOption<NonNullable<Value>>
 
-export const linesOption = (lines: number): Kind<number> =>
-  withDefault(parsePositiveInt('-n, --lines <count>', 'how many'), lines)
+export const linesOption = (lines: number): TypedOption<number> =>
+  withDefault(parsePositiveInt('-n, --lines <count>', 'number of rows to show'), lines)
 
-export const daysOption = (): Kind<number> =>
-  withDefault(parsePositiveInt('--days <count>', 'how far back'), 30)
+export const daysOption = (): TypedOption<number> =>
+  withDefault(parsePositiveInt('--days <count>', 'number of days to cover'), 30)
 
-export const yes = (about = 'answer every question with yes'): Kind<boolean | undefined> =>
+export const yesOption = (about = 'answer yes to all prompts'): TypedOption<boolean | undefined> =>
   flag('-y, --yes', about)
 
-export const seconds = (): Kind<number> =>
-  withDefault(whole('--timeout <seconds>', 'how long to wait'), 30)
+export const timeoutOption = (): TypedOption<number> =>
+  withDefault(integer('--timeout <seconds>', 'seconds to wait'), 30)
 
 export const globalOptions: readonly Option[] = [
-  text('--config <file>', 'configuration file (default: cowork.yaml in the state folder)'),
-  text('--state <folder>', 'state folder (default: COWORK_STATE_DIR, else ~/.cowork)'),
-  flag('--json', 'print data as JSON'),
-  repeated('--env-file <file>', 'read variables from a file; may repeat, the later wins'),
+  text('--config <file>', 'configuration file (default: cowork.yaml in the state directory)'),
+  text('--state <folder>', 'state directory (default: COWORK_STATE_DIR, else ~/.cowork)'),
+  flag('--json', 'print JSON'),
+  repeated('--env-file <file>', 'read variables from a file (repeatable; the last one wins)'),
 ]
 
-/** The choice of tools (SV18). */
+/** Options that select tools (SV18). */
 export const toolOptions = {
-  tools: text('--tools <names>', 'tools to list: toolsets, tools, core or all (default: core)'),
-  exclude: text('--exclude <names>', 'toolsets and tools that it may not call'),
-  readOnly: flag('--read-only', 'only tools that read, and those that ask a person'),
+  tools: text('--tools <names>', 'list these toolsets or tools, core or all (default: core)'),
+  exclude: text('--exclude <names>', 'block these toolsets and tools'),
+  readOnly: flag('--read-only', 'list only tools that read or request access'),
 }
 
-function toPositive(given: string): number {
-  if (!/^[1-9]\d{0,6}$/.test(given)) throw new InvalidArgumentError('It is not a positive number.')
-  return Number(given)
+function toPositive(value: string): number {
+  if (!/^[1-9]\d{0,6}$/.test(value)) throw new InvalidArgumentError('Use a positive integer.')
+  return Number(value)
 }
 
-function toWhole(given: string): number {
-  if (!isWhole(given)) throw new InvalidArgumentError('It is not a whole number.')
-  return Number(given)
+function toInteger(value: string): number {
+  if (!isInteger(value)) throw new InvalidArgumentError('Use an integer.')
+  return Number(value)
 }
 
-export const isWhole = (given: string): boolean => /^\d{1,15}$/.test(given)
+export const isInteger = (value: string): boolean => /^\d{1,15}$/.test(value)
 
-/** Gives the exit code; that of another program may be any number. */
-export type Act = (context: Context, command: Command) => Promise<number | void>
+/** Returns the exit code; `cowork run` returns the code of the other program. */
+export type CommandAction = (context: Context, command: Command) => Promise<number | void>
 
-export type Entry = {
-  /** Its name and arguments, such as `restore <path> [version]`. */
+export type CommandSpec = {
+  /** Name and arguments, such as `restore <path> [version]`. */
   readonly usage: string
   readonly summary: string
   readonly alias?: string
   readonly isDefault?: boolean
   readonly options?: Options
-  readonly args?: Readonly<Record<string, ArgumentWords>>
+  readonly args?: Readonly<Record<string, ArgumentSpec>>
   readonly help?: string
-  readonly commands?: readonly Entry[]
-  readonly act?: Act
+  readonly commands?: readonly CommandSpec[]
+  readonly act?: CommandAction
 }
 
-type ArgumentWords = {
+type ArgumentSpec = {
   readonly about: string
   readonly choices?: readonly string[]
-  /** Completed, but not checked: the command finds out itself what a shorter word means. */
+  /** Completed, but not checked: the command resolves shorter forms. */
   readonly known?: readonly string[]
 }
 
-type Described<Usage extends string, Given extends Options> = Omit<Entry, 'act' | 'usage'> & {
+type SpecFields<Usage extends string, Given extends Options> = Omit<
+  CommandSpec,
+  'act' | 'usage'
+> & {
   readonly usage: Usage
   readonly options?: Given
 }
 
-/** What was typed, in the order of the usage: `<id>` is a text, `[id]` may be absent, `<ids...>` are many. */
+/** Arguments by their usage: `<id>` is a string, `[id]` may be absent, `<ids...>` is an array. */
 type Arguments<Usage extends string> = Usage extends `${infer Word} ${infer Rest}`
   ? [...Argument<Word>, ...Arguments<Rest>]
   : Argument<Usage>
@@ -155,37 +163,37 @@ export type Call<Usage extends string = string, Given extends Options = Options>
   person(what: string): Promise<void>
 }
 
-type Answering<Called, Answer> = {
-  /** What only a person at a terminal may do (I10). */
+type ResultOptions<Called, Answer> = {
+  /** Action that only a person at a terminal may perform (I10). */
   readonly person?: string
-  /** The hints of the daemon in the words of the command line. */
-  readonly words?: MessageOverrides
-  /** Options that contradict each other are refused before anything else. */
+  /** Command-line texts that replace messages and hints of the daemon. */
+  readonly messages?: MessageOverrides
+  /** Refuses contradicting options before anything else. */
   readonly check?: (call: Called) => void
-  /** What `--json` prints, where it is not all of the answer. */
+  /** Selects the JSON output; without it, `--json` prints the whole result. */
   readonly json?: (answer: Answer, call: Called) => object
-  /** What people read. One sentence is made plain here; lines are printed as they are. */
+  /** Formats the result for people. A string is sanitized here; lines are printed as they are. */
   readonly show: (answer: Answer, call: Called) => string | readonly string[]
-  /** Next steps, printed beside the data. */
+  /** Next steps, printed to stderr. */
   readonly notes?: (answer: Answer, call: Called) => readonly string[]
   readonly exit?: (answer: Answer) => ExitCode
 }
 
-/** A command that asks the daemon and shows the answer. */
+/** Defines a command that queries the daemon and prints the result. */
 export function command<
   const Usage extends string,
   Answer extends object,
   const Given extends Options = Record<never, never>,
 >(
-  spec: Described<Usage, Given> &
-    Answering<Call<Usage, Given>, Answer> & {
+  spec: SpecFields<Usage, Given> &
+    ResultOptions<Call<Usage, Given>, Answer> & {
       readonly run: (call: Call<Usage, Given>) => Promise<Answer>
     },
-): Entry {
-  const { run, person, words, check, json, show, notes, exit, ...described } = spec
+): CommandSpec {
+  const { run, person, messages, check, json, show, notes, exit, ...described } = spec
   return localCommand<Usage, Given>({
-    ...(described as Described<Usage, Given>),
-    ...(words && { words }),
+    ...(described as SpecFields<Usage, Given>),
+    ...(messages && { messages }),
     async act(call) {
       check?.(call)
       if (person !== undefined) await call.person(person)
@@ -200,18 +208,18 @@ export function command<
   })
 }
 
-/** A command that is one call of a tool. `cowork_use` answers as the tool that it calls. */
+/** Defines a command that calls one tool. `cowork_use` returns the result of the tool that it calls. */
 export function toolCommand<
   const Usage extends string,
   Name extends Exclude<ToolName, 'cowork_use'>,
   const Given extends Options = Record<never, never>,
 >(
-  spec: Described<Usage, Given> &
-    Answering<Call<Usage, Given>, ToolResults[Name]> & {
+  spec: SpecFields<Usage, Given> &
+    ResultOptions<Call<Usage, Given>, ToolResults[Name]> & {
       readonly tool: Name
       readonly input?: (call: Call<Usage, Given>) => object | Promise<object>
     },
-): Entry {
+): CommandSpec {
   const { tool, input, ...rest } = spec
   return command<Usage, ToolResults[Name], Given>({
     ...rest,
@@ -223,23 +231,23 @@ export function localCommand<
   const Usage extends string,
   const Given extends Options = Record<never, never>,
 >(
-  spec: Described<Usage, Given> & {
-    readonly words?: MessageOverrides
+  spec: SpecFields<Usage, Given> & {
+    readonly messages?: MessageOverrides
     readonly act: (call: Call<Usage, Given>) => Promise<number | void>
   },
-): Entry {
-  const { words, act, ...described } = spec
+): CommandSpec {
+  const { messages, act, ...described } = spec
   return {
     ...described,
-    async act(context, given) {
-      // Loaded here: a command line that is wrong, or asks for help, needs neither.
+    async act(context, command) {
+      // Loaded here: help and usage errors need neither.
       const { createClient } = await import('./client.ts')
       return act({
         ...context,
-        client: createClient(context, words),
-        command: given,
-        args: given.args as Arguments<Usage>,
-        options: given.optsWithGlobals(),
+        client: createClient(context, messages),
+        command: command,
+        args: command.args as Arguments<Usage>,
+        options: command.optsWithGlobals(),
         person: async (what) =>
           (await import('./person.ts')).requirePersonAtTerminal(context, what),
       })
@@ -249,26 +257,26 @@ export function localCommand<
 
 export function addCommands(
   parent: Command,
-  entries: readonly Entry[],
-  carryOut: (act: Act, command: Command) => Promise<void>,
+  entries: readonly CommandSpec[],
+  runAction: (act: CommandAction, command: Command) => Promise<void>,
 ): void {
   for (const entry of entries) {
     const { usage, summary, alias, isDefault = false, options = {}, args = {}, help, act } = entry
-    const made = parent.command(usage, { isDefault }).description(summary)
-    if (alias !== undefined) made.alias(alias)
-    for (const option of Object.values(options)) made.addOption(option)
-    for (const argument of made.registeredArguments) {
+    const command = parent.command(usage, { isDefault }).description(summary)
+    if (alias !== undefined) command.alias(alias)
+    for (const option of Object.values(options)) command.addOption(option)
+    for (const argument of command.registeredArguments) {
       const { about, choices, known } = args[argument.name()] ?? {}
       if (about !== undefined) argument.description = about
       if (choices) argument.choices(choices)
       if (known) argument.argChoices = [...known]
     }
-    if (help !== undefined) made.addHelpText('after', `\n${help}`)
+    if (help !== undefined) command.addHelpText('after', `\n${help}`)
     if (act)
-      made.action(() => {
-        rejectUnknownCommand(made)
-        return carryOut(act, made)
+      command.action(() => {
+        rejectUnknownCommand(command)
+        return runAction(act, command)
       })
-    addCommands(made, entry.commands ?? [], carryOut)
+    addCommands(command, entry.commands ?? [], runAction)
   }
 }

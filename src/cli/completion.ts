@@ -3,69 +3,74 @@ import type { Shell } from './choices.ts'
 
 type Word = { readonly word: string; readonly about: string }
 
-/** What may follow each command: the path is its words, each after a space. */
-type Stop = {
+/** Words that can follow a command. `path` is the command's words, each after a space. */
+type CompletionNode = {
   readonly path: string
   readonly words: readonly Word[]
-  /** Options of this command that choose from words. */
+  /** Options of this command with a fixed set of values. */
   readonly choices: readonly { readonly flag: string; readonly words: readonly string[] }[]
 }
 
 export function completionScript(root: Command, shell: Shell): string {
-  const stops = stopsOf(root, '')
-  const taking = [...new Set(optionsIn(root).filter(takesValue).flatMap(flagsOf))].toSorted()
-  return { bash, zsh, fish }[shell](stops, taking)
+  const stops = collectNodes(root, '')
+  const flagsWithValue = [
+    ...new Set(collectOptions(root).filter(takesValue).flatMap(listFlags)),
+  ].toSorted()
+  return { bash, zsh, fish }[shell](stops, flagsWithValue)
 }
 
-function stopsOf(command: Command, path: string): Stop[] {
+function collectNodes(command: Command, path: string): CompletionNode[] {
   const children = command.commands.filter((one) => !isHidden(one))
   const names = children.map((one) => ({ word: one.name(), about: one.description() }))
   const choices = command.registeredArguments
     .slice(0, 1)
     .flatMap(({ argChoices = [] }) => argChoices.map((word) => ({ word, about: '' })))
-  const options = visible(command).flatMap((option) => {
-    const [flag] = flagsOf(option)
+  const options = visibleOptions(command).flatMap((option) => {
+    const [flag] = listFlags(option)
     return flag === undefined ? [] : [{ word: flag, about: option.description }]
   })
-  const chosen = visible(command).flatMap((option) =>
-    flagsOf(option).flatMap((flag) =>
+  const chosen = visibleOptions(command).flatMap((option) =>
+    listFlags(option).flatMap((flag) =>
       option.argChoices ? [{ flag, words: option.argChoices }] : [],
     ),
   )
   return [
     { path, words: [...names, ...choices, ...options], choices: chosen },
-    ...children.flatMap((one) => stopsOf(one, `${path} ${one.name()}`)),
+    ...children.flatMap((one) => collectNodes(one, `${path} ${one.name()}`)),
   ]
 }
 
-// Commander keeps this to itself, but for the help it writes.
+// Commander exposes this only through its help.
 const isHidden = (command: Command) =>
   command.parent?.createHelp().visibleCommands(command.parent).includes(command) === false
 
-const visible = (command: Command) => command.options.filter((option) => !option.hidden)
+const visibleOptions = (command: Command) => command.options.filter((option) => !option.hidden)
 
-const optionsIn = (command: Command): Option[] => [
-  ...visible(command),
-  ...command.commands.flatMap(optionsIn),
+const collectOptions = (command: Command): Option[] => [
+  ...visibleOptions(command),
+  ...command.commands.flatMap(collectOptions),
 ]
 
 const takesValue = (option: Option) => option.required || option.optional
 
-const flagsOf = ({ long, short }: Option): string[] => [long, short].flatMap((flag) => flag ?? [])
+const listFlags = ({ long, short }: Option): string[] => [long, short].flatMap((flag) => flag ?? [])
 
-const quoted = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`
-const paths = (stops: readonly Stop[], between: string) =>
+const shellQuote = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`
+const paths = (stops: readonly CompletionNode[], between: string) =>
   stops
     .filter(({ path }) => path !== '')
-    .map(({ path }) => quoted(path))
+    .map(({ path }) => shellQuote(path))
     .join(between)
 
-const values = (stops: readonly Stop[]) =>
+const values = (stops: readonly CompletionNode[]) =>
   stops.flatMap(({ path, choices }) =>
     choices.map(({ flag, words }) => ({ path, flag, spot: `${path} ${flag}`, words })),
   )
 
-const bash = (stops: readonly Stop[], taking: readonly string[]) => `# cowork completion bash
+const bash = (
+  stops: readonly CompletionNode[],
+  taking: readonly string[],
+) => `# cowork completion bash
 _cowork() {
   local cur=\${COMP_WORDS[COMP_CWORD]} path='' words='' i
   COMPREPLY=()
@@ -78,7 +83,7 @@ _cowork() {
 ${values(stops)
   .map(
     ({ spot, words }) =>
-      `    ${quoted(spot)}) COMPREPLY=($(compgen -W ${quoted(words.join(' '))} -- "$cur")); return ;;`,
+      `    ${shellQuote(spot)}) COMPREPLY=($(compgen -W ${shellQuote(words.join(' '))} -- "$cur")); return ;;`,
   )
   .join('\n')}
   esac
@@ -86,14 +91,14 @@ ${values(stops)
     ${taking.join(' | ')}) return ;;
   esac
   case $path in
-${stops.map(({ path, words }) => `    ${quoted(path)}) words=${quoted(words.map(({ word }) => word).join(' '))} ;;`).join('\n')}
+${stops.map(({ path, words }) => `    ${shellQuote(path)}) words=${shellQuote(words.map(({ word }) => word).join(' '))} ;;`).join('\n')}
   esac
   COMPREPLY=($(compgen -W "$words" -- "$cur"))
 }
 complete -o default -F _cowork cowork
 `
 
-const zsh = (stops: readonly Stop[], taking: readonly string[]) => `#compdef cowork
+const zsh = (stops: readonly CompletionNode[], taking: readonly string[]) => `#compdef cowork
 _cowork() {
   local spot='' word
   local -a found
@@ -104,24 +109,27 @@ _cowork() {
   done
   case "$spot $words[CURRENT-1]" in
 ${values(stops)
-  .map(({ spot, words }) => `    (${quoted(spot)}) compadd ${words.join(' ')}; return ;;`)
+  .map(({ spot, words }) => `    (${shellQuote(spot)}) compadd ${words.join(' ')}; return ;;`)
   .join('\n')}
   esac
   case $words[CURRENT-1] in
     (${taking.join('|')}) _files; return ;;
   esac
   case $spot in
-${stops.map(({ path, words }) => `    (${quoted(path)}) found=(${words.map(described).join(' ')}) ;;`).join('\n')}
+${stops.map(({ path, words }) => `    (${shellQuote(path)}) found=(${words.map(formatZshWord).join(' ')}) ;;`).join('\n')}
   esac
   _describe cowork found || _files
 }
 compdef _cowork cowork
 `
 
-const described = ({ word, about }: Word) =>
-  quoted([word.replaceAll(':', '\\:'), ...(about ? [about] : [])].join(':'))
+const formatZshWord = ({ word, about }: Word) =>
+  shellQuote([word.replaceAll(':', '\\:'), ...(about ? [about] : [])].join(':'))
 
-const fish = (stops: readonly Stop[], taking: readonly string[]) => `# cowork completion fish
+const fish = (
+  stops: readonly CompletionNode[],
+  taking: readonly string[],
+) => `# cowork completion fish
 function __cowork_at
   set -l spot ''
   for word in (commandline -opc)[2..]
@@ -135,17 +143,19 @@ end
 ${stops.flatMap(({ path, words }) => words.map((word) => fishLine(path, word, taking))).join('\n')}
 ${values(stops)
   .map(
-    ({ path, flag, words }) => `${fishAt(path)} ${fishFlag(flag)} -x -a ${quoted(words.join(' '))}`,
+    ({ path, flag, words }) =>
+      `${fishCondition(path)} ${fishFlag(flag)} -x -a ${shellQuote(words.join(' '))}`,
   )
   .join('\n')}
 `
 
 function fishLine(path: string, { word, about }: Word, taking: readonly string[]): string {
-  const isTaking = taking.includes(word) ? ' -r' : ''
-  const what = word.startsWith('-') ? `${fishFlag(word)}${isTaking}` : `-f -a ${word}`
-  return `${fishAt(path)} ${what}${about ? ` -d ${quoted(about)}` : ''}`
+  const required = taking.includes(word) ? ' -r' : ''
+  const what = word.startsWith('-') ? `${fishFlag(word)}${required}` : `-f -a ${word}`
+  return `${fishCondition(path)} ${what}${about ? ` -d ${shellQuote(about)}` : ''}`
 }
 
-const fishAt = (path: string) => `complete -c cowork -n ${quoted(`__cowork_at ${quoted(path)}`)}`
+const fishCondition = (path: string) =>
+  `complete -c cowork -n ${shellQuote(`__cowork_at ${shellQuote(path)}`)}`
 const fishFlag = (flag: string) =>
   flag.startsWith('--') ? `-l ${flag.slice(2)}` : `-s ${flag.slice(1)}`

@@ -9,8 +9,8 @@ import { parseAgentName } from './lookup.ts'
 import {
   choiceArguments,
   choiceQuery,
-  chosenFields,
-  isChosen,
+  toSelectionFields,
+  hasFields,
   saveToken,
   obtainToken,
   planToken,
@@ -32,7 +32,7 @@ import type { Context } from './context.ts'
 import { findRunningDaemon } from './daemon.ts'
 import { usageError } from './exit.ts'
 import { launcherPath, locationOptions } from './launcher.ts'
-import { formatFields, tableOf } from './output.ts'
+import { formatFields, formatRows } from './output.ts'
 import { confirm, diffLines, printNote } from './terminal.ts'
 import type { PromptOptions } from './terminal.ts'
 
@@ -47,7 +47,7 @@ export type ConnectOptions = PromptOptions &
     readonly dryRun?: boolean
   }
 
-/** Writes us into a client's own file: shown first, backed up, checked, and undone by `disconnect` (K4). */
+/** Adds cowork to a client's config file: shown first, backed up, verified, and reverted by `disconnect` (K4). */
 export async function connect(
   context: Context,
   given: string,
@@ -57,46 +57,46 @@ export async function connect(
   const client = findClient(given)
   const file = readClientFile(clientConfigPath(context, client, options.configFile))
   const agent = parseAgentName(options.agent ?? client.id)
-  const chosen = chosenFields(options)
+  const chosen = toSelectionFields(options)
   const api = createClient(context)
-  // Only the daemon knows whether the agent is in the store, where its tools belong.
-  const known = isChosen(chosen) ? await planToken(api, paths, agent) : undefined
-  const inEntry = known && planTools(known, chosen).inEntry
+  // Only the daemon knows whether the agent is in the store, where its tools are stored.
+  const earlyPlan = hasFields(chosen) ? await planToken(api, paths, agent) : undefined
+  const inEntry = earlyPlan && planTools(earlyPlan, chosen).inEntry
   const choice = { ...inEntry, results: options.results }
-  const server = serverFor(context, agent, client, options, choice)
+  const server = buildServer(context, agent, client, options, choice)
   const before = readConnections(paths).find(matchesConnection(client, file.file))
-  const changed = (token: string) => {
+  const applyConnection = (token: string) => {
     const edits = client.edits(options.inline ? { ...server, token } : server)
-    const left = before?.entries.filter((old) => !edits.some(isAt(old.place))) ?? []
+    const left = before?.entries.filter((old) => !edits.some(hasPlace(old.place))) ?? []
     const cleared = revertEdits(client.format, file, left)
     const put = applyEdits(client.format, { ...file, text: cleared.text }, edits)
     return { ...put, edits, hunks: [...cleared.hunks, ...put.hunks] }
   }
-  // The token is not there yet, nor should it be shown.
-  const { hunks } = changed('sk-cowork-…')
+  // The token does not exist yet and must not be shown.
+  const { hunks } = applyConnection('sk-cowork-…')
   if (options.dryRun) {
-    const planned = known && planTools(known, chosen)
+    const planned = earlyPlan && planTools(earlyPlan, chosen)
     const value = { client: client.id, file: file.file, changed: hunks.length > 0, hunks }
     return out.data({ ...value, ...(planned && { selection: planned.selection }) }, () => [
       ...(hunks.length > 0
         ? diffLines(file.file, hunks, process.stdout)
-        : [`${client.title} has this entry already.`]),
+        : [`${client.title} already has this entry.`]),
       ...(planned ? [planned.text] : []),
     ])
   }
-  const plan = known ?? (await planToken(api, paths, agent))
+  const plan = earlyPlan ?? (await planToken(api, paths, agent))
   const tools = planTools(plan, chosen)
   printNote(hunks.length > 0 ? diffLines(file.file, hunks) : [], options)
-  printNote(known ? [tools.text] : [], options)
-  printNote(warnings(plan, context, before), options)
+  printNote(earlyPlan ? [tools.text] : [], options)
+  printNote(listWarnings(plan, context, before), options)
   if (hunks.length > 0 || plan.act !== 'keep' || tools.isChange)
-    await confirm(questionOf(client, plan), options)
+    await confirm(confirmationText(client, plan), options)
 
-  // First, since an unknown name is refused and must not leave a rotated token behind.
+  // First: an unknown name is refused and must not leave a rotated token behind.
   if (tools.isChange) await api.call('cowork_set_tools', { id: agent, ...chosen })
   const token = await obtainToken(api, plan, chosen)
   if (!options.inline) saveToken(paths, agent, token)
-  const { text, edits, made } = changed(token)
+  const { text, edits, made } = applyConnection(token)
   const backup = text === file.text ? undefined : writeClientFile(file, text, systemClock())
   const firstBackup = before?.backup ?? backup
   saveConnection(paths, {
@@ -107,14 +107,14 @@ export async function connect(
     created_file: before?.created_file ?? !file.exists,
     ...(firstBackup !== undefined && { backup: firstBackup }),
     entries: edits.map(({ place, value }, index) => {
-      // An entry that we replace was ours before: what stood there first is what counts.
-      const first = made[index] ?? before?.entries.find(isAt(place))?.made
+      // For an entry that we wrote before, keep the undo data of the first connect.
+      const first = made[index] ?? before?.entries.find(hasPlace(place))?.made
       return { place: [...place], digest: hashValue(value), ...(first && { made: first }) }
     }),
     connected_at: formatRfc3339(systemClock()),
   })
-  const undo = undoOf(client, options)
-  const seen = await greeted(context, client, file, token).catch((error: unknown) => {
+  const undo = undoCommand(client, options)
+  const seen = await checkHandshake(context, client, file, token).catch((error: unknown) => {
     out.note(`Undo: ${undo}`)
     throw error
   })
@@ -124,38 +124,38 @@ export async function connect(
     via: server.via,
     file: file.file,
     ...(backup && { backup }),
-    closed_the_door: plan.enablesAuth,
+    auth_enabled: plan.enablesAuth,
     selection: tools.selection,
     check: seen,
     undo,
   }
   out.data(value, () => [
-    `${client.title} is connected as the agent ${agent}.`,
+    `Connected ${client.title} as agent ${agent}.`,
     ...formatFields({
       file: file.file,
       backup,
       tools: describeSelection(tools.selection),
-      checked: `${seen.server} answers over ${server.via} with ${seen.tools} tools`,
+      checked: `${seen.server} responds over ${server.via} with ${seen.tools} tools`,
       undo,
     }),
   ])
   if (server.via === 'http' && !options.inline)
     out.note(
       client.asksForToken
-        ? `${client.title} asks for the token once; it is in ${paths.agentToken(agent)}.`
-        : `${client.title} reads the token from ${server.variable}. Put ${server.variable}=file:${paths.agentToken(agent)} into a file and start it by \`cowork run --env-file <file> -- <client>\`.`,
+        ? `${client.title} asks for the token once. Paste it from ${paths.agentToken(agent)}.`
+        : `${client.title} reads the token from ${server.variable}. Add ${server.variable}=file:${paths.agentToken(agent)} to a file and start the client with \`cowork run --env-file <file> -- <client>\`.`,
     )
 }
 
 export async function listClients(context: Context): Promise<void> {
   const connected = readConnections(context.paths)
   const rows = clients.map((client) => {
-    const found = connected.find((one) => one.client === client.id)
+    const found = connected.find((row) => row.client === client.id)
     const { file = clientConfigPath(context, client), agent, via } = found ?? {}
     return { client: client.id, file, connected: found !== undefined, agent, via }
   })
   context.out.data({ clients: rows }, () =>
-    tableOf(rows, '', {
+    formatRows(rows, '', {
       CLIENT: ({ client }) => client,
       'CONNECTED AS': ({ agent, via }) => (agent ? `${agent} (${via})` : '-'),
       FILE: ({ file }) => file,
@@ -168,20 +168,20 @@ export const clientConfigPath = ({ env }: Context, client: Client, configFile?: 
     ? client.file({ env, home: homedir(), platform: process.platform })
     : resolve(configFile)
 
-const isAt =
+const hasPlace =
   (place: Place) =>
   (other: { place: Place }): boolean =>
     isDeepStrictEqual(place, other.place)
 
 export const matchesConnection =
   ({ id }: Client, file: string) =>
-  (one: { client: string; file: string }): boolean =>
-    one.client === id && one.file === file
+  (connection: { client: string; file: string }): boolean =>
+    connection.client === id && connection.file === file
 
-/** What a value was when we wrote it, without keeping it: it may hold a token. */
+/** Identifies a written value without storing it: it may contain a token. */
 export const hashValue = (value: unknown): string => sha256Hex(canonicalJson(value))
 
-function serverFor(
+function buildServer(
   context: Context,
   agent: string,
   client: Client,
@@ -189,20 +189,19 @@ function serverFor(
   choice: EntryChoice,
 ): Server {
   if (!http) {
-    const own = ['mcp', '--agent', agent, ...choiceArguments(choice)]
-    const args = ['--', launcherPath(), ...own, ...locationOptions(context)]
+    const command = ['mcp', '--agent', agent, ...choiceArguments(choice)]
+    const args = ['--', launcherPath(), ...command, ...locationOptions(context)]
     return { via: 'stdio', command: process.execPath, args }
   }
   const { config } = loadConfig({ file: context.configFile, env: context.env })
   const port = findRunningDaemon(context.paths)?.port ?? config.server.port
   const variable = envVar ?? `COWORK_TOKEN_${client.id.toUpperCase().replaceAll('-', '_')}`
-  if (!/^[A-Za-z_]\w*$/.test(variable))
-    throw usageError(`${variable} is not the name of a variable.`)
+  if (!/^[A-Za-z_]\w*$/.test(variable)) throw usageError(`Invalid variable name: ${variable}.`)
   const url = `${config.server.tls ? 'https' : 'http'}://localhost:${port}/mcp${choiceQuery(choice)}`
   return { via: 'http', url, variable }
 }
 
-function warnings(
+function listWarnings(
   { agent, act, enablesAuth }: TokenPlan,
   { env }: Context,
   before: Connection | undefined,
@@ -210,37 +209,35 @@ function warnings(
   return [
     ...(before && before.agent !== agent
       ? [
-          `It acted as ${before.agent} so far; \`cowork agents revoke ${before.agent}\` ends that one.`,
+          `Replaces agent ${before.agent}. Run \`cowork agents revoke ${before.agent}\` to revoke it.`,
         ]
       : []),
     ...(enablesAuth
-      ? [
-          `${agent} is the first agent and closes the door: from then on every client needs a token, those without one are refused.`,
-        ]
+      ? [`Adding ${agent} turns on authentication: clients without a token are refused.`]
       : []),
     ...(act === 'rotate'
       ? [
-          `${agent} is registered already and its token is not kept here: it gets a new one, the old one ends in 10 minutes.`,
+          `No token of ${agent} is stored here: a new one is issued, the old one expires in 10 minutes.`,
         ]
       : []),
     ...(env['COWORK_TOKEN']
       ? [
-          'COWORK_TOKEN is set here: a client started from this terminal uses it, not its own token.',
+          'COWORK_TOKEN is set: a client started from this terminal uses it instead of its own token.',
         ]
       : []),
   ]
 }
 
-function questionOf({ title }: Client, { agent, act, enablesAuth }: TokenPlan): string {
-  if (enablesAuth) return `Connect ${title} as the agent ${agent} and close the door?`
-  return act === 'keep' ? `Connect ${title}?` : `Connect ${title} as the agent ${agent}?`
+function confirmationText({ title }: Client, { agent, act, enablesAuth }: TokenPlan): string {
+  if (enablesAuth) return `Connect ${title} as agent ${agent} and turn on authentication?`
+  return act === 'keep' ? `Connect ${title}?` : `Connect ${title} as agent ${agent}?`
 }
 
-const undoOf = ({ id }: Client, { configFile }: ConnectOptions) =>
+const undoCommand = ({ id }: Client, { configFile }: ConnectOptions) =>
   `cowork disconnect ${id}${configFile === undefined ? '' : ` --config-file ${resolve(configFile)}`}`
 
-/** Greets what the file now says, as it was read back from there. */
-async function greeted(
+/** Reads the entry back from the file and runs an MCP handshake with it. */
+async function checkHandshake(
   { env }: Context,
   client: Client,
   { file }: Pick<ClientFile, 'file'>,

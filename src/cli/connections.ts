@@ -17,9 +17,9 @@ const connection = z.object({
   agent: z.string(),
   via: z.enum(['stdio', 'http']),
   created_file: z.boolean(),
-  /** The file as it was before the first connect. */
+  /** The file before the first connect. */
   backup: z.string().optional(),
-  /** What was written where; never a token, only the digest of the value. */
+  /** Written entries; never a token, only the digest of the value. */
   entries: z.array(z.object({ place: z.array(step), digest: z.string(), made: made.optional() })),
   connected_at: z.string(),
 })
@@ -29,34 +29,34 @@ export type Connection = z.output<typeof connection>
 
 export const connectionsFile = (paths: StatePaths): string => join(paths.dir, 'connections.json')
 
-/** What `cowork connect` has written and where, so that it can be undone to the byte. */
+/** Reads what `cowork connect` wrote and where, so that `disconnect` can revert it byte for byte. */
 export function readConnections(paths: StatePaths): Connection[] {
   const file = connectionsFile(paths)
   if (!existsSync(file)) return []
   try {
     return content.parse(JSON.parse(readFileSync(file, 'utf8'))).connections
   } catch (cause) {
-    throw new CoworkError('state_damaged', `${file} is not a list of connections.`, {
-      hint: 'Move it away; `cowork disconnect` then finds its entries in the clients’ files.',
+    throw new CoworkError('state_damaged', `Invalid connections file: ${file}.`, {
+      hint: 'Move the file away; `cowork disconnect` finds its entries in the clients’ files.',
       cause,
     })
   }
 }
 
-/** One connection per client and file. */
+/** Saves one connection per client and file. */
 export function saveConnection(paths: StatePaths, added: Connection): void {
   write(paths, [...without(paths, added), added])
 }
 
 export function deleteConnection(
   paths: StatePaths,
-  gone: Pick<Connection, 'client' | 'file'>,
+  connection: Pick<Connection, 'client' | 'file'>,
 ): void {
-  write(paths, without(paths, gone))
+  write(paths, without(paths, connection))
 }
 
 const without = (paths: StatePaths, { client, file }: Pick<Connection, 'client' | 'file'>) =>
-  readConnections(paths).filter((one) => one.client !== client || one.file !== file)
+  readConnections(paths).filter((row) => row.client !== client || row.file !== file)
 
 const write = (paths: StatePaths, connections: readonly Connection[]) =>
   writeFileAtomic(connectionsFile(paths), `${JSON.stringify({ connections }, null, 2)}\n`)

@@ -19,27 +19,27 @@ export type Context = {
   readonly out: Output
   readonly paths: StatePaths
   readonly env: Environment
-  /** The same without the env files, for other processes of ours: Node would obey what they say (K11). */
+  /** `env` without the env files, for child processes: Node itself would act on some variables (K11). */
   readonly inherited: Environment
-  /** What the env files say, references as they are written. */
-  readonly fromFiles: Readonly<Record<string, string>>
+  /** Values of the env files, with unresolved references. */
+  readonly envFileValues: Readonly<Record<string, string>>
   readonly configFile: string | undefined
-  /** The options that make another `cowork` work on the same place. */
+  /** Options that make another `cowork` use the same state and configuration. */
   readonly locationArgs: readonly string[]
 }
 
 export function createContext({ config, state, json = false, envFile = [] }: Globals): Context {
   const fromFiles = readEnvFiles(envFile)
   const inherited = currentEnvironment()
-  const given = { ...inherited, ...fromFiles }
-  const env = state === undefined ? given : { ...given, COWORK_STATE_DIR: state }
+  const combined = { ...inherited, ...fromFiles }
+  const env = state === undefined ? combined : { ...combined, COWORK_STATE_DIR: state }
   const paths = statePaths(stateDirectory(env, currentFolders()))
   return {
-    out: createOutput({ json, command: commandName(given) }),
+    out: createOutput({ json, command: commandName(combined) }),
     paths,
     env,
     inherited,
-    fromFiles,
+    envFileValues: fromFiles,
     configFile: config,
     locationArgs: [
       '--state',

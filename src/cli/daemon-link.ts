@@ -13,60 +13,65 @@ import { parseJson } from './output.ts'
 
 type LinkOptions = {
   readonly paths: StatePaths
-  /** The first line of each connection: who calls, and which tools it wants (I13). */
+  /** The first line of each connection: the caller and the tools that it requests (I13). */
   readonly hello: object
   readonly up: Pick<DetachedOptions, 'args' | 'env' | 'handover'>
-  /** Writes a line for the person who reads the client's log. */
+  /** Writes a line to the client's log. */
   readonly note: (text: string) => void
 }
 
-/** Equals the version in server/bridge-handshake.ts, which the command line does not load. */
+/** Must equal the version in server/bridge-handshake.ts, which the command line does not load. */
 const handshakeVersion = 3
 
 const startTimeoutMs = 20_000
 const answerTimeoutMs = 10_000
 const pollIntervalMs = 25
 const maxRetryDelayMs = 1000
-/** A service manager that restarts a crashed daemon comes first. */
+/** A service manager may restart a crashed daemon before the bridge does. */
 const restartDelayMs = 3000
 const maxRestartDelayMs = 60_000
 
-/** Opens connections to the daemon for the bridge, and starts the daemon where that is right. */
+/** Connects the bridge to the daemon, and starts the daemon when allowed. */
 export function createDaemonLink({ paths, hello, up, note }: LinkOptions) {
   const ownVersion = version()
   let notedVersion = ownVersion
   let lastRestartAt = 0
   let restartCount = 0
 
-  /** Waits for a daemon, and starts one if none runs: a new client is a person's wish to use cowork. */
+  /** Connects to the daemon and starts one if none runs: a person has started a client. */
   async function open(): Promise<Socket> {
     const deadline = Date.now() + startTimeoutMs
     for (;;) {
-      const socket = await connected(paths.socket)
-      if (socket && (await greet(socket, {}))) return socket
+      const socket = await tryConnect(paths.socket)
+      if (socket && (await handshake(socket, {}))) return socket
       const daemon = readDaemonInfo(paths)
-      if (socket && daemon && daemon.version !== ownVersion) throw olderDaemon(daemon.version)
+      if (socket && daemon && daemon.version !== ownVersion)
+        throw outdatedDaemonError(daemon.version)
       if (Date.now() > deadline)
-        throw new CoworkError('timeout', `The daemon on ${paths.dir} does not take connections.`, {
-          hint: `Its log is ${paths.log}. \`cowork restart\` starts it again.`,
-        })
-      // With the lock taken a daemon is starting or ending.
+        throw new CoworkError(
+          'timeout',
+          `The daemon on ${paths.dir} does not accept connections.`,
+          {
+            hint: `Run \`cowork restart\`, or read the log: ${paths.log}.`,
+          },
+        )
+      // With the lock held, a daemon is starting or stopping.
       if (socket || isLocked(paths)) await sleep(pollIntervalMs)
       else await start()
     }
   }
 
-  /** Waits until a daemon is there again. Starts one that crashed, never one that a person ended (RA4). */
+  /** Waits for a daemon. Restarts one that crashed, never one that a person stopped (RA4). */
   async function reopen(signal: AbortSignal): Promise<Socket> {
     if (Date.now() - lastRestartAt > maxRestartDelayMs) restartCount = 0
     let restartAt = Date.now() + restartDelay()
     for (let attempt = 0; ; attempt++) {
-      const socket = await connected(paths.socket).catch(() => undefined)
-      if (socket && (await greet(socket, { reconnect: true }))) return socket
+      const socket = await tryConnect(paths.socket).catch(() => undefined)
+      if (socket && (await handshake(socket, { reconnect: true }))) return socket
       if (!socket && Date.now() >= restartAt && isCrashed()) {
         restartCount++
         await start().catch((error: unknown) =>
-          note(`cowork: the daemon did not start: ${errorMessage(error)}`),
+          note(`cowork: cannot start the daemon: ${errorMessage(error)}`),
         )
         lastRestartAt = Date.now()
         restartAt = lastRestartAt + restartDelay()
@@ -75,11 +80,11 @@ export function createDaemonLink({ paths, hello, up, note }: LinkOptions) {
     }
   }
 
-  /** Grows with each restart of the last minute. Random, so that the bridges of several clients do not all start one. */
+  /** Grows with each restart in the last minute. Random, so that not all bridges start a daemon together. */
   const restartDelay = () =>
     Math.min(restartDelayMs * 4 ** restartCount, maxRestartDelayMs) + Math.random() * 1000
 
-  /** The lock file is missing where `cowork uninstall --purge` removed everything. */
+  /** `cowork uninstall --purge` removes the lock file. */
   const isCrashed = () => existsSync(paths.lock) && !existsSync(paths.stopped) && !isLocked(paths)
 
   async function start(): Promise<void> {
@@ -87,17 +92,17 @@ export function createDaemonLink({ paths, hello, up, note }: LinkOptions) {
       ensureStateDir(paths)
       await startDetached({ paths, ...up, cwd: paths.dir, timeoutMs: startTimeoutMs })
     } catch (error) {
-      // The daemon of another client was faster and has the lock.
+      // Another client's daemon was faster and holds the lock.
       if (!(error instanceof CoworkError && error.code === 'daemon_running')) throw error
     }
   }
 
-  /** Says hello. False when the daemon closes without an answer, as one does that ends or is older. */
-  async function greet(socket: Socket, more: object): Promise<boolean> {
+  /** Sends the handshake. Returns false if the daemon closes without an answer: it is stopping, or older. */
+  async function handshake(socket: Socket, extra: object): Promise<boolean> {
     socket.on('error', () => undefined)
-    const fields = { cowork: handshakeVersion, version: ownVersion, ...hello, ...more }
+    const fields = { cowork: handshakeVersion, version: ownVersion, ...hello, ...extra }
     socket.write(`${JSON.stringify(fields)}\n`)
-    const line = await firstLine(socket)
+    const line = await readFirstLine(socket)
     const answer = line === undefined ? undefined : parseAnswer(line)
     if (!answer || answer.error?.code === 'shutting_down') {
       socket.destroy()
@@ -108,17 +113,17 @@ export function createDaemonLink({ paths, hello, up, note }: LinkOptions) {
       notedVersion = answer.version
       if (notedVersion !== ownVersion)
         note(
-          `cowork: this bridge is version ${ownVersion}, the daemon is version ${notedVersion}. Run \`cowork restart\` and restart this client.`,
+          `cowork: bridge version ${ownVersion}, daemon version ${notedVersion}. Run \`cowork restart\` and restart this client.`,
         )
     }
     return true
   }
 
-  const olderDaemon = (running: string) =>
+  const outdatedDaemonError = (running: string) =>
     new CoworkError(
       'daemon_outdated',
       `The daemon (version ${running}) refused this bridge (version ${ownVersion}).`,
-      { hint: '`cowork restart` starts the daemon with this version.' },
+      { hint: 'Run `cowork restart` to start this version.' },
     )
 
   return { open, reopen }
@@ -131,8 +136,8 @@ function parseAnswer(line: string): Answer | undefined {
   return answer?.cowork === handshakeVersion ? answer : undefined
 }
 
-/** Leaves the bytes after the line unread, and the socket paused. */
-function firstLine(socket: Socket): Promise<string | undefined> {
+/** Reads the first line; leaves the bytes after it unread and the socket paused. */
+function readFirstLine(socket: Socket): Promise<string | undefined> {
   return new Promise((resolve) => {
     let bytes = Buffer.alloc(0)
     const timer = setTimeout(() => finish(undefined), answerTimeoutMs)
@@ -153,7 +158,7 @@ function firstLine(socket: Socket): Promise<string | undefined> {
   })
 }
 
-function connected(path: string): Promise<Socket | undefined> {
+function tryConnect(path: string): Promise<Socket | undefined> {
   return new Promise((resolve, reject) => {
     const socket = connect(path)
     socket.once('connect', () => resolve(socket.removeAllListeners('error')))

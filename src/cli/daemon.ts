@@ -12,15 +12,15 @@ import type { Problem } from './exit.ts'
 import { launcherPath } from './launcher.ts'
 import { openLogFile } from './logs.ts'
 
-/** What the terminal resolved for a daemon that has none: it goes over a pipe, never into argv or a file (I8). */
+/** Secrets resolved at the terminal for a background daemon; passed over a pipe, never in argv or a file (I8). */
 export type SecretHandover = {
   /** From `--env-file`. */
   readonly env?: Readonly<Record<string, string>>
-  /** The texts behind the references of the configuration. */
+  /** Values of the references in the configuration. */
   readonly secrets?: Readonly<Record<string, string>>
 }
 
-/** The one thing a daemon says to whoever started it. */
+/** The only message of a daemon to the process that started it. */
 export type StartReport = { readonly ready: readonly string[] } | { readonly failed: Problem }
 
 export type DetachedOptions = {
@@ -33,7 +33,7 @@ export type DetachedOptions = {
   readonly timeoutMs: number
 }
 
-/** Starts a daemon that outlives us and resolves to its banner when it serves. */
+/** Starts a daemon that outlives this process; resolves to its banner when it is ready. */
 export async function startDetached(options: DetachedOptions): Promise<readonly string[]> {
   const { paths, args, env, cwd, handover = {}, timeoutMs } = options
   ensureStateDir(paths)
@@ -48,41 +48,41 @@ export async function startDetached(options: DetachedOptions): Promise<readonly 
   closeSync(log)
   try {
     child.send(handover, () => undefined)
-    return await ready(child, paths, timeoutMs)
+    return await waitUntilReady(child, paths, timeoutMs)
   } finally {
     if (child.connected) child.disconnect()
     child.unref()
   }
 }
 
-function ready(child: ChildProcess, paths: StatePaths, timeoutMs: number) {
-  const hint = `Its log is ${paths.log}.`
+function waitUntilReady(child: ChildProcess, paths: StatePaths, timeoutMs: number) {
+  const hint = `Read the log: ${paths.log}.`
   return new Promise<readonly string[]>((resolve, reject) => {
     const timer = setTimeout(() => {
-      const message = `The daemon was not ready within ${timeoutMs / 1000} seconds.`
+      const message = `The daemon did not start within ${timeoutMs / 1000} seconds.`
       reject(new CoworkError('timeout', message, { hint }))
     }, timeoutMs)
-    const settle = (act: () => void) => {
+    const finish = (act: () => void) => {
       clearTimeout(timer)
       act()
     }
-    child.on('error', (error) => settle(() => reject(error)))
+    child.on('error', (error) => finish(() => reject(error)))
     child.on('message', (report: StartReport) =>
-      settle(() => ('ready' in report ? resolve(report.ready) : reject(toError(report.failed)))),
+      finish(() => ('ready' in report ? resolve(report.ready) : reject(toError(report.failed)))),
     )
-    // Its last message may still be on the way when it has ended: only then is the channel closed too.
+    // The last message may arrive after the exit; only then is the channel closed too.
     Promise.all([once(child, 'exit'), once(child, 'disconnect')]).then(([[code, signal]]) => {
-      const message = `The daemon ended while it started (${signal ?? `exit code ${code}`}).`
-      settle(() => reject(new CoworkError('daemon_failed', message, { hint })))
+      const message = `The daemon stopped during startup (${signal ?? `exit code ${code}`}).`
+      finish(() => reject(new CoworkError('daemon_failed', message, { hint })))
     }, reject)
   })
 }
 
-/** An error that the daemon sent; its code is declared there, or by a newer daemon. */
+/** Converts an error of the daemon, whose code may be unknown to this version. */
 export const toError = ({ code, message, hint }: Problem): CoworkError =>
   new CoworkError(code as ErrorCode, message, hint ? { hint } : {})
 
-/** What a daemon that runs says of itself. Only the lock tells whether one runs; the file may be a dead one's. */
+/** Returns the info of the running daemon. Only the lock proves that it runs; the file may be stale. */
 export const findRunningDaemon = (paths: StatePaths): DaemonInfo | undefined =>
   isLocked(paths) ? readDaemonInfo(paths) : undefined
 
@@ -95,29 +95,29 @@ export const toDaemonJson = (daemon: DaemonInfo | undefined) =>
     ...(daemon.workUrl !== undefined && { work_url: daemon.workUrl }),
   }
 
-/** Ends the daemon and waits until its lock is free. Gives what it was, or nothing when none ran. */
+/** Stops the daemon and waits until its lock is free. Returns its info, or undefined if none ran. */
 export async function stopDaemon(
   paths: StatePaths,
   timeoutMs: number,
 ): Promise<DaemonInfo | undefined> {
   const deadline = Date.now() + timeoutMs
-  let asked: DaemonInfo | undefined
+  let stopped: DaemonInfo | undefined
   while (isLocked(paths)) {
-    // One that is still starting has the lock before it says who it is.
-    const daemon = asked ?? readDaemonInfo(paths)
-    if (daemon && !asked) terminate(daemon.pid)
-    asked = daemon
+    // A starting daemon holds the lock before it writes its info.
+    const daemon = stopped ?? readDaemonInfo(paths)
+    if (daemon && !stopped) terminate(daemon.pid)
+    stopped = daemon
     if (Date.now() > deadline)
       throw new CoworkError(
         'timeout',
-        `The daemon on ${paths.dir} did not end within ${timeoutMs / 1000} seconds.`,
+        `The daemon on ${paths.dir} did not stop within ${timeoutMs / 1000} seconds.`,
         {
-          hint: `It may be finishing calls. Wait longer with --timeout, or look into ${paths.log}.`,
+          hint: `Wait longer with --timeout: calls may be running. Log: ${paths.log}.`,
         },
       )
     await sleep(25)
   }
-  return asked
+  return stopped
 }
 
 function terminate(pid: number): void {
@@ -126,13 +126,9 @@ function terminate(pid: number): void {
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? error.code : undefined
     if (code === 'ESRCH') return
-    throw new CoworkError(
-      'daemon_not_ours',
-      `Process ${pid} could not be asked to end (${String(code)}).`,
-      {
-        hint: 'It belongs to another user. End it as that user.',
-        cause: error,
-      },
-    )
+    throw new CoworkError('daemon_not_ours', `Cannot stop process ${pid} (${String(code)}).`, {
+      hint: 'Stop it as the user who owns it.',
+      cause: error,
+    })
   }
 }

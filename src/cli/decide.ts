@@ -5,138 +5,133 @@ import type { ApprovalMatch, ApprovalItem, Outcome } from './approvals.ts'
 import type { Client } from './client.ts'
 import { command, flag, parsePositiveInt, text } from './command.ts'
 import type { Values } from './command.ts'
-import { confirmEach } from './inbox/inbox.ts'
+import { confirmSpotChecks } from './inbox/inbox.ts'
 import { toError } from './daemon.ts'
 import { exitCode, usageError } from './exit.ts'
 import { formatGrant, listActiveGrants } from './grants.ts'
 import { changesTrust } from './inbox/actions.ts'
-import { score } from './inbox/detail.ts'
-import { severity, type } from './trust.ts'
+import { formatScore } from './inbox/detail.ts'
+import { severityOption, typeOption } from './trust.ts'
 import { sanitize } from './output.ts'
 
-type Decided = {
+type DecisionResult = {
   readonly outcomes: readonly Outcome[]
   readonly items: readonly ApprovalItem[]
-  /** What requests for access came to, in words: more or less than was asked for. */
-  readonly opened: ReadonlyMap<string, string>
-  /** The answer to a whole batch. */
+  /** Resulting grants as text, by request id: they may differ from the request. */
+  readonly grantTexts: ReadonlyMap<string, string>
+  /** The result of a whole batch. */
   readonly batch?: ToolResults['cowork_bulk_approve']
 }
 
-const args = { ids: { about: 'ids, or beginnings of them that fit one only' } }
-const now = () => flag('--now', 'not to be undone: several or high risk wait a moment')
+const args = { ids: { about: 'approval ids or unique prefixes' } }
+const nowOption = () => flag('--now', 'skip the undo window')
 
-const approving = {
-  agent: text('--agent <id>', 'in place of ids: all proposals of this agent that wait'),
-  domain: text('--domain <name>', 'in place of ids: all proposals in this domain that wait'),
-  expect: parsePositiveInt(
-    '--expect <count>',
-    'with them: how many that is, else nothing is approved',
-  ),
-  feedback: text('--feedback <text>', 'what the agent should know'),
+const approveOptions = {
+  agent: text('--agent <id>', 'approve all pending proposals of this agent (needs --expect)'),
+  domain: text('--domain <name>', 'approve all pending proposals in this domain (needs --expect)'),
+  expect: parsePositiveInt('--expect <count>', 'approve only if this many proposals match'),
+  feedback: text('--feedback <text>', 'send this feedback to the agent'),
   allow: text(
     '--allow <what>',
-    'a call: once, session, always, uses:<n> or until:<time>; access: file-once, file, folder, folder-write, folder-session or until:<time>',
+    'tool call: once, session, always, uses:<n> or until:<time>; access request: file-once, file, folder, folder-write, folder-session or until:<time>',
   ),
-  change: text('--change <json>', 'approve this instead, as JSON or @file'),
-  policy: text('--policy <id>', 'for work in a new domain: under which policy'),
+  change: text('--change <json>', 'approve this change instead (JSON or @file)'),
+  policy: text('--policy <id>', 'apply this policy to a new domain'),
   acknowledgePolicy: text(
     '--acknowledge-policy <version>',
-    'approve what this active policy version blocks',
+    'approve although this active policy version blocks it',
   ),
-  skip: flag('--skip', 'a check: close it without looking at it, so that it counts for nothing'),
-  now: now(),
+  skip: flag('--skip', 'close a spot check without review and without trust change'),
+  now: nowOption(),
 }
-type Approving = Values<typeof approving>
+type ApproveOptions = Values<typeof approveOptions>
 
-/** One outcome for each that was named; a single one that fails is simply an error (K3). */
-const decided = {
-  json: ({ batch, outcomes }: Decided) =>
-    batch ?? { outcomes, count: outcomes.length, errors: errorsIn(outcomes) },
-  show: ({ outcomes, items, opened, batch }: Decided) => [
+/** One outcome per id; for a single id, a failure is an error (K3). */
+const decisionOutput = {
+  json: ({ batch, outcomes }: DecisionResult) =>
+    batch ?? { outcomes, count: outcomes.length, errors: countErrors(outcomes) },
+  show: ({ outcomes, items, grantTexts, batch }: DecisionResult) => [
     ...outcomes.flatMap((outcome) => [
       formatOutcome(
         outcome,
         items.find(({ id }) => id === outcome.id),
-        opened.get(outcome.id),
+        grantTexts.get(outcome.id),
       ),
-      ...(outcome.also ?? []).map(({ id, summary }) => sanitize(`and with it ${id}  ${summary}`)),
+      ...(outcome.also ?? []).map(({ id, summary }) => sanitize(`also ${id}  ${summary}`)),
     ]),
     ...(batch ? [batch.message] : []),
   ],
-  notes: ({ outcomes, opened, batch }: Decided) => [
+  notes: ({ outcomes, grantTexts, batch }: DecisionResult) => [
     ...outcomes
-      .filter(({ id, status }) => status === 'approved' && opened.has(id))
-      .map(({ id }) => `\`cowork grants revoke ${id}\` takes it back.`),
+      .filter(({ id, status }) => status === 'approved' && grantTexts.has(id))
+      .map(({ id }) => `Run \`cowork grants revoke ${id}\` to revoke the grant.`),
     ...(!batch && outcomes.some(({ status }) => status === 'held')
-      ? ['Until then `cowork undo <id>` takes it back.']
+      ? ['Run `cowork undo <id>` before then to undo.']
       : []),
   ],
-  exit: ({ outcomes }: Decided) => (errorsIn(outcomes) > 0 ? exitCode.failed : exitCode.ok),
+  exit: ({ outcomes }: DecisionResult) =>
+    countErrors(outcomes) > 0 ? exitCode.failed : exitCode.ok,
 }
 
-const errorsIn = (outcomes: readonly Outcome[]) =>
+const countErrors = (outcomes: readonly Outcome[]) =>
   outcomes.filter(({ status }) => status === 'error').length
 
 export const decideCommands = [
   command({
     usage: 'approve [ids...]',
-    summary: 'approve what waits',
+    summary: 'approve pending items',
     args,
-    options: approving,
-    words: {
+    options: approveOptions,
+    messages: {
       count_differs: {
-        hint: '`cowork inbox --list --kind proposal` shows them; give their number as --expect, 1000 at most.',
+        hint: 'Run `cowork inbox --list --kind proposal`, and pass their number as --expect (at most 1000).',
       },
     },
-    check({ args: given, options }) {
-      if (given.length === 0) checkBatch(options)
-      else checkNamed(given, options)
+    check({ args: ids, options }) {
+      if (ids.length === 0) checkBatchOptions(options)
+      else checkIdOptions(ids, options)
     },
-    async run({ client, args: given, options, person }): Promise<Decided> {
+    async run({ client, args: ids, options, person }): Promise<DecisionResult> {
       const change =
         options.change === undefined ? undefined : parseJsonArgument('--change', options.change)
       await person('Approving')
-      return given.length === 0
+      return ids.length === 0
         ? approveAll(client, options)
-        : decideEach(client, given, (items) => approveItems(client, items, options, change))
+        : decideEach(client, ids, (items) => approveItems(client, items, options, change))
     },
-    ...decided,
+    ...decisionOutput,
   }),
   command({
     usage: 'reject <ids...>',
-    summary: 'reject what waits',
+    summary: 'reject pending items',
     args,
     options: {
-      type: type(),
-      severity: severity(),
-      reason: text('--reason <text>', 'why, for the agent'),
-      never: flag('--never', 'access: deny it, and do not be asked again'),
-      now: now(),
+      type: typeOption(),
+      severity: severityOption(),
+      reason: text('--reason <text>', 'reason, sent to the agent'),
+      never: flag('--never', 'reject an access request and all later ones'),
+      now: nowOption(),
     },
-    help: 'A proposal needs --type: to reject one is to override it. Of a check of what was\ndone alone, agent_wrong marks it as wrong, and human_preference says that you\nwould have done it differently.',
+    help: 'Rejecting a proposal or spot check needs --type. For a spot check, agent_wrong\nmarks the action as wrong; human_preference means that you prefer another way.',
     check({ options }) {
       if (options.severity !== undefined && options.type === undefined)
-        throw usageError(
-          '--severity says how serious something is, and --type what.',
-          'Add --type.',
-        )
+        throw usageError('--severity needs --type.', 'Add --type.')
     },
     person: 'Rejecting',
-    run: ({ client, args: given, options }) =>
-      decideEach(client, given, async (items) => {
+    run: ({ client, args: ids, options }) =>
+      decideEach(client, ids, async (items) => {
         const { reason, never } = options
         if (options.type === undefined && items.some(changesTrust))
           throw usageError(
-            'Rejecting a proposal or a check changes trust, so it says what was wrong (--type).',
-            'It is agent_wrong, missing_context, edge_case, human_preference or policy_change.',
+            'Rejecting a proposal or spot check changes trust and needs --type.',
+            'Use agent_wrong, missing_context, edge_case, human_preference or policy_change.',
           )
         if (never && !items.every(isGrant))
           throw usageError(
-            '--never is for requests for access.',
-            'Reject the others by themselves.',
+            '--never applies only to access requests.',
+            'Reject the other items separately.',
           )
-        return outcomesOf(client, 'cowork_decide', items, {
+        return callForOutcomes(client, 'cowork_decide', items, {
           decision: 'reject',
           hold: !options.now,
           reason,
@@ -148,91 +143,88 @@ export const decideCommands = [
           grant: never ? { choice: 'deny_always' } : undefined,
         })
       }),
-    ...decided,
+    ...decisionOutput,
   }),
   command({
     usage: 'undo <ids...>',
-    summary: 'take back decisions that are still held',
+    summary: 'undo decisions in the undo window',
     args,
     person: 'Undoing',
-    run: ({ client, args: given }) =>
-      decideEach(client, given, (items) => outcomesOf(client, 'cowork_undo', items)),
-    ...decided,
+    run: ({ client, args: ids }) =>
+      decideEach(client, ids, (items) => callForOutcomes(client, 'cowork_undo', items)),
+    ...decisionOutput,
   }),
 ]
 
-async function outcomesOf(
+async function callForOutcomes(
   client: Client,
   tool: 'cowork_decide' | 'cowork_undo',
   items: readonly ApprovalItem[],
-  more: object = {},
+  fields: object = {},
 ): Promise<Outcome[]> {
-  const asked = { approval_ids: items.map(({ id }) => id), ...more }
-  return (await client.call(tool, asked)).outcomes
+  const input = { approval_ids: items.map(({ id }) => id), ...fields }
+  return (await client.call(tool, input)).outcomes
 }
 
-const oneAtATime = {
+const singleItemOptions = {
   allow: '--allow',
   change: '--change',
   policy: '--policy',
   acknowledgePolicy: '--acknowledge-policy',
 } as const
 
-const singleIn = (options: Approving) =>
-  Object.entries(oneAtATime).find(
-    ([name]) => options[name as keyof typeof oneAtATime] !== undefined,
+const findSingleItemOption = (options: ApproveOptions) =>
+  Object.entries(singleItemOptions).find(
+    ([name]) => options[name as keyof typeof singleItemOptions] !== undefined,
   )
 
-function checkNamed(given: readonly string[], options: Approving): void {
+function checkIdOptions(ids: readonly string[], options: ApproveOptions): void {
   if ((options.agent ?? options.domain ?? options.expect) !== undefined)
-    throw usageError('Name ids, or --agent and --domain with --expect, not both.')
-  const single = singleIn(options)
-  if (single && given.length > 1)
+    throw usageError('Ids cannot be combined with --agent, --domain or --expect.')
+  const single = findSingleItemOption(options)
+  if (single && ids.length > 1)
     throw usageError(
-      `${single[1]} is for one approval at a time.`,
-      'Approve the others by themselves.',
+      `${single[1]} applies to one approval only.`,
+      'Approve the other items separately.',
     )
 }
 
-function checkBatch(options: Approving): void {
+function checkBatchOptions(options: ApproveOptions): void {
   if ((options.agent ?? options.domain) === undefined)
     throw usageError(
-      'Say what to approve.',
-      'Name ids, or --agent or --domain with --expect; `cowork inbox --list` shows what waits.',
+      'Nothing to approve was named.',
+      'Pass ids, or --agent or --domain with --expect. Run `cowork inbox --list` for pending items.',
     )
   if (options.expect === undefined)
     throw usageError(
-      'Approving all that wait says how many that is (--expect), so that none slips in.',
-      '`cowork inbox --list --kind proposal` with --agent and --domain shows them.',
+      'Approving a batch needs --expect, the number of proposals you reviewed.',
+      'Run `cowork inbox --list --kind proposal` with the same --agent and --domain.',
     )
-  if (singleIn(options))
+  if (findSingleItemOption(options))
     throw usageError(
-      '--allow, --change, --policy and --acknowledge-policy are for one approval at a time.',
-      'Name its id.',
+      '--allow, --change, --policy and --acknowledge-policy apply to one approval only.',
+      'Pass its id.',
     )
 }
 
 async function approveItems(
   client: Client,
   items: readonly ApprovalItem[],
-  options: Approving,
+  options: ApproveOptions,
   change: unknown,
 ): Promise<Outcome[]> {
   const { allow, skip = false } = options
   if (skip && !items.every(isCheck))
-    throw usageError(
-      '--skip is for checks of what an agent did alone.',
-      'Approve the others by themselves.',
-    )
-  // Of a check that nobody has looked at nothing is confirmed (T14).
+    throw usageError('--skip applies only to spot checks.', 'Approve the other items separately.')
+  // A spot check is confirmed only after a person has seen it (T14).
   const checks = skip ? [] : items.filter((item) => isCheck(item) && item.status === 'pending')
-  const confirmed = await confirmEach(client, checks)
+  const confirmed = await confirmSpotChecks(client, checks)
   const left = checks.filter(({ id }) => !confirmed.has(id))
   const chosen = items.filter((item) => !left.includes(item))
   const outcomes =
     chosen.length === 0
       ? []
-      : await outcomesOf(client, 'cowork_decide', chosen, {
+      : await callForOutcomes(client, 'cowork_decide', chosen, {
           decision: 'approve',
           hold: !options.now,
           reason: options.feedback,
@@ -240,21 +232,21 @@ async function approveItems(
           policy_id: options.policy,
           acknowledge_policy: options.acknowledgePolicy,
           ...(skip && { skip }),
-          ...(allow !== undefined && allowing(allow, chosen)),
+          ...(allow !== undefined && parseAllow(allow, chosen)),
         })
   return [...outcomes, ...left.map(({ id }) => ({ id, status: 'pending' as const }))]
 }
 
-/** The same flag says how long for a call, and how much for a request for access (Y8, GR3). */
-const allowing = (given: string, items: readonly ApprovalItem[]) =>
+/** Parses --allow: the lifetime of a call's permission, or the extent of access (Y8, GR3). */
+const parseAllow = (value: string, items: readonly ApprovalItem[]) =>
   items.some(isGrant)
-    ? { grant: parseGrantChoice(given, Date.now()) }
-    : { allow: parseAllowance(given, Date.now()) }
+    ? { grant: parseGrantChoice(value, Date.now()) }
+    : { allow: parseAllowance(value, Date.now()) }
 
 const isGrant = ({ kind }: ApprovalItem) => kind === 'grant'
 
-/** Approves all proposals of an agent or a domain that wait, if they are as many as the person saw (B2). */
-async function approveAll(client: Client, options: Approving): Promise<Decided> {
+/** Approves all pending proposals of an agent or a domain if their count is the expected one (B2). */
+async function approveAll(client: Client, options: ApproveOptions): Promise<DecisionResult> {
   const batch = await client.call('cowork_bulk_approve', {
     filter_agent_id: await resolveAgent(client, options.agent),
     filter_domain: options.domain,
@@ -270,61 +262,62 @@ async function approveAll(client: Client, options: Approving): Promise<Decided> 
     })),
   ]
   const ids = outcomes.map(({ id }) => id)
-  return { outcomes, items: await readByIds(client, ids), opened: new Map(), batch }
+  return { outcomes, items: await readByIds(client, ids), grantTexts: new Map(), batch }
 }
 
 async function decideEach(
   client: Client,
-  given: readonly string[],
+  ids: readonly string[],
   act: (items: readonly ApprovalItem[]) => Promise<Outcome[]>,
-): Promise<Decided> {
-  const found = await findApprovals(client, given)
-  const items = found.flatMap((one) => ('item' in one ? [one.item] : []))
-  const [first] = found
-  if (found.length === 1 && first && 'error' in first) throw first.error
-  const made = items.length > 0 ? await act(items) : []
-  const outcomes = found.map((one) => outcomeOf(one, made))
+): Promise<DecisionResult> {
+  const matches = await findApprovals(client, ids)
+  const items = matches.flatMap((match) => ('item' in match ? [match.item] : []))
+  const [first] = matches
+  if (matches.length === 1 && first && 'error' in first) throw first.error
+  const results = items.length > 0 ? await act(items) : []
+  const outcomes = matches.map((match) => toOutcome(match, results))
   const [only] = outcomes
   if (outcomes.length === 1 && only?.error)
-    throw toError({ ...only.error, hint: hintFor(only.error, items[0]) })
-  return { outcomes, items, opened: await openedBy(client, outcomes, items) }
+    throw toError({ ...only.error, hint: decisionHint(only.error, items[0]) })
+  return { outcomes, items, grantTexts: await describeGrants(client, outcomes, items) }
 }
 
-/** The daemon names a field of the tool; people have a flag. */
-function hintFor(
+/** Replaces a hint that names a tool field with one that names an option. */
+function decisionHint(
   { code, hint }: NonNullable<Outcome['error']>,
   item: ApprovalItem | undefined,
 ): string {
   const version = item?.policy_conflict?.version
   return code === 'policy_conflict' && version !== undefined
     ? `Reject it, or approve it anyway with --acknowledge-policy ${version}.`
-    : (hint ?? '`cowork inbox` lists what waits.')
+    : (hint ?? 'Run `cowork inbox` for pending items.')
 }
 
-async function openedBy(
+async function describeGrants(
   client: Client,
   outcomes: readonly Outcome[],
   items: readonly ApprovalItem[],
 ): Promise<ReadonlyMap<string, string>> {
-  const ends = ['approved', 'rejected']
-  const isMade = (id: string) => outcomes.some((one) => one.id === id && ends.includes(one.status))
-  const made = items.filter((item) => isGrant(item) && isMade(item.id))
-  const grants = made.length > 0 ? await listActiveGrants(client) : []
+  const decidedStatuses = ['approved', 'rejected']
+  const isDecided = (id: string) =>
+    outcomes.some((outcome) => outcome.id === id && decidedStatuses.includes(outcome.status))
+  const requests = items.filter((item) => isGrant(item) && isDecided(item.id))
+  const grants = requests.length > 0 ? await listActiveGrants(client) : []
   return new Map(
-    made.flatMap(({ id }) => {
-      const grant = grants.find((one) => one.id === `grant_${id}`)
+    requests.flatMap(({ id }) => {
+      const grant = grants.find((candidate) => candidate.id === `grant_${id}`)
       return grant ? [[id, formatGrant(grant)] as const] : []
     }),
   )
 }
 
-function outcomeOf(found: ApprovalMatch, made: readonly Outcome[]): Outcome {
-  if ('error' in found) {
-    const { code, message } = found.error
-    return { id: found.given, status: 'error', error: { code, message } }
+function toOutcome(match: ApprovalMatch, results: readonly Outcome[]): Outcome {
+  if ('error' in match) {
+    const { code, message } = match.error
+    return { id: match.given, status: 'error', error: { code, message } }
   }
-  const { id } = found.item
-  return made.find((outcome) => outcome.id === id) ?? { id, status: 'error' }
+  const { id } = match.item
+  return results.find((outcome) => outcome.id === id) ?? { id, status: 'error' }
 }
 
 function formatOutcome(
@@ -333,30 +326,30 @@ function formatOutcome(
   opened?: string,
 ): string {
   if (error) return `failed    ${sanitize(id)}  ${sanitize(error.message)}`
-  const from = trust ? `  trust ${score(trust.from)} → ${score(trust.to)}` : ''
-  const more = trust?.promoted ? ', promoted' : trust?.demoted ? ', demoted' : ''
-  const held = until === undefined ? '' : ` until ${until.slice(11, 19)} UTC`
-  const asked = item && `${sanitize(item.requester)}: ${sanitize(item.summary)}`
-  const what = (opened ?? asked) === undefined ? '' : `  ${opened ?? asked}`
+  const trustText = trust ? `  trust ${formatScore(trust.from)} → ${formatScore(trust.to)}` : ''
+  const modeText = trust?.promoted ? ', promoted' : trust?.demoted ? ', demoted' : ''
+  const deadline = until === undefined ? '' : ` until ${until.slice(11, 19)} UTC`
+  const request = item && `${sanitize(item.requester)}: ${sanitize(item.summary)}`
+  const subject = (opened ?? request) === undefined ? '' : `  ${opened ?? request}`
   const isUnread = counted === false
-  const checked = item && isCheck(item) ? checkWords[status] : undefined
-  const word = isUnread ? 'closed' : (checked ?? words[status])
-  const unread = isUnread ? '  it counts for nothing' : ''
-  const others = rows > 0 ? `  ${rows} more that it did alone came to the inbox` : ''
-  return `${`${word}${held}`.padEnd(8)}  ${id}${what}${from}${more}${unread}${others}`
+  const checkLabel = item && isCheck(item) ? checkLabels[status] : undefined
+  const label = isUnread ? 'closed' : (checkLabel ?? words[status])
+  const note = isUnread ? '  no trust change' : ''
+  const others = rows > 0 ? `  ${rows} more spot checks added` : ''
+  return `${`${label}${deadline}`.padEnd(8)}  ${id}${subject}${trustText}${modeText}${note}${others}`
 }
 
-const checkWords: Partial<Record<Outcome['status'], string>> = {
+const checkLabels: Partial<Record<Outcome['status'], string>> = {
   approved: 'confirmed',
-  rejected: 'not confirmed',
-  pending: 'waits',
+  rejected: 'marked as wrong',
+  pending: 'pending',
 }
 
 const words: Record<Outcome['status'], string> = {
   approved: 'approved',
   rejected: 'rejected',
-  voted: 'counted; another person must approve too',
+  voted: 'approval recorded, 1 more required',
   held: 'held',
-  pending: 'waits again',
+  pending: 'pending again',
   error: 'failed',
 }

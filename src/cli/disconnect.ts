@@ -28,7 +28,7 @@ export type DisconnectOptions = PromptOptions & {
   readonly keepAgent?: boolean
 }
 
-/** Takes our entry out of a client's file, and nothing else, and ends the agent that it spoke for. */
+/** Removes only our entry from a client's config file, and revokes the client's agent. */
 export async function disconnect(
   context: Context,
   given: string,
@@ -40,16 +40,16 @@ export async function disconnect(
     ? { revoked: undefined, forget: false }
     : await planAgentRevocation(context, plan)
   printNote(plan.hunks.length > 0 ? diffLines(plan.file.file, plan.hunks) : [], options)
-  const end = revoked === undefined ? '' : ` and revoke the agent ${revoked}`
-  await confirm(`Disconnect ${client.title}${end}?`, options)
-  // First, because it may be refused: then nothing has changed.
+  const revocation = revoked === undefined ? '' : ` and revoke agent ${revoked}`
+  await confirm(`Disconnect ${client.title}${revocation}?`, options)
+  // First: if it is refused, nothing has changed.
   if (revoked !== undefined)
     await createClient(context).call('cowork_revoke_agent', { id: revoked })
   const backup = removeEntry(context, plan, forget)
   const agent = revoked === undefined ? {} : { revoked }
   const value = { client: client.id, file: plan.file.file, ...agent, ...(backup && { backup }) }
   context.out.data(value, () => [
-    `${client.title} is disconnected${revoked === undefined ? '' : `, and the agent ${revoked} is revoked`}.`,
+    `Disconnected ${client.title}${revoked === undefined ? '' : ` and revoked agent ${revoked}`}.`,
   ])
 }
 
@@ -59,13 +59,13 @@ type Removal = {
   readonly file: ClientFile
   readonly text: string
   readonly hunks: ReturnType<typeof revertEdits>['hunks']
-  /** Whom the entry spoke for, unless another connection does so too. */
+  /** The agent of the entry, unless another connection uses it too. */
   readonly agent: string | undefined
 }
 
 function planRemoval(context: Context, client: Client, configFile?: string): Removal {
   const known = readConnections(context.paths)
-  const ofClient = known.filter((one) => one.client === client.id)
+  const ofClient = known.filter((row) => row.client === client.id)
   const path = clientConfigPath(context, client, configFile)
   const connection =
     ofClient.find(matchesConnection(client, path)) ??
@@ -75,26 +75,27 @@ function planRemoval(context: Context, client: Client, configFile?: string): Rem
   const { text, hunks } = revertEdits(client.format, file, places)
   if (!connection && hunks.length === 0)
     throw new CoworkError('not_found', `${client.title} is not connected in ${file.file}.`, {
-      hint: '`cowork connect` lists what is; name another file with --config-file.',
+      hint: 'Run `cowork connect` to list clients, or name another file with --config-file.',
     })
-  const isShared = known.some((one) => one !== connection && one.agent === connection?.agent)
+  const isShared = known.some((row) => row !== connection && row.agent === connection?.agent)
   return { client, connection, file, text, hunks, agent: isShared ? undefined : connection?.agent }
 }
 
-/** Does it in the file and in what we keep; gives the backup. */
+/** Updates the client's file and the stored connections; returns the backup. */
 export function removeEntry(
   { paths }: Context,
   removal: Removal,
   forget: boolean,
 ): string | undefined {
   const { client, connection, file, text, agent } = removal
-  const isOurs = connection?.created_file === true && file.exists && isBlank(text)
+  const isCreatedByUs = connection?.created_file === true && file.exists && isBlank(text)
   const first = connection?.backup
-  const isBack = first !== undefined && existsSync(first) && readFileSync(first, 'utf8') === text
+  const isRestored =
+    first !== undefined && existsSync(first) && readFileSync(first, 'utf8') === text
   let backup: string | undefined
-  if (isOurs) removeClientFile(file)
-  else if (isBack) {
-    // The file is again what its backup holds, so neither is needed any more.
+  if (isCreatedByUs) removeClientFile(file)
+  else if (isRestored) {
+    // The file equals its backup again, so the backup is not needed.
     writeClientFile(file, text)
     rmSync(first)
   } else if (text !== file.text) backup = writeClientFile(file, text, systemClock())
@@ -103,18 +104,18 @@ export function removeEntry(
   return backup
 }
 
-/** Whom to revoke, and whether the token that is kept for it may go. */
+/** Decides which agent to revoke, and whether to delete its stored token. */
 async function planAgentRevocation(
   context: Context,
   { agent }: Removal,
 ): Promise<{ revoked: string | undefined; forget: boolean }> {
   if (agent === undefined) return { revoked: undefined, forget: false }
   const { agents } = await createClient(context).call('cowork_list_agents')
-  const found = agents.find(({ id, status }) => id === agent && status === 'active')
+  const match = agents.find(({ id, status }) => id === agent && status === 'active')
   return {
-    revoked: found?.source === 'store' ? agent : undefined,
-    // One from cowork.yaml lives on, and its token with it.
-    forget: found === undefined || found.source === 'store',
+    revoked: match?.source === 'store' ? agent : undefined,
+    // An agent of cowork.yaml stays, and so does its token.
+    forget: match === undefined || match.source === 'store',
   }
 }
 
@@ -123,7 +124,7 @@ export type UninstallOptions = PromptOptions & {
   readonly timeout: number
 }
 
-/** Undoes connects and services and ends the daemon; data stays unless it is asked for, twice (K12). */
+/** Removes connections and the service and stops the daemon; data is deleted only after two confirmations (K12). */
 export async function uninstall(context: Context, options: UninstallOptions): Promise<void> {
   const { paths, out } = context
   const removals = readConnections(paths).map(({ client, file }) =>
@@ -131,60 +132,69 @@ export async function uninstall(context: Context, options: UninstallOptions): Pr
   )
   const hasService = isInstalled(context)
   const daemon = findRunningDaemon(paths)
-  const acts = [
+  const steps = [
     ...removals.map(({ client, file }) => `disconnect ${client.title} (${file.file})`),
-    ...(hasService ? ['stop starting cowork at login'] : []),
-    ...(daemon ? [`end the daemon (process ${daemon.pid})`] : []),
-    ...(options.purge ? [`delete what cowork keeps in ${paths.dir}, the ledger too`] : []),
+    ...(hasService ? ['remove the login service'] : []),
+    ...(daemon ? [`stop the daemon (process ${daemon.pid})`] : []),
+    ...(options.purge ? [`delete the data in ${paths.dir}, including the ledger`] : []),
   ]
-  if (acts.length === 0)
-    return out.data({ undone: [] }, () => [`There is nothing to undo. Data stays in ${paths.dir}.`])
-  printNote(['This will:', ...acts.map((act) => `  ${act}`)], options)
-  await confirm('Go on?', options)
+  if (steps.length === 0)
+    return out.data({ undone: [] }, () => [`Nothing to uninstall. Data remains in ${paths.dir}.`])
+  printNote(['Uninstall will:', ...steps.map((act) => `  ${act}`)], options)
+  await confirm('Continue?', options)
   if (options.purge)
-    await confirm(`Delete the data in ${paths.dir}? It cannot be brought back.`, options, false)
+    await confirm(`Delete the data in ${paths.dir}? This cannot be undone.`, options, false)
 
-  for (const removal of removals) await disconnected(context, removal, daemon !== undefined)
+  for (const removal of removals) await disconnectClient(context, removal, daemon !== undefined)
   if (hasService) await unregisterService(context)
   await stopDaemon(paths, options.timeout * 1000)
-  const left = options.purge ? purge(paths.dir) : undefined
-  out.data({ undone: acts, purged: options.purge ?? false, ...(left && { left }) }, () => [
-    ...acts.map((act) => `done: ${act}`),
-    ...(options.purge
-      ? []
-      : [`Data stays in ${paths.dir}; \`cowork uninstall --purge\` deletes it.`]),
-    ...(left && left.length > 0 ? [`Not ours and left in ${paths.dir}: ${left.join(', ')}`] : []),
-  ])
+  const remaining = options.purge ? purge(paths.dir) : undefined
+  out.data(
+    { undone: steps, purged: options.purge ?? false, ...(remaining && { left: remaining }) },
+    () => [
+      ...steps.map((act) => `done: ${act}`),
+      ...(options.purge
+        ? []
+        : [`Data remains in ${paths.dir}. Run \`cowork uninstall --purge\` to delete it.`]),
+      ...(remaining && remaining.length > 0
+        ? [`Other files remain in ${paths.dir}: ${remaining.join(', ')}`]
+        : []),
+    ],
+  )
 }
 
-async function disconnected(context: Context, removal: Removal, canRevoke: boolean): Promise<void> {
-  const end = canRevoke
+async function disconnectClient(
+  context: Context,
+  removal: Removal,
+  canRevoke: boolean,
+): Promise<void> {
+  const plan = canRevoke
     ? await planAgentRevocation(context, removal)
     : { revoked: undefined, forget: true }
-  if (end.revoked !== undefined)
+  if (plan.revoked !== undefined)
     await createClient(context)
-      .call('cowork_revoke_agent', { id: end.revoked })
-      // Whoever has a passkey revokes the agent in the console; its client is disconnected all the same.
+      .call('cowork_revoke_agent', { id: plan.revoked })
+      // Revoking may need a passkey, in the console; the client is disconnected anyway.
       .catch((error: unknown) => {
         if (!(error instanceof CoworkError) || error.code !== 'passkey_required') throw error
-        context.out.note(`${end.revoked} is still an agent: revoke it in the console.`)
+        context.out.note(`${plan.revoked} is not revoked: revoke it in the console.`)
       })
-  removeEntry(context, removal, end.forget)
+  removeEntry(context, removal, plan.forget)
 }
 
-const ours =
+const stateFileNames =
   /^(cowork\.|owner\.token|ledger\.|lock\.db|(daemon|api)\.|checkpoints|connections\.json|service\.xml|mcp-settings\.json|node$|logs$|agents$|trash$|versions$|backups$|before-restore-)/
 
-/** Deletes by name: a state folder may have been put where other things lie. Gives what stays. */
+/** Deletes known names only: the state directory may contain other files. Returns the remaining names. */
 export function purge(folder: string): string[] {
   if (!existsSync(folder)) return []
   if (folder === homedir() || dirname(folder) === folder)
-    throw new CoworkError('usage', `${folder} is not a folder of cowork’s own.`, {
-      hint: 'Delete what you do not want by hand.',
+    throw new CoworkError('usage', `Not a state directory: ${folder}.`, {
+      hint: 'Delete unwanted files manually.',
     })
-  for (const name of readdirSync(folder).filter((one) => ours.test(one)))
+  for (const name of readdirSync(folder).filter((name) => stateFileNames.test(name)))
     rmSync(join(folder, name), { recursive: true })
-  const left = readdirSync(folder)
-  if (left.length === 0) rmdirSync(folder)
-  return left
+  const remaining = readdirSync(folder)
+  if (remaining.length === 0) rmdirSync(folder)
+  return remaining
 }

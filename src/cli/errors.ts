@@ -1,6 +1,6 @@
 import type { ErrorRow } from '#base/errors.ts'
 
-/** The error codes of commands; no HTTP answer carries them (0038). */
+/** The error codes of commands; no HTTP response uses them (0038). */
 export const cliErrors = {
   usage: { exit: 'usage' },
   failed: { exit: 'failed' },

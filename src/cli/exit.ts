@@ -3,7 +3,7 @@ import type { ErrorRow, ExitName } from '#base/errors.ts'
 import { errorTable } from '../app/errors.ts'
 import { cliErrors } from './errors.ts'
 
-/** What a script learns from the exit code alone (K3). */
+/** Exit codes by kind of failure, for scripts (K3). */
 export const exitCode = {
   ok: 0,
   failed: 1,
@@ -21,47 +21,47 @@ export type ExitCode = (typeof exitCode)[keyof typeof exitCode]
 
 const rows: Readonly<Record<string, Pick<ErrorRow, 'exit'>>> = { ...errorTable, ...cliErrors }
 
-/** The daemon may be newer than this command, and answer with a code that has no row here. */
+/** A newer daemon may send a code that has no row here. */
 export const toExitCode = (error: unknown): ExitCode =>
   exitCode[(error instanceof CoworkError && rows[error.code]?.exit) || 'failed']
 
 export type Problem = { code: string; message: string; hint?: string }
 
-/** An error as people read it. What the system refused needs no stack; a bug does. */
+/** Converts an error for people. A refusal needs no stack; a bug does. */
 export function toProblem(error: unknown): Problem {
   if (error instanceof CoworkError) {
     const { code, message, hint } = error
     return { code, message, ...(hint && { hint }) }
   }
-  if (isFull(error))
-    return { code: 'enospc', message: `There is no room: ${error.message}.`, hint: makeRoom }
+  if (isDiskFull(error))
+    return { code: 'enospc', message: `Disk full: ${error.message}.`, hint: freeSpaceHint }
   if (isSystemError(error)) {
     const hint = hints[error.code]
     return { code: error.code.toLowerCase(), message: error.message, ...(hint && { hint }) }
   }
   const message = error instanceof Error && error.stack ? error.stack : errorMessage(error)
-  return { code: 'internal', message: `This is a fault in cowork. ${message}` }
+  return { code: 'internal', message: `Internal error in cowork: ${message}` }
 }
 
 export const usageError = (message: string, hint?: string): CoworkError =>
   new CoworkError('usage', message, hint ? { hint } : {})
 
-const makeRoom = 'Make room and try again; `cowork doctor` says where, and how much there is.'
+const freeSpaceHint = 'Free disk space and try again; `cowork doctor` shows where.'
 
 const hints: Readonly<Record<string, string>> = {
-  ENOENT: 'Check that path: it is not there, or cannot be made there.',
-  ENOTDIR: 'Check that path: a file stands where a folder is needed.',
-  EACCES: 'Check who may read and write there.',
-  EPERM: 'Check who may read and write there.',
-  EROFS: 'Nothing can be written there: choose another place, such as with --state.',
-  ENOSPC: makeRoom,
+  ENOENT: 'Check that the path exists.',
+  ENOTDIR: 'Check the path: a file is where a folder is needed.',
+  EACCES: 'Check the permissions of the path.',
+  EPERM: 'Check the permissions of the path.',
+  EROFS: 'Choose a writable path, for example with --state.',
+  ENOSPC: freeSpaceHint,
 }
 
-const sqliteFull = 13
+const sqliteFullCode = 13
 
-const isFull = (error: unknown): error is Error =>
-  error instanceof Error && 'errcode' in error && error.errcode === sqliteFull
+const isDiskFull = (error: unknown): error is Error =>
+  error instanceof Error && 'errcode' in error && error.errcode === sqliteFullCode
 
-/** What the operating system said no to, such as EACCES: it has a code and a number. */
+/** True for errors of the operating system, such as EACCES: they have a code and a number. */
 const isSystemError = (error: unknown): error is Error & { code: string } =>
   error instanceof Error && 'errno' in error && 'code' in error && typeof error.code === 'string'

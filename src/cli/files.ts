@@ -13,99 +13,106 @@ import {
   text,
   toolCommand,
   withDefault,
-  yes,
+  yesOption,
 } from './command.ts'
-import type { Entry, Values } from './command.ts'
+import type { CommandSpec, Values } from './command.ts'
 import { usageError } from './exit.ts'
-import { resolvePrefix, moreNotes, pages, shortenIds } from './lookup.ts'
-import { formatBytes, pluralize, sanitize, sanitizeLines, tableOf, formatMinute } from './output.ts'
+import { resolvePrefix, moreNotes, readPages, shortenIds } from './lookup.ts'
+import {
+  formatBytes,
+  pluralize,
+  sanitize,
+  sanitizeLines,
+  formatRows,
+  formatMinute,
+} from './output.ts'
 import { confirm } from './terminal.ts'
 
-export const words: MessageOverrides = {
+export const fileMessages: MessageOverrides = {
   forbidden_path: {
-    hint: 'No command of cowork opens it: look at it with another program.',
+    hint: 'Open the file with another program: cowork never accesses it.',
   },
-  is_a_folder: { hint: '`cowork files ls` shows what is in it.' },
-  not_found: { hint: '`cowork files ls` and `cowork files search` show what is there.' },
-  exists: { hint: 'Name another place with --to.' },
-  too_large: { hint: '`cowork workspace open` shows the folder: open it with another program.' },
-  invalid_input: { hint: '`cowork files --help` shows what the commands take.' },
+  is_a_folder: { hint: 'Run `cowork files ls` to list the folder.' },
+  not_found: { hint: 'Run `cowork files ls` or `cowork files search` to find the file.' },
+  exists: { hint: 'Choose another path with --to.' },
+  too_large: { hint: 'Run `cowork workspace open` and use another program.' },
+  invalid_input: { hint: 'Run `cowork files --help` for valid values.' },
 }
 
-export const where = 'A relative path is in the workspace; an absolute one must be granted.'
+export const pathHelp = 'A relative path refers to the workspace; an absolute path needs a grant.'
 
 const range = {
-  head: parsePositiveInt('--head <count>', 'the first lines'),
-  tail: parsePositiveInt('--tail <count>', 'the last lines'),
-  lines: text('--lines <from-to>', 'these lines, such as 10-20'),
+  head: parsePositiveInt('--head <count>', 'print the first lines'),
+  tail: parsePositiveInt('--tail <count>', 'print the last lines'),
+  lines: text('--lines <from-to>', 'print these lines, such as 10-20'),
 }
 
-/** The daemon gives no more than a file may have here. */
-const all = 2 ** 40
+/** More than any file may have: the daemon applies its own limit. */
+const maxReadBytes = 2 ** 40
 
-/** What is in a file. On a terminal nothing in it can move the cursor; into a pipe it goes as it is. */
+/** Prints a file. For a terminal the text is sanitized; into a pipe it is written unchanged. */
 const catCommand = localCommand({
   usage: 'cat <path>',
-  summary: 'its text',
+  summary: 'print a file',
   options: range,
-  help: where,
-  words,
+  help: pathHelp,
+  messages: fileMessages,
   async act({ client, out, args: [path], options }) {
-    const asked = { path, ...rangeOf(options), max_bytes: all }
-    const read = await client.call('read_file', asked)
+    const input = { path, ...parseRange(options), max_bytes: maxReadBytes }
+    const read = await client.call('read_file', input)
     for (const warning of read.warnings ?? []) out.note(sanitize(warning))
-    out.content(read, contentFor(read, process.stdout.isTTY))
+    out.content(read, toTerminalContent(read, process.stdout.isTTY))
     if ((read.next_byte ?? read.next_line) !== undefined)
-      out.note('There is more: --lines and --tail show other parts.')
+      out.note('Output truncated: use --lines or --tail for other parts.')
   },
 })
 
-function contentFor({ content, encoding, mime, path }: FileReadResult, isTerminal: boolean) {
+function toTerminalContent({ content, encoding, mime, path }: FileReadResult, isTerminal: boolean) {
   const isBytes = encoding === 'base64'
   if (!isTerminal) return isBytes ? Buffer.from(content, 'base64') : content
   if (isBytes)
     throw usageError(
-      `${sanitize(path)} is no text but ${sanitize(mime)}.`,
-      'Write it to a file with `> name`.',
+      `Not a text file: ${sanitize(path)} (${sanitize(mime)}).`,
+      'Redirect the output to a file with `> name`.',
     )
   return `${sanitizeLines(content.replace(/\r?\n$/, '')).join('\n')}\n`
 }
 
-function rangeOf({ head, tail, lines }: Values<typeof range>) {
-  if ([head, tail, lines].filter((one) => one !== undefined).length > 1)
-    throw usageError('--head, --tail and --lines say different things.', 'Use one of them.')
+function parseRange({ head, tail, lines }: Values<typeof range>) {
+  if ([head, tail, lines].filter((value) => value !== undefined).length > 1)
+    throw usageError('--head, --tail and --lines cannot be combined.', 'Use one of them.')
   if (lines === undefined) return { head, tail }
   const [, from, to = from] = /^([1-9]\d{0,8})(?:-([1-9]\d{0,8}))?$/.exec(lines) ?? []
   if (from === undefined || Number(to) < Number(from))
-    throw usageError(`--lines cannot be ${JSON.stringify(lines)}.`, 'Write it as 10-20.')
+    throw usageError(`Invalid --lines: ${JSON.stringify(lines)}.`, 'Use a range such as 10-20.')
   return { line_from: Number(from), line_to: Number(to) }
 }
 
-const idsOf = ({ versions }: ToolResults['file_versions']) =>
+const versionIds = ({ versions }: ToolResults['file_versions']) =>
   versions.map(({ version_id: id }) => id)
 
-/** A version by the beginning of its id; the newest where none is named. */
+/** Finds a version by id prefix; without one, the newest. */
 async function resolveVersion(client: Client, path: string, given: string | undefined) {
-  const ids = idsOf(await client.call('file_versions', { path }))
+  const ids = versionIds(await client.call('file_versions', { path }))
   const id = given === undefined ? ids[0] : resolvePrefix(given, ids, 'version')
   if (id !== undefined) return { path, version_id: id }
-  throw new CoworkError('not_found', `No earlier content of ${sanitize(path)} is kept.`, {
-    hint: '`cowork trash list` shows what was deleted.',
+  throw new CoworkError('not_found', `No versions of ${sanitize(path)}.`, {
+    hint: 'Run `cowork trash list` for deleted files.',
   })
 }
 
-/** The earlier contents of a file, the newest first (TR3). */
+/** Commands on the versions of a file, newest first (TR3). */
 export const versionCommands = [
   toolCommand({
     usage: 'versions <path>',
-    summary: 'its earlier contents',
-    words,
+    summary: 'list the versions of a file',
+    messages: fileMessages,
     tool: 'file_versions',
     input: ({ args: [path] }) => ({ path }),
     json: ({ versions }, { args: [path] }) => ({ path, versions }),
     show(found) {
-      const short = shortenIds(idsOf(found))
-      return tableOf(found.versions, 'No earlier content is kept.', {
+      const short = shortenIds(versionIds(found))
+      return formatRows(found.versions, 'No versions.', {
         VERSION: (version) => short(version.version_id),
         UNTIL: (version) => formatMinute(version.replaced_at),
         SIZE: (version) => formatBytes(version.size_bytes),
@@ -116,90 +123,89 @@ export const versionCommands = [
   }),
   toolCommand({
     usage: 'diff <path> [version]',
-    summary: 'what changed since an earlier content; the newest where none is named',
-    words,
+    summary: 'compare a file with a version (default: the newest)',
+    messages: fileMessages,
     tool: 'file_diff',
     input: ({ client, args: [path, given] }) => resolveVersion(client, path, given),
-    show: ({ diff }) => (diff === '' ? 'Nothing differs.' : diff.split('\n').map(sanitize)),
+    show: ({ diff }) => (diff === '' ? 'No differences.' : diff.split('\n').map(sanitize)),
   }),
   toolCommand({
     usage: 'restore <path> [version]',
-    summary: 'put an earlier content back; the newest where none is named',
-    words,
+    summary: 'restore a version of a file (default: the newest)',
+    messages: fileMessages,
     tool: 'file_restore_version',
     input: ({ client, args: [path, given] }) => resolveVersion(client, path, given),
-    show: (_, { args: [path] }) =>
-      `${path} is as it was. \`cowork files restore\` again takes this back.`,
+    show: (_, { args: [path] }) => `Restored ${path}. Run \`cowork files restore\` again to undo.`,
   }),
 ]
 
-const mostInTree = 2000
+const maxTreeEntries = 2000
 
-async function listed(client: Client, asked: object, most: number) {
-  const input = { ...asked, limit: Math.min(most, 1000) }
-  const { all, isMore } = await pages(client, 'list_files', input, (page) => page.files, most)
+async function listFolder(client: Client, query: object, limit: number) {
+  const input = { ...query, limit: Math.min(limit, 1000) }
+  const { all, isMore } = await readPages(client, 'list_files', input, (page) => page.files, limit)
   return { files: all, isMore }
 }
 
-export const filesCommand: Entry = {
+export const filesCommand: CommandSpec = {
   usage: 'files',
-  summary: 'the files that agents work with',
+  summary: 'manage workspace files',
   commands: [
     command({
       usage: 'ls [path]',
-      summary: 'what is in a folder',
+      summary: 'list a folder',
       options: {
-        recursive: flag('-r, --recursive', 'and in those below'),
+        recursive: flag('-r, --recursive', 'include subfolders'),
         lines: linesOption(1000),
       },
-      help: where,
-      words,
+      help: pathHelp,
+      messages: fileMessages,
       run: ({ client, args: [path = '.'], options: { recursive = false, lines } }) =>
-        listed(client, { path, recursive }, lines),
+        listFolder(client, { path, recursive }, lines),
       json: ({ files }) => ({ files }),
-      show: ({ files }) => fileTable(files),
+      show: ({ files }) => formatFileTable(files),
       notes: ({ isMore }) => moreNotes(isMore),
     }),
     command({
       usage: 'tree [path]',
-      summary: 'the same as a tree',
-      options: { depth: withDefault(parsePositiveInt('--depth <count>', 'how far down'), 3) },
-      help: where,
-      words,
+      summary: 'show a folder as a tree',
+      options: { depth: withDefault(parsePositiveInt('--depth <count>', 'number of levels'), 3) },
+      help: pathHelp,
+      messages: fileMessages,
       run: ({ client, args: [path = '.'], options: { depth } }) =>
-        listed(client, { path, recursive: true, depth }, mostInTree),
+        listFolder(client, { path, recursive: true, depth }, maxTreeEntries),
       json: ({ files }) => ({ files }),
-      show: ({ files }) => treeLines(files),
+      show: ({ files }) => formatTree(files),
       notes: ({ isMore }) =>
-        isMore ? [`The first ${mostInTree} are shown: name a folder below.`] : [],
+        isMore ? [`Showing the first ${maxTreeEntries}: name a subfolder for more.`] : [],
     }),
     catCommand,
     toolCommand({
       usage: 'search <words>',
-      summary: 'files by name, or by what is in them',
+      summary: 'search files by name or content',
       options: {
-        content: flag('--content', 'by what is in them'),
+        content: flag('--content', 'search the content'),
         in: withDefault(
-          text('--in <where>', `${searchScopes.join(', ')}, or a folder`),
+          text('--in <where>', `search ${searchScopes.join(', ')} or a folder`),
           'workspace',
         ),
-        type: list('--type <extensions...>', 'only of these, such as .md'),
+        type: list('--type <extensions...>', 'search only these types, such as .md'),
         lines: linesOption(100),
       },
-      words,
+      messages: fileMessages,
       tool: 'search_files',
       input: ({ args: [query], options: { content, in: place, type = [], lines } }) => ({
         query,
-        ...(searchScopes.some((one) => one === place) ? { search_in: place } : { path: place }),
+        ...(searchScopes.some((scope) => scope === place) ? { search_in: place } : { path: place }),
         search_type: content ? 'content' : 'filename',
         file_types: type,
         limit: lines,
       }),
-      show: ({ results }) => (results.length === 0 ? 'Nothing was found.' : results.map(hitLine)),
+      show: ({ results }) => (results.length === 0 ? 'No matches.' : results.map(formatHit)),
       notes: ({ results, total_count: total, skipped = [] }) => [
         ...skipped.map(sanitize),
         ...(results.length < total
-          ? [`${results.length} of ${pluralize(total, 'file')}: -n shows more.`]
+          ? [`${results.length} of ${pluralize(total, 'file')}: use -n for more.`]
           : []),
       ],
     }),
@@ -207,114 +213,113 @@ export const filesCommand: Entry = {
   ],
 }
 
-export const fileTable = (files: readonly ListedFile[]): string[] =>
-  tableOf(files, 'It is empty.', {
+export const formatFileTable = (files: readonly ListedFile[]): string[] =>
+  formatRows(files, 'Empty folder.', {
     SIZE: ({ size_bytes: size }) => (size === undefined ? '-' : formatBytes(size)),
     CHANGED: ({ modified_at: at }) => (at === undefined ? '-' : formatMinute(at)),
     NAME: ({ name }) => name,
   })
 
-/** Each by its last name, as deep as it lies. */
-const treeLines = (files: readonly ListedFile[]): string[] =>
+/** Indents each name by its depth. */
+const formatTree = (files: readonly ListedFile[]): string[] =>
   files
     .toSorted((a, b) => (a.name < b.name ? -1 : 1))
     .map(({ name }) => {
-      const names = name.split('/').filter((one) => one !== '')
-      const end = name.endsWith('/') ? '/' : ''
-      return `${'  '.repeat(names.length - 1)}${sanitize(names.at(-1) ?? '')}${end}`
+      const names = name.split('/').filter((part) => part !== '')
+      const suffix = name.endsWith('/') ? '/' : ''
+      return `${'  '.repeat(names.length - 1)}${sanitize(names.at(-1) ?? '')}${suffix}`
     })
 
-const hitLine = ({ path, line, snippet }: SearchHit): string =>
+const formatHit = ({ path, line, snippet }: SearchHit): string =>
   [
     `${sanitize(path)}${line === undefined ? '' : `:${line}`}`,
     ...(snippet === undefined ? [] : [sanitize(snippet.trim())]),
   ].join('  ')
 
-type Trashed = ToolResults['trash_list']['items'][number]
+type TrashItem = ToolResults['trash_list']['items'][number]
 
-const isFolder = ({ type }: Trashed) => type === 'directory'
+const isFolder = ({ type }: TrashItem) => type === 'directory'
 
-const trashed = async (client: Client, most = Infinity) =>
-  (await pages(client, 'trash_list', {}, ({ items }) => items, most)).all
+const listTrash = async (client: Client, limit = Infinity) =>
+  (await readPages(client, 'trash_list', {}, ({ items }) => items, limit)).all
 
-const trashIds = (items: readonly Trashed[]) => items.map(({ trash_id: id }) => id)
+const trashIds = (items: readonly TrashItem[]) => items.map(({ trash_id: id }) => id)
 
-const idNamed = (given: string, ids: readonly string[]) =>
+const resolveTrashId = (given: string, ids: readonly string[]) =>
   resolvePrefix(given, ids, 'item in the trash')
 
-/** What was deleted and can be had back, the newest first (TR1). */
+/** Lists trash items, newest first (TR1). */
 const listCommand = command({
   usage: 'list',
-  summary: 'list it',
+  summary: 'list deleted files',
   options: { lines: linesOption(100) },
-  words,
+  messages: fileMessages,
   async run({ client, options: { lines } }) {
-    const all = await trashed(client, lines + 1)
+    const all = await listTrash(client, lines + 1)
     return { all, items: all.slice(0, lines) }
   },
   json: ({ items }) => ({ items }),
   show({ items, all }) {
     const short = shortenIds(trashIds(all))
-    return tableOf(items, 'The trash is empty.', {
+    return formatRows(items, 'The trash is empty.', {
       ID: (item) => short(item.trash_id),
       DELETED: (item) => formatMinute(item.deleted_at),
       BY: (item) => item.deleted_by,
-      // What a folder holds was not counted.
+      // The size of a folder's content is not recorded.
       SIZE: (item) => (isFolder(item) ? '-' : formatBytes(item.size_bytes)),
       'KEPT UNTIL': (item) => formatMinute(item.expires_at),
-      WAS: (item) => item.path,
+      PATH: (item) => item.path,
     })
   },
   notes: ({ items, all }) => moreNotes(all.length > items.length),
 })
 
-export const trashCommand: Entry = {
+export const trashCommand: CommandSpec = {
   ...listCommand,
   usage: 'trash',
-  summary: 'what was deleted',
+  summary: 'restore or purge deleted files',
   commands: [
     listCommand,
     toolCommand({
       usage: 'restore <id>',
-      summary: 'back to where it was',
-      options: { to: text('--to <path>', 'to another place') },
-      words,
+      summary: 'restore a deleted file to its path',
+      options: { to: text('--to <path>', 'restore to this path instead') },
+      messages: fileMessages,
       tool: 'trash_restore',
       input: async ({ client, args: [given], options: { to } }) => ({
-        trash_id: idNamed(given, trashIds(await trashed(client))),
+        trash_id: resolveTrashId(given, trashIds(await listTrash(client))),
         destination: to,
       }),
-      show: ({ restored_path: path }) => `${path} is back.`,
+      show: ({ restored_path: path }) => `Restored ${path}.`,
     }),
-    // Nothing brings it back, so a person says so.
+    // Cannot be undone, so a person must confirm.
     toolCommand({
       usage: 'purge [ids...]',
-      summary: 'delete for good',
-      options: { all: flag('--all', 'all of it'), yes: yes('without asking') },
-      words,
+      summary: 'delete permanently',
+      options: { all: flag('--all', 'delete all items'), yes: yesOption('skip the confirmation') },
+      messages: fileMessages,
       check({ args, options: { all = false } }) {
         if (all === args.length > 0)
-          throw usageError('Say what to purge.', 'Name ids, or all of it with --all.')
+          throw usageError('Nothing to purge was named.', 'Pass ids or --all.')
       },
       person: 'Purging',
       tool: 'trash_purge',
-      async input({ client, args, options: { all, ...asking } }) {
-        const items = await trashed(client)
+      async input({ client, args, options: { all, ...prompt } }) {
+        const items = await listTrash(client)
         const known = trashIds(items)
-        const ids = all ? known : args.map((one) => idNamed(one, known))
+        const ids = all ? known : args.map((id) => resolveTrashId(id, known))
         if (ids.length === 0) throw new CoworkError('not_found', 'The trash is empty.')
-        const named = items.filter(({ trash_id: id }) => ids.includes(id))
-        const bytes = named.reduce((sum, item) => sum + item.size_bytes, 0)
-        const size = named.some(isFolder) ? 'with all that is in them' : formatBytes(bytes)
+        const selected = items.filter(({ trash_id: id }) => ids.includes(id))
+        const bytes = selected.reduce((sum, item) => sum + item.size_bytes, 0)
+        const size = selected.some(isFolder) ? 'with their content' : formatBytes(bytes)
         const what = `${pluralize(ids.length, 'item')} (${size})`
-        await confirm(`Delete ${what} for good?`, asking, false)
+        await confirm(`Delete ${what} permanently?`, prompt, false)
         return all ? { all } : { trash_ids: ids }
       },
       show: ({ purged, left_in: left = [] }) => [
-        `${pluralize(purged.length, 'item')} deleted for good.`,
+        `Deleted ${pluralize(purged.length, 'item')} permanently.`,
         ...left.map(
-          (folder) =>
-            `Some of it could not be removed from ${folder}. That is tried again each day.`,
+          (folder) => `Some files in ${folder} could not be deleted. cowork retries daily.`,
         ),
       ],
     }),

@@ -6,33 +6,33 @@ import { usageError } from './exit.ts'
 import { formatHandoffResult, formatStatus } from './inbox/detail.ts'
 import { showApproval } from './inbox/inbox.ts'
 import { formatDuration } from './inbox/lines.ts'
-import { tableOf } from './output.ts'
-import { severity, type } from './trust.ts'
+import { formatRows } from './output.ts'
+import { severityOption, typeOption } from './trust.ts'
 
 export const handoffCommand = command({
   usage: 'handoff',
-  summary: 'what agents have handed over to people',
+  summary: 'manage handoffs',
   options: {
-    all: flag('--all', 'those that were answered too'),
-    agent: text('--agent <id>', 'only of this agent'),
-    domain: text('--domain <name>', 'only in this domain'),
+    all: flag('--all', 'include resolved handoffs'),
+    agent: text('--agent <id>', 'show only this agent'),
+    domain: text('--domain <name>', 'show only this domain'),
     lines: linesOption(100),
   },
   async run({ client, options: { all, agent, domain, lines } }) {
     const status = all ? 'all' : 'pending'
-    const wanted = {
+    const filter = {
       status,
       kind: 'handoff',
       agent: await resolveAgent(client, agent),
       domain,
     } as const
-    const { items, next } = await readItems(client, wanted, lines)
+    const { items, next } = await readItems(client, filter, lines)
     return { handoffs: items, next }
   },
   show({ handoffs }, { options: { all } }) {
     const short = shortenIds(handoffs.map(({ id }) => id))
     const now = Date.now()
-    return tableOf(handoffs, 'Nothing is handed over to you.', {
+    return formatRows(handoffs, 'No handoffs.', {
       ID: ({ id }) => short(id),
       ...(all && { STATUS: (item: ApprovalItem) => formatStatus(item) }),
       AS: (item) => item.action,
@@ -44,39 +44,36 @@ export const handoffCommand = command({
   },
   notes: ({ next }) => moreNotes(next !== null),
   commands: [
-    showApproval({ summary: 'one of them, with what the agent tried', kind: 'handoff' }),
-    // Decides the proposal it is about in the same act where that is asked for (H2, H6).
+    showApproval({ summary: 'show a handoff and what the agent tried', kind: 'handoff' }),
+    // Can decide the proposal of the handoff in the same transaction (H2, H6).
     toolCommand({
       usage: 'resolve <id>',
-      summary: 'answer one, and hand it back or not',
+      summary: 'resolve a handoff, and hand it back or keep it',
       options: {
         resolution: required(text('--resolution <text>', 'what you did or decided')),
-        handBack: flag('--hand-back', 'the agent goes on; so it does where there are instructions'),
-        instructions: text('--instructions <text>', 'what the agent is to do'),
-        approve: flag('--approve', 'approve the proposal it is about, in the same act'),
-        reject: flag('--reject', 'reject the proposal it is about'),
-        type: type(),
-        severity: severity(),
-        reason: text('--reason <text>', 'why the proposal is rejected'),
+        handBack: flag('--hand-back', 'hand back to the agent (implied by --instructions)'),
+        instructions: text('--instructions <text>', 'instructions for the agent'),
+        approve: flag('--approve', 'also approve the proposal'),
+        reject: flag('--reject', 'also reject the proposal'),
+        type: typeOption(),
+        severity: severityOption(),
+        reason: text('--reason <text>', 'reason of the rejection'),
       },
       check({ options: { approve, reject, ...override } }) {
         if (approve && reject)
-          throw usageError('--approve and --reject decide the same proposal.', 'Use one of them.')
+          throw usageError('--approve and --reject cannot be combined.', 'Use one of them.')
         if (reject && override.type === undefined)
           throw usageError(
-            'Rejecting a proposal changes trust, so it says what was wrong (--type).',
-            'It is agent_wrong, missing_context, edge_case, human_preference or policy_change.',
+            'Rejecting a proposal changes trust and needs --type.',
+            'Use agent_wrong, missing_context, edge_case, human_preference or policy_change.',
           )
         if (!reject && (override.type ?? override.severity ?? override.reason) !== undefined)
-          throw usageError(
-            '--type, --severity and --reason say why a proposal is rejected.',
-            'Add --reject.',
-          )
+          throw usageError('--type, --severity and --reason need --reject.', 'Add --reject.')
       },
-      person: 'Answering a handoff',
+      person: 'Resolving a handoff',
       tool: 'cowork_resolve_handoff',
-      input: async ({ client, args: [given], options }) => ({
-        handoff_id: (await findApproval(client, given, 'handoff')).id,
+      input: async ({ client, args: [id], options }) => ({
+        handoff_id: (await findApproval(client, id, 'handoff')).id,
         resolution: options.resolution,
         hand_back: options.handBack,
         instructions: options.instructions,
@@ -85,7 +82,7 @@ export const handoffCommand = command({
         severity: options.severity,
         description: options.reason,
       }),
-      show: (answered) => [formatHandoffResult(answered)],
+      show: (result) => [formatHandoffResult(result)],
       notes: ({ hand_back_refused: refused }) => (refused ? [refused.hint] : []),
     }),
   ],

@@ -10,11 +10,11 @@ export function version(): string {
   return (JSON.parse(manifest) as { version: string }).version
 }
 
-/** The program by its absolute path: `npx cowork` could run a stranger's package (K4). */
+/** The absolute path of the program: `npx cowork` could run another package of that name (K4). */
 export const launcherPath = (): string =>
   fileURLToPath(new URL('../../bin/cowork.mjs', import.meta.url))
 
-/** Options that lead another program's `cowork` to this place. Those it would find by itself are left out. */
+/** Returns the options that make `cowork` use this state; without those that equal the defaults. */
 export function locationOptions({
   paths,
   locationArgs,
@@ -23,14 +23,14 @@ export function locationOptions({
   return isDefault ? locationArgs.slice(2) : [...locationArgs]
 }
 
-/** What a person writes for `cowork` in this terminal: without a link of that name, npx in its own folder. */
+/** Returns the command that works in this terminal: `npx cowork` if the PATH has no `cowork` of this package. */
 export function commandName(env: Environment, ours = launcherPath()): 'cowork' | 'npx cowork' {
   const folder = env['npm_config_local_prefix']
   const isByNpm = folder !== undefined && ours.startsWith(`${folder}${sep}`)
   return isByNpm && !isOnPath(env, ours) ? 'npx cowork' : 'cowork'
 }
 
-/** The words that run it from any folder, on this place: outside ours npx would ask a stranger's package (K4). */
+/** Returns a command that works in any folder: elsewhere `npx cowork` could run another package (K4). */
 export const absoluteCommand = (
   context: Pick<Context, 'env' | 'paths' | 'locationArgs'>,
   ours = launcherPath(),
@@ -39,16 +39,16 @@ export const absoluteCommand = (
   ...locationOptions(context),
 ]
 
-/** Whether the first `cowork` that a shell finds is this one. What npm puts on the PATH is there for us alone. */
+/** True if the first `cowork` on the PATH is this one. Folders that npm adds to the PATH do not count. */
 function isOnPath({ PATH = '' }: Environment, ours: string): boolean {
   const folders = PATH.split(delimiter).filter(
     (folder) => folder !== '' && !folder.endsWith(join('node_modules', '.bin')),
   )
-  const first = folders.map((folder) => realPathOf(join(folder, 'cowork'))).find((one) => one)
-  return first !== undefined && first === realPathOf(ours)
+  const first = folders.map((folder) => resolveRealPath(join(folder, 'cowork'))).find((one) => one)
+  return first !== undefined && first === resolveRealPath(ours)
 }
 
-export function realPathOf(path: string): string | undefined {
+export function resolveRealPath(path: string): string | undefined {
   try {
     return realpathSync(path)
   } catch {

@@ -19,7 +19,7 @@ import {
   verifyTail,
 } from '#ledger'
 import { migrations } from '../app.ts'
-import { entriesIn, openStoredLedger } from './audit-verify.ts'
+import { formatEntryRange, openStoredLedger } from './audit-verify.ts'
 import type { Context } from './context.ts'
 import { requirePersonAtTerminal } from './person.ts'
 import { loadSettings } from './settings.ts'
@@ -27,17 +27,17 @@ import type { Settings } from './settings.ts'
 import { ledgerInvalidError } from './storage.ts'
 
 /**
- * Accepts entries that no signature or MAC covers (L14), after the owner examined them. Works only on a ledger that
- * is consistent in itself and with every known checkpoint; a changed one is restored from a backup instead.
+ * Accepts entries without signature and MAC (L14) after the owner has inspected them. The ledger must be consistent
+ * and match every known checkpoint; restore a modified one from a backup instead.
  */
 export async function accept(context: Context, { reason }: { reason: string }): Promise<void> {
-  requirePersonAtTerminal(context, 'Accepting entries of the ledger')
+  requirePersonAtTerminal(context, 'Accepting ledger entries')
   const settings = await loadSettings(context)
   const { config } = settings
   using lock = new DisposableStack()
   lock.defer(acquireLock(context.paths))
-  const { from, to } = await unsignedRange(context, settings)
-  const key = signingKey(config.ledger.key_path)
+  const { from, to } = await findUnsignedRange(context, settings)
+  const key = loadSigningKey(config.ledger.key_path)
   const { url, path } = config.storage
   const redact = createRedactor({ secrets: settings.secrets, patterns: [...config.audit.redact] })
   const sealer = createSealer(url ? 'postgres' : 'sqlite', redact, systemClock)
@@ -60,23 +60,27 @@ export async function accept(context: Context, { reason }: { reason: string }): 
     await db.close()
   }
   context.out.data({ from, to, reason }, () => [
-    `Accepted ${entriesIn({ from, to })}. \`cowork audit verify\` shows this range and the reason from now on.`,
+    `Accepted ${formatEntryRange({ from, to })}. \`cowork audit verify\` now shows this range and the reason.`,
   ])
 }
 
-async function unsignedRange(context: Context, settings: Settings) {
+async function findUnsignedRange(context: Context, settings: Settings) {
   await using ledger = await openStoredLedger(context, settings)
   if (ledger.db.dialect === 'postgres' && (await isInUse(ledger.db)))
-    throw new CoworkError('daemon_running', 'A daemon of another folder uses this database.', {
-      hint: 'Stop every daemon that shares the database first.',
-    })
+    throw new CoworkError(
+      'daemon_running',
+      'A daemon with another state directory uses this database.',
+      {
+        hint: 'Stop every daemon that shares the database first.',
+      },
+    )
   const { mac } = ledger
   const verification = await verifyLedger(ledger.source, ledger.vkey, { mac })
   const { unsigned, acceptable } = verification
   if (acceptable && unsigned) return unsigned
   if (verification.firstBad)
     throw ledgerInvalidError(verification, 'Restore a backup with `cowork restore`.')
-  // Copies may prove what the store itself does not: the daemon refuses it all the same.
+  // Checkpoint copies may prove entries that the store does not; the daemon refuses such a store anyway.
   const { problem, signed, size } = await verifyTail(ledger.db, ledger.vkey, { mac, minEntries: 1 })
   if (problem) return { from: signed + 1, to: size }
   throw new CoworkError('nothing_to_accept', 'Every entry is signed or covered by a MAC.', {
@@ -84,9 +88,9 @@ async function unsignedRange(context: Context, settings: Settings) {
   })
 }
 
-function signingKey(path: string) {
+function loadSigningKey(path: string) {
   if (existsSync(path)) return loadKey(readFileSync(path, 'utf8'))
-  throw new CoworkError('ledger_key_missing', `Accepting entries needs the signing key ${path}.`, {
+  throw new CoworkError('ledger_key_missing', `Signing key not found: ${path}.`, {
     hint: 'Copy the key from a backup.',
   })
 }

@@ -1,6 +1,6 @@
 import { CoworkError } from '#base/errors.ts'
-import { follow, lines } from './audit.ts'
-import { choice, flag, localCommand, seconds, text, toolCommand } from './command.ts'
+import { followOption, linesOption } from './audit.ts'
+import { choice, flag, localCommand, timeoutOption, text, toolCommand } from './command.ts'
 import { resolvePrefix } from './lookup.ts'
 import { sanitizeForTerminal } from './output.ts'
 
@@ -9,8 +9,8 @@ const haltCommands = [
     usage: 'halt [scope]',
     summary: 'refuse new calls of agents',
     options: {
-      reason: text('--reason <text>', 'why, for the people and agents who ask'),
-      force: flag('--force', 'halt a name that is not known yet'),
+      reason: text('--reason <text>', 'reason, shown to people and agents'),
+      force: flag('--force', 'halt an unknown name'),
     },
     help: 'A scope is all (default), agent:<id>, domain:<name> or server:<name>.',
     tool: 'cowork_halt',
@@ -20,7 +20,7 @@ const haltCommands = [
       force,
     }),
     show: ({ scope }) => [
-      `Halted: ${sanitizeForTerminal(scope)}. Resume with: cowork resume ${shellWord(scope)}`,
+      `Halted ${sanitizeForTerminal(scope)}. Resume with: cowork resume ${quoteForShell(scope)}`,
     ],
   }),
   toolCommand({
@@ -29,35 +29,35 @@ const haltCommands = [
     tool: 'cowork_resume',
     async input({ client, args: [given = 'all'] }) {
       const { halts } = await client.call('cowork_status')
-      if (halts.length === 0) throw new CoworkError('not_found', 'Nothing is halted.')
+      if (halts.length === 0) throw new CoworkError('not_found', 'No halt is active.')
       const scopes = halts.map(({ scope }) => scope)
       return { scope: resolvePrefix(given, scopes, 'halt') }
     },
-    show: ({ scope }) => [`Resumed: ${sanitizeForTerminal(scope)}.`],
+    show: ({ scope }) => [`Resumed ${sanitizeForTerminal(scope)}.`],
   }),
 ]
 
-/** One word for a POSIX shell, so that the printed command works as it is. */
-const shellWord = (word: string): string =>
+/** Quotes a word for a POSIX shell, so that the printed command can be pasted. */
+const quoteForShell = (word: string): string =>
   /^[\w:.@/-]+$/.test(word)
     ? word
     : `'${sanitizeForTerminal(word).replaceAll("'", String.raw`'\''`)}'`
 
-const starting = {
-  port: text('--port <number>', 'port to listen on; 0 takes a free one'),
-  auth: flag('--no-auth', 'the address for work asks for no WORKSYNC_API_KEY'),
-  timeout: seconds(),
+const startOptions = {
+  port: text('--port <number>', 'port to listen on (0: any free port)'),
+  auth: flag('--no-auth', 'do not require WORKSYNC_API_KEY on the work endpoint'),
+  timeout: timeoutOption(),
 }
 
-export const lifeCommands = [
+export const lifecycleCommands = [
   localCommand({
     usage: 'up',
-    summary: 'run the daemon, in the foreground',
+    summary: 'run the daemon in the foreground',
     options: {
-      detach: flag('-d, --detach', 'in the background'),
+      detach: flag('-d, --detach', 'run in the background'),
       detached: flag('--detached').hideHelp(),
       freePort: flag('--free-port').hideHelp(),
-      ...starting,
+      ...startOptions,
     },
     act: async (call) =>
       call.options.detach
@@ -66,49 +66,44 @@ export const lifeCommands = [
   }),
   localCommand({
     usage: 'start',
-    summary: 'the same as up -d',
-    options: starting,
+    summary: 'start the daemon in the background (up -d)',
+    options: startOptions,
     act: async (call) => (await import('./background.ts')).start(call, call.options),
   }),
   localCommand({
     usage: 'down',
-    summary: 'end the daemon after the calls under way',
+    summary: 'stop the daemon after running calls finish',
     alias: 'stop',
-    options: { timeout: seconds() },
+    options: { timeout: timeoutOption() },
     act: async (call) => (await import('./background.ts')).down(call, call.options),
   }),
   localCommand({
     usage: 'restart',
-    summary: 'down, then up -d',
-    options: starting,
+    summary: 'restart the daemon in the background',
+    options: startOptions,
     act: async (call) => (await import('./background.ts')).restart(call, call.options),
   }),
   localCommand({
     usage: 'status',
-    summary: 'whether it runs and how it stands',
+    summary: 'show daemon status',
     act: async (call) => (await import('./status.ts')).status(call),
   }),
   localCommand({
     usage: 'logs',
-    summary: "the daemon's log",
-    options: { lines: lines(100), follow: follow() },
+    summary: 'show the daemon log',
+    options: { lines: linesOption(100), follow: followOption() },
     act: async (call) => (await import('./logs.ts')).logs(call, call.options),
   }),
   ...haltCommands,
   localCommand({
     usage: 'mcp',
-    summary: 'serve MCP over stdio, starting the daemon if none runs',
+    summary: 'serve MCP over stdio; start the daemon if needed',
     options: {
-      agent: text('--agent <name>', 'act with the token kept for this agent'),
-      tools: text(
-        '--tools <names>',
-        'list these tools and toolsets, separated by commas; or core, or all',
-      ),
-      exclude: text('--exclude <names>', 'neither list nor call these tools and toolsets'),
-      readOnly: flag('--read-only', 'list and call only tools that read, ask and report'),
-      results: choice('--results <form>', 'send every result as structured data too', [
-        'structured',
-      ]),
+      agent: text('--agent <name>', 'use the stored token of this agent'),
+      tools: text('--tools <names>', 'list these toolsets or tools (comma-separated), core or all'),
+      exclude: text('--exclude <names>', 'block these toolsets and tools'),
+      readOnly: flag('--read-only', 'list only tools that read, request access or report'),
+      results: choice('--results <form>', 'also send results as structured data', ['structured']),
     },
     act: async (call) => (await import('./mcp.ts')).mcp(call, call.options),
   }),

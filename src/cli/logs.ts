@@ -16,23 +16,23 @@ import type { Level } from '#base/log.ts'
 import type { Context } from './context.ts'
 import { parseJson, sanitizeForTerminal } from './output.ts'
 
-const largest = 10 * 1024 * 1024
-const kept = 5
+const maxLogBytes = 10 * 1024 * 1024
+const rotatedFileCount = 5
 
-/** For a program that is handed the file as its stderr: appended to, never cut. */
+/** Opens the log for a process that gets it as its stderr: appends only. */
 export function openLogFile(path: string): number {
-  rotate(path, largest)
+  rotate(path, maxLogBytes)
   return openSync(path, 'a', 0o600)
 }
 
-/** The daemon's log: a file of at most 10 MB, and the five before it as `.1` to `.5` (SV3). */
-export function createLogFile(path: string, most = largest): (text: string) => void {
+/** Writes the daemon log: a file of at most 10 MB, and five older ones as `.1` to `.5` (SV3). */
+export function createLogFile(path: string, maxBytes = maxLogBytes): (text: string) => void {
   let file = openSync(path, 'a', 0o600)
   let size = fstatSync(file).size
   return (text) => {
-    if (size > most) {
+    if (size > maxBytes) {
       closeSync(file)
-      rotate(path, most)
+      rotate(path, maxBytes)
       file = openSync(path, 'a', 0o600)
       size = 0
     }
@@ -40,9 +40,9 @@ export function createLogFile(path: string, most = largest): (text: string) => v
   }
 }
 
-function rotate(path: string, most: number): void {
-  if ((statSync(path, { throwIfNoEntry: false })?.size ?? 0) <= most) return
-  for (let age = kept; age > 0; age--) {
+function rotate(path: string, maxBytes: number): void {
+  if ((statSync(path, { throwIfNoEntry: false })?.size ?? 0) <= maxBytes) return
+  for (let age = rotatedFileCount; age > 0; age--) {
     const younger = age === 1 ? path : `${path}.${age - 1}`
     if (statSync(younger, { throwIfNoEntry: false })) renameSync(younger, `${path}.${age}`)
   }
@@ -50,46 +50,46 @@ function rotate(path: string, most: number): void {
 
 export type LogsOptions = { readonly lines: number; readonly follow?: boolean }
 
-/** The daemon's log: its newest lines, then, if asked for, what it writes from now on. */
+/** Prints the newest lines of the daemon log, then new lines if following. */
 export async function logs({ paths, out }: Context, { lines, follow = false }: LogsOptions) {
   if (!existsSync(paths.log))
-    throw new CoworkError('not_found', `There is no log at ${paths.log}.`, {
-      hint: 'It is written by `cowork up`.',
+    throw new CoworkError('not_found', `Log not found: ${paths.log}.`, {
+      hint: 'Start the daemon with `cowork up`.',
     })
   const show = (line: string) =>
-    out.data(parsed(line) ?? { message: line }, () => [formatLogLine(line)])
+    out.data(parseLine(line) ?? { message: line }, () => [formatLogLine(line)])
   const file = openSync(paths.log, 'r')
   const content = readFileSync(file)
   const end = content.lastIndexOf(10) + 1
-  const whole = content.toString('utf8', 0, end).split('\n').slice(0, -1)
-  for (const line of lines === 0 ? [] : whole.slice(-lines)) show(line)
+  const lineTexts = content.toString('utf8', 0, end).split('\n').slice(0, -1)
+  for (const line of lines === 0 ? [] : lineTexts.slice(-lines)) show(line)
   if (follow) for await (const line of followLines(paths.log, file, end)) show(line)
 }
 
-/** One JSON object of the log as a person reads it; whatever else a crash left there as it is. */
+/** Formats a JSON log line for people; other text, for example after a crash, stays unchanged. */
 export function formatLogLine(line: string): string {
-  const { at, level, scope, message, ...fields } = parsed(line) ?? {}
-  if (typeof at !== 'string' || !isLevel(level)) return safe(line)
+  const { at, level, scope, message, ...fields } = parseLine(line) ?? {}
+  if (typeof at !== 'string' || !isLevel(level)) return sanitizeText(line)
   let text = ''
-  const write = (plain: string) => (text = plain.trimEnd())
+  const write = (value: string) => (text = value.trimEnd())
   const settings = { level, write, json: false, now: () => Date.parse(at) }
   createLog(settings, typeof scope === 'string' ? scope : undefined)[level](String(message), fields)
-  return safe(text)
+  return sanitizeText(text)
 }
 
 const levels: readonly string[] = ['debug', 'info', 'warn', 'error'] satisfies Level[]
 const isLevel = (value: unknown): value is Level =>
   typeof value === 'string' && levels.includes(value)
 
-/** A stack has lines of its own. */
-const safe = (text: string) => text.split('\n').map(sanitizeForTerminal).join('\n')
+/** Sanitizes each line: a stack has several. */
+const sanitizeText = (text: string) => text.split('\n').map(sanitizeForTerminal).join('\n')
 
-function parsed(line: string): Record<string, unknown> | undefined {
+function parseLine(line: string): Record<string, unknown> | undefined {
   const value = parseJson(line)
   return typeof value === 'object' && value !== null ? { ...value } : undefined
 }
 
-/** Goes on in the next file when the log is rotated, after the rest of this one. */
+/** Yields new lines. After a rotation it reads the rest of the old file, then the new one. */
 export async function* followLines(
   path: string,
   opened: number,
@@ -100,7 +100,7 @@ export async function* followLines(
   let rest = Buffer.alloc(0)
   const chunk = Buffer.alloc(64 * 1024)
   for (;;) {
-    // Asked before the last read: what is written in between is then read too.
+    // Checked before the last read, so that lines written in between are read too.
     const isRotated = statSync(path, { throwIfNoEntry: false })?.ino !== fstatSync(file).ino
     for (let size; (size = readSync(file, chunk, 0, chunk.length, position)) > 0; position += size)
       rest = Buffer.concat([rest, chunk.subarray(0, size)])

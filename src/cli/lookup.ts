@@ -6,81 +6,75 @@ import type { Client } from './client.ts'
 import { usageError } from './exit.ts'
 import { parseJson, sanitizeForTerminal, wrapText } from './output.ts'
 
-/** What an id stands for, where it says nothing by itself. */
-type Told = (id: string) => string
+/** Describes an id that has no meaning of its own. */
+type DescribeId = (id: string) => string
 
-type Words = {
-  readonly told?: Told
-  /** How one comes to be, for who finds none. */
-  readonly made?: string
+type PrefixOptions = {
+  readonly describe?: DescribeId
+  /** Hint on how to create an item. */
+  readonly createHint?: string
 }
 
-/** The id that is meant: the one written in full, or the only one that begins so (K2). */
+/** Finds the id that equals the text, or the only one that starts with it (K2). */
 export function resolvePrefix(
   given: string,
   ids: readonly string[],
-  what: string,
-  { told, made }: Words = {},
+  noun: string,
+  { describe, createHint }: PrefixOptions = {},
 ): string {
   if (ids.includes(given)) return given
-  const found = given === '' ? [] : ids.filter((id) => id.startsWith(given))
-  if (found.length === 1 && found[0] !== undefined) return found[0]
-  if (found.length === 0)
+  const matches = given === '' ? [] : ids.filter((id) => id.startsWith(given))
+  if (matches.length === 1 && matches[0] !== undefined) return matches[0]
+  if (matches.length === 0)
     throw new CoworkError(
       'not_found',
-      given === ''
-        ? `The name of the ${what} is empty.`
-        : `There is no ${what} named ${sanitizeForTerminal(given)}.`,
+      given === '' ? `Empty name of ${noun}.` : `Unknown ${noun}: ${sanitizeForTerminal(given)}.`,
       {
-        hint: [ids.length > 0 ? formatIds('There is:', ids, told) : 'There is none.', made]
+        hint: [ids.length > 0 ? formatIds('Available:', ids, describe) : 'None exist.', createHint]
           .filter((line) => line !== undefined)
           .join('\n'),
       },
     )
-  throw new CoworkError(
-    'ambiguous_id',
-    `More than one ${what} begins with ${sanitizeForTerminal(given)}.`,
-    {
-      hint: formatIds('Write more of it:', found, told),
-    },
-  )
+  throw new CoworkError('ambiguous_id', `Ambiguous ${noun}: ${sanitizeForTerminal(given)}.`, {
+    hint: formatIds('Type more characters:', matches, describe),
+  })
 }
 
-const isMade = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
-const mostListed = 10
+const uuidPattern = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
+const maxListedIds = 10
 
-/** Names as they are; ids that nobody reads to their end as far as tells them apart. */
-export function formatIds(lead: string, ids: readonly string[], told?: Told): string {
-  const short = ids.every((id) => isMade.test(id)) ? shortenIds(ids) : String
-  const first = ids.slice(0, mostListed)
-  const more = ids.length > mostListed ? [`and ${ids.length - mostListed} more`] : []
-  if (!told)
+/** Formats names unchanged, and UUIDs as unique prefixes. */
+export function formatIds(lead: string, ids: readonly string[], describe?: DescribeId): string {
+  const short = ids.every((id) => uuidPattern.test(id)) ? shortenIds(ids) : String
+  const first = ids.slice(0, maxListedIds)
+  const more = ids.length > maxListedIds ? [`and ${ids.length - maxListedIds} more`] : []
+  if (!describe)
     return wrapText(
       `${lead} ${sanitizeForTerminal([...first.map(short), ...more].join(', '))}.`,
     ).join('\n')
-  const lines = first.map((id) => sanitizeForTerminal(`${short(id)}  ${told(id)}`))
+  const lines = first.map((id) => sanitizeForTerminal(`${short(id)}  ${describe(id)}`))
   return [lead, ...[...lines, ...more].map((line) => `  ${line}`)].join('\n')
 }
 
-const shortestShown = 8
+const minShownIdLength = 8
 
-/** How much of each id tells them apart; never less than a person can recognise. */
+/** Returns a function that shortens ids to unique prefixes of at least 8 characters. */
 export function shortenIds(ids: readonly string[]): (id: string) => string {
-  for (let length = shortestShown; length < 36; length++)
+  for (let length = minShownIdLength; length < 36; length++)
     if (new Set(ids.map((id) => id.slice(0, length))).size === ids.length)
       return (id) => id.slice(0, length)
   return (id) => id
 }
 
 export const moreNotes = (isMore: boolean): string[] =>
-  isMore ? ['There are more: -n shows them.'] : []
+  isMore ? ['More rows exist: use -n to show them.'] : []
 
-/** A name that `cowork mcp --agent` will take: its token lies in a file that is called so (I13). */
+/** Parses an agent name for `cowork mcp --agent`: the token file has this name (I13). */
 export function parseAgentName(given: string): string {
   if (/^[^./\\\0][^/\\\0]{0,127}$/.test(given)) return given
   throw usageError(
-    `${JSON.stringify(given)} cannot be the name of an agent with a token file.`,
-    'Use 1 to 128 characters, without slashes and without a dot at the start.',
+    `Invalid agent name: ${JSON.stringify(given)}.`,
+    'Use 1 to 128 characters, without slashes and a leading dot.',
   )
 }
 
@@ -89,10 +83,7 @@ export function storedToken(paths: StatePaths, agent: string): string | undefine
   return existsSync(file) ? readFileSync(file, 'utf8').trim() : undefined
 }
 
-/**
- * The agent that is meant, among those registered and those that have earned or lost trust. Where the
- * door is open anybody may come in, so a name nobody has used yet is taken as it is.
- */
+/** Finds an agent among those registered and those with trust. With authentication off, an unknown name is accepted. */
 export async function resolveAgent<Given extends string | undefined>(
   client: Client,
   given: Given,
@@ -108,47 +99,47 @@ export async function resolveAgent<Given extends string | undefined>(
   return isUnknown && active.length === 0 ? given : resolvePrefix(given, known, 'agent')
 }
 
-/** The tools that answer page by page: the rest comes by the cursor. */
+/** Tools that return pages with a cursor. */
 type PagedTool = {
   [Name in ToolName]: 'next_cursor' extends keyof ToolResults[Name] ? Name : never
 }[ToolName]
 
-/** The schema of `worksync_get` leaves the cursor open. */
+/** The schema of `worksync_get` does not declare the cursor. */
 type Paged = { readonly next_cursor?: string }
 
-/** Calls a tool for as many items as asked for, over as many pages as that takes. */
-export async function pages<Name extends PagedTool, One>(
+/** Calls a tool until it has `limit` items or the last page. */
+export async function readPages<Name extends PagedTool, Item>(
   client: Client,
   tool: Name,
   input: object,
-  of: (page: ToolResults[Name]) => readonly One[],
-  most = Infinity,
-): Promise<{ readonly all: One[]; readonly isMore: boolean; readonly last: ToolResults[Name] }> {
-  const all: One[] = []
+  getItems: (page: ToolResults[Name]) => readonly Item[],
+  limit = Infinity,
+): Promise<{ readonly all: Item[]; readonly isMore: boolean; readonly last: ToolResults[Name] }> {
+  const all: Item[] = []
   for (let cursor: string | undefined; ;) {
     const last: ToolResults[Name] = await client.call(tool, { ...input, cursor })
-    all.push(...of(last))
+    all.push(...getItems(last))
     cursor = (last as Paged).next_cursor
-    if (cursor === undefined || all.length >= most)
-      return { all: all.slice(0, most), isMore: cursor !== undefined || all.length > most, last }
+    if (cursor === undefined || all.length >= limit)
+      return { all: all.slice(0, limit), isMore: cursor !== undefined || all.length > limit, last }
   }
 }
 
-/** A value as JSON, or as a file that holds it: `@change.json`. */
+/** Parses JSON from the argument, or from a file: `@change.json`. */
 export function parseJsonArgument(option: string, text: string): unknown {
   const isFile = text.startsWith('@')
-  const json = isFile ? readGiven(text.slice(1), `Check the path after ${option} @.`) : text
+  const json = isFile ? readArgumentFile(text.slice(1), `Check the path after ${option} @.`) : text
   try {
     return JSON.parse(json) as unknown
   } catch (error) {
     throw usageError(
-      `What ${option} ${isFile ? `reads from ${text.slice(1)}` : 'was given'} is no JSON: ${errorMessage(error)}.`,
-      `Write it as '{"field": "value"}', or as @file.`,
+      `Invalid JSON in ${isFile ? text.slice(1) : option}: ${errorMessage(error)}.`,
+      `Use '{"field": "value"}' or @file.`,
     )
   }
 }
 
-export function readGiven(file: string, hint: string): string {
+export function readArgumentFile(file: string, hint: string): string {
   try {
     return readFileSync(file, 'utf8')
   } catch (cause) {
@@ -156,7 +147,7 @@ export function readGiven(file: string, hint: string): string {
   }
 }
 
-/** A value that needs no quotes when it is a text. */
+/** Parses JSON; other text is a string, so that it needs no quotes. */
 export function parseValueArgument(text: string): unknown {
   const value = parseJson(text)
   return value === undefined ? text : value

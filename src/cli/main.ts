@@ -4,7 +4,7 @@ import { exitOnBrokenPipe } from './output.ts'
 exitOnBrokenPipe()
 process.exitCode = await main(process.argv.slice(2))
 
-/** A client waits for the bridge at every start: it must not load the whole command line first (N13). */
+/** Starts the bridge without the command line: a client waits for it at every start (N13). */
 async function main(args: readonly string[]): Promise<number> {
   const isStdio = process.env['TRANSPORT']?.toLowerCase() === 'stdio'
   const bridge = bridgeOptions(args[0] === undefined && isStdio ? ['mcp'] : args)
@@ -12,7 +12,7 @@ async function main(args: readonly string[]): Promise<number> {
   return (await import('./program.ts')).run(args)
 }
 
-/** What `cowork mcp` was given; nothing when this is another command, or asks for help. */
+/** Returns the options of `cowork mcp`, or undefined for another command or a help request. */
 function bridgeOptions([command, ...args]: readonly string[]) {
   if (command !== 'mcp') return undefined
   try {
@@ -29,7 +29,7 @@ function bridgeOptions([command, ...args]: readonly string[]) {
         'env-file': { type: 'string', multiple: true },
       },
     })
-    // The whole command line says what is wrong.
+    // The command line reports the invalid value.
     if (values.results !== undefined && values.results !== 'structured') return undefined
     return { ...values, envFile: values['env-file'], readOnly: values['read-only'] }
   } catch {

@@ -6,9 +6,9 @@ import { parseJson } from './output.ts'
 
 export type McpResult = Readonly<Record<string, unknown>>
 
-/** An MCP client spoken by hand: what is checked is the wire itself (K4, W42). */
+/** A minimal MCP client: the checks need the exact wire messages (K4, W42). */
 export type McpClient = {
-  ask(method: string, params?: object): Promise<McpResult>
+  request(method: string, params?: object): Promise<McpResult>
   notify(method: string): Promise<unknown>
 }
 
@@ -21,39 +21,41 @@ type Reply = {
 const answerTimeoutMs = 30_000
 
 export function createLineClient(input: Readable, write: (line: string) => void): McpClient {
-  const waiting = new Map<number, PromiseWithResolvers<Reply>>()
-  let fault: unknown
+  const pending = new Map<number, PromiseWithResolvers<Reply>>()
+  let failure: unknown
   const fail = (error: unknown) => {
-    fault ??= error
-    for (const { reject } of waiting.values()) reject(fault)
+    failure ??= error
+    for (const { reject } of pending.values()) reject(failure)
   }
   createInterface({ input }).on('line', (line) => {
     try {
       const reply = JSON.parse(line) as Reply
-      waiting.get(Number(reply.id))?.resolve(reply)
+      pending.get(Number(reply.id))?.resolve(reply)
     } catch (error) {
       fail(error)
     }
   })
-  input.on('close', () => fail(new CoworkError('failed', 'the connection ended without an answer')))
+  input.on('close', () =>
+    fail(new CoworkError('failed', 'the connection closed without a response')),
+  )
   const send = (message: object) => write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`)
   let last = 0
   return {
-    async ask(method, params = {}) {
+    async request(method, params = {}) {
       const id = ++last
-      const answered = Promise.withResolvers<Reply>()
-      waiting.set(id, answered)
+      const response = Promise.withResolvers<Reply>()
+      pending.set(id, response)
       const timer = setTimeout(() => {
-        const told = `${method} was not answered within ${answerTimeoutMs / 1000} seconds`
-        answered.reject(new CoworkError('timeout', told))
+        const message = `${method}: no response within ${answerTimeoutMs / 1000} seconds`
+        response.reject(new CoworkError('timeout', message))
       }, answerTimeoutMs)
-      if (fault) answered.reject(fault)
+      if (failure) response.reject(failure)
       else send({ id, method, params })
       try {
-        return resultOf(await answered.promise)
+        return getResult(await response.promise)
       } finally {
         clearTimeout(timer)
-        waiting.delete(id)
+        pending.delete(id)
       }
     },
     notify: async (method) => send({ method }),
@@ -82,18 +84,18 @@ export function createHttpClient(url: string, token: string | undefined, revisio
   }
   let last = 0
   return {
-    async ask(method: string, params: object = {}) {
+    async request(method: string, params: object = {}) {
       const id = ++last
       const { status, text } = await post({ id, method, params })
-      const reply = repliesIn(text).find((one) => one.id === id)
-      if (reply) return resultOf(reply)
-      const told = `${method} was answered ${status} without a result: ${text.slice(0, 500)}`
-      throw new CoworkError('failed', told)
+      const reply = parseReplies(text).find((candidate) => candidate.id === id)
+      if (reply) return getResult(reply)
+      const message = `${method}: status ${status} without a result: ${text.slice(0, 500)}`
+      throw new CoworkError('failed', message)
     },
     async notify(method: string) {
       const { status, text } = await post({ method })
       if (status >= 400)
-        throw new CoworkError('failed', `${method} was answered ${status}: ${text.slice(0, 500)}`)
+        throw new CoworkError('failed', `${method}: status ${status}: ${text.slice(0, 500)}`)
     },
     async end() {
       if ('mcp-session-id' in headers) await request('DELETE').catch(() => undefined)
@@ -106,7 +108,7 @@ export async function initialize(
   name: string,
   protocolVersion: string,
 ): Promise<McpResult> {
-  const result = await client.ask('initialize', {
+  const result = await client.request('initialize', {
     protocolVersion,
     capabilities: {},
     clientInfo: { name, version: version() },
@@ -115,18 +117,18 @@ export async function initialize(
   return result
 }
 
-export async function listTools({ ask }: McpClient): Promise<{ readonly name: string }[]> {
+export async function listTools({ request }: McpClient): Promise<{ readonly name: string }[]> {
   const tools: { readonly name: string }[] = []
   for (let cursor: unknown; ;) {
-    const page = await ask('tools/list', cursor === undefined ? {} : { cursor })
+    const page = await request('tools/list', cursor === undefined ? {} : { cursor })
     if (Array.isArray(page['tools'])) tools.push(...(page['tools'] as typeof tools))
     cursor = page['nextCursor']
     if (cursor === undefined) return tools
   }
 }
 
-/** A reply comes as JSON, or as an event of a stream that ends with it. */
-function repliesIn(text: string): Reply[] {
+/** Parses a response body: JSON, or an event stream that ends with the reply. */
+function parseReplies(text: string): Reply[] {
   const isStream = /^(event|data|id|:)/m.test(text)
   const messages = isStream
     ? text.split('\n').flatMap((line) => (line.startsWith('data:') ? [line.slice(5)] : []))
@@ -134,7 +136,7 @@ function repliesIn(text: string): Reply[] {
   return messages.flatMap((message) => (parseJson(message) as Reply | undefined) ?? [])
 }
 
-function resultOf({ result, error }: Reply): McpResult {
+function getResult({ result, error }: Reply): McpResult {
   if (result) return result
-  throw new CoworkError('failed', error?.message ?? 'its answer is not one of MCP')
+  throw new CoworkError('failed', error?.message ?? 'invalid MCP response')
 }

@@ -24,7 +24,7 @@ export type McpOptions = {
   readonly results?: string | undefined
 }
 
-/** `cowork mcp` without the rest of the command line. */
+/** Runs `cowork mcp` without loading the rest of the command line. */
 export async function run(options: Globals & McpOptions): Promise<ExitCode> {
   try {
     return await mcp(createContext(options), options)
@@ -34,10 +34,10 @@ export async function run(options: Globals & McpOptions): Promise<ExitCode> {
   }
 }
 
-/** Joins a client's stdio to the daemon's socket (SV4), for as long as the client is there. */
+/** Connects a client's stdio to the daemon's socket (SV4) until the client disconnects. */
 export async function mcp(context: Context, options: McpOptions): Promise<ExitCode> {
-  const { paths, locationArgs, fromFiles, inherited, out } = context
-  const files = Object.keys(fromFiles).length > 0 ? await resolved(context) : {}
+  const { paths, locationArgs, envFileValues, inherited, out } = context
+  const files = Object.keys(envFileValues).length > 0 ? await resolveEnvFiles(context) : {}
   const env = { ...context.env, ...files }
   const link = createDaemonLink({
     paths,
@@ -49,48 +49,48 @@ export async function mcp(context: Context, options: McpOptions): Promise<ExitCo
     },
     note: out.note,
   })
-  // Nothing is read from the client before there is a daemon to take it.
+  // Read from the client only once a daemon is connected.
   return pump(await link.open(), link.reopen, paths)
 }
 
-/** stdin carries the protocol, so nobody can be asked for a password here. */
-async function resolved({ env, fromFiles }: Context): Promise<Record<string, string>> {
+/** Resolves references without prompting for a password: stdin carries the protocol. */
+async function resolveEnvFiles({ env, envFileValues }: Context): Promise<Record<string, string>> {
   const { resolveEnvironment } = await import('#base/config/index.ts')
-  return (await resolveEnvironment(fromFiles, { env })).env
+  return (await resolveEnvironment(envFileValues, { env })).env
 }
 
 type HelloOptions = McpOptions & { readonly paths: StatePaths; readonly env: Environment }
 
-/** Identifies the client to the daemon by a token, or else by the name of an unverified agent (I13), with its tools. */
-export function buildHello({ paths, env, agent, ...wanted }: HelloOptions) {
-  const said = readCallerEnvironment(env)
+/** Builds the handshake: a token or the name of an unverified agent (I13), and the client's tools. */
+export function buildHello({ paths, env, agent, ...selection }: HelloOptions) {
+  const caller = readCallerEnvironment(env)
   const token =
-    said.token ?? (agent === undefined ? undefined : storedToken(paths, parseAgentName(agent)))
+    caller.token ?? (agent === undefined ? undefined : storedToken(paths, parseAgentName(agent)))
   return {
-    ...(token ? { token } : { agent: agent ?? said.agentId ?? 'main' }),
-    ...(said.sessionId && { session: said.sessionId }),
-    ...(wanted.tools !== undefined && { tools: parseNames(wanted.tools) }),
-    ...(wanted.exclude !== undefined && { exclude: parseNames(wanted.exclude) }),
-    ...(wanted.readOnly && { read_only: true }),
-    ...(wanted.results !== undefined && { results: wanted.results }),
+    ...(token ? { token } : { agent: agent ?? caller.agentId ?? 'main' }),
+    ...(caller.sessionId && { session: caller.sessionId }),
+    ...(selection.tools !== undefined && { tools: parseNames(selection.tools) }),
+    ...(selection.exclude !== undefined && { exclude: parseNames(selection.exclude) }),
+    ...(selection.readOnly && { read_only: true }),
+    ...(selection.results !== undefined && { results: selection.results }),
   }
 }
 
-/** Variables of the client that must not shape a daemon which outlives it (SV6, I13). */
-const ofTheClient = ['PORT', 'TRANSPORT', 'LOG_LEVEL', 'COWORK_TOKEN', 'AGENT_ID', 'SESSION_ID']
+/** Variables of the client that must not affect a daemon that outlives it (SV6, I13). */
+const clientVariables = ['PORT', 'TRANSPORT', 'LOG_LEVEL', 'COWORK_TOKEN', 'AGENT_ID', 'SESSION_ID']
 
 export const daemonEnvironment = <V>(env: Readonly<Record<string, V>>): Record<string, V> =>
-  Object.fromEntries(Object.entries(env).filter(([name]) => !ofTheClient.includes(name)))
+  Object.fromEntries(Object.entries(env).filter(([name]) => !clientVariables.includes(name)))
 
-/** A client that ended its requests gets the answers of this time. */
-const lastAnswersMs = 5000
-const outageWaitMs = 10_000
-/** With more of the client's input waiting for a daemon, the client is not read from. */
-const maxWaitingBytes = 16 * 1024 * 1024
-/** More than a message may have (SV25), so that the daemon is the one to refuse it. */
+/** Time to wait for pending answers after the client has closed its input. */
+const drainTimeoutMs = 5000
+const outageTimeoutMs = 10_000
+/** Stop reading from the client when this much input is queued for a daemon. */
+const maxQueuedBytes = 16 * 1024 * 1024
+/** Larger than the message limit (SV25), so that the daemon refuses such a message. */
 const maxLineBytes = 80 * 1024 * 1024
 
-/** Passes lines both ways, over one connection after the other, until the client leaves. */
+/** Passes lines both ways, over consecutive connections, until the client disconnects. */
 function pump(
   first: Socket,
   reopen: (signal: AbortSignal) => Promise<Socket>,
@@ -104,22 +104,22 @@ function pump(
   const session = createBridgeSession({
     toClient: (line) => void stdout.write(line),
     toDaemon: (line) => void socket?.write(line),
-    outage: () => outageOf(paths),
+    outage: () => getOutage(paths),
   })
   const fromClient = createLineSplitter(session.fromClient, {
     maxBytes: maxLineBytes,
-    onTooLong: () => void stdout.write(tooLong),
+    onTooLong: () => void stdout.write(tooLongError),
   })
 
-  /** Reads from the client only what can go on. */
+  /** Reads from the client only while its input can be processed. */
   function throttle(): void {
-    if (socket?.writableNeedDrain || session.waitingBytes() > maxWaitingBytes) stdin.pause()
+    if (socket?.writableNeedDrain || session.queuedBytes() > maxQueuedBytes) stdin.pause()
     else stdin.resume()
   }
 
   function attach(next: Socket): void {
     socket = next
-    // A line that a dying daemon cut off goes with its splitter.
+    // A partial line of a stopped daemon is dropped with its splitter.
     const fromDaemon = createLineSplitter(session.fromDaemon, {
       maxBytes: maxLineBytes,
       onTooLong: () => next.destroy(),
@@ -128,18 +128,18 @@ function pump(
       fromDaemon(chunk)
       if (stdout.writableNeedDrain) next.pause()
     })
-    next.on('drain', throttle).on('close', onLost)
+    next.on('drain', throttle).on('close', onDisconnect)
     session.connect()
     throttle()
     next.resume()
   }
 
-  function onLost(): void {
+  function onDisconnect(): void {
     socket = undefined
     if (clientGone.signal.aborted) return ended.resolve(exitCode.ok)
     session.disconnect()
     clearTimeout(outageTimer)
-    outageTimer = setTimeout(giveUp, outageWaitMs)
+    outageTimer = setTimeout(giveUp, outageTimeoutMs)
     throttle()
     reopen(clientGone.signal).then(
       (next) => (clientGone.signal.aborted ? void next.destroy() : attach(next)),
@@ -160,9 +160,9 @@ function pump(
       session.giveUp()
       return ended.resolve(exitCode.ok)
     }
-    const leaving = socket
-    leaving.end()
-    setTimeout(() => leaving.destroy(), lastAnswersMs).unref()
+    const closing = socket
+    closing.end()
+    setTimeout(() => closing.destroy(), drainTimeoutMs).unref()
   }
 
   stdin.on('data', (chunk: Buffer) => {
@@ -183,19 +183,19 @@ function pump(
   })
 }
 
-const outageOf = (paths: StatePaths): Outage => ({
+const getOutage = (paths: StatePaths): Outage => ({
   code: 'daemon_not_running',
   message: existsSync(paths.stopped)
     ? 'A person stopped cowork.'
     : 'The cowork daemon is not running.',
-  hint: '`cowork up -d` starts it. Ask the user to run it, then repeat the call.',
+  hint: 'Ask the user to run `cowork up -d`, then repeat the call.',
 })
 
-const tooLong = `${JSON.stringify({
+const tooLongError = `${JSON.stringify({
   jsonrpc: '2.0',
   id: null,
   error: {
     code: -32600,
-    message: `A message may have ${maxLineBytes} bytes, and this one has more.`,
+    message: `Message too large: the limit is ${maxLineBytes} bytes.`,
   },
 })}\n`

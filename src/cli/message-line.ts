@@ -1,18 +1,18 @@
-/** JSON-RPC messages as lines of bytes, looked at without parsing them: a line may hold a file of 50 MB. */
+/** JSON-RPC messages as byte lines, inspected without parsing: a line may contain a file of 50 MB. */
 
 export type Id = string | number
 
-/** The top-level members that tell what kind of message a line is. */
+/** The top-level members that determine the kind of a message. */
 export type Envelope = {
   readonly id?: Id
   readonly method?: string
-  /** The message is a response, of this kind. */
+  /** Set for a response. */
   readonly response?: 'result' | 'error'
 }
 
 const newline = 0x0a
 
-/** Cuts a stream of chunks into lines, each with its newline. A longer line than `maxBytes` is dropped and reported. */
+/** Splits chunks into lines, each with its newline. A line longer than `maxBytes` is dropped and reported. */
 export function createLineSplitter(
   onLine: (line: Buffer) => void,
   { maxBytes, onTooLong }: { readonly maxBytes: number; onTooLong(): void },
@@ -49,7 +49,7 @@ const colon = 0x3a
 const [openBrace, closeBrace] = [0x7b, 0x7d]
 const [openBracket, closeBracket] = [0x5b, 0x5d]
 
-/** Reads the envelope of a line. A line that is not a JSON object has none; the daemon refuses such a line. */
+/** Reads the envelope of a line. A line that is not a JSON object has none; the daemon refuses it. */
 export function readEnvelope(line: Buffer): Envelope {
   let envelope: Envelope = {}
   let at = skipSpace(line, 0)
@@ -64,7 +64,7 @@ export function readEnvelope(line: Buffer): Envelope {
     envelope = withMember(envelope, line.toString('latin1', start + 1, end - 1), () =>
       line.toString('utf8', valueStart, valueEnd),
     )
-    // What follows is not looked at: a result or a file may be long.
+    // Skip the rest: a result or a file may be long.
     if (envelope.id !== undefined && (envelope.method ?? envelope.response) !== undefined) break
     at = skipSpace(line, valueEnd)
   } while (line[at] === comma)
@@ -82,14 +82,14 @@ function withMember(envelope: Envelope, name: string, json: () => string): Envel
   return envelope
 }
 
-/** The index of the first byte from here on that is not white space. */
+/** Returns the index of the next byte that is not white space. */
 function skipSpace(line: Buffer, from: number): number {
   let at = from
   while (line[at] === 0x20 || line[at] === 0x09 || line[at] === 0x0d || line[at] === newline) at++
   return at
 }
 
-/** The index after the string that begins here. */
+/** Returns the index after the string that starts here. */
 function skipString(line: Buffer, from: number): number {
   for (let at = line.indexOf(quote, from + 1); at !== -1; at = line.indexOf(quote, at + 1)) {
     let before = at - 1
@@ -99,7 +99,7 @@ function skipString(line: Buffer, from: number): number {
   return line.length
 }
 
-/** The index after the value that begins here. */
+/** Returns the index after the value that starts here. */
 function skipValue(line: Buffer, from: number): number {
   if (line[from] === quote) return skipString(line, from)
   let depth = 0

@@ -6,20 +6,20 @@ import { createClient } from './client.ts'
 import type { Context } from './context.ts'
 import { resolvePrefix } from './lookup.ts'
 
-/** Makes a one-time link to the console and opens it; prints it where there is no browser to open (I6). */
+/** Creates a sign-in link to the console and opens it; prints it where no browser can be opened (I6). */
 export async function open(
   context: Context,
   given: string | undefined,
   { print = false }: { readonly print?: boolean },
 ): Promise<void> {
   const screen = given === undefined ? undefined : resolvePrefix(given, screens, 'screen')
-  const made = await createClient(context).call('cowork_open_link')
-  const link = withScreen(made.link, screen)
+  const signIn = await createClient(context).call('cowork_open_link')
+  const link = withScreen(signIn.link, screen)
   const opened = !print && (await openExternally(link, context.env, process.platform))
-  context.out.data({ link, expires_at: made.expires_at, opened }, () => [
-    opened ? 'The console is open in your browser.' : link,
+  context.out.data({ link, expires_at: signIn.expires_at, opened }, () => [
+    opened ? 'Opened the console in your browser.' : link,
   ])
-  if (!opened) context.out.note('It works once, within 5 minutes.')
+  if (!opened) context.out.note('The link works once, within 5 minutes.')
 }
 
 export function withScreen(link: string, screen: string | undefined): string {
@@ -28,20 +28,20 @@ export function withScreen(link: string, screen: string | undefined): string {
   return url.href
 }
 
-/** The program that shows an address, or nothing where nobody would see it. */
+/** Returns the program that opens a URL, or undefined without a desktop. */
 export function browserCommand(
   env: Environment,
   platform: NodeJS.Platform,
 ): readonly string[] | undefined {
   if (platform === 'darwin') return ['open']
-  // Without a shell, which would read the & of an address as its own.
+  // Without a shell, which would interpret the & of a URL.
   if (platform === 'win32') return ['rundll32', 'url.dll,FileProtocolHandler']
   return env['DISPLAY'] || env['WAYLAND_DISPLAY'] ? ['xdg-open'] : undefined
 }
 
-const settled = 3000
+const openTimeoutMs = 3000
 
-/** Shows an address or a folder in the program of this desktop for it; false where there is none. */
+/** Opens a URL or a folder on the desktop; returns false without a desktop. */
 export async function openExternally(
   link: string,
   env: Environment,
@@ -54,11 +54,11 @@ export async function openExternally(
     child.on('error', () => resolve(false))
     child.on('exit', (code) => resolve(code === 0))
   })
-  // Some browsers stay in the foreground; whatever fails does so at once.
-  const patience = new AbortController()
-  const waited = sleep(settled, true, { signal: patience.signal }).catch(() => true)
+  // Some browsers stay in the foreground; a failing program exits early.
+  const timer = new AbortController()
+  const waited = sleep(openTimeoutMs, true, { signal: timer.signal }).catch(() => true)
   const opened = await Promise.race([ended, waited])
-  patience.abort()
+  timer.abort()
   child.unref()
   return opened
 }

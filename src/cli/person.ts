@@ -4,8 +4,8 @@ import { CoworkError } from '#base/errors.ts'
 import type { Context } from './context.ts'
 
 /**
- * What only a person at a terminal may do (I10). Best effort: an agent can unset a variable and open a
- * terminal of its own, so what is dangerous asks for a passkey besides.
+ * Refuses unless a person is at the terminal (I10). Best effort: an agent can unset a variable and open its own
+ * terminal, so dangerous actions need a passkey too.
  */
 export function requirePerson(
   what: string,
@@ -16,23 +16,23 @@ export function requirePerson(
   }: { env: Environment; markers: readonly string[]; isTerminal: boolean },
 ): void {
   const marker = Object.keys(env).find(
-    (name) => env[name] && markers.some((one) => fits(name, one)),
+    (name) => env[name] && markers.some((marker) => matchesMarker(name, marker)),
   )
   if (marker !== undefined)
     throw new CoworkError(
       'human_required',
-      `${what} is for people, and ${marker} says that an agent drives this terminal.`,
+      `${what} is for people, but ${marker} shows that an agent controls this terminal.`,
       {
-        hint: 'Use a terminal of your own, or the console. This check is best effort; server.agent_markers lists what it looks for.',
+        hint: 'Use your own terminal or the console. This check is best effort; server.agent_markers lists the variables it checks.',
       },
     )
   if (!isTerminal)
-    throw new CoworkError('human_required', `${what} needs a terminal with a person at it.`, {
-      hint: 'Run it by hand, or use the console.',
+    throw new CoworkError('human_required', `${what} needs a person at a terminal.`, {
+      hint: 'Run the command in a terminal, or use the console.',
     })
 }
 
-/** The same for whoever started this command. */
+/** Refuses unless a person started this command at a terminal. */
 export function requirePersonAtTerminal(
   { env, configFile }: Context,
   what: string,
@@ -46,5 +46,5 @@ export function requirePersonAtTerminal(
   })
 }
 
-const fits = (name: string, marker: string): boolean =>
+const matchesMarker = (name: string, marker: string): boolean =>
   marker.endsWith('*') ? name.startsWith(marker.slice(0, -1)) : name === marker

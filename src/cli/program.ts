@@ -3,7 +3,7 @@ import { readEnvFiles } from '#base/config/env-file.ts'
 import { currentEnvironment } from '#base/config/env.ts'
 import type { Environment } from '#base/config/env.ts'
 import { addCommands, globalOptions } from './command.ts'
-import type { Act, Entry } from './command.ts'
+import type { CommandAction, CommandSpec } from './command.ts'
 import { createContext } from './context.ts'
 import type { Globals } from './context.ts'
 import { exitCode } from './exit.ts'
@@ -11,11 +11,11 @@ import { commandName, version } from './launcher.ts'
 import { createOutput } from './output.ts'
 import { wantsJson, reportAndExit, bufferOutput, addHelpHints, sharedOptions } from './usage.ts'
 
-/** Which file has which commands, in the order of the help. */
-const tables: readonly (readonly [names: string, load: () => Promise<readonly Entry[]>])[] = [
+/** Maps command names to the file that defines them, in the order of the help. */
+const tables: readonly (readonly [names: string, load: () => Promise<readonly CommandSpec[]>])[] = [
   [
     'up start down stop restart status logs halt resume mcp',
-    async () => (await import('./lifecycle.ts')).lifeCommands,
+    async () => (await import('./lifecycle.ts')).lifecycleCommands,
   ],
   ['inbox', async () => [(await import('./inbox/inbox.ts')).inboxCommand]],
   ['approve reject undo', async () => (await import('./decide.ts')).decideCommands],
@@ -36,70 +36,70 @@ const tables: readonly (readonly [names: string, load: () => Promise<readonly En
   ['backup restore storage', async () => (await import('./setup.ts')).storeCommands],
   ['ledger', async () => [(await import('./audit.ts')).ledgerCommand]],
   [
-    // Without completion, which needs all commands.
+    // Without `completion`: it needs all commands.
     'init demo open doctor connect disconnect service uninstall inspect run',
     async () => (await import('./setup.ts')).setupCommands,
   ],
 ]
 
-/** The commands of the file that has the named one; all of them for the help, or for a name that is none. */
-export async function loadCommands(name = ''): Promise<readonly Entry[]> {
-  const named = tables.filter(([names]) => names.split(' ').includes(name))
-  const wanted = named.length > 0 ? named : tables
-  return (await Promise.all(wanted.map(([, load]) => load()))).flat()
+/** Loads the commands of the file that defines `name`; loads all for the help or an unknown name. */
+export async function loadCommands(name = ''): Promise<readonly CommandSpec[]> {
+  const matches = tables.filter(([names]) => names.split(' ').includes(name))
+  const selected = matches.length > 0 ? matches : tables
+  return (await Promise.all(selected.map(([, load]) => load()))).flat()
 }
 
 export async function run(args: readonly string[]): Promise<number> {
   let code: number = exitCode.ok
   const json = wantsJson(args)
-  const words = commandName(currentEnvironment())
-  const out = createOutput({ json, command: words })
-  const act = async (verb: Act, command: Command) => {
-    code = (await verb(createContext(command.optsWithGlobals()), command)) ?? exitCode.ok
+  const typedName = commandName(currentEnvironment())
+  const out = createOutput({ json, command: typedName })
+  const act = async (action: CommandAction, command: Command) => {
+    code = (await action(createContext(command.optsWithGlobals()), command)) ?? exitCode.ok
   }
-  let said: (() => string) | undefined
-  const newProgram = (commands: readonly Entry[]) => {
-    const program = createProgram(act, commands, words)
-    if (json) said = bufferOutput(program)
+  let getOutput: (() => string) | undefined
+  const newProgram = (commands: readonly CommandSpec[]) => {
+    const program = createProgram(act, commands, typedName)
+    if (json) getOutput = bufferOutput(program)
     return program
   }
   try {
-    const looked = newProgram([])
-    const { operands, unknown } = looked.parseOptions([...args])
-    const { envFile = [] } = looked.opts<Globals>()
-    const chosen =
+    const globals = newProgram([])
+    const { operands, unknown } = globals.parseOptions([...args])
+    const { envFile = [] } = globals.opts<Globals>()
+    const implied =
       operands.length + unknown.length > 0
         ? []
         : byTransport({ ...currentEnvironment(), ...readEnvFiles(envFile) })
-    const program = newProgram(await loadCommands(operands[0] ?? chosen?.[0]))
-    if (chosen) await program.parseAsync([...args, ...chosen], { from: 'user' })
+    const program = newProgram(await loadCommands(operands[0] ?? implied?.[0]))
+    if (implied) await program.parseAsync([...args, ...implied], { from: 'user' })
     else program.outputHelp()
     return code
   } catch (error) {
-    return reportAndExit(error, out, said)
+    return reportAndExit(error, out, getOutput)
   }
 }
 
-/** Seed 004 starts the program without a command and says by TRANSPORT what it is to be (SV6). */
+/** Selects a command by TRANSPORT: seed 004 starts the program without one (SV6). */
 function byTransport({ TRANSPORT }: Environment): string[] | undefined {
   const transport = TRANSPORT?.toLowerCase()
   if (transport === 'stdio') return ['mcp']
   return transport === 'http' || transport === 'sse' ? ['up'] : undefined
 }
 
-/** The command line: `act` carries out what was chosen, `words` are what a person calls it by. */
+/** Builds the command line. `typedName` is how people call it, such as `npx cowork`. */
 export function createProgram(
-  act: (verb: Act, command: Command) => Promise<void>,
-  commands: readonly Entry[],
-  words = 'cowork',
+  act: (action: CommandAction, command: Command) => Promise<void>,
+  commands: readonly CommandSpec[],
+  typedName = 'cowork',
 ): Command {
   const program = new Command('cowork')
-    .description('One local server that people and AI agents work together through.')
+    .description('Local server through which people and AI agents work together.')
     .version(version())
     .exitOverride()
     .configureHelp(sharedOptions)
   for (const option of globalOptions) program.addOption(option)
   addCommands(program, commands, act)
-  addHelpHints(program, words)
+  addHelpHints(program, typedName)
   return program
 }

@@ -1,141 +1,154 @@
 import type { ToolResults } from '#wire'
 import { resolveAgent } from './lookup.ts'
 import { command, daysOption, text } from './command.ts'
-import { formatFields, sanitize, tableOf } from './output.ts'
-import { levelName, standingText } from './trust.ts'
+import { formatFields, sanitize, formatRows } from './output.ts'
+import { formatLevel, formatStanding } from './trust.ts'
 
 type Report = ToolResults['cowork_governance_report']
 type Quality = ToolResults['cowork_quality_metrics']
 
-const day = 24 * 60 * 60 * 1000
+const msPerDay = 24 * 60 * 60 * 1000
 
-/** What is wrong, where people stepped in, and how well it goes, from the ledger (G3, Q1, Q2). */
+/** Findings, interventions and quality metrics from the ledger (G3, Q1, Q2). */
 export const reportCommand = command({
   usage: 'report',
-  summary: 'what is wrong with how agents and people work together',
+  summary: 'show the governance report',
   options: {
     days: daysOption(),
-    agent: text('--agent <id>', 'only about this agent'),
-    domain: text('--domain <name>', 'only about this domain'),
+    agent: text('--agent <id>', 'report only on this agent'),
+    domain: text('--domain <name>', 'report only on this domain'),
   },
   async run({ client, options }) {
     const scope = {
-      start: new Date(Date.now() - options.days * day).toISOString(),
+      start: new Date(Date.now() - options.days * msPerDay).toISOString(),
       agent_id: await resolveAgent(client, options.agent),
       domain: options.domain,
     }
-    const [found, quality] = await Promise.all([
+    const [report, quality] = await Promise.all([
       client.call('cowork_governance_report', scope),
       client.call('cowork_quality_metrics', scope),
     ])
-    return { ...found, quality }
+    return { ...report, quality }
   },
   show: ({ findings, interventions, standings, period, quality }) => [
     `From ${period.start.slice(0, 16)} to ${period.end.slice(0, 16)} UTC`,
     '',
-    ...findingLines(findings),
-    ...standingLines(standings),
-    ...interventionLines(interventions),
+    ...formatFindings(findings),
+    ...formatStandings(standings),
+    ...formatInterventions(interventions),
     '',
-    ...qualityLines(quality),
+    ...formatQuality(quality),
   ],
 })
 
-function findingLines(findings: Report['findings']): string[] {
-  if (findings.length === 0) return ['Nothing was found that needs you.']
+function formatFindings(findings: Report['findings']): string[] {
+  if (findings.length === 0) return ['No findings.']
   return findings.flatMap(({ severity, title, entries, recommendation }) => [
-    `${severity}: ${sanitize(title)}${entriesOf(entries)}`,
+    `${severity}: ${sanitize(title)}${formatEntryNumbers(entries)}`,
     `  ${sanitize(recommendation)}`,
   ])
 }
 
-const mostEntries = 5
+const maxEntries = 5
 
-function entriesOf(entries: readonly number[]): string {
+function formatEntryNumbers(entries: readonly number[]): string {
   if (entries.length === 0) return ''
-  const more = entries.length > mostEntries ? ', …' : ''
-  return ` (${entries.length === 1 ? 'entry' : 'entries'} ${entries.slice(0, mostEntries).join(', ')}${more})`
+  const more = entries.length > maxEntries ? ', …' : ''
+  return ` (${entries.length === 1 ? 'entry' : 'entries'} ${entries.slice(0, maxEntries).join(', ')}${more})`
 }
 
-/** Where the risk is normal, and each other class that stands differently. */
-function standingLines(standings: Report['standings'] = []): string[] {
+/** Rows for normal risk, and for other risk classes with a different level. */
+function formatStandings(standings: Report['standings'] = []): string[] {
   const rows = standings.flatMap(({ agent_id: agent, domain, classes }) => {
     const normal = classes.find(({ risk }) => risk === 'normal')
-    const shown = classes.filter((one) => one === normal || one.level !== normal?.level)
-    return shown.map((one) => ({ agent, domain, ...one }))
+    const shown = classes.filter((row) => row === normal || row.level !== normal?.level)
+    return shown.map((row) => ({ agent, domain, ...row }))
   })
-  const lines = tableOf(rows, '', {
+  const lines = formatRows(rows, '', {
     AGENT: ({ agent }) => agent,
     DOMAIN: ({ domain }) => domain,
     RISK: ({ risk }) => risk,
-    LEVEL: levelName,
-    'WHY, AND WHAT IS MISSING': standingText,
+    LEVEL: formatLevel,
+    'REASON AND NEXT STEP': formatStanding,
   })
   return rows.length === 0 ? [] : ['', ...lines]
 }
 
-function interventionLines(interventions: Report['interventions']): string[] {
-  const lines = tableOf(interventions, '', {
-    AGENT: (one) => one.agent_id,
-    DOMAIN: (one) => one.domain,
-    APPROVED: (one) => one.approvals,
-    OVERRIDDEN: (one) => one.overrides,
-    'HANDED OVER': (one) => one.handoffs,
-    EXPIRED: (one) => one.expired,
+function formatInterventions(interventions: Report['interventions']): string[] {
+  const lines = formatRows(interventions, '', {
+    AGENT: (row) => row.agent_id,
+    DOMAIN: (row) => row.domain,
+    APPROVED: (row) => row.approvals,
+    OVERRIDDEN: (row) => row.overrides,
+    HANDOFFS: (row) => row.handoffs,
+    EXPIRED: (row) => row.expired,
   })
   return interventions.length === 0 ? [] : ['', ...lines]
 }
 
-/** What cannot be told yet is left out. */
-function qualityLines(quality: Quality): string[] {
-  const { approval_interval: interval, collaboration_score: whole, ece, brier } = quality
-  const between = interval ? ` (${percent(interval.low)} to ${percent(interval.high)})` : ''
-  const approved = known(quality.approval_rate, (rate) => `, ${percent(rate)} approved${between}`)
+/** Leaves out metrics without enough data. */
+function formatQuality(quality: Quality): string[] {
+  const { approval_interval: interval, collaboration_score: total, ece, brier } = quality
+  const between = interval
+    ? ` (${formatPercent(interval.low)} to ${formatPercent(interval.high)})`
+    : ''
+  const approved = formatKnown(
+    quality.approval_rate,
+    (rate) => `, ${formatPercent(rate)} approved${between}`,
+  )
   const overrides = quality.overrides.map(
     ({ override_type: type, severity, count }) => `${count} ${type} ${severity}`,
   )
   const which = overrides.length > 0 ? `: ${overrides.join(', ')}` : ''
-  const wrong = known(quality.slips_per_100, (slips) => `, ${rounded(slips)} of 100 found wrong`)
+  const wrong = formatKnown(
+    quality.slips_per_100,
+    (slips) => `, ${round(slips)} of 100 marked as wrong`,
+  )
   const { alone_error_interval: range, checks_drawn: drawn } = quality
-  const within = range ? ` (${percent(range.low)} to ${percent(range.high)})` : ''
-  const slowest = known(quality.latency_p95, (value) => `, ${seconds(value)} (95 %)`)
-  const score = known(brier, (value) => ` (Brier ${value.toFixed(2)})`)
-  const off = known(ece, (value) => `, off by ${value.toFixed(2)}${score ?? ''}`)
+  const within = range ? ` (${formatPercent(range.low)} to ${formatPercent(range.high)})` : ''
+  const slowest = formatKnown(quality.latency_p95, (value) => `, ${formatSeconds(value)} (95 %)`)
+  const score = formatKnown(brier, (value) => ` (Brier ${value.toFixed(2)})`)
+  const off = formatKnown(ece, (value) => `, off by ${value.toFixed(2)}${score ?? ''}`)
   return formatFields({
-    collaboration:
-      whole === null ? 'no score before 20 were reviewed' : `${Math.round(whole)} of 100`,
+    collaboration: total === null ? 'no score before 20 reviews' : `${Math.round(total)} of 100`,
     reviewed: `${quality.n_reviewed}${approved ?? ''}`,
-    accuracy: known(quality.accuracy, percent),
-    overrides: known(quality.override_rate, (rate) => `${percent(rate)}${which}`),
-    alone: known(
+    accuracy: formatKnown(quality.accuracy, formatPercent),
+    overrides: formatKnown(quality.override_rate, (rate) => `${formatPercent(rate)}${which}`),
+    autonomous: formatKnown(
       quality.automation_rate,
-      (rate) => `${percent(rate)} decided by trust${wrong ?? ''}`,
+      (rate) => `${formatPercent(rate)} decided by trust${wrong ?? ''}`,
     ),
-    'wrong alone': known(
+    'autonomous errors': formatKnown(
       quality.alone_error_rate,
       (rate) =>
-        `${percent(rate)}${within}, by ${drawn === 1 ? '1 check' : `${drawn} checks`} by chance`,
+        `${formatPercent(rate)}${within}, from ${drawn === 1 ? '1 random check' : `${drawn} random checks`}`,
     ),
-    'checks read': known(quality.checks_within_day, (part) => `${percent(part)} within a day`),
-    'review load': known(quality.review_load, (load) => `${rounded(load)} for 100 actions`),
-    'tried again': known(quality.retry_rate, percent),
-    'taken back': known(quality.rollback_rate, percent),
-    'decided within': known(
+    'checks reviewed': formatKnown(
+      quality.checks_within_day,
+      (part) => `${formatPercent(part)} within a day`,
+    ),
+    'review load': formatKnown(quality.review_load, (load) => `${round(load)} for 100 actions`),
+    retried: formatKnown(quality.retry_rate, formatPercent),
+    'rolled back': formatKnown(quality.rollback_rate, formatPercent),
+    'decided within': formatKnown(
       quality.latency_p50,
-      (value) => `${seconds(value)} (median)${slowest ?? ''}`,
+      (value) => `${formatSeconds(value)} (median)${slowest ?? ''}`,
     ),
-    'handoffs within': known(quality.handoff_latency_p50, (value) => `${seconds(value)} (median)`),
-    'approved blindly': known(quality.rubber_stamp_share, percent),
-    confidence: known(
+    'handoffs within': formatKnown(
+      quality.handoff_latency_p50,
+      (value) => `${formatSeconds(value)} (median)`,
+    ),
+    'rubber-stamped': formatKnown(quality.rubber_stamp_share, formatPercent),
+    confidence: formatKnown(
       quality.confidence_avg,
       (value) => `${value.toFixed(2)} on average${off ?? ''}`,
     ),
   })
 }
 
-const known = (value: number | null, say: (value: number) => string): string | undefined =>
-  value === null ? undefined : say(value)
+const formatKnown = (value: number | null, format: (value: number) => string): string | undefined =>
+  value === null ? undefined : format(value)
 
-const rounded = (value: number) => Math.round(value * 10) / 10
-const percent = (value: number) => `${Math.round(value * 100)} %`
-const seconds = (value: number) => `${rounded(value)} s`
+const round = (value: number) => Math.round(value * 10) / 10
+const formatPercent = (value: number) => `${Math.round(value * 100)} %`
+const formatSeconds = (value: number) => `${round(value)} s`

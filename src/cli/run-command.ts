@@ -5,48 +5,48 @@ import { CoworkError } from '#base/errors.ts'
 import type { Context } from './context.ts'
 import { usageError } from './exit.ts'
 
-/** Starts a program with the secrets of `--env-file` in its environment, and nowhere else (K11). */
+/** Starts a program with the secrets of `--env-file` in its environment only (K11). */
 export async function runWithEnv(context: Context, words: readonly string[]): Promise<number> {
   const [command, ...args] = words
   if (command === undefined)
-    throw usageError(
-      'There is no command to run.',
-      'Write it after two dashes: `cowork run -- claude`.',
-    )
-  const { env, fromFiles, out } = context
-  // Only what the files say: a variable of this terminal that looks like a reference may mean something else.
-  const resolved = await resolveEnvironment(fromFiles, { env, interactive: process.stdin.isTTY })
+    throw usageError('Command missing.', 'Put it after two dashes: `cowork run -- claude`.')
+  const { env, envFileValues, out } = context
+  // Only the env files: a variable of this terminal may look like a reference without being one.
+  const resolved = await resolveEnvironment(envFileValues, {
+    env,
+    interactive: process.stdin.isTTY,
+  })
   for (const warning of resolved.warnings) out.note(warning)
   return runInherited(command, args, { ...env, ...resolved.env })
 }
 
-const forwarded = ['SIGTERM', 'SIGHUP', 'SIGINT'] as const
+const forwardedSignals = ['SIGTERM', 'SIGHUP', 'SIGINT'] as const
 
-/** Runs it with our stdio and our signals; gives its exit code. */
+/** Runs a program with our stdio and forwarded signals; returns its exit code. */
 export function runInherited(
   command: string,
   args: readonly string[],
   env: NodeJS.ProcessEnv,
 ): Promise<number> {
   return new Promise((resolve, reject) => {
-    // On Windows most commands are .cmd files, which only a shell starts.
+    // On Windows most commands are .cmd files, which need a shell.
     const shell = process.platform === 'win32'
     const child = spawn(command, args, { stdio: 'inherit', env, shell })
     const forward = (signal: NodeJS.Signals) => {
-      // A terminal gives Ctrl-C to the program as well.
+      // A terminal sends Ctrl-C to the program too.
       if (signal !== 'SIGINT' || !process.stdin.isTTY) child.kill(signal)
     }
     const release = () => {
-      for (const signal of forwarded) process.off(signal, forward)
+      for (const signal of forwardedSignals) process.off(signal, forward)
     }
-    for (const signal of forwarded) process.on(signal, forward)
+    for (const signal of forwardedSignals) process.on(signal, forward)
     child.on('error', (cause) => {
       release()
       const isMissing = 'code' in cause && cause.code === 'ENOENT'
       const message = isMissing
-        ? `There is no command named ${command}.`
-        : `${command} could not be started: ${cause.message}.`
-      const hint = 'Check its name and the PATH.'
+        ? `Command not found: ${command}.`
+        : `Cannot start ${command}: ${cause.message}.`
+      const hint = 'Check the name and the PATH.'
       reject(new CoworkError(isMissing ? 'not_found' : 'failed', message, { hint, cause }))
     })
     child.on('exit', (code, signal) => {

@@ -13,19 +13,19 @@ import { launcherPath } from './launcher.ts'
 import { confirm, printNote } from './terminal.ts'
 import type { PromptOptions } from './terminal.ts'
 
-/** The daemon as the machine's own services describe it: a program, its arguments, where its log goes. */
+/** The daemon as a system service. */
 export type Service = {
   readonly name: string
   readonly program: readonly string[]
   readonly state: string
 }
 
-/** systemd, for the user. `up` ends by itself with 0 when asked to, so only a crash brings it back. */
+/** systemd user unit. `up` exits with 0 on request, so systemd restarts it only after a crash. */
 export const systemdUnit = ({ program }: Service): string => `[Unit]
 Description=cowork, where people and AI agents work together
 
 [Service]
-ExecStart=${program.map(systemdWord).join(' ')}
+ExecStart=${program.map(quoteForSystemd).join(' ')}
 Restart=on-failure
 RestartSec=2
 TimeoutStopSec=30
@@ -34,8 +34,8 @@ TimeoutStopSec=30
 WantedBy=default.target
 `
 
-/** % and $ mean something to systemd even in quotes. */
-const systemdWord = (word: string): string =>
+/** systemd expands % and $ even in quotes. */
+const quoteForSystemd = (word: string): string =>
   `"${word
     .replaceAll(/["\\]/g, String.raw`\$&`)
     .replaceAll('%', '%%')
@@ -47,13 +47,13 @@ export const launchdPlist = ({ name, program, state }: Service): string =>
 <plist version="1.0">
 <dict>
   <key>Label</key>
-  <string>${xml(name)}</string>
+  <string>${escapeXml(name)}</string>
   <key>ProgramArguments</key>
   <array>
-${program.map((word) => `    <string>${xml(word)}</string>`).join('\n')}
+${program.map((word) => `    <string>${escapeXml(word)}</string>`).join('\n')}
   </array>
   <key>WorkingDirectory</key>
-  <string>${xml(state)}</string>
+  <string>${escapeXml(state)}</string>
   <key>RunAtLoad</key>
   <true/>
   <key>KeepAlive</key>
@@ -95,42 +95,43 @@ export const scheduledTask = ({ program: [command = '', ...args], state }: Servi
   </Settings>
   <Actions Context="Author">
     <Exec>
-      <Command>${xml(command)}</Command>
-      <Arguments>${xml(args.map(windowsWord).join(' '))}</Arguments>
-      <WorkingDirectory>${xml(state)}</WorkingDirectory>
+      <Command>${escapeXml(command)}</Command>
+      <Arguments>${escapeXml(args.map(quoteForWindows).join(' '))}</Arguments>
+      <WorkingDirectory>${escapeXml(state)}</WorkingDirectory>
     </Exec>
   </Actions>
 </Task>
 `
 
-/** Backslashes count only before a quote, and then double. */
-const windowsWord = (word: string): string =>
+/** Doubles backslashes before a quote; elsewhere they are literal. */
+const quoteForWindows = (word: string): string =>
   /[\s"]/.test(word) || word === ''
     ? `"${word.replaceAll(/(\\*)"/g, String.raw`$1$1\"`).replace(/(\\+)$/, '$1$1')}"`
     : word
 
-const xmlSigns: Readonly<Record<string, string>> = {
+const xmlEntities: Readonly<Record<string, string>> = {
   '&': '&amp;',
   '<': '&lt;',
   '>': '&gt;',
   '"': '&quot;',
 }
-const xml = (text: string): string => text.replaceAll(/[&<>"]/g, (sign) => xmlSigns[sign] ?? sign)
+const escapeXml = (text: string): string =>
+  text.replaceAll(/[&<>"]/g, (sign) => xmlEntities[sign] ?? sign)
 
 export type ServiceOptions = PromptOptions & {
   readonly print?: boolean
   readonly envFile?: readonly string[]
 }
 
-type Manager = {
+type ServiceManager = {
   readonly title: string
   readonly file: string
   readonly text: string
-  /** Fails where this machine has no such manager, or has none for this user. */
+  /** Fails if the machine has no such service manager, or none for this user. */
   readonly probe: readonly string[]
   readonly enable: readonly (readonly string[])[]
-  /** Begins at once what would else begin at the next login. */
-  readonly begin: readonly string[]
+  /** Starts the service now instead of at the next login. */
+  readonly startNow: readonly string[]
   readonly disable: readonly (readonly string[])[]
 }
 
@@ -143,33 +144,33 @@ export async function installService(context: Context, options: ServiceOptions):
   await confirm(`Start cowork at login through ${title}?`, options)
   ensureStateDir(context.paths)
   mkdirSync(dirname(file), { recursive: true })
-  // The Task Scheduler reads UTF-16 only, with its mark.
+  // The Task Scheduler reads only UTF-16 with a byte order mark.
   if (file.endsWith('.xml')) writeFileSync(file, `\uFEFF${text}`, 'utf16le')
   else writeFileAtomic(file, text, 0o644)
   const running = findRunningDaemon(context.paths)
-  for (const words of [...manager.enable, ...(running ? [] : [manager.begin])])
+  for (const words of [...manager.enable, ...(running ? [] : [manager.startNow])])
     await expectOk(words, context.env)
   context.out.data({ installed: true, file, started: !running }, () => [
-    `cowork starts at login through ${title} (${file}).`,
+    `Installed: cowork starts at login through ${title} (${file}).`,
     running
-      ? `The daemon that runs now (process ${running.pid}) goes on until it ends or you log out.`
-      : 'It runs.',
+      ? `The running daemon (process ${running.pid}) stays until it is stopped or you log out.`
+      : 'The daemon is running.',
   ])
 }
 
 export async function removeService(context: Context, options: ServiceOptions): Promise<void> {
   const { title } = getServiceManager(context, options)
   if (!isInstalled(context))
-    return context.out.data({ removed: false }, () => ['cowork does not start at login.'])
-  await confirm(`Stop starting cowork at login through ${title}?`, options)
+    return context.out.data({ removed: false }, () => ['No service is installed.'])
+  await confirm(`Remove the login service of ${title}?`, options)
   const file = await unregisterService(context)
-  context.out.data({ removed: true, file }, () => ['cowork no longer starts at login.'])
+  context.out.data({ removed: true, file }, () => ['Removed: cowork no longer starts at login.'])
 }
 
 export const isInstalled = (context: Context): boolean =>
   existsSync(getServiceManager(context).file)
 
-/** A manager that is not there any more has nothing left to be told. */
+/** Removes the service. Errors of the service manager are ignored: it may have been uninstalled. */
 export async function unregisterService(context: Context): Promise<string> {
   const { file, disable } = getServiceManager(context)
   for (const words of disable) await run(words, context.env)
@@ -185,7 +186,7 @@ export function getServiceManager(
     home: homedir(),
     uid: process.getuid?.() ?? 0,
   },
-): Manager {
+): ServiceManager {
   const isDefault = paths.dir === join(home, '.cowork')
   const name = isDefault ? 'cowork' : `cowork-${sha256Hex(paths.dir).slice(0, 8)}`
   const files = envFile.flatMap((file) => ['--env-file', resolve(file)])
@@ -200,7 +201,7 @@ export function getServiceManager(
       text: launchdPlist(service),
       probe: ['launchctl', 'print', domain],
       enable: [['launchctl', 'enable', `${domain}/${name}`]],
-      begin: ['launchctl', 'bootstrap', domain, file],
+      startNow: ['launchctl', 'bootstrap', domain, file],
       disable: [['launchctl', 'bootout', `${domain}/${name}`]],
     }
   }
@@ -212,7 +213,7 @@ export function getServiceManager(
       text: scheduledTask(service),
       probe: ['schtasks', '/Query', '/TN', '\\'],
       enable: [['schtasks', '/Create', '/F', '/TN', name, '/XML', file]],
-      begin: ['schtasks', '/Run', '/TN', name],
+      startNow: ['schtasks', '/Run', '/TN', name],
       disable: [['schtasks', '/Delete', '/F', '/TN', name]],
     }
   }
@@ -224,39 +225,42 @@ export function getServiceManager(
     text: systemdUnit(service),
     probe: user('show-environment'),
     enable: [user('daemon-reload'), user('enable', `${name}.service`)],
-    begin: user('start', `${name}.service`),
+    startNow: user('start', `${name}.service`),
     disable: [user('disable', `${name}.service`), user('daemon-reload')],
   }
 }
 
-async function probe({ title, probe: words, file }: Manager, env: Environment): Promise<void> {
-  const { code, told } = await run(words, env)
+async function probe(
+  { title, probe: words, file }: ServiceManager,
+  env: Environment,
+): Promise<void> {
+  const { code, output } = await run(words, env)
   if (code === 0) return
   throw new CoworkError(
     'service_unavailable',
-    `${title} does not answer for this user here: ${told || `\`${words.join(' ')}\` failed`}.`,
+    `Cannot use ${title} for this user: ${output || `\`${words.join(' ')}\` failed`}.`,
     {
-      hint: `Nothing was written. Start cowork with \`cowork up -d\`, or give the text of \`cowork service install --print\` (for ${file}) to what starts programs on this machine.`,
+      hint: `Run \`cowork up -d\`, or install the output of \`cowork service install --print\` (for ${file}) yourself. Nothing was written.`,
     },
   )
 }
 
 async function expectOk(words: readonly string[], env: Environment): Promise<void> {
-  const { code, told } = await run(words, env)
+  const { code, output } = await run(words, env)
   if (code !== 0)
-    throw new CoworkError('service_failed', `\`${words.join(' ')}\` failed: ${told}.`, {
-      hint: 'Take it out again with `cowork service remove`, or run the command by hand.',
+    throw new CoworkError('service_failed', `\`${words.join(' ')}\` failed: ${output}.`, {
+      hint: 'Run `cowork service remove`, or run the command manually.',
     })
 }
 
 function run(
   [command = '', ...args]: readonly string[],
   env: Environment,
-): Promise<{ code: number; told: string }> {
+): Promise<{ code: number; output: string }> {
   return new Promise((settle) => {
     execFile(command, args, { env, timeout: 30_000 }, (error, stdout, stderr) => {
-      const told = (stderr || stdout || (error?.message ?? '')).trim().replace(/\.$/, '')
-      settle({ code: error ? 1 : 0, told })
+      const output = (stderr || stdout || (error?.message ?? '')).trim().replace(/\.$/, '')
+      settle({ code: error ? 1 : 0, output })
     })
   })
 }

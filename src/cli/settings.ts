@@ -5,43 +5,43 @@ import type { SecretHandover } from './daemon.ts'
 
 export type Settings = {
   readonly config: Config
-  /** Every secret in memory, so that it is redacted wherever it turns up. */
+  /** All secrets in memory, for redaction. */
   readonly secrets: readonly string[]
   readonly env: Readonly<Record<string, string | undefined>>
   readonly warnings: readonly string[]
-  /** The same for a daemon that cannot ask anybody. */
+  /** Resolved secrets for a daemon that cannot prompt. */
   readonly handover: SecretHandover
 }
 
 export type StartFlags = {
   readonly port?: string | undefined
-  /** False by `--no-auth`: the address for work asks for no key, and none is looked up (W2). */
+  /** False by `--no-auth`: the work endpoint needs no key, and none is looked up (W2). */
   readonly auth?: boolean | undefined
 }
 
 type Options = {
-  /** For `up`, which alone reads PORT, TRANSPORT and LOG_LEVEL (SV6), with what its flags say. */
+  /** Flags of `up`, the only command that reads PORT, TRANSPORT and LOG_LEVEL (SV6). */
   readonly forUp?: StartFlags
-  /** What a terminal has resolved already. */
-  readonly handed?: SecretHandover
+  /** Secrets that the terminal resolved. */
+  readonly handover?: SecretHandover
 }
 
-/** The configuration with its secrets: references are resolved here, where a person may be asked (I8). */
+/** Loads the configuration and resolves its secrets here, where a person can be prompted (I8). */
 export async function loadSettings(
-  { env: given, fromFiles, configFile }: Context,
-  { forUp, handed = {} }: Options = {},
+  { env: given, envFileValues, configFile }: Context,
+  { forUp, handover = {} }: Options = {},
 ): Promise<Settings> {
-  const asking = { env: given, interactive: process.stdin.isTTY }
-  const files = handed.env
-    ? { env: handed.env, secrets: Object.values(handed.env), warnings: [] }
-    : await resolveEnvironment(fromFiles, asking)
+  const prompt = { env: given, interactive: process.stdin.isTTY }
+  const files = handover.env
+    ? { env: handover.env, secrets: Object.values(handover.env), warnings: [] }
+    : await resolveEnvironment(envFileValues, prompt)
   const env = { ...given, ...files.env }
   const flags = [{ path: ['server', 'port'], value: forUp?.port, origin: '--port' }]
   const loaded = loadConfig({ file: configFile, env, flags, forUp: forUp !== undefined })
   const config = forUp?.auth === false ? withoutKey(loaded.config) : loaded.config
-  const { values, warnings } = handed.secrets
-    ? { values: { ...handed.secrets }, warnings: [] }
-    : await readSecrets(config, { ...asking, env })
+  const { values, warnings } = handover.secrets
+    ? { values: { ...handover.secrets }, warnings: [] }
+    : await readSecrets(config, { ...prompt, env })
   const applied = applySecrets(config, values)
   return {
     config: applied.config,

@@ -10,37 +10,40 @@ import {
   text,
   toolOptions,
   withDefault,
-  yes,
+  yesOption,
 } from './command.ts'
-import type { Entry } from './command.ts'
+import type { CommandSpec } from './command.ts'
 
-const configFile = () =>
-  text('--config-file <file>', "the client's file, where it is not in its usual place")
+const configFileOption = () =>
+  text('--config-file <file>', "path of the client's config file, if not the default")
 
-export const storeCommands: readonly Entry[] = [
+export const storeCommands: readonly CommandSpec[] = [
   localCommand({
     usage: 'backup [file]',
-    summary: 'keep everything in one file, while the daemon goes on',
+    summary: 'back up all state to one file',
     act: async (call) => (await import('./backup.ts')).backup(call, call.args[0]),
   }),
   localCommand({
     usage: 'restore <file>',
-    summary: 'put a backup back, while no daemon runs',
-    options: { force: flag('--force', 'move aside what is there') },
+    summary: 'restore a backup (daemon stopped)',
+    options: { force: flag('--force', 'move existing state aside') },
     act: async (call) => (await import('./backup.ts')).restore(call, call.args[0], call.options),
   }),
   {
     usage: 'storage',
-    summary: 'where state is kept',
+    summary: 'manage the store',
     commands: [
       localCommand({
         usage: 'migrate',
-        summary: 'copy the store to another engine, while no daemon runs',
+        summary: 'copy the store to another engine (daemon stopped)',
         options: {
           to: required(
-            text('--to <place>', 'postgres://…, a reference such as env:NAME, or sqlite:<path>'),
+            text(
+              '--to <place>',
+              'target: postgres://…, a reference such as env:NAME, or sqlite:<path>',
+            ),
           ),
-          write: flag('--write', 'name the new store in the configuration'),
+          write: flag('--write', 'write the new location to the configuration'),
         },
         act: async (call) => (await import('./storage.ts')).migrateStorage(call, call.options),
       }),
@@ -48,72 +51,66 @@ export const storeCommands: readonly Entry[] = [
   },
 ]
 
-export const setupCommands: readonly Entry[] = [
+export const setupCommands: readonly CommandSpec[] = [
   localCommand({
     usage: 'init',
-    summary: 'set up the state folder, the configuration and clients',
+    summary: 'set up the state directory, configuration and clients',
     options: {
-      import: list('--import <files...>', 'take over the settings of these files too'),
+      import: list('--import <files...>', 'import settings from these files too'),
       workspace: text(
         '--workspace <folder>',
-        'where agents keep their files (default: ~/Downloads/AI-Workspace)',
+        'folder for agents (default: ~/Downloads/AI-Workspace)',
       ),
       grant: list(
         '--grant <folders...>',
-        'let agents read these folders, or write too: <folder>:rw',
+        'grant read access to these folders; <folder>:rw also writes',
       ),
-      connect: list('--connect <clients...>', 'connect these clients, without asking which'),
-      notify: text(
-        '--notify <how>',
-        'how you are told besides: none, desktop, ntfy or ntfy:<topic>',
-      ),
-      practice: flag('--practice', 'play the demo at the end'),
-      yes: yes(),
+      connect: list('--connect <clients...>', 'connect these clients without asking'),
+      notify: text('--notify <how>', 'notify through: none, desktop, ntfy or ntfy:<topic>'),
+      practice: flag('--practice', 'run the demo at the end'),
+      yes: yesOption(),
     },
-    help: 'Finds cowork.config.yaml, fileops-mcp.yaml and grants-config.yaml here and in\nyour home folder.',
+    help: 'Imports cowork.config.yaml, fileops-mcp.yaml and grants-config.yaml here and in\nyour home folder.',
     act: async (call) => (await import('./init/init.ts')).init(call, call.options),
   }),
   localCommand({
     usage: 'demo',
-    summary: 'agents of different quality at work, in fast-forward',
+    summary: 'run simulated agents of different quality',
     options: {
-      proposals: withDefault(number('--proposals <count>', 'how many each agent makes'), 45),
-      pace: withDefault(number('--pace <ms>', 'pause between them'), 40),
-      clean: flag(
-        '--clean',
-        'end what the demo made: agents, requests, trust, policies, project, files',
-      ),
+      proposals: withDefault(number('--proposals <count>', 'proposals of each agent'), 45),
+      pace: withDefault(number('--pace <ms>', 'pause between proposals'), 40),
+      clean: flag('--clean', 'remove everything the demo created'),
     },
     act: async (call) => (await import('./demo/demo.ts')).demo(call, call.options),
   }),
   localCommand({
     usage: 'open [screen]',
     summary: 'open the console in the browser',
-    args: { screen: { about: 'the screen to begin with', known: screens } },
-    options: { print: flag('--print', 'print the one-time link instead') },
+    args: { screen: { about: 'console screen', known: screens } },
+    options: { print: flag('--print', 'print the sign-in link instead') },
     act: async (call) => (await import('./open.ts')).open(call, call.args[0], call.options),
   }),
   localCommand({
     usage: 'doctor',
-    summary: 'look for what is wrong, and say what mends it',
-    options: { deep: flag('--deep', 'check the whole ledger') },
+    summary: 'diagnose problems and suggest fixes',
+    options: { deep: flag('--deep', 'verify the full ledger') },
     act: async (call) => (await import('./doctor/doctor.ts')).doctor(call, call.options),
   }),
   localCommand({
     usage: 'connect [client]',
-    summary: 'let a client in, or list them',
-    args: { client: { about: 'which one', known: clientIds } },
+    summary: 'connect an MCP client, or list clients',
+    args: { client: { about: 'client to connect', known: clientIds } },
     options: {
-      agent: text('--agent <name>', 'the agent it acts as (default: the name of the client)'),
-      http: flag('--http', 'over HTTP, the token by reference to a variable'),
-      envVar: text('--env-var <name>', 'with --http: the variable that will hold the token'),
-      inline: flag('--inline', "write the token itself into the client's file, in plain text"),
-      results: choice('--results <form>', 'structured: for programs that read structuredContent', [
+      agent: text('--agent <name>', 'agent id (default: the name of the client)'),
+      http: flag('--http', 'connect over HTTP; the token comes from a variable'),
+      envVar: text('--env-var <name>', 'with --http: variable that holds the token'),
+      inline: flag('--inline', "store the token in the client's file, in plain text"),
+      results: choice('--results <form>', 'structured: also send structuredContent', [
         'structured',
       ]),
-      dryRun: flag('--dry-run', 'show the change and leave it at that'),
-      configFile: configFile(),
-      yes: yes(),
+      dryRun: flag('--dry-run', 'show the change without making it'),
+      configFile: configFileOption(),
+      yes: yesOption(),
       ...toolOptions,
     },
     help: 'Claude Code searches tools itself: cowork connect claude-code --tools all',
@@ -125,65 +122,68 @@ export const setupCommands: readonly Entry[] = [
   }),
   localCommand({
     usage: 'disconnect <client>',
-    summary: 'undo connect',
-    args: { client: { about: 'which one', known: clientIds } },
+    summary: 'disconnect an MCP client',
+    args: { client: { about: 'client to disconnect', known: clientIds } },
     options: {
-      keepAgent: flag('--keep-agent', 'do not revoke its agent'),
-      configFile: configFile(),
-      yes: yes(),
+      keepAgent: flag('--keep-agent', 'keep the agent of the client'),
+      configFile: configFileOption(),
+      yes: yesOption(),
     },
     act: async (call) =>
       (await import('./disconnect.ts')).disconnect(call, call.args[0], call.options),
   }),
   {
     usage: 'service',
-    summary: 'start the daemon at login',
+    summary: 'manage the login service',
     commands: [
       localCommand({
         usage: 'install',
-        summary: 'by systemd, launchd or the Task Scheduler of this user',
-        options: { print: flag('--print', 'print the text and leave it at that'), yes: yes() },
+        summary: 'start the daemon at login (systemd, launchd or Task Scheduler)',
+        options: {
+          print: flag('--print', 'print the service file without installing it'),
+          yes: yesOption(),
+        },
         act: async (call) => (await import('./service.ts')).installService(call, call.options),
       }),
       localCommand({
         usage: 'remove',
-        summary: 'no longer start it at login',
-        options: { yes: yes() },
+        summary: 'stop starting the daemon at login',
+        options: { yes: yesOption() },
         act: async (call) => (await import('./service.ts')).removeService(call, call.options),
       }),
     ],
   },
   localCommand({
     usage: 'uninstall',
-    summary: 'undo connects and services; data stays',
+    summary: 'remove connections and the service; keep data',
     options: {
-      purge: flag('--purge', 'delete the data too, the ledger included'),
-      timeout: withDefault(number('--timeout <seconds>', 'how long to wait'), 30),
-      yes: yes(),
+      purge: flag('--purge', 'also delete the data, including the ledger'),
+      timeout: withDefault(number('--timeout <seconds>', 'seconds to wait'), 30),
+      yes: yesOption(),
     },
     act: async (call) => (await import('./disconnect.ts')).uninstall(call, call.options),
   }),
   localCommand({
     usage: 'inspect',
     summary: 'open the MCP Inspector on the daemon',
-    options: { print: flag('--print', 'print the command and leave it at that') },
+    options: { print: flag('--print', 'print the command without running it') },
     act: async (call) => (await import('./inspect.ts')).inspect(call, call.options),
   }),
   localCommand({
     usage: 'run [command...]',
     summary: 'start a program with the secrets of --env-file',
-    args: { command: { about: 'after two dashes, with its arguments' } },
+    args: { command: { about: 'program and arguments, after two dashes' } },
     help: 'Example: cowork run --env-file .env -- claude',
     act: async (call) => (await import('./run-command.ts')).runWithEnv(call, call.args),
   }),
   localCommand({
     usage: 'completion <shell>',
     summary: 'print a completion script',
-    args: { shell: { about: 'for which shell', choices: shells } },
+    args: { shell: { about: 'shell', choices: shells } },
     help: 'bash: source <(cowork completion bash)',
-    async act({ command, out, args: [given] }) {
+    async act({ command, out, args: [name] }) {
       const { completionScript } = await import('./completion.ts')
-      const shell = shells.find((one) => one === given) ?? 'bash'
+      const shell = shells.find((shell) => shell === name) ?? 'bash'
       const script = completionScript(command.parent ?? command, shell)
       out.data({ shell, script }, () => script.trimEnd().split('\n'))
     },

@@ -7,8 +7,8 @@ import { exitCode } from './exit.ts'
 import type { ExitCode } from './exit.ts'
 import { formatFields, sanitize } from './output.ts'
 
-/** What else is said of a daemon does not depend on its disk. */
-async function workspaceOf(client: Client) {
+/** Returns no workspace on an error: the rest of the status does not depend on the disk. */
+async function readWorkspace(client: Client) {
   try {
     const info = await client.call('get_workspace_info')
     return { workspace: info.workspace_path, next: info.path_after_restart }
@@ -22,13 +22,13 @@ export async function status(context: Context): Promise<ExitCode> {
   const { paths, out } = context
   const daemon = findRunningDaemon(paths)
   if (!daemon) {
-    out.data({ running: false, state: paths.dir }, () => [`cowork does not run on ${paths.dir}.`])
-    out.note('`cowork up -d` starts it.')
+    out.data({ running: false, state: paths.dir }, () => [`cowork is not running on ${paths.dir}.`])
+    out.note('Run `cowork up -d` to start it.')
     return exitCode.notRunning
   }
   const client = createClient(context)
   const { auth, halts, ledger, version } = await client.call('cowork_status')
-  const { workspace, next } = await workspaceOf(client)
+  const { workspace, next } = await readWorkspace(client)
   const { pid, port, startedAt: started_at, workUrl } = daemon
   const data = {
     running: true,
@@ -54,14 +54,14 @@ export async function status(context: Context): Promise<ExitCode> {
       halted:
         halts
           .map(({ scope, by, reason }) => `${scope} by ${by}${reason && `: ${reason}`}`)
-          .join('; ') || 'nothing',
-      workspace:
-        workspace === undefined ? 'cannot be read: see `cowork doctor`' : sanitize(workspace),
+          .join('; ') || 'none',
+      workspace: workspace === undefined ? 'unavailable: run `cowork doctor`' : sanitize(workspace),
       'at restart': next && sanitize(next),
       state: paths.dir,
       log: paths.log,
     }),
   )
-  if (next !== undefined) out.note('Another workspace is chosen: `cowork restart` takes it.')
+  if (next !== undefined)
+    out.note('Another workspace is configured: run `cowork restart` to use it.')
   return exitCode.ok
 }

@@ -16,10 +16,10 @@ import { loadSettings } from './settings.ts'
 import { copyStore, toStoreLocation, readStore, formatStoreLocation } from './stores.ts'
 import type { StoreLocation } from './stores.ts'
 
-/** What `storage` says in the configuration; nothing stands for the default. */
+/** The `storage` section of the configuration; empty for the default. */
 export type StorageSetting = { readonly url?: string; readonly path?: string }
 
-/** `sqlite:<path>`, a postgres:// address or a reference to one: where it is, and how the configuration names it. */
+/** Parses `sqlite:<path>`, a postgres:// URL or a reference to one. Returns the location and its setting. */
 export async function parseTarget(
   { paths, env }: Context,
   to: string,
@@ -33,20 +33,20 @@ export async function parseTarget(
   const url = isReference(to) ? await resolveReference(to, '--to', asking) : to
   if (!isPostgresUrl(url) || !URL.canParse(url))
     throw usageError(
-      '--to is neither sqlite:<path> nor a postgres:// address.',
-      'A reference to an address, such as env:DATABASE_URL, does as well.',
+      'Invalid --to: neither sqlite:<path> nor a postgres:// URL.',
+      'Use sqlite:<path>, a postgres:// URL or a reference such as env:DATABASE_URL.',
     )
   return { place: { url }, setting: { url: to } }
 }
 
-/** As it may be shown: a password belongs neither on a screen nor, in the open, into a file. */
+/** Replaces a URL with a password by a reference, for screens and config files. */
 function redactSetting({ url, path }: StorageSetting): StorageSetting {
   if (path !== undefined) return { path }
   if (url === undefined) return {}
   return { url: isReference(url) || new URL(url).password === '' ? url : 'env:DATABASE_URL' }
 }
 
-/** Changes only `storage`, keeps comments, and the file as it was beside it. */
+/** Changes only `storage`; keeps comments, and saves the old file beside the new one. */
 function writeSetting(file: string, { url, path }: StorageSetting, stamp: string) {
   const before = existsSync(file) ? readFileSync(file, 'utf8') : undefined
   const document = parseDocument(before ?? '')
@@ -62,24 +62,28 @@ function writeSetting(file: string, { url, path }: StorageSetting, stamp: string
 
 export type MigrateOptions = { readonly to: string; readonly write?: boolean }
 
-/** The whole control plane from one engine to the other, while no daemon runs (SV7). The source stays as it is. */
+/** Copies the whole store from one engine to the other, while no daemon runs (SV7). The source is unchanged. */
 export async function migrateStorage(context: Context, { to, write = false }: MigrateOptions) {
   const { paths, out } = context
   const { config } = await loadSettings(context)
   const from = toStoreLocation(config.storage)
   const { place, setting } = await parseTarget(context, to)
   if (formatStoreLocation(from) === formatStoreLocation(place))
-    throw usageError('The store is there already.', 'Name another place with --to.')
+    throw usageError('The store is already there.', 'Name another location with --to.')
   if ('path' in place && existsSync(place.path))
-    throw usageError(`${place.path} exists already.`, 'Name a file that does not exist yet.')
+    throw usageError(`File exists: ${place.path}.`, 'Name a new file.')
   await using source = await readStore(from)
   ensureStateDir(paths)
   using lock = new DisposableStack()
   lock.defer(acquireLock(paths))
   if ('url' in from && (await isInUse(source)))
-    throw new CoworkError('daemon_running', 'A daemon of another folder uses this database.', {
-      hint: 'End every daemon that shares it first, or what it writes meanwhile is lost.',
-    })
+    throw new CoworkError(
+      'daemon_running',
+      'A daemon with another state directory uses this database.',
+      {
+        hint: 'Stop every daemon that uses it, or its writes during the copy are lost.',
+      },
+    )
   const { tables, verification, publish, abandon } = await copyStore(source, place, {
     ...externalLedgerFiles(context, config),
     onCopied: (table, rows, of) => out.progress(`${table}: ${rows} of ${of} rows copied…`),
@@ -87,36 +91,41 @@ export async function migrateStorage(context: Context, { to, write = false }: Mi
   })
   if (verification.firstBad) {
     await abandon()
-    throw ledgerInvalidError(verification, 'Nothing was moved. `cowork audit verify` tells more.')
+    throw ledgerInvalidError(
+      verification,
+      'Run `cowork audit verify` for details. Nothing was moved.',
+    )
   }
   await publish()
-  const written = write ? writeSetting(configPath(context), setting, fileTimestamp()) : undefined
+  const configChange = write
+    ? writeSetting(configPath(context), setting, fileTimestamp())
+    : undefined
   const rows = tables.reduce((sum, each) => sum + each.rows, 0)
   const { entries, root } = verification
-  const ends = { from: formatStoreLocation(from), to: formatStoreLocation(place) }
+  const locations = { from: formatStoreLocation(from), to: formatStoreLocation(place) }
   const storage = redactSetting(setting)
-  out.data({ ...ends, rows, tables, entries, root, storage, ...written }, () => [
-    `${rows} rows are in ${ends.to}; the ledger there verifies: ${entries} entries, root ${root}.`,
-    ...(written ? [`${written.config} names it now.`] : toWrite(storage)),
-    `The old store is as it was: ${ends.from}.`,
+  out.data({ ...locations, rows, tables, entries, root, storage, ...configChange }, () => [
+    `Copied ${rows} rows to ${locations.to}. Ledger verified: ${entries} entries, root ${root}.`,
+    ...(configChange ? [`Updated ${configChange.config}.`] : formatInstructions(storage)),
+    `The old store is unchanged: ${locations.from}.`,
   ])
 }
 
-function toWrite({ url, path }: StorageSetting): string[] {
+function formatInstructions({ url, path }: StorageSetting): string[] {
   if (url === undefined && path === undefined)
-    return ['To use it, take storage.url out of the configuration: the file is the default.']
+    return ['To use it, remove storage.url from the configuration: the file is the default.']
   return [
-    'To use it, put this into the configuration in place of what storage says there:',
+    'To use it, replace the storage section of the configuration:',
     'storage:',
     path === undefined ? `  url: ${url}` : `  path: ${JSON.stringify(path)}`,
-    ...(url === 'env:DATABASE_URL' ? ['with DATABASE_URL set to that address.'] : []),
+    ...(url === 'env:DATABASE_URL' ? ['Set DATABASE_URL to that URL.'] : []),
   ]
 }
 
 export const ledgerInvalidError = ({ firstBad }: Verification, hint: string): CoworkError =>
   new CoworkError(
     'ledger_broken',
-    `The ledger does not verify: entry ${firstBad?.seq}: ${firstBad?.why}.`,
+    `Ledger verification failed at entry ${firstBad?.seq}: ${firstBad?.why}.`,
     { hint },
   )
 

@@ -20,7 +20,7 @@ export type StoreLocation = { readonly path: string } | { readonly url: string }
 export const toStoreLocation = ({ url, path }: Config['storage']): StoreLocation =>
   url ? { url } : { path }
 
-/** A place as it may be shown: without its password. */
+/** Formats a location for people, without its password. */
 export function formatStoreLocation(place: StoreLocation): string {
   if ('path' in place) return place.path
   const url = new URL(place.url)
@@ -31,43 +31,43 @@ export function formatStoreLocation(place: StoreLocation): string {
 export async function readStore(place: StoreLocation): Promise<Snapshot> {
   if ('url' in place) return readPostgres(place.url)
   if (!existsSync(place.path))
-    throw new CoworkError('not_found', `There is no store at ${place.path}.`, {
-      hint: 'Name another state folder with --state.',
+    throw new CoworkError('not_found', `Store not found: ${place.path}.`, {
+      hint: 'Name another state directory with --state.',
     })
   return readSqlite(place.path)
 }
 
 export type CopyOptions = {
-  /** Checkpoints that were kept outside the store: the copy must fit them as well. */
+  /** Checkpoints stored outside the database: the copy must match them too. */
   readonly outside: readonly { readonly size: number; readonly note: string }[]
   readonly vkey?: string | undefined
-  /** From the private key: the newest entries of a running daemon are not signed yet. */
+  /** Derived from the private key: the newest entries of a running daemon are not signed yet. */
   readonly mac?: HeadMac | undefined
   readonly onCopied?: OnTableCopied
   readonly onChecked?: (entries: number) => void
-  readonly also?: (filling: StoreImport) => Promise<void>
+  readonly addExtraTables?: (storeImport: StoreImport) => Promise<void>
 }
 
 export type StoreCopy = {
   readonly tables: readonly CopyResult[]
   readonly verification: Verification
-  /** Until now nobody could see it. */
+  /** Makes the copy visible. */
   publish(): Promise<void>
   abandon(): Promise<void>
 }
 
 /**
- * A whole store into a new one, on whichever engine: SQLite as a file that gets its name at the end,
- * PostgreSQL in one transaction. However it is interrupted, the source is as it was and it can begin again.
+ * Copies a store into a new one on either engine: SQLite as a file that is renamed at the end, PostgreSQL in one
+ * transaction. After an interruption the source is unchanged, and the copy can start again.
  */
 export async function copyStore(
   from: Snapshot,
   to: StoreLocation,
   options: CopyOptions,
 ): Promise<StoreCopy> {
-  const schema = await migrationsOf(from)
+  const schema = await readMigrations(from)
   const target = 'path' in to ? await sqliteTarget(to.path) : await postgresTarget(to.url)
-  const fill = async () => {
+  const openImport = async () => {
     try {
       await migrate(target.schema, schema, systemClock())
     } finally {
@@ -75,53 +75,55 @@ export async function copyStore(
     }
     return target.fill()
   }
-  const filling = await fill().catch((error: unknown) => (target.clear(), fail(error)))
+  const storeImport = await openImport().catch(
+    (error: unknown) => (target.clear(), throwCopyError(error)),
+  )
   const abandon = async () => {
-    await filling.close()
+    await storeImport.close()
     target.clear()
   }
   try {
-    await refuseUsed(filling)
-    const tables = await copyTables(from, filling, options.onCopied)
-    await options.also?.(filling)
-    const { source, vkey = '' } = await databaseSource(filling, options.outside)
+    await assertEmpty(storeImport)
+    const tables = await copyTables(from, storeImport, options.onCopied)
+    await options.addExtraTables?.(storeImport)
+    const { source, vkey = '' } = await databaseSource(storeImport, options.outside)
     const verification = await verifyLedger(source, options.vkey ?? vkey, {
       mac: options.mac,
       onProgress: (entries) => options.onChecked?.(entries),
-      replays: replaysOf(filling),
+      replays: replaysOf(storeImport),
     })
     const publish = async () => {
-      await filling.commit()
-      await filling.close()
-      target.finish()
+      await storeImport.commit()
+      await storeImport.close()
+      target.publish()
     }
-    return { tables, verification, publish: () => publish().catch(fail), abandon }
+    return { tables, verification, publish: () => publish().catch(throwCopyError), abandon }
   } catch (error) {
     await abandon()
-    return fail(error)
+    return throwCopyError(error)
   }
 }
 
 type Target = {
   readonly schema: Db
   fill(): StoreImport | Promise<StoreImport>
-  finish(): void
+  publish(): void
   clear(): void
 }
 
 async function sqliteTarget(path: string): Promise<Target> {
   const part = `${path}.part`
   const clear = () => {
-    for (const end of ['', '-journal', '-wal', '-shm']) rmSync(part + end, { force: true })
+    for (const suffix of ['', '-journal', '-wal', '-shm']) rmSync(part + suffix, { force: true })
   }
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
   clear()
-  // It may hold the signing key, wherever it lies.
+  // Private: the file may contain the signing key.
   closeSync(openSync(part, 'wx', 0o600))
   return {
     schema: openSqlite(part),
     fill: () => openSqliteImport(part),
-    finish() {
+    publish() {
       checkFile(part)
       renameSync(part, path)
       fsyncFolderSync(dirname(path))
@@ -132,28 +134,28 @@ async function sqliteTarget(path: string): Promise<Target> {
 
 async function postgresTarget(url: string): Promise<Target> {
   await using present = await readPostgres(url)
-  await refuseUsed(present)
+  await assertEmpty(present)
   return {
     schema: await openPostgres({ url, log: silentLog }),
     fill: () => openPostgresImport(url),
-    finish: () => undefined,
+    publish: () => undefined,
     clear: () => undefined,
   }
 }
 
-/** Reads every page of the file anew, as it is on disk. */
+/** Checks every page of the file on disk. */
 export function checkFile(path: string): void {
-  const found = checkIntegrity(path)
-  if (found !== 'ok')
-    throw new CoworkError('store_damaged', `The file ${path} is damaged: ${found}`, {
+  const result = checkIntegrity(path)
+  if (result !== 'ok')
+    throw new CoworkError('store_damaged', `Damaged file: ${path}: ${result}`, {
       hint: 'Check the disk, then try again.',
     })
 }
 
-/** The steps that made the schema of this store, so that its copy is no newer. */
-async function migrationsOf(from: Snapshot) {
+/** Returns the migrations of this store, so that the copy has the same schema version. */
+async function readMigrations(from: Snapshot) {
   if (!(await tableNames(from)).includes('migration'))
-    throw new CoworkError('not_a_store', 'This is not a store of cowork.', {
+    throw new CoworkError('not_a_store', 'Not a cowork store.', {
       hint: 'Check storage.path or storage.url, or the file you named.',
     })
   const done = await from.all<{ name: string }>({
@@ -161,35 +163,31 @@ async function migrationsOf(from: Snapshot) {
     parameters: [],
   })
   const names = new Set(done.map(({ name }) => name))
-  const known = migrations.filter(({ name }) => names.delete(name))
+  const applied = migrations.filter(({ name }) => names.delete(name))
   if (names.size > 0)
     throw new CoworkError(
       'store_is_newer',
       `The store was written by a newer version of cowork: it has ${[...names].join(', ')}.`,
-      { hint: 'Use the newer program.' },
+      { hint: 'Use the newer version.' },
     )
-  return known
+  return applied
 }
 
-/** Rows that a new store has from the start. */
-const fromTheStart = ['migration', 'ledger_head']
+/** Tables that have rows in a new store. */
+const initialTables = ['migration', 'ledger_head']
 
-async function refuseUsed(target: Snapshot): Promise<void> {
+async function assertEmpty(target: Snapshot): Promise<void> {
   for (const table of await tableNames(target))
-    if (!fromTheStart.includes(table) && (await hasRows(target, table)))
-      throw new CoworkError(
-        'store_not_empty',
-        `The target is in use: its table ${table} has rows.`,
-        {
-          hint: 'Name an empty database; nothing there was changed.',
-        },
-      )
+    if (!initialTables.includes(table) && (await hasRows(target, table)))
+      throw new CoworkError('store_not_empty', `Target not empty: table ${table} has rows.`, {
+        hint: 'Name an empty database. Nothing was changed.',
+      })
 }
 
-function fail(cause: unknown): never {
+function throwCopyError(cause: unknown): never {
   if (cause instanceof CoworkError) throw cause
-  throw new CoworkError('copy_failed', `The store could not be copied: ${errorMessage(cause)}`, {
-    hint: 'The source is as it was. Mend what is named and run it again.',
+  throw new CoworkError('copy_failed', `Cannot copy the store: ${errorMessage(cause)}`, {
+    hint: 'Fix the cause and run the command again. The source is unchanged.',
     cause,
   })
 }

@@ -5,7 +5,7 @@ import type { Context } from './context.ts'
 import { usageError } from './exit.ts'
 import { sanitizeForTerminal } from './output.ts'
 
-/** How a command may ask: by itself on a terminal, or not at all. */
+/** Options that control prompts. */
 export type PromptOptions = {
   readonly yes?: boolean | undefined
   readonly json?: boolean | undefined
@@ -13,7 +13,7 @@ export type PromptOptions = {
 
 export type Choice = { readonly value: string; readonly label: string; readonly hint?: string }
 
-/** Nobody reads along in `--json`, and a prompt off a terminal would wait for ever (K2). */
+/** True if a person can be prompted: a prompt without a terminal would wait forever (K2). */
 export const isInteractive = ({ json = false }: PromptOptions): boolean =>
   !json && process.stdin.isTTY === true && process.stderr.isTTY === true
 
@@ -25,27 +25,27 @@ export const hasScreen = (
 
 const streams = () => ({ input: process.stdin, output: process.stderr })
 
-/** Ctrl-D closes the input and leaves a prompt without an answer, and us without anything to wait for. */
-async function answered<T>(
+/** Awaits a prompt. Ctrl-D closes the input without an answer, which counts as an interruption. */
+async function awaitPrompt<T>(
   prompt: Promise<T>,
-  said = 'Nothing more was changed.',
+  message = 'No further changes were made.',
 ): Promise<Exclude<T, symbol>> {
   const { promise: closed, reject } = Promise.withResolvers<never>()
   const onClosed = () => {
     process.stdin.setRawMode(false)
-    reject(new CoworkError('interrupted', 'Nothing more was changed.'))
+    reject(new CoworkError('interrupted', 'No further changes were made.'))
   }
   process.once('beforeExit', onClosed)
   try {
     const answer = await Promise.race([prompt, closed])
-    if (typeof answer === 'symbol') throw new CoworkError('interrupted', said)
+    if (typeof answer === 'symbol') throw new CoworkError('interrupted', message)
     return answer as Exclude<T, symbol>
   } finally {
     process.off('beforeExit', onClosed)
   }
 }
 
-/** Goes on only with a yes, from the flag or from the person; one that cannot be undone needs a key more. */
+/** Asks for confirmation unless `--yes` is set; for irreversible actions the default is no. */
 export async function confirm(
   question: string,
   asking: PromptOptions,
@@ -54,19 +54,19 @@ export async function confirm(
   if (asking.yes) return
   if (!isInteractive(asking))
     throw usageError(
-      `This needs a yes, and there is no terminal to ask on: ${question}`,
-      'Add --yes to answer so.',
+      `Confirmation required, but this is not a terminal: ${question}`,
+      'Add --yes to confirm.',
     )
   const { confirm } = await import('@clack/prompts')
-  const asked = confirm({ message: sanitizeForTerminal(question), initialValue, ...streams() })
-  if (!(await answered(asked, 'Nothing was changed.')))
-    throw new CoworkError('declined', 'Nothing was changed.')
+  const answer = confirm({ message: sanitizeForTerminal(question), initialValue, ...streams() })
+  if (!(await awaitPrompt(answer, 'No changes were made.')))
+    throw new CoworkError('declined', 'No changes were made.')
 }
 
 export async function selectMany(message: string, choices: readonly Choice[]): Promise<string[]> {
   const { multiselect } = await import('@clack/prompts')
   const options = choices.map((choice) => ({ ...choice }))
-  return answered(multiselect({ message, options, required: false, ...streams() }))
+  return awaitPrompt(multiselect({ message, options, required: false, ...streams() }))
 }
 
 export async function selectOne<Value extends string>(
@@ -75,21 +75,21 @@ export async function selectOne<Value extends string>(
 ): Promise<Value> {
   const { select } = await import('@clack/prompts')
   const options = choices.map((choice) => ({ ...choice }))
-  return (await answered(select<string>({ message, options, ...streams() }))) as Value
+  return (await awaitPrompt(select<string>({ message, options, ...streams() }))) as Value
 }
 
-/** A line of text; what `wrong` says against it is told, and it is asked again. */
+/** Prompts for a line of text until `validateText` accepts it. */
 export async function promptText(
   message: string,
   placeholder: string,
-  wrong: (text: string) => string | undefined,
+  validateText: (text: string) => string | undefined,
 ): Promise<string> {
   const { text } = await import('@clack/prompts')
-  const validate = (given = '') => wrong(given.trim())
-  return (await answered(text({ message, placeholder, validate, ...streams() }))).trim()
+  const validate = (value = '') => validateText(value.trim())
+  return (await awaitPrompt(text({ message, placeholder, validate, ...streams() }))).trim()
 }
 
-/** A change as a person reads it before it is made: only its own lines, since others may hold secrets. */
+/** Formats a change for review: only its own lines, since others may contain secrets. */
 export function diffLines(
   file: string,
   hunks: readonly Hunk[],
@@ -118,7 +118,7 @@ export function diffLines(
   ]
 }
 
-/** To the person beside the data; silent in `--json`. */
+/** Prints lines for people on stderr; nothing in `--json`. */
 export function printNote(lines: readonly string[], { json = false }: PromptOptions): void {
   if (!json) for (const line of lines) process.stderr.write(`${line}\n`)
 }

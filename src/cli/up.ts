@@ -13,9 +13,9 @@ import { loadSettings } from './settings.ts'
 import type { StartFlags } from './settings.ts'
 
 export type UpOptions = StartFlags & {
-  /** Started by another `cowork`, which waits for our report; stderr is the log file already. */
+  /** Started by another `cowork`, which waits for the report; stderr is the log file. */
   readonly detached?: boolean
-  /** Started by a bridge: takes a free port when the configured one is taken (RA10). */
+  /** Started by a bridge: uses a free port if the configured one is in use (RA10). */
   readonly freePort?: boolean
 }
 
@@ -31,14 +31,14 @@ export async function up(context: Context, options: UpOptions): Promise<void> {
 
 async function serve(context: Context, options: UpOptions): Promise<void> {
   const { paths, out } = context
-  const ending = firstSignal()
+  const signal = waitForSignal()
   process.umask(0o077)
-  const handed = options.detached ? await received() : {}
-  const settings = await loadSettings(context, { forUp: options, handed })
+  const handover = options.detached ? await receiveHandover() : {}
+  const settings = await loadSettings(context, { forUp: options, handover })
   const { config, env, secrets, warnings } = settings
   ensureStateDir(paths)
   const write = logWriter(paths.log, options.detached ?? false)
-  // What turns up in an error's text is as secret there as in an entry (I8).
+  // Redact secrets in error texts too (I8).
   const { scrub } = createScrubber({ secrets, patterns: config.audit.redact })
   const log = createLog({
     level: config.server.log_level,
@@ -54,7 +54,7 @@ async function serve(context: Context, options: UpOptions): Promise<void> {
     log,
     secrets,
     allowFreePort: options.freePort,
-    // The banner of a daemon goes through its parent's hands, which may be an agent's bridge.
+    // The parent that reads a background daemon's banner may be an agent's bridge, so it gets no link.
     consoleLink: !options.detached,
     command: { here: commandName(context.env), anywhere: absoluteCommand(context) },
     shared: {
@@ -70,18 +70,18 @@ async function serve(context: Context, options: UpOptions): Promise<void> {
       { running: true, ...toDaemonJson(findRunningDaemon(paths)), banner, warnings },
       () => banner,
     )
-  log.info('cowork serves', { pid: process.pid, mcp: app.mcpUrl, state: paths.dir })
-  log.info('cowork ends', { signal: await ending })
-  // Before any connection ends: a bridge looks for the marker when its connection does.
+  log.info('cowork started', { pid: process.pid, mcp: app.mcpUrl, state: paths.dir })
+  log.info('cowork stopping', { signal: await signal })
+  // Before connections close: a bridge checks the marker when its connection closes.
   markStopped(paths)
   setTimeout(() => {
-    log.error(`some part of cowork did not end within ${endWithin / 1000} seconds`)
+    log.error(`shutdown exceeded ${closeTimeoutMs / 1000} seconds`)
     process.exit(exitCode.failed)
-  }, endWithin).unref()
+  }, closeTimeoutMs).unref()
   await app.close()
 }
 
-/** Everything is in the file; a foreground daemon shows it on its terminal too. */
+/** Writes to the log file; a foreground daemon also prints to its terminal. */
 function logWriter(path: string, detached: boolean): (line: string) => void {
   const toFile = createLogFile(path)
   if (detached) return toFile
@@ -91,40 +91,41 @@ function logWriter(path: string, detached: boolean): (line: string) => void {
   }
 }
 
-const endWithin = 20_000
-/** One Ctrl-C reaches us from the terminal and once more through the program that started us. */
-const sameKeyPress = 500
+const closeTimeoutMs = 20_000
+/** One Ctrl-C arrives from the terminal and again through the parent process. */
+const duplicateSignalMs = 500
 
-/** The first signal, also one that comes during the start, ends us in order; a second Ctrl-C does not wait for that. */
-function firstSignal(): Promise<NodeJS.Signals> {
+/** Resolves on the first signal, even during startup; a second Ctrl-C exits immediately. */
+function waitForSignal(): Promise<NodeJS.Signals> {
   return new Promise((resolve) => {
-    let cameAt: number | undefined
-    const end = (signal: NodeJS.Signals) => {
-      const isImpatient = cameAt !== undefined && Date.now() - cameAt > sameKeyPress
+    let firstSignalAt: number | undefined
+    const onSignal = (signal: NodeJS.Signals) => {
+      const isImpatient =
+        firstSignalAt !== undefined && Date.now() - firstSignalAt > duplicateSignalMs
       if (isImpatient && signal === 'SIGINT') process.exit(exitCode.interrupted)
-      cameAt ??= Date.now()
+      firstSignalAt ??= Date.now()
       resolve(signal)
     }
-    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, end)
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, onSignal)
   })
 }
 
-/** What whoever started us has resolved already. */
-async function received(): Promise<SecretHandover> {
+/** Receives the secrets that the parent process resolved. */
+async function receiveHandover(): Promise<SecretHandover> {
   if (!process.connected) return {}
-  const gone = once(process, 'disconnect').then((): [SecretHandover] => [{}])
+  const disconnected = once(process, 'disconnect').then((): [SecretHandover] => [{}])
   const [handover] = await Promise.race([
     once(process, 'message') as Promise<[SecretHandover]>,
-    gone,
+    disconnected,
   ])
   return handover
 }
 
-function report(told: StartReport): Promise<void> {
+function report(message: StartReport): Promise<void> {
   return new Promise((resolve) => {
     if (!process.send || !process.connected) return resolve()
-    // Whoever started us may be gone by now, which is no reason to fail.
-    process.send(told, () => {
+    // The parent may have exited; do not fail.
+    process.send(message, () => {
       if (process.connected) process.disconnect()
       resolve()
     })

@@ -6,32 +6,33 @@ import type { ExitCode } from './exit.ts'
 import { wrapText } from './output.ts'
 import type { Output } from './output.ts'
 
-/** The help of each command shows what every command takes, such as `--json` (K2); its group's options it has itself. */
+/** Shows the global options, such as `--json`, in the help of each command (K2). */
 export const sharedOptions: Partial<Help> = {
   showGlobalOptions: true,
-  // Also beside a long option a text is wrapped rather than cut by the terminal.
+  // Wrap the text beside a long option; otherwise the terminal breaks it.
   minWidthToWrap: 20,
   visibleGlobalOptions(command: Command): Option[] {
-    const top = topOf(command)
+    const top = getRootCommand(command)
     return command === top ? [] : top.options.filter(({ long }) => long !== '--version')
   },
 }
 
-const topOf = (command: Command): Command => (command.parent ? topOf(command.parent) : command)
+const getRootCommand = (command: Command): Command =>
+  command.parent ? getRootCommand(command.parent) : command
 
-/** After a fault in its usage each command names its own help, and what may follow it (K3). */
-export function addHelpHints(command: Command, words: string): void {
-  const names = command.commands.map((one) => one.name())
-  const help = `\`${words} --help\``
-  if (!command.parent) command.showHelpAfterError(`${help} lists the commands.`)
-  else if (names.length === 0) command.showHelpAfterError(`${help} shows what it takes.`)
+/** Adds a help hint to usage errors of each command, and lists the subcommands (K3). */
+export function addHelpHints(command: Command, typedName: string): void {
+  const names = command.commands.map((child) => child.name())
+  const help = `\`${typedName} --help\``
+  if (!command.parent) command.showHelpAfterError(`Run ${help} for the list of commands.`)
+  else if (names.length === 0) command.showHelpAfterError(`Run ${help} for usage.`)
   else {
-    const lines = wrapText(`Its commands: ${names.join(', ')}. ${help} tells more.`)
+    const lines = wrapText(`Commands: ${names.join(', ')}. Run ${help} for details.`)
     command.showHelpAfterError(lines.join('\n'))
   }
-  // What it does by itself takes nothing, so whatever follows is meant as one of its commands.
+  // A group takes no arguments itself, so an extra argument is an unknown command.
   if (isGroup(command)) command.allowExcessArguments(true)
-  for (const one of command.commands) addHelpHints(one, `${words} ${one.name()}`)
+  for (const child of command.commands) addHelpHints(child, `${typedName} ${child.name()}`)
 }
 
 const isGroup = ({ commands, registeredArguments }: Command) =>
@@ -43,38 +44,38 @@ export function rejectUnknownCommand(command: Command): void {
     command.error(`error: unknown command '${name}'`, { code: 'commander.unknownCommand' })
 }
 
-/** Known before the line is understood; what follows two dashes is another program's. */
+/** Determined before parsing; arguments after `--` belong to another program. */
 export const wantsJson = (args: readonly string[]): boolean =>
   args.slice(0, args.includes('--') ? args.indexOf('--') : args.length).includes('--json')
 
-/** What commander says of a wrong line, kept where `--json` wants an object instead of text (K2). */
+/** Buffers commander's error text: with `--json` an object is printed instead (K2). */
 export function bufferOutput(program: Command): () => string {
-  let said = ''
-  const hold = (command: Command): void => {
-    command.configureOutput({ writeErr: (text) => void (said += text) })
-    command.commands.forEach(hold)
+  let output = ''
+  const buffer = (command: Command): void => {
+    command.configureOutput({ writeErr: (text) => void (output += text) })
+    command.commands.forEach(buffer)
   }
-  hold(program)
-  return () => said
+  buffer(program)
+  return () => output
 }
 
-/** Says what went wrong, unless commander has said it, and gives the exit code. `said` is what was held back. */
+/** Prints the error, unless commander has printed it, and returns the exit code. */
 export function reportAndExit(
   error: unknown,
   out: Output,
-  said: (() => string) | undefined,
+  getOutput: (() => string) | undefined,
 ): ExitCode {
   if (!(error instanceof CommanderError)) {
     out.problem(error)
     return toExitCode(error)
   }
   if (error.exitCode === 0) return exitCode.ok
-  if (said) out.problem(usageFault(error, said()))
+  if (getOutput) out.problem(toUsageError(error, getOutput()))
   return exitCode.usage
 }
 
-/** The fault itself, then what commander said after it. */
-function usageFault({ code, message }: CommanderError, said: string): CoworkError {
-  if (code === 'commander.help') return usageError('A command is missing.', said.trim())
-  return usageError(message.replace(/^error: /, ''), said.replace(message, '').trim())
+/** Returns the error of commander, with its other output as the hint. */
+function toUsageError({ code, message }: CommanderError, output: string): CoworkError {
+  if (code === 'commander.help') return usageError('Command missing.', output.trim())
+  return usageError(message.replace(/^error: /, ''), output.replace(message, '').trim())
 }

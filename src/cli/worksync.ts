@@ -13,7 +13,7 @@ import {
   parsePositiveInt,
   withDefault,
 } from './command.ts'
-import type { Act } from './command.ts'
+import type { CommandAction } from './command.ts'
 import { createContext } from './context.ts'
 import type { Context } from './context.ts'
 import { toDaemonJson, findRunningDaemon } from './daemon.ts'
@@ -22,73 +22,74 @@ import type { ExitCode } from './exit.ts'
 import { wantsJson, reportAndExit, bufferOutput } from './usage.ts'
 import { version } from './launcher.ts'
 
-/** Seed 003's program: the daemon's own commands, with the address for work open (W1, W2). */
+/** The program of seed 003: daemon commands with the work endpoint enabled (W1, W2). */
 async function run(args: readonly string[]): Promise<number> {
   let code: number = exitCode.ok
   const json = wantsJson(args)
-  const program = createProgram(async (verb, command) => {
-    code = (await verb(createContext(command.optsWithGlobals()), command)) ?? exitCode.ok
+  const program = createProgram(async (action, command) => {
+    code = (await action(createContext(command.optsWithGlobals()), command)) ?? exitCode.ok
   })
-  const said = json ? bufferOutput(program) : undefined
+  const getOutput = json ? bufferOutput(program) : undefined
   try {
     await program.parseAsync([...args], { from: 'user' })
     return code
   } catch (error) {
-    return reportAndExit(error, createOutput({ json }), said)
+    return reportAndExit(error, createOutput({ json }), getOutput)
   }
 }
 
-const auth = flag('--no-auth', 'ask for no WORKSYNC_API_KEY; on this machine only')
-const timeout = () => withDefault(parsePositiveInt('--timeout <seconds>', 'how long to wait'), 30)
+const auth = flag('--no-auth', 'do not require WORKSYNC_API_KEY (local connections only)')
+const timeout = () => withDefault(parsePositiveInt('--timeout <seconds>', 'seconds to wait'), 30)
 
 const commands = [
   localCommand({
     usage: 'run',
-    summary: 'in the foreground; so does `worksync` alone',
+    summary: 'run in the foreground (default)',
     isDefault: true,
     options: { auth },
-    act: async (call) => (await import('./up.ts')).up(listening(call), call.options),
+    act: async (call) => (await import('./up.ts')).up(withWorkPort(call), call.options),
   }),
   localCommand({
     usage: 'start',
-    summary: 'in the background',
+    summary: 'start in the background',
     options: { auth, timeout: timeout() },
     act: (call) => start(call, call.options),
   }),
   localCommand({
     usage: 'stop',
-    summary: 'end it, and with it all of cowork',
+    summary: 'stop the cowork daemon',
     options: { timeout: timeout() },
     act: async (call) => (await import('./background.ts')).down(call, call.options),
   }),
   localCommand({
     usage: 'restart',
-    summary: 'stop, then start',
+    summary: 'restart in the background',
     options: { auth, timeout: timeout() },
-    act: async (call) => (await import('./background.ts')).restart(listening(call), call.options),
+    act: async (call) =>
+      (await import('./background.ts')).restart(withWorkPort(call), call.options),
   }),
-  localCommand({ usage: 'status', summary: 'whether it runs, and where', act: status }),
+  localCommand({ usage: 'status', summary: 'show status', act: status }),
   localCommand({
     usage: 'logs',
-    summary: 'its log',
-    options: { lines: linesOption(100), follow: flag('-f, --follow', 'go on with what comes') },
+    summary: 'show the log',
+    options: { lines: linesOption(100), follow: flag('-f, --follow', 'follow new output') },
     act: async (call) => (await import('./logs.ts')).logs(call, call.options),
   }),
 ]
 
-function createProgram(act: (verb: Act, command: Command) => Promise<void>): Command {
+function createProgram(act: (action: CommandAction, command: Command) => Promise<void>): Command {
   const program = new Command('worksync')
-    .description('The plan of work at an address of its own. It is served by the cowork daemon.')
+    .description('Work items on a separate endpoint, served by the cowork daemon.')
     .version(version())
     .exitOverride()
-    .showHelpAfterError('`worksync --help` lists the commands.')
+    .showHelpAfterError('Run `worksync --help` for the list of commands.')
   for (const option of globalOptions) program.addOption(option)
   addCommands(program, commands, act)
   return program
 }
 
-/** To set the port is to ask for the address (W1), here as for whoever sets it by hand. */
-function listening(context: Context): Context {
+/** Sets WORKSYNC_PORT, which enables the work endpoint (W1). */
+function withWorkPort(context: Context): Context {
   const { config } = loadConfig({ file: context.configFile, env: context.env })
   const address = { WORKSYNC_PORT: String(config.work.port) }
   const { env, inherited } = context
@@ -100,10 +101,10 @@ async function start(context: Context, options: StartOptions): Promise<void> {
   if (running && running.workUrl === undefined)
     throw new CoworkError(
       'not_listening',
-      `cowork runs on ${context.paths.dir} (process ${running.pid}), without an address for work.`,
-      { hint: '`worksync restart` opens it; calls under way are finished first.' },
+      `The work endpoint is off: cowork runs on ${context.paths.dir} (process ${running.pid}) without it.`,
+      { hint: 'Run `worksync restart` to enable it; running calls finish first.' },
     )
-  return (await import('./background.ts')).start(listening(context), options)
+  return (await import('./background.ts')).start(withWorkPort(context), options)
 }
 
 async function status(context: Context): Promise<ExitCode> {
@@ -111,10 +112,10 @@ async function status(context: Context): Promise<ExitCode> {
   const daemon = findRunningDaemon(paths)
   const { data_root: root } = loadConfig({ file: configFile, env }).config.work
   if (daemon?.workUrl === undefined) {
-    const said = daemon
-      ? `cowork runs (process ${daemon.pid}), without an address for work: \`worksync restart\` opens it.`
-      : 'worksync does not run.'
-    out.data({ running: false, data_root: root }, () => [said])
+    const message = daemon
+      ? `The work endpoint is off: run \`worksync restart\` to enable it (process ${daemon.pid}).`
+      : 'worksync is not running.'
+    out.data({ running: false, data_root: root }, () => [message])
     return exitCode.notRunning
   }
   const { projects } = await createClient(context).call('worksync_projects')

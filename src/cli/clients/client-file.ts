@@ -17,7 +17,7 @@ export type Source = { readonly file: string; readonly text: string }
 
 export type Splice = { readonly at: number; readonly removed: string; readonly inserted: string }
 
-/** The text after splices that were all found in this one. */
+/** Applies splices whose offsets refer to the original text. */
 export const applySplices = (text: string, splices: readonly Splice[]): string =>
   splices
     .toSorted((a, b) => b.at - a.at)
@@ -27,46 +27,46 @@ export const applySplices = (text: string, splices: readonly Splice[]): string =
       text,
     )
 
-/** What a file cannot be changed for. It stays as it was. */
-export function syntaxError({ file, text }: Source, offset: number, what: string): CoworkError {
+/** Builds the error for a file that cannot be parsed. The file is not changed. */
+export function syntaxError({ file, text }: Source, offset: number, reason: string): CoworkError {
   const before = text.slice(0, offset).split('\n')
   const place = `${file}:${before.length}:${(before.at(-1)?.length ?? 0) + 1}`
-  return new CoworkError('client_config_broken', `${place}: ${what}. The file was left as it is.`, {
+  return new CoworkError('client_config_broken', `${place}: ${reason}. The file was not changed.`, {
     hint: 'Correct it in an editor, or name another file with --config-file, then try again.',
   })
 }
 
 export const detectLineEnding = (text: string): string => (text.includes('\r\n') ? '\r\n' : '\n')
 
-/** A text without any content, save perhaps a byte order mark. */
+/** True for text without content; it may have a byte order mark. */
 export const isBlank = (text: string): boolean => /^\uFEFF?\s*$/.test(text)
 
 export type ClientFile = Source & {
   readonly exists: boolean
-  /** What links lead to: a rename must not replace a link of somebody's dotfiles. */
+  /** Target of symlinks: a rename must not replace a symlink, for example of dotfiles. */
   readonly target: string
   readonly mode: number
 }
 
-const largest = 16 * 1024 * 1024
+const maxFileBytes = 16 * 1024 * 1024
 
-/** Reads a file that we mean to change, and refuses what we could not give back as it was. */
+/** Reads a file to change; refuses a file that cannot be restored exactly. */
 export function readClientFile(file: string): ClientFile {
-  const refuse = (why: string, hint: string, cause?: unknown) =>
-    new CoworkError('client_config_unusable', `${file} ${why}. It was left as it is.`, {
+  const refuse = (reason: string, hint: string, cause?: unknown) =>
+    new CoworkError('client_config_unusable', `${file} ${reason}. The file was not changed.`, {
       hint,
       cause,
     })
   const about = statSync(file, { throwIfNoEntry: false })
   if (!about) {
     if (lstatSync(file, { throwIfNoEntry: false }))
-      throw refuse('is a link to nothing', 'Make what it points to, or remove the link.')
+      throw refuse('is a broken symbolic link', 'Create its target, or remove the link.')
     return { file, text: '', exists: false, target: file, mode: 0o600 }
   }
   if (!about.isFile()) throw refuse('is not a file', 'Move it away, or name another file.')
-  if (about.size > largest)
-    throw refuse(`is larger than ${largest} bytes`, 'Make it smaller, or name another file.')
-  // Renaming over it would work all the same, so nobody else would respect this.
+  if (about.size > maxFileBytes)
+    throw refuse(`is larger than ${maxFileBytes} bytes`, 'Make it smaller, or name another file.')
+  // A rename would succeed on a read-only file, so refuse it here.
   if ((about.mode & 0o200) === 0)
     throw refuse('is read-only', `Allow writing with \`chmod u+w ${file}\`, then try again.`)
   try {
@@ -75,16 +75,14 @@ export function readClientFile(file: string): ClientFile {
     return { file, text, exists: true, target: realpathSync(file), mode: about.mode & 0o777 }
   } catch (cause) {
     throw refuse(
-      cause instanceof TypeError
-        ? 'is not text in UTF-8'
-        : `cannot be read: ${errorMessage(cause)}`,
-      'Check what it is and who may read it.',
+      cause instanceof TypeError ? 'is not UTF-8 text' : `cannot be read: ${errorMessage(cause)}`,
+      'Check the file and its permissions.',
       cause,
     )
   }
 }
 
-/** Replaces its content, whole or not at all. With a time, a copy of the old one is kept beside it; gives its name. */
+/** Replaces the content atomically. With a time, first copies the old file beside it; returns the copy's path. */
 export function writeClientFile(
   before: ClientFile,
   text: string,
@@ -93,19 +91,19 @@ export function writeClientFile(
   const { file, target, mode, exists } = before
   try {
     mkdirSync(dirname(target), { recursive: true, mode: 0o700 })
-    if (readClientFile(file).text !== before.text) throw changed(file)
+    if (readClientFile(file).text !== before.text) throw changedError(file)
     const backup = exists && now !== undefined ? backUp(target, now) : undefined
     writeFileAtomic(target, text, mode)
     chmodSync(target, mode)
     return backup
   } catch (cause) {
-    throw cause instanceof CoworkError ? cause : unwritable(file, cause)
+    throw cause instanceof CoworkError ? cause : unwritableError(file, cause)
   }
 }
 
-/** For a file that was ours from the start. */
+/** Removes a file that `connect` created. */
 export function removeClientFile({ file, target, text }: ClientFile): void {
-  if (readClientFile(file).text !== text) throw changed(file)
+  if (readClientFile(file).text !== text) throw changedError(file)
   rmSync(target)
 }
 
@@ -116,13 +114,13 @@ function backUp(target: string, now: number): string {
   return copy
 }
 
-const changed = (file: string) =>
-  new CoworkError('client_config_changed', `${file} was changed by another program meanwhile.`, {
-    hint: 'Nothing was written. Try again.',
+const changedError = (file: string) =>
+  new CoworkError('client_config_changed', `${file} was changed by another program.`, {
+    hint: 'Try again. Nothing was written.',
   })
 
-const unwritable = (file: string, cause: unknown) =>
-  new CoworkError('client_config_unusable', `${file} cannot be written: ${errorMessage(cause)}.`, {
-    hint: 'It was left as it is. Check who may write there, and whether the disk is full.',
+const unwritableError = (file: string, cause: unknown) =>
+  new CoworkError('client_config_unusable', `Cannot write ${file}: ${errorMessage(cause)}.`, {
+    hint: 'Check the permissions and the free disk space. The file was not changed.',
     cause,
   })

@@ -6,7 +6,7 @@ import { resolvePrefix } from '../lookup.ts'
 import type { Edit } from './edits.ts'
 import type { Place } from './json.ts'
 
-/** How a client reaches us. With a token it is written out; else the entry only says where to find it (K4). */
+/** How a client connects to cowork. Without `token`, the entry only refers to it (K4). */
 export type Server =
   | {
       readonly via: 'stdio'
@@ -21,7 +21,7 @@ export type Server =
       readonly token?: string
     }
 
-type Where = {
+type ClientEnvironment = {
   readonly env: Environment
   readonly home: string
   readonly platform: NodeJS.Platform
@@ -31,11 +31,11 @@ export type Client = {
   readonly id: (typeof clientIds)[number]
   readonly title: string
   readonly format: 'json' | 'toml'
-  readonly file: (where: Where) => string
-  /** Where we may write: the entry itself, then what it needs beside it. */
+  readonly file: (where: ClientEnvironment) => string
+  /** Places that `connect` writes: the entry, then values it needs. */
   readonly places: readonly [Place, ...Place[]]
   readonly edits: (server: Server) => readonly Edit[]
-  /** How a token comes to a client that was told a variable: by its environment, or by asking once. */
+  /** True if the client prompts for the token instead of reading a variable. */
   readonly asksForToken?: true
 }
 
@@ -43,7 +43,7 @@ const bearer = (token: string | undefined, reference: string) => ({
   Authorization: `Bearer ${token ?? reference}`,
 })
 
-function appData({ env, home, platform }: Where, ...rest: string[]): string {
+function appData({ env, home, platform }: ClientEnvironment, ...rest: string[]): string {
   if (platform === 'darwin') return join(home, 'Library', 'Application Support', ...rest)
   if (platform === 'win32') return join(env['APPDATA'] || join(home, 'AppData', 'Roaming'), ...rest)
   return join(env['XDG_CONFIG_HOME'] || join(home, '.config'), ...rest)
@@ -54,10 +54,10 @@ type Row = Pick<Client, 'id' | 'title' | 'file' | 'asksForToken'> & {
   readonly list?: string
   readonly before?: object
   readonly after?: object
-  /** The entry of a server over HTTP; absent where the client takes none. */
+  /** Builds the entry for HTTP; absent if the client supports only stdio. */
   readonly http?: (server: Extract<Server, { via: 'http' }>) => object
-  /** Needed beside an entry over HTTP that has no token in it. */
-  readonly asked?: Edit
+  /** Needed with an HTTP entry that contains no token. */
+  readonly inputEdit?: Edit
 }
 
 const inputId = 'cowork-token'
@@ -81,7 +81,7 @@ const rows: readonly Row[] = [
     format: 'toml',
     list: 'mcp_servers',
     file: ({ env, home }) => join(env['CODEX_HOME'] || join(home, '.codex'), 'config.toml'),
-    // Codex has no place for a bearer token itself, only for the variable that holds it.
+    // Codex cannot store a bearer token, only the variable that contains it.
     http: ({ url, variable, token }) =>
       token ? { url, http_headers: bearer(token, '') } : { url, bearer_token_env_var: variable },
   },
@@ -107,14 +107,14 @@ const rows: readonly Row[] = [
     list: 'servers',
     file: (where) => appData(where, 'Code', 'User', 'mcp.json'),
     before: { type: 'stdio' },
-    // ${env:…} is not replaced in headers (microsoft/vscode#336232); an input is asked for once and kept safe.
+    // ${env:…} is not expanded in headers (microsoft/vscode#336232); VS Code prompts for an input once and stores it safely.
     http: ({ url, token }) => ({
       type: 'http',
       url,
       headers: bearer(token, `\${input:${inputId}}`),
     }),
     asksForToken: true,
-    asked: {
+    inputEdit: {
       place: ['inputs', { id: inputId }],
       value: { type: 'promptString', id: inputId, description: 'Token for cowork', password: true },
     },
@@ -127,12 +127,12 @@ const rows: readonly Row[] = [
 ]
 
 export const clients = rows.map((row): Client => {
-  const { format = 'json', list = 'mcpServers', before, after, http, asked, ...about } = row
+  const { format = 'json', list = 'mcpServers', before, after, http, inputEdit, ...about } = row
   const place: Place = [list, 'cowork']
   return {
     ...about,
     format,
-    places: [place, ...(asked ? [asked.place] : [])],
+    places: [place, ...(inputEdit ? [inputEdit.place] : [])],
     edits(server) {
       const { token } = server
       if (server.via === 'stdio') {
@@ -141,17 +141,17 @@ export const clients = rows.map((row): Client => {
         return [{ place, value: { ...before, command, args, ...after, ...env } }]
       }
       if (!http)
-        throw new CoworkError('usage', `${about.title} takes servers over stdio only.`, {
-          hint: 'Leave out --http.',
+        throw new CoworkError('usage', `${about.title} supports only stdio servers.`, {
+          hint: 'Omit --http.',
         })
-      return [{ place, value: http(server) }, ...(asked && !token ? [asked] : [])]
+      return [{ place, value: http(server) }, ...(inputEdit && !token ? [inputEdit] : [])]
     },
   }
 })
 
 export function findClient(given: string): Client {
   const id = resolvePrefix(given, clientIds, 'client')
-  const found = clients.find((client) => client.id === id)
-  if (!found) throw new CoworkError('not_found', `There is no client named ${id}.`)
-  return found
+  const client = clients.find((row) => row.id === id)
+  if (!client) throw new CoworkError('not_found', `Unknown client: ${id}.`)
+  return client
 }

@@ -14,7 +14,7 @@ export type EditUndo = JsonMade | TomlMade
 
 export type Hunk = { readonly line: number; readonly removed: string; readonly inserted: string }
 
-type Changed = { readonly text: string; readonly hunks: readonly Hunk[] }
+type EditResult = { readonly text: string; readonly hunks: readonly Hunk[] }
 
 type Format = {
   readonly at: (source: Source, place: Place) => unknown
@@ -34,7 +34,7 @@ const formats: Readonly<Record<Client['format'], Format>> = {
   },
   toml: {
     at: (source, place) => getTomlTable(source, place.map(String)),
-    // What a client's edits say is of a form that its file can hold.
+    // The edits of a client match the format of its file.
     put: (source, { place, value }) => setTomlTable(source, place.map(String), value as Table),
     take: (source, place, made) =>
       removeTomlTable(source, place.map(String), made && 'gap' in made ? made : undefined),
@@ -44,12 +44,12 @@ const formats: Readonly<Record<Client['format'], Format>> = {
 export const getValue = (format: Client['format'], source: Source, place: Place): unknown =>
   formats[format].at(source, place)
 
-/** The file with all edits in it, and for each what stood there before. */
+/** Applies the edits; returns the text and the undo data of each edit. */
 export function applyEdits(
   format: Client['format'],
   source: Source,
   edits: readonly Edit[],
-): Changed & { made: (EditUndo | undefined)[] } {
+): EditResult & { made: (EditUndo | undefined)[] } {
   const { put, at } = formats[format]
   const hunks: Hunk[] = []
   const made: (EditUndo | undefined)[] = []
@@ -58,55 +58,56 @@ export function applyEdits(
     const change = put({ ...source, text }, edit)
     made.push(change?.made)
     if (!change) continue
-    hunks.push(...hunksOf(text, change.splices))
+    hunks.push(...toHunks(text, change.splices))
     text = applySplices(text, change.splices)
   }
   for (const { place, value } of edits)
-    if (!isDeepStrictEqual(reread(at, { ...source, text }, place), value)) throw unsafe(source)
+    if (!isDeepStrictEqual(readBack(at, { ...source, text }, place), value))
+      throw unsafeEditError(source)
   return { text, hunks, made }
 }
 
-/** The file without what was put there, newest first. Places that are empty are passed over. */
+/** Removes the entries, newest first; skips places without one. */
 export function revertEdits(
   format: Client['format'],
   source: Source,
   places: readonly { readonly place: Place; readonly made?: EditUndo | undefined }[],
-): Changed {
+): EditResult {
   const { take, at } = formats[format]
   const hunks: Hunk[] = []
   let { text } = source
   for (const { place, made } of places.toReversed()) {
     const splices = take({ ...source, text }, place, made)
     if (!splices) continue
-    hunks.push(...hunksOf(text, splices))
+    hunks.push(...toHunks(text, splices))
     text = applySplices(text, splices)
-    if (reread(at, { ...source, text }, place) !== undefined) throw unsafe(source)
+    if (readBack(at, { ...source, text }, place) !== undefined) throw unsafeEditError(source)
   }
   return { text, hunks }
 }
 
-/** Nothing is written that we cannot read back. */
-function reread(at: Format['at'], source: Source, place: Place): unknown {
+/** Reads a value back: nothing is written that cannot be read. */
+function readBack(at: Format['at'], source: Source, place: Place): unknown {
   try {
     return at(source, place)
   } catch (cause) {
-    throw unsafe(source, cause)
+    throw unsafeEditError(source, cause)
   }
 }
 
-const unsafe = ({ file }: Source, cause?: unknown) =>
-  new CoworkError('client_config_broken', `${file} cannot be changed without harm.`, {
-    hint: 'It was left as it is. Add or remove the entry `cowork` by hand.',
+const unsafeEditError = ({ file }: Source, cause?: unknown) =>
+  new CoworkError('client_config_broken', `Cannot change ${file} safely.`, {
+    hint: 'Add or remove the entry `cowork` manually. The file was not changed.',
     cause,
   })
 
-const hunksOf = (text: string, splices: readonly Splice[]): Hunk[] =>
+const toHunks = (text: string, splices: readonly Splice[]): Hunk[] =>
   splices
     .filter(({ removed, inserted }) => (removed + inserted).trim().length > 1)
     .map(({ at, removed, inserted }) => ({
       line: text.slice(0, at).split('\n').length + (/^\r?\n/.test(removed || inserted) ? 1 : 0),
-      removed: masked(removed),
-      inserted: masked(inserted),
+      removed: maskTokens(removed),
+      inserted: maskTokens(inserted),
     }))
 
-const masked = (text: string) => text.replaceAll(/sk-cowork-[0-9a-f]+/g, 'sk-cowork-…')
+const maskTokens = (text: string) => text.replaceAll(/sk-cowork-[0-9a-f]+/g, 'sk-cowork-…')

@@ -19,21 +19,24 @@ type Command = {
 }
 
 const revision = '2025-06-18'
-const greetingTimeoutMs = 30_000
+const handshakeTimeoutMs = 30_000
 
-/** Starts what a client was told to start, and greets it as the client will (K4). */
+/** Starts the configured command and runs the handshake of a client (K4). */
 export async function handshakeCommand({ command, args, env }: Command): Promise<HandshakeResult> {
   const child = spawn(command, args, { env, stdio: ['pipe', 'pipe', 'pipe'], windowsHide: true })
-  let told = ''
-  child.stderr.on('data', (chunk: Buffer) => (told = (told + chunk.toString()).slice(-2000)))
-  // It may end before it has read what we say; that it did is told below.
+  let errorText = ''
+  child.stderr.on(
+    'data',
+    (chunk: Buffer) => (errorText = (errorText + chunk.toString()).slice(-2000)),
+  )
+  // The process may exit before it has read the input; the exit is reported below.
   child.stdin.on('error', () => undefined)
   const failed = once(child, 'error').then(([error]) => Promise.reject(error as Error))
   const client = createLineClient(child.stdout, (line) => void child.stdin.write(line))
   try {
-    return await Promise.race([greet(client), failed, timeOut()])
+    return await Promise.race([runHandshake(client), failed, rejectAfterTimeout()])
   } catch (cause) {
-    throw unanswered([command, ...args].join(' '), told.trim(), cause)
+    throw handshakeError([command, ...args].join(' '), errorText.trim(), cause)
   } finally {
     child.stdin.end()
     child.stdout.destroy()
@@ -42,29 +45,29 @@ export async function handshakeCommand({ command, args, env }: Command): Promise
   }
 }
 
-/** The same over HTTP, with the token that the client's variable will hold. */
+/** Runs the handshake over HTTP, with the token of the client's variable. */
 export async function handshakeUrl(url: string, token: string): Promise<HandshakeResult> {
   const client = createHttpClient(url, token, revision)
   try {
-    return await Promise.race([greet(client), timeOut()])
+    return await Promise.race([runHandshake(client), rejectAfterTimeout()])
   } catch (cause) {
-    throw unanswered(url, '', cause)
+    throw handshakeError(url, '', cause)
   } finally {
     await client.end()
   }
 }
 
-/** A server that answers page after page must not keep `connect` waiting. */
-const timeOut = (): Promise<never> =>
-  sleep(greetingTimeoutMs, undefined, { ref: false }).then(() => {
-    throw new Error(`the greeting took more than ${greetingTimeoutMs / 1000} seconds`)
+/** A server that returns page after page must not block `connect`. */
+const rejectAfterTimeout = (): Promise<never> =>
+  sleep(handshakeTimeoutMs, undefined, { ref: false }).then(() => {
+    throw new Error(`the handshake took more than ${handshakeTimeoutMs / 1000} seconds`)
   })
 
-async function greet(client: McpClient): Promise<HandshakeResult> {
+async function runHandshake(client: McpClient): Promise<HandshakeResult> {
   const { serverInfo, protocolVersion } = await initialize(client, 'cowork-connect', revision)
   const { length: tools } = await listTools(client)
-  // Tools are listed without a token: only a call shows that the client has one where it is needed.
-  const status = await client.ask('tools/call', { name: 'cowork_status', arguments: {} })
+  // Tools are listed without a token; only a call shows that the token works.
+  const status = await client.request('tools/call', { name: 'cowork_status', arguments: {} })
   const refusal = (status['structuredContent'] ?? {}) as Readonly<Record<string, unknown>>
   if (refusal['auth_error']) throw new Error(String(refusal['message']))
   const { name, version } = { ...(serverInfo as Record<string, unknown>) }
@@ -72,9 +75,13 @@ async function greet(client: McpClient): Promise<HandshakeResult> {
   return { server, protocol: String(protocolVersion), tools }
 }
 
-const unanswered = (what: string, told: string, cause: unknown) =>
+const handshakeError = (endpoint: string, errorText: string, cause: unknown) =>
   new CoworkError(
     'handshake_failed',
-    `${what} did not answer as a client needs it: ${errorMessage(cause)}.${told && `\n${told}`}`,
-    { hint: '`cowork doctor` may find the cause.', cause },
+    `MCP handshake failed with ${endpoint}: ${errorMessage(cause)}.${
+      errorText &&
+      `
+${errorText}`
+    }`,
+    { hint: 'Run `cowork doctor` to find the cause.', cause },
   )

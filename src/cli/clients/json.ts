@@ -7,37 +7,37 @@ import type { Source, Splice } from './client-file.ts'
 const maxDepth = 100
 
 const messages: Readonly<Record<string, string>> = {
-  InvalidSymbol: 'a value or a name in double quotes was expected here',
-  PropertyNameExpected: 'a name in double quotes was expected here',
-  ValueExpected: 'a value was expected here',
-  ColonExpected: 'a colon was expected here',
-  CommaExpected: 'a comma was expected here',
-  CloseBraceExpected: 'a closing } was expected here',
-  CloseBracketExpected: 'a closing ] was expected here',
-  EndOfFileExpected: 'something follows the end of the document',
-  UnexpectedEndOfComment: 'a comment does not end',
-  UnexpectedEndOfString: 'a text does not end',
+  InvalidSymbol: 'expected a value or a name in double quotes',
+  PropertyNameExpected: 'expected a name in double quotes',
+  ValueExpected: 'expected a value',
+  ColonExpected: 'expected a colon',
+  CommaExpected: 'expected a comma',
+  CloseBraceExpected: 'expected a closing }',
+  CloseBracketExpected: 'expected a closing ]',
+  EndOfFileExpected: 'unexpected text after the document',
+  UnexpectedEndOfComment: 'unterminated comment',
+  UnexpectedEndOfString: 'unterminated string',
 }
 
 const dialect = { allowTrailingComma: true }
 
-/** Reads JSON with comments and trailing commas, with offsets. Returns undefined for an empty file. */
+/** Parses JSON with comments and trailing commas, with offsets. Returns undefined for an empty file. */
 function parseJson(source: Source): Node | undefined {
   if (isBlank(source.text)) return undefined
   // The parser refuses a byte order mark; a space in its place keeps the offsets.
   const text = source.text.replace(/^\uFEFF/, ' ')
   const open = (start: number, _: number, _line: number, _column: number, path: () => JSONPath) => {
     if (path().length > maxDepth)
-      throw syntaxError(source, start, `it is nested more than ${maxDepth} levels deep`)
+      throw syntaxError(source, start, `nested more than ${maxDepth} levels deep`)
   }
-  // First: building the tree of a file that is nested too deep would exhaust the stack.
+  // First: building the tree of a too deeply nested file would exhaust the stack.
   visit(
     text,
     {
       onObjectBegin: open,
       onArrayBegin: open,
       onError(code, offset) {
-        const message = messages[printParseErrorCode(code)] ?? 'a text or number is not valid JSON'
+        const message = messages[printParseErrorCode(code)] ?? 'invalid string or number'
         throw syntaxError(source, offset, message)
       },
     },
@@ -46,36 +46,36 @@ function parseJson(source: Source): Node | undefined {
   return parseTree(text, [], dialect)
 }
 
-const endOf = ({ offset, length }: Node) => offset + length
-const itemsOf = ({ children = [] }: Node) => children
+const endOffset = ({ offset, length }: Node) => offset + length
+const listItems = ({ children = [] }: Node) => children
 
-/** The value of a member of an object, or an item of an array itself. */
-const nodeOf = (item: Node): Node => (item.type === 'property' && item.children?.[1]) || item
+/** Returns the value of an object member, or an array item itself. */
+const toValueNode = (item: Node): Node => (item.type === 'property' && item.children?.[1]) || item
 
-const valueIn = (text: string, node: Node): unknown =>
-  parse(text.slice(node.offset, endOf(node)), [], dialect)
+const parseNode = (text: string, node: Node): unknown =>
+  parse(text.slice(node.offset, endOffset(node)), [], dialect)
 
 /** A member of an object by its name, or an item of an array by its `id`. */
 type Step = string | { readonly id: string }
 export type Place = readonly Step[]
 
-/** What stood before we came, so that taking our entry out leaves exactly that. */
+/** Undo data: removing the entry restores the original text exactly. */
 export type Made = {
-  /** How many steps of the place were there; -1 when the document itself was not. */
+  /** Number of existing steps of the place; -1 if the document was empty. */
   readonly depth: number
-  /** The brackets had no line of their own before. */
+  /** True if the brackets got their own line. */
   readonly padded: boolean
 }
 
 export function getJsonValue(source: Source, place: Place): unknown {
   const root = parseJson(source)
   if (!root) return undefined
-  const found = walk(source, root, place)
-  if (found.length < place.length) return undefined
-  return valueIn(source.text, nodeOf(found.at(-1) ?? root))
+  const items = findPath(source, root, place)
+  if (items.length < place.length) return undefined
+  return parseNode(source.text, toValueNode(items.at(-1) ?? root))
 }
 
-/** Puts a value at a place as the first of its neighbours, so that no byte of theirs changes. Nothing if it is there. */
+/** Inserts a value as the first among its siblings, so that their bytes do not change. Returns undefined if present. */
 export function setJsonValue(
   source: Source,
   place: Place,
@@ -85,110 +85,115 @@ export function setJsonValue(
   const root = parseJson(source)
   if (!root) {
     const eol = detectLineEnding(text)
-    const inserted = pretty(nested(place, value), eol, '', '  ') + eol
+    const inserted = formatJson(wrapValue(place, value), eol, '', '  ') + eol
     const made = { depth: -1, padded: false }
     return { splices: [{ at: text.length, removed: '', inserted }], made }
   }
-  const found = walk(source, root, place)
-  const there = found[place.length - 1]
-  if (there) {
-    if (isDeepStrictEqual(valueIn(text, nodeOf(there)), value)) return undefined
-    return { splices: [replacing(text, root, there, value)] }
+  const items = findPath(source, root, place)
+  const existing = items[place.length - 1]
+  if (existing) {
+    if (isDeepStrictEqual(parseNode(text, toValueNode(existing)), value)) return undefined
+    return { splices: [buildReplacement(text, root, existing, value)] }
   }
-  const step = place[found.length]
-  const container = nodeOf(found.at(-1) ?? root)
+  const step = place[items.length]
+  const container = toValueNode(items.at(-1) ?? root)
   if (step === undefined) return undefined
-  const rest = nested(place.slice(found.length + 1), value)
-  const { splice, padded } = inserting(
+  const rest = wrapValue(place.slice(items.length + 1), value)
+  const { splice, padded } = buildInsertion(
     text,
     root,
     container,
     typeof step === 'string' ? step : undefined,
     rest,
   )
-  return { splices: [splice], made: { depth: found.length, padded } }
+  return { splices: [splice], made: { depth: items.length, padded } }
 }
 
-/** Takes out what stands at a place, and what was made for it if nothing else came to stand there. */
+/** Removes a value, and the containers created for it if nothing else was added to them. */
 export function removeJsonValue(source: Source, place: Place, made?: Made): Splice[] | undefined {
   const { text } = source
   const root = parseJson(source)
   if (!root) return undefined
-  const found = walk(source, root, place)
-  if (found.length < place.length) return undefined
+  const items = findPath(source, root, place)
+  if (items.length < place.length) return undefined
   const first = made?.depth ?? place.length - 1
   let depth = place.length - 1
-  const isAlone = (item: Node | undefined) => item && itemsOf(nodeOf(item)).length === 1
-  while (depth > Math.max(first, 0) && isAlone(found[depth - 1])) depth--
-  if (first === -1 && depth === 0 && itemsOf(root).length === 1) {
+  const isAlone = (item: Node | undefined) => item && listItems(toValueNode(item)).length === 1
+  while (depth > Math.max(first, 0) && isAlone(items[depth - 1])) depth--
+  if (first === -1 && depth === 0 && listItems(root).length === 1) {
     const eol = detectLineEnding(text)
-    const end = endOf(root) + (text.startsWith(eol, endOf(root)) ? eol.length : 0)
+    const end = endOffset(root) + (text.startsWith(eol, endOffset(root)) ? eol.length : 0)
     return [{ at: root.offset, removed: text.slice(root.offset, end), inserted: '' }]
   }
-  const container = nodeOf(found[depth - 1] ?? root)
-  const item = found[depth]
+  const container = toValueNode(items[depth - 1] ?? root)
+  const item = items[depth]
   if (!item) return undefined
-  return removing(text, container, item, made && depth === first ? made.padded : undefined)
+  return buildRemoval(text, container, item, made && depth === first ? made.padded : undefined)
 }
 
-/** The items along a place, as far as they are there. */
-function walk(source: Source, root: Node, place: Place): Node[] {
-  const found: Node[] = []
+/** Returns the existing items along a place. */
+function findPath(source: Source, root: Node, place: Place): Node[] {
+  const items: Node[] = []
   let container = root
   for (const step of place) {
     const kind = typeof step === 'string' ? 'object' : 'array'
-    const what = found.length === 0 ? 'the document' : describe(place[found.length - 1])
+    const name = items.length === 0 ? 'the document' : describeStep(place[items.length - 1])
     if (container.type !== kind)
-      throw syntaxError(source, container.offset, `${what} should be an ${kind}`)
-    const [item, again] = itemsOf(container).filter((one) =>
-      typeof step === 'string' ? nameIn(one) === step : idIn(one) === step.id,
+      throw syntaxError(source, container.offset, `${name} must be an ${kind}`)
+    const [item, duplicate] = listItems(container).filter((candidate) =>
+      typeof step === 'string' ? memberName(candidate) === step : itemId(candidate) === step.id,
     )
-    if (again) throw syntaxError(source, again.offset, `${describe(step)} is there twice`)
+    if (duplicate) throw syntaxError(source, duplicate.offset, `duplicate ${describeStep(step)}`)
     if (!item) break
-    found.push(item)
-    container = nodeOf(item)
+    items.push(item)
+    container = toValueNode(item)
   }
-  return found
+  return items
 }
 
-const describe = (step: Step | undefined) =>
-  typeof step === 'string' ? JSON.stringify(step) : `the item ${JSON.stringify(step?.id)}`
+const describeStep = (step: Step | undefined) =>
+  typeof step === 'string' ? JSON.stringify(step) : `item ${JSON.stringify(step?.id)}`
 
-const nameIn = (member: Node): unknown => member.children?.[0]?.value
+const memberName = (member: Node): unknown => member.children?.[0]?.value
 
-const idIn = (item: Node): unknown =>
-  itemsOf(item).findLast((member) => nameIn(member) === 'id')?.children?.[1]?.value
+const itemId = (item: Node): unknown =>
+  listItems(item).findLast((member) => memberName(member) === 'id')?.children?.[1]?.value
 
-const nested = (place: Place, value: unknown): unknown =>
+const wrapValue = (place: Place, value: unknown): unknown =>
   place.reduceRight<unknown>(
     (inner, step) => (typeof step === 'string' ? { [step]: inner } : [inner]),
     value,
   )
 
-function replacing(text: string, root: Node, item: Node, value: unknown): Splice {
-  const { offset: at } = nodeOf(item)
-  const removed = text.slice(at, endOf(item))
+function buildReplacement(text: string, root: Node, item: Node, value: unknown): Splice {
+  const { offset: at } = toValueNode(item)
+  const removed = text.slice(at, endOffset(item))
   const isOneLine = !removed.includes('\n') && !text.includes('\n')
   const inserted = isOneLine
     ? JSON.stringify(value)
-    : pretty(value, detectLineEnding(text), indentAt(text, item.offset), unitOf(text, root))
+    : formatJson(
+        value,
+        detectLineEnding(text),
+        indentAt(text, item.offset),
+        detectIndent(text, root),
+      )
   return { at, removed, inserted }
 }
 
 const commentToLineEnd = /[ \t]*(?:\/\/[^\r\n]*|\/\*(?:(?!\*\/)[^\r\n])*\*\/[ \t]*)(?=\r?\n)/y
 
-function inserting(
+function buildInsertion(
   text: string,
   root: Node,
   container: Node,
   name: string | undefined,
   value: unknown,
 ): { splice: Splice; padded: boolean } {
-  const [first] = itemsOf(container)
+  const [first] = listItems(container)
   const open = container.offset + 1
   const isOneLine = first
     ? !text.slice(open, first.offset).includes('\n')
-    : !text.includes('\n') && itemsOf(root).length > 0
+    : !text.includes('\n') && listItems(root).length > 0
   if (isOneLine) {
     const lead = first ? (/^[ \t]*/.exec(text.slice(open))?.[0] ?? '') : ''
     const label = name === undefined ? '' : `${JSON.stringify(name)}:`
@@ -196,30 +201,30 @@ function inserting(
     return { splice: { at: open, removed: '', inserted }, padded: false }
   }
   const eol = detectLineEnding(text)
-  const unit = unitOf(text, root)
+  const unit = detectIndent(text, root)
   const base = indentAt(text, container.offset)
   const indent = first ? indentAt(text, first.offset) : base + unit
   const label = name === undefined ? '' : `${JSON.stringify(name)}: `
   commentToLineEnd.lastIndex = open
   const at = open + (commentToLineEnd.exec(text)?.[0].length ?? 0)
-  const padded = !first && !text.slice(at, endOf(container)).includes('\n')
+  const padded = !first && !text.slice(at, endOffset(container)).includes('\n')
   const end = first ? ',' : padded ? eol + base : ''
-  const inserted = eol + indent + label + pretty(value, eol, indent, unit) + end
+  const inserted = eol + indent + label + formatJson(value, eol, indent, unit) + end
   return { splice: { at, removed: '', inserted }, padded }
 }
 
-function removing(text: string, container: Node, item: Node, padded?: boolean): Splice[] {
-  const cut = (from: number, to: number): Splice => ({
+function buildRemoval(text: string, container: Node, item: Node, padded?: boolean): Splice[] {
+  const remove = (from: number, to: number): Splice => ({
     at: from,
     removed: text.slice(from, to),
     inserted: '',
   })
-  const items = itemsOf(container)
+  const items = listItems(container)
   const previous = items[items.indexOf(item) - 1]
   const isOnly = items.length === 1
   const open = container.offset + 1
   const comma = commaAfter(text, item)
-  let end = comma === undefined ? endOf(item) : comma + 1
+  let end = comma === undefined ? endOffset(item) : comma + 1
   if (isOnly && padded) {
     const pad = detectLineEnding(text) + indentAt(text, container.offset)
     if (text.startsWith(pad, end)) end += pad.length
@@ -228,25 +233,25 @@ function removing(text: string, container: Node, item: Node, padded?: boolean): 
   while (text[start - 1] === ' ' || text[start - 1] === '\t') start--
   const indented = start
   if (text[start - 1] === '\n') start -= text[start - 2] === '\r' ? 2 : 1
-  // Else what follows us would become part of the comment above.
-  const isBelowComment = endsComment(text, previous ? endOf(previous) : open, start)
+  // Otherwise the following text would become part of the comment above.
+  const isBelowComment = endsComment(text, previous ? endOffset(previous) : open, start)
   if (isBelowComment && !/^[ \t]*\r?\n/.test(text.slice(end))) start = indented
   const isHollow = isOnly && padded === undefined && isBlank(text.slice(open, start))
-  if (isHollow && isBlank(text.slice(end, endOf(container) - 1)))
-    return [cut(open, endOf(container) - 1)]
+  if (isHollow && isBlank(text.slice(end, endOffset(container) - 1)))
+    return [remove(open, endOffset(container) - 1)]
   const before = comma === undefined && previous ? commaAfter(text, previous) : undefined
-  return [...(before === undefined ? [] : [cut(before, before + 1)]), cut(start, end)]
+  return [...(before === undefined ? [] : [remove(before, before + 1)]), remove(start, end)]
 }
 
 function commaAfter(text: string, item: Node): number | undefined {
   const scanner = createScanner(text, true)
-  scanner.setPosition(endOf(item))
+  scanner.setPosition(endOffset(item))
   scanner.scan()
   const at = scanner.getTokenOffset()
   return text[at] === ',' ? at : undefined
 }
 
-/** Whether a `//` comment after `from` ends at `end`: its line end must stay. */
+/** True if a `//` comment after `from` ends at `end`: its line break must stay. */
 function endsComment(text: string, from: number, end: number): boolean {
   const scanner = createScanner(text)
   scanner.setPosition(from)
@@ -260,11 +265,11 @@ function indentAt(text: string, offset: number): string {
   return /^[ \t]*/.exec(line)?.[0] ?? ''
 }
 
-function unitOf(text: string, root: Node): string {
-  const [first] = itemsOf(root)
+function detectIndent(text: string, root: Node): string {
+  const [first] = listItems(root)
   const isOnItsLine = first && text.slice(root.offset, first.offset).includes('\n')
   return (isOnItsLine && indentAt(text, first.offset)) || '  '
 }
 
-const pretty = (value: unknown, eol: string, indent: string, unit: string): string =>
+const formatJson = (value: unknown, eol: string, indent: string, unit: string): string =>
   JSON.stringify(value, null, unit).replaceAll('\n', eol + indent)

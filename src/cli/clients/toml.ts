@@ -4,18 +4,18 @@ import type { Source, Splice } from './client-file.ts'
 
 type TomlValue = string | readonly TomlValue[] | { readonly [key: string]: TomlValue }
 
-/** A header or a pair, with its whole lines. */
+/** A header or a pair, with complete lines. */
 export type Statement = {
   readonly kind: 'table' | 'list' | 'pair'
-  /** From the root: a pair's includes that of its table. */
+  /** Path from the root; the path of a pair includes its table. */
   readonly path: readonly string[]
   readonly start: number
   readonly end: number
-  /** A pair's; what is no text, list or inline table is given as it is written. */
+  /** Value of a pair: a string, list or inline table; other values as source text. */
   readonly value?: TomlValue
 }
 
-const deepest = 100
+const maxDepth = 100
 const space = /[ \t]*/y
 const gap = /[ \t\r\n]*/y
 const comment = /#[^\r\n]*/y
@@ -23,7 +23,7 @@ const lineEnd = /\r?\n/y
 const bareKey = /[A-Za-z0-9_-]+/y
 const literal = /'[^'\r\n]*'/y
 const basic = /"(?:[^"\\\r\n]|\\.)*"/y
-// Numbers, dates and words: it is enough to know where they end.
+// Numbers, dates and keywords: only their end matters.
 const bare = /[+-]?[A-Za-z0-9][A-Za-z0-9_.:+-]*(?: \d\d:\d\d[0-9:.]*(?:Z|[+-]\d\d:\d\d)?)?/y
 const escapes: Readonly<Record<string, string>> = {
   b: '\b',
@@ -39,7 +39,7 @@ export function parseToml(source: Source): Statement[] {
   const statements: Statement[] = []
   let at = text.startsWith('\uFEFF') ? 1 : 0
   let table: readonly string[] = []
-  const fault = (what: string) => syntaxError(source, at, what)
+  const errorAt = (what: string) => syntaxError(source, at, what)
 
   function match(form: RegExp): string | undefined {
     form.lastIndex = at
@@ -52,8 +52,8 @@ export function parseToml(source: Source): Statement[] {
     at += token.length
     return true
   }
-  const need = (token: string) => {
-    if (!take(token)) throw fault(`${token} was expected here`)
+  const expect = (token: string) => {
+    if (!take(token)) throw errorAt(`expected ${token}`)
   }
 
   function key(): string[] {
@@ -61,7 +61,7 @@ export function parseToml(source: Source): Statement[] {
     do {
       match(space)
       const part = match(bareKey) ?? oneLine()
-      if (part === undefined) throw fault('a key was expected here')
+      if (part === undefined) throw errorAt('expected a key')
       parts.push(part)
       match(space)
     } while (take('.'))
@@ -72,10 +72,10 @@ export function parseToml(source: Source): Statement[] {
     const plain = match(literal)
     if (plain !== undefined) return plain.slice(1, -1)
     const quoted = match(basic)
-    return quoted === undefined ? undefined : unescaped(quoted.slice(1, -1))
+    return quoted === undefined ? undefined : unescape(quoted.slice(1, -1))
   }
 
-  function unescaped(written: string): string {
+  function unescape(written: string): string {
     return written.replaceAll(
       /\\(?:u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|x([0-9a-fA-F]{2})|[ \t]*\r?\n\s*|([\s\S]))/g,
       (whole, short?: string, long?: string, byte?: string, letter?: string) => {
@@ -84,13 +84,13 @@ export function parseToml(source: Source): Statement[] {
         if (letter === undefined) return ''
         if (letter === '"' || letter === '\\') return letter
         const meant = escapes[letter]
-        if (meant === undefined) throw fault(`${whole} is no escape`)
+        if (meant === undefined) throw errorAt(`invalid escape ${whole}`)
         return meant
       },
     )
   }
 
-  /** Up to two quotes may stand directly before the closing three. */
+  /** A string may have up to two quotes before the closing three. */
   function block(quotes: string): string {
     const start = at
     at += 3
@@ -99,7 +99,7 @@ export function parseToml(source: Source): Statement[] {
       const slash = quotes === '"""' ? text.indexOf('\\', at) : -1
       if (end === -1) {
         at = start
-        throw fault('a text does not end')
+        throw errorAt('unterminated string')
       }
       if (slash !== -1 && slash < end) {
         at = slash + 2
@@ -108,33 +108,33 @@ export function parseToml(source: Source): Statement[] {
       at = end + 3
       for (let extra = 0; extra < 2 && text[at] === quotes[0]; extra++) at++
       const content = text.slice(start + 3, at - 3).replace(/^\r?\n/, '')
-      return quotes === '"""' ? unescaped(content) : content
+      return quotes === '"""' ? unescape(content) : content
     }
   }
 
   function value(depth: number): TomlValue {
-    if (depth > deepest) throw fault(`it is nested more than ${deepest} levels deep`)
+    if (depth > maxDepth) throw errorAt(`nested more than ${maxDepth} levels deep`)
     if (text.startsWith('"""', at)) return block('"""')
     if (text.startsWith("'''", at)) return block("'''")
     if (take('[')) return list(depth)
     if (take('{')) return inline(depth)
     const written = oneLine() ?? match(bare)
-    if (written === undefined) throw fault('a value was expected here')
+    if (written === undefined) throw errorAt('expected a value')
     return written
   }
 
-  function between(): void {
+  function skipGap(): void {
     do match(gap)
     while (match(comment) !== undefined)
   }
 
   function list(depth: number): TomlValue[] {
     const items: TomlValue[] = []
-    for (between(); !take(']'); between()) {
+    for (skipGap(); !take(']'); skipGap()) {
       items.push(value(depth + 1))
-      between()
+      skipGap()
       if (take(',')) continue
-      need(']')
+      expect(']')
       break
     }
     return items
@@ -142,14 +142,14 @@ export function parseToml(source: Source): Statement[] {
 
   function inline(depth: number): Record<string, TomlValue> {
     const pairs: [string, TomlValue][] = []
-    for (between(); !take('}'); between()) {
+    for (skipGap(); !take('}'); skipGap()) {
       const name = key().join('.')
-      need('=')
+      expect('=')
       match(space)
       pairs.push([name, value(depth + 1)])
-      between()
+      skipGap()
       if (take(',')) continue
-      need('}')
+      expect('}')
       break
     }
     return Object.fromEntries(pairs)
@@ -158,16 +158,16 @@ export function parseToml(source: Source): Statement[] {
   function statement(): Omit<Statement, 'start' | 'end'> {
     if (take('[[')) {
       table = key()
-      need(']]')
+      expect(']]')
       return { kind: 'list', path: table }
     }
     if (take('[')) {
       table = key()
-      need(']')
+      expect(']')
       return { kind: 'table', path: table }
     }
     const name = key()
-    need('=')
+    expect('=')
     match(space)
     return { kind: 'pair', path: [...table, ...name], value: value(0) }
   }
@@ -177,12 +177,11 @@ export function parseToml(source: Source): Statement[] {
     match(space)
     const isEmpty =
       match(comment) !== undefined || at === text.length || /[\r\n]/.test(text[at] ?? '')
-    const found = isEmpty ? undefined : statement()
+    const parsed = isEmpty ? undefined : statement()
     match(space)
     match(comment)
-    if (match(lineEnd) === undefined && at < text.length)
-      throw fault('a line end was expected here')
-    if (found) statements.push({ ...found, start, end: at })
+    if (match(lineEnd) === undefined && at < text.length) throw errorAt('expected a line end')
+    if (parsed) statements.push({ ...parsed, start, end: at })
   }
   return statements
 }
@@ -190,15 +189,15 @@ export function parseToml(source: Source): Statement[] {
 type Path = readonly string[]
 export type Table = Readonly<Record<string, TomlValue>>
 
-/** What was put between the text that stood there and our table. */
+/** The line breaks inserted before the table. */
 export type Made = { readonly gap: string }
 
 export function getTomlTable(source: Source, path: Path): Table | undefined {
-  const ours = ownStatements(source, path)
-  return ours.length === 0 ? undefined : tableOf(ours, path)
+  const statements = findTableStatements(source, path)
+  return statements.length === 0 ? undefined : toTable(statements, path)
 }
 
-/** Puts a table at the end of the file, or in the place of the one that is there. Nothing if it is there already. */
+/** Replaces the table, or appends it to the file. Returns undefined if it is unchanged. */
 export function setTomlTable(
   source: Source,
   path: Path,
@@ -206,57 +205,61 @@ export function setTomlTable(
 ): { splices: Splice[]; made?: Made } | undefined {
   const { text } = source
   const eol = detectLineEnding(text)
-  const block = written(path, table, eol)
-  const ours = ownStatements(source, path)
-  const [first] = ours
+  const block = formatTable(path, table, eol)
+  const statements = findTableStatements(source, path)
+  const [first] = statements
   if (!first) {
-    const gap = gapAfter(text, eol)
+    const gap = gapBeforeTable(text, eol)
     return { splices: [{ at: text.length, removed: '', inserted: gap + block }], made: { gap } }
   }
-  if (isDeepStrictEqual(tableOf(ours, path), table)) return undefined
-  const [head, ...rest] = cuts(text, ours)
+  if (isDeepStrictEqual(toTable(statements, path), table)) return undefined
+  const [head, ...rest] = toSplices(text, statements)
   return { splices: [{ at: first.start, removed: head?.removed ?? '', inserted: block }, ...rest] }
 }
 
-/** Takes out a table and those below it; comments between their lines are people's, and stay. */
+/** Removes a table and its subtables; comments between their lines stay. */
 export function removeTomlTable(source: Source, path: Path, made?: Made): Splice[] | undefined {
   const { text } = source
-  const ours = ownStatements(source, path)
-  const [first] = ours
+  const statements = findTableStatements(source, path)
+  const [first] = statements
   if (!first) return undefined
-  const [head, ...rest] = cuts(text, ours)
+  const [head, ...rest] = toSplices(text, statements)
   const gap = made?.gap ?? ''
   const from = text.slice(0, first.start).endsWith(gap) ? first.start - gap.length : first.start
   const removed = text.slice(from, first.start) + (head?.removed ?? '')
   return [{ at: from, removed, inserted: '' }, ...rest]
 }
 
-function ownStatements(source: Source, path: Path): Statement[] {
+function findTableStatements(source: Source, path: Path): Statement[] {
   const statements = parseToml(source)
   const name = path.join('.')
-  const ours: Statement[] = []
+  const matches: Statement[] = []
   let inside = false
-  for (const one of statements) {
-    if (one.kind !== 'pair') inside = one.kind === 'table' && startsWith(one.path, path)
-    if (inside) ours.push(one)
-    else if (startsWith(one.path, path) || (one.kind !== 'table' && startsWith(path, one.path)))
-      throw syntaxError(source, one.start, `${name} is not written as a table [${name}]`)
+  for (const statement of statements) {
+    if (statement.kind !== 'pair')
+      inside = statement.kind === 'table' && startsWith(statement.path, path)
+    if (inside) matches.push(statement)
+    else if (
+      startsWith(statement.path, path) ||
+      (statement.kind !== 'table' && startsWith(path, statement.path))
+    )
+      throw syntaxError(source, statement.start, `${name} must be a table [${name}]`)
   }
-  const heads = ours.filter((one) => one.kind === 'table' && one.path.length === path.length)
-  if (heads[1]) throw syntaxError(source, heads[1].start, `the table [${name}] is there twice`)
-  return ours
+  const heads = matches.filter((head) => head.kind === 'table' && head.path.length === path.length)
+  if (heads[1]) throw syntaxError(source, heads[1].start, `duplicate table [${name}]`)
+  return matches
 }
 
 const startsWith = (path: Path, start: Path) => start.every((part, index) => path[index] === part)
 
-const tableOf = (ours: readonly Statement[], path: Path): Table =>
+const toTable = (statements: readonly Statement[], path: Path): Table =>
   Object.fromEntries(
-    ours.flatMap(({ kind, path: full, value }) =>
+    statements.flatMap(({ kind, path: full, value }) =>
       kind === 'pair' && value !== undefined ? [[full.slice(path.length).join('.'), value]] : [],
     ),
   )
 
-function cuts(text: string, statements: readonly Statement[]): Splice[] {
+function toSplices(text: string, statements: readonly Statement[]): Splice[] {
   const runs: { start: number; end: number }[] = []
   for (const { start, end } of statements) {
     const last = runs.at(-1)
@@ -270,24 +273,24 @@ function cuts(text: string, statements: readonly Statement[]): Splice[] {
   }))
 }
 
-function gapAfter(text: string, eol: string): string {
+function gapBeforeTable(text: string, eol: string): string {
   if (/^\uFEFF?$/.test(text) || /^\s*\n$|\n\r?\n$/.test(text)) return ''
   return text.endsWith('\n') ? eol : eol + eol
 }
 
-const written = (path: Path, table: Table, eol: string): string =>
+const formatTable = (path: Path, table: Table, eol: string): string =>
   [
     `[${path.join('.')}]`,
-    ...Object.entries(table).map(([key, value]) => `${key} = ${spelt(value)}`),
+    ...Object.entries(table).map(([key, value]) => `${key} = ${formatValue(value)}`),
   ]
     .map((line) => line + eol)
     .join('')
 
-/** JSON's escapes are TOML's too, but for the one control character that JSON leaves as it is. */
-function spelt(value: TomlValue): string {
+/** JSON escapes are valid in TOML, except that JSON does not escape U+007F. */
+function formatValue(value: TomlValue): string {
   if (typeof value === 'string') return JSON.stringify(value).replaceAll('\u007F', '\\u007F')
-  if (isList(value)) return `[${value.map(spelt).join(', ')}]`
-  const pairs = Object.entries(value).map(([key, inner]) => `${key} = ${spelt(inner)}`)
+  if (isList(value)) return `[${value.map(formatValue).join(', ')}]`
+  const pairs = Object.entries(value).map(([key, inner]) => `${key} = ${formatValue(inner)}`)
   return `{ ${pairs.join(', ')} }`
 }
 

@@ -1,7 +1,7 @@
 import { CoworkError } from '#base/errors.ts'
 import type { StatePaths } from '#base/state.ts'
 import { readDetail, readItems } from '../approvals.ts'
-import { createClient, notRunning, send } from '../client.ts'
+import { createClient, notRunningError, send } from '../client.ts'
 import type { Client } from '../client.ts'
 import type { Context } from '../context.ts'
 import { findRunningDaemon } from '../daemon.ts'
@@ -14,11 +14,11 @@ type Result = {
   readonly structuredContent?: Readonly<Record<string, unknown>>
 }
 
-/** An agent of the demo: it calls over MCP like every other, and has no powers of its own. */
+/** Creates an agent of the demo: it calls over MCP, without special rights. */
 export function createDemoAgent(paths: StatePaths, id: string, token: string | undefined) {
   async function call(tool: string, args: object): Promise<Result> {
     const daemon = findRunningDaemon(paths)
-    if (!daemon) throw notRunning(paths)
+    if (!daemon) throw notRunningError(paths)
     const body = {
       jsonrpc: '2.0',
       id: 1,
@@ -48,21 +48,21 @@ export function createDemoAgent(paths: StatePaths, id: string, token: string | u
       error?: { message: string }
     }
     if (result) return result
-    throw new CoworkError('demo_failed', `${id} was refused: ${error?.message ?? text}`, {
-      hint: '`cowork doctor` looks for what is wrong.',
+    throw new CoworkError('demo_failed', `Refused ${id}: ${error?.message ?? text}`, {
+      hint: 'Run `cowork doctor` to find the cause.',
     })
   }
   return { call }
 }
 
-/** The person who decides in the demo: nothing is decided in the name of whoever runs it (K7). */
+/** The reviewer who decides in the demo, so that nothing is decided in the name of the owner (K7). */
 const reviewerName = 'Demo reviewer'
 
-/** Adds the reviewer and signs in as them; undefined where that takes the owner's passkey. */
+/** Adds the reviewer and signs in as them; returns undefined if this needs the owner's passkey. */
 export async function addReviewer(context: Context, owner: Client): Promise<Client | undefined> {
   try {
-    const invited = { name: reviewerName, role: 'reviewer' }
-    const { link } = await owner.call('cowork_invite_person', invited)
+    const invitation = { name: reviewerName, role: 'reviewer' }
+    const { link } = await owner.call('cowork_invite_person', invitation)
     const code = link.slice(link.lastIndexOf('=') + 1)
     const { token } = await owner.post('/api/sessions', { code })
     return createClient(context, {}, token)
@@ -72,7 +72,7 @@ export async function addReviewer(context: Context, owner: Client): Promise<Clie
   }
 }
 
-/** Removes the reviewer: sessions and invitations end, so nobody signs in as them afterwards. */
+/** Removes the reviewer with all sessions and invitations. */
 export async function removeReviewer(owner: Client): Promise<number> {
   const { people, invitations } = await owner.call('cowork_list_people')
   const open = invitations.filter(({ name }) => name === reviewerName)
@@ -82,22 +82,22 @@ export async function removeReviewer(owner: Client): Promise<number> {
   return open.length + active.length
 }
 
-export type Checked = { checked: number; found: number }
+export type CheckCounts = { checked: number; found: number }
 
-const mostChecks = 50
+const maxChecks = 50
 
 /**
- * Answers what waits of the checks of an agent, as a person would who knows what was right: opens each, confirms it
- * or marks it as wrong. A mistake brings a look-back, which is answered like the rest (T14).
+ * Decides the pending spot checks of an agent with knowledge of the correct answers: opens each, confirms it or
+ * marks it as wrong. An error triggers a look-back, whose checks are decided too (T14).
  */
 export async function answerChecks(
   reviewer: Client,
   agent: string,
   isRight: ReadonlyMap<string, boolean>,
-  checked: Checked,
+  checked: CheckCounts,
 ): Promise<void> {
-  const wanted = { status: 'pending', kind: 'spot_check', agent } as const
-  const { items } = await readItems(reviewer, wanted, mostChecks)
+  const filter = { status: 'pending', kind: 'spot_check', agent } as const
+  const { items } = await readItems(reviewer, filter, maxChecks)
   for (const { id } of items) {
     const { check } = await readDetail(reviewer, id)
     const right = isRight.get(check?.proposal ?? '')

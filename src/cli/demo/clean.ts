@@ -9,30 +9,30 @@ import { demoNotes } from './policies.ts'
 import { removeReviewer } from './agent.ts'
 
 const reason = 'Demo cleaned up'
-/** A change of policy costs no trust. */
+/** An override of this type does not lower trust. */
 const override = { type: 'policy_change', severity: 'low', description: reason }
 const agents: readonly string[] = demoPairs.map(({ agent }) => agent)
 
 type Step = (owner: Client) => Promise<number>
 
-/** Ends all that the demo made, each with an entry; the ledger itself stays. A second run finds nothing (K7). */
+/** Removes everything the demo created, each with an entry; the ledger stays. Can be repeated (K7). */
 export async function cleanDemo(context: Context): Promise<void> {
   const { out } = context
   const owner = createClient(context)
   const steps: readonly [name: string, label: string, step: Step][] = [
-    ['approvals', 'Requests closed', endApprovals],
-    ['permissions', 'Standing permissions revoked', endPermissions],
-    ['grants', 'Grants revoked', endGrants],
-    ['agents', 'Agents revoked', endAgents],
+    ['approvals', 'Requests closed', closeApprovals],
+    ['permissions', 'Standing permissions revoked', revokePermissions],
+    ['grants', 'Grants revoked', revokeGrants],
+    ['agents', 'Agents revoked', revokeAgents],
     ['reviewers', 'Reviewers removed', removeReviewer],
-    ['trust', 'Trust scores set to 0', endTrust],
+    ['trust', 'Trust scores set to 0', resetTrust],
     ['policies', 'Policy versions restored', restorePolicies],
-    ['projects', 'Projects unregistered', endProject],
+    ['projects', 'Projects unregistered', unregisterProject],
     ['files', 'Files moved to the trash', deleteFiles],
   ]
   const ended: Record<string, number> = {}
   const done: string[] = []
-  const left: { what: string; why: string }[] = []
+  const skipped: { what: string; why: string }[] = []
   for (const [name, label, step] of steps)
     try {
       const count = await step(owner)
@@ -40,27 +40,27 @@ export async function cleanDemo(context: Context): Promise<void> {
       if (count > 0) done.push(`${label}: ${count}`)
     } catch (error) {
       if (!(error instanceof CoworkError) || error.code !== 'passkey_required') throw error
-      left.push({ what: name, why: error.message })
+      skipped.push({ what: name, why: error.message })
     }
-  const isNothing = done.length + left.length === 0
-  out.data({ ended, left }, () =>
-    isNothing ? ['Nothing of the demo is left. Its ledger entries stay.'] : done,
+  const isNothing = done.length + skipped.length === 0
+  out.data({ ended, left: skipped }, () =>
+    isNothing ? ['No demo data found. Its ledger entries stay.'] : done,
   )
-  for (const { what, why } of left)
-    out.note(`Not done (${what}): ${why} Do it in the console with your passkey.`)
+  for (const { what, why } of skipped)
+    out.note(`Skipped ${what}: ${why} Use the console and your passkey.`)
 }
 
-async function endEach<One>(items: readonly One[], end: (one: One) => Promise<unknown>) {
-  for (const one of items) await end(one)
+async function forEachItem<Item>(items: readonly Item[], action: (item: Item) => Promise<unknown>) {
+  for (const item of items) await action(item)
   return items.length
 }
 
-async function endApprovals(owner: Client): Promise<number> {
+async function closeApprovals(owner: Client): Promise<number> {
   let count = 0
   for (const agent of agents) {
     const query = { agent, limit: 1000 }
     const { items } = await owner.get('/api/approvals', query)
-    count += await endEach(items, ({ id, kind }) =>
+    count += await forEachItem(items, ({ id, kind }) =>
       kind === 'handoff'
         ? owner.call('cowork_resolve_handoff', { handoff_id: id, resolution: reason })
         : owner.call('cowork_decide', {
@@ -74,25 +74,25 @@ async function endApprovals(owner: Client): Promise<number> {
   return count
 }
 
-async function endPermissions(owner: Client): Promise<number> {
+async function revokePermissions(owner: Client): Promise<number> {
   const { permissions } = await owner.call('cowork_list_permissions')
-  const theirs = permissions.filter(({ agent_id: agent }) => agents.includes(agent))
-  return endEach(theirs, ({ id }) => owner.call('cowork_revoke_permission', { id }))
+  const demoPermissions = permissions.filter(({ agent_id: agent }) => agents.includes(agent))
+  return forEachItem(demoPermissions, ({ id }) => owner.call('cowork_revoke_permission', { id }))
 }
 
-async function endGrants(owner: Client): Promise<number> {
+async function revokeGrants(owner: Client): Promise<number> {
   const { grants } = await owner.call('list_grants')
-  const theirs = grants.filter(({ agent }) => agents.includes(agent))
-  return endEach(theirs, ({ id }) => owner.call('revoke_grant', { grant_id: id }))
+  const demoGrants = grants.filter(({ agent }) => agents.includes(agent))
+  return forEachItem(demoGrants, ({ id }) => owner.call('revoke_grant', { grant_id: id }))
 }
 
-async function endAgents(owner: Client): Promise<number> {
+async function revokeAgents(owner: Client): Promise<number> {
   const { agents: all } = await owner.call('cowork_list_agents')
-  const theirs = all.filter(({ id, status }) => agents.includes(id) && status === 'active')
-  return endEach(theirs, ({ id }) => owner.call('cowork_revoke_agent', { id }))
+  const demoAgents = all.filter(({ id, status }) => agents.includes(id) && status === 'active')
+  return forEachItem(demoAgents, ({ id }) => owner.call('cowork_revoke_agent', { id }))
 }
 
-async function endTrust(owner: Client): Promise<number> {
+async function resetTrust(owner: Client): Promise<number> {
   let count = 0
   for (const { agent, domain } of demoPairs) {
     const query = { agent_id: agent, domain }
@@ -104,31 +104,32 @@ async function endTrust(owner: Client): Promise<number> {
   return count
 }
 
-/** Saves the last version before the demo again, unless a person has saved another one since. */
+/** Restores the last policy version before the demo, unless a person has saved another one since. */
 async function restorePolicies(owner: Client): Promise<number> {
   const { active, versions } = await owner.call('cowork_policy_versions')
   const isDemo = ({ note }: { note: string }) => demoNotes.includes(note)
   const current = versions.find(({ version }) => version === active)
-  const before = versions.find((one) => !isDemo(one))
+  const before = versions.find((row) => !isDemo(row))
   if (!current || !isDemo(current) || !before) return 0
   const { body } = await owner.call('cowork_policy_versions', { version: before.version })
   await owner.call('cowork_save_policies', { body, note: reason, from: active, confirm: true })
   return 1
 }
 
-const endProject = (owner: Client) =>
-  ifThere(() => owner.call('worksync_unregister_project', { project }))
+const unregisterProject = (owner: Client) =>
+  countIfFound(() => owner.call('worksync_unregister_project', { project }))
 
 async function deleteFiles(owner: Client): Promise<number> {
   let count = 0
-  for (const path of writtenPaths) count += await ifThere(() => owner.call('delete_file', { path }))
+  for (const path of writtenPaths)
+    count += await countIfFound(() => owner.call('delete_file', { path }))
   return count
 }
 
-/** 1 where the thing was there, 0 where somebody has ended it already. */
-async function ifThere(end: () => Promise<unknown>): Promise<number> {
+/** Returns 1 after the action, or 0 if the object no longer exists. */
+async function countIfFound(action: () => Promise<unknown>): Promise<number> {
   try {
-    await end()
+    await action()
     return 1
   } catch (error) {
     if (error instanceof CoworkError && /not_found|no_such|unknown/.test(error.code)) return 0

@@ -5,8 +5,8 @@ import { readItems } from '../approvals.ts'
 import { createClient } from '../client.ts'
 import type { Client } from '../client.ts'
 import type { Context } from '../context.ts'
-import { pluralize, tableOf } from '../output.ts'
-import { levelName, normalOf, standingIn, standingText } from '../trust.ts'
+import { pluralize, formatRows } from '../output.ts'
+import { formatLevel, findNormalClass, readStanding, formatStanding } from '../trust.ts'
 import { addReviewer, answerChecks, createDemoAgent, removeReviewer } from './agent.ts'
 import {
   seededRandom,
@@ -25,11 +25,11 @@ type Options = {
   readonly pace?: number | undefined
   readonly clean?: boolean | undefined
 }
-type Proposed = ToolResults['cowork_propose']
-const nothing = {
+type ProposalResult = ToolResults['cowork_propose']
+const zeroCounts = {
   acted: 0,
   slipped: 0,
-  /** Of those done alone, how many the reviewer looked at, and how many of these were wrong. */
+  /** Autonomous actions that the reviewer checked, and those that were wrong. */
   checked: 0,
   found: 0,
   blocked: 0,
@@ -37,32 +37,32 @@ const nothing = {
   overridden: 0,
   left: 0,
 }
-type Played = typeof nothing & { readonly role: Role }
+type RoleRun = typeof zeroCounts & { readonly role: Role }
 
-/** The last ones are left for the person to decide. */
-const leftOver = 3
-/** A check is opened a moment after the action. */
-const checkEvery = 3
+/** The last proposals are left for the person. */
+const undecidedCount = 3
+/** Spot checks are opened shortly after the action. */
+const checkInterval = 3
 const seed = 1858
-const mostShown = 100
+const maxChecks = 100
 
 /**
- * Plays three agents of different quality in fast-forward, on the running daemon (K7). A reviewer of the demo's own
- * approves what is right, overrides what is wrong and answers checks, in the demo's own domains only.
+ * Runs three agents of different quality on the daemon (K7). A demo reviewer approves correct proposals, overrides
+ * wrong ones and decides spot checks, only in the demo's domains.
  */
 export async function demo(context: Context, { proposals = 45, pace = 40, clean }: Options) {
   if (clean) return (await import('./clean.ts')).cleanDemo(context)
   const { out } = context
   const person = createClient(context)
   const { auth } = await person.call('cowork_status')
-  const played: Played[] = []
-  const tokens = auth === 'closed' ? await enrol(person) : new Map<string, string>()
+  const played: RoleRun[] = []
+  const tokens = auth === 'closed' ? await registerAgents(person) : new Map<string, string>()
   const policies = await installDemoPolicies(person)
   const reviewer = await addReviewer(context, person)
   let asking: string | undefined
   try {
     const plays = roles.map((role, at) => {
-      const seen: Played = { role, ...nothing }
+      const seen: RoleRun = { role, ...zeroCounts }
       played.push(seen)
       return { seen, agent: createDemoAgent(context.paths, role.id, tokens.get(role.id)), at }
     })
@@ -75,14 +75,14 @@ export async function demo(context: Context, { proposals = 45, pace = 40, clean 
         const { isRight: right, ...asked } = scene
         const answer = await agent.call('cowork_propose', { domain: seen.role.domain, ...asked })
         if (answer.isError) {
-          if (!isForbidden(answer.structuredContent))
-            throw blocked(seen.role, answer.structuredContent)
+          if (!isBlockedByRule(answer.structuredContent))
+            throw blockedError(seen.role, answer.structuredContent)
           seen.blocked++
           continue
         }
-        const proposed = answer.structuredContent as unknown as Proposed
+        const proposed = answer.structuredContent as unknown as ProposalResult
         isRight.set(proposed.proposal_id, right)
-        await review(reviewer, seen, scene, proposed, turn >= proposals - leftOver)
+        await review(reviewer, seen, scene, proposed, turn >= proposals - undecidedCount)
         if (proposed.mode === 'act')
           await agent.call('cowork_log', {
             domain: seen.role.domain,
@@ -91,35 +91,35 @@ export async function demo(context: Context, { proposals = 45, pace = 40, clean 
             proposal_id: proposed.proposal_id,
           })
       }
-      const isChecking = turn % checkEvery === 0 && turn < proposals - leftOver
+      const isChecking = turn % checkInterval === 0 && turn < proposals - undecidedCount
       for (const { seen } of isChecking && reviewer ? plays : [])
         if (reviewer && seen.acted > 0) await answerChecks(reviewer, seen.role.id, isRight, seen)
       out.progress(`${turn + 1} of ${proposals} proposals each …`)
       await sleep(pace)
     }
-    // The one that is never wrong keeps files, and asks for some that only a person can open.
+    // The flawless agent writes files and requests access that only a person can grant.
     const [careful, steady] = plays
     if (careful && (await runFileScene(careful.agent))) asking = careful.seen.role.id
     if (careful && steady) await runWorkScene(careful.agent, steady.agent)
-    // The one that errs most gives up last, and asks a person to take over.
+    // The least reliable agent gives up at the end and requests a takeover.
     const last = plays.at(-1)
     await last?.agent.call('cowork_handoff', { domain: last.seen.role.domain, ...demoHandoff })
   } finally {
-    for (const line of policyLines(policies.brought())) out.note(line)
+    for (const line of formatPolicies(policies.brought())) out.note(line)
     if (reviewer) await removeReviewer(person)
-    // The request of one that waits would go with its agent.
+    // Revoking an agent would close its pending request.
     for (const id of tokens.keys())
       if (id !== asking) await person.call('cowork_revoke_agent', { id })
   }
-  await tell(context, person, played, policies.brought(), asking !== undefined)
+  await printSummary(context, person, played, policies.brought(), asking !== undefined)
 }
 
-/** Approves what is right and overrides what is wrong; without a reviewer all of it waits for the person. */
+/** Approves correct proposals and overrides wrong ones; without a reviewer all stay pending. */
 async function review(
   person: Client | undefined,
-  seen: Played,
+  seen: RoleRun,
   { isRight, action }: Scene,
-  { proposal_id: id, mode }: Proposed,
+  { proposal_id: id, mode }: ProposalResult,
   isLast: boolean,
 ): Promise<void> {
   if (mode === 'act') {
@@ -129,7 +129,7 @@ async function review(
   }
   if (isLast || !person) return void seen.left++
   if (isRight) {
-    if (await approves(person, id)) seen.approved++
+    if (await tryApprove(person, id)) seen.approved++
     else seen.left++
     return
   }
@@ -145,8 +145,8 @@ async function review(
   seen.overridden++
 }
 
-/** False where it takes the person's passkey: then it waits for them. */
-async function approves(person: Client, id: string): Promise<boolean> {
+/** Returns false if approval needs the person's passkey; the proposal then stays pending. */
+async function tryApprove(person: Client, id: string): Promise<boolean> {
   try {
     await person.call('cowork_approve', { proposal_id: id })
     return true
@@ -156,8 +156,8 @@ async function approves(person: Client, id: string): Promise<boolean> {
   }
 }
 
-/** In closed mode every agent needs a token. One that is left from another time gets a new one. */
-async function enrol(person: Client): Promise<Map<string, string>> {
+/** Adds the agents with tokens when authentication is on; rotates the token of an existing agent. */
+async function registerAgents(person: Client): Promise<Map<string, string>> {
   const tokens = new Map<string, string>()
   for (const { id } of roles) {
     const { token } = await person.call('cowork_add_agent', { id }).catch((error: unknown) => {
@@ -169,10 +169,10 @@ async function enrol(person: Client): Promise<Map<string, string>> {
   return tokens
 }
 
-async function tell(
+async function printSummary(
   { out }: Context,
   person: Client,
-  played: readonly Played[],
+  played: readonly RoleRun[],
   brought: DemoPolicies,
   asksForFiles: boolean,
 ): Promise<void> {
@@ -182,9 +182,9 @@ async function tell(
       const asked = { agent_id: id, domain }
       const [{ trust_level, mode }, standing] = await Promise.all([
         person.call('cowork_check_trust', asked),
-        standingIn(person, asked),
+        readStanding(person, asked),
       ])
-      const { level, reason, next, kinds } = normalOf(standing)
+      const { level, reason, next, kinds } = findNormalClass(standing)
       const owed = kinds
         .filter(({ credit }) => credit < 0)
         .map(({ kind, to_go }) => ({ kind, to_go }))
@@ -195,60 +195,63 @@ async function tell(
   )
   const policies = 'left' in brought ? null : { ...brought.saved, from: brought.before }
   out.data({ agents, policies }, () => [
-    ...tableOf(agents, '', {
+    ...formatRows(agents, '', {
       AGENT: ({ agent }) => agent,
       IS: ({ about }) => about,
       TRUST: ({ trust }) => trust.toFixed(2),
       APPROVED: ({ approved }) => approved,
       OVERRIDDEN: ({ overridden }) => overridden,
       BLOCKED: (row) => row.blocked,
-      ALONE: ({ acted }) => acted,
+      AUTONOMOUS: ({ acted }) => acted,
       CHECKED: ({ checked }) => checked,
       WRONG: ({ slipped }) => slipped,
     }),
     '',
     ...agents.map(
-      (row) => `${row.agent}: ${levelName(row)}, ${standingText(row)}.${owedText(row.owed)}`,
+      (row) => `${row.agent}: ${formatLevel(row)}, ${formatStanding(row)}.${formatOwed(row.owed)}`,
     ),
     '',
-    'After 25 right actions, 5 of that kind, an agent acts alone; half of its first ten are checked afterwards.',
+    'After 25 correct actions, 5 of that kind, an agent acts autonomously; half of its first ten are spot-checked.',
   ])
   const left = agents.reduce((sum, row) => sum + row.left, 0)
-  const checks = await readItems(person, { status: 'pending', kind: 'spot_check' }, mostShown)
+  const checks = await readItems(person, { status: 'pending', kind: 'spot_check' }, maxChecks)
   const waiting = checks.items.filter(({ domain }) =>
     played.some(({ role }) => role.domain === domain),
   )
   const unread = waiting.length === 0 ? '' : `, ${pluralize(waiting.length, 'check')}`
   out.note(
-    `${left} proposals${unread}${asksForFiles ? ', a request for your files' : ''} and a handoff wait for you: \`cowork inbox\`, or \`cowork open inbox\`.`,
+    `${left} proposals${unread}${asksForFiles ? ', an access request' : ''} and a handoff are pending. Run \`cowork inbox\` or \`cowork open inbox\`.`,
   )
-  out.note('`cowork demo --clean` ends all that the demo made; reports leave it out.')
+  out.note('Run `cowork demo --clean` to remove the demo; reports exclude it.')
 }
 
-/** Kinds of action in which it was wrong: there it asks, whatever its level. */
-const owedText = (owed: readonly { kind: string; to_go: number }[]): string =>
+/** Kinds of action with errors: the agent needs approval for them at any level. */
+const formatOwed = (owed: readonly { kind: string; to_go: number }[]): string =>
   owed
-    .map(({ kind, to_go: more }) => ` It was wrong in ${kind}: ${more} more correct actions there.`)
+    .map(({ kind, to_go: more }) => ` Errors in ${kind}: ${more} more correct actions needed.`)
     .join('')
 
-function policyLines(brought: DemoPolicies): string[] {
+function formatPolicies(brought: DemoPolicies): string[] {
   if ('left' in brought) return [brought.left]
   const { saved, before } = brought
   return [
-    `Policies were saved, as version ${saved.version} (number ${saved.number}). They bind the demo's agents alone: \`cowork open policies\`.`,
-    `To go back to what was before: \`cowork policy versions ${before.slice(0, 8)} > before.yaml\`, then \`cowork policy save --file before.yaml --note "without the demo"\`.`,
+    `Saved policies as version ${saved.version} (number ${saved.number}), for the demo's agents only. See \`cowork open policies\`.`,
+    `To restore the previous policies: \`cowork policy versions ${before.slice(0, 8)} > before.yaml\`, then \`cowork policy save --file before.yaml --note "without the demo"\`.`,
   ]
 }
 
-/** By a rule, as in every day's work; without a mapping there is nothing to be had at all. */
-const isForbidden = (said: Readonly<Record<string, unknown>> | undefined) =>
-  said?.['code'] === 'policy_blocked' && said['mapping_found'] === true
+/** True if a rule blocked the proposal; without a mapping the demo cannot run at all. */
+const isBlockedByRule = (refusal: Readonly<Record<string, unknown>> | undefined) =>
+  refusal?.['code'] === 'policy_blocked' && refusal['mapping_found'] === true
 
-const blocked = ({ id, domain }: Role, said: Readonly<Record<string, unknown>> | undefined) =>
+const blockedError = (
+  { id, domain }: Role,
+  refusal: Readonly<Record<string, unknown>> | undefined,
+) =>
   new CoworkError(
     'demo_blocked',
-    `${id} may not propose in ${domain}: ${typeof said?.['message'] === 'string' ? said['message'] : 'it was refused'}`,
+    `${id} cannot propose in ${domain}: ${typeof refusal?.['message'] === 'string' ? refusal['message'] : 'refused'}`,
     {
-      hint: 'Where your own policies map nobody to its domains, or the hourly cap is reached, the demo has no room: run it on a state folder of its own, as in `cowork --state /tmp/demo up -d`.',
+      hint: 'Your policies do not map the demo domains, or the hourly cap is reached. Use a separate state directory: `cowork --state /tmp/demo up -d`.',
     },
   )

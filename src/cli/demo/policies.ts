@@ -4,7 +4,7 @@ import type { Client } from '../client.ts'
 
 type Rules = readonly Readonly<Record<string, unknown>>[]
 
-/** What the demo put in force, and what was before; or why it left everything as it was. */
+/** The policies that the demo saved and the version before; or why it saved none. */
 export type DemoPolicies =
   | {
       readonly saved: Pick<ToolResults['cowork_save_policies'], 'version' | 'number'>
@@ -44,7 +44,7 @@ const deals: Rules = [
     id: 'stage',
     field: 'deal_stage',
     constraint: 'high_risk',
-    reason: 'The forecast is made of it.',
+    reason: 'The forecast depends on it.',
   },
   {
     id: 'amount',
@@ -52,17 +52,17 @@ const deals: Rules = [
     constraint: 'value_range',
     min: 0,
     max: 100_000,
-    reason: 'Above that the head of sales decides.',
+    reason: 'The head of sales decides above this amount.',
   },
 ]
 const owners: Rules = [
   { id: 'owner', field: 'owner', constraint: 'readonly', reason: 'People assign deals.' },
 ]
 
-/** Nobody else is bound by them: whom a mapping leaves out would be blocked (Y4). */
-const bodyWith = (dealRules: Rules) => ({
+/** The mapping for `*` keeps other agents unaffected: an unmapped agent would be blocked (Y4). */
+const buildPolicies = (dealRules: Rules) => ({
   policies: [
-    { id: 'demo-contacts', description: 'What is known about customers', rules: contacts },
+    { id: 'demo-contacts', description: 'Contact data of customers', rules: contacts },
     {
       id: 'demo-tickets',
       description: 'Priorities, and who closes tickets',
@@ -70,7 +70,7 @@ const bodyWith = (dealRules: Rules) => ({
       rules: tickets,
     },
     { id: 'demo-deals', description: 'Stage, value and owner of deals', rules: dealRules },
-    { id: 'everyone-else', description: 'All who are not of the demo, as before it', rules: [] },
+    { id: 'everyone-else', description: 'Everyone outside the demo, without rules', rules: [] },
   ],
   mappings: [
     { agent_id: 'demo-*', domain: 'demo.contacts', policy_id: 'demo-contacts' },
@@ -83,37 +83,36 @@ const bodyWith = (dealRules: Rules) => ({
 const notes = { first: 'Rules for the agents of the demo', second: 'Deals are assigned by people' }
 export const demoNotes: readonly string[] = Object.values(notes)
 
-/** Refusals that end nothing: the play goes on under what is in force. */
-const harmless = ['passkey_required', 'role_required', 'policy_changed', 'would_lock_out']
+/** Refusals after which the demo continues under the active policies. */
+const ignoredErrors = ['passkey_required', 'role_required', 'policy_changed', 'would_lock_out']
 
 /**
- * The rules of the play, saved as a person saves them on the Policies screen, and only where there are none: what a
- * person wrote is never replaced.
+ * Saves the demo's policies, only if none exist: a person's policies are never replaced.
  */
 export async function installDemoPolicies(person: Client) {
   const listed = await person.call('cowork_list_policies')
   const isFree =
     listed.policies.length === 0 && listed.mappings.length === 0 && listed.problem === undefined
-  let brought: DemoPolicies = { left: 'Policies are in force already, and stay as they are.' }
+  let getPolicies: DemoPolicies = { left: 'Policies exist already and were not changed.' }
 
   async function save(body: object, note: string, from: string): Promise<void> {
     try {
-      const asked = { body, note, from }
-      const { version, number } = await person.call('cowork_save_policies', asked)
-      brought = { saved: { version, number }, before: listed.version }
+      const input = { body, note, from }
+      const { version, number } = await person.call('cowork_save_policies', input)
+      getPolicies = { saved: { version, number }, before: listed.version }
     } catch (error) {
-      if (!(error instanceof CoworkError) || !harmless.includes(error.code)) throw error
-      if ('left' in brought) brought = { left: `The demo saved no policies: ${error.message}` }
+      if (!(error instanceof CoworkError) || !ignoredErrors.includes(error.code)) throw error
+      if ('left' in getPolicies) getPolicies = { left: `Saved no demo policies: ${error.message}` }
     }
   }
 
-  if (isFree) await save(bodyWith(deals), notes.first, listed.version)
+  if (isFree) await save(buildPolicies(deals), notes.first, listed.version)
   return {
-    brought: () => brought,
-    /** A second version, as after an hour of looking at what they do. */
+    brought: () => getPolicies,
+    /** Saves a second version with one more rule. */
     async tighten(): Promise<void> {
-      if ('saved' in brought)
-        await save(bodyWith([...deals, ...owners]), notes.second, brought.saved.version)
+      if ('saved' in getPolicies)
+        await save(buildPolicies([...deals, ...owners]), notes.second, getPolicies.saved.version)
     },
   }
 }

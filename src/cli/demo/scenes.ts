@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { currentFolders } from '#base/config/index.ts'
 import type { createDemoAgent } from './agent.ts'
 
-/** What the demo's agents want, and whether it is right: known to the play, not to cowork. */
+/** A proposal of a demo agent, and whether it is correct; cowork does not know the latter. */
 export type Scene = {
   readonly action: string
   readonly target: string
@@ -15,20 +15,20 @@ export type Scene = {
 export type Role = {
   readonly id: string
   readonly domain: string
-  /** Share of its proposals that are wrong. */
-  readonly errs: number
+  /** Share of wrong proposals. */
+  readonly errorRate: number
   readonly about: string
 }
 
-/** Their domains are their own, so that nobody's trust in real work is touched. */
+/** Separate domains, so that trust in real work is not affected. */
 export const roles: readonly Role[] = [
-  { id: 'demo-careful', domain: 'demo.contacts', errs: 0, about: 'never wrong' },
-  { id: 'demo-steady', domain: 'demo.tickets', errs: 0.06, about: 'wrong now and then' },
-  { id: 'demo-hasty', domain: 'demo.deals', errs: 0.35, about: 'wrong a third of the time' },
+  { id: 'demo-careful', domain: 'demo.contacts', errorRate: 0, about: 'never wrong' },
+  { id: 'demo-steady', domain: 'demo.tickets', errorRate: 0.06, about: 'wrong now and then' },
+  { id: 'demo-hasty', domain: 'demo.deals', errorRate: 0.35, about: 'wrong a third of the time' },
 ]
 
 type Template = Omit<Scene, 'isRight' | 'confidence' | 'target'> & {
-  /** What an agent writes that errs, where it shows. */
+  /** The change of a wrong proposal, if it differs. */
   readonly mistake?: Scene['proposed_change']
 }
 
@@ -87,7 +87,7 @@ const templates: Record<string, readonly Template[]> = {
   ],
 }
 
-/** What an agent gives to a person when it does not know how to go on. */
+/** The handoff of the agent that gives up. */
 export const demoHandoff = {
   reason: 'The contract has two versions with different prices, and both are signed.',
   confidence: 0.4,
@@ -95,7 +95,7 @@ export const demoHandoff = {
   context: { deal: 'deal_12', versions: { march: 48_000, april: 52_000 } },
 }
 
-/** The same numbers every time, so that the demo looks the same twice. */
+/** A seeded generator, so that every run is the same. */
 export function seededRandom(seed: number): () => number {
   let state = seed >>> 0
   return () => {
@@ -106,14 +106,14 @@ export function seededRandom(seed: number): () => number {
   }
 }
 
-export function pickScene({ domain, errs }: Role, chance: () => number): Scene {
+export function pickScene({ domain, errorRate }: Role, chance: () => number): Scene {
   const choices = templates[domain] ?? []
   const template = choices[Math.floor(chance() * choices.length)]
-  if (!template) throw new Error(`the demo has nothing to do in ${domain}`)
+  if (!template) throw new Error(`no demo templates for ${domain}`)
   const { mistake, ...rest } = template
-  const isRight = chance() >= errs
+  const isRight = chance() >= errorRate
   const change = isRight ? rest.proposed_change : (mistake ?? rest.proposed_change)
-  // An agent that errs is a little less sure, but only a little: that is what makes it dangerous.
+  // A wrong proposal has only slightly less confidence, as in practice.
   const confidence = Math.round((0.78 + chance() * 0.2 - (isRight ? 0 : 0.06)) * 100) / 100
   const target = `${domain.slice(domain.indexOf('.') + 1, -1)}_${1 + Math.floor(chance() * 40)}`
   return { ...rest, proposed_change: change, target, confidence, isRight }
@@ -121,8 +121,8 @@ export function pickScene({ domain, errs }: Role, chance: () => number): Scene {
 
 type Agent = ReturnType<typeof createDemoAgent>
 
-/** What an agent writes during the hour: small files with names of their own, in the folders meant for them. */
-const written = [
+/** Files that a demo agent writes. */
+const demoFiles = [
   {
     path: 'Documents/reports/demo-week.md',
     content: '# The week\n\n- 12 contacts updated\n- 3 offers sent\n- 1 deal won\n',
@@ -138,15 +138,15 @@ const written = [
   { path: 'temp/demo-scratch.txt', content: 'call back deal_31\n' },
 ] as const
 
-/** Where its files are after it; the last one is in the trash. */
-export const writtenPaths = written.slice(0, -1).map(({ path }) => path)
+/** Paths of the remaining files; the last one is in the trash. */
+export const writtenPaths = demoFiles.slice(0, -1).map(({ path }) => path)
 
 /**
- * Files to look at, one with an earlier version and one in the trash, and a question that only a person
- * answers: whether the agent may read what is theirs (K7). What was there before is written over: it is ours.
+ * Creates demo files, one with an earlier version and one in the trash, and an access request that only a person
+ * can decide (K7). Overwrites the files of an earlier run.
  */
 export async function runFileScene(agent: Agent): Promise<boolean> {
-  for (const file of written) await agent.call('create_file', { ...file, overwrite: true })
+  for (const file of demoFiles) await agent.call('create_file', { ...file, overwrite: true })
   await agent.call('update_file', {
     path: 'Documents/reports/demo-week.md',
     edits: [{ old: '1 deal won', new: '2 deals won' }],
@@ -158,7 +158,7 @@ export async function runFileScene(agent: Agent): Promise<boolean> {
     permission: 'read',
     reason: 'To find the signed version of the contract with deal_12.',
   })
-  // Where the folder can never be granted there is nothing to ask.
+  // A folder that can never be granted produces no pending request.
   return request.structuredContent?.['status'] === 'pending'
 }
 
@@ -183,8 +183,8 @@ const stories = [
 ] as const
 
 /**
- * A plan that two agents work through: one finishes a story and takes the next, the other holds one (K7).
- * Where the plan is there already, only the claims are made again.
+ * Creates a project that two agents work on: one completes a story and claims the next, the other claims one (K7).
+ * If the project exists, only the claims are repeated.
  */
 export async function runWorkScene(first: Agent, second: Agent): Promise<void> {
   await first.call('worksync_register_project', { project, description: 'The fair in spring' })

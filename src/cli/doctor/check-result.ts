@@ -1,9 +1,9 @@
 import { accessSync, constants, existsSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 
-/** One line of `cowork doctor`: what was looked at, how it stands, and what mends it. */
+/** One line of `cowork doctor`: the check, its state and a remedy. */
 export type CheckResult = {
-  /** Set where the line is shown under another name than the check that found it, such as `halt` from `daemon`. */
+  /** Set if the line is shown under another name than its check, such as `halt` for `daemon`. */
   readonly check?: string
   readonly state: 'ok' | 'warn' | 'fail'
   readonly message: string
@@ -21,23 +21,26 @@ export const fail = (message: string, remedy: string): CheckResult => ({
   message,
   remedy,
 })
-export const about = (check: string, finding: CheckResult): CheckResult => ({ check, ...finding })
+export const withCheckName = (check: string, finding: CheckResult): CheckResult => ({
+  check,
+  ...finding,
+})
 
-/** The folder itself, or the nearest above it that there is. */
+/** Returns the folder, or its nearest existing parent. */
 export function nearestExistingFolder(folder: string): string {
-  let there = folder
-  while (!existsSync(there)) there = dirname(there)
-  return there
+  let existing = folder
+  while (!existsSync(existing)) existing = dirname(existing)
+  return existing
 }
 
-/** Why a folder cannot be used, be it there or to be made; nothing where it can. */
+/** Describes why a folder cannot be used or created; undefined if it can. */
 export function describeFolderIssue(folder: string): string | undefined {
-  const there = nearestExistingFolder(folder)
-  if (!statSync(there).isDirectory()) return `${there} is not a folder`
+  const existing = nearestExistingFolder(folder)
+  if (!statSync(existing).isDirectory()) return `${existing} is not a folder`
   try {
-    accessSync(there, constants.R_OK | constants.W_OK | constants.X_OK)
+    accessSync(existing, constants.R_OK | constants.W_OK | constants.X_OK)
     return undefined
   } catch {
-    return `${folder} cannot be ${there === folder ? 'written' : 'made'} by this account`
+    return `this account cannot ${existing === folder ? 'write to' : 'create'} ${folder}`
   }
 }

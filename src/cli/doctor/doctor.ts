@@ -15,42 +15,45 @@ import {
   checkRuntime,
   checkService,
 } from './machine.ts'
-import { about, fail, ok, warn } from './check-result.ts'
+import { withCheckName, fail, ok, warn } from './check-result.ts'
 import type { CheckResult } from './check-result.ts'
 
 export type DoctorOptions = { readonly deep?: boolean }
 
-/** Looks at everything that is known to go wrong, and says what mends it (K5). Needs no daemon. */
+/** Runs all checks and suggests fixes (K5). Needs no daemon. */
 export async function doctor(context: Context, { deep = false }: DoctorOptions): Promise<ExitCode> {
   const { settings, findings } = await checkConfig(context)
-  const withSettings = (check: (settings: Settings) => Found) => () => settings && check(settings)
-  const checks: Readonly<Record<string, () => Found>> = {
+  const withSettings = (check: (settings: Settings) => CheckOutput) => () =>
+    settings && check(settings)
+  const checks: Readonly<Record<string, () => CheckOutput>> = {
     runtime: checkRuntime,
     files: () => checkFiles(context, settings),
     disk: () => checkDisk(context.paths),
     daemon: () => checkDaemon(context),
-    port: withSettings((one) => checkPort(context, one)),
+    port: withSettings((loaded) => checkPort(context, loaded)),
     bind: withSettings(checkBind),
-    store: withSettings((one) => checkStore(context, one, deep)),
-    workspace: withSettings((one) => checkWorkspace(context, one)),
-    work: withSettings((one) => checkWorkData(context, one)),
+    store: withSettings((loaded) => checkStore(context, loaded, deep)),
+    workspace: withSettings((loaded) => checkWorkspace(context, loaded)),
+    work: withSettings((loaded) => checkWorkData(context, loaded)),
     clients: () => checkConnections(context),
     service: () => checkService(context),
   }
-  for (const [check, act] of Object.entries(checks))
+  for (const [check, run] of Object.entries(checks))
     try {
-      const found = [(await act()) ?? []].flat()
-      findings.push(...found.map((finding) => ({ check, ...finding })))
+      const results = [(await run()) ?? []].flat()
+      findings.push(...results.map((finding) => ({ check, ...finding })))
     } catch (error) {
       const { message, hint } = toProblem(error)
-      findings.push(about(check, fail(message, hint ?? '`cowork logs` may tell more.')))
+      findings.push(withCheckName(check, fail(message, hint ?? 'Run `cowork logs` for details.')))
     }
   const isWell = findings.every(({ state }) => state !== 'fail')
-  context.out.data({ ok: isWell, findings }, () => findings.flatMap((one) => lines(one, context)))
+  context.out.data({ ok: isWell, findings }, () =>
+    findings.flatMap((finding) => formatCheck(finding, context)),
+  )
   return isWell ? exitCode.ok : exitCode.failed
 }
 
-type Found = CheckResult | CheckResult[] | undefined | Promise<CheckResult | CheckResult[]>
+type CheckOutput = CheckResult | CheckResult[] | undefined | Promise<CheckResult | CheckResult[]>
 
 async function checkConfig(context: Context) {
   const findings: CheckResult[] = []
@@ -58,26 +61,30 @@ async function checkConfig(context: Context) {
   try {
     const settings = await loadSettings(context)
     const file = context.configFile ?? context.paths.config
-    add(ok(existsSync(file) ? `${file} is valid` : `defaults: there is no ${file}`))
+    add(ok(existsSync(file) ? `${file} is valid` : `default settings, no ${file}`))
     for (const text of settings.warnings) add(warn(text, 'Change or remove the setting.'))
     return { settings, findings }
   } catch (error) {
     const { message, hint } = toProblem(error)
-    add(fail(message, hint ?? 'Correct it and run this again.'))
+    add(fail(message, hint ?? 'Correct the configuration and run `cowork doctor` again.'))
     return { settings: undefined, findings }
   }
 }
 
 const indent = ' '.repeat(18)
-const colours = { ok: 'green', warn: 'yellow', fail: 'red' } as const
+const colors = { ok: 'green', warn: 'yellow', fail: 'red' } as const
 
-function lines({ check = '', state, message, remedy }: CheckResult, { out }: Context): string[] {
-  const mended = remedy === undefined || state === 'ok' ? [] : [`→ ${out.callable(remedy)}`]
-  const [first = '', ...rest] = [...message.split('\n'), ...mended].flatMap((text) =>
+function formatCheck(
+  { check = '', state, message, remedy }: CheckResult,
+  { out }: Context,
+): string[] {
+  const remedyLines =
+    remedy === undefined || state === 'ok' ? [] : [`→ ${out.withCommandName(remedy)}`]
+  const [first = '', ...rest] = [...message.split('\n'), ...remedyLines].flatMap((text) =>
     wrapText(sanitizeForTerminal(text), 80 - indent.length),
   )
   return [
-    `${out.style(colours[state], state.padEnd(4))}  ${check.padEnd(11)} ${first}`,
+    `${out.style(colors[state], state.padEnd(4))}  ${check.padEnd(11)} ${first}`,
     ...rest.map((text) => indent + text),
   ]
 }

@@ -10,7 +10,7 @@ import { isUpToDate, isInstalled, getServiceManager } from '../service.ts'
 import type { Settings } from '../settings.ts'
 import { version } from '../launcher.ts'
 import {
-  about,
+  withCheckName,
   fail,
   ok,
   nearestExistingFolder,
@@ -19,30 +19,33 @@ import {
 } from './check-result.ts'
 import type { CheckResult } from './check-result.ts'
 
-const neededNode = 24
+const minNodeMajor = 24
 
 export function checkRuntime(): CheckResult {
   const { version, versions, platform, arch } = process
-  const told = `Node ${version} on ${platform}-${arch}, SQLite ${versions['sqlite'] ?? 'missing'}`
-  return Number(versions.node.split('.')[0]) >= neededNode
-    ? ok(told)
-    : fail(told, `Install Node ${neededNode} or newer.`)
+  const message = `Node ${version} on ${platform}-${arch}, SQLite ${versions['sqlite'] ?? 'missing'}`
+  return Number(versions.node.split('.')[0]) >= minNodeMajor
+    ? ok(message)
+    : fail(message, `Install Node ${minNodeMajor} or newer.`)
 }
 
-/** Secrets must be readable by their owner alone. */
+/** Checks that only their owner can read secrets. */
 export function checkFiles(
   { paths }: Context,
   settings: Settings | undefined,
 ): CheckResult | CheckResult[] {
-  const trouble = describeFolderIssue(paths.dir)
-  if (trouble !== undefined)
+  const issue = describeFolderIssue(paths.dir)
+  if (issue !== undefined)
     return fail(
-      `${trouble}: nothing can be kept there.`,
-      'Name another state folder with --state or COWORK_STATE_DIR.',
+      `The state directory cannot be used: ${issue}.`,
+      'Name another state directory with --state or COWORK_STATE_DIR.',
     )
   if (!existsSync(paths.dir))
-    return warn(`There is no ${paths.dir} yet.`, '`cowork init` or `cowork up` makes it.')
-  if (process.platform === 'win32') return ok(`${paths.dir} (modes are not a thing here)`)
+    return warn(
+      `${paths.dir} does not exist yet.`,
+      'Run `cowork init` or `cowork up` to create it.',
+    )
+  if (process.platform === 'win32') return ok(`${paths.dir} (no file modes on Windows)`)
   const agents = join(paths.dir, 'agents')
   const tokens = existsSync(agents) ? readdirSync(agents).map((name) => join(agents, name)) : []
   const secrets = [
@@ -53,7 +56,7 @@ export function checkFiles(
     ...tokens,
   ].filter((file) => existsSync(file))
   const open = [paths.dir, ...secrets].filter((file) => (statSync(file).mode & 0o077) !== 0)
-  // Its folder guards it; outside of it only its own mode does. Every command looks at the mode of the owner's token.
+  // A private folder protects its files; other files need a private mode. Commands check the mode of the owner's token.
   const exposed = open.filter(
     (file) => open.includes(paths.dir) || !file.startsWith(paths.dir) || file === paths.ownerToken,
   )
@@ -61,21 +64,22 @@ export function checkFiles(
     return exposed.map((file) =>
       fail(`Other users can read ${file}.`, `chmod ${file === paths.dir ? 700 : 600} ${file}`),
     )
-  return ok(`${paths.dir} is closed to other users`)
+  return ok(`${paths.dir} is private`)
 }
 
-const mebibyte = 1024 * 1024
-const leastFree = 200
-const littleFree = 2000
+const bytesPerMiB = 1024 * 1024
+const minFreeMiB = 200
+const lowFreeMiB = 2000
 
 export function checkDisk(paths: StatePaths): CheckResult {
   const folder = nearestExistingFolder(paths.dir)
   const { bavail, bsize } = statfsSync(folder)
-  const free = Math.floor((bavail * bsize) / mebibyte)
-  const told = `${free} MiB free at ${folder}`
-  // Without room nothing can be recorded, and what cannot be recorded is not done.
-  if (free < leastFree) return fail(told, 'Make room: cowork refuses calls that it cannot record.')
-  return free < littleFree ? warn(told, 'Make room soon.') : ok(told)
+  const free = Math.floor((bavail * bsize) / bytesPerMiB)
+  const message = `${free} MiB free at ${folder}`
+  // A full disk prevents recording, so cowork refuses calls.
+  if (free < minFreeMiB)
+    return fail(message, 'Free disk space: cowork refuses calls that it cannot record.')
+  return free < lowFreeMiB ? warn(message, 'Free disk space.') : ok(message)
 }
 
 export function checkService(context: Context): CheckResult | CheckResult[] {
@@ -84,53 +88,57 @@ export function checkService(context: Context): CheckResult | CheckResult[] {
   return isUpToDate(context)
     ? ok(`cowork starts at login through ${title}`)
     : warn(
-        `${file} starts cowork otherwise than this program would.`,
+        `${file} differs from the current service settings.`,
         'Run `cowork service install` again.',
       )
 }
 
 export async function checkDaemon(context: Context): Promise<CheckResult | CheckResult[]> {
   const daemon = findRunningDaemon(context.paths)
-  if (!daemon) return warn(`None runs on ${context.paths.dir}.`, 'Start one with `cowork up -d`.')
+  if (!daemon)
+    return warn(`The daemon is not running on ${context.paths.dir}.`, 'Run `cowork up -d`.')
   const { auth, halts } = await createClient(context).call('cowork_status')
-  const told = `cowork ${daemon.version} runs (process ${daemon.pid}, port ${daemon.port}, ${auth} mode)`
+  const message = `cowork ${daemon.version} is running (process ${daemon.pid}, port ${daemon.port}, ${auth} mode)`
   return [
     daemon.version === version()
-      ? ok(told)
-      : warn(`${told}, this program is ${version()}`, 'Run `cowork restart`.'),
+      ? ok(message)
+      : warn(`${message}, the command line is ${version()}`, 'Run `cowork restart`.'),
     ...halts.map(({ scope, by }) =>
-      about('halt', warn(`${scope} is halted by ${by}.`, `\`cowork resume ${scope}\` lifts it.`)),
+      withCheckName(
+        'halt',
+        warn(`${scope} is halted by ${by}.`, `Run \`cowork resume ${scope}\`.`),
+      ),
     ),
   ]
 }
 
-/** Ours when the daemon runs, else free: on both loopbacks, or a browser could end up at a stranger's (SV20). */
+/** Checks the port on both loopback addresses: a browser could reach another program on one of them (SV20). */
 export async function checkPort({ paths }: Context, { config }: Settings): Promise<CheckResult> {
   const daemon = findRunningDaemon(paths)
   const { port, tls } = config.server
   if (daemon) {
     const url = `${tls ? 'https' : 'http'}://localhost:${daemon.port}/readyz`
     const answer = tls ? undefined : await fetch(url, { signal: AbortSignal.timeout(5000) })
-    if (answer && !answer.ok)
-      return fail(`${url} answers ${answer.status}.`, 'Look into `cowork logs`.')
+    if (answer && !answer.ok) return fail(`${url} returned ${answer.status}.`, 'Run `cowork logs`.')
     return port === daemon.port || port === 0
-      ? ok(`${daemon.port} is the daemon's`)
+      ? ok(`${daemon.port} is used by the daemon`)
       : warn(
-          `The daemon is on ${daemon.port}, the configuration says ${port}.`,
-          '`cowork restart` takes the configured one if it is free, unless PORT says otherwise.',
+          `The daemon uses port ${daemon.port}, but the configuration has ${port}.`,
+          'Run `cowork restart` to use the configured port, unless PORT overrides it.',
         )
   }
-  const taken = []
-  for (const address of ['127.0.0.1', '::1']) if (await isTaken(port, address)) taken.push(address)
-  return taken.length === 0
+  const usedAddresses = []
+  for (const address of ['127.0.0.1', '::1'])
+    if (await isPortInUse(port, address)) usedAddresses.push(address)
+  return usedAddresses.length === 0
     ? ok(`${port} is free`)
     : fail(
-        `Another program listens on port ${port} of ${taken.join(' and ')}.`,
-        'End it, or set another server.port.',
+        `Another program uses port ${port} on ${usedAddresses.join(' and ')}.`,
+        'Stop that program, or set another server.port.',
       )
 }
 
-function isTaken(port: number, host: string): Promise<boolean> {
+function isPortInUse(port: number, host: string): Promise<boolean> {
   return new Promise((resolve) => {
     const server = createServer()
     server.once('error', (error) => resolve('code' in error && error.code === 'EADDRINUSE'))
@@ -141,15 +149,15 @@ function isTaken(port: number, host: string): Promise<boolean> {
 export function checkBind({ config }: Settings): CheckResult {
   const { host, tls, insecure_bind: insecure } = config.server
   if (['localhost', '127.0.0.1', '::1', '[::1]'].includes(host.toLowerCase()))
-    return ok(`${host}: this machine only`)
+    return ok(`${host}: local connections only`)
   if (tls) return ok(`${host} with TLS`)
   return insecure
     ? warn(
-        `${host} without TLS: whoever is on the way can read tokens.`,
-        'Set server.tls, unless only a container’s network can reach it.',
+        `${host} without TLS: the network can read tokens.`,
+        'Set server.tls, unless only a container network reaches it.',
       )
     : fail(
-        `${host} is not this machine alone, and there is no server.tls: start is refused.`,
+        `${host} accepts remote connections without server.tls: the daemon refuses to start.`,
         'Set server.tls, or server.host to localhost.',
       )
 }

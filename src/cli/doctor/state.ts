@@ -14,25 +14,27 @@ import { findRunningDaemon } from '../daemon.ts'
 import { toProblem } from '../exit.ts'
 import { isMissing, listActiveGrants } from '../grants.ts'
 import type { Grant } from '../grants.ts'
-import { realPathOf } from '../launcher.ts'
+import { resolveRealPath } from '../launcher.ts'
 import { pluralize, sanitize } from '../output.ts'
 import type { Settings } from '../settings.ts'
 import { readProjects } from '../work/requests.ts'
 import type { ProjectBrief } from '../work/wire.ts'
 import { formatUsage } from '../workspace.ts'
 import type { WorkspaceInfo } from '../workspace.ts'
-import { about, fail, ok, describeFolderIssue, warn } from './check-result.ts'
+import { withCheckName, fail, ok, describeFolderIssue, warn } from './check-result.ts'
 import type { CheckResult } from './check-result.ts'
 
-/** Whether each client's file still says what we wrote, and whether that still works. */
+/** Checks that each client's file still has our entry and that the entry works. */
 export async function checkConnections(context: Context): Promise<CheckResult[]> {
   const connections = readConnections(context.paths)
   const daemon = findRunningDaemon(context.paths)
-  const active = connections.length > 0 && daemon ? await activeAgents(context) : undefined
-  return connections.map((one) => {
+  const active = connections.length > 0 && daemon ? await readActiveAgents(context) : undefined
+  return connections.map((connection) => {
     try {
-      const wrong = drift(one) ?? stale(one, context, active, daemon?.port)
-      return wrong ?? ok(`${one.client} as ${one.agent} over ${one.via} (${one.file})`)
+      const issue =
+        checkEntries(connection) ?? checkAgentAccess(connection, context, active, daemon?.port)
+      const { client, agent, via, file } = connection
+      return issue ?? ok(`${client} as ${agent} over ${via} (${file})`)
     } catch (error) {
       const { message, hint = '' } = toProblem(error)
       return warn(message, hint)
@@ -40,115 +42,117 @@ export async function checkConnections(context: Context): Promise<CheckResult[]>
   })
 }
 
-function drift({ client: id, file, entries }: Connection): CheckResult | undefined {
+function checkEntries({ client: id, file, entries }: Connection): CheckResult | undefined {
   const client = findClient(id)
-  const again = `Write it anew with \`cowork connect ${id}\`, or undo it with \`cowork disconnect ${id}\`.`
+  const remedy = `Run \`cowork connect ${id}\` to repair it, or \`cowork disconnect ${id}\`.`
   const source = readClientFile(file)
   for (const { place, digest } of entries) {
     const value = getValue(client.format, source, place)
-    if (value === undefined) return warn(`Our entry is gone from ${file}.`, again)
+    if (value === undefined) return warn(`The entry for cowork is missing in ${file}.`, remedy)
     const { command, args = [] } = value as { command?: string; args?: string[] }
     const missing = [command, args.find((word) => word !== '--')].find(
       (path) => path !== undefined && !existsSync(path),
     )
-    if (missing !== undefined) return fail(`${file} starts ${missing}, which is not there.`, again)
-    if (hashValue(value) !== digest) return warn(`Our entry in ${file} was changed since.`, again)
+    if (missing !== undefined)
+      return fail(`${file} starts ${missing}, which does not exist.`, remedy)
+    if (hashValue(value) !== digest)
+      return warn(`The entry for cowork in ${file} was changed.`, remedy)
   }
   return undefined
 }
 
-function stale(
+function checkAgentAccess(
   { client, agent, via, file, entries }: Connection,
   { paths }: Context,
   active: ReadonlySet<string> | undefined,
   port: number | undefined,
 ): CheckResult | undefined {
-  const again = `Give it a new one with \`cowork connect ${client}\`.`
+  const remedy = `Run \`cowork connect ${client}\` for a new token.`
   if (active && !active.has(agent))
-    return fail(`${client} speaks for the agent ${agent}, which is revoked.`, again)
+    return fail(`${client} uses agent ${agent}, which is revoked.`, remedy)
   const { format, places } = findClient(client)
   const entry = getValue(format, readClientFile(file), places[0]) as { url?: string; env?: object }
   const isInline = entry.env !== undefined && 'COWORK_TOKEN' in entry.env
   if (via === 'stdio' && !isInline && entries.length > 0 && !existsSync(paths.agentToken(agent)))
-    return fail(`The token of ${agent} is not in ${paths.agentToken(agent)}.`, again)
+    return fail(`Token of ${agent} not found: ${paths.agentToken(agent)}.`, remedy)
   if (entry.url !== undefined && port !== undefined && new URL(entry.url).port !== String(port))
-    return fail(`${client} calls ${entry.url}, the daemon is on port ${port}.`, again)
+    return fail(`${client} calls ${entry.url}, but the daemon uses port ${port}.`, remedy)
   return undefined
 }
 
-async function activeAgents(context: Context): Promise<ReadonlySet<string>> {
+async function readActiveAgents(context: Context): Promise<ReadonlySet<string>> {
   const { agents } = await createClient(context).call('cowork_list_agents')
   return new Set(agents.filter(({ status }) => status === 'active').map(({ id }) => id))
 }
 
-const minute = 60_000
+const msPerMinute = 60_000
 
-/** Whether the store can be read, its clock is ours, and the ledger is whole: its end, or with `deep` all of it. */
+/** Checks that the store can be read, the clock is correct and the ledger verifies: its end, or with `deep` all. */
 export async function checkStore(
   context: Context,
   settings: Settings,
   deep: boolean,
 ): Promise<CheckResult[]> {
-  const { storage, ledger: kept } = settings.config
+  const { storage, ledger: ledgerConfig } = settings.config
   const { url, path } = storage
-  const copies = kept.checkpoint_copies
+  const copies = ledgerConfig.checkpoint_copies
   if (!url && !existsSync(path)) {
-    const cut = cutAt(copies, 0)
-    return cut.length > 0
-      ? cut
-      : [warn(`There is no ${path} yet.`, 'The first `cowork up` makes it.')]
+    const truncation = checkTruncation(copies, 0)
+    return truncation.length > 0
+      ? truncation
+      : [warn(`${path} does not exist yet.`, 'Run `cowork up` to create it.')]
   }
   await using ledger = await openStoredLedger(context, settings)
-  const findings = [ok(url ? 'PostgreSQL answers' : path)]
-  if (!existsSync(kept.key_path))
+  const findings = [ok(url ? 'PostgreSQL responds' : path)]
+  if (!existsSync(ledgerConfig.key_path))
     findings.push(
       fail(
-        `It is signed by ${ledger.vkey}, but ${kept.key_path} is not there: start is refused.`,
-        'Copy the key from a backup, or from the daemon that began this store.',
+        `Signing key of ${ledger.vkey} not found: ${ledgerConfig.key_path}. The daemon refuses to start.`,
+        'Copy the key from a backup, or from the daemon that created this store.',
       ),
     )
   const tail = await verifyTail(ledger.db, ledger.vkey, { mac: ledger.mac })
-  // A daemon that runs may have signed more since we looked.
-  if (!findRunningDaemon(context.paths)) findings.push(...cutAt(copies, tail.size))
+  // A running daemon may have signed more in between.
+  if (!findRunningDaemon(context.paths)) findings.push(...checkTruncation(copies, tail.size))
   const ahead = (tail.newestAt ?? 0) - systemClock()
   findings.push(
-    about(
+    withCheckName(
       'clock',
-      ahead > minute
+      ahead > msPerMinute
         ? fail(
-            `The newest entry is ${Math.ceil(ahead / minute)} minutes ahead of this machine's clock.`,
-            'Set the clock right: new entries would seem older than those before them.',
+            `The newest entry is ${Math.ceil(ahead / msPerMinute)} minutes ahead of this machine's clock.`,
+            'Set the clock: new entries would be older than existing ones.',
           )
         : ok('not behind the newest entry'),
     ),
   )
-  return [...findings, about('ledger', await checkLedger(context, ledger, tail, deep))]
+  return [...findings, withCheckName('ledger', await checkLedger(context, ledger, tail, deep))]
 }
 
-type Stored = Awaited<ReturnType<typeof openStoredLedger>>
+type StoredLedger = Awaited<ReturnType<typeof openStoredLedger>>
 type Tail = Awaited<ReturnType<typeof verifyTail>>
 
-async function checkLedger({ out }: Context, ledger: Stored, tail: Tail, deep: boolean) {
+async function checkLedger({ out }: Context, ledger: StoredLedger, tail: Tail, deep: boolean) {
   const { source, vkey, mac, replays } = ledger
   if (!deep && !tail.problem)
     return ok(
-      `the newest of ${tail.size} entries are in order, signed up to ${tail.signed} (--deep checks all)`,
+      `the newest of ${tail.size} entries verify, signed up to ${tail.signed} (--deep verifies all)`,
     )
   const onProgress = (entries: number) => out.progress(`${entries} entries checked…`)
-  const whole = deep
+  const full = deep
     ? await verifyLedger(source, vkey, { mac, deep, onProgress, replays })
     : undefined
-  const problem = whole?.firstBad ?? whole?.findings[0] ?? tail.problem
+  const problem = full?.firstBad ?? full?.findings[0] ?? tail.problem
   return problem
     ? fail(
         `Entry ${problem.seq}: ${problem.why}.`,
-        '`cowork audit verify` tells all; keep the store as it is and compare it with a backup.',
+        'Run `cowork audit verify`. Keep the store unchanged and compare it with a backup.',
       )
-    : ok(`all ${whole?.entries ?? tail.size} entries are as they were written`)
+    : ok(`all ${full?.entries ?? tail.size} entries are unmodified`)
 }
 
-/** Entries that were signed and are gone: the next start is refused for them. */
-function cutAt(copies: readonly string[], size: number): CheckResult[] {
+/** Checks for signed entries that are missing: the daemon refuses to start without them. */
+function checkTruncation(copies: readonly string[], size: number): CheckResult[] {
   try {
     assertNotTruncated(copies, size)
     return []
@@ -158,127 +162,134 @@ function cutAt(copies: readonly string[], size: number): CheckResult[] {
   }
 }
 
-/** Why a plan of work cannot be read, or does not say what was acknowledged. */
-function faultsOf({ project, broken = [], unwritten }: ProjectBrief): CheckResult[] {
+/** Reports an unreadable work index, or one that lacks acknowledged changes. */
+function checkProject({ project, broken = [], unwritten }: ProjectBrief): CheckResult[] {
   const name = sanitize(project)
   const [first] = broken
   const findings: CheckResult[] = []
   if (first)
     findings.push(
       fail(
-        `The plan of ${name} cannot be read at ${first.line}:${first.column}: ${sanitize(first.message)}`,
-        `Mend the file; \`cowork work projects ${name}\` says in which folder it is.`,
+        `Cannot read the work index of ${name} at ${first.line}:${first.column}: ${sanitize(first.message)}`,
+        `Fix the file; run \`cowork work projects ${name}\` for its folder.`,
       ),
     )
   if (unwritten)
     findings.push(
       fail(
-        `The files of ${name} lack what changed since ${unwritten.since}: ${sanitize(unwritten.message)}`,
-        'Take away what is in the way. Nothing is lost, and it is tried again every two seconds.',
+        `The files of ${name} lack changes since ${unwritten.since}: ${sanitize(unwritten.message)}`,
+        'Fix the cause. Nothing is lost: cowork retries every 2 s.',
       ),
     )
   return findings
 }
 
-/** Where agents keep their files, how well the disk is guarded from them, and what they may see of ours. */
+/** Checks the workspace, its sandboxing and the grants. */
 export async function checkWorkspace(context: Context, settings: Settings): Promise<CheckResult[]> {
-  const folder = workspaceFolder(settings)
+  const folder = checkWorkspaceFolder(settings)
   if (!findRunningDaemon(context.paths)) return [folder]
   const client = createClient(context)
   const info = await client.call('get_workspace_info')
   const grants = await listActiveGrants(client)
-  const dead = [
-    ...grants.filter(({ replaced }) => replaced).map(deadGrant),
-    ...leftOut(settings, grants),
+  const inactive = [
+    ...grants.filter(({ replaced }) => replaced).map(checkInactiveGrant),
+    ...checkConfigGrants(settings, grants),
   ]
-  const told = dead.length > 0 ? dead : [ok(pluralize(grants.length, 'grant'))]
+  const results = inactive.length > 0 ? inactive : [ok(pluralize(grants.length, 'grant'))]
   return [
-    folder.state === 'ok' ? inUse(settings, info) : folder,
-    about('containment', containmentOf(info)),
-    ...told.map((one) => about('grants', one)),
+    folder.state === 'ok' ? checkActiveWorkspace(settings, info) : folder,
+    withCheckName('containment', checkContainment(info)),
+    ...results.map((result) => withCheckName('grants', result)),
   ]
 }
 
-function deadGrant({ id, path }: Grant): CheckResult {
+function checkInactiveGrant({ id, path }: Grant): CheckResult {
   const revoke = `\`cowork grants revoke ${id.replace(/^grant_/, '')}\``
-  if (isMissing(path)) return warn(`${sanitize(path)} is granted and gone.`, `${revoke} closes it.`)
+  if (isMissing(path))
+    return warn(`Granted path not found: ${sanitize(path)}.`, `Run ${revoke} to revoke the grant.`)
   return warn(
-    `${sanitize(path)} is granted, but something else is there now: the grant does not open it.`,
-    `Grant it anew with \`cowork grants add ${sanitize(path)}\`, or close it with ${revoke}.`,
+    `Granted path was replaced: ${sanitize(path)}. The grant is inactive.`,
+    `Run \`cowork grants add ${sanitize(path)}\` to grant it again, or ${revoke}.`,
   )
 }
 
-/** What stands in the configuration and opens nothing: only the log told of it. */
-function leftOut({ config }: Settings, grants: readonly Grant[]): CheckResult[] {
-  const inForce = grants.filter(({ granted_by: by }) => by === 'system_setup')
+/** Reports grants of the configuration that are not active; the log has the reason. */
+function checkConfigGrants({ config }: Settings, grants: readonly Grant[]): CheckResult[] {
+  const active = grants.filter(({ granted_by: by }) => by === 'system_setup')
   return config.grants.entries
     .filter(({ expires_at: until }) => until === undefined || Date.parse(until) > Date.now())
     .filter(({ path, permission }) => {
-      const real = realPathOf(path)
-      return !inForce.some((grant) => grant.path === real && grant.permission === permission)
+      const real = resolveRealPath(path)
+      return !active.some((grant) => grant.path === real && grant.permission === permission)
     })
     .map(({ path }) =>
       warn(
-        `The configuration grants ${sanitize(path)}, which is not in force${realPathOf(path) === undefined ? ': nothing is there' : ''}.`,
-        '`cowork logs` says why it was left out; `cowork restart` reads it again.',
+        `The configured grant for ${sanitize(path)} is not active${resolveRealPath(path) === undefined ? ': path not found' : ''}.`,
+        'Run `cowork logs` for the reason, and `cowork restart` to apply it.',
       ),
     )
 }
 
-/** The one that the daemon uses: another may have been chosen since it started. */
-function inUse({ config }: Settings, info: WorkspaceInfo): CheckResult {
-  const { workspace_path: used } = info
-  const told = `${used}: ${formatUsage(info)}`
-  return realpathSync(config.workspace.path) === used
-    ? ok(told)
+/** Checks the workspace in use: the configuration may have changed since the start. */
+function checkActiveWorkspace({ config }: Settings, info: WorkspaceInfo): CheckResult {
+  const { workspace_path: current } = info
+  const message = `${current}: ${formatUsage(info)}`
+  return realpathSync(config.workspace.path) === current
+    ? ok(message)
     : warn(
-        `The daemon uses ${used}, the configuration says ${config.workspace.path}.`,
-        '`cowork restart` takes the configured one, unless WORKSPACE_PATH says otherwise.',
+        `The daemon uses ${current}, but the configuration has ${config.workspace.path}.`,
+        'Run `cowork restart` to use the configured folder, unless WORKSPACE_PATH overrides it.',
       )
 }
 
-function workspaceFolder({ config }: Settings): CheckResult {
-  const { path, create_if_missing: isMade } = config.workspace
+function checkWorkspaceFolder({ config }: Settings): CheckResult {
+  const { path, create_if_missing: isCreated } = config.workspace
   if (!existsSync(path))
-    return isMade
-      ? warn(`There is no ${path} yet.`, 'The next `cowork up` makes it.')
-      : fail(`There is no ${path}: start is refused.`, `Make it: mkdir -p ${path}`)
-  const trouble = describeFolderIssue(path)
-  return trouble === undefined
+    return isCreated
+      ? warn(`${path} does not exist yet.`, 'Run `cowork up` to create it.')
+      : fail(
+          `Workspace not found: ${path}. The daemon refuses to start.`,
+          `Run \`mkdir -p ${path}\`.`,
+        )
+  const issue = describeFolderIssue(path)
+  return issue === undefined
     ? ok(path)
-    : fail(`${trouble}.`, 'Name another folder in workspace.path, or mend this one.')
+    : fail(
+        `The workspace cannot be used: ${issue}.`,
+        'Set another workspace.path, or fix this folder.',
+      )
 }
 
-/** Where the plan of work is kept: a daemon that cannot use it refuses every call about work. */
+/** Checks the work data folder: without it, the daemon refuses calls on work items. */
 export async function checkWorkData(
   context: Context,
   { config }: Settings,
 ): Promise<CheckResult[]> {
   const { data_root: folder } = config.work
   if (findRunningDaemon(context.paths)) {
-    const faults = (await readProjects(createClient(context))).flatMap(faultsOf)
-    return faults.length > 0 ? faults : [ok(folder)]
+    const issues = (await readProjects(createClient(context))).flatMap(checkProject)
+    return issues.length > 0 ? issues : [ok(folder)]
   }
-  const trouble = describeFolderIssue(folder)
-  if (trouble !== undefined)
+  const issue = describeFolderIssue(folder)
+  if (issue !== undefined)
     return [
       fail(
-        `${trouble}: calls about work are refused.`,
-        'Name another folder in work.data_root or WORKSYNC_DATA_ROOT.',
+        `The work data folder cannot be used: ${issue}. Calls on work items are refused.`,
+        'Set another work.data_root or WORKSYNC_DATA_ROOT.',
       ),
     ]
-  return [ok(existsSync(folder) ? folder : `${folder}, made at the first start`)]
+  return [ok(existsSync(folder) ? folder : `${folder}, created at the first start`)]
 }
 
-function containmentOf({ containment }: WorkspaceInfo): CheckResult {
+function checkContainment({ containment }: WorkspaceInfo): CheckResult {
   if (containment === 'landlock')
-    return ok('the kernel keeps the file worker in granted folders (Landlock)')
+    return ok('the kernel confines the file worker to granted folders (Landlock)')
   if (containment === 'walk')
     return warn(
-      'Agents are kept in granted folders by cowork alone; the kernel does not help.',
+      'Only path checks confine agents to granted folders: the kernel has no Landlock.',
       'Use Linux 5.13 or newer with Landlock enabled (lsm=…,landlock), not blocked by a container.',
     )
   if (containment === 'checked')
-    return ok('paths are checked before and after each access: best effort here')
-  return ok('the file worker is starting')
+    return ok('paths are checked before and after each access (best effort)')
+  return ok('file worker starting')
 }

@@ -3,26 +3,33 @@ import { choiceLabels, isCheck, parseUntil } from '../approvals.ts'
 import type { GrantChoice, ApprovalItem } from '../approvals.ts'
 import { toProblem } from '../exit.ts'
 import { sanitize } from '../output.ts'
-import { choose, noEffects, openSelected, showMessage, scrollTo, typed } from '../screen/keys.ts'
+import {
+  applyChoiceKey,
+  noEffects,
+  openSelected,
+  showMessage,
+  scrollTo,
+  applyTextKey,
+} from '../screen/keys.ts'
 import type { Key } from '../screen/keys.ts'
 import { formatStatus } from './detail.ts'
 import { bodyRows, pageSize, readerLines, selectedItem, visibleItems } from './state.ts'
 import type { Effect, Override, Prompt, State, Step } from './state.ts'
 
-/** Has it done; until it is, keys decide nothing more. */
-const doing = (state: State, effect: Effect): Step => ({
+/** Starts an effect; keys decide nothing until it has finished. */
+const startEffect = (state: State, effect: Effect): Step => ({
   state: { ...state, prompt: undefined, isBusy: true },
   effects: [effect],
 })
 
-const mostItems = 1000
+const maxItems = 1000
 
 export function moveSelection(state: State, by: number): Step {
   const shown = visibleItems(state)
   const at = shown.findIndex(({ id }) => id === state.selected)
   const next = Math.min(Math.max(at + by, 0), shown.length - 1)
   const isAtEnd = next === shown.length - 1 && state.isMore
-  const limit = isAtEnd ? Math.min(state.limit + pageSize, mostItems) : state.limit
+  const limit = isAtEnd ? Math.min(state.limit + pageSize, maxItems) : state.limit
   return {
     state: { ...state, selected: shown[next]?.id, limit },
     effects: limit > state.limit ? [{ act: 'load' }] : [],
@@ -32,7 +39,7 @@ export function moveSelection(state: State, by: number): Step {
 export const scrollBy = (state: State, by: number): State =>
   scrollTo(state, state.scroll + by, readerLines(state).length - bodyRows(state.size))
 
-/** Something may no longer be shown: the hand then goes to what takes its place. */
+/** Keeps the selection; if the item is hidden, selects the item in its place. */
 export function keepSelection(state: State, next: State): State {
   const shown = visibleItems(next)
   if (shown.some(({ id }) => id === next.selected)) return next
@@ -41,98 +48,101 @@ export function keepSelection(state: State, next: State): State {
 }
 
 export function applyFilter(state: State, filter: string): Step {
-  const afresh = { filter, selected: undefined, items: [], isLoaded: false, limit: pageSize }
-  return { state: { ...state, ...afresh, prompt: undefined }, effects: [{ act: 'load' }] }
+  const reset = { filter, selected: undefined, items: [], isLoaded: false, limit: pageSize }
+  return { state: { ...state, ...reset, prompt: undefined }, effects: [{ act: 'load' }] }
 }
 
-/** A key held down repeats faster than that, and nobody reads and decides faster. */
+/** Shorter than the repeat interval of a held key, and shorter than reading and deciding takes. */
 export const keyRepeatMs = 400
 
 export const approve = (state: State): Step =>
-  deciding(state, (item) => {
+  withDecidableItem(state, (item) => {
     const { id, kind, policy_conflict: conflict } = item
-    if (kind === 'handoff') return toBeAnswered(state)
-    if (isCheck(item) && !isRead(state, id)) return toBeRead(state)
+    if (kind === 'handoff') return refuseHandoffDecision(state)
+    if (isCheck(item) && !isRead(state, id)) return openBeforeDecision(state)
     if (conflict) {
       const { version, message: why } = conflict
       return noEffects({ ...state, prompt: { ask: 'conflict', id, version, why } })
     }
-    return doing(state, asksMore(kind, id) ?? { act: 'decide', id, decision: 'approve' })
+    return startEffect(
+      state,
+      followUpQuestion(kind, id) ?? { act: 'decide', id, decision: 'approve' },
+    )
   })
 
-/** Work in a new domain is allowed under some policy, and access to some extent: a person says which (Y4, GR3). */
-function asksMore(kind: string, id: string): Effect | undefined {
+/** A new domain needs a policy, and an access request needs its extent: a person chooses (Y4, GR3). */
+function followUpQuestion(kind: string, id: string): Effect | undefined {
   if (kind === 'permission') return { act: 'policies', id }
   return kind === 'grant' ? { act: 'access', id } : undefined
 }
 
 export const reject = (state: State): Step =>
-  deciding(state, (item) => {
+  withDecidableItem(state, (item) => {
     const { id, kind } = item
-    if (kind === 'handoff') return toBeAnswered(state)
+    if (kind === 'handoff') return refuseHandoffDecision(state)
     if (kind === 'grant') return noEffects({ ...state, prompt: { ask: 'refusal', id, at: 0 } })
     if (!changesTrust(item)) return noEffects({ ...state, prompt: { ask: 'reason', id, text: '' } })
-    if (isCheck(item) && !isRead(state, id)) return toBeRead(state)
+    if (isCheck(item) && !isRead(state, id)) return openBeforeDecision(state)
     return {
       state: { ...state, prompt: { ask: 'type', id, at: 0 } },
-      // What each answer does to trust is part of the question.
+      // The prompt shows the trust effect of each answer.
       effects: state.detail?.id === id ? [] : [{ act: 'read', id }],
     }
   })
 
-/** A matter of taste: what was done is not wrong (T14). */
-export const differently = (state: State): Step =>
-  deciding(state, (item) => {
+/** Rejects as a preference: the action was not wrong (T14). */
+export const rejectAsPreference = (state: State): Step =>
+  withDecidableItem(state, (item) => {
     const { id } = item
-    if (!isCheck(item)) return onlyChecks(state)
-    if (!isRead(state, id)) return toBeRead(state)
+    if (!isCheck(item)) return refuseNonCheck(state)
+    if (!isRead(state, id)) return openBeforeDecision(state)
     const override = { type: 'human_preference', severity: 'medium' } as const
     return noEffects({ ...state, prompt: { ask: 'reason', id, override, text: '' } })
   })
 
-/** Closes a check that nobody looks at: it counts for nothing (T14). */
+/** Closes a spot check without review and without trust change (T14). */
 export const skip = (state: State): Step =>
-  deciding(state, (item) =>
+  withDecidableItem(state, (item) =>
     isCheck(item)
-      ? doing(state, { act: 'decide', id: item.id, decision: 'approve', skip: true })
-      : onlyChecks(state),
+      ? startEffect(state, { act: 'decide', id: item.id, decision: 'approve', skip: true })
+      : refuseNonCheck(state),
   )
 
 const isRead = ({ view, detail }: State, id: string) => view === 'detail' && detail?.id === id
 
-/** What nobody has looked at says nothing: a check is opened before it is answered. */
-function toBeRead(state: State): Step {
+/** Opens a spot check that has not been read: an unread check cannot be decided. */
+function openBeforeDecision(state: State): Step {
   const { state: reading, effects } = openSelected(state)
-  return { state: showMessage(reading, 'Read what was done, then answer.').state, effects }
+  return { state: showMessage(reading, 'Read the action before you decide.').state, effects }
 }
 
-const onlyChecks = (state: State): Step =>
-  showMessage(state, 'Only checks of what an agent did alone are answered so.')
+const refuseNonCheck = (state: State): Step =>
+  showMessage(state, 'This key applies only to spot checks.')
 
 export const edit = (state: State): Step =>
-  deciding(state, ({ id, kind }) =>
+  withDecidableItem(state, ({ id, kind }) =>
     kind === 'proposal' || kind === 'call'
-      ? doing(state, { act: 'edit', id })
+      ? startEffect(state, { act: 'edit', id })
       : showMessage(state, 'Only proposals and calls can be edited.'),
   )
 
-/** Answers a handoff (H2); of all others there is nothing to answer, and they are read again. */
+/** Resolves a handoff (H2); for other items, reloads the list. */
 export const answerHandoff = (state: State): Step =>
   selectedItem(state)?.kind === 'handoff'
-    ? deciding(state, ({ id }) =>
+    ? withDecidableItem(state, ({ id }) =>
         noEffects({ ...state, prompt: { ask: 'resolution', id, text: '' } }),
       )
     : { state, effects: [{ act: 'load' }] }
 
-const toBeAnswered = (state: State): Step =>
-  showMessage(state, 'A handoff is answered, not approved or denied: r answers it.')
+const refuseHandoffDecision = (state: State): Step =>
+  showMessage(state, 'A handoff cannot be approved or rejected. Press r to resolve it.')
 
-/** Whatever changes trust asks what was wrong; the rest asks only why (B4). */
+/** True if rejecting changes trust: then the type of error is required (B4). */
 export const changesTrust = ({ kind }: Pick<ApprovalItem, 'kind'>): boolean =>
   kind === 'proposal' || kind === 'spot_check'
 
-/** Goes on only where there is something to decide, and only with a key that was meant. */
-function deciding(state: State, act: (item: ApprovalItem) => Step): Step {
+/** Runs the action for a pending item, unless the key is a repeat of a held key. */
+function withDecidableItem(state: State, action: (item: ApprovalItem) => Step): Step {
   const item = selectedItem(state)
   if (!item || state.isBusy) return noEffects(state)
   if (state.now < state.quietUntil)
@@ -141,15 +151,15 @@ function deciding(state: State, act: (item: ApprovalItem) => Step): Step {
     const by = item.decided_by ? ` by ${sanitize(item.decided_by)}` : ''
     return showMessage(state, `Nothing to decide: ${formatStatus(item)}${by}.`)
   }
-  return item.held ? showMessage(state, 'This is decided and held: z takes it back.') : act(item)
+  return item.held ? showMessage(state, 'Decided. Press z to undo.') : action(item)
 }
 
 export function undo(state: State): Step {
   const item = selectedItem(state)
   const id = item?.held ? item.id : state.lastHeld
   if (state.isBusy) return noEffects(state)
-  if (id === undefined) return showMessage(state, 'Nothing is held that could be undone.')
-  return doing(state, { act: 'undo', id })
+  if (id === undefined) return showMessage(state, 'Nothing to undo.')
+  return startEffect(state, { act: 'undo', id })
 }
 
 export function snooze(state: State): Step {
@@ -157,56 +167,55 @@ export function snooze(state: State): Step {
   if (selected === undefined) return noEffects(state)
   const snoozed = new Set([...state.snoozed, selected])
   const next = keepSelection(state, { ...state, view: 'list', snoozed })
-  return showMessage(next, 'Snoozed until you leave; S brings it back.')
+  return showMessage(next, 'Snoozed until you quit. Press S to show it.')
 }
 
 export type ChoicePrompt = Extract<Prompt, { at: number }>
-type Writing = Extract<Prompt, { text: string }>
+type TextPrompt = Extract<Prompt, { text: string }>
 
 export function handlePromptKey(state: State, prompt: Prompt, key: Key): Step {
   if (key.name === 'escape')
-    return showMessage(
-      { ...state, prompt: undefined },
-      prompt.ask === 'filter' ? '' : 'Nothing was decided.',
-    )
-  if ('text' in prompt) return written(state, prompt, key)
+    return showMessage({ ...state, prompt: undefined }, prompt.ask === 'filter' ? '' : 'Canceled.')
+  if ('text' in prompt) return handleTextKey(state, prompt, key)
   if (state.isPasting) return noEffects(state)
-  return isChoicePrompt(prompt) ? chosen(state, prompt, key) : confirmed(state, prompt, key.name)
+  return isChoicePrompt(prompt)
+    ? handleChoiceKey(state, prompt, key)
+    : handleConfirmKey(state, prompt, key.name)
 }
 
 export const isChoicePrompt = (prompt: Prompt | undefined): prompt is ChoicePrompt =>
   prompt !== undefined && 'at' in prompt
 
-const refusals = ['Deny', 'Deny and don’t ask again'] as const
+const rejectLabels = ['Deny', 'Deny and don’t ask again'] as const
 
 export function listOptions(prompt: ChoicePrompt): readonly string[] {
   if (prompt.ask === 'policy') return prompt.options
   if (prompt.ask === 'access') return prompt.options.map((option) => choiceLabels[option])
-  if (prompt.ask === 'refusal') return refusals
+  if (prompt.ask === 'refusal') return rejectLabels
   return prompt.ask === 'type' ? overrideTypes : severities
 }
 
-/** Severity is medium unless it is said to be more or less (T4). */
-const medium = severities.indexOf('medium')
+/** The default severity is medium (T4). */
+const defaultSeverityIndex = severities.indexOf('medium')
 
-function chosen(state: State, prompt: ChoicePrompt, key: Key): Step {
-  const next = choose(prompt.at, listOptions(prompt), key)
+function handleChoiceKey(state: State, prompt: ChoicePrompt, key: Key): Step {
+  const next = applyChoiceKey(prompt.at, listOptions(prompt), key)
   if (!next) return noEffects(state)
   return 'at' in next
     ? noEffects({ ...state, prompt: { ...prompt, at: next.at } })
-    : picking(state, prompt, next.taken)
+    : applyChoice(state, prompt, next.taken)
 }
 
-function picking(state: State, prompt: ChoicePrompt, at: number): Step {
+function applyChoice(state: State, prompt: ChoicePrompt, at: number): Step {
   const { id } = prompt
   if (prompt.ask === 'policy') {
     const policy = prompt.options[at] ?? ''
-    return doing(state, { act: 'decide', id, decision: 'approve', policy })
+    return startEffect(state, { act: 'decide', id, decision: 'approve', policy })
   }
   if (prompt.ask === 'access') {
     const choice = prompt.options[at] ?? 'until'
     if (choice === 'until') return noEffects({ ...state, prompt: { ask: 'until', id, text: '' } })
-    return allowing(state, id, { choice })
+    return grantAccess(state, id, { choice })
   }
   if (prompt.ask === 'refusal') {
     const grant = at === 1 ? { grant: { choice: 'deny_always' as const } } : {}
@@ -214,31 +223,31 @@ function picking(state: State, prompt: ChoicePrompt, at: number): Step {
   }
   if (prompt.ask === 'type') {
     const type = overrideTypes[at] ?? 'agent_wrong'
-    return noEffects({ ...state, prompt: { ask: 'severity', id, type, at: medium } })
+    return noEffects({ ...state, prompt: { ask: 'severity', id, type, at: defaultSeverityIndex } })
   }
   const override: Override = { type: prompt.type, severity: severities[at] ?? 'medium' }
   return noEffects({ ...state, prompt: { ask: 'reason', id, override, text: '' } })
 }
 
-const allowing = (state: State, id: string, grant: GrantChoice): Step =>
-  doing(state, { act: 'decide', id, decision: 'approve', grant })
+const grantAccess = (state: State, id: string, grant: GrantChoice): Step =>
+  startEffect(state, { act: 'decide', id, decision: 'approve', grant })
 
-function allowedUntil(state: State, id: string, text: string): Step {
+function grantUntil(state: State, id: string, text: string): Step {
   try {
-    return allowing(state, id, parseUntil(text, state.now))
+    return grantAccess(state, id, parseUntil(text, state.now))
   } catch (error) {
     const { message, hint = '' } = toProblem(error)
     return showMessage({ ...state, prompt: undefined }, sanitize(`${message} ${hint}`), 'bad')
   }
 }
 
-const written = (state: State, prompt: Writing, key: Key): Step =>
-  // A line break that was pasted is no answer.
+const handleTextKey = (state: State, prompt: TextPrompt, key: Key): Step =>
+  // A pasted line break does not submit the text.
   key.name === 'enter' && !state.isPasting
-    ? submitted(state, prompt)
-    : noEffects({ ...state, prompt: { ...prompt, text: typed(prompt.text, key) } })
+    ? submitText(state, prompt)
+    : noEffects({ ...state, prompt: { ...prompt, text: applyTextKey(prompt.text, key) } })
 
-function submitted(state: State, prompt: Writing): Step {
+function submitText(state: State, prompt: TextPrompt): Step {
   const text = prompt.text.trim()
   if (prompt.ask === 'filter') return applyFilter(state, text)
   const { id } = prompt
@@ -251,11 +260,11 @@ function submitted(state: State, prompt: Writing): Step {
   if (prompt.ask === 'instructions') {
     const { resolution } = prompt
     const instructions = text === '' ? {} : { instructions: text }
-    return doing(state, { act: 'resolve', id, resolution, ...instructions })
+    return startEffect(state, { act: 'resolve', id, resolution, ...instructions })
   }
-  if (prompt.ask === 'until') return allowedUntil(state, id, text)
+  if (prompt.ask === 'until') return grantUntil(state, id, text)
   const { override, grant } = prompt
-  return doing(state, {
+  return startEffect(state, {
     act: 'decide',
     id,
     decision: 'reject',
@@ -265,16 +274,16 @@ function submitted(state: State, prompt: Writing): Step {
   })
 }
 
-function confirmed(
+function handleConfirmKey(
   state: State,
   prompt: Extract<Prompt, { ask: 'changed' | 'conflict' }>,
   key: string,
 ): Step {
   const { id } = prompt
-  const more =
+  const input =
     prompt.ask === 'conflict' ? { acknowledge: prompt.version } : { change: prompt.change }
-  if (key === 'n') return showMessage({ ...state, prompt: undefined }, 'Nothing was decided.')
+  if (key === 'n') return showMessage({ ...state, prompt: undefined }, 'Canceled.')
   return key === 'y'
-    ? doing(state, { act: 'decide', id, decision: 'approve', ...more })
+    ? startEffect(state, { act: 'decide', id, decision: 'approve', ...input })
     : noEffects(state)
 }

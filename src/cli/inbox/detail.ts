@@ -5,7 +5,7 @@ import { formatBytes, pluralize, formatMinute, sanitize, sanitizeLines } from '.
 import { bold, dim, formatTimeLeft, styled, section, formatDuration } from './lines.ts'
 import type { Line, Span } from './lines.ts'
 
-/** The values in a JSON value by their dotted path; each as JSON, which shows what is a text and what is not. */
+/** Lists the values of a JSON value by dotted path, each as JSON, so that strings are recognizable. */
 function flattenJson(value: unknown, path = ''): [path: string, value: string][] {
   if (typeof value !== 'object' || value === null || Object.keys(value).length === 0)
     return [[path, sanitize(JSON.stringify(value) ?? 'null')]]
@@ -14,8 +14,8 @@ function flattenJson(value: unknown, path = ''): [path: string, value: string][]
   )
 }
 
-/** What is asked for, and where it really lies: a link may lead elsewhere than its name says. */
-function accessLines({
+/** The requested path and its real path: a symlink may lead elsewhere. */
+function formatAccess({
   path,
   real,
   permission,
@@ -27,49 +27,42 @@ function accessLines({
   return [
     ...(warning === undefined ? [] : [[styled('red', sanitize(warning))]]),
     [`${permission} of the ${isFolder ? 'folder' : 'file'} ${sanitize(real)}`],
-    ...(path === real ? [] : [[dim(`asked for as ${sanitize(path)}`)]]),
-    ...(missing ? [[styled('yellow', 'nothing is there now')]] : []),
+    ...(path === real ? [] : [[dim(`requested as ${sanitize(path)}`)]]),
+    ...(missing ? [[styled('yellow', 'the path no longer exists')]] : []),
     ...(isFolder || folder === null ? [] : [[dim(`“folder” means ${sanitize(folder)}`)]]),
   ]
 }
 
-function insideLines({ inside }: GrantRequest): Line[] {
+function formatFolderContent({ inside }: GrantRequest): Line[] {
   if (!inside) return []
   const { files, folders, bytes, sample, capped } = inside
-  const most = capped ? 'at least ' : ''
+  const prefix = capped ? 'at least ' : ''
   const more = files + folders - sample.length
   return [
     [
-      `${most}${pluralize(files, 'file')} in ${pluralize(folders, 'folder')}, ${formatBytes(bytes)}`,
+      `${prefix}${pluralize(files, 'file')} in ${pluralize(folders, 'folder')}, ${formatBytes(bytes)}`,
     ],
     ...sample.map((name): Line => ['• ', sanitize(name)]),
-    ...(more > 0 ? [[dim(`and ${most}${more} more`)]] : []),
+    ...(more > 0 ? [[dim(`and ${prefix}${more} more`)]] : []),
   ]
 }
 
-const sensitiveLines = ({ sensitive }: GrantRequest): Line[] =>
+const formatSensitive = ({ sensitive }: GrantRequest): Line[] =>
   sensitive.map((name) => [styled('red', '! '), sanitize(name)])
 
-const overdueLines = ({ overdue, reminded }: Handoff): Line[] =>
+const formatOverdue = ({ overdue, reminded }: Handoff): Line[] =>
   overdue
-    ? [
-        [
-          styled('red', 'overdue'),
-          reminded > 0
-            ? `: people were reminded ${reminded === 1 ? 'once' : `${reminded} times`}`
-            : '',
-        ],
-      ]
+    ? [[styled('red', 'overdue'), reminded > 0 ? `: ${pluralize(reminded, 'reminder')} sent` : '']]
     : []
 
-const attemptLines = ({ attempted_actions: tried }: Handoff): Line[] =>
-  tried.flatMap((one): Line[] =>
-    typeof one === 'string'
-      ? sanitizeLines(one).map((text, at) => [at === 0 ? '• ' : '  ', text])
-      : [['• ', sanitize(JSON.stringify(one) ?? 'null')]],
+const formatAttempts = ({ attempted_actions: attempts }: Handoff): Line[] =>
+  attempts.flatMap((attempt): Line[] =>
+    typeof attempt === 'string'
+      ? sanitizeLines(attempt).map((text, at) => [at === 0 ? '• ' : '  ', text])
+      : [['• ', sanitize(JSON.stringify(attempt) ?? 'null')]],
   )
 
-function contextLines({ context, proposal_id: proposal }: Handoff): Line[] {
+function formatContext({ context, proposal_id: proposal }: Handoff): Line[] {
   const isEmpty =
     context === null || (typeof context === 'object' && Object.keys(context).length === 0)
   const lines: Line[] = isEmpty
@@ -80,8 +73,8 @@ function contextLines({ context, proposal_id: proposal }: Handoff): Line[] {
   return proposal === null ? lines : [...lines, [`about proposal ${sanitize(proposal)}`]]
 }
 
-/** What the agent did last in that domain, oldest first (H5). */
-const recentLines = ({ packet }: Handoff): Line[] =>
+/** Recent actions of the agent in the domain, oldest first (H5). */
+const formatRecent = ({ packet }: Handoff): Line[] =>
   packet.recent.map(({ seq, at, type, action, subject, outcome }) => [
     dim(`${formatMinute(at)} `),
     sanitize(
@@ -91,24 +84,24 @@ const recentLines = ({ packet }: Handoff): Line[] =>
     ),
   ])
 
-/** One that was never asked back about and not answered has nothing to tell here (H6). */
-const threadLines = ({ thread }: Handoff): Line[] =>
+/** Formats the earlier rounds of a handoff; empty if it was neither resolved nor handed back (H6). */
+const formatThread = ({ thread }: Handoff): Line[] =>
   thread.length < 2 && thread.every(({ resolution }) => resolution === undefined)
     ? []
     : thread.flatMap(({ at, reason, resolution, hand_back, instructions }): Line[] => [
-        [dim(`${formatMinute(at)} `), `asked: ${sanitize(reason)}`],
+        [dim(`${formatMinute(at)} `), `request: ${sanitize(reason)}`],
         ...(resolution === undefined
           ? []
           : [
               [
-                `  answered: ${sanitize(resolution)}`,
+                `  resolution: ${sanitize(resolution)}`,
                 dim(hand_back ? ' (handed back)' : ' (not handed back)'),
               ],
             ]),
         ...(instructions === undefined ? [] : [[`  instructions: ${sanitize(instructions)}`]]),
       ])
 
-/** What became of a handoff and, where it was decided in the same act, of its proposal (H2, H6). */
+/** Formats the result of a resolved handoff and of its proposal (H2, H6). */
 export function formatHandoffResult({
   agent_id,
   hand_back,
@@ -116,42 +109,43 @@ export function formatHandoffResult({
   proposal,
 }: ToolResults['cowork_resolve_handoff']): string {
   const trust = proposal?.trust
-  const moved = trust ? `, trust ${score(trust.from)} → ${score(trust.to)}` : ''
-  const decided = proposal ? ` Its proposal is ${proposal.status}${moved}.` : ''
+  const trustText = trust ? `, trust ${formatScore(trust.from)} → ${formatScore(trust.to)}` : ''
+  const proposalText = proposal ? ` Proposal ${proposal.status}${trustText}.` : ''
   if (hand_back_refused)
-    return sanitize(`Answered, not handed back: ${hand_back_refused.message}${decided}`)
-  return sanitize(`Answered${hand_back ? ` and handed back to ${agent_id}` : ''}.${decided}`)
+    return sanitize(`Resolved, not handed back: ${hand_back_refused.message}${proposalText}`)
+  return sanitize(`Resolved${hand_back ? ` and handed back to ${agent_id}` : ''}.${proposalText}`)
 }
 
-const modeLook = { act: 'green', suggest: 'yellow', escalate: 'red' } as const
+const modeColor = { act: 'green', suggest: 'yellow', escalate: 'red' } as const
 const modeIcon = { act: '●', suggest: '◆', escalate: '▲' } as const
 
-/** A mode by colour and icon and word, so that none of them is needed to tell (C14). */
+/** Shows a mode by color, icon and word, so that color alone carries no meaning (C14). */
 export const modeSpan = ({ mode }: Pick<ApprovalItem, 'mode'>): Span =>
-  styled(modeLook[mode], `${modeIcon[mode]} ${mode}`)
+  styled(modeColor[mode], `${modeIcon[mode]} ${mode}`)
 
 export const formatKind = (kind: string): string => sanitize(kind).replaceAll('_', ' ')
-export const score = (value: number | null): string => (value === null ? '–' : value.toFixed(2))
+export const formatScore = (value: number | null): string =>
+  value === null ? '–' : value.toFixed(2)
 
-/** Everything a person decides by: why it was asked first, then what, then what follows (A8, A13). */
+/** Formats all data for a decision: the reason, the request, the consequences (A8, A13). */
 export function detailLines(detail: ApprovalDetail, now: number): Line[] {
   return [
     [bold(sanitize(detail.summary) || formatKind(detail.kind))],
     [modeSpan(detail), dim(` · ${formatKind(detail.kind)} · ${detail.risk} risk · `), detail.id],
     statusLine(detail, now),
-    ...conflictLines(detail),
-    ...section('Why you are asked', whyLines(detail)),
-    ...(detail.check ? section('What each answer does', answerLines(detail.check)) : []),
-    ...askedSections(detail),
-    ...(detail.check ? section('On record', recordLines(detail.check)) : []),
-    ...section('Who asks', whoLines(detail, now)),
-    ...section('Effect on trust', effectLines(detail)),
-    ...section('Decided before on the same target', historyLines(detail)),
+    ...formatConflict(detail),
+    ...section('Reason', formatReasons(detail)),
+    ...(detail.check ? section('Consequences', formatConsequences(detail.check)) : []),
+    ...requestSections(detail),
+    ...(detail.check ? section('On record', formatRecord(detail.check)) : []),
+    ...section('Requested by', formatRequester(detail, now)),
+    ...section('Effect on trust', formatTrustEffect(detail)),
+    ...section('Previous decisions on this target', formatHistory(detail)),
   ]
 }
 
-/** The active policy forbids what is asked: the person reads it before everything else. */
-const conflictLines = ({ policy_conflict: conflict }: ApprovalDetail): Line[] =>
+/** A policy conflict comes first. */
+const formatConflict = ({ policy_conflict: conflict }: ApprovalDetail): Line[] =>
   conflict
     ? [
         [
@@ -164,38 +158,38 @@ const conflictLines = ({ policy_conflict: conflict }: ApprovalDetail): Line[] =>
       ]
     : []
 
-function askedSections(detail: ApprovalDetail): Line[] {
+function requestSections(detail: ApprovalDetail): Line[] {
   if (detail.handoff) return handoffSections(detail, detail.handoff)
-  const said = section('The agent says', saidLines(detail))
+  const reasoning = section('Agent’s reasoning', formatReasoning(detail))
   if (detail.grant)
     return [
-      ...section('What it wants', accessLines(detail.grant)),
-      ...section('What is inside', insideLines(detail.grant)),
-      ...section('Looks sensitive', sensitiveLines(detail.grant)),
-      ...said,
+      ...section('Requested access', formatAccess(detail.grant)),
+      ...section('Content', formatFolderContent(detail.grant)),
+      ...section('Sensitive files', formatSensitive(detail.grant)),
+      ...reasoning,
     ]
   return [
-    ...section(`Change to ${sanitize(detail.target) || 'no target'}`, changeLines(detail)),
-    ...said,
+    ...section(`Change to ${sanitize(detail.target) || 'no target'}`, formatChange(detail)),
+    ...reasoning,
   ]
 }
 
 const handoffSections = (detail: ApprovalDetail, handoff: Handoff): Line[] => [
-  ...section('The agent says', saidLines(detail)),
-  ...section('What it tried', attemptLines(handoff)),
-  ...section('What you need to know', contextLines(handoff)),
-  ...section('What it did last', recentLines(handoff)),
-  ...section('Asked and answered', threadLines(handoff)),
+  ...section('Agent’s reasoning', formatReasoning(detail)),
+  ...section('Attempts', formatAttempts(handoff)),
+  ...section('Context', formatContext(handoff)),
+  ...section('Recent activity', formatRecent(handoff)),
+  ...section('Thread', formatThread(handoff)),
 ]
 
-const answerLines = ({ consequences: { confirm, wrong, differently } }: Check): Line[] => [
+const formatConsequences = ({ consequences: { confirm, wrong, differently } }: Check): Line[] => [
   [bold('Confirm: '), sanitize(confirm)],
   [bold('Mark as wrong: '), sanitize(wrong)],
-  [bold('I would have done it differently: '), sanitize(differently)],
-  [bold('Skip: '), 'It is closed and counts for nothing.'],
+  [bold('Prefer another way: '), sanitize(differently)],
+  [bold('Skip: '), 'Close without trust change.'],
 ]
 
-const recordLines = ({ record }: Check): Line[] =>
+const formatRecord = ({ record }: Check): Line[] =>
   record.map(({ seq, at, type, outcome }) => [
     dim(`${formatMinute(at)} `),
     `entry ${seq}, ${sanitize(type)}${outcome === undefined ? '' : `: ${sanitize(outcome)}`}`,
@@ -205,15 +199,15 @@ export function statusLine(item: ApprovalItem, now: number): Line {
   const { status, held, approvers, decided_by, decided_at, channel, reason, expires_at } = item
   if (held)
     return [
-      styled('cyan', `${heldWord(item, held.decision)} in `),
-      `${formatTimeLeft(Date.parse(held.until) - now)}, by ${sanitize(held.by)}: it can still be undone`,
+      styled('cyan', `${deferredLabel(item, held.decision)} in `),
+      `${formatTimeLeft(Date.parse(held.until) - now)}, by ${sanitize(held.by)}: can be undone`,
     ]
   if (status !== 'pending') {
     const by = decided_by ? ` by ${sanitize(decided_by)}` : ''
     const via = channel ? ` (${sanitize(channel)})` : ''
     const at = decided_at ? ` ${formatDuration(now - Date.parse(decided_at))} ago` : ''
     return [
-      `${capital(formatStatus(item))}${by}${via}${at}${reason ? `: ${sanitize(reason)}` : ''}`,
+      `${capitalize(formatStatus(item))}${by}${via}${at}${reason ? `: ${sanitize(reason)}` : ''}`,
     ]
   }
   const time = expires_at ? `, ${formatTimeLeft(Date.parse(expires_at) - now)} left` : ''
@@ -222,27 +216,27 @@ export function statusLine(item: ApprovalItem, now: number): Line {
     needed > 1
       ? `, ${given.length} of ${needed} approved${given.length > 0 ? ` (${sanitize(given.join(', '))})` : ''}`
       : ''
-  return [`Waits for ${formatDuration(now - Date.parse(item.created_at))}${time}${votes}`]
+  return [`Pending for ${formatDuration(now - Date.parse(item.created_at))}${time}${votes}`]
 }
 
-const heldWord = (item: ApprovalItem, decision: 'approve' | 'reject'): string =>
-  isCheck(item) ? 'Answers' : decision === 'approve' ? 'Approves' : 'Denies'
+const deferredLabel = (item: ApprovalItem, decision: 'approve' | 'reject'): string =>
+  isCheck(item) ? 'Decides' : decision === 'approve' ? 'Approves' : 'Rejects'
 
-/** How it ended, in a word: nobody approves a handoff, or what is done already. */
+/** Formats the status; handoffs and spot checks have their own words. */
 export function formatStatus({ kind, status }: Pick<ApprovalItem, 'kind' | 'status'>): string {
   if (kind === 'spot_check')
-    return status === 'approved' ? 'confirmed' : status === 'rejected' ? 'not confirmed' : status
+    return status === 'approved' ? 'confirmed' : status === 'rejected' ? 'marked as wrong' : status
   if (kind !== 'handoff') return status
-  return status === 'approved' ? 'answered' : status === 'consumed' ? 'answered and read' : status
+  return status === 'approved' ? 'resolved' : status === 'consumed' ? 'resolved and read' : status
 }
 
-const capital = (word: string) => word.charAt(0).toUpperCase() + word.slice(1)
+const capitalize = (word: string) => word.charAt(0).toUpperCase() + word.slice(1)
 
-function whyLines({ why, handoff }: ApprovalDetail): Line[] {
+function formatReasons({ why, handoff }: ApprovalDetail): Line[] {
   const { policy_id, policy_description, policy_version, high_risk_fields } = why
   return [
     [sanitize(why.text)],
-    ...(handoff ? overdueLines(handoff) : []),
+    ...(handoff ? formatOverdue(handoff) : []),
     ...why.rules.map(({ rule_id, field, severity, reason }): Line => [
       `rule ${sanitize(rule_id)} on ${sanitize(field)}: ${sanitize(reason)} `,
       dim(`(${sanitize(severity)})`),
@@ -261,10 +255,10 @@ function whyLines({ why, handoff }: ApprovalDetail): Line[] {
   ]
 }
 
-function changeLines({ change, before, approved_change }: ApprovalDetail): Line[] {
-  const known = new Map(flattenJson(before))
+function formatChange({ change, before, approved_change }: ApprovalDetail): Line[] {
+  const previous = new Map(flattenJson(before))
   const lines = flattenJson(change).flatMap(([path, value]): Line[] => {
-    const old = known.get(path)
+    const old = previous.get(path)
     return [
       ...(old === undefined || old === value
         ? []
@@ -283,46 +277,46 @@ function changeLines({ change, before, approved_change }: ApprovalDetail): Line[
       ]
 }
 
-const saidLines = ({ reasoning }: ApprovalDetail): Line[] =>
-  reasoning ? sanitizeLines(reasoning).map((line) => [dim('│ '), line]) : [[dim('nothing')]]
+const formatReasoning = ({ reasoning }: ApprovalDetail): Line[] =>
+  reasoning ? sanitizeLines(reasoning).map((line) => [dim('│ '), line]) : [[dim('none')]]
 
-function whoLines(detail: ApprovalDetail, now: number): Line[] {
+function formatRequester(detail: ApprovalDetail, now: number): Line[] {
   const { client, session, created_at, confidence, trust_level } = detail
   const version = client?.version ? ` ${client.version}` : ''
   const over = client?.transport ? ` over ${client.transport}` : ''
-  // Of a request for access neither is known.
-  const sureness = [
-    ...(trust_level === null ? [] : [`trust ${score(trust_level)}`]),
-    ...(confidence === null ? [] : [`it is ${score(confidence)} sure`]),
+  // An access request has neither trust nor confidence.
+  const facts = [
+    ...(trust_level === null ? [] : [`trust ${formatScore(trust_level)}`]),
+    ...(confidence === null ? [] : [`confidence ${formatScore(confidence)}`]),
   ]
   return [
     [`${sanitize(detail.requester)} in ${sanitize(detail.domain)}, ${sanitize(detail.action)}`],
-    ...(sureness.length > 0 ? [[sureness.join(', ')]] : []),
+    ...(facts.length > 0 ? [[facts.join(', ')]] : []),
     [`${created_at} (${formatDuration(now - Date.parse(created_at))} ago)`],
-    ...(client ? [[`by ${sanitize(client.name + version + over)}, in its own words`]] : []),
+    ...(client ? [[`by ${sanitize(client.name + version + over)} (reported by the client)`]] : []),
     ...(session ? [[`session ${sanitize(session)}`]] : []),
   ]
 }
 
-function effectLines({ kind, effect: { approve, overrides } }: ApprovalDetail): Line[] {
-  const says = isCheck({ kind }) ? 'wrong' : 'deny'
+function formatTrustEffect({ kind, effect: { approve, overrides } }: ApprovalDetail): Line[] {
+  const label = isCheck({ kind }) ? 'wrong' : 'reject'
   const types = [...new Set(overrides.map(({ type }) => type))]
   return [
-    ...(approve ? [[`approve: ${score(approve.from)} → ${score(approve.to)}`]] : []),
+    ...(approve ? [[`approve: ${formatScore(approve.from)} → ${formatScore(approve.to)}`]] : []),
     ...types.map((type): Line => {
-      const each = overrides
-        .filter((one) => one.type === type)
-        .map(({ severity, to }) => `${severity} ${score(to)}`)
-      return [`${says} as ${type}: ${each.join(', ')}`]
+      const effects = overrides
+        .filter((override) => override.type === type)
+        .map(({ severity, to }) => `${severity} ${formatScore(to)}`)
+      return [`${label} as ${type}: ${effects.join(', ')}`]
     }),
   ]
 }
 
-const historyLines = ({ history }: ApprovalDetail): Line[] =>
+const formatHistory = ({ history }: ApprovalDetail): Line[] =>
   history.map(({ at, status, decided_by, summary, reason, trust_change }) => {
     const by = decided_by ? ` by ${sanitize(decided_by)}` : ''
     const change = trust_change
-      ? ` (trust ${trust_change > 0 ? '+' : ''}${score(trust_change)})`
+      ? ` (trust ${trust_change > 0 ? '+' : ''}${formatScore(trust_change)})`
       : ''
     return [
       dim(`${formatMinute(at)} `),

@@ -4,15 +4,15 @@ import type { ApprovalItem, ApprovalFilter } from '../approvals.ts'
 import { approvalKinds } from '#approvals/wire.ts'
 import type { Client } from '../client.ts'
 import { choice, command, linesOption, flag, localCommand, text } from '../command.ts'
-import type { Entry } from '../command.ts'
+import type { CommandSpec } from '../command.ts'
 import { resolveAgent, moreNotes, shortenIds } from '../lookup.ts'
-import { sanitize, tableOf } from '../output.ts'
+import { sanitize, formatRows } from '../output.ts'
 import { hasScreen } from '../terminal.ts'
-import { detailLines, formatKind, score, formatStatus } from './detail.ts'
+import { detailLines, formatKind, formatScore, formatStatus } from './detail.ts'
 import { fitToTerminal, formatDuration } from './lines.ts'
 
-/** Shows each check with what follows from it, and asks. Gives the ids of those that the person confirms (T14). */
-export async function confirmEach(
+/** Shows each spot check with its consequences and asks. Returns the ids that the person confirms (T14). */
+export async function confirmSpotChecks(
   client: Client,
   checks: readonly ApprovalItem[],
 ): Promise<ReadonlySet<string>> {
@@ -25,8 +25,8 @@ export async function confirmEach(
       const detail = await readDetail(client, id)
       const lines = fitToTerminal(detailLines(detail, Date.now()), stderr)
       stderr.write(`${lines.join('\n')}\n\n`)
-      const said = await terminal.question('Confirm it? [y/N] ')
-      if (/^y(es)?$/i.test(said.trim())) confirmed.add(id)
+      const answer = await terminal.question('Confirm? [y/N] ')
+      if (/^y(es)?$/i.test(answer.trim())) confirmed.add(id)
     }
   } finally {
     terminal.close()
@@ -34,95 +34,95 @@ export async function confirmEach(
   return confirmed
 }
 
-const shown = {
+const approvalView = {
   run: async (client: Client, given: string, kind?: 'handoff') =>
     readDetail(client, (await findApproval(client, given, kind)).id),
   lines: (detail: Awaited<ReturnType<typeof readDetail>>) =>
     fitToTerminal(detailLines(detail, Date.now())),
 }
 
-export const showApproval = (about: { summary: string; kind?: 'handoff' }): Entry =>
+export const showApproval = (about: { summary: string; kind?: 'handoff' }): CommandSpec =>
   command({
     usage: 'show <id>',
     summary: about.summary,
-    run: ({ client, args: [given] }) => shown.run(client, given, about.kind),
-    show: shown.lines,
+    run: ({ client, args: [given] }) => approvalView.run(client, given, about.kind),
+    show: approvalView.lines,
   })
 
-/** What waits for a person: a screen to decide on where there is a terminal, else a list (K6). */
+/** Shows pending items: as a screen on a terminal, otherwise as a list (K6). */
 export const inboxCommand = localCommand({
   usage: 'inbox [id]',
-  summary: 'what waits for you: decide it by keys, or list it',
-  args: { id: { about: 'show this one' } },
+  summary: 'review pending items',
+  args: { id: { about: 'approval to show' } },
   options: {
-    list: flag('--list', 'print the list, on a terminal too'),
-    all: flag('--all', 'list what was decided too'),
-    kind: choice('--kind <kind>', 'only of this kind', approvalKinds),
-    agent: text('--agent <id>', 'only of this agent'),
-    domain: text('--domain <name>', 'only in this domain'),
+    list: flag('--list', 'print the list, even on a terminal'),
+    all: flag('--all', 'include decided items'),
+    kind: choice('--kind <kind>', 'show only this kind', approvalKinds),
+    agent: text('--agent <id>', 'show only this agent'),
+    domain: text('--domain <name>', 'show only this domain'),
     lines: linesOption(100),
   },
   async act(call) {
     const { client, env, options, args, out } = call
     const { kind, domain, lines, all, agent } = options
     if (args[0] !== undefined) {
-      const detail = await shown.run(client, args[0])
-      return out.data(detail, () => shown.lines(detail))
+      const detail = await approvalView.run(client, args[0])
+      return out.data(detail, () => approvalView.lines(detail))
     }
     const status = all ? 'all' : 'pending'
-    const wanted: ApprovalFilter = {
+    const filter: ApprovalFilter = {
       status,
       kind,
       agent: await resolveAgent(client, agent),
       domain,
     }
-    // Whoever asks for decided ones too wants to look something up, not to decide.
+    // With --all people look items up; only the pending list opens the screen.
     if (!all && hasScreen(call, options)) {
       const { showInbox } = await import('./loop.ts')
       const { requirePersonAtTerminal } = await import('../person.ts')
       const person = () => requirePersonAtTerminal(call, 'Deciding')
       const { stdin, stdout } = process
-      return showInbox({ client, wanted, env, person, stdin, stdout })
+      return showInbox({ client, query: filter, env, person, stdin, stdout })
     }
-    const page = await readItems(client, wanted, lines)
+    const page = await readItems(client, filter, lines)
     out.data(page, () =>
-      page.items.length > 0 ? listLines(page.items, status === 'all') : ['Nothing waits for you.'],
+      page.items.length > 0 ? formatItems(page.items, status === 'all') : ['Inbox is empty.'],
     )
     moreNotes(page.next !== null).forEach(out.note)
   },
-  commands: [showApproval({ summary: 'one of them, with why it is asked' })],
+  commands: [showApproval({ summary: 'show an item with all details' })],
 })
 
-/** What a look-back brought is one group: a mistake was found, and these are looked at together (T14). */
-function listLines(items: readonly ApprovalItem[], hasStatus: boolean): string[] {
+/** Groups the spot checks of one look-back: they follow from the same error (T14). */
+function formatItems(items: readonly ApprovalItem[], hasStatus: boolean): string[] {
   const short = shortenIds(items.map(({ id }) => id))
   const groups = Map.groupBy(items, (item) => item.look_back)
-  const alone = groups.get(undefined) ?? []
-  const lines = alone.length > 0 ? itemTable(alone, hasStatus, short) : []
+  const ungrouped = groups.get(undefined) ?? []
+  const lines = ungrouped.length > 0 ? formatItemTable(ungrouped, hasStatus, short) : []
   for (const [back, rows] of groups)
     if (back !== undefined)
       lines.push(
         ...(lines.length > 0 ? [''] : []),
-        lookBackText(rows),
-        ...itemTable(rows, hasStatus, short),
+        formatLookBack(rows),
+        ...formatItemTable(rows, hasStatus, short),
       )
   return lines
 }
 
-function lookBackText(rows: readonly ApprovalItem[]): string {
+function formatLookBack(rows: readonly ApprovalItem[]): string {
   const [first] = rows
-  const who = `${sanitize(first?.requester ?? '')} did alone in ${sanitize(first?.domain ?? '')}`
-  const these = rows.length === 1 ? 'this action' : `these ${rows.length} actions`
-  return `A mistake was found in what ${who}: look at ${these}.`
+  const who = `${sanitize(first?.requester ?? '')} in ${sanitize(first?.domain ?? '')}`
+  const actions = rows.length === 1 ? 'this action' : `these ${rows.length} actions`
+  return `An error of ${who} was found: check ${actions} too.`
 }
 
-function itemTable(
+function formatItemTable(
   items: readonly ApprovalItem[],
   hasStatus: boolean,
   short: (id: string) => string,
 ) {
   const now = Date.now()
-  return tableOf(items, '', {
+  return formatRows(items, '', {
     ID: (item) => short(item.id),
     ...(hasStatus && { STATUS: (item: ApprovalItem) => formatStatus(item) }),
     KIND: (item) => formatKind(item.kind),
@@ -130,8 +130,8 @@ function itemTable(
     DOMAIN: (item) => item.domain,
     MODE: (item) => item.mode,
     RISK: (item) => item.risk,
-    TRUST: (item) => score(item.trust_level),
+    TRUST: (item) => formatScore(item.trust_level),
     AGE: (item) => formatDuration(now - Date.parse(item.created_at)),
-    WHAT: (item) => `${item.held ? '(held) ' : ''}${item.summary}`,
+    SUMMARY: (item) => `${item.held ? '(undo possible) ' : ''}${item.summary}`,
   })
 }

@@ -1,27 +1,27 @@
 import { styleText } from 'node:util'
 
-type Look = 'bold' | 'dim' | 'red' | 'yellow' | 'green' | 'cyan' | 'inverse'
+type Style = 'bold' | 'dim' | 'red' | 'yellow' | 'green' | 'cyan' | 'inverse'
 
-/** A stretch of a line: as it is, or with a look that says nothing the words do not say. */
-export type Span = string | { readonly look: Look; readonly text: string }
+/** Part of a line: plain, or with a style that adds no meaning. */
+export type Span = string | { readonly style: Style; readonly text: string }
 
-/** What is shown in one line. Its text has gone through `plain` where it is not ours. */
+/** A line of the screen. Untrusted text has been sanitized. */
 export type Line = readonly Span[]
 
-export const bold = (text: string): Span => ({ look: 'bold', text })
-export const dim = (text: string): Span => ({ look: 'dim', text })
-export const styled = (look: Look, text: string): Span => ({ look, text })
+export const bold = (text: string): Span => ({ style: 'bold', text })
+export const dim = (text: string): Span => ({ style: 'dim', text })
+export const styled = (style: Style, text: string): Span => ({ style, text })
 
 export const lineText = (line: Line): string =>
   line.map((span) => (typeof span === 'string' ? span : span.text)).join('')
 
-/** Respects NO_COLOR, FORCE_COLOR and whether anyone looks. */
+/** Respects NO_COLOR, FORCE_COLOR and whether the stream is a terminal. */
 export const renderLine = (line: Line, stream: NodeJS.WritableStream): string =>
   line
-    .map((span) => (typeof span === 'string' ? span : styleText(span.look, span.text, { stream })))
+    .map((span) => (typeof span === 'string' ? span : styleText(span.style, span.text, { stream })))
     .join('')
 
-/** As wide as the terminal; whole where nobody looks. */
+/** Wraps to the width of the terminal; leaves lines unchanged elsewhere. */
 export const fitToTerminal = (
   lines: readonly Line[],
   stream: NodeJS.WriteStream = process.stdout,
@@ -42,18 +42,18 @@ const isWide =
 export const splitGraphemes = (text: string): string[] =>
   isAscii.test(text) ? [...text] : [...graphemes.segment(text)].map(({ segment }) => segment)
 
-const columnsOfChar = (char: string) => (isMark.test(char) ? 0 : isWide.test(char) ? 2 : 1)
+const charWidth = (char: string) => (isMark.test(char) ? 0 : isWide.test(char) ? 2 : 1)
 
 export const displayWidth = (text: string): number =>
   isAscii.test(text)
     ? text.length
-    : splitGraphemes(text).reduce((sum, char) => sum + columnsOfChar(char), 0)
+    : splitGraphemes(text).reduce((sum, char) => sum + charWidth(char), 0)
 
-/** As much of the text as fits, with an ellipsis where there is more. */
+/** Shortens text to a width, with an ellipsis. */
 export function truncate(text: string, columns: number): string {
   if (displayWidth(text) <= columns) return text
   if (columns < 1) return ''
-  return `${taken(splitGraphemes(text), columns - 1)}…`
+  return `${takeColumns(splitGraphemes(text), columns - 1)}…`
 }
 
 export const padToWidth = (text: string, columns: number): string => {
@@ -62,66 +62,66 @@ export const padToWidth = (text: string, columns: number): string => {
 }
 
 export function truncateLine(line: Line, columns: number): Line {
-  let left = columns
-  const kept: Span[] = []
+  let remaining = columns
+  const spans: Span[] = []
   for (const span of line) {
     const text = typeof span === 'string' ? span : span.text
-    const short = truncate(text, left)
-    kept.push(typeof span === 'string' ? short : { ...span, text: short })
-    left -= displayWidth(short)
+    const short = truncate(text, remaining)
+    spans.push(typeof span === 'string' ? short : { ...span, text: short })
+    remaining -= displayWidth(short)
     if (short !== text) break
   }
-  return kept
+  return spans
 }
 
-/** One line as several, broken at spaces, each going on where the first began. */
+/** Wraps a line at spaces and keeps its indentation. */
 export function wrapLine(line: Line, columns: number): Line[] {
-  const whole = lineText(line)
-  if (displayWidth(whole) <= columns) return [line]
+  const text = lineText(line)
+  if (displayWidth(text) <= columns) return [line]
   const [first] = line
-  // Lines with several looks are short by nature: headings and labels.
-  const look = line.length === 1 && typeof first === 'object' ? first.look : undefined
-  const [indent = ''] = /^[ │+-]*/.exec(whole) ?? []
-  const room = Math.max(columns - displayWidth(indent), 10)
-  return chunks(whole.slice(indent.length), room).map((text, at) => {
-    const full = (at === 0 ? indent : indent.replaceAll(/[+-]/g, ' ')) + text
-    return [look ? { look, text: full } : full]
+  // Lines with several styles are short: headings and labels.
+  const style = line.length === 1 && typeof first === 'object' ? first.style : undefined
+  const [indent = ''] = /^[ │+-]*/.exec(text) ?? []
+  const width = Math.max(columns - displayWidth(indent), 10)
+  return breakText(text.slice(indent.length), width).map((part, index) => {
+    const full = (index === 0 ? indent : indent.replaceAll(/[+-]/g, ' ')) + part
+    return [style ? { style, text: full } : full]
   })
 }
 
-function chunks(text: string, columns: number): string[] {
-  const found: string[] = []
+function breakText(text: string, columns: number): string[] {
+  const parts: string[] = []
   let rest = text
   while (displayWidth(rest) > columns) {
-    // At least one character, or a narrow screen would be wrapped for ever.
-    const head = taken(splitGraphemes(rest), columns) || (splitGraphemes(rest)[0] ?? '')
+    // At least one character, so that the loop ends on a narrow screen.
+    const head = takeColumns(splitGraphemes(rest), columns) || (splitGraphemes(rest)[0] ?? '')
     const space = rest[head.length] === ' ' ? head.length : head.lastIndexOf(' ')
     const end = space > columns / 3 ? space : head.length
-    found.push(rest.slice(0, end))
+    parts.push(rest.slice(0, end))
     rest = rest.slice(end).trimStart()
   }
-  return [...found, rest]
+  return [...parts, rest]
 }
 
-function taken(chars: readonly string[], columns: number): string {
-  let left = columns
-  const end = chars.findIndex((char) => (left -= columnsOfChar(char)) < 0)
+function takeColumns(chars: readonly string[], columns: number): string {
+  let remaining = columns
+  const end = chars.findIndex((char) => (remaining -= charWidth(char)) < 0)
   return (end === -1 ? chars : chars.slice(0, end)).join('')
 }
 
-const minute = 60_000
+const msPerMinute = 60_000
 const units: readonly (readonly [size: number, name: string])[] = [
-  [24 * 60 * minute, 'd'],
-  [60 * minute, 'h'],
-  [minute, 'm'],
+  [24 * 60 * msPerMinute, 'd'],
+  [60 * msPerMinute, 'h'],
+  [msPerMinute, 'm'],
   [1000, 's'],
 ]
 
-/** A span of time in its largest unit: `3m`. */
+/** Formats a duration in its largest unit: `3m`. */
 export function formatDuration(milliseconds: number): string {
-  const [size, name] = units.find(([one]) => milliseconds >= one) ?? [1000, 's']
+  const [size, name] = units.find(([unit]) => milliseconds >= unit) ?? [1000, 's']
   return `${Math.max(0, Math.floor(milliseconds / size))}${name}`
 }
 
-/** The same until a moment: the last second still counts. */
+/** Formats the remaining time, rounded up. */
 export const formatTimeLeft = (milliseconds: number): string => formatDuration(milliseconds + 999)

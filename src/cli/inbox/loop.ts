@@ -20,7 +20,7 @@ import { initialState } from './state.ts'
 import type { Effect, Event, Outcome } from './state.ts'
 import { render } from './view.ts'
 
-/** What the person's own editor makes of a text; nobody else can read it meanwhile. */
+/** Opens the text in the person's editor, in a private folder, and returns the result. */
 async function editInEditor(text: string, env: Environment): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), 'cowork-edit-'))
   try {
@@ -28,7 +28,10 @@ async function editInEditor(text: string, env: Environment): Promise<string> {
     writeFileSync(file, `${text}\n`, { mode: 0o600 })
     const code = await edit(file, env)
     if (code !== 0)
-      throw new CoworkError('editor_failed', `The editor ended with ${code}: nothing was decided.`)
+      throw new CoworkError(
+        'editor_failed',
+        `The editor exited with ${code}. No decision was made.`,
+      )
     return readFileSync(file, 'utf8')
   } finally {
     rmSync(folder, { recursive: true, force: true })
@@ -38,7 +41,7 @@ async function editInEditor(text: string, env: Environment): Promise<string> {
 async function edit(file: string, env: Environment): Promise<number> {
   const isWindows = process.platform === 'win32'
   const editor = env['VISUAL'] || env['EDITOR'] || (isWindows ? 'notepad' : 'vi')
-  // By a shell, since the variable may hold options too.
+  // Through a shell: the variable may contain options.
   const child = isWindows
     ? spawn(`${editor} "${file}"`, { stdio: 'inherit', env, shell: true })
     : spawn('sh', ['-c', `${editor} "$1"`, 'sh', file], { stdio: 'inherit', env })
@@ -48,29 +51,29 @@ async function edit(file: string, env: Environment): Promise<number> {
 
 export type InboxOptions = {
   readonly client: Client
-  readonly wanted: ApprovalFilter
+  readonly query: ApprovalFilter
   readonly env: Environment
-  /** Throws where no person decides (I10). */
+  /** Throws unless a person is at the terminal (I10). */
   readonly person: () => void
   readonly stdin: ReadStream
   readonly stdout: WriteStream
 }
 
-/** The inbox on a terminal (K6). */
+/** Shows the inbox screen (K6). */
 export async function showInbox(options: InboxOptions): Promise<ExitCode> {
-  const { client, wanted, env, person, stdin, stdout } = options
+  const { client, query, env, person, stdin, stdout } = options
   const screen = openScreen({ stdin, stdout, start: initialState, reduce, render, perform })
-  /** What a person wrote that was no JSON is not lost. */
+  /** Keeps edited text that is not valid JSON. */
   const drafts = new Map<string, string>()
   let isLoading = false
 
   async function perform(effect: Effect): Promise<void> {
     if (effect.act === 'leave') return screen.leave(effect.isInterrupted)
     if (effect.act === 'load') return load()
-    return screen.telling(() => eventOf(effect))
+    return screen.dispatchResult(() => runEffect(effect))
   }
 
-  async function eventOf(effect: Extract<Effect, { id: string }>): Promise<Event> {
+  async function runEffect(effect: Extract<Effect, { id: string }>): Promise<Event> {
     const { id } = effect
     if (effect.act === 'decide' || effect.act === 'resolve') {
       const outcome = await (effect.act === 'decide' ? decide(effect) : resolveHandoff(effect))
@@ -87,29 +90,29 @@ export async function showInbox(options: InboxOptions): Promise<ExitCode> {
     const { filter, limit } = screen.state()
     try {
       const q = filter === '' ? undefined : filter
-      const { items, counts, next } = await readItems(client, { ...wanted, q }, limit)
-      // The daemon counts by kind; of what is narrowed further we know what we have.
-      const isNarrow = q !== undefined || wanted.agent !== undefined || wanted.domain !== undefined
-      const total = isNarrow ? items.length : (counts[wanted.kind ?? 'all'] ?? 0)
+      const { items, counts, next } = await readItems(client, { ...query, q }, limit)
+      // The daemon counts by kind only; with another filter, use the number of loaded items.
+      const isFiltered = q !== undefined || query.agent !== undefined || query.domain !== undefined
+      const total = isFiltered ? items.length : (counts[query.kind ?? 'all'] ?? 0)
       const isMore = next !== null
       const shown = await withSelected(items)
-      screen.happened({ event: 'loaded', items: shown, total, isMore, filter })
+      screen.dispatch({ event: 'loaded', items: shown, total, isMore, filter })
     } catch (error) {
-      screen.unreachable(error)
+      screen.reportOutage(error)
     } finally {
       isLoading = false
     }
-    const now = screen.state()
-    if (now.filter !== filter || now.limit !== limit) await load()
+    const current = screen.state()
+    if (current.filter !== filter || current.limit !== limit) await load()
   }
 
-  /** What lies under the hand stays there when somebody else has decided it. */
+  /** Keeps the selected item in the list after someone else has decided it. */
   async function withSelected(items: readonly ApprovalItem[]): Promise<readonly ApprovalItem[]> {
     const { selected, decided } = screen.state()
     if (selected === undefined || decided.has(selected)) return items
     if (items.some(({ id }) => id === selected)) return items
-    const kept = await readByIds(client, [selected])
-    return [...items, ...kept].toSorted((a, b) => (a.id < b.id ? 1 : -1))
+    const selectedItems = await readByIds(client, [selected])
+    return [...items, ...selectedItems].toSorted((a, b) => (a.id < b.id ? 1 : -1))
   }
 
   async function decide(effect: Extract<Effect, { act: 'decide' }>): Promise<Outcome> {
@@ -127,20 +130,20 @@ export async function showInbox(options: InboxOptions): Promise<ExitCode> {
       grant,
       skip,
     })
-    return theOnly(outcomes)
+    return getSingleOutcome(outcomes)
   }
 
   async function resolveHandoff(effect: Extract<Effect, { act: 'resolve' }>): Promise<Outcome> {
     person()
     const { id, resolution, instructions } = effect
     const answer = { handoff_id: id, resolution, instructions }
-    const answered = await client.call('cowork_resolve_handoff', answer)
-    return { id, status: 'resolved', note: formatHandoffResult(answered) }
+    const result = await client.call('cowork_resolve_handoff', answer)
+    return { id, status: 'resolved', note: formatHandoffResult(result) }
   }
 
   async function undo(id: string): Promise<Outcome> {
     person()
-    return theOnly((await client.call('cowork_undo', { approval_ids: [id] })).outcomes)
+    return getSingleOutcome((await client.call('cowork_undo', { approval_ids: [id] })).outcomes)
   }
 
   async function policies(id: string): Promise<Event> {
@@ -148,14 +151,14 @@ export async function showInbox(options: InboxOptions): Promise<ExitCode> {
     const options = listed.policies.map((policy) => policy.id)
     return options.length > 0
       ? { event: 'policies', id, options }
-      : told('There is no policy to allow it under: write one into the configuration.', 'bad')
+      : messageEvent('No policies exist: add one to the configuration.', 'bad')
   }
 
   async function access(id: string): Promise<Event> {
     const options = listGrantChoices(await readDetail(client, id))
     return options.length > 0
       ? { event: 'access', id, options }
-      : told('Nothing was there that could be allowed: deny it, or let the agent ask again.', 'bad')
+      : messageEvent('The path cannot be granted: reject the request.', 'bad')
   }
 
   async function edit(id: string): Promise<Event> {
@@ -164,22 +167,23 @@ export async function showInbox(options: InboxOptions): Promise<ExitCode> {
     const text = await screen.lend(() => editInEditor(before, env))
     drafts.set(id, text)
     const after = parseJson(text)
-    if (after === undefined) return told('That is not JSON: nothing was decided. e goes on.', 'bad')
+    if (after === undefined)
+      return messageEvent('Invalid JSON: no decision was made. Press e to continue editing.', 'bad')
     drafts.delete(id)
     return isDeepStrictEqual(after, change)
-      ? told('You changed nothing, so nothing was decided.', 'calm')
+      ? messageEvent('No changes: no decision was made.', 'calm')
       : { event: 'edited', id, change: after }
   }
 
   return screen.run()
 }
 
-function theOnly([outcome]: readonly Outcome[]): Outcome {
-  if (!outcome) throw new Error('the daemon did not say what became of a decision')
+function getSingleOutcome([outcome]: readonly Outcome[]): Outcome {
+  if (!outcome) throw new Error('no outcome in the response of the daemon')
   return outcome
 }
 
-const told = (text: string, tone: Message['tone']): Event => ({
+const messageEvent = (text: string, tone: Message['tone']): Event => ({
   event: 'told',
   message: { text, tone },
 })

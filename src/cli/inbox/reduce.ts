@@ -6,7 +6,7 @@ import {
   noEffects,
   openSelected,
   handleKey,
-  reading,
+  readerKeys,
   showMessage,
 } from '../screen/keys.ts'
 import type { Message } from '../screen/keys.ts'
@@ -15,7 +15,7 @@ import {
   handlePromptKey,
   approve,
   reject,
-  differently,
+  rejectAsPreference,
   edit,
   applyFilter,
   keepSelection,
@@ -26,12 +26,12 @@ import {
   snooze,
   undo,
 } from './actions.ts'
-import { score } from './detail.ts'
+import { formatScore } from './detail.ts'
 import { formatTimeLeft } from './lines.ts'
 import { bodyRows, itemsOnScreen, selectedItem } from './state.ts'
 import type { Event, Outcome, State, Step } from './state.ts'
 
-/** The screen as a pure machine: what happened in, the next state and what is to be done out. */
+/** Computes the next state and effects of an event; has no side effects. */
 export function reduce(state: State, event: Event): Step {
   switch (event.event) {
     case 'key':
@@ -41,15 +41,15 @@ export function reduce(state: State, event: Event): Step {
     case 'resized':
       return noEffects(scrollBy({ ...state, size: event.size }, 0))
     case 'loaded':
-      return event.filter === state.filter ? loaded(state, event) : noEffects(state)
+      return event.filter === state.filter ? applyLoaded(state, event) : noEffects(state)
     case 'unreachable':
       return noEffects({ ...state, offline: event.message })
     case 'read':
       return noEffects({ ...state, detail: event.detail })
     case 'decided':
-      return decided({ ...state, now: event.now, isBusy: false }, event.outcome)
+      return applyDecided({ ...state, now: event.now, isBusy: false }, event.outcome)
     case 'undone':
-      return undone({ ...state, isBusy: false }, event.outcome)
+      return applyUndone({ ...state, isBusy: false }, event.outcome)
     case 'policies': {
       const { id, options } = event
       return noEffects({ ...state, isBusy: false, prompt: { ask: 'policy', id, options, at: 0 } })
@@ -69,14 +69,14 @@ export function reduce(state: State, event: Event): Step {
 
 type Keys = Readonly<Record<string, (state: State) => Step>>
 
-const inBoth: Keys = {
+const sharedKeys: Keys = {
   a: approve,
   d: reject,
   e: edit,
-  o: differently,
+  o: rejectAsPreference,
   x: skip,
   s: snooze,
-  S: (state) => showMessage({ ...state, snoozed: new Set() }, 'What was snoozed is back.'),
+  S: (state) => showMessage({ ...state, snoozed: new Set() }, 'Showing snoozed items.'),
   z: undo,
   r: answerHandoff,
   '/': (state) =>
@@ -84,8 +84,8 @@ const inBoth: Keys = {
   '?': (state) => noEffects({ ...state, view: 'help' }),
 }
 
-const inList: Keys = {
-  ...inBoth,
+const listKeys: Keys = {
+  ...sharedKeys,
   ...navigationKeys(moveSelection, ({ size }) => itemsOnScreen(size)),
   enter: openSelected,
   right: openSelected,
@@ -96,73 +96,76 @@ const inList: Keys = {
 
 const backToList = (state: State): Step => noEffects({ ...state, view: 'list' })
 
-const inDetail: Keys = {
-  ...inBoth,
-  ...reading(scrollBy, ({ size }) => bodyRows(size) - 1, backToList),
+const detailKeys: Keys = {
+  ...sharedKeys,
+  ...readerKeys(scrollBy, ({ size }) => bodyRows(size) - 1, backToList),
   n: (state) => openSelected(moveSelection(state, 1).state),
   p: (state) => openSelected(moveSelection(state, -1).state),
 }
 
-const keys = { answered: handlePromptKey, first: inList, detail: inDetail, back: backToList }
+const keys = { answered: handlePromptKey, first: listKeys, detail: detailKeys, back: backToList }
 
-function loaded(state: State, { items, total, isMore }: Extract<Event, { event: 'loaded' }>): Step {
+function applyLoaded(
+  state: State,
+  { items, total, isMore }: Extract<Event, { event: 'loaded' }>,
+): Step {
   const known = { ...state, items, total, isMore, isLoaded: true, offline: undefined }
   const next = keepSelection(state, known)
   const item = selectedItem(next)
-  const isStale = next.view === 'detail' && item && standing(next.detail) !== standing(item)
+  const isStale = next.view === 'detail' && item && changeKey(next.detail) !== changeKey(item)
   return { state: next, effects: isStale ? [{ act: 'read', id: item.id }] : [] }
 }
 
-const standing = (item: ApprovalItem | undefined) =>
+const changeKey = (item: ApprovalItem | undefined) =>
   item && JSON.stringify([item.id, item.status, item.held?.until, item.approvers.given])
 
-function decided(state: State, outcome: Outcome): Step {
+function applyDecided(state: State, outcome: Outcome): Step {
   const { id, status, error } = outcome
   const effects = [{ act: 'load' }] as const
   if (error) return { state: showMessage(state, sanitize(error.message), 'bad').state, effects }
-  const settled: State = {
+  const next: State = {
     ...state,
     view: 'list',
     quietUntil: state.now + keyRepeatMs,
     lastHeld: status === 'held' ? id : state.lastHeld,
-    message: { text: textOf(state, outcome), tone: 'good' },
+    message: { text: formatResult(state, outcome), tone: 'good' },
   }
   if (status === 'held' || status === 'voted')
-    return { state: moveSelection(settled, 1).state, effects }
-  const gone = { ...settled, decided: new Set([...settled.decided, id]) }
-  return { state: keepSelection(state, gone), effects }
+    return { state: moveSelection(next, 1).state, effects }
+  const hidden = { ...next, decided: new Set([...next.decided, id]) }
+  return { state: keepSelection(state, hidden), effects }
 }
 
-function textOf(state: State, outcome: Outcome): string {
+function formatResult(state: State, outcome: Outcome): string {
   const item = state.items.find(({ id }) => id === outcome.id)
   return item && isCheck(item) && outcome.status !== 'held'
-    ? checkText(outcome)
-    : outcomeText(outcome, state.now)
+    ? formatCheckResult(outcome)
+    : formatDecisionResult(outcome, state.now)
 }
 
-function checkText({ status, trust, counted, look_back: rows = 0 }: Outcome): string {
+function formatCheckResult({ status, trust, counted, look_back: rows = 0 }: Outcome): string {
   if (status === 'approved')
-    return counted === false ? 'Closed: it counts for nothing.' : 'Confirmed.'
-  const moved = trust ? ` Trust ${score(trust.from)} → ${score(trust.to)}.` : ''
-  const others = rows === 1 ? '1 other action comes' : `${rows} other actions come`
-  return `Answered.${moved}${rows > 0 ? ` ${others} to the inbox: look back at them.` : ''}`
+    return counted === false ? 'Closed without trust change.' : 'Confirmed.'
+  const trustText = trust ? ` Trust ${formatScore(trust.from)} → ${formatScore(trust.to)}.` : ''
+  const others = rows === 1 ? '1 more action' : `${rows} more actions`
+  return `Decided.${trustText}${rows > 0 ? ` ${others} added for review.` : ''}`
 }
 
-function outcomeText({ status, until, trust, note }: Outcome, now: number): string {
+function formatDecisionResult({ status, until, trust, note }: Outcome, now: number): string {
   if (note !== undefined) return note
   if (status === 'held' && until)
-    return `Held: it counts in ${formatTimeLeft(Date.parse(until) - now)}. z takes it back.`
-  if (status === 'voted') return 'Your approval counts; another person must approve too.'
-  const word = status === 'rejected' ? 'Denied' : 'Approved'
-  if (!trust) return `${word}.`
-  const more = trust.promoted ? ', promoted' : trust.demoted ? ', demoted' : ''
-  return `${word}. Trust ${score(trust.from)} → ${score(trust.to)}${more}.`
+    return `Applies in ${formatTimeLeft(Date.parse(until) - now)}. Press z to undo.`
+  if (status === 'voted') return 'Approval recorded. 1 more approval required.'
+  const label = status === 'rejected' ? 'Rejected' : 'Approved'
+  if (!trust) return `${label}.`
+  const modeText = trust.promoted ? ', promoted' : trust.demoted ? ', demoted' : ''
+  return `${label}. Trust ${formatScore(trust.from)} → ${formatScore(trust.to)}${modeText}.`
 }
 
-function undone(state: State, { id, error }: Outcome): Step {
+function applyUndone(state: State, { id, error }: Outcome): Step {
   const message: Message = error
     ? { text: sanitize(error.message), tone: 'bad' }
-    : { text: 'Undone: it waits again.', tone: 'good' }
+    : { text: 'Undone.', tone: 'good' }
   const lastHeld = state.lastHeld === id ? undefined : state.lastHeld
   const selected = error ? state.selected : id
   return { state: { ...state, lastHeld, message, selected }, effects: [{ act: 'load' }] }

@@ -9,43 +9,43 @@ import type { Line } from './lines.ts'
 
 export type Override = { readonly type: OverrideType; readonly severity: Severity }
 
-type Question<Ask extends string, More> = {
+type ItemPrompt<Ask extends string, More> = {
   readonly ask: Ask
   readonly id: string
 } & Readonly<More>
 
 export type Prompt =
   | { readonly ask: 'filter'; readonly text: string }
-  | Question<'policy', { options: string[]; at: number }>
-  | Question<'access', { options: readonly (GrantOption | 'until')[]; at: number }>
-  | Question<'until', { text: string }>
-  | Question<'refusal', { at: number }>
-  | Question<'type', { at: number }>
-  | Question<'severity', { type: OverrideType; at: number }>
-  | Question<'reason', { override?: Override; grant?: GrantChoice; text: string }>
-  | Question<'changed', { change: unknown }>
-  | Question<'conflict', { version: string; why: string }>
-  | Question<'resolution', { text: string }>
-  | Question<'instructions', { resolution: string; text: string }>
+  | ItemPrompt<'policy', { options: string[]; at: number }>
+  | ItemPrompt<'access', { options: readonly (GrantOption | 'until')[]; at: number }>
+  | ItemPrompt<'until', { text: string }>
+  | ItemPrompt<'refusal', { at: number }>
+  | ItemPrompt<'type', { at: number }>
+  | ItemPrompt<'severity', { type: OverrideType; at: number }>
+  | ItemPrompt<'reason', { override?: Override; grant?: GrantChoice; text: string }>
+  | ItemPrompt<'changed', { change: unknown }>
+  | ItemPrompt<'conflict', { version: string; why: string }>
+  | ItemPrompt<'resolution', { text: string }>
+  | ItemPrompt<'instructions', { resolution: string; text: string }>
 
 export type State = ScreenState<'list' | 'detail' | 'help', Prompt, ApprovalDetail> & {
-  /** Newest first, as the daemon gave them. */
+  /** Newest first. */
   readonly items: readonly ApprovalItem[]
-  /** How many wait in all, whether there are more than were read, and how many are asked for. */
+  /** All pending items; whether more exist than were loaded; how many are loaded at most. */
   readonly total: number
   readonly isMore: boolean
   readonly limit: number
   readonly snoozed: ReadonlySet<string>
-  /** Decided here: a page that was read before must not bring them back. */
+  /** Decided here: an older page must not show them again. */
   readonly decided: ReadonlySet<string>
   readonly lastHeld: string | undefined
-  /** Until then keys that decide are taken for a key held down. */
+  /** Until this time, decision keys count as repeats of a held key. */
   readonly quietUntil: number
 }
 
 export type Outcome = Omit<Decided, 'status'> & {
   readonly status: string
-  /** What is said of it, where the status alone does not. */
+  /** Text for the person, if the status alone is not enough. */
   readonly note?: string
 }
 
@@ -56,7 +56,7 @@ export type Event =
       readonly items: readonly ApprovalItem[]
       readonly total: number
       readonly isMore: boolean
-      /** What was asked for: the answer to an older question is none to this one. */
+      /** The filter of the request: results of an older filter are ignored. */
       readonly filter: string
     }
   | { readonly event: 'read'; readonly detail: ApprovalDetail }
@@ -70,15 +70,15 @@ export type Event =
     }
   | { readonly event: 'edited'; readonly id: string; readonly change: unknown }
 
-type Deed<Act extends string, More = object> = {
+type ItemEffect<Act extends string, More = object> = {
   readonly act: Act
   readonly id: string
 } & Readonly<More>
 
 export type Effect =
   | { readonly act: 'load' }
-  | Deed<'read' | 'edit' | 'policies' | 'access' | 'undo'>
-  | Deed<
+  | ItemEffect<'read' | 'edit' | 'policies' | 'access' | 'undo'>
+  | ItemEffect<
       'decide',
       {
         decision: 'approve' | 'reject'
@@ -91,12 +91,12 @@ export type Effect =
         skip?: true
       }
     >
-  | Deed<'resolve', { resolution: string; instructions?: string }>
+  | ItemEffect<'resolve', { resolution: string; instructions?: string }>
   | { readonly act: 'leave'; readonly isInterrupted: boolean }
 
 export type Step = StepOf<State, Effect>
 
-/** How many are read at first; more once the person has come to their end. */
+/** Number of items to load first; more when the person reaches the end. */
 export const pageSize = 200
 
 export const initialState = (size: Size, now: number): State => ({
@@ -122,10 +122,10 @@ export const selectedItem = (state: State): ApprovalItem | undefined =>
 
 export const bodyRows = ({ rows }: Size): number => Math.max(1, rows - 4)
 
-/** Each item takes two lines. */
+/** Each item uses two lines. */
 export const itemsOnScreen = (size: Size): number => Math.max(1, Math.floor(bodyRows(size) / 2))
 
 export function readerLines({ detail, selected, size, now }: State): Line[] {
-  if (!detail || detail.id !== selected) return [['Reading …']]
+  if (!detail || detail.id !== selected) return [['Loading …']]
   return detailLines(detail, now).flatMap((line) => wrapLine(line, size.columns - 2))
 }

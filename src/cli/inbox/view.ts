@@ -6,12 +6,12 @@ import {
   choiceKeys,
   choiceLines,
   frame,
-  headLine,
+  headerLine,
   keyLines,
   messageLines,
-  writingLine,
+  inputLine,
 } from '../screen/frame.ts'
-import { formatKind, modeSpan, score, statusLine } from './detail.ts'
+import { formatKind, modeSpan, formatScore, statusLine } from './detail.ts'
 import {
   bold,
   displayWidth,
@@ -33,34 +33,36 @@ import type { Prompt, State } from './state.ts'
 
 function promptPanel(state: State): Line[] {
   const { prompt, message, size } = state
-  if (isChoicePrompt(prompt)) return choices(state, prompt)
+  if (isChoicePrompt(prompt)) return choicePanel(state, prompt)
   return prompt ? [] : messageLines(message, size).slice(0, -1)
 }
 
-function choices({ detail, size }: State, prompt: ChoicePrompt): Line[] {
+function choicePanel({ detail, size }: State, prompt: ChoicePrompt): Line[] {
   const options = listOptions(prompt)
   const about = detail?.id === prompt.id ? detail : undefined
   const width = Math.max(...options.map((option) => displayWidth(sanitize(option))))
   const labels = options.map((option) => {
     const to = about && trustAfter(about, prompt, option)
-    const beside = to === undefined ? '' : `  trust ${score(to)}`
+    const beside = to === undefined ? '' : `  trust ${formatScore(to)}`
     return { label: padToWidth(sanitize(option), width), beside }
   })
-  const follows = about?.check?.consequences.wrong
+  const consequence = about?.check?.consequences.wrong
   return [
     [''],
     [bold(` ${questions[prompt.ask]}`)],
-    ...(follows === undefined ? [] : wrapLine([dim(` ${sanitize(follows)}`)], size.columns - 1)),
+    ...(consequence === undefined
+      ? []
+      : wrapLine([dim(` ${sanitize(consequence)}`)], size.columns - 1)),
     ...choiceLines(labels, prompt.at, Math.max(1, bodyRows(size) - 4)),
   ]
 }
 
 const questions = {
-  policy: 'Under which policy may it work there?',
-  access: 'How much may it see, and for how long?',
-  refusal: 'Deny it?',
-  type: 'What was wrong?',
-  severity: 'How serious is it?',
+  policy: 'Which policy applies in this domain?',
+  access: 'Which access do you allow?',
+  refusal: 'Deny?',
+  type: 'What kind of error?',
+  severity: 'How severe?',
 }
 
 function trustAfter(
@@ -70,98 +72,100 @@ function trustAfter(
 ): number | undefined {
   if (prompt.ask !== 'type' && prompt.ask !== 'severity') return undefined
   const [type, severity] = prompt.ask === 'type' ? [option, 'medium'] : [prompt.type, option]
-  return effect.overrides.find((one) => one.type === type && one.severity === severity)?.to
+  return effect.overrides.find(
+    (override) => override.type === type && override.severity === severity,
+  )?.to
 }
 
 const labels = {
   filter: '/',
-  reason: 'Why? ',
-  resolution: 'Your answer: ',
-  instructions: 'Instructions, to hand it back: ',
-  until: 'Until when? (2h, 7d, 2027-03-01T18:00) ',
+  reason: 'Reason: ',
+  resolution: 'Resolution: ',
+  instructions: 'Instructions (to hand back): ',
+  until: 'Allow until (2h, 7d, 2027-03-01T18:00): ',
 }
 
 function footer({ prompt, message, size }: State): Line {
   if (!prompt) return messageLines(message, size).at(-1) ?? ['']
-  if ('text' in prompt) return writingLine(labels[prompt.ask], prompt.text, size.columns)
-  if (prompt.ask === 'changed') return [bold(' Approve it as you changed it?')]
+  if ('text' in prompt) return inputLine(labels[prompt.ask], prompt.text, size.columns)
+  if (prompt.ask === 'changed') return [bold(' Approve with your changes?')]
   if (prompt.ask === 'conflict')
     return [styled('red', ` Blocked by the active policy: ${sanitize(prompt.why)} Approve anyway?`)]
   return ['']
 }
 
-function keysLine(state: State): string {
+function formatKeys(state: State): string {
   const { prompt, view } = state
   if (prompt) return isChoicePrompt(prompt) ? choiceKeys : promptKeys[prompt.ask]
-  if (view === 'help') return ' any key goes back'
+  if (view === 'help') return ' any key: back'
   const item = selectedItem(state)
-  const acts = keysOf(item)
-  if (view === 'detail') return ` j/k scroll  n/p next  ${acts}  Esc back  ? keys`
-  // Four answers leave no room for the filter; the help has it.
-  return ` j/k move  Enter read  ${acts}${item && isCheck(item) ? '' : '  / filter'}  ? keys  q leave`
+  const actions = itemKeys(item)
+  if (view === 'detail') return ` j/k scroll  n/p next  ${actions}  Esc back  ? keys`
+  // Spot checks have four actions, so the filter key is only in the help.
+  return ` j/k move  Enter read  ${actions}${item && isCheck(item) ? '' : '  / filter'}  ? keys  q quit`
 }
 
-function keysOf(item: ApprovalItem | undefined): string {
-  if (item?.kind === 'handoff') return 'r answer'
+function itemKeys(item: ApprovalItem | undefined): string {
+  if (item?.kind === 'handoff') return 'r resolve'
   return item && isCheck(item)
-    ? 'a confirm  d wrong  o differently  x skip'
-    : 'a approve  d deny  e edit'
+    ? 'a confirm  d wrong  o prefer  x skip'
+    : 'a approve  d reject  e edit'
 }
 
 const promptKeys: Record<Exclude<Prompt, ChoicePrompt>['ask'], string> = {
-  filter: ' Enter shows what has these words  Esc leaves it',
-  until: ' Enter allows it until then  Esc cancels',
-  reason: ' Enter decides; the reason may be empty  Esc cancels',
+  filter: ' Enter filters  Esc cancels',
+  until: ' Enter allows  Esc cancels',
+  reason: ' Enter decides (reason optional)  Esc cancels',
   changed: ' y approves  n or Esc cancels',
   conflict: ' y approves anyway  n or Esc cancels',
-  resolution: ' Enter goes on: say what you did or decided  Esc cancels',
-  instructions: ' Enter answers; left empty, it is not handed back  Esc cancels',
+  resolution: ' Enter continues: what you did or decided  Esc cancels',
+  instructions: ' Enter resolves (empty: not handed back)  Esc cancels',
 }
 
 const helpLines: Line[] = [
   ...keyLines(
     {
-      'j k ↓ ↑': 'move, or scroll what you read',
-      'Space PgUp g G': 'a page, the first, the last',
-      Enter: 'read, and back',
-      'n p': 'while reading: the next, the previous',
-      a: 'approve; confirm a check, once you have read it',
-      d: 'deny, or mark a check as wrong: asks what was wrong, and why',
-      'o x': 'a check: you would have done it differently; skip it, so that it counts for nothing',
+      'j k ↓ ↑': 'move or scroll',
+      'Space PgUp g G': 'page down, page up, first, last',
+      Enter: 'open, and back',
+      'n p': 'next and previous item',
+      a: 'approve; confirm an opened spot check',
+      d: 'reject, or mark a spot check as wrong',
+      'o x': 'spot check: prefer another way; skip without trust change',
       e: 'edit the change in $VISUAL or $EDITOR, then approve',
-      's S': 'snooze until you leave; bring back what is snoozed',
-      z: 'undo a decision that is still held',
-      '/': 'filter by words; Esc shows all again',
-      r: 'answer a handoff; on all others: read again at once',
-      'q Ctrl-C': 'leave',
+      's S': 'snooze until you quit; show snoozed items',
+      z: 'undo the last decision',
+      '/': 'filter by text; Esc clears the filter',
+      r: 'resolve a handoff; otherwise reload',
+      'q Ctrl-C': 'quit',
     },
     16,
   ),
   [''],
-  [dim(' High risk is held a few seconds before it counts. A key held down decides once.')],
+  [dim(' High-risk decisions can be undone for a few seconds. A held key decides once.')],
 ]
 
-const smallest = { rows: 8, columns: 40 }
+const minSize = { rows: 8, columns: 40 }
 
 export const render = (state: State): Line[] =>
-  frame(state.size, smallest, 'cowork inbox --list', () => [
-    head(state),
+  frame(state.size, minSize, 'cowork inbox --list', () => [
+    inboxHeader(state),
     [''],
     ...bodyLines(contents(state), promptPanel(state), bodyRows(state.size)),
     footer(state),
-    [dim(keysLine(state))],
+    [dim(formatKeys(state))],
   ])
 
-function head(state: State): Line {
+function inboxHeader(state: State): Line {
   const { total, isMore, items, snoozed, filter, offline, isLoaded, size, isBusy } = state
   const facts = [
-    isLoaded ? `${total} ${total === 1 ? 'waits' : 'wait'}` : 'reading …',
-    ...(isMore ? [`the newest ${items.length} shown`] : []),
+    isLoaded ? `${total} pending` : 'loading …',
+    ...(isMore ? [`showing the newest ${items.length}`] : []),
     ...(snoozed.size > 0 ? [`${snoozed.size} snoozed`] : []),
-    ...(filter === '' ? [] : [`with “${sanitize(filter)}”`]),
+    ...(filter === '' ? [] : [`filter “${sanitize(filter)}”`]),
   ]
-  const standing = offline ? 'not connected' : isBusy ? 'deciding …' : 'live'
-  return headLine('Inbox', facts, standing, offline !== undefined, size.columns)
+  const connection = offline ? 'not connected' : isBusy ? 'deciding …' : 'live'
+  return headerLine('Inbox', facts, connection, offline !== undefined, size.columns)
 }
 
 function contents(state: State): Line[] {
@@ -177,7 +181,7 @@ function list(state: State): Line[] {
   const shown = visibleItems(state)
   const at = shown.findIndex(({ id }) => id === state.selected)
   const count = itemsOnScreen(state.size)
-  // By whole pages, so that moving within one moves nothing but the mark.
+  // Full pages, so that moving within a page moves only the marker.
   const top = Math.floor(Math.max(at, 0) / count) * count
   if (shown.length === 0) return emptyLines(state)
   return shown
@@ -186,22 +190,23 @@ function list(state: State): Line[] {
 }
 
 function emptyLines({ isLoaded, filter, offline, snoozed }: State): Line[] {
-  if (offline) return [[` ${sanitize(offline)}`], [dim(' It is tried again every second.')]]
-  if (!isLoaded) return [[' Reading …']]
-  if (filter !== '') return [[' Nothing that waits has these words.'], [dim(' Esc shows all.')]]
-  if (snoozed.size > 0) return [[' Nothing else waits.'], [dim(' S shows what you snoozed.')]]
-  return [[' Nothing waits for you.'], [dim(' What agents ask for appears here by itself.')]]
+  if (offline) return [[` ${sanitize(offline)}`], [dim(' Retrying every second.')]]
+  if (!isLoaded) return [[' Loading …']]
+  if (filter !== '') return [[' No matches.'], [dim(' Press Esc to clear the filter.')]]
+  if (snoozed.size > 0)
+    return [[' No other pending items.'], [dim(' Press S to show snoozed items.')]]
+  return [[' Inbox is empty.'], [dim(' Requests that need approval appear here.')]]
 }
 
 const ageColumns = 4
 
 function itemLines(item: ApprovalItem, isSelected: boolean, state: State): Line[] {
   const { now, size } = state
-  const place = placeIn(state, item)
+  const position = formatLookBackPosition(state, item)
   const mark: Span = isSelected ? styled('cyan', ' ❯ ') : '   '
   const mode = modeSpan(item)
-  const room = size.columns - 3 - 12 - ageColumns - 1
-  const summary = padToWidth(sanitize(item.summary), room)
+  const width = size.columns - 3 - 12 - ageColumns - 1
+  const summary = padToWidth(sanitize(item.summary), width)
   const age = formatDuration(now - Date.parse(item.created_at)).padStart(ageColumns)
   return [
     [
@@ -211,17 +216,22 @@ function itemLines(item: ApprovalItem, isSelected: boolean, state: State): Line[
       isSelected ? bold(summary) : summary,
       dim(age),
     ],
-    ['   ', ...beside(item, place, now, size.columns - 4)],
+    ['   ', ...itemFacts(item, position, now, size.columns - 4)],
   ]
 }
 
-function placeIn({ items }: State, { id, look_back: back }: ApprovalItem): string[] {
+function formatLookBackPosition({ items }: State, { id, look_back: back }: ApprovalItem): string[] {
   if (back === undefined) return []
   const rows = items.filter((item) => item.look_back === back)
   return [`look-back ${rows.findIndex((row) => row.id === id) + 1} of ${rows.length}`]
 }
 
-function beside(item: ApprovalItem, place: readonly string[], now: number, columns: number): Line {
+function itemFacts(
+  item: ApprovalItem,
+  position: readonly string[],
+  now: number,
+  columns: number,
+): Line {
   if (item.held || item.status !== 'pending') return statusLine(item, now)
   const { requester, domain, kind, risk, confidence, trust_level, expires_at, approvers } = item
   const time = expires_at ? [`${formatTimeLeft(Date.parse(expires_at) - now)} left`] : []
@@ -229,9 +239,9 @@ function beside(item: ApprovalItem, place: readonly string[], now: number, colum
     approvers.needed > 1 ? [`${approvers.given.length}/${approvers.needed} approved`] : []
   const facts = [
     ...[requester, domain].map((name) => truncate(sanitize(name), 16)),
-    ...(place.length > 0 ? place : [formatKind(kind)]),
-    ...(trust_level === null ? [] : [`trust ${score(trust_level)}`]),
-    ...(confidence === null ? [] : [`${score(confidence)} sure`]),
+    ...(position.length > 0 ? position : [formatKind(kind)]),
+    ...(trust_level === null ? [] : [`trust ${formatScore(trust_level)}`]),
+    ...(confidence === null ? [] : [`confidence ${formatScore(confidence)}`]),
     ...votes,
     ...time,
   ]

@@ -10,7 +10,7 @@ type Schema = {
   readonly deprecated?: boolean
 }
 
-/** Every setting with its description and default, commented out: what a person may change, in the file itself. */
+/** Renders every setting with description and default as comments, so that the file documents itself. */
 export function renderConfigTemplate(): string {
   const { properties = {} } = configJsonSchema() as Schema
   return Object.entries(properties)
@@ -20,19 +20,22 @@ export function renderConfigTemplate(): string {
 }
 
 function settingLines(name: string, schema: Schema): string[] {
-  const about = comment(schema.description)
-  const inner = propertiesOf(schema)
+  const about = formatComment(schema.description)
+  const inner = findProperties(schema)
   if (!inner) return [...about, ...valueLines(name, schema.default)]
   const lines = Object.entries(inner)
-    .filter(([, one]) => !one.deprecated)
-    .flatMap(([key, one]) => settingLines(key, one))
+    .filter(([, property]) => !property.deprecated)
+    .flatMap(([key, property]) => settingLines(key, property))
     .map((line) => `  ${line}`)
-  const whole = [`${name}:`, ...lines]
-  // What may be left out as a whole has parts that may not be.
-  return [...about, ...(schema.default === undefined ? whole.map((line) => `# ${line}`) : whole)]
+  const section = [`${name}:`, ...lines]
+  // An optional section can have required properties.
+  return [
+    ...about,
+    ...(schema.default === undefined ? section.map((line) => `# ${line}`) : section),
+  ]
 }
 
-/** A value that has no default stands in a comment of its own, so that removing one # of each line gives a valid file. */
+/** Comments out a value without default twice, so that removing one # of each line gives a valid file. */
 const valueLines = (name: string, value: unknown): string[] =>
   value === undefined
     ? [`# ${name}:`]
@@ -40,14 +43,14 @@ const valueLines = (name: string, value: unknown): string[] =>
         .trimEnd()
         .split('\n')
 
-function propertiesOf(schema: Schema): Schema['properties'] {
+function findProperties(schema: Schema): Schema['properties'] {
   const forms = [schema, ...(schema.anyOf ?? []), ...(schema.oneOf ?? [])]
   return forms.find(({ properties }) => properties)?.properties
 }
 
 const width = 92
 
-function comment(text = ''): string[] {
+function formatComment(text = ''): string[] {
   const lines: string[] = []
   for (const word of text.split(/\s+/).filter(Boolean)) {
     const last = lines.at(-1)

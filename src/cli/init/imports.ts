@@ -8,21 +8,21 @@ import { isReference } from '#base/config/field-types.ts'
 import { mapMarked } from '#base/config/schema-lookup.ts'
 import type { ConfigPath } from '#base/config/schema-lookup.ts'
 
-/** Files that the seeds' programs were set up by (SV5), in the order in which they win. */
+/** Configuration files of the seeds' programs (SV5), in order of precedence. */
 const names = ['cowork.config.yaml', 'fileops-mcp.yaml', 'grants-config.yaml'] as const
 
 export type Import = { readonly file: string; readonly text: string }
 
-/** What came from where, and what did not because something else was there. */
+/** Imported settings, and those skipped because they are set already. */
 export type MergeResult = {
   readonly text: string
   readonly taken: readonly { readonly setting: string; readonly file: string }[]
   readonly kept: readonly { readonly setting: string; readonly file: string }[]
-  /** Values that were replaced, because the daemon would refuse to start with them. */
-  readonly adapted: readonly Adapted[]
+  /** Values replaced because the daemon would refuse to start with them. */
+  readonly adapted: readonly AdaptedSetting[]
 }
 
-type Adapted = {
+type AdaptedSetting = {
   readonly setting: string
   readonly file: string
   readonly from: string
@@ -35,55 +35,55 @@ export const findImportableFiles = ({ cwd, home }: Folders): string[] => [
   ),
 ]
 
-/** Adds the sections of other files to a configuration. What it says already stays as it is. */
+/** Merges the sections of other files into a configuration. Existing settings are unchanged. */
 export function mergeImports(existing: string, imports: readonly Import[]): MergeResult {
   const target = parseDocument(existing)
-  const root = rootOf(target)
+  const root = getRoot(target)
   const taken: { setting: string; file: string }[] = []
   const kept: { setting: string; file: string }[] = []
-  const adapted: Adapted[] = []
+  const adapted: AdaptedSetting[] = []
   for (const { file, text } of imports) {
     const source = parseDocument(text)
-    for (const { path, value } of relativePaths(source.toJS(), dirname(file)))
+    for (const { path, value } of resolveRelativePaths(source.toJS(), dirname(file)))
       source.setIn(path, value)
-    const host = openHost(source)
+    const host = findOpenHost(source)
     if (host !== undefined) {
       source.setIn(['server', 'host'], 'localhost')
       adapted.push({ setting: 'server.host', file, from: host, to: 'localhost' })
     }
-    // What is written above the first section belongs to it, not to the file that it moves to.
-    const first = rootOf(source).items[0]?.key
+    // A comment above the first section belongs to the section, so it moves with it.
+    const first = getRoot(source).items[0]?.key
     if (isScalar(first))
-      first.commentBefore ??= source.commentBefore ?? rootOf(source).commentBefore ?? null
+      first.commentBefore ??= source.commentBefore ?? getRoot(source).commentBefore ?? null
     const visit = (into: YAMLMap, from: YAMLMap, at: readonly string[]) => {
       for (const pair of from.items) {
         const key = isScalar(pair.key) ? String(pair.key.value) : String(pair.key)
         const setting = [...at, key].join('.')
-        const there = into.get(key, true)
-        const plain = source.getIn([...at, key])
+        const existing = into.get(key, true)
+        const value = source.getIn([...at, key])
         if (pair.value === null || (isScalar(pair.value) && pair.value.value === null)) continue
-        if (there === undefined || (isScalar(there) && there.value === null)) {
+        if (existing === undefined || (isScalar(existing) && existing.value === null)) {
           into.set(key, undefined)
-          into.items[into.items.findIndex((one) => isKey(one.key, key))] = pair
+          into.items[into.items.findIndex((item) => isKey(item.key, key))] = pair
           if (at.length === 0) taken.push({ setting, file })
-        } else if (isMap(there) && isMap(pair.value)) {
-          visit(there, pair.value, [...at, key])
+        } else if (isMap(existing) && isMap(pair.value)) {
+          visit(existing, pair.value, [...at, key])
           if (at.length === 0) taken.push({ setting, file })
-        } else if (isSeq(there) && isSeq(pair.value)) {
-          const more = pair.value.items.filter((item) => !isThere(there.items, item))
-          there.items.push(...more)
-          if (more.length < pair.value.items.length) kept.push({ setting, file })
+        } else if (isSeq(existing) && isSeq(pair.value)) {
+          const added = pair.value.items.filter((item) => !hasItem(existing.items, item))
+          existing.items.push(...added)
+          if (added.length < pair.value.items.length) kept.push({ setting, file })
           if (at.length === 0) taken.push({ setting, file })
-        } else if (!isDeepStrictEqual(jsOf(there), plain)) kept.push({ setting, file })
+        } else if (!isDeepStrictEqual(toJs(existing), value)) kept.push({ setting, file })
       }
     }
-    visit(root, asEntries(rootOf(source), root), [])
+    visit(root, unifyGrants(getRoot(source), root), [])
   }
   return { text: target.toString({ lineWidth: 0 }), taken, kept, adapted }
 }
 
-/** All addresses, for which the daemon needs TLS or `insecure_bind` (SV20); the seed's own server had neither. */
-function openHost(source: Document.Parsed): string | undefined {
+/** Returns a host that listens on all addresses without TLS or `insecure_bind`, which the daemon refuses (SV20). */
+function findOpenHost(source: Document.Parsed): string | undefined {
   const [host, tls, insecure] = ['host', 'tls', 'insecure_bind'].map((key) =>
     source.getIn(['server', key]),
   )
@@ -92,21 +92,21 @@ function openHost(source: Document.Parsed): string | undefined {
 }
 
 export function redactSecrets(text: string): string {
-  const found = new Set<string>()
+  const secrets = new Set<string>()
   mapMarked('x-secret', parseDocument(text).toJS() as unknown, (value) => {
-    if (!isReference(value)) found.add(value)
+    if (!isReference(value)) secrets.add(value)
     return value
   })
-  return [...found].reduce((rest, secret) => rest.replaceAll(secret, '…'), text)
+  return [...secrets].reduce((rest, secret) => rest.replaceAll(secret, '…'), text)
 }
 
-function rootOf(document: Document.Parsed | Document): YAMLMap {
+function getRoot(document: Document.Parsed | Document): YAMLMap {
   if (!isMap(document.contents)) document.contents = document.createNode({}) as never
   return document.contents
 }
 
-/** `grants` may be a list or an object (seed 004): where both occur, the list becomes the object's entries. */
-function asEntries(from: YAMLMap, into: YAMLMap): YAMLMap {
+/** Seed 004 allows `grants` as list or object; if both occur, the list becomes the object's entries. */
+function unifyGrants(from: YAMLMap, into: YAMLMap): YAMLMap {
   const [theirs, ours] = [from.get('grants', true), into.get('grants', true)]
   if (isSeq(theirs) && isMap(ours)) from.set('grants', mapWith('entries', theirs))
   if (isMap(theirs) && isSeq(ours)) into.set('grants', mapWith('entries', ours))
@@ -115,7 +115,7 @@ function asEntries(from: YAMLMap, into: YAMLMap): YAMLMap {
 
 function mapWith(key: string, value: unknown): YAMLMap {
   const document = parseDocument('{}')
-  const map = rootOf(document)
+  const map = getRoot(document)
   map.flow = false
   map.set(key, value)
   return map
@@ -123,16 +123,18 @@ function mapWith(key: string, value: unknown): YAMLMap {
 
 const isKey = (node: unknown, key: string) => (isScalar(node) ? node.value : node) === key
 
-const jsOf = (node: unknown): unknown =>
+const toJs = (node: unknown): unknown =>
   isMap(node) || isSeq(node) || isScalar(node) ? node.toJSON() : node
 
-/** The same item, or another one of the same id: two would be refused. */
-function isThere(items: readonly unknown[], item: unknown): boolean {
-  const wanted = jsOf(item)
-  return items.map(jsOf).some((one) => isDeepStrictEqual(one, wanted) || sameId(one, wanted))
+/** True if the list has the item, or one with the same id: the daemon refuses duplicates. */
+function hasItem(items: readonly unknown[], item: unknown): boolean {
+  const target = toJs(item)
+  return items
+    .map(toJs)
+    .some((other) => isDeepStrictEqual(other, target) || haveSameId(other, target))
 }
 
-function sameId(one: unknown, other: unknown): boolean {
+function haveSameId(one: unknown, other: unknown): boolean {
   const keyOf = (value: unknown) => {
     if (typeof value !== 'object' || value === null) return undefined
     const { id, agent_id, domain, path } = value as Record<string, unknown>
@@ -142,18 +144,21 @@ function sameId(one: unknown, other: unknown): boolean {
   return key !== undefined && key === keyOf(other)
 }
 
-/** A relative path counted from the file it stood in, and would mean another place now. */
-function relativePaths(value: unknown, folder: string): { path: ConfigPath; value: string }[] {
-  const found: { path: ConfigPath; value: string }[] = []
+/** Makes relative paths absolute: they refer to the folder of the imported file. */
+function resolveRelativePaths(
+  value: unknown,
+  folder: string,
+): { path: ConfigPath; value: string }[] {
+  const paths: { path: ConfigPath; value: string }[] = []
   const isRelative = (path: string) => !isAbsolute(path) && !path.startsWith('~')
   mapMarked('x-path', value, (text, path) => {
-    if (isRelative(text)) found.push({ path, value: resolve(folder, text) })
+    if (isRelative(text)) paths.push({ path, value: resolve(folder, text) })
     return text
   })
   mapMarked('x-secret', value, (text, path) => {
     if (text.startsWith('file:') && isRelative(text.slice(5)))
-      found.push({ path, value: `file:${resolve(folder, text.slice(5))}` })
+      paths.push({ path, value: `file:${resolve(folder, text.slice(5))}` })
     return text
   })
-  return found
+  return paths
 }

@@ -32,44 +32,42 @@ export type InitOptions = SetupFlags & {
   readonly connect?: readonly string[]
 }
 
-/** The state folder, a commented configuration with what other files already say, and the first steps (C9). */
+/** Creates the state directory and a commented configuration with imported settings, and runs the first steps (C9). */
 export async function init(context: Context, options: InitOptions): Promise<ExitCode> {
   const { paths, out } = context
   const file = resolve(context.configFile ?? paths.config)
   const imports = [
     ...new Set([
-      ...(options.import ?? []).map((one) => resolve(one)),
+      ...(options.import ?? []).map((path) => resolve(path)),
       ...findImportableFiles(currentFolders()),
     ]),
-  ].filter((one) => one !== file)
+  ].filter((path) => path !== file)
   const before = readClientFile(file)
   if (before.exists) loadConfig({ file, env: {} })
-  const merged = mergedConfig(context, before.text, imports)
+  const merged = mergeConfig(context, before.text, imports)
   const { config: present } = parseConfigText(merged.text, file, context.env)
   const { checkWorkspace } = await import('../../app.ts')
-  const checked = (folder: string) =>
+  const checkFolder = (folder: string) =>
     checkWorkspace(folder, { config: present, paths, ...currentFolders() })
   for (const client of options.connect ?? []) findClient(client)
-  const wishes = await readSetupOptions(options, present, !before.exists, (folder) =>
-    refusal(() => checked(folder)),
+  const setup = await readSetupOptions(options, present, !before.exists, (folder) =>
+    getError(() => checkFolder(folder)),
   )
-  // What only a person may ask for is refused before anything is written (GR8, I10).
-  if (wishes.folders.length > 0) requirePersonAtTerminal(context, 'Granting access', present)
-  for (const { path } of wishes.folders) await confirmBroadGrant(path, options)
-  const place = wishes.workspace === undefined ? undefined : checked(wishes.workspace)
-  const wished = applySetupOptions(merged, wishes, place?.path)
-  const text = before.exists ? wished.text : freshConfig(wished)
-  const isChanged = !before.exists || !isDeepStrictEqual(settingsIn(text), settingsIn(before.text))
-  // Nothing is written that the daemon would refuse.
+  // Refuse before writing anything: only a person may grant access (GR8, I10).
+  if (setup.folders.length > 0) requirePersonAtTerminal(context, 'Granting access', present)
+  for (const { path } of setup.folders) await confirmBroadGrant(path, options)
+  const place = setup.workspace === undefined ? undefined : checkFolder(setup.workspace)
+  const configured = applySetupOptions(merged, setup, place?.path)
+  const text = before.exists ? configured.text : freshConfig(configured)
+  const isChanged =
+    !before.exists || !isDeepStrictEqual(parseSettings(text), parseSettings(before.text))
+  // Validate before writing: the daemon must accept the file.
   const { warnings } = parseConfigText(text, file, {})
   if (isChanged) {
-    printNote(described(file, before.text, before.exists, wished), options)
+    printNote(formatChanges(file, before.text, before.exists, configured), options)
     if (place?.around !== undefined)
-      printNote(
-        [`${sanitize(place.around)} holds something already: agents get a folder in it.`],
-        options,
-      )
-    const what = before.exists ? `Add this to ${file}?` : `Write ${file}?`
+      printNote([`${sanitize(place.around)} is not empty: agents get a subfolder.`], options)
+    const what = before.exists ? `Add these settings to ${file}?` : `Write ${file}?`
     await confirm(what, options)
   }
   ensureStateDir(paths)
@@ -86,32 +84,34 @@ export async function init(context: Context, options: InitOptions): Promise<Exit
       warnings,
     },
     () => [
-      isChanged ? `Wrote ${file}.` : `${file} says all of this already.`,
-      ...(backup ? [`The file as it was: ${backup}`] : []),
+      isChanged ? `Wrote ${file}.` : `No changes: ${file}.`,
+      ...(backup ? [`Backup: ${backup}`] : []),
     ],
   )
   for (const warning of warnings) out.note(warning)
   if (!isChanged)
-    out.note('It asks only for a new cowork.yaml; --grant, --notify and --connect add to this.')
+    out.note(
+      'Setup questions are only for a new cowork.yaml. Use --grant, --notify and --connect to add settings.',
+    )
   if (isChanged && before.exists && findRunningDaemon(paths))
-    out.note('A daemon runs: `cowork restart` makes it read this.')
-  return carryOut(context, options, wishes)
+    out.note('Run `cowork restart` to apply the configuration.')
+  return applySetup(context, options, setup)
 }
 
-/** Nothing but comments says as much as an empty object. */
-const settingsIn = (text: string): unknown => parse(text) ?? {}
+/** Parses the settings; a file with only comments equals an empty object. */
+const parseSettings = (text: string): unknown => parse(text) ?? {}
 
-function refusal(act: () => unknown): string | undefined {
+function getError(action: () => unknown): string | undefined {
   try {
-    act()
+    action()
     return undefined
   } catch (error) {
     return errorMessage(error)
   }
 }
 
-/** Each file is checked by itself first, so that a fault is named where it stands. */
-function mergedConfig({ env }: Context, existing: string, files: readonly string[]): MergeResult {
+/** Validates each file separately first, so that an error names its file. */
+function mergeConfig({ env }: Context, existing: string, files: readonly string[]): MergeResult {
   const imports = files.map((file) => {
     loadConfig({ file, env: { COWORK_STATE_DIR: env['COWORK_STATE_DIR'] } })
     return { file, text: readFileSync(file, 'utf8') }
@@ -124,7 +124,7 @@ const schemaFile = fileURLToPath(new URL('../../../docs/config.schema.json', imp
 const freshConfig = ({ text }: MergeResult): string =>
   [
     `# yaml-language-server: $schema=${schemaFile}`,
-    '# The configuration of cowork. What is commented out is the default; secrets may be references',
+    '# The configuration of cowork. Commented lines show the defaults. Secrets can be references',
     '# such as env:NAME, file:path, op://vault/item/field, keychain:name or cmd:…',
     '',
     ...(text === '' ? [] : [text]),
@@ -132,7 +132,12 @@ const freshConfig = ({ text }: MergeResult): string =>
     '',
   ].join('\n')
 
-function described(file: string, before: string, exists: boolean, merged: MergeResult): string[] {
+function formatChanges(
+  file: string,
+  before: string,
+  exists: boolean,
+  merged: MergeResult,
+): string[] {
   const { taken, kept, adapted } = merged
   const text = redactSecrets(merged.text)
   const hunks = exists ? [lineHunk(redactSecrets(before), text)] : [freshHunk(text)]
@@ -141,18 +146,16 @@ function described(file: string, before: string, exists: boolean, merged: MergeR
     ...taken.map(({ setting, file: from }) => `${setting} comes from ${from}`),
     ...adapted.map(
       ({ setting, file: source, from, to }) =>
-        `${setting} of ${source} is imported as ${to}, not ${from}: beyond this machine the daemon needs server.tls or server.insecure_bind, and a registered agent`,
+        `${setting} of ${source} is imported as ${to} instead of ${from}: remote connections need server.tls or server.insecure_bind, and a registered agent`,
     ),
-    ...kept.map(
-      ({ setting, file: from }) => `${setting} of ${from} is left out: it is set already`,
-    ),
+    ...kept.map(({ setting, file: from }) => `${setting} of ${from} is skipped: already set`),
   ]
 }
 
 const freshHunk = (text: string): Hunk => ({
   line: 1,
   removed: '',
-  inserted: `${text}# every other setting with its default, commented out`,
+  inserted: `${text}# all other settings with their defaults, commented out`,
 })
 
 function lineHunk(before: string, after: string): Hunk {
@@ -166,39 +169,39 @@ function lineHunk(before: string, after: string): Hunk {
   return { line: start + 1, removed: cut(a), inserted: cut(b) }
 }
 
-/** What needs a daemon: grants, clients and the practice round. */
-async function carryOut(
+/** Runs the steps that need a daemon: grants, clients and the demo. */
+async function applySetup(
   context: Context,
   options: InitOptions,
   { folders, practice }: SetupOptions,
 ): Promise<ExitCode> {
-  const wanted =
-    options.connect ?? (isInteractive(options) && !options.yes ? await asked(context) : [])
-  const isNeeded = wanted.length + folders.length > 0 || practice
+  const clientIds =
+    options.connect ?? (isInteractive(options) && !options.yes ? await askClients(context) : [])
+  const isNeeded = clientIds.length + folders.length > 0 || practice
   if (isNeeded && !findRunningDaemon(context.paths)) {
     const { start } = await import('../background.ts')
     await start(context, { timeout: 30 })
   }
   const worst = await grantFolders(context, folders)
-  for (const client of wanted) await connect(context, client, options)
+  for (const client of clientIds) await connect(context, client, options)
   if (practice) await (await import('../demo/demo.ts')).demo(context, {})
-  if (wanted.length === 0) {
-    const first = findRunningDaemon(context.paths) ? '' : '`cowork up -d` starts it, '
-    context.out.note(`Next: ${first}\`cowork connect <client>\` lets a client in.`)
+  if (clientIds.length === 0) {
+    const first = findRunningDaemon(context.paths) ? '' : 'run `cowork up -d`, then '
+    context.out.note(`Next: ${first}\`cowork connect <client>\` to connect an MCP client.`)
   }
   return worst
 }
 
-/** Those that seem to be installed are ticked; those that are connected are not asked for again. */
-async function asked(context: Context): Promise<string[]> {
+/** Asks which installed clients to connect; connected ones are left out. */
+async function askClients(context: Context): Promise<string[]> {
   const connected = readConnections(context.paths).map(({ client }) => client)
   const open = clients.filter(({ id }) => !connected.includes(id))
   const isFound = (file: string) =>
     existsSync(file) || (dirname(file) !== homedir() && existsSync(dirname(file)))
-  const found = open.filter((client) => isFound(clientConfigPath(context, client)))
-  if (found.length === 0) return []
+  const installed = open.filter((client) => isFound(clientConfigPath(context, client)))
+  if (installed.length === 0) return []
   return selectMany(
-    'Which clients shall be connected?',
-    found.map(({ id, title }) => ({ value: id, label: title })),
+    'Which clients do you want to connect?',
+    installed.map(({ id, title }) => ({ value: id, label: title })),
   )
 }

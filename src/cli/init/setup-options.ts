@@ -24,7 +24,7 @@ export type SetupFlags = PromptOptions & {
 export type Folder = { readonly path: string; readonly permission: 'read' | 'read-write' }
 export type Channel = { readonly id: string; readonly type: string; readonly topic?: string }
 
-/** What a person wants of a new place (C9): said by flags, or asked for on a terminal. */
+/** Choices for a new state directory (C9), from flags or prompts. */
 export type SetupOptions = {
   readonly workspace?: string
   readonly folders: readonly Folder[]
@@ -32,23 +32,24 @@ export type SetupOptions = {
   readonly practice: boolean
 }
 
-type Refused = (path: string) => string | undefined
+type CheckWorkspacePath = (path: string) => string | undefined
 
-/** Without a terminal, or with `--yes`, what no flag says stays at its default. */
+/** Reads the options from flags and, on a terminal without `--yes`, from prompts. */
 export async function readSetupOptions(
   flags: SetupFlags,
   present: Config,
   isFirst: boolean,
-  refused: Refused,
+  checkPath: CheckWorkspacePath,
 ): Promise<SetupOptions> {
-  const asks = isFirst && isInteractive(flags) && !flags.yes
-  const said = flagged(flags)
-  const standard = present.workspace.path
-  const workspace = said.workspace ?? (asks ? await askWorkspace(standard, refused) : undefined)
-  const folders = said.folders ?? (asks ? await askFolders() : [])
-  const isTold = flags.notify !== undefined || present.notify.channels.length > 0
-  const channel = asks && !isTold ? await askChannel() : said.channel
-  const practice = flags.practice ?? (asks && (await askPractice()))
+  const shouldPrompt = isFirst && isInteractive(flags) && !flags.yes
+  const given = parseFlags(flags)
+  const defaultPath = present.workspace.path
+  const workspace =
+    given.workspace ?? (shouldPrompt ? await askWorkspace(defaultPath, checkPath) : undefined)
+  const folders = given.folders ?? (shouldPrompt ? await askFolders() : [])
+  const isConfigured = flags.notify !== undefined || present.notify.channels.length > 0
+  const channel = shouldPrompt && !isConfigured ? await askChannel() : given.channel
+  const practice = flags.practice ?? (shouldPrompt && (await askPractice()))
   return {
     ...(workspace !== undefined && { workspace }),
     folders,
@@ -57,55 +58,60 @@ export async function readSetupOptions(
   }
 }
 
-/** What is wrong with a flag is said before anything is asked. */
-const flagged = ({ workspace, grant, notify }: SetupFlags) => ({
+/** Validates the flags before the first prompt. */
+const parseFlags = ({ workspace, grant, notify }: SetupFlags) => ({
   workspace: workspace === undefined ? undefined : resolveFromCwd(workspace),
-  folders: grant?.map(parseFolder).map(checkThere),
+  folders: grant?.map(parseFolder).map(assertExists),
   channel: notify === undefined ? undefined : parseChannel(notify),
 })
 
-async function askWorkspace(standard: string, refused: Refused): Promise<string | undefined> {
+async function askWorkspace(
+  defaultPath: string,
+  checkPath: CheckWorkspacePath,
+): Promise<string | undefined> {
   const answer = await selectOne('Where should AI save files it creates?', [
-    { value: 'default', label: 'Use Default', hint: shortened(standard) },
+    { value: 'default', label: 'Use Default', hint: abbreviateHome(defaultPath) },
     { value: 'other', label: 'Choose Different Location…' },
   ])
   if (answer === 'default') return undefined
-  const question = 'Which folder? In one that holds something agents get a new one, AI-Workspace.'
-  return resolveFromCwd(await askPath(question, refused))
+  const question = 'Which folder? If it is not empty, cowork creates AI-Workspace in it.'
+  return resolveFromCwd(await askPath(question, checkPath))
 }
 
-/** Nothing is filled in: an Enter too many must not open the whole home. */
-const askPath = (question: string, wrong: (path: string) => string | undefined) =>
+/** Has no default value: an extra Enter must not grant the home folder. */
+const askPath = (question: string, validatePath: (path: string) => string | undefined) =>
   promptText(question, '~/AI', (text) =>
-    text === '' ? 'Write a path, such as ~/AI.' : wrong(resolveFromCwd(text)),
+    text === '' ? 'Enter a path, such as ~/AI.' : validatePath(resolveFromCwd(text)),
   )
 
-const missing = (path: string) => (existsSync(path) ? undefined : 'There is no such folder.')
+const checkExists = (path: string) => (existsSync(path) ? undefined : 'Folder not found.')
 
-/** Folders that people often want to show; none is offered that is not there. */
-const usual = ['Documents', 'Downloads', 'Desktop', 'Projects', 'Pictures']
+/** Folders to suggest, if they exist. */
+const suggestedFolders = ['Documents', 'Downloads', 'Desktop', 'Projects', 'Pictures']
 
 async function askFolders(): Promise<Folder[]> {
   const { home } = currentFolders()
-  const offered = usual.map((name) => join(home, name)).filter((path) => existsSync(path))
+  const offered = suggestedFolders
+    .map((name) => join(home, name))
+    .filter((path) => existsSync(path))
   const chosen: Folder[] = []
   for (;;) {
-    const open = offered.filter((path) => !chosen.some((one) => one.path === path))
+    const open = offered.filter((path) => !chosen.some((folder) => folder.path === path))
     const answer = await selectOne(
       'Grant AI access to these folders now? (You can always grant more access later)',
       [
-        // To go on is under the hand: nothing is opened by an Enter too many.
+        // Continue is the default: an extra Enter grants nothing.
         chosen.length === 0
           ? { value: 'on', label: 'Skip for Now' }
-          : { value: 'on', label: 'Continue', hint: chosen.map(folderText).join(', ') },
-        ...open.map((path) => ({ value: path, label: shortened(path) })),
+          : { value: 'on', label: 'Continue', hint: chosen.map(formatFolder).join(', ') },
+        ...open.map((path) => ({ value: path, label: abbreviateHome(path) })),
         { value: 'more', label: 'Add another folder…' },
       ],
     )
     if (answer === 'on') return chosen
     const path =
-      answer === 'more' ? resolveFromCwd(await askPath('Which folder?', missing)) : answer
-    const permission = await selectOne(`What may AI do in ${shortened(path)}?`, [
+      answer === 'more' ? resolveFromCwd(await askPath('Which folder?', checkExists)) : answer
+    const permission = await selectOne(`What may AI do in ${abbreviateHome(path)}?`, [
       { value: 'read', label: 'Read' },
       { value: 'read-write', label: 'Read-Write' },
     ])
@@ -113,74 +119,75 @@ async function askFolders(): Promise<Folder[]> {
   }
 }
 
-const folderText = ({ path, permission }: Folder) => `${shortened(path)} (${permission})`
+const formatFolder = ({ path, permission }: Folder) => `${abbreviateHome(path)} (${permission})`
 
 async function askChannel(): Promise<Channel | undefined> {
-  const answer = await selectOne('How shall you be told when AI asks for something?', [
-    { value: 'none', label: 'In the console and the terminal only' },
+  const answer = await selectOne('How do you want to be notified?', [
+    { value: 'none', label: 'Only in the console and the terminal' },
     { value: 'desktop', label: 'On this desktop, while the console is open' },
-    { value: 'ntfy', label: 'On a phone, by ntfy', hint: 'a topic is made up for you' },
+    { value: 'ntfy', label: 'On a phone through ntfy', hint: 'cowork generates a topic' },
   ])
   return parseChannel(answer)
 }
 
-/** `none`, `desktop`, `ntfy` or `ntfy:<topic>`. Who knows a topic can read along, so ours cannot be guessed. */
+/** Parses `none`, `desktop`, `ntfy` or `ntfy:<topic>`. Anyone who knows a topic can read it, so ours is random. */
 export function parseChannel(text: string): Channel | undefined {
   if (text === 'none') return undefined
   if (text === 'desktop') return { id: 'desktop', type: 'desktop' }
   const [, topic] = /^ntfy(?::([\w-]{1,64}))?$/.exec(text) ?? [undefined, '']
   if (topic === '')
-    throw usageError(`--notify cannot be ${JSON.stringify(text)}.`, 'It is none, desktop or ntfy.')
+    throw usageError(`Invalid --notify: ${JSON.stringify(text)}.`, 'Use none, desktop or ntfy.')
   return { id: 'phone', type: 'ntfy', topic: topic ?? `cowork-${randomBytes(9).toString('hex')}` }
 }
 
-/** `<folder>` to be read, or `<folder>:rw`. */
+/** Parses `<folder>` (read) or `<folder>:rw`. */
 export function parseFolder(text: string): Folder {
-  const [, path = text, end] = /^(.*):(r|rw|read|read-write)$/s.exec(text) ?? []
-  const permission = end === 'rw' || end === 'read-write' ? 'read-write' : 'read'
-  if (path === '') throw usageError('--grant names a folder.', 'Such as --grant ~/Documents:rw.')
+  const [, path = text, mode] = /^(.*):(r|rw|read|read-write)$/s.exec(text) ?? []
+  const permission = mode === 'rw' || mode === 'read-write' ? 'read-write' : 'read'
+  if (path === '')
+    throw usageError('Invalid --grant: no folder.', 'Use for example --grant ~/Documents:rw.')
   return { path: resolveFromCwd(path), permission }
 }
 
-function checkThere(folder: Folder): Folder {
+function assertExists(folder: Folder): Folder {
   if (existsSync(folder.path)) return folder
-  throw new CoworkError('not_found', `There is nothing at ${folder.path}.`, {
-    hint: '--grant names a folder that is there.',
+  throw new CoworkError('not_found', `Not found: ${folder.path}.`, {
+    hint: 'Pass an existing folder with --grant.',
   })
 }
 
 async function askPractice(): Promise<boolean> {
-  const answer = await selectOne('Play a practice round, with demo agents that ask for things?', [
-    { value: 'no', label: 'Not now', hint: '`cowork demo` does it later' },
+  const answer = await selectOne('Run a practice round with demo agents?', [
+    { value: 'no', label: 'Not now', hint: 'run `cowork demo` later' },
     { value: 'yes', label: 'Yes' },
   ])
   return answer === 'yes'
 }
 
-function shortened(path: string): string {
+function abbreviateHome(path: string): string {
   const { home } = currentFolders()
   return path === home || path.startsWith(`${home}/`) ? `~${path.slice(home.length)}` : path
 }
 
-/** The configuration with the workspace and the channel that were chosen; the rest is said to the daemon. */
+/** Writes workspace and channel to the configuration; the daemon gets the other options. */
 export function applySetupOptions(
   merged: MergeResult,
   { channel }: SetupOptions,
   workspace: string | undefined,
 ): MergeResult {
-  // `{}` is how an empty file is written.
+  // An empty document is serialized as `{}`.
   let text = merged.text.trim() === '{}' ? '' : merged.text
   if (workspace !== undefined) text = setConfigValue(text, ['workspace', 'path'], workspace)
   if (channel) text = setConfigValue(text, ['notify', 'channels'], [channel])
   return { ...merged, text }
 }
 
-/** Each by itself: one that is refused leaves the others. */
+/** Adds each grant separately, so that a refused one does not affect the others. */
 export async function grantFolders(
   context: Context,
   folders: readonly Folder[],
 ): Promise<ExitCode> {
-  let worst: ExitCode = exitCode.ok
+  let code: ExitCode = exitCode.ok
   for (const { path, permission } of folders)
     try {
       const grant = await createClient(context).call('add_grant', {
@@ -192,7 +199,7 @@ export async function grantFolders(
     } catch (error) {
       if (!(error instanceof CoworkError)) throw error
       context.out.problem(error)
-      worst = Math.max(worst, toExitCode(error)) as ExitCode
+      code = Math.max(code, toExitCode(error)) as ExitCode
     }
-  return worst
+  return code
 }

@@ -15,45 +15,49 @@ import type { Message, Size } from './keys.ts'
 const emptyLines = (count: number): Line[] =>
   Array.from({ length: Math.max(0, count) }, (): Line => [''])
 
-/** The whole screen: as many lines as it has rows, none wider than its columns. */
+/** Fills the screen: as many lines as rows, none wider than the columns. */
 export function frame(
   { rows, columns }: Size,
-  least: Size,
+  minSize: Size,
   command: string,
   lines: () => readonly Line[],
 ): Line[] {
   const shown =
-    rows < least.rows || columns < least.columns
-      ? [['The window is too small.'], [`Enlarge it, or q and \`${command}\`.`]]
+    rows < minSize.rows || columns < minSize.columns
+      ? [['The window is too small.'], [`Enlarge it, or press q and run \`${command}\`.`]]
       : lines()
   return [...shown, ...emptyLines(rows - shown.length)]
     .slice(0, rows)
     .map((line) => truncateLine(line, columns))
 }
 
-export function headLine(
+export function headerLine(
   name: string,
   facts: readonly string[],
-  standing: string,
-  isFault: boolean,
+  status: string,
+  isError: boolean,
   columns: number,
 ): Line {
-  const room = columns - name.length - displayWidth(standing) - 3
+  const room = columns - name.length - displayWidth(status) - 3
   return [
     bold(` ${name}`),
     padToWidth(` ${facts.join(' · ')}`, room),
     ' ',
-    isFault ? styled('red', standing) : dim(standing),
+    isError ? styled('red', status) : dim(status),
   ]
 }
 
-/** What is shown, with the panel at the end of its room. */
-export function bodyLines(contents: readonly Line[], panel: readonly Line[], room: number): Line[] {
-  const lines = contents.slice(0, Math.max(0, room - panel.length))
-  return [...lines, ...emptyLines(room - panel.length - lines.length), ...panel].slice(0, room)
+/** Joins the content with the panel below it, in `height` lines. */
+export function bodyLines(
+  contents: readonly Line[],
+  panel: readonly Line[],
+  height: number,
+): Line[] {
+  const lines = contents.slice(0, Math.max(0, height - panel.length))
+  return [...lines, ...emptyLines(height - panel.length - lines.length), ...panel].slice(0, height)
 }
 
-/** Of many options those around the chosen one; the rest is a key away. */
+/** Shows the options around the selected one. */
 export function choiceLines(
   options: readonly { readonly label: string; readonly beside?: string }[],
   chosen: number,
@@ -69,20 +73,20 @@ export function choiceLines(
 
 export const choiceKeys = ' j/k or a number, Enter  Esc cancels'
 
-const toneLook = { good: 'green', bad: 'red', calm: 'cyan' } as const
+const toneStyle = { good: 'green', bad: 'red', calm: 'cyan' } as const
 const maxMessageLines = 4
 
-/** Whole, also where it does not fit one line: what went wrong names the next step at its end. */
+/** Wraps the message: an error ends with the next step. */
 export const messageLines = (message: Message | undefined, { columns }: Size): Line[] =>
   message
-    ? wrapLine([styled(toneLook[message.tone], ` ${message.text}`)], columns - 1).slice(
+    ? wrapLine([styled(toneStyle[message.tone], ` ${message.text}`)], columns - 1).slice(
         0,
         maxMessageLines,
       )
     : []
 
-/** The end of what is written stays in sight. */
-export function writingLine(label: string, text: string, columns: number): Line {
+/** Scrolls the input so that its end is visible. */
+export function inputLine(label: string, text: string, columns: number): Line {
   const room = columns - displayWidth(label) - 3
   const chars = splitGraphemes(sanitize(text))
   while (displayWidth(chars.join('')) > room) chars.shift()

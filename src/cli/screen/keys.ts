@@ -20,10 +20,10 @@ export type ScreenState<View, Prompt, Detail> = {
   readonly now: number
   readonly view: View
   readonly isLoaded: boolean
-  /** Why the daemon does not answer, if so. */
+  /** Error message while the daemon is unreachable. */
   readonly offline: string | undefined
   readonly filter: string
-  /** By id, so that what arrives or moves does not put the hand on something else. */
+  /** By id, so that new or moved items do not change the selection. */
   readonly selected: string | undefined
   readonly detail: Detail | undefined
   readonly scroll: number
@@ -73,8 +73,8 @@ export const scrollTo = <State extends Selecting>(
   scroll: Math.min(Math.max(to, 0), Math.max(0, last)),
 })
 
-/** What a key makes of a choice: the option under the hand, or the one that is taken. */
-export function choose(
+/** Applies a key to a choice: moves the selection, or takes an option. */
+export function applyChoiceKey(
   at: number,
   { length }: readonly unknown[],
   { name }: Key,
@@ -85,15 +85,15 @@ export function choose(
   return taken >= 0 && taken < length ? { taken } : undefined
 }
 
-/** What a key makes of a text; `pastedBreak` stands for the line breaks of what is pasted. */
-export function typed(text: string, key: Key, pastedBreak = ''): string {
+/** Applies a key to a text input; `pastedBreak` replaces pasted line breaks. */
+export function applyTextKey(text: string, key: Key, pastedBreak = ''): string {
   if (key.name === 'backspace') return splitGraphemes(text).slice(0, -1).join('')
   if (key.name === 'ctrl-u') return ''
   return text + (key.name === 'enter' ? pastedBreak : (key.text ?? ''))
 }
 
-type Act<State, Effect> = (state: State) => Step<State, Effect>
-type Keys<State, Effect> = Readonly<Record<string, Act<State, Effect>>>
+type KeyAction<State, Effect> = (state: State) => Step<State, Effect>
+type Keys<State, Effect> = Readonly<Record<string, KeyAction<State, Effect>>>
 
 export function navigationKeys<State, Effect>(
   by: (state: State, count: number) => Step<State, Effect>,
@@ -109,10 +109,10 @@ export function navigationKeys<State, Effect>(
   return { ...named, j: down, k: up, space: pagedown, g: home, G: end }
 }
 
-export const reading = <State, Effect>(
+export const readerKeys = <State, Effect>(
   scrolled: (state: State, by: number) => State,
   page: (state: State) => number,
-  back: Act<State, Effect>,
+  back: KeyAction<State, Effect>,
 ): Keys<State, Effect> => ({
   ...navigationKeys<State, Effect>((state, by) => noEffects(scrolled(state, by)), page),
   enter: back,
@@ -122,12 +122,12 @@ export const reading = <State, Effect>(
   q: back,
 })
 
-/** What one screen makes of keys: while it asks something, in its first view, and while one is read. */
+/** Key handlers of a screen: for its prompt, its first view and its detail view. */
 type Handlers<State, Prompt, Effect> = {
   readonly answered: (state: State, prompt: Prompt, key: Key) => Step<State, Effect>
   readonly first: Keys<State, Effect>
   readonly detail: Keys<State, Effect>
-  readonly back: Act<State, Effect>
+  readonly back: KeyAction<State, Effect>
 }
 
 export function handleKey<Prompt, State extends ScreenState<string, Prompt, unknown>, Effect>(
@@ -139,10 +139,10 @@ export function handleKey<Prompt, State extends ScreenState<string, Prompt, unkn
   if (key.name === 'paste-start') return noEffects({ ...state, isPasting: true })
   if (key.name === 'paste-end') return noEffects({ ...state, isPasting: false })
   if (state.prompt) return answered(state, state.prompt, key)
-  // What is pasted was not meant as commands.
+  // Pasted text is not a command.
   if (state.isPasting) return noEffects(state)
-  const fresh = { ...state, message: undefined }
-  if (state.view === 'help') return back(fresh)
-  const act = (state.view === 'detail' ? detail : first)[key.name]
-  return act ? act(fresh) : noEffects(fresh)
+  const next = { ...state, message: undefined }
+  if (state.view === 'help') return back(next)
+  const action = (state.view === 'detail' ? detail : first)[key.name]
+  return action ? action(next) : noEffects(next)
 }

@@ -9,26 +9,26 @@ import type { Line } from '../inbox/lines.ts'
 import { sanitize } from '../output.ts'
 import type { Key, ScreenEvent, Size, Step } from './keys.ts'
 
-// The other screen, no cursor, no wrapping at the edge, and pasted text told apart from typed.
+// Alternate screen, hidden cursor, no line wrap, bracketed paste.
 const enter = '\u001b[?1049h\u001b[?25l\u001b[?7l\u001b[?2004h\u001b[2J'
 const leave = '\u001b[?2004l\u001b[?7h\u001b[?25h\u001b[?1049l'
-/** Shown at once by terminals that know how, so that nothing flickers. */
-const inOneGo = (frame: string) => `\u001b[?2026h\u001b[H${frame}\u001b[J\u001b[?2026l`
-const restOfLine = '\u001b[K'
+/** Synchronized update, which prevents flicker in terminals that support it. */
+const synchronizedUpdate = (frame: string) => `\u001b[?2026h\u001b[H${frame}\u001b[J\u001b[?2026l`
+const clearRest = '\u001b[K'
 
-/** How long to wait whether an Esc is a key or the start of one. */
+/** Time to decide whether Esc is a key or starts an escape sequence. */
 const escapeMs = 50
 
 type TerminalEvents = {
   readonly onKey: (key: Key) => void
   readonly onResize: (size: Size) => void
-  /** Somebody ends us, or the terminal is gone. */
+  /** A signal arrived, or the terminal was closed. */
   readonly onEnd: () => void
 }
 
-/** The terminal while a screen has it. However we end, it is given back as it was. */
+/** Controls the terminal for a screen, and restores it however the process ends. */
 function openTerminal(stdin: ReadStream, stdout: WriteStream, events: TerminalEvents) {
-  let isOurs = false
+  let isActive = false
   let isClosed = false
   let last = ''
   const size = (): Size => ({ rows: stdout.rows, columns: stdout.columns })
@@ -38,18 +38,18 @@ function openTerminal(stdin: ReadStream, stdout: WriteStream, events: TerminalEv
   }
   const onResize = () => {
     last = ''
-    if (isOurs) events.onResize(size())
+    if (isActive) events.onResize(size())
   }
-  // Ctrl-C in an editor that has the terminal is meant for the editor.
+  // Ctrl-C in an editor that uses the terminal is for the editor.
   const onSignal = (name: NodeJS.Signals) => {
-    if (isOurs || name !== 'SIGINT') events.onEnd()
+    if (isActive || name !== 'SIGINT') events.onEnd()
   }
   const decoder = createInterface({ input: new PassThrough(), escapeCodeTimeout: escapeMs })
   emitKeypressEvents(stdin, decoder)
 
-  function take(): void {
+  function acquire(): void {
     if (isClosed) return
-    isOurs = true
+    isActive = true
     last = ''
     stdout.write(enter)
     stdin.setRawMode(true)
@@ -57,9 +57,9 @@ function openTerminal(stdin: ReadStream, stdout: WriteStream, events: TerminalEv
     stdin.resume()
   }
 
-  function give(): void {
-    if (!isOurs) return
-    isOurs = false
+  function release(): void {
+    if (!isActive) return
+    isActive = false
     stdin.off('keypress', onKeypress)
     stdin.setRawMode(false)
     stdin.pause()
@@ -67,37 +67,37 @@ function openTerminal(stdin: ReadStream, stdout: WriteStream, events: TerminalEv
   }
 
   const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
-  // A crash says what it was on the screen that stays.
+  // Restores the terminal before a crash prints its error.
   const endings = ['exit', 'uncaughtExceptionMonitor'] as const
   for (const name of signals) process.on(name, onSignal)
-  for (const name of endings) process.on(name, give)
+  for (const name of endings) process.on(name, release)
   stdout.on('resize', onResize)
   stdin.on('end', events.onEnd)
-  take()
+  acquire()
 
   return {
     size,
     paint(lines: readonly Line[]): void {
-      if (!isOurs) return
-      const frame = lines.map((line) => renderLine(line, stdout) + restOfLine).join('\r\n')
-      if (frame !== last) stdout.write(inOneGo(frame))
+      if (!isActive) return
+      const frame = lines.map((line) => renderLine(line, stdout) + clearRest).join('\r\n')
+      if (frame !== last) stdout.write(synchronizedUpdate(frame))
       last = frame
     },
-    /** Another program has the terminal meanwhile. */
+    /** Gives the terminal to another program while it runs. */
     async lend<Result>(borrow: () => Promise<Result>): Promise<Result> {
-      give()
+      release()
       try {
         return await borrow()
       } finally {
-        take()
+        acquire()
       }
     },
     close(): void {
       isClosed = true
-      give()
+      release()
       decoder.close()
       for (const name of signals) process.off(name, onSignal)
-      for (const name of endings) process.off(name, give)
+      for (const name of endings) process.off(name, release)
       stdout.off('resize', onResize)
       stdin.off('end', events.onEnd)
     },
@@ -113,7 +113,7 @@ type Keypress = {
 const named =
   /^(up|down|left|right|pageup|pagedown|home|end|escape|backspace|paste-start|paste-end)$/
 
-/** One key as the screen knows it; a letter with Ctrl or Alt is not that letter. */
+/** Normalizes a key press; a letter with Ctrl or Alt is not that letter. */
 export function toKey(text: string | undefined, { name, ctrl, meta }: Keypress): Key | undefined {
   if (name !== undefined && named.test(name)) return { name }
   if (ctrl) return { name: `ctrl-${name ?? ''}` }
@@ -131,24 +131,24 @@ type Machine<State, Event, Effect> = {
   readonly start: (size: Size, now: number) => State
   readonly reduce: (state: State, event: Event | ScreenEvent) => Step<State, Effect>
   readonly render: (state: State) => readonly Line[]
-  /** What it wants done. A failure that is not told ends the screen. */
+  /** Performs an effect. An unhandled failure closes the screen. */
   readonly perform: (effect: Effect) => Promise<void>
 }
 
-/** A pure machine on a terminal: keys and answers into it, what it wants done out of it. */
+/** Runs a state machine on a terminal: dispatches keys and results, renders the state, performs the effects. */
 export function openScreen<State extends { readonly isLoaded: boolean }, Event, Effect>(
   machine: Machine<State, Event, Effect>,
 ) {
   const { stdin, stdout, start, reduce, render, perform } = machine
   const { promise, resolve, reject } = Promise.withResolvers<ExitCode>()
   const terminal = openTerminal(stdin, stdout, {
-    onKey: (key) => happened({ event: 'key', key, now: Date.now() }),
-    onResize: (size) => happened({ event: 'resized', size }),
+    onKey: (key) => dispatch({ event: 'key', key, now: Date.now() }),
+    onResize: (size) => dispatch({ event: 'resized', size }),
     onEnd: () => resolve(exitCode.interrupted),
   })
   let state = start(terminal.size(), Date.now())
 
-  function happened(event: Event | ScreenEvent): void {
+  function dispatch(event: Event | ScreenEvent): void {
     const step = reduce(state, event)
     state = step.state
     terminal.paint(render(state))
@@ -157,33 +157,33 @@ export function openScreen<State extends { readonly isLoaded: boolean }, Event, 
 
   return {
     state: () => state,
-    happened,
+    dispatch,
     lend: terminal.lend,
     leave: (isInterrupted: boolean) => resolve(isInterrupted ? exitCode.interrupted : exitCode.ok),
-    /** What fails is said in the screen's own place. */
-    async telling(act: () => Promise<Event | ScreenEvent>): Promise<void> {
+    /** Dispatches the result; shows an error as a message. */
+    async dispatchResult(action: () => Promise<Event | ScreenEvent>): Promise<void> {
       try {
-        happened(await act())
+        dispatch(await action())
       } catch (error) {
         if (!(error instanceof CoworkError)) throw error
         const { message, hint = '' } = toProblem(error)
         const text = sanitize(`${message} ${hint}`.trim())
-        happened({ event: 'told', message: { text, tone: 'bad' } })
+        dispatch({ event: 'told', message: { text, tone: 'bad' } })
       }
     },
-    /** A daemon that ends while people look may be back in a moment; one that never answered will not. */
-    unreachable(error: unknown): void {
+    /** Shows an outage after the first load: the daemon may be restarting. Before it, the error ends the screen. */
+    reportOutage(error: unknown): void {
       if (!state.isLoaded || !(error instanceof CoworkError)) throw error
-      happened({ event: 'unreachable', message: toProblem(error).message })
+      dispatch({ event: 'unreachable', message: toProblem(error).message })
     },
     async run(): Promise<ExitCode> {
-      const tick = () => happened({ event: 'tick', now: Date.now() })
+      const tick = () => dispatch({ event: 'tick', now: Date.now() })
       tick()
-      const ticking = setInterval(tick, refreshMs)
+      const timer = setInterval(tick, refreshMs)
       try {
         return await promise
       } finally {
-        clearInterval(ticking)
+        clearInterval(timer)
         terminal.close()
       }
     },

@@ -3,8 +3,8 @@ import { itemKinds } from '../choices.ts'
 import type { Client } from '../client.ts'
 import { choice, command, linesOption, list, text } from '../command.ts'
 import type { Values } from '../command.ts'
-import { resolvePrefix, pages } from '../lookup.ts'
-import { pluralize, formatFields, sanitize, formatTable, tableOf } from '../output.ts'
+import { resolvePrefix, readPages } from '../lookup.ts'
+import { pluralize, formatFields, sanitize, formatTable, formatRows } from '../output.ts'
 import { fitToTerminal } from '../inbox/lines.ts'
 import {
   readAgentClaim,
@@ -60,7 +60,7 @@ const listing = {
       limit: Math.min(options.lines, 1000),
     }
     const of = (page: ToolResults['worksync_search']) => page.results as ItemSummary[]
-    const found = await pages(client, 'worksync_search', asked, of, options.lines)
+    const found = await readPages(client, 'worksync_search', asked, of, options.lines)
     return { items: found.all, stale: found.last.stale ?? [], isMore: found.isMore }
   },
   json: ({ items, stale }: Listing) => ({ items, stale }),
@@ -91,7 +91,7 @@ export const listingCommands = [
       const project = await resolveProject(call)
       const asked = { project, sprint_id: call.options.sprint, limit: Math.min(lines, 1000) }
       const of = (page: ToolResults['worksync_ready']) => page.stories as ItemSummary[]
-      const { all, isMore, last } = await pages(call.client, 'worksync_ready', asked, of, lines)
+      const { all, isMore, last } = await readPages(call.client, 'worksync_ready', asked, of, lines)
       return { project, stories: all, stale: last.stale ?? [], isMore }
     },
     json: ({ project, stories, stale }) => ({ project, stories, stale }),
@@ -146,7 +146,7 @@ export const readingCommands = [
       }
       const asked = { project, limit: Math.min(lines, 1000) }
       const of = (page: ToolResults['worksync_history']) => page.history as HistoryEntry[]
-      const { all, isMore, last } = await pages(client, 'worksync_history', asked, of, lines)
+      const { all, isMore, last } = await readPages(client, 'worksync_history', asked, of, lines)
       return { project, history: all, stale: last.stale ?? [], isMore }
     },
     json: (found) =>
@@ -167,7 +167,7 @@ export const readingCommands = [
     async run(call) {
       const asked = { topic: call.args[0], project: await projectNamed(call) }
       const of = (page: ToolResults['worksync_guidance']) => page.guidance
-      const { all, last } = await pages(call.client, 'worksync_guidance', asked, of)
+      const { all, last } = await readPages(call.client, 'worksync_guidance', asked, of)
       // The daemon splits long texts.
       const texts = new Map<string, string>()
       for (const { name, text: piece } of all) texts.set(name, (texts.get(name) ?? '') + piece)
@@ -193,7 +193,7 @@ export const statusCommand = command({
   async run(call) {
     const named = { project: await projectNamed(call) }
     const of = (page: ToolResults['worksync_status']) => page.projects as ProjectStatus[]
-    const { all, last } = await pages(call.client, 'worksync_status', named, of)
+    const { all, last } = await readPages(call.client, 'worksync_status', named, of)
     return { projects: all, stale: last.stale ?? [] }
   },
   show({ projects }) {
@@ -263,7 +263,7 @@ export const projectsCommand = command({
   },
   show: (found) =>
     'projects' in found
-      ? tableOf(found.projects, noProject, {
+      ? formatRows(found.projects, noProject, {
           PROJECT: (one) => one.project,
           SPRINTS: (one) => one.sprints,
           STORIES: (one) => one.stories,

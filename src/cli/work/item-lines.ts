@@ -1,6 +1,6 @@
 import { bold, dim, formatTimeLeft, styled, section } from '../inbox/lines.ts'
 import type { Line, Span } from '../inbox/lines.ts'
-import { sanitize, sanitizeLines, tableOf, formatMinute } from '../output.ts'
+import { sanitize, sanitizeLines, formatRows, formatMinute } from '../output.ts'
 import type { FoundItem } from './requests.ts'
 import type {
   BacklogItem,
@@ -192,7 +192,7 @@ export const historyLine = ({ date, at, by, summary }: HistoryEntry): Line => [
 export function itemTable(items: readonly ItemSummary[]): string[] {
   const hasProject = items.some(({ project }) => project !== undefined)
   const now = Date.now()
-  return tableOf(items, '', {
+  return formatRows(items, '', {
     ...(hasProject && { PROJECT: (item: ItemSummary) => item.project }),
     ID: (item) => item.id,
     STATUS: (item) => formatWorkStatus(item.status),

@@ -1,8 +1,16 @@
 import type { ToolName, ToolResults } from '#wire'
 import { priorities, conflictSides, sprintStatuses, storyStatuses } from '../choices.ts'
 import type { Client } from '../client.ts'
-import { choice, command, list, parsePositiveInt, text, toolCommand, yes } from '../command.ts'
-import type { Call, Entry, Options } from '../command.ts'
+import {
+  choice,
+  command,
+  list,
+  parsePositiveInt,
+  text,
+  toolCommand,
+  yesOption,
+} from '../command.ts'
+import type { Call, CommandSpec, Options } from '../command.ts'
 import { usageError } from '../exit.ts'
 import { resolveFromCwd } from '../grants.ts'
 import { resolvePrefix } from '../lookup.ts'
@@ -38,12 +46,12 @@ function changeCommand<
   readonly usage: Usage
   readonly summary: string
   readonly options?: Given
-  readonly args?: NonNullable<Entry['args']>
+  readonly args?: NonNullable<CommandSpec['args']>
   readonly tool: Name
   /** Builds the input without the project. */
   readonly input: (call: Call<Usage, Given>, project: string) => object | Promise<object>
   readonly show: (answer: ToolResults[Name] & Changed, call: Call<Usage, Given>) => string
-}): Entry {
+}): CommandSpec {
   const { tool, input, ...rest } = spec
   return command<Usage, ToolResults[Name] & Changed, Given>({
     ...rest,
@@ -259,7 +267,7 @@ export const keepingCommands = [
   toolCommand({
     usage: 'unregister <name>',
     summary: 'unregister a project; its files stay',
-    options: { yes: yes('skip the confirmation') },
+    options: { yes: yesOption('skip the confirmation') },
     person: 'Unregistering a project',
     tool: 'worksync_unregister_project',
     async input(call) {

@@ -7,7 +7,7 @@ import { CoworkError, errorMessage } from '#base/errors.ts'
 import type { Client } from '../client.ts'
 import type { Context } from '../context.ts'
 import { usageError } from '../exit.ts'
-import { resolvePrefix, moreNotes, pages } from '../lookup.ts'
+import { resolvePrefix, moreNotes, readPages } from '../lookup.ts'
 import { sanitize } from '../output.ts'
 import type { BacklogItem, ProjectBrief, Sprint, Story, StoryBrief } from './wire.ts'
 
@@ -17,7 +17,8 @@ type ProjectOption = { readonly project?: string | undefined }
 type Asked = { readonly client: Client; readonly options: object }
 
 export const readProjects = async (client: Client): Promise<ProjectBrief[]> =>
-  (await pages(client, 'worksync_projects', {}, ({ projects }) => projects as ProjectBrief[])).all
+  (await readPages(client, 'worksync_projects', {}, ({ projects }) => projects as ProjectBrief[]))
+    .all
 
 /**
  * Resolves the project: the given one, the only one, or the one whose repository contains the
@@ -85,7 +86,7 @@ export async function findItem(
 
 async function readParts<Part extends object>(client: Client, project: string, named: object) {
   const of = (page: object) => [page as Part]
-  const { all, last } = await pages(client, 'worksync_get', { project, ...named }, of)
+  const { all, last } = await readPages(client, 'worksync_get', { project, ...named }, of)
   return { all, stale: last.stale ?? [] }
 }
 

@@ -168,7 +168,7 @@ async function checkListed(door: WorkClient): Promise<void> {
 }
 
 async function called(door: WorkClient, tool: string, args: object): Promise<Answer> {
-  const result = (await door.ask('tools/call', { name: tool, arguments: args })) as {
+  const result = (await door.request('tools/call', { name: tool, arguments: args })) as {
     isError?: boolean
     structuredContent?: Answer
     content?: { text?: string }[]

@@ -1,11 +1,11 @@
 import { localCommand, text } from '../command.ts'
-import type { Entry } from '../command.ts'
+import type { CommandSpec } from '../command.ts'
 import { boardCommand } from './board/board.ts'
 import { addingCommands, keepingCommands, resolveCommand, storyCommands } from './mutations.ts'
 import { listingCommands, projectsCommand, readingCommands, statusCommand } from './history.ts'
 import { setCommand } from './set-fields.ts'
 
-export const workCommand: Entry = {
+export const workCommand: CommandSpec = {
   ...statusCommand,
   usage: 'work',
   summary: 'manage sprints, stories and backlog',

@@ -2,7 +2,7 @@ import type { ReadStream, WriteStream } from 'node:tty'
 import type { ToolResults } from '#wire'
 import type { Client } from '../../client.ts'
 import type { ExitCode } from '../../exit.ts'
-import { pages } from '../../lookup.ts'
+import { readPages } from '../../lookup.ts'
 import { openScreen } from '../../screen/terminal.ts'
 import { readSprint, readStory } from '../requests.ts'
 import type { SprintBrief, StoryBrief } from '../wire.ts'
@@ -27,7 +27,7 @@ export async function readBoard(
 ): Promise<BoardRead> {
   const named = { project, kind: 'sprint', limit: 1000 }
   const of = ({ results }: ToolResults['worksync_search']) => results as SprintBrief[]
-  const { all: sprints, last } = await pages(client, 'worksync_search', named, of)
+  const { all: sprints, last } = await readPages(client, 'worksync_search', named, of)
   const sprint = asked ?? defaultSprint(sprints)
   const stories = sprint === undefined ? [] : (await readSprint(client, project, sprint)).stories
   return { project, sprint, sprints, stories, isStale: (last.stale ?? []).length > 0 }
@@ -70,12 +70,12 @@ export async function showBoard({
       case 'load':
         return load()
       case 'read':
-        return screen.telling(async () => {
+        return screen.dispatchResult(async () => {
           const { story } = await readStory(client, screen.state().project, effect.id)
           return { event: 'read', story }
         })
       case 'call':
-        return screen.telling(() => call(effect))
+        return screen.dispatchResult(() => call(effect))
     }
   }
 
@@ -90,7 +90,7 @@ export async function showBoard({
       const { isLoaded, offline } = screen.state()
       if (isNews || !isLoaded || offline !== undefined) await load()
     } catch (error) {
-      screen.unreachable(error)
+      screen.reportOutage(error)
     }
   }
 
@@ -117,11 +117,11 @@ export async function showBoard({
         const board = await readBoard(client, project, sprint)
         const now = screen.state()
         if (project === now.project && sprint === now.sprint)
-          screen.happened({ event: 'loaded', ...board })
+          screen.dispatch({ event: 'loaded', ...board })
         else isWanted = true
       }
     } catch (error) {
-      screen.unreachable(error)
+      screen.reportOutage(error)
     } finally {
       isLoading = false
     }

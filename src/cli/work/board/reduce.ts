@@ -2,15 +2,15 @@ import { storyStatuses } from '../../choices.ts'
 import type { StoryStatus } from '../../choices.ts'
 import { sanitize } from '../../output.ts'
 import {
-  choose,
+  applyChoiceKey,
   navigationKeys,
   noEffects,
   openSelected,
   handleKey,
-  reading,
+  readerKeys,
   showMessage,
   scrollTo,
-  typed,
+  applyTextKey,
 } from '../../screen/keys.ts'
 import type { Key } from '../../screen/keys.ts'
 import { titleOf, formatWorkStatus } from '../item-lines.ts'
@@ -170,7 +170,7 @@ function handlePromptKey(state: State, prompt: Prompt, key: Key): Step {
 const isLook = ({ ask }: Prompt) => ask === 'filter' || ask === 'sprint' || ask === 'project'
 
 function chosen(state: State, prompt: ChoicePrompt, key: Key): Step {
-  const next = choose(prompt.at, prompt.options, key)
+  const next = applyChoiceKey(prompt.at, prompt.options, key)
   if (next && 'at' in next) return noEffects({ ...state, prompt: { ...prompt, at: next.at } })
   const option = next && prompt.options[next.taken]
   return option ? picking({ ...state, prompt: undefined }, prompt, option.to) : noEffects(state)
@@ -199,7 +199,7 @@ function written(state: State, prompt: Writing, key: Key): Step {
   if (key.name === 'enter' && !state.isPasting) return finished(state, prompt, prompt.text.trim())
   return noEffects({
     ...state,
-    prompt: { ...prompt, text: typed(prompt.text, key, ' ').slice(0, longest) },
+    prompt: { ...prompt, text: applyTextKey(prompt.text, key, ' ').slice(0, longest) },
   })
 }
 
@@ -318,7 +318,7 @@ const back = (state: State): Step => noEffects({ ...state, view: 'board' })
 
 const inDetail: Keys = {
   ...inBoth,
-  ...reading(scrollBy, ({ size }) => bodyRows(size) - 1, back),
+  ...readerKeys(scrollBy, ({ size }) => bodyRows(size) - 1, back),
 }
 
 const keys = { answered: handlePromptKey, first: inBoard, detail: inDetail, back }

@@ -6,10 +6,10 @@ import {
   choiceKeys,
   choiceLines,
   frame,
-  headLine,
+  headerLine,
   keyLines,
   messageLines,
-  writingLine,
+  inputLine,
 } from '../../screen/frame.ts'
 import { formatClaim, statusSpan, titleOf, formatWorkStatus } from '../item-lines.ts'
 import type { StoryBrief } from '../wire.ts'
@@ -47,7 +47,7 @@ const labels = {
 
 function footer({ prompt, message, size }: State): Line {
   if (isChoicePrompt(prompt)) return ['']
-  if (prompt) return writingLine(labels[prompt.ask], prompt.text, size.columns)
+  if (prompt) return inputLine(labels[prompt.ask], prompt.text, size.columns)
   return messageLines(message, size).at(-1) ?? ['']
 }
 
@@ -116,7 +116,7 @@ function head(state: State): Line {
       : isBusy
         ? 'saving …'
         : 'live'
-  return headLine('Board', facts, standing, offline !== undefined || isStale, size.columns)
+  return headerLine('Board', facts, standing, offline !== undefined || isStale, size.columns)
 }
 
 function contents(state: State): Line[] {
