@@ -6,7 +6,7 @@ import { loadConfig } from '../src/base/config/index.ts'
 import { silentLog } from '../src/base/log.ts'
 import { statePaths } from '../src/base/state.ts'
 import type { Tool } from '../src/base/tool.ts'
-import { leastRole } from '../src/dispatch/index.ts'
+import { requiredRole } from '../src/dispatch/index.ts'
 import { toWireTool } from '../src/server/mcp/wire.ts'
 
 /** Starts the system in a folder of its own, so that a new module needs no line here. */
@@ -48,7 +48,7 @@ export const toolSnapshots = (): Record<string, string> =>
 const faceOf = (tool: Tool) => ({
   ...toWireTool(tool),
   by: tool.by,
-  ...(tool.by !== 'agent' && { role: leastRole(tool) }),
+  ...(tool.by !== 'agent' && { role: requiredRole(tool) }),
   ...(tool.requiresPasskey && { assured: true }),
   effect: tool.effect,
   toolset: tool.toolset,
@@ -60,7 +60,7 @@ const whoMay = { agent: 'agents', human: 'people', anyone: 'agents and people' }
 const peopleOf = (tool: Tool) =>
   tool.by === 'agent'
     ? whoMay[tool.by]
-    : `${whoMay[tool.by]} (${leastRole(tool)}${tool.requiresPasskey ? ', with passkey' : ''})`
+    : `${whoMay[tool.by]} (${requiredRole(tool)}${tool.requiresPasskey ? ', with passkey' : ''})`
 
 type Property = {
   type?: string | string[]

@@ -9,7 +9,7 @@ import {
   acquireLock,
 } from '#base/state.ts'
 import type { Tool } from '#base/tool.ts'
-import { readCall, startRunner } from '#dispatch'
+import { parseCallArguments, startRunner } from '#dispatch'
 import { createMetrics } from '#server'
 import { openListeners } from './app/listeners.ts'
 import { createModuleCall, createCallPipeline } from './app/call-pipeline.ts'
@@ -20,10 +20,10 @@ import { createPublicUrl, createCleanupStack } from './app/startup.ts'
 import type { AppOptions, StartupContext } from './app/startup.ts'
 import { openStore } from './app/store.ts'
 
-/** For whoever sets up a place where nothing runs yet. */
+/** For setup commands, which run before any daemon. */
 export { checkWorkspace } from '#files'
 export type { AppOptions } from './app/startup.ts'
-export { migrations, recordedTables, replaysOf } from './app/loaded-modules.ts'
+export { migrations, recordedTables, createReplays } from './app/loaded-modules.ts'
 
 export type App = {
   readonly port: number
@@ -33,7 +33,7 @@ export type App = {
   close(): Promise<void>
 }
 
-/** The only place where the parts meet: configuration in, running system out. */
+/** Starts the system from its configuration. Only this file combines the modules. */
 export async function startApp(options: AppOptions): Promise<App> {
   const { config, paths, version, log, consoleLink = true, now = systemClock } = options
   const { here: command } = options.command ?? { here: 'cowork' }
@@ -51,17 +51,17 @@ export async function startApp(options: AppOptions): Promise<App> {
     const { ledger } = store
     const modules = await openModules(start, store, owner, {
       call: createModuleCall(() => calls.dispatch),
-      readCall: (tool, args) => readCall(calls.catalogue)(tool, args),
+      readCall: (tool, args) => parseCallArguments(calls.registry)(tool, args),
     })
     const { identity, halts, governance, running } = modules
     const [newest] = await ledger.find({ limit: 1, newestFirst: true })
     const calls: CallPipeline = createCallPipeline(start, store, modules, newest?.at ?? 0)
     await governance.spotChecks.catchUp(ledger, newest?.at ?? 0)
-    let isEnding = false
-    const doors = createEndpoints(start, store, modules, calls, () =>
-      isEnding ? 'cowork is shutting down.' : ledger.outage()?.message,
+    let isClosing = false
+    const endpoints = createEndpoints(start, store, modules, calls, () =>
+      isClosing ? 'cowork is shutting down.' : ledger.outage()?.message,
     )
-    const { workUrl } = await openListeners(start, identity, doors)
+    const { workUrl } = await openListeners(start, identity, endpoints)
     const runner = startRunner({
       db: store.db,
       approvals: governance.approvals,
@@ -78,13 +78,15 @@ export async function startApp(options: AppOptions): Promise<App> {
     await ledger.record({ type: 'daemon.started', actor: systemActor, data: { version, port } })
 
     const mcpUrl = `${address.here()}/mcp`
-    const opening = consoleLink ? [`  Console  ${(await identity.people.ownerLink()).link}`] : []
+    const consoleLine = consoleLink
+      ? [`  Console  ${(await identity.people.ownerLink()).link}`]
+      : []
     return {
       port,
       mcpUrl,
       banner: [
         `cowork ${version}`,
-        ...opening,
+        ...consoleLine,
         `  MCP      ${mcpUrl}`,
         ...(workUrl === undefined ? [] : [`  Work     ${workUrl}`]),
         `  Connect  ${command} connect claude-code (\`${command} connect\` lists the others)`,
@@ -92,11 +94,11 @@ export async function startApp(options: AppOptions): Promise<App> {
         `  State    ${paths.dir}`,
         ...running.flatMap(({ notices = [] }) => notices.map((notice) => `  ${notice}`)),
       ],
-      tools: calls.catalogue.list(),
+      tools: calls.registry.list(),
       async close() {
-        if (isEnding) return
-        isEnding = true
-        await doors.mcp.close()
+        if (isClosing) return
+        isClosing = true
+        await endpoints.mcp.close()
         await ledger.record({ type: 'daemon.stopped', actor: systemActor }).catch(() => undefined)
         await undo.all()
       },
@@ -107,13 +109,13 @@ export async function startApp(options: AppOptions): Promise<App> {
   }
 }
 
-/** In files of the state folder, for other commands. */
+/** Writes pid and daemon data to the state directory, for other commands. */
 function writeDaemonInfo(
   { paths, version, address, now, undo }: StartupContext,
   workUrl?: string,
 ): void {
   const startedAt = formatRfc3339(now())
-  // First, since whoever waits for the daemon waits for what it says of itself.
+  // Written before daemon.json, because commands wait for that file.
   writeFileAtomic(paths.pid, `${process.pid}\n`)
   writeFileAtomic(
     paths.daemon,

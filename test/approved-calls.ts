@@ -227,11 +227,11 @@ export function approvedCallsContract(name: string, newStore: () => Promise<Stor
       const id = String((await system.call('crm_row', args))['approval_id'])
       row.rev = 7
       await decide(system, [id])
-      const stale = 'STALE: row-1 changed after you asked; nothing was done.'
+      const stale = 'STALE: row-1 changed after your request; nothing was done.'
       expect(await ended(system, id)).toMatchObject({
         status: 'withdrawn',
         feedback: null,
-        message: `${stale} Look at it again and call crm_row again.`,
+        message: `${stale} Read its current state and call crm_row again.`,
       })
       expect(await system.entries(['approval.withdrawn'])).toMatchObject([
         { ids: { approval: id }, actor: { kind: 'system' }, data: { why: 'stale' } },
@@ -243,7 +243,7 @@ export function approvedCallsContract(name: string, newStore: () => Promise<Stor
       const again = await system.call('crm_row', args)
       expect(again).toMatchObject({
         fault: 'approval_required',
-        message: expect.stringMatching(/^STALE: row-1 changed after you asked; .*Not failed:/),
+        message: expect.stringMatching(/^STALE: row-1 changed after your request; .*Not failed:/),
       })
       expect(runs).toEqual([])
       await decide(system, [String(again['approval_id'])])
@@ -276,7 +276,7 @@ export function approvedCallsContract(name: string, newStore: () => Promise<Stor
       expect(next).not.toBe(id)
       expect(again).toMatchObject({
         fault: 'approval_required',
-        message: expect.stringMatching(/^STALE: row-1 changed after you asked; .*Not failed:/),
+        message: expect.stringMatching(/^STALE: row-1 changed after your request; .*Not failed:/),
       })
       expect(await check(system, id)).toMatchObject({
         status: 'withdrawn',
@@ -359,7 +359,7 @@ export function approvedCallsContract(name: string, newStore: () => Promise<Stor
       const asker = { ...sales, scopes: ['*'] }
       expect(await check(after, id, { wait_seconds: 25 }, asker)).toMatchObject({
         status: 'withdrawn',
-        message: expect.stringContaining('it needs the scope write:crm'),
+        message: expect.stringContaining('scope write:crm is required'),
       })
       expect(after.runs).toEqual([])
     })
@@ -404,7 +404,7 @@ export function approvedCallsContract(name: string, newStore: () => Promise<Stor
           // Another daemon of the same database may know such an agent.
           name === 'postgres'
             ? { status: 'approved' }
-            : { status: 'withdrawn', reason: 'cursor is not registered any more.' },
+            : { status: 'withdrawn', reason: 'cursor is no longer registered.' },
         )
       expect(system.runs).toHaveLength(1)
     })

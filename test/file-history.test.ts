@@ -3,7 +3,7 @@ import * as z from 'zod'
 import type { Caller } from '#base/caller.ts'
 import { silentLog } from '#base/log.ts'
 import { defineTool } from '#base/tool.ts'
-import { createCatalogue, createDispatch } from '#dispatch'
+import { createToolRegistry, createDispatch } from '#dispatch'
 import { createHistoryStore } from '../src/files/history-store.ts'
 import { createHistory } from '../src/files/history.ts'
 import { fileMigrations } from '../src/files/migrations.ts'
@@ -39,7 +39,7 @@ test('RH2, TR3 the version that undoes a call is kept with its end, whatever bec
     },
   })
   const dispatch = createDispatch({
-    catalogue: createCatalogue([write]),
+    registry: createToolRegistry([write]),
     checks: [],
     approvals: testGovernance(db).approvals,
     isOpen: () => false,

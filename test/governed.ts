@@ -12,9 +12,9 @@ import { openPostgres, readPostgres } from '#base/db/postgres.ts'
 import { readSqlite } from '#base/db/sqlite.ts'
 import { silentLog } from '#base/log.ts'
 import type { Tool } from '#base/tool.ts'
-import { checkBy, checkHalt, checkRole, checkScope } from '#dispatch'
-import { createCatalogue, createDispatch, readCall, startRunner } from '#dispatch'
-import type { Answer } from '#dispatch'
+import { checkCallerKind, checkHalt, checkRole, checkScope } from '#dispatch'
+import { createToolRegistry, createDispatch, parseCallArguments, startRunner } from '#dispatch'
+import type { CallResult } from '#dispatch'
 import { checkDomain, createGovernance, governanceTools } from '#governance'
 import { createIdentity } from '#identity'
 import type { Identity } from '#identity'
@@ -26,7 +26,7 @@ import {
   openLedger,
   writeBaselines,
 } from '#ledger'
-import { migrations, recordedTables, replaysOf } from '../src/app.ts'
+import { migrations, recordedTables, createReplays } from '../src/app.ts'
 import { knownNames } from '../src/app/known-names.ts'
 import { verifyLedger } from '../src/ledger/verify.ts'
 import { agentCaller, testConfig } from './governance.ts'
@@ -140,7 +140,7 @@ export async function openGoverned(
     agents: identity,
     people: identity.people,
     reviewUrl: (id) => `${consoleUrl()}/inbox/${id}`,
-    readCall: (tool, args) => readCall(catalogue)(tool, args),
+    readCall: (tool, args) => parseCallArguments(catalogue)(tool, args),
     draw: () => 1,
     protection: { redact, key: ledger.derive('pending arguments') },
     onErase: ledger.onErase,
@@ -148,16 +148,16 @@ export async function openGoverned(
     ...more,
     kinds: [...(more.kinds ?? []), ...(domain?.kinds ?? [])],
   })
-  const catalogue = createCatalogue([
+  const catalogue = createToolRegistry([
     ...governanceTools({ governance, ledger, identity, halts, version: 'test' }),
     ...haltTools(halts),
     ...(more.tools ?? []),
     ...(domain?.tools ?? []),
   ])
   const dispatch = createDispatch({
-    catalogue,
+    registry: catalogue,
     checks: [
-      checkBy(() => `${consoleUrl()}/inbox`),
+      checkCallerKind(() => `${consoleUrl()}/inbox`),
       checkRole,
       checkScope,
       checkHalt(halts),
@@ -183,17 +183,17 @@ export async function openGoverned(
           approvals,
           halts,
           agents: identity,
-          catalogue,
+          registry: catalogue,
           dispatch,
           node: more.node,
         })
-  const answer = (tool: string, args: object, caller: Caller): Promise<Answer> =>
+  const answer = (tool: string, args: object, caller: Caller): Promise<CallResult> =>
     dispatch({ tool, arguments: args, caller })
 
   return {
     ...clock,
     /** A call that waited goes on. */
-    resume: (tool: string, args: object, caller: Caller, approval: string): Promise<Answer> =>
+    resume: (tool: string, args: object, caller: Caller, approval: string): Promise<CallResult> =>
       dispatch({ tool, arguments: args, caller, approval }),
     db,
     ledger,
@@ -218,7 +218,7 @@ export async function openGoverned(
       const result = await verifyLedger(source, vkey ?? '', {
         deep: true,
         mac: ledger.headMac,
-        replays: replaysOf(snapshot),
+        replays: createReplays(snapshot),
       })
       await snapshot.close()
       return result

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import * as z from 'zod'
 import { tools } from '../scripts/tool-docs.ts'
 import { defineTool } from '#base/tool.ts'
-import { isListed, listingOf } from '../src/dispatch/listing.ts'
+import { isListed, toListing } from '../src/dispatch/listing.ts'
 
 /** Characters of the result of tools/list divided by four, as the rule counts them. */
 const tokensOf = (list: readonly object[]) => JSON.stringify({ tools: list }).length / 4
@@ -26,7 +26,7 @@ test.each(['known', 'unknown', 'open'] as const)(
     const hints = listed.map(() => ({
       annotations: { destructiveHint: false, openWorldHint: false },
     }))
-    const list = listed.map((tool, at) => ({ ...listingOf(tool, listedFor), ...hints[at] }))
+    const list = listed.map((tool, at) => ({ ...toListing(tool, listedFor), ...hints[at] }))
     expect(tokensOf(list)).toBeLessThanOrEqual(4000)
   },
 )
@@ -61,7 +61,7 @@ test('SV18 every selection has the tools that its hints name', () => {
 
 test('SV17 RA7 no listed tool asks who calls where a token says it', () => {
   for (const tool of tools()) {
-    const { properties } = listingOf(tool).inputSchema as { properties: object }
+    const { properties } = toListing(tool).inputSchema as { properties: object }
     for (const name of ['agent', 'agent_id', 'agent_token'])
       expect(properties).not.toHaveProperty(name)
   }
@@ -90,7 +90,7 @@ test('SV17 a listed schema keeps names, types, choices, descriptions and what is
     output: z.object({}),
     read: () => Promise.resolve({}),
   })
-  expect(listingOf(tool)).toEqual({
+  expect(toListing(tool)).toEqual({
     name: 'sample',
     description: 'For the test',
     inputSchema: {
@@ -132,7 +132,7 @@ test('SV17 a property that is named as a keyword of JSON Schema stays', () => {
         output: z.object({}),
         read: () => Promise.resolve({}),
       })
-      const { properties } = listingOf(tool).inputSchema as { properties: object }
+      const { properties } = toListing(tool).inputSchema as { properties: object }
       expect(Object.keys(properties).toSorted()).toEqual(names.toSorted())
     }),
   )

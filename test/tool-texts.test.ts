@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 import { tools } from '../scripts/tool-docs.ts'
 import { parseArguments } from '../src/dispatch/arguments.ts'
-import { exampleOf } from '../src/dispatch/example.ts'
+import { getExample } from '../src/dispatch/example.ts'
 import { annotationsOf } from '../src/server/mcp/annotations.ts'
 import { toWireTool } from '../src/server/mcp/wire.ts'
 
@@ -29,7 +29,7 @@ test('SV17 a description of a parameter is at most 60 characters', () => {
 test.each(all.map((tool) => [tool.name, tool] as const))(
   'SV27 the call that errors about %s show is valid',
   (_, tool) => {
-    expect(parseArguments(tool, exampleOf(tool))).not.toHaveProperty('refusal')
+    expect(parseArguments(tool, getExample(tool))).not.toHaveProperty('refusal')
   },
 )
 

@@ -7,12 +7,12 @@ import { configSchema } from '#base/config/index.ts'
 import type { Db } from '#base/db/port.ts'
 import { createLog } from '#base/log.ts'
 import {
-  checkAssured,
-  checkBy,
+  checkPasskey,
+  checkCallerKind,
   checkHalt,
   checkRole,
   checkScope,
-  createCatalogue,
+  createToolRegistry,
   createDispatch,
 } from '#dispatch'
 import { createGovernance, governanceMigrations, governanceTools } from '#governance'
@@ -89,14 +89,14 @@ export async function createProposing(store: Store, settings: Settings = {}) {
     drawKeys: { draw: ledger.derive('spot checks'), lot: ledger.derive('look-backs') },
   })
   const dispatch = createDispatch({
-    catalogue: createCatalogue(
+    registry: createToolRegistry(
       governanceTools({ governance, ledger, identity, halts, version: 'bench' }),
     ),
     checks: [
-      checkBy(() => `${consoleUrl()}/inbox`),
+      checkCallerKind(() => `${consoleUrl()}/inbox`),
       checkRole,
       checkScope,
-      checkAssured(identity.passkeys, governance.approvals),
+      checkPasskey(identity.passkeys, governance.approvals),
       checkHalt(halts),
       governance.judgeCall,
     ],

@@ -5,7 +5,10 @@ import type { SelectionFields } from '#base/selection-fields.ts'
 import { checkSelection, toSelection } from '#base/selection.ts'
 import type { Tool } from '#base/tool.ts'
 
-/** Throws for unknown tools of an agent: a start that ignored a name in `exclude` would allow more (SV18). */
+/**
+ * Throws for unknown tools of an agent: ignoring an unknown name in `exclude` would allow more
+ * (SV18).
+ */
 export function checkConfiguredTools(
   { agents }: Pick<Config, 'agents'>,
   file: string,

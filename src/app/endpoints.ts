@@ -5,23 +5,26 @@ import { approvalResources, governancePrompts } from '#governance'
 import { ledgerResources } from '#ledger'
 import { createHttpServer, createMcpEndpoint, promptFeature, resourceFeature } from '#server'
 import type { CallPipeline } from './call-pipeline.ts'
-import { statusOf } from './errors.ts'
+import { toHttpStatus } from './errors.ts'
 import type { Modules } from './open-modules.ts'
 import type { StartupContext } from './startup.ts'
 import { openLedgerSnapshot } from './store.ts'
 import type { Store } from './store.ts'
 
-/** How long the end waits for calls under way. */
+/** How long shutdown waits for running calls. */
 const graceMs = 10_000
 
 export type Endpoints = ReturnType<typeof createEndpoints>
 
-/** MCP and HTTP, not yet at any address. `unready` says why nothing should be sent here, if so. */
+/**
+ * Creates the MCP and HTTP endpoints; they do not listen yet. `unready` returns why no request
+ * should be sent, if so.
+ */
 export function createEndpoints(
   start: StartupContext,
   { ledger }: Store,
   { identity, governance, running }: Modules,
-  { catalogue, dispatch }: CallPipeline,
+  { registry, dispatch }: CallPipeline,
   unready: () => string | undefined,
 ) {
   const { config, address, version, fixture, metrics, now, log, undo } = start
@@ -33,7 +36,7 @@ export function createEndpoints(
       ...running.flatMap(({ resources: sources = [] }) => sources),
     ],
     (caller, name) => {
-      const tool = catalogue.find(name)
+      const tool = registry.find(name)
       return tool !== undefined && isUsable(tool, caller, identity.mode() === 'open')
     },
   )
@@ -43,14 +46,14 @@ export function createEndpoints(
     ...running.flatMap((module) => module.prompts?.(caller) ?? []),
   ])
   const mcp = createMcpEndpoint({
-    catalogue,
+    registry,
     dispatch,
     approvals: governance.approvals,
     identity,
     version,
     note: ledger.appendDeferred,
     now,
-    toHttpStatus: statusOf,
+    toHttpStatus: toHttpStatus,
     log: log.scope('mcp'),
     agentId: start.shared?.agentId,
     limits: {
@@ -63,7 +66,7 @@ export function createEndpoints(
     features: [resources, prompts, ...(fixture?.features ?? [])],
     ...(fixture && { tasks: fixture.tasks }),
   })
-  // Links lead people to this address, so the guards must know it too.
+  // Links use the public URL, so the guards must allow it.
   const known = config.server.public_url ? [new URL(config.server.public_url)] : []
   const http = createHttpServer({
     guard: {
@@ -75,7 +78,7 @@ export function createEndpoints(
       allowedOrigins: [...config.server.allowed_origins, ...known.map(({ origin }) => origin)],
     },
     identity,
-    catalogue,
+    registry,
     dispatch,
     ledger,
     inbox: governance.inbox,
@@ -90,7 +93,7 @@ export function createEndpoints(
     webFolder: start.webFolder ?? join(import.meta.dirname, '..', '..', 'web', 'dist'),
     bodyBytes: limits.body_bytes,
     callsInFlight: limits.calls_in_flight,
-    toHttpStatus: statusOf,
+    toHttpStatus: toHttpStatus,
     getUnreadyReason: unready,
   })
   return { mcp, http }

@@ -7,5 +7,8 @@ export const errorTable: ErrorTable = Object.fromEntries(
   [baseErrors, ...modules.map(({ errors }) => errors)].flatMap((table) => Object.entries(table)),
 )
 
-/** Returns the HTTP status of a code: 422 for a code that no module declares, such as one of an upstream tool. */
-export const statusOf = (code: string): number => errorTable[code]?.status ?? 422
+/**
+ * Returns the HTTP status of an error code; 422 for an undeclared code, such as one of an upstream
+ * tool.
+ */
+export const toHttpStatus = (code: string): number => errorTable[code]?.status ?? 422

@@ -11,13 +11,14 @@ type Deps = {
 }
 
 /**
- * Returns the names that a halt may have meant, or undefined where this one is known: registered, trusted, mapped or
- * ever named in the ledger (A9). A typo must not pass for a stop.
+ * Returns the known names if this one is unknown, otherwise undefined. A name is known if it is
+ * registered, trusted, mapped or in the ledger (A9). A typo must not look like a successful halt.
  */
 export const knownNames =
   ({ governance, identity, ledger }: Deps): SuggestNames =>
   async (kind, name) => {
-    // The indexed look-up first: an agent may have made any number of pairs, and a halt must not wait for them.
+    // The indexed lookup comes first: agents can create any number of pairs, and a halt must not
+    // wait for them.
     const [entry] = await ledger.find({
       ...(kind === 'agent' ? { actor: name } : { domain: name }),
       limit: 1,
@@ -30,7 +31,7 @@ export const knownNames =
         ? [
             ...(await identity.listAgents()).map(({ id }) => id),
             ...pairs.map(({ agent }) => agent),
-            ...mappings.map((it) => it.agent_id),
+            ...mappings.map((mapping) => mapping.agent_id),
           ]
         : [
             'cowork',
@@ -38,7 +39,7 @@ export const knownNames =
             ...pairs.map(({ domain }) => domain),
             ...mappings.map(({ domain }) => domain),
           ]
-    // A pattern of a mapping names nobody.
+    // A wildcard in a mapping is not a name.
     const exact = [...new Set(names)].filter((known) => !known.includes('*'))
     return exact.includes(name) ? undefined : exact
   }

@@ -2,10 +2,10 @@ import type { Identity } from '#identity'
 import { createToolsetHttp, listen, listenSocket } from '#server'
 import type { McpEndpoint } from '#server'
 import type { Endpoints } from './endpoints.ts'
-import { statusOf } from './errors.ts'
+import { toHttpStatus } from './errors.ts'
 import type { StartupContext } from './startup.ts'
 
-/** From here on the daemon is reached: by HTTP, where work has an address of its own, and by socket. */
+/** Opens the HTTP port, the optional port for work tools, and the sockets. */
 export async function openListeners(
   start: StartupContext,
   identity: Identity,
@@ -25,7 +25,7 @@ export async function openListeners(
     socket: paths.apiSocket,
   })
   if (allowFreePort && config.server.port !== 0 && web.port !== config.server.port)
-    log.warn('another program listens on the configured port', {
+    log.warn('configured port in use, listening on another', {
       configured: config.server.port,
       port: web.port,
     })
@@ -37,7 +37,7 @@ export async function openListeners(
   return { workUrl }
 }
 
-/** The tools about work at an address of their own, where that is asked for (W1, W2). */
+/** Opens a separate port for the work tools, if configured (W1, W2). */
 async function listenForWork(
   { config, log, shared, undo, allowFreePort }: StartupContext,
   mcp: McpEndpoint,
@@ -47,7 +47,7 @@ async function listenForWork(
   if (!isWanted) return undefined
   const needsBearer = shared?.worksyncKey !== undefined
   if (!needsBearer && !isClosed)
-    log.warn('the address for work asks for no key: set WORKSYNC_API_KEY', {
+    log.warn('the work endpoint is unauthenticated, set WORKSYNC_API_KEY', {
       port: config.work.port,
     })
   let { port } = config.work
@@ -57,7 +57,7 @@ async function listenForWork(
     mcp,
     toolset: 'work',
     needsBearer,
-    toHttpStatus: statusOf,
+    toHttpStatus: toHttpStatus,
     log: log.scope('work'),
   })
   const listening = await listen(fetch, {

@@ -23,5 +23,5 @@ export const recordedTables: readonly RecordedTable[] = loadedModules.flatMap(
 )
 
 /** For verifying the ledger of this store. */
-export const replaysOf = (db: Snapshot): readonly Replay[] =>
+export const createReplays = (db: Snapshot): readonly Replay[] =>
   recordedTables.map((table) => createReplay(table, db))

@@ -20,17 +20,17 @@ export type LoadedModule = {
   readonly migrations?: readonly Migration[]
   /** The tables whose rows the ledger records, so that `verify` finds changed rows (L20). */
   readonly tables?: readonly RecordedTable[]
-  /** Opens a module that serves tools. The modules that records and decisions rest on are opened by `app` itself. */
+  /** Opens a module that serves tools. `app` itself opens the modules of records and decisions. */
   open?(context: ModuleContext): OpenedModule
 }
 
-/** The services of the system for a module. A module declares the part that it needs. */
+/** The services for a module. A module declares the subset that it needs. */
 export type ModuleContext = {
   readonly db: Db
   readonly ledger: Ledger
   readonly identity: Identity
   readonly config: Config
-  /** The file that the configuration was read from. */
+  /** The configuration file. */
   readonly configFile: string
   readonly paths: StatePaths
   readonly home: string
@@ -54,7 +54,7 @@ export type ModuleContext = {
   readonly log: Log
 }
 
-/** A module before governance starts: what governance must know of it. */
+/** A module before governance starts, with the data that governance needs. */
 type OpenedModule = {
   readonly kinds?: readonly ApprovalKind[]
   readonly undo?: GovernanceOptions['undo']
@@ -69,6 +69,6 @@ export type RunningModule = {
   /** Lines for the banner of the daemon. */
   readonly notices?: readonly string[]
   readonly guarded?: GuardedFiles
-  /** The path prefixes that a path filter of the audit means. */
+  /** Returns the path prefixes that an audit path filter covers. */
   readonly pathPrefixes?: (filter: string) => readonly string[]
 }

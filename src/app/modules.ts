@@ -8,8 +8,8 @@ import { serverManifest } from '../server/manifest.ts'
 import { workManifest } from '../work/manifest.ts'
 
 /**
- * Every module, in the order in which they start. A new module is a folder and a line here (0040). The manifests are
- * imported directly, not through the modules: every command reads them and must not load the modules.
+ * All modules in startup order. A new module is a folder and a line here (ADR 0040). The manifests
+ * are imported directly, because every command reads them and must not load the modules.
  */
 export const modules = [
   ledgerManifest,
@@ -27,9 +27,9 @@ export const guardingModules: readonly string[] = modules.flatMap((module) =>
   'guardsWrites' in module ? [module.name] : [],
 )
 
-/** The toolsets that trust judges only where a mapping asks for it. */
+/** The toolsets that trust judges only if a mapping requires it. */
 export const guardedToolsets: readonly string[] = [
   ...guardingModules,
-  // Reserved: no agent may take the name before the module exists.
+  // Reserved before the module exists.
   'jobs',
 ]

@@ -13,7 +13,7 @@ import type { Store } from './store.ts'
 
 export type Modules = Awaited<ReturnType<typeof openModules>>
 
-/** The way of a module or a kind to the calls of other tools, which dispatch serves later. */
+/** Calls to other tools for modules and kinds; dispatch serves them later. */
 type Calls = Pick<ModuleContext, 'call'> & Required<Pick<GovernanceOptions, 'readCall'>>
 
 /** Opens identity, halts and governance, and around governance the modules that serve tools. */
@@ -25,7 +25,7 @@ export async function openModules(
 ) {
   const { config, paths, shared, address, now, log, undo } = start
   const { db, ledger } = store
-  // Before the agents are read, so that an agent added in between is not missed.
+  // Before the agents are read, so an agent added in between is not missed.
   const follow = await followOtherDaemons(start, store)
   const identity = await createIdentity({
     db,
@@ -54,7 +54,7 @@ export async function openModules(
     policyVersion: () => governance.versions.version(),
     guarded() {
       const guarded = onlyOne(running.map((module) => module.guarded))
-      if (!guarded) throw new Error('no module that started earlier guards files')
+      if (!guarded) throw new Error('no earlier module guards files')
       return guarded
     },
     call,
@@ -91,9 +91,9 @@ export async function openModules(
   return { identity, halts, governance, running }
 }
 
-/** Returns what one module offers to all others. */
+/** Returns the single service that one module provides to all others. */
 export function onlyOne<T>(offers: readonly (T | undefined)[]): T | undefined {
   const [offer, second] = offers.filter((one) => one !== undefined)
-  if (second) throw new Error('two modules offer what the others take from one')
+  if (second) throw new Error('two modules provide the same service')
   return offer
 }

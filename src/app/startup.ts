@@ -9,26 +9,30 @@ import type { McpFeature, Metrics, TaskSource } from '#server'
 
 export type AppOptions = {
   readonly config: Config
-  /** Where it was read from, if not from the state folder. */
+  /** The configuration file, if outside the state directory. */
   readonly configFile?: string | undefined
   readonly paths: StatePaths
   readonly version: string
   readonly log: Log
-  /** Secret values in memory, so that they are redacted wherever they turn up (I8). */
+  /** Secret values that are redacted everywhere (I8). */
   readonly secrets?: readonly string[]
   readonly shared?: SharedKeys
   /** Takes a free port when another program listens on the configured one (RA10). */
   readonly allowFreePort?: boolean | undefined
   readonly now?: Clock
-  /** Test-only: what chance says of an action, from 0 (checked) to 1 (not checked). */
+  /** Test-only: the random draw for an action, from 0 (checked) to 1 (not checked). */
   readonly draw?: (id: string) => number
-  /** Where the built console lies. */
+  /** The folder of the built console. */
   readonly webFolder?: string
-  /** Whether the banner opens the console. Not where it passes through other hands than the person's. */
+  /**
+   * Prints a console link in the banner. Must be off if anyone but the owner can see the banner.
+   */
   readonly consoleLink?: boolean
-  /** What a person writes for `cowork`: in the terminal of the banner, and, word by word, in any other. */
+  /** The shell command for `cowork`: in the current terminal, and as an absolute argument list. */
   readonly command?: { readonly here: string; readonly anywhere: readonly string[] }
-  /** Test-only tools and features, for the conformance suite; they take the same path as all others. */
+  /**
+   * Test-only tools and features for the conformance suite; they use the same path as all others.
+   */
   readonly fixture?: {
     readonly tools: readonly Tool[]
     readonly features: readonly McpFeature[]
@@ -36,25 +40,25 @@ export type AppOptions = {
   }
 }
 
-/** What every step of the start is given. */
+/** The context of every startup step. */
 export type StartupContext = AppOptions & {
   readonly now: Clock
   readonly metrics: Metrics
-  readonly address: Address
-  readonly undo: Undo
+  readonly address: PublicUrl
+  readonly undo: CleanupStack
 }
 
-type Address = ReturnType<typeof createPublicUrl>
+type PublicUrl = ReturnType<typeof createPublicUrl>
 
-/** Where people and clients find the daemon. Which port it has is known for sure once it listens. */
-export function createPublicUrl({ port: asked, tls, public_url }: Config['server']) {
-  let port = asked
+/** Creates the public URLs of the daemon. The port is final once the daemon listens. */
+export function createPublicUrl({ port: configuredPort, tls, public_url }: Config['server']) {
+  let port = configuredPort
   const here = () => `${tls ? 'https' : 'http'}://localhost:${port}`
   const consoleUrl = () => public_url?.replace(/\/+$/, '') ?? here()
   return {
     port: () => port,
-    setPort(found: number): void {
-      port = found
+    setPort(boundPort: number): void {
+      port = boundPort
     },
     here,
     consoleUrl,
@@ -62,9 +66,9 @@ export function createPublicUrl({ port: asked, tls, public_url }: Config['server
   }
 }
 
-type Undo = ReturnType<typeof createCleanupStack>
+type CleanupStack = ReturnType<typeof createCleanupStack>
 
-/** What is undone, newest first, when a later step of the start fails or the system ends. */
+/** Creates a stack of cleanup steps, run newest first when startup fails or the system stops. */
 export function createCleanupStack(log: Log) {
   const steps: (() => unknown)[] = []
   return {
@@ -76,7 +80,7 @@ export function createCleanupStack(log: Log) {
         try {
           await step()
         } catch (error) {
-          log.error('a part did not end cleanly', { error: errorMessage(error) })
+          log.error('cleanup step failed', { error: errorMessage(error) })
         }
     },
   }

@@ -21,12 +21,12 @@ import {
   writeBaselines,
 } from '#ledger'
 import type { Ledger } from '#ledger'
-import { migrations, recordedTables, replaysOf } from './loaded-modules.ts'
+import { migrations, recordedTables, createReplays } from './loaded-modules.ts'
 import type { StartupContext } from './startup.ts'
 
 export type Store = Awaited<ReturnType<typeof openStore>>
 
-/** The store with its ledger attached: neither is to be had without the other. */
+/** Opens the store together with its ledger. */
 export async function openStore(
   { config, paths, log, secrets = [], now, metrics, undo }: StartupContext,
   owner: string,
@@ -44,7 +44,7 @@ export async function openStore(
   undo.add(() => db.close())
   undo.add(collectGarbageWhenIdle(db.onAppend))
   const { applied, backup } = await migrate(db, migrations, now())
-  if (backup) log.info('the store was upgraded', { applied, backup })
+  if (backup) log.info('store upgraded', { applied, backup })
   const { checkpoint_copies: copies } = config.ledger
   const ledger: Ledger = await openLedger({
     db,
@@ -67,7 +67,7 @@ export async function openStore(
   return { db, ledger, redact }
 }
 
-/** The copy of the ledger, and the log of file operations beside it (L9). */
+/** Starts the ledger mirror and the log of file operations (L9). */
 async function startMirrors(
   { mirror }: Ledger,
   { log_path: path, max_log_size_mb: size }: Config['audit'],
@@ -75,12 +75,16 @@ async function startMirrors(
   log: Log,
 ) {
   if (path === ledgerMirror)
-    throw new CoworkError('config_invalid', `audit.log_path is ${path}, the copy of the ledger.`, {
-      hint: 'Name another file: audit.log_path holds file operations.',
-    })
+    throw new CoworkError(
+      'config_invalid',
+      `audit.log_path is ${path}, the path of the ledger mirror.`,
+      {
+        hint: 'Set another path: audit.log_path contains file operations.',
+      },
+    )
   const maxBytes = size * 1_000_000
   if (await moveLedgerMirror(path, ledgerMirror))
-    log.info('ledger mirror: moved, since audit.log_path now holds file operations', {
+    log.info('ledger mirror moved, audit.log_path now contains file operations', {
       from: path,
       to: ledgerMirror,
     })
@@ -88,11 +92,11 @@ async function startMirrors(
   mirror({ path, maxBytes, toLines: toFileOperations })
 }
 
-const retryAfter = 500
+const retryDelayMs = 500
 
 /**
- * What another daemon of the same database changes from now on: agents it adds, policies it saves. A database that
- * goes away is said once, and followed again when it is back.
+ * Follows changes by other daemons of the same database: added agents, saved policies. It logs a
+ * lost database once and continues when the database is back.
  */
 export async function followOtherDaemons({ log, undo }: StartupContext, { db, ledger }: Store) {
   const from = await ledger.size()
@@ -100,15 +104,15 @@ export async function followOtherDaemons({ log, undo }: StartupContext, { db, le
     if (db.dialect !== 'postgres') return
     const stop = new AbortController()
     const { signal } = stop
-    let seen = from
+    let lastSeq = from
     let isBroken = false
 
     async function follow() {
-      for await (const entries of ledger.follow(seen, signal)) {
+      for await (const entries of ledger.follow(lastSeq, signal)) {
         if (entries.some(({ type }) => type.startsWith(noun))) await refresh()
-        // Only now: what could not be read again comes once more.
-        seen = entries.at(-1)?.seq ?? seen
-        if (isBroken) log.info('what other daemons change is followed again', { noun })
+        // Updated after the refresh, so a failed refresh is repeated.
+        lastSeq = entries.at(-1)?.seq ?? lastSeq
+        if (isBroken) log.info('following of other daemons restored', { noun })
         isBroken = false
       }
     }
@@ -120,12 +124,12 @@ export async function followOtherDaemons({ log, undo }: StartupContext, { db, le
         } catch (error) {
           if (signal.aborted) return
           if (!isBroken)
-            log.error('what other daemons change cannot be followed', {
+            log.error('following of other daemons failed', {
               noun,
               error: errorMessage(error),
             })
           isBroken = true
-          await sleep(retryAfter, undefined, { signal }).catch(() => undefined)
+          await sleep(retryDelayMs, undefined, { signal }).catch(() => undefined)
         }
     }
     void run()
@@ -133,11 +137,11 @@ export async function followOtherDaemons({ log, undo }: StartupContext, { db, le
   }
 }
 
-/** The ledger as it stands now, with the copies of its checkpoints, for checking it while it is written. */
+/** Opens a snapshot of the ledger and its checkpoint copies, to verify it during writes. */
 export async function openLedgerSnapshot({ storage: { url, path }, ledger }: Config) {
-  // Before the store: a copy that is read later may be ahead of what we see of the store.
+  // Read before the store: a later copy may be ahead of the store snapshot.
   const outside = readCheckpointCopies(ledger.checkpoint_copies)
   const db = url ? await readPostgres(url) : readSqlite(path)
   const { source } = await databaseSource(db, outside)
-  return { source, replays: replaysOf(db), close: () => db.close() }
+  return { source, replays: createReplays(db), close: () => db.close() }
 }

@@ -182,8 +182,8 @@ export async function openStoredLedger(context: Context, settings?: Pick<Setting
     throw new CoworkError('not_found', 'Ledger key not found: no daemon has opened this ledger.', {
       hint: 'Run `cowork up` first.',
     })
-  const { replaysOf } = await import('../app.ts')
-  const replays = replaysOf(db)
+  const { createReplays } = await import('../app.ts')
+  const replays = createReplays(db)
   return { db, source, vkey, mac, replays, [Symbol.asyncDispose]: () => db.close() }
 }
 

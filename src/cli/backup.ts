@@ -17,7 +17,7 @@ import {
   readCheckpointCopies,
   verifyLedger,
 } from '#ledger'
-import { replaysOf } from '../app.ts'
+import { createReplays } from '../app.ts'
 import { externalLedgerFiles } from './audit-verify.ts'
 import type { Context } from './context.ts'
 import { exitCode, usageError } from './exit.ts'
@@ -273,7 +273,7 @@ async function verifyInPlace(context: Context, config: Config) {
   const { source, vkey = '' } = await databaseSource(restored, outside)
   const verification = await verifyLedger(source, known ?? vkey, {
     mac,
-    replays: replaysOf(restored),
+    replays: createReplays(restored),
   })
   if (verification.firstBad && !verification.acceptable)
     throw ledgerInvalidError(verification, 'Check the disk: the backup was verified before.')

@@ -13,7 +13,7 @@ import { CoworkError, errorMessage } from '#base/errors.ts'
 import { silentLog } from '#base/log.ts'
 import { databaseSource, verifyLedger } from '#ledger'
 import type { HeadMac, Verification } from '#ledger'
-import { migrations, replaysOf } from '../app.ts'
+import { migrations, createReplays } from '../app.ts'
 
 export type StoreLocation = { readonly path: string } | { readonly url: string }
 
@@ -90,7 +90,7 @@ export async function copyStore(
     const verification = await verifyLedger(source, options.vkey ?? vkey, {
       mac: options.mac,
       onProgress: (entries) => options.onChecked?.(entries),
-      replays: replaysOf(storeImport),
+      replays: createReplays(storeImport),
     })
     const publish = async () => {
       await storeImport.commit()

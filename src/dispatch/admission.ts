@@ -6,7 +6,10 @@ import type { CallRecord } from './call-record.ts'
 import { haltRefusal } from './checks.ts'
 import type { Execution, ExecutorDeps } from './execute.ts'
 
-/** Why the call does not run now: halted since the checks, waiting for a person, rejected, or run before. */
+/**
+ * The reason why a call does not run now: halted after the checks, pending, rejected, or already
+ * run.
+ */
 export class NotExecuted {
   readonly reason:
     | { readonly halted: Refusal }
@@ -17,21 +20,23 @@ export class NotExecuted {
   }
 }
 
-/** What the entry says of why the call runs. */
+/** The reason for running the call, as recorded in its entry. */
 type Decision = Readonly<Record<string, unknown>>
 
 export type Admission = ReturnType<typeof createAdmission>
 
-/** What a call needs in the transactions around it: no halt, and the approval that it uses up, once (A15, RS4). */
+/**
+ * Creates the steps of a call in its transactions: the halt check and the single use of its
+ * approval (A15, RS4).
+ */
 export function createAdmission(
   { approvals, halts }: Pick<ExecutorDeps, 'approvals' | 'halts'>,
   { attempt, verdict, request, haltRevision }: Execution,
   { call, setIds }: CallRecord,
 ) {
   const { caller, touch } = attempt
-  /** The approval that this call uses up. */
   let claimed: string | undefined
-  /** All that it claimed, also in a transaction that was rolled back. */
+  /** All claims of this call, including those of rolled-back transactions. */
   const claims = new Set<string>()
 
   function claim(approval: string): void {
@@ -39,7 +44,7 @@ export function createAdmission(
     claims.add(approval)
   }
 
-  function through(passage: ClaimResult): Decision | NotExecuted {
+  function applyClaim(passage: ClaimResult): Decision | NotExecuted {
     const { approval } = passage
     request.observe?.({ mode: approval.mode, approval: approval.id })
     if (passage.as !== 'claimed') return new NotExecuted({ passage })
@@ -49,58 +54,60 @@ export function createAdmission(
   }
 
   return {
-    // Only what somebody decided on is worth saying; the rest acts because nothing is against it.
+    // Only a decision is recorded; a call without one runs because no check refused it.
     isDecided:
       verdict.mode === 'wait' || verdict.decision !== undefined || request.approval !== undefined,
 
-    /** In the transaction that starts the call, before it acts. */
+    /** Runs in the transaction that starts the call, before the tool acts. */
     async admit(tx: Tx): Promise<Decision | NotExecuted> {
       claimed = undefined
       if (halts && halts.revision() !== haltRevision) {
         const halt = await halts.findCovering(caller, touch, tx)
         if (halt) return new NotExecuted({ halted: haltRefusal(halt) })
       }
-      // An approved call uses its approval, also where trust or a permission would do by now.
+      // An approved call consumes its approval even if trust or a permission would now allow the
+      // call.
       if (request.approval !== undefined)
-        return through(await approvals.claimApprovedCall(tx, caller, request.approval, verdict))
+        return applyClaim(await approvals.claimApprovedCall(tx, caller, request.approval, verdict))
       if (verdict.mode === 'wait')
-        return through(
+        return applyClaim(
           await approvals.claimOrOpen(tx, caller, verdict, () => verdict.open(tx, call)),
         )
       const passage = await verdict.enter?.(tx)
-      if (passage && passage.as !== 'claimed') return through(passage)
+      if (passage && passage.as !== 'claimed') return applyClaim(passage)
       const approval = passage?.approval
       if (approval) claim(approval.id)
       const ids = approval ? { approval: approval.id } : (verdict.ids ?? {})
       setIds(ids)
       request.observe?.({ approval: ids.approval })
       const decision = verdict.decision ?? { mode: 'act' }
-      // Else nothing tells the call that was approved from others under the permission it led to.
+      // Distinguishes the approved call from later calls under the permission that its approval
+      // created.
       return approval ? { ...decision, claimed: true } : decision
     },
 
-    /** In the transaction that ends the call well. */
+    /** Runs in the transaction that completes the call. */
     async complete(tx: Tx, output: unknown): Promise<void> {
-      if (claimed !== undefined) await approvals.storeResult(tx, claimed, resultToKeep(output))
+      if (claimed !== undefined) await approvals.storeResult(tx, claimed, toStoredResult(output))
       else if (verdict.mode === 'act') await verdict.leave?.(tx, call)
     },
 
-    /** In the transaction that records that the call failed. */
+    /** Runs in the transaction that records a failure of the call. */
     async fail(tx: Tx, failure: Refusal): Promise<void> {
       if (claimed !== undefined)
         await approvals.storeResult(tx, claimed, { status: 'failed', ...failure })
     },
 
     hasClaim: () => claimed !== undefined,
-    /** The call is over, however it ended. */
+    /** Releases the claims when the call has ended. */
     release(): void {
       for (const approval of claims) approvals.ended(approval)
     },
   }
 }
 
-/** An upstream's answer is kept as what it is. */
-function resultToKeep(output: unknown) {
+/** Stores the result of an upstream server unchanged. */
+function toStoredResult(output: unknown) {
   if (output instanceof McpResult) return { status: 'done', mcp: output.result }
   return output instanceof RefusedResult
     ? { status: 'refused', ...toRefusal(output) }

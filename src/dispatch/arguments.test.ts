@@ -14,7 +14,7 @@ const input = z.strictObject({
 })
 const tool = { name: 'read', input }
 
-function said(given: unknown): string | undefined {
+function refusalMessage(given: unknown): string | undefined {
   const parsed = parseArguments(tool, given)
   return 'refusal' in parsed ? parsed.refusal.message : undefined
 }
@@ -33,43 +33,45 @@ test.each([
   [{ path: 'a', kind: 'c', limit: 11 }, /^read: limit: Too big.* kind: Invalid option.*\.$/],
   [{ path: 'a', kind: 'a', edits: [{ old: 'x' }, {}] }, 'read needs edits.1.old.'],
   ['text', /^read: Invalid input/],
-])('SV12 %j is wrong, and the answer says how', (given, message) => {
-  expect(said(given)).toEqual(message instanceof RegExp ? expect.stringMatching(message) : message)
+])('SV12 refuses the arguments %j with a precise message', (given, message) => {
+  expect(refusalMessage(given)).toEqual(
+    message instanceof RegExp ? expect.stringMatching(message) : message,
+  )
 })
 
 const parsed = (schema: z.ZodObject, given: unknown, aliases = {}) =>
   parseArguments({ name: 'it', input: schema, aliases }, given)
 
-test('SV27 I5 what a call says of its caller is no argument, unless the tool has one of that name', () => {
+test('SV27 I5 caller arguments are removed unless the tool declares them', () => {
   const mine = { agent_id: 'x', agent: 'x', agent_token: 'x', _meta: {}, _cowork_metadata: {} }
   const both = [z.strictObject({ path: z.string() }), z.object({ path: z.string() })]
   for (const schema of both)
     expect(parsed(schema, { path: 'a', ...mine })).toEqual({ input: { path: 'a' }, notes: [] })
   const named = z.object({ agent: z.string() })
   expect(parsed(named, { agent: 'x', agent_id: 'y' })).toEqual({ input: { agent: 'x' }, notes: [] })
-  // A tool that takes any argument gets them all.
+  // A tool with a catchall receives them all.
   expect(parsed(z.looseObject({}), mine)).toEqual({ input: mine, notes: [] })
   expect(parsed(z.looseObject({}), undefined)).toEqual({ input: {}, notes: [] })
 })
 
-test('SV27 RA6 unknown arguments are refused with the nearest name, also inside of others', () => {
+test('SV27 RA6 unknown arguments, also nested ones, are refused with the nearest name', () => {
   const story = z.object({
     title: z.string().optional(),
     notes: z.string().optional(),
     acceptance: z.array(z.strictObject({ text: z.string() })).optional(),
   })
-  const message = (given: object) =>
+  const messageFor = (given: object) =>
     z.object({ refusal: z.object({ message: z.string() }) }).parse(parsed(story, given)).refusal
       .message
-  expect(message({ description: 'x' })).toBe('it has no description: notes?')
-  expect(message({ tilte: 'x' })).toBe('it has no tilte: title?')
-  expect(message({ labels: [] })).toBe('it has no labels: it takes title, notes, acceptance.')
-  expect(message({ acceptance: [{ text: 'x', state: 1 }] })).toBe(
+  expect(messageFor({ description: 'x' })).toBe('it has no description: notes?')
+  expect(messageFor({ tilte: 'x' })).toBe('it has no tilte: title?')
+  expect(messageFor({ labels: [] })).toBe('it has no labels: it takes title, notes, acceptance.')
+  expect(messageFor({ acceptance: [{ text: 'x', state: 1 }] })).toBe(
     'it: acceptance.0 has no state: it takes text.',
   )
 })
 
-test('SV27 another name of an argument is read as its own, unless both are given', () => {
+test('SV27 an alias is mapped to its argument unless both are passed', () => {
   const schema = z.object({ item_id: z.string() })
   const aliases = { id: 'item_id' }
   expect(parsed(schema, { id: 'a' }, aliases)).toEqual({ input: { item_id: 'a' }, notes: [] })
@@ -78,7 +80,7 @@ test('SV27 another name of an argument is read as its own, unless both are given
   })
 })
 
-test('SV27 RA12 numbers that only bound effort are clamped and said, others are refused', () => {
+test('SV27 RA12 limits of effort are clamped with a note, other numbers are refused', () => {
   const schema = z.object({
     limit: effort(z.int().min(1).max(100)).default(10).describe('At most'),
     wait: effort(z.number().min(0).max(25)).optional(),
@@ -86,14 +88,14 @@ test('SV27 RA12 numbers that only bound effort are clamped and said, others are 
   })
   expect(parsed(schema, { limit: 5000, wait: -1 })).toEqual({
     input: { limit: 100, wait: 0 },
-    notes: ['limit 5000 is out of range: 100 was used.', 'wait -1 is out of range: 0 was used.'],
+    notes: ['limit 5000 is out of range: used 100.', 'wait -1 is out of range: used 0.'],
   })
   expect(parsed(schema, {})).toEqual({ input: { limit: 10 }, notes: [] })
   expect(parsed(schema, { confidence: 2 })).toHaveProperty('refusal')
   expect(parsed(schema, { limit: 'many' })).toHaveProperty('refusal')
 })
 
-test('SV27 the hint is a call that would be right, with what was right of this one', () => {
+test('SV27 the hint is a valid call that reuses the valid arguments', () => {
   const hint = (given: object) =>
     z.object({ refusal: z.object({ hint: z.string() }) }).parse(parseArguments(tool, given)).refusal
       .hint
@@ -103,10 +105,10 @@ test('SV27 the hint is a call that would be right, with what was right of this o
   )
 })
 
-test('SV12 whatever the arguments are, what is wrong with them is one line', () => {
+test('SV12 the message about any invalid arguments is one line', () => {
   fc.assert(
     fc.property(fc.object({ maxDepth: 2 }), (given) => {
-      expect(said(given)).toMatch(/^read( needs| has no|:) .*[.?]$/u)
+      expect(refusalMessage(given)).toMatch(/^read( needs| has no|:) .*[.?]$/u)
     }),
   )
 })

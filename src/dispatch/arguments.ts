@@ -6,7 +6,10 @@ import type { Tool } from '#base/tool.ts'
 import type { Refusal } from '#base/call-check.ts'
 import { formatExample } from './example.ts'
 
-/** Arguments that any call may bring to say who calls; a tool that does not read them never sees them. */
+/**
+ * Arguments that identify the caller and are allowed in every call; only tools that declare them
+ * receive them.
+ */
 export const callerArguments = new Set([
   '_meta',
   '_cowork_metadata',
@@ -16,14 +19,14 @@ export const callerArguments = new Set([
 ])
 
 type Arguments = Readonly<Record<string, unknown>>
-type Reading = Pick<Tool, 'name' | 'input' | 'aliases' | 'example'>
+type ArgumentTarget = Pick<Tool, 'name' | 'input' | 'aliases' | 'example'>
 
-/** The parsed input, with a note for each argument that was changed; or what was wrong (SV27). */
+/** The parsed input with a note for each changed argument, or the refusal (SV27). */
 type ParsedArguments =
   | { readonly input: Record<string, unknown>; readonly notes: readonly string[] }
   | { readonly refusal: Refusal }
 
-export function parseArguments(tool: Reading, given: unknown = {}): ParsedArguments {
+export function parseArguments(tool: ArgumentTarget, given: unknown = {}): ParsedArguments {
   const { args, notes } = isObject(given) ? readArguments(tool, given) : { args: given, notes: [] }
   const parsed = strictSchema(tool.input).safeParse(args)
   return parsed.success
@@ -31,12 +34,12 @@ export function parseArguments(tool: Reading, given: unknown = {}): ParsedArgume
     : { refusal: invalidInput(tool, args, parsed.error) }
 }
 
-/** The arguments under the names of the tool, in range, and without those that it does not read. */
-function readArguments({ input, aliases = {} }: Reading, given: Arguments) {
+/** Maps aliases to the tool's argument names, clamps values and drops unused caller arguments. */
+function readArguments({ input, aliases = {} }: ArgumentTarget, given: Arguments) {
   const { shape, def } = input
   const isLoose = def.catchall !== undefined && !(def.catchall instanceof z.ZodNever)
   const notes: string[] = []
-  // Without a prototype, so that `__proto__` is a name like any other.
+  // Without a prototype, so `__proto__` is an ordinary name.
   const args = Object.create(null) as Record<string, unknown>
   for (const [key, value] of Object.entries(given)) {
     const alias = key in shape ? undefined : aliases[key]
@@ -45,7 +48,7 @@ function readArguments({ input, aliases = {} }: Reading, given: Arguments) {
     if (!schema && !isLoose && callerArguments.has(name)) continue
     const clamped = schema && clamp(schema, value)
     if (clamped !== undefined)
-      notes.push(`${name} ${String(value)} is out of range: ${clamped} was used.`)
+      notes.push(`${name} ${String(value)} is out of range: used ${clamped}.`)
     args[name] = clamped ?? value
   }
   return { args, notes }
@@ -53,7 +56,7 @@ function readArguments({ input, aliases = {} }: Reading, given: Arguments) {
 
 const strictSchemas = new WeakMap<z.ZodObject, z.ZodObject>()
 
-/** A schema that says nothing of other arguments refuses them; one that declares a catchall keeps it. */
+/** Makes a schema refuse unknown arguments, unless it declares a catchall. */
 function strictSchema(schema: z.ZodObject): z.ZodObject {
   if (schema.def.catchall) return schema
   const strict = strictSchemas.get(schema) ?? schema.strict()
@@ -61,19 +64,21 @@ function strictSchema(schema: z.ZodObject): z.ZodObject {
   return strict
 }
 
-/** Names each wrong argument in a sentence, and a valid call. */
-function invalidInput(tool: Reading, given: unknown, { issues }: z.ZodError): Refusal {
+/** Describes each invalid argument in a sentence and adds a valid example call. */
+function invalidInput(tool: ArgumentTarget, given: unknown, { issues }: z.ZodError): Refusal {
   const missing = issues.filter(({ path }) => path.length > 0 && isMissing(given, path))
-  const said = [
-    ...(missing.length > 0 ? [` needs ${missing.map(pathOf).join(', ')}`] : []),
+  const sentences = [
+    ...(missing.length > 0 ? [` needs ${missing.map(formatPath).join(', ')}`] : []),
     ...issues.flatMap((issue) => {
       if (missing.includes(issue)) return []
-      if (issue.code !== 'unrecognized_keys') return [`: ${messageOf(issue)}`]
-      const inside = issue.path.length === 0 ? '' : `: ${pathOf(issue)}`
-      return unknownNames(issue.keys, namesAt(tool.input, issue.path)).map((one) => inside + one)
+      if (issue.code !== 'unrecognized_keys') return [`: ${formatIssue(issue)}`]
+      const inside = issue.path.length === 0 ? '' : `: ${formatPath(issue)}`
+      return unknownNames(issue.keys, listNamesAt(tool.input, issue.path)).map(
+        (one) => inside + one,
+      )
     }),
   ]
-  const [first = '', ...rest] = said.map(withFullStop)
+  const [first = '', ...rest] = sentences.map(withFullStop)
   const others = rest.map((one) => (one.startsWith(':') ? one.slice(2) : `It${one}`))
   const wrong = new Set(issues.map(({ path: [name] }) => name))
   return {
@@ -94,36 +99,39 @@ function isMissing(given: unknown, path: readonly PropertyKey[]): boolean {
   return at === undefined
 }
 
-const pathOf = ({ path }: Issue) => path.join('.')
+const formatPath = ({ path }: Issue) => path.join('.')
 
-const messageOf = (issue: Issue) =>
-  issue.path.length > 0 ? `${pathOf(issue)}: ${issue.message}` : issue.message
+const formatIssue = (issue: Issue) =>
+  issue.path.length > 0 ? `${formatPath(issue)}: ${issue.message}` : issue.message
 
-/** The names that an object inside of the arguments takes. */
-function namesAt(schema: z.core.$ZodType, [key, ...rest]: readonly PropertyKey[]): string[] {
+/** Lists the valid names of a nested object. */
+function listNamesAt(schema: z.core.$ZodType, [key, ...rest]: readonly PropertyKey[]): string[] {
   const inner = unwrap(schema)
-  if (inner instanceof z.ZodArray) return namesAt(inner.element, rest)
-  if (inner instanceof z.ZodRecord) return namesAt(inner.valueType, rest)
+  if (inner instanceof z.ZodArray) return listNamesAt(inner.element, rest)
+  if (inner instanceof z.ZodRecord) return listNamesAt(inner.valueType, rest)
   if (!(inner instanceof z.ZodObject)) return []
   const next = key === undefined ? undefined : inner.shape[String(key)]
-  if (next) return namesAt(next, rest)
+  if (next) return listNamesAt(next, rest)
   return Object.keys(inner.shape).filter((name) => !callerArguments.has(name))
 }
 
-/** Each with the names that come near it; with all names those that are near to none. */
+/** Describes unknown names: with similar names, or with all valid names if none is similar. */
 function unknownNames(keys: readonly string[], known: readonly string[]): readonly string[] {
-  const found = keys.map((key) => ({ key: sanitizeText(key, 100), near: namesNear(key, known) }))
+  const found = keys.map((key) => ({
+    key: sanitizeText(key, 100),
+    near: findSimilarNames(key, known),
+  }))
   const far = found.filter(({ near }) => near.length === 0).map(({ key }) => key)
-  const takes = known.length > 0 ? `: it takes ${known.join(', ')}` : ''
+  const accepted = known.length > 0 ? `: it takes ${known.join(', ')}` : ''
   return [
-    ...(far.length > 0 ? [` has no ${far.join(', ')}${takes}`] : []),
+    ...(far.length > 0 ? [` has no ${far.join(', ')}${accepted}`] : []),
     ...found.flatMap(({ key, near }) =>
       near.length > 0 ? [` has no ${key}: ${near.join(' or ')}?`] : [],
     ),
   ]
 }
 
-/** Words that other tools use for the same thing. */
+/** Synonyms that other tools use. */
 const synonyms = [
   ['description', 'details', 'notes', 'text', 'body', 'comment'],
   ['name', 'title', 'summary'],
@@ -132,24 +140,24 @@ const synonyms = [
   ['why', 'reason', 'reasoning'],
 ]
 
-function namesNear(key: string, known: readonly string[]): readonly string[] {
+function findSimilarNames(key: string, known: readonly string[]): readonly string[] {
   const near = known.filter((name) => isNear(key.toLowerCase(), name))
   if (near.length > 0) return near
   const typo = findClosestWord(key, known)
   if (typo !== undefined) return [typo]
-  const alike = synonyms.find((words) => words.includes(key.toLowerCase())) ?? []
-  return known.filter((name) => alike.includes(name))
+  const group = synonyms.find((words) => words.includes(key.toLowerCase())) ?? []
+  return known.filter((name) => group.includes(name))
 }
 
-const shortestWord = 3
-const alikeLetters = 4
+const minWordLength = 3
+const commonPrefixLength = 4
 
 function isNear(given: string, name: string): boolean {
-  const words = name.split('_').filter(({ length }) => length >= shortestWord)
+  const words = name.split('_').filter(({ length }) => length >= minWordLength)
   return (
     words.some((word) => given.includes(word)) ||
-    (given.length >= shortestWord && name.includes(given)) ||
-    given.slice(0, alikeLetters) === name.slice(0, alikeLetters)
+    (given.length >= minWordLength && name.includes(given)) ||
+    given.slice(0, commonPrefixLength) === name.slice(0, commonPrefixLength)
   )
 }
 

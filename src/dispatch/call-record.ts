@@ -9,7 +9,7 @@ import type { Execution } from './execute.ts'
 
 export type CallRecord = ReturnType<typeof createCallRecord>
 
-/** The call as its tool sees it, and the entries about it. */
+/** Creates the call object for the tool and the entries of the call. */
 export function createCallRecord(
   { id, startedAt, attempt, request }: Pick<Execution, 'id' | 'startedAt' | 'attempt' | 'request'>,
   now: Clock,
@@ -42,13 +42,13 @@ export function createCallRecord(
 
   const elapsed = () => ({ ms: now() - startedAt })
 
-  function entry(type: string, more: Partial<EntryDraft> = {}, said = details): EntryDraft {
+  function entry(type: string, more: Partial<EntryDraft> = {}, extra = details): EntryDraft {
     const draft = buildCallEntry(type, id, caller, touch)
     return {
       ...draft,
       ...more,
-      ids: { ...draft.ids, ...ids, ...said.ids, ...more.ids },
-      data: { ...draft.data, tool: tool.name, effect: tool.effect, ...said.data, ...more.data },
+      ids: { ...draft.ids, ...ids, ...extra.ids, ...more.ids },
+      data: { ...draft.data, tool: tool.name, effect: tool.effect, ...extra.data, ...more.data },
     }
   }
 
@@ -56,9 +56,9 @@ export function createCallRecord(
     call,
     entry,
     elapsed,
-    /** The ids of what the call was decided by. */
+    /** Sets the ids of the decision about the call. */
     setIds: (decidedBy: EntryIds) => void (ids = decidedBy),
-    /** What the tool tells belongs to the end, however early it tells it. */
+    /** Details from the tool belong to the final entry, so they are left out here. */
     started: (more: Partial<EntryDraft>): EntryDraft => entry('call.started', more, {}),
     done: (): EntryDraft => entry('call.done', { outcome: 'done', data: elapsed() }),
   }

@@ -4,10 +4,10 @@ import type { Tool } from '#base/tool.ts'
 import { NotExecuted } from './admission.ts'
 import type { CallPath, PathContext } from './execute.ts'
 
-/** Nothing was committed, or nobody knows. */
+/** Nothing was committed, or the result of the commit is unknown. */
 const storeFailures = new Set(['store_unavailable', 'store_closed', 'outcome_unknown'])
 
-/** A tool that changes the store alone: the change and the record of it are one transaction, or nothing (L1). */
+/** Runs a tool that changes only the store: the change and its entry are one transaction (L1). */
 export const changePath = (
   change: NonNullable<Tool['transact']>,
   { ledger, tool, input, record, admission }: PathContext,
@@ -19,7 +19,7 @@ export const changePath = (
         if (decision instanceof NotExecuted) return decision
         const data = () => ({ ...record.elapsed(), ...(admission.isDecided && { decision }) })
         let isRecorded = false
-        // Where what the call does is the call itself, one entry says both (L2).
+        // If the tool's own entry also records the call, a second entry is not appended (L2).
         const recording: Tx = {
           ...tx,
           append(draft) {
@@ -33,8 +33,8 @@ export const changePath = (
         await admission.complete(tx, output)
         if (output instanceof RefusedResult) {
           const { code, message, details } = output
-          const said = { ...record.elapsed(), message, details }
-          tx.append(record.entry('call.refused', { outcome: code, data: said, payload: input }))
+          const refusal = { ...record.elapsed(), message, details }
+          tx.append(record.entry('call.refused', { outcome: code, data: refusal, payload: input }))
         } else if (!isRecorded)
           tx.append(record.entry('call.done', { outcome: 'done', data: data(), payload: input }))
         return output
@@ -43,8 +43,8 @@ export const changePath = (
     ),
 
   /**
-   * A claim was rolled back with what the tool did, and is made again with its failure. Where the store failed, the
-   * claim is what the store says (A15).
+   * A claim was rolled back together with the tool's changes and is repeated with the failure.
+   * After a store failure, the stored state of the claim is authoritative (A15).
    */
   mustCommitFailure: ({ code }) =>
     admission.hasClaim() && !record.call.signal.aborted && !storeFailures.has(code),

@@ -39,7 +39,7 @@ test.each([
   ['administration', { effect: 'write', role: 'owner' }, ['owner']],
   ['a read for owners', { effect: 'read', role: 'owner' }, ['owner']],
   ["one's own matter", { effect: 'write', role: 'viewer' }, ['viewer', 'reviewer', 'owner']],
-] as const)('I6 %s is for the roles that may', async (_, more, may) => {
+] as const)('I6 %s requires its role', async (_, more, may) => {
   const tested = tool(more)
   for (const role of roles)
     expect(await checkRole(attempt(tested, person({ role }))), role).toMatchObject(
@@ -49,13 +49,13 @@ test.each([
     )
 })
 
-test('I6 a person without a role may not even read, and agents need none', async () => {
+test('I6 a person without a role cannot read, and agents need no role', async () => {
   expect(await checkRole(attempt(tool({}), person({})))).toMatchObject({ code: 'role_required' })
   const owners = tool({ role: 'owner' })
   expect(await checkRole(attempt(owners, agent))).toEqual({ mode: 'act' })
 })
 
-/** `confirmed` are the decisions for which the passkey was shown. */
+/** `confirmed` contains the decisions confirmed with a passkey. */
 const having = (people: readonly string[], confirmed = new Set<string>()) =>
   checkPasskey(
     {
@@ -69,7 +69,7 @@ const having = (people: readonly string[], confirmed = new Set<string>()) =>
   )
 const risky = tool({ requiresPasskey: true })
 
-test('I6 high risk asks a person who has a passkey to have shown it', async () => {
+test('I6 high risk requires the passkey of a person who has one', async () => {
   const check = having(['anna'])
   expect(await check(attempt(risky, person({ assured: true })))).toEqual({ mode: 'act' })
   for (const caller of [person({}), person({ assured: false }), person({ role: 'owner' })])
@@ -79,7 +79,7 @@ test('I6 high risk asks a person who has a passkey to have shown it', async () =
     })
 })
 
-test('I6 approving what is of high risk asks for it, and what is not known beforehand', async () => {
+test('I6 approving high-risk or unknown approvals requires the passkey', async () => {
   const approving = (ids: readonly string[] | 'unknown') => tool({ approves: () => ids })
   const check = having(['anna'])
   const asks = { code: 'passkey_required' }
@@ -90,13 +90,13 @@ test('I6 approving what is of high risk asks for it, and what is not known befor
   expect(await having([])(attempt(approving(['risky']), person({})))).toEqual({ mode: 'act' })
 })
 
-test('I6 without a passkey, without risk and for agents nothing is asked', async () => {
+test('I6 without a passkey, without risk and for agents nothing is required', async () => {
   expect(await having([])(attempt(risky, person({})))).toEqual({ mode: 'act' })
   expect(await having(['anna'])(attempt(tool({}), person({})))).toEqual({ mode: 'act' })
   expect(await having(['sales'])(attempt(risky, agent))).toEqual({ mode: 'act' })
 })
 
-test('I6 RS10 the passkey confirms one decision, once, and not what else the session decides', async () => {
+test('I6 RS10 a passkey confirmation covers one decision, once', async () => {
   const approving = tool({ approves: () => ['risky'] })
   const confirmed = new Set<string>()
   const check = having(['anna'], confirmed)
@@ -111,7 +111,7 @@ test('I6 RS10 the passkey confirms one decision, once, and not what else the ses
   expect(await asked({ decision: 'approve' })).toMatchObject({ mode: 'refuse' })
 })
 
-test('I6 RS10 a confirmation ends when what it approves changes', async () => {
+test('I6 RS10 a confirmation is void when the approved request changes', async () => {
   const confirmed = new Set<string>()
   let digest = 'as read'
   const check = checkPasskey(
@@ -127,7 +127,7 @@ test('I6 RS10 a confirmation ends when what it approves changes', async () => {
   expect(await decide()).toEqual({ mode: 'act' })
 })
 
-test('I6 RS10 letting an agent into a new domain asks for the passkey', async () => {
+test('I6 RS10 approving a new domain requires the passkey', async () => {
   const approving = tool({ approves: () => ['permission'] })
   expect(await having(['anna'])(attempt(approving, person({})))).toMatchObject({
     code: 'passkey_required',

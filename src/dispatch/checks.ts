@@ -9,14 +9,14 @@ import type { CallVerdict } from '#governance'
 import type { Identity } from '#identity'
 
 /**
- * One reason why a call may not run. app.ts hands the list to dispatch, so no domain imports a sibling
- * to refuse a call. The first refusal wins; a wait counts only where nothing refuses.
+ * A check that can refuse a call. app.ts passes the list to dispatch, so no module imports a
+ * sibling to refuse calls. The first refusal wins; a wait counts only if no check refuses.
  */
 export type Check = (attempt: CallAttempt) => CallVerdict | Promise<CallVerdict>
 
 const act: Verdict = { mode: 'act' }
 
-/** Who may call it: without this an agent could approve itself (A3). */
+/** Checks the kind of caller; without it, an agent could approve its own requests (A3). */
 export const checkCallerKind =
   (reviewUrl: () => string) =>
   ({ tool, caller }: Pick<CallAttempt, 'tool' | 'caller'>): Verdict => {
@@ -38,18 +38,24 @@ export const checkCallerKind =
       : {
           mode: 'refuse',
           code: 'agent_required',
-          message: `${tool.name} is for agents.`,
+          message: `${tool.name} is for agents only.`,
           hint: 'Call it over MCP with an agent token.',
         }
   }
 
 const rank: Record<Role, number> = { viewer: 0, reviewer: 1, owner: 2 }
 
-/** The least role a person needs: looking is for all, acting for reviewers, the rest is said by the tool (I6). */
+/**
+ * Returns the minimum role for a tool: viewers read, reviewers write, and tools may set another
+ * role (I6).
+ */
 export const requiredRole = (tool: Tool): Role =>
   tool.role ?? (tool.effect === 'read' ? 'viewer' : 'reviewer')
 
-/** A person without a role may nothing; agents have scopes instead. */
+/**
+ * True if the caller has the required role. Agents have scopes instead of roles; a person without
+ * a role has no access.
+ */
 export const hasRole = (caller: Caller, tool: Tool): boolean =>
   caller.kind !== 'human' ||
   (caller.role !== undefined && rank[caller.role] >= rank[requiredRole(tool)])
@@ -60,14 +66,15 @@ export const checkRole: Check = ({ tool, caller }) =>
     : {
         mode: 'refuse',
         code: 'role_required',
-        message: `${tool.name} is for ${requiredRole(tool)}s; ${caller.id} is ${caller.role ?? 'nobody'} here.`,
-        hint: 'Ask an owner to do it, or to change the role.',
+        message: `${tool.name} requires the role ${requiredRole(tool)}; ${caller.id} has ${caller.role ? `the role ${caller.role}` : 'no role'}.`,
+        hint: 'Ask an owner to do this or to change the role.',
         details: { role: requiredRole(tool) },
       }
 
 /**
- * High risk asks a person for their passkey, where they have one (I6): for settings once in five minutes, for a
- * decision each time. The confirmation is for that call and the digests of what it approves, and is used up by it.
+ * Requires a passkey for high risk, if the person has one (I6): once in five minutes for settings,
+ * each time for a decision. A confirmation covers one call with the digests that it approves, and
+ * is consumed by it.
  */
 export const checkPasskey =
   (
@@ -82,7 +89,7 @@ export const checkPasskey =
       mode: 'refuse',
       code: 'passkey_required',
       message: `${tool.name} needs your passkey.`,
-      hint: 'Confirm with it in the console (`cowork open`), then do it there within 5 minutes.',
+      hint: 'Confirm in the console (`cowork open`) and repeat the action there within 5 minutes.',
     } as const
     if (tool.requiresPasskey) return required
     const ids = tool.approves?.(input) ?? []
@@ -90,26 +97,28 @@ export const checkPasskey =
     const granted = await Promise.all(known.map((id) => approvals.get(id)))
     if (ids !== 'unknown' && !granted.some(needsPasskey)) return act
     const digests = granted.map((approval) => approval?.digest ?? null)
-    const decision = sha256Hex(canonicalJson({ tool: tool.name, input: jsonOf(input), digests }))
+    const decision = sha256Hex(
+      canonicalJson({ tool: tool.name, input: toPlainJson(input), digests }),
+    )
     if (passkeys.takeConfirmed(caller.session, decision)) return act
     return {
       ...required,
-      hint: 'Decide in the console (`cowork open`), which asks for your passkey.',
+      hint: 'Decide in the console (`cowork open`) with your passkey.',
       details: { decision },
     }
   }
 
-/** Letting an agent into a new domain sets its policy, as a change of the policies would. */
+/** Approving a new domain sets its policy, like a policy change. */
 const needsPasskey = (approval: Approval | undefined): boolean =>
   approval?.risk === 'high' || approval?.kind === 'permission'
 
-const jsonOf = (value: unknown): unknown => JSON.parse(JSON.stringify(value))
+const toPlainJson = (value: unknown): unknown => JSON.parse(JSON.stringify(value))
 
-/** The scope a tool asks for is its effect and its toolset, as in `write:files` (I11). */
-const scopeOf = (tool: Tool): string => `${tool.effect}:${tool.toolset}`
+/** Returns the required scope: effect and toolset, for example `write:files` (I11). */
+const requiredScope = (tool: Tool): string => `${tool.effect}:${tool.toolset}`
 
 export const hasScope = (caller: Caller, tool: Tool): boolean =>
-  caller.kind === 'system' || caller.scopes.some((scope) => matchesGlob(scope, scopeOf(tool)))
+  caller.kind === 'system' || caller.scopes.some((scope) => matchesGlob(scope, requiredScope(tool)))
 
 export const checkScope: Check = ({ tool, caller }) =>
   hasScope(caller, tool)
@@ -117,28 +126,28 @@ export const checkScope: Check = ({ tool, caller }) =>
     : {
         mode: 'refuse',
         code: 'scope_missing',
-        message: `${caller.id} may not call ${tool.name}: it needs the scope ${scopeOf(tool)}.`,
-        hint: 'Tell the user: they widen the scopes of this agent in cowork.yaml, or revoke it and add it anew with others.',
+        message: `${caller.id} cannot call ${tool.name}: scope ${requiredScope(tool)} is required.`,
+        hint: 'Tell the user to extend the scopes of this agent in cowork.yaml, or to revoke it and add it again with other scopes.',
       }
 
-/** Whatever is excluded, an agent can follow and withdraw what it asked for. */
-const ofOwnRequests = ['cowork_check_approval', 'cowork_withdraw']
+/** Tools that cannot be excluded: an agent can always follow and withdraw its own requests. */
+const alwaysCallable = ['cowork_check_approval', 'cowork_withdraw']
 
 /** Refuses tools that the agent or its connection excludes (SV18). */
 export const checkSelected: Check = ({ tool, caller }) => {
   const { selection } = caller
-  if (!selection || isCallable(selection, tool) || ofOwnRequests.includes(tool.name)) return act
+  if (!selection || isCallable(selection, tool) || alwaysCallable.includes(tool.name)) return act
   const isExcluded = !isCallable({ ...selection, readOnly: false }, tool)
-  const why = isExcluded ? 'has this tool excluded' : 'may only read here'
+  const why = isExcluded ? 'excludes this tool' : 'is read-only'
   return {
     mode: 'refuse',
     code: 'tool_excluded',
-    message: `${tool.name} is refused: ${caller.id} ${why}.`,
-    hint: `Do not work around it. Tell the user: \`cowork agents set ${caller.id}\` or the connection of this client chooses its tools.`,
+    message: `${tool.name} is not available: the selection of ${caller.id} ${why}.`,
+    hint: `Do not work around this. Tell the user to change the tools with \`cowork agents set ${caller.id}\` or in the connection of this client.`,
   }
 }
 
-/** A halt turns every mode into refusal (A9, M5). */
+/** Refuses calls during a halt, in every mode (A9, M5). */
 export const checkHalt =
   (halts: Pick<Halts, 'findCovering'>): Check =>
   async ({ caller, touch }) => {
@@ -149,6 +158,6 @@ export const checkHalt =
 export const haltRefusal = (halt: Halt): Refusal => ({
   code: 'halted',
   message: `Halted by ${halt.by} (${halt.scope})${halt.reason && `: ${halt.reason}`}`,
-  hint: 'Stop and tell the user: a person lifts it with `cowork resume`.',
+  hint: 'Stop and tell the user to run `cowork resume`.',
   details: { halt },
 })

@@ -6,20 +6,20 @@ import { callerArguments } from './arguments.ts'
 import { unknownToolHint } from './tool-registry.ts'
 import type { ToolRegistry } from './tool-registry.ts'
 import type { CallRequest, Dispatch } from './dispatch.ts'
-import { isUsable, listingOf } from './listing.ts'
+import { isUsable, toListing } from './listing.ts'
 import { dispatchResults } from './wire.ts'
 
 const useName = 'cowork_use'
-const maxFound = 8
+const maxResults = 8
 
 type Deps = {
-  /** A function, since these tools are part of the catalogue themselves. */
-  readonly catalogue: () => ToolRegistry
+  /** A function, because these tools are part of the registry themselves. */
+  readonly registry: () => ToolRegistry
   readonly isOpen: () => boolean
 }
 
-/** The tools by which a model reaches those that are not listed (SV17). */
-export const discoveryTools = ({ catalogue, isOpen }: Deps): Tool[] => [
+/** Creates the tools with which a model reaches unlisted tools (SV17). */
+export const discoveryTools = ({ registry, isOpen }: Deps): Tool[] => [
   defineTool({
     name: 'cowork_find_tools',
     title: 'Find tools',
@@ -30,24 +30,24 @@ export const discoveryTools = ({ catalogue, isOpen }: Deps): Tool[] => [
     effect: 'read',
     by: 'agent',
     input: z.strictObject({
-      query: z.string().max(500).describe('What you want to do'),
+      query: z.string().max(500).describe('Task to do'),
     }),
     output: dispatchResults.cowork_find_tools,
     async read({ query }, { caller }) {
-      const usable = catalogue()
+      const usable = registry()
         .list()
         .filter((tool) => isUsable(tool, caller, isOpen()) && tool.name !== useName)
-      const found = rankTools(usable, query).slice(0, maxFound)
+      const found = rankTools(usable, query).slice(0, maxResults)
       return {
         tools: found.map((tool) => {
-          const { name, description, inputSchema } = listingOf(tool)
+          const { name, description, inputSchema } = toListing(tool)
           return { name, description, input_schema: inputSchema }
         }),
         others: usable.filter((tool) => !found.includes(tool)).map(({ name }) => name),
         message:
           found.length > 0
-            ? `Call one with ${useName}: its name as tool, and arguments as its input_schema says.`
-            : 'No tool matches. Choose one of the others by its name, and search for that name.',
+            ? `Call a tool with ${useName}: its name as tool, and arguments according to its input_schema.`
+            : 'No matches. Choose a name from others and search for that name.',
       }
     },
   }),
@@ -58,7 +58,7 @@ export const discoveryTools = ({ catalogue, isOpen }: Deps): Tool[] => [
     description:
       'Call a tool that is not in your list, by name. It is checked and recorded like a direct call.',
     toolset: 'cowork',
-    // By itself it does nothing; the effect of the tool that it calls is checked (SV17).
+    // The effect of the called tool is checked; this tool itself has none (SV17).
     effect: 'read',
     listing: { annotations: { destructiveHint: true, openWorldHint: true } },
     by: 'anyone',
@@ -67,25 +67,25 @@ export const discoveryTools = ({ catalogue, isOpen }: Deps): Tool[] => [
       arguments: z.record(z.string(), z.unknown()).default({}),
     }),
     output: dispatchResults.cowork_use,
-    // Calls of a known tool never get here: `createUse` hands them on as calls of that tool.
-    read: ({ tool }) => Promise.reject(cannotUse(tool, catalogue())),
+    // `createUseHandler` converts calls of known tools, so only unknown tools reach this line.
+    read: ({ tool }) => Promise.reject(useError(tool, registry())),
   }),
 ]
 
-/** Turns cowork_use into the call that it names, before anything looks at it. */
-export const createUse =
-  (dispatch: Dispatch, catalogue: ToolRegistry): Dispatch =>
+/** Converts a call of cowork_use into a call of the named tool, before any check. */
+export const createUseHandler =
+  (dispatch: Dispatch, registry: ToolRegistry): Dispatch =>
   (request) =>
-    dispatch(usedCall(request, catalogue) ?? request)
+    dispatch(unwrapCall(request, registry) ?? request)
 
-function usedCall(request: CallRequest, catalogue: ToolRegistry): CallRequest | undefined {
-  const use = usedTool(request.tool, request.arguments)
-  if (!use || use.tool === useName || !catalogue.find(use.tool)) return undefined
+function unwrapCall(request: CallRequest, registry: ToolRegistry): CallRequest | undefined {
+  const use = parseUse(request.tool, request.arguments)
+  if (!use || use.tool === useName || !registry.find(use.tool)) return undefined
   return { ...request, ...use }
 }
 
-/** The tool and arguments inside a call of cowork_use; undefined for any other or a malformed one. */
-export function usedTool(
+/** Returns the tool and arguments of a cowork_use call; undefined for other or malformed calls. */
+export function parseUse(
   name: string,
   args: unknown,
 ): { readonly tool: string; readonly arguments: unknown } | undefined {
@@ -99,52 +99,55 @@ export function usedTool(
     : { tool, arguments: inner }
 }
 
-function cannotUse(tool: string, catalogue: ToolRegistry): CoworkError {
+function useError(tool: string, registry: ToolRegistry): CoworkError {
   const shown = JSON.stringify(tool)
   if (tool === useName)
     return new CoworkError('invalid_input', `${useName} cannot call itself.`, {
-      hint: 'Give the name of the tool you want, and its arguments.',
+      hint: 'Pass the name and the arguments of another tool.',
     })
-  return new CoworkError('unknown_tool', `There is no tool named ${shown}.`, {
-    hint: unknownToolHint(catalogue, tool),
+  return new CoworkError('unknown_tool', `Unknown tool: ${shown}.`, {
+    hint: unknownToolHint(registry, tool),
   })
 }
 
-/** Tools that match a query, best first: names count most, then descriptions, then names of arguments. */
+/**
+ * Ranks matching tools, best first: names weigh most, then titles, then descriptions and argument
+ * names.
+ */
 export function rankTools(tools: readonly Tool[], query: string): Tool[] {
-  const words = wordsOf(query)
-  const scored = tools.map((tool) => ({ tool, score: scoreOf(tool, words, query) }))
+  const words = tokenize(query)
+  const scored = tools.map((tool) => ({ tool, score: scoreTool(tool, words, query) }))
   return scored
     .filter(({ score }) => score > 0)
     .toSorted((a, b) => b.score - a.score)
     .map(({ tool }) => tool)
 }
 
-function scoreOf(tool: Tool, words: readonly string[], query: string): number {
+function scoreTool(tool: Tool, words: readonly string[], query: string): number {
   if (query.trim() === tool.name) return Infinity
   const parts = [
-    { weight: 4, words: wordsOf(tool.name) },
-    { weight: 2, words: wordsOf(tool.title) },
-    { weight: 1, words: [...wordsOf(tool.description), ...Object.keys(tool.input.shape)] },
+    { weight: 4, words: tokenize(tool.name) },
+    { weight: 2, words: tokenize(tool.title) },
+    { weight: 1, words: [...tokenize(tool.description), ...Object.keys(tool.input.shape)] },
   ]
   let score = 0
   for (const word of words)
     for (const part of parts)
-      if (part.words.some((other) => isAlike(word, other))) score += part.weight
+      if (part.words.some((other) => sharesPrefix(word, other))) score += part.weight
   return score
 }
 
-/** Too common to tell tools apart. */
-const noise = new Set(['the', 'and', 'for', 'with', 'what', 'from', 'tool', 'tools', 'cowork'])
+/** Words that are too common to distinguish tools. */
+const stopWords = new Set(['the', 'and', 'for', 'with', 'what', 'from', 'tool', 'tools', 'cowork'])
 
-const wordsOf = (text: string): string[] =>
+const tokenize = (text: string): string[] =>
   text
     .toLowerCase()
     .split(/[^\p{L}\p{N}]+/u)
-    .filter((word) => word.length > 2 && !noise.has(word))
+    .filter((word) => word.length > 2 && !stopWords.has(word))
 
-/** Endings differ: `restore`, `restored`, `versions`. */
-const isAlike = (a: string, b: string): boolean => {
+/** True if one word starts with the other, ignoring a short ending: `restore`, `restored`. */
+const sharesPrefix = (a: string, b: string): boolean => {
   const [short, long] = a.length < b.length ? [a, b] : [b, a]
   return long.startsWith(short.length > 4 ? short.slice(0, -1) : short)
 }

@@ -49,7 +49,7 @@ async function setup(tools: Tool[], checks: Check[] = [checkCallerKind(() => 'he
   const logged: string[] = []
   const log = createLog({ level: 'error', json: true, write: (line) => logged.push(line) })
   const dispatch = createDispatch({
-    catalogue: createToolRegistry(tools),
+    registry: createToolRegistry(tools),
     checks,
     approvals,
     isOpen: () => false,
@@ -66,13 +66,13 @@ const call = (args: unknown = { text: 'hi' }, caller = agent) => ({
   caller,
 })
 
-test('L12 a read is answered at once and recorded soon after', async () => {
+test('L12 a read returns before it is recorded', async () => {
   const { dispatch, entries } = await setup([say()])
   expect(await dispatch(call())).toMatchObject({ status: 'done', output: { said: 'hi' } })
   await expect.poll(async () => (await entries()).map((e) => e.type)).toEqual(['call.done'])
 })
 
-test('L1 a write is recorded before it runs and after', async () => {
+test('L1 a write is recorded before and after its run', async () => {
   const seen: string[] = []
   const { dispatch, entries } = await setup([
     say({
@@ -90,7 +90,7 @@ test('L1 a write is recorded before it runs and after', async () => {
   expect(done).toMatchObject({ type: 'call.done', ids: { call: started?.ids?.call } })
 })
 
-test('L1 a tool that begins early does nothing to be seen before its call is on record', async () => {
+test('L1 a tool that starts early has no visible effect before its call is recorded', async () => {
   const seen: string[][] = []
   const types = async () => ((await open?.entries()) ?? []).map((e) => e.type)
   const { dispatch, entries } = await setup([
@@ -109,12 +109,12 @@ test('L1 a tool that begins early does nothing to be seen before its call is on 
   expect(await dispatch(call())).toMatchObject({ status: 'done' })
   expect(seen).toEqual([[], ['call.started']])
   const [started, done] = await entries()
-  // What it tells belongs to the end, however early it knows it.
+  // Details belong to the final entry, even if the tool adds them early.
   expect(started?.data).not.toHaveProperty('size')
   expect(done).toMatchObject({ type: 'call.done', data: { size: 3 } })
 })
 
-test('L1 who waits for a call to be in line is recorded after it, and waits for none that failed', async () => {
+test('L1 a commit waits for a queued commit, but not for a failed one', async () => {
   const inLine = new Map<string, Promise<void> | undefined>()
   const ends: string[] = []
   const { dispatch } = await setup([
@@ -133,7 +133,7 @@ test('L1 who waits for a call to be in line is recorded after it, and waits for 
   expect(ends).toEqual(['first', 'last'])
 })
 
-test('A11 a tool that begins early is called back when its call cannot be recorded', async () => {
+test('A11 a tool that starts early is stopped when its call cannot be recorded', async () => {
   let heard: unknown
   const { dispatch, db } = await setup([
     say({
@@ -153,7 +153,7 @@ test('A11 a tool that begins early is called back when its call cannot be record
   expect(heard).toMatchObject({ code: 'store_unavailable' })
 })
 
-test('A11 L12 what ran and could not be recorded to its end is not said to have left nothing', async () => {
+test('A11 L12 a run whose end cannot be recorded does not report that nothing was saved', async () => {
   const loseHead = { sql: 'DROP TABLE ledger_head', parameters: [] }
   const { dispatch, db } = await setup([
     say({
@@ -172,7 +172,7 @@ test('A11 L12 what ran and could not be recorded to its end is not said to have 
   })
 })
 
-test('L1 what fails early ends on record, after its beginning', async () => {
+test('L1 an early failure is recorded after its start', async () => {
   const { dispatch, entries } = await setup([
     say({
       effect: 'write',
@@ -184,7 +184,7 @@ test('L1 what fails early ends on record, after its beginning', async () => {
   expect((await entries()).map((e) => e.type)).toEqual(['call.started', 'call.failed'])
 })
 
-test('L1 a change of the store and its record are one transaction, or nothing', async () => {
+test('L1 a change of the store and its entry are one transaction', async () => {
   const change = (fail: boolean) =>
     defineTool({
       ...base,
@@ -205,7 +205,7 @@ test('L1 a change of the store and its record are one transaction, or nothing', 
   await expect.poll(async () => (await bad.entries()).map((e) => e.type)).toEqual(['call.failed'])
 })
 
-test('L2 where what a call does is the call itself, one entry says what both would', async () => {
+test('L2 a call whose own entry records it has one entry', async () => {
   const thing = {
     type: 'thing.opened',
     actor: { kind: 'agent', id: 'sales' },
@@ -240,7 +240,7 @@ test('L2 where what a call does is the call itself, one entry says what both wou
   expect(await ledger.entry(2)).toMatchObject({ payload: { text: 'hi' } })
 })
 
-test('A3 a tool for people refuses agents, and the other way round', async () => {
+test('A3 tools for people refuse agents, and tools for agents refuse people', async () => {
   const { dispatch } = await setup([say({ by: 'human' }), say({ name: 'ask', by: 'agent' })])
   expect(await dispatch(call())).toMatchObject({ status: 'refused', code: 'human_required' })
   expect(await dispatch(call({ text: 'x' }, person))).toMatchObject({ status: 'done' })
@@ -257,7 +257,7 @@ test('I11 a call outside the scopes of its credential is refused', async () => {
   })
 })
 
-test('A11 the first check that refuses decides, and what it refuses does not run', async () => {
+test('A11 the first refusing check decides, and the tool does not run', async () => {
   let ran = false
   const no: Check = () => ({ mode: 'refuse', code: 'halted', message: 'No.' })
   const never: Check = () => {
@@ -270,7 +270,7 @@ test('A11 the first check that refuses decides, and what it refuses does not run
   await expect.poll(async () => (await entries()).map((e) => e.outcome)).toEqual(['halted'])
 })
 
-test('SV12 unknown tools and wrong arguments are refused with the next step', async () => {
+test('SV12 unknown tools and invalid arguments are refused with a next step', async () => {
   const { dispatch } = await setup([say()])
   expect(await dispatch({ ...call(), tool: 'shout' })).toMatchObject({
     code: 'unknown_tool',
@@ -280,7 +280,7 @@ test('SV12 unknown tools and wrong arguments are refused with the next step', as
   expect(wrong).toMatchObject({ code: 'invalid_input', message: expect.stringContaining('text') })
 })
 
-test('SV12 whatever the arguments are, the answer is an answer', async () => {
+test('SV12 any arguments produce a result', async () => {
   const { dispatch, ledger } = await setup([say()])
   await fc.assert(
     fc.asyncProperty(fc.anything(), async (anything) => {
@@ -292,7 +292,7 @@ test('SV12 whatever the arguments are, the answer is an answer', async () => {
   expect(ledger.outage()).toBeUndefined()
 })
 
-test('SV12 a bug is answered as internal, and logged with its stack', async () => {
+test('SV12 a bug returns internal and is logged with its stack', async () => {
   const read = async () => {
     throw new TypeError('secret detail')
   }
@@ -303,7 +303,7 @@ test('SV12 a bug is answered as internal, and logged with its stack', async () =
   expect(logged.join()).toContain('secret detail')
 })
 
-test('SV14 a cancelled call says so, and one cancelled before it began does not run', async () => {
+test('SV14 a cancelled call reports it, and does not run if cancelled before its start', async () => {
   let ran = 0
   const read = async (_: unknown, { signal }: { signal: AbortSignal }) => {
     ran++
@@ -320,7 +320,7 @@ test('SV14 a cancelled call says so, and one cancelled before it began does not 
   expect(ran).toBe(1)
 })
 
-test('SV14 L12 what a tool says of its act counts, also when its caller has gone', async () => {
+test("SV14 L12 the tool's own error counts even if the caller is gone", async () => {
   const stop = new AbortController()
   const run = async () => {
     stop.abort()
@@ -331,10 +331,10 @@ test('SV14 L12 what a tool says of its act counts, also when its caller has gone
   expect((await entries()).at(-1)).toMatchObject({ type: 'call.failed', outcome: 'interrupted' })
 })
 
-test('SV11 tools are listed in a stable order, and two of one name are refused', () => {
+test('SV11 tools are listed in a stable order, and duplicate names are refused', () => {
   const names = createToolRegistry([say({ name: 'b' }), say({ name: 'a' })])
     .list()
     .map((t) => t.name)
   expect(names).toEqual(['a', 'b'])
-  expect(() => createToolRegistry([say(), say()])).toThrow(/two tools are named say/)
+  expect(() => createToolRegistry([say(), say()])).toThrow(/duplicate tool: say/)
 })

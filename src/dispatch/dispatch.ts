@@ -24,15 +24,15 @@ export type CallRequest = {
   readonly signal?: AbortSignal
   readonly progress?: Call['progress']
   readonly exchange?: unknown
-  /** The approval that the runner starts it with; it asks for no other (A15). */
+  /** The approval with which the runner starts the call; the call cannot open another (A15). */
   readonly approval?: string
-  /** The act of the client's that it belongs to, as the client wrote it (L13). */
+  /** The trace context of the client, as received (L13). */
   readonly traceparent?: string | undefined
-  /** Told on the way what becomes known of it, for whoever traces calls (L13). */
+  /** Receives facts about the call for tracing (L13). */
   readonly observe?: (facts: CallTraceFacts) => void
 }
 
-/** What a trace may tell of a call: no arguments and no answer. */
+/** The facts that a trace may contain: neither arguments nor results. */
 export type CallTraceFacts = {
   readonly effect?: Tool['effect']
   readonly domain?: string
@@ -40,7 +40,7 @@ export type CallTraceFacts = {
   readonly approval?: string | undefined
 }
 
-/** A refusal is a value: expected, typed, shown to people. */
+/** The result of a call. A refusal is a value: expected, typed, shown to people. */
 export type CallResult =
   | {
       readonly status: 'done'
@@ -49,11 +49,11 @@ export type CallResult =
       readonly output: unknown
       /** Differences from the request, such as a clamped limit (SV27). */
       readonly notes?: readonly string[]
-      /** The earlier run of an approved call, which was not run again (A15). */
+      /** The earlier run of an approved call that was not repeated (A15). */
       readonly earlier?: EarlierRun
     }
   | ({ readonly status: 'refused' | 'failed'; readonly call: string } & Refusal)
-  /** A person decides first, or the call is approved and about to end (A15). */
+  /** The call needs a decision, or it is approved and has not finished (A15). */
   | ({
       readonly status: 'waiting'
       readonly call: string
@@ -64,9 +64,9 @@ export type CallResult =
 export type Dispatch = (request: CallRequest) => Promise<CallResult>
 
 export type DispatchDeps = {
-  readonly catalogue: ToolRegistry
+  readonly registry: ToolRegistry
   readonly checks: readonly Check[]
-  /** Looked at where the arguments are wrong: whoever may not call the tool need not learn how to. */
+  /** Runs first for invalid arguments: a caller without access need not learn the schema. */
   readonly checkCaller?: (attempt: Pick<CallAttempt, 'tool' | 'caller'>) => Verdict
   readonly approvals: Pick<
     Approvals,
@@ -80,20 +80,23 @@ export type DispatchDeps = {
     | 'noteDelivered'
     | 'reviewUrl'
   >
-  /** Looked at again where a call waited for its transaction while somebody halted it (RS4). */
+  /** Checked again in the transaction, because a halt may have been set after the checks (RS4). */
   readonly halts?: Pick<Halts, 'findCovering' | 'revision'>
-  /** In open mode nobody can be told apart, and deciding what executes nothing is for everyone (A3). */
+  /**
+   * With authentication off, callers cannot be distinguished, so everyone may decide requests that
+   * execute nothing (A3).
+   */
   readonly isOpen: () => boolean
-  /** The newest time seen, while the clock is behind it by too much (A11). */
+  /** Returns the latest known time while the clock is too far behind it (A11). */
   readonly clockBehind?: () => number | undefined
   readonly ledger: Ledger
   readonly now: Clock
   readonly log: Log
 }
 
-/** The one path of every call: understand → decide → record → run → record. */
+/** Creates the single path of every call: parse → decide → record → run → record. */
 export function createDispatch(deps: DispatchDeps): Dispatch {
-  const { catalogue, checks, isOpen, ledger, now } = deps
+  const { registry, checks, isOpen, ledger, now } = deps
   const execute = createExecutor(deps)
 
   return async function dispatch(request) {
@@ -102,7 +105,7 @@ export function createDispatch(deps: DispatchDeps): Dispatch {
     const refuse = (
       refusal: Refusal,
       touch?: CallTarget,
-      told?: CallDetails['data'],
+      entryData?: CallDetails['data'],
     ): CallResult => {
       const entry = buildCallEntry('call.refused', id, request.caller, touch)
       ledger.appendDeferred({
@@ -110,7 +113,7 @@ export function createDispatch(deps: DispatchDeps): Dispatch {
         outcome: refusal.code,
         data: {
           ...entry.data,
-          ...told,
+          ...entryData,
           tool: request.tool.slice(0, 128),
           message: refusal.message,
         },
@@ -118,26 +121,26 @@ export function createDispatch(deps: DispatchDeps): Dispatch {
       return { status: 'refused', call: id, ...refusal }
     }
 
-    const understood = understand(catalogue, request)
+    const understood = parseCall(registry, request)
     const newest = deps.clockBehind?.()
-    const late = newest === undefined ? undefined : clockWentBack(startedAt, newest)
-    const broken = late ?? ledger.outage()
-    // People may look on, to see what is wrong; it is recorded when the clock is right again.
-    const isLook = late !== undefined && looksOn(understood, request.caller)
-    if (broken && !isLook) return { status: 'refused', call: id, ...broken }
+    const clockRefusal = newest === undefined ? undefined : clockWentBackRefusal(startedAt, newest)
+    const outage = clockRefusal ?? ledger.outage()
+    // People may still read to find the cause; the read is recorded once the clock is correct.
+    const isAllowedRead = clockRefusal !== undefined && isReadByPerson(understood, request.caller)
+    if (outage && !isAllowedRead) return { status: 'refused', call: id, ...outage }
     if ('refusal' in understood) {
-      const tool = catalogue.find(request.tool)
+      const tool = registry.find(request.tool)
       const { caller } = request
-      const known = tool && (isOpen() ? asDecider({ tool, caller }) : { tool, caller })
+      const known = tool && (isOpen() ? asUnverifiedPerson({ tool, caller }) : { tool, caller })
       const verdict = known && deps.checkCaller?.(known)
       if (verdict?.mode !== 'refuse') return refuse(understood.refusal)
       const { mode: _, ...refusal } = verdict
       return refuse(refusal)
     }
     const { caller, approval } = request
-    const asked: CallAttempt = { ...understood.attempt, caller, approval }
-    request.observe?.({ effect: asked.tool.effect, domain: asked.touch.domain })
-    const attempt = isOpen() ? asDecider(asked) : asked
+    const original: CallAttempt = { ...understood.attempt, caller, approval }
+    request.observe?.({ effect: original.tool.effect, domain: original.touch.domain })
+    const attempt = isOpen() ? asUnverifiedPerson(original) : original
     const haltRevision = deps.halts?.revision()
     let verdict: Exclude<CallVerdict, { mode: 'refuse' }> = { mode: 'act' }
     for (const check of checks) {
@@ -157,26 +160,26 @@ export function createDispatch(deps: DispatchDeps): Dispatch {
   }
 }
 
-/** Whoever calls a tool for deciding in open mode is taken for a person nobody has verified (A3). */
-function asDecider<A extends Pick<CallAttempt, 'tool' | 'caller'>>(attempt: A): A {
+/** With authentication off, treats the caller of a decision tool as an unverified person (A3). */
+function asUnverifiedPerson<A extends Pick<CallAttempt, 'tool' | 'caller'>>(attempt: A): A {
   const { tool, caller } = attempt
   if (!tool.allowsUnverified || caller.kind !== 'agent' || caller.verified) return attempt
   const { claim: _, ...rest } = caller
   return { ...attempt, caller: { ...rest, kind: 'human', id: 'unverified', role: 'reviewer' } }
 }
 
-const looksOn = (understood: Understood, { kind }: Caller) =>
+const isReadByPerson = (understood: ParsedCall, { kind }: Caller) =>
   'attempt' in understood && understood.attempt.tool.effect === 'read' && kind === 'human'
 
-const clockWentBack = (at: number, newest: number): Refusal => ({
+const clockWentBackRefusal = (at: number, newest: number): Refusal => ({
   code: 'clock_went_back',
-  message: `The clock shows ${formatRfc3339(at)}, but it was ${formatRfc3339(newest)} before.`,
-  hint: 'Set the clock of this machine right; until then agents do nothing and nothing is changed.',
+  message: `The clock went back to ${formatRfc3339(at)}; the latest entry is from ${formatRfc3339(newest)}.`,
+  hint: 'Correct the clock of this machine. Until then, agent calls and changes are refused.',
 })
 
-/** How a tool of the catalogue reads arguments that a person wrote for an agent (B3). */
-export const parseCallArguments = (catalogue: ToolRegistry) => (tool: string, args: unknown) => {
-  const understood = understand(catalogue, { tool, arguments: args })
+/** Parses the arguments that a person edited for an agent's call (B3). */
+export const parseCallArguments = (registry: ToolRegistry) => (tool: string, args: unknown) => {
+  const understood = parseCall(registry, { tool, arguments: args })
   if ('attempt' in understood) {
     const { input, touch } = understood.attempt
     return { ...understood.attempt, change: input, target: touch.target ?? '' }
@@ -185,21 +188,21 @@ export const parseCallArguments = (catalogue: ToolRegistry) => (tool: string, ar
   throw new CoworkError(code, message, { ...(hint && { hint }), ...(details && { details }) })
 }
 
-type Understood =
+type ParsedCall =
   | { attempt: Omit<CallAttempt, 'caller'>; notes: readonly string[] }
   | { refusal: Refusal }
 
-function understand(
-  catalogue: ToolRegistry,
+function parseCall(
+  registry: ToolRegistry,
   request: Pick<CallRequest, 'tool' | 'arguments'>,
-): Understood {
-  const named = catalogue.find(request.tool)
+): ParsedCall {
+  const named = registry.find(request.tool)
   if (!named)
     return {
       refusal: {
         code: 'unknown_tool',
-        message: `There is no tool named ${JSON.stringify(request.tool.slice(0, 128))}.`,
-        hint: unknownToolHint(catalogue, request.tool),
+        message: `Unknown tool: ${JSON.stringify(request.tool.slice(0, 128))}.`,
+        hint: unknownToolHint(registry, request.tool),
       },
     }
   const parsed = parseArguments(named, request.arguments)

@@ -1,6 +1,5 @@
 import type { ErrorTable } from '#base/errors.ts'
 
-/** The error codes of this module (0038). */
 export const dispatchErrors = {
   unknown_tool: { status: 404, exit: 'notFound' },
   tool_excluded: { status: 403, exit: 'failed' },

@@ -14,26 +14,26 @@ import { changePath } from './change-path.ts'
 import type { CallResult, CallRequest, DispatchDeps } from './dispatch.ts'
 import { readPath } from './read-path.ts'
 import { runPath } from './run-path.ts'
-import { gone, settledOf, staleMessage } from './settled-call.ts'
+import { revokedAgentResult, toSettled, staleMessage } from './settled-call.ts'
 
 export type ExecutorDeps = Pick<DispatchDeps, 'approvals' | 'halts' | 'ledger' | 'now' | 'log'>
 
-/** A call that the checks let through. */
+/** A call that passed the checks. */
 export type Execution = {
   readonly id: string
   readonly startedAt: number
   readonly attempt: CallAttempt
   readonly verdict: Exclude<CallVerdict, { mode: 'refuse' }>
   readonly request: CallRequest
-  /** The revision of the halts that the checks looked at. */
+  /** The revision of the halts at the time of the checks. */
   readonly haltRevision: number | undefined
 }
 
-/** One of the three ways from a call to its output: read, change or run. */
+/** One of three execution paths: read, change or run. */
 export type CallPath = {
-  /** The output of the tool, `Refused` by it, or `NotExecuted`. */
+  /** Returns the output of the tool, a `RefusedResult` or `NotExecuted`. */
   execute(): Promise<unknown>
-  /** Whether a failure has to be on disk before the caller learns of it. */
+  /** True if a failure must be on disk before the caller learns of it. */
   mustCommitFailure(failure: Refusal): boolean
 }
 
@@ -43,14 +43,16 @@ export type PathContext = {
   readonly input: CallAttempt['input']
   readonly record: CallRecord
   readonly admission: Admission
-  /** Nobody is asked: nothing but a halt or the store itself can stop the call now. */
-  readonly isSure: boolean
+  /** True if only a halt or the store can still stop the call. */
+  readonly needsNoApproval: boolean
 }
 
-/** How long a repeated call waits for the run of what is approved already. */
+/** How long a repeated call waits for the run of an approved call. */
 const runWaitMs = 3000
 
-/** Carries out a call that may run, between its entries; or finds that it has to wait. */
+/**
+ * Creates the function that executes a call and records its entries, or reports that it must wait.
+ */
 export function createExecutor(deps: ExecutorDeps) {
   const { ledger, now, log } = deps
 
@@ -59,8 +61,8 @@ export function createExecutor(deps: ExecutorDeps) {
     const { tool, input } = attempt
     const record = createCallRecord(execution, now)
     const admission = createAdmission(deps, execution, record)
-    const isSure = verdict.mode === 'act' && request.approval === undefined
-    const path = choosePath({ ledger, tool, input, record, admission, isSure })
+    const needsNoApproval = verdict.mode === 'act' && request.approval === undefined
+    const path = choosePath({ ledger, tool, input, record, admission, needsNoApproval })
     try {
       record.call.signal.throwIfAborted()
       const output = await path.execute()
@@ -69,7 +71,7 @@ export function createExecutor(deps: ExecutorDeps) {
         return { status: 'refused', call: id, ...toRefusal(output) }
       return { status: 'done', call: id, tool, output }
     } catch (error) {
-      const failure = explain(error, record.call, log)
+      const failure = toFailure(error, record.call, log)
       const data = { ...record.elapsed(), message: failure.message }
       const failed = record.entry('call.failed', { outcome: failure.code, data })
       if (path.mustCommitFailure(failure))
@@ -97,8 +99,8 @@ export function createExecutor(deps: ExecutorDeps) {
       return { status: 'refused', call: id, ...reason.halted }
     }
     const { passage } = reason
-    const answer = await answerPassage(passage, tool, call, request.approval !== undefined)
-    // A new question is on record by itself; one that is met again is worth a line.
+    const answer = await answerClaim(passage, tool, call, request.approval !== undefined)
+    // A new request has its own entry; a repeated one is recorded here.
     if (passage.as !== 'waiting' || !passage.isNew)
       ledger.appendDeferred(
         entry('call.refused', {
@@ -109,8 +111,8 @@ export function createExecutor(deps: ExecutorDeps) {
     return { ...answer, call: id }
   }
 
-  /** A repeated approved call waits a little for its result. */
-  async function answerPassage(
+  /** Answers a call that did not run; a repeated approved call waits briefly for its result. */
+  async function answerClaim(
     passage: Exclude<ClaimResult, { as: 'claimed' }>,
     tool: Tool,
     { signal }: Call,
@@ -118,13 +120,13 @@ export function createExecutor(deps: ExecutorDeps) {
   ) {
     const { approvals } = deps
     const { as, approval } = passage
-    if (as === 'gone') return gone(approval, tool)
+    if (as === 'gone') return revokedAgentResult(approval, tool)
     const earlier = as === 'waiting' ? passage.stale : undefined
     const isRepeated = !isRunner && (as === 'approved' || as === 'used')
     const latest = isRepeated
       ? await approvals.waitUntilFinished(approval.id, runWaitMs, signal)
       : undefined
-    const settled = settledOf(latest ?? approval, tool, approvals)
+    const settled = toSettled(latest ?? approval, tool, approvals)
     if (isRepeated && settled.status !== 'waiting') approvals.noteDelivered(approval.id)
     return earlier && settled.status === 'waiting'
       ? { ...settled, message: `${staleMessage(earlier)} ${settled.message}` }
@@ -138,26 +140,29 @@ function choosePath(context: PathContext): CallPath {
   if (tool.run) return runPath(tool, context)
   const { read } = tool
   if (!admission.isDecided) return readPath(read, context)
-  // Somebody decided on this read: it is recorded like a run.
+  // A read with a decision is recorded like a run.
   return runPath({ run: async (input, call) => ({ output: await read(input, call) }) }, context)
 }
 
-/** What went wrong, for the caller. A bug is logged with its stack and answered without it. */
-function explain(error: unknown, call: Call, log: Log): Refusal {
-  // What the tool itself says of its act counts, also when nobody waits for it any longer.
+/**
+ * Converts an error to a failure for the caller. A bug is logged with its stack and returned
+ * without it.
+ */
+function toFailure(error: unknown, call: Call, log: Log): Refusal {
+  // The tool's own error counts even if the caller is gone.
   if (error instanceof CoworkError) {
     const { code, message, hint, details } = error
     return { code, message, ...(hint && { hint }), details }
   }
   if (call.signal.aborted) return { code: 'cancelled', message: 'The call was cancelled.' }
-  log.error('a call failed unexpectedly', {
+  log.error('call failed unexpectedly', {
     call: call.id,
     error: error instanceof Error ? error.stack : String(error),
   })
   return {
     code: 'internal',
     message:
-      'The call failed because of a fault in cowork; nothing it changed in the store was kept.',
-    hint: `The log names the cause under call ${call.id}.`,
+      'Internal error in cowork: the call failed and its changes in the store were rolled back.',
+    hint: `Search the log for call ${call.id}.`,
   }
 }

@@ -6,20 +6,23 @@ import type { Tool } from '#base/tool.ts'
 import { callerArguments } from './arguments.ts'
 import { hasScope } from './checks.ts'
 
-/** How a tool is listed: for a caller with a token, one without where tokens are needed, or with authentication off. */
+/**
+ * The listing variants: for a caller with a token, for a caller without a required token, or with
+ * authentication off.
+ */
 export type ListedFor = 'known' | 'unknown' | 'open'
 
 type Schema = { readonly [keyword: string]: unknown }
 type Listing = { readonly name: string; readonly description: string; readonly inputSchema: Schema }
 
-/** Every selection has these: a pending answer and any hint can be followed with them (SV18). */
+/** Part of every selection, so a pending result and every hint can be followed (SV18). */
 const companions = ['cowork_check_approval', 'cowork_find_tools', 'cowork_use']
 
-/** People's tools that authentication off leaves to everyone are the only ones of theirs that agents see (A3). */
+/** With authentication off, agents also see the tools of people that everyone may use (A3). */
 const isForAgents = ({ by, allowsUnverified }: Tool, isOpen: boolean): boolean =>
   by !== 'human' || (isOpen && allowsUnverified === true)
 
-/** Whether tools/list shows this tool (SV17, SV18). */
+/** True if tools/list shows this tool (SV17, SV18). */
 export function isListed(
   tool: Tool,
   { selection = {}, isOpen }: { readonly selection?: ToolSelection | undefined; isOpen: boolean },
@@ -28,24 +31,27 @@ export function isListed(
   return isForAgents(tool, isOpen) && (isCompanion || isSelected(selection, tool))
 }
 
-/** Whether this agent can call the tool, listed or not. */
+/** True if this agent can call the tool, listed or not. */
 export const isUsable = (tool: Tool, caller: Caller, isOpen: boolean): boolean =>
   isForAgents(tool, isOpen) && hasScope(caller, tool) && isCallable(caller.selection ?? {}, tool)
 
 const listings = new WeakMap<Tool, Partial<Record<ListedFor, Listing>>>()
 
-/** The shortest form that a model can call the tool by (SV17). What is left out is enforced all the same. */
-export function listingOf(tool: Tool, listedFor: ListedFor = 'known'): Listing {
+/**
+ * Returns the shortest schema with which a model can call the tool (SV17). Omitted constraints are
+ * still enforced.
+ */
+export function toListing(tool: Tool, listedFor: ListedFor = 'known'): Listing {
   const known = listings.get(tool) ?? {}
   listings.set(tool, known)
   return (known[listedFor] ??= {
     name: tool.name,
     description: tool.description,
-    inputSchema: inputOf(tool, listedFor),
+    inputSchema: toInputSchema(tool, listedFor),
   })
 }
 
-function inputOf(tool: Tool, listedFor: ListedFor): Schema {
+function toInputSchema(tool: Tool, listedFor: ListedFor): Schema {
   const { properties = {}, required = [] } = z.toJSONSchema(tool.input, { io: 'input' }) as {
     readonly properties?: Readonly<Record<string, Schema>>
     readonly required?: readonly string[]
@@ -54,29 +60,34 @@ function inputOf(tool: Tool, listedFor: ListedFor): Schema {
     ([name]) => !callerArguments.has(name) || listedFor === 'open',
   )
   const token = listedFor === 'unknown' ? { agent_token: { type: 'string' } } : {}
-  const needed = [...required, ...Object.keys(token)]
+  const requiredNames = [...required, ...Object.keys(token)]
   return {
     type: 'object',
     properties: {
       ...Object.fromEntries(shown.map(([name, schema]) => [name, leanSchema(schema)])),
       ...token,
     },
-    ...(needed.length > 0 && { required: needed }),
+    ...(requiredNames.length > 0 && { required: requiredNames }),
   }
 }
 
-const kept = ['type', 'description', 'enum', 'const', 'default', 'x-mcp-header']
+const keptKeywords = ['type', 'description', 'enum', 'const', 'default', 'x-mcp-header']
 
-/** Types, names, descriptions and choices. A structure of several levels becomes a plain object. */
+/**
+ * Keeps types, names, descriptions and choices. A structure of several levels becomes a plain
+ * object.
+ */
 function leanSchema(schema: Schema, depth = 1): Schema {
   const { description, properties, items, required } = schema
-  const words = typeof description === 'string' ? { description } : {}
+  const descriptionField = typeof description === 'string' ? { description } : {}
   const union = schema['anyOf'] ?? schema['oneOf']
-  if (Array.isArray(union)) return { ...leanUnion(union as Schema[], depth), ...words }
+  if (Array.isArray(union)) return { ...leanUnion(union as Schema[], depth), ...descriptionField }
   const lean = Object.fromEntries(
-    Object.entries(schema).filter(([keyword, value]) => kept.includes(keyword) && !isEmpty(value)),
+    Object.entries(schema).filter(
+      ([keyword, value]) => keptKeywords.includes(keyword) && !isEmptyValue(value),
+    ),
   )
-  if (isSchema(items) && !isBare(items)) return { ...lean, items: leanSchema(items, depth) }
+  if (isSchema(items) && !isEmptySchema(items)) return { ...lean, items: leanSchema(items, depth) }
   if (!isSchema(properties) || depth > 1 || hasStructure(properties)) return lean
   const inner = Object.entries(properties).map(([name, sub]) => [name, leanSchema(sub, depth + 1)])
   return {
@@ -86,7 +97,7 @@ function leanSchema(schema: Schema, depth = 1): Schema {
   }
 }
 
-/** Several types are named together where nothing but the type tells them apart. */
+/** Merges union members that differ only in their type. */
 function leanUnion(union: readonly Schema[], depth: number): Schema {
   const parts = union.map((part) => leanSchema(part, depth))
   const types = parts.map(({ type }) => type).filter((type) => typeof type === 'string')
@@ -103,7 +114,7 @@ function leanUnion(union: readonly Schema[], depth: number): Schema {
     return { anyOf: parts }
   return {
     ...rest[0],
-    // Some clients pass on the first type alone.
+    // Some clients use only the first type.
     type: types.toSorted((a, b) => Number(b === 'object') - Number(a === 'object')),
     ...(hasChoices && { enum: choices }),
   }
@@ -112,7 +123,7 @@ function leanUnion(union: readonly Schema[], depth: number): Schema {
 const isSchema = (value: unknown): value is Record<string, Schema> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-const isBare = (schema: object) => Object.keys(schema).length === 0
+const isEmptySchema = (schema: object) => Object.keys(schema).length === 0
 
 const hasStructure = (properties: Readonly<Record<string, Schema>>): boolean =>
   Object.values(properties).some(
@@ -120,8 +131,8 @@ const hasStructure = (properties: Readonly<Record<string, Schema>>): boolean =>
       type === 'object' && additionalProperties !== undefined && additionalProperties !== false,
   )
 
-/** A default that says nothing: off, empty, none. */
-const isEmpty = (value: unknown): boolean =>
+/** True for a default that carries no information: off, empty, none. */
+const isEmptyValue = (value: unknown): boolean =>
   value === false ||
   value === 0 ||
   value === '' ||

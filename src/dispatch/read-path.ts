@@ -1,7 +1,7 @@
 import type { Tool } from '#base/tool.ts'
 import type { CallPath, PathContext } from './execute.ts'
 
-/** A read changes nothing, so it is answered first and recorded soon after (L12). */
+/** Runs a read. It changes nothing, so the entry may follow the result (L12). */
 export const readPath = (
   read: NonNullable<Tool['read']>,
   { ledger, input, record }: PathContext,

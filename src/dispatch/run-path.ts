@@ -11,13 +11,13 @@ type RunTool = Pick<
 }
 
 /**
- * A tool that acts outside the store. `call.started` is on disk before anyone can see what it does, and `call.done`
- * before anyone hears of it (L1, L12).
+ * Runs a tool that acts outside the store. `call.started` is on disk before any visible effect,
+ * and `call.done` before the caller receives the result (L1, L12).
  */
 export function runPath({ run, startsBeforeRecord }: RunTool, context: PathContext): CallPath {
   const { ledger, tool, input, record, admission } = context
-  const { promise: inLine, resolve: markQueued } = Promise.withResolvers<void>()
-  const call: Call = { ...record.call, commitQueued: inLine }
+  const { promise: queued, resolve: markQueued } = Promise.withResolvers<void>()
+  const call: Call = { ...record.call, commitQueued: queued }
   let isStarted = false
   let starting: Promise<NotExecuted | undefined> | undefined
   const start = () => (starting ??= recordStart())
@@ -40,17 +40,18 @@ export function runPath({ run, startsBeforeRecord }: RunTool, context: PathConte
   }
 
   /**
-   * The tool prepares what nobody can see yet, asks to be recorded by `enter`, and acts when that resolves. The disk
-   * syncs what it prepared and `call.started` at the same time, which saves one of three waits (ADR 0018).
+   * Lets the tool prepare invisible changes, call `recordStart`, and act once it resolves. The
+   * preparation and `call.started` are fsynced at the same time, which saves one of three waits
+   * (ADR 0018).
    */
-  async function runBesideStart(): Promise<RunResult | NotExecuted> {
-    async function enter(): Promise<void> {
+  async function runWhileRecordingStart(): Promise<RunResult | NotExecuted> {
+    async function recordStartOrStop(): Promise<void> {
       const stop = await start()
-      if (stop) throw new CoworkError('not_started', 'The call does not run now.')
+      if (stop) throw new CoworkError('not_started', 'The call cannot run now.')
     }
-    const running = async () => run(input, { ...call, recordStart: enter })
+    const running = async () => run(input, { ...call, recordStart: recordStartOrStop })
     const [result] = await Promise.allSettled([running()])
-    // A tool that ended without asking for it is on record all the same.
+    // A tool that never called `recordStart` is recorded too.
     const stop = await start()
     if (stop) return stop
     isStarted = true
@@ -66,15 +67,15 @@ export function runPath({ run, startsBeforeRecord }: RunTool, context: PathConte
     })
     markQueued()
     await recorded.catch((error: unknown) => {
-      throw unrecorded(tool, error)
+      throw toUnrecordedError(tool, error)
     })
   }
 
   return {
     async execute() {
       try {
-        const result = await (startsBeforeRecord && context.isSure
-          ? runBesideStart()
+        const result = await (startsBeforeRecord && context.needsNoApproval
+          ? runWhileRecordingStart()
           : runAfterStart())
         if (result instanceof NotExecuted) return result
         await recordEnd(result)
@@ -83,17 +84,20 @@ export function runPath({ run, startsBeforeRecord }: RunTool, context: PathConte
         markQueued()
       }
     },
-    // What began and is on record must also end on record before anyone hears of it (L12).
+    // A recorded start needs a recorded end before the caller learns of it (L12).
     mustCommitFailure: () => isStarted,
   }
 }
 
-/** The store says that nothing was saved, and that is true of the store: what ran outside of it was not undone. */
-function unrecorded({ name }: Tool, error: unknown): unknown {
+/**
+ * Replaces "nothing was saved": that is true for the store, but the effects outside it were not
+ * undone.
+ */
+function toUnrecordedError({ name }: Tool, error: unknown): unknown {
   if (!(error instanceof CoworkError) || error.code !== 'store_unavailable') return error
-  const message = `${name} ran, but its end could not be recorded: ${error.message}`
+  const message = `${name} ran, but its result could not be recorded: ${error.message}`
   return new CoworkError('outcome_unknown', message, {
-    hint: 'Look at what it did before you try again.',
+    hint: 'Check its effects before you try again.',
     cause: error,
   })
 }

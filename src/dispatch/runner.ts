@@ -19,9 +19,9 @@ type Deps = {
   >
   readonly halts: Pick<Halts, 'snapshot'>
   readonly agents: Pick<Identity, 'findCaller' | 'isRemoved'>
-  readonly catalogue: ToolRegistry
+  readonly registry: ToolRegistry
   readonly dispatch: Dispatch
-  /** The name of this daemon's state folder in a store that several share. */
+  /** The id of this daemon's state directory in a store that several daemons share. */
   readonly node?: string | undefined
   readonly now: Clock
   readonly log: Log
@@ -29,22 +29,22 @@ type Deps = {
 type Runnable = Awaited<ReturnType<Approvals['listRunnable']>>[number]
 
 const maxPerAgent = 8
-/** Gathers the commits of a moment. */
-const lookDelayMs = 10
-/** Makes up for a lost notification, and for a daemon that ended before it ran what it opened. */
+/** Combines commits in quick succession. */
+const debounceMs = 10
+/** Covers lost notifications, and daemons that ended before they ran their approved calls. */
 const pollIntervalMs = 5000
-/** A daemon that is there runs its own calls well before another one takes them over. */
+/** A running daemon starts its own calls well before another daemon takes them over. */
 const takeOverAfterMs = 5000
 const retryAfterMs = 5000
-/** For a call whose budget is used up, where nobody says for how long. */
+/** For an exhausted budget without a stated delay. */
 const budgetRetryAfterMs = 60_000
-/** How long `close` waits for calls that run. */
-const graceMs = 10_000
+/** How long `close` waits for running calls. */
+const shutdownTimeoutMs = 10_000
 
 const overBudget = 'TOOL_BUDGET_EXCEEDED'
 
-/** Refusals that pass: the call stays approved and is tried again. */
-const passing = new Set([
+/** Temporary refusals: the call stays approved and is retried. */
+const temporaryRefusals = new Set([
   'halted',
   'clock_went_back',
   'ledger_unwritable',
@@ -55,37 +55,36 @@ const passing = new Set([
 ])
 
 /**
- * Runs the calls that a person approved, whether or not a client waits for them (A15). It looks for them after each
- * commit, at the start and from time to time. Dispatch checks and claims each of them as if its agent called again, so
- * that each runs at most once, whichever daemon takes it first.
+ * Runs approved calls, whether or not a client waits for them (A15). It polls after each commit,
+ * at startup and periodically. Dispatch checks and claims each call like a call of its agent, so
+ * each runs at most once, on whichever daemon claims it first.
  */
 export function startRunner(deps: Deps) {
-  const { db, approvals, halts, agents, catalogue, dispatch, node, now, log } = deps
+  const { db, approvals, halts, agents, registry, dispatch, node, now, log } = deps
   const running = new Map<string, { readonly agent: string; readonly done: Promise<void> }>()
-  /** When each approval that could not run is tried again. */
-  const resting = new Map<string, number>()
-  const looking = startPeriodicTask({
+  const retryTimes = new Map<string, number>()
+  const polling = startPeriodicTask({
     intervalMs: pollIntervalMs,
-    run: look,
-    failure: 'runner: approved calls not read',
+    run: poll,
+    failure: 'polling of approved calls failed',
     log,
   })
-  /** Commits during a look lead to the next one. */
-  const wake = () => looking.runWithin(lookDelayMs)
+  /** A commit during a poll causes another poll. */
+  const wake = () => polling.runWithin(debounceMs)
 
-  async function look(): Promise<void> {
-    const found = (await approvals.listRunnable()).filter(isForHere)
+  async function poll(): Promise<void> {
+    const found = (await approvals.listRunnable()).filter(canRunHere)
     if (found.length === 0) return
     const isHalted = await halts.snapshot()
     for (const { id, requester, domain } of found)
-      if (!running.has(id) && !isResting(id) && !isHalted(requester, domain) && !isFull(requester))
+      if (!running.has(id) && !isDelayed(id) && !isHalted(requester, domain) && !isFull(requester))
         start(id, requester)
   }
 
-  /** Files are on the disk of the machine where they were asked for. */
-  function isForHere({ node: opener, action, decidedAt }: Runnable): boolean {
+  /** Files are on the disk of the machine where the call was requested. */
+  function canRunHere({ node: opener, action, decidedAt }: Runnable): boolean {
     if (opener === null || opener === node) return true
-    const tool = catalogue.find(action)
+    const tool = registry.find(action)
     return tool !== undefined && tool.toolset !== 'files' && decidedAt < now() - takeOverAfterMs
   }
 
@@ -95,8 +94,8 @@ export function startRunner(deps: Deps) {
   function start(id: string, agent: string): void {
     const done = run(id)
       .catch((error: unknown) => {
-        log.error('runner: approved call not started', { approval: id, error: errorMessage(error) })
-        rest(id)
+        log.error('approved call not started', { approval: id, error: errorMessage(error) })
+        retryLater(id)
       })
       .finally(() => {
         running.delete(id)
@@ -108,14 +107,14 @@ export function startRunner(deps: Deps) {
   async function run(id: string): Promise<void> {
     const approval = await approvals.get(id)
     if (!approval || !approvals.isClaimable(approval)) return
-    const caller = await callerOf(approval)
+    const caller = await findCaller(approval)
     if (!caller) {
       if (await agents.isRemoved(db, approval.requester, approval.createdAt))
-        await approvals.endApproved(id, `${approval.requester} is not registered any more.`)
-      else rest(id)
+        await approvals.endApproved(id, `${approval.requester} is no longer registered.`)
+      else retryLater(id)
       return
     }
-    const args = argumentsOf(approval)
+    const args = openArguments(approval)
     const answer =
       args instanceof CoworkError
         ? args
@@ -123,12 +122,12 @@ export function startRunner(deps: Deps) {
     if ('status' in answer && (answer.status === 'done' || answer.status === 'waiting')) return
     const after = await approvals.get(id)
     if (!after || !approvals.isClaimable(after)) return
-    if (passing.has(answer.code)) rest(id, restOf(answer))
+    if (temporaryRefusals.has(answer.code)) retryLater(id, retryDelay(answer))
     else await approvals.endApproved(id, answer.message)
   }
 
-  /** The requester as it may call now, in the session and with the client of its request. */
-  async function callerOf(approval: Approval): Promise<Caller | undefined> {
+  /** Returns the requester with its current rights, and the session and client of its request. */
+  async function findCaller(approval: Approval): Promise<Caller | undefined> {
     const { requester, createdAt, session, content } = approval
     const caller = await agents.findCaller(requester)
     if (!caller || !isOwnRecord(caller, requester, createdAt)) return undefined
@@ -136,8 +135,8 @@ export function startRunner(deps: Deps) {
     return { ...caller, session: session ?? '', ...(client && { client }) }
   }
 
-  /** Throws nothing where the store was changed: such a call can never run (A14). */
-  function argumentsOf(approval: Approval): { readonly change: unknown } | CoworkError {
+  /** Returns the error if the store was modified: such a call can never run (A14). */
+  function openArguments(approval: Approval): { readonly change: unknown } | CoworkError {
     try {
       return approvals.openCall(approval)
     } catch (error) {
@@ -146,31 +145,34 @@ export function startRunner(deps: Deps) {
     }
   }
 
-  const isResting = (id: string) => (resting.get(id) ?? 0) > now()
+  const isDelayed = (id: string) => (retryTimes.get(id) ?? 0) > now()
 
-  function rest(id: string, ms = retryAfterMs): void {
+  function retryLater(id: string, ms = retryAfterMs): void {
     const until = now() + ms
-    resting.set(id, until)
+    retryTimes.set(id, until)
     setTimeout(() => {
-      if (resting.get(id) === until) resting.delete(id)
+      if (retryTimes.get(id) === until) retryTimes.delete(id)
       wake()
     }, ms).unref()
   }
 
   const stopListening = db.onAppend(wake)
   return {
-    /** Starts nothing more and waits for what runs. A result that comes later is `outcome_unknown` after the restart. */
+    /**
+     * Stops starting calls and waits for running ones. A later result is `outcome_unknown` after
+     * the restart.
+     */
     async close(): Promise<void> {
       stopListening()
-      await looking.close()
+      await polling.close()
       const done = Promise.all([...running.values()].map((one) => one.done))
-      await Promise.race([done, sleep(graceMs, undefined, { ref: false })])
+      await Promise.race([done, sleep(shutdownTimeoutMs, undefined, { ref: false })])
     },
   }
 }
 
-/** A refusal is on record each time, so a budget is not tried again before it can allow the call. */
-function restOf({ code, details }: { code: string; details?: CoworkError['details'] }): number {
+/** Each refusal is recorded, so an exhausted budget is retried only when it can allow the call. */
+function retryDelay({ code, details }: { code: string; details?: CoworkError['details'] }): number {
   const seconds = details?.['retry_after_seconds']
   if (typeof seconds === 'number') return seconds * 1000
   return code === overBudget ? budgetRetryAfterMs : retryAfterMs

@@ -8,7 +8,10 @@ import { McpResult } from '#base/tool.ts'
 import type { Tool } from '#base/tool.ts'
 import { checkCall, editSentence } from '#governance'
 
-/** Says with a result that the call ran once under an approval, and what a person changed first (B3). */
+/**
+ * The note on a result that the call already ran once under an approval, with a person's edit
+ * (B3).
+ */
 export type EarlierRun = {
   readonly approval_id: string
   readonly approved_change?: unknown
@@ -28,14 +31,14 @@ export type Settled<T extends Tool | undefined> =
 
 type Deps = Pick<Approvals, 'isClaimable' | 'isRunning' | 'reviewUrl'>
 
-/** The result of a call as `keep` stores it. */
-type Kept =
+/** The stored result of a call. */
+type StoredResult =
   | { readonly status: 'done'; readonly output?: unknown; readonly mcp?: Record<string, unknown> }
   | { readonly status: 'done'; readonly too_large: true }
   | ({ readonly status: 'failed' | 'refused' } & Refusal)
 
-/** Derives the answer to the caller from the approval of a call. */
-export function settledOf<T extends Tool | undefined>(
+/** Builds the result for the caller from the approval of its call. */
+export function toSettled<T extends Tool | undefined>(
   approval: Approval,
   tool: T,
   { isClaimable, isRunning, reviewUrl }: Deps,
@@ -45,7 +48,7 @@ export function settledOf<T extends Tool | undefined>(
   const details = { approval_id: id, status, mode, review_url: reviewUrl(id) }
   const refused = (code: ErrorCode, message: string, hint: string) =>
     ({ status: 'refused', code, message, hint, details }) as const
-  const again = `Call ${action} again: a person is asked again.`
+  const retryHint = `Call ${action} again to request a new approval.`
   const unfinished = (message: string) =>
     ({
       status: 'waiting',
@@ -65,7 +68,7 @@ export function settledOf<T extends Tool | undefined>(
         approval,
         code: 'approval_required',
         message: `Not failed: ${action} is waiting for a person. Do not do it another way. cowork runs it when it is approved.`,
-        hint: `Call ${checkCall(approval)}, or go on with other work. A person decides at ${reviewUrl(id)} (mode ${mode}${expiresAt === null ? '' : `, until ${formatRfc3339(expiresAt)}`}).`,
+        hint: `Call ${checkCall(approval)}, or continue other work. A person decides at ${reviewUrl(id)} (mode ${mode}${expiresAt === null ? '' : `, until ${formatRfc3339(expiresAt)}`}).`,
         details: {
           ...details,
           ...(expiresAt !== null && { expires_at: formatRfc3339(expiresAt) }),
@@ -73,11 +76,11 @@ export function settledOf<T extends Tool | undefined>(
       }
     case 'approved':
       return isClaimable(approval)
-        ? unfinished(`${by} approved ${action}; cowork runs it as soon as it can.`)
+        ? unfinished(`${by} approved ${action}; cowork will run it.`)
         : refused(
             'approval_expired',
-            `${action} was approved, but could not run in time; nothing was done.`,
-            again,
+            `${action} was approved, but the approval expired before it could run; nothing was done.`,
+            retryHint,
           )
     case 'consumed':
       return isRunning(approval) ? unfinished(`${by} approved ${action}; it is running.`) : ran()
@@ -85,17 +88,25 @@ export function settledOf<T extends Tool | undefined>(
       return refused(
         'approval_denied',
         `${by} denied ${action}${reason ? `: ${reason}` : '.'}`,
-        'Do not repeat it as it is: change it, or hand it to a person.',
+        'Do not repeat it unchanged: change it, or hand it to a person.',
       )
     case 'expired':
-      return refused('approval_expired', 'Nobody decided in time, which is a no.', again)
+      return refused(
+        'approval_expired',
+        'Expired without a decision, so it is rejected.',
+        retryHint,
+      )
     case 'withdrawn':
       return reason === staleReason
-        ? refused(staleReason, staleMessage(approval), `Look at it again and call ${action} again.`)
+        ? refused(
+            staleReason,
+            staleMessage(approval),
+            `Read its current state and call ${action} again.`,
+          )
         : refused(
             'approval_withdrawn',
             `${action} was withdrawn${reason ? `: ${sanitizeText(reason, 500)}` : '.'} Nothing was done.`,
-            again,
+            retryHint,
           )
   }
 
@@ -103,30 +114,30 @@ export function settledOf<T extends Tool | undefined>(
     if (approval.result === undefined)
       return refused(
         'result_gone',
-        `${action} ran once under approval ${id}; its result is kept for 24 hours and is gone.`,
+        `${action} ran once under approval ${id}. Its result was deleted after 24 hours.`,
         'Check its effects before you ask again.',
       )
-    const kept = approval.result as Kept
+    const stored = approval.result as StoredResult
     const earlier = earlierRun(approval)
-    if (kept.status !== 'done')
+    if (stored.status !== 'done')
       return {
-        ...kept,
-        message: [kept.message, editText(earlier)].filter(Boolean).join(' '),
-        details: { ...kept.details, ...earlier },
+        ...stored,
+        message: [stored.message, editText(earlier)].filter(Boolean).join(' '),
+        details: { ...stored.details, ...earlier },
       }
-    if ('too_large' in kept)
+    if ('too_large' in stored)
       return refused(
         'result_too_large',
-        `${action} ran once under approval ${id}; its result was too large to keep.`,
-        'Look at what it did; do not ask for it again.',
+        `${action} ran once under approval ${id}; its result was too large to store.`,
+        'Check its effects; do not repeat it.',
       )
-    const output = kept.mcp ? new McpResult(kept.mcp) : kept.output
+    const output = stored.mcp ? new McpResult(stored.mcp) : stored.output
     return { status: 'done', tool, output, earlier }
   }
 }
 
 export const staleMessage = ({ target }: Approval): string =>
-  `STALE: ${sanitizeText(target, 300)} changed after you asked; nothing was done.`
+  `STALE: ${sanitizeText(target, 300)} changed after your request; nothing was done.`
 
 const earlierRun = ({ id, approved, decidedBy }: Approval): EarlierRun => ({
   approval_id: id,
@@ -142,14 +153,17 @@ export const editText = ({
   edited_by: by = 'A person',
 }: EarlierRun): string => (change === undefined ? '' : editSentence(by, change))
 
-/** The agent that asked is revoked, or authentication was turned on meanwhile (I4). */
-export function gone({ requester }: Approval, { name }: Tool) {
-  const message = `${requester} may not go on with ${name}: the agent was revoked, or authentication was turned on, while the request waited.`
+/**
+ * Builds the refusal of a call whose agent was revoked, or that became unauthenticated, while it
+ * was pending (I4).
+ */
+export function revokedAgentResult({ requester }: Approval, { name }: Tool) {
+  const message = `Cannot run ${name}: ${requester} was revoked, or authentication was turned on, while the call was pending.`
   return {
     status: 'refused' as const,
     code: 'auth_error' as const,
     message,
-    hint: 'A person lets an agent in with `cowork agents add <id>`; what it wants then, it asks for anew.',
+    hint: 'Ask the user to add the agent with `cowork agents add <id>`, then repeat the call.',
     details: { error: true, auth_error: true, message },
   }
 }

@@ -3,10 +3,10 @@ import type { ToolRegistry } from './tool-registry.ts'
 import type { CallResult } from './dispatch.ts'
 import { isListed, isUsable } from './listing.ts'
 
-/** Says of the tools that a hint names and the caller's list lacks how to call them (SV18). */
-export function nameUnlisted(
+/** Explains how to call the tools that a hint names and that the caller's list lacks (SV18). */
+export function addUnlistedToolHint(
   answer: CallResult,
-  catalogue: ToolRegistry,
+  registry: ToolRegistry,
   caller: Caller,
   isOpen: boolean,
 ): CallResult {
@@ -14,7 +14,7 @@ export function nameUnlisted(
   const named = new Set(answer.hint?.match(/\b[a-z]+(_[a-z]+)+\b/g))
   const { selection } = caller
   const unlisted = [...named].filter((name) => {
-    const tool = catalogue.find(name)
+    const tool = registry.find(name)
     return tool && isUsable(tool, caller, isOpen) && !isListed(tool, { selection, isOpen })
   })
   const [first] = unlisted

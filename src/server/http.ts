@@ -2,7 +2,7 @@ import { Hono } from 'hono'
 import type { Context } from 'hono'
 import { CoworkError } from '#base/errors.ts'
 import type { Log } from '#base/log.ts'
-import type { Catalogue, Dispatch } from '#dispatch'
+import type { ToolRegistry, Dispatch } from '#dispatch'
 import type { Inbox } from '#governance'
 import type { Identity } from '#identity'
 import type { Ledger } from '#ledger'
@@ -43,7 +43,7 @@ import { serverAnswers } from './wire.ts'
 export type HttpDeps = {
   readonly guard: GuardOptions
   readonly identity: Identity
-  readonly catalogue: Catalogue
+  readonly registry: ToolRegistry
   readonly dispatch: Dispatch
   readonly ledger: Ledger
   readonly inbox: Inbox
@@ -155,7 +155,7 @@ export function buildRoutes(deps: HttpDeps & { readonly live: LiveStream }): Rou
       by: 'anyone',
       answer: serverAnswers['GET /api/openapi.json'],
       async run(_, c) {
-        const tools = deps.catalogue.list().filter((tool) => canUseTool(c.get('caller'), tool))
+        const tools = deps.registry.list().filter((tool) => canUseTool(c.get('caller'), tool))
         return buildOpenApi(routes, tools, deps.version)
       },
     }),

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
 import type { Sealer } from '#base/db/port.ts'
-import type { Answer, CallRequest } from '#dispatch'
+import type { CallResult, CallRequest } from '#dispatch'
 import { createMetrics } from './metrics.ts'
 
 const request = (tool: string) => ({ tool, arguments: {} }) as CallRequest
-const refused: Answer = { status: 'refused', call: 'c', code: 'halted', message: 'No.' }
+const refused: CallResult = { status: 'refused', call: 'c', code: 'halted', message: 'No.' }
 
 test('SV24 buckets add up, sums and counts agree, and every family says what it is', async () => {
   const metrics = createMetrics()

@@ -5,13 +5,13 @@ import type { Shape, Shapes } from './shape.ts'
 type JsonSchema = z.core.JSONSchema.BaseSchema
 type Definitions = Readonly<Record<string, JsonSchema>>
 
-/** The whole registry as plain data, for clients that cannot load zod. */
+/** Converts the registry to plain data, for clients that cannot load zod. */
 export const buildShapes = (): Shapes => ({
-  tools: shapesOf(toolResults),
-  routes: shapesOf(routeAnswers),
+  tools: toShapes(toolResults),
+  routes: toShapes(routeAnswers),
 })
 
-const shapesOf = (schemas: Readonly<Record<string, z.ZodType>>) =>
+const toShapes = (schemas: Readonly<Record<string, z.ZodType>>) =>
   Object.fromEntries(Object.entries(schemas).map(([name, schema]) => [name, toShape(schema)]))
 
 export function toShape(schema: z.ZodType): Shape {
@@ -20,25 +20,25 @@ export function toShape(schema: z.ZodType): Shape {
 }
 
 function fromJsonSchema(schema: JsonSchema, defs: Definitions): Shape {
-  const shapeOf = (inner: JsonSchema | boolean | undefined): Shape =>
+  const innerShape = (inner: JsonSchema | boolean | undefined): Shape =>
     typeof inner === 'object' ? fromJsonSchema(inner, defs) : 'any'
   const { $ref, anyOf, type, properties, required = [], additionalProperties } = schema
   if ($ref !== undefined) {
     const name = $ref.replace('#/$defs/', '')
-    // Zod names a part that contains itself, such as any JSON.
-    return name.startsWith('__') ? 'any' : shapeOf(defs[name])
+    // Zod gives a recursive schema such as any JSON a generated name.
+    return name.startsWith('__') ? 'any' : innerShape(defs[name])
   }
-  if (anyOf) return { either: anyOf.map(shapeOf) }
+  if (anyOf) return { either: anyOf.map(innerShape) }
   if (schema.enum) return { is: schema.enum }
   if (schema.const !== undefined) return { is: [schema.const] }
-  if (type === 'array') return { list: shapeOf(schema.items as JsonSchema) }
+  if (type === 'array') return { list: innerShape(schema.items as JsonSchema) }
   if (type === 'integer') return 'number'
   if (Array.isArray(type) || type === undefined) return 'any'
   if (type !== 'object') return type
-  if (!properties) return { values: shapeOf(additionalProperties) }
+  if (!properties) return { values: innerShape(additionalProperties) }
   const fields = Object.entries(properties).map(([name, field]) => [
     required.includes(name) ? name : `${name}?`,
-    shapeOf(field),
+    innerShape(field),
   ])
   return { fields: Object.fromEntries(fields) as Readonly<Record<string, Shape>> }
 }

@@ -5,11 +5,14 @@ import { findRouteName } from './route-name.ts'
 const tools = new Map<string, z.ZodType>(Object.entries(toolResults))
 const routes = new Map<string, z.ZodType>(Object.entries(routeAnswers))
 
-/** Returns the first field of a tool's output that does not fit, and why. Tools of other servers have no schema here. */
+/**
+ * Returns the first field of a tool's output that does not match, and why. Tools of other servers
+ * have no schema here.
+ */
 export const findToolMismatch = (tool: string, output: unknown): string | undefined =>
   findMismatch(tools.get(tool), output)
 
-/** Returns the same for an answer of the REST API, by the requested path without its query. */
+/** Returns the first mismatch of a REST response, by the requested path without its query. */
 export const findRouteMismatch = (
   method: string,
   path: string,
@@ -17,7 +20,7 @@ export const findRouteMismatch = (
 ): string | undefined =>
   findMismatch(routes.get(findRouteName([...routes.keys()], method, path) ?? ''), answer)
 
-/** Ignores fields that the schema does not know: a newer daemon may answer with more. */
+/** Ignores unknown fields: a newer daemon may return more. */
 function findMismatch(schema: z.ZodType | undefined, answer: unknown): string | undefined {
   const issue = schema
     ?.safeParse(answer)

@@ -8,14 +8,17 @@ import { ledgerAnswers, ledgerResults } from '#ledger/wire.ts'
 import { serverAnswers } from '#server/wire.ts'
 import { workResults } from '#work/wire.ts'
 
-/** JSON has no undefined: an optional field has a value or is absent. What may be any JSON stays as it is. */
+/**
+ * JSON has no undefined: an optional field has a value or is absent. A type of arbitrary JSON
+ * stays unchanged.
+ */
 type FromJson<T> = [z.core.util.JSONType] extends [T]
   ? T
   : T extends object
     ? { [Key in keyof T]: FromJson<Exclude<T[Key], undefined>> }
     : T
 
-/** The schema of each tool's output, by the name of the tool. */
+/** The output schema of each tool, by tool name. */
 export const toolResults = {
   ...ledgerResults,
   ...identityResults,
@@ -28,7 +31,9 @@ export const toolResults = {
 export type ToolName = keyof typeof toolResults
 export type ToolResults = { [Name in ToolName]: FromJson<z.output<(typeof toolResults)[Name]>> }
 
-/** The schema of each JSON answer of the REST API, by method and path as `docs/openapi.json` writes them. */
+/**
+ * The schema of each JSON response of the REST API, by method and path as in `docs/openapi.json`.
+ */
 export const routeAnswers = {
   ...serverAnswers,
   ...identityAnswers,

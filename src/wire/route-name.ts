@@ -1,5 +1,5 @@
 /**
- * Finds the name of the route that a request goes to, such as `GET /api/ledger/{seq}`. A fixed path wins:
+ * Finds the route of a request, such as `GET /api/ledger/{seq}`. A fixed path takes precedence:
  * `/api/ledger/checkpoints` is not the entry `checkpoints`.
  */
 export function findRouteName(
@@ -7,9 +7,9 @@ export function findRouteName(
   method: string,
   path: string,
 ): string | undefined {
-  const asked = `${method} ${path}`
-  if (names.includes(asked)) return asked
-  const parts = asked.split('/')
+  const requested = `${method} ${path}`
+  if (names.includes(requested)) return requested
+  const parts = requested.split('/')
   return names.find((name) => {
     const own = name.split('/')
     const isSame = (part: string, at: number) => part.startsWith('{') || part === parts[at]

@@ -23,7 +23,7 @@ const value = {
   content: { any: [1, null] },
 }
 
-test('architecture: a value of the shape fits, also with fields that are not known', () => {
+test('architecture: a valid value matches, also with unknown fields', () => {
   expect(findMismatch(shape, value)).toBeUndefined()
   expect(findMismatch(shape, { ...value, count: 2, status: 'open', later: [] })).toBeUndefined()
 })
@@ -38,15 +38,15 @@ test.each([
   [{ items: [null] }, 'items.0: expected an object'],
   [{ by_name: { one: '1' } }, 'by_name.one: expected number'],
   [{ by_name: [] }, 'by_name: expected an object'],
-])('architecture: a mismatch of %j is said as %s', (wrong, said) => {
-  expect(findMismatch(shape, { ...value, ...wrong })).toBe(said)
+])('architecture: the mismatch of %j is %s', (wrong, message) => {
+  expect(findMismatch(shape, { ...value, ...wrong })).toBe(message)
 })
 
-test('architecture: a value that is no object at all is a mismatch', () => {
+test('architecture: a value other than an object is a mismatch', () => {
   expect(findMismatch(shape, 'text')).toBe('answer: expected an object')
 })
 
-test('architecture: the shapes of the console cover the registry, and each says something', () => {
+test('architecture: the console has a non-empty shape for each schema of the registry', () => {
   const { tools, routes } = buildShapes()
   expect(Object.keys(tools)).toEqual(Object.keys(toolResults))
   expect(Object.keys(routes)).toEqual(Object.keys(routeAnswers))

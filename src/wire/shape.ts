@@ -1,4 +1,4 @@
-/** A schema as plain data: which fields there are and of which type, without formats and limits. */
+/** A schema as plain data: fields and types, without formats and limits. */
 export type Shape =
   | 'string'
   | 'number'
@@ -17,7 +17,10 @@ export type Shapes = {
   readonly routes: Readonly<Record<string, Shape>>
 }
 
-/** Returns the first field of a value that does not fit the shape, and why. Fields that it does not name are fine. */
+/**
+ * Returns the first field of a value that does not match the shape, and why. Unknown fields are
+ * allowed.
+ */
 export function findMismatch(shape: Shape, value: unknown, path = ''): string | undefined {
   const wrong = (expected: string) => `${path || 'answer'}: expected ${expected}`
   if (shape === 'any') return undefined

@@ -9,17 +9,17 @@ import { silentLog } from '#base/log.ts'
 import type { Log } from '#base/log.ts'
 import type { Tool } from '#base/tool.ts'
 import {
-  checkBy,
+  checkCallerKind,
   checkScope,
   checkSelected,
-  createCatalogue,
+  createToolRegistry,
   createDispatch,
-  createUse,
+  createUseHandler,
   discoveryTools,
-  readCall,
+  parseCallArguments,
   startRunner,
 } from '#dispatch'
-import type { Catalogue } from '#dispatch'
+import type { ToolRegistry } from '#dispatch'
 import { governanceTools } from '#governance'
 import { createIdentity, identityMigrations } from '#identity'
 import type { IdentityConfig } from '#identity'
@@ -30,7 +30,7 @@ import {
   loadOrCreateKey,
   openLedger,
 } from '#ledger'
-import { statusOf } from '../../src/app/errors.ts'
+import { toHttpStatus } from '../../src/app/errors.ts'
 import { createMcpEndpoint } from '../../src/server/mcp/endpoint.ts'
 import type { McpEndpointDeps } from '../../src/server/mcp/endpoint.ts'
 import { governanceSchema, testGovernance } from '../governance.ts'
@@ -44,7 +44,7 @@ export type RigOptions = {
   /** cowork_find_tools and cowork_use are there, too. */
   readonly discovery?: boolean
   readonly tools?: readonly Tool[]
-  readonly catalogue?: Catalogue
+  readonly registry?: ToolRegistry
   /** None is open mode. */
   readonly agents?: IdentityConfig['agents']
   readonly features?: McpEndpointDeps['features']
@@ -87,18 +87,19 @@ export async function createRig(options: RigOptions = {}) {
     {},
     {
       now,
-      readCall: (tool, args) => readCall(catalogue)(tool, args),
+      readCall: (tool, args) => parseCallArguments(registry)(tool, args),
     },
   )
   const { approvals } = governance
   const parts = { governance, ledger, identity, halts: createHalts(db, now), version }
   const ours = options.governed ? governanceTools(parts) : []
   const isOpen = () => identity.mode() === 'open'
-  const finding = options.discovery ? discoveryTools({ catalogue: () => catalogue, isOpen }) : []
-  const catalogue: Catalogue = options.catalogue ?? createCatalogue([...tools, ...ours, ...finding])
-  const checkCaller = checkBy(() => 'http://localhost:8765/inbox')
+  const finding = options.discovery ? discoveryTools({ registry: () => registry, isOpen }) : []
+  const registry: ToolRegistry =
+    options.registry ?? createToolRegistry([...tools, ...ours, ...finding])
+  const checkCaller = checkCallerKind(() => 'http://localhost:8765/inbox')
   const dispatched = createDispatch({
-    catalogue,
+    registry,
     checkCaller,
     checks: [
       checkCaller,
@@ -112,11 +113,11 @@ export async function createRig(options: RigOptions = {}) {
     now,
     log,
   })
-  const dispatch = createUse(dispatched, catalogue)
+  const dispatch = createUseHandler(dispatched, registry)
   const runner = startRunner({
     db,
     approvals,
-    catalogue,
+    registry,
     dispatch,
     now,
     log,
@@ -124,12 +125,12 @@ export async function createRig(options: RigOptions = {}) {
     agents: identity,
   })
   const door = createMcpEndpoint({
-    catalogue,
+    registry,
     dispatch,
     approvals,
     identity,
     note: ledger.appendDeferred,
-    toHttpStatus: statusOf,
+    toHttpStatus,
     now,
     log,
     version,

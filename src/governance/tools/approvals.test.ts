@@ -24,7 +24,7 @@ test('A15 P8 an approved call that could not run in time is said to be over', as
   await system.call('cowork_resume', {}, anna)
   expect(await check(system, id, { wait_seconds: 1 })).toMatchObject({
     status: 'approved',
-    message: expect.stringMatching(/^NOT RUN: mail_write was approved, but could not run in time/),
+    message: expect.stringMatching(/^NOT RUN: mail_write was approved, but the approval expired/),
   })
   const again = await system.call('mail_write', { path: 'a' })
   expect(again).toMatchObject({ fault: 'approval_required' })

@@ -49,7 +49,7 @@ function messageFor(approval: Approval, { isClaimable, isRunning }: Approvals): 
   function approvedCall(): string {
     return isClaimable(approval)
       ? `APPROVED by ${by}: cowork runs ${action} itself. Do not call it again. Call ${checkCall(approval)} for its result.${editNote('runs')}`
-      : `NOT RUN: ${action} was approved, but could not run in time; nothing was done. Call ${action} again to request a new approval.`
+      : `NOT RUN: ${action} was approved, but the approval expired before it could run; nothing was done. Call ${action} again to request a new approval.`
   }
 
   function ran(): string {

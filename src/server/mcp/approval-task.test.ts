@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import * as z from 'zod'
 import type { Approval } from '#approvals'
 import { defineTool } from '#base/tool.ts'
-import { createCatalogue } from '#dispatch'
+import { createToolRegistry } from '#dispatch'
 import { toTask } from './approval-task.ts'
 
 const hour = 60 * 60 * 1000
@@ -62,7 +62,7 @@ const seen = (more: Partial<Approval>, tools = [tool]) => {
     isRunning: ({ runUntil = 0 }: Approval) => runUntil > now,
     reviewUrl: (id: string) => `http://here/inbox/${id}`,
   }
-  const deps = { approvals, catalogue: createCatalogue(tools) }
+  const deps = { approvals, registry: createToolRegistry(tools) }
   return toTask(deps, { ...asked, decidedAt: now, ...more })
 }
 
@@ -96,7 +96,7 @@ test.each<[string, Partial<Approval>, object]>([
         content: [
           {
             text: expect.stringMatching(
-              /^STALE: row-1 changed after you asked; nothing was done\. Look at it again and call crm_delete again\./,
+              /^STALE: row-1 changed after your request; nothing was done\. Read its current state and call crm_delete again\./,
             ),
           },
         ],

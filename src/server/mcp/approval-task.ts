@@ -1,14 +1,14 @@
 import type { Approval, Approvals } from '#approvals'
 import { formatRfc3339 } from '#base/clock.ts'
-import { settledOf } from '#dispatch'
-import type { Catalogue } from '#dispatch'
+import { toSettled } from '#dispatch'
+import type { ToolRegistry } from '#dispatch'
 import { toContent, toErrorResult, toProtocolError } from './results.ts'
 import { withEditNotice } from './earlier-run.ts'
 import type { TaskRecord } from './tasks.ts'
 
 type Deps = {
   readonly approvals: Pick<Approvals, 'isClaimable' | 'isRunning' | 'reviewUrl'>
-  readonly catalogue: Catalogue
+  readonly registry: ToolRegistry
 }
 type End = Pick<TaskRecord, 'status' | 'statusMessage' | 'result' | 'error'>
 
@@ -18,7 +18,7 @@ const pollWhileRunningMs = 1000
 
 /** The approval of a call in the words of SEP-2663. Every end but an error of JSON-RPC is a tool's result. */
 export function toTask(
-  { approvals, catalogue }: Deps,
+  { approvals, registry }: Deps,
   approval: Approval,
   structured = false,
 ): TaskRecord {
@@ -35,7 +35,7 @@ export function toTask(
   function endOf(): End {
     if (status === 'withdrawn' && reason === null)
       return { status: 'cancelled', statusMessage: 'The request was withdrawn.' }
-    const settled = settledOf(approval, catalogue.find(approval.action), approvals)
+    const settled = toSettled(approval, registry.find(approval.action), approvals)
     if (settled.status === 'waiting')
       return {
         status: 'working',

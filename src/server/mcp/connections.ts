@@ -5,7 +5,7 @@ import { newId } from '#base/ids.ts'
 import type { Log } from '#base/log.ts'
 import { checkSelection } from '#base/selection.ts'
 import type { ToolSelection } from '#base/selection.ts'
-import type { Catalogue } from '#dispatch'
+import type { ToolRegistry } from '#dispatch'
 import type { createSubscriptions } from './subscriptions.ts'
 import type { createServers, Credentials, BoundCredentials, ServerBinding } from './server.ts'
 import { createLineTransport, serveStdioLines } from './stdio.ts'
@@ -25,7 +25,7 @@ export type BridgeHello = {
 }
 
 export type ConnectionDeps = ReturnType<typeof createServers> & {
-  readonly catalogue: Catalogue
+  readonly registry: ToolRegistry
   readonly listens: Pick<ReturnType<typeof createSubscriptions>, 'over'>
   readonly log: Log
   readonly ended: (session: string) => void
@@ -47,12 +47,12 @@ type Connection = {
 
 /** The clients over stdio, each of which is a session (I12). */
 export function createConnections(deps: ConnectionDeps) {
-  const { catalogue, listens, log, newServer, ended, isOver, parse, onRefused } = deps
+  const { registry, listens, log, newServer, ended, isOver, parse, onRefused } = deps
   const connections = new Set<Connection>()
 
   /** Throws when the bridge selects unknown tools, or reconnects with a token that has ended. */
   function checkHello({ selection, token, isReconnect }: BridgeHello): void {
-    if (selection) checkSelection(selection, catalogue.list())
+    if (selection) checkSelection(selection, registry.list())
     if (isReconnect && token !== undefined && isOver({ bearer: token })) throw tokenEnded()
   }
 

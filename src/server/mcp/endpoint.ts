@@ -7,7 +7,7 @@ import { createCountedEntries } from '#base/counted-entry.ts'
 import { systemActor } from '#base/entry.ts'
 import type { EntryDraft } from '#base/entry.ts'
 import { CoworkError } from '#base/errors.ts'
-import { usedTool } from '#dispatch'
+import { parseUse } from '#dispatch'
 import type { ToHttpStatus } from '../guards.ts'
 import { createInFlightLimiter } from '../limits.ts'
 import { createMessages } from '../messages.ts'
@@ -67,13 +67,13 @@ export type IncomingRequest = {
 
 export type McpEndpoint = ReturnType<typeof createMcpEndpoint>
 
-/** MCP in both eras, over HTTP and stdio, in front of one catalogue and one dispatch (SV10). */
+/** MCP in both eras, over HTTP and stdio, in front of one registry and one dispatch (SV10). */
 export function createMcpEndpoint(deps: McpEndpointDeps) {
-  const { catalogue, identity, limits, log } = deps
+  const { registry, identity, limits, log } = deps
   const inFlight = createInFlightLimiter(limits.callsInFlight)
   const messages = createMessages({
     bodyBytes: limits.bodyBytes,
-    largeTools: () => catalogue.list().flatMap(({ large, name }) => (large ? [name] : [])),
+    largeTools: () => registry.list().flatMap(({ large, name }) => (large ? [name] : [])),
   })
   const calls = new Set<RunningCall>()
   const waiting = createPendingReply(deps)
@@ -95,7 +95,7 @@ export function createMcpEndpoint(deps: McpEndpointDeps) {
   let isClosing = false
 
   // A schema that cannot be listed should stop the start, not the first client.
-  for (const tool of catalogue.list()) toWireTool(tool)
+  for (const tool of registry.list()) toWireTool(tool)
 
   const arrivalOf = (request: Request | undefined) => (request && arrivals.get(request)) ?? nobody
   const credentials = ({ http }: ServerContext) => arrivalOf(http?.req).credentials
@@ -136,7 +136,7 @@ export function createMcpEndpoint(deps: McpEndpointDeps) {
   })
   const connections = createConnections({
     ...servers,
-    catalogue,
+    registry,
     listens,
     log,
     ended: endConnection,
@@ -221,7 +221,7 @@ export function createMcpEndpoint(deps: McpEndpointDeps) {
   }
 
   function viewOf({ query = {}, toolset, isOnly }: IncomingRequest): ToolView {
-    const tools = catalogue.list()
+    const tools = registry.list()
     const view = parseView(query, toolset, tools)
     return isOnly && toolset !== undefined ? onlyToolset(view, toolset, tools) : view
   }
@@ -242,7 +242,7 @@ export function createMcpEndpoint(deps: McpEndpointDeps) {
         modern.fetch(request, { parsedBody }),
       )
     const { params } = isCall(body) ? body : {}
-    const tool = catalogue.find(String(params?.name))
+    const tool = registry.find(String(params?.name))
     if (tool) checkHeaderArguments(tool, params?.arguments, request.headers)
     return modern.fetch(request, { parsedBody: body })
   }
@@ -384,7 +384,7 @@ const isCall = (body: unknown): body is ToolCall =>
 const bringsToken = (body: unknown): boolean => {
   if (!isCall(body)) return false
   const { name, arguments: args } = body.params ?? {}
-  const used = usedTool(String(name), args)?.arguments as typeof args
+  const used = parseUse(String(name), args)?.arguments as typeof args
   return typeof (args?.agent_token ?? used?.agent_token) === 'string'
 }
 

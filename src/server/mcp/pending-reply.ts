@@ -6,8 +6,8 @@ import type { Caller } from '#base/caller.ts'
 import { errorMessage } from '#base/errors.ts'
 import { newId } from '#base/ids.ts'
 import type { Log } from '#base/log.ts'
-import { settledOf } from '#dispatch'
-import type { Answer, CallRequest, Catalogue, Dispatch } from '#dispatch'
+import { toSettled } from '#dispatch'
+import type { CallResult, CallRequest, ToolRegistry, Dispatch } from '#dispatch'
 import { isCurrentProtocol, toErrorResult, toResult } from './results.ts'
 import { toTask } from './approval-task.ts'
 import { withEditNotice } from './earlier-run.ts'
@@ -28,13 +28,13 @@ type Deps = {
     | 'cancel'
     | 'reviewUrl'
   >
-  readonly catalogue: Catalogue
+  readonly registry: ToolRegistry
   readonly dispatch: Dispatch
   readonly log: Log
   /** How long a call is held open: for the client's answer, and then for the person's. */
   readonly patienceMs?: number
 }
-type Waiting = Extract<Answer, { status: 'waiting' }>
+type Waiting = Extract<CallResult, { status: 'waiting' }>
 type Question = { readonly message: string; readonly url: string }
 
 const question = 'cowork_approval'
@@ -94,7 +94,7 @@ export function createPendingReply(deps: Deps) {
       if (isCancelled(server, context)) await cancel(id, request)
     }
     if (!latest || latest.status === 'pending') return pending
-    const settled = settledOf(latest, tool, approvals)
+    const settled = toSettled(latest, tool, approvals)
     if (settled.status === 'waiting') return toErrorResult(settled)
     approvals.noteDelivered(id)
     const { call } = waiting

@@ -3,19 +3,19 @@ import type { CallToolResult, Server } from '@modelcontextprotocol/server'
 import { toSafeJson, sanitizeText } from '#base/sanitize.ts'
 import { McpResult } from '#base/tool.ts'
 import type { Tool } from '#base/tool.ts'
-import type { Answer } from '#dispatch'
+import type { CallResult } from '#dispatch'
 import type { Problem } from '../guards.ts'
 import { withEarlier } from './earlier-run.ts'
 
 /** Converts an answer of dispatch to a tool result. `structured` clients get the full output of every tool (SV19). */
-export function toResult(server: Server, answer: Answer, structured: boolean): CallToolResult {
+export function toResult(server: Server, answer: CallResult, structured: boolean): CallToolResult {
   if (answer.status === 'done')
     return withEarlier(toDone(server, answer, structured), answer.earlier)
   if (answer.code === 'rpc_error') throw toProtocolError(answer)
   return toErrorResult(answer)
 }
 
-type Done = Extract<Answer, { status: 'done' }>
+type Done = Extract<CallResult, { status: 'done' }>
 
 function toDone(server: Server, { tool, output, notes }: Done, structured: boolean) {
   if (output instanceof McpResult && !tool.speaksMcp)

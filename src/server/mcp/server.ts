@@ -19,8 +19,8 @@ import { CoworkError } from '#base/errors.ts'
 import type { Log } from '#base/log.ts'
 import { joinSelections } from '#base/selection.ts'
 import type { ToolSelection } from '#base/selection.ts'
-import { hasScope, isListed, nameUnlisted, usedTool } from '#dispatch'
-import type { Catalogue, Dispatch } from '#dispatch'
+import { hasScope, isListed, addUnlistedToolHint, parseUse } from '#dispatch'
+import type { ToolRegistry, Dispatch } from '#dispatch'
 import type { Identity, PresentedCredentials } from '#identity'
 import type { createInFlightLimiter } from '../limits.ts'
 import { formatError, toErrorResult, toProtocolError, toResult } from './results.ts'
@@ -102,7 +102,7 @@ export type Broadcaster = {
 type Viewer = { caller(context: ServerContext): Promise<Caller> }
 
 export type ServerDeps = {
-  readonly catalogue: Catalogue
+  readonly registry: ToolRegistry
   readonly dispatch: Dispatch
   readonly identity: Pick<
     Identity,
@@ -130,11 +130,11 @@ type Running = {
 }
 
 /**
- * Makes the SDK's low-level Server over our own catalogue. The newer HTTP era asks for one per request, so
+ * Makes the SDK's low-level Server over our own registry. The newer HTTP era asks for one per request, so
  * everything that can be shared is made here, once.
  */
 export function createServers(deps: ServerDeps, running: Running) {
-  const { catalogue, dispatch, identity, log, tasks, features = [] } = deps
+  const { registry, dispatch, identity, log, tasks, features = [] } = deps
   const info = { name: 'cowork', title: 'cowork', version: deps.version }
   const options: ServerOptions = {
     capabilities: [
@@ -160,7 +160,7 @@ export function createServers(deps: ServerDeps, running: Running) {
     const caller = isUnknown ? undefined : await callerOf(server, link, context)
     // Tools beyond the default list may be private, such as those of other servers.
     const selection = caller ? caller.selection : { ...link.view.selection, tools: ['core'] }
-    const shown = catalogue
+    const shown = registry
       .list()
       .filter(
         (tool) => isListed(tool, { selection, isOpen }) && (!caller || hasScope(caller, tool)),
@@ -221,8 +221,8 @@ export function createServers(deps: ServerDeps, running: Running) {
         traceparent: getTraceparent(context),
       }
       const isOpen = identity.mode() === 'open'
-      const answer = nameUnlisted(await dispatch(asked), catalogue, caller, isOpen)
-      if (answer.status === 'refused' && !catalogue.find(name))
+      const answer = addUnlistedToolHint(await dispatch(asked), registry, caller, isOpen)
+      if (answer.status === 'refused' && !registry.find(name))
         throw new ProtocolError(ProtocolErrorCode.InvalidParams, formatError(answer))
       const structured = link.view.structured === true
       return answer.status === 'waiting'
@@ -271,7 +271,7 @@ export function createServers(deps: ServerDeps, running: Running) {
     const chosen = link.bearer === undefined ? undefined : identity.getSelection(link.bearer)
     const selection = joinSelections(chosen ?? {}, link.view.selection)
     const instructions = [
-      instructionsFor(selection, catalogue.list()),
+      instructionsFor(selection, registry.list()),
       ...(link.notice === undefined ? [] : [link.notice]),
     ].join('\n')
     const server = new Server(info, { ...options, instructions })
@@ -319,7 +319,7 @@ type CallerArguments = { readonly agentId?: string; readonly agentToken?: string
 
 /** The arguments that say who calls: of cowork_use also those of the call inside (I3, I5). */
 function callerArguments(name: string, args: Arguments): CallerArguments {
-  const all = { ...(usedTool(name, args)?.arguments as Arguments | undefined), ...args }
+  const all = { ...(parseUse(name, args)?.arguments as Arguments | undefined), ...args }
   const agentId = all['agent_id'] ?? all['agent']
   const agentToken = all['agent_token']
   return {
@@ -333,7 +333,7 @@ const tokenIn = (name: string, args: Arguments) => callerArguments(name, args).a
 /** Tokens go no further than this endpoint. */
 function withoutToken(name: string, given: Arguments): Arguments {
   const { agent_token: _, ...args } = given
-  const inner = usedTool(name, args)?.arguments as Arguments | undefined
+  const inner = parseUse(name, args)?.arguments as Arguments | undefined
   return inner ? { ...args, arguments: withoutToken('', inner) } : args
 }
 

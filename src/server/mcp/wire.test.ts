@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import * as z from 'zod'
 import { defineTool } from '#base/tool.ts'
 import type { Tool } from '#base/tool.ts'
-import { createCatalogue } from '#dispatch'
+import { createToolRegistry } from '#dispatch'
 import { paginateTools, toWireTool } from './wire.ts'
 
 function tool(name: string, more: Partial<Tool> = {}): Tool {
@@ -25,7 +25,7 @@ function tool(name: string, more: Partial<Tool> = {}): Tool {
 }
 
 const many = (count: number) =>
-  createCatalogue(
+  createToolRegistry(
     Array.from({ length: count }, (_, at) => tool(`tool_${String(at).padStart(4, '0')}`)),
   ).list()
 

@@ -2,7 +2,7 @@ import { ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server'
 import type { ListToolsResult, Tool as WireTool } from '@modelcontextprotocol/server'
 import * as z from 'zod'
 import type { Tool } from '#base/tool.ts'
-import { listingOf } from '#dispatch'
+import { toListing } from '#dispatch'
 import type { ListedFor } from '#dispatch'
 import { annotationsOf } from './annotations.ts'
 
@@ -51,7 +51,7 @@ export function toJsonSchema(schema: z.ZodType, io: 'input' | 'output'): Record<
 
 /** Says of a tool what a model needs to choose and call it, and no more (SV17). */
 function listedTool(tool: Tool, listedFor: ListedFor): WireTool {
-  const { inputSchema, ...listing } = listingOf(tool, listedFor)
+  const { inputSchema, ...listing } = toListing(tool, listedFor)
   return {
     ...listing,
     inputSchema: { ...inputSchema, type: 'object' },

@@ -2,8 +2,8 @@ import * as z from 'zod'
 import type { Caller } from '#base/caller.ts'
 import { isCallable } from '#base/selection.ts'
 import type { Tool } from '#base/tool.ts'
-import { hasRole, hasScope, leastRole } from '#dispatch'
-import type { Catalogue, Dispatch } from '#dispatch'
+import { hasRole, hasScope, requiredRole } from '#dispatch'
+import type { ToolRegistry, Dispatch } from '#dispatch'
 import { sendProblemByCode } from '../guards.ts'
 import type { ToHttpStatus } from '../guards.ts'
 import { toWireTool } from '../mcp/wire.ts'
@@ -13,13 +13,13 @@ import { defineRoute } from './route.ts'
 import type { Route } from './route.ts'
 
 type Deps = {
-  readonly catalogue: Catalogue
+  readonly registry: ToolRegistry
   readonly dispatch: Dispatch
   readonly toHttpStatus: ToHttpStatus
 }
 
 /** The people's way to call a tool: the same dispatch, another door. */
-export const toolRoutes = ({ catalogue, dispatch, toHttpStatus }: Deps): Route[] => [
+export const toolRoutes = ({ registry, dispatch, toHttpStatus }: Deps): Route[] => [
   defineRoute({
     method: 'GET',
     path: '/api/tools',
@@ -27,7 +27,7 @@ export const toolRoutes = ({ catalogue, dispatch, toHttpStatus }: Deps): Route[]
     by: 'anyone',
     answer: serverAnswers['GET /api/tools'],
     run: async (_, c) =>
-      catalogue
+      registry
         .list()
         .filter((tool) => canUseTool(c.get('caller'), tool))
         .map(listingOf),
@@ -39,7 +39,7 @@ export const toolRoutes = ({ catalogue, dispatch, toHttpStatus }: Deps): Route[]
     by: 'anyone',
     params: z.object({ name: z.string() }),
     body: z.strictObject({ arguments: z.record(z.string(), z.unknown()).default({}) }),
-    isLarge: ({ name }) => catalogue.find(name)?.large === true,
+    isLarge: ({ name }) => registry.find(name)?.large === true,
     answer: serverAnswers['POST /api/tools/{name}/call'],
     async run({ params, body }, c) {
       const answer = await dispatch({
@@ -77,7 +77,7 @@ function listingOf(tool: Tool): ListedTool {
     effect,
     by,
     toolset,
-    role: leastRole(tool),
+    role: requiredRole(tool),
     inputSchema,
     ...(outputSchema && { outputSchema }),
   }

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { Caller } from '#base/caller.ts'
 import type { Tool } from '#base/tool.ts'
-import type { Answer } from '#dispatch'
+import type { CallResult } from '#dispatch'
 import { parseTraceparent, toSpan } from './span.ts'
 import type { CompletedCall } from './span.ts'
 
@@ -55,13 +55,13 @@ const id = '01990000-0000-7000-8000-00000000000a'
 test('L13 the approval is the one that dispatch passed, the answer made or the arguments name', () => {
   const approvalIn = (more: Partial<CompletedCall>, args: unknown = {}) =>
     toSpan({ ...ended({ arguments: args }), ...more }).attributes['cowork.approval_id']
-  const done = (output: unknown): Answer => ({ status: 'done', call: 'c', tool, output })
+  const done = (output: unknown): CallResult => ({ status: 'done', call: 'c', tool, output })
   expect(approvalIn({ facts: { approval: id } })).toBe(id)
   expect(approvalIn({ answer: done({ proposal_id: id }) })).toBe(id)
   expect(approvalIn({ answer: done({ handoff_id: id }) })).toBe(id)
   expect(approvalIn({}, { approval_ids: [id] })).toBe(id)
   expect(approvalIn({}, { approval_ids: [id, id] })).toBeUndefined()
-  const refused: Answer = {
+  const refused: CallResult = {
     status: 'refused',
     call: 'c',
     code: 'policy_blocked',
@@ -88,7 +88,7 @@ test('L13 nothing that was asked or answered is in a span, whatever it is', () =
   )
   fc.assert(
     fc.property(hidden, hidden, fc.boolean(), (args, said, isDone) => {
-      const answer: Answer = isDone
+      const answer: CallResult = isDone
         ? { status: 'done', call: 'c', tool, output: said }
         : {
             status: 'failed',

@@ -1,5 +1,5 @@
 import { randomHex } from '#base/ids.ts'
-import type { Answer, CallFacts, CallRequest } from '#dispatch'
+import type { CallResult, CallTraceFacts, CallRequest } from '#dispatch'
 
 /** One call as a trace shows it. It has ids and words of ours in it, and nothing of what was asked or answered. */
 export type Span = {
@@ -34,8 +34,8 @@ export function parseTraceparent(
 /** How one call ended; without an answer where a fault of ours was in the way. */
 export type CompletedCall = {
   readonly request: CallRequest
-  readonly facts: CallFacts
-  readonly answer: Answer | undefined
+  readonly facts: CallTraceFacts
+  readonly answer: CallResult | undefined
   readonly isTool: boolean
   readonly startedAt: number
   readonly durationMs: number
@@ -85,7 +85,7 @@ const modes = ['act', 'suggest', 'escalate']
 /** The approval that a call made, decided or asked for: by its answer, else by its arguments. Ids only. */
 function findApproval(
   args: unknown,
-  answer: Answer | undefined,
+  answer: CallResult | undefined,
 ): { approval?: string; mode?: string } {
   const said = answer?.status === 'done' ? answer.output : answer?.details
   const made = findId(said)

@@ -3,7 +3,7 @@ import type { Config } from '#base/config/index.ts'
 import { CoworkError, errorMessage } from '#base/errors.ts'
 import { newId } from '#base/ids.ts'
 import type { Log } from '#base/log.ts'
-import type { Answer, CallFacts, Dispatch } from '#dispatch'
+import type { CallResult, CallTraceFacts, Dispatch } from '#dispatch'
 import type { Metrics } from '../metrics.ts'
 import { toOtlpMetrics, toOtlpTraces } from './otlp.ts'
 import { createExportQueue } from './export-queue.ts'
@@ -94,8 +94,8 @@ function startExport(
     traceCalls: (dispatch) => async (request) => {
       const startedAt = now()
       const startMark = performance.now()
-      let facts: CallFacts = {}
-      let answer: Answer | undefined
+      let facts: CallTraceFacts = {}
+      let answer: CallResult | undefined
       try {
         answer = await dispatch({
           ...request,
