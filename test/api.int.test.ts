@@ -218,7 +218,7 @@ describe('verify', () => {
     forge(0.95)
     const forged = (await lines(await post('/api/ledger/verify', {}))).at(-1)
     const why =
-      'trust of agent "sales" in domain "crm": the store says score 0.95, the ledger gives 0.42'
+      'trust of agent "sales" in domain "crm": score is 0.95 in the store and 0.42 in the ledger'
     expect(forged).toMatchObject({ result: { ok: false, problems: [{ why }] } })
     forge(0.42)
     db.close()

@@ -162,7 +162,7 @@ test('K8 a ledger that does not verify is kept as it is, and said', async () => 
   change(place.paths.store, 'DELETE FROM ledger_payload WHERE seq = 7')
   expect(await backup(place, file)).toMatchObject({
     code: 1,
-    first_bad: { seq: 7, why: 'its payload is missing' },
+    first_bad: { seq: 7, why: 'the payload is missing' },
   })
   expect(existsSync(file)).toBe(true)
 })

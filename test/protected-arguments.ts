@@ -444,7 +444,7 @@ export function protectedArgumentsContract(newStore: () => Promise<Store>) {
       await erase(system, seq)
       expect(await system.verify()).toMatchObject({ ok: true })
       await system.db.transact((tx) => tx.insert('ledger_payload', [{ ...payload }]))
-      const why = 'its payload is there although it was erased'
+      const why = 'the payload exists although it was erased'
       expect(await system.verify()).toMatchObject({ ok: false, firstBad: { seq, why } })
     })
   })

@@ -69,7 +69,7 @@ export function replayContract(newStore: () => Promise<Store>): void {
     expect(isOk).toBe(false)
     expect(problems).toMatchObject([
       {
-        why: 'trust of agent "sales" in domain "crm": the store says score 0.95, the ledger gives 0.42',
+        why: 'trust of agent "sales" in domain "crm": score is 0.95 in the store and 0.42 in the ledger',
       },
     ])
   })
@@ -88,7 +88,7 @@ export function replayContract(newStore: () => Promise<Store>): void {
     // Back to before the last recorded row, which a proposal alone never does.
     const back = change.replace('- 1', '- 100000')
     await forge(system.db, `UPDATE trust SET ${back}`)
-    expect(await whys(system)).toEqual([expect.stringContaining(`the store says ${column}`)])
+    expect(await whys(system)).toEqual([expect.stringContaining(`: ${column} is `)])
   })
 
   test('RS6 L20 an inserted and a deleted trust row are named', async () => {
@@ -138,11 +138,14 @@ export function replayContract(newStore: () => Promise<Store>): void {
   })
 
   test.each([
-    ['uses_left = 1000', 'uses_left 1000, the ledger gives 2'],
-    [`arguments = '{"path":{"glob":"*"}}'`, 'arguments '],
-    ['expires_at = 4102444800000', 'expires_at 4102444800000, the ledger gives null'],
-    [`agent = 'support'`, 'agent "support", the ledger gives "sales"'],
-    [`risk = 'high'`, 'risk "high", the ledger gives "normal"'],
+    ['uses_left = 1000', 'uses_left is 1000 in the store and 2 in the ledger'],
+    [`arguments = '{"path":{"glob":"*"}}'`, 'arguments is '],
+    [
+      'expires_at = 4102444800000',
+      'expires_at is 4102444800000 in the store and null in the ledger',
+    ],
+    [`agent = 'support'`, 'agent is "support" in the store and "sales" in the ledger'],
+    [`risk = 'high'`, 'risk is "high" in the store and "normal" in the ledger'],
   ])('RS6 L20 a permission forged by %s is named', async (change, named) => {
     const system = await start()
     await system.allow({ for: 'uses', uses: 3 })
@@ -150,7 +153,9 @@ export function replayContract(newStore: () => Promise<Store>): void {
     expect(await system.verify()).toMatchObject(ok)
     await forge(system.db, `UPDATE permission SET ${change}`)
     expect(await whys(system)).toEqual([
-      expect.stringMatching(/^permission [\w-]+ of agent "\w+": the store says /),
+      expect.stringMatching(
+        /^permission [\w-]+ of agent "\w+": .* in the store and .* in the ledger/,
+      ),
     ])
     expect(await whys(system)).toEqual([expect.stringContaining(named)])
   })
@@ -168,7 +173,7 @@ export function replayContract(newStore: () => Promise<Store>): void {
     await forge(system.db, 'UPDATE permission SET revoked_at = NULL')
     expect(await whys(system)).toEqual([
       changed,
-      expect.stringContaining('the store says revoked_at null'),
+      expect.stringContaining('revoked_at is null in the store'),
     ])
   })
 
@@ -191,17 +196,20 @@ export function replayContract(newStore: () => Promise<Store>): void {
     )
     expect((await whys(system)).toSorted()).toEqual([
       'mapping of agent "sales" in domain "bank": no entry records this row',
-      'mapping of agent "sales" in domain "crm": the store says policy "lax", the ledger gives "strict"',
+      'mapping of agent "sales" in domain "crm": policy is "lax" in the store and "strict" in the ledger',
       'mapping of agent "sales" in domain "erp": the row is missing in the store',
     ])
   })
 
   test.each([
-    [`path = '/'`, 'path "/"'],
-    [`permission = 'read-write'`, 'permission "read-write", the ledger gives "read"'],
-    [`agent = '*'`, 'agent "*", the ledger gives "sales"'],
-    ['revoked_at = NULL, revoked_by = NULL', 'revoked_at null'],
-    [`ino = '1'`, 'ino "1"'],
+    [`path = '/'`, 'path is "/"'],
+    [
+      `permission = 'read-write'`,
+      'permission is "read-write" in the store and "read" in the ledger',
+    ],
+    [`agent = '*'`, 'agent is "*" in the store and "sales" in the ledger'],
+    ['revoked_at = NULL, revoked_by = NULL', 'revoked_at is null'],
+    [`ino = '1'`, 'ino is "1"'],
   ])('RS6 L20 a grant forged by %s is named', async (change, named) => {
     const { start: startDaemon, docs } = await createWorld(await newStore())
     const here = await startDaemon()
@@ -214,7 +222,7 @@ export function replayContract(newStore: () => Promise<Store>): void {
     expect(await here.verify()).toMatchObject(ok)
     await forge(here.db, `UPDATE file_grant SET ${change}`)
     const [why] = await whys(here)
-    expect(why).toMatch(/^grant grant_[\w-]+ of ".*": the store says /)
+    expect(why).toMatch(/^grant grant_[\w-]+ of ".*": .* in the store and .* in the ledger/)
     expect(why).toContain(named)
   })
 
@@ -338,7 +346,7 @@ export function replayContract(newStore: () => Promise<Store>): void {
     expect(await older.verify()).toMatchObject(ok)
     await forge(older.db, `UPDATE trust_kind SET credit = 5 WHERE kind = 'send_offer'`)
     expect(await whys(older)).toEqual([
-      'credit of agent "sales" in domain "crm" for "send_offer": the store says credit 5, the ledger gives 1',
+      'credit of agent "sales" in domain "crm" for "send_offer": credit is 5 in the store and 1 in the ledger',
     ])
   })
 

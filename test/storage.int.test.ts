@@ -180,7 +180,7 @@ test('SV7 SV8 a store that is broken or newer than the program is not moved', as
   sqlite(place.paths.store, (db) => db.exec('DELETE FROM ledger_payload WHERE seq = 7'))
   expect((await migrate(place, url)).error).toMatchObject({
     code: 'ledger_broken',
-    message: 'The ledger does not verify: entry 7: its payload is missing.',
+    message: 'The ledger does not verify: entry 7: the payload is missing.',
   })
   expect(await postgresRows(url, 'SELECT * FROM ledger_entry')).toEqual([])
   expect((await migrate(place, inState(place, 'x.db'))).error).toMatchObject({

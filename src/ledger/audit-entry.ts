@@ -4,7 +4,7 @@ import type { MirroredEntry } from './mirror.ts'
 import type { Entry } from './model.ts'
 import type { AuditEntry } from './wire.ts'
 
-/** Entries that say how a call ended. That of a proposal is the record of its own call (0014). */
+/** The types of entries that end a call. The entry of a proposal also ends its call (0014). */
 export const callEndTypes = [
   'call.done',
   'call.failed',
@@ -14,17 +14,17 @@ export const callEndTypes = [
 
 type TypedEntry = { readonly type: unknown; readonly data?: unknown }
 
-/** Whether it says that a call was carried out. Before 0014 a proposal had a `call.done` beside it. */
+/** Returns whether an entry records a completed call. Before 0014 a proposal had a separate `call.done`. */
 export const isCompletedCall = ({ type, data }: TypedEntry): boolean =>
   type === 'call.done' || (type === 'proposal.created' && hasTool(data))
 
 const hasTool = (data: unknown) =>
   typeof data === 'object' && data !== null && Object.hasOwn(data, 'tool')
 
-/** A line for each file that the call was about; one where it says no more than its subject. */
+/** Builds one audit line per file of a call, or one line for the subject. */
 export function toAuditEntries(entry: Entry): AuditEntry[] {
   const { at, type, actor, subject, domain, ids, data } = entry
-  // The seed's log names the area of a file: the workspace, or a grant (FT8).
+  // The log of File Ops contains the area of a file: the workspace or a grant (FT8).
   const { tool, size_bytes: size, area: defaultArea = domain, dry_run } = data ?? {}
   const touched = readTouchedFiles(entry)
   const files: readonly Partial<TouchedFile>[] =
@@ -56,8 +56,8 @@ export function toAuditEntries(entry: Entry): AuditEntry[] {
 const areas: readonly unknown[] = ['workspace', 'granted']
 
 /**
- * The lines of `audit.log_path` (L9): each file operation, also a failed or refused one, in the words of seed 004. The
- * seq of the ledger entry comes last; it is how the file continues after a restart.
+ * Builds the lines of `audit.log_path` (L9): each file operation, including failed and refused ones, in the format of
+ * File Ops. Each line ends with the seq of the ledger entry, from which the file continues after a restart.
  */
 export function toFileOperations(entry: Entry): readonly MirroredEntry[] {
   if (entry.domain !== 'files' || !(callEndTypes as readonly string[]).includes(entry.type))
@@ -67,7 +67,7 @@ export function toFileOperations(entry: Entry): readonly MirroredEntry[] {
     .map((line) => ({ ...line, seq: entry.seq }))
 }
 
-/** Entries stay small: of a call about more files the first are named, and how many there were. */
+/** Maximum number of files in an entry, to keep entries small. A longer list is truncated and counted. */
 const maxTouchedFiles = 100
 
 export const toTouchedData = (files: readonly TouchedFile[]) => ({
@@ -75,7 +75,7 @@ export const toTouchedData = (files: readonly TouchedFile[]) => ({
   ...(files.length > maxTouchedFiles && { files_count: files.length }),
 })
 
-/** The files of an entry, where it names several or its subject is none. */
+/** Reads the files of an entry that names several files, or one that is not its subject. */
 export function readTouchedFiles({ data }: Pick<Entry, 'data'>): readonly TouchedFile[] {
   const files = data?.['files']
   return Array.isArray(files) ? files.filter(isTouchedFile) : []

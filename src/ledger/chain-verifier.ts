@@ -8,7 +8,7 @@ export type StoredEntry = {
   readonly seq: number
   readonly at: number
   readonly type: string
-  /** In hex, or its bytes. */
+  /** Hex or bytes. */
   readonly hash: string | Uint8Array
   /** As stored, byte for byte. */
   readonly body: string | Uint8Array
@@ -17,14 +17,14 @@ export type StoredEntry = {
   readonly payload?: { readonly salt: string; readonly body: string } | undefined
 }
 
-/** An unchecked entry: whatever the stored bytes parse to. */
+/** An unverified entry: the parsed bytes, of any shape. */
 export type UnverifiedEntry = Record<string, unknown>
 
 export type ProblemList = ReturnType<typeof createProblemList>
 
 export const maxProblems = 20
 
-/** Keeps the first twenty by seq, in whatever order they are found. */
+/** Creates a list that keeps the first `maxProblems` by seq. */
 export function createProblemList() {
   const list: LedgerProblem[] = []
   return {
@@ -43,13 +43,13 @@ type Settings = {
   readonly toColumns: ((entry: Entry) => Readonly<Record<string, unknown>>) | undefined
 }
 
-/** Checks each entry by itself and against the one before it (L7). */
+/** Creates a verifier that checks each entry and its link to the previous entry (L7). */
 export function createChainVerifier({ problems, deep, toColumns }: Settings) {
   let expected = firstSeq
   let lastHash = genesisHash
   let lastAt = 0
   let firstProblemSeq = Infinity
-  // A broken entry is told once, not again by its neighbour.
+  // Report a broken entry once, not again for its successor.
   let lastWasBad = false
 
   function check(stored: StoredEntry): {
@@ -65,22 +65,18 @@ export function createChainVerifier({ problems, deep, toColumns }: Settings) {
       isBad = true
     }
     const inOrder = seq === expected
-    if (!Number.isSafeInteger(seq)) addProblem(expected, `its seq is ${String(seq)}`)
+    if (!Number.isSafeInteger(seq)) addProblem(expected, `invalid seq ${String(seq)}`)
     else if (seq > expected) addProblem(expected, `missing up to entry ${seq - 1}`)
-    else if (!inOrder) addProblem(seq, 'comes twice or out of order')
+    else if (!inOrder) addProblem(seq, 'duplicate or out of order')
 
     const leaf = leafHash(stored.body)
     const hash = leaf.toString('hex')
     const entry = parseBody(stored.body)
-    const why =
-      toHex(stored.hash) === hash ? checkBody(stored, entry) : 'its bytes do not give its hash'
+    const why = toHex(stored.hash) === hash ? checkBody(stored, entry) : 'hash mismatch'
     if (why !== undefined) addProblem(seq, why)
     else if (inOrder && !lastWasBad && entry?.['prev'] !== lastHash)
-      addProblem(
-        Math.max(seq - 1, firstSeq),
-        `entry ${seq} was written after another entry than this`,
-      )
-    else if (stored.at < lastAt) addProblem(seq, 'its time is before that of the entry before')
+      addProblem(Math.max(seq - 1, firstSeq), `entry ${seq} does not continue this entry`)
+    else if (stored.at < lastAt) addProblem(seq, 'older than the previous entry')
 
     if (seq >= expected) expected = seq + 1
     lastHash = hash
@@ -89,18 +85,18 @@ export function createChainVerifier({ problems, deep, toColumns }: Settings) {
     return { leaf, entry, isValid: !isBad }
   }
 
-  /** What is wrong with an entry whose bytes are those that were hashed. */
+  /** Returns what is wrong with an entry whose hash is valid. */
   function checkBody(stored: StoredEntry, entry: UnverifiedEntry | undefined): string | undefined {
-    if (entry === undefined || !isEntry(entry)) return 'its body is not an entry'
+    if (entry === undefined || !isEntry(entry)) return 'the body is not an entry'
     if (entry.seq !== stored.seq) return describeDifference('seq', stored.seq, entry.seq)
     if (entry.at !== stored.at) return describeDifference('at', stored.at, entry.at)
     if (entry.type !== stored.type) return describeDifference('type', stored.type, entry.type)
     const why = checkColumns(stored.columns, entry) ?? checkPayload(stored.payload, entry.payload)
     if (why !== undefined || !deep) return why
-    if (!isCanonical(stored.body)) return 'its body is not spelt canonically'
+    if (!isCanonical(stored.body)) return 'the body is not canonical JSON'
     return entrySchema.safeParse(entry).success
       ? undefined
-      : 'its body has not the shape of an entry'
+      : 'the body does not match the entry schema'
   }
 
   function checkColumns(columns: StoredEntry['columns'], entry: Entry): string | undefined {
@@ -112,20 +108,20 @@ export function createChainVerifier({ problems, deep, toColumns }: Settings) {
       )
       return name && describeDifference(name, columns[name], expectedColumns[name])
     } catch {
-      return 'its body is not an entry'
+      return 'the body is not an entry'
     }
   }
 
   function checkPayload(payload: StoredEntry['payload'], digest: unknown): string | undefined {
-    // One that is missing may have been erased: a later entry tells (erasures.ts).
+    // A missing payload may have been erased, which a later entry records (erasure-check.ts).
     if (payload === undefined) return undefined
-    if (payloadDigest(payload.salt, payload.body) !== digest) return 'its payload was changed'
-    return deep && !isCanonical(payload.body) ? 'its payload is not spelt canonically' : undefined
+    if (payloadDigest(payload.salt, payload.body) !== digest) return 'the payload was changed'
+    return deep && !isCanonical(payload.body) ? 'the payload is not canonical JSON' : undefined
   }
 
   return {
     check,
-    /** Infinity while all is well. */
+    /** Returns the seq of the first problem, or Infinity. */
     firstFault: () => firstProblemSeq,
     lastSeq: () => expected - 1,
     lastHash: () => lastHash,
@@ -149,12 +145,12 @@ function isCanonical(body: string | Uint8Array): boolean {
   }
 }
 
-/** A first look; `deep` checks the whole shape. */
+/** A quick check; `deep` validates the whole schema. */
 const isEntry = (entry: UnverifiedEntry): entry is Entry =>
   entry['v'] === 1 && isRecord(entry['actor'])
 
 const describeDifference = (name: string, column: unknown, inBody: unknown) =>
-  `its ${name} is ${excerpt(column)} in its column and ${excerpt(inBody)} in its body`
+  `${name} is ${excerpt(column)} in the column and ${excerpt(inBody)} in the body`
 
 const excerpt = (value: unknown) => JSON.stringify(value ?? null).slice(0, 100)
 

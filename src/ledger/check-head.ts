@@ -16,12 +16,12 @@ type HeadContext = {
 }
 
 /**
- * Refuses a store whose newest entries are neither signed nor covered by a MAC (L14): the daemon would sign what
- * somebody without the key wrote. The head of an older version gets its MAC here if a checkpoint signs it.
+ * Refuses a store whose newest entries are neither signed nor covered by a MAC (L14): the daemon would sign entries that
+ * were written without the key. Adds a MAC to the head of an older version if a checkpoint signs it.
  */
 export async function checkHead(tx: Tx, { dialect, store, headMac }: HeadContext): Promise<void> {
   await store.saveKey(tx, headMac.vkey)
-  // Locked on PostgreSQL, so that no other daemon commits during the check.
+  // Locks the head on PostgreSQL, so that no other daemon commits during the check.
   const head = await store.head(tx)
   const options = { mac: headMac, minEntries: 1 }
   const { problem } = await verifyTail({ ...tx, dialect }, headMac.vkey, options)
@@ -32,7 +32,7 @@ export async function checkHead(tx: Tx, { dialect, store, headMac }: HeadContext
 }
 
 const unprovenError = ({ seq, why }: LedgerProblem) =>
-  new CoworkError('ledger_unproven', `The ledger is not proven from entry ${seq} on: ${why}.`, {
+  new CoworkError('ledger_unproven', `Ledger not proven from entry ${seq}: ${why}.`, {
     hint: 'Restore a backup with `cowork restore`, or examine the store and accept its entries with `cowork ledger accept --reason "…"`.',
   })
 
@@ -44,8 +44,8 @@ export type Acceptance = {
 }
 
 /**
- * Puts a MAC on a verified head that has none, and records in the same commit which entries the owner accepts
- * and why (L14). Every later verification shows the range.
+ * Adds a MAC to a verified head and records in the same commit which entries the owner accepts and why (L14). Every later
+ * verification shows the range.
  */
 export async function acceptEntries(
   db: Db,

@@ -9,9 +9,9 @@ import type { Log } from '#base/log.ts'
 import { exportNames, readCheckpoints } from './sources.ts'
 
 const tailBytes = 8192
-/** A folder on a disk that hangs must not hold up the next checkpoint, or the end of the daemon. */
+/** A hanging disk must not delay the next checkpoint or the shutdown. */
 const writeTimeoutMs = 1000
-/** A newer checkpoint covers what an older one does, so the oldest of those that wait may go. */
+/** A newer checkpoint covers older ones, so the oldest pending ones can be discarded. */
 const maxPending = 1000
 
 const copyPath = (folder: string) => join(folder, exportNames.checkpoints)
@@ -42,12 +42,11 @@ function createWriter(folder: string, log: Log) {
       try {
         await mkdir(folder, { recursive: true, mode: 0o700 })
         await appendLine(copyPath(folder), lines.join('\n'))
-        if (isFailing) log.info('checkpoints are copied again', { folder })
+        if (isFailing) log.info('checkpoint copies resumed', { folder })
         isFailing = false
       } catch (error) {
         pending = [...lines, ...pending].slice(-maxPending)
-        if (!isFailing)
-          log.error('checkpoints cannot be copied', { folder, error: errorMessage(error) })
+        if (!isFailing) log.error('checkpoint copy failed', { folder, error: errorMessage(error) })
         isFailing = true
         return
       }
@@ -65,8 +64,8 @@ export const readCheckpointCopies = (folders: readonly string[]) =>
   folders.flatMap((folder) => tryRead(() => readCheckpoints(copyPath(folder)), []))
 
 /**
- * Refuses a store that is shorter than a checkpoint that was signed over it: entries are gone, by a hand
- * or by a disk, and going on would sign over the gap (L7).
+ * Refuses a store that is shorter than a signed checkpoint: entries were removed or lost, and a new checkpoint would
+ * cover the gap (L7).
  */
 export function assertNotTruncated(folders: readonly string[], size: number): void {
   for (const path of folders.map(copyPath)) {
@@ -76,7 +75,7 @@ export function assertNotTruncated(folders: readonly string[], size: number): vo
       'ledger_cut',
       `The store has ${size} entries, but a checkpoint in ${path} was signed over ${signed}: entries are missing.`,
       {
-        hint: 'Restore the newest backup with `cowork restore`. If the store is an older one on purpose, move that file aside.',
+        hint: 'Restore the newest backup with `cowork restore`. If you use an older store on purpose, move that file away.',
       },
     )
   }
@@ -90,7 +89,7 @@ function tryRead<T>(read: () => T, otherwise: T): T {
   }
 }
 
-/** From the end of the file: it grows for as long as the ledger does. */
+/** Reads only the end of the file, which grows with the ledger. */
 function readNewestSize(path: string): number {
   if (!existsSync(path)) return 0
   const file = openSync(path, 'r')
@@ -98,7 +97,7 @@ function readNewestSize(path: string): number {
     const { size } = fstatSync(file)
     const tail = Buffer.alloc(Math.min(size, tailBytes))
     readSync(file, tail, 0, tail.length, size - tail.length)
-    // What a crash left of the last line is no checkpoint, and the one before it is.
+    // The last line is partial after a crash.
     const lines = tail.toString('utf8').split('\n').slice(0, -1)
     return Math.max(0, ...lines.map(parseSize))
   } finally {

@@ -9,21 +9,21 @@ import type { LedgerStore } from './store.ts'
 import { decodeFrontier, computeRoot } from './tree.ts'
 
 const signAfter = { entries: 256, ms: 1000 }
-/** Between looks at how long the ledger is: not with every commit, whose caller would wait for it. */
+/** Delay before the size is polled after a commit: a query per commit would slow down its caller. */
 const pollDelayMs = 20
 
 export type CheckpointSignerDeps = {
   readonly db: Db
   readonly store: LedgerStore
   readonly key: SigningKey
-  /** Keeps a copy where someone who rewrites the store does not reach it as well. */
+  /** Copies a checkpoint to a location outside the store, for the case that someone rewrites the store. */
   readonly copy: (line: string) => void | Promise<void>
   readonly onSigned: (size: number) => void
   readonly now: Clock
   readonly log: Log
 }
 
-/** Signs the root one second, or 256 entries, after the first unsigned entry, and once more at the end (L5). */
+/** Creates a signer that signs one second or 256 entries after the first unsigned entry, and at shutdown (L5). */
 export function createCheckpointSigner({
   db,
   store,
@@ -47,7 +47,7 @@ export function createCheckpointSigner({
     const note = await db.transact(async (tx) => {
       const head = await store.peek(tx)
       if (!head || head.size === 0 || head.size === signed) return undefined
-      // The key signs only what a daemon with the key committed (RS1).
+      // Sign only entries that a daemon with the key committed (RS1).
       if (!headMac.isValid(head)) throw headChangedError()
       if (head.size < signed) throw headShrunkError(head.size, signed)
       const root = computeRoot(decodeFrontier(head.size, head.frontier))
@@ -63,9 +63,7 @@ export function createCheckpointSigner({
 
   const signOnce = () =>
     (busy ??= sign()
-      .catch((error: unknown) =>
-        log.error('no checkpoint could be written', { error: errorMessage(error) }),
-      )
+      .catch((error: unknown) => log.error('checkpoint failed', { error: errorMessage(error) }))
       .finally(() => (busy = undefined)))
 
   async function checkSize() {

@@ -10,15 +10,15 @@ import type { KeyObject } from 'node:crypto'
 import { CoworkError } from '#base/errors.ts'
 import { sha256, sha256Hex } from '#base/hash.ts'
 
-/** What a checkpoint says (C2SP tlog-checkpoint): the ledger `origin` had this root at this size. */
+/** A checkpoint (C2SP tlog-checkpoint): the ledger `origin` had this root at this size. */
 export type Checkpoint = { origin: string; size: number; root: Buffer }
 
-/** The private half. `sign` closes over it, so a key can be passed around and logged without leaking. */
+/** A private key. Only `sign` can access the secret, so a logged key does not leak it. */
 export type SigningKey = {
   readonly name: string
   /** Eight hex digits. Daemons that share a database must share it (L5). */
   readonly keyId: string
-  /** The public half as people pass it on: `name+id+base64`. */
+  /** The public key as `name+id+base64`. */
   readonly vkey: string
   sign(text: string): Buffer
   /** Derives a secret of 32 bytes for one purpose (HKDF-SHA256), so that daemons with this key share it. */
@@ -39,13 +39,13 @@ export function createKey(): { key: SigningKey; pem: string } {
   return { key: loadKey(pem), pem }
 }
 
-/** Named after the public key unless told otherwise, so that no two installations share an origin. */
+/** Loads a key. The default name contains a hash of the public key, so that no two installations share an origin. */
 export function loadKey(pem: string, name?: string): SigningKey {
   const privateKey = readPem(pem)
   const publicBytes = exportPublicBytes(privateKey)
   const keyName = name ?? `cowork.local/ledger/${sha256Hex(publicBytes).slice(0, 16)}`
   if (!isName(keyName))
-    throw keyError(`"${keyName}" cannot name a key: no spaces and no plus sign.`)
+    throw keyError(`"${keyName}" is not a key name: remove spaces and plus signs.`)
   const keyId = computeKeyId(keyName, publicBytes)
   const seed = Buffer.from(privateKey.export({ format: 'jwk' }).d ?? '', 'base64url')
   return {
@@ -58,14 +58,14 @@ export function loadKey(pem: string, name?: string): SigningKey {
 }
 
 export function parseVkey(text: string): VerifierKey {
-  // The base64 part may hold plus signs too: only the first two separate.
+  // The base64 part may contain plus signs: only the first two are separators.
   const [, name = '', keyId = '', data = ''] = /^([^+]+)\+([0-9a-f]{8})\+(.+)$/.exec(text) ?? []
   const bytes = strictBase64(data)
   if (!isName(name) || bytes === undefined)
-    throw vkeyError('is not of the form name+8 hex digits+base64')
-  if (bytes[0] !== ed25519 || bytes.length !== 33) throw vkeyError('does not hold an Ed25519 key')
+    throw vkeyError('does not have the form name+8 hex digits+base64')
+  if (bytes[0] !== ed25519 || bytes.length !== 33) throw vkeyError('is not an Ed25519 key')
   const publicBytes = bytes.subarray(1)
-  if (computeKeyId(name, publicBytes) !== keyId) throw vkeyError('has a key id that is not its own')
+  if (computeKeyId(name, publicBytes) !== keyId) throw vkeyError('has a wrong key id')
   const x = publicBytes.toString('base64url')
   return {
     name,
@@ -74,7 +74,7 @@ export function parseVkey(text: string): VerifierKey {
   }
 }
 
-/** The origin is the key's name. About 40 µs. */
+/** Signs a checkpoint, whose origin is the name of the key. Takes about 40 µs. */
 export function signCheckpoint(
   { size, root }: { size: number; root: Buffer },
   key: SigningKey,
@@ -84,12 +84,12 @@ export function signCheckpoint(
   return `${text}\n\u2014 ${key.name} ${signature.toString('base64')}\n`
 }
 
-/** Checks the signature before it reads a word of the text. */
+/** Verifies the signature before it parses the text. */
 export function verifyCheckpoint(note: string, vkey: string | VerifierKey): Checkpoint {
   const verifierKey = typeof vkey === 'string' ? parseVkey(vkey) : vkey
   const [origin = '', size = '', root = ''] = verifySignedNote(note, verifierKey).split('\n')
   if (origin !== verifierKey.name)
-    throw checkpointError(`it speaks for "${origin}", but the key belongs to "${verifierKey.name}"`)
+    throw checkpointError(`its origin is "${origin}", but the key belongs to "${verifierKey.name}"`)
   if (!/^(0|[1-9]\d{0,15})$/.test(size) || !Number.isSafeInteger(Number(size)))
     throw checkpointError(`"${size}" is not a tree size`)
   const hash = strictBase64(root)
@@ -97,13 +97,13 @@ export function verifyCheckpoint(note: string, vkey: string | VerifierKey): Chec
   return { origin, size: Number(size), root: hash }
 }
 
-/** C2SP signed note: gives back the text this key has signed. Signatures by other keys are passed over. */
+/** Verifies a C2SP signed note and returns its text. Ignores signatures of other keys. */
 export function verifySignedNote(note: string, vkey: VerifierKey): string {
   const end = note.lastIndexOf('\n\n')
   if (end === -1 || !note.endsWith('\n')) throw checkpointError('it has no signature lines')
   // eslint-disable-next-line no-control-regex -- the format forbids exactly these
   if (/[\u0000-\u0009\u000b-\u001f]/.test(note) || !note.isWellFormed())
-    throw checkpointError('it holds control characters')
+    throw checkpointError('it contains control characters')
   const text = note.slice(0, end + 1)
   let signed = false
   for (const line of note.slice(end + 2, -1).split('\n')) {
@@ -137,21 +137,21 @@ function readPem(pem: string): KeyObject {
   try {
     key = createPrivateKey(pem)
   } catch {
-    // Not attached as a cause: a parser's complaint may quote the key.
+    // Not attached as a cause: the parser's message may quote the key.
   }
   if (key?.asymmetricKeyType !== 'ed25519') throw keyError('The file is not an Ed25519 key in PEM.')
   return key
 }
 
-/** Node ignores what is not base64; a changed byte must not slip through that way. */
+/** Decodes base64 strictly: Node ignores invalid characters, which would hide a changed byte. */
 function strictBase64(text: string): Buffer | undefined {
   const bytes = Buffer.from(text, 'base64')
   return bytes.length > 0 && bytes.toString('base64') === text ? bytes : undefined
 }
 
 const checkpointError = (why: string) =>
-  new CoworkError('checkpoint_invalid', `The checkpoint cannot be trusted: ${why}.`, {
-    hint: 'Compare it with a copy kept outside the store.',
+  new CoworkError('checkpoint_invalid', `Invalid checkpoint: ${why}.`, {
+    hint: 'Compare it with a copy outside the store.',
   })
 
 const vkeyError = (why: string) =>
@@ -160,6 +160,6 @@ const vkeyError = (why: string) =>
   })
 
 const keyError = (message: string) =>
-  new CoworkError('ledger_key_invalid', `The ledger key cannot be used. ${message}`, {
+  new CoworkError('ledger_key_invalid', `Invalid ledger key. ${message}`, {
     hint: 'Restore the key file from a backup; a new key cannot continue this ledger.',
   })

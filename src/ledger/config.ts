@@ -6,18 +6,18 @@ const ledger = z
     key_path: filePath
       .default('ledger.key')
       .describe(
-        'Private key that signs checkpoints, made on first run with mode 0600. Default ledger.key in the state directory.',
+        'Private key that signs checkpoints, created on the first start with mode 0600. Default ledger.key in the state directory.',
       ),
     checkpoint_copies: z
-      .union([filePath, z.array(filePath).min(1)], 'a path, or a list of paths')
+      .union([filePath, z.array(filePath).min(1)], 'a path or a list of paths')
       .default('checkpoints')
       .transform((folders) => (typeof folders === 'string' ? [folders] : folders))
       .describe(
-        'Folder outside the store that gets a copy of every checkpoint, or a list of folders, such as one on another disk. Default checkpoints in the state directory.',
+        'One or more folders that receive a copy of every checkpoint, for example on another disk. Default checkpoints in the state directory.',
       ),
   })
   .prefault({})
-  .describe('The append-only record and its proofs.')
+  .describe('The ledger and its proofs.')
 
 const audit = z
   .strictObject({
@@ -30,7 +30,7 @@ const audit = z
     log_path: filePath
       .default('logs/audit.jsonl')
       .describe(
-        'Log of file operations, one a line (seed 004). Default logs/audit.jsonl in the state directory.',
+        'Log of file operations as JSON lines. Default logs/audit.jsonl in the state directory.',
       ),
     max_log_size_mb: integer(1)
       .default(100)
@@ -38,13 +38,13 @@ const audit = z
     payload_days: integer(0)
       .default(90)
       .describe(
-        'How long redacted arguments stay readable for replay and review, in days; 0 keeps them until they are erased by hand. Default 90.',
+        'Retention of redacted arguments for replay and review, in days; 0 keeps them until a person erases them. Default 90.',
       ),
     redact: z
       .array(regexPattern)
       .default([])
       .describe(
-        'Regular expressions (RE2) whose matches are blanked in every entry and log line, besides the built-in ones.',
+        'Additional regular expressions (RE2) whose matches are redacted in every entry and log line.',
       ),
   })
   .prefault({})

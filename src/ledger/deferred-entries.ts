@@ -4,12 +4,12 @@ import type { ErrorCode } from '#base/errors.ts'
 import type { Log } from '#base/log.ts'
 import type { Db } from '#base/db/port.ts'
 
-/** A read's entry joins the next commit, at the latest after this long (L12: 50 ms). */
+/** The maximum delay before the entry of a read is committed (L12: 50 ms). */
 const flushDelayMs = 25
 const retryDelayMs = 1000
-/** More than this many unrecorded reads means the store cannot keep up: refuse rather than forget. */
+/** With more unrecorded reads the store is overloaded, and calls are refused instead of losing entries. */
 const maxPending = 20_000
-/** The most entries in one transaction: a halt waits for the transaction before it (RS4). */
+/** Maximum number of entries per transaction: a halt waits for the previous transaction (RS4). */
 const maxEntries = 200
 
 export type LedgerOutage = {
@@ -18,21 +18,21 @@ export type LedgerOutage = {
   readonly hint: string
 }
 
-/** Entries nobody waits for. When they cannot be written, calls are refused until they can (A11). */
+/** Queues entries without waiting for their commit. While they cannot be written, calls are refused (A11). */
 export function createDeferredEntries(db: Db, check: (draft: EntryDraft) => void, log: Log) {
   const pending: EntryDraft[] = []
   let timer: NodeJS.Timeout | undefined
   let failure: string | undefined
   let flushing = Promise.resolve()
 
-  /** One at a time, so that entries keep their order and closing waits for all of them. */
+  /** Sequential, so that entries keep their order and `close` waits for all of them. */
   function flush(): Promise<void> {
     clearTimeout(timer)
     timer = undefined
     return (flushing = flushing.then(writePending))
   }
 
-  /** Entries that come meanwhile wait for the next flush: else each would get a commit of its own. */
+  /** Entries that arrive during a flush wait for the next one: otherwise each would get its own commit. */
   async function writePending(): Promise<void> {
     for (let left = pending.length; left > 0; left -= maxEntries)
       if (!(await writeBatch(pending.splice(0, Math.min(left, maxEntries))))) return
@@ -43,11 +43,11 @@ export function createDeferredEntries(db: Db, check: (draft: EntryDraft) => void
       await db.transact(async (tx) => {
         for (const draft of drafts) tx.append(draft)
       })
-      if (failure) log.info('the ledger can be written again')
+      if (failure) log.info('ledger writes resumed')
       failure = undefined
       return true
     } catch (error) {
-      if (!failure) log.error('the ledger cannot be written', { error: errorMessage(error) })
+      if (!failure) log.error('ledger write failed', { error: errorMessage(error) })
       failure = errorMessage(error)
       pending.unshift(...drafts)
       clearTimeout(timer)
@@ -58,7 +58,7 @@ export function createDeferredEntries(db: Db, check: (draft: EntryDraft) => void
 
   return {
     appendDeferred(draft: EntryDraft) {
-      // What may not be recorded must fail here, not take its neighbours with it later.
+      // An invalid entry must fail here: in the batch it would also fail the other entries.
       check(draft)
       pending.push(draft)
       timer ??= setTimeout(() => void flush(), flushDelayMs)
@@ -68,8 +68,8 @@ export function createDeferredEntries(db: Db, check: (draft: EntryDraft) => void
       if (!failure && pending.length < maxPending) return undefined
       return {
         code: 'ledger_unwritable',
-        message: `Nothing may run that cannot be recorded: ${failure ?? 'the ledger is overloaded'}`,
-        hint: 'Try again shortly; `cowork status` and the log tell the cause.',
+        message: `The ledger cannot record calls: ${failure ?? 'it is overloaded'}`,
+        hint: 'Retry shortly; `cowork status` and the log show the cause.',
       }
     },
     async close() {

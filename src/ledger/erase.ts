@@ -9,12 +9,12 @@ import type { PeriodicTask } from '#base/periodic-task.ts'
 import type { Entry } from './model.ts'
 import type { LedgerStore } from './store.ts'
 
-/** What was erased: the content of these approvals and calls by a person, or everything older than a time. */
+/** An erasure: the content of these approvals and calls by a person, or everything before a time. */
 export type Erased =
   | { readonly approvals: readonly string[]; readonly calls: readonly string[]; readonly by: Actor }
   | { readonly before: number }
 
-/** Erases the copies that a module keeps, in the transaction of the erasure. Gives how many it erased now. */
+/** Erases the copies in a module, in the transaction of the erasure. Returns the number of erased copies. */
 export type EraseCopies = (tx: Tx, erased: Erased) => Promise<number>
 
 const day = 86_400_000
@@ -29,8 +29,8 @@ type Deps = {
 }
 
 /**
- * Takes away what is kept beside entries (L8). The entry with its digest stays, and another one tells who took
- * it away and why: without that a verifier holds a missing payload against the ledger.
+ * Erases payloads (L8). The entry with its digest stays. A new entry records who erased the payload and why; without it,
+ * verification reports the missing payload.
  */
 export function createPayloadEraser({ db, store, now, log }: Deps) {
   let task: PeriodicTask | undefined
@@ -52,14 +52,14 @@ export function createPayloadEraser({ db, store, now, log }: Deps) {
       if ((await store.erasePayload(tx, each)) > 0) erasedSeqs.push(each)
     const copies = await eraseCopies(tx, { approvals, calls, by: actor })
     if (erasedSeqs.length + copies === 0)
-      throw new CoworkError('not_found', `Nothing is kept beside entry ${seq} that could go.`, {
-        hint: 'It never had a payload, or that was erased before: look at the entry itself.',
+      throw new CoworkError('not_found', `Entry ${seq} has no content to erase.`, {
+        hint: 'Check the entry: it may never have had content, or it was erased already.',
       })
     for (const each of new Set([seq, ...erasedSeqs]))
       tx.append({ type: 'payload.erased', actor, subject: String(each), data: { reason } })
   }
 
-  /** All that is older than this time; gives how many. Time never runs backwards in the ledger, so it is a prefix. */
+  /** Erases all payloads before this time and returns their number. Entry times never decrease, so they are a prefix. */
   async function eraseBefore(time: number): Promise<number> {
     for (let erased = 0; ;) {
       const { gone, copies } = await db.transact(async (tx) => {
@@ -67,7 +67,7 @@ export function createPayloadEraser({ db, store, now, log }: Deps) {
         const upTo = oldest.filter(({ at }) => at < time).at(-1)?.seq
         const payloads = upTo === undefined ? 0 : await store.erasePayloadsUpTo(tx, upTo)
         const others = await eraseCopies(tx, { before: time })
-        // Without any, another daemon was faster.
+        // Zero if another daemon was faster.
         if (payloads + others > 0)
           tx.append({
             type: 'payload.expired',
@@ -85,7 +85,7 @@ export function createPayloadEraser({ db, store, now, log }: Deps) {
     }
   }
 
-  /** Reaches copies that an earlier version left when it erased payloads (L8). */
+  /** Erases copies that an earlier version left behind (L8). */
   async function eraseRemainingCopies(): Promise<void> {
     const filter = { types: ['payload.erased', 'payload.expired'], limit: batchSize }
     for (let after = 0, page: Entry[]; ; after = page.at(-1)?.seq ?? after) {
@@ -115,7 +115,7 @@ export function createPayloadEraser({ db, store, now, log }: Deps) {
       async run() {
         if (await db.isLeader()) await eraseBefore(now() - days * day)
       },
-      failure: 'old payloads could not be erased',
+      failure: 'payload expiry failed',
       log,
     })
   }
@@ -133,7 +133,7 @@ export function createPayloadEraser({ db, store, now, log }: Deps) {
   }
 }
 
-/** Other records of the same content: approvals, calls, and entries with arguments of their own. */
+/** Other records with the same content: approvals, calls and entries with arguments. */
 type Relatives = {
   readonly approvals: readonly string[]
   readonly calls: readonly string[]
@@ -145,7 +145,7 @@ const openedTypes = ['approval.requested', 'proposal.created', 'handoff.created'
 const decidedTypes = ['approval.approved', 'handoff.resolved']
 const endedTypes = ['call.started', 'call.done', 'call.failed', 'call.refused']
 
-/** Finds what repeats the content of an entry (L8): the approval of the call, and the edit that a person made of it. */
+/** Finds the records that repeat the content of an entry (L8): the approval of the call and the edit by a person. */
 async function findRelatives(
   reader: Reader,
   store: Pick<LedgerStore, 'find'>,
@@ -177,14 +177,14 @@ async function findRelatives(
   return { approvals: [...approvals], calls, seqs: [...seqs] }
 }
 
-/** A decision repeats the content only where a person wrote something else in its place. */
+/** A decision contains content only if a person edited it. */
 const isContent = ({ type, data }: Entry) =>
   openedTypes.includes(type) ||
   endedTypes.includes(type) ||
   type === 'handoff.resolved' ||
   data?.['collaborative'] === true
 
-/** A call under a standing permission names the approval of another call, unless it used that one up. */
+/** A call with a standing permission refers to the approval of another call, unless it consumed that approval. */
 function getApprovals({ type, ids, data }: Entry): string[] {
   if (ids?.approval === undefined) return []
   if (!endedTypes.includes(type)) return [ids.approval]
@@ -195,7 +195,7 @@ function getApprovals({ type, ids, data }: Entry): string[] {
 
 const hasArguments = ({ payload }: Entry) => payload !== undefined
 
-/** Ids of approvals open with the time at which they were made (UUID version 7). */
+/** Ids of approvals start with their creation time (UUID version 7). */
 const parseIdTime = (id: string): number => {
   const at = Number.parseInt(id.replaceAll('-', '').slice(0, 12), 16)
   return Number.isNaN(at) ? 0 : at - 60_000

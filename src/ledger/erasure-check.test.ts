@@ -36,7 +36,7 @@ test('L8 RS7 what is missing or was put back is remembered to the entry, however
         }
       }
       expect(erasures.listMissing(Infinity)).toEqual([...missing])
-      expect(erasures.restored(Infinity)).toEqual([...restored].sort((a, b) => a - b))
+      expect(erasures.listRestored(Infinity)).toEqual([...restored].sort((a, b) => a - b))
       expect(erasures.listMissing(3)).toEqual([...missing].slice(0, 3))
     }),
     { numRuns: 500 },

@@ -1,14 +1,14 @@
 import type { UnverifiedEntry } from './chain-verifier.ts'
 
 /**
- * Compares payloads with what entries say of erasing them (L8): which are missing without a word, and which are
- * there although they were erased. One bit for each entry, as there may be millions.
+ * Compares payloads with the recorded erasures (L8): finds payloads that are missing without an erasure and payloads that
+ * exist although they were erased. Uses one bit per entry, because there may be millions.
  */
 export function createErasureCheck() {
   const missing = createBits()
   const present = createBits()
   const restored: number[] = []
-  /** Up to this seq all is settled. */
+  /** All entries up to this seq are checked. */
   let checkedUpTo = 0
 
   function markErased(seq: number) {
@@ -22,7 +22,7 @@ export function createErasureCheck() {
     missing: missing.set,
     present: present.set,
 
-    /** What an entry says of those before it. */
+    /** Reads the erasures that an entry records. */
     read(seq: number, type: unknown, { subject, data }: UnverifiedEntry) {
       if (type === 'payload.erased') {
         const erased = typeof subject === 'string' ? Number(subject) : 0
@@ -36,10 +36,10 @@ export function createErasureCheck() {
       }
     },
 
-    /** The first so many that are missing still. */
-    listMissing: (most: number): number[] => missing.first(checkedUpTo, most),
-    /** The first so many that are there although an entry says that they were erased. */
-    restored: (most: number): number[] => restored.toSorted((a, b) => a - b).slice(0, most),
+    /** Lists the first payloads that are missing without an erasure. */
+    listMissing: (limit: number): number[] => missing.first(checkedUpTo, limit),
+    /** Lists the first payloads that exist although an entry records their erasure. */
+    listRestored: (limit: number): number[] => restored.toSorted((a, b) => a - b).slice(0, limit),
   }
 }
 
@@ -62,11 +62,11 @@ function createBits() {
       const byte = byteOf(seq)
       if (byte < bits.length) bits[byte] = (bits[byte] ?? 0) & ~(1 << (seq % 8))
     },
-    first(from: number, most: number): number[] {
-      const found: number[] = []
-      for (let seq = from; seq < bits.length * 8 && found.length < most; seq++)
-        if (has(seq)) found.push(seq)
-      return found
+    first(from: number, limit: number): number[] {
+      const seqs: number[] = []
+      for (let seq = from; seq < bits.length * 8 && seqs.length < limit; seq++)
+        if (has(seq)) seqs.push(seq)
+      return seqs
     },
   }
 }

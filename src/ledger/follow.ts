@@ -1,11 +1,11 @@
 import type { Db, Tx } from '#base/db/port.ts'
 import type { EntryRow, LedgerStore } from './store.ts'
 
-/** Another daemon's notification can be lost with its connection; a slow poll makes up for it. */
+/** Polling covers notifications of other daemons that were lost with a connection. */
 const pollIntervalMs = 2000
 const pageSize = 500
 
-/** Resolves at the next growth. Ask before reading, or an entry that lands in between is slept through. */
+/** Resolves after the next append. Must be called before a read: otherwise an entry in between would be missed. */
 function waitForAppend(
   db: Db,
   signal: AbortSignal,
@@ -25,7 +25,7 @@ function waitForAppend(
   return { appended, cancel }
 }
 
-/** Entries after `after`, in order, none missed and none twice, until the signal (L11). */
+/** Yields entries after `after` in order, each exactly once, until the signal (L11). */
 export async function* follow(
   db: Db,
   store: LedgerStore,
@@ -50,15 +50,15 @@ export async function* follow(
   }
 }
 
-/** Works in the transaction that moves the follower's place; what it gives back is done after the commit. */
+/** Runs in the transaction that moves the cursor; the returned function runs after the commit. */
 export type FollowerHandler<E> = (tx: Tx, entries: E[]) => Promise<(() => void) | void>
 
-/** Where a follower begins that has no place yet. */
+/** The start of a follower without a cursor. */
 export type StartPosition = 'first entry' | 'next entry'
 
 /**
- * A follower whose place is kept in the store and moves in the transaction of what it does, so a
- * restart or a second daemon neither misses nor repeats an entry.
+ * Runs a follower with a stored cursor. The cursor moves in the transaction of the handler, so that a restart or a second
+ * daemon neither misses nor repeats an entry.
  */
 export async function runFollower(
   db: Db,
@@ -74,7 +74,7 @@ export async function runFollower(
       const handled = await db.transact(async (tx) => {
         const start = from === 'next entry' ? ((await store.peek(tx))?.size ?? 0) : 0
         const cursor = await store.cursor(tx, name, start)
-        // Another daemon is at it, and looks once more when it is done.
+        // Another daemon runs the follower and reads again afterwards.
         if (cursor === undefined) return undefined
         const rows = await store.page(tx, cursor, pageSize)
         const last = rows.at(-1)

@@ -9,8 +9,8 @@ export type HeadMac = ReturnType<typeof createHeadMac>
 type Head = Pick<HeadRow, 'size' | 'frontier'> & { readonly mac?: string | null }
 
 /**
- * The MAC over size and root that every commit stores in the head row (L14). Without it, whoever can write the
- * store could add entries after the last checkpoint, and the daemon would sign them. About 5 µs.
+ * Creates the MAC over size and root that every commit stores in the head row (L14). Without it, anyone with write access
+ * to the store could add entries after the last checkpoint, and the daemon would sign them. Takes about 5 µs.
  */
 export function createHeadMac(key: SigningKey) {
   const secret = key.derive('ledger head mac')

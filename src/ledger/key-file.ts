@@ -8,15 +8,15 @@ import type { HeadMac } from './head-mac.ts'
 
 export type KeyFiles = { readonly ledgerKey: string; readonly ledgerPublicKey: string }
 
-/** The signing key of this ledger, made on first run. `inStore` is the public key the store was begun with. */
+/** Loads the signing key of this ledger, or creates it on the first start. `storedKey` is the public key in the store. */
 export function loadOrCreateKey(files: KeyFiles, storedKey: string | undefined): SigningKey {
   const expectedKey = storedKey ?? readPublicKey(files)
   if (!existsSync(files.ledgerKey)) {
     if (expectedKey !== undefined)
       throw new CoworkError(
         'ledger_key_missing',
-        `The ledger is signed by ${expectedKey}, but ${files.ledgerKey} is not there.`,
-        { hint: 'Copy the key from the daemon that began this store, or from a backup.' },
+        `Not found: ${files.ledgerKey}. The ledger is signed by ${expectedKey}.`,
+        { hint: 'Copy the key from the daemon that created this store, or from a backup.' },
       )
     const { key, pem } = createKey()
     writeFileAtomic(files.ledgerKey, pem)
@@ -29,7 +29,9 @@ export function loadOrCreateKey(files: KeyFiles, storedKey: string | undefined):
     throw new CoworkError(
       'ledger_key_differs',
       `The ledger is signed by ${expectedKey}, but ${files.ledgerKey} is the key ${key.vkey}.`,
-      { hint: 'Daemons that share a database share one key: copy the key file of the first.' },
+      {
+        hint: 'Copy the key file of the first daemon: daemons that share a database share one key.',
+      },
     )
   writePublicKey(files, key)
   return key
@@ -38,12 +40,12 @@ export function loadOrCreateKey(files: KeyFiles, storedKey: string | undefined):
 const readPublicKey = ({ ledgerPublicKey }: KeyFiles): string | undefined =>
   existsSync(ledgerPublicKey) ? readFileSync(ledgerPublicKey, 'utf8').trim() : undefined
 
-/** Beside the store, so that verifying need not trust the key that stands in it. */
+/** Writes the public key to a file, so that verification does not need to trust the key in the store. */
 function writePublicKey({ ledgerPublicKey }: KeyFiles, { vkey }: SigningKey) {
   if (!existsSync(ledgerPublicKey)) writeFileAtomic(ledgerPublicKey, `${vkey}\n`, 0o644)
 }
 
-/** The MAC of the head, for commands that can read the private key; undefined for those that cannot. */
+/** Reads the MAC key of the head, or returns undefined without access to the private key. */
 export const readHeadMac = (keyPath: string): HeadMac | undefined =>
   existsSync(keyPath) ? parseHeadMac(readFileSync(keyPath, 'utf8')) : undefined
 

@@ -3,12 +3,12 @@ import type { Entry } from './model.ts'
 import { createLedgerStore } from './store.ts'
 import type { AutonomousFilter, EntryRow } from './store.ts'
 
-/** An act of long ago is no source of what is proposed today, and looking for it takes time from all. */
+/** Limits the search: older entries are not valid sources of a proposal, and the search delays other calls. */
 const maxSearched = 10_000
 
 export type EntryLookup = ReturnType<typeof createEntryLookup>
 
-/** Single entries, as a transaction sees them: for those who check what an agent says it did. */
+/** Reads single entries inside a transaction, to check the sources that an agent names. */
 export function createEntryLookup(dialect: Dialect) {
   const store = createLedgerStore(dialect)
   return {
@@ -20,15 +20,15 @@ export function createEntryLookup(dialect: Dialect) {
       (await store.find(reader, { call, limit: 100 })).map(parseEntry),
     proposal: async (reader: Reader, proposal: string): Promise<Entry[]> =>
       (await store.find(reader, { proposal, limit: 100 })).map(parseEntry),
-    /** What is kept beside an entry, unless it was erased. */
+    /** Returns the payload of an entry, unless it was erased. */
     async payload(reader: Reader, seq: number): Promise<unknown> {
       const row = await store.payload(reader, seq)
       return row && (JSON.parse(row.body) as unknown)
     },
-    /** What this actor did lately because trust let it, the newest first. */
+    /** Lists the recent autonomous actions of an actor, newest first. */
     listAutonomous: async (reader: Reader, wanted: AutonomousFilter) =>
       (await store.listAutonomous(reader, wanted)).map(parseEntry),
-    /** Calls that somebody has ended well since, about a subject that starts so. */
+    /** Lists calls that completed after `after` with this subject prefix. */
     listCompletedSince: async (
       reader: Reader,
       subjectPrefix: string,

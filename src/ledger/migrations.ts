@@ -12,8 +12,8 @@ export const ledgerMigrations: readonly Migration[] = [
   {
     name: 'ledger-001',
     up: (schema, dialect) => [
-      // `body` is the canonical JSON that is hashed; the other columns repeat it for look-ups,
-      // and verify compares them with it.
+      // `body` is the canonical JSON that is hashed. The other columns repeat parts of it for lookups; verification
+      // compares them.
       schema
         .createTable('ledger_entry')
         .addColumn('seq', keyType(dialect), (c) => c.primaryKey())
@@ -36,7 +36,7 @@ export const ledgerMigrations: readonly Migration[] = [
         .createTable('ledger_payload')
         .addColumn('seq', keyType(dialect), (c) => c.primaryKey())
         .$call(columns('salt text!, body text!')),
-      // Hashes of complete subtrees of 256, 65,536, … leaves: any proof is a few look-ups.
+      // Hashes of complete subtrees of 256, 65,536, … leaves: a proof needs a few lookups.
       schema
         .createTable('ledger_node')
         .$call(columns('level integer!, idx bigint!, hash text!'))
@@ -44,7 +44,7 @@ export const ledgerMigrations: readonly Migration[] = [
       schema
         .createTable('ledger_head')
         .$call(columns('id integer key, size bigint!, at bigint!, hash text!, frontier text!')),
-      // There from the start, so that the first writers of two daemons have a row to lock.
+      // Inserted here, so that the first writers of two daemons have a row to lock.
       builder<{ ledger_head: Omit<HeadRow, 'mac'> }>(dialect)
         .insertInto('ledger_head')
         .values({ id: 1, size: 0, at: 0, hash: genesisHash, frontier: '' }),
@@ -64,7 +64,7 @@ export const ledgerMigrations: readonly Migration[] = [
   },
 ]
 
-/** L2 by the database itself: a bug of ours cannot rewrite history either. */
+/** Enforces L2 in the database, so that a bug in cowork cannot rewrite history. */
 function forbidChanges(table: string, dialect: Dialect): Query[] {
   const why = `entries of ${table} are never changed`
   const statements =

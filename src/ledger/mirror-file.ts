@@ -6,25 +6,25 @@ import { randomHex } from '#base/ids.ts'
 import { parseJson } from '#base/json.ts'
 import { existsSync } from 'node:fs'
 
-/** What the mirror holds of one entry: a line, or several joined by newlines. */
+/** The text of one entry in a mirror: one line, or several joined by newlines. */
 export type MirrorLine = { readonly seq: number; readonly body: string }
 
-/** What the mirror holds of an entry, if anything. A mirror that ends otherwise is of another ledger. */
+/** Returns the text of an entry in the mirror, if any. A file with another text belongs to another ledger. */
 export type GetBody = (seq: number) => Promise<string | undefined>
 
-/** No entry comes near: what may be recorded is limited (redact.ts). */
+/** Larger than any entry: redact.ts limits their size. */
 const maxLineBytes = 8 * 1024 * 1024
 const defaultTailBytes = 64 * 1024
 const newline = 0x0a
-/** As a file is called that was set aside. */
+/** The name of a quarantined file. */
 const quarantinedName = /\.aside-[0-9a-f]{8}$/
-/** How a line begins: an entry, whose keys are sorted, or a file operation. */
+/** The starts of lines: an entry, whose keys are sorted, or a file operation. */
 const linePrefixes = ['{"actor":', '{"timestamp":']
 
 /**
- * One entry a line, or several lines, in a file that only grows. A full one is renamed to `audit-<first>-<last>.jsonl`, so that
- * every entry stays reachable (L10). Its place is what it holds: nothing else has to be kept in step with it.
- * It is not fsynced line by line, because what a power cut takes from its end is written anew.
+ * Creates the writer of an append-only mirror file. A full file is renamed to `audit-<first>-<last>.jsonl`, so that every
+ * entry stays available (L10). The content of the file is its cursor, so no other state must match. Lines are not
+ * fsynced, because lines that a power failure removes are written again.
  */
 export function createMirrorFile(
   path: string,
@@ -38,7 +38,7 @@ export function createMirrorFile(
   let first = 0
   let last = 0
 
-  /** The last entry that is here, whole, and of this ledger; 0 when there is none. */
+  /** Returns the seq of the last complete entry of this ledger in the mirror, or 0. */
   async function recover(getBody: GetBody): Promise<number> {
     await mkdir(dir, { recursive: true, mode: 0o700 })
     if (quarantineDir !== dir) await moveQuarantined()
@@ -47,7 +47,7 @@ export function createMirrorFile(
     if (found === 'torn') await truncate(path, 0)
     else if (found) {
       const whole = found.line && (await getBody(found.line.seq))
-      // A crash can leave the first lines of an entry that has several: they are written again.
+      // After a crash the last entry may miss some of its lines; all of them are written again.
       const isPart = whole?.startsWith(`${found.line?.body}\n`)
       if (!found.line || (whole !== found.line.body && !isPart)) await quarantine(path)
       else {
@@ -70,7 +70,7 @@ export function createMirrorFile(
     return 0
   }
 
-  /** What is not ours is not ours to delete. */
+  /** Moves a file of another ledger away instead of deleting it. */
   async function quarantine(file: string) {
     await mkdir(quarantineDir, { recursive: true, mode: 0o700 })
     const aside = join(quarantineDir, `${parse(file).name}.aside-${randomHex(4)}${ext}`)
@@ -78,7 +78,7 @@ export function createMirrorFile(
     onQuarantine(aside)
   }
 
-  /** What was set aside beside it before there was another place for that. */
+  /** Moves files that an earlier version quarantined next to the mirror. */
   async function moveQuarantined() {
     const old = (await readdir(dir)).filter(
       (file) =>
@@ -88,7 +88,7 @@ export function createMirrorFile(
     for (const file of old) await rename(join(dir, file), join(quarantineDir, file))
   }
 
-  /** Whether nobody deleted, replaced or wrote it since. */
+  /** Returns whether the file was not deleted, replaced or changed since the last write. */
   async function isUnchanged(): Promise<boolean> {
     const found = await stat(path).catch(undefinedIfMissing)
     return found ? found.size === size && (size === 0 || found.ino === inode) : size === 0
@@ -121,7 +121,7 @@ export function createMirrorFile(
 
   async function rotate() {
     {
-      // From here on only its name and its end are looked at, so it must be whole.
+      // Recovery only checks the name and the end of a rotated file, so the file must be complete.
       await using file = await open(path, 'r+')
       await file.sync()
     }
@@ -133,7 +133,7 @@ export function createMirrorFile(
   return { recover, isUnchanged, append }
 }
 
-/** The full files of a mirror, newest first. */
+/** Lists the rotated files of a mirror, newest first. */
 async function listRotated(path: string): Promise<string[]> {
   const { dir, name, ext } = parse(path)
   const found = (await readdir(dir)).flatMap((file) => {
@@ -148,13 +148,13 @@ async function listRotated(path: string): Promise<string[]> {
 type FileEnd = {
   readonly size: number
   readonly inode: number
-  /** The last lines of the same entry and where they start. Undefined when it does not end with an entry. */
+  /** The last lines of the same entry and their offset. Undefined if the file does not end with an entry. */
   readonly line?: MirrorLine & { readonly start: number }
   readonly end: number
   readonly first: number
 }
 
-/** How a mirror ends. `torn` when it holds nothing but the beginning of a first line. */
+/** Reads the end of a mirror. Returns `torn` if the file contains only the start of a first line. */
 async function readEnd(path: string): Promise<FileEnd | 'torn' | undefined> {
   const found = await open(path, 'r').catch(undefinedIfMissing)
   if (!found) return undefined
@@ -173,7 +173,7 @@ async function readEnd(path: string): Promise<FileEnd | 'torn' | undefined> {
   return undefined
 }
 
-/** The last lines that belong to one entry. Cut when they may begin before these bytes. */
+/** Finds the last lines of one entry. `isCut` is true if they may start before these bytes. */
 function findLastEntry(bytes: Buffer, end: number) {
   let start = end
   let seq: number | undefined
@@ -193,7 +193,7 @@ function findLastEntry(bytes: Buffer, end: number) {
   }
 }
 
-/** An empty file is the beginning of one, too. */
+/** Returns whether the bytes are the start of a first line. True for an empty file. */
 function isOpening(bytes: Buffer): boolean {
   return linePrefixes.some((opening) => {
     const text = bytes.toString('utf8', 0, opening.length)
@@ -226,9 +226,9 @@ function undefinedIfMissing(error: unknown): undefined {
 }
 
 /**
- * Up to 0.1.0 `audit.log_path` held the copy of the ledger. Renames it and its full files, oldest first, so that a
- * crash in between leaves a copy that ends early and is continued. False when there is nothing to move or the new
- * place is taken or on another disk: then the log of file operations sets the old files aside.
+ * Moves the mirror of version 0.1.0 and older from `audit.log_path`. Renames its files oldest first, so that a crash
+ * leaves a shorter mirror, which is then continued. Returns false if there is nothing to move, or if the destination exists
+ * or is on another disk; the log of file operations then quarantines the old files.
  */
 export async function moveLedgerMirror(from: string, to: string): Promise<boolean> {
   if (!existsSync(dirname(from))) return false
@@ -251,7 +251,7 @@ export async function moveLedgerMirror(from: string, to: string): Promise<boolea
   }
 }
 
-/** Whether a file begins as an entry does, whose keys are sorted. */
+/** Returns whether a file starts with an entry, whose keys are sorted. */
 async function startsWithEntry(path: string): Promise<boolean> {
   await using file = await open(path, 'r')
   const { buffer, bytesRead } = await file.read({ buffer: Buffer.alloc(9), position: 0 })

@@ -202,8 +202,8 @@ test('L9 a disk error is logged once, retried, and stops nothing', async () => {
   await expect.poll(() => linesOf(path), { timeout: 20_000 }).toEqual(await bodies())
   await expect.poll(() => logged.length).toBe(2)
   expect(logged.map((line) => (JSON.parse(line) as { message: string }).message)).toEqual([
-    'the mirror of the ledger cannot be written',
-    'the mirror of the ledger is written again',
+    'mirror write failed',
+    'mirror writes resumed',
   ])
   await mirror.close()
 }, 30_000)

@@ -10,13 +10,13 @@ import type { EntryRow, LedgerStore } from './store.ts'
 
 export type MirrorOptions = {
   readonly path: string
-  /** It is rotated before it grows beyond this. */
+  /** The size at which the file is rotated. */
   readonly maxBytes: number
-  /** The folder for what is found at its path and does not belong there; beside it where absent. */
+  /** The folder for files of other ledgers at this path. Default: the folder of the mirror. */
   readonly quarantineDir?: string
   /**
-   * The lines of an entry, each with its seq and with `actor` or `timestamp` first; none for an entry that it does not
-   * hold. All entries as they were hashed where absent. The answer for an entry must never change.
+   * Returns the lines of an entry, each with its seq and with `actor` or `timestamp` first; empty for an entry that the
+   * mirror omits. Default: every entry as hashed. Must always return the same lines for the same entry.
    */
   readonly toLines?: (entry: Entry) => readonly MirroredEntry[]
 }
@@ -28,20 +28,20 @@ export type Mirror = ReturnType<typeof startMirror>
 type Deps = { readonly db: Db; readonly store: LedgerStore; readonly log: Log }
 
 const retryDelayMs = 2000
-/** A busy ledger is copied in larger pieces. */
+/** Delay between batches, so that a busy ledger is copied in larger batches. */
 const batchDelayMs = 100
 const pageSize = 500
 
 /**
- * Follows the ledger and copies it to a file for people and tools (L9). A mirror that cannot be written is
- * said and tried again, and never stops the daemon: the ledger itself has every entry.
+ * Follows the ledger and copies it to a file for people and tools (L9). On a write error the mirror logs the failure once
+ * and retries; it never stops the daemon, because the ledger has every entry.
  */
 export function startMirror({ db, store, log }: Deps, options: MirrorOptions) {
   const { path, maxBytes, quarantineDir, toLines } = options
   const stop = new AbortController()
   const { signal } = stop
   const onQuarantine = (aside: string) =>
-    log.warn('a file that does not continue this ledger was set aside', { path, aside })
+    log.warn('file of another ledger quarantined', { path, aside })
   const file = createMirrorFile(path, maxBytes, onQuarantine, quarantineDir)
   const toLine = ({ seq, body }: EntryRow): MirrorLine | undefined => {
     if (!toLines) return { seq, body }
@@ -57,11 +57,11 @@ export function startMirror({ db, store, log }: Deps, options: MirrorOptions) {
 
   async function write(rows: readonly EntryRow[]) {
     await file.append(rows.map(toLine).filter((line) => line !== undefined))
-    if (isFailing) log.info('the mirror of the ledger is written again', { path })
+    if (isFailing) log.info('mirror writes resumed', { path })
     isFailing = false
   }
 
-  /** Until the end, or until somebody else touched the file and its place must be found again. */
+  /** Copies entries until the signal, or until another process changed the file and recovery must run again. */
   async function copy() {
     let lastSeq = await file.recover(getBody)
     for await (const rows of follow(db, store, lastSeq, signal)) {
@@ -71,7 +71,7 @@ export function startMirror({ db, store, log }: Deps, options: MirrorOptions) {
       if (rows.length < pageSize)
         await sleep(batchDelayMs, undefined, { signal }).catch(() => undefined)
     }
-    // What was recorded on the way to the end.
+    // Entries that were recorded during the shutdown.
     for (let rows; (rows = await store.page(db, lastSeq, pageSize)).length > 0;) {
       await write(rows)
       lastSeq = rows.at(-1)?.seq ?? lastSeq
@@ -84,7 +84,7 @@ export function startMirror({ db, store, log }: Deps, options: MirrorOptions) {
         await copy()
       } catch (error) {
         if (!isFailing)
-          log.error('the mirror of the ledger cannot be written', {
+          log.error('mirror write failed', {
             path,
             error: errorMessage(error),
           })

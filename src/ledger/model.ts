@@ -7,7 +7,7 @@ import { entryType, idNames } from './wire.ts'
 import type { Entry } from './wire.ts'
 import type { EntryRow } from './store.ts'
 
-/** What the first entry shows as the hash of the entry before. */
+/** The previous hash of the first entry. */
 export const genesisHash = '0'.repeat(64)
 /** The head of a ledger without entries. */
 export const emptyHead = { size: 0, at: 0, hash: genesisHash, frontier: '', mac: null }
@@ -17,9 +17,9 @@ export type { Entry }
 
 type Payload = { readonly salt: string; readonly body: string; readonly digest: string }
 
-/** A draft that is fit to be recorded: its secrets are out and its payload has its digest. */
+/** A validated draft: secrets are redacted and the payload has its digest. */
 export type PreparedEntry = {
-  /** Its place, that is seq, time and hash of the entry before, is filled in when it is sealed. */
+  /** `seal` sets seq, time and the previous hash. */
   readonly entry: Entry
   readonly isSorted: boolean
   readonly payload?: Payload
@@ -35,7 +35,7 @@ export type SealedEntry = {
 
 export type LedgerProblem = { readonly seq: number; readonly why: string }
 
-/** All that can fail is done here, in the body that appends; sealing a whole batch cannot fail any more. */
+/** Validates and redacts a draft in the body that appends it. Sealing a batch afterwards cannot fail. */
 export function prepare(
   draft: EntryDraft,
   { redact, salt }: { redact: Redact; salt: () => string },
@@ -44,13 +44,13 @@ export function prepare(
   if (!entryType.test(type))
     throw new CoworkError(
       'not_recordable',
-      `"${type}" cannot be recorded: the type of an entry reads noun.past, as in grant.revoked.`,
+      `Invalid entry type: "${type}". Use noun.past, as in grant.revoked.`,
     )
   const payload =
     content === undefined ? undefined : sealPayload(redact.toCanonical(content), salt())
   const redacted = data && redact.toCanonical(data)
-  // Field by field: our own words must stand, whatever the patterns of the owner match. And in the order
-  // of the canonical form, here and below, which makes that cheap; it leaves out what is undefined.
+  // Redacts field by field: the owner's patterns must not change cowork's own terms. Keys are in canonical order, here and
+  // below, which makes formatting cheap; undefined fields are omitted.
   const entry: Entry = {
     actor: redactActor(actor, redact),
     at: 0,
@@ -95,7 +95,7 @@ function redactIds(ids: EntryIds, redact: Redact): NonNullable<Entry['ids']> {
   return kept
 }
 
-/** Fills in the place of the entry. The next one's `prev` is this leaf in hex. */
+/** Sets seq, time and previous hash of an entry. `prev` of the next entry is this leaf in hex. */
 export function seal(
   { entry, isSorted, payload }: PreparedEntry,
   { seq, at, prev }: { seq: number; at: number; prev: string },
@@ -114,13 +114,13 @@ function sealPayload(content: CanonicalCopy, salt: string): Payload {
   return { salt, body, digest: payloadDigest(salt, body) }
 }
 
-/** In half the time where nothing has to be put in order. */
+/** Takes half the time if the keys are sorted already. */
 const formatCanonical = ({ copy, isSorted }: { copy: unknown; isSorted: boolean }) =>
   isSorted ? JSON.stringify(copy) : canonicalJson(copy)
 
 export type IndexColumns = Omit<EntryRow, 'seq' | 'at' | 'type' | 'body' | 'hash'>
 
-/** What the store repeats of an entry's body for look-ups. Verification compares the two (L7). */
+/** Extracts the columns that repeat parts of an entry's body for lookups. Verification compares both (L7). */
 export function toIndexColumns(entry: Entry): IndexColumns {
   const tool = entry.data?.['tool']
   return {
@@ -133,7 +133,7 @@ export function toIndexColumns(entry: Entry): IndexColumns {
   }
 }
 
-/** PostgreSQL has no room for NUL in a text; the body keeps it escaped. */
+/** Replaces NUL, which PostgreSQL cannot store in a text; the body contains it escaped. */
 function column(text: string): string
 function column(text: string | undefined): string | null
 function column(text: string | undefined): string | null {

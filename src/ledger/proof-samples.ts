@@ -8,8 +8,8 @@ const samplesPerKind = 32
 const hashBytes = 32
 
 /**
- * Keeps what a verifier needs to prove entries and checkpoints the way an outsider would: all upper hashes
- * (an eighth of a byte per entry) and the leaves of a few tiles chosen beforehand.
+ * Stores the hashes for sample proofs as an external verifier would check them: all upper hashes (an eighth of a byte per
+ * entry) and the leaves of a few selected tiles.
  */
 export function createProofSamples(checkpoints: readonly Checkpoint[]) {
   const last = checkpoints.at(-1)
@@ -20,7 +20,7 @@ export function createProofSamples(checkpoints: readonly Checkpoint[]) {
     [...indexes, ...edges].map((index) => [Math.floor(index / tileWidth), []]),
   )
   const upper: HashList[] = []
-  // The tile that leaves go to now, if it is one of the chosen.
+  // The current tile, if it is selected.
   let open: Buffer[] | undefined
 
   const read: ReadHashes = async (level, from, to) =>
@@ -35,7 +35,7 @@ export function createProofSamples(checkpoints: readonly Checkpoint[]) {
       const leaf = tiles.get(Math.floor(index / tileWidth))?.[index % tileWidth]
       const proof = await inclusionProof(read, index, last.size)
       if (!leaf || !verifyInclusion(leaf, index, last.size, proof, last.root))
-        failed.push({ seq: index + 1, why: `it cannot be proven in the tree of ${last.size}` })
+        failed.push({ seq: index + 1, why: `no valid proof in the tree of size ${last.size}` })
     }
     for (const [older, newer] of pairs) {
       if (!older || !newer) continue
@@ -65,7 +65,7 @@ export function createProofSamples(checkpoints: readonly Checkpoint[]) {
   }
 }
 
-/** Up to so many numbers below `end`, evenly spread, the first and the last among them. */
+/** Returns up to `samplesPerKind` numbers below `end`, evenly spread, including the first and the last. */
 function spread(end: number): number[] {
   const count = Math.min(end, samplesPerKind)
   return Array.from({ length: count }, (_, i) =>
@@ -75,7 +75,7 @@ function spread(end: number): number[] {
 
 type HashList = ReturnType<typeof createHashList>
 
-/** Packed: as objects the hashes would take eight times the memory. */
+/** Creates a packed list: separate objects would take eight times the memory. */
 function createHashList() {
   let bytes = Buffer.alloc(hashBytes * tileWidth)
   let used = 0

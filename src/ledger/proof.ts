@@ -3,8 +3,8 @@ import { isHash, nodeHash, computeRoot, emptyFrontier, splitPoint, tileWidth } f
 import type { Frontier } from './tree.ts'
 
 /**
- * Reads stored hashes [from, to) of one level: 0 = leaves, L = subtrees of 256^L leaves. A read is a query,
- * so proofs read whole tiles and each tile once: about two per level, five for a ledger of a million.
+ * Reads stored hashes [from, to) of one level: 0 = leaves, L = subtrees of 256^L leaves. A read is a query, so proofs read
+ * whole tiles, each once: about two per level, five for a ledger of a million entries.
  */
 export type ReadHashes = (level: number, from: number, to: number) => Promise<readonly Buffer[]>
 
@@ -37,9 +37,7 @@ export async function consistencyProof(
   newSize: number,
 ): Promise<Buffer[]> {
   if (!isSize(oldSize) || !isSize(newSize) || oldSize > newSize)
-    throw outOfRangeError(
-      `There is no way from a ledger of size ${oldSize} to one of size ${newSize}.`,
-    )
+    throw outOfRangeError(`Size ${newSize} is not a later size than ${oldSize}.`)
   if (oldSize === 0 || oldSize === newSize) return []
   const path: Range[] = []
   let [from, to] = [0, newSize]
@@ -53,12 +51,12 @@ export async function consistencyProof(
       from = middle
     }
   }
-  // The old tree itself is known to the verifier; any other subtree it ends in must be given.
+  // The verifier knows the old root; any other subtree at its end must be in the proof.
   if (from > 0) path.push([from, to])
   return computeHashes(path.reverse(), read, newSize)
 }
 
-/** The frontier that the tree had at this size, from its stored hashes. */
+/** Computes the frontier of the tree at this size from stored hashes. */
 export async function frontierAt(read: ReadHashes, size: number): Promise<Frontier> {
   const subtrees: Range[] = []
   for (let from = 0; from < size;) {
@@ -69,7 +67,7 @@ export async function frontierAt(read: ReadHashes, size: number): Promise<Fronti
   return { size, peaks: await computeHashes(subtrees, read, size) }
 }
 
-/** RFC 9162 2.1.3.2. Anything malformed is just not proven: answers false, never throws. */
+/** Verifies a proof by RFC 9162 2.1.3.2. Returns false for malformed input and never throws. */
 export function verifyInclusion(
   leaf: Uint8Array,
   index: number,
@@ -94,7 +92,7 @@ export function verifyInclusion(
   return last === 0 && isEqual(hash, root)
 }
 
-/** RFC 9162 2.1.4.2. An empty ledger is the beginning of every ledger. */
+/** Verifies a proof by RFC 9162 2.1.4.2. Every ledger is consistent with the empty ledger. */
 export function verifyConsistency(
   oldSize: number,
   newSize: number,
@@ -108,7 +106,7 @@ export function verifyConsistency(
   if (oldSize === 0) return proof.length === 0 && isEqual(oldRoot, computeRoot(emptyFrontier))
   let [at, last] = [oldSize - 1, newSize - 1]
   while (at % 2 === 1) [at, last] = [half(at), half(last)]
-  // `at` is now 0 only when the old tree is one complete subtree: then the path starts from its root.
+  // `at` is now 0 only if the old tree is one complete subtree: then the path starts at its root.
   const [start, ...path] = at === 0 ? [oldRoot, ...proof] : proof
   if (start === undefined) return false
   let [old, grown] = [start, start]
@@ -128,7 +126,7 @@ export function verifyConsistency(
 
 type Range = readonly [from: number, to: number]
 
-/** A range here always starts at a multiple of the power of two that covers it, as in the RFC's recursion. */
+/** Each range must start at a multiple of the power of two that covers it, as in the recursion of the RFC. */
 function computeHashes(ranges: Range[], read: ReadHashes, size: number): Promise<Buffer[]> {
   const tiles = new Map<string, Promise<readonly Buffer[]>>()
 
@@ -142,8 +140,8 @@ function computeHashes(ranges: Range[], read: ReadHashes, size: number): Promise
         if (found.length === to - from && found.every(isHash)) return found
         throw new CoworkError(
           'ledger_damaged',
-          `The ledger cannot be proven: stored hashes ${from} to ${to - 1} of level ${level} are incomplete.`,
-          { hint: 'Run `cowork audit verify` to find what was changed.' },
+          `Cannot build the proof: stored hashes ${from} to ${to - 1} of level ${level} are incomplete.`,
+          { hint: 'Run `cowork audit verify` to find the change.' },
         )
       })
       tiles.set(key, hashes)
@@ -170,7 +168,7 @@ function computeHashes(ranges: Range[], read: ReadHashes, size: number): Promise
   return Promise.all(ranges.map(computeHash))
 }
 
-/** The root of a complete subtree, from 2^n hashes of one level. */
+/** Computes the root of a complete subtree from 2^n hashes of one level. */
 function foldSubtree(hashes: readonly Buffer[]): Buffer {
   let row = hashes
   while (row.length > 1) {
@@ -188,7 +186,7 @@ function foldSubtree(hashes: readonly Buffer[]): Buffer {
 
 const half = (n: number) => Math.floor(n / 2)
 
-/** On the right edge the path skips the levels where this node has no sibling. */
+/** Skips the levels on the right edge where the node has no sibling. */
 function skipLevels(at: number, last: number): [number, number] {
   while (at % 2 === 0 && at > 0) [at, last] = [half(at), half(last)]
   return [at, last]
@@ -203,5 +201,5 @@ const isEqual = (a: Uint8Array, b: Uint8Array) => Buffer.compare(a, b) === 0
 
 const outOfRangeError = (message: string) =>
   new CoworkError('proof_out_of_range', message, {
-    hint: 'Ask for a seq up to the newest checkpoint; `cowork audit tail` shows it.',
+    hint: 'Use a seq up to the newest checkpoint; `cowork audit tail` shows it.',
   })

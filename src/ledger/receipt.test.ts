@@ -76,7 +76,9 @@ test('RS1 L16 a receipt that is spelled another way is refused', async () => {
     text.replace('  "call"', '  "call": "c9",\n  "call"'),
   ]
   for (const other of others)
-    expect(() => verifyReceipt(Buffer.from(other), open.ledger.vkey)).toThrow(/is not/)
+    expect(() => verifyReceipt(Buffer.from(other), open.ledger.vkey)).toThrow(
+      /is not|does not have/,
+    )
 })
 
 test('L16 entries of a receipt that change places, or come twice, are refused', async () => {

@@ -7,12 +7,12 @@ import { leafHash } from './tree.ts'
 import { receiptSchema } from './wire.ts'
 import type { Receipt } from './wire.ts'
 
-/** Entries of these nouns belong to a call by the id of its approval or proposal. */
+/** Prefixes of entry types that belong to a call through the id of its approval or proposal. */
 export const joinedNouns = ['approval.', 'proposal.', 'permission.', 'handoff.', 'override.']
 
 const joiningIds = ['approval', 'proposal'] as const
 
-/** The ids of the approvals and proposals that the entries of a call name. */
+/** Collects the ids of the approvals and proposals in the entries of a call. */
 export const collectJoiningIds = (entries: readonly Entry[]): Set<string> =>
   new Set(entries.flatMap(({ ids }) => joiningIds.flatMap((name) => ids?.[name] ?? [])))
 
@@ -20,7 +20,7 @@ export const isJoined = ({ type, ids }: Entry, joining: ReadonlySet<string>): bo
   joinedNouns.some((noun) => type.startsWith(noun)) &&
   joiningIds.some((name) => joining.has(ids?.[name] ?? ''))
 
-/** The one spelling of a receipt, so that every byte of the file counts. */
+/** Formats a receipt. There is only one valid format, so that verification detects a change of any byte. */
 export const formatReceipt = ({ receipt, call, vkey, checkpoint, entries }: Receipt): string =>
   `${JSON.stringify({ receipt, call, vkey, checkpoint, entries: entries.map(({ index, entry, path }) => ({ index, entry, path })) }, null, 2)}\n`
 
@@ -31,7 +31,7 @@ export type VerifiedReceipt = {
   readonly entries: readonly Entry[]
 }
 
-/** Checks a receipt with the public key alone; throws if any byte of it was changed. */
+/** Verifies a receipt with only the public key. Throws if any byte was changed. */
 export function verifyReceipt(file: Uint8Array, trusted?: string): VerifiedReceipt {
   const receipt = parseReceipt(file)
   const { call, checkpoint } = receipt
@@ -66,10 +66,10 @@ function parseReceipt(file: Uint8Array): Receipt {
   } catch (error) {
     throw receiptError(`it is not a receipt (${errorMessage(error).split('\n')[0] ?? ''})`)
   }
-  throw receiptError('it is not written the way `cowork audit receipt` writes it')
+  throw receiptError('it does not have the format of `cowork audit receipt`')
 }
 
 const receiptError = (why: string) =>
-  new CoworkError('receipt_invalid', `The receipt cannot be trusted: ${why}.`, {
-    hint: 'Ask for the receipt again, and compare the public key with the one you know.',
+  new CoworkError('receipt_invalid', `Invalid receipt: ${why}.`, {
+    hint: 'Request the receipt again and compare the public key with a trusted copy.',
   })

@@ -6,30 +6,30 @@ import type { SecretSettings } from './secrets.ts'
 type JsonValue = null | boolean | number | string | JsonValue[] | JsonObject
 export type JsonObject = { [key: string]: JsonValue }
 
-/** Gives a copy without secrets, which is always JSON, or throws: what cannot be judged is not recorded. */
+/** Copies a value as JSON without secrets. Throws for values that cannot be checked, so that they are not recorded. */
 export type Redact = {
   (text: string): string
   (value: unknown): JsonValue
   toCanonical(value: unknown): CanonicalCopy
-  /** Keeps the order of names, as people read it, and has another limit, in characters of JSON. */
+  /** Keeps the order of keys for people and uses another limit, in characters of JSON. */
   withLimit(value: unknown, limit: number): JsonValue
 }
 
-/** A copy, and whether all its names are in order, so that JSON.stringify spells it canonically. */
+/** A copy. If `isSorted`, its JSON.stringify output is canonical. */
 export type CanonicalCopy = { readonly copy: JsonValue; readonly isSorted: boolean }
 
 const maxDepth = 64
-/** In characters of JSON. */
+/** Characters of JSON. */
 const maxCharacters = 256 * 1024
 const maxCachedNames = 4096
 
 /**
- * L3. Measured: 0.8 µs for a call with four arguments, 3 µs for a whole entry (10 with one pattern of the
- * owner), 0.1 s for the worst hostile text found, which fills the limit.
+ * Creates the redactor (L3). Measured: 0.8 µs for a call with four arguments, 3 µs for an entry (10 with one pattern of
+ * the owner), 0.1 s for the worst known hostile text, which has the maximum size.
  */
 export function createRedactor(settings: SecretSettings): Redact {
   const { scrub, canMatchNumbers } = createScrubber(settings)
-  // Names repeat in almost every entry. Only those that need no scrubbing and keep their place are remembered.
+  // Keys repeat in almost every entry. Only keys that need no redaction and no reordering are cached.
   const nameCache = new Map<string, boolean>()
 
   function redactName(key: string, budget: Budget): { name: string; secret: boolean } {
@@ -61,7 +61,7 @@ export function createRedactor(settings: SecretSettings): Redact {
   function redactObject(object: object, depth: number, budget: Budget): JsonObject {
     const copy: JsonObject = {}
     const keys = Object.keys(object)
-    // In order, so that the canonical form needs no sorting later.
+    // Sorted here, so that the canonical form needs no sorting later.
     if (budget.isSorted) keys.sort()
     for (const key of keys) {
       const item: unknown = Reflect.get(object, key)
@@ -69,10 +69,10 @@ export function createRedactor(settings: SecretSettings): Redact {
       spend(budget, key.length + 4)
       const { name, secret } = redactName(key, budget)
       if (!budget.isInOrder && Object.hasOwn(copy, name))
-        throw notRecordableError('two of its names are one when cleaned')
+        throw notRecordableError('two keys are equal after redaction')
       const hidden = secret && item !== null && typeof item !== 'boolean'
       const kept = hidden ? redactText(redactionMark, budget) : redactValue(item, depth, budget)
-      // Plain assignment would make this one the prototype, and the record would lose it.
+      // An assignment to `__proto__` would set the prototype and lose the value.
       if (name === '__proto__') Object.defineProperty(copy, name, { ...dataProperty, value: kept })
       else copy[name] = kept
     }
@@ -86,10 +86,9 @@ export function createRedactor(settings: SecretSettings): Redact {
       spend(budget, 5)
       return item ?? null
     }
-    if (typeof item !== 'object') throw notRecordableError(`it holds a ${typeof item}`)
-    // A value that contains itself ends here too.
-    if (depth >= maxDepth)
-      throw notRecordableError(`it is nested deeper than ${maxDepth} levels, or in itself`)
+    if (typeof item !== 'object') throw notRecordableError(`it contains a ${typeof item}`)
+    // Also rejects a value that contains itself.
+    if (depth >= maxDepth) throw notRecordableError(`it is nested deeper than ${maxDepth} levels`)
     spend(budget, 2)
     if (Array.isArray(item))
       return Array.from(item, (each: unknown) => redactValue(each, depth + 1, budget))
@@ -99,7 +98,7 @@ export function createRedactor(settings: SecretSettings): Redact {
     const prototype: unknown = Object.getPrototypeOf(item)
     if (prototype !== Object.prototype && prototype !== null)
       throw notRecordableError(
-        `it holds ${Object.prototype.toString.call(item)}, which is not plain data`,
+        `it contains ${Object.prototype.toString.call(item)}, which is not plain data`,
       )
     return redactObject(item, depth + 1, budget)
   }
@@ -144,6 +143,6 @@ const dataProperty = { enumerable: true, configurable: true, writable: true }
 const toIsoTime = (date: Date) => (Number.isNaN(date.getTime()) ? null : date.toISOString())
 
 const notRecordableError = (why: string) =>
-  new CoworkError('not_recordable', `This cannot be recorded, so it is not done: ${why}.`, {
-    hint: 'Send plain JSON; put large content in a file and name the file.',
+  new CoworkError('not_recordable', `Refused: the call cannot be recorded (${why}).`, {
+    hint: 'Send plain JSON; write large content to a file and pass its path.',
   })

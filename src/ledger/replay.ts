@@ -12,32 +12,32 @@ import { redactionMark } from './secrets.ts'
 import { createLedgerStore } from './store.ts'
 
 type Value = string | number | null
-/** The columns of a row that only change with an entry. */
+/** The columns of a row that change only together with an entry. */
 export type RecordedRow = Readonly<Record<string, Value>>
 
 /**
- * A table whose rows the ledger records (L20). Every entry that changes a row holds the row as it is stored from then
- * on, in `data.stored.<name>`; the entry of a deletion holds its key in `data.dropped.<name>`.
+ * A table whose rows the ledger records (L20). Every entry that changes a row contains the new row in
+ * `data.stored.<name>`; the entry of a deletion contains its key in `data.dropped.<name>`.
  */
 export type RecordedTable = {
   readonly name: string
   readonly table: string
-  /** The type of the entry that records a row from before, spelled out so that it can be searched for. */
+  /** The type of entry for existing rows, as a literal that a search finds. */
   readonly baseline: string
   readonly key: readonly string[]
-  /** Columns that change without an entry and decide nothing. */
+  /** Columns that change without an entry and affect no decision. */
   readonly ignoredColumns?: readonly string[]
-  /** Columns with content that a person may erase: the ledger records their digest. */
+  /** Columns with erasable content: the ledger records their digest. */
   readonly digestedColumns?: readonly string[]
   describe(row: RecordedRow): string
-  /** A column that an entry moves forward, to a time not later than the entry's own; `by` gives the key of the row. */
+  /** A time column that an entry advances up to the time of the entry; `findKey` returns the key of the row. */
   readonly moves?: {
     readonly column: string
     findKey(type: string, entry: UnverifiedEntry): readonly unknown[] | undefined
   }
 }
 
-/** Reads every entry of a ledger in order, then compares the outcome with the tables of the store. */
+/** Reads every entry of a ledger in order, then compares the result with the tables of the store. */
 export type Replay = {
   read(seq: number, type: string, entry: UnverifiedEntry): void
   compare(): Promise<readonly LedgerProblem[]>
@@ -47,9 +47,9 @@ const baselinedType = 'ledger.baselined'
 const scanSize = 1000
 
 /**
- * The part of an entry's `data` that records a row. `before` is the row that the change started from, null for none:
- * its digest shows whether the row was changed outside cowork since the last entry. Left out where a person sets or
- * ends a row, which is how a forged one is repaired.
+ * Builds the part of an entry's `data` that records a row. `before` is the previous row, or null: its digest shows whether
+ * the row was changed outside cowork since the last entry. Omitted if a person sets or ends a row, which repairs a forged
+ * row.
  */
 export const toStoredData = (
   table: RecordedTable,
@@ -65,11 +65,11 @@ export const toStoredData = (
 
 const noRow = 'none'
 
-/** Tells rows apart whose key was redacted: a name may look like a credential. */
+/** Identifies rows whose key was redacted: a name may look like a credential. */
 const keyDigest = ({ key }: RecordedTable, row: RecordedRow): string =>
   sha256Hex(canonicalJson(key.map((column) => row[column] ?? null))).slice(0, 32)
 
-/** Columns that were added later are null in older rows and 0 once such a row is written. */
+/** Ignores null and 0: later columns are null in older rows and 0 after such a row is written. */
 function computeDigest({ moves }: RecordedTable, row: RecordedRow): string {
   const columns = Object.entries(omitValues(row, [null, 0])).filter(
     ([name]) => name !== moves?.column,
@@ -97,14 +97,14 @@ const omitValues = (row: RecordedRow, values: readonly Value[]): RecordedRow =>
   Object.fromEntries(Object.entries(row).filter(([, value]) => !values.includes(value)))
 
 /**
- * The last recorded row counts. The rows of an older store are recorded by its baseline, which ends with
- * `ledger.baselined`; a later baseline is ignored, so an inserted row cannot get itself recorded.
+ * Creates a replay, in which the last recorded row applies. A baseline records the rows of an older store and ends with
+ * `ledger.baselined`; later baselines are ignored, so that a forged row cannot be recorded by one.
  */
 export function createReplay(table: RecordedTable, db: Snapshot): Replay {
   type ReplayedRow = { readonly row: RecordedRow; readonly seq: number; until?: number }
   const { name, key, moves, ignoredColumns = [] } = table
   const rows = new Map<string, ReplayedRow>()
-  /** Of the rows whose key was redacted: they cannot be compared. */
+  /** Digests of redacted keys: these rows cannot be compared. */
   const maskedKeys = new Set<unknown>()
   let isBaselined = false
   let newest = 0
@@ -140,7 +140,7 @@ export function createReplay(table: RecordedTable, db: Snapshot): Replay {
     if (type === baselinedType) isBaselined ||= namesTable(data, name)
   }
 
-  /** Whether a change started from the recorded row. A redacted row has no digest to compare. */
+  /** Returns whether a change started from the recorded row. A redacted row has no digest to compare. */
   function startedFrom(before: ReplayedRow | undefined, was: unknown): boolean {
     if (!before) return matchesRecorded(noRow, was)
     const { row } = before
@@ -159,14 +159,14 @@ export function createReplay(table: RecordedTable, db: Snapshot): Replay {
       const hasMoved = Number(inStore) > Number(inLedger) && Number(inStore) <= until
       if (column === moves?.column && hasMoved) return []
       return [
-        `the store says ${column} ${formatValue(inStore)}, the ledger gives ${formatValue(inLedger)}`,
+        `${column} is ${formatValue(inStore)} in the store and ${formatValue(inLedger)} in the ledger`,
       ]
     })
     return found.length > 0 ? found.join('; ') : undefined
   }
 
   async function compare(): Promise<readonly LedgerProblem[]> {
-    // No daemon that records rows has opened this store yet. No version writes rows before the first entry.
+    // Without a baseline, no daemon that records rows has opened this store. No version writes rows before the first entry.
     if (!isBaselined && newest > 0) return []
     for await (const page of db.scan(selectRows(table, db.dialect), scanSize))
       for (const row of page.map((stored) => toRecorded(table, stored))) {
@@ -185,8 +185,8 @@ export function createReplay(table: RecordedTable, db: Snapshot): Replay {
 }
 
 /**
- * Records the rows that were there before entries recorded rows, once for each table. Nothing else writes yet when a
- * daemon calls this; another daemon of the same database records its changes, and those win over a baseline.
+ * Records existing rows once per table. The daemon calls this before other writes; changes that another daemon of the same
+ * database records take precedence over the baseline.
  */
 export async function writeBaselines(db: Db, tables: readonly RecordedTable[]): Promise<void> {
   const store = createLedgerStore(db.dialect)
@@ -197,7 +197,7 @@ export async function writeBaselines(db: Db, tables: readonly RecordedTable[]): 
   if (due.length === 0) return
   for (const table of due) {
     const rows = await db.all(selectRows(table, db.dialect))
-    // After the rows, which were committed with entries.
+    // Read after the rows, which were committed with entries.
     if (rows.length > 0 && (await store.peek(db))?.size === 0) throw ledgerEmptyError(table)
     for (let from = 0; from < rows.length; from += scanSize)
       await db.transact(async (tx) => {
@@ -233,7 +233,7 @@ const isRow = (value: unknown): value is RecordedRow =>
 const isMasked = (value: unknown): value is string =>
   typeof value === 'string' && value.includes(redactionMark)
 
-/** Whether a value is the recorded one. A redacted part stands for any text. */
+/** Returns whether a value equals the recorded one. A redacted part matches any text. */
 function matchesRecorded(value: unknown, recorded: unknown): boolean {
   if (value === recorded) return true
   if (!isMasked(recorded)) return false

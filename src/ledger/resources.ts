@@ -9,10 +9,10 @@ const entryUri = /^ledger:\/\/entry\/([1-9]\d{0,14})$/
 const json = 'application/json'
 const maxListed = 50
 const maxCompletions = 1000
-/** Every call grows the ledger; who watches it wants to hear of growth, not of each call. */
+/** Debounce: every call appends to the ledger, and subscribers do not need a notification for each. */
 const notifyDelayMs = 1000
 
-/** Entries by their number, and where the ledger stands. An agent sees its own (L10, SV13). */
+/** The ledger as MCP resources: entries by seq, and the head. An agent sees only its own entries (L10, SV13). */
 export function ledgerResources(ledger: Ledger): ResourceSource {
   const newest = (caller: Caller, limit: number) =>
     ledger.find({ ...visibilityFilter(caller), newestFirst: true, limit })
@@ -25,14 +25,14 @@ export function ledgerResources(ledger: Ledger): ResourceSource {
         uriTemplate: 'ledger://entry/{seq}',
         name: 'ledger-entry',
         title: 'Ledger entry',
-        description: 'What happened under this number',
+        description: 'One ledger entry by its seq',
         mimeType: json,
       },
     ],
     async list(caller) {
       const entries = await newest(caller, maxListed)
       return [
-        { uri: headUri, name: 'ledger-head', title: 'Where the ledger stands', mimeType: json },
+        { uri: headUri, name: 'ledger-head', title: 'Ledger head', mimeType: json },
         ...entries.map((entry) => ({
           uri: `ledger://entry/${entry.seq}`,
           name: `entry-${entry.seq}`,

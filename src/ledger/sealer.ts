@@ -14,15 +14,15 @@ import type { EntryRow, NodeRow, PayloadRow } from './store.ts'
 import { appendLeaf, decodeFrontier, encodeFrontier, computeRoot } from './tree.ts'
 
 export type LedgerSealer = Sealer<PreparedEntry> & {
-  /** Opening the ledger calls this: the store tells which key it needs, so nothing can be appended before. */
+  /** Sets the key when the ledger opens. The store determines the key, so appends are impossible before. */
   useKey(key: SigningKey): void
-  /** A committed size of the ledger. A shorter head with a valid MAC is an old one that somebody put back. */
+  /** Records a committed size. A shorter head with a valid MAC was restored from an old state. */
   recordSize(size: number): void
 }
 
 /**
- * The ledger's part in every transaction of the store: what a body appends is numbered, hashed and
- * committed with what it changed, or neither is (L1).
+ * Creates the ledger's part of every transaction: the entries of a body are numbered, hashed and committed together with
+ * its changes, or neither is committed (L1).
  */
 export function createSealer(dialect: Dialect, redact: Redact, now: Clock): LedgerSealer {
   const store = createLedgerStore(dialect)
@@ -41,9 +41,9 @@ export function createSealer(dialect: Dialect, redact: Redact, now: Clock): Ledg
     prepare: (draft) => prepare(draft, { redact, salt: newSalt }),
 
     async seal(tx, drafts) {
-      if (!headMac) throw new Error('the ledger was not opened before the first entry')
+      if (!headMac) throw new Error('the ledger is not open')
       const head = (await store.head(tx)) ?? emptyHead
-      // Extending a head that somebody else wrote would prove it (RS1).
+      // Extending a forged head would prove it (RS1).
       if (!headMac.isValid(head)) throw headChangedError()
       if (head.size < knownSize) throw headShrunkError(head.size, knownSize)
       knownSize = head.size
@@ -51,8 +51,8 @@ export function createSealer(dialect: Dialect, redact: Redact, now: Clock): Ledg
       if (head.at - clock > maxClockStepMs)
         throw new CoworkError(
           'clock_went_back',
-          `The clock shows ${new Date(clock).toISOString()}, but the ledger already has ${new Date(head.at).toISOString()}.`,
-          { hint: 'Set the clock right; nothing is recorded until then.' },
+          `The clock is at ${new Date(clock).toISOString()}, before the newest ledger entry at ${new Date(head.at).toISOString()}.`,
+          { hint: 'Correct the clock; until then nothing is recorded.' },
         )
       const at = Math.max(clock, head.at)
       let frontier = decodeFrontier(head.size, head.frontier)

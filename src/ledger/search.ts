@@ -6,7 +6,7 @@ import { readTouchedFiles } from './audit-entry.ts'
 import { isOwnRecord } from '#base/caller.ts'
 import type { Caller } from '#base/caller.ts'
 
-/** An entry with its canonical JSON, which is what was hashed, and its leaf hash in hex. */
+/** An entry with its canonical JSON, which is hashed, and its leaf hash in hex. */
 export type HashedEntry = { readonly entry: Entry; readonly body: string; readonly hash: string }
 
 export const toHashedEntry = ({ body, hash }: EntryRow): HashedEntry => ({
@@ -17,7 +17,7 @@ export const toHashedEntry = ({ body, hash }: EntryRow): HashedEntry => ({
 
 export type EntryConditions = Omit<EntryFilter, 'limit' | 'newestFirst'>
 
-/** What `find` asks of the store, asked of one entry: the live stream filters with it. */
+/** Applies the conditions of `find` to one entry, for the live stream. */
 export function matches(
   filter: EntryConditions,
   { entry, body }: Pick<HashedEntry, 'entry' | 'body'>,
@@ -52,8 +52,8 @@ export function matches(
 const asciiLower = (text: string) => text.replaceAll(/[A-Z]+/g, (upper) => upper.toLowerCase())
 
 /**
- * SQLite answers on the main thread: a rare word in a ledger of a million entries would hold everyone up for
- * seconds. So a filter looks at this many entries at a time and lets others go first in between.
+ * SQLite runs on the main thread: searching a rare word in a million entries would block it for seconds. So a search
+ * reads this many entries at a time and yields in between.
  */
 const defaultStride = 10_000
 
@@ -64,7 +64,7 @@ export async function search(
   stride = defaultStride,
 ): Promise<HashedEntry[]> {
   const { limit, newestFirst = false, since, until, ...rest } = filter
-  // No column holds NUL, and PostgreSQL would not even hear of it.
+  // No column contains NUL, and PostgreSQL rejects NUL in a parameter.
   if (
     Object.values(rest)
       .flat()
@@ -89,7 +89,7 @@ export async function search(
     const rows = await store.find(reader, part)
     const last = rows.at(-1)
     found.push(...rows.map(toHashedEntry).filter((row) => matches(filter, row)))
-    // A full answer may have left some of these entries unseen.
+    // A full page may not have reached all of these entries.
     const isFull = rows.length === missing && last !== undefined
     if (newestFirst) to = isFull ? last.seq - 1 : low
     else from = isFull ? last.seq : high
@@ -97,7 +97,7 @@ export async function search(
   }
   return found
 
-  /** How many entries are older than this time. Time never runs backwards in the ledger. */
+  /** Returns the number of entries before this time. Entry times never decrease. */
   async function before(at: number): Promise<number> {
     let [low, high] = [0, size]
     while (low < high) {
@@ -109,18 +109,18 @@ export async function search(
   }
 }
 
-/** Answered from the order of entries or by an index of few: one statement does. */
+/** Returns whether an index answers the filter fast, so that one statement is enough. */
 function isNarrow({ call, proposal, ...rest }: EntryConditions): boolean {
   if (call !== undefined || proposal !== undefined) return true
   const conditions = { ...rest, after: undefined, before: undefined }
   return Object.values(conditions).every((condition) => condition === undefined)
 }
 
-/** An agent sees its own entries, people see all (L10). */
+/** Returns whether a caller may see an entry: agents see their own entries, people see all (L10). */
 export const isVisibleTo = (caller: Caller, { actor, at }: Entry): boolean =>
   caller.kind !== 'agent' || (actor.kind === 'agent' && isOwnRecord(caller, actor.id, at))
 
-/** The same as a filter, from a time on. The kind too: a person may have the id of an agent. */
+/** Builds the filter for the entries that a caller may see. It includes the kind: a person may have the id of an agent. */
 export const visibilityFilter = (
   { kind, id, since: own = 0 }: Caller,
   since?: number,

@@ -4,8 +4,8 @@ import { CoworkError, errorMessage } from '#base/errors.ts'
 export const redactionMark = '[redacted]'
 
 /**
- * What secrets look like. These run on text from outside with JavaScript's backtracking engine, so each one
- * starts at a fixed word and gives up after a bounded number of steps; nothing is scanned twice.
+ * Patterns of secrets. They run on untrusted text in JavaScript's backtracking engine, so each starts with a fixed word
+ * and takes a bounded number of steps.
  */
 const secretNamePattern =
   /(?:^|_)(?:token|passwords?|passwd|passphrase|pwd|secrets?|authorization|cookies?|credentials?|bearer|(?:api|auth|access|secret|private|signing|encryption|service|master|ssh)_?keys?)$/
@@ -20,16 +20,16 @@ const userinfo = /(:\/\/[^\s/:@?#"<>]*:)[^\s/?#"<>]+@/g
 const assignment = /(?<![\w-])([\w-]+)["']?[ \t]*[=:][ \t]*/g
 const assignedValue = /"(?:[^"\\]|\\[\s\S])*"?|'(?:[^'\\]|\\[\s\S])*'?|[^\s"'&;,<>[\]{}]+/y
 
-// Most strings hold none of these: one look instead of eight. What ends in a dash or an underscore is looked up
-// from there, since few strings have those, and our own `cowork_` must not look like `rk_live_`.
+// Most strings contain none of these: one test instead of eight. Prefixes that end in a dash or an underscore are matched
+// from that character, which few strings contain; `cowork_` must not match `rk_live_`.
 const suspicious =
   /[=:]|[-_](?<=(?<![a-z0-9])sk-|[sp][ks]-cowork-|[rs]k_(?:live|test)_|gh[pousr]_|github_pat_|glpat-|npm_|-----)|xox|A[KS]IA|AIza|eyJ|bearer/i
 
-/** Names repeat, and hostile text holds 100,000 of them: 45 ms instead of 12 for 240 KB of `a=` (RS4). */
+/** Caches names, which repeat: hostile text contains 100,000 of them, 45 ms instead of 12 for 240 KB of `a=` (RS4). */
 const checkedNames = new Map<string, boolean>()
 const maxCheckedNames = 4096
 
-/** Whether a field of this name holds a secret: `agent_token`, `x-api-key`, `clientSecret`; not `max_tokens`. */
+/** Returns whether a field of this name contains a secret: `agent_token`, `x-api-key`, `clientSecret`; not `max_tokens`. */
 export function isSecretName(name: string): boolean {
   const known = checkedNames.get(name)
   if (known !== undefined) return known
@@ -49,7 +49,7 @@ function looksSecret(name: string): boolean {
   return secretNamePattern.test(words.toLowerCase())
 }
 
-/** `password=x`, `"token": "x"`, `secret: x`: what a secret name is given, in a command, a query or JSON within text. */
+/** Redacts values assigned to secret names in text: `password=x`, `"token": "x"`, `secret: x`. */
 function redactAssignments(text: string): string {
   let kept = ''
   let done = 0
@@ -76,20 +76,20 @@ const builtInRules: Rule[] = [
   redactAssignments,
 ]
 
-/** Below this a known value would match by chance. */
+/** Shorter values would match by chance. */
 const minSecretLength = 6
 const maxPasses = 4
-/** A text with more secrets is taken out whole: each rule looks at every part between two marks (RS4). */
+/** A text with more secrets is redacted completely: each rule scans every part between two marks (RS4). */
 const maxMarks = 256
 
 export type SecretSettings = {
-  /** Values that must never be written, whatever surrounds them. */
+  /** Values to redact in any context. */
   readonly secrets: readonly string[]
-  /** Patterns of the owner, in RE2 syntax: linear in the text whatever they say. */
+  /** Patterns of the owner, in RE2 syntax: they run in linear time. */
   readonly patterns: readonly string[]
 }
 
-/** Gives a function that replaces every secret in a text by `[redacted]`, and tells whether digits can be one. */
+/** Creates a function that replaces every secret in a text by `[redacted]`. */
 export function createScrubber({ secrets, patterns }: SecretSettings) {
   const known = secrets
     .filter((secret) => secret.length >= minSecretLength)
@@ -110,15 +110,15 @@ export function createScrubber({ secrets, patterns }: SecretSettings) {
     ),
   ]
 
-  /** Most texts are, so no rule is asked about them. */
+  /** A fast check that skips all rules for most texts. */
   const isClean = (text: string) =>
     compiled.length === 0 &&
     !suspicious.test(text) &&
     values.every((value) => !text.includes(value))
 
   /**
-   * Repeats until nothing changes, because a replacement can uncover the edge of the next secret, and so
-   * that redacting twice changes nothing. What does not settle is taken out whole.
+   * Repeats until nothing changes: a replacement can expose the next secret, and redacting twice must change nothing. A
+   * text that keeps changing is redacted completely.
    */
   function scrub(text: string): string {
     let current = text.isWellFormed() ? text : text.toWellFormed()
@@ -135,7 +135,7 @@ export function createScrubber({ secrets, patterns }: SecretSettings) {
   return { scrub, canMatchNumbers }
 }
 
-/** A rule never sees a mark: `\w+` would otherwise redact the word redacted. */
+/** Applies a rule outside of marks only: `\w+` would otherwise match inside of a mark. */
 const applyOutsideMarks = (text: string, rule: Rule): string =>
   text.includes(redactionMark)
     ? text.split(redactionMark).map(rule).join(redactionMark)
@@ -168,7 +168,7 @@ function compile(pattern: string): RE2JS {
   const patternError = (why: string) =>
     new CoworkError(
       'redaction_pattern_invalid',
-      `The redaction pattern ${JSON.stringify(pattern)} ${why}.`,
+      `Invalid redaction pattern: ${JSON.stringify(pattern)} ${why}.`,
       {
         hint: 'Use RE2 syntax, without lookaround and backreferences.',
       },
@@ -177,9 +177,8 @@ function compile(pattern: string): RE2JS {
   try {
     compiled = RE2JS.compile(pattern)
   } catch (error) {
-    throw patternError(`cannot be read: ${errorMessage(error)}`)
+    throw patternError(`cannot be compiled: ${errorMessage(error)}`)
   }
-  if (compiled.matcher('').find())
-    throw patternError('matches the empty text, so it would match all')
+  if (compiled.matcher('').find()) throw patternError('matches the empty text')
   return compiled
 }

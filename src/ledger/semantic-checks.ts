@@ -2,13 +2,13 @@ import { isCompletedCall } from './audit-entry.ts'
 import type { UnverifiedEntry } from './chain-verifier.ts'
 import type { LedgerProblem } from './model.ts'
 
-/** Memory stays flat over any ledger: at least so many of the newest ids are remembered. */
+/** Keeps memory constant: at least this many of the newest ids are remembered. */
 const minRememberedIds = 100_000
 const maxFindings = 20
 
 /**
- * Whether what was recorded was allowed (L6): nothing an agent ran lacks a decision or an approval, nobody
- * approved their own request, nothing was done twice. Fed in order of seq.
+ * Checks that recorded actions were allowed (L6): every call of an agent has a decision or an approval, no one approved
+ * their own request, and no call ran twice. Reads entries in order of seq.
  */
 export function createSemanticChecks() {
   const approved = createRecentIds()
@@ -26,10 +26,10 @@ export function createSemanticChecks() {
     else if (type === 'payload.expired') erased(seq, entry, 'system')
   }
 
-  /** People erase with a reason, the system what is too old; nobody else (L8). */
+  /** Only people erase content, and the system when it expires (L8). */
   function erased(seq: number, { actor }: UnverifiedEntry, by: string) {
     if (field(actor, 'kind') !== by)
-      addFinding(seq, `${String(field(actor, 'id'))} erased what was kept beside entries`)
+      addFinding(seq, `${String(field(actor, 'id'))} erased content without permission`)
   }
 
   function started(seq: number, { actor, data, ids }: UnverifiedEntry) {
@@ -47,7 +47,7 @@ export function createSemanticChecks() {
   function checkDone(seq: number, { ids }: UnverifiedEntry) {
     const call = field(ids, 'call')
     if (typeof call !== 'string') return
-    if (!done.add(call)) addFinding(seq, `call ${call} was done twice`)
+    if (!done.add(call)) addFinding(seq, `call ${call} ran twice`)
   }
 
   function checkApproval(seq: number, { actor, data, ids }: UnverifiedEntry) {
@@ -58,7 +58,7 @@ export function createSemanticChecks() {
     if (typeof requester === 'string' && deciders.includes(requester))
       addFinding(seq, `${requester} approved their own request ${String(approval)}`)
     else if (field(actor, 'kind') === 'agent')
-      addFinding(seq, `an agent, ${String(field(actor, 'id'))}, approved ${String(approval)}`)
+      addFinding(seq, `the agent ${String(field(actor, 'id'))} approved ${String(approval)}`)
   }
 
   return { read, findings }
@@ -69,13 +69,13 @@ export function field(from: unknown, name: string): unknown {
   return Object.hasOwn(from, name) ? Reflect.get(from, name) : undefined
 }
 
-/** Two generations: dropping ids one by one from the front of a large Set takes V8 tens of µs each. */
+/** Uses two generations: deleting ids from the front of a large Set takes V8 tens of µs each. */
 function createRecentIds() {
   let young = new Set<string>()
   let old = new Set<string>()
   return {
     has: (id: string) => young.has(id) || old.has(id),
-    /** False when it is known already. */
+    /** Returns false for a known id. */
     add(id: string): boolean {
       if (young.size >= minRememberedIds) [young, old] = [new Set(), young]
       const { size } = young

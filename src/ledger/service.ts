@@ -32,7 +32,7 @@ export type LedgerDeps = {
   readonly sealer: LedgerSealer
   readonly openKey: (known: string | undefined) => SigningKey
   readonly copyCheckpoint: (line: string) => void | Promise<void>
-  /** Throws when the store is shorter than it must be; asked before anything is signed. */
+  /** Throws if the store is too short; called before the first signature. */
   readonly assertSize?: (size: number) => void
   readonly now: Clock
   readonly log: Log
@@ -43,10 +43,10 @@ export type EntryProof = z.output<(typeof ledgerAnswers)['GET /api/ledger/{seq}/
 
 export type Ledger = Awaited<ReturnType<typeof openLedger>>
 
-/** A call has a handful of entries; one approval may stand for many calls. */
+/** A call has a few entries, but one approval may allow many calls. */
 const maxReceiptEntries = 1000
 
-/** Of one agent, to find what it did in one domain. */
+/** The number of an agent's newest entries in which `recentEntries` looks for one domain. */
 const maxRecentEntries = 300
 
 export async function openLedger(deps: LedgerDeps) {
@@ -68,7 +68,7 @@ export async function openLedger(deps: LedgerDeps) {
     now,
     log,
   })
-  // A crash left entries that no checkpoint covers yet.
+  // After a crash the newest entries have no checkpoint.
   await checkpoints.sign()
   const erasure = createPayloadEraser({ db, store, now, log })
   const mirrors: Mirror[] = []
@@ -81,31 +81,31 @@ export async function openLedger(deps: LedgerDeps) {
     }
     if (signed) return signed
     throw new CoworkError('not_signed_yet', `No checkpoint covers entry ${seq} yet.`, {
-      hint: 'Try again in a second.',
+      hint: 'Retry in one second.',
     })
   }
 
   return {
     vkey: key.vkey,
     headMac,
-    /** A secret for one purpose, the same for all daemons that share the signing key. */
+    /** Derives a secret for one purpose, the same for all daemons that share the signing key. */
     derive: key.derive,
     transact: <T>(body: TransactionBody<T>, options?: TransactOptions) =>
       db.transact(body, options),
-    /** On disk when it resolves. */
+    /** Appends an entry; it is on disk when the promise resolves. */
     record: (draft: EntryDraft) => db.transact(async (tx) => tx.append(draft)),
-    /** On disk within 50 ms, and nobody waits (L12). */
+    /** Appends an entry without waiting; it is on disk within 50 ms (L12). */
     appendDeferred: deferred.appendDeferred,
-    /** Why nothing may run now, if so (A11). */
+    /** Returns the outage that stops all calls, if any (A11). */
     outage: () => db.outage() ?? deferred.outage(),
     size,
     find: async (filter: EntryFilter) =>
       (await search(db, store, filter)).map(({ entry }) => entry),
-    /** The same with the bytes that were hashed. */
+    /** Finds entries with their hashed bytes. */
     findHashed: (filter: EntryFilter) => search(db, store, filter),
     /**
-     * What one agent did in one domain, newest first, among the last few hundred things it did: by an index,
-     * so that it may be asked inside a transaction (H5).
+     * Lists an agent's entries in one domain, newest first, among its last `maxRecentEntries`. Uses an index, so that it can
+     * run inside a transaction (H5).
      */
     async recentEntries(reader: Reader, caller: Caller, domain: string): Promise<Entry[]> {
       const filter = { actor: caller.id, newestFirst: true, limit: maxRecentEntries }
@@ -114,7 +114,7 @@ export async function openLedger(deps: LedgerDeps) {
         .map(parseEntry)
         .filter((entry) => isVisibleTo(caller, entry) && entry.domain === domain)
     },
-    /** One entry with what is kept beside it, and whether it shows the hash of the one before. */
+    /** Returns an entry with its payload, and whether its previous hash matches. */
     async entry(seq: number) {
       const row = await store.entry(db, seq)
       if (!row) return undefined
@@ -135,16 +135,16 @@ export async function openLedger(deps: LedgerDeps) {
     checkpoints: () => store.checkpoints(db),
     latestCheckpoint: () => store.latestCheckpoint(db),
 
-    /** Entries after `after`, in order, until the signal (L11). */
+    /** Yields entries after `after` in order, until the signal (L11). */
     async *follow(after: number, signal: AbortSignal): AsyncGenerator<Entry[], void> {
       for await (const rows of follow(db, store, after, signal)) yield rows.map(parseEntry)
     },
-    /** The same with the bytes that were hashed. */
+    /** Yields entries with their hashed bytes. */
     async *tail(after: number, signal: AbortSignal): AsyncGenerator<HashedEntry[], void> {
       for await (const rows of follow(db, store, after, signal)) yield rows.map(toHashedEntry)
     },
     onAppend: (listener: () => void) => db.onAppend(listener),
-    /** The same for a follower that keeps its place in the store. */
+    /** Runs a follower with a stored cursor. */
     runFollower: (
       name: string,
       handle: FollowerHandler<Entry>,
@@ -157,9 +157,9 @@ export async function openLedger(deps: LedgerDeps) {
       if (!row)
         throw new CoworkError(
           'not_found',
-          `There is no entry ${seq}; the newest is ${await size()}.`,
+          `Not found: entry ${seq}. The newest entry is ${await size()}.`,
           {
-            hint: '`cowork audit tail` shows the newest entries.',
+            hint: 'Run `cowork audit tail` to see the newest entries.',
           },
         )
       const signed = await findCheckpoint(seq)
@@ -176,13 +176,13 @@ export async function openLedger(deps: LedgerDeps) {
       }
     },
 
-    /** Every entry of a call, with the approvals and proposals it names, proven by one checkpoint (L16). */
+    /** Builds the receipt of a call: its entries, approvals and proposals, proven by one checkpoint (L16). */
     async receipt(call: string): Promise<Receipt> {
       const own = await search(db, store, { call, limit: maxReceiptEntries })
       const last = own.at(-1)
       if (!last)
-        throw new CoworkError('not_found', `There is no entry of call ${call}.`, {
-          hint: '`cowork audit tail --json` shows the ids of calls.',
+        throw new CoworkError('not_found', `Not found: call ${call}.`, {
+          hint: 'Run `cowork audit tail --json` to see the ids of calls.',
         })
       const joining = collectJoiningIds(own.map(({ entry }) => entry))
       const found = new Map(own.map((recorded) => [recorded.entry.seq, recorded]))
@@ -205,14 +205,14 @@ export async function openLedger(deps: LedgerDeps) {
       return { receipt: 1, call, vkey: key.vkey, checkpoint: note, entries: proven }
     },
 
-    /** Takes away what is kept beside an entry, and records who did and why (L8). */
+    /** Erases the payload of an entry and records who erased it and why (L8). */
     erase: erasure.erase,
     onErase: erasure.onErase,
     eraseRemainingCopies: erasure.eraseRemainingCopies,
     eraseBefore: erasure.eraseBefore,
     startPayloadExpiry: erasure.startExpiry,
 
-    /** Copies entries to a file as they come, a line each, until the ledger closes (L9). */
+    /** Copies new entries to a file, one line each, until the ledger closes (L9). */
     mirror: (options: MirrorOptions) =>
       void mirrors.push(startMirror({ db, store, log: log.scope('mirror') }, options)),
 

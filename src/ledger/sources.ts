@@ -15,13 +15,13 @@ import type { LedgerSource } from './verify.ts'
 
 type CheckpointCopy = { readonly size: number; readonly note: string }
 
-/** A ledger in its store, with the copies of checkpoints that were kept outside it. */
+/** Creates the source for a ledger in a store, with the copies of its checkpoints. */
 export async function databaseSource(
   db: Snapshot,
   copies: readonly CheckpointCopy[],
 ): Promise<{ source: LedgerSource; vkey: string | undefined }> {
   const store = createLedgerStore(db.dialect)
-  // A store is made with a head; one without it was changed.
+  // A migration creates the head; a store without it was changed.
   const head = (await store.peek(db)) ?? emptyHead
   return {
     vkey: await store.key(db),
@@ -31,7 +31,7 @@ export async function databaseSource(
       async *entries() {
         const page = (after: number, limit: number) => store.stored(db, after, limit)
         for await (const rows of paginateByKey(page))
-          // The row itself stands for its columns: taking it apart cost 2 µs of the 12 an entry takes.
+          // The row also serves as the columns: copying them cost 2 of the 12 µs per entry.
           yield rows.map((row) => ({
             seq: row.seq,
             at: row.at,
@@ -57,7 +57,7 @@ export async function databaseSource(
   }
 }
 
-/** Names in a folder that `cowork audit export` wrote. */
+/** File names in a folder of `cowork audit export`. */
 export const exportNames = {
   entries: 'entries.jsonl',
   payloads: 'payloads.jsonl',
@@ -65,13 +65,13 @@ export const exportNames = {
   key: 'key.pub',
 } as const
 
-/** An exported ledger: nothing but the files is needed to check it. */
+/** Creates the source for an exported ledger, which needs only the files. */
 export function folderSource(folder: string): { source: LedgerSource; vkey: string } {
   const file = (name: keyof typeof exportNames) => join(folder, exportNames[name])
   for (const name of ['entries', 'checkpoints', 'key'] as const)
     if (!existsSync(file(name)))
-      throw new CoworkError('not_found', `${file(name)} is not there.`, {
-        hint: 'Name a folder that `cowork audit export` wrote.',
+      throw new CoworkError('not_found', `Not found: ${file(name)}`, {
+        hint: 'Use a folder that `cowork audit export` wrote.',
       })
   return {
     vkey: readFileSync(file('key'), 'utf8').trim(),
@@ -85,14 +85,14 @@ export function folderSource(folder: string): { source: LedgerSource; vkey: stri
 export const readCheckpoints = (path: string): CheckpointCopy[] =>
   existsSync(path) ? parseCheckpoints(readFileSync(path, 'utf8')) : []
 
-/** One JSON object a line: {size, note}. A crash may leave a part of a line, which is no checkpoint. */
+/** Parses one JSON object per line: {size, note}. Ignores a partial line that a crash left. */
 export const parseCheckpoints = (text: string): CheckpointCopy[] =>
   text.split('\n').flatMap((line) => (parseJson(line) as CheckpointCopy | undefined) ?? [])
 
 const batchSize = 1000
 const placeholderEntry = (seq: number) => ({ seq, at: 0, type: '' })
 
-/** A line is the canonical body itself, so what is read is what was hashed. Payloads follow the same order. */
+/** Reads exported entries. A line is the canonical body, which was hashed. Payloads have the same order. */
 async function* readExportedEntries(
   entries: string,
   payloads: string,
@@ -102,7 +102,7 @@ async function* readExportedEntries(
   let batch: StoredEntry[] = []
   let last = 0
   for await (const body of readLines(entries)) {
-    // A line that is no entry keeps its place, so that the verifier can name it.
+    // An invalid line gets the next seq, so that the verifier can report it.
     const { seq, at, type } = (parseJson(body) as Entry | undefined) ?? placeholderEntry(last + 1)
     last = seq
     const payloadRow = next.done ? undefined : (parseJson(next.value) as PayloadRow | undefined)

@@ -5,8 +5,6 @@ import { builder, query, statement } from '#base/db/statement.ts'
 import type { Actor } from '#base/entry.ts'
 import type { ReadHashes } from './proof.ts'
 
-/** The only SQL about the ledger. */
-
 export type EntryRow = {
   seq: number
   at: number
@@ -26,7 +24,7 @@ export type HeadRow = {
   at: number
   hash: string
   frontier: string
-  /** Null in a store that an older version wrote last. */
+  /** Null if an older version wrote the store last. */
   mac: string | null
 }
 export type NodeRow = { level: number; idx: number; hash: string }
@@ -49,31 +47,31 @@ export type EntryFilter = {
   readonly since?: number | undefined
   readonly until?: number | undefined
   readonly actor?: string | undefined
-  /** An agent and a person may bear the same id. */
+  /** An agent and a person may have the same id. */
   readonly actorKind?: Actor['kind'] | undefined
   readonly domain?: string | undefined
-  /** `call.done`, or all of a noun: `call.` */
+  /** Types such as `call.done`, or prefixes such as `call.` */
   readonly types?: readonly string[] | undefined
   readonly subjectPrefix?: string | undefined
-  /** Of the subject, or of one of the files that the entry names. */
+  /** Prefix of the subject or of a file of the entry. */
   readonly pathPrefix?: string | undefined
   readonly toolPrefix?: string | undefined
   readonly call?: string | undefined
   readonly proposal?: string | undefined
-  /** Anywhere in the entry; ASCII letters in either case. */
+  /** Text anywhere in the entry; ignores the case of ASCII letters. */
   readonly text?: string | undefined
   readonly limit: number
   readonly newestFirst?: boolean | undefined
 }
 
-/** Something that an actor did because trust let it, in one class of risk or in all. */
+/** Selects autonomous actions of an actor, with one risk or all. */
 export type AutonomousFilter = {
   readonly actor: string
   readonly domain: string
   readonly risk?: string | undefined
 }
 
-/** Of one actor. Reads are entries as well: with few looked at, an agent would hide what it did behind them. */
+/** Maximum number of entries of one actor to search. With a low limit an agent could hide actions behind many reads. */
 const maxSearched = 100_000
 
 export type LedgerStore = ReturnType<typeof createLedgerStore>
@@ -147,7 +145,7 @@ export function createLedgerStore(dialect: Dialect) {
   }
 
   return {
-    /** Locks the head on PostgreSQL: taken last, held until the commit, it gives one total order. */
+    /** Locks the head on PostgreSQL. Taken last and released at commit, the lock gives a total order. */
     head: (tx: Tx) => tx.first(head),
     peek: (reader: Reader) => reader.first(peek),
     saveHead: (tx: Tx, row: Omit<HeadRow, 'id'>) => tx.run(saveHead(row)),
@@ -156,8 +154,8 @@ export function createLedgerStore(dialect: Dialect) {
     addNodes: (tx: Tx, rows: NodeRow[]) => tx.insert('ledger_node', rows),
     page: (reader: Reader, after: number, limit: number) => reader.all(page({ after, limit })),
     /**
-     * Entries as they are stored, with their payloads, for the verifier. A text stands for its bytes unless it
-     * shows that some were no UTF-8, or is none: then the bytes themselves are read. (All as bytes: 1 µs more each.)
+     * Reads entries with their payloads for the verifier. A body that is not valid UTF-8 text is read as bytes. (Reading all
+     * bodies as bytes takes 1 µs more each.)
      */
     async stored(reader: Reader, after: number, limit: number) {
       const bytesOf = (seq: number) =>
@@ -216,8 +214,8 @@ export function createLedgerStore(dialect: Dialect) {
       return tx.run(query(saved.onConflict((c) => c.column('id').doNothing())))
     },
     /**
-     * Locks the follower's place; the row is made first, so that two new followers meet at it. Undefined
-     * while another daemon holds it: to wait would put the whole batch behind that daemon's commit.
+     * Locks the cursor of a follower. The row is inserted first, so that two new followers conflict on it. Returns undefined
+     * while another daemon holds the lock: waiting would delay the whole batch until that daemon's commit.
      */
     async cursor(tx: Tx, name: string, start: number): Promise<number | undefined> {
       const place = sql.insertInto('ledger_follower').values({ name, seq: start })
@@ -226,13 +224,13 @@ export function createLedgerStore(dialect: Dialect) {
     },
     saveCursor: (tx: Tx, name: string, seq: number) => tx.run(saveCursor({ name, seq })),
 
-    /** What an actor did lately to any of these; only its newest entries are looked at. */
+    /** Lists recent entries of an actor about these subjects, among its newest entries. */
     listRecentOn(reader: Reader, actor: string, subjects: readonly string[], most: number) {
       const found = selectNewest(actor, most).where('subject', 'in', subjects)
       return reader.all(query(found.orderBy('seq', 'desc').limit(1000)))
     },
 
-    /** Proposals that trust approved and calls that it let through; only the newest entries are looked at. */
+    /** Lists proposals and calls that ran autonomously, among the newest entries. */
     listAutonomous(reader: Reader, { actor, domain, risk }: AutonomousFilter) {
       const says = (words: string) => contains(dialect, 'body', words)
       let found = selectNewest(actor, maxSearched)
@@ -243,14 +241,14 @@ export function createLedgerStore(dialect: Dialect) {
         found = found.where((eb) =>
           eb.or([
             says(`"risk":"${risk}"`),
-            // Calls of earlier versions name no risk: they count as normal.
+            // Calls of earlier versions have no risk: they count as normal.
             ...(risk === 'normal' ? [eb.not(says('"risk":'))] : []),
           ]),
         )
       return reader.all(query(found.orderBy('seq', 'desc').limit(500)))
     },
 
-    /** One statement; `search` keeps it short on a long ledger and checks what columns cannot say. */
+    /** Runs one statement. `search` splits long searches and checks conditions that columns cannot express. */
     find(reader: Reader, filter: EntryFilter) {
       let found = entries.selectAll()
       if (filter.after !== undefined) found = found.where('seq', '>', filter.after)
@@ -275,10 +273,10 @@ export function createLedgerStore(dialect: Dialect) {
   }
 }
 
-/** Reading puts U+FFFD in the place of what is no UTF-8. */
+/** Reading replaces invalid UTF-8 by U+FFFD. */
 const isValidUtf8 = (body: unknown) => typeof body === 'string' && !body.includes('\ufffd')
 
-/** As the canonical JSON spells it; whether it is the path of a file, `matches` looks. */
+/** Matches the canonical JSON; `matches` checks that the text is the path of a file. */
 const isAboutPath =
   (dialect: Dialect, prefix: string) => (where: ExpressionBuilder<Tables, 'ledger_entry'>) =>
     where.or([

@@ -11,21 +11,21 @@ import { appendLeaf, encodeFrontier, leafHash, computeRoot } from './tree.ts'
 
 export type TailCheck = {
   readonly size: number
-  /** Entries up to this seq are signed. */
+  /** The seq of the last signed entry. */
   readonly signed: number
   readonly newestAt?: number
   readonly problem?: LedgerProblem
 }
 
 export type TailOptions = {
-  /** From the private key; without it, entries after the last checkpoint are a problem. */
+  /** Derived from the private key. Without it, entries after the last checkpoint are a problem. */
   readonly mac?: HeadMac | undefined
   readonly minEntries?: number
 }
 
 /**
- * Checks the end of the ledger: the last checkpoint opens, the entries after it lead to the head, and the head is
- * signed or has a valid MAC (L14). The daemon starts only on a store that passes.
+ * Verifies the end of the ledger: the last checkpoint is valid, the entries after it lead to the head, and the head is
+ * signed or has a valid MAC (L14). The daemon starts only with a store that passes.
  */
 export async function verifyTail(
   db: Reader & { readonly dialect: Dialect },
@@ -61,21 +61,24 @@ export async function verifyTail(
       for (const { seq, at, body, hash } of rows) {
         const leaf = leafHash(body)
         if (seq !== last + 1) return result(0, last + 1, `missing up to entry ${seq - 1}`)
-        if (leaf.toString('hex') !== toHex(hash))
-          return result(0, seq, 'its bytes do not give its hash')
+        if (leaf.toString('hex') !== toHex(hash)) return result(0, seq, 'hash mismatch')
         if (previous !== undefined && getPrev(body) !== previous)
-          return result(0, seq, 'it was written after another entry than the one before it')
+          return result(0, seq, 'its prev hash is not that of the previous entry')
         previous = leaf.toString('hex')
         last = seq
         newestAt = at
         if (seq > signed) frontier = appendLeaf(frontier, leaf)
       }
     if (last !== size)
-      return result(0, Math.min(last, size) + 1, `${size} entries were written, ${last} are there`)
+      return result(
+        0,
+        Math.min(last, size) + 1,
+        `the head has size ${size}, the store has ${last} entries`,
+      )
     if (!head || size === 0) return result(0)
     const { hash, at, frontier: stored } = head
     if (hash !== previous || at !== newestAt || stored !== encodeFrontier(frontier))
-      return result(0, size, 'the head of the ledger is not that of its entries')
+      return result(0, size, 'the head does not match the entries')
     if (signed < size && mac?.isValid(head) !== true)
       return result(signed, signed + 1, describeUnsigned(signed + 1, size, mac !== undefined))
     return result(signed)
@@ -84,10 +87,10 @@ export async function verifyTail(
   }
 }
 
-/** Why entries after the last checkpoint are a problem. */
+/** Describes why entries after the last checkpoint are a problem. */
 export function describeUnsigned(from: number, to: number, hasKey: boolean): string {
   const which = from === to ? 'it is not signed' : `entries ${from}–${to} are not signed`
-  return hasKey ? `${which}, and the head of the ledger has no valid MAC` : which
+  return hasKey ? `${which}, and the head has no valid MAC` : which
 }
 
 const getPrev = (body: string | Uint8Array): unknown =>

@@ -14,23 +14,23 @@ import type { AuditEntry } from './wire.ts'
 
 export const ledgerTools = (
   ledger: Ledger,
-  /** How paths may begin that such a filter is about. */
+  /** Returns the path prefixes for a filter. */
   toPathPrefixes: (filter: string) => readonly string[] = (filter) => [filter],
 ): Tool[] => [
   defineTool({
     name: 'get_audit_log',
     title: 'Audit log',
-    description: 'See calls that were made, newest first: your own as an agent, all as a person.',
+    description: 'List calls, newest first. Agents see their own calls, people see all.',
     toolset: 'files',
     effect: 'read',
     by: 'anyone',
     input: z.strictObject({
-      path_filter: z.string().max(4096).optional().describe('Paths that start with this'),
+      path_filter: z.string().max(4096).optional().describe('Path prefix'),
       operation_filter: z
         .string()
         .max(128)
         .optional()
-        .describe('Tools that start with this: `read` finds read_file'),
+        .describe('Tool name prefix: `read` finds read_file'),
       date_from: z.string().optional().describe('Date or RFC 3339 time, UTC'),
       limit: effort(z.int().min(1).max(1000)).default(100),
     }),
@@ -42,13 +42,13 @@ export const ledgerTools = (
           types: callEndTypes,
           ...visibilityFilter(caller, date_from === undefined ? undefined : parseDate(date_from)),
           pathPrefix,
-          // Every call names its tool.
+          // Every call has a tool.
           toolPrefix: operation_filter ?? '',
           limit,
           newestFirst: true,
         })
-      const found = await Promise.all(path_filter ? prefixes.map(find) : [find(undefined)])
-      const lines = mergeNewestFirst(found.flat()).flatMap(toAuditEntries)
+      const results = await Promise.all(path_filter ? prefixes.map(find) : [find(undefined)])
+      const lines = mergeNewestFirst(results.flat()).flatMap(toAuditEntries)
       const matchesPath = ({ path = '' }: AuditEntry) =>
         prefixes.some((prefix) => path.startsWith(prefix))
       return { entries: lines.filter(matchesPath).slice(0, limit) }
@@ -59,12 +59,12 @@ export const ledgerTools = (
     name: 'cowork_redact',
     title: 'Erase a payload',
     description:
-      'Erase for ever what is kept beside one ledger entry. The entry and every proof stay; who did it and why is recorded.',
+      'Erase the content of one ledger entry permanently. The entry and its proofs stay. The ledger records who erased it and why.',
     role: 'owner',
     requiresPasskey: true,
     input: z.object({
-      seq: z.number().int().min(1).describe('The entry whose payload goes'),
-      reason: z.string().trim().min(1).max(500).describe('Why, for whoever reads the ledger'),
+      seq: z.number().int().min(1).describe('Seq of the entry'),
+      reason: z.string().trim().min(1).max(500).describe('Reason, recorded in the ledger'),
     }),
     output: ledgerResults.cowork_redact,
     describeTarget: ({ seq }) => ({ domain: 'cowork', target: String(seq) }),
@@ -75,10 +75,10 @@ export const ledgerTools = (
   }),
 ]
 
-/** Each once, the newest first. */
+/** Removes duplicates and sorts newest first. */
 const mergeNewestFirst = (entries: readonly Entry[]): readonly Entry[] =>
   [...new Map(entries.map((entry) => [entry.seq, entry])).values()].toSorted(
-    (one, other) => other.seq - one.seq,
+    (a, b) => b.seq - a.seq,
   )
 
 function parseDate(date: string): number {
@@ -86,9 +86,9 @@ function parseDate(date: string): number {
   if (Number.isNaN(at))
     throw new CoworkError(
       'invalid_input',
-      `date_from is no date: ${JSON.stringify(date.slice(0, 40))}.`,
+      `date_from is not a date: ${JSON.stringify(date.slice(0, 40))}.`,
       {
-        hint: 'Write it as 2026-02-01 or 2026-02-01T10:30:00Z.',
+        hint: 'Use 2026-02-01 or 2026-02-01T10:30:00Z.',
       },
     )
   return at

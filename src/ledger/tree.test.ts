@@ -109,13 +109,13 @@ test('L4 a frontier survives being stored, and a damaged one is refused', () => 
       expect(decodeFrontier(size, text)).toEqual(frontier)
       const ones = (n: number) => n.toString(2).replaceAll('0', '').length
       if (ones(size) !== ones(other))
-        expect(() => decodeFrontier(other, text)).toThrow('does not fit')
-      expect(() => decodeFrontier(size, `${text}!`)).toThrow('does not fit')
+        expect(() => decodeFrontier(other, text)).toThrow('does not match')
+      expect(() => decodeFrontier(size, `${text}!`)).toThrow('does not match')
     }),
     { numRuns: 60 },
   )
   for (const size of [-1, 1.5, Number.NaN, 2 ** 53])
-    expect(() => decodeFrontier(size, '')).toThrow('does not fit')
+    expect(() => decodeFrontier(size, '')).toThrow('does not match')
 })
 
 test('L4 sizes beyond 32 bits close the right subtrees', () => {

@@ -1,25 +1,25 @@
 import { CoworkError } from '#base/errors.ts'
 import { sha256 } from '#base/hash.ts'
 
-/** How many hashes of one stored level make one of the next: stored level L holds subtrees of 256^L leaves. */
+/** Number of hashes of one stored level per hash of the next: stored level L contains subtrees of 256^L leaves. */
 export const tileWidth = 256
 const tileHeight = 8
 const hashBytes = 32
 
 /**
- * The complete subtrees that make up a tree, largest first (RFC 9162 2.1): all that is needed to grow it.
- * Sizes may pass 2^32, so nothing here uses the 32-bit operators on them.
+ * The complete subtrees of a tree, largest first (RFC 9162 2.1), which are sufficient to append to it. Sizes may exceed
+ * 2^32, so this file uses no 32-bit operators on them.
  */
 export type Frontier = { readonly size: number; readonly peaks: readonly Buffer[] }
 
-/** Told of every complete subtree of height 8, 16, 24…; these are what a store keeps besides the leaves. */
+/** Receives every complete subtree of height 8, 16, 24…, which the store keeps in addition to the leaves. */
 export type OnNode = (level: number, index: number, hash: Buffer) => void
 
 export const emptyFrontier: Frontier = Object.freeze({ size: 0, peaks: Object.freeze([]) })
 
 const emptyRoot = sha256('')
 
-/** A canonical text never holds a lone surrogate, so hashing the string hashes its UTF-8 bytes. */
+/** Computes a leaf hash. Canonical text contains no lone surrogate, so hashing the string hashes its UTF-8 bytes. */
 export function leafHash(entry: string | Uint8Array): Buffer {
   if (typeof entry === 'string') return sha256(`\u0000${entry}`)
   const prefixed = Buffer.allocUnsafe(entry.length + 1)
@@ -37,7 +37,7 @@ export function nodeHash(left: Uint8Array, right: Uint8Array): Buffer {
   return sha256(pair)
 }
 
-/** A new leaf closes one subtree for each trailing 1 bit of the size. About 1.5 µs, measured over 1,000,000. */
+/** Appends a leaf, which completes one subtree per trailing 1 bit of the size. 1.5 µs, measured over 1,000,000. */
 export function appendLeaf(frontier: Frontier, leaf: Buffer, onNode?: OnNode): Frontier {
   const peaks = frontier.peaks.slice()
   let hash = leaf
@@ -75,7 +75,7 @@ export function decodeFrontier(size: number, text: string): Frontier {
 export const isHash = (value: unknown): value is Uint8Array =>
   value instanceof Uint8Array && value.length === hashBytes
 
-/** The largest power of two below `size` (RFC 6962's k): where a tree of that size splits. */
+/** Returns the largest power of two below `size` (k in RFC 6962), at which the tree splits. */
 export function splitPoint(size: number): number {
   let k = 1
   while (k * 2 < size) k *= 2
@@ -92,8 +92,8 @@ function peakCount(size: number): number {
 const frontierError = (size: number) =>
   new CoworkError(
     'ledger_damaged',
-    `The stored tree frontier does not fit a ledger of size ${size}.`,
+    `The stored tree frontier does not match ledger size ${size}.`,
     {
-      hint: 'Run `cowork audit verify` to find what was changed.',
+      hint: 'Run `cowork audit verify` to find the change.',
     },
   )

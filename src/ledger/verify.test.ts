@@ -302,7 +302,7 @@ test('L8 a missing payload is right when a later entry says it was erased, and o
         if (!ledger.entries[at]?.payload) return
         edit(ledger, at, { payload: undefined })
         const { problems } = await verified(ledger)
-        expect(problems).toEqual([{ seq: at + 1, why: 'its payload is missing' }])
+        expect(problems).toEqual([{ seq: at + 1, why: 'the payload is missing' }])
       },
     ),
     { numRuns: 300 },
@@ -404,7 +404,7 @@ test('L7 time that goes back is found', async () => {
   edit(ledger, 9, { body, hash: leafHash(body), at: 1001 })
   expect((await verified(ledger)).firstBad).toEqual({
     seq: 10,
-    why: 'its time is before that of the entry before',
+    why: 'older than the previous entry',
   })
 })
 
@@ -419,10 +419,10 @@ test('L7 deep verification finds a body or payload that is not canonical or not 
     ledger.checkpoints.push({ size: 1, note })
     return [(await verified(ledger)).ok, (await verified(ledger, true)).firstBad?.why]
   }
-  expect(await rewritten('"v":1', '"v": 1')).toEqual([true, 'its body is not spelt canonically'])
+  expect(await rewritten('"v":1', '"v": 1')).toEqual([true, 'the body is not canonical JSON'])
   expect(await rewritten('"kind":"human"', '"kind":"ghost"')).toEqual([
     true,
-    'its body has not the shape of an entry',
+    'the body does not match the entry schema',
   ])
   const body = '{"i": 0}'
   const digest = payloadDigest('s', body)
@@ -430,7 +430,7 @@ test('L7 deep verification finds a body or payload that is not canonical or not 
   const entry = String(ledger.entries[0]?.body).replace(/"payload":"\w+"/, `"payload":"${digest}"`)
   edit(ledger, 0, { body: entry, hash: leafHash(entry), payload: { salt: 's', body } })
   const { problems } = await verified(ledger, true)
-  expect(problems.map(({ why }) => why)).toContain('its payload is not spelt canonically')
+  expect(problems.map(({ why }) => why)).toContain('the payload is not canonical JSON')
 })
 
 test('L7 garbage in every place of a store is reported, not thrown', async () => {
@@ -452,15 +452,13 @@ test('L7 garbage in every place of a store is reported, not thrown', async () =>
 test('L7 one change is told once, not again by every neighbour and checkpoint', async () => {
   const ledger = kept(notes(30), [10, 20, 30])
   edit(ledger, 12, { body: '{}' })
-  expect((await verified(ledger)).problems).toEqual([
-    { seq: 13, why: 'its bytes do not give its hash' },
-  ])
+  expect((await verified(ledger)).problems).toEqual([{ seq: 13, why: 'hash mismatch' }])
 })
 
 test('L7 a seq that is no number is named by its place', async () => {
   const ledger = kept(notes(5), [5])
   edit(ledger, 2, { seq: Number.NaN })
-  expect((await verified(ledger)).firstBad).toEqual({ seq: 3, why: 'its seq is NaN' })
+  expect((await verified(ledger)).firstBad).toEqual({ seq: 3, why: 'invalid seq NaN' })
 })
 
 test('L7 many problems are cut to the first twenty by seq', async () => {

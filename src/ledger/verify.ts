@@ -21,15 +21,15 @@ export type StoredNode = {
   readonly hash: string | Uint8Array
 }
 
-/** A ledger as someone keeps it: a database or an exported folder. Nothing in it is trusted. */
+/** An untrusted ledger: a database or an exported folder. */
 export type LedgerSource = {
-  /** In batches, by seq. */
+  /** Yields batches ordered by seq. */
   entries(): AsyncIterable<readonly StoredEntry[]>
-  /** What the columns of an entry should hold, where a store repeats parts of the body. */
+  /** Returns the expected columns of an entry, if the store repeats parts of the body. */
   readonly toColumns?: (entry: Entry) => Readonly<Record<string, unknown>>
-  /** All known copies, from the store and from outside it; repeats do no harm. */
+  /** Returns all known copies, from the store and from outside of it; duplicates are harmless. */
   checkpoints(): Promise<readonly { readonly size: number; readonly note: string }[]>
-  /** In batches, by level and index. */
+  /** Yields batches ordered by level and index. */
   nodes?(): AsyncIterable<readonly StoredNode[]>
   readonly head?: {
     readonly size: number
@@ -49,42 +49,43 @@ type Accepted = {
 }
 
 export type Verification = {
-  /** No problems and no findings. */
+  /** True without problems and findings. */
   readonly ok: boolean
   readonly entries: number
   readonly checkpoints: number
   readonly size: number
-  /** Entries up to this seq are under a checkpoint that was found to be right. */
+  /** The seq of the last entry under a valid checkpoint. */
   readonly signed: number
-  /** The entries after `signed`. They are intact if the head has a valid MAC, otherwise they are a problem (L6). */
+  /** The entries after `signed`. Intact if the head has a valid MAC, otherwise a problem (L6). */
   readonly unsigned?: { readonly from: number; readonly to: number; readonly intact: boolean }
-  /** The missing proof over the newest entries is the only problem: the owner may accept them (L14). */
+  /** True if the missing proof of the newest entries is the only problem: the owner may accept them (L14). */
   readonly acceptable: boolean
   readonly accepted: readonly Accepted[]
-  /** In base64, as checkpoints show it. */
+  /** Base64, as in checkpoints. */
   readonly root: string
   readonly firstBad?: LedgerProblem
-  /** The ledger was changed: the first twenty places. */
+  /** The first twenty modifications of the ledger. */
   readonly problems: readonly LedgerProblem[]
-  /** The ledger is as it was written, but tells of something that was not allowed (L6). */
+  /** Recorded actions that were not allowed, in an unmodified ledger (L6). */
   readonly findings: readonly LedgerProblem[]
   readonly seconds: number
 }
 
 export type VerifyOptions = {
-  /** From the private key, for those who have it; with the public key alone an unsigned tail is a problem. */
+  /** Derived from the private key. With the public key alone an unsigned tail is a problem. */
   readonly mac?: HeadMac | undefined
-  /** Also spells every entry anew and checks its shape. */
+  /** Whether to check the canonical form and the schema of every entry. */
   readonly deep?: boolean
   readonly onProgress?: (entries: number) => void
   readonly now?: Clock
-  /** Fed with every entry; their rows are compared with the store at the end (L20). */
+  /** Replays that read every entry and compare their rows with the store at the end (L20). */
   readonly replays?: readonly Replay[]
 }
 
 /**
- * L6, L7: with the public key; the private key also shows that an unsigned tail is intact. Measured over 1,000,000 entries of 490 bytes: 9.3 s of CPU on a busy machine
- * (11.3 s where every body was read as bytes); a fifth each is JSON.parse and the rows. Memory stays flat.
+ * Verifies a ledger with the public key (L6, L7). With the private key it can also verify an unsigned tail. Measured over
+ * 1,000,000 entries of 490 bytes: 9.3 s of CPU on a busy machine (11.3 s when every body is read as bytes), a fifth each
+ * for JSON.parse and the rows. Memory stays constant.
  */
 export async function verifyLedger(
   source: LedgerSource,
@@ -122,7 +123,7 @@ export async function verifyLedger(
       if (entry && stored.type === acceptedType) accepted.push(toAccepted(stored.seq, entry))
       if (entry && isValid)
         for (const replay of replays) replay.read(stored.seq, stored.type, entry)
-      // After a gap, what is beside the entries says nothing any more.
+      // After a gap payloads cannot be checked.
       if (entry && isValid && stored.seq === frontier.size) {
         erasures.read(stored.seq, stored.type, entry)
         if (stored.payload === undefined && entry['payload'] !== undefined)
@@ -134,20 +135,20 @@ export async function verifyLedger(
     onProgress?.(frontier.size)
   }
 
-  for (const seq of erasures.listMissing(maxProblems)) problems.add(seq, 'its payload is missing')
-  for (const seq of erasures.restored(maxProblems))
-    problems.add(seq, 'its payload is there although it was erased')
+  for (const seq of erasures.listMissing(maxProblems)) problems.add(seq, 'the payload is missing')
+  for (const seq of erasures.listRestored(maxProblems))
+    problems.add(seq, 'the payload exists although it was erased')
   const size = chain.lastSeq()
   const largestSigned = checkpoints.at(-1)?.size ?? 0
   if (largestSigned > size)
-    problems.add(size + 1, `missing up to entry ${largestSigned}, which a signed checkpoint covers`)
-  // Once an entry is wrong, so are all later roots: they would say nothing new.
+    problems.add(size + 1, `missing up to entry ${largestSigned}, which a checkpoint signs`)
+  // After an invalid entry all later roots are wrong too, so they are not checked.
   const intact = chain.firstFault() === Infinity
   const { head } = source
   if (head && head.size !== size)
     problems.add(
       Math.min(head.size, size) + 1,
-      `the head of the ledger says that ${head.size} entries were written, ${size} are there`,
+      `the head has size ${head.size}, the store has ${size} entries`,
     )
   else if (
     head &&
@@ -156,7 +157,7 @@ export async function verifyLedger(
       head.at !== chain.lastAt() ||
       head.frontier !== encodeFrontier(frontier))
   )
-    problems.add(Math.max(size, firstSeq), 'the head of the ledger is not that of its entries')
+    problems.add(Math.max(size, firstSeq), 'the head does not match the entries')
   if (mismatch && chain.firstFault() > mismatch.to)
     problems.add(mismatch.from, `up to entry ${mismatch.to}, other entries were signed`)
   if (intact && source.nodes) await checkNodes(source.nodes(), samples, problems)
@@ -168,7 +169,7 @@ export async function verifyLedger(
 
   const isIntact = head !== undefined && mac?.vkey === vkey && mac.isValid(head)
   const unsigned = signed < size ? { from: signed + 1, to: size, intact: isIntact } : undefined
-  // After a change, the missing signature would only repeat it.
+  // After another problem, the missing signature adds no information.
   const isOnlyUnsigned = unsigned?.intact === false && problems.list.length === 0
   if (isOnlyUnsigned)
     problems.add(unsigned.from, describeUnsigned(unsigned.from, size, mac !== undefined))
@@ -191,7 +192,7 @@ export async function verifyLedger(
   }
 }
 
-/** The owner's entry about entries that were neither signed nor covered by a MAC. */
+/** The type of the entry with which the owner accepts entries without a signature or MAC. */
 export const acceptedType = 'ledger.accepted'
 
 function toAccepted(seq: number, { data }: UnverifiedEntry): Accepted {
@@ -199,7 +200,7 @@ function toAccepted(seq: number, { data }: UnverifiedEntry): Accepted {
   return { seq, from: Number(from), to: Number(to), reason: String(reason) }
 }
 
-/** Every copy must open; one of each size and root is enough from there on. */
+/** Verifies every copy and returns one checkpoint per size and root. */
 function verifyCopies(
   notes: readonly { size: number; note: string }[],
   vkey: VerifierKey,
@@ -211,7 +212,7 @@ function verifyCopies(
       const checkpoint = verifyCheckpoint(note.note, vkey)
       if (checkpoint.size === note.size)
         byContent.set(`${checkpoint.size} ${checkpoint.root.toString('hex')}`, checkpoint)
-      else problems.add(note.size, `its checkpoint was signed for size ${checkpoint.size}`)
+      else problems.add(note.size, `the checkpoint is signed for size ${checkpoint.size}`)
     } catch (error) {
       problems.add(note.size, errorMessage(error))
     }

@@ -1,8 +1,8 @@
 import type { Dialect, Query } from '#base/db/port.ts'
 
 /**
- * Views for people with `sqlite3` or `psql` (SV9, seed 001). A CTE keeps PostgreSQL from letting anyone write
- * through them; it is inlined, so that filters still reach the indexes.
+ * Builds the views for people with `sqlite3` or `psql` (SV9). The CTE makes a view read-only in PostgreSQL; it is inlined,
+ * so that filters still use the indexes.
  */
 export function ledgerViews(dialect: Dialect): Query[] {
   const { text, time } = dialectSql[dialect]
@@ -26,7 +26,7 @@ export function ledgerViews(dialect: Dialect): Query[] {
   return [view('timeline', timeline), auditLog(dialect, ['call.done'])]
 }
 
-/** The names of get_audit_log (L10); `done` are the types that say that a call was carried out. */
+/** Builds a view with the fields of get_audit_log (L10); `done` are the types of completed calls. */
 function auditLog(dialect: Dialect, done: readonly string[]): Query {
   const { text, integer, time } = dialectSql[dialect]
   const types = (names: readonly string[]) => `type IN ('${names.join("', '")}')`
@@ -46,13 +46,13 @@ function auditLog(dialect: Dialect, done: readonly string[]): Query {
   return view('audit_log', columns, `WHERE tool IS NOT NULL AND ${ends}`)
 }
 
-/** With the calls whose record is the entry of what they did (0014). */
+/** Recreates the view, including calls that are recorded by a proposal entry (0014). */
 export const recreateAuditLogView = (dialect: Dialect): Query[] => [
   { sql: 'DROP VIEW audit_log', parameters: [] },
   auditLog(dialect, ['call.done', 'proposal.created']),
 ]
 
-/** What was done, as it was logged: the steps that follow a proposal's approval. */
+/** Builds the view of logged actions: the steps after the approval of a proposal. */
 export function actionsView(dialect: Dialect): Query {
   const { text, time } = dialectSql[dialect]
   const actions = [
@@ -76,7 +76,7 @@ const view = (name: string, columns: readonly string[], where = ''): Query => ({
 })
 
 const sqlitePath = (path: readonly string[]) => `json_extract(body, '$.${path.join('.')}')`
-// PostgreSQL has no room for NUL in a text, not even for one it is not asked for.
+// PostgreSQL cannot process NUL in a JSON text, even in a field that is not selected.
 const postgresPath = (path: readonly string[]) =>
   String.raw`replace(body, '\u0000', '\u2400')::json #>> '{${path.join(',')}}'`
 

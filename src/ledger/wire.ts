@@ -1,6 +1,6 @@
 import * as z from 'zod'
 
-/** The first entry has seq 1, so a ledger of size n ends with seq n; its leaf in the tree is seq − 1. */
+/** The first seq. A ledger of size n ends with seq n; the leaf index in the tree is seq − 1. */
 export const firstSeq = 1
 export const entryType = /^[a-z][a-z_]*\.[a-z][a-z_]*$/
 export const idNames = ['approval', 'call', 'grant', 'handoff', 'job', 'proposal'] as const
@@ -11,9 +11,9 @@ const count = z.int().nonnegative()
 export const entrySchema = z.strictObject({
   v: z.literal(1),
   seq: z.int().min(firstSeq),
-  /** Milliseconds since the epoch; never less than in the entry before. */
+  /** Milliseconds since the epoch; never less than in the previous entry. */
   at: count,
-  /** Leaf hash of the entry before, so that a line-by-line check needs no tree. */
+  /** Leaf hash of the previous entry, so that a line-by-line check needs no tree. */
   prev: hexHash,
   type: z.string().regex(entryType),
   actor: z.strictObject({
@@ -21,7 +21,7 @@ export const entrySchema = z.strictObject({
     id: z.string(),
     session: z.string().optional(),
     verified: z.boolean().optional(),
-    /** What the other side says of itself: shown, never trusted. */
+    /** Reported by the client itself: shown, never trusted. */
     client: z
       .strictObject({
         name: z.string(),
@@ -36,13 +36,13 @@ export const entrySchema = z.strictObject({
   ids: z.partialRecord(z.enum(idNames), z.string()).optional(),
   outcome: z.string().optional(),
   data: z.record(z.string(), z.json()).optional(),
-  /** Salted digest of the content kept beside the entry (L8). */
+  /** Salted digest of the payload (L8). */
   payload: hexHash.optional(),
 })
 
 export type Entry = z.output<typeof entrySchema>
 
-/** The entries of one call with proofs to one checkpoint: all that is needed to check them offline (L16). */
+/** The entries of one call with proofs to one checkpoint, which can be verified offline (L16). */
 export const receiptSchema = z.strictObject({
   receipt: z.literal(1),
   call: z.string(),
@@ -59,7 +59,7 @@ export const receiptSchema = z.strictObject({
 
 export type Receipt = z.output<typeof receiptSchema>
 
-/** Seed 004's words for what happened to a file. */
+/** An audit line in the format of File Ops. */
 const auditEntry = z.object({
   timestamp: z.string(),
   operation: z.string(),
@@ -79,7 +79,7 @@ export const ledgerResults = {
   cowork_redact: z.object({ seq: z.number(), erased: z.boolean() }),
 }
 
-/** Named, so that the documentation spells it once. */
+/** Named, so that the documentation contains it once. */
 const entry = entrySchema.meta({ id: 'Entry' })
 const payload = z.object({ seq: z.int(), salt: z.string(), body: z.string() })
 const checkpoint = z.object({ size: z.int(), at: z.int(), note: z.string() })
@@ -93,9 +93,9 @@ export const ledgerAnswers = {
   'GET /api/ledger/checkpoints': z.object({ vkey: z.string(), checkpoints: z.array(checkpoint) }),
   'GET /api/ledger/{seq}': z.object({
     entry,
-    payload: z.unknown().optional().describe('Absent where there is none or it was erased'),
+    payload: z.unknown().optional().describe('Absent if the entry has none or it was erased'),
     hash: z.string().describe('Leaf hash in hex'),
-    prev_ok: z.boolean().describe('It shows the hash of the entry before'),
+    prev_ok: z.boolean().describe('Whether the previous hash matches'),
   }),
   'GET /api/ledger/{seq}/proof': z.object({
     seq: z.int(),

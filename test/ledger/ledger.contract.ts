@@ -291,7 +291,7 @@ export function ledgerContract(engine: Engine) {
       await stop()
       expect(await world.verify()).toMatchObject({ ok: true, entries: 301, signed: 301 })
       await world.tamper('DELETE FROM ledger_payload WHERE seq = 9')
-      expect((await world.verify()).firstBad).toEqual({ seq: 9, why: 'its payload is missing' })
+      expect((await world.verify()).firstBad).toEqual({ seq: 9, why: 'the payload is missing' })
     })
 
     test('L8 payloads older than asked for are erased in batches, each with its entry', async () => {

@@ -39,18 +39,18 @@ const bad: [string, Changes, string][] = [
   ['nobody verified', { flags: 0x01 }, 'not_verified'],
 ]
 
-test.each(bad)('I6 an answer with %s is refused', (_, changes, refused) => {
+test.each(bad)('I6 an answer with %s is refused', (_, changes, rejected) => {
   const { authenticator, kept } = made()
-  expect(verifyAssertion(kept, authenticator.get(challenge, changes), toGet)).toEqual({ refused })
+  expect(verifyAssertion(kept, authenticator.get(challenge, changes), toGet)).toEqual({ rejected })
   const fresh = createAuthenticator()
-  expect(verifyRegistration(fresh.create(challenge, changes), toCreate)).toEqual({ refused })
+  expect(verifyRegistration(fresh.create(challenge, changes), toCreate)).toEqual({ rejected })
 })
 
 test('I6 an answer to one kind of question is none to the other', () => {
   const { authenticator, kept } = made()
-  const refused = 'wrong_type'
-  expect(verifyAssertion(kept, authenticator.get(challenge), toCreate)).toEqual({ refused })
-  expect(verifyRegistration(createAuthenticator().create(challenge), toGet)).toEqual({ refused })
+  const rejected = 'wrong_type'
+  expect(verifyAssertion(kept, authenticator.get(challenge), toCreate)).toEqual({ rejected })
+  expect(verifyRegistration(createAuthenticator().create(challenge), toGet)).toEqual({ rejected })
 })
 
 test('I6 a passkey is registered under its own id and with a key that can be checked', () => {
@@ -70,7 +70,7 @@ test('I6 a passkey is registered under its own id and with a key that can be che
     [Buffer.from('no key'), -7],
   ] as const)
     expect(verifyRegistration({ ...given, publicKey, algorithm }, toCreate)).toEqual({
-      refused: 'wrong_key',
+      rejected: 'wrong_key',
     })
 })
 
@@ -78,10 +78,10 @@ test('I6 the signature of another key is refused, and so is a changed one', () =
   const { authenticator, kept } = made()
   const other = made()
   const answer = authenticator.get(challenge)
-  const refused = 'wrong_signature'
-  expect(verifyAssertion(other.kept, answer, toGet)).toEqual({ refused })
+  const rejected = 'wrong_signature'
+  expect(verifyAssertion(other.kept, answer, toGet)).toEqual({ rejected })
   const empty = { ...answer, signature: Buffer.alloc(0) }
-  expect(verifyAssertion(kept, empty, toGet)).toEqual({ refused })
+  expect(verifyAssertion(kept, empty, toGet)).toEqual({ rejected })
 })
 
 test('I6 a count that stands still or goes back is refused, except where none is kept', () => {
@@ -91,7 +91,7 @@ test('I6 a count that stands still or goes back is refused, except where none is
   expect(verifyAssertion(after, answer, toGet)).toEqual({ rejected: 'counter_back' })
   authenticator.rewind(-1)
   expect(verifyAssertion(kept, authenticator.get(challenge), toGet)).toEqual({
-    refused: 'counter_back',
+    rejected: 'counter_back',
   })
   const without = made(-7, false)
   expect(verifyAssertion(without.kept, without.authenticator.get(challenge), toGet)).toEqual({
