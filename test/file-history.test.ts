@@ -12,7 +12,7 @@ import { openTestLedger } from './ledger.ts'
 
 const sales: Caller = { kind: 'agent', id: 'sales', session: 's1', verified: true, scopes: ['*'] }
 
-test('RH2, TR3 the version that undoes a call is kept with its end, whatever becomes of its output', async () => {
+test('RH2, TR3 records the undo version with the end of the call, independent of the output object', async () => {
   const { db, ledger, entries, close } = await openTestLedger([
     ...governanceSchema,
     ...fileMigrations,
@@ -33,7 +33,7 @@ test('RH2, TR3 the version that undoes a call is kept with its end, whatever bec
     async run({ path }, call) {
       const before = { sha256: 'a'.repeat(64), size: 1, mode: 0o644 }
       const change = { operation: 'write', made: path, replaced: { path, before } }
-      // Another object than the one that was made with the change.
+      // A different object from the one in the change.
       const validated = output.parse(structuredClone({ path }))
       return { output: validated, finalize: history.changed(call, change) }
     },

@@ -10,14 +10,14 @@ const end = 'END\n'
 
 type Step = { readonly act: string; readonly at: string; readonly to: string }
 
-const step = fc.record({
+const stepArbitrary = fc.record({
   act: fc.constantFrom('create', 'update', 'update', 'update', 'move', 'delete', 'restore'),
   at: fc.constantFrom(...names),
   to: fc.constantFrom(...names, 'd', 'e'),
 })
 
-/** Every change leaves a word of its own in the file, so that a file tells which versions it must have. */
-async function take({ api }: Place, { act, at, to }: Step, word: string): Promise<void> {
+/** Each change adds a unique word, so that the content shows which versions a file must have. */
+async function runStep({ api }: Place, { act, at, to }: Step, word: string): Promise<void> {
   if (act === 'create') await api.call('create_file', { path: at, content: `${word} ${end}` })
   else if (act === 'update') {
     const edits = [{ old: end, new: `${word} ${end}` }]
@@ -32,30 +32,30 @@ async function take({ api }: Place, { act, at, to }: Step, word: string): Promis
   }
 }
 
-const filesIn = (folder: string) =>
+const listFiles = (folder: string) =>
   readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile() && entry.name.endsWith('.md'))
     .map(({ parentPath, name }) => join(parentPath, name))
     .filter((path) => !path.includes('.cowork'))
 
-const smallFirst = (a: number, b: number) => a - b
+const ascending = (a: number, b: number) => a - b
 
-/** The sizes of what it was before, by the words in it. */
-function sizesBefore(text: string): number[] {
+/** The sizes of the earlier contents, derived from the words. */
+function expectedSizes(text: string): number[] {
   const words = text.trimEnd().split(' ').slice(0, -1)
   return words.slice(1).map((_, n) => `${words.slice(0, n + 1).join(' ')} ${end}`.length)
 }
 
-test('TR3 FT9 the versions of a file go with it, whatever else is done to the same names at once', async () => {
+test('TR3 FT9 versions move with their file under concurrent operations on the same names', async () => {
   const place = await openPlace({ 'versions.max_per_file': 1000 })
   const { api, workspace } = place
-  const steps = fc.sample(step, 1200)
+  const steps = fc.sample(stepArbitrary, 1200)
   let word = 0
-  const line = async () => {
-    for (let next = steps.pop(); next; next = steps.pop()) await take(place, next, `w${++word}`)
+  const runSteps = async () => {
+    for (let next = steps.pop(); next; next = steps.pop()) await runStep(place, next, `w${++word}`)
   }
-  await Promise.all(Array.from({ length: 12 }, line))
-  // What is in the trash is looked at where nothing else ever was.
+  await Promise.all(Array.from({ length: 12 }, runSteps))
+  // Items in the trash are restored to unused paths.
   for (;;) {
     const { items } = (await api.call('trash_list')) as { items: { trash_id: string }[] }
     if (items.length === 0) break
@@ -64,11 +64,11 @@ test('TR3 FT9 the versions of a file go with it, whatever else is done to the sa
         await api.call('trash_restore', { trash_id, destination: `back/${trash_id}.md` }),
       ).toMatchObject({ success: true })
   }
-  for (const path of filesIn(workspace)) {
+  for (const path of listFiles(workspace)) {
     const { versions } = (await api.call('file_versions', { path })) as {
       versions: { size_bytes: number }[]
     }
-    const sizes = versions.map(({ size_bytes }) => size_bytes).toSorted(smallFirst)
-    expect({ path, sizes }).toEqual({ path, sizes: sizesBefore(readFileSync(path, 'utf8')) })
+    const sizes = versions.map(({ size_bytes }) => size_bytes).toSorted(ascending)
+    expect({ path, sizes }).toEqual({ path, sizes: expectedSizes(readFileSync(path, 'utf8')) })
   }
 })

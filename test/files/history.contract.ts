@@ -6,7 +6,7 @@ import { createHistoryStore } from '../../src/files/history-store.ts'
 import type { Version } from '../../src/files/history-store.ts'
 import { fileMigrations } from '../../src/files/migrations.ts'
 
-/** What both engines keep the same way about earlier contents, deleted files and who made what. */
+/** The contract of the file history on both database engines. */
 export function historyContract(engine: string, open: () => Promise<Db>): void {
   describe(`history on ${engine}`, () => {
     let db: Db | undefined
@@ -41,7 +41,7 @@ export function historyContract(engine: string, open: () => Promise<Db>): void {
       deletedAt,
     })
 
-    test('TR3 versions of a file come newest first, and only those of this node', async () => {
+    test('TR3 lists versions of a file newest first, and only those of this node', async () => {
       const { db: store, here, there } = await setup()
       await store.transact(async (tx) => {
         await here.keepVersion(tx, version('v1', '/w/a', 1))
@@ -58,16 +58,16 @@ export function historyContract(engine: string, open: () => Promise<Db>): void {
       expect(ids(await there.versions(store))).toEqual(['v4'])
     })
 
-    test('TR3 what is known of a file goes where it goes, with all in a folder and nothing else', async () => {
+    test('TR3 the history moves with a file, with everything in a folder and nothing else', async () => {
       const { db: store, here, there } = await setup()
-      // Names that only begin alike, and characters that count double in some languages.
+      // Names with a common prefix, and characters outside of the BMP.
       const paths = ['/w/𝒹', '/w/𝒹/a', '/w/𝒹/b/c', '/w/𝒹x', '/w/other']
       await store.transact(async (tx) => {
         for (const [n, path] of paths.entries()) {
           await here.keepMade(tx, path, 'sales', n)
           await here.keepVersion(tx, version(`v${n}`, path, n))
         }
-        // Of files that were there before.
+        // History of files that were at the target before.
         await here.keepMade(tx, '/w/new/a', 'gone', 0)
         await here.keepVersion(tx, { ...version('v9', '/w/new/a', 9), by: 'gone' })
         await there.keepVersion(tx, version('v10', '/w/new/a', 10))
@@ -78,14 +78,14 @@ export function historyContract(engine: string, open: () => Promise<Db>): void {
       expect(made.map(({ path }) => path).sort()).toEqual(after)
       expect(made.map(({ by }) => by)).not.toContain('gone')
       const versions = await here.versions(store)
-      // Of what was there before, too: somebody may want it back.
+      // The history of replaced files stays too, for a restore.
       expect(versions.map(({ path }) => path).sort()).toEqual([...after, '/w/new/a'].sort())
       expect(await there.versions(store)).toHaveLength(1)
       await store.transact((tx) => here.move(tx, '/w/new', '/w/new'))
       expect(await here.versions(store)).toEqual(versions)
     })
 
-    test('GR1 where a version lay when it was replaced is kept, whatever is moved, deleted and restored', async () => {
+    test('GR1 stores the path of a version when it was replaced, across moves, deletes and restores', async () => {
       const { db: store, here } = await setup()
       await store.transact(async (tx) => {
         await here.keepVersion(tx, version('v1', '/w/t/a', 1))
@@ -98,7 +98,7 @@ export function historyContract(engine: string, open: () => Promise<Db>): void {
       ])
     })
 
-    test('GR1 SV8 versions from before that was kept lay where they are, those in the trash where it says', async () => {
+    test('GR1 SV8 older versions get their current path, those in the trash the path of the item', async () => {
       db = await open()
       const before = fileMigrations.filter(({ name }) => name < 'files-003')
       await migrate(db, before, 0)
@@ -120,7 +120,7 @@ export function historyContract(engine: string, open: () => Promise<Db>): void {
       expect(origins.sort()).toEqual(['/w/a', '/w/𝒹ir', '/w/𝒹ir/𝒹/b', `trash:${gone}/c`].sort())
     })
 
-    test('TR3 a file that was found in the trash before its own call ended takes its versions along', async () => {
+    test('TR3 an item found in the trash before its call ended takes its versions with it', async () => {
       const { db: store, here } = await setup()
       const item = trashed('t1', 5)
       await store.transact(async (tx) => {
@@ -133,7 +133,7 @@ export function historyContract(engine: string, open: () => Promise<Db>): void {
       expect(await here.versionsOf(store, item.path, 10)).toHaveLength(1)
     })
 
-    test('FT9 on Windows what is known of a folder goes with it; elsewhere a backslash is a letter', async () => {
+    test('FT9 the history moves with a folder on Windows; elsewhere a backslash is part of a name', async () => {
       const { db: store, here } = await setup()
       const paths = ['C:\\w\\a\\x', 'C:\\w\\ab', '/w/a/x', '/w/a\\x']
       await store.transact(async (tx) => {
@@ -148,7 +148,7 @@ export function historyContract(engine: string, open: () => Promise<Db>): void {
       )
     })
 
-    test('FT9 what is known of a deleted folder waits in the trash, and comes back with it elsewhere', async () => {
+    test('FT9 the history of a deleted folder stays in the trash and is restored with it', async () => {
       const { db: store, here } = await setup()
       await store.transact(async (tx) => {
         await here.keepMade(tx, '/w/t/a', 'sales', 1)
@@ -160,7 +160,7 @@ export function historyContract(engine: string, open: () => Promise<Db>): void {
       expect(await here.newest(store, '/w', 5)).toEqual([])
       expect(await here.versionsOf(store, '/w/t/a', 5)).toEqual([])
       await store.transact(async (tx) => {
-        // Another comes to its place meanwhile.
+        // Another file is created at its path.
         await here.keepVersion(tx, version('v2', '/w/t/a', 4))
         await here.takeFromTrash(tx, 't', '/w/back')
       })
@@ -170,7 +170,7 @@ export function historyContract(engine: string, open: () => Promise<Db>): void {
       expect(await here.versionsOf(store, '/w/t/a', 5)).toMatchObject([{ id: 'v2' }])
     })
 
-    test('TR1 what is found in the trash takes nothing from the file at its path', async () => {
+    test('TR1 an item found in the trash takes no versions from the file at its path', async () => {
       const { db: store, here } = await setup()
       await store.transact(async (tx) => {
         await here.keepVersion(tx, version('v1', '/w/t', 5))
@@ -180,7 +180,7 @@ export function historyContract(engine: string, open: () => Promise<Db>): void {
       expect(await here.versionsOf(store, '/w/t', 5)).toMatchObject([{ id: 'v1' }])
     })
 
-    test('TR4 of one file the newest stay, and the contents of the others are named', async () => {
+    test('TR4 keeps the newest versions of a file and returns the contents of the others', async () => {
       const { db: store, here, there } = await setup()
       const dropped = await store.transact(async (tx) => {
         for (const n of [1, 2, 3, 4]) await here.keepVersion(tx, version(`v${n}`, '/w/a', n))
@@ -191,13 +191,13 @@ export function historyContract(engine: string, open: () => Promise<Db>): void {
       expect(dropped).toEqual(['sha-v2', 'sha-v1'])
       const left = (await here.versions(store)).map(({ id }) => id)
       expect(left.sort()).toEqual(['v3', 'v4', 'v5'])
-      // What another node names does not lie here.
+      // Versions of another node are stored elsewhere.
       const named = await here.named(store, ['sha-v1', 'sha-v3', 'sha-v6'])
       expect([...named]).toEqual(['sha-v3'])
       expect(await here.named(store, [])).toEqual(new Set())
     })
 
-    test('F6 who made a file stays known when another changes it', async () => {
+    test('F6 keeps the creator of a file when another agent changes it', async () => {
       const { db: store, here } = await setup()
       await store.transact(async (tx) => {
         await here.keepMade(tx, '/w/a', 'sales', 1)
@@ -210,7 +210,7 @@ export function historyContract(engine: string, open: () => Promise<Db>): void {
       ])
     })
 
-    test('TR1 the trash is paged newest first, an item is kept once and taken once', async () => {
+    test('TR1 pages the trash newest first, and stores and takes an item once', async () => {
       const { db: store, here, there } = await setup()
       const ids = ['0190-1', '0190-2', '0190-3']
       await store.transact(async (tx) => {

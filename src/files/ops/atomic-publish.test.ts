@@ -18,7 +18,7 @@ afterEach(async () => {
 const inside = (path: string) => join(files.workspace, path)
 const move = { from: inWorkspace('a'), to: inWorkspace('b') }
 
-test('FT5 a folder that somebody makes right before one is moved there is not replaced', async () => {
+test('FT5 does not replace a folder created right before the move', async () => {
   files.put({ 'a/x.md': 'x' })
   const rename = fs.renameSync
   let other: string | undefined = 'made'
@@ -31,7 +31,7 @@ test('FT5 a folder that somebody makes right before one is moved there is not re
     rename(from, to)
   })
   await files.run('move', move)
-  // They hear that the name is taken; it is not taken from them.
+  // The other program gets EEXIST, and its folder is not replaced.
   expect(other).toBe('EEXIST')
   expect(fs.readdirSync(files.workspace)).toEqual(['b'])
   expect(fs.statSync(inside('b')).mode & 0o777).toBe(0o755)
@@ -46,7 +46,7 @@ test('FT5 a folder that cannot be moved leaves its new name free', async () => {
   expect(fs.readdirSync(files.workspace)).toEqual(['a'])
 })
 
-test('FT5 what a crash left to hold the name of a folder is taken, and nothing else is', async () => {
+test('FT5 replaces a stale placeholder folder and nothing else', async () => {
   files.put({ 'a/x.md': 'x' })
   fs.mkdirSync(inside('b'), { mode: placeholderMode })
   expect(await files.refusal('move', move)).toBe('exists')

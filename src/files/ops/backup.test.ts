@@ -12,7 +12,7 @@ beforeEach(() => {
 })
 afterEach(() => files.close())
 
-test('FT4 the backup of a file that may be read may be read, whatever it is called', async () => {
+test('FT4 the backup of a readable file is readable, for any name', async () => {
   const part = fc.constantFrom(
     '.env',
     '.example',
@@ -31,7 +31,7 @@ test('FT4 the backup of a file that may be read may be read, whatever it is call
       return upper ? text.toUpperCase() : text
     })
   const { guard } = files.context
-  const isOpen = (one: string) => guard.checkForbidden(`/srv/${one}`, 'read') === undefined
+  const isOpen = (name: string) => guard.checkForbidden(`/srv/${name}`, 'read') === undefined
   fc.assert(
     fc.property(name, fc.nat(3), (one, number) => {
       fc.pre(isOpen(one))
@@ -42,7 +42,7 @@ test('FT4 the backup of a file that may be read may be read, whatever it is call
   )
 })
 
-test('FT4 PV4 the backup of an example of settings is read, and its folder can go', async () => {
+test('FT4 PV4 the backup of an example env file is readable, and its folder can be deleted', async () => {
   files.put({ 'p/.env.sample': 'A=1' })
   const at = inWorkspace('p/.env.sample')
   const ask = { at, writeMode: 'replace', encoding: 'keep', backup: true } as const

@@ -5,7 +5,7 @@ import type { TestOps } from '../../../test/ops.ts'
 import { FileError } from '../confine/file-error.ts'
 import { extractText } from './documents.ts'
 
-const waiting = () => Promise.resolve()
+const neverCancelled = () => Promise.resolve()
 
 let files: TestOps
 beforeEach(() => {
@@ -13,7 +13,7 @@ beforeEach(() => {
 })
 afterEach(() => files.close())
 
-test('FT2 the text of a PDF is read, and marked as taken out', async () => {
+test('FT2 reads the text of a PDF and marks it as extracted', async () => {
   files.put({ 'a.pdf': pdfOf('Quarterly report', 'Second line') })
   const answer = await files.run('read', { at: inWorkspace('a.pdf'), maxBytes: 1000 })
   expect(answer).toMatchObject({ kind: 'document', mime: 'application/pdf', extracted: true })
@@ -21,7 +21,7 @@ test('FT2 the text of a PDF is read, and marked as taken out', async () => {
   expect(answer.body?.toString()).toContain('Second line')
 })
 
-test('FT2 the text of a Word file is read, by lines too, and its bytes where they are asked for', async () => {
+test('FT2 reads the text of a Word file, also by lines, and its raw bytes on request', async () => {
   const docx = docxOf(['one', 'two', 'three'].map(paragraph).join(''))
   files.put({ 'a.docx': docx })
   const at = inWorkspace('a.docx')
@@ -35,7 +35,7 @@ test('FT2 the text of a Word file is read, by lines too, and its bytes where the
   expect(raw.extracted).toBeUndefined()
 })
 
-test('FT2 damaged documents are refused and hurt nothing', async () => {
+test('FT2 refuses damaged documents', async () => {
   const whole = docxOf(paragraph('text'))
   files.put({
     'cut.docx': whole.subarray(0, whole.length / 2),
@@ -48,35 +48,43 @@ test('FT2 damaged documents are refused and hurt nothing', async () => {
     )
 })
 
-test('FT2 a document that unpacks to far more than it is gets no more memory than it may have', async () => {
+test('FT2 limits the memory of a document that unpacks to far more than its size', async () => {
   const bomb = docxOf(Buffer.alloc(64 * 1024 ** 2, paragraph('x')))
   expect(bomb.length).toBeLessThan(1024 ** 2)
   await expect(
-    extractText(bomb, word, waiting, { ms: 50_000, heapMb: 64, growthBytes: 128 * 1024 ** 2 }),
+    extractText(bomb, word, neverCancelled, {
+      ms: 50_000,
+      heapMb: 64,
+      growthBytes: 128 * 1024 ** 2,
+    }),
   ).rejects.toMatchObject({ code: 'unreadable' })
 })
 
-test('FT2 a document that takes too long is given up', async () => {
+test('FT2 stops extraction after the time limit', async () => {
   const slow = pdfOf('text')
   await expect(
-    extractText(slow, 'application/pdf', waiting, { ms: 1, heapMb: 256, growthBytes: 2 ** 30 }),
+    extractText(slow, 'application/pdf', neverCancelled, {
+      ms: 1,
+      heapMb: 256,
+      growthBytes: 2 ** 30,
+    }),
   ).rejects.toMatchObject({ code: 'timeout' })
 })
 
-test('FT2 a document that nobody waits for any longer is given up, also before its turn', async () => {
+test('FT2 stops extraction when the call is cancelled, also while queued', async () => {
   const bomb = docxOf(Buffer.alloc(64 * 1024 ** 2, paragraph('x')))
-  let isOver = false
-  const untilOver = async () => {
-    if (isOver) throw new FileError('cancelled', 'The call was cancelled.')
+  let isCancelled = false
+  const yieldNow = async () => {
+    if (isCancelled) throw new FileError('cancelled', 'The call was cancelled.')
   }
   const limits = { ms: 50_000, heapMb: 1024, growthBytes: 2 ** 40 }
-  const both = [1, 2].map(() => extractText(bomb, word, untilOver, limits))
-  isOver = true
+  const both = [1, 2].map(() => extractText(bomb, word, yieldNow, limits))
+  isCancelled = true
   const cancelled = { status: 'rejected', reason: expect.objectContaining({ code: 'cancelled' }) }
   expect(await Promise.allSettled(both)).toEqual([cancelled, cancelled])
 })
 
-test('F4 FT2 a document that is too large for bytes at once is read as the text it holds, in parts', async () => {
+test('F4 FT2 reads the text of a document over the binary limit in parts', async () => {
   const small = openTestOps({ limits: { maxFileBytes: 100_000, maxBinaryReadBytes: 500 } })
   const pages = docxOf(['one', 'two', 'three'].map(paragraph).join(''))
   expect(pages.length).toBeGreaterThan(500)
@@ -92,20 +100,20 @@ test('F4 FT2 a document that is too large for bytes at once is read as the text 
   await small.close()
 })
 
-test('F4 FT2 a document beyond the limit for files is refused, whatever part of it is asked for', async () => {
+test('F4 FT2 refuses any part of a document over the file limit', async () => {
   const small = openTestOps({ limits: { maxFileBytes: 500, maxBinaryReadBytes: 500 } })
   small.put({ 'a.docx': docxOf(paragraph('one')) })
   const ask = { at: inWorkspace('a.docx'), maxBytes: 1000 }
   expect(await small.refusal('read', ask)).toBe('too_large')
   const range = { by: 'head', lines: 1 } as const
   expect(await small.refusal('read', { ...ask, range })).toBe('too_large')
-  // Its bytes can be had like those of any file.
+  // Raw bytes are readable as for any file.
   const bytes = { by: 'bytes', from: 0, to: 4 } as const
   expect((await small.run('read', { ...ask, raw: true, range: bytes })).body).toHaveLength(4)
   await small.close()
 })
 
-test('FT2 broken and locked PDFs are refused with the reason, one after the other', async () => {
+test('FT2 refuses broken and locked PDFs with the reason', async () => {
   const whole = pdfOf('Quarterly report')
   const pages = '/Kids [2 0 R] /Count 1000000000'
   const endless = whole.toString('latin1').replace('/Kids [3 0 R] /Count 1', pages)
@@ -125,12 +133,12 @@ test('FT2 broken and locked PDFs are refused with the reason, one after the othe
     code: 'unreadable',
     message: 'The document is password-protected.',
   })
-  // A tree of pages that holds itself has none.
+  // A page tree that contains itself has no pages.
   expect((await read('endless.pdf')).body).toHaveLength(0)
   expect((await read('whole.pdf')).body?.toString()).toBe('Quarterly report')
 })
 
-/** Whoever would open it has to know more than we do. */
+/** An encryption dictionary with an unknown password. */
 const encrypted = `/Encrypt << /Filter /Standard /V 1 /R 2 /P -4 /O <${'41'.repeat(32)}> /U <${'42'.repeat(32)}> >>`
 const lockedPdf = pdfOf('Secret')
   .toString('latin1')

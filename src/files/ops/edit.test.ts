@@ -16,7 +16,7 @@ beforeEach(() => {
 afterEach(() => files.close())
 
 const content = (path: string) => fs.readFileSync(join(files.workspace, path), 'utf8')
-const kept = (hash: string) => join(files.top, 'versions', hash.slice(0, 2), hash.slice(2))
+const versionPath = (hash: string) => join(files.top, 'versions', hash.slice(0, 2), hash.slice(2))
 
 test('FT4 an edit answers with its diff; a dry run changes nothing', async () => {
   files.put({ 'a.md': 'one\ntwo\nthree\n' })
@@ -29,10 +29,10 @@ test('FT4 an edit answers with its diff; a dry run changes nothing', async () =>
   expect(real).toMatchObject({ diff: dry.diff, sha256: dry.sha256, backup: 'a.md.bak' })
   expect(dry.diff).toBe('--- a.md\n+++ a.md\n@@ -1,3 +1,3 @@\n one\n-two\n+zwei\n three')
   expect(content('a.md')).toBe('one\nzwei\nthree\n')
-  expect(fs.readFileSync(kept(real.before?.sha256 ?? ''), 'utf8')).toBe('one\ntwo\nthree\n')
+  expect(fs.readFileSync(versionPath(real.before?.sha256 ?? ''), 'utf8')).toBe('one\ntwo\nthree\n')
 })
 
-test('FT4 text in another encoding is edited in it', async () => {
+test('FT4 edits a text in its own encoding', async () => {
   const bytes = Buffer.concat([Buffer.from([0xff, 0xfe]), Buffer.from('größe: 1\r\n', 'utf16le')])
   files.put({ 'wide.txt': bytes })
   await files.run('edit', { at: inWorkspace('wide.txt'), edits: [{ old: '1', new: '漢' }] })
@@ -41,7 +41,7 @@ test('FT4 text in another encoding is edited in it', async () => {
   )
 })
 
-test('FT4 what is no text, or not found once, is refused and stays as it is', async () => {
+test('FT4 refuses binary files and texts without exactly one match, and changes nothing', async () => {
   const bytes = Buffer.from([0, 1, 2, 3, 4, 0x61, 255])
   files.put({ 'b.bin': bytes, 'a.md': 'a a' })
   const edits = [{ old: 'a', new: 'b' }]
@@ -56,14 +56,14 @@ test('FT4 what is no text, or not found once, is refused and stays as it is', as
   expect(content('a.md')).toBe('a a')
 })
 
-test('PV8 a name with a line break does not break into the diff', async () => {
+test('PV8 a name with a line break adds no line to the diff', async () => {
   files.put({ 'a\n+++ evil': 'one\n' })
   const at = inWorkspace('a\n+++ evil')
   const { diff } = await files.run('edit', { at, edits: [{ old: 'one', new: 'two' }] })
   expect(diff?.split('\n').filter((line) => line.startsWith('+++'))).toHaveLength(1)
 })
 
-test('FT4 whatever bytes a file has, an edit changes nothing else or is refused', async () => {
+test('FT4 for any bytes, an edit changes nothing else or is refused', async () => {
   await fc.assert(
     fc.asyncProperty(fc.uint8Array({ maxLength: 60 }), async (noise) => {
       const bytes = Buffer.concat([Buffer.from(noise), Buffer.from('«here»'), Buffer.from(noise)])
@@ -81,7 +81,7 @@ test('FT4 whatever bytes a file has, an edit changes nothing else or is refused'
   )
 })
 
-test('FT4 edits that nobody waits for any longer are given up, and change nothing', async () => {
+test('FT4 cancelled edits change nothing', async () => {
   files.put({ 'a.md': 'one' })
   const edits = [
     { old: 'one', new: 'two' },

@@ -31,7 +31,7 @@ const samples: readonly [encoding: string, text: string][] = [
 ]
 
 test.each(samples)(
-  'FT2 a text in %s is told from its bytes and written back as it was',
+  'FT2 detects a text in %s and writes it back unchanged',
   async (encoding, text) => {
     const bytes = iconv.encode(text, encoding)
     const coding = await detectEncoding(bytes)
@@ -43,7 +43,7 @@ test.each(samples)(
 )
 
 test.each(['Grüße aus Köln\r\nzweite Zeile 漢字\r\n', `${samples[3]?.[1]}\n`])(
-  'FT2 UTF-16 is read with and without its mark: %j',
+  'FT2 detects UTF-16 with and without a mark: %j',
   (text) => {
     const le = Buffer.from(text, 'utf16le')
     const be = Buffer.from(le).swap16()
@@ -60,7 +60,7 @@ test.each(['Grüße aus Köln\r\nzweite Zeile 漢字\r\n', `${samples[3]?.[1]}\n
   },
 )
 
-test('FT2 what is no text is taken for none', async () => {
+test('FT2 detects binary content', async () => {
   const numbers = Buffer.from(Uint32Array.from({ length: 500 }, (_, at) => at * 7).buffer)
   const noise = Buffer.from(Array.from({ length: 2000 }, (_, at) => (at * 167 + (at >> 3)) % 256))
   for (const bytes of [
@@ -73,7 +73,7 @@ test('FT2 what is no text is taken for none', async () => {
     expect(await detectEncoding(bytes)).toBeUndefined()
 })
 
-test('FT2 a sample that ends amid a character is still UTF-8', () => {
+test('FT2 detects UTF-8 in a sample that ends within a character', () => {
   const bytes = Buffer.from('x'.repeat(10) + '漢🙂é')
   for (let end = 1; end <= bytes.length; end++)
     expect(detectUnicode(bytes.subarray(0, end), false)?.encoding).toBe('utf-8')
@@ -83,7 +83,7 @@ const anyText = fc
   .string({ unit: 'binary', maxLength: 200 })
   .map((text) => text.replaceAll('\0', ''))
 
-test('FT4 every text comes back from UTF-8 and UTF-16, mark or not', async () => {
+test('FT4 every text survives UTF-8 and UTF-16, with or without a mark', async () => {
   await fc.assert(
     fc.asyncProperty(anyText, async (text) => {
       const plain = text.replace(/^\uFEFF+/, '')
@@ -91,7 +91,7 @@ test('FT4 every text comes back from UTF-8 and UTF-16, mark or not', async () =>
         const coding = await getEncoding(name)
         const bytes = await encode(plain, coding)
         expect(decode(bytes, coding)).toBe(plain)
-        // What was written with a mark, or in UTF-8, is told again from its bytes.
+        // UTF-8, and any encoding with a mark, is detected again from the bytes.
         expect(decode(bytes, detectUnicode(bytes) ?? coding)).toBe(plain)
       }
       const marked = withMark(plain)
@@ -102,7 +102,7 @@ test('FT4 every text comes back from UTF-8 and UTF-16, mark or not', async () =>
   )
 })
 
-test('FT4 a character that an encoding has not is refused and never replaced', async () => {
+test('FT4 refuses a character that an encoding lacks, instead of replacing it', async () => {
   const coding = await getEncoding('windows-1252')
   await expect(encode('costs 5 €', coding)).resolves.toHaveLength(9)
   await expect(encode('漢字', coding)).rejects.toThrow(FileError)
@@ -110,7 +110,7 @@ test('FT4 a character that an encoding has not is refused and never replaced', a
   await expect(getEncoding('no-such-encoding')).rejects.toMatchObject({ code: 'unknown_encoding' })
 })
 
-test('FT2 an old encoding is seen behind a long stretch of plain letters', async () => {
+test('FT2 detects a legacy encoding after a long ASCII part', async () => {
   const bytes = iconv.encode(
     `${'plain letters only\n'.repeat(8000)}${samples[4]?.[1]}`,
     'windows-1252',

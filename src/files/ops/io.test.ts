@@ -28,7 +28,7 @@ afterEach(async () => {
   disk.remove()
 })
 
-/** Leaves no more than so many bytes free. */
+/** Fills the disk up to the given number of free bytes. */
 function fillDisk(left: number): void {
   const { bavail, bsize } = fs.statfsSync(disk.path)
   fs.writeFileSync(join(disk.path, 'ballast'), Buffer.alloc(Math.max(0, bavail * bsize - left)))
@@ -38,7 +38,7 @@ const everything = () => fs.readdirSync(disk.path, { recursive: true, encoding: 
 const large = Buffer.alloc(128 * 1024, 'x')
 const replace = { at: inWorkspace('a.md'), writeMode: 'replace', encoding: 'utf-8' } as const
 
-test('N31 where the disk is full the old content stays, and nothing else is left', async () => {
+test('N31 keeps the old content on a full disk and leaves nothing else', async () => {
   fillDisk(64 * 1024)
   const before = everything()
   expect(await files.refusal('write', { ...replace, backup: true }, large)).toBe('disk_full')
@@ -58,15 +58,15 @@ test('N31 where the disk is full the old content stays, and nothing else is left
   expect(everything().filter((name) => name.includes('.tmp'))).toEqual([])
 })
 
-test('N31 where the disk is full a granted file that is written in place stays as it was', async () => {
+test('N31 keeps a granted file that is written in place on a full disk', async () => {
   fillDisk(64 * 1024)
   const ask = { ...replace, at: { root: 'single', path: '' } }
   expect(await files.refusal('write', ask, large)).toBe('disk_full')
   expect(fs.readFileSync(inside('a.md'), 'utf8')).toBe(old)
 })
 
-test('N31 what cannot be kept is not changed', async () => {
-  // Room for the new file, but none for another content in the store.
+test('N31 does not change a file whose version cannot be stored', async () => {
+  // Enough space for the new file, but not for the stored version.
   fs.writeFileSync(inside('large.md'), large)
   fillDisk(40 * 1024)
   const ask = { ...replace, at: inWorkspace('large.md') }
@@ -74,7 +74,7 @@ test('N31 what cannot be kept is not changed', async () => {
   expect(fs.readFileSync(inside('large.md')).equals(large)).toBe(true)
 })
 
-test('N31 once there is room again the same write succeeds', async () => {
+test('N31 the same write succeeds once there is space', async () => {
   fillDisk(0)
   expect(await files.refusal('write', replace, large)).toBe('disk_full')
   fs.rmSync(join(disk.path, 'ballast'))
@@ -82,7 +82,7 @@ test('N31 once there is room again the same write succeeds', async () => {
   expect(fs.readFileSync(inside('a.md')).equals(large)).toBe(true)
 })
 
-test('N31 on a disk that is mounted read-only every change says so', async () => {
+test('N31 every change on a read-only disk fails with read_only_disk', async () => {
   disk.setReadOnly()
   const codes = [
     await files.refusal('write', replace, 'new'),
@@ -100,7 +100,7 @@ test('N31 on a disk that is mounted read-only every change says so', async () =>
   expect(fs.readFileSync(inside('a.md'), 'utf8')).toBe(old)
 })
 
-test('FT10 work on the same key is done one after the other, also after one that failed', async () => {
+test('FT10 operations on one key run in sequence, also after a failure', async () => {
   const steps: string[] = []
   const work = (name: string, fails = false) =>
     withPathLock(['/key'], async () => {
@@ -113,8 +113,8 @@ test('FT10 work on the same key is done one after the other, also after one that
   expect(steps).toEqual(['a begins', 'a ends', 'b begins', 'b ends', 'c begins', 'c ends'])
 })
 
-test('FT1 a disk that cannot sync folders fails no write', async () => {
-  // The kernel’s own files know no fsync: EINVAL, as on some shared folders.
+test('FT1 a disk that cannot sync folders does not fail a write', async () => {
+  // fsync in /proc fails with EINVAL, as on some network file systems.
   await fsyncFolder('/proc/self')
   await expect(fsyncFolder('/proc/self/no-such')).rejects.toThrow('ENOENT')
 })

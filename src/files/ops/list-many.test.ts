@@ -22,26 +22,26 @@ function begin() {
   return { ...files, listed, at: (path: string) => join(files.workspace, path) }
 }
 
-/** Entries of all kinds, and of names that are no text. */
+/** Creates entries of all types, also with invalid UTF-8 names. */
 function fillMixed(folder: string, count: number): void {
   fs.mkdirSync(folder)
-  const at = (name: string) => join(folder, name)
+  const pathTo = (name: string) => join(folder, name)
   for (let n = 0; n < count; n++) {
     const name = `${n % 7 === 0 ? 'new\nline ' : ''}${n % 11 === 0 ? '漢é"\\' : 'n'}${n}`
-    if (n % 5 === 0) fs.mkdirSync(at(name))
-    else if (n % 13 === 0) fs.symlinkSync('n1', at(name))
-    else fs.writeFileSync(at(name), 'x'.repeat((n * 37) % 3000))
-    if (n % 3 === 0) fs.lutimesSync(at(name), n, n + 0.5)
+    if (n % 5 === 0) fs.mkdirSync(pathTo(name))
+    else if (n % 13 === 0) fs.symlinkSync('n1', pathTo(name))
+    else fs.writeFileSync(pathTo(name), 'x'.repeat((n * 37) % 3000))
+    if (n % 3 === 0) fs.lutimesSync(pathTo(name), n, n + 0.5)
   }
-  execFileSync('mkfifo', [at('o')])
+  execFileSync('mkfifo', [pathTo('o')])
   for (let n = 128; n < 160; n++)
     fs.writeFileSync(Buffer.from(`${folder}/old ${String.fromCharCode(n)}`, 'latin1'), `${n}`)
-  // They all look like this one.
-  fs.writeFileSync(at('old \ufffd'), 'a name that is text')
+  // Shown like the invalid names.
+  fs.writeFileSync(pathTo('old \ufffd'), 'a name that is text')
 }
 
-/** What a look at each by its whole path says. */
-const plain = (folder: string): ListEntry[] =>
+/** A reference: one lstat per full path. */
+const listNaively = (folder: string): ListEntry[] =>
   fs
     .readdirSync(folder, { encoding: 'buffer' })
     .toSorted((a, b) => compareText(a.toString(), b.toString()) || Buffer.compare(a, b))
@@ -60,23 +60,23 @@ const plain = (folder: string): ListEntry[] =>
       }
     })
 
-test('FT3 a long list says of each entry what stat says, whatever its kind and name', async () => {
+test('FT3 a long list agrees with stat for every type and name', async () => {
   const { at, listed } = begin()
   fillMixed(at('a'), 1500)
   fillMixed(at('b'), 700)
-  for (const name of ['a', 'b', 'a']) expect(await listed(name)).toEqual(plain(at(name)))
+  for (const name of ['a', 'b', 'a']) expect(await listed(name)).toEqual(listNaively(at(name)))
 })
 
-test('FT3 a long list shows a file that goes while its folder is read as it was met', async () => {
+test('FT3 a long list shows a file that is deleted while the folder is read', async () => {
   const { at, context } = begin()
-  // So many that others get their turn meanwhile.
+  // Enough entries to yield to other operations.
   for (let n = 0; n < 4200; n++) fs.writeFileSync(at(`n${n}`), 'text')
   const gone = ['n0', 'n17', 'n4000', 'n999']
-  const turn = async () => {
+  const yieldIfDue = async () => {
     for (const name of gone) fs.rmSync(at(name), { force: true })
   }
   const asked = { ...ask, at: inWorkspace('') }
-  const answer = await list({ ...context, yieldIfDue: turn }, asked, Buffer.alloc(0), () => false)
+  const answer = await list({ ...context, yieldIfDue }, asked, Buffer.alloc(0), () => false)
   const entries = readColumns(answer)
   expect(entries).toHaveLength(4200)
   expect(entries.filter(({ size }) => size !== 4)).toEqual(

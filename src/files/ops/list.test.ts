@@ -29,7 +29,7 @@ const list = async (path: string, more: Options = {}) => {
 const paths = async (path: string, more: Options = {}) =>
   (await list(path, more)).entries.map((entry) => entry.path)
 
-test('FT3 a folder lists its names in order, with what they are', async () => {
+test('FT3 lists names in order with their types', async () => {
   files.put({ 'b.md': 'text', 'a/inside.md': '', 'c.md': '' })
   fs.symlinkSync('b.md', join(files.workspace, 'link'))
   const { entries, next } = await list('')
@@ -44,7 +44,7 @@ test('FT3 a folder lists its names in order, with what they are', async () => {
   expect(entries[1]?.modifiedAt).toBe(Math.floor(mtimeMs))
 })
 
-test('FT3 names and types alone are listed without a look at each file', async () => {
+test('FT3 lists names and types alone without a stat per file', async () => {
   files.put({ 'b.md': 'text', 'a/inside.md': '' })
   fs.symlinkSync('b.md', join(files.workspace, 'link'))
   const asked = { at: inWorkspace(''), recursive: true, limit: 3, ignore: false, bare: true }
@@ -56,7 +56,7 @@ test('FT3 names and types alone are listed without a look at each file', async (
   expect(rest).toEqual({ path: 'link', type: 'link', size: 0, modifiedAt: 0 })
 })
 
-test('FT3 whole trees are listed so far down, each folder before what is in it', async () => {
+test('FT3 lists trees up to a depth, each folder before its content', async () => {
   files.put({ 'a/b/c/d.md': '', 'a/x.md': '', 'a.md': '' })
   expect(await paths('', { recursive: true })).toEqual([
     'a',
@@ -70,7 +70,7 @@ test('FT3 whole trees are listed so far down, each folder before what is in it',
   expect(await paths('a/b', { recursive: true })).toEqual(['c', 'c/d.md'])
 })
 
-test('FT3 .gitignore files and the usual excludes are left out of trees, nearest rule first', async () => {
+test('FT3 omits .gitignore matches and default excludes, the nearest rule first', async () => {
   files.put({
     '.gitignore': '*.log\nbuild/\n/only-here.md\n',
     'a.log': '',
@@ -93,12 +93,12 @@ test('FT3 .gitignore files and the usual excludes are left out of trees, nearest
     'sub/keep.log',
     'sub/only-here.md',
   ])
-  // The rules of the folders above hold further down as well.
+  // Rules of parent folders apply below too.
   expect(await paths('sub/deep', { recursive: true, ignore: true })).toEqual([])
   expect(await paths('', { recursive: true })).toContain('node_modules/x/index.js')
 })
 
-test('PV7 a hostile .gitignore does not hang, and the rest of it counts', async () => {
+test('PV7 a hostile .gitignore does not hang, and its other rules apply', async () => {
   files.put({
     '.gitignore': `${'*a'.repeat(40)}b\n${'**/'.repeat(60)}x\nignored.md\n`,
     'ignored.md': '',
@@ -110,7 +110,7 @@ test('PV7 a hostile .gitignore does not hang, and the rest of it counts', async 
   ])
 })
 
-test('PV1 links are listed and never entered', async () => {
+test('PV1 lists links and never follows them', async () => {
   fs.symlinkSync(files.outside, join(files.workspace, 'out'))
   files.put({ 'a/b.md': '' })
   fs.symlinkSync('.', join(files.workspace, 'a/loop'))
@@ -125,7 +125,7 @@ test('PV1 links are listed and never entered', async () => {
   ).toBe('path_escape')
 })
 
-test('PV4 what is closed is not listed', async () => {
+test('PV4 does not list protected paths', async () => {
   fill(files.granted, {
     '.env': '',
     '.ssh/id_rsa': '',
@@ -139,7 +139,7 @@ test('PV4 what is closed is not listed', async () => {
   expect(entries.paths).toEqual(['a', 'a/b.md'])
 })
 
-test('FT3 what a crash left unfinished goes with the next look at its folder, and nothing else does', async () => {
+test('FT3 listing a folder removes stale temporary files and nothing else', async () => {
   const [old, young] = [`.cowork-${'1'.repeat(24)}.tmp`, `.cowork-${'2'.repeat(24)}.tmp`]
   files.put({ [old]: 'half', [young]: 'half', [`deep/${old}`]: '', '.cowork-notes.tmp': '' })
   const longAgo = new Date(Date.now() - 2 * 60 * 60 * 1000)
@@ -152,7 +152,7 @@ test('FT3 what a crash left unfinished goes with the next look at its folder, an
   expect(fs.readdirSync(join(files.workspace, 'deep'))).toEqual([])
 })
 
-test('FT3 a folder that a crash left half copied goes too', async () => {
+test('FT3 listing removes a folder that a crash left half copied', async () => {
   const old = `.cowork-${'4'.repeat(24)}.tmp`
   files.put({ [`${old}/a/b.md`]: 'half', [`${old}/c.md`]: '', 'd.md': '' })
   fs.symlinkSync(files.outside, join(files.workspace, old, 'out'))
@@ -163,7 +163,7 @@ test('FT3 a folder that a crash left half copied goes too', async () => {
   expect(fs.readdirSync(files.outside)).toEqual(['secret.txt'])
 })
 
-test('FT5 nobody makes a file under a name that is for unfinished ones', async () => {
+test('FT5 refuses to create a file with a temporary name', async () => {
   const name = `.cowork-${'3'.repeat(24)}.tmp`
   files.put({ 'a.md': 'mine' })
   const write = { at: inWorkspace(name), writeMode: 'create', encoding: 'utf-8' } as const
@@ -171,7 +171,7 @@ test('FT5 nobody makes a file under a name that is for unfinished ones', async (
   const to = inWorkspace(`x/${name}`)
   expect(await files.refusal('move', { from: inWorkspace('a.md'), to })).toBe('invalid_path')
   expect(await files.refusal('copy', { from: inWorkspace('a.md'), to })).toBe('invalid_path')
-  // Nor a folder, which would go with all that is in it.
+  // A folder is refused too: the cleanup would remove it with its content.
   const inside = inWorkspace(`${name}/a.md`)
   const asked = { from: inWorkspace('a.md'), to: inside }
   expect(await files.refusal('move', asked)).toBe('invalid_path')
@@ -179,14 +179,14 @@ test('FT5 nobody makes a file under a name that is for unfinished ones', async (
   expect(fs.readdirSync(files.workspace)).toEqual(['a.md'])
 })
 
-test('FT3 a file that a crash left unfinished is not shown', async () => {
+test('FT3 does not list a recent temporary file', async () => {
   files.put({ [`.cowork-${'0'.repeat(24)}.tmp`]: '', '.cowork-notes.tmp': '' })
   expect(await paths('')).toEqual(['.cowork-notes.tmp'])
-  // It may be being written still.
+  // It may still be in use.
   expect(fs.readdirSync(files.workspace)).toContain(`.cowork-${'0'.repeat(24)}.tmp`)
 })
 
-test('FT3 what is no folder is refused', async () => {
+test('FT3 refuses to list a file', async () => {
   files.put({ 'a.md': '' })
   const ask = { recursive: false, limit: 10, ignore: false }
   expect(await files.refusal('list', { ...ask, at: inWorkspace('a.md') })).toBe('not_a_folder')
@@ -200,8 +200,8 @@ describe('pages', () => {
     selector: (path) => path.join('/'),
   })
 
-  /** Those that do not need a file to be a folder. */
-  const fitting = (tree: readonly (readonly string[])[]) =>
+  /** Drops paths that would need a file to be a folder. */
+  const dropConflicts = (tree: readonly (readonly string[])[]) =>
     tree.filter(
       (path) =>
         !tree.some(
@@ -209,7 +209,7 @@ describe('pages', () => {
         ),
     )
 
-  test('FT3 pages one after the other are the whole list, whatever their size', async () => {
+  test('FT3 consecutive pages are the whole list, for any page size', async () => {
     await fc.assert(
       fc.asyncProperty(
         trees,
@@ -219,7 +219,7 @@ describe('pages', () => {
           const folder = fs
             .mkdtempSync(join(files.workspace, 'tree-'))
             .slice(files.workspace.length + 1)
-          for (const path of fitting(tree)) files.put({ [join(folder, ...path)]: '' })
+          for (const path of dropConflicts(tree)) files.put({ [join(folder, ...path)]: '' })
           const whole = await paths(folder, { recursive })
           expect(whole).toEqual(whole.toSorted(comparePath))
           const pages: string[] = []
@@ -241,14 +241,14 @@ describe('pages', () => {
     )
   })
 
-  test('FT3 a page goes on after an entry that is gone meanwhile', async () => {
+  test('FT3 a page continues after an entry that was deleted', async () => {
     files.put({ 'a/b.md': '', 'a/c.md': '', 'd.md': '' })
     fs.rmSync(join(files.workspace, 'a'), { recursive: true })
     expect(await paths('', { recursive: true, after: 'a/b.md' })).toEqual(['d.md'])
   })
 
   test.each(['../outside/', '..', 'a/../..', './a', 'a//b', '/etc', '', 'a/.', 'a\0'])(
-    'PV1 a cursor that nobody was given leads nowhere: %j',
+    'PV1 refuses a forged cursor: %j',
     async (after) => {
       files.put({ 'a/b.md': '', 'c.md': '' })
       for (const recursive of [true, false])
@@ -258,7 +258,7 @@ describe('pages', () => {
     },
   )
 
-  test('PV1 whatever the cursor, what comes is the rest of the list and nothing else', async () => {
+  test('PV1 for any cursor, the page is a rest of the list and nothing else', async () => {
     files.put({ 'a/b/c.md': '', 'a/d.md': '', 'e/f.md': '', 'g.md': '' })
     fs.symlinkSync(files.outside, join(files.workspace, 'h'))
     const whole = await paths('', { recursive: true })
@@ -285,13 +285,13 @@ describe('pages', () => {
     )
   })
 
-  test('FT3 a cursor in a folder that is left out goes on behind it', async () => {
+  test('FT3 a cursor in an omitted folder continues after it', async () => {
     files.put({ '.gitignore': 'made/\n', 'made/a.js': '', 'made/b.js': '', 'src/a.ts': '' })
     const ignoring = { recursive: true, ignore: true, after: 'made/a.js' }
     expect(await paths('', ignoring)).toEqual(['src', 'src/a.ts'])
   })
 
-  test('FT3 a folder of many names is paged in order', async () => {
+  test('FT3 pages a folder of many names in order', async () => {
     const count = 20_000
     fs.mkdirSync(join(files.workspace, 'many'))
     for (let at = 0; at < count; at++) fs.writeFileSync(join(files.workspace, 'many', `n${at}`), '')
@@ -315,7 +315,7 @@ describe('pages', () => {
 })
 
 describe('usage', () => {
-  test('FT7 files and bytes are summed by folders, so far down', async () => {
+  test('FT7 sums files and bytes by folder up to a depth', async () => {
     files.put({ 'a/b/c.md': '12345', 'a/d.md': '123', 'e.md': '1', 'x/y/z/w.md': '' })
     fs.symlinkSync(files.outside, join(files.workspace, 'out'))
     const answer = await files.run('usage', { at: inWorkspace(''), depth: 2 })
@@ -332,7 +332,7 @@ describe('usage', () => {
     })
   })
 
-  test('C5 FT7 the largest files so far down are named, and no more than a map can show', async () => {
+  test('C5 FT7 names the largest files up to a depth, at most as many as a map can show', async () => {
     files.put({ 'a/b/deep.md': '123456789', 'a/d.md': '12345', 'e.md': '123', 'a/empty.md': '' })
     const { largest } = await files.run('usage', { at: inWorkspace(''), depth: 2 })
     expect(largest).toEqual([

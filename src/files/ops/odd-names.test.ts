@@ -5,8 +5,8 @@ import { expect, test } from 'vitest'
 import { inWorkspace, openTestOps } from '../../../test/ops.ts'
 import { toCursor, readColumns } from '../worker/columns.ts'
 
-/** A folder with another in it whose name is in an old encoding. */
-function oldFolder(workspace: string): Buffer {
+/** Creates a folder that contains a folder with an invalid UTF-8 name. */
+function createInvalidName(workspace: string): Buffer {
   const odd = Buffer.concat([Buffer.from(join(workspace, 'old', 'caf')), Buffer.from([0xe9])])
   fs.mkdirSync(join(workspace, 'old'))
   fs.mkdirSync(odd)
@@ -14,12 +14,12 @@ function oldFolder(workspace: string): Buffer {
   return odd
 }
 
-// Elsewhere the file system takes no name that is not Unicode, so there is no such folder.
+// Other file systems accept only Unicode names.
 test.runIf(process.platform === 'linux')(
-  'FT5 TR1 a folder with a folder whose name is no text is moved, deleted, restored and purged',
+  'FT5 TR1 moves, deletes, restores and purges a folder with an invalid UTF-8 name inside',
   async () => {
     const files = openTestOps()
-    oldFolder(files.workspace)
+    createInvalidName(files.workspace)
     await files.run('move', { from: inWorkspace('old'), to: inWorkspace('new') })
     const read = await files.run('read', { at: inWorkspace('new/caf\ufffd/a.txt'), maxBytes: 99 })
     expect(read.body?.toString()).toBe('in it')
@@ -35,14 +35,14 @@ test.runIf(process.platform === 'linux')(
 )
 
 test.runIf(process.platform === 'linux')(
-  'PV4 what is closed in a folder whose name is no text is not carried away',
+  'PV4 refuses to move a protected path inside a folder with an invalid UTF-8 name',
   async () => {
     const files = openTestOps()
-    const odd = oldFolder(files.workspace)
+    const odd = createInvalidName(files.workspace)
     fs.writeFileSync(Buffer.concat([odd, Buffer.from('/.env')]), 'secret')
     const move = { from: inWorkspace('old'), to: inWorkspace('new') }
     expect(await files.refusal('move', move)).toBe('forbidden_path')
-    // Of two that look the same each is looked into.
+    // Both of two folders that look the same are checked.
     const other = Buffer.concat([odd.subarray(0, -1), Buffer.from([0xe8])])
     fs.mkdirSync(other)
     fs.renameSync(
@@ -59,8 +59,8 @@ test.runIf(process.platform === 'linux')(
   },
 )
 
-/** Files by the bytes of their names. */
-function putOdd(folder: string, files: readonly (readonly [string, string])[]): void {
+/** Writes files with the given name bytes. */
+function putInvalidNames(folder: string, files: readonly (readonly [string, string])[]): void {
   for (const [latin1, content] of files)
     fs.writeFileSync(
       Buffer.concat([Buffer.from(`${folder}/`), Buffer.from(latin1, 'latin1')]),
@@ -69,10 +69,10 @@ function putOdd(folder: string, files: readonly (readonly [string, string])[]): 
 }
 
 test.runIf(process.platform === 'linux')(
-  'FT3 FT7 a file whose name is no text is listed and counted with its size and time',
+  'FT3 FT7 lists and counts a file with an invalid UTF-8 name',
   async () => {
     const files = openTestOps()
-    putOdd(files.workspace, [['caf\xe9.txt', '12345']])
+    putInvalidNames(files.workspace, [['caf\xe9.txt', '12345']])
     files.put({ 'plain.txt': '1' })
     const { mtimeMs } = fs.statSync(Buffer.from(`${files.workspace}/caf\xe9.txt`, 'latin1'))
     const at = inWorkspace('')
@@ -91,24 +91,24 @@ test.runIf(process.platform === 'linux')(
 )
 
 test.runIf(process.platform === 'linux')(
-  'FT2 FT6 a file whose name is no text is found and read by the name it is shown under',
+  'FT2 FT6 finds and reads a file with an invalid UTF-8 name by its shown name',
   async () => {
     const files = openTestOps()
-    putOdd(files.workspace, [['caf\xe9.txt', 'in it']])
+    putInvalidNames(files.workspace, [['caf\xe9.txt', 'in it']])
     const at = inWorkspace('caf\ufffd.txt')
     expect((await files.run('read', { at, maxBytes: 9 })).body?.toString()).toBe('in it')
     const query = { in: [inWorkspace('')], types: [], limit: 10, query: 'caf' }
     expect((await files.run('searchNames', query)).hits).toMatchObject([{ path: at.path, size: 5 }])
-    // It cannot be changed or moved so, and is told why.
+    // Changing or moving it is refused with a reason.
     expect(await files.refusal('trash', { at, id: 'id-1', record: {} })).toBe('invalid_path')
     const move = { from: at, to: inWorkspace('b.txt') }
     expect(await files.refusal('move', move)).toBe('invalid_path')
     const write = { at, writeMode: 'put', encoding: 'utf-8' } as const
     expect(await files.refusal('write', write, 'new')).toBe('invalid_path')
-    // Two that look the same cannot be told apart.
-    putOdd(files.workspace, [['caf\xe8.txt', 'other']])
+    // Two names that look the same are ambiguous.
+    putInvalidNames(files.workspace, [['caf\xe8.txt', 'other']])
     expect(await files.refusal('read', { at, maxBytes: 9 })).toBe('invalid_path')
-    // A name that holds the sign itself is a name like any other.
+    // A valid name with U+FFFD is an ordinary name.
     files.put({ 'sign\ufffd.txt': 'sign' })
     await files.run('move', { from: inWorkspace('sign\ufffd.txt'), to: inWorkspace('s.txt') })
     expect(fs.readFileSync(join(files.workspace, 's.txt'), 'utf8')).toBe('sign')
@@ -117,11 +117,11 @@ test.runIf(process.platform === 'linux')(
 )
 
 test.runIf(process.platform === 'linux')(
-  'F5 a file whose name is no text is not to be run either where it comes to',
+  'F5 clears execute bits of a file with an invalid UTF-8 name too',
   async () => {
     const files = openTestOps()
     fs.mkdirSync(join(files.workspace, 'Code/old'), { recursive: true })
-    putOdd(join(files.workspace, 'Code/old'), [['caf\xe9', '']])
+    putInvalidNames(join(files.workspace, 'Code/old'), [['caf\xe9', '']])
     const name = (folder: string) => Buffer.from(`${files.workspace}/${folder}/caf\xe9`, 'latin1')
     fs.chmodSync(name('Code/old'), 0o755)
     await files.run('move', { from: inWorkspace('Code/old'), to: inWorkspace('new') })
@@ -130,8 +130,8 @@ test.runIf(process.platform === 'linux')(
   },
 )
 
-/** Names of which many look the same, some of them plain. */
-const oddName = fc
+/** Names of which many look the same; some are valid UTF-8. */
+const ambiguousName = fc
   .array(fc.constantFrom('a', 'b', '\xe9', '\xe8', '\xff', '\xef\xbf\xbd'), {
     minLength: 1,
     maxLength: 3,
@@ -139,17 +139,17 @@ const oddName = fc
   .map((parts) => parts.join(''))
 
 test.runIf(process.platform === 'linux')(
-  'FT3 pages of a list lose and repeat no name that is no text',
+  'FT3 pages neither lose nor repeat invalid UTF-8 names',
   async () => {
     await fc.assert(
       fc.asyncProperty(
-        fc.uniqueArray(oddName, { maxLength: 12 }),
-        fc.uniqueArray(oddName, { maxLength: 4 }),
+        fc.uniqueArray(ambiguousName, { maxLength: 12 }),
+        fc.uniqueArray(ambiguousName, { maxLength: 4 }),
         fc.integer({ min: 1, max: 4 }),
         fc.boolean(),
         async (names, inside, limit, recursive) => {
           const files = openTestOps()
-          putOdd(
+          putInvalidNames(
             files.workspace,
             names.map((name) => [name, name]),
           )
@@ -170,7 +170,7 @@ test.runIf(process.platform === 'linux')(
             pages.push(...readColumns(page))
             if (page.next === undefined) break
             after = page.next
-            // As a tool has it that shows only some of a page.
+            // A tool that shows only a part of the page continues here.
             expect(pages.slice(-1).map(toCursor)).toEqual([after])
           }
           expect(pages).toEqual(whole)
@@ -183,7 +183,7 @@ test.runIf(process.platform === 'linux')(
 )
 
 test.runIf(process.platform === 'linux')(
-  'FT3 a cursor that names other bytes than it shows is none',
+  'FT3 refuses a cursor whose bytes differ from its shown name',
   async () => {
     const files = openTestOps()
     const list = { at: inWorkspace(''), recursive: true, limit: 1, ignore: false }
@@ -194,12 +194,12 @@ test.runIf(process.platform === 'linux')(
 )
 
 test.runIf(process.platform === 'linux')(
-  'FT3 a folder that a crash left unfinished goes also with names that are no text',
+  'FT3 removes a stale temporary folder that contains invalid UTF-8 names',
   async () => {
     const files = openTestOps()
     const left = join(files.workspace, `.cowork-${'0'.repeat(24)}.tmp`)
     fs.mkdirSync(left)
-    putOdd(left, [
+    putInvalidNames(left, [
       ['caf\xe9.txt', ''],
       ['caf\xe8.txt', ''],
     ])

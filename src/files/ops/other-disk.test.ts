@@ -26,10 +26,10 @@ afterEach(async () => {
 })
 
 const inside = (path: string) => join(files.workspace, path)
-const there = (path: string) => join(disk.path, path)
+const onDisk = (path: string) => join(disk.path, path)
 
-/** Moves to the other disk while somebody acts once, as soon as `when` holds; answers the code it is refused with. */
-async function movedWhile(path: string, when: () => boolean, act: () => void) {
+/** Moves to the other disk, runs `act` once as soon as `when` holds, and returns the error code. */
+async function moveWhile(path: string, when: () => boolean, act: () => void) {
   let isDone = false
   const turn = async () => {
     if (isDone || !when()) return
@@ -48,33 +48,33 @@ async function movedWhile(path: string, when: () => boolean, act: () => void) {
   return code
 }
 
-/** The folder that the copy is made in, until it is whole. */
-const copying = () =>
+/** The temporary folder of the copy. */
+const findCopyFolder = () =>
   fs.readdirSync(disk.path).find((name) => name.startsWith('.cowork-')) ?? 'none'
-const isCopied = (path: string) => fs.existsSync(there(`${copying()}/${path}`))
+const isCopied = (path: string) => fs.existsSync(onDisk(`${findCopyFolder()}/${path}`))
 
-describe('a folder that is changed while it is moved to another disk', () => {
-  test('TR2 a file that was copied already and is then written to is not lost', async () => {
+describe('a folder that changes during a move to another disk', () => {
+  test('TR2 keeps a change to a file that was already copied', async () => {
     files.put({ 'f/a/one.md': 'one', 'f/b/two.md': 'two' })
     const first = () => ['a/one.md', 'b/two.md'].find(isCopied)
-    const code = await movedWhile(
+    const code = await moveWhile(
       'f',
       () => first() !== undefined,
-      () => fs.writeFileSync(inside(`f/${first()}`), 'saved meanwhile'),
+      () => fs.writeFileSync(inside(`f/${first()}`), 'saved by an editor'),
     )
     expect(code).toBe('stale')
     const kept = ['a/one.md', 'b/two.md'].map((path) =>
       fs.readFileSync(inside(`f/${path}`), 'utf8'),
     )
-    expect(kept).toContain('saved meanwhile')
+    expect(kept).toContain('saved by an editor')
     expect(kept.some((text) => text === 'one' || text === 'two')).toBe(true)
     expect(fs.readdirSync(disk.path)).toEqual([])
   })
 
-  test('TR2 a file that comes to a folder that was copied already is not lost', async () => {
+  test('TR2 keeps a new file in a folder that was already copied', async () => {
     files.put({ 'f/a/one.md': 'one', 'f/b/two.md': 'two' })
     const first = () => (isCopied('a/one.md') ? 'a' : isCopied('b/two.md') ? 'b' : undefined)
-    const code = await movedWhile(
+    const code = await moveWhile(
       'f',
       () => first() !== undefined,
       () => fs.writeFileSync(inside(`f/${first()}/new.md`), 'new'),
@@ -85,45 +85,45 @@ describe('a folder that is changed while it is moved to another disk', () => {
     expect(fs.readdirSync(disk.path)).toEqual([])
   })
 
-  test('TR2 what changes when the old files are being removed stays, and the copy does too', async () => {
+  test('TR2 keeps a file that changes during the removal, and the copy', async () => {
     files.put({ 'f/a/one.md': 'one', 'f/b/two.md': 'two' })
     const left = () => ['a/one.md', 'b/two.md'].filter((path) => fs.existsSync(inside(`f/${path}`)))
-    const code = await movedWhile(
+    const code = await moveWhile(
       'f',
       () => left().length === 1,
-      () => fs.writeFileSync(inside(`f/${left()[0]}`), 'saved meanwhile'),
+      () => fs.writeFileSync(inside(`f/${left()[0]}`), 'saved by an editor'),
     )
     expect(code).toBe('stale')
-    expect(fs.readFileSync(inside(`f/${left()[0]}`), 'utf8')).toBe('saved meanwhile')
-    expect(fs.readFileSync(there('f/a/one.md'), 'utf8')).toBe('one')
-    expect(fs.readFileSync(there('f/b/two.md'), 'utf8')).toBe('two')
+    expect(fs.readFileSync(inside(`f/${left()[0]}`), 'utf8')).toBe('saved by an editor')
+    expect(fs.readFileSync(onDisk('f/a/one.md'), 'utf8')).toBe('one')
+    expect(fs.readFileSync(onDisk('f/b/two.md'), 'utf8')).toBe('two')
   })
 
-  test('TR2 of the old files only what has changed since stays, and the copy is whole', async () => {
+  test('TR2 keeps only changed source files, and the complete copy', async () => {
     const names = ['a.md', 'b.md', 'c/d.md', 'e.md', 'f.md']
     files.put(Object.fromEntries(names.map((name) => [`f/${name}`, 'old'])))
     const left = () => names.filter((name) => fs.existsSync(inside(`f/${name}`)))
     let changed = ''
-    const code = await movedWhile(
+    const code = await moveWhile(
       'f',
       () => left().length === 4,
       () => {
         changed = left()[0] ?? ''
-        fs.writeFileSync(inside(`f/${changed}`), 'saved meanwhile')
+        fs.writeFileSync(inside(`f/${changed}`), 'saved by an editor')
       },
     )
     expect(code).toBe('stale')
     expect(left()).toEqual([changed])
-    expect(fs.readFileSync(inside(`f/${changed}`), 'utf8')).toBe('saved meanwhile')
-    for (const name of names) expect(fs.readFileSync(there(`f/${name}`), 'utf8')).toBe('old')
+    expect(fs.readFileSync(inside(`f/${changed}`), 'utf8')).toBe('saved by an editor')
+    for (const name of names) expect(fs.readFileSync(onDisk(`f/${name}`), 'utf8')).toBe('old')
   })
 })
 
-test('TR2 a move to another disk that nobody waits for any longer leaves nothing half done', async () => {
+test('TR2 a cancelled move to another disk leaves nothing behind', async () => {
   files.put({ 'f/a/one.md': 'one', 'f/b/two.md': 'two' })
   const ask = { from: inWorkspace('f'), to: { root: 'other', path: 'f' } }
-  const isOver = () => isCopied('a/one.md') || isCopied('b/two.md')
-  const moving = Promise.resolve(ops.move(files.context, ask, Buffer.alloc(0), isOver))
+  const shouldCancel = () => isCopied('a/one.md') || isCopied('b/two.md')
+  const moving = Promise.resolve(ops.move(files.context, ask, Buffer.alloc(0), shouldCancel))
   await expect(moving).rejects.toMatchObject({ code: 'cancelled' })
   expect(fs.readdirSync(disk.path)).toEqual([])
   expect(fs.readFileSync(inside('f/a/one.md'), 'utf8')).toBe('one')
@@ -131,13 +131,16 @@ test('TR2 a move to another disk that nobody waits for any longer leaves nothing
 })
 
 test.each(['f', 'one.md'])(
-  'TR2 before its copy is whole nobody is told what a move comes to: %s',
+  'TR2 announces the result of a move only when the copy is complete: %s',
   async (name) => {
     files.put({ 'f/a/one.md': 'one', 'one.md': 'one' })
     let whole: string | undefined
     const entered = async () => {
-      whole = fs.readFileSync(there(name === 'f' ? `${copying()}/a/one.md` : copying()), 'utf8')
-      expect(fs.existsSync(there(name))).toBe(false)
+      whole = fs.readFileSync(
+        onDisk(name === 'f' ? `${findCopyFolder()}/a/one.md` : findCopyFolder()),
+        'utf8',
+      )
+      expect(fs.existsSync(onDisk(name))).toBe(false)
     }
     const ask = { from: inWorkspace(name), to: { root: 'other', path: name } }
     await ops.move({ ...files.context, waitForEntry: entered }, ask, Buffer.alloc(0), () => false)
@@ -147,18 +150,18 @@ test.each(['f', 'one.md'])(
 )
 
 test.each(['f', 'one.md'])(
-  'PV6 what came to another disk is seen by whoever looks for it, when it is gone from where it was: %s',
+  'PV6 verifies a move to another disk by the target and the missing source: %s',
   async (name) => {
     files.put({ 'f/a/one.md': 'one', 'one.md': 'one' })
     const other = { root: 'other', path: name }
     const signs: ExpectedResult['fingerprint'][] = []
-    const seen: boolean[] = []
-    const look = async () => {
-      for (const sign of signs) seen.push((await files.run('verifyResult', sign)).isApplied)
+    const applied: boolean[] = []
+    const verifyAll = async () => {
+      for (const sign of signs) applied.push((await files.run('verifyResult', sign)).isApplied)
     }
-    const entered = async (outlook?: ExpectedResult) =>
-      void (outlook && signs.push(outlook.fingerprint))
-    const context = { ...files.context, waitForEntry: entered }
+    const waitForEntry = async (expected?: ExpectedResult) =>
+      void (expected && signs.push(expected.fingerprint))
+    const context = { ...files.context, waitForEntry }
     const removed = vi.spyOn(fs, 'unlinkSync').mockImplementationOnce(() => {
       throw Object.assign(new Error('busy'), { code: 'EBUSY' })
     })
@@ -169,19 +172,19 @@ test.each(['f', 'one.md'])(
         'could not be removed. The copy is complete',
       ) as string
       await expect(move()).rejects.toMatchObject({ code: 'no_permission', message })
-      expect(fs.existsSync(there('f/a/one.md'))).toBe(true)
-      await look()
-      fs.rmSync(there('f'), { recursive: true })
+      expect(fs.existsSync(onDisk('f/a/one.md'))).toBe(true)
+      await verifyAll()
+      fs.rmSync(onDisk('f'), { recursive: true })
     }
     removed.mockRestore()
     signs.length = 0
     await move()
-    await look()
-    expect(seen).toEqual(name === 'f' ? [false, true] : [true])
+    await verifyAll()
+    expect(applied).toEqual(name === 'f' ? [false, true] : [true])
   },
 )
 
-test('PV6 a worker that goes while it takes away a copy leaves nothing of it', async () => {
+test('PV6 a worker that exits while removing a copy leaves nothing of it', async () => {
   files.put({ 'f/a/one.md': 'one', 'f/b/two.md': 'two' })
   let left: string[] | undefined
   const isWhole = () => isCopied('a/one.md') && isCopied('b/two.md')
@@ -205,14 +208,14 @@ test('PV6 a worker that goes while it takes away a copy leaves nothing of it', a
 })
 
 test.each(['f', 'one.md'])(
-  'PV6 a worker that goes at once takes with it what it has copied: %s',
+  'PV6 a worker that exits immediately removes its partial copy: %s',
   async (name) => {
     files.put({ 'f/a/one.md': 'one', 'f/b/two.md': 'two', 'one.md': 'x'.repeat(1_500_000) })
     const isBegun = () => name === 'one.md' || isCopied('a/one.md') || isCopied('b/two.md')
     let left: string[] | undefined
-    await movedWhile(
+    await moveWhile(
       name,
-      () => copying() !== 'none' && isBegun(),
+      () => findCopyFolder() !== 'none' && isBegun(),
       () => {
         removeTempFiles()
         left = fs.readdirSync(disk.path)
@@ -223,12 +226,12 @@ test.each(['f', 'one.md'])(
   },
 )
 
-test('TR1 what was copied out of the trash is not listed while it goes from there', async () => {
+test('TR1 does not list an item that is being removed after its restore', async () => {
   files.put({ 'f/a.md': 'a', 'f/b.md': 'b' })
   await files.run('trash', { at: inWorkspace('f'), id: 'id-1', record: { path: 'f' } })
   const item = join(files.top, 'trash/id-1')
   const left = () => (fs.existsSync(item) ? fs.readdirSync(item, { recursive: true }) : [])
-  const isPart = () => fs.existsSync(there('f')) && left().length < 4
+  const isPart = () => fs.existsSync(onDisk('f')) && left().length < 4
   let listed: readonly unknown[] | undefined
   const turn = async () => {
     if (isPart()) listed ??= (await files.run('listTrash', {})).records
@@ -237,24 +240,24 @@ test('TR1 what was copied out of the trash is not listed while it goes from ther
   await ops.restore({ ...files.context, yieldIfDue: turn }, ask, Buffer.alloc(0), () => false)
   expect(listed).toEqual([])
   expect(fs.existsSync(item)).toBe(false)
-  expect(fs.readdirSync(there('f')).toSorted()).toEqual(['a.md', 'b.md'])
+  expect(fs.readdirSync(onDisk('f')).toSorted()).toEqual(['a.md', 'b.md'])
 })
 
-test('TR1 a file that cannot be taken from its folder leaves no copy in the trash', async () => {
-  fs.mkdirSync(there('ro'))
-  fs.writeFileSync(there('ro/a.md'), 'precious')
-  fs.chmodSync(there('ro'), 0o555)
+test('TR1 a file that cannot be removed leaves no copy in the trash', async () => {
+  fs.mkdirSync(onDisk('ro'))
+  fs.writeFileSync(onDisk('ro/a.md'), 'precious')
+  fs.chmodSync(onDisk('ro'), 0o555)
   const ask = { at: { root: 'other', path: 'ro/a.md' }, id: 'id-1', record: { path: 'a' } }
   expect(await unprivileged(() => files.refusal('trash', ask))).toBe('no_permission')
   expect(fs.readdirSync(join(files.top, 'trash'))).toEqual([])
-  expect(fs.readFileSync(there('ro/a.md'), 'utf8')).toBe('precious')
+  expect(fs.readFileSync(onDisk('ro/a.md'), 'utf8')).toBe('precious')
 })
 
-test('F5 what cannot be changed where it is comes from another disk without being run', async () => {
-  fs.mkdirSync(there('f'))
+test('F5 clears execute bits of a file with another owner moved from another disk', async () => {
+  fs.mkdirSync(onDisk('f'))
   for (const path of ['a.py', 'f/b.py']) {
-    fs.writeFileSync(there(path), 'x', { mode: 0o755 })
-    fs.chownSync(there(path), 1234, 1234)
+    fs.writeFileSync(onDisk(path), 'x', { mode: 0o755 })
+    fs.chownSync(onDisk(path), 1234, 1234)
   }
   for (const path of ['a.py', 'f']) {
     const ask = { from: { root: 'other', path }, to: inWorkspace(path) }
@@ -264,7 +267,7 @@ test('F5 what cannot be changed where it is comes from another disk without bein
   expect(fs.readdirSync(disk.path)).toEqual([])
 })
 
-test('TR2 names that are no text go to another disk as they are', async () => {
+test('TR2 keeps invalid UTF-8 names on a move to another disk', async () => {
   files.put({ 'f/a.md': 'a' })
   const odd = (folder: string, ...bytes: number[]) =>
     Buffer.concat([Buffer.from(`${folder}/caf`), Buffer.of(...bytes)])
@@ -283,7 +286,7 @@ test('TR2 names that are no text go to another disk as they are', async () => {
   expect(fs.readFileSync(inner, 'utf8')).toBe('in it')
 })
 
-test('PV9 on a disk that is mounted inside no folder is made on the way', async () => {
+test('PV9 creates no parent folders on a mount inside the root', async () => {
   const inner = mountSmallDisk(inside('mounted'), 64)
   try {
     const at = inWorkspace('mounted/new/deep/a.md')

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { walkAndLock, withPathLock } from './path-lock.ts'
 
-test('FT10 who waited and is led elsewhere then waits for the turn of that place', async () => {
+test('FT10 locks the new path if the path changed during the wait', async () => {
   const steps: string[] = []
   const [first, second] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
   let place = '/a'
@@ -26,7 +26,7 @@ test('FT10 who waited and is led elsewhere then waits for the turn of that place
   expect(steps).toEqual(['b is done', 'acts at /b'])
 })
 
-test('FT10 no two are ever at the same path, and none waits for ever', async () => {
+test('FT10 never locks a path twice, and every operation finishes', async () => {
   const names = fc.constantFrom('/a', '/a/b', '/a/b/c', '/d', '/d/e')
   const asks = fc.array(fc.record({ paths: fc.tuple(names, names), later: names }), {
     maxLength: 12,

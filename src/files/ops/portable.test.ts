@@ -12,7 +12,7 @@ afterEach(() => files.close())
 
 const inside = (path: string) => join(files.workspace, path)
 
-test('PV6 every operation works where paths can only be checked', async () => {
+test('PV6 every operation works with the portable containment', async () => {
   const at = inWorkspace('a/b.md')
   await files.run('write', { at, writeMode: 'create', encoding: 'utf-8' }, 'one needle\n')
   const replaced = await files.run(
@@ -51,7 +51,7 @@ test('PV6 every operation works where paths can only be checked', async () => {
   await files.run('writeInternalFile', { name: 'index.json' }, '{}')
 })
 
-test('PV6 links that lead out are refused there too', async () => {
+test('PV6 the portable containment refuses links that lead out', async () => {
   fs.symlinkSync(files.outside, inside('out'))
   const read = { at: inWorkspace('out/secret.txt'), maxBytes: 10 }
   expect(await files.refusal('read', read)).toBe('path_escape')

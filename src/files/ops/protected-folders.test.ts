@@ -12,12 +12,12 @@ beforeEach(() => {
 })
 afterEach(() => files.close())
 
-const close = (folder: string, mode = 0o000) => fs.chmodSync(join(files.workspace, folder), mode)
+const restrict = (folder: string, mode = 0o000) => fs.chmodSync(join(files.workspace, folder), mode)
 const search = { in: [inWorkspace('')], types: [], limit: 10 }
 
-// Modes keep nobody out on Windows.
+// Windows ignores file modes.
 test.runIf(process.platform !== 'win32')(
-  'FT3 FT6 FT7 a folder that may not be read keeps nothing else from being found',
+  'FT3 FT6 FT7 skips an unreadable folder and finds everything else',
   async () => {
     files.put({
       'a/x.md': 'needle',
@@ -25,8 +25,8 @@ test.runIf(process.platform !== 'win32')(
       'names/q.md': 'needle',
       'z.md': 'needle',
     })
-    close('shut')
-    close('names', 0o400)
+    restrict('shut')
+    restrict('names', 0o400)
     await unprivileged(async () => {
       const tree = { at: inWorkspace(''), recursive: true, limit: 100, ignore: true }
       const { entries } = await files.run('list', tree)
@@ -41,43 +41,40 @@ test.runIf(process.platform !== 'win32')(
 )
 
 test.runIf(process.platform !== 'win32')(
-  'FT3 FT6 a folder that was asked for and may not be read is refused',
+  'FT3 FT6 refuses a requested folder that is unreadable',
   async () => {
     files.put({ 'shut/y.md': 'needle' })
     fill(files.granted, { 'g.md': 'needle' })
-    close('shut')
+    restrict('shut')
     await unprivileged(async () => {
       const at = inWorkspace('shut')
       const list = { at, recursive: false, limit: 100, ignore: false }
       expect(await files.refusal('list', list)).toBe('no_permission')
       const query = { ...search, in: [at], query: 'needle' }
       expect(await files.refusal('searchContent', query)).toBe('no_permission')
-      // Of several places the others are searched.
+      // With several scopes, the others are searched.
       const both = { ...query, in: [at, granted('')] }
       expect((await files.run('searchContent', both)).total).toBe(1)
     })
   },
 )
 
-test.runIf(process.platform !== 'win32')(
-  'TR1 a folder that is not to be written to can be thrown away, and goes for good',
-  async () => {
-    files.put({ 'f/module/go.mod': 'x', 'f/shut/y.md': 'y', 'f/plain/z.md': 'z' })
-    close('f/module', 0o500)
-    const trashed = { at: inWorkspace('f'), id: 'id-1', record: {} }
-    await unprivileged(async () => {
-      await files.run('trash', trashed)
-      expect((await files.run('purge', { ids: ['id-1'] })).purged).toEqual(['id-1'])
-    })
-    expect(fs.readdirSync(join(files.top, 'trash'))).toEqual([])
-  },
-)
+test.runIf(process.platform !== 'win32')('TR1 deletes and purges a read-only folder', async () => {
+  files.put({ 'f/module/go.mod': 'x', 'f/shut/y.md': 'y', 'f/plain/z.md': 'z' })
+  restrict('f/module', 0o500)
+  const trashed = { at: inWorkspace('f'), id: 'id-1', record: {} }
+  await unprivileged(async () => {
+    await files.run('trash', trashed)
+    expect((await files.run('purge', { ids: ['id-1'] })).purged).toEqual(['id-1'])
+  })
+  expect(fs.readdirSync(join(files.top, 'trash'))).toEqual([])
+})
 
 test.runIf(process.platform !== 'win32')(
-  'TR1 a file that cannot be read can be thrown away and comes back, without a hash',
+  'TR1 deletes and restores an unreadable file without a hash',
   async () => {
     files.put({ 'a.md': 'text' })
-    close('a.md')
+    restrict('a.md')
     await unprivileged(async () => {
       const answer = await files.run('trash', { at: inWorkspace('a.md'), id: 'id-1', record: {} })
       expect(answer.sha256).toBeUndefined()
@@ -88,10 +85,10 @@ test.runIf(process.platform !== 'win32')(
 )
 
 test.runIf(process.platform !== 'win32')(
-  'F5 a program that can be run and not read stays where it may be run',
+  'F5 does not move an executable that is not readable out of Code/',
   async () => {
     files.put({ 'Code/bash/run': 'text' })
-    close('Code/bash/run', 0o311)
+    restrict('Code/bash/run', 0o311)
     const move = { from: inWorkspace('Code/bash/run'), to: inWorkspace('Documents/run') }
     await unprivileged(async () => {
       expect(await files.refusal('move', move)).toBe('no_permission')
@@ -99,9 +96,9 @@ test.runIf(process.platform !== 'win32')(
   },
 )
 
-// Only an administrator can give a file to somebody else.
+// Only root can change the owner of a file.
 test.runIf(process.getuid?.() === 0)(
-  'TR3 a kept content that belongs to somebody else is said to be, and nothing stays open',
+  'TR3 reports a stored version with another owner and leaves no descriptor open',
   async () => {
     const at = inWorkspace('a.md')
     const put = (text: string) =>

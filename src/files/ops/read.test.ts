@@ -15,8 +15,8 @@ beforeEach(() => {
 })
 afterEach(() => files.close())
 
-const plenty = 1024 * 1024
-const read = async (path: string, range?: Range, maxBytes = plenty) => {
+const manyBytes = 1024 * 1024
+const read = async (path: string, range?: Range, maxBytes = manyBytes) => {
   const { body, ...answer } = await files.run('read', {
     at: inWorkspace(path),
     maxBytes,
@@ -26,7 +26,7 @@ const read = async (path: string, range?: Range, maxBytes = plenty) => {
 }
 const sha256 = (bytes: string | Uint8Array) => createHash('sha256').update(bytes).digest('hex')
 
-test('FT2 a text is given as UTF-8 with what it is and its hash', async () => {
+test('FT2 returns a text as UTF-8 with its type and hash', async () => {
   files.put({ 'notes/a.md': '# Title\n' })
   expect(await read('notes/a.md')).toMatchObject({
     text: '# Title\n',
@@ -41,7 +41,7 @@ test('FT2 a text is given as UTF-8 with what it is and its hash', async () => {
   expect(await read('empty.ts')).toMatchObject({ text: '', kind: 'text', mime: 'text/plain' })
 })
 
-test('FT2 a byte order mark is not part of the text, and the hash is of the bytes', async () => {
+test('FT2 strips the byte order mark and hashes the original bytes', async () => {
   const bytes = Buffer.concat([Buffer.from([0xff, 0xfe]), Buffer.from('naïve\r\n', 'utf16le')])
   files.put({ 'a.txt': bytes })
   expect(await read('a.txt')).toMatchObject({
@@ -51,7 +51,7 @@ test('FT2 a byte order mark is not part of the text, and the hash is of the byte
   })
 })
 
-test('FT2 text in an old encoding is read, short or behind a long plain stretch', async () => {
+test('FT2 reads a legacy encoding, in short texts and after a long ASCII part', async () => {
   const text = 'Les élèves français étaient très fatigués après la fête de Noël.'
   files.put({
     'short.txt': iconv.encode('café', 'windows-1252'),
@@ -63,7 +63,7 @@ test('FT2 text in an old encoding is read, short or behind a long plain stretch'
   expect(late.text.endsWith(text)).toBe(true)
 })
 
-test('FT2 pieces of a text are in the encoding they show, also behind a long plain stretch', async () => {
+test('FT2 detects the encoding of each part, also after a long ASCII part', async () => {
   const line = '«Les élèves français» étaient fatigués après la fête de Noël, à 30°\n'
   const text = `${'plain\n'.repeat(20_000)}${line.repeat(50)}`
   files.put({ 'late.txt': iconv.encode(text, 'windows-1252') })
@@ -78,11 +78,13 @@ test('FT2 pieces of a text are in the encoding they show, also behind a long pla
   expect(joined).toBe(text.slice(119_950))
 })
 
-test('FT2 as much of a text is given as fits, whatever it takes on disk', async () => {
+test('FT2 returns as much text as fits, for any size on disk', async () => {
   const plain = 'mostly plain, déjà vu\n'.repeat(1000)
   const size = Buffer.byteLength(plain)
   for (const name of ['windows-1252', 'utf-16le']) {
-    files.put({ 'a.txt': name === 'utf-16le' ? bytesOf(plain, name) : iconv.encode(plain, name) })
+    files.put({
+      'a.txt': name === 'utf-16le' ? encodeText(plain, name) : iconv.encode(plain, name),
+    })
     const whole = await read('a.txt', undefined, size)
     expect(whole.text).toBe(plain)
     expect(whole.next).toBeUndefined()
@@ -92,20 +94,20 @@ test('FT2 as much of a text is given as fits, whatever it takes on disk', async 
   }
 })
 
-test('FT2 UTF-16 with half a character at its end is text, short or long', async () => {
+test('FT2 reads UTF-16 with half a code unit at its end, short or long', async () => {
   for (const text of ['short text', 'long text '.repeat(20_000)])
     for (const name of ['utf-16le', 'utf-16be']) {
-      files.put({ 'a.txt': Buffer.concat([bytesOf(text, name), Buffer.from('x')]) })
+      files.put({ 'a.txt': Buffer.concat([encodeText(text, name), Buffer.from('x')]) })
       expect(await read('a.txt')).toMatchObject({ kind: 'text', encoding: name, text })
     }
 })
 
-test('PV5 a sensitive file is read with a mark', async () => {
+test('PV5 marks a sensitive file', async () => {
   files.put({ 'server.pem': 'key' })
   expect(await read('server.pem')).toMatchObject({ sensitive: true, text: 'key' })
 })
 
-test('FT2 pictures come whole, other bytes up to what was asked for', async () => {
+test('FT2 returns pictures whole, and other bytes up to the limit', async () => {
   const png = Buffer.concat([
     Buffer.from('89504e470d0a1a0a0000000d494844520000000100000001080600000000000000', 'hex'),
     Buffer.alloc(5000, 7),
@@ -121,7 +123,7 @@ test('FT2 pictures come whole, other bytes up to what was asked for', async () =
   expect(other.sha256).toBeUndefined()
 })
 
-test('FT2 F4 a range of a picture is so many bytes, and of a large sheet, too', async () => {
+test('FT2 F4 reads a byte range of a picture and of a large spreadsheet', async () => {
   const small = openTestOps({ limits: { maxFileBytes: 1000, maxBinaryReadBytes: 1000 } })
   const png = Buffer.from(
     '89504e470d0a1a0a0000000d494844520000000100000001080600000000000000',
@@ -142,7 +144,7 @@ test('FT2 F4 a range of a picture is so many bytes, and of a large sheet, too', 
   await small.close()
 })
 
-test('FT2 raw gives the bytes of a text as they lie on disk', async () => {
+test('FT2 raw returns the bytes of a text as on disk', async () => {
   const bytes = Buffer.concat([Buffer.from([0xef, 0xbb, 0xbf]), Buffer.from('text')])
   files.put({ 'a.txt': bytes })
   const raw = await files.run('read', { at: inWorkspace('a.txt'), maxBytes: 100, raw: true })
@@ -150,29 +152,33 @@ test('FT2 raw gives the bytes of a text as they lie on disk', async () => {
   expect(raw.body?.equals(bytes)).toBe(true)
 })
 
-test('F4 what is too large for one piece is refused at once and read by ranges', async () => {
+test('F4 refuses a file over the limit and reads it by ranges', async () => {
   const sparse = join(files.workspace, 'sparse.bin')
   fs.writeFileSync(sparse, '')
   fs.truncateSync(sparse, 10 * 1024 ** 3)
-  expect(await files.refusal('read', { at: inWorkspace('sparse.bin'), maxBytes: plenty })).toBe(
+  expect(await files.refusal('read', { at: inWorkspace('sparse.bin'), maxBytes: manyBytes })).toBe(
     'too_large',
   )
   const range = { by: 'bytes', from: 5_000_000_000, to: 5_000_000_010 } as const
-  const part = await files.run('read', { at: inWorkspace('sparse.bin'), maxBytes: plenty, range })
+  const part = await files.run('read', {
+    at: inWorkspace('sparse.bin'),
+    maxBytes: manyBytes,
+    range,
+  })
   expect(part.body).toEqual(Buffer.alloc(10))
   expect(part.next).toBe(5_000_000_010)
 
   const small = openTestOps({ limits: { maxFileBytes: 1000, maxBinaryReadBytes: 1000 } })
   small.put({ 'long.txt': 'line\n'.repeat(500) })
   const at = inWorkspace('long.txt')
-  expect(await small.refusal('read', { at, maxBytes: plenty })).toBe('too_large')
+  expect(await small.refusal('read', { at, maxBytes: manyBytes })).toBe('too_large')
   const head = await small.run('read', { at, maxBytes: 100, range: { by: 'head', lines: 2 } })
   expect(head.body?.toString()).toBe('line\nline\n')
   expect(head.next).toBe(3)
   await small.close()
 })
 
-test('FT2 lines amid and at the end of a long file are found, and counted where the end is seen', async () => {
+test('FT2 finds lines in the middle and at the end of a long file, and counts them if the end is read', async () => {
   const line = (number: number) => `line ${number} ${'x'.repeat(60)}\n`
   const count = 60_000
   files.put({ 'long.log': Array.from({ length: count }, (_, at) => line(at + 1)).join('') })
@@ -187,7 +193,7 @@ test('FT2 lines amid and at the end of a long file are found, and counted where 
   expect((await read('long.log', { by: 'lines', from: count, to: count + 9 })).lines).toBe(count)
 })
 
-test('FT2 lines of what is no text, and one line that does not fit, are refused with the way out', async () => {
+test('FT2 refuses lines of a binary file and a line that does not fit, with a hint', async () => {
   files.put({ 'b.bin': Buffer.from([0, 1, 2, 3, 255]), 'long.txt': 'x'.repeat(1000) })
   const head = { by: 'head', lines: 1 } as const
   const ask = (path: string) => ({ at: inWorkspace(path), maxBytes: 100, range: head })
@@ -197,25 +203,25 @@ test('FT2 lines of what is no text, and one line that does not fit, are refused 
   expect(await files.refusal('read', { ...ask('long.txt'), range: tail })).toBe('too_large')
 })
 
-test('PV9 a file whose content is elsewhere is not taken for empty', async () => {
+test('PV9 does not read a cloud placeholder as empty', async () => {
   const stub = join(files.workspace, 'report.pdf')
   fs.writeFileSync(stub, '')
   fs.truncateSync(stub, 100_000)
   files.put({ '.report.docx.icloud': 'bplist00' })
   for (const path of ['report.pdf', '.report.docx.icloud'])
-    expect(await files.refusal('read', { at: inWorkspace(path), maxBytes: plenty })).toBe(
+    expect(await files.refusal('read', { at: inWorkspace(path), maxBytes: manyBytes })).toBe(
       'cloud_placeholder',
     )
-  // A file with zeros that were written has its content here.
+  // A file of written zeros has blocks on this disk.
   files.put({ 'zeros.bin': Buffer.alloc(100_000) })
   expect((await read('zeros.bin')).kind).toBe('binary')
 })
 
-test('PV3 what is no plain file, or has a second name outside, is refused', async () => {
+test('PV3 refuses special files and files with a hard link outside', async () => {
   fill(files.granted, { 'a.txt': 'text' })
   fs.linkSync(join(files.outside, 'secret.txt'), join(files.granted, 'linked.txt'))
   fs.mkdirSync(join(files.granted, 'folder'))
-  const ask = (path: string) => ({ at: granted(path), maxBytes: plenty })
+  const ask = (path: string) => ({ at: granted(path), maxBytes: manyBytes })
   expect(await files.refusal('read', ask('linked.txt'))).toBe('hard_link')
   expect(await files.refusal('read', ask('folder'))).toBe('is_a_folder')
   expect(await files.refusal('read', ask('nothing'))).toBe('not_found')
@@ -226,20 +232,20 @@ const texts = fc
   .map((parts) => parts.join(''))
 const codings = fc.constantFrom('utf-8', 'utf-16le', 'utf-16be')
 
-/** As it lies on disk; UTF-16 with its mark. */
-function bytesOf(text: string, encoding: string): Buffer {
+/** Encodes a text; UTF-16 with its mark. */
+function encodeText(text: string, encoding: string): Buffer {
   const mark = encoding === 'utf-8' ? '' : '\uFEFF'
   return iconv.encode(mark + text, encoding)
 }
 
-test('FT2 pieces by bytes, one after the other, are the whole text', async () => {
+test('FT2 consecutive byte ranges are the whole text', async () => {
   await fc.assert(
     fc.asyncProperty(texts, codings, fc.integer({ min: 1, max: 200 }), async (text, name, most) => {
-      files.put({ 'a.txt': bytesOf(text, name) })
+      files.put({ 'a.txt': encodeText(text, name) })
       let joined = ''
       for (let from: number | undefined = 0; from !== undefined;) {
         const piece = await read('a.txt', { by: 'bytes', from }, most)
-        // One character is given even where none fits.
+        // One character is returned even if it does not fit.
         expect(Buffer.byteLength(piece.text)).toBeLessThanOrEqual(
           [...piece.text].length === 1 ? 4 : most,
         )
@@ -252,7 +258,7 @@ test('FT2 pieces by bytes, one after the other, are the whole text', async () =>
   )
 })
 
-test('FT2 a range of bytes that starts amid a character starts at the next one', async () => {
+test('FT2 a byte range that starts within a character starts at the next one', async () => {
   files.put({ 'a.txt': 'aé漢🙂' })
   expect((await read('a.txt', { by: 'bytes', from: 2 })).text).toBe('漢🙂')
   expect((await read('a.txt', { by: 'bytes', from: 1, to: 5 })).text).toBe('é')
@@ -264,7 +270,7 @@ const lineTexts = fc
   })
   .map((lines) => lines.map((line) => line.join('')))
 
-test('FT2 lines by number, from the start and from the end are those of the text', async () => {
+test('FT2 reads the correct lines by number, from the start and from the end', async () => {
   const place = fc.integer({ min: 1, max: 45 })
   await fc.assert(
     fc.asyncProperty(
@@ -275,7 +281,7 @@ test('FT2 lines by number, from the start and from the end are those of the text
       place,
       async (lines, isOpen, name, a, b) => {
         const all = isOpen ? [...lines, 'last'] : lines
-        files.put({ 'a.txt': bytesOf(all.join(''), name) })
+        files.put({ 'a.txt': encodeText(all.join(''), name) })
         const [from, to] = [Math.min(a, b), Math.max(a, b)]
         const some = await read('a.txt', { by: 'lines', from, to })
         expect(some.text).toBe(all.slice(from - 1, to).join(''))
@@ -289,7 +295,7 @@ test('FT2 lines by number, from the start and from the end are those of the text
   )
 })
 
-test('FT2 lines in pages that hold only a few are the whole text', async () => {
+test('FT2 small pages of lines are the whole text', async () => {
   await fc.assert(
     fc.asyncProperty(lineTexts, fc.integer({ min: 60, max: 150 }), async (lines, most) => {
       files.put({ 'a.txt': lines.join('') })

@@ -5,8 +5,8 @@ import { openTestOps } from '../../../test/ops.ts'
 import { removeTree } from './tree.ts'
 import type { BeforeRemove } from './tree.ts'
 
-/** Removes a folder of files in folders, and says what is left of it. */
-async function removed(check: (path: string) => void, rest = () => Promise.resolve()) {
+/** Removes a tree and returns what remains. */
+async function removeAndList(check: (path: string) => void, rest = () => Promise.resolve()) {
   const files = openTestOps()
   onTestFinished(files.close)
   files.put({ 'f/a/one.md': '', 'f/b/two.md': '', 'f/c/three.md': '', 'f/z.md': '' })
@@ -22,31 +22,31 @@ async function removed(check: (path: string) => void, rest = () => Promise.resol
   return { error, left }
 }
 
-test('TR1 whatever is to stay, the rest goes, and the first of it is told', async () => {
+test('TR1 removes everything except refused entries and throws the first refusal', async () => {
   const met: string[] = []
-  const stays = (path: string) => {
+  const refuse = (path: string) => {
     if (!/two|three/.test(path)) return
     met.push(path)
     throw new Error(`${path} stays`)
   }
-  const { error, left } = await removed(stays)
+  const { error, left } = await removeAndList(refuse)
   expect(left?.toSorted()).toEqual(['b', 'b/two.md', 'c', 'c/three.md'])
   expect(error).toBe(`${met[0]} stays`)
 })
 
-test('TR1 what others take away a moment before is gone, too', async () => {
-  const others = (path: string) => path.endsWith('two.md') && fs.unlinkSync(path)
-  expect(await removed(others)).toEqual({ error: undefined, left: undefined })
+test('TR1 succeeds if another program removes entries first', async () => {
+  const removeFirst = (path: string) => path.endsWith('two.md') && fs.unlinkSync(path)
+  expect(await removeAndList(removeFirst)).toEqual({ error: undefined, left: undefined })
 })
 
-test('TR1 when it is to stop, nothing more goes from any folder', async () => {
+test('TR1 stops removing when cancelled', async () => {
   let isFirst = true
-  const stop = () => {
+  const cancel = () => {
     if (!isFirst) return Promise.resolve()
     isFirst = false
     return Promise.reject(new Error('stopped'))
   }
-  const { error, left } = await removed(() => undefined, stop)
+  const { error, left } = await removeAndList(() => undefined, cancel)
   expect(error).toBe('stopped')
   expect(left?.filter((path) => path.includes('.md'))).toHaveLength(3)
 })

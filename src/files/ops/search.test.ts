@@ -22,15 +22,15 @@ const ask = (query: string, more: Partial<OpRequest<'searchContent'>> = {}) => (
   limit: 100,
   ...more,
 })
-const named = async (query: string, more: Partial<OpRequest<'searchNames'>> = {}) =>
+const searchPaths = async (query: string, more: Partial<OpRequest<'searchNames'>> = {}) =>
   (await files.run('searchNames', ask(query, more))).hits.map(({ path }) => path)
-const lines = async (query: string, more: Partial<OpRequest<'searchContent'>> = {}) =>
+const searchLines = async (query: string, more: Partial<OpRequest<'searchContent'>> = {}) =>
   (await files.run('searchContent', ask(query, more))).hits.map(
     ({ path, line }) => `${path}:${line}`,
   )
 
 describe('names', () => {
-  test('S3 the name itself comes first, then its beginning, a part, and the folders it lies in', async () => {
+  test('S3 ranks the exact name first, then prefixes, parts and folder names', async () => {
     files.put({
       'z/Report.md': '',
       'reporting.md': '',
@@ -38,42 +38,42 @@ describe('names', () => {
       'reports/a.md': '',
       'other.md': '',
     })
-    expect(await named('report')).toEqual([
+    expect(await searchPaths('report')).toEqual([
       'z/Report.md',
       'reporting.md',
       'my report.md',
       'reports/a.md',
     ])
-    expect(await named('REPORTS/A')).toEqual(['reports/a.md'])
+    expect(await searchPaths('REPORTS/A')).toEqual(['reports/a.md'])
     const { total, hits } = await files.run('searchNames', ask('report'))
     expect(total).toBe(4)
     expect(hits[0]).toMatchObject({ root: 'workspace', size: 0 })
   })
 
-  test('S3 globs match names, with a slash whole paths; types narrow it down', async () => {
+  test('S3 globs match names, with a slash full paths; types filter', async () => {
     files.put({ 'a/x.md': '', 'a/b/y.MD': '', 'c.txt': '', 'a/z.txt': '' })
-    expect(await named('*.md')).toEqual(['a/b/y.MD', 'a/x.md'])
-    expect(await named('?.txt')).toEqual(['a/z.txt', 'c.txt'])
-    expect(await named('a/**/*.{md,txt}')).toEqual(['a/b/y.MD', 'a/x.md', 'a/z.txt'])
-    expect(await named('', { types: ['.txt'] })).toEqual(['a/z.txt', 'c.txt'])
+    expect(await searchPaths('*.md')).toEqual(['a/b/y.MD', 'a/x.md'])
+    expect(await searchPaths('?.txt')).toEqual(['a/z.txt', 'c.txt'])
+    expect(await searchPaths('a/**/*.{md,txt}')).toEqual(['a/b/y.MD', 'a/x.md', 'a/z.txt'])
+    expect(await searchPaths('', { types: ['.txt'] })).toEqual(['a/z.txt', 'c.txt'])
   })
 
-  test('S3 letters that are composed in different ways are the same', async () => {
+  test('S3 treats composed and decomposed letters as equal', async () => {
     files.put({ 'Cafe\u0301.md': '' })
-    expect(await named('café')).toEqual(['Cafe\u0301.md'])
+    expect(await searchPaths('café')).toEqual(['Cafe\u0301.md'])
   })
 
-  test('PV7 hostile patterns are refused or answered, never waited for', async () => {
+  test('PV7 hostile patterns are refused or answered quickly', async () => {
     files.put({ [`${'a'.repeat(120)}.md`]: '' })
     expect(await files.refusal('searchNames', ask('{a,b}'.repeat(30)))).toBe('invalid_query')
-    expect(await named(`${'*a'.repeat(60)}b`)).toEqual([])
-    expect(await named(`${'**/'.repeat(60)}*.md`)).toHaveLength(1)
+    expect(await searchPaths(`${'*a'.repeat(60)}b`)).toEqual([])
+    expect(await searchPaths(`${'**/'.repeat(60)}*.md`)).toHaveLength(1)
     expect(await files.refusal('searchNames', ask('a', { after: 'no cursor' }))).toBe(
       'invalid_query',
     )
   })
 
-  test('S1 results never leave the root, and what is closed is not among them', async () => {
+  test('S1 returns no results outside of the root and no protected paths', async () => {
     fs.symlinkSync(files.outside, join(files.granted, 'out'))
     fs.symlinkSync(join(files.outside, 'secret.txt'), join(files.granted, 'secret-link.txt'))
     fill(files.granted, {
@@ -84,11 +84,11 @@ describe('names', () => {
       'secret.pem': '',
     })
     const place = { ...granted(''), closed: ['mine'] }
-    expect(await named('secret', { in: [place] })).toEqual(['open/secret.md', 'secret.pem'])
-    expect(await named('node', { in: everywhere })).toEqual([])
+    expect(await searchPaths('secret', { in: [place] })).toEqual(['open/secret.md', 'secret.pem'])
+    expect(await searchPaths('node', { in: everywhere })).toEqual([])
   })
 
-  test('S1 places that overlap give each file once; one that is gone spoils nothing', async () => {
+  test('S1 returns each file once for overlapping scopes, and ignores a missing scope', async () => {
     const folders = testFolders()
     fill(folders.granted, { 'sub/a.md': '' })
     fill(folders.outside, { 'b.md': '' })
@@ -108,7 +108,7 @@ describe('names', () => {
     await more.close()
   })
 
-  test('S3 pages one after the other are all that was found', async () => {
+  test('S3 consecutive pages are the whole result', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.integer({ min: 1, max: 60 }),
@@ -120,7 +120,7 @@ describe('names', () => {
           for (let at = 0; at < count; at++)
             files.put({ [`${folder}/${at % 3}/${at % 2 ? 'x' : ''}note${at}`]: '' })
           const where = { in: [inWorkspace(folder)] }
-          const whole = await named('note', where)
+          const whole = await searchPaths('note', where)
           const pages: string[] = []
           let after: string | undefined
           do {
@@ -142,7 +142,7 @@ describe('names', () => {
 })
 
 describe('content', () => {
-  test('S3 lines with the text are found with their number and a piece of them', async () => {
+  test('S3 returns matching lines with number and snippet', async () => {
     files.put({ 'a.md': 'one\nTwo words\r\nthree two\n', 'b/c.md': 'two', 'none.md': 'nothing' })
     const { hits, total, skipped } = await files.run('searchContent', ask('TWO'))
     expect(hits).toMatchObject([
@@ -151,10 +151,10 @@ describe('content', () => {
       { path: 'b/c.md', line: 1, snippet: 'two' },
     ])
     expect([total, skipped]).toEqual([3, []])
-    expect(await lines('two', { types: ['.txt'] })).toEqual([])
+    expect(await searchLines('two', { types: ['.txt'] })).toEqual([])
   })
 
-  test('S3 text in any encoding is found; what is no text has none, what is too large is counted', async () => {
+  test('S3 searches text in any encoding, skips binary files and counts files over the limit', async () => {
     const small = openTestOps({ limits: { maxFileBytes: 1000, maxBinaryReadBytes: 1000 } })
     small.put({
       'utf16.txt': Buffer.concat([Buffer.from([0xff, 0xfe]), Buffer.from('ein Wört\n', 'utf16le')]),
@@ -175,24 +175,24 @@ describe('content', () => {
     await small.close()
   })
 
-  test('PV5 sensitive files are not searched, and closed ones neither', async () => {
+  test('PV5 does not search sensitive or protected files', async () => {
     files.put({ 'key.pem': 'needle', 'none.pem': 'nothing', '.env': 'needle' })
     fill(files.granted, { 'closed/a.md': 'needle', 'mine.md': 'needle', 'a.md': 'needle' })
     const places = [inWorkspace(''), { ...granted(''), closed: ['mine.md'] }]
     const answer = await files.run('searchContent', ask('needle', { in: places }))
     expect(answer.hits.map(({ path }) => path)).toEqual(['a.md'])
-    // Whether it holds the words is not to be told by this, so every one of them is counted.
+    // All sensitive files are counted, so that the count does not reveal a match.
     expect(answer).toMatchObject({
       total: 1,
       skipped: [{ why: 'sensitive', count: 2, first: [{ path: 'key.pem' }, { path: 'none.pem' }] }],
     })
   })
 
-  test('FT6 documents are not taken for text: they are counted, by their content, and the first are named', async () => {
+  test('FT6 counts documents by content instead of searching them, and names the first', async () => {
     const letter = docxOf(paragraph('needle'))
     files.put({
       ...Object.fromEntries([1, 2, 3, 4, 5, 6].map((at) => [`letters/${at}.docx`, letter])),
-      // Plain letters from end to end, and no text for all that.
+      // ASCII only, but a document.
       'a.pdf': pdfOf('needle'),
       'renamed.txt': pdfOf('needle'),
       'old.doc': Buffer.concat([Buffer.from('d0cf11e0a1b11ae1', 'hex'), Buffer.alloc(2000)]),
@@ -214,7 +214,7 @@ describe('content', () => {
     expect(skipped).toMatchObject([{ why: 'document', count: 1, first: [{ path: 'renamed.txt' }] }])
   })
 
-  test('S3 of very many lines in one file those of the page are kept, and all are counted', async () => {
+  test('S3 keeps the lines of the page and counts all lines of a large file', async () => {
     const count = 100_000
     files.put({ 'a.txt': 'x\n'.repeat(count), 'b.txt': 'x\nx' })
     for (const regex of [false, true]) {
@@ -233,7 +233,7 @@ describe('content', () => {
     }
   })
 
-  test('PV1 no link is followed, and a second name of an outside file is not read', async () => {
+  test('PV1 follows no links and does not read hard links to outside files', async () => {
     fs.symlinkSync(join(files.outside, 'secret.txt'), join(files.granted, 'link.txt'))
     fs.linkSync(join(files.outside, 'secret.txt'), join(files.granted, 'second.txt'))
     const answer = await files.run('searchContent', ask('SECRET', { in: [granted('')] }))
@@ -244,30 +244,30 @@ describe('content', () => {
     })
   })
 
-  test('PV7 regular expressions are linear, line by line, and bad ones are refused', async () => {
+  test('PV7 regular expressions are linear and match single lines; invalid ones are refused', async () => {
     files.put({ 'a.md': `${'a'.repeat(5000)}!\nfoo 12\r\nbar\n` })
-    expect(await lines('^(a+)+$', { regex: true })).toEqual([])
-    expect(await lines('o \\d+$', { regex: true })).toEqual(['a.md:2'])
-    expect(await lines('^BAR', { regex: true })).toEqual([])
+    expect(await searchLines('^(a+)+$', { regex: true })).toEqual([])
+    expect(await searchLines('o \\d+$', { regex: true })).toEqual(['a.md:2'])
+    expect(await searchLines('^BAR', { regex: true })).toEqual([])
     expect(await files.refusal('searchContent', ask('(', { regex: true }))).toBe('invalid_query')
     expect(await files.refusal('searchContent', ask(''))).toBe('invalid_query')
-    // It would find nothing in any file.
+    // Refused although there is no file to search.
     expect(await files.refusal('searchContent', ask('two\nlines'))).toBe('invalid_query')
   })
 
-  test('PV8 a snippet is one plain line around the match', async () => {
+  test('PV8 a snippet is one sanitized line around the match', async () => {
     files.put({ 'a.md': `${'x'.repeat(5000)}needle\u202e${'y'.repeat(5000)}` })
     const { hits } = await files.run('searchContent', ask('needle'))
     expect(hits[0]?.snippet).toContain('needleU+202E')
     expect(hits[0]?.snippet?.length).toBeLessThanOrEqual(200)
   })
 
-  test('S3 pages of lines, one after the other, are all of them', async () => {
+  test('S3 consecutive pages of lines are the whole result', async () => {
     for (let at = 0; at < 30; at++)
       files.put({
         [`${at % 4}/f${at}.md`]: Array.from({ length: at % 5 }, () => 'needle').join('\nno\n'),
       })
-    const whole = await lines('needle', { limit: 1000 })
+    const whole = await searchLines('needle', { limit: 1000 })
     expect(whole.length).toBeGreaterThan(40)
     for (const limit of [1, 7, 30]) {
       const pages: string[] = []
@@ -285,7 +285,7 @@ describe('content', () => {
     }
   })
 
-  test('GR6 a granted file is searched by itself', async () => {
+  test('GR6 searches a grant of one file', async () => {
     const folders = testFolders()
     fill(folders.granted, { 'one.md': 'needle', 'two.md': 'needle' })
     const root = pinnedRoot('single', join(folders.granted, 'one.md'), { kind: 'file' })
@@ -298,15 +298,15 @@ describe('content', () => {
     await one.close()
   })
 
-  test('FT6 of a folder one file alone can be searched, and by a link the file it leads to', async () => {
+  test('FT6 searches a single file of a folder, also through a link', async () => {
     files.put({ 'a/one.md': 'needle', 'a/two.md': 'needle' })
     fs.symlinkSync('a/one.md', join(files.workspace, 'link.md'))
     for (const path of ['a/one.md', 'link.md']) {
       const at = { in: [inWorkspace(path)] }
-      expect(await lines('needle', at)).toEqual(['a/one.md:1'])
-      expect(await named('one', at)).toEqual(['a/one.md'])
-      expect(await named('two', at)).toEqual([])
-      expect(await lines('needle', { ...at, types: ['.txt'] })).toEqual([])
+      expect(await searchLines('needle', at)).toEqual(['a/one.md:1'])
+      expect(await searchPaths('one', at)).toEqual(['a/one.md'])
+      expect(await searchPaths('two', at)).toEqual([])
+      expect(await searchLines('needle', { ...at, types: ['.txt'] })).toEqual([])
     }
     const closed = { ...inWorkspace('a/one.md'), closed: ['a/one.md'] }
     expect(await files.refusal('searchContent', ask('needle', { in: [closed] }))).toBe('no_grant')
@@ -315,7 +315,7 @@ describe('content', () => {
   })
 })
 
-test('S1 a search that nobody waits for any longer ends', async () => {
+test('S1 a cancelled search stops', async () => {
   for (let at = 0; at < 300; at++) files.put({ [`${at}/a.md`]: 'text' })
   const { ops } = await import('./index.ts')
   let asked = 0

@@ -18,18 +18,18 @@ beforeEach(() => {
 })
 afterEach(() => files.close())
 
-const bin = (path: string) => join(files.top, 'trash', path)
+const trashPath = (path: string) => join(files.top, 'trash', path)
 const inside = (path: string) => join(files.workspace, path)
 const trash = (path: string, id: string) =>
   files.run('trash', { at: inWorkspace(path), id, record: { path, by: 'sales' } })
 
-test('TR1 a deleted file lies in the trash with a record of it beside it', async () => {
+test('TR1 a deleted file is in the trash with a record beside it', async () => {
   files.put({ 'a/b.md': 'text' })
   const answer = await trash('a/b.md', 'id-1')
   expect(answer).toMatchObject({ stat: { type: 'file', size: 4 }, sha256: sha256('text') })
   expect(fs.existsSync(inside('a/b.md'))).toBe(false)
-  expect(fs.readFileSync(bin('id-1/content'), 'utf8')).toBe('text')
-  expect(JSON.parse(fs.readFileSync(bin('id-1/record.json'), 'utf8'))).toEqual({
+  expect(fs.readFileSync(trashPath('id-1/content'), 'utf8')).toBe('text')
+  expect(JSON.parse(fs.readFileSync(trashPath('id-1/record.json'), 'utf8'))).toEqual({
     path: 'a/b.md',
     by: 'sales',
     type: 'file',
@@ -42,7 +42,7 @@ test('TR1 a deleted file lies in the trash with a record of it beside it', async
   ])
 })
 
-test('TR1 a restored file is where it was, or elsewhere, and never over another', async () => {
+test('TR1 restores a file to its path or another one, and never overwrites', async () => {
   files.put({ 'a.md': 'old' })
   await trash('a.md', 'id-1')
   files.put({ 'a.md': 'new' })
@@ -53,11 +53,11 @@ test('TR1 a restored file is where it was, or elsewhere, and never over another'
   await files.run('restore', { id: 'id-1', to: inWorkspace('back/a.md') })
   expect(fs.readFileSync(inside('a.md'), 'utf8')).toBe('new')
   expect(fs.readFileSync(inside('back/a.md'), 'utf8')).toBe('old')
-  expect(fs.readdirSync(bin(''))).toEqual([])
+  expect(fs.readdirSync(trashPath(''))).toEqual([])
   expect(await files.refusal('restore', { id: 'id-1', to: inWorkspace('b.md') })).toBe('not_found')
 })
 
-test('TR1 folders are deleted and restored whole; links are deleted and never followed', async () => {
+test('TR1 deletes and restores whole folders, and deletes links without following them', async () => {
   files.put({ 'f/a.md': 'a', 'f/g/b.md': 'b' })
   fs.symlinkSync(files.outside, inside('f/out'))
   fs.symlinkSync(files.outside, inside('link'))
@@ -68,11 +68,11 @@ test('TR1 folders are deleted and restored whole; links are deleted and never fo
   expect(fs.readFileSync(inside('f/g/b.md'), 'utf8')).toBe('b')
   await trash('f', 'id-3')
   expect((await files.run('purge', { ids: ['id-1', 'id-3'] })).purged).toEqual(['id-1', 'id-3'])
-  expect(fs.readdirSync(bin(''))).toEqual([])
+  expect(fs.readdirSync(trashPath(''))).toEqual([])
   expect(fs.readFileSync(join(files.outside, 'secret.txt'), 'utf8')).toBe('SECRET')
 })
 
-test('F5 what runs later is deleted like any file, and comes back only after a look', async () => {
+test('F5 deletes files that run later, and restores them only after approval', async () => {
   files.put({ 'p/.git/hooks/pre-commit': 'x', 'a.desktop': 'x', 'server.pem': 'x' })
   await trash('p/.git/hooks/pre-commit', 'id-1')
   await trash('a.desktop', 'id-2')
@@ -88,32 +88,32 @@ test('F5 what runs later is deleted like any file, and comes back only after a l
   expect(fs.readFileSync(inside('a.desktop'), 'utf8')).toBe('x')
 })
 
-test('F5 a restored folder carries nothing to where it could not be made', async () => {
-  const throwAway = (path: string, id: string) =>
+test('F5 refuses to restore a folder with entries that could not be created at the target', async () => {
+  const deleteItem = (path: string, id: string) =>
     files.run('trash', { at: inWorkspace(path), id, record: { path: inside(path) } })
   const restore = (id: string, path: string) => files.run('restore', { id, to: inWorkspace(path) })
   const refusal = (id: string, path: string) =>
     files.refusal('restore', { id, to: inWorkspace(path) })
   files.put({ 'x/hooks/pre-commit': '', 'Code/bash/s/run.sh': '', 'p/run.sh': '', 'p/.git/x': '' })
   fs.chmodSync(inside('Code/bash/s/run.sh'), 0o755)
-  await throwAway('x', 'id-1')
-  await throwAway('Code/bash/s', 'id-2')
-  await throwAway('p', 'id-3')
+  await deleteItem('x', 'id-1')
+  await deleteItem('Code/bash/s', 'id-2')
+  await deleteItem('p', 'id-3')
   expect(await refusal('id-1', 'r/.git')).toBe('forbidden_path')
   expect(await refusal('id-1', 'r.git')).toBe('forbidden_path')
   expect(await refusal('id-2', 'Documents/s')).toBe('forbidden_extension')
   fs.symlinkSync('Code/bash', inside('scripts'))
   files.put({ 'Code/bash/t/run.sh': '' })
-  await throwAway('scripts/t', 'id-4')
+  await deleteItem('scripts/t', 'id-4')
   expect(await refusal('id-4', 'Documents/t')).toBe('forbidden_extension')
   await restore('id-2', 'Code/bash/s')
   expect(fs.statSync(inside('Code/bash/s/run.sh')).mode & 0o777).toBe(0o755)
-  // What a person put there comes back.
+  // A file that a person created is restored.
   await restore('id-3', 'p')
   expect(fs.readdirSync(inside('p')).toSorted()).toEqual(['.git', 'run.sh'])
 })
 
-test('PV5 F5 the name that something had before it was deleted counts when it comes back', async () => {
+test('PV5 F5 the original name decides the risk of a restore', async () => {
   const sensitive = ['**/*.pem', '**/private/*']
   const strict = openTestOps({ folders: files, guard: { ...files.setup.guard, sensitive } })
   strict.put({ 'a.pem': '', 'private/x.md': '', 'private/y.md': '', 'p/.git/config': '' })
@@ -129,7 +129,7 @@ test('PV5 F5 the name that something had before it was deleted counts when it co
   await strict.close()
 })
 
-test('F5 a file that is not made comes back to where it was, and nowhere else', async () => {
+test('F5 restores a forbidden extension only to its original path', async () => {
   for (const containment of ['walk', 'checked'] as const) {
     const own = openTestOps({ folders: files, containment })
     own.put({ 'd/run.sh': '' })
@@ -145,7 +145,7 @@ test('F5 a file that is not made comes back to where it was, and nowhere else', 
   }
 })
 
-test('F5 what comes out of the trash is not run, but in Code/', async () => {
+test('F5 restores execute bits only in Code/', async () => {
   files.put({ 'Code/a.py': '', 'Code/k/b.py': '' })
   for (const path of ['Code/a.py', 'Code/k/b.py']) fs.chmodSync(inside(path), 0o755)
   await trash('Code/a.py', 'id-1')
@@ -156,15 +156,15 @@ test('F5 what comes out of the trash is not run, but in Code/', async () => {
     expect(fs.statSync(join(files.granted, path)).mode & 0o777, path).toBe(0o644)
 })
 
-test('TR1 a folder with names that are no text is deleted and purged', async () => {
+test('TR1 deletes and purges a folder with invalid UTF-8 names', async () => {
   files.put({ 'f/a.md': '' })
   fs.writeFileSync(Buffer.concat([Buffer.from(`${inside('f')}/caf`), Buffer.of(0xe9)]), '')
   await trash('f', 'id-1')
   expect((await files.run('purge', { ids: ['id-1'] })).purged).toEqual(['id-1'])
-  expect(fs.readdirSync(bin(''))).toEqual([])
+  expect(fs.readdirSync(trashPath(''))).toEqual([])
 })
 
-test('TR1 the workspace itself, what is closed in it and what is not there stay', async () => {
+test('TR1 refuses to delete the workspace itself, protected paths and missing paths', async () => {
   files.put({ '.cowork/index.json': '{}', 'f/.env': '' })
   const refusal = (path: string, id = 'id-1') =>
     files.refusal('trash', { at: inWorkspace(path), id, record: {} })
@@ -174,33 +174,33 @@ test('TR1 the workspace itself, what is closed in it and what is not there stay'
   expect(await refusal('none')).toBe('not_found')
   expect(await refusal('f', '../evil')).toBe('not_found')
   expect(await files.refusal('purge', { ids: ['..'] })).toBe('not_found')
-  expect(fs.readdirSync(bin(''))).toEqual([])
+  expect(fs.readdirSync(trashPath(''))).toEqual([])
 })
 
-test('TR1 a record without content is what a crash left of a file that never moved', async () => {
-  fill(bin(''), {
+test('TR1 ignores a record without content', async () => {
+  fill(trashPath(''), {
     'id-1/record.json': '{"path":"a"}',
     'id-2/record.json': 'not json',
     'id-2/content': '',
   })
-  fill(bin(''), { 'id-3/record.json': '{"path":"c"}', 'id-3/content': '' })
+  fill(trashPath(''), { 'id-3/record.json': '{"path":"c"}', 'id-3/content': '' })
   expect((await files.run('listTrash', {})).records).toEqual([
     { id: 'id-3', record: { path: 'c' } },
   ])
 })
 
-test('TR2 a trash that is a link, or open to all, or another’s, is refused and nothing moves', async () => {
+test('TR2 refuses a trash folder that is a link, writable by all or owned by another user', async () => {
   files.put({ 'a.md': 'text' })
   const ask = { at: inWorkspace('a.md'), id: 'id-1', record: {} }
-  fs.chmodSync(bin(''), 0o777)
+  fs.chmodSync(trashPath(''), 0o777)
   expect(await files.refusal('trash', ask)).toBe('no_permission')
-  fs.chmodSync(bin(''), 0o700)
-  fs.chownSync(bin(''), 12345, 12345)
+  fs.chmodSync(trashPath(''), 0o700)
+  fs.chownSync(trashPath(''), 12345, 12345)
   expect(await files.refusal('trash', ask)).toBe('no_permission')
-  fs.chownSync(bin(''), 0, 0)
-  fs.renameSync(bin(''), join(files.top, 'moved'))
+  fs.chownSync(trashPath(''), 0, 0)
+  fs.renameSync(trashPath(''), join(files.top, 'moved'))
   await expect(files.run('trash', ask)).rejects.toThrow('The trash is no longer at its path.')
-  fs.symlinkSync(files.outside, bin(''))
+  fs.symlinkSync(files.outside, trashPath(''))
   expect(await files.refusal('trash', ask)).toBe('no_permission')
   const linked = openTestOps({ folders: files })
   expect(await linked.refusal('trash', ask)).toBe('not_a_folder')
@@ -209,7 +209,7 @@ test('TR2 a trash that is a link, or open to all, or another’s, is refused and
   expect(fs.readFileSync(inside('a.md'), 'utf8')).toBe('text')
 })
 
-test('TR2 to a trash on another disk a file is copied, checked and then removed', async () => {
+test('TR2 copies to a trash on another disk, verifies, then removes the source', async () => {
   const folders = testFolders()
   const disk = mountSmallDisk(join(folders.top, 'disk'), 512)
   try {
@@ -233,7 +233,7 @@ test('TR2 to a trash on another disk a file is copied, checked and then removed'
   }
 })
 
-test('TR2 what was copied to a trash on another disk stays there when the rest fails', async () => {
+test('TR2 keeps a complete copy in the trash on another disk if the removal fails', async () => {
   const folders = testFolders()
   const disk = mountSmallDisk(join(folders.top, 'trash-disk'), 512)
   try {
@@ -266,8 +266,8 @@ test('TR2 what was copied to a trash on another disk stays there when the rest f
   }
 })
 
-/** Runs an operation that stops where it says, until it is let go. */
-function halted<O extends 'purge' | 'restore' | 'move' | 'copy' | 'trash'>(
+/** Runs an operation that pauses at a point until it is released. */
+function runPaused<O extends 'purge' | 'restore' | 'move' | 'copy' | 'trash'>(
   where: 'yieldIfDue' | 'waitForEntry',
   op: O,
   ask: OpRequest<O>,
@@ -285,28 +285,28 @@ function halted<O extends 'purge' | 'restore' | 'move' | 'copy' | 'trash'>(
   return { answer, reached: reached.promise, go: go.resolve }
 }
 
-const aWhile = () => new Promise((resolve) => setTimeout(resolve, 20))
+const waitBriefly = () => new Promise((resolve) => setTimeout(resolve, 20))
 
-test('TR1 what is being purged does not come back in part', async () => {
+test('TR1 does not restore a part of an item that is being purged', async () => {
   files.put({ 'f/a.md': 'a', 'f/b.md': 'b', 'f/c.md': 'c' })
   await trash('f', 'id-1')
-  const purge = halted('yieldIfDue', 'purge', { ids: ['id-1'] })
+  const purge = runPaused('yieldIfDue', 'purge', { ids: ['id-1'] })
   await purge.reached
   const restored = files.refusal('restore', { id: 'id-1', to: inWorkspace('f') })
-  await aWhile()
+  await waitBriefly()
   purge.go()
   expect(await restored).toBe('not_found')
   expect((await purge.answer).purged).toEqual(['id-1'])
-  expect([...fs.readdirSync(bin('')), ...fs.readdirSync(files.workspace)]).toEqual([])
+  expect([...fs.readdirSync(trashPath('')), ...fs.readdirSync(files.workspace)]).toEqual([])
 })
 
-test('TR1 what comes back is not purged, and not said to be', async () => {
+test('TR1 does not purge an item that is being restored', async () => {
   files.put({ 'f/a.md': 'a', 'f/b.md': 'b' })
   await trash('f', 'id-1')
-  const restore = halted('waitForEntry', 'restore', { id: 'id-1', to: inWorkspace('f') })
+  const restore = runPaused('waitForEntry', 'restore', { id: 'id-1', to: inWorkspace('f') })
   await restore.reached
   const purge = files.run('purge', { ids: ['id-1'] })
-  await aWhile()
+  await waitBriefly()
   restore.go()
   expect((await restore.answer).real).toBe('f')
   expect((await purge).purged).toEqual([])
@@ -324,14 +324,14 @@ test.each([
   ['FT5 copied', 'moved', 'copy', copied, 'move', away],
   ['FT5 copied', 'deleted', 'copy', copied, 'trash', deleted],
 ] as const)(
-  '%s into a folder that is %s meanwhile is where the answer says',
+  '%s into a folder that is %s at the same time, the file is where the answer says',
   async (_, __, op, ask, other, goes) => {
     files.put({ 'f/x.md': 'x', 'f/z.md': 'z', 'y.md': 'x' })
     await trash('f/x.md', 'id-1')
-    const going = halted('waitForEntry', other, goes)
+    const going = runPaused('waitForEntry', other, goes)
     await going.reached
     const answer = files.run(op, ask)
-    await aWhile()
+    await waitBriefly()
     going.go()
     await going.answer
     expect((await answer).real).toBe('f/x.md')
@@ -342,22 +342,22 @@ test.each([
 test.each([
   ['TR1 restored', 'restore', back],
   ['FT5 copied', 'copy', copied],
-] as const)('%s into a folder first, it moves along with it', async (_, op, ask) => {
+] as const)('%s into a folder before its move, it moves with the folder', async (_, op, ask) => {
   files.put({ 'f/x.md': 'x', 'f/z.md': 'z', 'y.md': 'x' })
   await trash('f/x.md', 'id-1')
-  const coming = halted('waitForEntry', op, ask)
+  const coming = runPaused('waitForEntry', op, ask)
   await coming.reached
   const done: string[] = []
   const moving = files.run('move', away).then(() => done.push('moved'))
-  await aWhile()
+  await waitBriefly()
   expect(done).toEqual([])
   coming.go()
   await Promise.all([coming.answer, moving])
   expect(fs.readFileSync(inside('g/x.md'), 'utf8')).toBe('x')
 })
 
-test('TR1 what is not in the trash makes no folder when it is to come back', async () => {
-  fill(bin(''), { 'id-1/record.json': '{"path":"a"}' })
+test('TR1 restoring a missing item creates no folder', async () => {
+  fill(trashPath(''), { 'id-1/record.json': '{"path":"a"}' })
   expect(await files.refusal('restore', { id: 'id-1', to: inWorkspace('f/a') })).toBe('not_found')
   expect(fs.readdirSync(files.workspace)).toEqual([])
 })

@@ -17,9 +17,9 @@ const at = inWorkspace('a.md')
 const write = (text: string | Uint8Array) =>
   files.run('write', { at, writeMode: 'put', encoding: 'binary' }, text)
 const content = () => fs.readFileSync(join(files.workspace, 'a.md'), 'utf8')
-const kept = (hash: string) => join(files.top, 'versions', hash.slice(0, 2), hash.slice(2))
+const versionPath = (hash: string) => join(files.top, 'versions', hash.slice(0, 2), hash.slice(2))
 
-test('TR3 a kept content comes back with its mode, and the present one is kept first', async () => {
+test('TR3 restores a version with its mode after storing the current content', async () => {
   await write('one')
   fs.chmodSync(join(files.workspace, 'a.md'), 0o600)
   const { before } = await write('two')
@@ -34,47 +34,47 @@ test('TR3 a kept content comes back with its mode, and the present one is kept f
   await files.run('restoreVersion', { at, sha256: sha256('two'), mode: 0o4600 })
   expect(content()).toBe('two')
   expect(fs.statSync(join(files.workspace, 'a.md')).mode & 0o7777).toBe(0o600)
-  // Also where the file is gone by now.
+  // Also if the file is missing.
   fs.rmSync(join(files.workspace, 'a.md'))
   await files.run('restoreVersion', { at, sha256: sha256('one'), mode: 0o644 })
   expect(content()).toBe('one')
 })
 
-test('F5 a version brings the execute bit to Code/, and elsewhere only where the file has it', async () => {
+test('F5 restores execute bits in Code/, and elsewhere only if the file has them', async () => {
   await write('one')
   await write('two')
   const back = { sha256: sha256('one'), mode: 0o755 }
-  const modeOf = (path: string) => fs.statSync(join(files.workspace, path)).mode & 0o777
+  const readMode = (path: string) => fs.statSync(join(files.workspace, path)).mode & 0o777
   await files.run('restoreVersion', { at, ...back })
-  expect(modeOf('a.md')).toBe(0o644)
+  expect(readMode('a.md')).toBe(0o644)
   fs.chmodSync(join(files.workspace, 'a.md'), 0o744)
   await files.run('restoreVersion', { at, ...back })
-  expect(modeOf('a.md')).toBe(0o744)
+  expect(readMode('a.md')).toBe(0o744)
   await files.run('restoreVersion', { at: inWorkspace('Code/a.py'), ...back })
-  expect(modeOf('Code/a.py')).toBe(0o755)
+  expect(readMode('Code/a.py')).toBe(0o755)
 })
 
-test('TR3 the folders of the store are there before the first version, and one that goes comes back', async () => {
+test('TR3 creates the shard folders before the first version, and a missing one again', async () => {
   await write('one')
   await write('two')
   expect(fs.readdirSync(join(files.top, 'versions'))).toHaveLength(256)
-  fs.rmSync(dirname(kept(sha256('two'))), { recursive: true })
+  fs.rmSync(dirname(versionPath(sha256('two'))), { recursive: true })
   await write('three')
-  expect(fs.readFileSync(kept(sha256('two')), 'utf8')).toBe('two')
+  expect(fs.readFileSync(versionPath(sha256('two')), 'utf8')).toBe('two')
 })
 
-test('TR3 the same content is kept once, and goes when it is dropped', async () => {
+test('TR3 stores equal contents once and deletes them on request', async () => {
   await write('one')
   await write('two')
   await write('one')
   await write('three')
-  const { ino } = fs.statSync(kept(sha256('one')))
+  const { ino } = fs.statSync(versionPath(sha256('one')))
   await write('one')
   await write('four')
-  expect(fs.statSync(kept(sha256('one'))).ino).toBe(ino)
+  expect(fs.statSync(versionPath(sha256('one'))).ino).toBe(ino)
   const hashes = ['one', 'two', 'none'].map(sha256)
   expect(await files.run('deleteVersions', { sha256: hashes })).toEqual({ bytes: 6 })
-  expect(fs.existsSync(kept(sha256('one')))).toBe(false)
+  expect(fs.existsSync(versionPath(sha256('one')))).toBe(false)
   const restored = (hash: string) =>
     files.refusal('restoreVersion', { at, sha256: hash, mode: 0o644 })
   expect(await restored(sha256('one'))).toBe('unreadable')
@@ -82,38 +82,38 @@ test('TR3 the same content is kept once, and goes when it is dropped', async () 
 })
 
 test.each(['on', 'onf', 'one and more'])(
-  'TR3 what a crash left torn under the name of a version (%s) is replaced by the whole',
+  'TR3 replaces an incomplete version that a crash left (%s)',
   async (torn) => {
     await write('one')
-    fs.mkdirSync(dirname(kept(sha256('one'))))
-    fs.writeFileSync(kept(sha256('one')), torn)
+    fs.mkdirSync(dirname(versionPath(sha256('one'))))
+    fs.writeFileSync(versionPath(sha256('one')), torn)
     await write('two')
-    expect(fs.readFileSync(kept(sha256('one')), 'utf8')).toBe('one')
-    expect(fs.readdirSync(dirname(kept(sha256('one'))))).toHaveLength(1)
+    expect(fs.readFileSync(versionPath(sha256('one')), 'utf8')).toBe('one')
+    expect(fs.readdirSync(dirname(versionPath(sha256('one'))))).toHaveLength(1)
   },
 )
 
-test('TR3 contents that are kept at the same moment are kept once, and all whole', async () => {
+test('TR3 stores equal contents once and completely under concurrency', async () => {
   const paths = ['a.md', 'b.md', 'c.md']
   files.put(Object.fromEntries(paths.map((path) => [path, 'same'])))
   const ask = { writeMode: 'replace', encoding: 'binary' } as const
   await Promise.all(
     paths.map((path) => files.run('write', { ...ask, at: inWorkspace(path) }, `new ${path}`)),
   )
-  expect(fs.readFileSync(kept(sha256('same')), 'utf8')).toBe('same')
+  expect(fs.readFileSync(versionPath(sha256('same')), 'utf8')).toBe('same')
 })
 
-test('TR3 a damaged version is not put back', async () => {
+test('TR3 refuses to restore a damaged version', async () => {
   await write('one')
   await write('two')
-  fs.writeFileSync(kept(sha256('one')), 'onf')
+  fs.writeFileSync(versionPath(sha256('one')), 'onf')
   expect(await files.refusal('restoreVersion', { at, sha256: sha256('one'), mode: 0o644 })).toBe(
     'unreadable',
   )
   expect(content()).toBe('two')
 })
 
-test('FT9 files and versions are compared line by line, whatever their encoding', async () => {
+test('FT9 compares files and versions by line in any encoding', async () => {
   await write('one\ntwo\n')
   await write(Buffer.concat([Buffer.from([0xff, 0xfe]), Buffer.from('one\nzwei\n', 'utf16le')]))
   files.put({ 'b.bin': Buffer.of(0, 1, 2) })
@@ -124,7 +124,7 @@ test('FT9 files and versions are compared line by line, whatever their encoding'
   expect(await files.refusal('diff', { from: at, to: inWorkspace('b.bin') })).toBe('not_text')
 })
 
-test('PV5 of a file that may hold secrets, also behind a link, only that it differs is told', async () => {
+test('PV5 reports only whether a sensitive file differs, also through a link', async () => {
   files.put({ 'a.md': 'plain\n', 'server.pem': 'secret\n', 'other.pem': 'secret\n' })
   fs.symlinkSync('server.pem', join(files.workspace, 'innocent.txt'))
   const diff = (from: string, to: string) =>
@@ -134,13 +134,13 @@ test('PV5 of a file that may hold secrets, also behind a link, only that it diff
   expect(await diff('innocent.txt', 'other.pem')).toEqual({ sensitive: true, diff: '' })
 })
 
-test('FT9 a difference that no line shows is not told as none', async () => {
+test('FT9 does not report a difference without changed lines as equal', async () => {
   files.put({ 'a.md': 'one\n', 'b.md': 'one' })
   const sides = { from: inWorkspace('a.md'), to: inWorkspace('b.md') }
   expect(await files.run('diff', sides)).toEqual({ sensitive: false })
 })
 
-test('F6 cowork’s own files are written where agents may not', async () => {
+test('F6 writes internal files where agents cannot', async () => {
   await files.run('writeInternalFile', { name: 'index.json' }, '{}')
   await files.run('writeInternalFile', { name: 'index.json' }, '{"a":1}')
   expect(fs.readFileSync(join(files.workspace, '.cowork/index.json'), 'utf8')).toBe('{"a":1}')
@@ -154,10 +154,10 @@ test('F6 cowork’s own files are written where agents may not', async () => {
   expect(await files.refusal('write', own, 'x')).toBe('forbidden_path')
 })
 
-test('TR3 a content that is not there any more is said to be, and not its file', async () => {
+test('TR3 reports a missing version instead of a missing file', async () => {
   await write('one')
   await write('two')
-  fs.rmSync(kept(sha256('one')))
+  fs.rmSync(versionPath(sha256('one')))
   const back = files.run('restoreVersion', { at, sha256: sha256('one'), mode: 0o644 })
   await expect(back).rejects.toMatchObject({
     code: 'unreadable',
@@ -166,10 +166,10 @@ test('TR3 a content that is not there any more is said to be, and not its file',
   expect(content()).toBe('two')
 })
 
-test('TR4 what a crash left unfinished among the contents goes with a look at them', async () => {
+test('TR4 listing versions removes stale temporary files', async () => {
   await write('one')
   await write('two')
-  const folder = dirname(kept(sha256('one')))
+  const folder = dirname(versionPath(sha256('one')))
   const [old, young] = ['0', '1'].map((one) => join(folder, `.cowork-${one.repeat(24)}.tmp`))
   for (const path of [old, young]) fs.writeFileSync(String(path), 'left')
   const hours = new Date(Date.now() - 2 * 60 * 60 * 1000)

@@ -21,7 +21,7 @@ afterEach(() => worker.close())
 
 const inside = (path: string) => join(folders.workspace, path)
 
-test('PV6 every operation works behind Landlock, in the real worker', async () => {
+test('PV6 every operation works under Landlock in the real worker', async () => {
   const at = inWorkspace('a/b.md')
   const { sha256 } = await worker.ask(
     'write',
@@ -64,7 +64,7 @@ test('PV6 every operation works behind Landlock, in the real worker', async () =
   expect((await worker.ask('stat', { at: inWorkspace('f/moved.md') })).stat.size).toBe(11)
 })
 
-test('FT2 documents, pictures and old encodings are understood behind Landlock', async () => {
+test('FT2 reads documents, pictures and legacy encodings under Landlock', async () => {
   fill(folders.granted, {
     'a.pdf': pdfOf('Quarterly report'),
     'b.docx': docxOf(paragraph('Minutes')),
@@ -91,8 +91,8 @@ test('F4 small reads pass a long search', async () => {
   expect(order).toEqual(['read', 'search'])
 })
 
-test('GR6 a worker behind Landlock undoes what one before it left half written in a granted file', async () => {
-  // Other roots replace a worker that runs.
+test('GR6 a worker under Landlock rolls back an unfinished write of a granted file', async () => {
+  // New roots replace the running worker.
   await worker.ask('listTrash', {})
   const path = join(folders.outside, 'one.txt')
   fs.writeFileSync(path, 'NEW content')

@@ -16,24 +16,24 @@ beforeEach(() => {
 })
 afterEach(async () => {
   await files.close()
-  // Whatever a test did, no unfinished file is left.
+  // No test leaves a temporary file.
   const left = ['workspace', 'granted', 'versions'].flatMap((name) =>
     fs.readdirSync(join(files.top, name), { recursive: true, encoding: 'utf8' }),
   )
-  if (left.some((name) => name.includes('.tmp'))) throw new Error('an unfinished file was left')
+  if (left.some((name) => name.includes('.tmp'))) throw new Error('a temporary file remains')
 })
 
 const content = (path: string) => fs.readFileSync(join(files.workspace, path), 'utf8')
 const inodeAt = (path: string) =>
   toInode(fs.statSync(join(files.workspace, path), { bigint: true }))
-const modeOf = (path: string) => fs.statSync(join(files.workspace, path)).mode & 0o7777
-const keptText = (hash: string) =>
+const readMode = (path: string) => fs.statSync(join(files.workspace, path)).mode & 0o7777
+const readVersionText = (hash: string) =>
   fs.readFileSync(join(files.top, 'versions', hash.slice(0, 2), hash.slice(2)), 'utf8')
 
 describe('create', () => {
   const ask = { writeMode: 'create', encoding: 'utf-8' } as const
 
-  test('FT1 a new file is there whole, with the folders it needs', async () => {
+  test('FT1 creates a complete file with its parent folders', async () => {
     const answer = await files.run('write', { ...ask, at: inWorkspace('a/b/c.md') }, 'text')
     expect(answer).toMatchObject({
       sha256: sha256('text'),
@@ -41,10 +41,10 @@ describe('create', () => {
     })
     expect(answer.before).toBeUndefined()
     expect(content('a/b/c.md')).toBe('text')
-    expect(modeOf('a/b/c.md')).toBe(0o644)
+    expect(readMode('a/b/c.md')).toBe(0o644)
   })
 
-  test('FT1 nothing that is there is overwritten, nor looked at', async () => {
+  test('FT1 overwrites no existing file and does not read it', async () => {
     files.put({ 'a.md': 'old' })
     fs.mkdirSync(join(files.workspace, 'folder'))
     expect(await files.refusal('write', { ...ask, at: inWorkspace('a.md') }, 'new')).toBe('exists')
@@ -54,7 +54,7 @@ describe('create', () => {
     expect(content('a.md')).toBe('old')
   })
 
-  test('FT1 of many at once that make the same file, one does', async () => {
+  test('FT1 only one of many concurrent creates succeeds', async () => {
     const all = await Promise.allSettled(
       Array.from({ length: 20 }, (_, at) =>
         files.run('write', { ...ask, at: inWorkspace('one.md') }, `by ${at}`),
@@ -63,7 +63,7 @@ describe('create', () => {
     expect(all.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
   })
 
-  test('F4 more than the limit is not written', async () => {
+  test('F4 refuses content over the limit', async () => {
     const small = openTestOps({ limits: { maxFileBytes: 10, maxBinaryReadBytes: 10 } })
     expect(await small.refusal('write', { ...ask, at: inWorkspace('a') }, 'x'.repeat(11))).toBe(
       'too_large',
@@ -72,7 +72,7 @@ describe('create', () => {
     await small.close()
   })
 
-  test('F5 extensions that are not made are refused wherever a link leads', async () => {
+  test('F5 refuses forbidden extensions, also through a link', async () => {
     fs.symlinkSync('tool.exe', join(files.workspace, 'notes.txt'))
     expect(await files.refusal('write', { ...ask, at: inWorkspace('a.EXE') }, 'x')).toBe(
       'forbidden_extension',
@@ -86,7 +86,7 @@ describe('create', () => {
     )
   })
 
-  test('FT1 a text is written in the encoding that is named', async () => {
+  test('FT1 writes a text in the given encoding', async () => {
     await files.run(
       'write',
       { ...ask, encoding: 'windows-1252', at: inWorkspace('a.txt') },
@@ -108,7 +108,7 @@ describe('create', () => {
     )
   })
 
-  test('FT1 what is refused leaves no folder behind', async () => {
+  test('FT1 a refused write creates no folder', async () => {
     const at = inWorkspace('new/deep/a.txt')
     const refusal = (encoding: string) => files.refusal('write', { ...ask, encoding, at }, '漢字')
     expect(await refusal('nonsense')).toBe('unknown_encoding')
@@ -120,7 +120,7 @@ describe('create', () => {
 describe('replace', () => {
   const ask = { writeMode: 'replace', encoding: 'keep' } as const
 
-  test('FT4 a dry run answers what the change itself would, and changes nothing', async () => {
+  test('FT4 a dry run returns the same answer and changes nothing', async () => {
     files.put({
       'windows.txt': 'one\r\ntwo\r\n',
       'old.txt': iconv.encode('Les élèves français étaient très fatigués.\n', 'windows-1252'),
@@ -142,7 +142,7 @@ describe('replace', () => {
     ])
     expect(windows.sha256).toBe(sha256('one\r\nthree\r\n'))
     expect([windows.before, windows.backup]).toEqual([undefined, undefined])
-    // It cannot be shown, and can be done.
+    // The change is possible, but has no diff.
     expect((await dry('picture.bin', 'text')).diff).toBeUndefined()
     await expect(dry('old.txt', '漢字')).rejects.toMatchObject({ code: 'not_text' })
     await expect(dry('old.txt', 'x', { expected: sha256('x') })).rejects.toMatchObject({
@@ -158,7 +158,7 @@ describe('replace', () => {
     expect(real).toMatchObject({ diff: windows.diff, sha256: windows.sha256 })
   })
 
-  test('FT4 the content that is there already is no change: no version, no backup', async () => {
+  test('FT4 writing equal content creates no version and no backup', async () => {
     files.put({ 'a.md': 'same\r\n' })
     const at = inWorkspace('a.md')
     const { mtimeNs } = fs.statSync(join(files.workspace, 'a.md'), { bigint: true })
@@ -170,7 +170,7 @@ describe('replace', () => {
     expect(fs.statSync(join(files.workspace, 'a.md'), { bigint: true }).mtimeNs).toBe(mtimeNs)
   })
 
-  test('FT4 a name of any length has a backup, which keeps its beginning and its kind', async () => {
+  test('FT4 a name of any length has a backup that keeps its start and extension', async () => {
     const names = [
       `${'n'.repeat(251)}.pem`,
       'n'.repeat(252),
@@ -192,7 +192,7 @@ describe('replace', () => {
     expect(fs.readdirSync(files.workspace)).toContainEqual(expect.stringMatching(/^n+\.pem\.bak$/))
   })
 
-  test('FT4 however much is changed, the answer is short', async () => {
+  test('FT4 the answer is short for any amount of changes', async () => {
     files.put({
       'long.json': `"${'x'.repeat(20_000_000)}END"`,
       'odd.txt': '\u0001'.repeat(900_000),
@@ -210,18 +210,18 @@ describe('replace', () => {
       expect(JSON.stringify(answer).length).toBeLessThan(1_000_000)
   })
 
-  test('TR3 the previous content is kept under its hash before it is gone', async () => {
+  test('TR3 stores the previous content under its hash first', async () => {
     files.put({ 'a.md': 'old' })
     const from = inodeAt('a.md')
     const answer = await files.run('write', { ...ask, at: inWorkspace('a.md') }, 'new')
     const swap = { from, to: inodeAt('a.md') }
     expect(answer.before).toEqual({ sha256: sha256('old'), size: 3, mode: 0o644, swap })
-    expect(keptText(sha256('old'))).toBe('old')
+    expect(readVersionText(sha256('old'))).toBe('old')
     expect(content('a.md')).toBe('new')
     expect(answer.diff).toContain('-old\n+new')
   })
 
-  test('FT4 mode, encoding, line ends and byte order mark stay as they are', async () => {
+  test('FT4 keeps mode, encoding, line endings and byte order mark', async () => {
     files.put({
       'windows.txt': 'one\r\ntwo\r\n',
       'marked.txt': Buffer.from('\uFEFFone\n'),
@@ -243,17 +243,17 @@ describe('replace', () => {
     const bytes = (path: string) => fs.readFileSync(join(files.workspace, path)).toString('hex')
     expect(bytes('wide.txt')).toBe('fffefc000d000a00')
     expect(bytes('old.txt')).toBe('666f72ea740a')
-    expect([modeOf('windows.txt'), modeOf('script.py')]).toEqual([0o600, 0o755])
+    expect([readMode('windows.txt'), readMode('script.py')]).toEqual([0o600, 0o755])
   })
 
-  test('F5 bits that lend rights are not carried on', async () => {
+  test('F5 drops setuid and setgid bits', async () => {
     files.put({ tool: 'old' })
     fs.chmodSync(join(files.workspace, 'tool'), 0o4755)
     await files.run('write', { ...ask, at: inWorkspace('tool') }, 'new')
-    expect(modeOf('tool')).toBe(0o755)
+    expect(readMode('tool')).toBe(0o755)
   })
 
-  test('FT4 text that the encoding of the file has not is refused, the file untouched', async () => {
+  test('FT4 refuses text that the encoding of the file lacks, and changes nothing', async () => {
     const bytes = iconv.encode('Les élèves français étaient très fatigués.', 'windows-1252')
     files.put({ 'old.txt': bytes })
     expect(await files.refusal('write', { ...ask, at: inWorkspace('old.txt') }, '漢字')).toBe(
@@ -262,7 +262,7 @@ describe('replace', () => {
     expect(fs.readFileSync(join(files.workspace, 'old.txt')).equals(bytes)).toBe(true)
   })
 
-  test('FT10 a file that is no longer what was read is stale', async () => {
+  test('FT10 a file that changed since it was read is stale', async () => {
     files.put({ 'a.md': 'other' })
     const at = inWorkspace('a.md')
     expect(await files.refusal('write', { ...ask, at, expected: sha256('old') }, 'new')).toBe(
@@ -275,7 +275,7 @@ describe('replace', () => {
     )
   })
 
-  test('FT10 of many that change the same content at once, one does', async () => {
+  test('FT10 only one of many concurrent changes of a content succeeds', async () => {
     files.put({ 'a.md': 'old' })
     const expected = sha256('old')
     const all = await Promise.allSettled(
@@ -286,7 +286,7 @@ describe('replace', () => {
     expect(all.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
   })
 
-  test('FT4 each backup takes the next free name and holds what was there', async () => {
+  test('FT4 each backup takes the next free name and has the old content', async () => {
     files.put({ 'a.md': 'zero', 'a.md.bak.1': 'somebody’s' })
     const backups: (string | undefined)[] = []
     for (const text of ['one', 'two', 'three']) {
@@ -299,7 +299,7 @@ describe('replace', () => {
     expect(fs.statSync(join(files.workspace, 'a.md.bak')).nlink).toBe(1)
   })
 
-  test('PV3 a second name of the file outside keeps its content', async () => {
+  test('PV3 a hard link outside keeps the old content', async () => {
     const outside = join(files.outside, 'shared.txt')
     fs.writeFileSync(outside, 'theirs')
     fs.linkSync(outside, join(files.workspace, 'shared.txt'))
@@ -308,13 +308,13 @@ describe('replace', () => {
     fs.writeFileSync(join(files.workspace, 'shared.txt.bak'), 'changed')
     expect(fs.readFileSync(outside, 'utf8')).toBe('theirs')
     fs.linkSync(outside, join(files.granted, 'shared.txt'))
-    // In a granted folder it would be read from elsewhere first.
+    // In a granted folder the hard link is refused.
     expect(await files.refusal('write', { ...ask, at: granted('shared.txt') }, 'ours')).toBe(
       'hard_link',
     )
   })
 
-  test('PV1 a link in the folder is followed to its file and stays a link', async () => {
+  test('PV1 follows a link inside the folder, which stays a link', async () => {
     files.put({ 'real/a.md': 'old' })
     fs.symlinkSync('real/a.md', join(files.workspace, 'link.md'))
     await files.run('write', { ...ask, at: inWorkspace('link.md') }, 'new')
@@ -327,14 +327,14 @@ describe('replace', () => {
   })
 })
 
-test('FT1 put makes what is not there and replaces what is', async () => {
+test('FT1 put creates a missing file and replaces an existing one', async () => {
   const ask = { writeMode: 'put', encoding: 'utf-8', at: inWorkspace('a.md') } as const
   expect((await files.run('write', ask, 'one')).before).toBeUndefined()
   expect((await files.run('write', ask, 'two')).before?.sha256).toBe(sha256('one'))
   expect(content('a.md')).toBe('two')
 })
 
-test('GR6 a granted file is written where it lies, its old content kept, longer or shorter', async () => {
+test('GR6 writes a granted file in place and stores its old content, longer or shorter', async () => {
   const folders = testFolders()
   fill(folders.granted, { 'one.txt': 'the old text' })
   const path = join(folders.granted, 'one.txt')
