@@ -26,7 +26,7 @@ function build(): void {
   writeFileSync(join(webFolder, 'index.html'), page)
 }
 
-/** Below fetch, which would tidy the path and the Host. */
+/** Uses `http` because fetch normalizes the path and the Host header. */
 function raw(path: string, host = `localhost:${app.port}`, method = 'GET') {
   return new Promise<{ status: number; location: string | undefined; text: string }>(
     (resolve, reject) => {
@@ -43,7 +43,7 @@ function raw(path: string, host = `localhost:${app.port}`, method = 'GET') {
   )
 }
 
-test('C13 a console that is not built says how to build it, and is served once it is', async () => {
+test('C13 a missing build is reported with the build command and served once it exists', async () => {
   const before = await fetch(`${app.url}/`)
   expect(before.status).toBe(503)
   expect(await before.text()).toContain('npm run build')
@@ -53,7 +53,7 @@ test('C13 a console that is not built says how to build it, and is served once i
 })
 
 test.each(['/', '/inbox', '/audit/12', '/settings/people/x', '/agents?q=a%20b', '/work/'])(
-  'C1 SV26 %s is the page, without a token, fresh each time and closed to everything foreign',
+  'C1 SV26 %s returns the page without a token, uncached, with a strict CSP',
   async (path) => {
     const reply = await fetch(`${app.url}${path}`)
     expect(await reply.text()).toBe(page)
@@ -72,7 +72,7 @@ test.each(['/', '/inbox', '/audit/12', '/settings/people/x', '/agents?q=a%20b', 
   },
 )
 
-test('SV26 hashed files are kept for ever, others are asked for again, and text is compressed', async () => {
+test('SV26 hashed files are immutable, others are revalidated, and text is compressed', async () => {
   const asset = await fetch(`${app.url}/assets/index-a1b2c3d4.js`)
   expect(await asset.text()).toBe(script)
   expect(asset.headers.get('cache-control')).toBe('public, max-age=31536000, immutable')
@@ -108,7 +108,7 @@ test.each([
   expect(text).not.toContain('root:')
 })
 
-test('SV20 by its address the console sends people to localhost, where it lives', async () => {
+test('SV20 an IP address redirects to localhost', async () => {
   for (const name of ['127.0.0.1', '[::1]']) {
     const { status, location } = await raw('/audit/7?type=call.', `${name}:${app.port}`)
     expect(status).toBe(307)
@@ -117,7 +117,7 @@ test('SV20 by its address the console sends people to localhost, where it lives'
 })
 
 test.each(['token', 'access_token', 'agent_token', 'api_key', 'code', 'invite'])(
-  'SV26 an address with ?%s= is refused at every door, with a hint and without repeating it',
+  'SV26 a URL with ?%s= is refused at every endpoint, with a hint and without repeating the value',
   async (name) => {
     for (const path of ['/', '/inbox', '/mcp', '/api/ledger', '/assets/index-a1b2c3d4.js']) {
       const reply = await fetch(`${app.url}${path}?a=1&${name}=s3cret`)
@@ -136,14 +136,14 @@ test.each(['POST', 'PUT', 'DELETE', 'PATCH'])(
   },
 )
 
-test('SV26 HEAD answers like GET, without the page', async () => {
+test('SV26 HEAD returns the headers of GET without a body', async () => {
   const reply = await fetch(`${app.url}/inbox`, { method: 'HEAD' })
   expect(reply.status).toBe(200)
   expect(reply.headers.get('content-security-policy')).toContain("script-src 'self'")
   expect(await reply.text()).toBe('')
 })
 
-test('SV26 a console built anew is served without a restart', async () => {
+test('SV26 a new build is served without a restart', async () => {
   writeFileSync(join(webFolder, 'assets', 'index-ffff0000.js'), '1')
   writeFileSync(join(webFolder, 'index.html'), page.replace('a1b2c3d4', 'ffff0000'))
   utimesSync(join(webFolder, 'index.html'), new Date(), new Date(Date.now() + 5000))

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 
 const folder = 'docs/images'
 
-test('C15 the pictures are those that npm run screenshots takes, and the README shows no others', () => {
+test('C15 the README shows exactly the pictures that npm run screenshots creates', () => {
   const screens = [
     'access',
     'agents',

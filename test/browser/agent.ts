@@ -6,7 +6,7 @@ export type Agent = {
   close(): Promise<void>
 }
 
-/** An agent at work over MCP, as a client of that name and version. */
+/** Connects an agent over MCP with this client name and version. */
 export async function connectAgent(
   app: Pick<TestApp, 'mcpUrl'>,
   clientInfo: { readonly name: string; readonly version: string },

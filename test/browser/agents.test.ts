@@ -25,7 +25,7 @@ async function startWeeks(): Promise<TestApp> {
   return app
 }
 
-test('C3 the table says of every agent in every domain how far it is trusted, and on what', async () => {
+test('C3 the table shows trust and its basis for each agent and domain', async () => {
   const app = await start()
   const sales = await asking(app)
   await sales.trust(0.72)
@@ -69,7 +69,7 @@ test('C3 the table says of every agent in every domain how far it is trusted, an
   await page.getByText('Tools: files, work', { exact: true }).waitFor()
 })
 
-test('C3 C11 the table is sorted, searched and walked by keys alone', async () => {
+test('C3 C11 the table is sorted, searched and navigated by keyboard', async () => {
   const app = await start()
   const sales = await asking(app)
   await sales.trust(0.72)
@@ -108,7 +108,7 @@ test('C3 C11 the table is sorted, searched and walked by keys alone', async () =
   await expect.poll(() => rowsOf(page).count()).toBe(3)
 })
 
-test('C3 C11 trust over time has steps, marks and the decay to come; it is read by pointer, by arrow keys and as a table', async () => {
+test('C3 C11 the trust chart has steps, marks and projected decay, readable by pointer, arrow keys and table', async () => {
   const app = await startWeeks()
   const page = await visit(app, '/agents/sales-agent?domain=crm.deals')
   const detail = detailOf(page)
@@ -116,7 +116,7 @@ test('C3 C11 trust over time has steps, marks and the decay to come; it is read 
   const legend = chart.getByRole('list', { name: 'Legend' })
   for (const kind of ['Approved', 'The agent is wrong', 'Missing context', 'Edge case', 'Promoted'])
     await legend.getByText(kind, { exact: true }).waitFor()
-  // A shape of its own for each kind, not only a colour.
+  // Each kind has its own shape, not only a color.
   const shapes = await legend
     .locator('svg path')
     .evaluateAll((paths) => paths.map((path) => path.getAttribute('d')))
@@ -150,7 +150,7 @@ test('C3 C11 trust over time has steps, marks and the decay to come; it is read 
   await detail.getByText('Trust, last 90 days').waitFor()
 })
 
-test('C3 reviews: how much was approved and how fast, and why people said no', async () => {
+test('C3 reviews show approval rate, decision time and override types', async () => {
   const app = await startWeeks()
   const page = await visit(app, '/agents/sales-agent?domain=crm.deals')
   const detail = detailOf(page)
@@ -174,7 +174,7 @@ test('C3 reviews: how much was approved and how fast, and why people said no', a
   await detail.getByRole('heading', { name: 'sales-agent in crm.contacts' }).waitFor()
 })
 
-test('C3 G3 who approves fifty within seconds each is warned of rubber-stamping', async () => {
+test('C3 G3 fifty approvals within seconds show a rubber-stamping warning', async () => {
   const app = await start({
     'authority.volume_cap': 0,
     'authority.agent_volume_cap': 0,
@@ -191,7 +191,7 @@ test('C3 G3 who approves fifty within seconds each is warned of rubber-stamping'
   await page.getByText('100% of 52 were approved').waitFor()
 })
 
-test('C3 T16 trust is set by hand with a reason, and what that means is said before', async () => {
+test('C3 T16 setting trust needs a reason and shows the consequence first', async () => {
   const app = await start()
   const sales = await asking(app)
   await sales.propose('deal_1', { note: 1 })
@@ -222,7 +222,7 @@ test('C3 T16 trust is set by hand with a reason, and what that means is said bef
   expect(await button.isDisabled()).toBe(true)
 })
 
-test('C3 T16 a person forgives, with a reason, and the debt is gone', async () => {
+test('C3 T16 forgiving needs a reason and clears the debt', async () => {
   const app = await start({}, { draw: () => 1 })
   const sales = await asking(app)
   await sales.trust(0.9)
@@ -240,7 +240,7 @@ test('C3 T16 a person forgives, with a reason, and the debt is gone', async () =
   const normal = detail.getByRole('listitem', { name: 'Normal risk' })
   await normal.getByText('debt 50, 75 to go').waitFor()
   await normal.getByText('1 strike, forgiven after 15 clean checks').waitFor()
-  // Nothing is to be forgiven in the other classes.
+  // The other classes have nothing to forgive.
   expect(await detail.getByRole('button', { name: 'Forgive…' }).count()).toBe(1)
   await normal.getByRole('button', { name: 'Forgive…' }).click()
   const dialog = page.getByRole('dialog', { name: 'Forgive' })
@@ -257,7 +257,7 @@ test('C3 T16 a person forgives, with a reason, and the debt is gone', async () =
   expect((await ledgerOf(app, '&type=trust.forgiven')).entries).toHaveLength(1)
 })
 
-test('C3 an agent is paused and resumed, gets a new token, and what it did is a press away', async () => {
+test('C3 the agent page halts, resumes, rotates the token and links to the activity', async () => {
   const app = await start()
   const sales = await asking(app)
   await sales.propose('deal_1', { note: 1 })
@@ -287,7 +287,7 @@ test('C3 an agent is paused and resumed, gets a new token, and what it did is a 
   await expect.poll(() => place(page)).toBe('/audit?actor=sales-agent&domain=crm.deals')
 })
 
-test('C3 Y8 standing permissions are listed with their patterns, and taken back', async () => {
+test('C3 Y8 standing permissions are listed with their patterns and can be revoked', async () => {
   const app = await start({}, { fixture: { ...createFixture(), tools: [mailTool] } })
   const sales = await asking(app)
   const { error } = await sales.call('mail_send', { to: 'ops@example.com', body: 'Done' })
@@ -308,7 +308,7 @@ test('C3 Y8 standing permissions are listed with their patterns, and taken back'
   expect(again.error).toMatchObject({ code: 'approval_required' })
 })
 
-test('C3 C10 a decision made elsewhere shows within a second', async () => {
+test('C3 C10 a decision made elsewhere appears within 1 s', async () => {
   const app = await start()
   const sales = await asking(app)
   await sales.trust(0.72)
@@ -325,7 +325,7 @@ test('C3 C10 a decision made elsewhere shows within a second', async () => {
   await rowOf(page, 'crm.deals').getByText('0.74', { exact: true }).waitFor()
 })
 
-test('C11 agents have no serious fault in light and dark, and nothing is wider than a phone', async () => {
+test('C11 the agents screen passes axe in light and dark and fits a phone', async () => {
   const app = await startWeeks()
   const page = await visit(app, '/agents')
   const faults: string[] = []
@@ -351,7 +351,7 @@ test('C11 agents have no serious fault in light and dark, and nothing is wider t
   expect(faults).toEqual([])
 })
 
-test('C11 on a phone one finds an agent, reads it and goes back', async () => {
+test('C11 on a phone an agent can be found, opened and closed', async () => {
   const app = await startWeeks()
   const page = await visit(app, '/inbox')
   await page.setViewportSize({ width: 375, height: 700 })

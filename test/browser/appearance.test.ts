@@ -16,7 +16,7 @@ async function startScene(): Promise<TestApp> {
 
 type Places = Record<string, (page: Page, app: TestApp) => Promise<unknown>>
 
-/** How one gets to each screen, and sees that it is there. */
+/** Opens each screen and waits for its content. */
 const screens: Places = {
   audit: (page) => rowOf(page, 'Executed publish').waitFor(),
   'an entry': async (page, app) => {
@@ -38,7 +38,7 @@ const screens: Places = {
   shortcuts: (page, app) => section(page, app, 'shortcuts', 'Go to newest'),
 }
 
-/** What stands above a screen, or in its place. */
+/** Dialogs, banners and error pages. */
 const layers: Places = {
   'a new agent': async (page, app) => {
     await section(page, app, 'agents', 'sales-agent')
@@ -77,7 +77,7 @@ async function section(page: Page, app: TestApp, name: string, there: string) {
   await page.getByText(there, { exact: true }).first().waitFor()
 }
 
-test('C11 axe finds nothing serious on any screen, light or dark, wide or narrow; nothing is wider than a phone', async () => {
+test('C11 every screen passes axe in light and dark and fits a phone', async () => {
   const app = await startScene()
   const page = await visit(app)
   const faults: string[] = []
@@ -91,7 +91,7 @@ test('C11 axe finds nothing serious on any screen, light or dark, wide or narrow
   expect(faults).toEqual([])
 })
 
-test('C11 on a phone one reads, goes back, moves between screens and halts', async () => {
+test('C11 on a phone reading, going back, navigation and halt work', async () => {
   const app = await startScene()
   const context = await newContext({ viewport: { width: 375, height: 700 }, hasTouch: true })
   const page = await visit(app, '/audit', { context })
@@ -113,7 +113,7 @@ test('C11 on a phone one reads, goes back, moves between screens and halts', asy
 })
 
 test.each(['/audit', '/inbox', '/agents', '/policies', '/files', '/work', '/welcome'])(
-  'C12 N16 what the first load of %s brings of script is at most 200 kB',
+  'C12 N16 the first load of %s has at most 200 kB of script',
   async (path) => {
     const app = await startScene()
     const context = await newContext()
@@ -138,7 +138,7 @@ test.each(['/audit', '/inbox', '/agents', '/policies', '/files', '/work', '/welc
     expect(sum, 'that the sizes are real').toBeGreaterThan(50_000)
     expect([...scripts.keys()].filter((url) => /Palette|Settings/.test(url))).toEqual([])
 
-    // Hashed names: a second visit asks for nothing again.
+    // Hashed files are cached on a second visit.
     const again = await context.newPage()
     await again.goto(app.url + path)
     await isLive(again)

@@ -5,7 +5,7 @@ import { expect } from 'vitest'
 import type { TestApp } from '../app.ts'
 import { output } from './browser.ts'
 
-/** An agent with a token of its own, that proposes through the API. */
+/** Creates an agent with a token that proposes through the API. */
 export async function asking(app: TestApp, id = 'sales-agent', domain = 'crm.deals') {
   const { token } = await output<{ token: string }>(app, 'cowork_add_agent', { id })
   const call = async <T>(tool: string, args: Record<string, unknown>) => {
@@ -58,18 +58,18 @@ export const trustOf = async (app: TestApp, id = 'sales-agent', domain = 'crm.de
 export const waitingIn = (page: Page): Locator =>
   page.getByRole('list', { name: 'Pending, newest first' })
 
-/** The row of the inbox that says this. */
+/** Returns the inbox row with this text. */
 export const askOf = (page: Page, text: string | RegExp): Locator =>
   waitingIn(page).getByRole('link').filter({ hasText: text })
 
-/** The item that is open, once all of it is there. */
+/** Returns the open item after it has loaded. */
 export async function opened(page: Page): Promise<Locator> {
   const item = page.getByRole('region', { name: 'Item' })
   await item.getByRole('heading', { name: 'Record' }).waitFor()
   return item
 }
 
-/** A tool of somebody else's server: whatever it writes is asked for by trust (Y9). */
+/** A tool of another server: its writes need approval depending on trust (Y9). */
 export const mailTool = defineTool({
   name: 'mail_send',
   title: 'Send a mail',

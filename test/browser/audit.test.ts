@@ -24,7 +24,7 @@ async function entry(page: Page, app: TestApp, seq: number | undefined) {
   return page.getByRole('region', { name: `Entry ${seq}` })
 }
 
-test('C1 C8 filters stand in the address, survive a reload and are what is exported', async () => {
+test('C1 C8 filters are in the URL, survive a reload and apply to the export', async () => {
   const app = await start()
   for (const action of ['update_deal', 'close_deal', 'send_offer']) await log(app, action)
   await output(app, 'cowork_halt')
@@ -50,7 +50,7 @@ test('C1 C8 filters stand in the address, survive a reload and are what is expor
   expect(await seqsOf(page)).toEqual([sent])
   expect(inAddress()).toEqual(wanted)
 
-  // What comes while the filters are set passes them or stays out.
+  // New entries are filtered too.
   await log(app, 'close_deal')
   await log(app, 'second_offer')
   await rowOf(page, 'Executed second_offer').waitFor()
@@ -77,7 +77,7 @@ test('C1 C8 filters stand in the address, survive a reload and are what is expor
   await rowOf(page, 'Executed update_deal').waitFor({ state: 'detached' })
 })
 
-test('C8 L6 an entry proves itself in the browser, and its chain stands beside it', async () => {
+test('C8 L6 the browser verifies the proof of an entry and shows its chain', async () => {
   const app = await start()
   await log(app, 'update_deal', { proposal_id: 'p-7' })
   await log(app, 'update_deal', { proposal_id: 'p-7', phase: 'verify' })
@@ -109,7 +109,7 @@ const forgeries: [string, (proof: Proof) => Partial<Proof>, RegExp][] = [
   ],
 ]
 
-test('C8 L6 a forged proof is shown as not proven, and so is an entry that differs from it', async () => {
+test('C8 L6 a forged proof or a modified entry fails verification', async () => {
   const app = await start()
   for (const action of ['one', 'two', 'three']) await log(app, action)
   const seq = await seqOf(app, '&type=action.logged')
@@ -136,7 +136,7 @@ test('C8 L6 a forged proof is shown as not proven, and so is an entry that diffe
   await detail.getByText('Proof failed.').waitFor()
 })
 
-test('C8 Verify names the first bad entry of a ledger that somebody changed', async () => {
+test('C8 Verify names the first invalid entry of a modified ledger', async () => {
   const app = await start()
   await log(app, 'update_deal')
   const seq = await seqOf(app, '&type=action.logged')
@@ -164,7 +164,7 @@ test('C8 Verify names the first bad entry of a ledger that somebody changed', as
     .waitFor()
 })
 
-test('C8 L10 what an agent did is found by its name, with what was refused', async () => {
+test('C8 L10 the activity of an agent is found by its name, including refused calls', async () => {
   const app = await start()
   const agent = await connectAgent(app, { name: 'claude-code', version: '2.1.0' })
   await agent.call('cowork_log', { domain: 'docs', action: 'rewrite_intro', target: 'README.md' })

@@ -3,20 +3,20 @@ import type { Page } from 'playwright-core'
 
 const serious = new Set(['serious', 'critical'])
 
-/** What axe finds in light and dark at the given widths, with no motion under way. */
+/** Runs axe in light and dark at these widths, without animations. */
 export async function faultsOf(
   page: Page,
   name: string,
   widths: readonly number[],
 ): Promise<string[]> {
   const faults: string[] = []
-  // Axe itself is half a megabyte: it is brought into the page once.
+  // Axe is half a megabyte, so it is injected once.
   let axeSource: string | undefined
   for (const width of widths) {
     await page.setViewportSize({ width, height: 800 })
     for (const colorScheme of ['light', 'dark'] as const) {
       await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
-      // Legacy mode leaves out frames of other origins, of which there are none, and takes a third of the time.
+      // Legacy mode skips cross-origin frames, which do not exist here, and takes a third of the time.
       const axe = new AxeBuilder({ page, ...(axeSource && { axeSource }) }).setLegacyMode()
       const { violations } = await axe.options({ resultTypes: ['violations'] }).analyze()
       axeSource = ';'

@@ -18,20 +18,20 @@ const nothing = () => false
 
 type Start = Parameters<typeof startTestApp>
 type Visit = {
-  /** The same browser as another page: its session, its storage. */
+  /** Shares the session and storage of another page. */
   readonly context?: BrowserContext
-  /** The test catches requests of the page once it is there: Chromium lets the first pass if it learns of that late. */
+  /** The test intercepts requests later: Chromium misses the first request if interception starts late. */
   readonly isCaught?: boolean
 }
 
 export type Link = { readonly link: string; readonly expires_at: string }
 
-// One for each set of arguments in a worker: it serves all files there, and Playwright ends it with the process.
+// One browser per set of arguments and worker; Playwright closes it with the process.
 const browsers = new Map<string, Promise<Browser>>()
 
 /**
- * A real Chromium for the tests of one file, and the real system with the console as it is now. What a test
- * opened is closed after it, and any error that a page told of and the test did not expect fails it.
+ * Provides a real Chromium and a real system with the current console. Everything that a test opens is closed after it,
+ * and unexpected page errors fail it.
  */
 export function useBrowser(args: readonly string[] = []) {
   const apps = new Set<TestApp>()
@@ -48,7 +48,7 @@ export function useBrowser(args: readonly string[] = []) {
     return launched
   }
 
-  // Without a Chromium every browser test is listed as not run (SV1).
+  // Without Chromium every browser test is reported as skipped (SV1).
   beforeEach(({ skip }) => skip(executablePath === ''))
   afterEach(async ({ task }) => {
     if (task.result?.state === 'fail') await keepPictures(task.name)
@@ -63,7 +63,7 @@ export function useBrowser(args: readonly string[] = []) {
     allowed = []
     expect(stray, 'errors that the pages told of').toEqual([])
   })
-  /** What the pages looked like when a test failed, where the end of the run leaves them. */
+  /** Saves screenshots of the pages of a failed test. */
   async function keepPictures(name: string) {
     const folder = join(pictures, name.replaceAll(/[^\w]+/g, '-').slice(0, 80))
     rmSync(folder, { recursive: true, force: true })
@@ -95,7 +95,7 @@ export function useBrowser(args: readonly string[] = []) {
     return context
   }
 
-  /** A page that was opened by a one-time link, as `cowork open` does, and is live. */
+  /** Opens a live page with a sign-in link, as `cowork open` does. */
   async function visit(app: TestApp, path = '/audit', { context, isCaught }: Visit = {}) {
     const page = await (context ?? (await newContext())).newPage()
     if (isCaught) await page.route(nothing, () => {})
@@ -108,14 +108,14 @@ export function useBrowser(args: readonly string[] = []) {
     start,
     newContext,
     visit,
-    /** The same system again: state and port stay. */
+    /** Restarts the system with the same state and port. */
     async restart(app: TestApp, between: () => unknown = () => {}): Promise<TestApp> {
       await app.close()
       apps.delete(app)
       await between()
       return start({ 'server.port': app.port }, { state: app.state })
     },
-    /** Errors that this test provokes. */
+    /** Allows errors that the test provokes. */
     allowFault: (...patterns: RegExp[]) => void allowed.push(...patterns),
   }
 }
@@ -127,7 +127,7 @@ export async function linkOf(app: TestApp): Promise<string> {
 export const linkTo = (link: string, path: string): string =>
   Object.assign(new URL(path, link), { hash: new URL(link).hash }).href
 
-/** Calls a tool as the owner and gives what it answered. */
+/** Calls a tool as the owner and returns its output. */
 export async function output<T>(
   app: TestApp,
   tool: string,
@@ -171,17 +171,17 @@ export const isLive = (page: Page): Promise<void> =>
 const rowsOf = (page: Page): Locator =>
   page.getByRole('list', { name: 'Entries, newest first' }).getByRole('link')
 
-/** Numbers of the entries that are in the list, from the top. */
+/** Returns the numbers of the listed entries, from the top. */
 export const seqsOf = (page: Page): Promise<number[]> =>
   rowsOf(page).evaluateAll((rows) =>
     rows.map((row) => Number(/\d+(?=\?|$)/.exec(row.getAttribute('href') ?? '')?.[0])),
   )
 
-/** The row that says this. */
+/** Returns the entry row with this text. */
 export const rowOf = (page: Page, text: string | RegExp): Locator =>
   rowsOf(page).filter({ hasText: text })
 
-/** A key on this device that answers every question at once, as a finger would. */
+/** Adds a virtual authenticator that confirms every challenge. */
 export async function addAuthenticator(page: Page): Promise<void> {
   const cdp = await page.context().newCDPSession(page)
   await cdp.send('WebAuthn.enable')

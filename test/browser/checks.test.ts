@@ -3,19 +3,19 @@ import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import type { TestApp } from '../app.ts'
-import { asking, askOf, waitingIn } from './approvals.ts'
-import { faultsOf } from './axe.ts'
+import { asking, findInboxRow, findPendingList } from './approvals.ts'
+import { findAxeIssues } from './axe.ts'
 import { isLive, output, useBrowser } from './browser.ts'
 
-const { start, visit, restart, allowFault } = useBrowser()
+const { start, visit, restart, allowError } = useBrowser()
 
 type Asking = Awaited<ReturnType<typeof asking>>
 
-/** No action is drawn: a check comes only where a mistake was found. */
+/** Draws no random checks, so that only a look-back creates checks. */
 const undrawn = { draw: () => 1 }
 const allDrawn = { draw: () => 0 }
 
-/** Earns the gate: 25 right actions, 5 of the kind and more. The score is high enough as soon as the gate opens. */
+/** Opens the gate: 25 correct actions, at least 5 of the kind. The score is high enough by then. */
 async function earn(app: TestApp, sales: Asking) {
   await sales.trust(0.7)
   for (let n = 1; n <= 25; n++) {
@@ -49,7 +49,7 @@ const checksWaiting = async (app: TestApp): Promise<number> => {
   return ((await reply.json()) as { items: unknown[] }).items.length
 }
 
-/** Credit for low, normal and high risk. */
+/** Returns the credit for low, normal and high risk. */
 async function creditsOf(app: TestApp): Promise<number[] | undefined> {
   const { standings } = await output<{
     standings: { classes: { credit: { now: number } }[] }[]
@@ -65,7 +65,7 @@ const itemIn = (page: Page) => page.getByRole('region', { name: 'Item' })
 const rowsIn = (page: Page) =>
   itemIn(page).getByRole('list', { name: 'Actions to check' }).getByRole('listitem')
 
-test('T14 C3 C2 a person reads why an agent is supervised, answers the look-back and sees the gate open again', async () => {
+test('T14 C3 C2 answering a look-back opens the gate of a supervised agent', async () => {
   const app = await start({}, undrawn)
   const sales = await asking(app)
   await earn(app, sales)
@@ -82,13 +82,13 @@ test('T14 C3 C2 a person reads why an agent is supervised, answers the look-back
   expect(await page.getByText(/evidence/i).count()).toBe(0)
 
   await normal.getByRole('link', { name: 'Look-back: 10 actions pending' }).click()
-  await askOf(page, 'Look-back: 10 actions of sales-agent').click()
+  await findInboxRow(page, 'Look-back: 10 actions of sales-agent').click()
   const item = itemIn(page)
   await item.getByRole('heading', { name: 'Look-back: 10 actions of sales-agent' }).waitFor()
   await item.getByText(/because an autonomous action of this agent was wrong/).waitFor()
   await item.getByText('0 of 10 answered').waitFor()
   expect(await rowsIn(page).count()).toBe(10)
-  // What each answer leads to stands there before it is given.
+  // Each answer shows its consequence.
   await item.getByText('Counts as five correct actions: 45 are still missing.').waitFor()
   await item.getByText(/^The gate closes: \d+ more correct actions/).waitFor()
   await item.getByText('A matter of preference: the agent keeps its credit.').waitFor()
@@ -103,13 +103,13 @@ test('T14 C3 C2 a person reads why an agent is supervised, answers the look-back
   await normal.getByText('Autonomous', { exact: true }).waitFor()
   await normal.getByText('one in two is checked').waitFor()
   await normal.getByText('25 of 25').waitFor()
-  // What happened to the gate stands in the legend of the curve, each with a shape of its own.
+  // The legend of the chart lists the gate changes.
   const legend = page.getByRole('list', { name: 'Legend' })
   for (const mark of ['Gate opened', 'Gate closed', 'Look-back'])
     await legend.getByText(mark, { exact: true }).waitFor()
 })
 
-test('T14 C2 C11 checks of an agent are one item: by keys alone, with what a mistake brings', async () => {
+test('T14 C2 C11 the checks of an agent are one item, answered by keyboard with their consequences', async () => {
   let chance = 1
   const app = await start({}, { draw: () => chance })
   const sales = await asking(app)
@@ -120,9 +120,9 @@ test('T14 C2 C11 checks of an agent are one item: by keys alone, with what a mis
   await expect.poll(() => checksWaiting(app)).toBe(3)
 
   const page = await visit(app, '/inbox')
-  await askOf(page, '3 checks of sales-agent').waitFor()
+  await findInboxRow(page, '3 checks of sales-agent').waitFor()
   await page.keyboard.press('j')
-  // Nothing is confirmed unseen: the key of approve opens it first.
+  // The approve key opens the checks first, so that none is confirmed unseen.
   await page.keyboard.press('a')
   const item = itemIn(page)
   await item.getByText('0 of 3 answered').waitFor()
@@ -148,11 +148,11 @@ test('T14 C2 C11 checks of an agent are one item: by keys alone, with what a mis
     .getByText('Marked as wrong. Gate closed. 10 other autonomous actions added to the inbox.')
     .waitFor()
   await item.getByText('3 of 3 answered').waitFor()
-  await askOf(page, 'Look-back: 10 actions of sales-agent').click()
+  await findInboxRow(page, 'Look-back: 10 actions of sales-agent').click()
   await item.getByText('0 of 10 answered').waitFor()
 })
 
-test('T14 C2 a check that nothing announces appears when the page is seen again', async () => {
+test('T14 C2 an unannounced check appears when the page gets the focus', async () => {
   const app = await start({}, allDrawn)
   const sales = await asking(app)
   await sales.trust(0.9)
@@ -161,17 +161,17 @@ test('T14 C2 a check that nothing announces appears when the page is seen again'
   await actAlone(sales, 1)
   await expect.poll(() => checksWaiting(app)).toBe(1)
   await page.evaluate("dispatchEvent(new Event('focus'))")
-  await askOf(page, 'Autonomous action: update on alone_1').waitFor()
+  await findInboxRow(page, 'Autonomous action: update on alone_1').waitFor()
 })
 
-test('T14 C2 what is skipped counts for nothing, and can be taken back for a moment', async () => {
+test('T14 C2 skipped checks do not count and can be undone', async () => {
   const app = await start({ 'approvals.undo_hold': '1s' }, allDrawn)
   const sales = await asking(app)
   await sales.trust(0.9)
   await actAlone(sales, 3)
   await expect.poll(() => checksWaiting(app)).toBe(3)
   const page = await visit(app, '/inbox')
-  await askOf(page, '3 checks of sales-agent').click()
+  await findInboxRow(page, '3 checks of sales-agent').click()
   const item = itemIn(page)
   await item
     .getByText('Skipped checks do not count. The agent needs other approvals instead.')
@@ -183,15 +183,15 @@ test('T14 C2 what is skipped counts for nothing, and can be taken back for a mom
   expect(await creditsOf(app)).toEqual([0, 0, 0])
 })
 
-test('T14 C2 a check that was opened before the daemon restarted counts', async () => {
-  allowFault(/ERR_CONNECTION_REFUSED|ERR_INCOMPLETE_CHUNKED_ENCODING|ERR_CONNECTION_RESET/)
+test('T14 C2 a check opened before a daemon restart counts', async () => {
+  allowError(/ERR_CONNECTION_REFUSED|ERR_INCOMPLETE_CHUNKED_ENCODING|ERR_CONNECTION_RESET/)
   const first = await start({}, allDrawn)
   const sales = await asking(first)
   await sales.trust(0.9)
   await actAlone(sales, 1)
   await expect.poll(() => checksWaiting(first)).toBe(1)
   const page = await visit(first, '/inbox')
-  await askOf(page, 'alone_1').click()
+  await findInboxRow(page, 'alone_1').click()
   const confirm = itemIn(page).getByRole('button', { name: /^Confirm/ })
   await confirm.waitFor()
   const app = await restart(first, () => page.getByText(/^(Reconnecting|Offline)/).waitFor())
@@ -201,7 +201,7 @@ test('T14 C2 a check that was opened before the daemon restarted counts', async 
   expect(await creditsOf(app)).toEqual([0, 5, 0])
 })
 
-test('T14 C2 checks are not selected among requests, and decided ones say how they were answered', async () => {
+test('T14 C2 checks cannot be selected with requests, and decided checks show their answer', async () => {
   const app = await start({}, allDrawn)
   const sales = await asking(app)
   await sales.trust(0.9)
@@ -209,9 +209,9 @@ test('T14 C2 checks are not selected among requests, and decided ones say how th
   await sales.propose('deal_1', { deal_stage: 'closed_won' }, { domain: 'crm.new' })
   await expect.poll(() => checksWaiting(app)).toBe(2)
   const page = await visit(app, '/inbox')
-  await askOf(page, '2 checks of sales-agent').waitFor()
-  expect(await waitingIn(page).getByRole('checkbox').count()).toBe(1)
-  await askOf(page, '2 checks of sales-agent').click()
+  await findInboxRow(page, '2 checks of sales-agent').waitFor()
+  expect(await findPendingList(page).getByRole('checkbox').count()).toBe(1)
+  await findInboxRow(page, '2 checks of sales-agent').click()
   await itemIn(page)
     .getByRole('button', { name: /^Confirm/ })
     .click()
@@ -223,7 +223,7 @@ test('T14 C2 checks are not selected among requests, and decided ones say how th
     .waitFor()
 })
 
-test('T14 C2 TR1 what can be undone is undone in its row', async () => {
+test('T14 C2 TR1 an action is undone in its row', async () => {
   const app = await start(
     {
       'trust.evidence_gate': false,
@@ -239,7 +239,7 @@ test('T14 C2 TR1 what can be undone is undone in its row', async () => {
   await sales.call('delete_file', { path })
   await expect.poll(() => checksWaiting(app)).toBe(1)
   const page = await visit(app, '/inbox?kind=spot_check')
-  await askOf(page, 'report.md').click()
+  await findInboxRow(page, 'report.md').click()
   const row = rowsIn(page).first()
   await row.getByText('Restore report.md from the trash').waitFor()
   await row.getByRole('button', { name: 'Undo' }).click()
@@ -247,7 +247,7 @@ test('T14 C2 TR1 what can be undone is undone in its row', async () => {
   expect(readFileSync(path, 'utf8')).toBe('numbers')
 })
 
-test('C11 what is new about trust is fit for everybody, in light and dark, wide and narrow', async () => {
+test('C11 agents and look-backs pass axe in light and dark, wide and narrow', async () => {
   const app = await start({}, undrawn)
   const sales = await asking(app)
   await earn(app, sales)
@@ -255,15 +255,15 @@ test('C11 what is new about trust is fit for everybody, in light and dark, wide 
   await markWrong(app, done[3])
   const page = await visit(app, '/agents/sales-agent?domain=crm.deals')
   await normalRisk(page).getByText('debt 25, 50 to go').waitFor()
-  const faults = await faultsOf(page, 'agent', [1280, 375])
+  const faults = await findAxeIssues(page, 'agent', [1280, 375])
   await page.goto(`${app.url}/inbox?kind=spot_check`)
-  await askOf(page, 'Look-back').click()
+  await findInboxRow(page, 'Look-back').click()
   await itemIn(page)
     .getByRole('button', { name: /^Confirm/ })
     .waitFor()
-  faults.push(...(await faultsOf(page, 'look-back', [1280, 375])))
+  faults.push(...(await findAxeIssues(page, 'look-back', [1280, 375])))
   await page.keyboard.press('d')
   await page.getByRole('dialog', { name: 'Mark as wrong' }).waitFor()
-  faults.push(...(await faultsOf(page, 'wrong', [1280, 375])))
+  faults.push(...(await findAxeIssues(page, 'wrong', [1280, 375])))
   expect(faults).toEqual([])
 })

@@ -47,7 +47,7 @@ async function scene() {
   return { place, app, agent: await asking(app, 'codex') }
 }
 
-/** Whether the last letters of what has this title lie within what is drawn of it. */
+/** Whether the end of the element with this title is visible. */
 const seenToTheEnd = (page: Page, title: string) =>
   page.evaluate<boolean>(`(() => {
     const element = document.querySelector('[title=${JSON.stringify(title)}]')
@@ -67,7 +67,7 @@ const labels = (page: Page) =>
     .getByRole('button')
     .evaluateAll((buttons) => buttons.map((button) => button.firstElementChild?.textContent))
 
-test('C2 GR3 a request for access shows what the agent says, what lies there, and every choice', async () => {
+test('C2 GR3 an access request shows the reason, the contents and every choice', async () => {
   const { place, app, agent } = await scene()
   const path = place.at('Work/laser/results.csv')
   await request(agent, path)
@@ -87,13 +87,13 @@ test('C2 GR3 a request for access shows what the agent says, what lies there, an
   ])
   for (const name of [/^Deny( D)?$/, 'Deny and don’t ask again'])
     await item.getByRole('button', { name }).waitFor()
-  // What is wider is never what a key or Enter would press.
+  // No key or Enter triggers a wider choice.
   const focused = await page.evaluate<string>('document.activeElement.textContent')
   expect(focused).toContain('AI wants to read files in:')
   expect(await faultsOf(page, 'a request for access', [1280, 375])).toEqual([])
 })
 
-test('C2 a folder shows what is inside, and names that look sensitive', async () => {
+test('C2 a folder request shows the contents and sensitive names', async () => {
   const { place, app, agent } = await scene()
   const { request_id: id } = await request(agent, place.at('Work/laser'))
   const page = await visit(app, `/inbox/${id}`)
@@ -105,7 +105,7 @@ test('C2 a folder shows what is inside, and names that look sensitive', async ()
   expect(await labels(page)).not.toContain('Allow this file')
 })
 
-test('C2 a link that leads elsewhere shows where it leads', async () => {
+test('C2 a symbolic link shows its target', async () => {
   const { place, app, agent } = await scene()
   symlinkSync(place.at('Work/laser'), place.at('short'))
   const { request_id: id } = await request(agent, place.at('short'))
@@ -115,7 +115,7 @@ test('C2 a link that leads elsewhere shows where it leads', async () => {
   await item.getByText(place.at('Work/laser')).first().waitFor()
 })
 
-test('GR3 the key that approves allows the narrowest, and the agent can read that file only', async () => {
+test('GR3 the approve key grants the narrowest access', async () => {
   const { place, app, agent } = await scene()
   const path = place.at('Work/laser/results.csv')
   const { request_id: id } = await request(agent, path)
@@ -132,7 +132,7 @@ test('GR3 the key that approves allows the narrowest, and the agent can read tha
   expect(other.error).toMatchObject({ code: 'no_grant' })
 })
 
-test('GR3 each choice makes the grant it names', async () => {
+test('GR3 each choice creates its grant', async () => {
   const { place, app, agent } = await scene()
   const page = await visit(app, '/inbox')
   const [file, folder] = [place.at('Work/laser/results.csv'), place.at('Work/laser')]
@@ -157,7 +157,7 @@ test('GR3 each choice makes the grant it names', async () => {
   }
 })
 
-test('C2 GR3 what a choice answers besides is said, and reading is not shown as writing', async () => {
+test('C2 GR3 a choice reports the other requests that it answers', async () => {
   const { place, app, agent } = await scene()
   const names = ['results.csv', 'notes.txt', 'credentials.json']
   for (const name of names) await request(agent, place.at(`Work/laser/${name}`), 'read-write')
@@ -171,13 +171,13 @@ test('C2 GR3 what a choice answers besides is said, and reading is not shown as 
   const item = await opened(page)
   await item.getByText('Allow folder (read-write)', { exact: true }).click()
   await page.getByText('Approved. Also applies to 3 more requests of this agent.').waitFor()
-  // Not to one of those that are answered.
+  // Answered requests are skipped.
   await page
     .getByRole('heading', { name: `AI wants to read files in: ${place.at('Work/other.txt')}` })
     .waitFor()
 })
 
-test('GR3 allowed until a day, it ends then', async () => {
+test('GR3 access until a time expires at that time', async () => {
   const { place, app, agent } = await scene()
   const { request_id: id } = await request(agent, place.at('Work/laser'), 'read-write')
   const page = await visit(app, `/inbox/${id}`)
@@ -198,7 +198,7 @@ test('GR3 allowed until a day, it ends then', async () => {
 })
 
 test.each([375, 1000])(
-  'C2 C11 at %d px the whole path of a request is seen, beside the buttons that open it',
+  'C2 C11 at %d px the full path of a request is visible beside the buttons',
   async (width) => {
     const name = `Work/laser/${'results-of-the-second-simulation-'.repeat(3)}.csv`
     const place = newHome({ [name]: 'a,b' })
@@ -216,7 +216,7 @@ test.each([375, 1000])(
 )
 
 test.each([375, 1440])(
-  'C2 GR3 at %d px requests for access are told apart by their rows: how each path ends, and what lies there',
+  'C2 GR3 at %d px access request rows show the end of the path and the contents',
   async (width) => {
     const deep = 'Documents/Work/Projects of the year/laser-coating/simulations'
     const place = newHome({
@@ -228,7 +228,7 @@ test.each([375, 1440])(
       [`${deep}/${'long-name-'.repeat(12)}end.csv`]: 'a',
     })
     const app = await place.during(() => start())
-    // Of one agent they would be one line.
+    // Requests of one agent would be grouped.
     const ends = ['first', 'second', 'third/results.csv', `${'long-name-'.repeat(12)}end.csv`]
     for (const [at, end] of ends.entries())
       await request(await asking(app, `agent-${at}`), place.at(`${deep}/${end}`), 'read-write')
@@ -248,7 +248,7 @@ test.each([375, 1440])(
   },
 )
 
-test('C2 GR3 a choice that opens a folder says that all of it is meant, now and later', async () => {
+test('C2 GR3 a folder choice states that it covers all files, now and later', async () => {
   const { place, app, agent } = await scene()
   const { request_id: id } = await request(agent, place.at('Work/laser/results.csv'))
   const page = await visit(app, `/inbox/${id}`)
@@ -264,11 +264,11 @@ test('C2 GR3 a choice that opens a folder says that all of it is meant, now and 
   await choice('Allow this file')
     .getByText(`Reads ${place.at('Work/laser/results.csv')}`)
     .waitFor()
-  // Beside the file lie credentials.json and notes.txt, which nobody has looked at.
+  // The folder also contains credentials.json and notes.txt, which were not inspected.
   await page.getByText('Other files in the folder were not inspected.').waitFor()
 })
 
-test('C11 on a phone the count of what waits covers no other screen’s icon', async () => {
+test('C11 on a phone the pending count covers no other icon', async () => {
   const { place, app, agent } = await scene()
   for (let at = 0; at < 12; at++) await request(agent, place.at(`Work/laser/${at}`))
   const page = await visit(app, '/inbox')
@@ -281,7 +281,7 @@ test('C11 on a phone the count of what waits covers no other screen’s icon', a
   expect(badge.x + badge.width).toBeLessThanOrEqual(cell.x + cell.width)
 })
 
-test('GR3 denied for good, it is refused without asking, until that is lifted under Grants', async () => {
+test('GR3 a permanent denial refuses requests until it is revoked under Grants', async () => {
   const { place, app, agent } = await scene()
   const path = place.at('Work/laser')
   const { request_id: id } = await request(agent, path)
@@ -298,7 +298,7 @@ test('GR3 denied for good, it is refused without asking, until that is lifted un
   await page.getByText('Agents see nothing of yours').waitFor()
 })
 
-test('GR3 denied with a reason, the agent is told, and no trust changes', async () => {
+test('GR3 a denial with a reason reaches the agent and changes no trust', async () => {
   const { place, app, agent } = await scene()
   const { request_id: id } = await request(agent, place.at('Work'))
   const page = await visit(app, `/inbox/${id}`)

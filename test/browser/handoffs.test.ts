@@ -32,7 +32,7 @@ const resolved = async (app: TestApp) =>
 
 const dialogOf = (page: Page) => page.getByRole('dialog')
 
-test('C2 H1 H5 a handoff is a kind of its own, with what was tried, the context and what the agent did last', async () => {
+test('C2 H1 H5 a handoff shows attempts, context and recent activity', async () => {
   const app = await start()
   const sales = await asking(app)
   await sales.trust(0.72)
@@ -58,7 +58,7 @@ test('C2 H1 H5 a handoff is a kind of its own, with what was tried, the context 
   await page.getByRole('heading', { name: 'Executed summarise_call' }).waitFor()
 })
 
-test('C2 H2 by A a handoff is resolved with what one did, and the next item is there', async () => {
+test('C2 H2 the A key resolves a handoff and opens the next item', async () => {
   const app = await start()
   const sales = await asking(app)
   const next = await sales.propose('deal_1', { note: 1 })
@@ -90,7 +90,7 @@ test('C2 H2 by A a handoff is resolved with what one did, and the next item is t
     .waitFor()
 })
 
-test('C2 H2 H3 by R it is handed back with instructions, which the agent reads and acknowledges', async () => {
+test('C2 H2 H3 the R key hands back with instructions, which the agent acknowledges', async () => {
   const app = await start()
   const sales = await asking(app)
   const id = await handOver(sales, { handoff_mode: 'review' })
@@ -114,7 +114,7 @@ test('C2 H2 H3 by R it is handed back with instructions, which the agent reads a
   await page.getByText(', acknowledged by the agent').waitFor()
 })
 
-test('C2 H6 what was asked and answered before stands as one thread', async () => {
+test('C2 H6 earlier handoffs and resolutions form one thread', async () => {
   const app = await start()
   const sales = await asking(app)
   const first = await handOver(sales)
@@ -133,7 +133,7 @@ test('C2 H6 what was asked and answered before stands as one thread', async () =
   await page.getByText(/^Resolved by you/).waitFor()
 })
 
-test('C2 H6 the proposal that a handoff names is decided in the same act', async () => {
+test('C2 H6 the proposal of a handoff is decided in the same call', async () => {
   const app = await start()
   const sales = await asking(app)
   await sales.trust(0.6)
@@ -169,7 +169,7 @@ test('C2 H6 the proposal that a handoff names is decided in the same act', async
   expect(await resolved(app)).toBe(2)
 })
 
-test('C2 H6 where the proposal was decided meanwhile, the handoff still waits and says so', async () => {
+test('C2 H6 if the proposal was decided elsewhere, the handoff stays pending with an error', async () => {
   allowFault(/status of 409/)
   const app = await start()
   const sales = await asking(app)
@@ -189,14 +189,14 @@ test('C2 H6 where the proposal was decided meanwhile, the handoff still waits an
   await dialog.getByText(/already decided/).waitFor()
   await page.unroute('**/cowork_resolve_handoff/**')
   expect(await statusOf(app, id)).toBe('pending')
-  // It is no longer offered, and the answer can be given by itself.
+  // The proposal is no longer offered, and the handoff can be resolved without it.
   await dialog.getByText('Pending proposal').waitFor({ state: 'detached' })
   await dialog.getByRole('button', { name: 'Resolve' }).click()
   await page.getByText('Resolved.', { exact: true }).waitFor()
   expect(await statusOf(app, id)).toBe('approved')
 })
 
-test('C2 what cannot be handed back is said, and what others answered first', async () => {
+test('C2 a failed hand back and a handoff resolved by others are reported', async () => {
   allowFault(/status of 409/)
   const app = await start()
   const sales = await asking(app)
@@ -224,7 +224,7 @@ test('C2 what cannot be handed back is said, and what others answered first', as
   await page.getByText(/sales-agent is revoked and would never read it/).waitFor()
 })
 
-test('C10 C2 a handoff that comes in shows within a second', async () => {
+test('C10 C2 a new handoff appears within 1 s', async () => {
   const app = await start()
   const sales = await asking(app)
   const page = await visit(app, '/inbox')
@@ -238,7 +238,7 @@ test('C10 C2 a handoff that comes in shows within a second', async () => {
   expect((await page.evaluate<number>('window.shownAt')) - (made?.at ?? 0)).toBeLessThan(1000)
 })
 
-test('C11 a handoff and its answer have no serious fault in light, dark and on a phone', async () => {
+test('C11 a handoff and its dialog pass axe in light, dark and on a phone', async () => {
   const app = await start()
   const sales = await asking(app)
   const first = await handOver(sales)

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach } from 'vitest'
 
-/** Homes for a file of tests: each is a folder of its own, and gone after its test. */
+/** Creates home folders for tests and removes each after its test. */
 export function useHomes() {
   const homes = new Set<string>()
   afterEach(() => {
@@ -11,7 +11,7 @@ export function useHomes() {
     homes.clear()
   })
 
-  /** A person's home with these files in it. What is started in it takes it for the home of its user. */
+  /** Creates a home folder with these files, which the started system uses as the home of its user. */
   return function newHome(files: Readonly<Record<string, string>> = {}) {
     const home = realpathSync(mkdtempSync(join(tmpdir(), 'cowork-home-')))
     homes.add(home)

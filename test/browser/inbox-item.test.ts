@@ -17,7 +17,7 @@ const policies = [
 ]
 const mappings = [{ agent_id: 'sales-agent', domain: 'crm.deals', policy_id: 'crm-write-policy' }]
 
-test('A8 C2 an item says first why a person is asked: rule, policy, trust against threshold', async () => {
+test('A8 C2 an item shows why approval is required: rule, policy, trust against threshold', async () => {
   const app = await start({ policies, mappings })
   const sales = await asking(app)
   await sales.trust(0.72)
@@ -41,7 +41,7 @@ test('A8 C2 an item says first why a person is asked: rule, policy, trust agains
   await page.waitForURL(`**/audit?proposal=${id}`)
 })
 
-test('A13 what the agent says is plain text: no link, no Markdown, nothing hidden', async () => {
+test('A13 text of an agent has no links, no Markdown and no hidden characters', async () => {
   const app = await start()
   const sales = await asking(app)
   const trick = '<b>paid</b> [pay](https://evil.example) **now** \u202Egnp.exe'
@@ -58,7 +58,7 @@ test('A13 what the agent says is plain text: no link, no Markdown, nothing hidde
   expect(await page.title()).not.toMatch(/\u202E/)
 })
 
-test('B3 C2 what a person changes is what is approved, and the agent is told', async () => {
+test('B3 C2 an edited change is approved and reported to the agent', async () => {
   const app = await start()
   const sales = await asking(app)
   const id = await sales.propose('deal_1', { amount: 48_000, note: 'signed' })
@@ -84,7 +84,7 @@ test('B3 C2 what a person changes is what is approved, and the agent is told', a
   await page.getByText('Approved change', { exact: true }).waitFor()
 })
 
-test('C2 T4 B4 an override shows what it costs before it is made, and costs just that', async () => {
+test('C2 T4 B4 an override shows its trust change first and causes exactly that change', async () => {
   const app = await start()
   const sales = await asking(app)
   await sales.trust(0.72)
@@ -110,7 +110,7 @@ test('C2 T4 B4 an override shows what it costs before it is made, and costs just
   })
 })
 
-test('C2 handing back tells the agent what it did not know', async () => {
+test('C2 handing back sends the instructions to the agent', async () => {
   const app = await start()
   const sales = await asking(app)
   const id = await sales.propose('deal_1', { amount: 1 })
@@ -127,7 +127,7 @@ test('C2 handing back tells the agent what it did not know', async () => {
   expect(told.output).toMatchObject({ status: 'rejected', feedback: 'Use the list price' })
 })
 
-test('Y8 C2 a call is approved once, or allowed for longer by a choice that is never the first', async () => {
+test('Y8 C2 a call is approved once by default and allowed permanently by choice', async () => {
   const app = await start({}, { fixture: { ...createFixture(), tools: [mailTool] } })
   const codex = await asking(app, 'codex', 'mail')
   const send = (to: string) => codex.call<{ sent: boolean }>('mail_send', { to, body: 'All done' })
@@ -162,7 +162,7 @@ test('Y8 C2 a call is approved once, or allowed for longer by a choice that is n
   expect(granted).toMatchObject({ arguments: { to: '*@example.com' }, exact: ['body'] })
 })
 
-test('Y4 C2 an agent in a new domain is let in under the policy that a person chooses', async () => {
+test('Y4 C2 a new domain is allowed under the policy that a person chooses', async () => {
   const app = await start({ policies, mappings })
   const sales = await asking(app)
   await sales.call('cowork_propose', {
@@ -186,7 +186,7 @@ test('Y4 C2 an agent in a new domain is let in under the policy that a person ch
   )
 })
 
-test('A4 C2 where two must agree, the first sees that another is needed', async () => {
+test('A4 C2 with two required approvals, the first approver sees that one more is required', async () => {
   const app = await start({ policies, mappings, 'approvals.undo_hold': '1s' })
   const sales = await asking(app)
   await sales.trust(0.72)
@@ -194,7 +194,7 @@ test('A4 C2 where two must agree, the first sees that another is needed', async 
   const page = await visit(app, `/inbox/${id}`)
   const item = await opened(page)
   await item.getByText('0 of 2').waitFor()
-  // Whoever edits it would ask the other about something else.
+  // An edit would change the content that the other person approves.
   expect(await page.getByRole('button', { name: /^Edit/ }).count()).toBe(0)
   const row = askOf(page, 'deal_1')
   await row.getByText('0 of 2 approvals').waitFor()
@@ -205,7 +205,7 @@ test('A4 C2 where two must agree, the first sees that another is needed', async 
   expect(await statusOf(app, id)).toBe('pending')
 })
 
-test('I6 C2 approving high risk asks for the passkey of who has one; the rest does not', async () => {
+test('I6 C2 approving high risk requires the passkey, other decisions do not', async () => {
   allowFault(/status of 403/)
   const app = await start({ 'approvals.undo_hold': '1s' })
   const sales = await asking(app)
@@ -228,7 +228,7 @@ test('I6 C2 approving high risk asks for the passkey of who has one; the rest do
   await page.keyboard.press('a')
   await page.getByRole('button', { name: 'Use passkey' }).click()
   await expect.poll(() => statusOf(app, risky)).toBe('approved')
-  // It confirmed that decision only: the next one asks again.
+  // The passkey confirmed only that decision.
   await page.goto(`${app.url}/inbox/${another}`)
   await opened(page)
   await page.keyboard.press('a')
@@ -237,7 +237,7 @@ test('I6 C2 approving high risk asks for the passkey of who has one; the rest do
   expect((await ledgerOf(app, '&type=passkey.asserted')).entries).toHaveLength(2)
 })
 
-test('I6 C2 a viewer reads and finds nothing to decide with', async () => {
+test('I6 C2 a viewer can read and not decide', async () => {
   const app = await start()
   const sales = await asking(app)
   const id = await sales.propose('deal_1', { amount: 1 })
@@ -266,7 +266,7 @@ const recordNotices = `
   }
   Object.defineProperty(document, 'hidden', { get: () => window.isAway === true })`
 
-test('A5 A13 while nobody looks, what is urgent is told on the desktop, once it is allowed', async () => {
+test('A5 A13 a hidden page shows desktop notifications of urgent items once allowed', async () => {
   const app = await start()
   const sales = await asking(app)
   await sales.trust(0.72)

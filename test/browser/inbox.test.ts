@@ -13,7 +13,7 @@ const place = (page: Page) => new URL(page.url()).pathname + new URL(page.url())
 const focused = (page: Page) =>
   page.evaluate<string>('document.activeElement.closest("[data-row]")?.dataset.row ?? ""')
 
-test('C2 a row says who asks for what, with which trust and risk, and kinds are counted', async () => {
+test('C2 a row shows agent, request, trust and risk, and chips count the kinds', async () => {
   const app = await start()
   const sales = await asking(app)
   await sales.trust(0.72)
@@ -34,7 +34,7 @@ test('C2 a row says who asks for what, with which trust and risk, and kinds are 
   await page.getByRole('link', { name: /^Inbox 1 pending, 1 urgent/ }).waitFor()
 })
 
-test('C2 the inbox is worked by keys alone: walk, open, approve, and the next one is there', async () => {
+test('C2 the inbox works by keyboard: navigate, open, approve and continue', async () => {
   const app = await start()
   const sales = await asking(app)
   await sales.trust(0.72)
@@ -73,7 +73,7 @@ test('C2 the inbox is worked by keys alone: walk, open, approve, and the next on
   await decided.getByText('by you').waitFor()
 })
 
-test('C2 a key that comes before the daemon has said who one is decides all the same', async () => {
+test('C2 a key pressed before the session is loaded still decides', async () => {
   const app = await start()
   const sales = await asking(app)
   const id = await sales.propose('deal_1', { amount: 1 })
@@ -88,7 +88,7 @@ test('C2 a key that comes before the daemon has said who one is decides all the 
   known.resolve()
 })
 
-test('C2 equal ones are one line, which is looked into before it is decided', async () => {
+test('C2 similar items are one group, which is expanded before a decision', async () => {
   const app = await start()
   const sales = await asking(app)
   await sales.trust(0.72)
@@ -106,7 +106,7 @@ test('C2 equal ones are one line, which is looked into before it is decided', as
   await page.getByText('4 selected').waitFor({ state: 'detached' })
 })
 
-test('C2 B2 many are decided at once, held for a moment, undone, and decided again', async () => {
+test('C2 B2 a bulk decision is deferred, undone and repeated', async () => {
   const app = await start({ 'approvals.undo_hold': '4s' })
   const sales = await asking(app)
   await sales.trust(0.6)
@@ -143,7 +143,7 @@ test('C2 B2 many are decided at once, held for a moment, undone, and decided aga
   expect(await trustOf(app)).toBe(0.66)
 })
 
-test('C2 of many that were decided, those that others took are named', async () => {
+test('C2 a bulk decision names the items that others decided', async () => {
   const app = await start()
   const sales = await asking(app)
   await sales.trust(0.6)
@@ -166,7 +166,7 @@ test('C2 of many that were decided, those that others took are named', async () 
     .waitFor()
 })
 
-test('C10 C2 what is asked shows within a second, and nothing jumps under the hand', async () => {
+test('C10 C2 a new request appears within 1 s without moving the list', async () => {
   const app = await start()
   const sales = await asking(app)
   await sales.propose('deal_1', { amount: 1 })
@@ -193,7 +193,7 @@ test('C10 C2 what is asked shows within a second, and nothing jumps under the ha
   await pill.waitFor({ state: 'detached' })
 })
 
-test('C10 A5 two people at one item: the first decides, the other sees who and when', async () => {
+test('C10 A5 the second of two people sees who decided an item and when', async () => {
   const app = await start()
   const sales = await asking(app)
   const id = await sales.propose('deal_1', { amount: 1 })
@@ -214,7 +214,7 @@ test('C10 A5 two people at one item: the first decides, the other sees who and w
     .waitFor()
   expect(await ana.getByRole('button', { name: /^Approve/ }).count()).toBe(0)
 
-  // Both at the same moment: the record has one decision, and the second is told of it.
+  // Both decide at the same time: one decision is recorded, and the second person is informed.
   const second = await sales.propose('deal_2', { stage: 2 })
   for (const page of [ana, ben]) {
     await page.goto(`${app.url}/inbox/${second}`)
@@ -231,7 +231,7 @@ test('C10 A5 two people at one item: the first decides, the other sees who and w
   expect(decided).toHaveLength(2)
 })
 
-test('C2 what is snoozed leaves this browser only, and comes back', async () => {
+test('C2 snoozed items are hidden in this browser only and return', async () => {
   const app = await start()
   const sales = await asking(app)
   const id = await sales.propose('deal_1', { amount: 1 })
@@ -250,7 +250,7 @@ test('C2 what is snoozed leaves this browser only, and comes back', async () => 
   expect(await statusOf(app, id)).toBe('pending')
 })
 
-test('C12 ten thousand items are a list of a few rows that goes to its end', async () => {
+test('C12 ten thousand items render few rows and scroll to the end', async () => {
   const app = await start()
   const sales = await asking(app)
   const id = await sales.propose('deal_first', { amount: 1 })
@@ -296,7 +296,7 @@ test('C12 ten thousand items are a list of a few rows that goes to its end', asy
   await askOf(page, 'deal_7777.').waitFor()
 })
 
-test('C11 the inbox, its items and dialogs have no serious fault in light, dark and on a phone', async () => {
+test('C11 the inbox, its items and dialogs pass axe in light, dark and on a phone', async () => {
   const policies = [{ id: 'writes', description: 'All writes', rules: [] }]
   const mappings = [{ agent_id: '*', domain: 'crm.deals', policy_id: 'writes' }]
   const fixture = { ...createFixture(), tools: [mailTool] }
@@ -359,7 +359,7 @@ test('C11 the inbox, its items and dialogs have no serious fault in light, dark 
   expect(faults).toEqual([])
 })
 
-test('C10 A7 an inbox that was open while the daemon restarted misses nothing', async () => {
+test('C10 A7 an open inbox misses nothing during a daemon restart', async () => {
   allowFault(/ERR_CONNECTION|ERR_INCOMPLETE|ERR_EMPTY/)
   let app = await start()
   const sales = await asking(app)
@@ -375,7 +375,7 @@ test('C10 A7 an inbox that was open while the daemon restarted misses nothing', 
   expect(await page.evaluate('window.isStill'), 'nothing was loaded again').toBe(true)
 })
 
-test('C11 on a phone the item is a page of its own, and deciding leads back to the list', async () => {
+test('C11 on a phone an item is a separate page, and a decision returns to the list', async () => {
   const app = await start()
   const sales = await asking(app)
   const id = await sales.propose('deal_1', { amount: 1 })

@@ -9,7 +9,7 @@ const focused = (page: Page) =>
     'document.activeElement.getAttribute("href") ?? document.activeElement.tagName',
   )
 
-test('C11 the list is walked, opened and closed by keys alone', async () => {
+test('C11 the list is navigated, opened and closed by keyboard', async () => {
   const app = await start()
   for (const action of ['one', 'two', 'three'])
     await output(app, 'cowork_log', { domain: 'docs', action, target: 'README.md' })
@@ -34,7 +34,7 @@ test('C11 the list is walked, opened and closed by keys alone', async () => {
   await at(two)
   await page.keyboard.press('Enter')
   await page.getByRole('heading', { name: 'Executed two' }).waitFor()
-  // What is open follows, and the focus stays in the list.
+  // The open entry follows, and the focus stays in the list.
   await page.keyboard.press('k')
   await page.getByRole('heading', { name: 'Executed three' }).waitFor()
   await at(three)
@@ -43,7 +43,7 @@ test('C11 the list is walked, opened and closed by keys alone', async () => {
   expect(new URL(page.url()).pathname).toBe('/audit')
 })
 
-test('C1 C11 keys go everywhere: search, help, screens, filters, verify', async () => {
+test('C1 C11 shortcuts open search, help, screens, filters and verification', async () => {
   const app = await start()
   const page = await visit(app)
   await rowOf(page, 'Signed in').waitFor()
@@ -73,7 +73,7 @@ test('C1 C11 keys go everywhere: search, help, screens, filters, verify', async 
   await page.getByText('verified.').waitFor()
 })
 
-test('C1 the palette finds screens, entries and acts by name, and gives the focus back', async () => {
+test('C1 the palette finds screens, entries and actions and restores the focus', async () => {
   const app = await start()
   const page = await visit(app, '/settings/people')
   const box = page.getByRole('combobox', { name: 'Search or jump to' })
@@ -108,7 +108,7 @@ test('C1 the palette finds screens, entries and acts by name, and gives the focu
     .toBe('Verify ledger')
 })
 
-test('C11 single keys can be switched off', async () => {
+test('C11 single-key shortcuts can be turned off', async () => {
   const app = await start()
   const page = await visit(app, '/settings/shortcuts')
   await page.getByRole('radio', { name: 'Off' }).check({ force: true })

@@ -12,7 +12,7 @@ const logged = async (app: TestApp) =>
 
 const listeners = async (app: TestApp) => (await metricsOf(app)).get('cowork_live_listeners')
 
-test('C10 a page that was open while the daemon restarted misses nothing', async () => {
+test('C10 an open page misses nothing during a daemon restart', async () => {
   allowFault(/ERR_CONNECTION|ERR_INCOMPLETE|ERR_EMPTY/)
   let app = await start()
   const whole = await visit(app)
@@ -39,14 +39,14 @@ test('C10 a page that was open while the daemon restarted misses nothing', async
   expect(written.filter(({ seq }) => !seen.has(seq))).toEqual([])
 })
 
-test('C10 a burst of entries comes in order and whole', async () => {
+test('C10 a burst of entries arrives complete and in order', async () => {
   const app = await start()
   const page = await visit(app, '/audit?type=action.logged')
   await Promise.all(Array.from({ length: 20 }, (_, at) => log(app, `act_${at}`)))
   await expect.poll(() => seqsOf(page)).toEqual(await logged(app))
 })
 
-test('SV23 tabs share one stream, and another takes over when its reader goes', async () => {
+test('SV23 tabs share one stream, and another tab takes over when the leader closes', async () => {
   const app = await start()
   const context = await newContext()
   const first = await visit(app, '/audit', { context })

@@ -7,7 +7,7 @@ const { start, newContext, visit, allowFault } = useBrowser()
 type Listed<T> = { readonly sessions: readonly T[] }
 type ListedSession = { readonly id: string; readonly person: string }
 
-test('I6 a link opens the console once; a second browser is told so and let in nowhere', async () => {
+test('I6 a sign-in link works once and is rejected in a second browser', async () => {
   allowFault(/status of 410 .*\/api\/sessions/)
   const app = await start()
   const link = await linkOf(app)
@@ -21,7 +21,7 @@ test('I6 a link opens the console once; a second browser is told so and let in n
   expect(await second.evaluate('localStorage.length')).toBe(0)
 })
 
-test('I6 a link that is five minutes old opens nothing', async () => {
+test('I6 a sign-in link expires after five minutes', async () => {
   allowFault(/status of 410 .*\/api\/sessions/)
   let at = Date.now()
   const app = await start({}, { now: () => at })
@@ -33,7 +33,7 @@ test('I6 a link that is five minutes old opens nothing', async () => {
   await page.getByText('cowork open', { exact: true }).waitFor()
 })
 
-test('I6 a page opened without a session keeps its target, says how to sign in, and follows when it is done elsewhere', async () => {
+test('I6 a page without a session keeps its target and opens it after sign-in in another tab', async () => {
   const app = await start()
   const context = await newContext()
   const page = await context.newPage()
@@ -47,7 +47,7 @@ test('I6 a page opened without a session keeps its target, says how to sign in, 
   expect(page.url()).toBe(app.url + target)
 })
 
-test('I6 a revoked session is thrown out while its page is open', async () => {
+test('I6 revoking a session signs out its open page', async () => {
   allowFault(/status of 401/)
   const app = await start()
   const page = await visit(app, '/settings/people')
@@ -58,7 +58,7 @@ test('I6 a revoked session is thrown out while its page is open', async () => {
   expect(await page.evaluate('localStorage.getItem("cowork.session")')).toBe(null)
 })
 
-test('I6 the page that asks for a link takes one that is pasted into its address', async () => {
+test('I6 the sign-in page accepts a link pasted into its URL', async () => {
   const app = await start()
   const page = await (await newContext()).newPage()
   await page.goto(`${app.url}/audit`)
@@ -69,7 +69,7 @@ test('I6 the page that asks for a link takes one that is pasted into its address
 })
 
 test('I6 signing out in one tab signs out the other', async () => {
-  // The other may be asking for something just then.
+  // The other tab may have a request in progress.
   allowFault(/status of 401/)
   const app = await start()
   const context = await newContext()
@@ -79,7 +79,7 @@ test('I6 signing out in one tab signs out the other', async () => {
   for (const page of [first, second]) await page.getByText('cowork open', { exact: true }).waitFor()
 })
 
-test('I6 a second person is invited as a viewer and finds nothing that changes things', async () => {
+test('I6 an invited viewer finds no controls that change things', async () => {
   const app = await start()
   await output(app, 'cowork_add_agent', { id: 'sales' })
   const owner = await visit(app, '/settings/people')
@@ -110,7 +110,7 @@ test('I6 a second person is invited as a viewer and finds nothing that changes t
   expect(await vera.getByRole('option', { name: /halt|resume/i }).count()).toBe(0)
   await vera.keyboard.press('Escape')
 
-  // The rights come and go with the role, without a reload.
+  // A role change applies without a reload.
   await owner.getByLabel('Role of Vera').selectOption('reviewer')
   await vera.getByRole('button', { name: 'Halt all agents' }).waitFor()
   await owner.getByRole('button', { name: 'Remove Vera' }).click()
@@ -119,7 +119,7 @@ test('I6 a second person is invited as a viewer and finds nothing that changes t
   await vera.getByRole('heading', { name: 'Session ended' }).waitFor()
 })
 
-test('I6 an act of high risk asks for the passkey, and goes on by itself once it is shown', async () => {
+test('I6 a high-risk action requires the passkey and then continues', async () => {
   allowFault(/status of 403/)
   const app = await start()
   const page = await visit(app, '/settings/passkeys')
@@ -147,7 +147,7 @@ test('I6 an act of high risk asks for the passkey, and goes on by itself once it
   expect(await agents()).toEqual(['sales'])
   await token.getByRole('button', { name: 'I saved the token' }).click()
 
-  // Five minutes long nothing more is asked.
+  // The confirmation is valid for five minutes.
   await page.getByRole('button', { name: 'Actions for sales' }).click()
   await page.getByRole('menuitem', { name: 'Revoke' }).click()
   await page.getByRole('dialog').getByRole('button', { name: 'Revoke agent', exact: true }).click()
@@ -159,7 +159,7 @@ test('I6 an act of high risk asks for the passkey, and goes on by itself once it
   }
 })
 
-test('I6 the link of an invitation that was withdrawn lets nobody in', async () => {
+test('I6 the link of a withdrawn invitation is invalid', async () => {
   allowFault(/status of 4\d\d .*\/api\/sessions/)
   const app = await start()
   const { link } = await output<Link>(app, 'cowork_invite_person', { name: 'Eve', role: 'owner' })

@@ -43,7 +43,7 @@ async function save(page: Page, note: string) {
 type Listed = { version: string; body: { policies: { id: string; rules: { field: string }[] }[] } }
 const listed = (app: Parameters<typeof output>[0]) => output<Listed>(app, 'cowork_list_policies')
 
-test('C4 rule sets read as sentences with what they do, and the matrix says who works where', async () => {
+test('C4 rules are sentences with their effect, and the matrix shows the mappings', async () => {
   const app = await start({ policies, mappings })
   const sales = await asking(app)
   await sales.propose('deal_1', { note: 1 })
@@ -86,7 +86,7 @@ test('C4 rule sets read as sentences with what they do, and the matrix says who 
   expect(await cells('sales-*')).toEqual(['Blocked', 'crm-write', 'crm-write'])
 })
 
-test('C4 Y4 a domain that a person allowed in the inbox stands in the matrix at once', async () => {
+test('C4 Y4 a domain allowed in the inbox appears in the matrix immediately', async () => {
   const app = await start({ policies, mappings })
   const codex = await asking(app, 'codex', 'code')
   const { output: blocked } = await codex.call<{ approval_id?: string }>('cowork_propose', {
@@ -112,7 +112,7 @@ test('C4 Y4 a domain that a person allowed in the inbox stands in the matrix at 
   await page.getByText('from the inbox').first().waitFor()
 })
 
-test('C4 without a policy one begins with an example, simulates it and saves it', async () => {
+test('C4 the example policy can be simulated and saved', async () => {
   const app = await start()
   const page = await visit(app, '/policies')
   await page.getByText('No policies').waitFor()
@@ -131,7 +131,7 @@ test('C4 without a policy one begins with an example, simulates it and saves it'
   await page.getByText('“To begin with”').waitFor()
 })
 
-test('C4 what is wrong is named by line while one types and by the daemon, and leads there', async () => {
+test('C4 syntax and policy errors show their line and move the caret there', async () => {
   allowFault(/status of 4(00|09)/)
   const app = await start({ policies, mappings })
   const page = await visit(app, '/policies/edit')
@@ -163,14 +163,14 @@ test('C4 what is wrong is named by line while one types and by the daemon, and l
   const before = (await editorOf(page).inputValue()).slice(0, caret).split('\n')
   expect(before).toHaveLength(line)
   expect(await page.getByRole('button', { name: 'Save…' }).isDisabled()).toBe(true)
-  // What was written stays in this tab.
+  // The draft is stored in this tab.
   await page.reload()
   await expect.poll(() => editorOf(page).inputValue()).toContain('value_rang')
   await page.getByRole('button', { name: 'Discard' }).click()
   expect(await editorOf(page).inputValue()).not.toContain('value_rang\n')
 })
 
-test('C4 Y6 Simulate shows what would have come out differently, before it is saved with a note', async () => {
+test('C4 Y6 Simulate lists changed outcomes before a version is saved with a note', async () => {
   const app = await start({ policies, mappings })
   const sales = await asking(app)
   await sales.trust(0.9)
@@ -229,7 +229,7 @@ test('C4 Y6 Simulate shows what would have come out differently, before it is sa
   expect(await editorOf(page).inputValue()).not.toContain('field: note')
 })
 
-test('C4 Y6 one proposal is tried: written by hand, or chosen from those there were', async () => {
+test('C4 Y6 one proposal is simulated: written or chosen from recent ones', async () => {
   const app = await start({ policies, mappings })
   const sales = await asking(app)
   await sales.trust(0.9)
@@ -256,7 +256,7 @@ test('C4 Y6 one proposal is tried: written by hand, or chosen from those there w
   await sides.getByText('high risk: deal_stage').first().waitFor()
 })
 
-test('C4 Y6 whom new rules would lock out is named, and it takes a yes of its own', async () => {
+test('C4 Y6 agents that new rules would block are listed and need a confirmation', async () => {
   allowFault(/status of 4(00|09)/)
   const app = await start({ policies, mappings })
   const sales = await asking(app)
@@ -282,7 +282,7 @@ test('C4 Y6 whom new rules would lock out is named, and it takes a yes of its ow
   expect((await ledgerOf(app, '&type=policy.saved')).entries).toHaveLength(1)
 })
 
-test('C4 what somebody else saved meanwhile is not overwritten', async () => {
+test('C4 a version saved by another person is not overwritten', async () => {
   allowFault(/status of 409/)
   const app = await start({ policies, mappings })
   const page = await visit(app, '/policies/edit')
@@ -303,7 +303,7 @@ test('C4 what somebody else saved meanwhile is not overwritten', async () => {
   expect((await ledgerOf(app, '&type=policy.saved')).entries).toHaveLength(1)
 })
 
-test('C4 I6 saving asks for the passkey of who has one, and goes on by itself', async () => {
+test('C4 I6 saving requires the passkey and then continues', async () => {
   allowFault(/status of 403/)
   const app = await start({ policies, mappings })
   const page = await visit(app, '/settings/passkeys')
@@ -328,7 +328,7 @@ test('C4 I6 saving asks for the passkey of who has one, and goes on by itself', 
   expect((await ledgerOf(app, '&type=policy.saved')).entries).toHaveLength(1)
 })
 
-test('C4 who may not save may read and simulate', async () => {
+test('C4 people who cannot save can read and simulate', async () => {
   const app = await start({ policies, mappings })
   const { link } = await output<{ link: string }>(app, 'cowork_invite_person', {
     name: 'Ben Ruiz',
@@ -343,7 +343,7 @@ test('C4 who may not save may read and simulate', async () => {
   expect(await page.getByRole('button', { name: 'Save…' }).count()).toBe(0)
 })
 
-test('C10 C4 a version saved elsewhere shows without a reload', async () => {
+test('C10 C4 a version saved elsewhere appears without a reload', async () => {
   const app = await start({ policies, mappings })
   const page = await visit(app, '/policies')
   await page.getByRole('region', { name: 'free' }).waitFor()
@@ -355,7 +355,7 @@ test('C10 C4 a version saved elsewhere shows without a reload', async () => {
   await page.getByText('“One is enough”').waitFor()
 })
 
-test('C11 policies have no serious fault in light and dark, and nothing is wider than a phone', async () => {
+test('C11 the policies screen passes axe in light and dark and fits a phone', async () => {
   allowFault(/status of 4(00|09)/)
   const app = await start({ policies, mappings })
   const sales = await asking(app)

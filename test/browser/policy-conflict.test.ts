@@ -4,7 +4,7 @@ import { ledgerOf, output, useBrowser } from './browser.ts'
 
 const { start, visit } = useBrowser()
 
-/** Where to keep pictures of the screens, for people who look at them. */
+/** The folder for screenshots of the screens. */
 const pictures = process.env['COWORK_PICTURES']
 
 async function forbid(app: Awaited<ReturnType<typeof start>>, field: string): Promise<string> {
@@ -19,7 +19,7 @@ async function forbid(app: Awaited<ReturnType<typeof start>>, field: string): Pr
   return version
 }
 
-test('RC4 an item that the active policy blocks says so, and approving it asks a second time', async () => {
+test('RC4 an item blocked by the active policy shows it and needs a second confirmation', async () => {
   const app = await start()
   const sales = await asking(app)
   const id = await sales.propose('deal_1', { amount: 48_000 })

@@ -7,13 +7,13 @@ import type { TestApp } from '../app.ts'
 import { connectAgent } from './agent.ts'
 import { isLive, ledgerOf, metricsOf, output, rowOf, useBrowser } from './browser.ts'
 
-// A name of somebody else's that leads here, as after DNS rebinding.
+// A foreign host name that resolves to this machine, as after DNS rebinding.
 const foreignName = 'evil.test'
 const { start, newContext, visit, allowFault } = useBrowser([
   `--host-resolver-rules=MAP ${foreignName} 127.0.0.1`,
 ])
 
-/** A page of somebody else's, on a port of its own. */
+/** A foreign page on its own port. */
 async function foreignPage(): Promise<number> {
   const script = readFileSync(join(import.meta.dirname, 'foreign-page.js'))
   const page = '<!doctype html><body><script type="module" src="/page.js"></script>'
@@ -33,7 +33,7 @@ async function foreignPage(): Promise<number> {
 const refusals = async (app: TestApp) =>
   (await metricsOf(app)).get('cowork_http_responses_total{status="403"}') ?? 0
 
-test('SV21 N36 a page of another site or another port reads nothing and changes nothing, not even with a stolen token', async () => {
+test('SV21 N36 a page of another origin can neither read nor change anything, even with a stolen token', async () => {
   allowFault(/./)
   const app = await start()
   const context = await newContext()
@@ -56,7 +56,7 @@ test('SV21 N36 a page of another site or another port reads nothing and changes 
     for (const [attempt, result] of Object.entries(results))
       expect(['refused', 'opaque', 'sent'], `${attempt} from ${host}: ${result}`).toContain(result)
 
-    // They came as far as our door, and it was our door that refused them.
+    // The requests reached the server, and the server refused them.
     expect([...statuses]).toEqual([403])
     const refused = (await refusals(app)) - refusedBefore
     expect(refused).toBeGreaterThanOrEqual(Object.keys(results).length)
@@ -68,7 +68,7 @@ test('SV21 N36 a page of another site or another port reads nothing and changes 
   await rowOf(console, 'Executed go_on').waitFor()
 })
 
-test('SV21 N36 a name that was made to lead here is refused, and so is a form that takes the whole page', async () => {
+test('SV21 N36 a rebound host name and a cross-site form are refused', async () => {
   allowFault(/./)
   const app = await start()
   const { size } = await ledgerOf(app)
@@ -92,7 +92,7 @@ test('SV21 N36 a name that was made to lead here is refused, and so is a form th
   expect(reply.status()).toBe(403)
   await page.waitForURL(`${app.url}/mcp`)
   expect((await ledgerOf(app)).size).toBe(size)
-  // A link to the console is no more than a link.
+  // A plain link to the console is harmless.
   expect((await page.goto(`${app.url}/audit`))?.status()).toBe(200)
 })
 
@@ -102,7 +102,7 @@ const hostile = {
   markdown: '[approve](http://evil.test/) **urgent**\nApproved by owner',
 }
 
-test('A13 what an agent says is plain text: no markup, no links, nothing hidden', async () => {
+test('A13 text of an agent has no markup, no links and no hidden characters', async () => {
   const app = await start()
   const agent = await connectAgent(app, { name: 'good<b>agent</b>\u202e', version: '1' })
   for (const [domain, said] of Object.entries(hostile))
@@ -133,7 +133,7 @@ test('A13 what an agent says is plain text: no markup, no links, nothing hidden'
   }
 })
 
-test('SV26 the page carries no inline script, and one that gets into it does not run', async () => {
+test('SV26 the page has no inline script, and an injected script does not run', async () => {
   allowFault(/^CSP: |Content Security Policy|none\.png/)
   const app = await start()
   const port = await foreignPage()
@@ -173,7 +173,7 @@ test('SV26 the page carries no inline script, and one that gets into it does not
   expect(await page.evaluate('window.pwned')).toBeUndefined()
 })
 
-test('SV26 I6 no token and no code is ever in an address or a cookie', async () => {
+test('SV26 I6 URLs and cookies never contain a token or a code', async () => {
   const app = await start()
   const context = await newContext()
   const addresses: string[] = []

@@ -2,7 +2,7 @@ import type { TestApp } from '../app.ts'
 import { connectAgent } from './agent.ts'
 import type { Clock, Played } from './scene.ts'
 
-/** How many days before the hour the weeks begin. */
+/** The number of days before the scene. */
 export const weeksBefore = 24
 const daySeconds = 86_400
 
@@ -30,16 +30,16 @@ const mappings = [
   { agent_id: 'claude-code', domain: 'docs.*', policy_id: 'code-policy' },
 ]
 
-/** Rules and who works under them. */
+/** Policies and mappings. */
 export const sceneSettings = { policies: policies(crmRules), mappings }
 
-/** Which actions are checked afterwards is not left to chance here: none is. */
+/** Disables random spot checks. */
 export const sceneDraw = (): number => 1
 
 type Pair = {
   readonly agent: string
   readonly domain: string
-  /** A word for each day and a letter for each decision: `a` approved, others as below, `.` a day off. */
+  /** One word per day and one letter per decision: `a` approved, others as below, `.` a day off. */
   readonly days: string
 }
 
@@ -70,7 +70,7 @@ const pairs: readonly Pair[] = [
   {
     agent: 'claude-code',
     domain: 'docs.handbook',
-    // It acts alone in the end, until a mistake is found.
+    // Becomes autonomous until a mistake is found.
     days: 'aa aa aaa . aa aa aa aa . aaa aa a . aa aa p aa aa aa aa aa aa aa aw',
   },
   {
@@ -78,7 +78,7 @@ const pairs: readonly Pair[] = [
     domain: 'support.tickets',
     days: 'a aa a . aa a ma . a aa . e aa a . aa W . a aa . a aa .',
   },
-  // At work every day: credit fades on days off.
+  // Active every day, because credit decays on days off.
   {
     agent: 'codex',
     domain: 'code.billing',
@@ -98,7 +98,7 @@ const callerOf =
 type Proposed = { readonly proposal_id: string; readonly mode: string }
 type Tokens = NonNullable<Played['tokens']> & { readonly 'support-agent': string }
 
-/** Agents propose and people decide, day by day, until there is trust to look at. */
+/** Plays weeks of proposals and decisions that build trust. */
 export async function playWeeks(app: TestApp, clock: Clock): Promise<Tokens> {
   const call = callerOf(app)
   const join = async (id: string) =>
@@ -151,7 +151,7 @@ export async function playWeeks(app: TestApp, clock: Clock): Promise<Tokens> {
         clock.forward(1200)
         spent += 1200
       }
-      // Each has its own hours, or days of work would not be a day apart.
+      // Each agent has its own hours, so that its days are 24 h apart.
       clock.forward(hours - spent)
     }
   return tokens
@@ -166,7 +166,7 @@ const proposed = (domain: string, count: number) => ({
   reasoning: 'As agreed with the team.',
 })
 
-/** What is asked for in the hour, by the minute; most of it waits at its end. */
+/** The requests of the scene by minute; most are pending at the end. */
 export function asking(app: TestApp, tokens: Tokens): Played {
   const call = callerOf(app)
   const by =

@@ -2,12 +2,12 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { TestApp } from '../app.ts'
 import { connectAgent } from './agent.ts'
 
-/** How long the scene seems to last: it ends now. */
+/** The duration of the scene, which ends now. */
 export const sceneMinutes = 58
 
 export type Clock = { forward(seconds: number): void }
 
-/** A clock for a system in which the scene is played: it stands still but for what the scene says. */
+/** A clock that only the scene advances. */
 export function sceneClock(days = 0): Clock & { now(): number } {
   let at = Date.now() - sceneMinutes * 60_000 - days * 86_400_000
   return { now: () => at, forward: (seconds) => void (at += seconds * 1000) }
@@ -15,9 +15,9 @@ export function sceneClock(days = 0): Clock & { now(): number } {
 
 type Added = { readonly token: string }
 type AgentName = 'claude-code' | 'codex' | 'sales-agent'
-/** What goes before, and what happens besides. */
+/** The steps before and during the scene. */
 export type Played = {
-  /** Of agents that are there already. */
+  /** Tokens of existing agents. */
   readonly tokens?: Readonly<Record<AgentName, string>>
   readonly besides?: Readonly<Record<number, () => Promise<unknown>>>
 }
@@ -26,7 +26,7 @@ type Step = readonly [minute: number, agent: AgentName, tool: string, args: obje
 const log = (domain: string, action: string, target: string, more: object = {}) =>
   ({ domain, action, target, ...more }) as const
 
-/** An hour of work, minute by minute. Names and numbers are fixed, so that pictures of it look alike. */
+/** Plays an hour of work. Names and numbers are fixed, so that pictures are reproducible. */
 const hour: readonly Step[] = [
   [2, 'claude-code', 'cowork_status', {}],
   [
@@ -83,8 +83,8 @@ const firefox =
   'Mozilla/5.0 (Macintosh; Intel Mac OS X 10.15; rv:145.0) Gecko/20100101 Firefox/145.0'
 
 /**
- * People and agents at work through the doors everybody uses, so that every screen has something real to
- * show: calls, refusals, a halt and its end, a second person, a wrong token, agents that come and go.
+ * People and agents use the public endpoints, so that every screen has real data: calls, refusals, a halt, a second
+ * person, a wrong token, added and revoked agents.
  */
 export async function playScene(
   app: TestApp,
@@ -101,7 +101,7 @@ export async function playScene(
     fetch(`${app.url}/api/ledger?limit=1`, { headers: { authorization: `Bearer ${token}` } })
   const size = async () => ((await (await ledger()).json()) as { size: number }).size
 
-  /** Reads and refusals are recorded a moment later: the clock must not have gone on by then. */
+  /** Waits for deferred entries of reads and refusals before the clock advances. */
   async function recorded(act: () => Promise<unknown>) {
     const before = await size()
     await act()

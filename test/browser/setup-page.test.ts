@@ -25,7 +25,7 @@ async function activeAgents(app: TestApp) {
   return agents.filter(({ status }) => status === 'active').map(({ id }) => id)
 }
 
-test('C9 a fresh console begins with the first steps, once; an address that names a screen is kept', async () => {
+test('C9 a fresh console opens the setup once and keeps the URL of a screen', async () => {
   const app = await start()
   const context = await newContext()
   const page = await visit(app, '/audit', { context })
@@ -41,14 +41,14 @@ test('C9 a fresh console begins with the first steps, once; an address that name
   await heading(page, 'Where should AI save files it creates?').waitFor()
 })
 
-test('C9 where something is set up already, nobody is asked', async () => {
+test('C9 an existing setup opens the inbox', async () => {
   const app = await start()
   await output(app, 'cowork_add_agent', { id: 'codex' })
   const page = await visit(app, '/')
   await page.waitForURL('**/inbox')
 })
 
-test('C9 the steps: workspace, folders to grant, clients, how to be told', async () => {
+test('C9 the steps are workspace, folders, clients and notifications', async () => {
   const home = newHome({ 'Documents/a.txt': 'a', 'Projects/b.txt': 'b', 'Taxes/c.txt': 'c' })
   const app = await home.during(() => start())
   const page = await visit(app, '/')
@@ -104,7 +104,7 @@ test('C9 the steps: workspace, folders to grant, clients, how to be told', async
   ])
 })
 
-test('C9 another workspace is written into the configuration, and a restart is asked for', async () => {
+test('C9 another workspace is saved in the configuration and needs a restart', async () => {
   const home = newHome({ 'AI/.keep': '' })
   const command = { here: 'npx cowork', anywhere: ['node', '/opt/cowork/bin/cowork.mjs'] }
   const app = await home.during(() => start({}, { command }))
@@ -125,13 +125,13 @@ test('C9 another workspace is written into the configuration, and a restart is a
   await restart.waitFor()
   await page.goto(`${app.url}/files`)
   await page.getByText(`After a restart: ${home.at('AI/AI-Workspace')}`).waitFor()
-  // Chosen elsewhere, it shows here at once (C10).
+  // A choice made elsewhere appears immediately (C10).
   await output(app, 'workspace_choose', { path: home.at('Other') })
   await page.getByText(`After a restart: ${home.at('Other')}`, { exact: true }).waitFor()
   await page.goto(`${app.url}/welcome`)
   await press(page, 'Continue')
   await heading(page, 'Grant AI access to these folders now?').waitFor()
-  // Commands in a sentence run there, too.
+  // Commands in texts use the launcher too.
   const named = (words: string) =>
     page.getByText(`node /opt/cowork/bin/cowork.mjs ${words}`, { exact: true }).first().waitFor()
   await page.goto(`${app.url}/welcome?step=notices`)
@@ -141,7 +141,7 @@ test('C9 another workspace is written into the configuration, and a restart is a
 })
 
 test.each(['open', 'closed'])(
-  'C9 the practice round: an agent asks, one decides, and what it was allowed ends with it (%s mode)',
+  'C9 the practice round ends with its agent and its access (%s mode)',
   async (mode) => {
     const home = newHome({ 'Documents/a.txt': 'a' })
     const app = await home.during(() => start())
@@ -167,7 +167,7 @@ test.each(['open', 'closed'])(
   },
 )
 
-test('C9 “Use Default” takes back another choice', async () => {
+test('C9 “Use Default” reverts another choice', async () => {
   const home = newHome({ 'AI/.keep': '' })
   const workspace = home.at('Downloads/AI-Workspace')
   const app = await home.during(() => start({ 'workspace.path': workspace }))
@@ -177,7 +177,7 @@ test('C9 “Use Default” takes back another choice', async () => {
   const page = await visit(app, '/welcome')
   const answers = page.getByRole('region', { name: 'Setup' }).getByRole('button')
   await page.getByRole('button', { name: 'Use Default' }).waitFor()
-  // Keeping it where it is would be the same.
+  // The current location is already the default.
   expect((await answers.allTextContents()).filter((said) => !said.startsWith('Copy'))).toEqual([
     'Continue',
     'Use Default',
@@ -188,7 +188,7 @@ test('C9 “Use Default” takes back another choice', async () => {
   expect(readFileSync(config, 'utf8')).not.toContain(home.at('AI'))
 })
 
-test('C9 GR6 a folder is “granted” only where every agent has it; what is closed for good says so', async () => {
+test('C9 GR6 a folder is “Granted” only if every agent has access, and denials are shown', async () => {
   const home = newHome({ 'Documents/a': '', 'Desktop/b': '', 'Pictures/c': '', 'Projects/d': '' })
   const app = await home.during(() => start())
   const add = (name: string, permission: string, agent = '*') =>
@@ -214,7 +214,7 @@ test('C9 GR6 a folder is “granted” only where every agent has it; what is cl
   await row('Pictures').getByText('never for gemini-cli').waitFor()
   for (const name of ['Desktop', 'Pictures', 'Projects'])
     expect([name, await box(name).isChecked()]).toEqual([name, false])
-  // What is open for reading can be opened further.
+  // Read access can be extended.
   await row('Documents').getByText('Read-Write').click()
   await press(page, 'Continue')
   await heading(page, 'Connect your MCP clients').waitFor()
@@ -222,7 +222,7 @@ test('C9 GR6 a folder is “granted” only where every agent has it; what is cl
   expect(made).toMatchObject({ permission: 'read-write', agent: '*' })
 })
 
-test('C9 a practice round goes on after a reload, and ends wherever its last request is decided', async () => {
+test('C9 a practice round survives a reload and ends with its last decision on any page', async () => {
   const home = newHome({ 'Documents/a.txt': 'a' })
   const app = await home.during(() => start())
   await output(app, 'cowork_add_agent', { id: 'codex' })
@@ -245,7 +245,7 @@ test('C9 a practice round goes on after a reload, and ends wherever its last req
   await expect.poll(() => grantsOf(app)).toEqual([])
 })
 
-test('C11 C9 on a phone what is told of a decision leaves the buttons of the next one free', async () => {
+test('C11 C9 on a phone a toast covers no buttons of the next item', async () => {
   const home = newHome({ 'Documents/a.txt': 'a' })
   const app = await home.during(() => start())
   const page = await visit(app, '/welcome?step=practice')
@@ -263,7 +263,7 @@ test('C11 C9 on a phone what is told of a decision leaves the buttons of the nex
   expect((told?.y ?? 0) + (told?.height ?? 0)).toBeLessThanOrEqual(bar?.y ?? 0)
 })
 
-test('C11 axe finds nothing serious in the first steps, and none is wider than a phone', async () => {
+test('C11 every setup step passes axe and fits a phone', async () => {
   const home = newHome({ 'Documents/a.txt': 'a' })
   const app = await home.during(() => start())
   const page = await visit(app, '/welcome')
@@ -286,7 +286,7 @@ test('C11 axe finds nothing serious in the first steps, and none is wider than a
   expect(faults).toEqual([])
 })
 
-test('C9 a reviewer is not asked to set up what is the owner’s', async () => {
+test('C9 a reviewer cannot run the setup', async () => {
   const app = await start()
   const { link } = await output<{ link: string }>(app, 'cowork_invite_person', {
     name: 'Mara',

@@ -7,14 +7,14 @@ import { chromiumMissing, findChromium } from '../../scripts/chromium.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** Path of the browser, or nothing: then no browser test runs. */
+    /** The path of the browser; empty skips all browser tests. */
     chromium: string
-    /** The console as it was built from the sources of this moment. */
+    /** The folder of the console build. */
     webFolder: string
   }
 }
 
-/** Builds into a folder of its own, so that a test never sees, or replaces, an older build. */
+/** Builds into a separate folder, so that tests neither use nor replace another build. */
 export function setup(project: TestProject): () => void {
   const chromium = findChromium()
   const webFolder = mkdtempSync(join(tmpdir(), 'cowork-web-'))
@@ -28,7 +28,7 @@ export function setup(project: TestProject): () => void {
 export function buildConsole(folder: string): void {
   const vite = join('node_modules', 'vite', 'bin', 'vite.js')
   const args = [vite, 'build', 'web', '--outDir', folder, '--emptyOutDir', '--logLevel', 'warn']
-  // Under vitest's own NODE_ENV it would be the development build of React that is tested.
+  // The NODE_ENV of vitest would select the development build of React.
   const env = { ...process.env, NODE_ENV: 'production' }
   execFileSync(process.execPath, args, { stdio: 'inherit', env })
 }

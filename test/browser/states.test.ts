@@ -98,7 +98,7 @@ const screens = [
   },
 ]
 
-test('C13 every screen shows that it is loading, and then what there is', async () => {
+test('C13 every screen shows a loading state and then its content', async () => {
   const app = await start()
   const page = await visit(app)
   for (const { path, api, what, there } of screens) {
@@ -115,7 +115,7 @@ test('C13 every screen shows that it is loading, and then what there is', async 
   }
 })
 
-test('C13 every screen that cannot load says why, what to do, and tries again', async () => {
+test('C13 every screen that fails to load shows the error, the hint and a retry button', async () => {
   allowFault(/status of 503/)
   const app = await start()
   const page = await visit(app)
@@ -136,7 +136,7 @@ test('C13 every screen that cannot load says why, what to do, and tries again', 
   }
 })
 
-test('C13 what is empty says so and leads on', async () => {
+test('C13 empty states link to the next step', async () => {
   allowFault(/status of 404/)
   const app = await start()
   const page = await visit(app, '/audit?actor=nobody')
@@ -169,7 +169,7 @@ test('C13 what is empty says so and leads on', async () => {
   await page.waitForURL('**/settings/people')
 })
 
-test('C13 C10 a daemon that is gone is named, with the command that brings it back', async () => {
+test('C13 C10 an unreachable daemon is reported with the command that starts it', async () => {
   allowFault(/ERR_/)
   const app = await start()
   const page = await visit(app)

@@ -6,7 +6,7 @@ import { addAuthenticator, ledgerOf, rowOf, useBrowser } from './browser.ts'
 
 const { start, visit } = useBrowser()
 
-/** The command line as a person types it, on the state of a running system. */
+/** Runs a CLI command on the state of a running system. */
 async function run(state: string, args: string[]) {
   const { command, args: before, env } = cowork(state)
   const child = spawn(command, [...before, ...args], { env, cwd: state })
@@ -14,7 +14,7 @@ async function run(state: string, args: string[]) {
   return ended(child)
 }
 
-test('C1 C8 C10 I6 A9 a person opens the link, sees the command line at work, verifies, adds a passkey and halts everything', async () => {
+test('C1 C8 C10 I6 A9 a person signs in, sees CLI calls live, verifies, adds a passkey and halts all agents', async () => {
   const app = await start()
   const opened = await run(app.state, ['open', 'audit', '--print'])
   expect(opened.stdout).toMatch(/^http:\/\/localhost:\d+\/audit#code=/)
@@ -22,7 +22,7 @@ test('C1 C8 C10 I6 A9 a person opens the link, sees the command line at work, ve
   await addAuthenticator(page)
   expect(page.url(), 'the code is gone from the address').toBe(`${app.url}/audit`)
 
-  // C10: the page itself notes when the row came, to be compared with when the entry was made.
+  // C10: the page records when the row appears, to compare with the time of the entry.
   await page.evaluate(`{
     window.isStill = true
     new MutationObserver(() => {

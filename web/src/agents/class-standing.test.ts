@@ -14,7 +14,7 @@ import { classStanding, standing } from './trust-rows.fixture.ts'
 
 const credit = (now: number) => ({ now, needed: 25 })
 
-test('C3 credit fills the bar from the left, and a debt moves zero to the right', () => {
+test('C3 credit fills the bar from the left, and debt moves zero to the right', () => {
   expect(computeCreditBar(credit(0))).toEqual({ zero: 0, debt: 0, earned: 0 })
   expect(computeCreditBar(credit(10))).toEqual({ zero: 0, debt: 0, earned: 0.4 })
   expect(computeCreditBar(credit(25))).toEqual({ zero: 0, debt: 0, earned: 1 })
@@ -23,7 +23,7 @@ test('C3 credit fills the bar from the left, and a debt moves zero to the right'
   expect(formatCredit(credit(7))).toBe('7 of 25')
 })
 
-test('C3 no debt fills the whole bar, and a deeper one never looks smaller', () => {
+test('C3 debt never fills the bar completely, and more debt never looks smaller', () => {
   fc.assert(
     fc.property(fc.integer({ min: -800, max: 24 }), (now) => {
       const [deep, less] = [computeCreditBar(credit(now)), computeCreditBar(credit(now + 1))]
@@ -34,7 +34,7 @@ test('C3 no debt fills the whole bar, and a deeper one never looks smaller', () 
   )
 })
 
-test('C3 T14 strikes say when one is forgiven', () => {
+test('C3 T14 strikes show when one is forgiven', () => {
   const strikes = (now: number, after?: number) =>
     formatStrikes({
       strikes: { now, most: 4, ...(after !== undefined && { forgiven_after: after }) },
@@ -44,12 +44,12 @@ test('C3 T14 strikes say when one is forgiven', () => {
   expect(strikes(3, 1)).toBe('3 strikes, one forgiven after 1 clean check')
 })
 
-test('C3 T13 a kind of action says what it still needs', () => {
+test('C3 T13 a kind of action shows the missing credit', () => {
   expect(formatKindCredit({ kind: 'update', credit: 5, to_go: 0 })).toBe('complete')
   expect(formatKindCredit({ kind: 'update', credit: -45, to_go: 50 })).toBe('50 more')
 })
 
-test('C3 T14 checks that wait are named by what brought them', () => {
+test('C3 T14 pending checks name their cause', () => {
   const checks = (unread: number, lookBack: number) =>
     formatChecks({ checks: { rate: 0.1, unread, look_back: lookBack } })
   expect(checks(0, 0)).toBeUndefined()
@@ -58,7 +58,7 @@ test('C3 T14 checks that wait are named by what brought them', () => {
   expect(checks(10, 10)).toBe('Look-back: 10 actions pending')
 })
 
-test('C3 T16 a person forgives strikes and debts, and nothing else', () => {
+test('C3 T16 only strikes and debts can be forgiven', () => {
   expect(isForgivable(classStanding({ credit: credit(3) }))).toBe(false)
   const owing = classStanding({ kinds: [{ kind: 'update', credit: -45, to_go: 50 }] })
   expect(isForgivable(owing)).toBe(true)
@@ -71,7 +71,7 @@ test('C3 T16 a person forgives strikes and debts, and nothing else', () => {
   expect(formatForgiveness(struck)).toBe('2 strikes and a debt of 75')
 })
 
-test('C3 T16 it is said before that 0.8 or more vouches, where, and until when', () => {
+test('C3 T16 the effect of a score of 0.8 or more is described in advance', () => {
   const thresholds = { suggest: 0.5, act: 0.8 }
   const { classes } = standing()
   const says = (to: number, given = classes) => describeSetTrust(to, thresholds, given)

@@ -10,7 +10,7 @@ const quality = (part: Partial<Speed> = {}): Speed => ({
   ...part,
 })
 
-test('C3 overrides are broken down by type and severity, the most frequent first', () => {
+test('C3 overrides are grouped by type and severity, most frequent first', () => {
   const of = (override_type: string, severity: string, count: number) => ({
     override_type,
     severity,
@@ -32,7 +32,7 @@ test('C3 overrides are broken down by type and severity, the most frequent first
   expect(buildBars({ overrides: [] })).toEqual([])
 })
 
-test('C3 G3 who approves nearly all within three seconds is warned, once there is enough of it', () => {
+test('C3 G3 the rubber-stamping warning needs enough fast approvals', () => {
   expect(isRubberStamped(quality())).toBe(true)
   expect(isRubberStamped(quality({ n_reviewed: 49 }))).toBe(false)
   expect(isRubberStamped(quality({ approval_rate: 0.95 }))).toBe(false)
@@ -46,6 +46,6 @@ test.each([
   [125, '2 min'],
   [5 * 3600, '5 h'],
   [3 * 86_400, '3 days'],
-])('C3 a decision that took %d s took %s', (seconds, said) => {
+])('C3 %d s is shown as %s', (seconds, said) => {
   expect(formatSeconds(seconds)).toBe(said)
 })

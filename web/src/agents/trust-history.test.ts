@@ -36,7 +36,7 @@ const history = (part: Partial<TrustHistory> = {}): TrustHistory => ({
   ...part,
 })
 
-test('C3 trust is drawn in steps up to now, and from there as it would decay', () => {
+test('C3 the chart has steps up to now and then the projected decay', () => {
   const { steps, decay, nowX, stops } = buildChart(history(), span, box)
   expect(steps).toBe('M0 70H100V68M100 68H200V76M200 76H300V76')
   expect(nowX).toBe(300)
@@ -44,7 +44,7 @@ test('C3 trust is drawn in steps up to now, and from there as it would decay', (
   expect(stops.filter(({ kind }) => kind === 'ahead')).toHaveLength(10)
 })
 
-test('C3 T8 what idle days took already is drawn as decay, not as a decision', () => {
+test('C3 T8 past decay is drawn as decay, not as a decision', () => {
   const faded = { trust_level: 0.2, mode: 'escalate', evidence_level: 0, gated: false } as const
   const { steps, decay } = buildChart(history({ now: faded }), span, box)
   expect(steps).toBe('M0 70H100V68M100 68H200V76')
@@ -56,7 +56,7 @@ test('C3 T8 what idle days took already is drawn as decay, not as a decision', (
   expect(buildChart(history({ points: idle }), span, box).decay).toMatch(/^M0 40L200 58M200 58/)
 })
 
-test('C3 of an agent that has just begun each decision is a step, as wide as the others', () => {
+test('C3 a short history has one step of equal width per decision', () => {
   const just = (seconds: number) => new Date(now - seconds * 1000).toISOString()
   const points: TrustHistory['points'] = [
     { at: just(60), score: 0.3, cause: 'before' },
@@ -77,7 +77,7 @@ test('C3 of an agent that has just begun each decision is a step, as wide as the
   expect(buildChart(history({ points: points.slice(0, 1) }), span, box).isYoung).toBe(false)
 })
 
-test('C3 every decision has a mark of its own kind, and a promotion or demotion is one', () => {
+test('C3 every decision, promotion and demotion has its own mark', () => {
   expect(parseCause('approved')).toEqual({ kind: 'approved', says: 'Approved' })
   expect(parseCause('edge_case')).toEqual({ kind: 'edge_case', says: 'Overridden: edge case' })
   expect(parseCause('set by hand')).toEqual({ kind: 'set', says: 'Set manually' })
@@ -94,7 +94,7 @@ test('C3 every decision has a mark of its own kind, and a promotion or demotion 
   expect(listMarkKinds(stops)).toEqual(['approved', 'agent_wrong'])
 })
 
-test('C3 T14 what happened to the gate has a mark of its own, and says in which class of risk', () => {
+test('C3 T14 gate changes have their own mark and name the risk class', () => {
   expect(parsePoint({ cause: 'approved', mark: 'opened', risk: 'normal' })).toEqual({
     kind: 'opened',
     says: 'Approved: gate opened (normal risk)',
@@ -114,7 +114,7 @@ test('C3 T14 what happened to the gate has a mark of its own, and says in which 
   expect(parsePoint({ cause: 'edge_case' })).toEqual(parseCause('edge_case'))
 })
 
-test('C3 T8 a look-back after idle days took nothing: the days did', () => {
+test('C3 T8 a lower score at a look-back is decay', () => {
   const points: TrustHistory['points'] = [
     { at: ago(30), score: 0.9, cause: 'before' },
     { at: ago(10), score: 0.8, cause: 'look-back', mark: 'look_back', risk: 'normal' },
@@ -124,7 +124,7 @@ test('C3 T8 a look-back after idle days took nothing: the days did', () => {
   expect(listMarkKinds(stops)).toEqual(['look_back'])
 })
 
-test('C3 a pointer reads the point next to it', () => {
+test('C3 a pointer selects the closest point', () => {
   const { stops } = buildChart(history(), span, box)
   fc.assert(
     fc.property(fc.integer({ min: -50, max: 450 }), (x) => {
@@ -135,7 +135,7 @@ test('C3 a pointer reads the point next to it', () => {
   )
 })
 
-test('C3 it is said when idle days would cost a mode', () => {
+test('C3 the next mode drop by decay is described', () => {
   const at = (trust_level: number) =>
     history({
       now: { trust_level, mode: 'act', evidence_level: 0, gated: false },
@@ -151,7 +151,7 @@ test('C3 it is said when idle days would cost a mode', () => {
   expect(nextModeDrop(gated, now)).toBeUndefined()
 })
 
-test('C3 a thousand approvals are no thousand marks, and no other decision is left out', () => {
+test('C3 close approvals share a mark, other decisions never do', () => {
   const points = Array.from({ length: 1000 }, (_, n) => ({
     at: new Date(now - (1000 - n) * 60_000).toISOString(),
     score: 0.9,
@@ -163,7 +163,7 @@ test('C3 a thousand approvals are no thousand marks, and no other decision is le
   expect(marks.filter(({ kind }) => kind === 'approved').length).toBeLessThan(box.width / 6)
 })
 
-test('C3 T14 a look-back does not cover that the gate closed in the same moment', () => {
+test('C3 T14 a look-back does not cover a simultaneous gate closing', () => {
   const points: TrustHistory['points'] = [
     { at: ago(30), score: 0.9, cause: 'before' },
     { at: ago(10), score: 0.82, cause: 'agent_wrong', mark: 'closed', risk: 'normal' },

@@ -26,11 +26,11 @@ const names = (filters: Parameters<typeof filterRows>[1]) =>
     ({ agent, standing: it }) => `${agent} ${it?.domain ?? '-'}`,
   )
 
-test('C3 the table has every pair, and the agents that have asked for nothing yet', () => {
+test('C3 the table has every pair and agents without activity', () => {
   expect(names({})).toEqual(['codex code', 'sales crm.contacts', 'sales crm.deals', 'newcomer -'])
 })
 
-test('C3 it is sorted by what is to be looked at first, and found by words', () => {
+test('C3 the table is sorted by priority and filtered by words', () => {
   expect(names({ sort: 'trust' })[0]).toBe('sales crm.contacts')
   expect(names({ sort: 'overrides' })[0]).toBe('sales crm.deals')
   expect(names({ sort: 'active' })[0]).toBe('codex code')
@@ -38,7 +38,7 @@ test('C3 it is sorted by what is to be looked at first, and found by words', () 
   expect(names({ q: 'SALES deals' })).toEqual(['sales crm.deals'])
 })
 
-test('C3 the map holds what the table holds, once', () => {
+test('C3 the map has every pair of the table once', () => {
   const name = fc.constantFrom('a', 'b', 'c', 'd, e', '"')
   fc.assert(
     fc.property(fc.array(fc.tuple(name, name)), (given) => {
@@ -54,14 +54,14 @@ test('C3 the map holds what the table holds, once', () => {
   )
 })
 
-test('C1 the address is the state, and what it cannot mean is left out', () => {
+test('C1 the URL holds the state, and invalid values are ignored', () => {
   const whole = { q: 'sales', view: 'map', sort: 'trust', domain: 'crm', days: '90' } as const
   expect(parseAgentFilters(whole)).toEqual(whole)
   expect(listFilters(whole)).toEqual({ q: 'sales', view: 'map', sort: 'trust' })
   expect(parseAgentFilters({ view: 'x', sort: 'agent', days: '7', q: ' ', domain: 5 })).toEqual({})
 })
 
-test('C3 T14 what people may know of an agent is joined to what everybody may', () => {
+test('C3 T14 the details for people are joined to the public status', () => {
   const { classes, thresholds, ...status } = standing()
   const more = { agent_id: 'sales-agent', thresholds, classes }
   const found = joinStandings(

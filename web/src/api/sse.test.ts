@@ -10,7 +10,7 @@ const events = [
   { data: 'bare' },
 ]
 
-test('C10 the stream is read the same however it is cut', () => {
+test('C10 the parser result does not depend on the chunks', () => {
   expect(createSseParser()(stream)).toEqual(events)
   fc.assert(
     fc.property(fc.array(fc.nat(stream.length), { maxLength: 12 }), (cuts) => {

@@ -12,7 +12,7 @@ const show = (part: Partial<Entry>, isWide = true) => {
   return renderPart(<EntryRow row={row} {...shown} />)
 }
 
-test('C8 a row says what happened, who did it, where and how it ended, and leads to the entry', async () => {
+test('C8 a row shows event, actor, domain and outcome and links to the entry', async () => {
   await show({
     type: 'call.refused',
     domain: 'crm.deals',
@@ -24,13 +24,13 @@ test('C8 a row says what happened, who did it, where and how it ended, and leads
     expect(row.textContent?.toLowerCase()).toContain(text.toLowerCase())
 })
 
-test('A13 C8 words of others stand apart from ours, and nothing hides in them', async () => {
+test('A13 C8 untrusted text is marked and has no hidden characters', async () => {
   await show({ type: 'work.claimed', subject: 'shop/\u202Ea' })
   const strong = screen.getByRole('link').querySelector('b')
   expect(strong?.textContent).toBe('shop/U+202Ea')
 })
 
-test('C8 C11 a narrow row says the same and leaves out that all went well', async () => {
+test('C8 C11 a narrow row omits a successful outcome', async () => {
   await show({ type: 'call.done', data: { tool: 'read_file', effect: 'read' } }, false)
   const { textContent } = screen.getByRole('link')
   expect(textContent).toContain('Called read_file')

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { getChainId, buildLanes } from './chain.ts'
 import { entry } from '../api/entry.fixture.ts'
 
-test('C8 a chain is known by its proposal, else by its call', () => {
+test('C8 a chain is identified by its proposal or its call', () => {
   expect(getChainId(entry({ ids: { call: 'c', proposal: 'p' } }))).toEqual({
     name: 'proposal',
     id: 'p',
@@ -11,7 +11,7 @@ test('C8 a chain is known by its proposal, else by its call', () => {
   expect(getChainId(entry())).toBeUndefined()
 })
 
-test('C8 steps stand in order, in the lane of who took them', () => {
+test('C8 steps are in order, in the lane of their actor', () => {
   const agent = { kind: 'agent', id: 'anna' } as const
   const person = { kind: 'human', id: 'anna' } as const
   const { lanes, steps } = buildLanes([

@@ -12,7 +12,7 @@ import {
   removeFilters,
 } from './filter.ts'
 
-test('C1 the address says what is shown, without quotes or brackets', () => {
+test('C1 the URL shows filters without quotes or brackets', () => {
   const filters = { kind: 'calls', actor: 'sales', q: '42', from: '2026-11-01' } as const
   const address = stringifySearch(filters)
   expect(address).toBe('?kind=calls&actor=sales&q=42&from=2026-11-01')
@@ -20,7 +20,7 @@ test('C1 the address says what is shown, without quotes or brackets', () => {
   expect(stringifySearch({})).toBe('')
 })
 
-test('C1 whatever stands in the address becomes filters that the address can say again', () => {
+test('C1 any URL parses to filters that serialize again', () => {
   const text = fc.string({ unit: 'binary', maxLength: 40 })
   const names = [...filterNames, 'other']
   const search = fc.record(Object.fromEntries(names.map((name) => [name, text])), {
@@ -49,11 +49,11 @@ test.each([
   [{ to: 'yesterday' }],
   [{ actor: '   ' }],
   [{ q: ['a'] }],
-])('C1 %o means nothing and is left out', (search) => {
+])('C1 %o is invalid and ignored', (search) => {
   expect(parseFilters(search)).toEqual({})
 })
 
-test('C8 kind, type and outcome together ask for the types that are all of them', () => {
+test('C8 kind, type and outcome select the intersection of types', () => {
   const types = (search: Record<string, string>) => toQuery(parseFilters(search))['type']
   expect(types({})).toBeUndefined()
   expect(types({ kind: 'calls' })).toEqual(kinds.calls.types)
@@ -64,12 +64,12 @@ test('C8 kind, type and outcome together ask for the types that are all of them'
   expect(types({ outcome: 'done', kind: 'halts' })).toEqual(['nothing.'])
 })
 
-test('C8 days are local and both included', () => {
+test('C8 days are local and inclusive', () => {
   const { since, until } = toQuery({ from: '2026-11-14', to: '2026-11-15' })
   expect(since).toBe(new Date(2026, 10, 14).toISOString())
   expect(until).toBe(new Date(2026, 10, 16).toISOString())
 })
 
-test('C8 a filter can be taken away', () => {
+test('C8 a filter can be removed', () => {
   expect(removeFilters({ kind: 'calls', q: 'x', actor: 'y' }, 'kind', 'q')).toEqual({ actor: 'y' })
 })

@@ -40,7 +40,7 @@ async function proofOf(size: number, index: number) {
 
 const good = { isIncluded: true, isSame: true, isSigned: true }
 
-test('C8 the browser proves what the daemon proves, in ledgers of every shape', async () => {
+test('C8 the browser verifies the proofs of the daemon for ledgers of every size', async () => {
   for (let size = 1; size <= 20; size++)
     for (let index = 0; index < size; index++) {
       const { proof, shown } = await proofOf(size, index)
@@ -50,7 +50,7 @@ test('C8 the browser proves what the daemon proves, in ledgers of every shape', 
   expect(await checkProof(proof, shown)).toMatchObject(good)
 })
 
-test('C8 another text, place, size, path, root or signature proves nothing', async () => {
+test('C8 another text, position, size, path, root or signature fails', async () => {
   const { proof, shown } = await proofOf(13, 6)
   const other = { ...shown, subject: 'thing 6 u' }
   const flipped = (text: string) =>
@@ -75,7 +75,7 @@ test('C8 another text, place, size, path, root or signature proves nothing', asy
   expect(await fails({ checkpoint: signed })).toBe(true)
 })
 
-test('C8 an entry that is not the one that was hashed is told apart', async () => {
+test('C8 an entry that differs from the hashed text is detected', async () => {
   const { proof, shown } = await proofOf(5, 2)
   const shuffled = Object.fromEntries(Object.entries(shown).toReversed())
   expect((await checkProof(proof, { ...shown, ...shuffled })).isSame).toBe(true)
@@ -85,7 +85,7 @@ test('C8 an entry that is not the one that was hashed is told apart', async () =
   ).toBe(false)
 })
 
-test('C8 a step says on which side the other hash stands', async () => {
+test('C8 a step names the side of the sibling hash', async () => {
   await fc.assert(
     fc.asyncProperty(fc.integer({ min: 1, max: 64 }), fc.nat(), async (size, n) => {
       const { proof, shown } = await proofOf(size, n % size)

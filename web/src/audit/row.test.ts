@@ -14,7 +14,7 @@ const folded = { groupsReads: true, open: new Set<string>(), selected: undefined
 const keys = (entries: readonly Entry[], folding = folded) =>
   buildTimelineRows(entries, folding).map(({ key }) => key)
 
-test('C8 entries stand under their local day', () => {
+test('C8 entries are grouped by local day', () => {
   expect(keys([write(3), write(2), write(1, { at: noon - day })])).toEqual([
     '2026-11-15',
     'entry 3',
@@ -24,7 +24,7 @@ test('C8 entries stand under their local day', () => {
   ])
 })
 
-test('C8 reads of one actor in a row are one line until it is opened or holds the open entry', () => {
+test('C8 consecutive reads of one actor are grouped until expanded or selected', () => {
   const other = { kind: 'human', id: 'sales' } as const
   const entries = [
     read(6),
@@ -44,12 +44,12 @@ test('C8 reads of one actor in a row are one line until it is opened or holds th
   expect(keys(entries, { ...folded, groupsReads: false })).toHaveLength(7)
 })
 
-test('C8 a run that grows keeps its name', () => {
+test('C8 a growing group keeps its key', () => {
   expect(keys([read(2), read(1)])).toContain('reads 1')
   expect(keys([read(3), read(2), read(1)])).toContain('reads 1')
 })
 
-test('C8 a call whose effect stands beside it is an echo of it', () => {
+test('C8 a call next to its effect is an echo', () => {
   const ids = { call: 'c' }
   const rows = buildTimelineRows(
     [entry({ seq: 3, ids }), write(2, { ids }), entry({ seq: 1, ids: { call: 'd' } })],
@@ -62,7 +62,7 @@ test('C8 a call whose effect stands beside it is an echo of it', () => {
   ])
 })
 
-test('C8 a list that grows above stays where it is read', () => {
+test('C8 a list that grows above keeps the visible rows in place', () => {
   const place = (entries: readonly Entry[], key: string, given = sizes) => {
     let offset = 0
     for (const row of buildTimelineRows(entries, folded)) {

@@ -166,17 +166,17 @@ test.each([
   expect(formatEntryText(entry(part))).toBe(text)
 })
 
-test('A13 words of others are kept apart from ours, so that they can be shown as plain text', () => {
+test('A13 untrusted text is separate from fixed text', () => {
   const said = formatEntry(entry({ data: { tool: 'x\u202e' }, subject: 'on Added agent root' }))
   expect(said).toEqual(['Ran', { said: 'x\u202e' }, 'on', { said: 'on Added agent root' }])
 })
 
-test('A13 nothing hides in the title either', () => {
+test('A13 titles contain no hidden characters', () => {
   const shown = entry({ data: { tool: 'x' }, subject: 'a\u202eb' })
   expect(formatEntryText(shown)).toBe('Ran x on aU+202Eb')
 })
 
-test('C8 only an end has an outcome', () => {
+test('C8 only final entries have an outcome', () => {
   const outcome = (type: string) => getOutcome(entry({ type }))
   expect(['call.done', 'call.refused', 'call.failed', 'auth.failed'].map(outcome)).toEqual([
     'done',
@@ -191,7 +191,7 @@ test('C8 only an end has an outcome', () => {
   ])
 })
 
-test('C8 each noun has its kind, and an unknown one has one too', () => {
+test('C8 each noun has a kind, and unknown nouns have a default', () => {
   const kinds = ['call.done', 'halt.set', 'halt.lifted', 'grant.made', 'plan.made'].map((type) =>
     getEntryKind(entry({ type })),
   )

@@ -25,12 +25,12 @@ async function show(part: Partial<Inbox>, filters: InboxFilters = {}) {
   return () => retries
 }
 
-test('C13 the inbox shows that it is loading', async () => {
+test('C13 the inbox shows a loading state', async () => {
   await show({ status: 'pending' })
   expect(screen.getByRole('status').textContent).toContain('Loading the inbox')
 })
 
-test('C13 an inbox that could not be read says why and is read again', async () => {
+test('C13 a failed inbox shows the error and can be retried', async () => {
   const retries = await show({
     status: 'error',
     error: new ApiError({ code: 'unreachable', message: 'Cannot reach cowork.' }),
@@ -40,7 +40,7 @@ test('C13 an inbox that could not be read says why and is read again', async () 
   expect(retries()).toBe(1)
 })
 
-test('C13 an empty inbox says so, and one that is narrowed leads back to all', async () => {
+test('C13 an empty inbox has an empty state, and a filtered one links to all items', async () => {
   await show({})
   expect(screen.getByText('Inbox is empty')).toBeDefined()
   await show({}, { q: 'deal' })

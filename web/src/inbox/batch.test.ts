@@ -4,14 +4,14 @@ import { item } from './approval.fixture.ts'
 
 const override = { type: 'edge_case', severity: 'medium', description: 'not here' } as const
 
-test('B2 a thousand go in one call, and more in several', () => {
+test('B2 a call has at most a thousand decisions', () => {
   const items = Array.from({ length: 2500 }, (_, n) => item({ id: String(n) }))
   const batches = buildBatches(items, { decision: 'approve' })
   expect(batches.map(({ ids }) => ids.length)).toEqual([1000, 1000, 500])
   expect(batches.flatMap(({ ids }) => ids)).toEqual(items.map(({ id }) => id))
 })
 
-test('B4 of a mixed lot only what trust is about is overridden', () => {
+test('B4 only items that affect trust get the override', () => {
   const items = [
     item({ id: 'p' }),
     item({ id: 'c', kind: 'call' }),
@@ -23,7 +23,7 @@ test('B4 of a mixed lot only what trust is about is overridden', () => {
   ])
 })
 
-test('B4 a person may add an override to the refusal of a call', () => {
+test('B4 rejecting a call can include an override', () => {
   const decision = { decision: 'reject', override } as const
   expect(buildBatches([item({ id: 'c', kind: 'call' })], decision)).toEqual([
     { ids: ['c'], decision },

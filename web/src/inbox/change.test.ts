@@ -13,7 +13,7 @@ import type { Line } from './change.ts'
 const said = (lines: readonly Line[]) =>
   lines.map(({ sign, field, text }) => `${sign} ${field === undefined ? '' : `${field}: `}${text}`)
 
-test('C2 a change stands as before and after, and what stays stays', () => {
+test('C2 a change shows old, new and unchanged values', () => {
   const before = { deal_stage: 'negotiation', amount: 48_000 }
   const change = { deal_stage: 'closed_won', amount: 48_000, note: 'signed' }
   expect(said(changeLines(before, change))).toEqual([
@@ -38,7 +38,7 @@ test('C2 M4 nested fields are compared by their dotted path', () => {
   )
 })
 
-test('C2 a long text keeps its lines, and none of them passes for a field', () => {
+test('C2 a long text keeps its lines, which are not mistaken for fields', () => {
   expect(said(toLines({ body: 'Hello\nowner: "me"', to: 'ops' }))).toEqual([
     '  body: ',
     '  Hello',
@@ -70,7 +70,7 @@ test('C2 every field of a change is shown, whatever it is', () => {
   )
 })
 
-test('C2 B3 plain fields are edited one by one and keep their type', () => {
+test('C2 B3 simple fields are edited separately and keep their type', () => {
   expect(toEditableFields({ stage: 'won', amount: 5, vip: true, note: null })).toHaveLength(4)
   expect(toEditableFields({ owner: { name: 'x' } })).toBeUndefined()
   expect(toEditableFields({})).toBeUndefined()
@@ -94,7 +94,7 @@ test('C2 B3 plain fields are edited one by one and keep their type', () => {
   )
 })
 
-test('C2 what is no JSON says so and is not sent', () => {
+test('C2 invalid JSON is reported and not sent', () => {
   expect(parseJson('{"a": 1}')).toEqual({ value: { a: 1 } })
   expect(parseJson('{a')).toHaveProperty('problem')
 })

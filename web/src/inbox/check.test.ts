@@ -25,7 +25,7 @@ const check = (id: string, part: Parameters<typeof item>[0] = {}) =>
 const done = { status: 'approved', decided_at: '2026-11-15T12:05:00.000Z' } as const
 const opened = Date.parse('2026-11-15T12:01:00.000Z')
 
-test('C2 T14 the group says how many checks of whom wait, and one is named by what was done', () => {
+test('C2 T14 a group shows count and agent, and a single check its action', () => {
   expect(formatChecksTitle([check('a'), check('b'), check('c')])).toBe('3 checks of sales-agent')
   expect(formatChecksLine([check('a'), check('b', done)])).toBe('Done alone: a')
   const back = { look_back: 'l', group: 'l' }
@@ -38,7 +38,7 @@ test('C2 T14 the group says how many checks of whom wait, and one is named by wh
   expect(formatProgress([check('a', done), check('b'), check('c')])).toBe('1 of 3 answered')
 })
 
-test('C2 T14 a group has what waits and what was answered since it was opened, oldest first', () => {
+test('C2 T14 a group has pending and recently answered checks, oldest first', () => {
   const queued = [
     check('c', { created_at: '2026-11-15T12:02:00.000Z' }),
     check('b', done),
@@ -50,7 +50,7 @@ test('C2 T14 a group has what waits and what was answered since it was opened, o
   expect(rows.map(({ id }) => id)).toEqual(['a', 'b', 'c'])
 })
 
-test('C2 T14 a look-back has all its rows, and the queue knows of each the newest', () => {
+test('C2 T14 a look-back has all its rows, and the queue has their newest state', () => {
   const back = { look_back: 'l', group: 'l' }
   const earlier = { ...back, ...done, decided_at: '2026-11-15T11:00:00.000Z' }
   const rows = listChecks(check('b', back), {
@@ -66,14 +66,14 @@ test('C2 T14 a look-back has all its rows, and the queue knows of each the newes
   expect(formatProgress(rows)).toBe('2 of 3 answered')
 })
 
-test('C2 T14 after an answer the next that waits is at hand, and at the end the first', () => {
+test('C2 T14 after an answer the next pending check follows, then the first', () => {
   const rows = [check('a'), check('b', done), check('c')]
   expect(findNextPending(rows, 'a')?.id).toBe('c')
   expect(findNextPending(rows, 'c')?.id).toBe('a')
   expect(findNextPending([check('a', done)], 'a')).toBeUndefined()
 })
 
-test('C2 T14 how a check was answered is read from its record', () => {
+test('C2 T14 the answer of a check is read from its record', () => {
   expect(getAnswer(check('a'))).toBeUndefined()
   expect(formatAnswer(check('a', done))).toBe('Confirmed')
   expect(formatAnswer(check('a', { ...done, reason: reasons.skip }))).toBe('Skipped')
@@ -82,7 +82,7 @@ test('C2 T14 how a check was answered is read from its record', () => {
   expect(getAnswer(check('a', differently))).toBe('differently')
 })
 
-test('C2 T14 what an answer led to is said: the gate, and what came for it', () => {
+test('C2 T14 the effects of an answer are formatted: gate and look-back', () => {
   expect(formatAnswerEffects('confirm', {}, { wasOpen: true, isOpen: true })).toBeUndefined()
   expect(formatAnswerEffects('confirm', {}, { wasOpen: false, isOpen: true })).toBe(
     'Confirmed. Gate opened.',
@@ -98,7 +98,7 @@ test('C2 T14 what an answer led to is said: the gate, and what came for it', () 
   )
 })
 
-test('C2 T13 checks of several domains and classes of risk count for each apart', () => {
+test('C2 T13 checks are listed by domain and risk class', () => {
   const rows = [check('a'), check('b'), check('c', { risk: 'high' }), check('d', { domain: 'hr' })]
   expect(listRiskClasses(rows)).toEqual([
     { domain: 'crm.deals', risk: 'normal' },

@@ -4,7 +4,7 @@ import { parseSearch, stringifySearch } from '../audit/filter.ts'
 import { buildChips, countByKind, parseInboxFilters, kindLabel, matches } from './filter.ts'
 import { item } from './approval.fixture.ts'
 
-test('C1 the address says what the inbox shows, and no address is an error', () => {
+test('C1 the URL holds the inbox filters, and no URL fails', () => {
   const filters = { kind: 'spot_check', q: 'deal stage', view: 'decided' } as const
   expect(parseInboxFilters(parseSearch(stringifySearch(filters)))).toEqual(filters)
   expect(parseInboxFilters({ kind: '../x', q: '  ', view: 'all' })).toEqual({})
@@ -16,7 +16,7 @@ test('C1 the address says what the inbox shows, and no address is an error', () 
   )
 })
 
-test('C2 a search finds each of its words anywhere in the row', () => {
+test('C2 a search matches every word anywhere in the row', () => {
   const deal = item()
   for (const q of ['closed_won', 'SALES crm', 'deal_12345 update', 'stage'])
     expect(matches(deal, { q }), q).toBe(true)
@@ -25,7 +25,7 @@ test('C2 a search finds each of its words anywhere in the row', () => {
   expect(matches(deal, { kind: 'proposal', q: 'won' })).toBe(true)
 })
 
-test('C2 chips show the kinds there are with their counts, and the one that is chosen', () => {
+test('C2 chips show the existing kinds with counts, and the chosen kind', () => {
   const counts = countByKind([item(), item(), item({ kind: 'call' })])
   expect(counts).toEqual({ all: 3, proposal: 2, call: 1 })
   const said = (chosen?: string) =>
@@ -34,7 +34,7 @@ test('C2 chips show the kinds there are with their counts, and the one that is c
   expect(said('spot_check')).toEqual(['All 3', 'Proposals 2', 'Tool calls 1', 'Spot checks 0'])
 })
 
-test('C2 a kind without a word of its own is called by its name', () => {
+test('C2 an unknown kind is labeled by its name', () => {
   expect(kindLabel('system_finding')).toBe('System finding')
   expect(kindLabel('constructor')).toBe('Constructor')
 })

@@ -28,7 +28,7 @@ const folder = { real: '/home/mara/Work', is_folder: true } as const
 const request = (what: string, target: string) =>
   item({ kind: 'grant', target, summary: `AI wants to ${what}: ${target}` })
 
-test('C2 a row says what is asked for in few words, and the path apart', () => {
+test('C2 a row shows a short access request with a separate path', () => {
   const row = (what: string, path: string) => summarizeAccess(request(what, path))
   expect(row('read files in', '/home/mara/Work')).toEqual({ says: 'Read', path: '/home/mara/Work' })
   expect(row('read and write files in', '/a: b')).toEqual({ says: 'Read and write', path: '/a: b' })
@@ -38,7 +38,7 @@ test('C2 a row says what is asked for in few words, and the path apart', () => {
   expect(summarizeAccess(item({ summary: 'AI wants to read files in: /x' }))).toBeUndefined()
 })
 
-test('C2 a group of requests says where all of them lie', () => {
+test('C2 a group of access requests shows the common folder', () => {
   const reads = (...paths: string[]) =>
     commonAccess(paths.map((path) => request('read files in', path)))
   expect(reads('/home/mara/a/x', '/home/mara/a/y')).toEqual({
@@ -49,7 +49,7 @@ test('C2 a group of requests says where all of them lie', () => {
   expect(commonAccess([request('read files in', '/a'), item()])).toBeUndefined()
 })
 
-test('C2 GR3 a row says what lies there', () => {
+test('C2 GR3 a row describes the contents', () => {
   const inside = { files: 38, folders: 2, bytes: 1, sample: [], capped: false }
   const sensitive = ['.env', 'id_rsa']
   expect(describeContents(asked({ ...folder, inside, sensitive }))).toEqual([
@@ -64,7 +64,7 @@ test('C2 GR3 a row says what lies there', () => {
   expect(describeContents(asked(folder))).toEqual([])
 })
 
-test('GR3 a choice that opens a folder names all of it, now and later; one for a file names the file', () => {
+test('GR3 folder choices cover later files, file choices name the file', () => {
   for (const { choice, opens, also } of grantChoices(asked())) {
     expect([choice, also !== undefined]).toEqual([choice, choice.startsWith('folder')])
     expect([choice, opens.includes('everything in')]).toEqual([choice, also !== undefined])
@@ -72,7 +72,7 @@ test('GR3 a choice that opens a folder names all of it, now and later; one for a
   for (const { also } of grantChoices(asked(folder))) expect(also).toMatch(/now.*later/)
 })
 
-test('GR3 a person chooses among all that can be allowed, the narrowest first', () => {
+test('GR3 all choices are offered, narrowest first', () => {
   expect(grantChoices(asked()).map(({ label }) => label)).toEqual([
     'Allow this file once',
     'Allow this file',
@@ -83,7 +83,7 @@ test('GR3 a person chooses among all that can be allowed, the narrowest first', 
   ])
 })
 
-test('GR3 a request for a folder offers no file, and what is not there only its folder', () => {
+test('GR3 a folder request offers no file choices, a missing path only its folder', () => {
   expect(grantChoices(asked(folder)).map(({ choice }) => choice)).toEqual([
     'folder_session',
     'until',
@@ -98,7 +98,7 @@ test('GR3 a request for a folder offers no file, and what is not there only its 
   expect(grantChoices(asked({ missing: true, folder: null }))).toEqual([])
 })
 
-test('C2 what one key allows is never wider than what was asked', () => {
+test('C2 the approve key never grants more than requested', () => {
   fc.assert(
     fc.property(
       fc.constantFrom<GrantRequest['permission']>('read', 'read-write'),
@@ -117,7 +117,7 @@ test('C2 what one key allows is never wider than what was asked', () => {
   )
 })
 
-test('GR3 until is a time to come', () => {
+test('GR3 until must be in the future', () => {
   const now = Date.parse('2026-11-15T12:00:00Z')
   expect(parseUntil('', now)).toEqual({ lacks: 'Choose a time.' })
   expect(parseUntil('2026-11-15T11:59:00Z', now)).toHaveProperty('lacks')

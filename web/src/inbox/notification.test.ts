@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { item } from './approval.fixture.ts'
 import { isUrgent, buildNotifications } from './notification.ts'
 
-test('A5 a notice says who asks for what, and leads to the item', () => {
+test('A5 a notification names agent and request and opens the item', () => {
   expect(buildNotifications([item({ risk: 'high' })])).toEqual([
     {
       title: 'sales-agent: Set deal_stage of deal_12345 to closed_won',
@@ -13,7 +13,7 @@ test('A5 a notice says who asks for what, and leads to the item', () => {
   ])
 })
 
-test('A5 P9 only what is escalated or of high risk calls, and only while it waits', () => {
+test('A5 P9 only pending items that are escalated or high risk are urgent', () => {
   expect(isUrgent(item({ mode: 'escalate' }))).toBe(true)
   expect(isUrgent(item())).toBe(false)
   expect(isUrgent(item({ mode: 'escalate', status: 'approved' }))).toBe(false)
@@ -23,7 +23,7 @@ test('A5 P9 only what is escalated or of high risk calls, and only while it wait
   expect(isUrgent(item({ kind: 'spot_check', mode: 'act', risk: 'high' }))).toBe(false)
 })
 
-test('A5 many at once are told in one', () => {
+test('A5 many items share one notification', () => {
   const many = Array.from({ length: 5 }, (_, n) => item({ id: `p-${n}`, mode: 'escalate' }))
   const [notice, ...rest] = buildNotifications(many)
   expect(rest).toEqual([])
@@ -31,7 +31,7 @@ test('A5 many at once are told in one', () => {
   expect(notice?.id).toBeUndefined()
 })
 
-test('A13 a notice is plain text in which nothing hides, and short', () => {
+test('A13 a notification is short and has no hidden characters', () => {
   const summary = `Pay \u202Egnp.exe\u0007 ${'x'.repeat(500)}`
   const [notice] = buildNotifications([item({ mode: 'escalate', summary, domain: 'a\u200Bb' })])
   expect(notice?.title).toContain('U+202Egnp.exeU+0007')

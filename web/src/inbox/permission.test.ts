@@ -5,13 +5,13 @@ const now = Date.parse('2026-11-15T12:00:00Z')
 const exact = toPatterns({ to: 'ops@example.com', options: { track: false, at: 2 } })
 const form = { for: 'once', uses: '10', until: '', patterns: exact } as const
 
-test('Y8 the arguments of a call as a person edits them', () => {
+test('Y8 the arguments of a call become editable patterns', () => {
   expect(exact).toEqual({ to: 'ops@example.com', options: '{"at":2,"track":false}' })
   expect(toPatterns(null)).toEqual({})
   expect(toPatterns(['a'])).toEqual({})
 })
 
-test('Y8 unchanged patterns allow exactly this call, changed ones what matches and is else the same', () => {
+test('Y8 unchanged patterns match exactly, changed ones match their pattern', () => {
   expect(parseAllowForm({ ...form, for: 'session' }, exact, now)).toEqual({
     allow: { for: 'session' },
   })
@@ -23,7 +23,7 @@ test('Y8 unchanged patterns allow exactly this call, changed ones what matches a
   expect(parseAllowForm({ ...form, patterns }, exact, now)).toEqual({ allow: { for: 'once' } })
 })
 
-test('Y8 uses need a number, and a time must be to come', () => {
+test('Y8 uses need a number, and the time must be in the future', () => {
   const asked = (part: object) => parseAllowForm({ ...form, ...part }, exact, now)
   expect(asked({ for: 'uses', uses: '3' })).toEqual({ allow: { for: 'uses', uses: 3 } })
   for (const uses of ['', '0', '-1', '2.5', 'many', '1001'])
@@ -35,7 +35,7 @@ test('Y8 uses need a number, and a time must be to come', () => {
     expect(asked({ for: 'until', until }), until).toHaveProperty('lacks')
 })
 
-test('Y8 a * that the agent wrote is no pattern', () => {
+test('Y8 a * written by the agent is not a pattern', () => {
   const list = toPatterns({ path: 'notes/a.md', content: '* milk' })
   const patterns = { ...list, path: 'notes/*' }
   expect(parseAllowForm({ ...form, for: 'always', patterns }, list, now)).toEqual({
@@ -43,7 +43,7 @@ test('Y8 a * that the agent wrote is no pattern', () => {
   })
 })
 
-test('Y8 a pattern that is too long is told, and what is left as it is needs none', () => {
+test('Y8 a changed pattern that is too long is rejected', () => {
   const long = { body: 'x'.repeat(1001), to: 'ops' }
   const asked = (patterns: Record<string, string>) =>
     parseAllowForm({ ...form, for: 'always', patterns }, long, now)
@@ -53,7 +53,7 @@ test('Y8 a pattern that is too long is told, and what is left as it is needs non
   expect(asked({ body: 'x*', to: '*' })).toHaveProperty('allow')
 })
 
-test('Y8 how long it lasts is said in words', () => {
+test('Y8 the duration is formatted', () => {
   expect(formatAllowance({ ...form, for: 'uses' })).toBe('10 times')
   expect(formatAllowance({ ...form, for: 'always' })).toBe('until you revoke it')
 })

@@ -31,16 +31,16 @@ const shown = (rows: readonly Row[]) =>
 
 const opened = (row: Row | undefined) => row && findTargetId(row)
 
-test('C2 equal ones become one line, where the newest of them stands', () => {
+test('C2 similar items are grouped at the position of the newest', () => {
   const items = lot(['a', 'tickets', 'b', 'tickets', 'tickets'])
   expect(shown(buildInboxRows(items, closed))).toEqual(['p-0', '3 similar', 'p-2'])
 })
 
-test('C2 two are no crowd, and those without a group stand alone', () => {
+test('C2 two items and items without a group are not grouped', () => {
   expect(shown(buildInboxRows(lot(['a', 'a', '', '', '']), closed))).toHaveLength(5)
 })
 
-test('C2 a group opens when asked to, and around the item that is read', () => {
+test('C2 a group expands on request and for the open item', () => {
   const items = lot(['a', 'a', 'a'])
   const all = ['3 similar', 'p-0', 'p-1', 'p-2']
   expect(shown(buildInboxRows(items, closed))).toEqual(['3 similar'])
@@ -53,7 +53,7 @@ test('C2 a group opens when asked to, and around the item that is read', () => {
   ])
 })
 
-test('C2 however they are grouped, every item is in the rows once', () => {
+test('C2 every item is in the rows once, however grouped', () => {
   const groups = fc.array(fc.constantFrom('', 'a', 'b', 'c'), { maxLength: 40 })
   fc.assert(
     fc.property(groups, (names) => {
@@ -63,13 +63,13 @@ test('C2 however they are grouped, every item is in the rows once', () => {
   )
 })
 
-test('C2 the newest come first, and those of one moment in one order', () => {
+test('C2 the newest items come first, and equal times have a stable order', () => {
   const items = ['b', 'a', 'c'].map((id) => item({ id }))
   const late = item({ id: 'late', created_at: at(30) })
   expect(newestFirst([...items, late]).map(({ id }) => id)).toEqual(['late', 'c', 'b', 'a'])
 })
 
-test('C2 shift selects everything between, in either direction', () => {
+test('C2 shift selects the range in either direction', () => {
   const rows = buildInboxRows(lot(['x', 'a', 'a', 'a', 'y']), closed)
   const [first = '', , last = ''] = rows.map(({ key }) => key)
   expect(idsBetween(rows, first, last)).toEqual(['p-0', 'p-1', 'p-2', 'p-3', 'p-4'])
@@ -77,7 +77,7 @@ test('C2 shift selects everything between, in either direction', () => {
   expect(idsBetween(rows, first, 'gone')).toEqual([])
 })
 
-test('C2 what is read stays under the eye, whatever comes and goes around it', () => {
+test('C2 the visible row stays in place when rows are added or removed', () => {
   const height = 87
   const names = fc.uniqueArray(fc.integer({ min: 0, max: 40 }), { maxLength: 20 })
   const rows = (ids: readonly number[]) =>
@@ -100,7 +100,7 @@ test('C2 what is read stays under the eye, whatever comes and goes around it', (
   )
 })
 
-test('C2 after a decision the next one is at hand, or else the one before', () => {
+test('C2 after a decision the next or the previous item follows', () => {
   const rows = buildInboxRows(lot(['', '', '', '']), closed)
   const next = (...gone: string[]) => opened(nextRemaining(rows, new Set(gone)))
   expect(next('p-1')).toBe('p-2')
@@ -109,7 +109,7 @@ test('C2 after a decision the next one is at hand, or else the one before', () =
   expect(next('p-0', 'p-1', 'p-2', 'p-3')).toBeUndefined()
 })
 
-test('C2 T14 checks of one agent or look-back are one item, which none decides among many', () => {
+test('C2 T14 the checks of one agent or look-back are one row without bulk decisions', () => {
   const kinds = ['spot_check', 'proposal', 'spot_check', 'spot_check', 'spot_check']
   const groups = ['sales', 'x', 'sales', 'look-back', 'sales']
   const items = lot(groups).map((one, n) => ({ ...one, kind: kinds[n] ?? '' }))

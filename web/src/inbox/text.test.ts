@@ -34,16 +34,16 @@ test.each([
   [later(24 * 3600), undefined],
   [later(-1), 'expired'],
   [null, undefined],
-])('C2 of what ends at %s the row says %s', (expires, said) => {
+])('C2 an expiry at %s is shown as %s', (expires, said) => {
   expect(formatExpiresIn(expires, now)).toBe(said)
 })
 
-test('T4 types and severities of an override are those of the daemon, in its order', () => {
+test('T4 override types and severities equal those of the daemon, in order', () => {
   expect(overrideTypes).toEqual(daemon.overrideTypes)
   expect(severities).toEqual(daemon.severities)
 })
 
-test('C2 a row names mode and trust, risk, quorum and the hold', () => {
+test('C2 a row shows mode, trust, risk, quorum and undo window', () => {
   expect(formatMode('suggest', 0.72)).toBe('suggest 0.72')
   expect(formatMode('escalate', null)).toBe('escalate')
   expect(formatRisk(item({ risk: 'high' }))).toBe('high-risk field')
@@ -57,7 +57,7 @@ test('C2 a row names mode and trust, risk, quorum and the hold', () => {
   expect(formatAge(now, now)).toBe('now')
 })
 
-test('C2 A5 who decided stands there to the second', () => {
+test('C2 A5 a decision shows the person and the time in seconds', () => {
   const decided = item({ status: 'approved', decided_by: 'ben', decided_at: later(-3) })
   expect(formatDecision(decided, 'Ben', formatSince(now - 3000, now))).toBe(
     'Approved by Ben 3 s ago',
@@ -84,7 +84,7 @@ test('C2 A5 who decided stands there to the second', () => {
   )
 })
 
-test('C2 T3 T4 the change of trust is said before it is made, and after', () => {
+test('C2 T3 T4 the trust change is formatted before and after a decision', () => {
   expect(formatTrustEffect({ from: 0.72, to: 0.74 })).toBe('Approving adds 0.02: 0.72 → 0.74')
   expect(formatTrustEffect({ from: 1, to: 1 })).toBe('Trust unchanged: 1.00')
   expect(formatTrustEffect(null)).toBeUndefined()
@@ -100,7 +100,7 @@ test('C2 T3 T4 the change of trust is said before it is made, and after', () => 
   expect(formatOutcome({ id: 'p', status: 'rejected', trust })).toMatch(/and demoted\.$/)
 })
 
-test('C2 GR3 what a decision answered besides is said', () => {
+test('C2 GR3 other answered requests are reported', () => {
   const also = ['one', 'two'].map((id) => ({ id, summary: `AI wants to read files in: /${id}` }))
   expect(formatOutcome({ id: 'p', status: 'approved', also: also.slice(1) })).toBe(
     'Approved. Also applies to 1 more request of this agent.',
@@ -110,7 +110,7 @@ test('C2 GR3 what a decision answered besides is said', () => {
   )
 })
 
-test('C2 what was decided before on the same target reads as a sentence', () => {
+test('C2 a previous decision is formatted as a sentence', () => {
   const past = { id: 'h', at: later(-9), decided_by: 'ben', summary: 'x', reason: null }
   expect(formatPastDecision({ ...past, status: 'approved', trust_change: 0.02 }, 'You')).toBe(
     'You approved',
@@ -124,7 +124,7 @@ test('C2 what was decided before on the same target reads as a sentence', () => 
   expect(formatPastDecision({ ...past, status: 'expired', trust_change: null }, '')).toBe('Expired')
 })
 
-test('C2 a group says what its items share', () => {
+test('C2 a group shows the common words of its items', () => {
   const said = (...summaries: string[]) => commonSummary(summaries.map((summary) => ({ summary })))
   expect(said('Set priority of t_1 to high', 'Set priority of t_2 to high')).toBe(
     'Set priority of … to high',
@@ -135,7 +135,7 @@ test('C2 a group says what its items share', () => {
   expect(said('one', 'two')).toBe('…')
 })
 
-test('C2 nothing that a group says is said by some of it only', () => {
+test('C2 every word of a group summary occurs in each item', () => {
   const words = fc.array(fc.constantFrom('set', 'x', 'y', 'to', 'of'), {
     minLength: 1,
     maxLength: 6,
@@ -153,7 +153,7 @@ test('C2 nothing that a group says is said by some of it only', () => {
   )
 })
 
-test('A8 the reason names the field and the policy, and no letter of it is lost', () => {
+test('A8 splitting names keeps the whole sentence', () => {
   const text = 'You are asked because deal_stage is high risk in crm-write-policy.'
   const names = splitNames(text, ['deal_stage', 'crm-write-policy'])
   expect(names.filter(({ isName }) => isName).map((piece) => piece.text)).toEqual([
@@ -171,7 +171,7 @@ test('A8 the reason names the field and the policy, and no letter of it is lost'
   )
 })
 
-test('C2 H1 a handoff says in words what the agent wants, and how it ended', () => {
+test('C2 H1 handoff modes and end states have labels', () => {
   expect(formatHandoffMode('takeover')).toBe('Takeover requested')
   expect(formatHandoffMode('hand_over')).toBe('hand over')
   expect(formatEndState(item({ kind: 'handoff', status: 'approved' }))).toBe('Resolved')
@@ -184,7 +184,7 @@ test('C2 H1 a handoff says in words what the agent wants, and how it ended', () 
   expect(formatDecision(answered, 'Ben', 'just now')).toBe('Resolved by Ben just now')
 })
 
-test('C2 T14 a check is confirmed or marked as wrong, neither approved nor denied', () => {
+test('C2 T14 a check is confirmed or marked as wrong, neither approved nor rejected', () => {
   const check = { kind: 'spot_check' }
   expect(formatEndState({ ...check, status: 'approved' })).toBe('Confirmed')
   expect(formatEndState({ ...check, status: 'rejected' })).toBe('Marked as wrong')
@@ -192,7 +192,7 @@ test('C2 T14 a check is confirmed or marked as wrong, neither approved nor denie
   expect(formatDecision(wrong, 'Ben', '3 s ago')).toBe('Marked as wrong by Ben 3 s ago')
 })
 
-test('C2 a decision that can be undone is named by its own word', () => {
+test('C2 a deferred decision has its own label', () => {
   const check = item({ kind: 'spot_check' })
   expect(formatVerdict([item(), check], { decision: 'approve' })).toBe('Approved')
   expect(formatVerdict([item()], { decision: 'reject' })).toBe('Rejected')

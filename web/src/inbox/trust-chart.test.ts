@@ -9,7 +9,7 @@ const point = (daysAgo: number, score: number) => ({
   cause: 'approval',
 })
 
-test('C2 trust is drawn in steps, each holding until the next', () => {
+test('C2 trust is drawn in steps', () => {
   expect(stepPath([point(30, 0.3), point(15, 0.5), point(3, 0.45)], now, box)).toBe(
     'M0 56H300V40H540V44H600',
   )
@@ -18,14 +18,14 @@ test('C2 trust is drawn in steps, each holding until the next', () => {
   expect(stepPath([], now, box)).toBe('')
 })
 
-test('C2 of an agent that has just begun each decision is a step, as wide as the others', () => {
+test('C2 a short history has one step of equal width per decision', () => {
   const second = 1 / 86_400
   const hour = [point(3600 * second, 0.3), point(8 * second, 0.32), point(7 * second, 0.24)]
   expect(stepPath(hour, now, box)).toBe('M0 56H200V54.4H400V60.8H600')
   expect(stepPath([point(0, 0.3)], now, box)).toBe('M0 56H600')
 })
 
-test('C2 M2 the bands are those of the modes and fill the height', () => {
+test('C2 M2 the bands of the modes fill the height', () => {
   expect(buildBands({ suggest: 0.5, act: 0.8 }, 80)).toEqual([
     { mode: 'act', y: 0, height: 16 },
     { mode: 'suggest', y: 16, height: 24 },

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { unifiedDiff } from '../../../src/base/unified-diff.ts'
 import { diffLines, countChanges } from './diff.ts'
 
-test('C4 a comparison is shown line by line, without its headers, hunks apart', () => {
+test('C4 a diff is split into lines without headers', () => {
   const diff = '--- a\n+++ b\n@@ -1,2 +1,2 @@\n x\n-old\n+new\n@@ -9 +9 @@\n+--- more\n'
   const lines = diffLines(diff)
   expect(lines.map(({ sign, text }) => `${sign}${text}`)).toEqual([
@@ -17,7 +17,7 @@ test('C4 a comparison is shown line by line, without its headers, hunks apart', 
   expect(diffLines('')).toEqual([])
 })
 
-test('C4 whatever changed is in it: with the new lines the old ones become the new', () => {
+test('C4 the diff lines reproduce the new text', () => {
   const text = fc
     .array(fc.constantFrom('a', '- b', '+c', '@@', '--- x', ''), { maxLength: 12 })
     .map((lines) => lines.map((line) => `${line}\n`).join(''))

@@ -18,7 +18,7 @@ const mappings = [
   map('codex', 'code', 'code', 'approved'),
 ]
 
-test('C4 Y4 the matrix names who was mapped and who was seen, and is empty where none fits', () => {
+test('C4 Y4 the matrix has mapped and known pairs, and no cell without a match', () => {
   const { agents, domains, at } = buildMatrix(mappings, [{ agent: 'gemini', domain: 'docs' }])
   expect(agents).toEqual(['codex', 'gemini', 'sales-agent', 'sales-*'])
   expect(domains).toEqual(['code', 'crm.deals', 'docs', 'crm.*'])
@@ -31,7 +31,7 @@ test('C4 Y4 the matrix names who was mapped and who was seen, and is empty where
   expect(buildMatrix(wide, []).agents).toEqual(['codex', 'sales-agent', 'sales-*', '*'])
 })
 
-test('C4 Y1 the policy shown is the one that the daemon applies', () => {
+test('C4 Y1 the matrix shows the policy that the daemon applies', () => {
   const { config } = loadConfig({ env: {} })
   const name = fc.constantFrom('a', 'ab', 'abc', 'a*', '*', 'ab*', '*c')
   const exact = fc.constantFrom('a', 'ab', 'abc', 'bc')

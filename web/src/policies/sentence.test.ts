@@ -42,7 +42,7 @@ test.each<[Rule, string, string]>([
   ],
   [{ field: 'vip', constraint: 'enum', values: [true] }, 'vip must be true', 'blocks'],
   [{ field: 'email', constraint: 'regex', pattern: '@' }, 'email must match @', 'blocks'],
-])('C4 Y2 %j reads as a sentence', (rule, sentence, effect) => {
+])('C4 Y2 %j is formatted as a sentence', (rule, sentence, effect) => {
   expect(said(rule)).toBe(sentence)
   expect(getRuleEffect(rule)).toBe(effect)
 })

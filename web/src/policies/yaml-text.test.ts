@@ -25,12 +25,12 @@ function refusal(given: string): readonly PathIssue[] {
   }
 }
 
-test('C4 what is no YAML is named with line and column while one types', () => {
+test('C4 YAML syntax errors have line and column', () => {
   expect(parseYamlText(text).problems).toEqual([])
   expect(parseYamlText('policies:\n  - id: "open').problems[0]).toMatchObject({ line: 2 })
 })
 
-test('C4 what the daemon refuses stands at its line in the text', () => {
+test('C4 policy errors of the daemon are located in the text', () => {
   const problems = locateIssues(text, refusal(text))
   expect(problems).toHaveLength(2)
   expect(problems[0]).toMatchObject({ line: 4, message: expect.stringContaining('min') })
@@ -40,12 +40,12 @@ test('C4 what the daemon refuses stands at its line in the text', () => {
   expect(locateIssues('a: [', refusal('a: ['))[0]).toMatchObject({ line: 1 })
 })
 
-test('C4 a path of the daemon is read back as it was meant', () => {
+test('C4 a path of the daemon is parsed', () => {
   expect(parsePath('policies[0].rules[12].field')).toEqual(['policies', 0, 'rules', 12, 'field'])
   expect(parsePath('')).toEqual([])
 })
 
-test('C4 whatever is typed, the editor goes on', () => {
+test('C4 any text can be parsed', () => {
   fc.assert(
     fc.property(
       fc.string({ unit: fc.constantFrom('a', ':', ' ', '\n', '-', '[', '{', '*', '&') }),
@@ -58,7 +58,7 @@ test('C4 whatever is typed, the editor goes on', () => {
   )
 })
 
-test('C4 the example that the editor offers is a policy of every kind', () => {
+test('C4 the example has a rule of every kind', () => {
   expect(refusal(example)).toEqual([])
   const [policy] = parsePolicyDocument(example, []).policies
   expect(new Set(policy?.rules.map(({ constraint }) => constraint)).size).toBe(5)

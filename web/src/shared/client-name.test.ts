@@ -21,7 +21,7 @@ test.each([
   expect(browserName(userAgent)).toBe(name)
 })
 
-test('L3 a client is named as it names itself', () => {
+test('L3 a client is formatted as it reports itself', () => {
   expect(formatClient({ name: 'claude-code', version: '2.1', transport: 'http' })).toBe(
     'claude-code 2.1 over HTTP',
   )

@@ -24,23 +24,23 @@ test.each([
   expect(shown(text)).toBe(expected)
 })
 
-test('A13 in a block, line breaks and tabs are what they are', () => {
+test('A13 a block keeps line breaks and tabs', () => {
   expect(shown('a\n\tb\rc', { lines: true })).toBe('a\n\tb[U+000D]c')
 })
 
-test('A13 in a block, a line that ends as Windows ends it is a line', () => {
+test('A13 a block keeps Windows line endings', () => {
   expect(shown('a\r\nb\r\n', { lines: true })).toBe('a\r\nb\r\n')
   expect(shown('a\r\n')).toBe('a[U+000D][↵]')
 })
 
-test('A13 in the content of a file, spaces that are seen as spaces are no trick', () => {
+test('A13 file content keeps visible spaces', () => {
   const text = '10\u00a0000\u202f€\u3000。'
   expect(shown(text, { lines: true, spaces: true })).toBe(text)
   expect(shown(text, { lines: true })).toBe('10[U+00A0]000[U+202F]€[U+3000]。')
   expect(shown('a\u200bb\u202e', { spaces: true })).toBe('a[U+200B]b[U+202E]')
 })
 
-test('A13 PV8 many hidden characters are few marks, and none is shown as it is', () => {
+test('A13 PV8 the number of marks is limited, and no hidden character remains', () => {
   expect(shown('a\u0007\u0007\u0007b')).toBe('a[U+0007 ×3]b')
   expect(splitHiddenCharacters('\u0007'.repeat(100_000))).toHaveLength(1)
   const runs = splitHiddenCharacters('x\u200b'.repeat(50_000))
@@ -51,7 +51,7 @@ test('A13 PV8 many hidden characters are few marks, and none is shown as it is',
   expect(describeHidden(`${'x\u200b'.repeat(50_000)}\u202e`)).toContain('U+202E')
 })
 
-test('A13 nothing unseen or bidirectional is left in what is shown as it is', () => {
+test('A13 visible runs contain no hidden or bidi characters', () => {
   const unseen = /[\p{Cc}\p{Bidi_Control}\u200b\u2028\u2029]/u
   const keeps = (text: string) =>
     splitHiddenCharacters(text).every(
@@ -60,7 +60,7 @@ test('A13 nothing unseen or bidirectional is left in what is shown as it is', ()
   expect(fc.check(fc.property(fc.string({ unit: 'binary' }), keeps)).failed).toBe(false)
 })
 
-test('A13 what hides in a field one types in is named', () => {
+test('A13 hidden characters of an input are listed', () => {
   expect(describeHidden('a\n\tb')).toBeUndefined()
   expect(describeHidden('x\u202Ey\u200Bz\u202E')).toBe(
     'Contains hidden characters: U+202E, U+200B.',

@@ -4,7 +4,7 @@ import { formatAgo, formatDay, formatTimeLeft, formatDuration } from './time.ts'
 const noon = new Date(2026, 10, 15, 12).getTime()
 const minute = 60_000
 
-test('C14 times are as short as they can be said', () => {
+test('C14 times are short', () => {
   expect([0, 3, 90, 60 * 50].map((minutes) => formatAgo(noon - minutes * minute, noon))).toEqual([
     'just now',
     '3 min ago',
@@ -17,7 +17,7 @@ test('C14 times are as short as they can be said', () => {
   expect([12, 1500, 3 * minute].map(formatDuration)).toEqual(['12 ms', '1.5 s', '3 min'])
 })
 
-test('C8 the days near today have names', () => {
+test('C8 today and yesterday have names', () => {
   const names = [0, 1, 2].map((days) => formatDay(noon - days * 24 * 60 * minute, noon))
   expect(names.slice(0, 2)).toEqual(['Today', 'Yesterday'])
   expect(names[2]).toContain('13')

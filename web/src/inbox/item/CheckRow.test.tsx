@@ -29,7 +29,7 @@ async function show(given: Detail, { isOpen = true, mayDecide = true } = {}) {
   await renderPart(<CheckRow item={given} isOpen={isOpen} mayDecide={mayDecide} {...does} />)
 }
 
-test('T14 C2 an open check shows the action, its record, and what each answer leads to', async () => {
+test('T14 C2 an open check shows the action, its record and the consequence of each answer', async () => {
   await show(check())
   expect(screen.getByRole('link', { name: 'call done, done' }).getAttribute('href')).toBe(
     '/audit/7',
@@ -41,20 +41,20 @@ test('T14 C2 an open check shows the action, its record, and what each answer le
   expect(screen.getByText('Puts the file back.')).toBeDefined()
 })
 
-test('T14 a closed check is one line', async () => {
+test('T14 a collapsed check is one line', async () => {
   await show(check(), { isOpen: false })
   const row = screen.getByRole('button', { name: /update_deal on deal_12345/ })
   expect(row.getAttribute('aria-expanded')).toBe('false')
   expect(screen.queryByRole('group')).toBeNull()
 })
 
-test('T14 an answered check says how it was answered and takes no second answer', async () => {
+test('T14 an answered check shows its answer and accepts no second one', async () => {
   await show(check({ status: 'rejected' }))
   expect(screen.getByText('Marked as wrong')).toBeDefined()
   expect(screen.queryByRole('group', { name: 'Was this correct?' })).toBeNull()
 })
 
-test('I6 T14 a viewer reads a check and cannot answer it', async () => {
+test('I6 T14 a viewer can read a check and not answer it', async () => {
   await show(check(), { mayDecide: false })
   expect(screen.getByRole('link', { name: 'call done, done' })).toBeDefined()
   expect(screen.queryByRole('group', { name: 'Was this correct?' })).toBeNull()

@@ -27,7 +27,7 @@ const buttons = () => {
 }
 const press = (name: RegExp) => screen.getByRole('button', { name }).click()
 
-test('C2 A8 a proposal shows why, the change, the reasoning, and what can be done', async () => {
+test('C2 A8 a proposal shows reason, change, reasoning and actions', async () => {
   await show(detail())
   expect(screen.getByRole('heading', { level: 2 }).textContent).toContain('closed_won')
   expect(screen.getByRole('region', { name: 'Why approval is required' }).textContent).toContain(
@@ -37,13 +37,13 @@ test('C2 A8 a proposal shows why, the change, the reasoning, and what can be don
   expect(buttons()).toEqual(['Approve', 'Edit and approve', 'Reject', 'Hand back'])
 })
 
-test('C2 a tool call shows its tool and can be allowed for longer', async () => {
+test('C2 a tool call shows its tool and can get a standing permission', async () => {
   await show(detail({ kind: 'call', action: 'send_mail', change: { to: 'bob' }, before: {} }))
   expect(screen.getByText('send_mail')).toBeDefined()
   expect(buttons()).toEqual(['Approve once', 'Allow…', 'Edit…', 'Reject', 'Hand back'])
 })
 
-test('C2 GR3 an access request shows what lies there and offers the narrowest first', async () => {
+test('C2 GR3 an access request shows the contents and offers the narrowest choice first', async () => {
   await show(
     detail({ kind: 'grant', grant: grantRequest({ sensitive: ['id_rsa'] }), reasoning: 'Totals' }),
   )
@@ -55,7 +55,7 @@ test('C2 GR3 an access request shows what lies there and offers the narrowest fi
   expect(buttons().slice(1)).toEqual(['Deny', 'Deny and don’t ask again'])
 })
 
-test('C2 H1 H2 a handoff shows its packet and is answered, neither approved nor denied', async () => {
+test('C2 H1 H2 a handoff shows its packet and is resolved, neither approved nor rejected', async () => {
   await show(detail({ kind: 'handoff', handoff: handoff() }))
   expect(screen.getByText('Two prices contradict each other.')).toBeDefined()
   expect(screen.getByText('Compared both lists')).toBeDefined()
@@ -79,25 +79,25 @@ test('C2 a new domain is allowed only once a policy is chosen', async () => {
   expect(approve.disabled).toBe(true)
 })
 
-test('C2 a finding of cowork is kept or ended, and nobody can be corrected for it', async () => {
+test('C2 a finding offers to keep or revoke access, without an override', async () => {
   await show(detail({ kind: 'finding', requester: 'cowork' }))
   expect(buttons()).toEqual(['Keep access', 'Revoke access'])
 })
 
-test('A13 words of an agent are shown as plain text', async () => {
+test('A13 text of an agent is sanitized', async () => {
   await show(detail({ summary: 'pay \u202E100', reasoning: '<b>bold</b>' }))
   expect(screen.getByRole('heading', { level: 2 }).textContent).toContain('U+202E')
   expect(screen.getByText('<b>bold</b>')).toBeDefined()
 })
 
-test('I6 C2 a viewer finds nothing to decide with', async () => {
+test('I6 C2 a viewer has no decision buttons', async () => {
   await show(detail({ kind: 'grant', grant: grantRequest() }), 'viewer')
   expect(screen.getByText(/Reviewers and owners can decide/)).toBeDefined()
   expect(buttons()).toEqual([])
   expect(screen.queryByRole('list', { name: 'Access options' })).toBeNull()
 })
 
-test('A4 who approved already waits for another person', async () => {
+test('A4 an approver cannot approve twice', async () => {
   await show(detail({ approvers: { needed: 2, given: ['anna'] } }))
   expect(screen.getByText('You approved. 1 more approval required.')).toBeDefined()
   expect(screen.getByText('1 of 2', { exact: false })).toBeDefined()
@@ -105,7 +105,7 @@ test('A4 who approved already waits for another person', async () => {
   expect(screen.getByRole<HTMLButtonElement>('button', { name: /^Reject/ }).disabled).toBe(false)
 })
 
-test('C2 a decision that can be undone says who took it, and is undone by the tool', async () => {
+test('C2 a deferred decision shows who made it and can be undone', async () => {
   const sent = startFakeDaemon(
     toolAnswer('cowork_undo', { outcomes: [{ id: 'p-1', status: 'pending' }] }),
   )
@@ -117,7 +117,7 @@ test('C2 a decision that can be undone says who took it, and is undone by the to
   expect(sent[0]?.body).toEqual({ arguments: { approval_ids: ['p-1'] } })
 })
 
-test('C2 B2 approving sends one decision and shows it at once', async () => {
+test('C2 B2 approving sends one decision and shows it immediately', async () => {
   const until = new Date(Date.now() + 8000).toISOString()
   const sent = startFakeDaemon(
     toolAnswer('cowork_decide', {
@@ -134,7 +134,7 @@ test('C2 B2 approving sends one decision and shows it at once', async () => {
   })
 })
 
-test('C13 an item shows that it is loading, and then why it does not come', async () => {
+test('C13 an item shows a loading state and then the error', async () => {
   startFakeDaemon({
     '/api/approvals/gone': {
       status: 404,
